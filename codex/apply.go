@@ -1,0 +1,157 @@
+package codex
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"annotator"
+)
+
+// Replay returns the entries that revisions add up to, by id. The revisions are those of any number of entries, in the
+// order of their ids; a prefix of them gives the codex as it stood then.
+func Replay(revisions []annotator.Revision) (map[int64]*annotator.Entry, error) {
+	entries := map[int64]*annotator.Entry{}
+	for i := range revisions {
+		r := &revisions[i]
+		e := entries[r.Entry]
+		if e == nil {
+			e = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
+			entries[r.Entry] = e
+		}
+		if err := Apply(e, r); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+// Apply makes one revision's change to an entry. The values are plain text, or JSON for an alias, a claim and evidence.
+func Apply(e *annotator.Entry, r *annotator.Revision) error {
+	if err := change(e, r); err != nil {
+		return fmt.Errorf("revision %d of entry %d: %w", r.ID, r.Entry, err)
+	}
+	if e.Revisions == 0 {
+		e.First = r.At
+	}
+	e.Revisions++
+	e.Last = max(e.Last, r.At)
+	e.Revision = r.ID
+	return nil
+}
+
+func change(e *annotator.Entry, r *annotator.Revision) error {
+	switch r.Field {
+	case annotator.FieldTerm:
+		e.Term, e.Disambiguator = SplitName(r.New)
+	case annotator.FieldTag:
+		e.Tags = replace(e.Tags, r.Old, r.New, cmp.Compare[string])
+	case annotator.FieldAlias:
+		return changeAlias(e, r)
+	case annotator.FieldClaim:
+		return changeClaim(e, r.New)
+	case annotator.FieldEvidence:
+		return addEvidence(e, r.New)
+	case annotator.FieldStatus:
+		e.Status = annotator.Status(r.New)
+	case annotator.FieldRetired:
+		e.Status = annotator.Retired
+	case annotator.FieldMerge:
+		into, err := strconv.ParseInt(r.New, 10, 64)
+		if err != nil {
+			return fmt.Errorf("merge into %q: %w", r.New, err)
+		}
+		e.Status, e.MergedInto = annotator.Merged, into
+	case annotator.FieldLock:
+		e.Locked = r.New != ""
+	case annotator.FieldCuratorDecision: // a record of why; what follows from it has revisions of its own
+	default:
+		return fmt.Errorf("unknown field %q", r.Field)
+	}
+	return nil
+}
+
+// replace takes old out of a sorted set and puts new in, either of which may be empty.
+func replace(set []string, old, new string, compare func(a, b string) int) []string {
+	if at, ok := slices.BinarySearchFunc(set, old, compare); ok {
+		set = slices.Delete(set, at, at+1)
+	}
+	if at, ok := slices.BinarySearchFunc(set, new, compare); new != "" && !ok {
+		set = slices.Insert(set, at, new)
+	}
+	return set
+}
+
+func changeAlias(e *annotator.Entry, r *annotator.Revision) error {
+	if r.Old != "" {
+		old, err := decode[annotator.Alias](r.Old)
+		if err != nil {
+			return err
+		}
+		if at, ok := findAlias(e, old.Name); ok {
+			e.Aliases = slices.Delete(e.Aliases, at, at+1)
+		}
+	}
+	if r.New != "" {
+		alias, err := decode[annotator.Alias](r.New)
+		if err != nil {
+			return err
+		}
+		if at, ok := findAlias(e, alias.Name); !ok {
+			e.Aliases = slices.Insert(e.Aliases, at, alias)
+		}
+	}
+	return nil
+}
+
+func findAlias(e *annotator.Entry, name string) (int, bool) {
+	return slices.BinarySearchFunc(e.Aliases, Normalize(name), func(a annotator.Alias, name string) int {
+		return cmp.Compare(Normalize(a.Name), name)
+	})
+}
+
+// changeClaim puts a claim in its place; a claim of the same id keeps its evidence.
+func changeClaim(e *annotator.Entry, value string) error {
+	claim, err := decode[annotator.Claim](value)
+	if err != nil {
+		return err
+	}
+	if at := claimIndex(e, claim.ID); at >= 0 {
+		claim.Evidence = e.Claims[at].Evidence
+		e.Claims = slices.Delete(e.Claims, at, at+1)
+	}
+	at, _ := slices.BinarySearchFunc(e.Claims, claim, compareClaims)
+	e.Claims = slices.Insert(e.Claims, at, claim)
+	return nil
+}
+
+func compareClaims(a, b annotator.Claim) int {
+	return cmp.Or(cmp.Compare(a.Ord, b.Ord), cmp.Compare(a.ID, b.ID))
+}
+
+func claimIndex(e *annotator.Entry, id int64) int {
+	return slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == id })
+}
+
+func addEvidence(e *annotator.Entry, value string) error {
+	evidence, err := decode[annotator.Evidence](value)
+	if err != nil {
+		return err
+	}
+	at := claimIndex(e, evidence.Claim)
+	if at < 0 {
+		return fmt.Errorf("evidence for claim %d, which is not there", evidence.Claim)
+	}
+	e.Claims[at].Evidence = append(e.Claims[at].Evidence, evidence)
+	return nil
+}
+
+func decode[T any](value string) (T, error) {
+	var v T
+	if err := json.Unmarshal([]byte(value), &v); err != nil {
+		return v, fmt.Errorf("value %q: %w", value, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,328 @@
+package codex
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"annotator"
+)
+
+// Edit is what somebody wants of an entry. A nil pointer or slice leaves its part as it is.
+type Edit struct {
+	Name       *string // the term, with a disambiguator in parentheses where it has one
+	Definition *string
+	Tags       []string // replace the tags
+	Aliases    []string // are added
+	Status     *annotator.Status
+	Evidence   *annotator.Evidence // for the claim it fits best
+	Kind       annotator.ClaimKind // of new claims; narrated if empty
+	Narrow     bool                // the definition may say less than it does now
+	Actor      annotator.Actor     // who edits
+	At         annotator.Place     // what has been read
+}
+
+// Refusal says why an edit is not made. Its code is for the one who asked, who can do better.
+type Refusal struct {
+	Code    string // EMPTY, TOO_LONG, LOCKED, NARROWER or RETIRED
+	Message string
+}
+
+// Error gives code and message.
+func (r *Refusal) Error() string { return r.Code + ": " + r.Message }
+
+func refuse(code, format string, args ...any) error {
+	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// What an entry may hold, in code points and items. Caps keep one reply from flooding the prompts of all later scenes.
+const (
+	MaxName       = 200
+	MaxDefinition = 4000
+	MaxTag        = 60
+	MaxItems      = 50 // tags, and aliases
+	MaxQuote      = 1000
+)
+
+// Revise returns the revisions that an edit makes to an entry, without ids, times or trace; none where the entry
+// already is as asked. The zero entry with an id is a new one. A *Refusal tells why the edit cannot be made.
+func Revise(e *annotator.Entry, edit Edit) ([]annotator.Revision, error) {
+	r := reviser{edit: edit, now: clone(e)}
+	for _, step := range []func() error{r.allowed, r.name, r.aliases, r.tags, r.definition, r.evidence, r.status} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return r.revisions, nil
+}
+
+// reviser applies each revision as it is made, so that a later step sees what the former did.
+type reviser struct {
+	edit      Edit
+	now       annotator.Entry
+	revisions []annotator.Revision
+}
+
+func clone(e *annotator.Entry) annotator.Entry {
+	c := *e
+	c.Tags, c.Aliases, c.Claims = slices.Clone(e.Tags), slices.Clone(e.Aliases), slices.Clone(e.Claims)
+	if c.Status == "" {
+		c.Status = annotator.Tentative
+	}
+	return c
+}
+
+func (r *reviser) add(field annotator.Field, old, new string) error {
+	revision := annotator.Revision{
+		Entry: r.now.ID, Field: field, Old: old, New: new, At: r.edit.At, Actor: r.edit.Actor,
+	}
+	r.revisions = append(r.revisions, revision)
+	return change(&r.now, &revision)
+}
+
+func (r *reviser) allowed() error {
+	if r.now.Locked && r.edit.Actor != annotator.ActorPerson {
+		return refuse("LOCKED", "entry %d is locked by a person", r.now.ID)
+	}
+	if !r.now.Status.Live() {
+		return refuse("RETIRED", "entry %d is %s; create a new one if the story calls for it", r.now.ID, r.now.Status)
+	}
+	return nil
+}
+
+func (r *reviser) name() error {
+	if r.edit.Name == nil {
+		return nil
+	}
+	name, err := text("term", *r.edit.Name, MaxName)
+	if err != nil {
+		return err
+	}
+	term, disambiguator := SplitName(name)
+	renamed := annotator.Entry{Term: term, Disambiguator: disambiguator}
+	if renamed.Name() == r.now.Name() {
+		return nil
+	}
+	if err := r.add(annotator.FieldTerm, r.now.Name(), renamed.Name()); err != nil {
+		return err
+	}
+	return r.alias(term) // the term is one of the names; the former term stays one
+}
+
+func (r *reviser) aliases() error {
+	for _, name := range r.edit.Aliases {
+		name, err := text("alias", name, MaxName)
+		if err != nil {
+			return err
+		}
+		if err := r.alias(strings.Join(strings.Fields(name), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reviser) alias(name string) error {
+	if _, known := findAlias(&r.now, name); known {
+		return nil
+	}
+	if len(r.now.Aliases) >= MaxItems {
+		return refuse("TOO_LONG", "entry %d has %d aliases, the most there may be", r.now.ID, MaxItems)
+	}
+	return r.add(annotator.FieldAlias, "", encode(annotator.Alias{Name: name, From: r.edit.At}))
+}
+
+func (r *reviser) tags() error {
+	if r.edit.Tags == nil {
+		return nil
+	}
+	wanted, err := Tags(r.edit.Tags)
+	if err != nil {
+		return err
+	}
+	for _, tag := range slices.Clone(r.now.Tags) {
+		if !slices.Contains(wanted, tag) {
+			if err := r.add(annotator.FieldTag, tag, ""); err != nil {
+				return err
+			}
+		}
+	}
+	for _, tag := range wanted {
+		if !slices.Contains(r.now.Tags, tag) {
+			if err := r.add(annotator.FieldTag, "", tag); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Tags normalises tags: lower case, white space collapsed, sorted, each once.
+func Tags(tags []string) ([]string, error) {
+	if len(tags) > MaxItems {
+		return nil, refuse("TOO_LONG", "%d tags; at most %d", len(tags), MaxItems)
+	}
+	var clean []string
+	for _, tag := range tags {
+		tag, err := text("tag", tag, MaxTag)
+		if err != nil {
+			return nil, err
+		}
+		clean = append(clean, strings.ToLower(strings.Join(strings.Fields(tag), " ")))
+	}
+	slices.Sort(clean)
+	return slices.Compact(clean), nil
+}
+
+// definition keeps the claims whose sentence stands, closes those that are gone and opens the new ones. A definition
+// that drops a claim and says less than before is refused unless that is what was asked: a later, smaller reading must
+// not overwrite the fuller one unawares.
+func (r *reviser) definition() error {
+	if r.edit.Definition == nil {
+		return nil
+	}
+	definition, err := text("definition", *r.edit.Definition, MaxDefinition)
+	if err != nil {
+		return err
+	}
+	claims, closed := r.claims(Sentences(definition))
+	if closed > 0 && !r.edit.Narrow && annotator.CountWords(definition) < annotator.CountWords(r.now.Definition()) {
+		return refuse("NARROWER", "the definition would say less than it does now (%q); repeat what still holds, "+
+			"or set narrow to true if the story has taken it back", r.now.Definition())
+	}
+	for _, claim := range claims {
+		var old string
+		if at := claimIndex(&r.now, claim.ID); at >= 0 {
+			old = encode(r.now.Claims[at])
+		}
+		if new := encode(claim); new != old {
+			if err := r.add(annotator.FieldClaim, old, new); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// claims returns the claims that a definition's sentences leave: closed ones first, then those that hold, in order.
+func (r *reviser) claims(sentences []string) (claims []annotator.Claim, closed int) {
+	held := map[string]annotator.Claim{}
+	var last int64
+	for _, claim := range r.now.Claims {
+		last = max(last, claim.ID)
+		if claim.Until == 0 {
+			held[Normalize(claim.Text)] = claim
+		}
+	}
+	var holding []annotator.Claim
+	seen := map[string]bool{}
+	for _, sentence := range sentences {
+		key := Normalize(sentence)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		claim, ok := held[key]
+		if !ok {
+			last++
+			claim = annotator.Claim{
+				ID: last, Text: sentence, Kind: cmp.Or(r.edit.Kind, annotator.Narrated), From: r.edit.At,
+			}
+		}
+		claim.Ord = len(holding)
+		holding = append(holding, claim)
+	}
+	for _, claim := range r.now.Claims {
+		if claim.Until == 0 && !seen[Normalize(claim.Text)] {
+			claim.Until = r.edit.At
+			claims = append(claims, claim)
+		}
+	}
+	return append(claims, holding...), len(claims)
+}
+
+// evidence goes to the holding claim that shares most words with the quotation; of equals, to the newest.
+func (r *reviser) evidence() error {
+	if r.edit.Evidence == nil {
+		return nil
+	}
+	best, most := -1, -1
+	quote := words(r.edit.Evidence.Quote)
+	for i, claim := range r.now.Claims {
+		if claim.Until != 0 {
+			continue
+		}
+		if shared := overlap(words(claim.Text), quote); shared > most || shared == most && claim.ID > r.now.Claims[best].ID {
+			best, most = i, shared
+		}
+	}
+	if best < 0 {
+		return refuse("EMPTY", "entry %d has no definition for the quotation to stand behind", r.now.ID)
+	}
+	evidence := *r.edit.Evidence
+	evidence.Claim = r.now.Claims[best].ID
+	if slices.Contains(r.now.Claims[best].Evidence, evidence) {
+		return nil
+	}
+	return r.add(annotator.FieldEvidence, "", encode(evidence))
+}
+
+func overlap(a, b []string) int {
+	set := map[string]bool{}
+	for _, word := range a {
+		set[word] = true
+	}
+	shared := 0
+	for _, word := range b {
+		if set[word] {
+			shared++
+			delete(set, word)
+		}
+	}
+	return shared
+}
+
+func (r *reviser) status() error {
+	if r.edit.Status == nil || *r.edit.Status == r.now.Status {
+		return nil
+	}
+	return r.add(annotator.FieldStatus, string(r.now.Status), string(*r.edit.Status))
+}
+
+// Retire returns the revision that takes a live entry out of the codex, with the reason.
+func Retire(e *annotator.Entry, reason string, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
+	r := reviser{edit: Edit{Actor: actor, At: at}, now: clone(e)}
+	if err := r.allowed(); err != nil {
+		return nil, err
+	}
+	reason, err := text("reason", reason, MaxQuote)
+	if err != nil {
+		return nil, err
+	}
+	err = r.add(annotator.FieldRetired, string(e.Status), reason)
+	return r.revisions, err
+}
+
+// text cleans a piece of text from outside and refuses one that says nothing or too much.
+func text(what, value string, most int) (string, error) {
+	value = Clean(value)
+	if !HasWord(value) {
+		return "", refuse("EMPTY", "the %s holds no word", what)
+	}
+	if n := utf8.RuneCountInString(value); n > most {
+		return "", refuse("TOO_LONG", "the %s has %d characters; at most %d", what, n, most)
+	}
+	return value, nil
+}
+
+func encode(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // plain structs of strings and numbers
+	return strings.TrimSuffix(b.String(), "\n")
+}

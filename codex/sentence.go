@@ -1,0 +1,67 @@
+package codex
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Sentences splits a definition into its sentences, white space collapsed. Joined by single spaces they give the
+// definition again, but for its white space. A sentence ends at a full stop, exclamation or question mark (closing
+// quotes and brackets belong to it) before a space and anything but a lower-case letter, and at a line's end; in
+// scripts that write no spaces it ends at their own marks. A stop after a title or an initial ends nothing.
+func Sentences(text string) []string {
+	var sentences []string
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(line), " ")
+		for line != "" {
+			end := sentenceEnd(line)
+			sentences = append(sentences, strings.TrimSpace(line[:end]))
+			line = strings.TrimSpace(line[end:])
+		}
+	}
+	return sentences
+}
+
+func sentenceEnd(line string) int {
+	for i, r := range line {
+		size := utf8.RuneLen(r)
+		switch {
+		case strings.ContainsRune("。！？", r):
+			return i + size + closers(line[i+size:])
+		case r == '.' || r == '!' || r == '?' || r == '…':
+			end := i + size + closers(line[i+size:])
+			if startsSentence(line[end:]) && (r != '.' || !abbreviated(line[:i])) {
+				return end
+			}
+		}
+	}
+	return len(line)
+}
+
+// closers counts the bytes of stops, quotes and brackets that still belong to a sentence.
+func closers(rest string) int {
+	return len(rest) - len(strings.TrimLeft(rest, ".!?…'\"’”»)]。！？」』"))
+}
+
+func startsSentence(rest string) bool {
+	next, ok := strings.CutPrefix(rest, " ")
+	if !ok {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(next)
+	return !unicode.IsLower(r)
+}
+
+// abbreviations after which a full stop ends no sentence.
+const abbreviations = " mr mrs ms dr st m mm mme mlle messrs prof rev hon gen col capt lt sgt maj cmdr adm sir jr sr vs etc e.g i.e cf no vol ch "
+
+func abbreviated(before string) bool {
+	word := before[strings.LastIndexByte(before, ' ')+1:]
+	word = strings.TrimLeft(word, "'\"‘“«([")
+	if utf8.RuneCountInString(word) == 1 {
+		r, _ := utf8.DecodeRuneInString(word)
+		return unicode.IsUpper(r)
+	}
+	return strings.Contains(abbreviations, " "+strings.ToLower(word)+" ")
+}

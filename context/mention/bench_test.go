@@ -1,0 +1,103 @@
+package mention_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"annotator/context/mention"
+)
+
+// BenchmarkFind reads a scene of 2,000 words for the names of a glossary of a given size, and reports the memory that a name takes.
+func BenchmarkFind(b *testing.B) {
+	for _, size := range []int{1_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("names=%d", size), func(b *testing.B) {
+			before := heap()
+			index := mention.New()
+			for id := range size {
+				index.Add(properName(id, size), int64(id))
+			}
+			perName := float64(heap()-before) / float64(size)
+			text := sceneOf(2_000, size)
+			b.ReportAllocs()
+			for b.Loop() {
+				index.Find(text)
+			}
+			b.ReportMetric(perName, "B/name")
+			b.ReportMetric(float64(len(index.Find(text))), "matches")
+		})
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	index := mention.New()
+	id := 0
+	for b.Loop() {
+		index.Add(properName(id, 1_000_000), int64(id))
+		id++
+	}
+}
+
+// heap returns the bytes in use after a collection.
+func heap() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// properName returns the name of an id: of one to four words, in a glossary whose vocabulary grows with its size.
+func properName(id, size int) string {
+	random := rand.New(rand.NewPCG(uint64(id), 0))
+	words := func() string { return syllables(random.IntN(200+size/10), true) }
+	switch id % 10 {
+	case 0, 1, 2:
+		return syllables(id, true)
+	case 3:
+		return "The " + words() + " of " + words()
+	default:
+		return words() + " " + words()
+	}
+}
+
+// syllables spells a number as a word.
+func syllables(n int, capital bool) string {
+	parts := []string{"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal", "pre", "zu"}
+	var word strings.Builder
+	for {
+		word.WriteString(parts[n%len(parts)])
+		if n /= len(parts); n == 0 {
+			break
+		}
+	}
+	if capital {
+		return strings.ToUpper(word.String()[:1]) + word.String()[1:]
+	}
+	return word.String()
+}
+
+// sceneOf returns a text of so many words: one in twenty begins a name, one in ten is the word of some name, half are the
+// commonest words of the language.
+func sceneOf(words, size int) string {
+	common := strings.Fields("the of and to a in that it he was she his her for as with had on at by be is not but they from you were which one all")
+	random := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	for n := 0; n < words; n++ {
+		switch draw := random.IntN(20); {
+		case draw == 0:
+			name := properName(random.IntN(size), size)
+			n += strings.Count(name, " ")
+			text.WriteString(name)
+		case draw < 3:
+			text.WriteString(syllables(random.IntN(200+size/10), true))
+		case draw < 13:
+			text.WriteString(common[random.IntN(len(common))])
+		default:
+			text.WriteString(syllables(1_000_000+random.IntN(5_000), false))
+		}
+		text.WriteString([]string{" ", " ", " ", " ", " ", ", ", ". ", ".\n\n"}[random.IntN(8)])
+	}
+	return text.String()
+}

@@ -1,0 +1,138 @@
+package mention
+
+import (
+	"cmp"
+	"slices"
+)
+
+// word is one word of a text as the index knows it.
+type word struct {
+	start, end int   // in bytes
+	number     int32 // 0 if no name holds it
+	bare       int32 // number of the word without its possessive ending; 0 as above, or if it has none
+	capital    bool
+	attached   bool
+	paragraph  bool
+}
+
+// read returns the words of a text.
+func (x *Index) read(text string) []word {
+	words := make([]word, 0, len(text)/5+1)
+	for s := (scanner{text: text}); s.next(); {
+		w := word{
+			start: s.start, end: s.end, number: x.numbers[string(s.folded)],
+			capital: s.capitalised(), attached: s.attached, paragraph: s.paragraph,
+		}
+		if bare, ok := s.bare(); ok {
+			w.bare = x.numbers[string(bare)]
+		}
+		words = append(words, w)
+	}
+	return words
+}
+
+// Match is an id whose names occur in a text.
+type Match struct {
+	ID    int64
+	Words int // of the longest of its names that occurs; characters of a script without word boundaries, side by side, are one
+	Count int // occurrences of all its names
+	First int // offset of the first occurrence, in bytes
+}
+
+// Find returns the ids whose names the text contains, best first: by words, count, first occurrence and id. A name that
+// stands inside a longer one does not count there: "Sherlock Holmes" is no occurrence of "Holmes". Names that overlap and
+// names of several ids all count. The last word of a name may be a possessive in the text. A name may run over the
+// end of a line, but not over a blank line.
+func (x *Index) Find(text string) []Match {
+	words := x.read(text)
+	found := tally{rank: map[int64]int{}}
+	covered := 0
+	for i := range words {
+		if words[i].number == 0 && words[i].bare == 0 {
+			continue
+		}
+		// A name that begins later and ends no later stands inside the one before.
+		if h := x.longest(words[i:]); h.end > covered {
+			covered = h.end
+			found.count(x.nodes[h.node], h, &words[i])
+		}
+	}
+	return found.matches()
+}
+
+// hit is a name found in a text.
+type hit struct {
+	node  int32
+	words int
+	end   int // in bytes; 0 if nothing was found
+}
+
+// longest returns the longest name that begins with the first of the words.
+func (x *Index) longest(words []word) hit {
+	var best hit
+	node, length := int32(0), 0
+	for i := range words {
+		w := &words[i]
+		if i > 0 && w.paragraph {
+			break
+		}
+		attached := i > 0 && w.attached
+		if !attached {
+			length++
+		}
+		if bare := x.child(node, w.bare, attached); x.owned(bare, &words[0]) {
+			best = hit{bare, length, w.end - 1} // by how much it is shorter than the whole word makes no difference
+		}
+		if node = x.child(node, w.number, attached); node == 0 {
+			break
+		}
+		if x.owned(node, &words[0]) {
+			best = hit{node, length, w.end}
+		}
+	}
+	return best
+}
+
+// owned reports whether the name at a node stands for an id where it begins with the given word.
+func (x *Index) owned(node int32, first *word) bool {
+	for _, o := range x.nodes[node] {
+		if o.in(first) {
+			return true
+		}
+	}
+	return false
+}
+
+// in reports whether the owner's name may begin with the word, as the text writes it.
+func (o owner) in(first *word) bool { return first.capital || !o.capital }
+
+// tally collects matches by id.
+type tally struct {
+	rank map[int64]int // of an id among the matches
+	list []Match
+}
+
+// count counts an occurrence for each of a name's owners.
+func (t *tally) count(owners []owner, h hit, first *word) {
+	for _, o := range owners {
+		if !o.in(first) {
+			continue
+		}
+		i, seen := t.rank[o.id]
+		if !seen {
+			i = len(t.list)
+			t.rank[o.id] = i
+			t.list = append(t.list, Match{ID: o.id, First: first.start})
+		}
+		t.list[i].Count++
+		t.list[i].Words = max(t.list[i].Words, h.words)
+	}
+}
+
+// matches returns what was counted, best first.
+func (t *tally) matches() []Match {
+	slices.SortFunc(t.list, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(b.Count, a.Count), cmp.Compare(a.First, b.First), cmp.Compare(a.ID, b.ID))
+	})
+	return t.list
+}

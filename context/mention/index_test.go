@@ -1,0 +1,195 @@
+package mention_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator/codex"
+	"annotator/context/mention"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+)
+
+// indexOf returns an index of names, whose ids count from 1.
+func indexOf(names ...string) *mention.Index {
+	index := mention.New()
+	for i, name := range names {
+		index.Add(name, int64(i+1))
+	}
+	return index
+}
+
+func ExampleIndex() {
+	index := mention.New()
+	index.Add("Holmes", 1)
+	index.Add("Sherlock Holmes", 1)
+	index.Add("Baker Street", 2)
+	for _, match := range index.Find("Holmes was at home in Baker Street, and Sherlock Holmes's pipe was lit.") {
+		fmt.Printf("entry %d, %d times, first at %d\n", match.ID, match.Count, match.First)
+	}
+	// Output:
+	// entry 1, 2 times, first at 0
+	// entry 2, 1 times, first at 22
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		names []string
+		text  string
+		want  []mention.Match
+	}{
+		{"a word", []string{"Dawn"}, "So Dawn left. Dawn!", []mention.Match{{ID: 1, Words: 1, Count: 2, First: 3}}},
+		{"a capitalised word is a name", []string{"Dawn"}, "at dawn", nil},
+		{"other words are found in any case", []string{"aether"}, "Aether, AETHER", []mention.Match{{ID: 1, Words: 1, Count: 2}}},
+		{"several words are found in any case", []string{"The Long Night"}, "the long\nNIGHT", []mention.Match{{ID: 1, Words: 3, Count: 1}}},
+		{"no name runs over a blank line", []string{"Long Night"}, "so long\n\nNight fell", nil},
+		{"a word inside another", []string{"Mar"}, "Marrow and Mar-Tan", nil},
+		{"possessives", []string{"Mik", "Captain Marrow"}, "Mik's and Captain Marrow’s", []mention.Match{
+			{ID: 2, Words: 2, Count: 1, First: 10}, {ID: 1, Words: 1, Count: 1},
+		}},
+		{"the possessive is the longer name", []string{"Mik", "Mik's"}, "Mik's", []mention.Match{{ID: 2, Words: 1, Count: 1}}},
+		{"a possessive goes on", []string{"Mik", "Mik's sword"}, "Mik’s sword", []mention.Match{{ID: 2, Words: 2, Count: 1}}},
+		{"inside a longer name", []string{"Holmes", "Sherlock Holmes"}, "Sherlock Holmes", []mention.Match{{ID: 2, Words: 2, Count: 1}}},
+		{"inside and outside", []string{"Holmes", "Sherlock Holmes"}, "Holmes? Sherlock Holmes!", []mention.Match{
+			{ID: 2, Words: 2, Count: 1, First: 8}, {ID: 1, Words: 1, Count: 1},
+		}},
+		{"names that overlap", []string{"Old Tom", "Tom Marrow"}, "Old Tom Marrow", []mention.Match{
+			{ID: 1, Words: 2, Count: 1}, {ID: 2, Words: 2, Count: 1, First: 4},
+		}},
+		{"one name of two", []string{"Dawn", "dawn"}, "Dawn, dawn", []mention.Match{
+			{ID: 2, Words: 1, Count: 2}, {ID: 1, Words: 1, Count: 1},
+		}},
+		{"marks", []string{"Zoë", "Ærith"}, "ZOE\u0308 and ærith and Zoe", []mention.Match{{ID: 1, Words: 1, Count: 1}}},
+		{"an emoji's selector is no part of a word", []string{"Dawn"}, "\u2764\ufe0fDawn", []mention.Match{{ID: 1, Words: 1, Count: 1, First: 6}}},
+		{"Han", []string{"東京", "東"}, "私は東京へ。東、京", []mention.Match{
+			{ID: 1, Words: 1, Count: 1, First: 6}, {ID: 2, Words: 1, Count: 1, First: 18},
+		}},
+		{"a mark belongs to its kana", []string{"カ"}, "ガール", nil},
+		{"Thai", []string{"น้ำ"}, "แม่น้ำโขง", []mention.Match{{ID: 1, Words: 1, Count: 1, First: 9}}},
+		{"mixed scripts", []string{"Dawn号", "Dawn"}, "飛行船Dawn号", []mention.Match{{ID: 1, Words: 1, Count: 1, First: 9}}},
+		{"no words at all", []string{"", "?!"}, "?! ", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, indexOf(test.names...).Find(test.text)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	index := indexOf("Dawn", "Dawn")
+	index.Remove("DAWN", 1)
+	index.Remove("Dawn Treader", 2)
+	index.Remove("Dusk", 2)
+	if diff := cmp.Diff([]mention.Match{{ID: 2, Words: 1, Count: 1}}, index.Find("Dawn")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAddAgainSettlesTheCaseAnew(t *testing.T) {
+	t.Parallel()
+	index := indexOf("Dawn")
+	index.Add("dawn", 1)
+	if diff := cmp.Diff([]mention.Match{{ID: 1, Words: 1, Count: 1, First: 3}}, index.Find("at dawn")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Names and texts of few parts, so that they meet, overlap and nest often.
+var (
+	parts = []string{
+		"Holmes", "holmes", "Sherlock", "HOLMES's", "sherlock’s", "o'holmes", "Sherlock-Holmes", "Zoë", "zoe\u0308", "東", "京", "ガ", "カ", "น้ำ", "é", "3",
+	}
+	gaps = []string{" ", " ", " ", "", "\n", "\n\n", ", ", "-", "'", "’s ", "\u0301", "\ufe0f"}
+)
+
+func phrase(most int, parts []string) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		text := ""
+		for range rapid.IntRange(1, most).Draw(t, "parts") {
+			text += rapid.SampledFrom(parts).Draw(t, "part") + rapid.SampledFrom(gaps).Draw(t, "gap")
+		}
+		return text
+	})
+}
+
+func TestFindsWhatTheNaiveMatcherFinds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		index, naive := mention.New(), naive{}
+		spoken := slices.Clone(parts)
+		for range rapid.IntRange(1, 12).Draw(t, "names") {
+			name, id := phrase(3, parts).Draw(t, "name"), rapid.Int64Range(1, 5).Draw(t, "id")
+			spoken = append(spoken, name, strings.ToLower(name))
+			if rapid.IntRange(0, 3).Draw(t, "remove") == 0 {
+				index.Remove(name, id)
+				naive.remove(name, id)
+				continue
+			}
+			index.Add(name, id)
+			naive.add(name, id)
+		}
+		text := phrase(15, spoken).Draw(t, "text")
+		if diff := cmp.Diff(naive.find(text), index.Find(text)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// A name and the form in which the codex compares it are one name here too. The dotted capital I is left out: the codex lowers
+// it before it decomposes it, which loses the dot.
+func TestComparesNamesAsTheCodexDoes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringMatching(`[\p{L}\p{Nd}][\p{L}\p{M}\p{Nd} '-]*`).Draw(t, "name")
+		if strings.Contains(norm.NFC.String(name), "İ") {
+			t.Skip("dotted capital I")
+		}
+		normalized := codex.Normalize(name)
+		if !slices.Contains(ids(indexOf(normalized).Find(name)), 1) {
+			t.Fatalf("%q is not found as %q", name, normalized)
+		}
+	})
+}
+
+func FuzzFind(f *testing.F) {
+	f.Add("Sherlock Holmes", "Mr. Sherlock Holmes's friend")
+	f.Add("Zoë", "ZOE\u0308, zoë")
+	f.Add("東京タワー", "私は東京タワーへ")
+	f.Add("Mik's sword", "Mik’s\r\nsword \xff\xfe \u2764\ufe0f")
+	f.Add("-'’", "''--’’")
+	f.Fuzz(func(t *testing.T, name, text string) {
+		index := indexOf(name, "dawn")
+		found := index.Find(text)
+		for _, m := range found {
+			if m.Count < 1 || m.Words < 1 || m.First < 0 || m.First >= len(text) {
+				t.Errorf("a match out of bounds: %+v", m)
+			}
+		}
+		if composed, decomposed := ids(index.Find(norm.NFC.String(text))), ids(index.Find(norm.NFD.String(text))); !slices.Equal(composed, decomposed) {
+			t.Errorf("composed: %v, decomposed: %v", composed, decomposed)
+		}
+		index.Remove(name, 1)
+		if left := ids(index.Find(text)); slices.Contains(left, 1) {
+			t.Errorf("found after it was removed: %q", name)
+		}
+	})
+}
+
+func ids(matches []mention.Match) []int64 {
+	var ids []int64
+	for _, m := range matches {
+		ids = append(ids, m.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}

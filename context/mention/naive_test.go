@@ -1,0 +1,141 @@
+package mention_test
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"annotator/context/mention"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// naive finds names by trying every one at every word, with a tokenizer of its own.
+type naive []named
+
+type named struct {
+	id      int64
+	words   []token
+	capital bool
+}
+
+type token struct {
+	folded     string
+	start, end int
+	capital    bool
+	attached   bool
+	paragraph  bool
+}
+
+const (
+	run       = `[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ーｰ]`
+	bounded   = `[\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}]`
+	joinedSet = `['’\-‐‑]`
+)
+
+var tokens = regexp.MustCompile(run + `\pM*|` + bounded + `[\pM\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}]*(?:` + joinedSet + bounded + `[\pM\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}]*)*`)
+
+func tokenize(text string) []token {
+	var list []token
+	end := 0
+	for _, span := range tokens.FindAllStringIndex(text, -1) {
+		word, gap := text[span[0]:span[1]], text[end:span[0]]
+		folded := strings.ToLower(norm.NFD.String(strings.NewReplacer("’", "'", "‐", "-", "‑", "-").Replace(word)))
+		list = append(list, token{
+			folded: folded, start: span[0], end: span[1], capital: unicode.IsUpper([]rune(word)[0]),
+			attached: gap == "" && len(list) > 0, paragraph: strings.Count(gap, "\n") > 1,
+		})
+		end = span[1]
+	}
+	return list
+}
+
+func (n *naive) add(name string, id int64) {
+	n.remove(name, id)
+	if words := tokenize(name); len(words) > 0 {
+		*n = append(*n, named{id, words, len(words) == 1 && words[0].capital})
+	}
+}
+
+func (n *naive) remove(name string, id int64) {
+	words := tokenize(name)
+	*n = slices.DeleteFunc(*n, func(other named) bool {
+		return other.id == id && slices.EqualFunc(words, other.words, sameWord) && slices.EqualFunc(words[min(1, len(words)):], other.words[min(1, len(words)):], sameJoint)
+	})
+}
+
+func sameWord(a, b token) bool  { return a.folded == b.folded }
+func sameJoint(a, b token) bool { return a.attached == b.attached }
+
+// at returns where a name ends in bytes if it stands at the head of the text's words, or 0.
+func (n *named) at(text []token) int {
+	if len(text) < len(n.words) || n.capital && !text[0].capital {
+		return 0
+	}
+	for i, want := range n.words {
+		got := text[i]
+		if i > 0 && (got.paragraph || got.attached != want.attached) {
+			return 0
+		}
+		if got.folded != want.folded && (i < len(n.words)-1 || got.folded != want.folded+"'s") {
+			return 0
+		}
+	}
+	last := text[len(n.words)-1]
+	if last.folded != n.words[len(n.words)-1].folded {
+		return last.end - 1
+	}
+	return last.end
+}
+
+func (n *named) length() int {
+	length := 0
+	for i, w := range n.words {
+		if i == 0 || !w.attached {
+			length++
+		}
+	}
+	return length
+}
+
+type occurrence struct{ start, end, name int }
+
+func (n naive) find(text string) []mention.Match {
+	words := tokenize(text)
+	var all []occurrence
+	for i := range words {
+		for k := range n {
+			if end := n[k].at(words[i:]); end > 0 {
+				all = append(all, occurrence{words[i].start, end, k})
+			}
+		}
+	}
+	byID := map[int64]mention.Match{}
+	for _, o := range all {
+		if slices.ContainsFunc(all, o.inside) {
+			continue
+		}
+		m, seen := byID[n[o.name].id]
+		if !seen {
+			m = mention.Match{ID: n[o.name].id, First: o.start}
+		}
+		m.Count++
+		m.Words = max(m.Words, n[o.name].length())
+		byID[m.ID] = m
+	}
+	var list []mention.Match
+	for _, m := range byID {
+		list = append(list, m)
+	}
+	slices.SortFunc(list, func(a, b mention.Match) int {
+		return cmp.Or(b.Words-a.Words, b.Count-a.Count, a.First-b.First, int(a.ID-b.ID))
+	})
+	return list
+}
+
+// inside reports whether the other occurrence is longer and holds this one.
+func (o occurrence) inside(other occurrence) bool {
+	return other.start <= o.start && o.end <= other.end && other.end-other.start > o.end-o.start
+}

@@ -1,0 +1,170 @@
+package mention
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// scanner reads the words of a text one by one. A word is a run of letters, marks and digits, with the apostrophes and
+// hyphens inside it. Scripts that put no space between words leave open where one ends; there every character, with
+// its marks, is a word of its own.
+type scanner struct {
+	text       string
+	start, end int    // of the word, in bytes
+	folded     []byte // the word as it is compared; overwritten by next
+	attached   bool   // nothing stands between this word and the one before
+	paragraph  bool   // a blank line stands between them
+	decomposed []byte // scratch of fold
+}
+
+// next goes to the next word, or returns false at the end of the text.
+func (s *scanner) next() bool {
+	gap, lines := s.end, 0
+	for at := gap; at < len(s.text); {
+		class, size := classAt(s.text, at)
+		if class == letter || class == character {
+			s.attached, s.paragraph = at == gap && gap > 0, lines > 1
+			s.start, s.end = at, wordEnd(s.text, at+size, class)
+			s.fold(s.text[s.start:s.end])
+			return true
+		}
+		if s.text[at] == '\n' {
+			lines++
+		}
+		at += size
+	}
+	return false
+}
+
+// wordEnd returns where the word ends whose first character, of the given class, ends at the offset at.
+func wordEnd(text string, at int, first class) int {
+	for at < len(text) {
+		class, size := classAt(text, at)
+		switch {
+		case class == mark, class == letter && first == letter:
+			at += size
+		case class == joiner && first == letter && letterAt(text, at+size):
+			at += size
+		default:
+			return at
+		}
+	}
+	return at
+}
+
+func letterAt(text string, at int) bool {
+	if at == len(text) {
+		return false
+	}
+	class, _ := classAt(text, at)
+	return class == letter
+}
+
+// fold sets the folded word: decomposed (NFD), in lower case, with one kind of apostrophe and of hyphen. Words are alike where
+// codex.Normalize finds them alike; it is not called here because it allocates.
+func (s *scanner) fold(word string) {
+	s.folded = s.folded[:0]
+	for i := range len(word) {
+		c := word[i]
+		if c >= utf8.RuneSelf {
+			s.foldUnicode(word)
+			return
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		s.folded = append(s.folded, c)
+	}
+}
+
+// foldUnicode decomposes before it lowers, so that composed and decomposed spellings meet whatever their case.
+func (s *scanner) foldUnicode(word string) {
+	s.folded = s.folded[:0]
+	s.decomposed = norm.NFD.AppendString(s.decomposed[:0], word)
+	for rest := s.decomposed; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		s.folded = utf8.AppendRune(s.folded, lower(r))
+		rest = rest[size:]
+	}
+}
+
+func lower(r rune) rune {
+	switch r {
+	case '\u2019', '\u02bc': // apostrophes
+		return '\''
+	case '\u2010', '\u2011': // hyphens
+		return '-'
+	}
+	return unicode.ToLower(r)
+}
+
+// bare returns the folded word without its possessive ending, or false where it has none.
+func (s *scanner) bare() ([]byte, bool) {
+	return bytes.CutSuffix(s.folded, []byte("'s"))
+}
+
+// capitalised reports whether the word begins with a capital letter.
+func (s *scanner) capitalised() bool {
+	r, _ := utf8.DecodeRuneInString(s.text[s.start:s.end])
+	return unicode.IsUpper(r) || unicode.IsTitle(r)
+}
+
+// class says what a character does to a word.
+type class uint8
+
+const (
+	other     class = iota // ends it
+	letter                 // or digit: begins it or goes on with it
+	mark                   // goes on with it; a stray one, such as an emoji's variation selector, begins none
+	joiner                 // goes on with it before a letter
+	character              // of a script without word boundaries: a word of its own
+)
+
+// classAt returns the class of the character at an offset, and its size in bytes.
+func classAt(text string, at int) (class, int) {
+	if c := text[at]; c < utf8.RuneSelf {
+		return asciiClass(c), 1
+	}
+	r, size := utf8.DecodeRuneInString(text[at:])
+	return unicodeClass(r), size
+}
+
+func asciiClass(c byte) class {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return letter
+	case c == '\'', c == '-':
+		return joiner
+	default:
+		return other
+	}
+}
+
+func unicodeClass(r rune) class {
+	switch {
+	case strings.ContainsRune("\u2019\u2010\u2011", r):
+		return joiner
+	case unicode.IsMark(r):
+		return mark
+	case unbounded(r):
+		return character
+	case unicode.In(r, unicode.L, unicode.Nd, unicode.Nl):
+		return letter
+	default:
+		return other
+	}
+}
+
+// unbounded reports whether the character is a letter of a script that is written without spaces between words. The two
+// signs that lengthen a Japanese vowel belong to no script of their own.
+func unbounded(r rune) bool {
+	if r < '\u0e00' {
+		return false
+	}
+	return r == '\u30fc' || r == '\uff70' || unicode.IsLetter(r) &&
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}

@@ -1,0 +1,96 @@
+// Package prompt writes what the model reads: the system prompt, and scenes and entries rendered as data. The same input
+// gives the same bytes, always.
+package prompt
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+
+	"annotator"
+)
+
+//go:embed system.md
+var system string
+
+// System returns the system prompt.
+func System() string { return system }
+
+// special gives signs that could end the data, or pass for a chat template's own tokens, a form that cannot.
+var special = strings.NewReplacer(
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;",
+	"[INST]", "&#91;INST]", "[/INST]", "&#91;/INST]", "[TOOL_CALLS]", "&#91;TOOL_CALLS]", "[TOOL_RESULTS]", "&#91;TOOL_RESULTS]",
+	"[AVAILABLE_TOOLS]", "&#91;AVAILABLE_TOOLS]", "[SYSTEM_PROMPT]", "&#91;SYSTEM_PROMPT]",
+)
+
+// Escape renders text from outside as data.
+func Escape(text string) string { return special.Replace(text) }
+
+// Scene renders a scene.
+func Scene(s *annotator.Scene) string {
+	var b strings.Builder
+	b.WriteString("<scene")
+	attribute(&b, "number", strconv.Itoa(s.N))
+	attribute(&b, "thread", strconv.FormatInt(s.Thread.ID, 10))
+	attribute(&b, "title", s.Thread.Title)
+	attribute(&b, "index", strconv.Itoa(s.Index))
+	b.WriteString(">\n")
+	for i := range s.Posts {
+		post(&b, &s.Posts[i])
+	}
+	b.WriteString("</scene>")
+	return b.String()
+}
+
+func post(b *strings.Builder, p *annotator.Post) {
+	b.WriteString("<post")
+	attribute(b, "id", strconv.FormatInt(p.ID, 10))
+	attribute(b, "author", p.Name)
+	attribute(b, "subject", p.Subject)
+	b.WriteString(">\n")
+	b.WriteString(Escape(p.Body))
+	b.WriteString("\n</post>\n")
+}
+
+// attribute leaves out what is empty.
+func attribute(b *strings.Builder, name, value string) {
+	if value == "" {
+		return
+	}
+	b.WriteString(" " + name + `="`)
+	b.WriteString(Escape(value))
+	b.WriteString(`"`)
+}
+
+// Entry renders an entry of the glossary.
+func Entry(e *annotator.Entry) string {
+	var b strings.Builder
+	b.WriteString("<entry")
+	attribute(&b, "id", strconv.FormatInt(e.ID, 10))
+	attribute(&b, "term", e.Name())
+	attribute(&b, "status", string(e.Status))
+	attribute(&b, "tags", strings.Join(e.Tags, "|"))
+	attribute(&b, "aliases", strings.Join(otherNames(e), "|"))
+	b.WriteString(">")
+	b.WriteString(Escape(e.Definition()))
+	b.WriteString("</entry>\n")
+	return b.String()
+}
+
+func otherNames(e *annotator.Entry) []string {
+	var names []string
+	for _, alias := range e.Aliases {
+		if alias.Name != e.Term {
+			names = append(names, alias.Name)
+		}
+	}
+	return names
+}
+
+// Relevant wraps rendered entries; nothing where there are none.
+func Relevant(entries []string) string {
+	if len(entries) == 0 {
+		return ""
+	}
+	return "\n<relevant_entries>\n" + strings.Join(entries, "") + "</relevant_entries>"
+}

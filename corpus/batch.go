@@ -1,0 +1,78 @@
+package corpus
+
+import (
+	"slices"
+
+	"annotator"
+)
+
+// batcher turns posts in story order into scenes. It holds a scene back until it knows whether another follows in the
+// thread, and so never more than two.
+type batcher struct {
+	threads map[int64]annotator.Thread
+	limit   int // bytes of bodies in a scene
+
+	entered bool // thread is one
+	thread  annotator.Thread
+	index   int // of the next scene, within the thread
+	n       int // of the newest scene, over the story
+	held    *annotator.Scene
+	open    *annotator.Scene
+	bytes   int // of bodies in the open scene
+}
+
+// add takes the next post, and returns the scene that it shows to be complete, if there is one.
+func (b *batcher) add(p *annotator.Post) *annotator.Scene {
+	var done *annotator.Scene
+	if !b.entered || p.Thread != b.thread.ID {
+		done = b.finish()
+		b.enter(p.Thread)
+	}
+	story := slices.Contains(p.Tags, annotator.TagStory)
+	if b.open != nil && (!story || b.full(p) || slices.Contains(p.Tags, annotator.TagSceneStart)) {
+		b.held, b.open = b.open, nil
+	}
+	if !story {
+		return done
+	}
+	if b.open == nil {
+		if b.held != nil {
+			done, b.held = b.held, nil
+		}
+		b.begin()
+	}
+	b.open.Posts = append(b.open.Posts, *p)
+	b.bytes += len(p.Body)
+	return done
+}
+
+func (b *batcher) enter(thread int64) {
+	b.thread = b.threads[thread]
+	b.thread.ID = thread
+	b.index, b.entered = 0, true
+}
+
+// finish ends the thread, and returns its last scene unless it has none or it was returned before.
+func (b *batcher) finish() *annotator.Scene {
+	last := b.held
+	if b.open != nil {
+		last = b.open
+	}
+	b.held, b.open = nil, nil
+	if last != nil {
+		last.Ends = true
+	}
+	return last
+}
+
+func (b *batcher) begin() {
+	b.n++
+	b.open = &annotator.Scene{N: b.n, Thread: b.thread, Index: b.index, Opens: b.index == 0}
+	b.index++
+	b.bytes = 0
+}
+
+// full reports whether the open scene has no room for a post.
+func (b *batcher) full(p *annotator.Post) bool {
+	return b.bytes+len(p.Body) > b.limit || len(b.open.Posts) >= annotator.MaxScenePosts
+}

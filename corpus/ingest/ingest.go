@@ -1,0 +1,220 @@
+// Package ingest makes a corpus out of what stories are kept in: EPUB books, plain text, Markdown and HTML, posts as JSON
+// lines, and the thread files of forum archives.
+//
+// A book's chapter becomes a thread, and a chapter is cut into scenes of a size that a model reads well; each scene is one post.
+// A forum's threads and posts stay what they are, and where nothing says who tells the story, it is whoever opened
+// the thread. The same sources and options always give the same rows: no clock and no chance is involved.
+//
+// Sources come from anywhere. Nothing of an archive is ever written to disk, sizes and nesting are bounded by what is really
+// read, and what cannot be used is left out and said so in the Report: nothing is dropped silently.
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"annotator"
+	"annotator/corpus"
+)
+
+// Format is what a source is written in.
+type Format string
+
+// The formats. Auto tells them apart by content, and by the file's name only where the content does not say.
+const (
+	Auto   Format = "auto"
+	EPUB   Format = "epub"
+	Text   Format = "text" // plain text and Markdown
+	HTML   Format = "html" // a book in one page
+	JSONL  Format = "jsonl"
+	Board  Format = "board"  // {"posts": [...]}, a thread as imageboards publish it
+	SQLite Format = "sqlite" // a corpus: it needs no import
+)
+
+// Formats lists them all.
+func Formats() []Format { return []Format{Auto, EPUB, Text, HTML, JSONL, Board, SQLite} }
+
+// DefaultSceneTokens is the size of a book's scenes.
+const DefaultSceneTokens = 1500
+
+// Options say what to import.
+type Options struct {
+	Sources     []string // files and folders, in the story's order; a folder stands for the files in it, by name
+	Corpus      string   // the file to make
+	Format      Format   // of all sources; "" is Auto
+	Encoding    string   // of all sources, by its name on the web ("windows-1252"); "" finds out
+	SceneTokens int      // towards which a book's scenes are cut, estimated; 0 is DefaultSceneTokens
+	Replace     bool     // an import that is there already
+}
+
+// Progress says how far an import has come.
+type Progress struct {
+	Source      string
+	Done, Total int64 // bytes of all sources
+}
+
+// importVersion goes into the digest: it is raised when the same source gives other rows than before.
+const importVersion = "1"
+
+// Import makes the corpus. It appears under its name when it is complete; a file that is there already is kept: if it is the
+// same import, its report is returned, if not, the error is annotator.Misused unless Options.Replace says otherwise.
+// A single source that is a corpus already is not copied; the report then names it as the corpus to use. Progress may be nil.
+func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if len(o.Sources) == 1 && IsCorpus(ctx, o.Sources[0]) {
+		return reportOf(ctx, o.Sources[0])
+	}
+	sources, err := findSources(o)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := digestOf(ctx, o, sources)
+	if err != nil {
+		return nil, err
+	}
+	if report, err := existing(ctx, o, digest); report != nil || err != nil {
+		return report, err
+	}
+	return build(ctx, o, sources, digest, progress)
+}
+
+// IsCorpus reports whether the file is a corpus as it is.
+func IsCorpus(ctx context.Context, path string) bool {
+	db, err := corpus.Open(ctx, path)
+	if err != nil {
+		return false
+	}
+	return db.Close() == nil
+}
+
+func (o *Options) complete() error {
+	switch {
+	case len(o.Sources) == 0:
+		return annotator.Errorf(annotator.Misused, "there is nothing to import").WithAdvice("name a file or a folder")
+	case o.Corpus == "":
+		return annotator.Errorf(annotator.Misused, "no corpus is named to import into").WithAdvice("name the file to make with --corpus")
+	case o.SceneTokens < 0:
+		return annotator.Errorf(annotator.Misused, "a scene cannot have %d tokens", o.SceneTokens)
+	}
+	if o.Format == "" {
+		o.Format = Auto
+	}
+	if !slices.Contains(Formats(), o.Format) {
+		return annotator.Errorf(annotator.Misused, "there is no format %q", o.Format).WithAdvice("the formats are %v", Formats())
+	}
+	if o.SceneTokens == 0 {
+		o.SceneTokens = DefaultSceneTokens
+	}
+	return checkEncoding(o.Encoding)
+}
+
+// digestOf is the hash of all that decides what an import gives: two imports with one digest give one corpus.
+func digestOf(ctx context.Context, o Options, sources []source) (string, error) {
+	all := sha256.New()
+	fmt.Fprintf(all, "%s %q %q %d\n", importVersion, o.Format, o.Encoding, o.SceneTokens)
+	for _, s := range sources {
+		sum, err := s.digest(ctx)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(all, "%q %x\n", filepath.Base(s.path), sum)
+	}
+	return hex.EncodeToString(all.Sum(nil)), nil
+}
+
+// existing looks at what stands in the corpus' place. Only a corpus that an import made may ever be replaced.
+func existing(ctx context.Context, o Options, digest string) (*Report, error) {
+	if _, err := os.Lstat(o.Corpus); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	db, err := corpus.Open(ctx, o.Corpus)
+	if err != nil {
+		return nil, annotator.Errorf(annotator.Misused, "%s exists and is no corpus: %w", o.Corpus, err).
+			WithAdvice("name another file with --corpus")
+	}
+	before, err := db.Meta(ctx, corpus.MetaDigest)
+	if err := errors.Join(err, db.Close()); err != nil {
+		return nil, err
+	}
+	switch {
+	case before == digest:
+		return reportOf(ctx, o.Corpus)
+	case before == "":
+		return nil, annotator.Errorf(annotator.Misused, "%s exists and was not made by an import", o.Corpus).
+			WithAdvice("name another file with --corpus")
+	case !o.Replace:
+		return nil, annotator.Errorf(annotator.Misused, "%s exists and holds another import", o.Corpus).
+			WithAdvice("remove it to import anew, or name another file with --corpus")
+	}
+	return nil, nil
+}
+
+// build writes the corpus beside its place, and puts it there when it is whole.
+func build(ctx context.Context, o Options, sources []source, digest string, progress func(Progress)) (_ *Report, err error) {
+	draft, err := os.CreateTemp(filepath.Dir(o.Corpus), "."+filepath.Base(o.Corpus)+".*")
+	if err != nil {
+		return nil, annotator.Errorf(annotator.Storage, "make a file for the corpus: %w", err).
+			WithAdvice("check that the folder of %s exists and can be written", o.Corpus)
+	}
+	path := draft.Name()
+	defer func() {
+		if err != nil {
+			_ = os.Remove(path)
+		}
+	}()
+	if err := draft.Close(); err != nil {
+		return nil, annotator.Errorf(annotator.Storage, "make a file for the corpus: %w", err)
+	}
+	report, err := write(ctx, path, o, sources, digest, progress)
+	if err != nil {
+		return nil, err
+	}
+	if err := count(ctx, path, report); err != nil {
+		return nil, err
+	}
+	if report.StoryPosts == 0 {
+		return nil, annotator.Errorf(annotator.Misused, "found no story in %s", sourceNames(o.Sources)).
+			WithAdvice("%s", report.advice())
+	}
+	if err := os.Rename(path, o.Corpus); err != nil {
+		return nil, annotator.Errorf(annotator.Storage, "put the corpus in its place: %w", err)
+	}
+	report.Corpus = o.Corpus
+	return report, nil
+}
+
+func write(ctx context.Context, path string, o Options, sources []source, digest string, progress func(Progress)) (*Report, error) {
+	w, err := corpus.Create(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{options: o, writer: w, report: &Report{}, progress: newMeter(sources, progress)}
+	if err := j.run(ctx, sources); err != nil {
+		return nil, errors.Join(err, w.Abort())
+	}
+	said, err := json.Marshal(j.report)
+	if err != nil {
+		return nil, errors.Join(err, w.Abort())
+	}
+	for key, value := range map[string]string{
+		corpus.MetaTitle:  j.report.Title,
+		corpus.MetaAuthor: j.report.Author,
+		corpus.MetaDigest: digest,
+		corpus.MetaReport: string(said),
+	} {
+		if err := w.Meta(ctx, key, value); err != nil {
+			return nil, errors.Join(err, w.Abort())
+		}
+	}
+	return j.report, w.Close(ctx)
+}

@@ -1,0 +1,138 @@
+package ingest
+
+import (
+	"context"
+	"strings"
+
+	"annotator"
+	"annotator/corpus"
+)
+
+// job is one import under way.
+type job struct {
+	options  Options
+	writer   *corpus.Writer
+	report   *Report
+	progress *meter
+	posts    int64 // made so far out of books; the next one's id is one more
+	forum    forum
+}
+
+// importers names what reads each format. Forums bring their own ids, books are given theirs: one corpus cannot hold both.
+func (j *job) importer(f Format) (read func(context.Context, source) error, book bool) {
+	switch f {
+	case EPUB:
+		return j.epub, true
+	case Text:
+		return j.text, true
+	case HTML:
+		return j.html, true
+	case JSONL:
+		return j.jsonl, false
+	case Board:
+		return j.board, false
+	}
+	return nil, false
+}
+
+func (j *job) run(ctx context.Context, sources []source) error {
+	j.forum = newForum()
+	_, books := j.importer(sources[0].format)
+	j.report.Format = sources[0].format
+	for _, s := range sources {
+		read, book := j.importer(s.format)
+		if read == nil {
+			return annotator.Errorf(annotator.Misused, "%s is a SQLite database, and not a corpus or not the only source", s.path).
+				WithAdvice("a corpus needs no import: name it alone")
+		}
+		if book != books {
+			return annotator.Errorf(annotator.Misused, "%s is %s, %s is %s: books and forums do not go into one corpus",
+				sources[0].path, sources[0].format, s.path, s.format).WithAdvice("import them into corpora of their own")
+		}
+		j.progress.start(s)
+		if err := read(ctx, s); err != nil {
+			return err
+		}
+	}
+	if !books {
+		if err := j.closeForum(ctx); err != nil {
+			return err
+		}
+	}
+	if j.report.Title == "" {
+		j.report.Title = stem(j.options.Sources[0])
+	}
+	return nil
+}
+
+// chapter is a part of a book that becomes a thread.
+type chapter struct {
+	title  string
+	blocks []block
+}
+
+// block is a paragraph, its lines kept where they matter, or, without text, a break between scenes.
+type block struct{ text string }
+
+func (b block) isBreak() bool { return b.text == "" }
+
+func (c *chapter) hasText() bool {
+	for _, b := range c.blocks {
+		if !b.isBreak() {
+			return true
+		}
+	}
+	return false
+}
+
+// addChapter writes a chapter as a thread whose id is that of its first post, as on a forum. All times are 0: a book does not
+// say when, and posts of one time are in the order of their ids.
+func (j *job) addChapter(ctx context.Context, c *chapter) error {
+	scenes := cutScenes(c.blocks, j.options.SceneTokens)
+	if len(scenes) == 0 {
+		return nil
+	}
+	thread := j.posts + 1
+	if err := j.writer.Thread(ctx, thread, c.title); err != nil {
+		return err
+	}
+	for i, scene := range scenes {
+		j.posts++
+		p := annotator.Post{
+			ID: j.posts, Thread: thread, Name: j.report.Author, Body: scene,
+			Tags: []string{annotator.TagStory, annotator.TagSceneStart, "story_post"},
+		}
+		if i == 0 {
+			p.Subject = c.title
+		}
+		if _, err := j.writer.Post(ctx, &p, corpus.File{}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clean makes text of a source storable: line ends become LF, and control characters other than tab and LF are dropped and
+// counted. Nothing is normalised: a quotation must be found in the source as it was written.
+func (j *job) clean(text, where string) string {
+	clean, dropped := cleanText(text)
+	j.report.leaveOutMany("control characters", where, dropped)
+	return clean
+}
+
+func cleanText(text string) (clean string, dropped int) {
+	dirty := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }
+	if strings.IndexFunc(text, dirty) < 0 {
+		return text, 0
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.ReplaceAll(text, "\r", "\n")
+	clean = strings.Map(func(r rune) rune {
+		if dirty(r) {
+			dropped++
+			return -1
+		}
+		return r
+	}, text)
+	return clean, dropped
+}

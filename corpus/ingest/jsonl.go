@@ -1,0 +1,237 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"annotator"
+	"annotator/corpus"
+)
+
+// maxLine bounds a line of JSON, in bytes.
+const maxLine = 16 << 20
+
+// mintedIDs is where the ids begin that posts without one are given, once others in the source have ids of their own.
+const mintedIDs = 1 << 40
+
+// record is a line: one post. Some fields go by several names.
+type record struct {
+	Thread   scalar   `json:"thread"`
+	ThreadID scalar   `json:"thread_id"`
+	ID       scalar   `json:"id"`
+	PostID   scalar   `json:"post_id"`
+	No       scalar   `json:"no"`
+	Title    scalar   `json:"title"`
+	Name     scalar   `json:"name"`
+	Trip     scalar   `json:"trip"`
+	TripCode scalar   `json:"trip_code"`
+	Subject  scalar   `json:"subject"`
+	Sub      scalar   `json:"sub"`
+	Time     scalar   `json:"time"`
+	Body     *scalar  `json:"body"`
+	Text     *scalar  `json:"text"`
+	Content  *scalar  `json:"content"`
+	FileURL  scalar   `json:"file_url"`
+	FileName scalar   `json:"file_name"`
+	Tags     []scalar `json:"tags"`
+	Links    []scalar `json:"links"`
+}
+
+var (
+	errNoBody   = errors.New("no body")
+	errNotJSON  = errors.New("no JSON object")
+	errMistyped = errors.New("a field of the wrong type")
+	errTooLong  = errors.New("more than 16 MiB")
+)
+
+// lines reads the posts of one source, and gives ids, threads and times to those that have none.
+type lines struct {
+	job      *job
+	threads  map[string]int64 // by their names, where they have no numbers
+	numbered bool             // a post had an id of its own
+	last     int64            // time of the post before
+}
+
+func (j *job) jsonl(ctx context.Context, s source) error {
+	f, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := &lines{job: j, threads: map[string]int64{}}
+	name := filepath.Base(s.path)
+	r := bufio.NewReaderSize(decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, false), 64<<10)
+	good := 0
+	for n := int64(1); ; n++ {
+		line, err := readLine(r)
+		if err == io.EOF {
+			break
+		}
+		if err != nil && !errors.Is(err, errTooLong) {
+			return readError(err, s.path)
+		}
+		if err == nil && len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		where := fmt.Sprintf("%s line %d", name, n)
+		var p *forumPost
+		if err == nil {
+			p, err = in.post(line, n)
+		}
+		if err != nil {
+			j.report.leaveOut("lines with "+err.Error(), where)
+			continue
+		}
+		good++
+		if err := j.addPost(ctx, p, where); err != nil {
+			return err
+		}
+	}
+	if good == 0 {
+		return annotator.Errorf(annotator.Misused, "%s has no line that is a post", s.path).WithAdvice("%s", j.report.advice())
+	}
+	return nil
+}
+
+// readLine returns the next line without its end; errTooLong stands for one that was passed over, io.EOF for none.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && len(line) == 0 && !long:
+			return nil, io.EOF
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, err
+		case long:
+			return nil, errTooLong
+		}
+		return line, nil
+	}
+}
+
+// post makes a post of the n-th line.
+func (l *lines) post(line []byte, n int64) (*forumPost, error) {
+	r, err := parseRecord(line)
+	if err != nil {
+		return nil, err
+	}
+	p := &forumPost{
+		title: string(r.Title),
+		file:  corpus.File{URL: string(r.FileURL), Name: string(r.FileName)},
+	}
+	p.Name, p.Trip, p.Subject, p.Body = string(r.Name), string(r.Trip), string(r.Subject), string(*r.Body)
+	if p.Time, err = l.time(r); err != nil {
+		return nil, err
+	}
+	if p.ID, err = l.id(r, n); err != nil {
+		return nil, err
+	}
+	for _, tag := range r.Tags {
+		p.Tags = append(p.Tags, string(tag))
+	}
+	for _, link := range r.Links {
+		quoted, err := link.id()
+		if err != nil {
+			return nil, err
+		}
+		p.quotes = append(p.quotes, quoted)
+	}
+	l.enterThread(p, string(r.Thread))
+	l.last, l.numbered = p.Time, l.numbered || r.ID != ""
+	return p, nil
+}
+
+// parseRecord reads a line and brings each field under its first name.
+func parseRecord(line []byte) (*record, error) {
+	var r record
+	if err := json.Unmarshal(line, &r); err != nil {
+		var mistyped *json.UnmarshalTypeError
+		switch {
+		case errors.Is(err, errNoScalar):
+			return nil, errNoScalar
+		case errors.As(err, &mistyped) && mistyped.Field != "":
+			return nil, errMistyped
+		}
+		return nil, errNotJSON
+	}
+	for _, names := range [][]*scalar{
+		{&r.Thread, &r.ThreadID},
+		{&r.ID, &r.PostID, &r.No},
+		{&r.Trip, &r.TripCode},
+		{&r.Subject, &r.Sub},
+	} {
+		for _, other := range names[1:] {
+			if *names[0] == "" {
+				*names[0] = *other
+			}
+		}
+	}
+	for _, other := range []*scalar{r.Text, r.Content} {
+		if r.Body == nil {
+			r.Body = other
+		}
+	}
+	if r.Body == nil {
+		return nil, errNoBody
+	}
+	return &r, nil
+}
+
+// time is the record's, or just after the post before it: lines are in the story's order.
+func (l *lines) time(r *record) (int64, error) {
+	if r.Time == "" {
+		return l.last + 1, nil
+	}
+	return r.Time.unix()
+}
+
+// id is the record's. A source without ids has its lines counted; small numbers cost a model few tokens. Where some posts have
+// ids and some have not, these get numbers far from any that were seen.
+func (l *lines) id(r *record, n int64) (int64, error) {
+	switch {
+	case r.ID != "":
+		return r.ID.id()
+	case l.numbered:
+		return mintedIDs + n, nil
+	}
+	return n, nil
+}
+
+// enterThread finds the thread by its number, else by its name. A name's thread, like that of posts without any, is numbered
+// after the first post in it.
+func (l *lines) enterThread(p *forumPost, thread string) {
+	if id, err := scalar(thread).id(); err == nil {
+		p.Thread = id
+		return
+	}
+	id, known := l.threads[thread]
+	if !known {
+		id = p.ID
+		l.threads[thread] = id
+	}
+	p.Thread = id
+	if p.title == "" {
+		p.title = thread
+	}
+}
+
+// readError gives a failure of reading its words, unless it has its own.
+func readError(err error, path string) error {
+	if annotator.KindOf(err) != "" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return annotator.Errorf(annotator.Storage, "read %s: %w", path, err)
+}

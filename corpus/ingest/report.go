@@ -1,0 +1,158 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"annotator/corpus"
+)
+
+// Report says what an import made, and what it left out. The counts are those of the finished corpus, by reading it.
+type Report struct {
+	Title    string     `json:"title"`
+	Author   string     `json:"author,omitempty"`
+	Format   Format     `json:"format"`
+	LeftOut  []Omission `json:"left_out,omitempty"`
+	Notes    []string   `json:"notes,omitempty"` // what was decided where the source did not say, a sentence each
+	Corpus   string     `json:"-"`               // the corpus to use
+	Existing bool       `json:"-"`               // it was there before, nothing was written
+
+	corpus.Stats `json:"-"`
+}
+
+// Omission is something that was left out, and why.
+type Omission struct {
+	Why      string   `json:"why"`
+	Count    int      `json:"count"`
+	Examples []string `json:"examples,omitempty"` // where, at most maxExamples of them
+}
+
+const maxExamples = 5
+
+// leaveOut counts something left out for a reason. Reasons are few: what differs from case to case is where.
+func (r *Report) leaveOut(why, where string) { r.leaveOutMany(why, where, 1) }
+
+func (r *Report) leaveOutMany(why, where string, n int) {
+	if n == 0 {
+		return
+	}
+	i := 0
+	for i < len(r.LeftOut) && r.LeftOut[i].Why != why {
+		i++
+	}
+	if i == len(r.LeftOut) {
+		r.LeftOut = append(r.LeftOut, Omission{Why: why})
+	}
+	o := &r.LeftOut[i]
+	o.Count += n
+	if where != "" && len(o.Examples) < maxExamples {
+		o.Examples = append(o.Examples, where)
+	}
+}
+
+func (r *Report) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// String renders the report as a few lines of plain text.
+func (r *Report) String() string {
+	var b strings.Builder
+	b.WriteString(r.Title)
+	if r.Author != "" {
+		b.WriteString(", by " + r.Author)
+	}
+	fmt.Fprintf(&b, "\n%s: %s, %s, %s (%d of the story), %s\n", r.Corpus,
+		plural(r.Threads, "thread"), plural(r.Scenes, "scene"), plural(r.Posts, "post"), r.StoryPosts, plural(r.Words, "word"))
+	if r.Existing {
+		b.WriteString("it is a corpus already, nothing was written\n")
+	}
+	for _, n := range r.Notes {
+		b.WriteString(n + "\n")
+	}
+	for _, o := range r.LeftOut {
+		b.WriteString(o.String() + "\n")
+	}
+	return b.String()
+}
+
+// String renders an omission as one line.
+func (o Omission) String() string {
+	line := fmt.Sprintf("left out: %s (%d)", o.Why, o.Count)
+	if len(o.Examples) == 0 {
+		return line
+	}
+	line += ": " + strings.Join(o.Examples, ", ")
+	if o.Count > len(o.Examples) {
+		line += ", ..."
+	}
+	return line
+}
+
+// advice says where to look if nothing was found to import.
+func (r *Report) advice() string {
+	if len(r.LeftOut) == 0 {
+		return "the source is empty, or name its format with --format"
+	}
+	return r.LeftOut[0].String() + "; if this is not what it is, name its format with --format"
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func sourceNames(paths []string) string {
+	if len(paths) == 1 {
+		return paths[0]
+	}
+	return fmt.Sprintf("%s and %s more", paths[0], plural(len(paths)-1, "source"))
+}
+
+// reportOf is the report of a corpus that is there already.
+func reportOf(ctx context.Context, path string) (*Report, error) {
+	db, err := corpus.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	said, err := db.Meta(ctx, corpus.MetaReport)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Format: SQLite}
+	if said != "" {
+		// Another program's meta table may hold anything: the counts are ours all the same.
+		_ = json.Unmarshal([]byte(said), r)
+	}
+	r.Corpus, r.Existing = path, true
+	if r.Title == "" {
+		if r.Title, err = db.Title(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.Stats, err = db.Stats(ctx, corpus.Limits{})
+	return r, err
+}
+
+// count reads the finished corpus, as a run will read it.
+func count(ctx context.Context, path string, r *Report) error {
+	db, err := corpus.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	r.Stats, err = db.Stats(ctx, corpus.Limits{})
+	return errors.Join(err, db.Close())
+}
+
+// stem is a file's name without folder and extensions.
+func stem(path string) string {
+	name := filepath.Base(path)
+	name, _, _ = strings.Cut(strings.TrimLeft(name, "."), ".")
+	return name
+}

@@ -1,0 +1,183 @@
+package corpus
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// shape is what a database has of the schema, as pieces of SQL that read it. In all of them p is the post.
+type shape struct {
+	columns string // of a post, in the order in which scanPost takes them
+	from    string // the tables these columns come from
+	key     string // sorts like the post's time, and is never NULL
+	title   string // of a row of table thread
+	indexed bool   // a thread's posts, and a post's tags, are found without reading a whole table
+	meta    bool   // there is a table meta
+}
+
+// required are the columns without which a database is no corpus.
+var required = [...]struct {
+	table   string
+	columns []string
+}{
+	{"thread", []string{"id"}},
+	{"post", []string{"thread_id", "id", "time", "body"}},
+	{"tag", []string{"post_id", "name"}},
+}
+
+// unitSeparator parts the names of a post's tags in one column.
+const unitSeparator = "\x1f"
+
+// earliest and latest bound all times. The first also stands for a time that is not known: SQLite, too, sorts NULL before every
+// number.
+const (
+	earliest = -1 << 63
+	latest   = 1<<63 - 1
+)
+
+// inspect reads the schema of a database, or refuses it as no corpus.
+func inspect(ctx context.Context, pool *sql.DB, path string) (shape, error) {
+	tables := map[string]columns{}
+	for _, name := range []string{"thread", "post", "tag", "meta"} {
+		found, err := columnsOf(ctx, pool, name)
+		if err != nil {
+			return shape{}, sqlite.Wrap(err, "read the schema of %s", path)
+		}
+		tables[name] = found
+	}
+	if lacks := missing(tables); len(lacks) > 0 {
+		return shape{}, annotator.Errorf(annotator.Misused, "%s is not a corpus: it has no %s", path, strings.Join(lacks, ", no ")).
+			WithAdvice("a corpus has the tables thread(id, title), post(thread_id, id, name, trip_code, subject, time, body) " +
+				"and tag(post_id, name); `annotator import` makes one from a book or an archive")
+	}
+	posts, err := leads(ctx, pool, "post", "thread_id")
+	if err != nil {
+		return shape{}, sqlite.Wrap(err, "read the indexes of %s", path)
+	}
+	tags, err := leads(ctx, pool, "tag", "post_id")
+	if err != nil {
+		return shape{}, sqlite.Wrap(err, "read the indexes of %s", path)
+	}
+	return newShape(tables, posts, tags), nil
+}
+
+func newShape(tables map[string]columns, postIndex, tagIndex bool) shape {
+	post := tables["post"]
+	form := shape{
+		from:    "post p",
+		key:     "p.time",
+		title:   tables["thread"].text("", "title"),
+		indexed: postIndex && tagIndex,
+		meta:    tables["meta"]["key"] != "" && tables["meta"]["value"] != "",
+	}
+	when, tags := "p.time", "(SELECT group_concat(t.name, char(31)) FROM tag t WHERE t.post_id = p.id)"
+	if post["time"] == nullable {
+		form.key = "ifnull(p.time, -9223372036854775808)"
+		when = "ifnull(CAST(p.time AS INTEGER), 0)"
+	}
+	if !tagIndex {
+		form.from += " LEFT JOIN (SELECT post_id, group_concat(name, char(31)) AS names FROM tag GROUP BY post_id) g ON g.post_id = p.id"
+		tags = "g.names"
+	}
+	form.columns = strings.Join([]string{
+		"p.thread_id", "p.id", post.text("p.", "name"), post.text("p.", "trip_code"), post.text("p.", "subject"), when, post.text("p.", "body"),
+		"ifnull(" + tags + ", '')",
+	}, ", ")
+	return form
+}
+
+// columns are those of a table, each with whether it may be NULL. A table that is not there has none.
+type columns map[string]nullness
+
+type nullness string
+
+const (
+	nullable nullness = "nullable"
+	notNull  nullness = "not null"
+)
+
+// text is the SQL that reads a column of the table as text, empty where it is NULL or there is no such column.
+func (c columns) text(table, name string) string {
+	switch c[name] {
+	case notNull:
+		return table + name
+	case nullable:
+		return "ifnull(" + table + name + ", '')"
+	}
+	return "''"
+}
+
+// query is the SQL that reads posts, with more tables joined and the clauses that choose and sort them. KEY stands in these for
+// what a post's time sorts by.
+func (s shape) query(joins, clauses string) string {
+	return "SELECT " + s.columns + " FROM " + s.from + joins + " " + strings.ReplaceAll(clauses, "KEY", s.key)
+}
+
+// scanPost reads a row of such a query.
+func scanPost(rows *sql.Rows) (*annotator.Post, error) {
+	var p annotator.Post
+	var tags string
+	if err := rows.Scan(&p.Thread, &p.ID, &p.Name, &p.Trip, &p.Subject, &p.Time, &p.Body, &tags); err != nil {
+		return nil, err
+	}
+	for _, text := range []*string{&p.Name, &p.Trip, &p.Subject, &p.Body, &tags} {
+		*text = clean(*text)
+	}
+	if tags != "" {
+		p.Tags = strings.Split(tags, unitSeparator)
+		slices.Sort(p.Tags)
+	}
+	return &p, nil
+}
+
+func columnsOf(ctx context.Context, pool *sql.DB, table string) (columns, error) {
+	rows, err := pool.QueryContext(ctx, `SELECT lower(name), "notnull" FROM pragma_table_info(?)`, table)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := columns{}
+	for rows.Next() {
+		var name string
+		var never bool
+		if err := rows.Scan(&name, &never); err != nil {
+			return nil, err
+		}
+		found[name] = nullable
+		if never {
+			found[name] = notNull
+		}
+	}
+	return found, rows.Err()
+}
+
+func missing(tables map[string]columns) []string {
+	var lacks []string
+	for _, want := range required {
+		have := tables[want.table]
+		if len(have) == 0 {
+			lacks = append(lacks, "table "+want.table)
+			continue
+		}
+		for _, column := range want.columns {
+			if have[column] == "" {
+				lacks = append(lacks, "column "+want.table+"."+column)
+			}
+		}
+	}
+	return lacks
+}
+
+// leads reports whether an index on the whole table begins with the column.
+func leads(ctx context.Context, pool *sql.DB, table, column string) (bool, error) {
+	var n int
+	err := pool.QueryRowContext(ctx,
+		`SELECT count(*) FROM pragma_index_list(?1) l, pragma_index_info(l.name) i
+		WHERE NOT l.partial AND i.seqno = 0 AND lower(i.name) = ?2`, table, column).Scan(&n)
+	return n > 0, err
+}

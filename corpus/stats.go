@@ -1,0 +1,39 @@
+package corpus
+
+import (
+	"context"
+
+	"annotator/internal/sqlite"
+)
+
+// Stats counts what a corpus holds.
+type Stats struct {
+	Threads    int `json:"threads"`
+	Scenes     int `json:"scenes"`
+	Posts      int `json:"posts"`       // of anybody
+	StoryPosts int `json:"story_posts"` // those in scenes
+	Words      int `json:"words"`       // in scenes
+}
+
+// Stats counts the corpus by walking it: as slow as reading all of it.
+func (db *DB) Stats(ctx context.Context, limits Limits) (Stats, error) {
+	var s Stats
+	err := db.pool.QueryRowContext(ctx, `SELECT count(*) FROM post`).Scan(&s.Posts)
+	if err != nil {
+		return s, sqlite.Wrap(err, "count the posts of %s", db.path)
+	}
+	threads, err := db.Threads(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.Threads = len(threads)
+	for scene, err := range db.Scenes(ctx, limits) {
+		if err != nil {
+			return s, err
+		}
+		s.Scenes++
+		s.StoryPosts += len(scene.Posts)
+		s.Words += scene.Words()
+	}
+	return s, nil
+}

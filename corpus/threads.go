@@ -1,0 +1,116 @@
+package corpus
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// beginning is a thread with what decides its place in the story.
+type beginning struct {
+	annotator.Thread
+	posts bool  // it has any
+	start int64 // time of its opening post, else of the earliest
+}
+
+// Threads returns all threads in story order: by the time of the opening post, whose id is the thread's own, else of the
+// earliest post; by id where these are equal. Threads without posts come last. A thread that posts name and table thread
+// does not is there, without a title.
+func (db *DB) Threads(ctx context.Context) ([]annotator.Thread, error) {
+	titles, err := db.titles(ctx)
+	if err != nil {
+		return nil, sqlite.Wrap(err, "read the threads of %s", db.path)
+	}
+	found, err := db.beginnings(ctx)
+	if err != nil {
+		return nil, sqlite.Wrap(err, "read the threads of %s", db.path)
+	}
+	for i := range found {
+		found[i].Title = titles[found[i].ID]
+		delete(titles, found[i].ID)
+	}
+	for id, title := range titles {
+		found = append(found, beginning{Thread: annotator.Thread{ID: id, Title: title}})
+	}
+	slices.SortFunc(found, inStory)
+	threads := make([]annotator.Thread, len(found))
+	for i := range found {
+		threads[i] = found[i].Thread
+		threads[i].Order = i + 1
+	}
+	return threads, nil
+}
+
+func inStory(a, b beginning) int {
+	if a.posts != b.posts {
+		if a.posts {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.ID, b.ID))
+}
+
+func (db *DB) titles(ctx context.Context) (map[int64]string, error) {
+	rows, err := db.pool.QueryContext(ctx, `SELECT id, `+db.shape.title+` FROM thread WHERE id IS NOT NULL`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	titles := map[int64]string{}
+	for rows.Next() {
+		var id int64
+		var title string
+		if err := rows.Scan(&id, &title); err != nil {
+			return nil, err
+		}
+		titles[id] = clean(title)
+	}
+	return titles, rows.Err()
+}
+
+// With an index the threads are found by leaping from one to the next, so that the time depends on their number and not on
+// that of the posts. Without one the whole table has to be read, once.
+const (
+	leapBeginnings = `WITH RECURSIVE leap(id) AS (
+			SELECT min(thread_id) FROM post
+			UNION ALL
+			SELECT (SELECT min(thread_id) FROM post WHERE thread_id > leap.id) FROM leap WHERE leap.id IS NOT NULL)
+		SELECT id,
+			(SELECT CAST(time AS INTEGER) FROM post WHERE thread_id = leap.id AND id = leap.id),
+			(SELECT CAST(min(time) AS INTEGER) FROM post WHERE thread_id = leap.id)
+		FROM leap WHERE id IS NOT NULL`
+
+	scanBeginnings = `SELECT thread_id, CAST(min(CASE WHEN id = thread_id THEN time END) AS INTEGER), CAST(min(time) AS INTEGER)
+		FROM post WHERE thread_id IS NOT NULL GROUP BY thread_id`
+)
+
+func (db *DB) beginnings(ctx context.Context) ([]beginning, error) {
+	query := scanBeginnings
+	if db.shape.indexed {
+		query = leapBeginnings
+	}
+	rows, err := db.pool.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []beginning
+	for rows.Next() {
+		b := beginning{posts: true}
+		var opening, first sql.NullInt64
+		if err := rows.Scan(&b.ID, &opening, &first); err != nil {
+			return nil, err
+		}
+		b.start = first.Int64
+		if opening.Valid {
+			b.start = opening.Int64
+		}
+		found = append(found, b)
+	}
+	return found, rows.Err()
+}

@@ -1,0 +1,205 @@
+package corpus
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// applicationID marks the corpora that Create makes: "anco" in ASCII.
+const applicationID = 0x616e636f
+
+// Keys of table meta.
+const (
+	MetaTitle  = "title"  // of the story
+	MetaAuthor = "author" // of the story; may be missing
+	MetaDigest = "digest" // SHA-256, in hexadecimal, of all that decides what an import gives
+	MetaReport = "report" // what the importer has to say, as JSON
+)
+
+// schema is made of the four tables that every corpus has, and meta. Its indexes are made last: that is faster than keeping
+// them up row by row.
+const (
+	schema = `
+		CREATE TABLE thread (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT;
+		CREATE TABLE post (
+			thread_id INTEGER NOT NULL,
+			id        INTEGER PRIMARY KEY,
+			name      TEXT NOT NULL,
+			trip_code TEXT NOT NULL,
+			subject   TEXT NOT NULL,
+			time      INTEGER NOT NULL,
+			file_url  TEXT,
+			file_name TEXT,
+			body      TEXT NOT NULL
+		) STRICT;
+		CREATE TABLE tag (post_id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (post_id, name)) STRICT, WITHOUT ROWID;
+		CREATE TABLE link (link_from INTEGER NOT NULL, link_to INTEGER NOT NULL, PRIMARY KEY (link_from, link_to)) STRICT, WITHOUT ROWID;
+		CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`
+	indexes = `
+		CREATE INDEX IF NOT EXISTS post_in_thread ON post (thread_id, time, id);
+		CREATE INDEX tag_by_name ON tag (name, post_id);`
+)
+
+// File is what a post has attached: its address and its name. Both may be empty.
+type File struct{ URL, Name string }
+
+// Writer makes a new corpus. Nothing is in the file until Close has returned without an error. It belongs to one goroutine.
+type Writer struct {
+	pool *sql.DB
+	tx   *sql.Tx
+	path string
+
+	thread, post, tag, link, meta *sql.Stmt
+}
+
+// Create makes a corpus in the file at path, which must be empty or not exist.
+func Create(ctx context.Context, path string) (*Writer, error) {
+	pool, err := sqlite.Open(ctx, path, sqlite.Create, 1)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{pool: pool, path: path}
+	if err := w.begin(ctx); err != nil {
+		_ = w.Abort()
+		return nil, sqlite.Wrap(err, "make the corpus %s", path)
+	}
+	return w, nil
+}
+
+// begin leaves WAL mode first: a corpus is to be read from folders that cannot be written, too, and a new file needs no log.
+func (w *Writer) begin(ctx context.Context) error {
+	for _, statement := range []string{
+		`PRAGMA journal_mode = DELETE`,
+		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
+	} {
+		if _, err := w.pool.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	var err error
+	if w.tx, err = w.pool.BeginTx(ctx, nil); err != nil {
+		return err
+	}
+	if _, err := w.tx.ExecContext(ctx, schema); err != nil {
+		return err
+	}
+	return w.prepare(ctx)
+}
+
+func (w *Writer) prepare(ctx context.Context) error {
+	for _, s := range []struct {
+		statement **sql.Stmt
+		text      string
+	}{
+		{&w.thread, `INSERT INTO thread (id, title) VALUES (?, ?) ON CONFLICT DO UPDATE SET title = excluded.title`},
+		{&w.post, `INSERT INTO post (thread_id, id, name, trip_code, subject, time, body, file_url, file_name)
+			VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, '')) ON CONFLICT DO NOTHING`},
+		{&w.tag, `INSERT INTO tag (post_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING`},
+		{&w.link, `INSERT INTO link (link_from, link_to) VALUES (?, ?) ON CONFLICT DO NOTHING`},
+		{&w.meta, `INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`},
+	} {
+		var err error
+		if *s.statement, err = w.tx.PrepareContext(ctx, s.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Thread sets a thread's title.
+func (w *Writer) Thread(ctx context.Context, id int64, title string) error {
+	return w.exec(ctx, w.thread, id, title)
+}
+
+// Meta records a value about the corpus.
+func (w *Writer) Meta(ctx context.Context, key, value string) error {
+	return w.exec(ctx, w.meta, key, value)
+}
+
+// Post adds a post with its tags, its file, and the ids of the posts that it quotes. It returns false, and adds nothing, if
+// there is a post with its id.
+func (w *Writer) Post(ctx context.Context, p *annotator.Post, file File, quotes []int64) (added bool, err error) {
+	result, err := w.post.ExecContext(ctx, p.Thread, p.ID, p.Name, p.Trip, p.Subject, p.Time, p.Body, file.URL, file.Name)
+	if err != nil {
+		return false, w.failed(err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return false, w.failed(err)
+	}
+	for _, tag := range p.Tags {
+		if err := w.exec(ctx, w.tag, p.ID, tag); err != nil {
+			return false, err
+		}
+	}
+	for _, quoted := range quotes {
+		if err := w.exec(ctx, w.link, p.ID, quoted); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// FindStoryteller tags the posts of whoever opened each thread as the story, unless some post of the corpus is tagged so. Somebody
+// is known by trip code, else by name; of an opener without either, only the opening post is. It returns the number of
+// posts tagged, and of threads whose opener is not known.
+func (w *Writer) FindStoryteller(ctx context.Context) (posts, anonymous int64, err error) {
+	var told bool
+	err = w.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tag WHERE name = ?)`, annotator.TagStory).Scan(&told)
+	if err != nil || told {
+		return 0, 0, w.failed(err)
+	}
+	if _, err := w.tx.ExecContext(ctx, openers); err != nil {
+		return 0, 0, w.failed(err)
+	}
+	if err := w.tx.QueryRowContext(ctx, `SELECT count(*) FROM temp.opener WHERE trip = '' AND name = ''`).Scan(&anonymous); err != nil {
+		return 0, 0, w.failed(err)
+	}
+	result, err := w.tx.ExecContext(ctx, `INSERT INTO tag (post_id, name)
+		SELECT p.id, ?1 FROM temp.opener o JOIN post p ON p.thread_id = o.thread
+		WHERE p.id = o.post OR o.trip <> '' AND p.trip_code = o.trip
+			OR o.trip = '' AND o.name <> '' AND p.trip_code = '' AND p.name = o.name`, annotator.TagStory)
+	if err != nil {
+		return 0, 0, w.failed(err)
+	}
+	posts, err = result.RowsAffected()
+	return posts, anonymous, w.failed(err)
+}
+
+// openers finds the opening post of each thread and whose it is. The index is made here, because finding needs it.
+const openers = `
+	CREATE INDEX IF NOT EXISTS post_in_thread ON post (thread_id, time, id);
+	CREATE TEMP TABLE opener AS
+		SELECT p.thread_id AS thread, p.id AS post, p.trip_code AS trip, iif(p.name = 'Anonymous', '', p.name) AS name
+		FROM (SELECT DISTINCT thread_id FROM post) t
+		JOIN post p ON p.id = (SELECT id FROM post WHERE thread_id = t.thread_id ORDER BY id <> thread_id, time, id LIMIT 1);`
+
+// Close completes the file.
+func (w *Writer) Close(ctx context.Context) error {
+	if _, err := w.tx.ExecContext(ctx, indexes); err != nil {
+		return errors.Join(w.failed(err), w.Abort())
+	}
+	if err := w.tx.Commit(); err != nil {
+		return errors.Join(w.failed(err), w.Abort())
+	}
+	return w.failed(w.pool.Close())
+}
+
+// Abort gives up. The file is left for its owner to remove.
+func (w *Writer) Abort() error {
+	if w.tx != nil {
+		_ = w.tx.Rollback()
+	}
+	return w.failed(w.pool.Close())
+}
+
+func (w *Writer) exec(ctx context.Context, statement *sql.Stmt, args ...any) error {
+	_, err := statement.ExecContext(ctx, args...)
+	return w.failed(err)
+}
+
+func (w *Writer) failed(err error) error { return sqlite.Wrap(err, "write the corpus %s", w.path) }

@@ -1,0 +1,157 @@
+// Package exporters writes a codex as a file that other programs read.
+//
+// Build turns the entries of a glossary into a Document, the shape that every format shares; an Exporter writes a document
+// in one format; WriteFile puts it on disk whole or not at all. One glossary gives one sequence of bytes, whenever and
+// wherever it is exported, so that two exports can be compared with diff.
+package exporters
+
+import (
+	"cmp"
+	"slices"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// The format of a document and its version. The version counts changes that a reader of the earlier shape would trip over.
+const (
+	Format  = "annotator-glossary"
+	Version = 1
+)
+
+// Document is a codex in the shape of its export.
+type Document struct {
+	Format  string              `json:"format" yaml:"format"`
+	Version int                 `json:"version" yaml:"version"`
+	Story   Story               `json:"story" yaml:"story"`
+	AsOf    *annotator.Position `json:"as_of" yaml:"as_of"` // nil for the codex as it stands now
+	Count   int                 `json:"count" yaml:"count"` // of entries
+	Entries []Entry             `json:"entries" yaml:"entries"`
+}
+
+// Story says what the codex was read from.
+type Story struct {
+	Title      string `json:"title" yaml:"title"`
+	CorpusHash string `json:"corpus_hash" yaml:"corpus_hash"`
+	Threads    int    `json:"threads" yaml:"threads"`
+	Scenes     int    `json:"scenes" yaml:"scenes"`
+}
+
+// Entry is one thing of the story.
+type Entry struct {
+	ID            int64              `json:"id" yaml:"id"`
+	Term          string             `json:"term" yaml:"term"` // without disambiguator
+	Disambiguator string             `json:"disambiguator" yaml:"disambiguator"`
+	Status        annotator.Status   `json:"status" yaml:"status"`
+	Tags          []string           `json:"tags" yaml:"tags"`
+	Aliases       []Alias            `json:"aliases" yaml:"aliases"`
+	Definition    string             `json:"definition" yaml:"definition"` // the claims that hold, joined
+	Claims        []Claim            `json:"claims" yaml:"claims"`         // all that ever held, in the definition's order
+	First         annotator.Position `json:"first" yaml:"first"`
+	Last          annotator.Position `json:"last" yaml:"last"`
+	Revisions     int                `json:"revisions" yaml:"revisions"`
+	Locked        bool               `json:"locked" yaml:"locked"`
+}
+
+// Alias is another name of an entry, known from a position on.
+type Alias struct {
+	Name string             `json:"name" yaml:"name"`
+	From annotator.Position `json:"from" yaml:"from"`
+}
+
+// Claim is one sentence of a definition.
+type Claim struct {
+	Text     string              `json:"text" yaml:"text"`
+	Kind     annotator.ClaimKind `json:"kind" yaml:"kind"`
+	From     annotator.Position  `json:"from" yaml:"from"`
+	Until    *annotator.Position `json:"until" yaml:"until"` // nil while it holds
+	Evidence []Evidence          `json:"evidence" yaml:"evidence"`
+}
+
+// Evidence is a quotation that a claim rests on.
+type Evidence struct {
+	Post  int64  `json:"post" yaml:"post"`
+	Start int    `json:"start" yaml:"start"` // offset in the post's body, in Unicode code points
+	End   int    `json:"end" yaml:"end"`     // exclusive
+	Quote string `json:"quote" yaml:"quote"`
+}
+
+// Build returns the document of a glossary's entries, sorted by term, disambiguator and id; the order of the given ones does
+// not matter, and they stay as they are. The function position tells the ids that a place of the story is known by.
+func Build(story Story, entries []annotator.Entry, position func(annotator.Place) annotator.Position) Document {
+	doc := Document{Format: Format, Version: Version, Story: story, Count: len(entries), Entries: make([]Entry, len(entries))}
+	b := builder{position}
+	for i, e := range sorted(entries) {
+		doc.Entries[i] = b.entry(e)
+	}
+	return doc
+}
+
+// sorted returns the entries in the document's order.
+func sorted(entries []annotator.Entry) []*annotator.Entry {
+	type keyed struct {
+		term, disambiguator string
+		entry               *annotator.Entry
+	}
+	keys := make([]keyed, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		keys[i] = keyed{codex.Normalize(e.Term), codex.Normalize(e.Disambiguator), e}
+	}
+	slices.SortFunc(keys, func(a, b keyed) int {
+		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.disambiguator, b.disambiguator), cmp.Compare(a.entry.ID, b.entry.ID))
+	})
+	list := make([]*annotator.Entry, len(keys))
+	for i := range keys {
+		list[i] = keys[i].entry
+	}
+	return list
+}
+
+// builder gives things of the glossary the shape of the document.
+type builder struct {
+	position func(annotator.Place) annotator.Position
+}
+
+func (b builder) entry(e *annotator.Entry) Entry {
+	return Entry{
+		ID:            e.ID,
+		Term:          e.Term,
+		Disambiguator: e.Disambiguator,
+		Status:        e.Status,
+		Tags:          append([]string{}, e.Tags...),
+		Aliases:       each(e.Aliases, b.alias),
+		Definition:    e.Definition(),
+		Claims:        each(e.Claims, b.claim),
+		First:         b.position(e.First),
+		Last:          b.position(e.Last),
+		Revisions:     e.Revisions,
+		Locked:        e.Locked,
+	}
+}
+
+func (b builder) alias(a annotator.Alias) Alias {
+	return Alias{Name: a.Name, From: b.position(a.From)}
+}
+
+func (b builder) claim(c annotator.Claim) Claim {
+	claim := Claim{Text: c.Text, Kind: c.Kind, From: b.position(c.From), Evidence: each(c.Evidence, b.evidence)}
+	if c.Until != 0 {
+		until := b.position(c.Until)
+		claim.Until = &until
+	}
+	return claim
+}
+
+func (b builder) evidence(e annotator.Evidence) Evidence {
+	return Evidence{Post: e.Post, Start: e.Start, End: e.End, Quote: e.Quote}
+}
+
+// each returns a list with every element turned into another; never nil, so that an empty list is written as one.
+func each[From, To any](list []From, turn func(From) To) []To {
+	turned := make([]To, len(list))
+	for i := range list {
+		turned[i] = turn(list[i])
+	}
+	return turned
+}

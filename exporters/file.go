@@ -1,0 +1,77 @@
+package exporters
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"annotator"
+)
+
+// WriteFile puts what the function writes into the file at path, whole or not at all: it is written and synced under
+// another name in the same folder, then renamed. A file that was there is replaced, and stays as it was if anything fails.
+// The file can be read by its owner only. What is at path may only be a regular file: a symbolic link would lead the
+// text to a place that nobody named. Errors about the path are of kind annotator.Misused.
+func WriteFile(path string, write func(io.Writer) error) error {
+	if err := replaceable(path); err != nil {
+		return err
+	}
+	folder := filepath.Dir(path)
+	file, err := os.CreateTemp(folder, "."+filepath.Base(path)+".*.tmp") // O_EXCL, 0600
+	if err != nil {
+		return annotator.Errorf(annotator.Misused, "write %s: %w", path, err).
+			WithAdvice("choose a folder that exists and can be written to")
+	}
+	err = fill(file, write)
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(file.Name()))
+	}
+	return syncFolder(folder)
+}
+
+// replaceable returns an error if something other than a regular file is at the path.
+func replaceable(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return annotator.Errorf(annotator.Misused, "write %s: %w", path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return annotator.Errorf(annotator.Misused, "write %s: it is not a regular file (%s)", path, info.Mode().Type()).
+			WithAdvice("name a new file, or the file itself where this is a link")
+	}
+	return nil
+}
+
+// fill writes the file to disk and closes it.
+func fill(file *os.File, write func(io.Writer) error) error {
+	err := write(file)
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// syncFolder makes a rename in the folder last. Windows has no such call, and needs none.
+func syncFolder(folder string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	dir, err := os.Open(folder)
+	if err != nil {
+		return fmt.Errorf("sync %s: %w", folder, err)
+	}
+	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+		return fmt.Errorf("sync %s: %w", folder, err)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package exporters_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"annotator"
+	"annotator/exporters"
+)
+
+func writes(text string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+}
+
+func TestWriteFileReplaces(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "codex.json")
+	for _, text := range []string{"first", "second"} {
+		if err := exporters.WriteFile(path, writes(text)); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, path, text)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := info.Mode().Perm(); mode != 0o600 {
+		t.Errorf("mode %o", mode)
+	}
+}
+
+func TestWriteFileLeavesTheOldFileWhereItFails(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "codex.json")
+	if err := exporters.WriteFile(path, writes("old")); err != nil {
+		t.Fatal(err)
+	}
+	err := exporters.WriteFile(path, func(w io.Writer) error { return errors.Join(writes("ne")(w), errFull) })
+	if !errors.Is(err, errFull) {
+		t.Errorf("error: %v", err)
+	}
+	holds(t, path, "old")
+}
+
+func TestWriteFileRefuses(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	target, link := filepath.Join(folder, "target"), filepath.Join(folder, "link")
+	if err := errors.Join(os.WriteFile(target, []byte("mine"), 0o600), os.Symlink(target, link)); err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range map[string]string{
+		"a link":                     link,
+		"a folder":                   folder,
+		"a folder that is not there": filepath.Join(folder, "nowhere", "codex.json"),
+		"a file for a folder":        filepath.Join(target, "codex.json"),
+	} {
+		err := exporters.WriteFile(path, func(io.Writer) error {
+			t.Errorf("%s: written to", name)
+			return nil
+		})
+		if !errors.Is(err, annotator.Misused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if text, err := os.ReadFile(target); err != nil || string(text) != "mine" {
+		t.Errorf("the link's target: %q, %v", text, err)
+	}
+}
+
+// holds checks a file's text, and that nothing is left beside it.
+func holds(t *testing.T, path, want string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != want {
+		t.Errorf("%q, %v; want %q", text, err, want)
+	}
+	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
+		t.Errorf("files in the folder: %v, %v", files, err)
+	}
+}

@@ -1,0 +1,106 @@
+package exporters
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"gopkg.in/yaml.v3"
+)
+
+// YAML writes documents as YAML, with the data of their JSON. Every string is in double quotes: parsers disagree on which
+// plain scalars are strings, and the emitter's own choice among its other styles does not survive a leading line feed.
+type YAML struct{}
+
+// Name returns "yaml".
+func (YAML) Name() string { return "yaml" }
+
+// Write writes the document.
+func (YAML) Write(w io.Writer, doc *Document) error {
+	around, err := encodeYAML(frame(doc))
+	if err != nil {
+		return err
+	}
+	if len(doc.Entries) == 0 {
+		_, err := w.Write(around)
+		return err
+	}
+	out := bufio.NewWriter(w)
+	if _, err := fmt.Fprintf(out, "%s\n", bytes.TrimSuffix(around, []byte(" []\n"))); err != nil {
+		return err
+	}
+	for i := range doc.Entries {
+		item, err := encodeYAML(doc.Entries[i : i+1])
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(item); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// encodeYAML returns a value as YAML. It goes by way of the value's JSON, so that the two formats cannot differ in names,
+// order or what is empty.
+func encodeYAML(value any) ([]byte, error) {
+	text, err := encodeJSON(value, "")
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	node, err := yamlNode(decoder)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(node); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), encoder.Close()
+}
+
+// yamlNode returns the JSON value that the decoder reads next.
+func yamlNode(decoder *json.Decoder) (*yaml.Node, error) {
+	token, err := decoder.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch token := token.(type) {
+	case json.Delim:
+		return yamlCollection(decoder, token)
+	case string:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: token, Style: yaml.DoubleQuotedStyle}, nil
+	case json.Number:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: token.String()}, nil
+	case bool:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: fmt.Sprint(token)}, nil
+	default:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
+	}
+}
+
+// yamlCollection returns the array or object whose first delimiter was just read.
+func yamlCollection(decoder *json.Decoder, open json.Delim) (*yaml.Node, error) {
+	node := &yaml.Node{Kind: yaml.SequenceNode}
+	if open == '{' {
+		node.Kind = yaml.MappingNode
+	}
+	for decoder.More() {
+		child, err := yamlNode(decoder)
+		if err != nil {
+			return nil, err
+		}
+		if node.Kind == yaml.MappingNode && len(node.Content)%2 == 0 {
+			child.Style = 0 // a key, one of ours, is plainly safe
+		}
+		node.Content = append(node.Content, child)
+	}
+	_, err := decoder.Token()
+	return node, err
+}

@@ -1,0 +1,144 @@
+// Package sqlite opens SQLite files: the one place that knows the driver, the data source name and the codes of its errors.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"annotator"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// Mode says what may be done with a file.
+type Mode string
+
+// The modes of opening. Only Create makes a file that is not there: a mistyped path must not leave an empty database.
+const (
+	ReadOnly  Mode = "ro"
+	ReadWrite Mode = "rw"
+	Create    Mode = "rwc"
+)
+
+// busyMillis is how long a connection waits for another's lock.
+const busyMillis = 10_000
+
+// Open opens the file at path as a pool of at most conns connections; the file is touched before it returns, so that what is
+// no database is an error here. Writable files are in WAL mode with synchronous=FULL, their transactions immediate: a
+// transaction that reads first and writes later cannot wait for a lock. The automatic checkpoint is set wide, so that
+// the owner can choose a quiet moment for it.
+func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, error) {
+	if err := check(path, mode); err != nil {
+		return nil, err
+	}
+	name, err := dsn(path, mode)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := driver.NewConnector(name)
+	if err != nil {
+		return nil, Wrap(err, "open %s", path)
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	var tables int
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil {
+		_ = db.Close()
+		return nil, Wrap(err, "open %s", path)
+	}
+	return db, nil
+}
+
+func check(path string, mode Mode) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && mode != Create:
+		return annotator.Errorf(annotator.NotFound, "there is no database at %s", path)
+	case err == nil && info.IsDir():
+		return annotator.Errorf(annotator.Misused, "%s is a folder, not a database", path)
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return annotator.Errorf(annotator.Storage, "open %s: %w", path, err)
+	}
+	return nil
+}
+
+// dsn always begins with "file:": without it SQLite ignores the mode and opens read-write.
+func dsn(path string, mode Mode) (string, error) {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", path, err)
+	}
+	query := url.Values{}
+	query.Set("mode", string(mode))
+	query.Set("_defensive", "1")
+	query.Set("_dqs", "0")
+	query.Set("_error_rc", "1")
+	query.Set("_txlock", "immediate")
+	pragmas := []string{
+		fmt.Sprintf("busy_timeout(%d)", busyMillis), "foreign_keys(1)", "trusted_schema(0)", "mmap_size(0)", "cache_size(-8000)",
+	}
+	if mode != ReadOnly {
+		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)")
+	} else {
+		pragmas = append(pragmas, "query_only(1)")
+		query.Set("_txlock", "deferred")
+	}
+	for _, p := range pragmas {
+		query.Add("_pragma", p)
+	}
+	if !strings.HasPrefix(filepath.ToSlash(full), "/") {
+		full = "/" + full
+	}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(full), RawQuery: query.Encode()}).String(), nil
+}
+
+// Code returns SQLite's extended result code of an error, or 0.
+func Code(err error) int {
+	if e := (*driver.Error)(nil); errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}
+
+// IsUnique reports whether err says that a row with such a key exists.
+func IsUnique(err error) bool {
+	code := Code(err)
+	return code == lib.SQLITE_CONSTRAINT_UNIQUE || code == lib.SQLITE_CONSTRAINT_PRIMARYKEY
+}
+
+// IsConstraint reports whether err says that a row breaks a constraint.
+func IsConstraint(err error) bool { return Code(err)&0xff == lib.SQLITE_CONSTRAINT }
+
+// Wrap turns a driver's error into one of a kind, with a word on what to do. What is nil or has a kind already stays.
+func Wrap(err error, format string, args ...any) error {
+	if err == nil || annotator.KindOf(err) != "" || errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	wrapped := annotator.Errorf(annotator.Storage, "%s: %w", fmt.Sprintf(format, args...), err)
+	switch code := Code(err); code & 0xff {
+	case lib.SQLITE_NOTADB:
+		return wrapped.WithAdvice("the file is not a SQLite database, or it is damaged: restore a backup")
+	case lib.SQLITE_CORRUPT:
+		return wrapped.WithAdvice("the database is damaged: restore a backup made with `annotator backup`")
+	case lib.SQLITE_FULL:
+		return wrapped.WithAdvice("free space on the disk, then run again")
+	case lib.SQLITE_IOERR:
+		return wrapped.WithAdvice("check the disk, its quota and its mount, then run again")
+	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
+		return wrapped.WithAdvice("check that the file and its folder can be written")
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+		return wrapped.WithAdvice("another program holds the database: close it, then run again")
+	}
+	return wrapped
+}
+
+// IsCorrupt reports whether err says that something in the file contradicts itself.
+func IsCorrupt(err error) bool { return Code(err)&0xff == lib.SQLITE_CORRUPT }

@@ -1,0 +1,63 @@
+package annotator
+
+// TraceKind is the kind of a row of the journal.
+type TraceKind string
+
+// The rows of a journal.
+const (
+	TracePrompt     TraceKind = "prompt"      // system prompt and tools, from here on; refers to a snapshot context
+	TraceScene      TraceKind = "scene"       // a turn begins: the scene, as the model is shown it
+	TraceReply      TraceKind = "reply"       // what the model answered, one row however it was streamed
+	TraceCall       TraceKind = "tool_call"   // one of the reply's tool calls
+	TraceResult     TraceKind = "tool_result" // what the tool answered; its effect committed with this row
+	TraceUpdate     TraceKind = "update"      // one item of a text reply's codex updates, with what came of it; the model is not shown it
+	TraceNote       TraceKind = "note"        // a correction to the model, in the user's role
+	TraceClose      TraceKind = "close"       // an assistant message by rule, where a turn ended without one
+	TraceCompaction TraceKind = "compaction"  // turns leave the window; a row of table compaction says why
+)
+
+// Trace is a row of the journal. Rows are only ever appended.
+type Trace struct {
+	ID        int64     `json:"id"`   // from 1, without gaps
+	Turn      int64     `json:"turn"` // from 1; a turn is one scene shown to the model, with all that follows from it. 0: outside a turn
+	Seq       int       `json:"seq"`  // from 0, within the turn
+	Kind      TraceKind `json:"kind"`
+	Scene     int       `json:"scene,omitempty"`   // the scene's number; 0 outside a turn
+	Content   string    `json:"content,omitempty"` // what the model is shown or wrote
+	Reasoning string    `json:"reasoning,omitempty"`
+	CallID    string    `json:"call_id,omitempty"`   // of a tool_call or tool_result: unique in the journal
+	Tool      string    `json:"tool,omitempty"`      // of a tool_call or tool_result
+	Arguments string    `json:"arguments,omitempty"` // of a tool_call
+	Error     string    `json:"error,omitempty"`     // of a tool_result: the error's code; of a reply: why its calls must not run
+	Tokens    int       `json:"tokens,omitempty"`    // estimate for this row
+	Shows     []Shown   `json:"shows,omitempty"`     // the entries this row shows the model, as they stood
+}
+
+// Shown is an entry as a row of the journal showed it: it need not be shown again while that row is in the window and
+// the entry has no later revision.
+type Shown struct {
+	Entry    int64 `json:"e"`
+	Revision int64 `json:"r"` // id of the entry's newest revision at that time
+}
+
+// Snapshot is a position in the journal, from which the context the model had can be folded again.
+type Snapshot struct {
+	ID       int64  `json:"id"`
+	Kind     string `json:"kind"` // checkpoint, manual or curator_fork
+	Created  int64  `json:"created"`
+	Scene    int    `json:"scene"`
+	Thread   int64  `json:"thread"`
+	Trace    int64  `json:"trace"`    // id of the newest row of the journal
+	Revision int64  `json:"revision"` // id of the newest revision
+	Context  int64  `json:"context"`  // id of the snapshot_context: system prompt and tools
+	Entries  int    `json:"entries"`  // live entries
+	Tokens   int    `json:"tokens"`   // of the window, as last reported or estimated
+}
+
+// Usage is what one call cost, in tokens.
+type Usage struct {
+	Prompt     int
+	Cached     int // of Prompt: found in the server's prefix cache; 0 also where the server does not tell
+	Completion int
+	Exact      bool // reported by the server; otherwise estimated here
+}

@@ -1,0 +1,166 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// complaint is what the body of an answer complains of. No two servers have the same form: {"error":{…}}, {"error":"…"},
+// {"object":"error",…}, {"detail":…}, [{"error":…}], plain text, nothing.
+type complaint struct {
+	isError bool // by its structure, whatever the status
+	message string
+	text    string   // what phrases are looked for in: the message and what lies beneath it, in lower case
+	codes   []string // for machines, in lower case, the most exact first
+	param   string   // the field of the request that is meant
+	status  int      // HTTP status that the body names; 0 for none
+	context int      // tokens of context that the server has; 0 where it does not say
+}
+
+// textLimit is how much of a body is searched for phrases, in bytes: further on a server may quote the request.
+const textLimit = 2000
+
+func readComplaint(body []byte) complaint {
+	o, isError := findError(body)
+	if o == nil {
+		return complaint{message: plain(body), text: searchable(string(body))}
+	}
+	c := complaint{isError: isError, message: clip(text(o["message"])), param: text(o["param"])}
+	c.text = searchable(text(o["message"]) + " " + text(o["metadata"]))
+	for _, name := range []string{"code", "type", "status", "error_type"} {
+		c.take(text(o[name]))
+	}
+	if c.context = number(o["n_ctx"]); c.context == 0 {
+		c.context = contextIn(c.text)
+	}
+	return c
+}
+
+// take sorts a code into names and statuses.
+func (c *complaint) take(code string) {
+	n, err := strconv.Atoi(code)
+	switch {
+	case err != nil && code != "":
+		c.codes = append(c.codes, strings.ToLower(clip(code)))
+	case n >= 400 && n < 600 && c.status == 0:
+		c.status = n
+	}
+}
+
+// code returns the most exact name of what is wrong, or "".
+func (c *complaint) code() string {
+	if len(c.codes) == 0 {
+		return ""
+	}
+	return c.codes[0]
+}
+
+// fields are those of a JSON object.
+type fields = map[string]json.RawMessage
+
+// findError returns the object that says what is wrong, and whether its place alone shows it to be an error. The object is
+// nil where the body is none.
+func findError(body []byte) (fields, bool) {
+	top := object(body)
+	if inner := top["error"]; present(inner) {
+		if o := object(inner); o != nil {
+			return o, true
+		}
+		return withMessage(top, text(inner)+" "+text(top["message"])), true
+	}
+	if present(top["detail"]) && !present(top["choices"]) {
+		return withMessage(top, text(top["detail"])), true
+	}
+	return top, text(top["object"]) == "error" || text(top["type"]) == "error"
+}
+
+func withMessage(top fields, message string) fields {
+	quoted, _ := json.Marshal(strings.TrimSpace(message))
+	top["message"] = quoted
+	return top
+}
+
+// object returns the fields of an object, or of the first one in an array; nil where raw is neither.
+func object(raw []byte) fields {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
+		raw = list[0]
+	}
+	var o fields
+	if json.Unmarshal(raw, &o) != nil {
+		return nil
+	}
+	return o
+}
+
+func present(raw json.RawMessage) bool {
+	switch string(bytes.TrimSpace(raw)) {
+	case "", "null", "false", `""`:
+		return false
+	}
+	return true
+}
+
+// text returns a string as it is, null as nothing, and any other value as its JSON.
+func text(raw json.RawMessage) string {
+	var s *string
+	if json.Unmarshal(raw, &s) != nil {
+		return string(raw)
+	}
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func number(raw json.RawMessage) int {
+	var n int
+	if json.Unmarshal(raw, &n) != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+// contextLength finds the server's limit in the words of vLLM, SGLang, LM Studio and OpenAI.
+var contextLength = regexp.MustCompile(`context length\D{0,20}(\d{1,9})`)
+
+func contextIn(s string) int {
+	found := contextLength.FindStringSubmatch(s)
+	if found == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(found[1])
+	return n
+}
+
+// plain returns the message of a body that is no JSON object.
+func plain(body []byte) string {
+	if isHTML(http.Header{}, body) {
+		return ""
+	}
+	return clip(string(body))
+}
+
+func firstBytes(body []byte) []byte {
+	return bytes.TrimLeft(body[:min(len(body), 512)], " \t\r\n\ufeff")
+}
+
+func searchable(s string) string { return strings.ToLower(s[:min(len(s), textLimit)]) }
+
+// messageLimit is how long a message is at most, in bytes.
+const messageLimit = 400
+
+// clip makes one short printable line of what a server wrote.
+func clip(s string) string {
+	s = strings.ToValidUTF8(s[:min(len(s), 4*messageLimit)], "")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }), " ")
+	if len(s) <= messageLimit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:messageLimit], "") + "..."
+}

@@ -1,0 +1,155 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"annotator"
+)
+
+// Classify says what an answer that is no reply means: its status, its headers, and its body or as much of it as is kept.
+// The one place where that is decided, it also takes the error frame of a stream, with the status of the stream.
+//
+// Servers differ in all they say, so what is most exact is believed first: a code for machines, then a few well-known
+// phrases, then the status. The status is the one that the body names, where it names one, for a server or a proxy between
+// may give another.
+//
+// Fault.Header is the header given, not a copy. A Retry-After date is read against the header's Date.
+func Classify(status int, header http.Header, body []byte) *Fault {
+	c := readComplaint(body)
+	f := &Fault{Status: status, Code: c.code(), Param: c.param, Message: c.message, MaxContext: c.context, Header: header}
+	f.Raw = bytes.Clone(body[:min(len(body), RawLimit)])
+	f.RetryAfter = retryAfter(header)
+	switch {
+	case redirects(status):
+		f.Message = "it redirects to another address" + redirectHost(header)
+	case c.status != 0:
+		f.Status = c.status
+	case status/100 == 2 && isHTML(header, body):
+		f.Message = "a web page came in place of a reply"
+	}
+	v := judge(f.Status, &c)
+	f.Kind = cmp.Or(v.kind, annotator.Transient)
+	f.Advice, f.Param = v.advice, cmp.Or(v.param, f.Param)
+	return f
+}
+
+// redirectHost tells no more of the address than its host, for the rest may hold secrets.
+func redirectHost(header http.Header) string {
+	u, err := url.Parse(header.Get("Location"))
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return clip(" at " + u.Host)
+}
+
+// CarriesError reports whether a body or a frame of a stream is an error whatever its status is, for some servers answer 200
+// and put the error inside.
+func CarriesError(body []byte) bool { return readComplaint(body).isError }
+
+// judge returns the first verdict there is; one without a kind where the status is no error's either.
+func judge(status int, c *complaint) verdict {
+	if redirects(status) {
+		return byStatus(status)
+	}
+	for _, code := range c.codes {
+		if v := byCode(code); v.kind != "" {
+			return v
+		}
+	}
+	if v := byText(c.text); v.kind != "" {
+		return v
+	}
+	v := byStatus(status)
+	if status == http.StatusBadRequest && c.message == "" {
+		v = verdict{kind: annotator.Shrink}
+	}
+	return v
+}
+
+func redirects(status int) bool { return status/100 == 3 }
+
+func isHTML(header http.Header, body []byte) bool {
+	media, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	return media == "text/html" || strings.HasPrefix(string(firstBytes(body)), "<")
+}
+
+func retryAfter(header http.Header) time.Duration {
+	now, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		// Without a clock to compare with, a date says nothing.
+		now = endOfTime
+	}
+	return ParseRetryAfter(header.Get("Retry-After"), now)
+}
+
+// ClassifyTransport says what it means that no answer came, or that it broke off. A fault among the causes of err is
+// returned as it is.
+func ClassifyTransport(err error) *Fault {
+	if f := (*Fault)(nil); errors.As(err, &f) {
+		return f
+	}
+	f := &Fault{Kind: annotator.Transient, Message: clip(err.Error()), Err: err}
+	switch {
+	case errors.Is(err, context.Canceled):
+		f.Kind, f.Message = annotator.Interrupted, "the call was cancelled"
+	case errors.Is(err, context.DeadlineExceeded):
+		f.Message = "the call took longer than it may"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		f.Kind, f.Advice = annotator.Misconfigured, "close other programs, or raise the limit on open files (ulimit -n)"
+	case isWrongSpeech(err):
+		f.Kind = annotator.Misconfigured
+		f.Advice = "check http or https in the endpoint's address, and that its certificate is trusted on this machine"
+	case isUnreachable(err):
+		f.Kind, f.Advice = annotator.Gone, "start the server, or give another address with --endpoint"
+	}
+	return f
+}
+
+// isWrongSpeech reports whether the other side was reached and cannot be spoken to: a certificate that is not trusted, TLS
+// to a plain port, HTTP to something else.
+func isWrongSpeech(err error) bool {
+	var (
+		verification *tls.CertificateVerificationError
+		authority    x509.UnknownAuthorityError
+		host         x509.HostnameError
+		invalid      x509.CertificateInvalidError
+		record       tls.RecordHeaderError
+		alert        tls.AlertError
+	)
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) ||
+		errors.As(err, &invalid) || errors.As(err, &record) || errors.As(err, &alert) ||
+		strings.Contains(err.Error(), "malformed HTTP") // net/http has no type for it
+}
+
+func isUnreachable(err error) bool {
+	var (
+		name *net.DNSError
+		op   *net.OpError
+	)
+	return errors.As(err, &name) || errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &op) && op.Op == "dial"
+}
+
+// describe gives a fault in one line.
+func describe(f *Fault) string {
+	what := cmp.Or(f.Message, http.StatusText(f.Status), string(f.Kind))
+	switch {
+	case f.Status == 0:
+		return what
+	case f.Code == "":
+		return fmt.Sprintf("the endpoint answered %d: %s", f.Status, what)
+	}
+	return fmt.Sprintf("the endpoint answered %d (%s): %s", f.Status, f.Code, what)
+}

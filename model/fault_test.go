@@ -1,0 +1,216 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"annotator"
+	"annotator/model"
+)
+
+func TestClassify(t *testing.T) {
+	t.Parallel()
+	const page = "<html><head><title>Bad Gateway</title></head></html>"
+	tests := []struct {
+		fault  string
+		status int
+		body   string
+		want   annotator.Kind
+	}{
+		{"vLLM context", 400, `{"error":{"message":"You passed 5000 input tokens and requested 100 output tokens. However, the model's context length is only 4096 tokens","type":"BadRequestError","param":"input_tokens","code":400}}`, annotator.Shrink},
+		{"older vLLM context", 400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000","type":"BadRequestError","param":null,"code":400}`, annotator.Shrink},
+		{"max_tokens", 400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 4096 tokens","code":400}}`, annotator.Shrink},
+		{"SGLang context", 400, `{"object":"error","message":"The input (61709 tokens) is longer than the model's context length (40960 tokens)."}`, annotator.Shrink},
+		{"OpenAI context", 400, `{"error":{"message":"too long","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, annotator.Shrink},
+		{"llama.cpp context", 500, `{"error":{"code":400,"message":"exceeds","type":"exceed_context_size_error","n_prompt_tokens":5000,"n_ctx":4096}}`, annotator.Shrink},
+		{"LM Studio frame", 200, `{"error":{"message":"Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"}}`, annotator.Shrink},
+		{"bare 400", 400, "", annotator.Shrink},
+		{"bare 413", 413, "", annotator.Shrink},
+		{"no model, vLLM", 404, "{\"object\":\"error\",\"message\":\"The model `x` does not exist.\",\"type\":\"NotFoundError\",\"code\":404}", annotator.Misconfigured},
+		{"no model, Ollama", 404, `{"error":"model \"x\" not found, try pulling it first"}`, annotator.Misconfigured},
+		{"wrong path", 404, `{"detail":"Not Found"}`, annotator.Misconfigured},
+		{"bad key", 401, `{"error":{"message":"Invalid API Key"}}`, annotator.Misconfigured},
+		{"bad key, string", 401, `{"error":"Unauthorized"}`, annotator.Misconfigured},
+		{"bad key, null", 401, `{"error":null}`, annotator.Misconfigured},
+		{"rate limit", 429, `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`, annotator.Overloaded},
+		{"bare rate limit", 429, "", annotator.Overloaded},
+		{"quota", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`, annotator.Misconfigured},
+		{"loading", 503, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`, annotator.Overloaded},
+		{"engine died", 500, `{"error":{"message":"EngineCore encountered an issue. See stack trace","type":"InternalServerError","code":500}}`, annotator.Gone},
+		{"replayed arguments, llama.cpp", 500, `{"error":{"code":500,"message":"Failed to parse tool call arguments as JSON: x","type":"server_error"}}`, annotator.Malformed},
+		{"replayed arguments, vLLM", 400, `{"error":{"message":"Unterminated string starting at: line 1 column 9","type":"BadRequestError","code":400}}`, annotator.Malformed},
+		{"roles", 400, `{"object":"error","message":"Conversation roles must alternate user/assistant/user/assistant/...","code":400}`, annotator.Misconfigured},
+		{"system role", 400, `{"object":"error","message":"System role not supported","code":400}`, annotator.Misconfigured},
+		{"tool after user", 400, `{"object":"error","message":"Unexpected role 'tool' after role 'user'","code":400}`, annotator.Refused},
+		{"call id", 400, `{"message":"Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9."}`, annotator.Misconfigured},
+		{"doubled call id", 400, `{"error":{"message":"Duplicate value for 'tool_call_id' of 'a'"}}`, annotator.Refused},
+		{"tool choice", 400, `{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","code":400}`, annotator.Misconfigured},
+		{"gateway page", 502, page, annotator.Transient},
+		{"gateway timeout page", 504, page, annotator.Transient},
+		{"200 page", 200, page, annotator.Transient},
+		{"plain 500", 500, "Internal Server Error", annotator.Transient},
+		{"error in a 200", 200, `{"error":{"message":"boom","code":500}}`, annotator.Transient},
+		{"refusal in a 200", 200, `{"error":{"message":"bad","code":422}}`, annotator.Refused},
+		{"detail in a 200", 200, `{"detail":"boom"}`, annotator.Transient},
+		{"http to https", 400, "Client sent an HTTP request to an HTTPS server.\n", annotator.Misconfigured},
+		{"content filter", 400, `{"error":{"message":"filtered","code":"content_filter"}}`, annotator.Refused},
+		{"validation", 422, `{"detail":[{"loc":["body","messages"],"msg":"field required","type":"missing"}]}`, annotator.Refused},
+		{"wrapped in a list", 400, `[{"error":{"code":429,"message":"Resource has been exhausted","status":"RESOURCE_EXHAUSTED"}}]`, annotator.Overloaded},
+		{"router", 200, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":\"prompt is too long\"}"}}}`, annotator.Shrink},
+		{"redirect", 307, `{"error":{"message":"x","code":500}}`, annotator.Hostile},
+		{"no balance", 402, "", annotator.Misconfigured},
+		{"unknown 4xx", 418, "I am a teapot", annotator.Refused},
+		{"unknown 5xx", 599, "?", annotator.Transient},
+		{"overloaded", 529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, annotator.Overloaded},
+	}
+	for _, test := range tests {
+		t.Run(test.fault, func(t *testing.T) {
+			t.Parallel()
+			f := model.Classify(test.status, http.Header{}, []byte(test.body))
+			if f.Kind != test.want {
+				t.Errorf("%d %s: kind %q, want %q", test.status, test.body, f.Kind, test.want)
+			}
+			if !errors.Is(f, test.want) {
+				t.Errorf("errors.Is(%v, %v) is false", f, test.want)
+			}
+		})
+	}
+}
+
+func TestClassifyKeepsWhatIsSaid(t *testing.T) {
+	t.Parallel()
+	header := http.Header{
+		"Retry-After": {"Fri, 20 Nov 2026 10:00:30 GMT"},
+		"Date":        {"Fri, 20 Nov 2026 10:00:00 GMT"},
+	}
+	body := `{"error":{"code":400,"message":"exceeds\u0000\u001b[31m\n the   limit","type":"exceed_context_size_error","param":"messages","n_ctx":4096}}`
+	f := model.Classify(500, header, []byte(body))
+	if f.Status != 400 || f.Code != "exceed_context_size_error" || f.Param != "messages" || f.MaxContext != 4096 {
+		t.Errorf("status %d, code %q, param %q, context %d", f.Status, f.Code, f.Param, f.MaxContext)
+	}
+	if f.RetryAfter != 30*time.Second {
+		t.Errorf("retry after %v, want 30s", f.RetryAfter)
+	}
+	if string(f.Raw) != body {
+		t.Errorf("raw is %s", f.Raw)
+	}
+	const want = "the endpoint answered 400 (exceed_context_size_error): exceeds [31m the limit"
+	if f.Error() != want {
+		t.Errorf("error is %q, want %q", f, want)
+	}
+}
+
+func TestClassifyFindsTheServersContext(t *testing.T) {
+	t.Parallel()
+	for _, message := range []string{
+		"the model's context length is only 4096 tokens",
+		"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+		"longer than the model's context length (4096 tokens).",
+	} {
+		body := fmt.Appendf(nil, `{"message":%q}`, message)
+		if f := model.Classify(400, nil, body); f.MaxContext != 4096 {
+			t.Errorf("%s: context %d, want 4096", message, f.MaxContext)
+		}
+	}
+}
+
+func TestCarriesError(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		`{"error":{"message":"x"}}`:                      true,
+		`{"error":"x"}`:                                  true,
+		`{"detail":"x"}`:                                 true,
+		`{"object":"error","message":"x"}`:               true,
+		`{"error":null,"choices":[]}`:                    false,
+		`{"error":"","choices":[]}`:                      false,
+		`{"choices":[{"delta":{}}],"detail":"low"}`:      false,
+		`{"object":"chat.completion.chunk"}`:             false,
+		`error`:                                          false,
+		`["error"]`:                                      false,
+		`{"choices":[{"delta":{"content":"error: x"}}]}`: false,
+	} {
+		if got := model.CarriesError([]byte(body)); got != want {
+			t.Errorf("CarriesError(%s) = %v", body, got)
+		}
+	}
+}
+
+func TestClassifyTransport(t *testing.T) {
+	t.Parallel()
+	known := &model.Fault{Kind: annotator.Hostile}
+	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
+	tests := []struct {
+		fault string
+		err   error
+		want  annotator.Kind
+	}{
+		{"refused", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), annotator.Gone},
+		{"dial timeout", dial(os.ErrDeadlineExceeded), annotator.Gone},
+		{"no host", dial(&net.DNSError{Err: "no such host", Name: "nowhere", IsNotFound: true}), annotator.Gone},
+		{"reset", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, annotator.Transient},
+		{"EOF", io.EOF, annotator.Transient},
+		{"cut", io.ErrUnexpectedEOF, annotator.Transient},
+		{"cancelled", fmt.Errorf("read: %w", context.Canceled), annotator.Interrupted},
+		{"caller's deadline", context.DeadlineExceeded, annotator.Transient},
+		{"no descriptors", dial(os.NewSyscallError("socket", syscall.EMFILE)), annotator.Misconfigured},
+		{"a fault", fmt.Errorf("wrapped: %w", known), annotator.Hostile},
+	}
+	for _, test := range tests {
+		if f := model.ClassifyTransport(test.err); f.Kind != test.want || f != known && !errors.Is(f, test.err) {
+			t.Errorf("%s: %v is %q, want %q", test.fault, test.err, f.Kind, test.want)
+		}
+	}
+}
+
+// TestClassifyTransportTLS takes its errors from net/http.
+func TestClassifyTransportTLS(t *testing.T) {
+	t.Parallel()
+	secure, plain := httptest.NewTLSServer(http.NotFoundHandler()), httptest.NewServer(http.NotFoundHandler())
+	defer secure.Close()
+	defer plain.Close()
+	secure.Config.ErrorLog, plain.Config.ErrorLog = nil, nil
+	for _, url := range []string{secure.URL, strings.Replace(plain.URL, "http:", "https:", 1)} {
+		req, _ := http.NewRequest(http.MethodGet, url, nil)
+		resp, err := new(http.Transport).RoundTrip(req)
+		if err == nil {
+			resp.Body.Close()
+			t.Fatalf("%s: no error", url)
+		}
+		if f := model.ClassifyTransport(err); f.Kind != annotator.Misconfigured || f.Advice == "" {
+			t.Errorf("%v is %q with advice %q, want %q", err, f.Kind, f.Advice, annotator.Misconfigured)
+		}
+	}
+}
+
+func FuzzClassify(f *testing.F) {
+	f.Add(400, "text/plain", []byte("nope"))
+	f.Add(200, "application/json", []byte(`{"error":{"message":["a","b"],"code":1e400,"n_ctx":-1}}`))
+	f.Add(500, "text/html", []byte("<html>"))
+	f.Add(429, "", []byte(`[{"error":{"code":"x","message":{"a":1}}}]`))
+	f.Add(302, "", []byte("\xff\xfe\x00"))
+	f.Fuzz(func(t *testing.T, status int, media string, body []byte) {
+		header := http.Header{"Content-Type": {media}, "Retry-After": {string(body)}, "Location": {string(body)}}
+		fault := model.Classify(status, header, body)
+		if fault.Kind == "" || fault.Error() == "" {
+			t.Errorf("no kind or no text: %+v", fault)
+		}
+		if fault.RetryAfter < 0 || fault.MaxContext < 0 {
+			t.Errorf("below zero: %+v", fault)
+		}
+		if line := fault.Error(); !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) {
+			t.Errorf("not printable: %q", line)
+		}
+	})
+}

@@ -1,0 +1,89 @@
+// Package model is the endpoint as the program sees it: what is asked, what comes back, what can go wrong, and when to try
+// again. The packages below it speak one wire each.
+package model
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"annotator"
+)
+
+// Wire speaks one form of API. The renderers are pure: the same messages always give the same bytes, so that what was
+// encoded once can be sent again as it is, and a later request begins with the bytes of the one before.
+type Wire interface {
+	// Encode renders a group of messages as elements of the request's message list, joined by commas. A group is one
+	// message, or all the tool results that answer one reply.
+	Encode(group []annotator.Message) ([]byte, error)
+	// EncodeTools renders the tools as the value of the request's tool list.
+	EncodeTools(tools []annotator.ToolDefinition) ([]byte, error)
+	// Complete sends a request and reads the whole reply. A failure is a *Fault. It returns when the context ends, and
+	// then the connection is closed, so that the server stops working for nobody.
+	Complete(ctx context.Context, r *Request) (*Reply, error)
+	// Models lists what the endpoint serves.
+	Models(ctx context.Context) ([]Model, error)
+}
+
+// Request is one call. System, History and Tools are sent byte for byte.
+type Request struct {
+	Model       string
+	System      string // the system prompt; empty for none
+	History     []byte // encoded messages, joined by commas
+	Tools       []byte // as EncodeTools gives them; nil for none
+	NoTools     bool   // the tools are shown, but must not be called (tool_choice none)
+	MaxTokens   int    // of the reply
+	Temperature float64
+	Stream      bool
+}
+
+// Reply is what the model answered, as one message however it was streamed.
+type Reply struct {
+	Text      string
+	Reasoning string
+	Calls     []annotator.ToolCall // ids as the server gave them; perhaps empty or doubled
+	Finish    string               // the server's word for why it ended
+	Model     string               // the model that the server says answered
+	Usage     annotator.Usage
+	FirstByte time.Duration // until the headers of the answer
+	Duration  time.Duration
+	Raw       []byte // the answer's body as it came, at most RawLimit bytes of it
+}
+
+// RawLimit is how much of an answer is kept as it came, in bytes.
+const RawLimit = 64 << 10
+
+// Model is one model of an endpoint.
+type Model struct {
+	ID         string
+	MaxContext int // tokens; 0 where the server does not tell
+}
+
+// Fault is a call that failed.
+type Fault struct {
+	Kind       annotator.Kind
+	Status     int    // HTTP status, or the one that the body names; 0 where there was no answer
+	Code       string // the server's own code or type, where it gave one
+	Param      string // the field of the request that is at fault, where the server named one
+	Message    string // for people; secrets masked
+	Advice     string // what the user can do; may be empty
+	RetryAfter time.Duration
+	MaxContext int // tokens of context that the server says it has; 0 where it does not say
+	Header     http.Header
+	Raw        []byte // of the body, at most RawLimit bytes
+	Usage      annotator.Usage
+	FirstByte  time.Duration
+	Duration   time.Duration
+	Err        error // the cause, where there is one
+}
+
+// Error gives status, code and message.
+func (f *Fault) Error() string { return describe(f) }
+
+// Unwrap gives the kind and the cause.
+func (f *Fault) Unwrap() []error {
+	if f.Err == nil {
+		return []error{f.Kind}
+	}
+	return []error{f.Kind, f.Err}
+}

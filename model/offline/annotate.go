@@ -1,0 +1,171 @@
+package offline
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The tools that the model knows how to call.
+const (
+	toolCreate = "glossary_create"
+	toolUpdate = "glossary_update"
+)
+
+// maxCreates and maxUpdates bound the calls of one reply.
+const (
+	maxCreates = 12
+	maxUpdates = 6
+)
+
+// minReply is kept free of the caller's limit for what is not arguments, in tokens.
+const minReply = 16
+
+type createArguments struct {
+	Term       string   `json:"term"`
+	Definition string   `json:"definition"`
+	Tags       []string `json:"tags"`
+	Aliases    []string `json:"aliases"`
+	Quote      string   `json:"quote"`
+	PostID     int64    `json:"post_id"`
+}
+
+type updateArguments struct {
+	EntryID int64    `json:"entry_id"`
+	Aliases []string `json:"aliases"`
+	Quote   string   `json:"quote"`
+	PostID  int64    `json:"post_id"`
+}
+
+// proposal is a call the model would make, and how much it is worth.
+type proposal struct {
+	tool      string
+	arguments any
+	weight    int
+}
+
+// propose reads a scene and returns what it would write into the glossary, best first.
+func propose(lex *lexicon, s *scene, known []entry) []proposal {
+	texts := make([]*text, len(s.posts))
+	for i, p := range s.posts {
+		texts[i] = readText(p.body, lex)
+	}
+	r := newReader(lex, texts)
+	g := newGlossary(lex, known)
+	var all []proposal
+	for _, n := range r.names(r.mentions()) {
+		if p, ok := proposeName(r, s, g, n); ok {
+			all = append(all, p)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b proposal) int { return cmp.Compare(b.weight, a.weight) })
+	return all
+}
+
+// proposeName returns what is to be written of one name: a new entry, a new alias of an entry, or nothing.
+func proposeName(r *reader, s *scene, g *glossary, n *name) (proposal, bool) {
+	e, found := g.find(n)
+	if !found {
+		if !r.accepts(n) {
+			return proposal{}, false
+		}
+		return create(r, s, n), true
+	}
+	if e == nil {
+		return proposal{}, false
+	}
+	return update(r, s, g, n, e)
+}
+
+func create(r *reader, s *scene, n *name) proposal {
+	at, quote := r.bestSentence(n, n.mentions)
+	return proposal{toolCreate, createArguments{
+		Term: n.term, Definition: definition(quote), Tags: []string{r.tag(n)}, Aliases: n.aliases(),
+		Quote: quote, PostID: s.posts[at].id,
+	}, len(n.mentions) + 2*len(n.tokens) + 2*n.titled}
+}
+
+// update adds to an entry the forms of its name that it does not have yet. The quote shows one of them.
+func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool) {
+	var fresh []string
+	for _, form := range n.written {
+		if !g.has(form) {
+			fresh = append(fresh, form)
+		}
+	}
+	if len(fresh) == 0 {
+		return proposal{}, false
+	}
+	var shown []mention
+	for _, m := range n.mentions {
+		if slices.Contains(fresh, collapse(r.texts[m.text].in(m.span))) {
+			shown = append(shown, m)
+		}
+	}
+	at, quote := r.bestSentence(n, shown)
+	return proposal{toolUpdate, updateArguments{EntryID: e.id, Aliases: fresh, Quote: quote, PostID: s.posts[at].id}, len(shown)}, true
+}
+
+// annotate answers a scene: with the calls that fit the caller's limit, or with the word that there is nothing to note.
+func (m *Model) annotate(w *window, r *request, prompt uint64) answer {
+	offered := r.offers()
+	room := r.outputLimit() - minReply
+	left := map[string]int{toolCreate: maxCreates, toolUpdate: maxUpdates}
+	var a answer
+	for _, p := range propose(m.lex, &w.scenes[len(w.scenes)-1], w.entries) {
+		if left[p.tool] == 0 || !offered.has(p.tool) {
+			continue
+		}
+		call := toolCall{Type: "function", ID: callID(prompt, len(a.calls)), Function: function{p.tool, string(encode(p.arguments))}}
+		if r.outputLimit() > 0 && call.tokens() > room {
+			continue
+		}
+		room -= call.tokens()
+		left[p.tool]--
+		a.calls = append(a.calls, call)
+	}
+	if len(a.calls) == 0 {
+		a.text = "No new entries in this scene.\n" + noUpdates
+	}
+	return a
+}
+
+// annotateInText answers a scene where no tool may be called: with the new entries as codex updates.
+func (m *Model) annotateInText(w *window) answer {
+	updates := []codexUpdate{}
+	for _, p := range propose(m.lex, &w.scenes[len(w.scenes)-1], w.entries) {
+		if c, ok := p.arguments.(createArguments); ok && len(updates) < maxCreates {
+			updates = append(updates, codexUpdate{c.Term, c.Definition, "new", c.PostID, c.Quote})
+		}
+	}
+	// Marshal, unlike encode, escapes < and >: what the story says cannot end the block.
+	block, _ := json.Marshal(updates)
+	return answer{text: fmt.Sprintf("%d new entries in this scene.\n<codex_updates>%s</codex_updates>", len(updates), block)}
+}
+
+type codexUpdate struct {
+	Term       string `json:"term"`
+	Definition string `json:"definition"`
+	Status     string `json:"status"`
+	PostID     int64  `json:"source_post_id"`
+	Quote      string `json:"quote"`
+}
+
+// noUpdates ends each text about a scene: what there was to say was said through tools.
+const noUpdates = "<codex_updates>[]</codex_updates>"
+
+// closeTurn answers the results of the calls.
+func closeTurn(w *window) answer {
+	var noted []string
+	for _, r := range w.results {
+		if r.OK && r.Entry != nil && !slices.Contains(noted, r.Entry.Term) {
+			noted = append(noted, r.Entry.Term)
+		}
+	}
+	if len(noted) == 0 {
+		return answer{text: "Nothing was noted.\n" + noUpdates}
+	}
+	return answer{text: "Noted: " + strings.Join(noted, ", ") + ".\n" + noUpdates}
+}

@@ -1,0 +1,195 @@
+package offline_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator/model/offline"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// forms gives the names of each entry created, as "term|alias|...", sorted.
+func forms(creates []arguments) []string {
+	var all []string
+	for _, c := range creates {
+		all = append(all, strings.Join(append([]string{c.Term}, c.Aliases...), "|"))
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		text string
+		want []string
+	}{
+		"title and part of a name": {harbour, []string{"Lamplighters", "Tobin", "Vesper Quay", "Ysolde Marrow|Captain Marrow"}},
+		"possessives":              {"They took Marrow's boat and Marrow’s hat. Everyone knew Marrow.", []string{"Marrow"}},
+		"first words of sentences": {"Walking was slow. Nobody spoke. Rain fell on Vesper. Rain fell all day. \"Come,\" she said.", []string{"Vesper"}},
+		"a first word that is a name": {
+			"Marrow slept. They woke Marrow at noon.", []string{"Marrow"},
+		},
+		"particles":        {"He met the Count of Monte Cristo, M. de Villefort and Ludwig van Beethoven.", []string{"Count of Monte Cristo", "Ludwig van Beethoven", "M. de Villefort"}},
+		"fused particles":  {"She wrote to d'Artagnan. Everyone loved d'Artagnan and Harun al-Rashid.", []string{"Harun al-Rashid", "d'Artagnan"}},
+		"husband and wife": {"There was Mr. Bennet, and there was Mrs. Bennet.", []string{"Mr. Bennet", "Mrs. Bennet"}},
+		"other letters":    {"Он увидел Наташу Ростову. They met Éloïse Brûlé near Þingvellir.", []string{"Éloïse Brûlé", "Þingvellir", "Наташу Ростову"}},
+		"wrapped lines":    {"It was in the middle of the night when the old captain Ysolde\nMarrow came.", []string{"Ysolde Marrow"}},
+		"no names": {
+			"CHAPTER ONE\nrolled 3, 5 = 8 (1d20)\n>>4415 Anon, the QM said it in March. Vote on Monday, OP. The English doctor came. I AM NOT HERE.",
+			nil,
+		},
+	} {
+		creates, _ := annotate(t, withTools(scene(test.text)))
+		if diff := cmp.Diff(test.want, forms(creates)); diff != "" {
+			t.Errorf("%s (-want, +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestTags(t *testing.T) {
+	t.Parallel()
+	creates, _ := annotate(t, withTools(scene(harbour+" They lived in Dunmere, and died in Dunmere.")))
+	got := map[string]string{}
+	for _, c := range creates {
+		got[c.Term] = strings.Join(c.Tags, " ")
+	}
+	want := map[string]string{
+		"Ysolde Marrow": "person", "Tobin": "person", "Vesper Quay": "place", "Dunmere": "place", "Lamplighters": "group",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDefinitionTellsMost(t *testing.T) {
+	t.Parallel()
+	creates, _ := annotate(t, withTools(scene(harbour)))
+	for _, c := range creates {
+		if c.Term == "Lamplighters" && c.Definition != "The Lamplighters were a guild of watchmen." {
+			t.Errorf("the definition is %q", c.Definition)
+		}
+	}
+}
+
+func relevant(entries string) string {
+	return "\n<relevant_entries>\n" + entries + "</relevant_entries>"
+}
+
+func TestKnownNamesAreNotCreated(t *testing.T) {
+	t.Parallel()
+	shown := scene(harbour)
+	shown["content"] = shown["content"].(string) + relevant(`<entry id="7" term="Ysolde Marrow" status="tentative" tags="person" aliases="Captain Marrow|the Captain">She sails.</entry>
+<entry id="8" term="Vesper Quay (place)" status="confirmed">A quay.</entry>
+`)
+	earlier := []object{
+		scene("it rained."),
+		{"role": "assistant", "tool_calls": []object{{"id": "c1", "type": "function", "function": object{"name": "glossary_create", "arguments": "{}"}}}},
+		says("tool", `{"ok":true,"entry":{"id":9,"term":"Tobin","aliases":[],"status":"tentative","definition":"He rows."}}`),
+		says("assistant", "Noted."),
+	}
+	creates, updates := annotate(t, withTools(append(earlier, shown)...))
+	if diff := cmp.Diff([]string{"Lamplighters"}, forms(creates)); diff != "" || len(updates) > 0 {
+		t.Errorf("%s\nupdates: %+v", diff, updates)
+	}
+}
+
+func TestFurtherFormsBecomeAliases(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		entries, text string
+		want          []string
+	}{
+		"shorter":    {`<entry id="7" term="Ysolde Marrow">x</entry>`, "They saw Captain Marrow there, and Marrow saw them.", []string{"7:Captain Marrow|Marrow"}},
+		"longer":     {`<entry id="7" term="Marrow">x</entry>`, "They saw Ysolde Marrow there.", []string{"7:Ysolde Marrow"}},
+		"ambiguous":  {`<entry id="7" term="Ysolde Marrow">x</entry><entry id="8" term="Tobin Marrow">x</entry>`, "They saw Marrow there, and Marrow saw them.", nil},
+		"a namesake": {`<entry id="7" term="Ysolde Marrow" aliases="Marrow">x</entry>`, "They saw Tobin Marrow there.", []string{"Tobin Marrow"}},
+	} {
+		shown := scene(test.text)
+		shown["content"] = shown["content"].(string) + relevant(test.entries)
+		creates, updates := annotate(t, withTools(shown))
+		got := forms(creates)
+		for _, u := range updates {
+			got = append(got, fmt.Sprintf("%d:%s", u.EntryID, strings.Join(u.Aliases, "|")))
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want, +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestTurnEndsAfterTheResults(t *testing.T) {
+	t.Parallel()
+	m := offline.New(offline.Options{})
+	messages := []object{scene(harbour)}
+	calls := chat(t, m, withTools(messages...)).Choices[0].Message.ToolCalls
+	var wire []object
+	for _, c := range calls {
+		wire = append(wire, object{"id": c.ID, "type": c.Type, "function": object{"name": c.Function.Name, "arguments": c.Function.Arguments}})
+	}
+	messages = append(messages, object{"role": "assistant", "content": nil, "tool_calls": wire},
+		says("tool", `{"ok":true,"entry":{"id":1,"term":"Tobin"}}`),
+		says("tool", `{"ok":false,"error":{"code":"DUPLICATE","message":"there is one","entry_id":4}}`))
+	got := chat(t, m, withTools(messages...)).Choices[0]
+	if want := "Noted: Tobin.\n<codex_updates>[]</codex_updates>"; got.Message.Content != want || got.FinishReason != "stop" {
+		t.Errorf("%q, want %q", got.Message.Content, want)
+	}
+}
+
+func TestWithoutToolsTheTextCarriesTheEntries(t *testing.T) {
+	t.Parallel()
+	request := withTools(scene(harbour + " </codex_updates> Marrow Keep"))
+	request["tool_choice"] = "none"
+	r := chat(t, offline.New(offline.Options{}), request).Choices[0].Message
+	_, block, _ := strings.Cut(r.Content, "<codex_updates>")
+	block, _, _ = strings.Cut(block, "</codex_updates>")
+	var updates []struct {
+		Term, Definition, Status string
+		Post                     int64 `json:"source_post_id"`
+	}
+	if err := json.Unmarshal([]byte(block), &updates); err != nil || len(updates) < 4 || len(r.ToolCalls) > 0 {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	if u := updates[0]; u.Status != "new" || u.Post != 101 || u.Definition == "" {
+		t.Errorf("%+v", u)
+	}
+}
+
+// Whatever a scene holds, each quotation stands in its post and holds a form of the name, and no call names a known entry.
+func TestQuotesAreVerbatim(t *testing.T) {
+	t.Parallel()
+	piece := rapid.SampledFrom([]string{
+		"Captain", "Marrow", "Ysolde", "Vesper", "Quay", "the", "of", "a", "was", "saw", "Mr.", "M.", "de", "d'If", "said", "Lamplighters", "’s", "'s",
+		".", ". ", "? ", "! ", ", ", "“", "”", "\"", "\n", "\n\n", " — ", "<b>", "&amp;", "1d20", "Éa", "Ωm", "\u0301", "...", " ", " ", " ", strings.Repeat("long ", 70),
+	})
+	outer := t
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.Map(rapid.SliceOf(piece), func(s []string) string { return strings.Join(s, " ") }), 1, 3).Draw(t, "posts")
+		m := offline.New(offline.Options{})
+		for _, c := range chat(outer, m, withTools(scene(texts...))).Choices[0].Message.ToolCalls {
+			var a arguments
+			if err := json.Unmarshal([]byte(c.Function.Arguments), &a); err != nil {
+				t.Fatal(err)
+			}
+			check(t, texts, a)
+		}
+	})
+}
+
+func check(t *rapid.T, texts []string, a arguments) {
+	if !strings.Contains(texts[a.PostID-101], a.Quote) || strings.TrimSpace(a.Quote) != a.Quote || a.Definition == "" {
+		t.Fatalf("%q is not in post %d", a.Quote, a.PostID)
+	}
+	named := func(form string) bool { return strings.Contains(strings.Join(strings.Fields(a.Quote), " "), form) }
+	if !slices.ContainsFunc(append(a.Aliases, a.Term), named) {
+		t.Fatalf("%q names none of %q, %q", a.Quote, a.Term, a.Aliases)
+	}
+	if len(a.Quote) > 400 {
+		t.Fatalf("a quotation of %d bytes", len(a.Quote))
+	}
+}

@@ -1,0 +1,39 @@
+package offline
+
+import (
+	"strings"
+)
+
+// answer says what the model answers to a request. prompt is a hash of all of it.
+func (m *Model) answer(r *request, prompt uint64) answer {
+	w := readWindow(r.Messages)
+	a := m.task(w, r, prompt)
+	a.clip(r.outputLimit())
+	return a
+}
+
+func (m *Model) task(w *window, r *request, prompt uint64) answer {
+	tools := len(r.offers()) > 0
+	switch {
+	case asksDecision(w.instruction) || !w.reading && asksDecision(w.system):
+		return m.decide(w)
+	case strings.Contains(strings.ToLower(w.instruction), "summar"):
+		return m.summarise(w, r.outputLimit())
+	case w.reading && !tools:
+		return m.annotateInText(w)
+	case tools && len(w.scenes) > 0 && !w.answered:
+		return m.annotate(w, r, prompt)
+	case tools && !strings.Contains(w.instruction, "?"):
+		return closeTurn(w)
+	}
+	return m.reply(w)
+}
+
+// clip cuts a text at the caller's limit, as a server does in the middle of a word.
+func (a *answer) clip(limit int) {
+	if limit <= 0 || len(a.calls) > 0 || tokensOf(len(a.text)) <= limit {
+		return
+	}
+	a.text = a.text[:runeStart(a.text, limit*bytesPerToken)]
+	a.cut = true
+}

@@ -1,0 +1,66 @@
+package offline
+
+import (
+	"fmt"
+	"strings"
+)
+
+// decision is a curator's word on an entry.
+type decision struct {
+	Decision string `json:"decision"`
+	Target   string `json:"target,omitempty"` // of MERGE: the term of the entry it goes into
+	Reason   string `json:"reason"`
+}
+
+// asksDecision reports whether a text asks for a curator's word.
+func asksDecision(s string) bool {
+	return strings.Contains(s, "CONFIRM") && strings.Contains(s, "REJECT") && strings.Contains(s, "MERGE")
+}
+
+// decide judges the first entry that the last message shows; the entries after it are those like it.
+func (m *Model) decide(w *window) answer {
+	entries := readEntries(w.last)
+	if len(entries) == 0 {
+		return answer{text: string(encode(decision{Decision: "REJECT", Reason: "The request shows no entry."}))}
+	}
+	return answer{text: string(encode(m.judge(w, &entries[0], entries[1:])))}
+}
+
+func (m *Model) judge(w *window, e *entry, similar []entry) decision {
+	own := m.lex.identify(e.names()[0])
+	if len(own.tokens) == 0 || len(own.tokens) == 1 && m.lex.generic(own.tokens[0]) {
+		return decision{Decision: "REJECT", Reason: fmt.Sprintf("%q is a common word, not a name.", e.term)}
+	}
+	for i := range similar {
+		for _, name := range similar[i].names() {
+			if similar[i].id != e.id && m.lex.partOf(own, m.lex.identify(name)) {
+				return decision{"MERGE", similar[i].term, fmt.Sprintf("%q is a shorter form of %q.", e.term, name)}
+			}
+		}
+	}
+	if n := w.occurrences(e); n > 0 {
+		return decision{Decision: "CONFIRM", Reason: fmt.Sprintf("The text shown names it, in %d of its posts.", n)}
+	}
+	if e.definition != "" {
+		return decision{Decision: "CONFIRM", Reason: "It has a definition, and nothing shown speaks against it."}
+	}
+	return decision{Decision: "REJECT", Reason: "Nothing shown here names it."}
+}
+
+// occurrences counts the posts in the window that an entry is named in, under any of its names.
+func (w *window) occurrences(e *entry) int {
+	posts := readPosts(w.last)
+	for _, s := range w.scenes {
+		posts = append(posts, s.posts...)
+	}
+	seen := map[int64]bool{}
+	for _, p := range posts {
+		text := normal(p.body)
+		for _, name := range e.names() {
+			if !seen[p.id] && strings.Contains(text, normal(name)) {
+				seen[p.id] = true
+			}
+		}
+	}
+	return len(seen)
+}

@@ -1,0 +1,206 @@
+package offline
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// mention is a place in a text where something is named.
+type mention struct {
+	span          // of the whole, the title with it
+	core     span // of the name without its title
+	lo, hi   int  // the whole is words[lo:hi] of its text
+	titled   bool
+	definite bool // "the" stands before it
+	initial  bool // its capital says nothing: it begins a sentence
+	text     int  // index of the text
+	sentence int
+}
+
+// reader finds mentions. It counts first how each word is written, since that tells a name from a capital.
+type reader struct {
+	lex   *lexicon
+	texts []*text
+	lower map[string]int // lower-case occurrences of a word
+	mid   map[string]int // capitalised occurrences inside a sentence
+}
+
+func newReader(lex *lexicon, texts []*text) *reader {
+	r := &reader{lex: lex, texts: texts, lower: map[string]int{}, mid: map[string]int{}}
+	for _, t := range texts {
+		for i := range t.words {
+			switch w := &t.words[i]; {
+			case !w.capital:
+				r.lower[w.lower]++
+			case !w.initial && !w.shouted:
+				r.mid[w.lower]++
+			}
+		}
+	}
+	return r
+}
+
+// mentions returns what the texts name, in order.
+func (r *reader) mentions() []mention {
+	var all []mention
+	for i, t := range r.texts {
+		for lo := 0; lo < len(t.words); {
+			hi := r.runEnd(t, lo)
+			if m, ok := r.mention(t, lo, hi); ok {
+				m.text = i
+				all = append(all, m)
+			}
+			lo = max(hi, lo+1)
+		}
+	}
+	return all
+}
+
+// runEnd returns the end of the run of capitalised words that begins at lo; lo itself where none does.
+func (r *reader) runEnd(t *text, lo int) int {
+	if !r.nameable(t, lo) {
+		return lo
+	}
+	hi := lo + 1
+	for hi < len(t.words) {
+		next := r.skipParticles(t, lo, hi)
+		if next == len(t.words) || !r.nameable(t, next) || !r.joined(t, next) {
+			break
+		}
+		hi = next + 1
+	}
+	return hi
+}
+
+// nameable reports whether a word may be part of a name.
+func (r *reader) nameable(t *text, i int) bool {
+	w := &t.words[i]
+	if !w.capital || r.lex.isNever(w.lower) {
+		return false
+	}
+	if utf8.RuneCountInString(w.lower) == 1 {
+		return strings.HasPrefix(t.body[w.full:], ".")
+	}
+	if w.shouted {
+		return utf8.RuneCountInString(w.lower) <= maxAcronym && r.lower[w.lower] == 0 && !r.lex.common.has(w.lower)
+	}
+	return !r.compound(t.in(w.span))
+}
+
+// maxAcronym is the length in letters up to which a word in capitals is taken for an acronym; beyond it somebody shouts.
+const maxAcronym = 5
+
+// compound reports whether a word ends, after a hyphen, in an ordinary one: German-speaking, Sunday-school.
+func (r *reader) compound(s string) bool {
+	cut := strings.LastIndexByte(s, '-')
+	return cut > 0 && r.lex.common.has(s[cut+1:])
+}
+
+// joined reports whether word i continues the name that the word before it is part of.
+func (r *reader) joined(t *text, i int) bool {
+	prev, w := &t.words[i-1], &t.words[i]
+	if prev.sentence != w.sentence {
+		return false
+	}
+	gap := t.body[prev.full:w.start]
+	if strings.HasPrefix(gap, ".") && abbreviated(prev, r.lex) {
+		gap = gap[1:]
+	}
+	if prev.full != prev.end && !r.lex.places.has(w.lower) {
+		return false
+	}
+	blank := strings.TrimSpace(gap)
+	return strings.Count(gap, "\n") < 2 && (blank == "" && gap != "" || blank == "&")
+}
+
+// skipParticles returns the index of the first word from hi on that is no particle of the name begun at lo.
+func (r *reader) skipParticles(t *text, lo, hi int) int {
+	i := hi
+	for i < len(t.words) && i < hi+3 && !t.words[i].capital && r.lex.particles.has(t.words[i].lower) && r.joined(t, i) {
+		i++
+	}
+	if i == hi || i == len(t.words) {
+		return i
+	}
+	if t.words[hi].lower == "of" && !r.takesOf(t, lo, hi) || t.words[hi].lower == "the" {
+		return hi
+	}
+	return i
+}
+
+// takesOf reports whether the words [lo, hi) make one name with what follows "of": the Count of Monte Cristo, but not
+// Ysolde of Vesper.
+func (r *reader) takesOf(t *text, lo, hi int) bool {
+	return r.lex.ranks.has(t.words[hi-1].lower) && (hi-lo == 1 || !r.lex.titles.has(t.words[lo].lower))
+}
+
+// mention makes a mention of the run [lo, hi), or finds that it is none.
+func (r *reader) mention(t *text, lo, hi int) (mention, bool) {
+	lo = r.dropOpener(t, lo, hi)
+	hi = r.dropTail(t, lo, hi)
+	if lo >= hi {
+		return mention{}, false
+	}
+	core := r.dropTitles(t, lo, hi)
+	m := mention{
+		span: span{t.words[lo].start, t.words[hi-1].end}, lo: lo, hi: hi, titled: core > lo,
+		initial: t.words[lo].initial, sentence: t.words[lo].sentence,
+	}
+	if core == hi {
+		return m, false
+	}
+	m.core = span{t.words[core].start, t.words[hi-1].end}
+	m.definite = lo > 0 && t.words[lo-1].lower == "the" && r.joined(t, lo)
+	return m, true
+}
+
+// dropOpener steps over a first word that is capitalised only because a sentence begins with it.
+func (r *reader) dropOpener(t *text, lo, hi int) int {
+	for lo < hi-1 && r.lex.epithets.has(t.words[lo].lower) && t.words[lo+1].capital && !r.lex.common.has(t.words[lo+1].lower) {
+		lo++
+	}
+	for lo < hi && t.words[lo].initial && r.ordinary(t.words[lo].lower) && !r.lex.titles.has(t.words[lo].lower) {
+		lo++
+		for lo < hi && !t.words[lo].capital {
+			lo++
+		}
+		if lo == hi || !t.words[lo].initial {
+			break
+		}
+	}
+	return lo
+}
+
+// ordinary reports whether a word is met as a common word, going by this text first and by the lexicon where it is silent.
+func (r *reader) ordinary(lower string) bool {
+	if mid := r.mid[lower]; mid > 0 {
+		return r.lower[lower] > mid
+	}
+	return r.lower[lower] > 0 || r.lex.common.has(lower)
+}
+
+// dropTail cuts trailing words that belong to no name.
+func (r *reader) dropTail(t *text, lo, hi int) int {
+	for hi > lo+1 && !t.words[hi-1].capital {
+		hi--
+	}
+	return hi
+}
+
+// dropTitles returns where the name proper begins. A title that takes "of" is the name itself.
+func (r *reader) dropTitles(t *text, lo, hi int) int {
+	core := lo
+	for core < hi && r.lex.titles.has(t.words[core].lower) {
+		if core+1 < hi && t.words[core+1].lower == "of" {
+			return core
+		}
+		core++
+	}
+	if core == lo {
+		return lo
+	}
+	for core < hi && !t.words[core].capital {
+		core++
+	}
+	return core
+}

@@ -1,0 +1,162 @@
+package offline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Name is the model that the endpoint serves.
+const Name = "offline"
+
+// DefaultContextTokens is the length of the context where Options name none.
+const DefaultContextTokens = 131_072
+
+// maxBody bounds the body of a request, in bytes.
+const maxBody = 64 << 20
+
+// Options says how the model presents itself. The zero value is ready for use.
+type Options struct {
+	ContextTokens int // the most tokens of prompt and reply together; 0 means DefaultContextTokens
+}
+
+// Model is an endpoint without a network: an http.RoundTripper that answers as a server of chat completions would. It is
+// safe for concurrent use, and a request has the same reply whenever it is sent; only the reported cached tokens depend on
+// what was asked before.
+type Model struct {
+	contextTokens int
+	lex           *lexicon
+	cache         prefixCache
+}
+
+// New returns a model.
+func New(opts Options) *Model {
+	m := &Model{contextTokens: opts.ContextTokens, lex: newLexicon()}
+	if m.contextTokens <= 0 {
+		m.contextTokens = DefaultContextTokens
+	}
+	return m
+}
+
+// RoundTrip answers a request, whatever its host: POST .../v1/chat/completions, GET .../v1/models, POST .../tokenize and
+// GET .../health. What is wrong with a request is told in the response, as a server does; an error is returned only where
+// the request's context is done or its body cannot be read.
+func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := readBody(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	r := m.serve(req.Method, req.URL.Path, body)
+	return &http.Response{
+		Status: strconv.Itoa(r.status) + " " + http.StatusText(r.status), StatusCode: r.status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:        http.Header{"Content-Type": {r.mediaType}, "Content-Length": {strconv.Itoa(len(r.body))}},
+		Body:          io.NopCloser(bytes.NewReader(r.body)),
+		ContentLength: int64(len(r.body)),
+		Request:       req,
+	}, nil
+}
+
+func readBody(req *http.Request) ([]byte, error) {
+	if req.Body == nil {
+		return nil, nil
+	}
+	defer req.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(req.Body, maxBody+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
+	}
+	return body, nil
+}
+
+// response is an answer before it becomes HTTP.
+type response struct {
+	status    int
+	mediaType string
+	body      []byte
+}
+
+func ok(v any) response { return response{http.StatusOK, "application/json", encode(v)} }
+
+func failure(status int, kind, format string, args ...any) response {
+	return response{status, "application/json", encode(map[string]any{
+		"error": map[string]any{"message": fmt.Sprintf(format, args...), "type": kind, "code": status},
+	})}
+}
+
+func (m *Model) serve(method, path string, body []byte) response {
+	if len(body) > maxBody {
+		return failure(http.StatusRequestEntityTooLarge, "BadRequestError", "The request is longer than %d bytes.", maxBody)
+	}
+	switch {
+	case method == http.MethodGet && strings.HasSuffix(path, "/models"):
+		return m.models()
+	case method == http.MethodGet && strings.HasSuffix(path, "/health"):
+		return response{http.StatusOK, "text/plain", nil}
+	case method == http.MethodPost && strings.HasSuffix(path, "/chat/completions"):
+		return m.withRequest(body, m.complete)
+	case method == http.MethodPost && strings.HasSuffix(path, "/tokenize"):
+		return m.withRequest(body, m.tokenize)
+	}
+	return failure(http.StatusNotFound, "NotFoundError", "There is no %s %s here.", method, path)
+}
+
+func (m *Model) withRequest(body []byte, handle func(*request) response) response {
+	var r request
+	if err := json.Unmarshal(body, &r); err != nil {
+		return failure(http.StatusBadRequest, "BadRequestError", "The request cannot be read: %v.", err)
+	}
+	return handle(&r)
+}
+
+func (m *Model) models() response {
+	return ok(map[string]any{"object": "list", "data": []any{map[string]any{
+		"id": Name, "object": "model", "created": 0, "owned_by": "annotator", "max_model_len": m.contextTokens,
+	}}})
+}
+
+func (m *Model) tokenize(r *request) response {
+	count := tokensOf(len(r.Prompt))
+	if len(r.Messages) > 0 {
+		all := r.prefixes()
+		count = all[len(all)-1].tokens
+	}
+	return ok(map[string]any{"count": count, "max_model_len": m.contextTokens, "tokens": []int{}})
+}
+
+func (m *Model) complete(r *request) response {
+	if len(r.Messages) == 0 {
+		return failure(http.StatusBadRequest, "BadRequestError", "The request has no messages.")
+	}
+	all := r.prefixes()
+	prompt := all[len(all)-1]
+	if prompt.tokens+r.outputLimit() > m.contextTokens {
+		return failure(http.StatusBadRequest, "BadRequestError",
+			"You passed %d input tokens and requested %d output tokens. However, the model's context length is only %d tokens.",
+			prompt.tokens, r.outputLimit(), m.contextTokens)
+	}
+	a := m.answer(r, prompt.hash)
+	u := usage{Prompt: prompt.tokens, Completion: a.tokens()}
+	u.Total = u.Prompt + u.Completion
+	u.Details.Cached = m.cache.add(all)
+	c := completion{ID: fmt.Sprintf("chatcmpl-%016x", prompt.hash), Model: r.Model}
+	if !r.Stream {
+		return response{http.StatusOK, "application/json", c.whole(a, u)}
+	}
+	return response{http.StatusOK, "text/event-stream", c.stream(a, u, r.StreamOptions.IncludeUsage)}
+}
+
+// callID derives the id of a tool call from the prompt that led to it and its place in the reply.
+func callID(prompt uint64, index int) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%016x %d", prompt, index)
+	return fmt.Sprintf("call_%016x", h.Sum64())
+}

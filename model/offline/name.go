@@ -1,0 +1,234 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// gender is what a title tells of a person; it parts Mr. Bennet from Mrs. Bennet.
+type gender int
+
+const (
+	unknown gender = iota
+	masculine
+	feminine
+)
+
+func (g gender) agrees(other gender) bool { return g == other || g == unknown || other == unknown }
+
+// gender returns what a title, in lower case, tells.
+func (l *lexicon) gender(title string) gender {
+	switch {
+	case l.feminine.has(title):
+		return feminine
+	case l.masculine.has(title):
+		return masculine
+	}
+	return unknown
+}
+
+// identity is what two forms of a name are compared by: the words without a title, normalised, and the title's gender.
+type identity struct {
+	tokens []string
+	gender gender
+}
+
+// identify returns the identity of a name as it is written somewhere.
+func (l *lexicon) identify(written string) identity {
+	id := identity{tokens: strings.Fields(normal(written))}
+	for len(id.tokens) > 1 && id.tokens[1] != "of" {
+		title := strings.TrimSuffix(id.tokens[0], ".")
+		if !l.titles.has(title) && !(l.particles.has(title) && id.gender != unknown) {
+			break
+		}
+		id.gender = max(id.gender, l.gender(title))
+		id.tokens = id.tokens[1:]
+	}
+	return id
+}
+
+// partOf reports whether a short form seems to mean what the long one does: Marrow and Ysolde Marrow, but not Baker and
+// Baker Street, nor London and the Tower of London.
+func (l *lexicon) partOf(short, long identity) bool {
+	if !short.gender.agrees(long.gender) || slices.Contains(long.tokens, "of") || slices.Contains(long.tokens, "&") {
+		return false
+	}
+	if slices.Equal(short.tokens, long.tokens) {
+		return short.gender == unknown
+	}
+	if len(short.tokens) >= len(long.tokens) || l.typed(long.tokens) || len(short.tokens) == 1 && l.generic(short.tokens[0]) {
+		return false
+	}
+	for i := 0; i+len(short.tokens) <= len(long.tokens); i++ {
+		if slices.Equal(short.tokens, long.tokens[i:i+len(short.tokens)]) {
+			return true
+		}
+	}
+	return false
+}
+
+// typed reports whether a name has a word that says what sort of thing it is, and that sort is no person: at its end, or as
+// in Rue de Rivoli at its head.
+func (l *lexicon) typed(tokens []string) bool {
+	last := tokens[len(tokens)-1]
+	return l.places.has(tokens[0]) || l.places.has(last) || l.groups.has(last) || l.things.has(last)
+}
+
+// collapse makes each run of white space one blank.
+func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// normal is the form in which names are compared.
+func normal(s string) string {
+	s = strings.ToLower(norm.NFC.String(collapse(strings.ReplaceAll(s, "’", "'"))))
+	return strings.TrimPrefix(s, "the ")
+}
+
+// name is one thing that is named in a scene, under all the forms that seem to mean it.
+type name struct {
+	identity
+	term     string   // the form that an entry goes by
+	written  []string // the forms in which the scene has it, titles with them, in order of appearance
+	mentions []mention
+	inside   int // mentions inside a sentence, where a capital tells
+	titled   int // mentions with a title
+	definite int // mentions after "the"
+}
+
+// names groups the mentions by what they name: first by the same words, then a short form with the only longer one that
+// holds it. They come back in order of first appearance.
+func (r *reader) names(mentions []mention) []*name {
+	groups := map[string]*name{}
+	var all []*name
+	for _, m := range mentions {
+		full := collapse(r.texts[m.text].in(m.span))
+		id := r.lex.identify(full)
+		key := fmt.Sprint(id)
+		n := groups[key]
+		if n == nil {
+			n = &name{identity: id, term: r.term(id, m)}
+			groups[key] = n
+			all = append(all, n)
+		}
+		n.add(m, full)
+	}
+	return r.absorb(all)
+}
+
+// term returns the form that an entry goes by. The title stays where the rest would not tell: Mrs. Bennet is one of several
+// Bennets, and Old Man is no man.
+func (r *reader) term(id identity, m mention) string {
+	s := m.core
+	if len(id.tokens) == 1 && (id.gender != unknown || r.lex.common.has(id.tokens[0])) {
+		s = m.span
+	}
+	return collapse(r.texts[m.text].in(s))
+}
+
+func (n *name) add(m mention, written string) {
+	n.mentions = append(n.mentions, m)
+	n.write(written)
+	if !m.initial {
+		n.inside++
+	}
+	if m.titled {
+		n.titled++
+	}
+	if m.definite {
+		n.definite++
+	}
+}
+
+func (n *name) write(form string) {
+	if !slices.ContainsFunc(n.written, func(w string) bool { return normal(w) == normal(form) }) {
+		n.written = append(n.written, form)
+	}
+}
+
+// aliases returns the forms that differ from the term.
+func (n *name) aliases() []string {
+	all := []string{}
+	for _, w := range n.written {
+		if normal(w) != normal(n.term) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// absorb gives each short form to the one longer name it is part of. A bare form that could be two names' is evidence of
+// neither.
+func (r *reader) absorb(all []*name) []*name {
+	fullest := slices.SortedStableFunc(slices.Values(all), func(a, b *name) int {
+		return cmp.Or(cmp.Compare(len(b.tokens), len(a.tokens)), cmp.Compare(b.gender, a.gender))
+	})
+	var roots []*name
+	gone := map[*name]bool{}
+	for _, n := range fullest {
+		owners := r.owners(n, roots)
+		switch {
+		case len(owners) == 1:
+			owners[0].take(n)
+			gone[n] = true
+		case len(owners) > 1 && n.titled == 0:
+			gone[n] = true
+		default:
+			roots = append(roots, n)
+		}
+	}
+	return slices.DeleteFunc(all, func(n *name) bool { return gone[n] })
+}
+
+func (r *reader) owners(n *name, roots []*name) []*name {
+	var owners []*name
+	for _, root := range roots {
+		if r.lex.partOf(n.identity, root.identity) && r.accepts(root) {
+			owners = append(owners, root)
+		}
+	}
+	return owners
+}
+
+// take adds a short form of the name. The term is the form without a title, where the story has one.
+func (n *name) take(short *name) {
+	n.mentions = append(n.mentions, short.mentions...)
+	if len(short.tokens) == len(n.tokens) {
+		n.term = short.term
+	}
+	for _, form := range short.written {
+		n.write(form)
+	}
+	n.gender = max(n.gender, short.gender)
+	n.inside += short.inside
+	n.titled += short.titled
+	n.definite += short.definite
+}
+
+// accepts reports whether a name has enough evidence to be worth an entry.
+func (r *reader) accepts(n *name) bool {
+	if len(n.tokens) > 1 {
+		return n.inside > 0 || n.titled > 0 || !r.ordinary(n.tokens[0])
+	}
+	only := n.tokens[0]
+	switch {
+	case r.lex.alone.has(only) || r.lex.titles.has(only) || utf8.RuneCountInString(only) == 1:
+		return false
+	case n.titled > 0:
+		return true
+	case n.inside == 0 || r.lower[only] > n.inside:
+		return false
+	}
+	return len(n.mentions) > 1 || r.tellsOnce(n)
+}
+
+// tellsOnce reports whether a single word is a name though it stands but once: it is no ordinary word, and neither shouted
+// nor of a form that adjectives have.
+func (r *reader) tellsOnce(n *name) bool {
+	m := &n.mentions[0]
+	only := &r.texts[m.text].words[m.lo]
+	return !r.lex.generic(only.lower) && r.lower[only.lower] == 0 && !only.shouted && !endsWithAny(only.lower, "ian", "ean", "ese", "esque", "like")
+}

@@ -1,0 +1,108 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// maxCited bounds the sentences that an answer to a question cites.
+const maxCited = 3
+
+// citation is a sentence, the post it stands in, and which words of the question it has.
+type citation struct {
+	text  string
+	post  int64
+	has   []bool
+	score float64
+}
+
+// reply answers a question with what the entries it names are defined as, and with the sentences that share most of its
+// words, rare words counting more.
+func (m *Model) reply(w *window) answer {
+	var out []string
+	asked := " " + normal(w.instruction)
+	for _, e := range w.entries {
+		if e.definition != "" && strings.Contains(asked, " "+normal(e.term)) && len(out) < maxCited {
+			out = append(out, e.term+": "+e.definition)
+		}
+	}
+	for _, c := range m.cite(w.scenes, m.questionWords(w.instruction)) {
+		out = append(out, fmt.Sprintf(`"%s" (post %d)`, c.text, c.post))
+	}
+	if len(out) == 0 {
+		return answer{text: "Nothing in the scenes shown here answers that."}
+	}
+	return answer{text: strings.Join(out, "\n")}
+}
+
+// questionWords gives the words of a question that say what it is about, each with its index.
+func (m *Model) questionWords(question string) map[string]int {
+	words := map[string]int{}
+	for _, w := range readText(question, m.lex).words {
+		if _, ok := words[w.lower]; !ok && !m.lex.never.has(w.lower) {
+			words[w.lower] = len(words)
+		}
+	}
+	return words
+}
+
+// cite returns the sentences that answer best, best first.
+func (m *Model) cite(scenes []scene, asked map[string]int) []citation {
+	var all []citation
+	found, sentences := make([]int, len(asked)), 0
+	for _, s := range scenes {
+		for _, p := range s.posts {
+			t := readText(p.body, m.lex)
+			sentences += len(t.sentences)
+			all = append(all, hits(t, p.id, asked)...)
+		}
+	}
+	for i := range all {
+		count(found, all[i].has)
+	}
+	for i := range all {
+		all[i].score = score(all[i].has, found, sentences)
+	}
+	slices.SortStableFunc(all, func(a, b citation) int { return cmp.Compare(b.score, a.score) })
+	return all[:min(maxCited, len(all))]
+}
+
+// hits returns the sentences of a post that have any of the words asked for.
+func hits(t *text, post int64, asked map[string]int) []citation {
+	var all []citation
+	last := -1
+	for _, w := range t.words {
+		i, ok := asked[w.lower]
+		if !ok {
+			continue
+		}
+		if w.sentence != last {
+			last = w.sentence
+			all = append(all, citation{text: collapse(t.in(t.sentences[last])), post: post, has: make([]bool, len(asked))})
+		}
+		all[len(all)-1].has[i] = true
+	}
+	return all
+}
+
+func count(found []int, has []bool) {
+	for i, ok := range has {
+		if ok {
+			found[i]++
+		}
+	}
+}
+
+// score sums the inverse document frequencies of the words that a sentence has.
+func score(has []bool, found []int, sentences int) float64 {
+	total := 0.0
+	for i, ok := range has {
+		if ok {
+			total += math.Log(1 + float64(sentences)/float64(found[i]))
+		}
+	}
+	return total
+}

@@ -1,0 +1,162 @@
+package offline
+
+import (
+	"cmp"
+	"html"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"annotator"
+)
+
+// Bounds of a summary, in words.
+const (
+	summaryWords  = 110
+	sentenceWords = 45 // longer sentences are passed over while there are others
+)
+
+// line is a sentence of the story, with what it is chosen by.
+type line struct {
+	text  string
+	order int
+	names int
+	words int
+	rank  int // among the lines of its scene, from 0
+}
+
+// density is the share of names, in thousandths; the constant keeps a shout of one name from being the densest of all.
+func (l *line) density() int { return l.names * 1000 / (l.words + 10) }
+
+// summarise gives the first sentence of what is asked about and those that name most, in the order of the story. Every
+// scene is heard before one is heard twice.
+func (m *Model) summarise(w *window, limit int) answer {
+	room := summaryWords
+	if limit > 0 {
+		room = min(room, limit/2)
+	}
+	lines := m.lines(w.asked())
+	slices.SortStableFunc(lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.density(), a.density()))
+	})
+	var chosen []line
+	for _, l := range lines {
+		if l.words <= room {
+			room -= l.words
+			chosen = append(chosen, l)
+		}
+	}
+	if len(chosen) == 0 {
+		return answer{text: "Nothing of note happens."}
+	}
+	slices.SortFunc(chosen, func(a, b line) int { return cmp.Compare(a.order, b.order) })
+	return answer{text: joinLines(chosen)}
+}
+
+func joinLines(lines []line) string {
+	var all []string
+	for _, l := range lines {
+		all = append(all, l.text)
+	}
+	return strings.Join(all, " ")
+}
+
+// lines cuts texts into sentences and ranks those of each: the first of all leads, the rest follow by how much they name.
+func (m *Model) lines(bodies []string) []line {
+	var all []line
+	for _, body := range bodies {
+		t := readText(body, m.lex)
+		own := m.sentenceLines(t, len(all))
+		ranked := make([]*line, len(own))
+		for j := range own {
+			ranked[j] = &own[j]
+		}
+		slices.SortStableFunc(ranked, func(a, b *line) int {
+			return cmp.Or(cmp.Compare(overlong(a), overlong(b)), opening(b)-opening(a), cmp.Compare(b.density(), a.density()))
+		})
+		for rank, l := range ranked {
+			l.rank = rank
+		}
+		all = append(all, own...)
+	}
+	return all
+}
+
+func overlong(l *line) int { return max(l.words, sentenceWords) - sentenceWords }
+
+func opening(l *line) int {
+	if l.order == 0 {
+		return 1
+	}
+	return 0
+}
+
+func (m *Model) sentenceLines(t *text, order int) []line {
+	r := newReader(m.lex, []*text{t})
+	named := make([]int, len(t.sentences))
+	for _, mention := range r.mentions() {
+		named[mention.sentence]++
+	}
+	lines := make([]line, len(t.sentences))
+	for i, s := range t.sentences {
+		text := collapse(t.in(s))
+		lines[i] = line{text: text, order: order + i, names: named[i], words: annotator.CountWords(text)}
+	}
+	return lines
+}
+
+var sceneRange = regexp.MustCompile(`(?i)\bscenes?\D{0,12}(\d+)(?:\D{1,12}(\d+))?`)
+
+// asked returns the texts that a request for a summary is about: those it brings along; else the scenes it numbers; else
+// all that the window shows.
+func (w *window) asked() []string {
+	if posts := readPosts(w.last); len(posts) > 0 {
+		return bodies(posts)
+	}
+	if texts := taggedTexts(w.instruction); len(texts) > 0 {
+		return texts
+	}
+	from, to := w.askedRange()
+	var all []string
+	for _, s := range w.scenes {
+		if from <= s.number && s.number <= to {
+			all = append(all, strings.Join(bodies(s.posts), "\n\n"))
+		}
+	}
+	return all
+}
+
+func (w *window) askedRange() (from, to int) {
+	found := sceneRange.FindStringSubmatch(w.instruction)
+	if found == nil {
+		return 0, int(^uint(0) >> 1)
+	}
+	from, _ = strconv.Atoi(found[1])
+	to = from
+	if found[2] != "" {
+		to, _ = strconv.Atoi(found[2])
+	}
+	return from, to
+}
+
+func bodies(posts []post) []string {
+	var all []string
+	for _, p := range posts {
+		all = append(all, p.body)
+	}
+	return all
+}
+
+var tagged = regexp.MustCompile(`(?s)<[a-z_]+[^<>]*>([^<>]+)</[a-z_]+>`)
+
+// taggedTexts returns the bodies of the elements that hold nothing but text of some length, such as earlier summaries.
+func taggedTexts(s string) []string {
+	var all []string
+	for _, found := range tagged.FindAllStringSubmatch(s, -1) {
+		if body := strings.TrimSpace(html.UnescapeString(found[1])); annotator.CountWords(body) > 5 {
+			all = append(all, body)
+		}
+	}
+	return all
+}

@@ -1,0 +1,80 @@
+package offline_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"annotator/model/offline"
+)
+
+func text(t testing.TB, request object) string {
+	t.Helper()
+	m := chat(t, offline.New(offline.Options{}), request).Choices[0].Message
+	if len(m.ToolCalls) > 0 {
+		t.Errorf("a call of a tool: %+v", m.ToolCalls)
+	}
+	return m.Content
+}
+
+func numbered(number, body string) object {
+	return says("user", `<scene number="`+number+`" thread="7" index="0"><post id="`+number+`00">`+"\n"+escape(body)+"\n</post></scene>")
+}
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat(" It went on and on as before and nothing came of it at all in the end.", 40)
+	window := []object{
+		numbered("3", "The ship lay still. Ysolde Marrow met Tobin Vane at Vesper Quay."+filler), says("assistant", "Noted."),
+		numbered("4", "Rain fell. Harun Brask betrayed Ysolde Marrow to the Grey Council."+filler), says("assistant", "Noted."),
+	}
+	all := text(t, withTools(append(window, says("user", "Summarise the story so far."))...))
+	if !strings.HasPrefix(all, "The ship lay still.") || !strings.Contains(all, "Tobin Vane") || !strings.Contains(all, "Harun Brask") {
+		t.Errorf("all: %q", all)
+	}
+	if n := len(strings.Fields(all)); n > 120 {
+		t.Errorf("%d words", n)
+	}
+	if one := text(t, withTools(append(window, says("user", "Write a summary of scenes 4 to 4."))...)); strings.Contains(one, "Tobin") || !strings.Contains(one, "Harun") {
+		t.Errorf("scene 4: %q", one)
+	}
+	brought := says("user", "Join these summaries.\n<summary>Dunmere Keep fell to the wolves in winter.</summary>")
+	if joined := text(t, withTools(append(window, brought)...)); joined != "Dunmere Keep fell to the wolves in winter." {
+		t.Errorf("joined: %q", joined)
+	}
+}
+
+func TestCurator(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ shown, decision, target string }{
+		"named":    {`<entry id="1" term="Tobin Vane">A man.</entry><post id="5">Tobin Vane rowed.</post>`, "CONFIRM", ""},
+		"a part":   {`<entry id="1" term="Marrow">A woman.</entry><entry id="2" term="Ysolde Marrow">A captain.</entry>`, "MERGE", "Ysolde Marrow"},
+		"generic":  {`<entry id="1" term="Captain">A rank.</entry>`, "REJECT", ""},
+		"no entry": {``, "REJECT", ""},
+	} {
+		var got struct{ Decision, Target, Reason string }
+		answer := text(t, withTools(says("user", "Answer CONFIRM, REJECT, MERGE or REVISE.\n"+test.shown)))
+		if err := json.Unmarshal([]byte(answer), &got); err != nil {
+			t.Fatalf("%s: %v", answer, err)
+		}
+		if got.Decision != test.decision || got.Target != test.target || got.Reason == "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestQuestion(t *testing.T) {
+	t.Parallel()
+	window := []object{
+		numbered("3", "The ship lay still. Ysolde Marrow hid the brass key under the third stair."),
+		says("assistant", "Noted."), says("user", "Where is the brass key?"),
+	}
+	want := `"Ysolde Marrow hid the brass key under the third stair." (post 300)`
+	if got := text(t, withTools(window...)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	window[2] = says("user", "What of xylophones?")
+	if got := text(t, withTools(window...)); got != "Nothing in the scenes shown here answers that." {
+		t.Errorf("%q", got)
+	}
+}

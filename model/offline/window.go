@@ -1,0 +1,151 @@
+package offline
+
+import (
+	"cmp"
+	"encoding/json"
+	"html"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// entry is an entry of the glossary, as the window shows it.
+type entry struct {
+	id         int64
+	term       string
+	aliases    []string
+	definition string
+}
+
+// names returns the term without its disambiguator, and the aliases.
+func (e *entry) names() []string {
+	term := e.term
+	if cut := strings.Index(term, " ("); cut > 0 && strings.HasSuffix(term, ")") {
+		term = term[:cut]
+	}
+	return append([]string{term}, e.aliases...)
+}
+
+// post is a post of a scene with its own text.
+type post struct {
+	id   int64
+	body string
+}
+
+// scene is a scene that the window shows.
+type scene struct {
+	number int
+	thread int64
+	posts  []post
+}
+
+// window is what the messages of a request amount to.
+type window struct {
+	system      string
+	entries     []entry // by id, each in its newest state
+	scenes      []scene // in order
+	last        string  // the last user message
+	instruction string  // what it says beside scenes, posts and entries
+	reading     bool    // it shows a scene
+	answered    bool    // something was answered since the last scene
+	results     []result
+}
+
+// result is what a tool answered in the present turn.
+type result struct {
+	OK    bool `json:"ok"`
+	Entry *struct {
+		ID         int64    `json:"id"`
+		Term       string   `json:"term"`
+		Aliases    []string `json:"aliases"`
+		Definition string   `json:"definition"`
+	} `json:"entry"`
+}
+
+// readWindow reads the messages from the first to the last.
+func readWindow(messages []message) *window {
+	w := &window{}
+	known := map[int64]entry{}
+	for i := range messages {
+		switch m := &messages[i]; m.Role {
+		case "system":
+			w.system += string(m.Content)
+		case "user":
+			w.readUser(string(m.Content), known)
+		case "assistant":
+			w.answered = true
+		case "tool":
+			w.readResult(string(m.Content), known)
+		}
+	}
+	w.entries = slices.SortedFunc(maps.Values(known), func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+	return w
+}
+
+func (w *window) readUser(text string, known map[int64]entry) {
+	w.last, w.reading = text, false
+	for e := range elements(text, "scene") {
+		if e.attrs["number"] == "" {
+			continue
+		}
+		w.scenes = append(w.scenes, readScene(e))
+		w.reading, w.answered, w.results = true, false, nil
+	}
+	for _, e := range readEntries(text) {
+		known[e.id] = e
+	}
+	w.instruction = text
+	for _, data := range []string{"scene", "relevant_entries", "post", "entry"} {
+		w.instruction = without(w.instruction, data)
+	}
+}
+
+func readScene(e element) scene {
+	return scene{number: int(number(e.attrs["number"])), thread: number(e.attrs["thread"]), posts: readPosts(e.body)}
+}
+
+func readPosts(text string) []post {
+	var posts []post
+	for p := range elements(text, "post") {
+		body := strings.TrimSuffix(strings.TrimPrefix(p.body, "\n"), "\n")
+		posts = append(posts, post{id: number(p.attrs["id"]), body: html.UnescapeString(body)})
+	}
+	return posts
+}
+
+// readEntries reads the entries that a text shows, in order.
+func readEntries(text string) []entry {
+	var all []entry
+	for e := range elements(text, "entry") {
+		if e.attrs["term"] == "" {
+			continue
+		}
+		all = append(all, entry{
+			id: number(e.attrs["id"]), term: e.attrs["term"], aliases: splitNames(e.attrs["aliases"]),
+			definition: strings.TrimSpace(html.UnescapeString(e.body)),
+		})
+	}
+	return all
+}
+
+func splitNames(s string) []string {
+	return slices.DeleteFunc(strings.Split(s, "|"), func(name string) bool { return strings.TrimSpace(name) == "" })
+}
+
+// number reads a number that an attribute holds; what is none reads as 0.
+func number(s string) int64 {
+	n, _ := strconv.ParseInt(s, 10, 64)
+	return n
+}
+
+func (w *window) readResult(text string, known map[int64]entry) {
+	var r result
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &r) != nil {
+		return
+	}
+	w.results = append(w.results, r)
+	if e := r.Entry; e != nil && e.ID != 0 && e.Term != "" {
+		known[e.ID] = entry{id: e.ID, term: e.Term, aliases: e.Aliases, definition: e.Definition}
+	}
+}

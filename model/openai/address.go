@@ -1,0 +1,35 @@
+package openai
+
+import (
+	"net/url"
+	"strings"
+
+	"annotator"
+)
+
+const exampleAddress = "give the base URL with its /v1, as in http://localhost:8000/v1"
+
+// parseBase returns the base URL without what users paste along with it. Its errors do not show the address: a key may be
+// in it.
+func parseBase(raw string) (string, error) {
+	raw = strings.TrimSpace(raw)
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return "", badAddress("the endpoint's address is no URL", exampleAddress)
+	case u.User != nil, u.RawQuery != "", u.Fragment != "":
+		return "", badAddress("the endpoint's address holds more than scheme, host and path",
+			"leave out everything like user:password@ and ?api_key=, and set ANNOTATOR_API_KEY instead")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "", badAddress("the endpoint's address does not begin with http:// or https://", exampleAddress)
+	case u.Hostname() == "":
+		return "", badAddress("the endpoint's address names no host", exampleAddress)
+	}
+	path := strings.TrimRight(u.EscapedPath(), "/")
+	path = strings.TrimSuffix(path, "/chat/completions")
+	return u.Scheme + "://" + u.Host + strings.TrimRight(path, "/"), nil
+}
+
+func badAddress(what, advice string) error {
+	return annotator.Errorf(annotator.Misused, "%s", what).WithAdvice("%s", advice)
+}

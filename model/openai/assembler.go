@@ -1,0 +1,110 @@
+package openai
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/model"
+)
+
+// assembler puts a reply together from its chunks.
+type assembler struct {
+	begun     bool // a choice was seen
+	text      strings.Builder
+	reasoning strings.Builder
+	calls     []*callBuilder
+	byIndex   map[int]*callBuilder // the newest call at an index
+	finish    string
+	model     string
+	usage     annotator.Usage
+}
+
+type callBuilder struct {
+	index     int
+	id, name  string
+	arguments strings.Builder
+}
+
+func (a *assembler) take(c *chunk) {
+	a.model = cmp.Or(a.model, c.Model)
+	if u, ok := c.usage(); ok {
+		a.usage = u
+	}
+	for i := range c.Choices {
+		if c.Choices[i].Index == 0 {
+			a.choose(&c.Choices[i])
+		}
+	}
+}
+
+// choose adds the pieces of a choice. The first finish is the end: some servers send another, with the calls once more.
+func (a *assembler) choose(c *choice) {
+	a.begun = true
+	if a.finish != "" {
+		return
+	}
+	a.finish = c.Finish
+	switch {
+	case c.Delta != nil:
+		a.say(c.Delta)
+		for i := range c.Delta.ToolCalls {
+			a.goOn(&c.Delta.ToolCalls[i])
+		}
+	case c.Message != nil:
+		a.say(c.Message)
+		for i := range c.Message.ToolCalls {
+			a.open(len(a.calls), &c.Message.ToolCalls[i])
+		}
+	}
+}
+
+func (a *assembler) say(d *delta) {
+	a.text.WriteString(string(d.Content))
+	a.reasoning.WriteString(d.reasoning())
+}
+
+// goOn adds a piece of a call to the call it belongs to. Where the server gives no index, a piece with a name begins a call.
+// Some give every call the same index; then its id tells.
+func (a *assembler) goOn(p *callPart) {
+	index := len(a.calls) - 1
+	if p.Index != nil {
+		index = *p.Index
+	} else if p.Function.Name != "" {
+		index++
+	}
+	call := a.byIndex[index]
+	if call == nil || p.ID != "" && call.id != "" && p.ID != call.id {
+		a.open(index, p)
+		return
+	}
+	call.id, call.name = cmp.Or(call.id, p.ID), cmp.Or(call.name, p.Function.Name)
+	call.arguments.WriteString(string(p.Function.Arguments))
+}
+
+func (a *assembler) open(index int, p *callPart) {
+	call := &callBuilder{index: index, id: p.ID, name: p.Function.Name}
+	call.arguments.WriteString(string(p.Function.Arguments))
+	a.calls = append(a.calls, call)
+	if a.byIndex == nil {
+		a.byIndex = map[int]*callBuilder{}
+	}
+	a.byIndex[index] = call
+}
+
+// reply returns the whole, or a fault where the end is missing: what was cut off is never half a reply.
+func (a *assembler) reply() (*model.Reply, error) {
+	switch {
+	case !a.begun:
+		return nil, unusable("the endpoint's answer has no reply in it")
+	case a.finish == "":
+		return nil, unusable("the endpoint's answer ended before the reply did")
+	}
+	slices.SortStableFunc(a.calls, func(x, y *callBuilder) int { return cmp.Compare(x.index, y.index) })
+	r := &model.Reply{Text: a.text.String(), Reasoning: a.reasoning.String(), Finish: a.finish, Model: a.model, Usage: a.usage}
+	for _, c := range a.calls {
+		r.Calls = append(r.Calls, annotator.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
+	}
+	return r, nil
+}

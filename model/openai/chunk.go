@@ -1,0 +1,111 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"annotator"
+
+	sdk "github.com/sashabaranov/go-openai"
+)
+
+// chunk is a frame of a stream, or a whole reply. The types are wider than
+// go-openai's where servers differ.
+type chunk struct {
+	Model   string          `json:"model"`
+	Choices []choice        `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
+	Timings json.RawMessage `json:"timings"`
+	Error   json.RawMessage `json:"error"`
+}
+
+type choice struct {
+	Index   int    `json:"index"`
+	Delta   *delta `json:"delta"`
+	Message *delta `json:"message"` // of a whole reply
+	Finish  string `json:"finish_reason"`
+}
+
+type delta struct {
+	Content          content    `json:"content"`
+	Reasoning        content    `json:"reasoning"`
+	ReasoningContent content    `json:"reasoning_content"`
+	ToolCalls        []callPart `json:"tool_calls"`
+}
+
+// reasoning is under one of two names, or the same under both.
+func (d *delta) reasoning() string {
+	if d.Reasoning != "" {
+		return string(d.Reasoning)
+	}
+	return string(d.ReasoningContent)
+}
+
+type callPart struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string    `json:"name"`
+		Arguments arguments `json:"arguments"`
+	} `json:"function"`
+}
+
+// content is a text: a string, null, or an array of parts, of which those with text count.
+type content string
+
+// UnmarshalJSON reads any of the forms.
+func (c *content) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '[' {
+		return json.Unmarshal(raw, (*string)(c))
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return err
+	}
+	var text strings.Builder
+	for _, part := range parts {
+		text.WriteString(part.Text)
+	}
+	*c = content(text.String())
+	return nil
+}
+
+// arguments are JSON in a string; some servers leave out the string around it.
+type arguments string
+
+// UnmarshalJSON reads either form.
+func (a *arguments) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '"' || bytes.Equal(raw, []byte("null")) {
+		return json.Unmarshal(raw, (*string)(a))
+	}
+	*a = arguments(raw)
+	return nil
+}
+
+// usage returns what a chunk reports. An account that cannot be read is no reason to lose the reply.
+func (c *chunk) usage() (annotator.Usage, bool) {
+	var (
+		u sdk.Usage
+		t struct {
+			Cached int `json:"cache_n"` // llama.cpp's own account
+		}
+	)
+	if json.Unmarshal(c.Usage, &u) != nil || u.PromptTokens <= 0 || u.CompletionTokens < 0 {
+		return annotator.Usage{}, false
+	}
+	cached := 0
+	if u.PromptTokensDetails != nil {
+		cached = u.PromptTokensDetails.CachedTokens
+	} else if json.Unmarshal(c.Timings, &t) == nil {
+		cached = t.Cached
+	}
+	return annotator.Usage{
+		Prompt:     u.PromptTokens,
+		Cached:     min(max(cached, 0), u.PromptTokens),
+		Completion: u.CompletionTokens,
+		Exact:      true,
+	}, true
+}

@@ -1,0 +1,90 @@
+package openai
+
+import (
+	"bytes"
+	"io"
+
+	"annotator"
+	"annotator/model"
+
+	sdk "github.com/sashabaranov/go-openai"
+)
+
+// segments are the bytes of a body in several pieces, so that a long history need not be copied to stand between others.
+type segments [][]byte
+
+func (s segments) size() (n int64) {
+	for _, piece := range s {
+		n += int64(len(piece))
+	}
+	return n
+}
+
+func (s segments) open() (io.ReadCloser, error) {
+	readers := make([]io.Reader, len(s))
+	for i, piece := range s {
+		readers[i] = bytes.NewReader(piece)
+	}
+	return io.NopCloser(io.MultiReader(readers...)), nil
+}
+
+// settings are what stands behind messages and tools, in this order.
+type settings struct {
+	ToolChoice    string             `json:"tool_choice,omitempty"`
+	MaxTokens     int                `json:"max_tokens,omitempty"`
+	Temperature   float64            `json:"temperature"` // 0 is no default, and go-openai leaves it out
+	Stream        bool               `json:"stream"`
+	StreamOptions *sdk.StreamOptions `json:"stream_options,omitempty"`
+}
+
+// encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
+func encodeRequest(r *model.Request) (segments, error) {
+	head, err := encodeHead(r)
+	if err != nil {
+		return nil, requestFault(err)
+	}
+	s := settings{MaxTokens: r.MaxTokens, Temperature: r.Temperature, Stream: r.Stream}
+	if r.Stream {
+		s.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
+	}
+	if len(r.Tools) > 0 {
+		s.ToolChoice = "auto"
+		if r.NoTools {
+			s.ToolChoice = "none"
+		}
+	}
+	tail, err := marshal(s)
+	if err != nil {
+		return nil, requestFault(err)
+	}
+	tail[0] = ',' // it goes on in the object that the head opened
+	if len(r.Tools) == 0 {
+		return segments{head, r.History, []byte(`]`), tail}, nil
+	}
+	return segments{head, r.History, []byte(`],"tools":`), r.Tools, tail}, nil
+}
+
+// encodeHead renders what stands before the history.
+func encodeHead(r *model.Request) ([]byte, error) {
+	name, err := marshal(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	head := append(append([]byte(`{"model":`), name...), `,"messages":[`...)
+	if r.System == "" {
+		return head, nil
+	}
+	system, err := encodeMessage(&annotator.Message{Role: annotator.RoleSystem, Content: r.System})
+	if err != nil {
+		return nil, err
+	}
+	head = append(head, system...)
+	if len(r.History) > 0 {
+		head = append(head, ',')
+	}
+	return head, nil
+}
+
+func requestFault(err error) *model.Fault {
+	return &model.Fault{Kind: annotator.Misused, Message: err.Error(), Err: err}
+}

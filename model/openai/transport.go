@@ -1,0 +1,27 @@
+package openai
+
+import (
+	"net"
+	"net/http"
+	"time"
+)
+
+// newTransport returns a transport for one endpoint. Answers are not compressed: a proxy that compresses a stream holds
+// pieces back, and the limits on an answer would not mean bytes received. A round trip does not follow redirects; only
+// http.Client does.
+func newTransport() *http.Transport {
+	dialer := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true,
+		MaxIdleConns:           64,
+		MaxIdleConnsPerHost:    64,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+		WriteBufferSize:        64 << 10,
+		ReadBufferSize:         16 << 10,
+	}
+}

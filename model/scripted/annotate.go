@@ -1,0 +1,149 @@
+package scripted
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"annotator"
+)
+
+const noUpdates = "<codex_updates>[]</codex_updates>"
+
+// Annotate is the default script: what a diligent, dull model would do. It is a pure function of the request.
+//
+// For the last <scene number="N"> among the user messages it makes two glossary_create calls in round 0, a glossary_search and
+// one glossary_update of what was created in round 1, and in round 2 it ends the turn with text. Round counts the
+// assistant's messages since the scene. The scene's number makes it vary: where N leaves 3 divided by 7 there is text only;
+// where it leaves 5, text with one codex update; where it leaves 6, a read_post and then text.
+//
+// A user message without a scene that asks for a summary or for a curator's decision gets one. Where no tool may be called
+// there is text only.
+func Annotate(r Request) Reply {
+	last := r.last(isUser)
+	if last < 0 {
+		return Reply{Text: "There is nothing to annotate."}
+	}
+	question := r.Messages[last].Content
+	at := r.last(isScene)
+	switch {
+	case at != last && strings.Contains(strings.ToLower(question), "summar"):
+		return Reply{Text: fmt.Sprintf("The story so far fills %d messages.", last)}
+	case at != last && strings.Contains(question, "CONFIRM") && strings.Contains(question, "REJECT"):
+		return Reply{Text: `{"decision":"CONFIRM","reason":"It is named in the story."}`}
+	case at < 0:
+		return Reply{Text: "There is nothing to annotate."}
+	}
+	t := turn{scene: parseScene(r.Messages[at].Content), after: r.Messages[at+1:]}
+	if !r.MayCall() || len(t.scene.quotes()) == 0 {
+		return Reply{Text: noUpdates}
+	}
+	return t.reply()
+}
+
+func isUser(m *Message) bool { return m.Role == annotator.RoleUser }
+
+func isScene(m *Message) bool { return isUser(m) && strings.Contains(m.Content, sceneTag) }
+
+// turn is a scene and what was said since.
+type turn struct {
+	scene scene
+	after []Message
+}
+
+func (t *turn) reply() Reply {
+	round := 0
+	for i := range t.after {
+		if t.after[i].Role == annotator.RoleAssistant {
+			round++
+		}
+	}
+	switch variant := t.scene.number % 7; {
+	case variant == 5:
+		return t.update()
+	case variant == 3 || round > 1 || variant == 6 && round > 0:
+		return Reply{Text: fmt.Sprintf("Scene %d is read.\n%s", t.scene.number, noUpdates)}
+	case variant == 6:
+		return Reply{ToolCalls: []annotator.ToolCall{call("read_post", map[string]any{"post_id": t.scene.quotes()[0].post})}}
+	case round == 0:
+		return Reply{ToolCalls: []annotator.ToolCall{t.create(0), t.create(1)}}
+	}
+	return t.revise()
+}
+
+// note returns the n-th finding of the scene, from 0: a term that no other scene has, and a sentence to vouch for it.
+func (t *turn) note(n int) (term, definition string, q quote) {
+	quotes := t.scene.quotes()
+	q = quotes[n*(len(quotes)-1)]
+	word := longestWord(q.text)
+	term = fmt.Sprintf("%s %d%c", word, t.scene.number, 'a'+n)
+	return term, fmt.Sprintf("What scene %d calls %q.", t.scene.number, word), q
+}
+
+func (t *turn) create(n int) annotator.ToolCall {
+	term, definition, q := t.note(n)
+	tag := [...]string{"person", "place", "thing"}[t.scene.number%3]
+	return call("glossary_create", map[string]any{
+		"term": term, "definition": definition, "tags": []string{tag}, "quote": q.text, "post_id": q.post,
+	})
+}
+
+// revise looks the first finding up and, if it was created in this turn, adds a sentence to it.
+func (t *turn) revise() Reply {
+	term, definition, q := t.note(0)
+	calls := []annotator.ToolCall{call("glossary_search", map[string]any{"query": term})}
+	if id := t.created(); id != 0 {
+		calls = append(calls, call("glossary_update", map[string]any{
+			"entry_id": id, "definition": definition + " It was looked up in the same scene.", "quote": q.text, "post_id": q.post,
+		}))
+	}
+	return Reply{ToolCalls: calls}
+}
+
+// created returns the id of the first entry that a tool of this turn says it created, or 0.
+func (t *turn) created() int64 {
+	for i := range t.after {
+		var result struct {
+			OK    bool `json:"ok"`
+			Entry struct {
+				ID int64 `json:"id"`
+			} `json:"entry"`
+		}
+		m := &t.after[i]
+		if m.Role == annotator.RoleTool && json.Unmarshal([]byte(m.Content), &result) == nil && result.OK && result.Entry.ID != 0 {
+			return result.Entry.ID
+		}
+	}
+	return 0
+}
+
+// update answers with a finding as text.
+func (t *turn) update() Reply {
+	term, definition, q := t.note(0)
+	updates := []map[string]any{{"term": term, "definition": definition, "status": "new", "source_post_id": q.post}}
+	return Reply{Text: fmt.Sprintf("Scene %d names one thing.\n<codex_updates>%s</codex_updates>", t.scene.number, mustJSON(updates))}
+}
+
+func call(name string, arguments map[string]any) annotator.ToolCall {
+	return annotator.ToolCall{Name: name, Arguments: mustJSON(arguments)}
+}
+
+func mustJSON(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // strings and numbers can always be encoded
+	}
+	return string(text)
+}
+
+// attribute returns the number in name="number" in a tag's text; 0 where there is none, or one below zero.
+func attribute(tag, name string) int64 {
+	_, rest, _ := strings.Cut(tag, " "+name+`="`)
+	digits, _, _ := strings.Cut(rest, `"`)
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}

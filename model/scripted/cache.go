@@ -1,0 +1,62 @@
+package scripted
+
+// rememberedPrompts is how many conversations can take turns before one of them is read from its beginning again.
+const rememberedPrompts = 16
+
+// prefixCache holds the keys of all blocks ever computed, and the newest prompts: every block of these is in it. The list is
+// replaced and never changed in place, so that a request may search it without the server's lock.
+type prefixCache struct {
+	blocks  map[uint64]struct{}
+	prompts []*prompt // the newest first
+}
+
+func newPrefixCache() prefixCache { return prefixCache{blocks: map[uint64]struct{}{}} }
+
+// nearest returns the remembered prompt that shares most bytes with a body, or an empty one.
+func nearest(prompts []*prompt, body []byte) *prompt {
+	best, longest := &prompt{}, 0
+	for _, p := range prompts {
+		n := commonPrefix(p.body, body)
+		if n > longest {
+			best, longest = p, n
+		}
+		if n >= p.ends[len(p.ends)-1] {
+			break
+		}
+	}
+	return best
+}
+
+// admit computes a prompt, and returns how many of its tokens were cached.
+func (c *prefixCache) admit(p *prompt) (cached int) {
+	blocks := p.shared
+	for _, key := range p.fresh {
+		if _, ok := c.blocks[key]; !ok {
+			break
+		}
+		blocks++
+	}
+	c.add(p.fresh)
+	c.remember(p)
+	// The last token is always computed, for it yields the first one of the reply.
+	return min(blocks, (p.end.tokens-1)/blockTokens) * blockTokens
+}
+
+func (c *prefixCache) add(keys []uint64) {
+	for _, key := range keys {
+		c.blocks[key] = struct{}{}
+	}
+}
+
+// remember puts a prompt in the place of the one that it goes on from.
+func (c *prefixCache) remember(p *prompt) {
+	prompts := make([]*prompt, 1, rememberedPrompts+1)
+	prompts[0] = p
+	for _, q := range c.prompts {
+		if q != p.replaces {
+			prompts = append(prompts, q)
+		}
+	}
+	p.replaces = nil
+	c.prompts = prompts[:min(len(prompts), rememberedPrompts)]
+}

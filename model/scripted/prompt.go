@@ -1,0 +1,191 @@
+package scripted
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+
+	"annotator"
+)
+
+// prompt is the body of a request, decoded and rendered. A conversation comes again and again with a little more at its end,
+// so a prompt is made out of an earlier one wherever their bytes begin alike: only the new tail is read.
+type prompt struct {
+	body     []byte
+	head     map[string]json.RawMessage // the fields before the messages
+	fields   map[string]json.RawMessage // all fields but the messages
+	messages []Message
+	ends     []int // offset in body behind each message
+	tools    []annotator.ToolDefinition
+
+	places []chain  // in the rendered prompt, behind each message
+	end    chain    // of the rendered prompt: the model goes on from here
+	shared int      // blocks that an earlier prompt has too
+	fresh  []uint64 // keys of the blocks after those
+
+	replaces *prompt // the earlier prompt, if all of it is in this one; only until this one is remembered
+}
+
+// newPrompt decodes and renders a body, with the help of an earlier prompt; an empty one helps nothing.
+func newPrompt(body []byte, earlier *prompt) (*prompt, error) {
+	p := &prompt{body: body, fields: map[string]json.RawMessage{}}
+	shared := earlier.sharedMessages(body)
+	if shared == len(earlier.messages) {
+		p.replaces = earlier
+	}
+	if err := p.decode(earlier, shared); err != nil {
+		return nil, err
+	}
+	if bytes.Equal(p.fields["tools"], earlier.fields["tools"]) {
+		p.tools = earlier.tools
+		p.render(earlier.places[:shared:shared])
+		return p, nil
+	}
+	var err error
+	p.tools, err = decodeTools(p.fields["tools"])
+	p.render(nil)
+	return p, err
+}
+
+// sharedMessages counts the messages, from the first on, that end within the bytes that both bodies begin with.
+func (p *prompt) sharedMessages(body []byte) int {
+	n := commonPrefix(p.body, body)
+	count := 0
+	for count < len(p.ends) && p.ends[count] <= n {
+		count++
+	}
+	return count
+}
+
+func commonPrefix(a, b []byte) int {
+	const step = 4096
+	n, limit := 0, min(len(a), len(b))
+	for n+step <= limit && bytes.Equal(a[n:n+step], b[n:n+step]) {
+		n += step
+	}
+	for n < limit && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// resumed brings a JSON decoder to where it stands behind an element of an array in an object.
+const (
+	resumed       = `{"":[0`
+	resumedTokens = 4
+)
+
+func (p *prompt) decode(earlier *prompt, shared int) error {
+	if shared == 0 {
+		d := bodyDecoder{prompt: p, json: json.NewDecoder(bytes.NewReader(p.body))}
+		if err := d.expect('{'); err != nil {
+			return err
+		}
+		return d.object()
+	}
+	p.head, p.fields = earlier.head, maps.Clone(earlier.head)
+	p.messages, p.ends = earlier.messages[:shared:shared], earlier.ends[:shared:shared]
+	start := p.ends[shared-1]
+	tail := io.MultiReader(strings.NewReader(resumed), bytes.NewReader(p.body[start:]))
+	d := bodyDecoder{prompt: p, json: json.NewDecoder(tail), shift: start - len(resumed)}
+	for range resumedTokens {
+		if _, err := d.json.Token(); err != nil {
+			return err
+		}
+	}
+	if err := d.list(); err != nil {
+		return err
+	}
+	return d.object()
+}
+
+// bodyDecoder reads the object that is a request's body into a prompt.
+type bodyDecoder struct {
+	*prompt
+	json  *json.Decoder
+	shift int // offset in the body less offset in what the decoder reads
+}
+
+func (d *bodyDecoder) expect(want json.Delim) error {
+	got, err := d.json.Token()
+	if err == nil && got != want {
+		err = fmt.Errorf("%v where %v belongs", got, want)
+	}
+	return err
+}
+
+// object reads fields up to the object's end, which is the body's too.
+func (d *bodyDecoder) object() error {
+	for d.json.More() {
+		key, err := d.json.Token()
+		if err != nil {
+			return err
+		}
+		if err := d.field(key.(string)); err != nil {
+			return err
+		}
+	}
+	if err := d.expect('}'); err != nil {
+		return err
+	}
+	if _, err := d.json.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the body's object")
+	}
+	return nil
+}
+
+func (d *bodyDecoder) field(name string) error {
+	if name != "messages" {
+		var raw json.RawMessage
+		err := d.json.Decode(&raw)
+		d.fields[name] = raw
+		return err
+	}
+	if d.head != nil {
+		return errors.New("messages are given twice")
+	}
+	d.head = maps.Clone(d.fields)
+	if err := d.expect('['); err != nil {
+		return err
+	}
+	return d.list()
+}
+
+// list reads messages up to the array's end.
+func (d *bodyDecoder) list() error {
+	for d.json.More() {
+		var raw json.RawMessage
+		if err := d.json.Decode(&raw); err != nil {
+			return err
+		}
+		m, err := decodeMessage(raw)
+		if err != nil {
+			return fmt.Errorf("messages[%d]: %w", len(d.messages), err)
+		}
+		d.messages = append(d.messages, m)
+		d.ends = append(d.ends, d.shift+int(d.json.InputOffset()))
+	}
+	return d.expect(']')
+}
+
+// render goes on from the places that are known already. Tools come first, as most templates have it: a change in them
+// changes everything.
+func (p *prompt) render(places []chain) {
+	var r renderer
+	if len(places) == 0 {
+		r.piece(string(p.fields["tools"]))
+	} else {
+		r.chain = places[len(places)-1]
+		p.shared = r.tokens / blockTokens
+	}
+	for i := len(places); i < len(p.messages); i++ {
+		r.message(&p.messages[i].Message)
+		places = append(places, r.chain)
+	}
+	r.open(annotator.RoleAssistant)
+	p.places, p.end, p.fresh = places, r.chain, r.blocks
+}

@@ -1,0 +1,119 @@
+package scripted
+
+import (
+	"cmp"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+
+	"annotator"
+)
+
+// Options says what a server serves. The zero value is a lenient server with the script Annotate.
+type Options struct {
+	Model       string // the one model it serves; "scripted" where empty
+	MaxModelLen int    // tokens of prompt and reply together; 131,072 where 0
+	Script      Script // what the model answers; Annotate where nil
+
+	// Strict refuses what the pickiest chat template would refuse. See Server.Violations.
+	Strict bool
+
+	// Fault is asked before anything else is done with a request that could be read. Where it returns nil the answer is
+	// the ordinary one. call counts from 1.
+	Fault func(call int, r Request) *Fault
+
+	// OnRequest sees each request that could be read, before it is answered. Requests in flight together see it together.
+	OnRequest func(Request)
+
+	// Keep keeps every request that could be read, for Server.Requests: whole bodies, so mind long runs.
+	Keep bool
+}
+
+// Server is an http.Handler with the routes of a vLLM server: POST /v1/chat/completions, GET /v1/models, POST /tokenize, GET
+// /health and GET /metrics. It may serve many requests at once.
+type Server struct {
+	URL string // without /v1; set by Start, else empty
+
+	options Options
+	mux     *http.ServeMux
+
+	mu         sync.Mutex
+	calls      int
+	kept       []Request
+	violations []Violation
+	cache      prefixCache
+	usage      annotator.Usage
+}
+
+// New returns a server that listens nowhere: hand it to an http.Server or to httptest.
+func New(options Options) *Server {
+	options.Model = cmp.Or(options.Model, "scripted")
+	options.MaxModelLen = cmp.Or(options.MaxModelLen, 131_072)
+	if options.Script == nil {
+		options.Script = Annotate
+	}
+	s := &Server{options: options, mux: http.NewServeMux(), cache: newPrefixCache()}
+	s.mux.HandleFunc("POST /v1/chat/completions", s.serveChat)
+	s.mux.HandleFunc("GET /v1/models", s.serveModels)
+	s.mux.HandleFunc("POST /tokenize", s.serveTokenize)
+	s.mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
+	s.mux.HandleFunc("GET /metrics", s.serveMetrics)
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusNotFound, map[string]string{"detail": "Not Found"})
+	})
+	return s
+}
+
+// TB is what Start needs of a *testing.T, B or F.
+type TB interface {
+	Helper()
+	Cleanup(func())
+}
+
+// Start serves on a free port of the loopback interface until the test ends.
+func Start(tb TB, options Options) *Server {
+	tb.Helper()
+	s := New(options)
+	listener := httptest.NewServer(s)
+	tb.Cleanup(func() {
+		listener.CloseClientConnections()
+		listener.Close()
+	})
+	s.URL = listener.URL
+	return s
+}
+
+// ServeHTTP answers one request. A fault that breaks the connection panics with http.ErrAbortHandler, as net/http asks.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// Endpoint returns the base URL as clients are configured with it: with its /v1.
+func (s *Server) Endpoint() string { return s.URL + "/v1" }
+
+// Calls returns how many chat completions were asked for, answered or not.
+func (s *Server) Calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls
+}
+
+// Requests returns the chat completions asked for, in order of arrival; none unless Options.Keep is set.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.kept)
+}
+
+// Violations returns the breaches of the strict template, in order; none unless Options.Strict is set.
+func (s *Server) Violations() []Violation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.violations)
+}
+
+// Usage returns the tokens of all answered calls together, as the server counts them: a script's own figures do not enter.
+func (s *Server) Usage() annotator.Usage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.usage
+}

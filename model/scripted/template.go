@@ -1,0 +1,96 @@
+package scripted
+
+import (
+	"math/bits"
+
+	"annotator"
+)
+
+// bytesPerToken is the simulated tokenizer: so many bytes of a piece are a token, a shorter rest one more.
+const bytesPerToken = 4
+
+// blockTokens is the size of a block of the prefix cache, vLLM's default.
+const blockTokens = 16
+
+// The template's own tokens lie above every token of four bytes, so that no text can be taken for one.
+const (
+	tokenOpen uint64 = 1<<40 + iota // a message begins
+	tokenEnd                        // a message ends: the one the model itself generates
+	tokenNewline
+	tokenCallOpen
+	tokenCallEnd
+	tokenThinkOpen
+	tokenThinkEnd
+	tokenRole = 1 << 41 // plus the role's first letter
+)
+
+// Tokens returns how many tokens the simulated tokenizer makes of a text that stands alone. A message costs four more, a
+// tool call two more than its name and its arguments.
+func Tokens(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
+
+// chain is a place in a rendered prompt: the hash of all tokens before it, and their number. The hash at the end of a block
+// is the block's key in the prefix cache, so a key stands for everything up to there, as it does in vLLM.
+type chain struct {
+	hash   uint64
+	tokens int
+}
+
+// renderer renders messages from a place on, and collects the keys of the blocks that it completes.
+type renderer struct {
+	chain
+	blocks []uint64
+}
+
+func (r *renderer) token(t uint64) {
+	r.hash = bits.RotateLeft64((r.hash^t)*0x9e3779b97f4a7c15, 29)
+	r.tokens++
+	if r.tokens%blockTokens == 0 {
+		r.blocks = append(r.blocks, r.hash)
+	}
+}
+
+func (r *renderer) piece(text string) {
+	for len(text) >= bytesPerToken {
+		r.token(uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24)
+		text = text[bytesPerToken:]
+	}
+	if text == "" {
+		return
+	}
+	rest := uint64(len(text)) << 32
+	for i := range len(text) {
+		rest |= uint64(text[i]) << (8 * i)
+	}
+	r.token(rest)
+}
+
+func (r *renderer) message(m *annotator.Message) {
+	r.open(m.Role)
+	r.body(m)
+	r.token(tokenEnd)
+	r.token(tokenNewline)
+}
+
+func (r *renderer) open(role annotator.Role) {
+	r.token(tokenOpen)
+	if role == "" {
+		role = "?"
+	}
+	r.token(tokenRole + uint64(role[0]))
+}
+
+// body leaves out the ids of tool calls: the model does not generate them, the server makes them up afterwards.
+func (r *renderer) body(m *annotator.Message) {
+	if m.Reasoning != "" {
+		r.token(tokenThinkOpen)
+		r.piece(m.Reasoning)
+		r.token(tokenThinkEnd)
+	}
+	r.piece(m.Content)
+	for i := range m.ToolCalls {
+		r.token(tokenCallOpen)
+		r.piece(m.ToolCalls[i].Name)
+		r.piece(m.ToolCalls[i].Arguments)
+		r.token(tokenCallEnd)
+	}
+}

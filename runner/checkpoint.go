@@ -1,0 +1,35 @@
+package runner
+
+import (
+	"context"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// boundary is BOUNDARY: it tells the end of a thread, which the list of scenes knows, whoever posted last in it.
+func (r *Runner) boundary(context.Context) (annotator.Event, error) {
+	if r.day.row.Ends {
+		return annotator.EventThreadEnds, nil
+	}
+	return annotator.EventThreadGoesOn, nil
+}
+
+// curating is CURATING. There is no curator yet: the state passes on.
+func (r *Runner) curating(context.Context) (annotator.Event, error) {
+	return annotator.EventCurated, nil
+}
+
+// checkpoint is CHECKPOINT: a snapshot, which is a position; the thread's state; care of the write-ahead log.
+func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
+	snapshot, err := r.Store.Checkpoint(ctx, r.day.row.N, r.promptTokens())
+	if err != nil {
+		return "", err
+	}
+	n := annotator.Notice{Kind: annotator.NoticeScene, Entries: snapshot.Entries}
+	if o := r.day.outcome; o.State == storage.SceneQuarantined {
+		n.Reason = o.Reason
+	}
+	r.publish(n)
+	return annotator.EventCheckpointed, r.Store.Tidy(ctx)
+}

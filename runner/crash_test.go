@@ -1,0 +1,256 @@
+package runner_test
+
+import (
+	"bufio"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"annotator"
+	"annotator/model/scripted"
+	"annotator/runner"
+
+	"github.com/google/go-cmp/cmp"
+	_ "modernc.org/sqlite"
+)
+
+// childEnv carries the job of a process that is there to be killed.
+const childEnv = "ANNOTATOR_CRASH_JOB"
+
+// job is what such a process does. It tells each transition on file descriptor 3.
+type job struct {
+	Corpus, DB, Base string
+	Hang             int // after this many transitions it waits for its end; 0: it does not
+	Config           runner.Config
+}
+
+func runChild(encoded string) int {
+	var j job
+	if err := json.Unmarshal([]byte(encoded), &j); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	told := os.NewFile(3, "transitions")
+	var bus annotator.Bus
+	count := 0
+	bus.Subscribe(func(n annotator.Notice) {
+		if n.Kind != annotator.NoticeTransition {
+			return
+		}
+		count++
+		fmt.Fprintln(told, n.State, n.Next)
+		if count == j.Hang {
+			select {}
+		}
+	})
+	if err := walk(j.Corpus, j.DB, j.Base, j.Config, &bus); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// spawn runs a child until kill says so, and reports whether it was killed and what it had told by then.
+func (s *stage) spawn(name string, hang int, kill func(transitions int) bool, after time.Duration) (killed bool, told int) {
+	s.t.Helper()
+	encoded, err := json.Marshal(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Hang: hang, Config: s.config})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = read.Close() }()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), childEnv+"="+string(encoded))
+	child.ExtraFiles = []*os.File{write}
+	var stderr strings.Builder
+	child.Stderr = &stderr
+	if err := child.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	_ = write.Close()
+	if after > 0 {
+		timer := time.AfterFunc(after, func() { _ = child.Process.Kill() })
+		defer timer.Stop()
+	}
+	lines := bufio.NewScanner(read)
+	for lines.Scan() {
+		told++
+		if kill(told) {
+			_ = child.Process.Kill()
+		}
+	}
+	err = child.Wait()
+	if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return true, told
+	}
+	if err != nil {
+		s.t.Fatalf("the child failed: %v: %s", err, stderr.String())
+	}
+	return false, told
+}
+
+func never(int) bool { return false }
+
+// crashStory has 20 scenes with tool calls, threads that end on either kind of post, and a window so small that turns leave
+// it.
+func crashStage(t *testing.T) *stage {
+	s := newStage(t, story{threads: 4, scenes: 5}, scripted.Options{Strict: true})
+	s.config.ContextBudget = 9_000
+	s.config.MaxTokens = 1_000
+	return s
+}
+
+// TestKilledAtEveryTransition kills a run after each of its transitions and lets another process go on.
+func TestKilledAtEveryTransition(t *testing.T) {
+	t.Parallel()
+	s := crashStage(t)
+	killed, transitions := s.spawn("calm", 0, never, 0)
+	if killed || transitions < 20*8 {
+		t.Fatalf("the undisturbed run told %d transitions (killed: %v)", transitions, killed)
+	}
+	s.verify("calm")
+	calm := dump(t, s.db("calm"))
+	step := 1
+	if testing.Short() {
+		step = 23
+	}
+	for n := 1; n < transitions; n += step {
+		name := fmt.Sprintf("killed-%d", n)
+		killed, told := s.spawn(name, n, func(told int) bool { return told == n }, 0)
+		if !killed || told != n {
+			t.Fatalf("kill at transition %d: killed %v after %d", n, killed, told)
+		}
+		if killed, _ := s.spawn(name, 0, never, 0); killed {
+			t.Fatal("the resumed run was killed by somebody else")
+		}
+		s.compare(name, calm)
+	}
+	s.noViolations()
+}
+
+// TestKilledAtRandomMoments kills runs whenever it happens, several times a run.
+func TestKilledAtRandomMoments(t *testing.T) {
+	t.Parallel()
+	s := crashStage(t)
+	begin := time.Now()
+	if killed, _ := s.spawn("calm", 0, never, 0); killed {
+		t.Fatal("the undisturbed run was killed")
+	}
+	span := time.Since(begin)
+	s.verify("calm")
+	calm := dump(t, s.db("calm"))
+	kills := 300
+	if testing.Short() {
+		kills = 10
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for landed, n := 0, 0; landed < kills; n++ {
+		name := fmt.Sprintf("random-%d", n)
+		for {
+			after := 1 + time.Duration(random.Float64()*float64(span))
+			killed, _ := s.spawn(name, 0, never, after)
+			if !killed {
+				break
+			}
+			landed++
+		}
+		s.compare(name, calm)
+		if n > 20*kills {
+			t.Fatalf("%d of %d kills landed", landed, kills)
+		}
+	}
+	s.noViolations()
+}
+
+// compare holds a database against the undisturbed one, and removes it.
+func (s *stage) compare(name string, calm []string) {
+	s.t.Helper()
+	s.verify(name)
+	if diff := cmp.Diff(calm, dump(s.t, s.db(name))); diff != "" {
+		s.t.Fatalf("%s differs from the undisturbed run (-calm +killed):\n%s", name, diff)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
+		_ = os.Remove(s.db(name) + suffix)
+	}
+}
+
+func (s *stage) noViolations() {
+	s.t.Helper()
+	for _, v := range s.server.Violations() {
+		s.t.Errorf("the chat template refused a request: %v", v)
+	}
+}
+
+// volatile columns tell of time, of the process, or of what the server happened to have cached.
+var volatile = map[string]bool{
+	"at": true, "created_at": true, "updated_at": true, "started_at": true, "completed_at": true, "recorded_at": true, "changed_at": true,
+	"first_byte_ms": true, "total_ms": true, "cached_tokens": true, "holder": true, "endpoint": true,
+	"corpus_identity": true, "call.id": true, "call.decision": true, "corpus_path": true,
+}
+
+// dump writes out all that the tables hold, but for what is volatile and the calls that brought nothing. The column at of a
+// revision is a place, not a time, and stays.
+func dump(t testing.TB, path string) []string {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var out []string
+	for _, table := range strings.Fields(`snapshot_context run_state thread_state scene trace compaction call glossary_entry glossary_alias
+		glossary_tag claim evidence revision snapshot`) {
+		out = append(out, dumpTable(t, db, table)...)
+	}
+	return out
+}
+
+func dumpTable(t testing.TB, db *sql.DB, table string) []string {
+	t.Helper()
+	query := `SELECT * FROM ` + table
+	if table == "call" {
+		query += ` WHERE outcome = 'ok' ORDER BY trace_id`
+	}
+	rows, err := db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for rows.Next() {
+		values, targets := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			targets[i] = &values[i]
+		}
+		if err := rows.Scan(targets...); err != nil {
+			t.Fatal(err)
+		}
+		line := table
+		for i, column := range columns {
+			place := table == "revision" && column == "at"
+			if (volatile[column] && !place) || volatile[table+"."+column] {
+				continue
+			}
+			line += fmt.Sprintf(" %s=%v", column, values[i])
+		}
+		out = append(out, line)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// day is the scene at hand. All of it that matters is in the journal, from which wake rebuilds it.
+type day struct {
+	row     *storage.SceneRow
+	scene   annotator.Scene
+	turn    int64             // 0 until its message is in the journal
+	seq     int               // of the turn's next row
+	rounds  int               // replies with tool calls
+	reasks  int               // corrections sent
+	reply   *annotator.Trace  // the newest, where it is not worked off
+	calls   []annotator.Trace // of the newest reply, without a result yet
+	updates int               // items of the newest reply's codex updates that are done
+	closed  bool              // the newest row is an answer in text
+	cut     bool              // the newest reply ended at its token limit
+	failing struct {
+		attempt int           // failed ones since the last reply, from 1
+		waited  time.Duration // for a server that is not there or not ready
+		delay   time.Duration // until the next attempt
+		reason  string
+	}
+	replyTokens int  // the most that the server takes for a reply, where that is less than configured; 0: as configured
+	squeeze     bool // the server, or our own count, says that the prompt is too long
+	outcome     storage.Outcome
+}
+
+// wake rebuilds the day of a scene from the rows of its turn.
+func (r *Runner) wake(ctx context.Context, row *storage.SceneRow, turn int64) (*day, error) {
+	d, err := r.dawn(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.Store.Turn(ctx, turn)
+	if err != nil {
+		return nil, err
+	}
+	d.turn = turn
+	for i := range rows {
+		d.take(&rows[i])
+	}
+	return d, nil
+}
+
+// dawn begins the day of a scene: its text is read, and must be what it was when the scenes were listed.
+func (r *Runner) dawn(ctx context.Context, row *storage.SceneRow) (*day, error) {
+	posts, err := r.Corpus.Scene(ctx, row.Thread.ID, row.Posts)
+	if err != nil {
+		return nil, err
+	}
+	d := &day{row: row, scene: annotator.Scene{
+		N: row.N, Thread: row.Thread, Index: row.Index, Posts: posts, Opens: row.Opens, Ends: row.Ends,
+	}}
+	if d.scene.Hash() != row.Hash {
+		return nil, annotator.Errorf(annotator.Halted, "scene %d (thread %d) of the corpus reads otherwise than when this run listed it",
+			row.N, row.Thread.ID).WithAdvice("put the corpus back, or start a new database with --no-resume")
+	}
+	return d, nil
+}
+
+// take moves the day on by a row of the journal.
+func (d *day) take(row *annotator.Trace) {
+	d.seq = row.Seq + 1
+	d.closed = false
+	switch row.Kind {
+	case annotator.TraceReply:
+		d.reply, d.calls, d.updates, d.closed, d.cut = row, nil, 0, true, row.Error != ""
+	case annotator.TraceCall:
+		if len(d.calls) == 0 {
+			d.rounds++
+		}
+		d.calls = append(d.calls, *row)
+	case annotator.TraceResult:
+		d.calls = d.calls[1:] // results follow the order of the calls
+		if len(d.calls) == 0 {
+			d.reply = nil
+		}
+	case annotator.TraceUpdate:
+		d.updates++
+		d.closed = true
+	case annotator.TraceNote:
+		d.reply = nil
+		d.reasks++
+	}
+}
+
+// add writes down what the journal has just been given.
+func (r *Runner) add(rows ...*annotator.Trace) error {
+	for _, row := range rows {
+		r.day.take(row)
+		if err := r.window.Add(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next returns a row for the journal, in its place in the turn.
+func (d *day) next(kind annotator.TraceKind) *annotator.Trace {
+	return &annotator.Trace{Turn: d.turn, Seq: d.seq, Kind: kind, Scene: d.row.N}
+}
+
+// callID names a tool call by where it stands. The server's own id may be missing or used twice, and some templates take
+// only nine letters and digits.
+func callID(turn int64, seq int) string {
+	return fmt.Sprintf("%06s%03s", tail(strconv.FormatInt(turn, 36), 6), tail(strconv.FormatInt(int64(seq), 36), 3))
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }

@@ -1,0 +1,38 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"annotator"
+)
+
+// halting is HALTING: the reason is put on record. All else is in the journal already, which the next run goes on from.
+func (r *Runner) halting(ctx context.Context) (annotator.Event, error) {
+	if err := r.Store.Halt(ctx, r.failure.Error()); err != nil {
+		r.failure = errors.Join(r.failure, err)
+	}
+	return annotator.EventEnd, nil
+}
+
+// ending tells how the run ended.
+func (r *Runner) ending() error {
+	run, err := r.Store.Run(context.Background())
+	switch {
+	case r.failure != nil:
+		err = r.failure
+	case err != nil:
+	case r.stop.Load() && run.Recorded+run.Quarantined < run.Corpus.Scenes:
+		err = annotator.Errorf(annotator.Interrupted, "stopped after scene %d of %d", run.Recorded+run.Quarantined, run.Corpus.Scenes).
+			WithAdvice("run again to go on")
+	case run.Quarantined > r.accepted:
+		err = annotator.Errorf(annotator.Quarantined, "%d of %d scenes could not be annotated", run.Quarantined, run.Corpus.Scenes).
+			WithAdvice("`annotator status` names them and says why")
+	}
+	n := annotator.Notice{Kind: annotator.NoticeEnd, Entries: run.Entries}
+	if err != nil {
+		n.Reason = err.Error()
+	}
+	r.publish(n)
+	return err
+}

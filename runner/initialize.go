@@ -1,0 +1,168 @@
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"annotator"
+	"annotator/context/prompt"
+	"annotator/context/tokens"
+	"annotator/context/window"
+	"annotator/corpus"
+	"annotator/storage"
+)
+
+// initialize is INIT: it makes sure that story, model and prompt are those the run began with, and folds the journal.
+func (r *Runner) initialize(ctx context.Context) (annotator.Event, error) {
+	for _, step := range []func(context.Context) error{r.findStory, r.findModel, r.findPrompt, r.restore} {
+		if err := step(ctx); err != nil {
+			return "", err
+		}
+	}
+	r.publish(annotator.Notice{Kind: annotator.NoticeRun})
+	return annotator.EventStarted, nil
+}
+
+// findStory lists the story's scenes, or makes sure that they are the ones listed. A corpus that has only grown at its
+// end is read on.
+func (r *Runner) findStory(ctx context.Context) error {
+	identity, err := r.Corpus.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	run, err := r.Store.Run(ctx)
+	if errors.Is(err, annotator.NotFound) {
+		return r.listStory(ctx, identity)
+	}
+	if err != nil {
+		return err
+	}
+	r.Config.SceneBytes = run.Corpus.SceneBytes // the scenes were cut so; they must not move
+	if run.Corpus.Identity == identity {
+		return nil
+	}
+	scenes := r.Corpus.Scenes(ctx, r.limits())
+	changed, total, err := r.Store.ChangedScene(ctx, scenes)
+	switch {
+	case err != nil:
+		return err
+	case changed > 0 && changed <= run.Recorded+run.Quarantined:
+		return annotator.Errorf(annotator.Misused, "the corpus has changed: scene %d, which was read, reads otherwise now or is gone", changed).
+			WithAdvice("put the corpus back, or start a new database with --no-resume")
+	case changed > 0:
+		return annotator.Errorf(annotator.Misused, "the corpus has changed: scene %d, which is not read yet, reads otherwise now or is gone", changed).
+			WithAdvice("put the corpus back, or start a new database with --no-resume")
+	case total > run.Corpus.Scenes:
+		r.word(fmt.Sprintf("the corpus has grown by %d scenes", total-run.Corpus.Scenes))
+	}
+	return r.Store.Extend(ctx, identity, scenes)
+}
+
+func (r *Runner) listStory(ctx context.Context, identity string) error {
+	title, err := r.Corpus.Title(ctx)
+	if err != nil {
+		return err
+	}
+	return r.Store.Begin(ctx, storage.Corpus{
+		Title: title, Path: r.Corpus.Path(), Identity: identity, SceneBytes: r.Config.SceneBytes,
+	}, r.Corpus.Scenes(ctx, r.limits()))
+}
+
+func (r *Runner) limits() corpus.Limits { return corpus.Limits{MaxBytes: r.Config.SceneBytes} }
+
+// findModel asks the endpoint what it serves. An endpoint that cannot tell is taken at the user's word.
+func (r *Runner) findModel(ctx context.Context) error {
+	run, err := r.Store.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if r.Config.Model == "" {
+		r.Config.Model = run.Model
+	}
+	served, err := r.Wire.Models(ctx)
+	if err != nil && r.Config.Model == "" {
+		return annotator.Errorf(annotator.Misused, "ask %s for its models: %w", r.Config.Endpoint, err).WithAdvice("name one with --model")
+	}
+	for _, m := range served {
+		if r.Config.Model == "" {
+			r.Config.Model = m.ID
+		}
+		if m.ID == r.Config.Model && m.MaxContext > 0 && m.MaxContext < r.Config.ContextBudget {
+			r.word(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that", m.ID, m.MaxContext))
+			r.Config.ContextBudget = m.MaxContext
+		}
+	}
+	if r.Config.Model == "" {
+		return annotator.Errorf(annotator.Misused, "%s serves no model", r.Config.Endpoint).WithAdvice("name one with --model")
+	}
+	if room := r.promptBudget(); room < 1024 {
+		return annotator.Errorf(annotator.Misused, "a context of %d tokens leaves %d for the prompt beside replies of %d", r.Config.ContextBudget,
+			room, r.Config.MaxTokens).WithAdvice("raise --context-budget or lower --max-tokens")
+	}
+	if run.Model != "" && run.Model != r.Config.Model && !r.Config.Accept["model"] {
+		return annotator.Errorf(annotator.Misused, "this run was made with the model %s, and is now asked to go on with %s", run.Model, r.Config.Model).
+			WithAdvice("agree with --accept model, or start a new database with --no-resume")
+	}
+	identity, err := r.Corpus.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	if run.Model == r.Config.Model && run.Endpoint == r.Config.Endpoint && run.Corpus.Identity == identity && run.Corpus.Path == r.Corpus.Path() {
+		return nil
+	}
+	return r.Store.Configure(ctx, r.Config.Endpoint, r.Config.Model, r.Corpus.Path(), identity)
+}
+
+// findPrompt puts the system prompt and the tools in force.
+func (r *Runner) findPrompt(ctx context.Context) error {
+	encoded, err := r.Wire.EncodeTools(r.Tools.Definitions())
+	if err != nil {
+		return err
+	}
+	r.context = storage.Context{SystemPrompt: prompt.System(), Tools: string(encoded)}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%d %s%s", len(r.context.SystemPrompt), r.context.SystemPrompt, r.context.Tools)
+	r.context.Hash = hex.EncodeToString(hash.Sum(nil))
+	r.fixed = tokens.Estimate(r.context.SystemPrompt) + tokens.Estimate(r.context.Tools) + tokens.PerMessage
+	run, err := r.Store.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if old := run.Context.Hash; old != "" && old != r.context.Hash && !r.Config.Accept["prompt"] {
+		return annotator.Errorf(annotator.Misused, "the system prompt or the tools have changed since this run began (%.8s, now %.8s)", old, r.context.Hash).
+			WithAdvice("agree with --accept prompt, or start a new database with --no-resume")
+	}
+	return r.Store.UseContext(ctx, r.context)
+}
+
+// restore folds the journal into the window and finds the scene that was open.
+func (r *Runner) restore(ctx context.Context) error {
+	run, err := r.Store.Run(ctx)
+	if err != nil {
+		return err
+	}
+	r.total, r.done, r.open = run.Corpus.Scenes, run.Recorded+run.Quarantined, run.OpenScene
+	if run.Halted != "" {
+		if err := r.Store.Halt(ctx, ""); err != nil {
+			return err
+		}
+	}
+	rows, err := r.Store.Window(ctx, 0)
+	if err != nil {
+		return err
+	}
+	r.window = window.New(r.Wire.Encode)
+	for i := range rows {
+		if err := r.window.Add(&rows[i]); err != nil {
+			return err
+		}
+	}
+	estimate, usage, err := r.Store.LastUsage(ctx)
+	if err == nil && usage.Exact {
+		r.counter.Observe(estimate, usage.Prompt)
+	}
+	return err
+}

@@ -1,0 +1,179 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"annotator"
+	"annotator/corpus"
+	"annotator/model/openai"
+	"annotator/model/scripted"
+	"annotator/runner"
+	"annotator/storage"
+	"annotator/tools"
+)
+
+// TestMain lets the test binary be the process that crash tests kill.
+func TestMain(m *testing.M) {
+	if job := os.Getenv(childEnv); job != "" {
+		os.Exit(runChild(job))
+	}
+	os.Exit(m.Run())
+}
+
+// stage is where a run takes place: a corpus, an endpoint, and a folder for databases.
+type stage struct {
+	t      testing.TB
+	dir    string
+	corpus string
+	server *scripted.Server
+	base   string // of the endpoint, with /v1
+	config runner.Config
+	bus    annotator.Bus
+}
+
+// newStage makes a story and serves a model for it.
+func newStage(t testing.TB, story story, options scripted.Options) *stage {
+	t.Helper()
+	dir := t.TempDir()
+	s := &stage{t: t, dir: dir, corpus: filepath.Join(dir, "story.corpus.db"), config: runner.Defaults()}
+	story.write(t, s.corpus)
+	s.serve(options)
+	s.config.Retry.Base = time.Millisecond
+	return s
+}
+
+func (s *stage) serve(options scripted.Options) {
+	s.server = scripted.New(options)
+	listener := httptest.NewServer(s.server)
+	s.t.Cleanup(listener.Close)
+	s.base = listener.URL + "/v1"
+	s.config.Endpoint = s.base
+}
+
+func (s *stage) db(name string) string { return filepath.Join(s.dir, name+".annotator.db") }
+
+// run walks the story into the named database and returns how it ended.
+func (s *stage) run(name string) error {
+	s.t.Helper()
+	return walk(s.corpus, s.db(name), s.base, s.config, &s.bus)
+}
+
+// walk is a run as the command makes it.
+func walk(source, path, base string, config runner.Config, bus *annotator.Bus) error {
+	ctx := context.Background()
+	store, err := storage.OpenWriter(ctx, path, fmt.Sprintf("test process %d", os.Getpid()), time.Now)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	stories, err := corpus.Open(ctx, source)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stories.Close() }()
+	wire, err := openai.New(openai.Options{BaseURL: base})
+	if err != nil {
+		return err
+	}
+	defer wire.Close()
+	registry, err := tools.New(tools.Standard()...)
+	if err != nil {
+		return err
+	}
+	return runner.New(config, store, stories, wire, registry, bus).Run(ctx)
+}
+
+// verify demands that the laws hold, quotations included.
+func (s *stage) verify(name string) {
+	s.t.Helper()
+	ctx := context.Background()
+	db, err := storage.Open(ctx, s.db(name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	source, err := corpus.Open(ctx, s.corpus)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = source.Close() }()
+	findings, err := db.Verify(ctx, func(ctx context.Context, id int64) (string, error) {
+		p, err := source.Post(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		return p.Body, nil
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range findings {
+		for _, v := range f.Violations {
+			s.t.Errorf("verify %s: %s: %s", name, f.Check, v)
+		}
+	}
+}
+
+// story is a corpus to be made: threads of posts.
+type story struct {
+	threads int
+	scenes  int // a thread
+	words   int // a scene; 0: some
+}
+
+// write makes the corpus: in each thread scenes of two posts, with a reader's post between them and, in every other
+// thread, after the last.
+func (s story) write(t testing.TB, path string) {
+	t.Helper()
+	ctx := context.Background()
+	w, err := corpus.Create(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := int64(1000)
+	for thread := range s.threads {
+		first := id
+		if err := w.Thread(ctx, first, fmt.Sprintf("Chapter %d", thread+1)); err != nil {
+			t.Fatal(err)
+		}
+		for scene := range s.scenes {
+			for part := range 2 {
+				s.post(t, w, &annotator.Post{
+					Thread: first, ID: id, Name: "Storyteller", Time: id, Tags: []string{annotator.TagStory},
+					Body: s.body(thread, scene, part),
+				})
+				id++
+			}
+			if scene < s.scenes-1 || thread%2 == 0 {
+				s.post(t, w, &annotator.Post{Thread: first, ID: id, Name: "Reader", Time: id, Body: "We go on."})
+				id++
+			}
+		}
+	}
+	if err := w.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s story) post(t testing.TB, w *corpus.Writer, p *annotator.Post) {
+	t.Helper()
+	if _, err := w.Post(context.Background(), p, corpus.File{}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s story) body(thread, scene, part int) string {
+	text := fmt.Sprintf("In chapter %d the lantern of scene %d burned in room %d. Warden Ashe%d said: \"Don't <touch> it & go!\"",
+		thread+1, scene+1, part+1, scene%5)
+	for n := annotator.CountWords(text); n < s.words/2; n += 9 {
+		text += fmt.Sprintf(" Night %d.%d.%d.%d lay over the roofs of the town.", thread, scene, part, n)
+	}
+	return strings.TrimSpace(text)
+}

@@ -1,0 +1,130 @@
+package runner
+
+import (
+	"context"
+	"strings"
+
+	"annotator"
+	"annotator/context/mention"
+	"annotator/context/prompt"
+	"annotator/context/tokens"
+)
+
+// preparing is PREPARING: the scene, with the entries it names, becomes the message that begins its turn.
+func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
+	d := r.day
+	if d.turn != 0 { // the window was compacted in the middle of the scene
+		return annotator.EventPrepared, nil
+	}
+	if blank(&d.scene) {
+		d.outcome.Reason = "no text"
+		return annotator.EventNothingToAsk, nil
+	}
+	relevant, shows, err := r.relevant(ctx)
+	if err != nil {
+		return "", err
+	}
+	row := &annotator.Trace{Kind: annotator.TraceScene, Scene: d.row.N, Content: prompt.Scene(&d.scene) + relevant, Shows: shows}
+	row.Tokens = tokens.Estimate(row.Content) + tokens.PerMessage
+	if err := r.Store.OpenScene(ctx, row); err != nil {
+		return "", err
+	}
+	d.turn = row.Turn
+	return annotator.EventPrepared, r.add(row)
+}
+
+func blank(s *annotator.Scene) bool {
+	for i := range s.Posts {
+		if strings.TrimSpace(s.Posts[i].Body) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// relevant renders the entries that the scene names and the window does not show as they stand: the best first, as many
+// as their share of the context allows.
+func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error) {
+	ids, err := r.unseen(ctx)
+	if err != nil || len(ids) == 0 {
+		return "", nil, err
+	}
+	entries, err := r.Store.Glossary().Entries(ctx, ids)
+	if err != nil {
+		return "", nil, err
+	}
+	byID := make(map[int64]*annotator.Entry, len(entries))
+	for i := range entries {
+		byID[entries[i].ID] = &entries[i]
+	}
+	room := int(r.Config.RelevantShare * float64(r.Config.ContextBudget))
+	var rendered []string
+	var shows []annotator.Shown
+	for _, id := range ids {
+		text := prompt.Entry(byID[id])
+		if room -= r.counter.Scale(tokens.Estimate(text)); room < 0 {
+			break
+		}
+		rendered = append(rendered, text)
+		shows = append(shows, annotator.Shown{Entry: id, Revision: byID[id].Revision})
+	}
+	return prompt.Relevant(rendered), shows, nil
+}
+
+// unseen returns the entries that the scene names and the window does not show as they stand, best first.
+func (r *Runner) unseen(ctx context.Context) ([]int64, error) {
+	if err := r.learnNames(ctx); err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	for i := range r.day.scene.Posts {
+		text.WriteString(r.day.scene.Posts[i].Body)
+		text.WriteString("\n\n")
+	}
+	var ids []int64
+	for _, match := range r.names.Find(text.String()) {
+		ids = append(ids, match.ID)
+	}
+	newest, err := r.Store.Glossary().Newest(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var unseen []int64
+	for _, id := range ids {
+		if !r.window.Shows(id, newest[id]) {
+			unseen = append(unseen, id)
+		}
+	}
+	return unseen, nil
+}
+
+// learnNames fills the index of names, at the first scene that needs it.
+func (r *Runner) learnNames(ctx context.Context) error {
+	if r.names != nil {
+		return nil
+	}
+	r.names, r.known = mention.New(), map[int64][]string{}
+	return r.learn(ctx)
+}
+
+// learn takes the names of entries as they are now into the index; of all entries where none is given.
+func (r *Runner) learn(ctx context.Context, entries ...int64) error {
+	if r.names == nil {
+		return nil // they will be read when they are needed
+	}
+	names, err := r.Store.Glossary().Names(ctx, entries...)
+	if err != nil {
+		return err
+	}
+	for _, id := range entries {
+		for _, name := range r.known[id] {
+			r.names.Remove(name, id)
+		}
+		delete(r.known, id)
+	}
+	for _, n := range names {
+		r.names.Add(n.Name, n.Entry)
+		r.known[n.Entry] = append(r.known[n.Entry], n.Name)
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package runner
+
+import (
+	"context"
+
+	"annotator"
+	"annotator/context/tokens"
+	"annotator/storage"
+)
+
+// closing is what the assistant says by rule where a turn has no answer in text, so that roles go on alternating.
+const closing = "No further notes on this scene."
+
+// recording is RECORDING: the scene's outcome, once.
+func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
+	d := r.day
+	o := &d.outcome
+	o.Scene, o.Turn = d.row.N, d.turn
+	if o.State == "" {
+		o.State = storage.SceneRecorded
+	}
+	if o.State == storage.SceneRecorded && d.turn != 0 && !d.closed {
+		o.Close = d.next(annotator.TraceClose)
+		o.Close.Content, o.Close.Tokens = closing, tokens.Estimate(closing)+tokens.PerMessage
+	}
+	if err := r.Store.Record(ctx, *o); err != nil {
+		return "", err
+	}
+	if o.Close != nil {
+		if err := r.add(o.Close); err != nil {
+			return "", err
+		}
+	}
+	r.done++
+	r.read++
+	if o.State == storage.SceneQuarantined && d.turn != 0 {
+		return annotator.EventRecorded, r.window.DropTurn(d.turn)
+	}
+	return annotator.EventRecorded, nil
+}
+
+// refuse ends the scene at hand without a record: it is quarantined with the reason, and what the server sent.
+func (r *Runner) refuse(reason string, raw []byte) (annotator.Event, error) {
+	o := &r.day.outcome
+	o.State, o.Reason, o.Raw = storage.SceneQuarantined, reason, raw
+	return annotator.EventRefused, nil
+}

@@ -1,0 +1,126 @@
+// Package runner is the machine that walks a story: step.go runs the table of transitions, and each state has a handler in a
+// file of its own. Handlers decide what happens; storage keeps what happened.
+package runner
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"annotator"
+	"annotator/context/mention"
+	"annotator/context/tokens"
+	"annotator/context/window"
+	"annotator/corpus"
+	"annotator/model"
+	"annotator/storage"
+	"annotator/tools"
+)
+
+// Config is what a run can be told.
+type Config struct {
+	Endpoint      string  // as the user knows it; for the record
+	Model         string  // as the endpoint knows it; empty: the first that the endpoint lists
+	ContextBudget int     // tokens of prompt and reply together
+	MaxTokens     int     // of a reply
+	SafetyMargin  int     // tokens kept free beside the reply
+	LowWater      float64 // share of the prompt's budget that is left filled when turns leave the window
+	RelevantShare float64 // share of the context budget that relevant entries may take
+	Temperature   float64
+	Stream        bool
+	ToolRounds    int             // replies with tool calls a scene may have
+	SceneBytes    int             // a longer run of posts is read in parts
+	Limit         int             // scenes to read in this run; 0: all
+	Accept        map[string]bool // changes the user has agreed to: corpus, model, prompt
+	Retry         model.Policy
+}
+
+// Defaults returns the configuration that is in force where nothing else is said.
+func Defaults() Config {
+	return Config{
+		ContextBudget: 32_768, MaxTokens: 4_096, SafetyMargin: 512, LowWater: 0.3, RelevantShare: 0.15,
+		Temperature: 0.4, Stream: true, ToolRounds: 10, SceneBytes: 48_000, Retry: model.DefaultPolicy(),
+	}
+}
+
+// Runner walks one story.
+type Runner struct {
+	Config Config
+	Store  *storage.DB
+	Corpus *corpus.DB
+	Wire   model.Wire
+	Tools  *tools.Registry
+	Bus    *annotator.Bus
+	Now    func() time.Time
+	Random func() float64 // of [0, 1): the jitter of waiting
+
+	stop     atomic.Bool
+	hurry    chan struct{} // closed by Stop
+	failure  error         // why the machine halts
+	window   *window.Window
+	counter  tokens.Counter
+	names    *mention.Index
+	known    map[int64][]string // names in the index, by entry
+	context  storage.Context
+	fixed    int // estimate of system prompt and tools
+	open     int // scene to go on with
+	total    int
+	done     int // scenes done, in this run and before
+	read     int // scenes done in this run
+	accepted int // quarantined before this run
+	day      *day
+}
+
+// New returns a runner over an open store and corpus.
+func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus *annotator.Bus) *Runner {
+	return &Runner{
+		Config: config, Store: store, Corpus: source, Wire: wire, Tools: registry, Bus: bus,
+		Now: time.Now, Random: rand.Float64, hurry: make(chan struct{}),
+	}
+}
+
+// Stop asks the machine to end at the next quiet moment: when the open scene is checkpointed. It does not wait for that,
+// and may be called from any goroutine, more than once.
+func (r *Runner) Stop() {
+	if r.stop.CompareAndSwap(false, true) {
+		close(r.hurry)
+	}
+}
+
+func (r *Runner) publish(n annotator.Notice) {
+	n.Time, n.Total, n.Done = r.Now(), r.total, r.done
+	if r.day != nil {
+		n.Scene, n.Turn = r.day.row.N, r.day.turn
+	}
+	r.Bus.Publish(n)
+}
+
+func (r *Runner) word(text string) {
+	r.publish(annotator.Notice{Kind: annotator.NoticeWord, Reason: text})
+}
+
+// promptBudget is how many tokens a prompt may have.
+func (r *Runner) promptBudget() int {
+	return r.Config.ContextBudget - r.Config.MaxTokens - r.Config.SafetyMargin
+}
+
+// promptTokens estimates the prompt that would be sent now.
+func (r *Runner) promptTokens() int { return r.counter.Scale(r.rawTokens()) }
+
+func (r *Runner) rawTokens() int { return r.fixed + r.window.Tokens() }
+
+// Run walks the story until it is told, the limit is reached, Stop is called, or nothing more can be done. The error's
+// kind says how it ended: nil, Quarantined (done, but scenes were refused), Interrupted, or what failed. A cancelled
+// context ends it at once; the next run resumes.
+func (r *Runner) Run(ctx context.Context) error {
+	state := annotator.StateInit
+	for state != annotator.StateExit {
+		next, err := r.step(ctx, state)
+		if err != nil {
+			return err
+		}
+		state = next
+	}
+	return r.ending()
+}

@@ -1,0 +1,49 @@
+package storage
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// Backup writes a whole, compact copy of the database to a new file, while others may read and write on. A file that is
+// there already is not touched.
+func (db *DB) Backup(ctx context.Context, out string) error {
+	if _, err := os.Lstat(out); err == nil {
+		return annotator.Errorf(annotator.Misused, "%s exists", out).WithAdvice("choose a name that is not taken")
+	}
+	partial := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".partial")
+	if err := os.Remove(partial); err != nil && !os.IsNotExist(err) {
+		return annotator.Errorf(annotator.Misused, "clear the way for a backup: %w", err)
+	}
+	if err := restrict(partial); err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(partial) }()
+	if _, err := db.read.ExecContext(ctx, `VACUUM INTO ?`, partial); err != nil {
+		return sqlite.Wrap(err, "back up %s to %s", db.path, out)
+	}
+	if err := sync(partial); err != nil {
+		return annotator.Errorf(annotator.Storage, "back up to %s: %w", out, err)
+	}
+	// A link fails where a rename would put its file in another's place.
+	if err := os.Link(partial, out); err != nil {
+		return annotator.Errorf(annotator.Misused, "back up to %s: %w", out, err)
+	}
+	return sync(filepath.Dir(out))
+}
+
+func sync(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		_ = file.Close()
+		return err
+	}
+	return file.Close()
+}

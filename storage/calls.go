@@ -1,0 +1,88 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// Call is one attempt to ask the model.
+type Call struct {
+	ID        int64
+	Turn      int64
+	Scene     int
+	Purpose   string // annotate, summarise, curate, ask or probe
+	Attempt   int    // from 1
+	Estimate  int    // of the prompt, in tokens
+	Outcome   string // ok, or the kind of failure
+	Decision  string // what is done about a failure, and why
+	Status    int    // HTTP
+	Fault     string
+	Model     string
+	Finish    string
+	Usage     annotator.Usage
+	Raw       []byte // of a reply that could not be used
+	FirstByte time.Duration
+	Duration  time.Duration
+}
+
+// OpenCall writes that a call is about to be made, so that one the program does not survive is on record too. It sets
+// the call's id.
+func (db *DB) OpenCall(ctx context.Context, c *Call) error {
+	return db.update(ctx, "record a call", func(tx *tx) error {
+		return tx.QueryRowContext(tx.ctx, `INSERT INTO call (turn, scene, purpose, attempt, outcome, estimate, started_at)
+			VALUES (?, ?, ?, ?, 'open', ?, ?) RETURNING id`, c.Turn, c.Scene, c.Purpose, c.Attempt, c.Estimate, tx.now).Scan(&c.ID)
+	})
+}
+
+// FailCall ends a call that brought no usable reply.
+func (db *DB) FailCall(ctx context.Context, c *Call) error {
+	return db.update(ctx, "record a failed call", func(tx *tx) error { return tx.endCall(c, nil) })
+}
+
+// Reply ends a call with the rows that its reply makes in the journal: the reply first, then its tool calls. It sets their
+// ids.
+func (db *DB) Reply(ctx context.Context, c *Call, rows []annotator.Trace) error {
+	if len(rows) == 0 || rows[0].Kind != annotator.TraceReply {
+		return errors.New("a call that ends well needs its reply")
+	}
+	return db.update(ctx, "record a reply", func(tx *tx) error {
+		for i := range rows {
+			if err := tx.append(&rows[i]); err != nil {
+				return err
+			}
+		}
+		c.Outcome = "ok"
+		return tx.endCall(c, &rows[0].ID)
+	})
+}
+
+func (tx *tx) endCall(c *Call, reply *int64) error {
+	err := tx.execOne(`UPDATE call SET outcome = ?, decision = ?, status = ?, fault = ?, model = ?, finish = ?, prompt_tokens = ?,
+		  cached_tokens = ?, completion_tokens = ?, exact = ?, trace_id = ?, raw = ?, first_byte_ms = ?, total_ms = ?
+		WHERE id = ? AND outcome = 'open'`,
+		c.Outcome, c.Decision, c.Status, c.Fault, c.Model, c.Finish, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt),
+		c.Usage.Completion, c.Usage.Exact, reply, c.Raw, c.FirstByte.Milliseconds(), c.Duration.Milliseconds(), c.ID)
+	if err != nil {
+		return fmt.Errorf("call %d: %w", c.ID, err)
+	}
+	return tx.execOne(`UPDATE run_state SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, cached_tokens = cached_tokens + ?,
+		completion_tokens = completion_tokens + ?`, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt), c.Usage.Completion)
+}
+
+// LastUsage returns what the newest call that ended well had been estimated at, in tokens of its prompt, and what it cost;
+// zero before the first.
+func (db *DB) LastUsage(ctx context.Context) (estimate int, usage annotator.Usage, err error) {
+	err = db.read.QueryRowContext(ctx, `SELECT estimate, prompt_tokens, cached_tokens, completion_tokens, exact FROM call
+		WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id DESC LIMIT 1`).
+		Scan(&estimate, &usage.Prompt, &usage.Cached, &usage.Completion, &usage.Exact)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return estimate, usage, sqlite.Wrap(err, "read the newest call in %s", db.path)
+}

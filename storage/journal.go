@@ -1,0 +1,129 @@
+package storage
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"strconv"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// append writes a row to the journal: it gets the next id, and the hash that chains it to the row before.
+func (tx *tx) append(row *annotator.Trace) error {
+	row.ID = tx.head.trace + 1
+	if row.Turn == 0 {
+		row.Seq = int(row.ID) // outside a turn nothing else numbers the rows
+	}
+	shows, err := encodeShows(row.Shows)
+	if err != nil {
+		return err
+	}
+	hash := chain(tx.head.hash, row, shows)
+	_, err = tx.exec(`INSERT INTO trace (id, turn, seq, kind, scene, content, reasoning, call_id, tool, arguments, error, tokens, shows, hash, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		row.ID, row.Turn, row.Seq, row.Kind, row.Scene, row.Content, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error,
+		row.Tokens, shows, hash, tx.now)
+	if err != nil {
+		return err
+	}
+	tx.head.trace, tx.head.hash = row.ID, hash
+	return nil
+}
+
+// chain is the hash of a row and all before it: a changed byte anywhere in the journal shows, which SQLite's own check
+// does not promise.
+func chain(former []byte, row *annotator.Trace, shows string) []byte {
+	h := sha256.New()
+	h.Write(former)
+	var b [8]byte
+	for _, n := range []int64{row.ID, row.Turn, int64(row.Seq), int64(row.Scene), int64(row.Tokens)} {
+		binary.BigEndian.PutUint64(b[:], uint64(n))
+		h.Write(b[:])
+	}
+	for _, text := range []string{
+		string(row.Kind), row.Content, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error, shows,
+	} {
+		binary.BigEndian.PutUint64(b[:], uint64(len(text)))
+		h.Write(b[:])
+		h.Write([]byte(text))
+	}
+	return h.Sum(nil)
+}
+
+func encodeShows(shows []annotator.Shown) (string, error) {
+	if len(shows) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(shows)
+	return string(text), err
+}
+
+const traceColumns = `id, turn, seq, kind, scene, content, reasoning, call_id, tool, arguments, error, tokens, shows`
+
+func scanTrace(rows *sql.Rows, t *annotator.Trace) error {
+	var shows string
+	err := rows.Scan(&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error,
+		&t.Tokens, &shows)
+	if err != nil || shows == "" {
+		return err
+	}
+	return json.Unmarshal([]byte(shows), &t.Shows)
+}
+
+// Window returns the rows of the journal from which the model's context is folded: those of the turns that have not left
+// it, up to row through (0: all), in order. It reads as much as the window holds, whatever the journal's length.
+func (db *DB) Window(ctx context.Context, through int64) ([]annotator.Trace, error) {
+	if through == 0 {
+		through = 1<<63 - 1
+	}
+	rows, err := collect(ctx, db.read, scanTrace, `SELECT `+traceColumns+` FROM trace t
+		WHERE id <= ?1
+		  AND turn > coalesce((SELECT through_turn FROM compaction WHERE trace_id <= ?1 ORDER BY trace_id DESC LIMIT 1), 0)
+		  AND NOT EXISTS (SELECT 1 FROM compaction WHERE only_turn = t.turn AND trace_id <= ?1)
+		ORDER BY turn, seq`, through)
+	return rows, sqlite.Wrap(err, "read the journal in %s", db.path)
+}
+
+// Turn returns the rows of one turn, in order.
+func (db *DB) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) {
+	rows, err := collect(ctx, db.read, scanTrace, `SELECT `+traceColumns+` FROM trace WHERE turn = ? ORDER BY seq`, turn)
+	return rows, sqlite.Wrap(err, "read turn %d in %s", turn, db.path)
+}
+
+// Context is a system prompt with its tools, as the model is shown them.
+type Context struct {
+	ID           int64
+	Hash         string // of both
+	SystemPrompt string
+	Tools        string // as the wire encodes them
+}
+
+// UseContext puts a system prompt and tools in force from here on, unless they are already.
+func (db *DB) UseContext(ctx context.Context, c Context) error {
+	run, err := db.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if run.Context.Hash == c.Hash {
+		return nil
+	}
+	return db.update(ctx, "record the prompt", func(tx *tx) error {
+		_, err := tx.exec(`INSERT INTO snapshot_context (hash, system_prompt, tools, created_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (hash) DO NOTHING`, c.Hash, c.SystemPrompt, c.Tools, tx.now)
+		if err != nil {
+			return err
+		}
+		var id int64
+		if err := tx.QueryRowContext(tx.ctx, `SELECT id FROM snapshot_context WHERE hash = ?`, c.Hash).Scan(&id); err != nil {
+			return err
+		}
+		if err := tx.execOne(`UPDATE run_state SET context_id = ?`, id); err != nil {
+			return err
+		}
+		return tx.append(&annotator.Trace{Kind: annotator.TracePrompt, Content: strconv.FormatInt(id, 10)})
+	})
+}

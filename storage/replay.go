@@ -1,0 +1,90 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// verifyReplay holds each entry against the sum of its revisions, and the columns that are derived from an entry against
+// the entry.
+func (db *DB) verifyReplay(ctx context.Context, f *Finding) error {
+	replayed, err := db.replay(ctx)
+	if err != nil {
+		f.add(err.Error())
+		return nil
+	}
+	for e, err := range db.Glossary().All(ctx) {
+		if err != nil {
+			return err
+		}
+		if want := replayed[e.ID]; want == nil || !reflect.DeepEqual(plainEntry(e), plainEntry(want)) {
+			f.add(fmt.Sprintf("entry %d (%s) is not the sum of its revisions", e.ID, e.Name()))
+		}
+		delete(replayed, e.ID)
+	}
+	for id := range replayed {
+		f.add(fmt.Sprintf("entry %d has revisions, but is gone", id))
+	}
+	return db.verifyDerived(ctx, f)
+}
+
+// replay sums up the revisions. What an entry's past weighs is kept only as far as the entry itself.
+func (db *DB) replay(ctx context.Context) (map[int64]*annotator.Entry, error) {
+	entries := map[int64]*annotator.Entry{}
+	err := each(ctx, db.read, func(rows *sql.Rows) error {
+		var r annotator.Revision
+		if err := scanRevision(rows, &r); err != nil {
+			return err
+		}
+		if entries[r.Entry] == nil {
+			entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
+		}
+		return codex.Apply(entries[r.Entry], &r)
+	}, `SELECT `+revisionColumns+` FROM revision ORDER BY id`)
+	return entries, err
+}
+
+// plainEntry makes empty and missing lists the same.
+func plainEntry(e *annotator.Entry) annotator.Entry {
+	c := *e
+	c.Tags = append([]string{}, e.Tags...)
+	c.Aliases = append([]annotator.Alias{}, e.Aliases...)
+	c.Claims = append([]annotator.Claim{}, e.Claims...)
+	for i := range c.Claims {
+		c.Claims[i].Evidence = append([]annotator.Evidence{}, c.Claims[i].Evidence...)
+	}
+	return c
+}
+
+func (db *DB) verifyDerived(ctx context.Context, f *Finding) error {
+	derived := map[int64][3]string{}
+	err := each(ctx, db.read, func(rows *sql.Rows) error {
+		var id int64
+		var columns [3]string
+		err := rows.Scan(&id, &columns[0], &columns[1], &columns[2])
+		derived[id] = columns
+		return err
+	}, `SELECT id, term_normalized, names, definition FROM glossary_entry`)
+	if err != nil {
+		return err
+	}
+	for e, err := range db.Glossary().All(ctx) {
+		if err != nil {
+			return err
+		}
+		names := make([]string, len(e.Aliases))
+		for i, alias := range e.Aliases {
+			names[i] = alias.Name
+		}
+		if derived[e.ID] != [3]string{codex.Normalize(e.Name()), strings.Join(names, "\n"), e.Definition()} {
+			f.add(fmt.Sprintf("entry %d (%s): the columns for searching are not derived from it", e.ID, e.Name()))
+		}
+	}
+	return nil
+}

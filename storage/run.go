@@ -1,0 +1,254 @@
+package storage
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"iter"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// Corpus is what the run knows of the file it reads.
+type Corpus struct {
+	Title      string
+	Path       string
+	Hash       string // over the hashes of all scenes, in order
+	Identity   string // a cheap fingerprint of the file
+	SceneBytes int    // longer runs of posts were cut
+	Threads    int    // with scenes
+	Scenes     int
+}
+
+// Run is where the run stands.
+type Run struct {
+	State       annotator.State
+	Corpus      Corpus
+	Endpoint    string
+	Model       string
+	Context     Context // Hash is empty before the first
+	OpenScene   int     // begun and not yet checkpointed; 0 if none
+	Turn        int64   // the newest
+	Recorded    int
+	Quarantined int
+	Calls       int
+	Usage       annotator.Usage // of all calls
+	Entries     int             // live
+	Started     int64           // unix milliseconds
+	Updated     int64
+	Halted      string // why the last run stopped before the end; empty if it did not
+	Holder      string
+}
+
+// Run reads where the run stands; an error of kind NotFound where none has begun.
+func (db *DB) Run(ctx context.Context) (Run, error) {
+	var r Run
+	var c Context
+	err := db.read.QueryRowContext(ctx, `SELECT state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes,
+		  (SELECT count(*) FROM thread_state), (SELECT coalesce(max(n), 0) FROM scene),
+		  endpoint, model, coalesce(context_id, 0), coalesce(c.hash, ''), coalesce(c.system_prompt, ''), coalesce(c.tools, ''),
+		  open_scene, turn, recorded, quarantined, calls, prompt_tokens, cached_tokens, completion_tokens, entries,
+		  started_at, updated_at, halted, holder
+		FROM run_state LEFT JOIN snapshot_context c ON c.id = context_id`).
+		Scan(&r.State, &r.Corpus.Title, &r.Corpus.Path, &r.Corpus.Hash, &r.Corpus.Identity, &r.Corpus.SceneBytes,
+			&r.Corpus.Threads, &r.Corpus.Scenes,
+			&r.Endpoint, &r.Model, &c.ID, &c.Hash, &c.SystemPrompt, &c.Tools,
+			&r.OpenScene, &r.Turn, &r.Recorded, &r.Quarantined, &r.Calls, &r.Usage.Prompt, &r.Usage.Cached, &r.Usage.Completion,
+			&r.Entries, &r.Started, &r.Updated, &r.Halted, &r.Holder)
+	r.Context = c
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, annotator.Errorf(annotator.NotFound, "%s holds no run yet", db.path).
+			WithAdvice("fill it with `annotator run SOURCE --db %s`", db.path)
+	}
+	return r, sqlite.Wrap(err, "read the run's state in %s", db.path)
+}
+
+// Begin makes the run of a story: its threads and scenes, all pending, and its state. The sequence of scenes is read to
+// its end inside the transaction.
+func (db *DB) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {
+	return db.update(ctx, "list the scenes", func(tx *tx) error {
+		total, err := tx.list(scenes, 0)
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(`INSERT INTO run_state (id, state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes, endpoint, model,
+			started_at, updated_at) VALUES (1, ?, ?, ?, ?, ?, ?, '', '', ?, ?)`,
+			db.state, corpus.Title, corpus.Path, total, corpus.Identity, corpus.SceneBytes, tx.now, tx.now)
+		return err
+	})
+}
+
+// Extend adds the scenes that a corpus has gained at its end, and keeps the new file's fingerprint.
+func (db *DB) Extend(ctx context.Context, identity string, scenes iter.Seq2[*annotator.Scene, error]) error {
+	return db.update(ctx, "list the new scenes", func(tx *tx) error {
+		var known int
+		if err := tx.QueryRowContext(tx.ctx, `SELECT coalesce(max(n), 0) FROM scene`).Scan(&known); err != nil {
+			return err
+		}
+		total, err := tx.list(scenes, known)
+		if err != nil {
+			return err
+		}
+		return tx.execOne(`UPDATE run_state SET corpus_hash = ?, corpus_identity = ?`, total, identity)
+	})
+}
+
+// list inserts the scenes past the known ones and returns the hash over all.
+func (tx *tx) list(scenes iter.Seq2[*annotator.Scene, error], known int) (string, error) {
+	all := sha256.New()
+	for s, err := range scenes {
+		if err != nil {
+			return "", err
+		}
+		hash := s.Hash()
+		all.Write(hash[:])
+		if s.N <= known {
+			continue
+		}
+		if err := tx.insertScene(s, hash[:]); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(all.Sum(nil)), nil
+}
+
+func (tx *tx) insertScene(s *annotator.Scene, hash []byte) error {
+	_, err := tx.exec(`INSERT INTO thread_state (thread_id, ord, title, first_scene, last_scene) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (thread_id) DO UPDATE SET last_scene = excluded.last_scene`,
+		s.Thread.ID, s.Thread.Order, s.Thread.Title, s.N, s.N)
+	if err != nil {
+		return err
+	}
+	posts := make([]int64, len(s.Posts))
+	for i := range s.Posts {
+		posts[i] = s.Posts[i].ID
+	}
+	ids, err := json.Marshal(posts)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(`INSERT INTO scene (n, thread_id, idx, posts, words, hash) VALUES (?, ?, ?, ?, ?, ?)`,
+		s.N, s.Thread.ID, s.Index, string(ids), s.Words(), hash)
+	return err
+}
+
+// Configure records with what the run goes on.
+func (db *DB) Configure(ctx context.Context, endpoint, model, corpusPath, corpusIdentity string) error {
+	return db.update(ctx, "record the configuration", func(tx *tx) error {
+		return tx.execOne(`UPDATE run_state SET endpoint = ?, model = ?, corpus_path = ?, corpus_identity = ?`,
+			endpoint, model, corpusPath, corpusIdentity)
+	})
+}
+
+// Halt records why the run stops before its end; an empty reason takes it back.
+func (db *DB) Halt(ctx context.Context, reason string) error {
+	return db.update(ctx, "record the halt", func(tx *tx) error {
+		_, err := tx.exec(`UPDATE run_state SET halted = ?`, reason)
+		return err
+	})
+}
+
+// SceneState is where a scene stands.
+type SceneState string
+
+// The states of a scene.
+const (
+	ScenePending     SceneState = "pending"
+	SceneOpen        SceneState = "open" // its message is in the journal
+	SceneRecorded    SceneState = "recorded"
+	SceneQuarantined SceneState = "quarantined"
+)
+
+// SceneRow is a scene as the database knows it: without its text, which is the corpus's.
+type SceneRow struct {
+	N        int
+	Thread   annotator.Thread
+	Index    int
+	Posts    []int64
+	Words    int
+	Hash     [sha256.Size]byte
+	Opens    bool
+	Ends     bool
+	State    SceneState
+	Attempts int
+	Turn     int64
+	Reason   string
+}
+
+const sceneQuery = `SELECT n, s.thread_id, title, ord, idx, posts, words, hash, n = first_scene, n = last_scene, state, attempts, turn, reason
+	FROM scene s JOIN thread_state USING (thread_id)`
+
+func scanScene(rows *sql.Rows, s *SceneRow) error {
+	var posts string
+	var hash []byte
+	err := rows.Scan(&s.N, &s.Thread.ID, &s.Thread.Title, &s.Thread.Order, &s.Index, &posts, &s.Words, &hash, &s.Opens, &s.Ends,
+		&s.State, &s.Attempts, &s.Turn, &s.Reason)
+	if err != nil {
+		return err
+	}
+	copy(s.Hash[:], hash)
+	return json.Unmarshal([]byte(posts), &s.Posts)
+}
+
+func (db *DB) oneScene(ctx context.Context, where string, args ...any) (*SceneRow, error) {
+	rows, err := collect(ctx, db.read, scanScene, sceneQuery+where, args...)
+	if err != nil {
+		return nil, sqlite.Wrap(err, "read a scene in %s", db.path)
+	}
+	if len(rows) == 0 {
+		return nil, annotator.Errorf(annotator.NotFound, "there is no such scene in %s", db.path)
+	}
+	return &rows[0], nil
+}
+
+// Scene returns the scene with the given number; NotFound if there is none.
+func (db *DB) Scene(ctx context.Context, n int) (*SceneRow, error) {
+	return db.oneScene(ctx, ` WHERE n = ?`, n)
+}
+
+// NextScene returns the first scene that is still to be read; NotFound when all are done.
+func (db *DB) NextScene(ctx context.Context) (*SceneRow, error) {
+	return db.oneScene(ctx, ` WHERE state IN ('pending', 'open') ORDER BY n LIMIT 1`)
+}
+
+// Quarantined returns the scenes that were refused, in story order.
+func (db *DB) Quarantined(ctx context.Context) ([]SceneRow, error) {
+	rows, err := collect(ctx, db.read, scanScene, sceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
+	return rows, sqlite.Wrap(err, "read the quarantined scenes in %s", db.path)
+}
+
+// ChangedScene compares the scenes of a corpus with those known. It returns the number of the first known scene that
+// reads otherwise now or is gone (0: none), and how many scenes the corpus has.
+func (db *DB) ChangedScene(ctx context.Context, scenes iter.Seq2[*annotator.Scene, error]) (changed, total int, err error) {
+	known, err := collect(ctx, db.read, func(rows *sql.Rows, hash *[]byte) error { return rows.Scan(hash) }, `SELECT hash FROM scene ORDER BY n`)
+	if err != nil {
+		return 0, 0, sqlite.Wrap(err, "read the scenes in %s", db.path)
+	}
+	for s, err := range scenes {
+		if err != nil {
+			return 0, 0, err
+		}
+		total = s.N
+		if hash := s.Hash(); changed == 0 && s.N <= len(known) && string(hash[:]) != string(known[s.N-1]) {
+			changed = s.N
+		}
+	}
+	if changed == 0 && total < len(known) {
+		changed = total + 1
+	}
+	return changed, total, nil
+}
+
+// ThreadOrder returns a thread's place in story order, from 1; NotFound for a thread without scenes.
+func (db *DB) ThreadOrder(ctx context.Context, thread int64) (int, error) {
+	var order int
+	err := db.read.QueryRowContext(ctx, `SELECT ord FROM thread_state WHERE thread_id = ?`, thread).Scan(&order)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, annotator.Errorf(annotator.NotFound, "thread %d has no scenes", thread)
+	}
+	return order, sqlite.Wrap(err, "read thread %d in %s", thread, db.path)
+}

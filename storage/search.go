@@ -1,0 +1,101 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// What a search looks at of a query.
+const (
+	maxTerms     = 12
+	maxTermBytes = 64
+)
+
+// Search finds entries by words in their names and definitions, best first: all words if any entry has them all, else any
+// of them. Every word is taken literally, so that no text is a syntax error. A word that FTS5 does not index, as in
+// scripts that write no spaces, is looked for inside the names. A query without a word finds everything, by term.
+func (g *Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
+	terms := searchTerms(query.Text)
+	if len(terms) == 0 {
+		return g.list(ctx, query)
+	}
+	for _, join := range []string{" ", " OR "} {
+		found, err := g.match(ctx, strings.Join(terms, join), query)
+		if err != nil || len(found) > 0 {
+			return found, err
+		}
+	}
+	return g.inside(ctx, query)
+}
+
+// searchTerms quotes each word for FTS5. What holds no letter or digit would be an empty phrase, and is left out.
+func searchTerms(text string) []string {
+	var terms []string
+	for _, word := range strings.Fields(codex.Clean(text)) {
+		if len(word) > maxTermBytes {
+			word = strings.ToValidUTF8(word[:maxTermBytes], "")
+		}
+		if codex.HasWord(word) && len(terms) < maxTerms {
+			terms = append(terms, `"`+strings.ReplaceAll(word, `"`, `""`)+`"`)
+		}
+	}
+	return terms
+}
+
+func (g *Glossary) match(ctx context.Context, match string, query annotator.Query) ([]annotator.Entry, error) {
+	where, args, err := filters(query)
+	if err != nil {
+		return nil, err
+	}
+	return g.entries(ctx, `JOIN glossary_fts f ON f.rowid = e.id WHERE glossary_fts MATCH ?`+where+
+		` ORDER BY bm25(glossary_fts, 10.0, 5.0, 1.0), e.id LIMIT ?`, append(append([]any{match}, args...), limit(query))...)
+}
+
+func (g *Glossary) inside(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
+	where, args, err := filters(query)
+	if err != nil {
+		return nil, err
+	}
+	return g.entries(ctx, `WHERE e.id IN (SELECT entry_id FROM glossary_alias WHERE instr(name_normalized, ?) > 0)`+where+
+		` ORDER BY e.term_normalized, e.id LIMIT ?`, append(append([]any{codex.Normalize(query.Text)}, args...), limit(query))...)
+}
+
+func (g *Glossary) list(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
+	where, args, err := filters(query)
+	if err != nil {
+		return nil, err
+	}
+	return g.entries(ctx, `WHERE true`+where+` ORDER BY e.term_normalized, e.id LIMIT ?`, append(args, limit(query))...)
+}
+
+func filters(query annotator.Query) (where string, args []any, err error) {
+	statuses := query.Statuses
+	if len(statuses) == 0 {
+		statuses = []annotator.Status{annotator.Tentative, annotator.Confirmed}
+	}
+	list, err := json.Marshal(statuses)
+	if err != nil {
+		return "", nil, err
+	}
+	where, args = ` AND e.status IN (SELECT value FROM json_each(?))`, []any{string(list)}
+	tags, err := codex.Tags(query.Tags)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, tag := range tags {
+		where += ` AND EXISTS (SELECT 1 FROM glossary_tag WHERE entry_id = e.id AND tag = ?)`
+		args = append(args, tag)
+	}
+	return where, args, nil
+}
+
+func limit(query annotator.Query) int {
+	if query.Limit <= 0 {
+		return -1
+	}
+	return query.Limit
+}

@@ -1,0 +1,88 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// querier reads: a pool, or a transaction that has to see its own writes.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// tx is a transaction with the ends of the journal and the revisions as it leaves them.
+type tx struct {
+	*sql.Tx
+	ctx  context.Context
+	head head
+	now  int64 // unix milliseconds
+}
+
+func (tx *tx) exec(query string, args ...any) (sql.Result, error) {
+	return tx.ExecContext(tx.ctx, query, args...)
+}
+
+// execOne is exec where exactly one row has to change: none means that the row was not in the state that the caller
+// believed it in.
+func (tx *tx) execOne(query string, args ...any) error {
+	result, err := tx.exec(query, args...)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(err, annotator.Errorf(annotator.Storage, "a row is not in the state it should be in (%d rows for %s)", n, query))
+	}
+	return nil
+}
+
+// SetState makes known in which state the machine is; every transaction from here on records it.
+func (db *DB) SetState(state annotator.State) { db.state = state }
+
+// update runs a transaction. It commits under a context that cannot be cancelled: a signal must not tear what a tool has
+// done from the row that says so.
+func (db *DB) update(ctx context.Context, what string, body func(*tx) error) error {
+	if db.write == nil {
+		return annotator.Errorf(annotator.Storage, "%s: %s is open for reading only", what, db.path)
+	}
+	ctx = context.WithoutCancel(ctx)
+	t, err := db.write.BeginTx(ctx, nil)
+	if err != nil {
+		return sqlite.Wrap(err, "%s in %s", what, db.path)
+	}
+	defer func() { _ = t.Rollback() }()
+	tx := &tx{Tx: t, ctx: ctx, head: db.head, now: db.now().UnixMilli()}
+	if err := body(tx); err != nil {
+		return sqlite.Wrap(err, "%s in %s", what, db.path)
+	}
+	if _, err := tx.exec(`UPDATE run_state SET state = ?, updated_at = ?`, db.state, tx.now); err != nil {
+		return sqlite.Wrap(err, "%s in %s", what, db.path)
+	}
+	if err := t.Commit(); err != nil {
+		return sqlite.Wrap(err, "%s in %s", what, db.path)
+	}
+	db.head = tx.head
+	return nil
+}
+
+// collect reads all rows of a query.
+func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var all []T
+	for rows.Next() {
+		var v T
+		if err := scan(rows, &v); err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
+}

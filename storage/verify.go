@@ -1,0 +1,263 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// Finding is the outcome of one check of Verify.
+type Finding struct {
+	Check      string   `json:"check"`
+	Law        string   `json:"law"` // what must hold
+	Violations []string `json:"violations"`
+	More       int      `json:"more,omitempty"` // further violations, not listed
+}
+
+// listed is how many violations of a check are told in full.
+const listed = 20
+
+// invariant is a law that a query can prove: each row it returns is a violation.
+type invariant struct {
+	check, law, query string
+}
+
+// invariants are the laws of the tables. What needs more than a query follows in Verify.
+var invariants = [...]invariant{
+	{"integrity", "SQLite finds the file whole", `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`},
+	{
+		"foreign keys", "every reference leads somewhere",
+		`SELECT "table" || ' row ' || coalesce(rowid, '?') || ' refers to a missing ' || parent FROM pragma_foreign_key_check`,
+	},
+	{
+		"journal order", "the journal's ids have no gap, and the rows of a turn are numbered from 0",
+		`SELECT 'journal: ' || count(*) || ' rows, newest id ' || max(id) FROM trace HAVING count(*) > 0 AND count(*) <> max(id)
+		 UNION ALL SELECT 'turn ' || turn || ': ' || count(*) || ' rows, newest seq ' || max(seq) FROM trace WHERE turn > 0
+		  GROUP BY turn HAVING count(*) <> max(seq) + 1`,
+	},
+	{
+		"turns", "a turn begins with its scene, belongs to one scene, and turns are numbered from 1",
+		`SELECT 'turn ' || turn || ' begins with ' || kind FROM trace WHERE seq = 0 AND turn > 0 AND kind <> 'scene'
+		 UNION ALL SELECT 'turn ' || turn || ' holds ' || count(DISTINCT scene) || ' scenes' FROM trace WHERE turn > 0
+		  GROUP BY turn HAVING count(DISTINCT scene) <> 1
+		 UNION ALL SELECT 'newest turn is ' || r.turn || ', the journal has ' || t.n FROM run_state r, (SELECT count(DISTINCT turn) AS n FROM trace WHERE turn > 0) t
+		  WHERE r.turn <> t.n`,
+	},
+	{
+		"call and result", "a tool call has one result, in its turn, unless its turn is still open",
+		`SELECT 'call ' || call_id || ' of turn ' || turn || ' has no result' FROM tool_interaction
+		  WHERE status = 'PENDING' AND scene <> (SELECT open_scene FROM run_state)
+		 UNION ALL SELECT 'result ' || r.call_id || ' of turn ' || r.turn || ' answers no call' FROM trace r WHERE r.kind = 'tool_result'
+		  AND NOT EXISTS (SELECT 1 FROM trace c WHERE c.kind = 'tool_call' AND c.call_id = r.call_id AND c.turn = r.turn AND c.id < r.id)`,
+	},
+	{
+		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn",
+		`SELECT 'revision ' || v.id || ' has no successful tool result' FROM revision v WHERE v.actor = 'model' AND NOT EXISTS
+		  (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind IN ('tool_result', 'update') AND t.error = '' AND t.turn = v.turn)`,
+	},
+	{
+		"revisions", "revisions are numbered without a gap",
+		`SELECT count(*) || ' revisions, newest ' || max(id) FROM revision HAVING count(*) > 0 AND count(*) <> max(id)`,
+	},
+	{
+		"scenes", "scenes are numbered without a gap, within their threads too",
+		`SELECT count(*) || ' scenes, last is ' || max(n) FROM scene HAVING count(*) > 0 AND count(*) <> max(n)
+		 UNION ALL SELECT 'thread ' || t.thread_id || ' spans scenes ' || first_scene || ' to ' || last_scene || ', has ' || count(s.n)
+		  FROM thread_state t LEFT JOIN scene s ON s.thread_id = t.thread_id AND s.n BETWEEN first_scene AND last_scene AND s.idx = s.n - first_scene
+		  GROUP BY t.thread_id HAVING count(s.n) <> last_scene - first_scene + 1`,
+	},
+	{
+		"recorded once", "a scene is recorded at most once, in story order, and the run's counts say how many",
+		`SELECT 'scene ' || n || ' is pending before recorded ones' FROM scene WHERE state = 'pending'
+		  AND n < (SELECT max(n) FROM scene WHERE state IN ('recorded', 'quarantined')) AND attempts = 0
+		 UNION ALL SELECT 'run counts ' || r.recorded || ' recorded and ' || r.quarantined || ' quarantined scenes; there are ' || s.r || ' and ' || s.q
+		  FROM run_state r, (SELECT coalesce(sum(state = 'recorded'), 0) AS r, coalesce(sum(state = 'quarantined'), 0) AS q FROM scene) s
+		  WHERE r.recorded <> s.r OR r.quarantined <> s.q
+		 UNION ALL SELECT 'scene ' || s.n || ' was ended by turn ' || s.turn || ', which is not its own' FROM scene s
+		  WHERE s.turn <> 0 AND NOT EXISTS (SELECT 1 FROM trace t WHERE t.turn = s.turn AND t.seq = 0 AND t.scene = s.n)
+		 UNION ALL SELECT 'turn ' || s.turn || ' ended ' || count(*) || ' scenes' FROM scene s WHERE s.turn <> 0 GROUP BY s.turn HAVING count(*) > 1`,
+	},
+	{
+		"open scene", "at most one scene is open: the one the run names",
+		`SELECT 'scene ' || n || ' is open, the run names ' || (SELECT open_scene FROM run_state) FROM scene
+		  WHERE state = 'open' AND n <> (SELECT open_scene FROM run_state)`,
+	},
+	{
+		"checkpoints", "every scene that ended has one checkpoint, but for the one whose checkpoint is due",
+		`SELECT 'scene ' || s.n || ' has ' || count(p.id) || ' checkpoints' FROM scene s LEFT JOIN snapshot p ON p.scene = s.n AND p.type = 'checkpoint'
+		  WHERE s.state IN ('recorded', 'quarantined') AND s.n <> (SELECT open_scene FROM run_state) GROUP BY s.n HAVING count(p.id) <> 1`,
+	},
+	{
+		"snapshots", "a snapshot points into the journal and the revisions, never back",
+		`SELECT 'snapshot ' || id || ' points past the end' FROM snapshot WHERE trace_id > (SELECT coalesce(max(id), 0) FROM trace)
+		     OR revision_id > (SELECT coalesce(max(id), 0) FROM revision)
+		 UNION ALL SELECT 'snapshot ' || id || ' points before the one before it' FROM
+		  (SELECT id, trace_id, revision_id, lag(trace_id) OVER w AS t, lag(revision_id) OVER w AS r FROM snapshot WINDOW w AS (ORDER BY id))
+		  WHERE trace_id < t OR revision_id < r`,
+	},
+	{
+		"threads", "a thread is completed exactly when its last scene is done",
+		`SELECT 'thread ' || t.thread_id || ' is ' || t.status || ', its last scene is ' || s.state FROM thread_state t JOIN scene s ON s.n = t.last_scene
+		  WHERE (t.status = 'completed') <> (s.state IN ('recorded', 'quarantined')) AND s.n <> (SELECT open_scene FROM run_state)`,
+	},
+	{
+		"token sums", "the run's totals are the sums over its calls",
+		`SELECT 'run: ' || r.calls || ' calls, ' || r.prompt_tokens || ' + ' || r.completion_tokens || ' tokens, ' || r.cached_tokens || ' cached; calls: '
+		     || c.n || ', ' || c.p || ' + ' || c.c || ', ' || c.k FROM run_state r,
+		  (SELECT count(*) AS n, coalesce(sum(prompt_tokens), 0) AS p, coalesce(sum(cached_tokens), 0) AS k, coalesce(sum(completion_tokens), 0) AS c
+		     FROM call WHERE outcome NOT IN ('open', 'lost')) c
+		  WHERE (r.calls, r.prompt_tokens, r.cached_tokens, r.completion_tokens) <> (c.n, c.p, c.k, c.c)`,
+	},
+	{
+		"replies", "every reply in the journal came from one call that ended well, and the other way round",
+		`SELECT 'reply ' || t.id || ' came from ' || count(c.id) || ' calls' FROM trace t LEFT JOIN call c ON c.trace_id = t.id AND c.outcome = 'ok'
+		  WHERE t.kind = 'reply' GROUP BY t.id HAVING count(c.id) <> 1
+		 UNION ALL SELECT 'call ' || c.id || ' points at a ' || t.kind FROM call c JOIN trace t ON t.id = c.trace_id WHERE t.kind <> 'reply'`,
+	},
+	{
+		"compactions", "each compaction is a row of the journal, and turns that left the window stay out",
+		`SELECT 'journal row ' || t.id || ' has no compaction' FROM trace t WHERE t.kind = 'compaction' AND t.id NOT IN (SELECT trace_id FROM compaction)
+		 UNION ALL SELECT 'compaction ' || c.epoch || ' points at a ' || t.kind FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE t.kind <> 'compaction'
+		 UNION ALL SELECT 'epoch ' || epoch || ' brings turns back' FROM
+		  (SELECT epoch, through_turn, lag(through_turn) OVER (ORDER BY trace_id) AS t, lag(epoch) OVER (ORDER BY trace_id) AS e FROM compaction)
+		  WHERE through_turn < t OR epoch <> e + 1`,
+	},
+	{
+		"live entries", "the run's count of live entries is right",
+		`SELECT 'run counts ' || r.entries || ' live entries; there are ' || e.n FROM run_state r,
+		  (SELECT count(*) AS n FROM glossary_entry WHERE status IN ('tentative', 'confirmed')) e WHERE r.entries <> e.n`,
+	},
+	{
+		"evidence", "a quotation is as long as its range",
+		`SELECT 'evidence ' || id || ' of entry ' || entry_id || ': ' || (end_at - start_at) || ' characters, quotes ' || length(quote) FROM evidence
+		  WHERE length(quote) <> end_at - start_at`,
+	},
+}
+
+// Verify proves the laws of the database and returns a finding for each, in a fixed order. With a function that reads a
+// post's body out of the corpus, it holds every quotation against its source as well.
+func (db *DB) Verify(ctx context.Context, body func(context.Context, int64) (string, error)) ([]Finding, error) {
+	var findings []Finding
+	for _, v := range invariants {
+		f := Finding{Check: v.check, Law: v.law}
+		rows, err := collect(ctx, db.read, func(rows *sql.Rows, s *string) error { return rows.Scan(s) }, v.query)
+		if err != nil {
+			return nil, sqlite.Wrap(err, "verify %s of %s", v.check, db.path)
+		}
+		f.add(rows...)
+		findings = append(findings, f)
+	}
+	steps := []struct {
+		check, law string
+		run        func(context.Context, *Finding) error
+	}{
+		{"journal chain", "each row of the journal carries the hash of itself and of all before it", db.verifyChain},
+		{"replay", "the codex is the sum of its revisions", db.verifyReplay},
+		{"full-text index", "the index agrees with the entries", db.verifyIndex},
+	}
+	for _, step := range steps {
+		f := Finding{Check: step.check, Law: step.law}
+		if err := step.run(ctx, &f); err != nil {
+			return nil, sqlite.Wrap(err, "verify %s of %s", step.check, db.path)
+		}
+		findings = append(findings, f)
+	}
+	if body == nil {
+		return findings, nil
+	}
+	f := Finding{Check: "quotations", Law: "every quotation stands in its post, where it says"}
+	err := db.verifyQuotes(ctx, &f, body)
+	return append(findings, f), err
+}
+
+func (f *Finding) add(violations ...string) {
+	for _, v := range violations {
+		if len(f.Violations) < listed {
+			f.Violations = append(f.Violations, v)
+		} else {
+			f.More++
+		}
+	}
+}
+
+func (db *DB) verifyChain(ctx context.Context, f *Finding) error {
+	var former []byte
+	return each(ctx, db.read, func(rows *sql.Rows) error {
+		var t annotator.Trace
+		var shows string
+		var hash []byte
+		err := rows.Scan(&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error,
+			&t.Tokens, &shows, &hash)
+		if err != nil {
+			return err
+		}
+		if string(chain(former, &t, shows)) != string(hash) {
+			f.add(fmt.Sprintf("journal row %d is not what was written", t.ID))
+		}
+		former = hash
+		return nil
+	}, `SELECT `+traceColumns+`, hash FROM trace ORDER BY id`)
+}
+
+func (db *DB) verifyIndex(ctx context.Context, f *Finding) error {
+	pool, err := sqlite.Open(ctx, db.path, sqlite.ReadWrite, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pool.Close() }()
+	// The index checks itself through a statement in the form of a write; rank = 1 holds it against the entries.
+	_, err = pool.ExecContext(ctx, `INSERT INTO glossary_fts (glossary_fts, rank) VALUES ('integrity-check', 1)`)
+	if sqlite.IsCorrupt(err) {
+		f.add("the index differs from the entries; mend it with `annotator verify --repair`")
+		return nil
+	}
+	return err
+}
+
+// RebuildIndex makes the full-text index anew from the entries.
+func (db *DB) RebuildIndex(ctx context.Context) error {
+	return db.update(ctx, "rebuild the full-text index", func(tx *tx) error {
+		_, err := tx.exec(`INSERT INTO glossary_fts (glossary_fts) VALUES ('rebuild')`)
+		return err
+	})
+}
+
+func (db *DB) verifyQuotes(ctx context.Context, f *Finding, body func(context.Context, int64) (string, error)) error {
+	return each(ctx, db.read, func(rows *sql.Rows) error {
+		var id, post int64
+		var start, end int
+		var quote string
+		if err := rows.Scan(&id, &post, &start, &end, &quote); err != nil {
+			return err
+		}
+		text, err := body(ctx, post)
+		switch {
+		case errors.Is(err, annotator.NotFound):
+			f.add(fmt.Sprintf("evidence %d quotes post %d, which is not in the corpus", id, post))
+		case err != nil:
+			return err
+		case !standsAt(text, start, end, quote):
+			f.add(fmt.Sprintf("evidence %d is not what post %d says at %d to %d", id, post, start, end))
+		}
+		return nil
+	}, `SELECT id, post_id, start_at, end_at, quote FROM evidence ORDER BY post_id, id`)
+}
+
+// standsAt reports whether body holds quote at a range of code points.
+func standsAt(body string, start, end int, quote string) bool {
+	if utf8.RuneCountInString(body) < end {
+		return false
+	}
+	return string([]rune(body)[start:end]) == quote
+}
+
+// Clean reports whether no finding holds a violation.
+func Clean(findings []Finding) bool {
+	return !slices.ContainsFunc(findings, func(f Finding) bool { return len(f.Violations) > 0 })
+}

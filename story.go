@@ -1,0 +1,102 @@
+package annotator
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+)
+
+// Post is one post of a corpus. Every text a story is told in is a post: a forum post, or a scene of a book's chapter.
+type Post struct {
+	ID      int64 // unique in the corpus; says nothing about story order
+	Thread  int64
+	Name    string
+	Trip    string
+	Subject string
+	Time    int64 // unix seconds
+	Body    string
+	Tags    []string // sorted
+}
+
+// Tags of posts that the corpus reader knows. A corpus may hold others.
+const (
+	TagStory      = "qm_post"     // written by the one who tells the story; only these make scenes
+	TagSceneStart = "scene_start" // an importer's mark: a new scene begins here, though the run of story posts goes on
+)
+
+// Thread is one thread of a forum, or one chapter of a book.
+type Thread struct {
+	ID    int64
+	Title string
+	Order int // from 1, in story order: the time of the opening post, else of the earliest one
+}
+
+// Scene is what a model reads at once: a contiguous run of story posts in one thread.
+type Scene struct {
+	N      int // from 1, over the whole story in story order
+	Thread Thread
+	Index  int    // from 0, within the thread
+	Posts  []Post // at least one, in (time, id) order
+	Opens  bool   // the first scene of its thread
+	Ends   bool   // the last scene of its thread
+}
+
+// Hash is the SHA-256 of what a reader of the scene sees: the posts' ids, names, times, subjects and bodies. Two scenes
+// with one hash read the same; ordinals do not count, so a scene keeps its hash when others are put before it.
+func (s *Scene) Hash() [sha256.Size]byte {
+	h := sha256.New()
+	hashInt(h, s.Thread.ID)
+	for i := range s.Posts {
+		p := &s.Posts[i]
+		hashInt(h, p.ID)
+		hashInt(h, p.Time)
+		for _, text := range []string{p.Name, p.Trip, p.Subject, p.Body} {
+			hashInt(h, int64(len(text)))
+			h.Write([]byte(text))
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func hashInt(h hash.Hash, n int64) {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(n))
+	h.Write(b[:])
+}
+
+// Place is a position in story order as one number that sorts: the scene (from 1) and the rank of the post in it (from 0).
+// Written in decimal it can be read: 12000003 is the fourth post of scene 12. Zero is before the story.
+type Place int64
+
+const placeScene = 1_000_000
+
+// MaxScenePosts is the number of posts a scene may hold, so that a Place stays a single number.
+const MaxScenePosts = placeScene
+
+// PlaceAt returns the place of the post with the given rank (from 0) in a scene (from 1).
+func PlaceAt(scene, rank int) Place { return Place(int64(scene)*placeScene + int64(rank)) }
+
+// Scene returns the scene's number, from 1.
+func (p Place) Scene() int { return int(p / placeScene) }
+
+// Rank returns the post's rank in its scene, from 0.
+func (p Place) Rank() int { return int(p % placeScene) }
+
+// Position is a place with the ids that a reader of the corpus knows it by.
+type Position struct {
+	Thread int64 `json:"thread" yaml:"thread"`
+	Scene  int   `json:"scene" yaml:"scene"` // from 1, over the whole story
+	Post   int64 `json:"post" yaml:"post"`
+}
+
+// End returns the place of the scene's last post: all of the scene has been read there.
+func (s *Scene) End() Place { return PlaceAt(s.N, len(s.Posts)-1) }
+
+// Words counts the words of a scene, split at white space.
+func (s *Scene) Words() int {
+	n := 0
+	for i := range s.Posts {
+		n += CountWords(s.Posts[i].Body)
+	}
+	return n
+}

@@ -1,0 +1,106 @@
+package tools
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// maxAnswer is the most characters that an answer's content has, give or take the few of its frame: every answer stays
+// in the window for many scenes.
+const maxAnswer = 8000
+
+// length is the number of characters that a value takes in an answer.
+func length(value any) int { return utf8.RuneCountInString(encode(value)) }
+
+// cut shortens a text to what fits into so many characters of JSON, and says how much is left out.
+func cut(text string, room int) string {
+	const marker = 40 // of room for the note
+	used, fits, kept := 0, 0, 0
+	for at, r := range text {
+		if used += width(r); used > room {
+			return fmt.Sprintf("%s… [%d more characters]", text[:fits], utf8.RuneCountInString(text)-kept)
+		}
+		if used <= room-marker {
+			fits, kept = at+utf8.RuneLen(r), kept+1
+		}
+	}
+	return text
+}
+
+// width is the number of characters that JSON spends on a character.
+func width(r rune) int {
+	switch {
+	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t', r == '\b', r == '\f':
+		return 2
+	case r < ' ', r == '\u2028', r == '\u2029', r == utf8.RuneError:
+		return 6
+	}
+	return 1
+}
+
+type entryView struct {
+	ID         int64            `json:"id"`
+	Term       string           `json:"term"`
+	Status     annotator.Status `json:"status"`
+	MergedInto int64            `json:"merged_into,omitempty"`
+	Tags       []string         `json:"tags"`
+	Aliases    []string         `json:"aliases"`
+	Definition string           `json:"definition"`
+	Revisions  int              `json:"revisions"`
+	Truncated  string           `json:"truncated,omitempty"`
+
+	whole bool // the definition is
+}
+
+// viewEntry gives an entry as an answer shows it, in at most room characters: aliases are left out first, then tags, then
+// the definition is cut.
+func viewEntry(e *annotator.Entry, room int) entryView {
+	v := entryView{
+		ID: e.ID, Term: e.Name(), Status: e.Status, MergedInto: e.MergedInto, Tags: append([]string{}, e.Tags...),
+		Aliases: otherNames(e), Definition: e.Definition(), Revisions: e.Revisions, whole: true,
+	}
+	for _, list := range []*[]string{&v.Aliases, &v.Tags} {
+		for length(v) > room && len(*list) > 0 {
+			*list = (*list)[:len(*list)/2]
+			v.Truncated = "names or tags are left out for length"
+		}
+	}
+	if over := length(v) - room; over > 0 {
+		v.Definition = cut(v.Definition, length(v.Definition)-over-len(`""`))
+		v.whole = false
+	}
+	return v
+}
+
+// otherNames returns the names of an entry but the term.
+func otherNames(e *annotator.Entry) []string {
+	names := []string{}
+	for _, alias := range e.Aliases {
+		if n := codex.Normalize(alias.Name); n != codex.Normalize(e.Term) && n != codex.Normalize(e.Name()) {
+			names = append(names, alias.Name)
+		}
+	}
+	return names
+}
+
+func shows(e *annotator.Entry, v *entryView) []annotator.Shown {
+	if !v.whole {
+		return nil
+	}
+	return []annotator.Shown{{Entry: e.ID, Revision: e.Revision}}
+}
+
+// entryResult is the answer of a call that ends with one entry.
+func entryResult(e *annotator.Entry) Result {
+	view := viewEntry(e, maxAnswer)
+	return Result{
+		Content: encode(struct {
+			OK    bool      `json:"ok"`
+			Entry entryView `json:"entry"`
+		}{true, view}),
+		Shows: shows(e, &view),
+	}
+}

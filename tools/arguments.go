@@ -1,0 +1,68 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// read reads a call's arguments: strictly as JSON, then against the schema. It returns them encoded anew, with the
+// defaults in place, and the names of those that came as a string though the schema asks for something else. A string
+// is then read as what it says, "10" as 10: some servers render every argument as a string.
+func (s *shape) read(arguments string) (encoded []byte, coerced []string, err error) {
+	if arguments == "" && len(s.schema.Required) == 0 {
+		arguments = "{}"
+	}
+	value, err := parse(arguments)
+	if err != nil {
+		return nil, nil, &Failure{Code: InvalidJSON, Message: "the arguments are no JSON object: " + err.Error()}
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, nil, &Failure{Code: InvalidJSON, Message: fmt.Sprintf("the arguments are %s, not a JSON object", name(value))}
+	}
+	coerced = s.fit(object)
+	if problems := s.problems(object); problems != nil {
+		return nil, nil, invalid(problems...)
+	}
+	encoded, err = json.Marshal(object)
+	return encoded, coerced, err
+}
+
+func invalid(problems ...string) *Failure {
+	return &Failure{
+		Code: InvalidArguments, Message: "the arguments do not fit the tool's schema: " + strings.Join(problems, "; "), Errors: problems,
+	}
+}
+
+// unmarshal is for what a schema has passed; what is left to go wrong is a number that no int64 holds.
+func unmarshal[A any](encoded []byte) (A, error) {
+	var arguments A
+	if err := json.Unmarshal(encoded, &arguments); err != nil {
+		return arguments, invalid(err.Error())
+	}
+	return arguments, nil
+}
+
+// fit takes away what leaves no doubt: null for an optional parameter, a string that says what the schema asks for. It
+// puts in the defaults.
+func (s *shape) fit(object map[string]any) (coerced []string) {
+	for _, name := range s.schema.PropertyOrder {
+		property := s.schema.Properties[name]
+		value, given := object[name]
+		if given && value == nil && !slices.Contains(s.schema.Required, name) {
+			delete(object, name)
+			given = false
+		}
+		if text, ok := value.(string); ok && property.Type != "string" {
+			if said, err := parse(text); err == nil {
+				object[name], coerced = said, append(coerced, name)
+			}
+		}
+		if !given && property.Default != nil {
+			object[name], _ = parse(string(property.Default)) // checked by New
+		}
+	}
+	return coerced
+}

@@ -1,0 +1,80 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// markup is what matters in a text reply. Servers write the tag of their reasoning in lower case; models are not so strict.
+var markup = regexp.MustCompile(`(?i)<(/?)(codex_updates|thinking|think|analysis)>`)
+
+// lastBlock returns the JSON of the last codex_updates block outside of reasoning. A block ends where its JSON does, so
+// that a tag in a quotation neither ends nor begins one. Reasoning that is not closed goes on to the end; a closing tag
+// of reasoning that was never opened (a server's template may have opened it) makes all before it reasoning.
+func lastBlock(text string) (array string, found bool, err error) {
+	for {
+		tag := markup.FindStringSubmatch(text)
+		if tag == nil {
+			return array, found, err
+		}
+		_, rest, _ := strings.Cut(text, tag[0])
+		name, closing := strings.ToLower(tag[2]), tag[1] != ""
+		switch {
+		case name == "codex_updates" && !closing:
+			if err != nil {
+				return "", true, err
+			}
+			array, rest, err = block(rest)
+			found = true
+		case name != "codex_updates" && closing:
+			array, found, err = "", false, nil
+		case name != "codex_updates":
+			rest = afterClosing(rest, name)
+		}
+		text = rest
+	}
+}
+
+// afterClosing returns what follows the closing tag of a name; nothing where it is not closed.
+func afterClosing(text, name string) string {
+	for {
+		at := markup.FindStringSubmatchIndex(text)
+		if at == nil {
+			return ""
+		}
+		closing, found := at[2] < at[3], strings.ToLower(text[at[4]:at[5]])
+		text = text[at[1]:]
+		if closing && found == name {
+			return text
+		}
+	}
+}
+
+const fence = "```"
+
+// block reads the JSON that an opening tag is followed by, and returns it and what follows the closing tag.
+func block(text string) (array, rest string, err error) {
+	body := strings.TrimSpace(text)
+	fenced := strings.HasPrefix(body, fence)
+	if fenced {
+		body = strings.TrimLeft(body, "`")
+		body = strings.TrimPrefix(body, "json")
+	}
+	decoder := json.NewDecoder(strings.NewReader(body))
+	var raw json.RawMessage
+	if err := decoder.Decode(&raw); err != nil {
+		return "", text, fmt.Errorf("the codex_updates block is no JSON array: %w", err)
+	}
+	rest = strings.TrimSpace(body[decoder.InputOffset():])
+	if fenced {
+		rest = strings.TrimSpace(strings.TrimLeft(rest, "`"))
+	}
+	at := markup.FindStringSubmatchIndex(rest)
+	if at == nil || at[0] != 0 || !strings.EqualFold(rest[:at[1]], "</codex_updates>") {
+		return "", text, errors.New("the codex_updates block does not end with </codex_updates> after its array")
+	}
+	return string(raw), rest[at[1]:], nil
+}

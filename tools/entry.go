@@ -1,0 +1,75 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// entry returns the entry that a call names by its id.
+func (env *Env) entry(ctx context.Context, id int64) (*annotator.Entry, error) {
+	e, err := env.Glossary.Entry(ctx, id)
+	if annotator.KindOf(err) == annotator.NotFound {
+		return nil, &Failure{Code: NotFound, Message: fmt.Sprintf("there is no entry %d; glossary_search tells the ids", id)}
+	}
+	return e, err
+}
+
+// write writes the revisions of one entry, if there are any, and answers with the entry as it is then.
+func (env *Env) write(ctx context.Context, id int64, revisions []annotator.Revision) (Result, error) {
+	var touched []int64
+	if len(revisions) > 0 {
+		written, err := env.Glossary.Revise(ctx, revisions)
+		if err != nil {
+			return Result{}, err
+		}
+		id, touched = written, []int64{written}
+	}
+	e, err := env.Glossary.Entry(ctx, id)
+	if err != nil {
+		return Result{}, err
+	}
+	result := entryResult(e)
+	result.Touched = touched
+	return result, nil
+}
+
+// unclaimed fails with DUPLICATE where another live entry than the one with id self goes by a name or by its term. Things
+// that share a term live side by side only if each says in parentheses what it is.
+func (env *Env) unclaimed(ctx context.Context, name string, self int64) error {
+	term, disambiguator := codex.SplitName(codex.Clean(name))
+	wanted := annotator.Entry{Term: term, Disambiguator: disambiguator}
+	for _, key := range []string{wanted.Name(), term} {
+		e, err := env.Glossary.Lookup(ctx, key)
+		if annotator.KindOf(err) == annotator.NotFound {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if e.ID != self && !distinct(e, &wanted, key) {
+			return duplicate(e, &wanted)
+		}
+	}
+	return nil
+}
+
+// distinct reports whether the entry that goes by key is another thing than the wanted one.
+func distinct(e, wanted *annotator.Entry, key string) bool {
+	return key != wanted.Name() && e.Disambiguator != "" &&
+		codex.Normalize(e.Disambiguator) != codex.Normalize(wanted.Disambiguator)
+}
+
+func duplicate(e, wanted *annotator.Entry) error {
+	advice := "say what the new one is in parentheses after its term"
+	if wanted.Disambiguator != "" {
+		advice = fmt.Sprintf("first rename entry %d so that its term says what it is in parentheses", e.ID)
+	}
+	return &Failure{
+		Code: Duplicate, Entry: e,
+		Message: fmt.Sprintf("entry %d, %q, goes by this name; if it is the same thing, use glossary_update; if not, %s",
+			e.ID, e.Name(), advice),
+	}
+}

@@ -1,0 +1,41 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+
+	"annotator"
+	"annotator/codex"
+)
+
+//go:embed glossary_create.md
+var createText string
+
+type createArguments struct {
+	Term       string           `json:"term" jsonschema:"the name by which the story calls it, with what it is in parentheses only where other things share the name: Dawn (ship)"`
+	Definition string           `json:"definition" jsonschema:"what the story has told of it so far, in plain full sentences, one fact each"`
+	Tags       []string         `json:"tags" jsonschema:"what sort of thing it is: character, place, item, faction, event, term"`
+	Status     annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" default:"tentative" jsonschema:"confirmed if the story leaves no doubt that it matters"`
+	Aliases    []string         `json:"aliases,omitempty" jsonschema:"other names by which the story calls it"`
+	basis
+}
+
+func createTool() Tool { return Define("glossary_create", Writes, createText, create) }
+
+func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
+	if err := env.unclaimed(ctx, a.Term, 0); err != nil {
+		return Result{}, err
+	}
+	evidence, at, err := env.ground(ctx, a.basis)
+	if err != nil {
+		return Result{}, err
+	}
+	revisions, err := codex.Revise(&annotator.Entry{}, codex.Edit{
+		Name: &a.Term, Definition: &a.Definition, Tags: a.Tags, Aliases: a.Aliases, Status: &a.Status,
+		Evidence: evidence, Kind: a.Kind, Actor: env.Actor, At: at,
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	return env.write(ctx, 0, revisions)
+}

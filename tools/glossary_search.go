@@ -1,0 +1,127 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+)
+
+//go:embed glossary_search.md
+var searchText string
+
+type searchArguments struct {
+	Query             string   `json:"query" jsonschema:"words of a name or a definition; an empty string lists the entries by term"`
+	Tags              []string `json:"tags,omitempty" jsonschema:"only entries that have all of these tags"`
+	Status            string   `json:"status,omitempty" enum:"all,tentative,confirmed,retired" default:"all" jsonschema:"all is every entry that is not retired"`
+	Limit             int      `json:"limit,omitempty" min:"1" max:"50" default:"10" jsonschema:"at most so many entries"`
+	IncludeReferences bool     `json:"include_references,omitempty" default:"false" jsonschema:"also the entries whose definition refers to a found one as [[Term]]"`
+}
+
+func searchTool() Tool { return Define("glossary_search", Reads, searchText, search) }
+
+func search(ctx context.Context, env *Env, a searchArguments) (Result, error) {
+	tags, err := codex.Tags(a.Tags)
+	if err != nil {
+		return Result{}, err
+	}
+	query := annotator.Query{Text: codex.Clean(a.Query), Tags: tags, Statuses: statuses(a.Status), Limit: a.Limit}
+	found, err := env.Glossary.Search(ctx, query)
+	if err != nil {
+		return Result{}, err
+	}
+	var referring []annotator.Entry
+	if a.IncludeReferences {
+		if referring, err = env.referring(ctx, found, a.Limit); err != nil {
+			return Result{}, err
+		}
+	}
+	return searchResult(found, referring), nil
+}
+
+func statuses(status string) []annotator.Status {
+	switch status {
+	case "all":
+		return nil // the live ones
+	case string(annotator.Retired):
+		return []annotator.Status{annotator.Retired, annotator.Merged}
+	}
+	return []annotator.Status{annotator.Status(status)}
+}
+
+// referring returns live entries whose definition names one of those found as [[Name]], each once and none that is found
+// itself, at most limit.
+func (env *Env) referring(ctx context.Context, found []annotator.Entry, limit int) ([]annotator.Entry, error) {
+	var referring []annotator.Entry
+	seen := map[int64]bool{}
+	for i := range found {
+		seen[found[i].ID] = true
+	}
+	for i := range found {
+		candidates, err := env.Glossary.Search(ctx, annotator.Query{Text: found[i].Term, Limit: maxCandidates})
+		if err != nil {
+			return nil, err
+		}
+		for j := range candidates {
+			c := &candidates[j]
+			if len(referring) < limit && !seen[c.ID] && refersTo(c, &found[i]) {
+				seen[c.ID] = true
+				referring = append(referring, *c)
+			}
+		}
+	}
+	return referring, nil
+}
+
+// maxCandidates bounds how many entries that hold the words of a term are looked at for a reference to it.
+const maxCandidates = 200
+
+func refersTo(from, to *annotator.Entry) bool {
+	names := map[string]bool{codex.Normalize(to.Name()): true, codex.Normalize(to.Term): true}
+	for _, alias := range to.Aliases {
+		names[codex.Normalize(alias.Name)] = true
+	}
+	for _, part := range strings.Split(from.Definition(), "[[")[1:] {
+		if name, _, ok := strings.Cut(part, "]]"); ok && names[codex.Normalize(name)] {
+			return true
+		}
+	}
+	return false
+}
+
+type searchView struct {
+	OK         bool        `json:"ok"`
+	Count      int         `json:"count"` // of Entries
+	Entries    []entryView `json:"entries"`
+	References []entryView `json:"references,omitempty"`
+	Truncated  string      `json:"truncated,omitempty"`
+}
+
+// searchResult shows as many entries as fit; the first is always among them.
+func searchResult(found, referring []annotator.Entry) Result {
+	const frame = 200 // characters of all that is no entry
+	var result Result
+	room := maxAnswer - frame
+	show := func(entries []annotator.Entry) []entryView {
+		views := []entryView{}
+		for i := range entries {
+			view := viewEntry(&entries[i], maxAnswer-frame)
+			if room -= length(view) + len(","); room < 0 {
+				break
+			}
+			views = append(views, view)
+			result.Shows = append(result.Shows, shows(&entries[i], &view)...)
+		}
+		return views
+	}
+	view := searchView{OK: true, Entries: show(found), References: show(referring)}
+	view.Count = len(view.Entries)
+	if left := len(found) + len(referring) - view.Count - len(view.References); left > 0 {
+		view.Truncated = fmt.Sprintf("%d more entries are left out for length; ask for fewer things at once", left)
+	}
+	result.Content = encode(view)
+	return result
+}

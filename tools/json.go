@@ -1,0 +1,141 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// What is read of JSON from outside.
+const (
+	maxBytes = 1 << 20
+	maxDepth = 16
+)
+
+// parse reads exactly one JSON value, more strictly than encoding/json: a key that stands twice in an object is an error
+// (the last would win silently), and so are invalid UTF-8, too many bytes and too many levels. Whole numbers become
+// int64, so that 1.0 is 1 and a long id loses no digit; others float64.
+func parse(text string) (any, error) {
+	if len(text) > maxBytes {
+		return nil, fmt.Errorf("%d bytes; at most %d are read", len(text), maxBytes)
+	}
+	if !utf8.ValidString(text) {
+		return nil, errors.New("not valid UTF-8")
+	}
+	if err := wellFormed(text); err != nil {
+		return nil, err
+	}
+	p := parser{json.NewDecoder(strings.NewReader(text))}
+	p.UseNumber()
+	return p.value(0)
+}
+
+// wellFormed checks the syntax of the whole, as reading token by token does not: it would stop after the first value.
+func wellFormed(text string) error {
+	err := json.Unmarshal([]byte(text), new(json.RawMessage))
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		return fmt.Errorf("%w at byte %d of %d", err, syntax.Offset, len(text))
+	}
+	return err
+}
+
+type parser struct{ *json.Decoder }
+
+func (p parser) value(depth int) (any, error) {
+	token, err := p.Token()
+	if err != nil {
+		return nil, err
+	}
+	if depth == maxDepth {
+		return nil, fmt.Errorf("more than %d levels deep", maxDepth)
+	}
+	switch t := token.(type) {
+	case json.Delim:
+		if t == '{' {
+			return p.object(depth + 1)
+		}
+		return p.array(depth + 1)
+	case json.Number:
+		return number(t)
+	}
+	return token, nil
+}
+
+func (p parser) object(depth int) (any, error) {
+	object := map[string]any{}
+	for p.More() {
+		token, err := p.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, _ := token.(string) // the syntax is checked
+		if _, twice := object[key]; twice {
+			return nil, fmt.Errorf("the key %.100q stands twice", key)
+		}
+		if object[key], err = p.value(depth); err != nil {
+			return nil, err
+		}
+	}
+	_, err := p.Token()
+	return object, err
+}
+
+func (p parser) array(depth int) (any, error) {
+	array := []any{}
+	for p.More() {
+		item, err := p.value(depth)
+		if err != nil {
+			return nil, err
+		}
+		array = append(array, item)
+	}
+	_, err := p.Token()
+	return array, err
+}
+
+// exact is the first whole number that a float64 does not tell from its neighbour.
+const exact = 1 << 53
+
+func number(n json.Number) (any, error) {
+	if whole, err := n.Int64(); err == nil {
+		return whole, nil
+	}
+	f, err := n.Float64()
+	if err != nil {
+		return nil, fmt.Errorf("the number %.40s is out of range", n)
+	}
+	if f == math.Trunc(f) && math.Abs(f) < exact {
+		return int64(f), nil
+	}
+	return f, nil
+}
+
+// name names the JSON type of a parsed value.
+func name(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	case map[string]any:
+		return "an object"
+	}
+	return "a number"
+}
+
+// encode gives a value as compact JSON that keeps <, > and & as they are: it is read by a model, not by a browser.
+func encode(value any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(value) // plain structs of strings and numbers
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,46 @@
+package tools
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Markdown describes the tools of a registry for a reader: what docs/tools.md holds.
+func Markdown(r *Registry) string {
+	var b strings.Builder
+	b.WriteString("# Tools\n\nWhat a model may do. An asterisk marks a required parameter.\n")
+	for i := range r.tools {
+		t := &r.tools[i]
+		fmt.Fprintf(&b, "\n## %s (%s)\n\n%s\n\n", t.Name, t.Permission, strings.TrimSpace(t.Description))
+		b.WriteString("| Parameter | Type | Default | Meaning |\n|---|---|---|---|\n")
+		schema := r.shapes[t.Name].schema
+		for _, name := range schema.PropertyOrder {
+			star := ""
+			if slices.Contains(schema.Required, name) {
+				star = "*"
+			}
+			property := schema.Properties[name]
+			fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n", name, star, typeName(property), property.Default, property.Description)
+		}
+	}
+	return b.String()
+}
+
+func typeName(p *jsonschema.Schema) string {
+	switch {
+	case p.Enum != nil:
+		values := make([]string, len(p.Enum))
+		for i, value := range p.Enum {
+			values[i] = fmt.Sprint(value)
+		}
+		return strings.Join(values, ", ")
+	case p.Items != nil:
+		return p.Type + " of " + p.Items.Type
+	case p.Minimum != nil && p.Maximum != nil:
+		return fmt.Sprintf("%s, %g to %g", p.Type, *p.Minimum, *p.Maximum)
+	}
+	return p.Type
+}

@@ -1,0 +1,63 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"annotator"
+)
+
+//go:embed read_post.md
+var readPostText string
+
+type readPostArguments struct {
+	PostID          int64 `json:"post_id" jsonschema:"the post's id"`
+	IncludeAdjacent bool  `json:"include_adjacent,omitempty" default:"false" jsonschema:"also the two posts before it and the two after it in its thread"`
+}
+
+// adjacent is how many posts on either side are adjacent.
+const adjacent = 2
+
+func readPostTool() Tool { return Define("read_post", Reads, readPostText, readPost) }
+
+func readPost(ctx context.Context, env *Env, a readPostArguments) (Result, error) {
+	post, err := env.post(ctx, a.PostID)
+	if err != nil {
+		return Result{}, err
+	}
+	if !a.IncludeAdjacent {
+		return postsResult([]annotator.Post{*post}, 0, ""), nil
+	}
+	posts, err := env.Posts.Around(ctx, a.PostID, adjacent)
+	if err != nil {
+		return Result{}, err
+	}
+	read, note, err := env.readable(ctx, posts)
+	if err != nil {
+		return Result{}, err
+	}
+	first := slices.IndexFunc(read, func(p annotator.Post) bool { return p.ID == a.PostID })
+	if first < 0 {
+		return Result{}, fmt.Errorf("the posts around post %d are without it", a.PostID)
+	}
+	return postsResult(read, first, note), nil
+}
+
+// readable returns the posts that may be shown, and a note if others are left out.
+func (env *Env) readable(ctx context.Context, posts []annotator.Post) (read []annotator.Post, note string, err error) {
+	for i := range posts {
+		known, err := env.known(ctx, &posts[i])
+		if err != nil {
+			return nil, "", err
+		}
+		if known {
+			read = append(read, posts[i])
+		}
+	}
+	if len(read) < len(posts) {
+		note = "later posts are left out: they are not read yet"
+	}
+	return read, note, nil
+}

@@ -1,0 +1,59 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"annotator"
+)
+
+//go:embed read_thread_range.md
+var readThreadRangeText string
+
+type readThreadRangeArguments struct {
+	ThreadID    int64  `json:"thread_id" jsonschema:"the thread's id"`
+	StartPostID int64  `json:"start_post_id,omitempty" jsonschema:"the first post; default: the thread's first"`
+	EndPostID   int64  `json:"end_post_id,omitempty" jsonschema:"the last post; default: the last that is read"`
+	TagFilter   string `json:"tag_filter,omitempty" jsonschema:"only posts with this tag; qm_post is what tells the story"`
+}
+
+// maxRange is the most posts that one call reads.
+const maxRange = 50
+
+func readThreadRangeTool() Tool {
+	return Define("read_thread_range", Reads, readThreadRangeText, readThreadRange)
+}
+
+func readThreadRange(ctx context.Context, env *Env, a readThreadRangeArguments) (Result, error) {
+	posts, err := env.Posts.Range(ctx, a.ThreadID, a.StartPostID, a.EndPostID, a.TagFilter, maxRange+1)
+	if annotator.KindOf(err) == annotator.NotFound {
+		return Result{}, emptyRange(a, err.Error())
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	read, note, err := env.readable(ctx, posts)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(read) == 0 {
+		return Result{}, emptyRange(a, note)
+	}
+	if len(read) > maxRange {
+		note = fmt.Sprintf("more posts follow; go on with start_post_id %d", read[maxRange].ID)
+		read = read[:maxRange]
+	}
+	return postsResult(read, 0, note), nil
+}
+
+func emptyRange(a readThreadRangeArguments, why string) error {
+	message := fmt.Sprintf("thread %d holds no post in this range", a.ThreadID)
+	if a.TagFilter != "" {
+		message += fmt.Sprintf(" with the tag %.60q", a.TagFilter)
+	}
+	if why != "" {
+		message += "; " + why
+	}
+	return &Failure{Code: EmptyRange, Message: message}
+}

@@ -1,0 +1,125 @@
+package tools
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// shape is the form that JSON from outside must have: the schema that a model is told, and what checks it.
+type shape struct {
+	schema  *jsonschema.Schema
+	checker *validator.Schema
+}
+
+// shapeOf derives the schema of a flat struct from its fields and their tags.
+func shapeOf[A any]() (*shape, error) {
+	schema, err := jsonschema.For[A](nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[A]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if property := schema.Properties[name]; property != nil {
+			if err := refine(property, field.Tag); err != nil {
+				return nil, fmt.Errorf("parameter %s: %w", name, err)
+			}
+		}
+	}
+	checker, err := compile(schema)
+	return &shape{schema: schema, checker: checker}, err
+}
+
+// refine adds to an inferred schema what only the tags know. A pointer or a slice may be null in Go; to a model an absent
+// parameter is absent.
+func refine(property *jsonschema.Schema, tag reflect.StructTag) error {
+	if len(property.Types) > 0 {
+		kept := slices.DeleteFunc(property.Types, func(t string) bool { return t == "null" })
+		property.Type, property.Types = kept[0], nil
+	}
+	if list, ok := tag.Lookup("enum"); ok {
+		for _, value := range strings.Split(list, ",") {
+			property.Enum = append(property.Enum, value)
+		}
+	}
+	if value, ok := tag.Lookup("default"); ok {
+		property.Default = json.RawMessage(value)
+		if property.Type == "string" {
+			property.Default = json.RawMessage(strconv.Quote(value))
+		}
+	}
+	var err error
+	property.Minimum, err = bound(tag, "min")
+	if err == nil {
+		property.Maximum, err = bound(tag, "max")
+	}
+	return err
+}
+
+func bound(tag reflect.StructTag, key string) (*float64, error) {
+	text, ok := tag.Lookup(key)
+	if !ok {
+		return nil, nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return &n, err
+}
+
+func compile(schema *jsonschema.Schema) (*validator.Schema, error) {
+	const address = "mem:///schema.json"
+	document, err := validator.UnmarshalJSON(strings.NewReader(encode(schema)))
+	if err != nil {
+		return nil, err
+	}
+	compiler := validator.NewCompiler()
+	if err := compiler.AddResource(address, document); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(address)
+}
+
+// How much is told of what is wrong.
+const (
+	maxProblems = 20
+	maxProblem  = 300 // characters
+)
+
+// problems returns all that is wrong with a value, sorted, so that the same mistake always gets the same answer.
+func (s *shape) problems(value any) []string {
+	err := s.checker.Validate(value)
+	if err == nil {
+		return nil
+	}
+	invalid := (*validator.ValidationError)(nil)
+	if !errors.As(err, &invalid) {
+		return []string{cut(err.Error(), maxProblem)}
+	}
+	found := leaves(invalid, message.NewPrinter(language.English))
+	slices.Sort(found)
+	if more := len(found) - maxProblems; more > 0 {
+		found = append(found[:maxProblems], fmt.Sprintf("and %d more", more))
+	}
+	return found
+}
+
+func leaves(err *validator.ValidationError, printer *message.Printer) []string {
+	if len(err.Causes) == 0 {
+		where := cmp.Or(strings.Join(err.InstanceLocation, "."), "arguments")
+		return []string{cut(where+": "+err.ErrorKind.LocalizedString(printer), maxProblem)}
+	}
+	var found []string
+	for _, cause := range err.Causes {
+		found = append(found, leaves(cause, printer)...)
+	}
+	return found
+}
