@@ -122,6 +122,8 @@ var Transitions = [...]Transition{
 	{StateCheckpoint, EventFailed, StateHalting},
 
 	{StateNoMore, EventEnd, StateExit},
+	{StateNoMore, EventFailed, StateHalting},
+
 	{StateHalting, EventEnd, StateExit},
 }
 

@@ -144,7 +144,8 @@ func addEvidence(e *annotator.Entry, value string) error {
 	if at < 0 {
 		return fmt.Errorf("evidence for claim %d, which is not there", evidence.Claim)
 	}
-	e.Claims[at].Evidence = append(e.Claims[at].Evidence, evidence)
+	held := e.Claims[at].Evidence
+	e.Claims[at].Evidence = append(slices.Clip(held), evidence) // a clone of the entry may share the array
 	return nil
 }
 

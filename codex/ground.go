@@ -14,16 +14,20 @@ import (
 // plain forms of quotes, dashes and ellipses count as the same; case and everything else must agree. The evidence holds
 // the range in code points and the text as the body has it; its Claim and Post are left to the caller.
 func Ground(body, quote string) (annotator.Evidence, bool) {
-	needle := strings.TrimSpace(fold(quote).text)
-	if !HasWord(needle) {
+	quote = strings.TrimSpace(quote)
+	if !HasWord(quote) {
 		return annotator.Evidence{}, false
 	}
-	hay := fold(body)
-	at := strings.Index(hay.text, needle)
-	if at < 0 {
-		return annotator.Evidence{}, false
+	from := strings.Index(body, quote)
+	to := from + len(quote)
+	if from < 0 {
+		needle, hay := strings.TrimSpace(fold(quote).text), fold(body)
+		at := strings.Index(hay.text, needle)
+		if at < 0 {
+			return annotator.Evidence{}, false
+		}
+		from, to = hay.span(at, at+len(needle))
 	}
-	from, to := hay.span(at, at+len(needle))
 	return annotator.Evidence{
 		Start: utf8.RuneCountInString(body[:from]),
 		End:   utf8.RuneCountInString(body[:to]),

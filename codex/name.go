@@ -7,9 +7,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Normalize gives the form in which names compare: white space collapsed and trimmed, lower case, NFD.
+// Normalize gives the form in which names compare: white space collapsed and trimmed, lower case, NFD. It decomposes before
+// it lowers, so that a composed letter and its parts meet where only one of them has a lower case.
 func Normalize(name string) string {
-	return norm.NFD.String(strings.ToLower(strings.Join(strings.Fields(name), " ")))
+	return norm.NFD.String(strings.ToLower(norm.NFD.String(strings.Join(strings.Fields(name), " "))))
 }
 
 // SplitName takes a disambiguator off a name: "Dawn (character)" is the term "Dawn" with the disambiguator "character".

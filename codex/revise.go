@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"annotator"
@@ -88,6 +89,9 @@ func (r *reviser) allowed() error {
 	if r.now.Locked && r.edit.Actor != annotator.ActorPerson {
 		return refuse("LOCKED", "entry %d is locked by a person", r.now.ID)
 	}
+	if r.now.Status == annotator.Merged {
+		return refuse("RETIRED", "entry %d is merged into entry %d; change that one", r.now.ID, r.now.MergedInto)
+	}
 	if !r.now.Status.Live() {
 		return refuse("RETIRED", "entry %d is %s; create a new one if the story calls for it", r.now.ID, r.now.Status)
 	}
@@ -103,6 +107,9 @@ func (r *reviser) name() error {
 		return err
 	}
 	term, disambiguator := SplitName(name)
+	if !HasWord(term) {
+		return refuse("EMPTY", "the term %q is nothing but its disambiguator", name)
+	}
 	renamed := annotator.Entry{Term: term, Disambiguator: disambiguator}
 	if renamed.Name() == r.now.Name() {
 		return nil
@@ -190,7 +197,7 @@ func (r *reviser) definition() error {
 		return err
 	}
 	claims, closed := r.claims(Sentences(definition))
-	if closed > 0 && !r.edit.Narrow && annotator.CountWords(definition) < annotator.CountWords(r.now.Definition()) {
+	if closed > 0 && !r.edit.Narrow && extent(definition) < extent(r.now.Definition()) {
 		return refuse("NARROWER", "the definition would say less than it does now (%q); repeat what still holds, "+
 			"or set narrow to true if the story has taken it back", r.now.Definition())
 	}
@@ -206,6 +213,17 @@ func (r *reviser) definition() error {
 		}
 	}
 	return nil
+}
+
+// extent measures how much a text says, in any script: its letters and digits.
+func extent(text string) int {
+	n := 0
+	for _, r := range text {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			n++
+		}
+	}
+	return n
 }
 
 // claims returns the claims that a definition's sentences leave: closed ones first, then those that hold, in order.
@@ -233,7 +251,7 @@ func (r *reviser) claims(sentences []string) (claims []annotator.Claim, closed i
 				ID: last, Text: sentence, Kind: cmp.Or(r.edit.Kind, annotator.Narrated), From: r.edit.At,
 			}
 		}
-		claim.Ord = len(holding)
+		claim.Ord, claim.Text = len(holding), sentence // a claim of which only case or spelling changed keeps its identity
 		holding = append(holding, claim)
 	}
 	for _, claim := range r.now.Claims {

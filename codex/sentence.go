@@ -7,36 +7,34 @@ import (
 )
 
 // Sentences splits a definition into its sentences, white space collapsed. Joined by single spaces they give the
-// definition again, but for its white space. A sentence ends at a full stop, exclamation or question mark (closing
-// quotes and brackets belong to it) before a space and anything but a lower-case letter, and at a line's end; in
-// scripts that write no spaces it ends at their own marks. A stop after a title or an initial ends nothing.
+// definition again, but for its white space, and split again they are the same: a definition that is sent back as it was
+// shown falls into the claims it was made of. A sentence ends at a full stop, exclamation or question mark (closing
+// quotes and brackets belong to it) before a space and anything but a lower-case letter; in scripts that write no
+// spaces it ends at their own marks. A stop after a title or an initial ends nothing.
 func Sentences(text string) []string {
 	var sentences []string
-	for line := range strings.Lines(text) {
-		line = strings.Join(strings.Fields(line), " ")
-		for line != "" {
-			end := sentenceEnd(line)
-			sentences = append(sentences, strings.TrimSpace(line[:end]))
-			line = strings.TrimSpace(line[end:])
-		}
+	for text = strings.Join(strings.Fields(text), " "); text != ""; {
+		end := sentenceEnd(text)
+		sentences = append(sentences, text[:end])
+		text = strings.TrimPrefix(text[end:], " ")
 	}
 	return sentences
 }
 
-func sentenceEnd(line string) int {
-	for i, r := range line {
+func sentenceEnd(text string) int {
+	for i, r := range text {
 		size := utf8.RuneLen(r)
 		switch {
 		case strings.ContainsRune("。！？", r):
-			return i + size + closers(line[i+size:])
+			return i + size + closers(text[i+size:])
 		case r == '.' || r == '!' || r == '?' || r == '…':
-			end := i + size + closers(line[i+size:])
-			if startsSentence(line[end:]) && (r != '.' || !abbreviated(line[:i])) {
+			end := i + size + closers(text[i+size:])
+			if startsSentence(text[end:]) && (r != '.' || !abbreviated(text[:i])) {
 				return end
 			}
 		}
 	}
-	return len(line)
+	return len(text)
 }
 
 // closers counts the bytes of stops, quotes and brackets that still belong to a sentence.

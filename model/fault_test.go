@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -177,10 +178,12 @@ func TestClassifyTransport(t *testing.T) {
 // TestClassifyTransportTLS takes its errors from net/http.
 func TestClassifyTransportTLS(t *testing.T) {
 	t.Parallel()
-	secure, plain := httptest.NewTLSServer(http.NotFoundHandler()), httptest.NewServer(http.NotFoundHandler())
+	secure, plain := httptest.NewUnstartedServer(nil), httptest.NewUnstartedServer(nil)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
 	defer secure.Close()
+	plain.Start()
 	defer plain.Close()
-	secure.Config.ErrorLog, plain.Config.ErrorLog = nil, nil
 	for _, url := range []string{secure.URL, strings.Replace(plain.URL, "http:", "https:", 1)} {
 		req, _ := http.NewRequest(http.MethodGet, url, nil)
 		resp, err := new(http.Transport).RoundTrip(req)

@@ -37,8 +37,8 @@ func DefaultPolicy() Policy {
 }
 
 // Next decides about a fault. attempt is the number of the call that failed, from 1; waited is how long this request has
-// waited on decisions to Wait, whose delays never exceed the patience together. random returns numbers in [0, 1), and spreads
-// each delay over its upper half, so that several stories do not all come back at once.
+// waited on decisions to Wait, whose delays together never exceed the patience. random returns numbers in [0, 1): it
+// spreads each delay over its upper half, so that several stories do not all come back at once.
 func (p Policy) Next(attempt int, f *Fault, waited time.Duration, random func() float64) (time.Duration, Decision) {
 	switch f.Kind {
 	case annotator.Transient, annotator.Malformed:

@@ -22,6 +22,8 @@ const (
 	adviceKey      = "set ANNOTATOR_API_KEY to a key that the endpoint accepts"
 	adviceQuota    = "the account has no credit left: top it up, or give another endpoint with --endpoint"
 	adviceModel    = "give a model that the endpoint serves with --model; annotator doctor lists them"
+	adviceSetting  = "the model does not take this setting: change it, or give another model with --model"
+	adviceRedirect = "redirects are not followed: give the address itself with --endpoint, if you trust it"
 	adviceHTTPS    = "write https in the endpoint's address"
 	adviceTemplate = "the model's chat template cannot render this conversation: start the server with one that can"
 	adviceAddress  = "give the base URL with its /v1, as in http://localhost:8000/v1"
@@ -39,8 +41,9 @@ func byCode(code string) verdict {
 	case "model_not_found", "model_not_available", "invalid_model":
 		return verdict{kind: annotator.Misconfigured, advice: adviceModel}
 	case "unsupported_parameter", "unsupported_value":
-		return verdict{kind: annotator.Misconfigured, advice: "the model does not take this setting: change it, or give another model with --model"}
-	case "rate_limit_exceeded", "rate_limit_error", "resource_exhausted", "overloaded_error", "unavailable_error", "unavailable":
+		return verdict{kind: annotator.Misconfigured, advice: adviceSetting}
+	case "rate_limit_exceeded", "rate_limit_error", "resource_exhausted", "overloaded_error", "unavailable_error",
+		"unavailable":
 		return verdict{kind: annotator.Overloaded}
 	case "content_filter", "content_policy_violation":
 		return verdict{kind: annotator.Refused}
@@ -132,7 +135,7 @@ const statusOverloaded = 529
 func byStatusClass(class int) verdict {
 	switch class {
 	case 3:
-		return verdict{kind: annotator.Hostile, advice: "redirects are not followed: give the address itself with --endpoint, if you trust it"}
+		return verdict{kind: annotator.Hostile, advice: adviceRedirect}
 	case 4:
 		return verdict{kind: annotator.Refused}
 	case 5:

@@ -51,5 +51,7 @@ func (r *Runner) reopen(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventSceneFound, nil
 }
 
-// noMore is NO_MORE: every scene has been read.
-func (r *Runner) noMore(context.Context) (annotator.Event, error) { return annotator.EventEnd, nil }
+// noMore is NO_MORE: every scene has been read, and the database says so.
+func (r *Runner) noMore(ctx context.Context) (annotator.Event, error) {
+	return annotator.EventEnd, r.Store.Halt(ctx, "")
+}

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,32 +63,64 @@ func (s *stage) db(name string) string { return filepath.Join(s.dir, name+".anno
 // run walks the story into the named database and returns how it ended.
 func (s *stage) run(name string) error {
 	s.t.Helper()
-	return walk(s.corpus, s.db(name), s.base, s.config, &s.bus)
+	return walk(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}, &s.bus)
+}
+
+// runner returns a runner that the test starts by itself.
+func (s *stage) runner(name string) *runner.Runner {
+	s.t.Helper()
+	r, end, err := prepare(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}, &s.bus)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(end)
+	return r
 }
 
 // walk is a run as the command makes it.
-func walk(source, path, base string, config runner.Config, bus *annotator.Bus) error {
+func walk(j job, bus *annotator.Bus) error {
+	r, end, err := prepare(j, bus)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return r.Run(context.Background())
+}
+
+// prepare opens all that a run needs; end closes it.
+func prepare(j job, bus *annotator.Bus) (r *runner.Runner, end func(), err error) {
 	ctx := context.Background()
-	store, err := storage.OpenWriter(ctx, path, fmt.Sprintf("test process %d", os.Getpid()), time.Now)
-	if err != nil {
-		return err
+	var open []func()
+	end = func() {
+		for _, closing := range slices.Backward(open) {
+			closing()
+		}
 	}
-	defer func() { _ = store.Close() }()
-	stories, err := corpus.Open(ctx, source)
+	defer func() {
+		if err != nil {
+			end()
+		}
+	}()
+	store, err := storage.OpenWriter(ctx, j.DB, fmt.Sprintf("test process %d", os.Getpid()), time.Now)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer func() { _ = stories.Close() }()
-	wire, err := openai.New(openai.Options{BaseURL: base})
+	open = append(open, func() { _ = store.Close() })
+	source, err := corpus.Open(ctx, j.Corpus)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer wire.Close()
+	open = append(open, func() { _ = source.Close() })
+	wire, err := openai.New(openai.Options{BaseURL: j.Base})
+	if err != nil {
+		return nil, nil, err
+	}
+	open = append(open, wire.Close)
 	registry, err := tools.New(tools.Standard()...)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	return runner.New(config, store, stories, wire, registry, bus).Run(ctx)
+	return runner.New(j.Config, store, source, wire, registry, bus), end, nil
 }
 
 // verify demands that the laws hold, quotations included.
@@ -126,6 +159,7 @@ type story struct {
 	threads int
 	scenes  int // a thread
 	words   int // a scene; 0: some
+	blank   bool
 }
 
 // write makes the corpus: in each thread scenes of two posts, with a reader's post between them and, in every other
@@ -170,6 +204,9 @@ func (s story) post(t testing.TB, w *corpus.Writer, p *annotator.Post) {
 }
 
 func (s story) body(thread, scene, part int) string {
+	if s.blank {
+		return " \n"
+	}
 	text := fmt.Sprintf("In chapter %d the lantern of scene %d burned in room %d. Warden Ashe%d said: \"Don't <touch> it & go!\"",
 		thread+1, scene+1, part+1, scene%5)
 	for n := annotator.CountWords(text); n < s.words/2; n += 9 {

@@ -136,37 +136,39 @@ func (r *reader) takesOf(t *text, lo, hi int) bool {
 
 // mention makes a mention of the run [lo, hi), or finds that it is none.
 func (r *reader) mention(t *text, lo, hi int) (mention, bool) {
-	lo = r.dropOpener(t, lo, hi)
-	hi = r.dropTail(t, lo, hi)
-	if lo >= hi {
+	lo = r.dropOpener(t, r.dropEpithets(t, lo, hi), hi)
+	core := r.dropTitles(t, lo, hi)
+	if core >= hi {
 		return mention{}, false
 	}
-	core := r.dropTitles(t, lo, hi)
-	m := mention{
-		span: span{t.words[lo].start, t.words[hi-1].end}, lo: lo, hi: hi, titled: core > lo,
-		initial: t.words[lo].initial, sentence: t.words[lo].sentence,
+	end := t.words[hi-1].end
+	return mention{
+		span: span{t.words[lo].start, end}, core: span{t.words[core].start, end}, lo: lo, hi: hi, titled: core > lo,
+		definite: lo > 0 && t.words[lo-1].lower == "the" && r.joined(t, lo),
+		initial:  t.words[lo].initial, sentence: t.words[lo].sentence,
+	}, true
+}
+
+// dropEpithets steps over words like "poor" before a name.
+func (r *reader) dropEpithets(t *text, lo, hi int) int {
+	for lo < hi-1 && r.lex.epithets.has(t.words[lo].lower) && t.words[lo+1].capital && !r.lex.common.has(t.words[lo+1].lower) {
+		lo++
 	}
-	if core == hi {
-		return m, false
-	}
-	m.core = span{t.words[core].start, t.words[hi-1].end}
-	m.definite = lo > 0 && t.words[lo-1].lower == "the" && r.joined(t, lo)
-	return m, true
+	return lo
 }
 
 // dropOpener steps over a first word that is capitalised only because a sentence begins with it.
 func (r *reader) dropOpener(t *text, lo, hi int) int {
-	for lo < hi-1 && r.lex.epithets.has(t.words[lo].lower) && t.words[lo+1].capital && !r.lex.common.has(t.words[lo+1].lower) {
-		lo++
+	if w := &t.words[lo]; !w.initial || !r.ordinary(w.lower) || r.lex.titles.has(w.lower) {
+		return lo
 	}
-	for lo < hi && t.words[lo].initial && r.ordinary(t.words[lo].lower) && !r.lex.titles.has(t.words[lo].lower) {
+	return nextCapital(t, lo+1, hi)
+}
+
+// nextCapital returns the first capitalised word of [lo, hi), hi where there is none.
+func nextCapital(t *text, lo, hi int) int {
+	for lo < hi && !t.words[lo].capital {
 		lo++
-		for lo < hi && !t.words[lo].capital {
-			lo++
-		}
-		if lo == hi || !t.words[lo].initial {
-			break
-		}
 	}
 	return lo
 }
@@ -177,14 +179,6 @@ func (r *reader) ordinary(lower string) bool {
 		return r.lower[lower] > mid
 	}
 	return r.lower[lower] > 0 || r.lex.common.has(lower)
-}
-
-// dropTail cuts trailing words that belong to no name.
-func (r *reader) dropTail(t *text, lo, hi int) int {
-	for hi > lo+1 && !t.words[hi-1].capital {
-		hi--
-	}
-	return hi
 }
 
 // dropTitles returns where the name proper begins. A title that takes "of" is the name itself.
@@ -199,8 +193,5 @@ func (r *reader) dropTitles(t *text, lo, hi int) int {
 	if core == lo {
 		return lo
 	}
-	for core < hi && !t.words[core].capital {
-		core++
-	}
-	return core
+	return nextCapital(t, core, hi)
 }

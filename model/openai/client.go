@@ -2,14 +2,13 @@
 //
 // Types, addresses and headers are those of github.com/sashabaranov/go-openai, which nothing else imports. Its client is
 // given an HTTP client of ours, the exchange, that sends our bytes and keeps the answer: go-openai would encode the whole
-// history anew for each request, and on the way back it loses what its types do not know, such as an error that is no object,
-// a Retry-After or a line of reasoning.
+// history anew for each request, and on the way back it loses what its types do not know, such as an error that is no
+// object, a Retry-After or a line of reasoning.
 package openai
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
@@ -129,10 +128,5 @@ func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
 	if len(tools) == 0 {
 		return nil, nil
 	}
-	wire := make([]sdk.Tool, len(tools))
-	for i, t := range tools {
-		f := sdk.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: json.RawMessage(t.Schema)}
-		wire[i] = sdk.Tool{Type: sdk.ToolTypeFunction, Function: &f}
-	}
-	return marshal(wire)
+	return encodeTools(tools)
 }

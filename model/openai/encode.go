@@ -18,6 +18,22 @@ type message struct {
 	ToolCallID string         `json:"tool_call_id,omitempty"`
 }
 
+// tool is sdk.Tool in the order that models are trained on, for templates show it as it comes: that type is sent through a
+// map.
+type tool struct {
+	Type     sdk.ToolType           `json:"type"`
+	Function sdk.FunctionDefinition `json:"function"`
+}
+
+func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+	wire := make([]tool, len(tools))
+	for i, t := range tools {
+		f := sdk.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: json.RawMessage(t.Schema)}
+		wire[i] = tool{Type: sdk.ToolTypeFunction, Function: f}
+	}
+	return marshal(wire)
+}
+
 func encodeMessages(group []annotator.Message) ([]byte, error) {
 	parts := make([][]byte, len(group))
 	for i := range group {

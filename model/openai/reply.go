@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 
@@ -74,13 +75,14 @@ func (x *exchange) take(a *assembler, data []byte) error {
 		return x.classify(data)
 	}
 	if err != nil {
-		return unusable("the endpoint sent what is no chat completion: %v", err)
+		return unusable("the endpoint sent what is no chat completion: %w", err)
 	}
 	a.take(&c)
 	return nil
 }
 
+// unusable takes its arguments as fmt.Errorf does.
 func unusable(format string, args ...any) *model.Fault {
-	err := annotator.Errorf(annotator.Malformed, format, args...)
+	err := fmt.Errorf(format, args...)
 	return &model.Fault{Kind: annotator.Malformed, Message: err.Error(), Err: err}
 }

@@ -1,0 +1,83 @@
+package codex_test
+
+import (
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+
+	"annotator/codex"
+)
+
+func TestGroundForgivesTypography(t *testing.T) {
+	t.Parallel()
+	const body = "“Dawn’s the  ship,”\nshe said — and the café… closed."
+	for _, test := range []struct{ quote, want string }{
+		{`"Dawn's the ship,"`, "“Dawn’s the  ship,”"},
+		{"ship,” she said - and", "ship,”\nshe said — and"},
+		{norm.NFD.String("café..."), "café…"},
+		{"  closed. ", "closed."},
+	} {
+		got, ok := codex.Ground(body, test.quote)
+		if !ok || got.Quote != test.want {
+			t.Errorf("Ground(%q) = %+v, %v; want %q", test.quote, got, ok, test.want)
+		}
+	}
+}
+
+func TestGroundRefuses(t *testing.T) {
+	t.Parallel()
+	const body = "Dawn is a ship. … She sails."
+	for _, quote := range []string{"", " ", "…", ".", "dawn is", "Dawn was", "Dawn is a ship. She sails.", body + "x"} {
+		if got, ok := codex.Ground(body, quote); ok {
+			t.Errorf("Ground(%q) = %+v", quote, got)
+		}
+	}
+}
+
+// Whatever part of a body is quoted, it is found, and so it is in other composition and white space; the range cuts the
+// quotation out of the body.
+func TestGroundFindsEveryPart(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		runes := []rune(text(60).Draw(t, "body"))
+		start := rapid.IntRange(0, len(runes)).Draw(t, "start")
+		end := rapid.IntRange(start, len(runes)).Draw(t, "end")
+		body, quote := string(runes), string(runes[start:end])
+		if !checkGround(t, body, quote) && codex.HasWord(quote) {
+			t.Fatalf("%q is not found in %q", quote, body)
+		}
+		for _, other := range []string{norm.NFC.String(body), norm.NFD.String(body)} {
+			if !checkGround(t, other, body) && codex.HasWord(body) {
+				t.Fatalf("%q is not found in %q", body, other)
+			}
+		}
+	})
+}
+
+func FuzzGround(f *testing.F) {
+	f.Add("Dawn is a ship.", "a ship")
+	f.Add("e\u0301a\u0301", "é")
+	f.Add("a…b", "...b")
+	f.Add("각", "\u1100")
+	f.Add("\xffab\xfe", "b\xfe")
+	f.Add("\u0344x", "x")
+	f.Fuzz(func(t *testing.T, body, quote string) {
+		if utf8.ValidString(body) {
+			checkGround(t, body, quote)
+		}
+	})
+}
+
+func checkGround(t interface{ Fatalf(string, ...any) }, body, quote string) bool {
+	got, ok := codex.Ground(body, quote)
+	if !ok {
+		return false
+	}
+	runes := []rune(body)
+	if got.Start < 0 || got.Start >= got.End || got.End > len(runes) || string(runes[got.Start:got.End]) != got.Quote {
+		t.Fatalf("%q in %q: %+v cuts something else", quote, body, got)
+	}
+	return true
+}

@@ -1,0 +1,312 @@
+package codex_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// history is an entry with the revisions that made it, numbered as a database would.
+type history struct {
+	entry     annotator.Entry
+	revisions []annotator.Revision
+}
+
+func (h *history) revise(edit codex.Edit) error {
+	if edit.Actor == "" {
+		edit.Actor = annotator.ActorModel
+	}
+	revisions, err := codex.Revise(&h.entry, edit)
+	if err != nil {
+		return err
+	}
+	return h.apply(revisions)
+}
+
+func (h *history) apply(revisions []annotator.Revision) error {
+	for _, r := range revisions {
+		r.ID, r.Entry = int64(len(h.revisions)+1), 1
+		h.entry.ID = 1
+		if h.entry.Status == "" {
+			h.entry.Status = annotator.Tentative
+		}
+		h.revisions = append(h.revisions, r)
+		if err := codex.Apply(&h.entry, &r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// made returns an entry called Dawn with a definition, as of the first scene.
+func made(t *testing.T, definition string) *history {
+	t.Helper()
+	h := &history{}
+	if err := h.revise(codex.Edit{Name: new("Dawn"), Definition: &definition, At: annotator.PlaceAt(1, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func code(err error) string {
+	if r := (*codex.Refusal)(nil); errors.As(err, &r) {
+		return r.Code
+	}
+	return fmt.Sprint(err)
+}
+
+func TestReviseRefuses(t *testing.T) {
+	t.Parallel()
+	const full = "Dawn is a ship. She sails at night."
+	many := func(n int) (list []string) {
+		for i := range n {
+			list = append(list, fmt.Sprint("name ", i))
+		}
+		return list
+	}
+	for _, test := range []struct {
+		name string
+		edit codex.Edit
+		code string
+	}{
+		{"empty term", codex.Edit{Name: new(" ")}, "EMPTY"},
+		{"only a disambiguator", codex.Edit{Name: new("- (ship)")}, "EMPTY"},
+		{"long term", codex.Edit{Name: new(strings.Repeat("é", codex.MaxName+1))}, "TOO_LONG"},
+		{"empty definition", codex.Edit{Definition: new("...")}, "EMPTY"},
+		{"long definition", codex.Edit{Definition: new(strings.Repeat("a", codex.MaxDefinition+1))}, "TOO_LONG"},
+		{"empty tag", codex.Edit{Tags: []string{"ship", ""}}, "EMPTY"},
+		{"long tag", codex.Edit{Tags: []string{strings.Repeat("a", codex.MaxTag+1)}}, "TOO_LONG"},
+		{"many tags", codex.Edit{Tags: many(codex.MaxItems + 1)}, "TOO_LONG"},
+		{"empty alias", codex.Edit{Aliases: []string{"\x00"}}, "EMPTY"},
+		{"many aliases", codex.Edit{Aliases: many(codex.MaxItems)}, "TOO_LONG"},
+		{"narrower", codex.Edit{Definition: new("Dawn is a ship.")}, "NARROWER"},
+		{"narrower by rewriting", codex.Edit{Definition: new("A ship.")}, "NARROWER"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			h := made(t, full)
+			if got := code(h.revise(test.edit)); got != test.code {
+				t.Errorf("got %s, want %s", got, test.code)
+			}
+		})
+	}
+}
+
+func TestReviseRefusesByState(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		field annotator.Field
+		value string
+		actor annotator.Actor
+		code  string
+	}{
+		{annotator.FieldLock, "yes", annotator.ActorModel, "LOCKED"},
+		{annotator.FieldLock, "yes", annotator.ActorCurator, "LOCKED"},
+		{annotator.FieldLock, "yes", annotator.ActorPerson, "<nil>"},
+		{annotator.FieldRetired, "a mistake", annotator.ActorModel, "RETIRED"},
+		{annotator.FieldMerge, "7", annotator.ActorModel, "RETIRED"},
+	} {
+		h := made(t, "Dawn is a ship.")
+		if err := h.apply([]annotator.Revision{{Field: test.field, New: test.value}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := code(h.revise(codex.Edit{Tags: []string{"ship"}, Actor: test.actor})); got != test.code {
+			t.Errorf("%s %q for the %s: got %s, want %s", test.field, test.value, test.actor, got, test.code)
+		}
+	}
+}
+
+func TestNarrowerCountsEveryScript(t *testing.T) {
+	t.Parallel()
+	h := made(t, "曙光是一艘船。她在夜里航行。")
+	if got := code(h.revise(codex.Edit{Definition: new("曙光是一艘船。")})); got != "NARROWER" {
+		t.Errorf("got %s, want NARROWER", got)
+	}
+	if err := h.revise(codex.Edit{Definition: new("曙光是一艘船。"), Narrow: true, At: annotator.PlaceAt(2, 0)}); err != nil {
+		t.Errorf("narrow on purpose: %v", err)
+	}
+}
+
+// The claims of a scene's reading: one stays, one is closed and keeps its place and its end, one is new.
+func TestClaimsKeepTheirIdentity(t *testing.T) {
+	t.Parallel()
+	h := made(t, "Dawn is a ship. She is grey. She sails.")
+	err := h.revise(codex.Edit{
+		Definition: new("dawn is a ship. She sails. The crew mutinied and burned her to the waterline."),
+		Kind:       annotator.Claimed, At: annotator.PlaceAt(5, 2),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := annotator.PlaceAt(1, 0), annotator.PlaceAt(5, 2)
+	want := []annotator.Claim{
+		{ID: 1, Ord: 0, Text: "dawn is a ship.", Kind: annotator.Narrated, From: first},
+		{ID: 2, Ord: 1, Text: "She is grey.", Kind: annotator.Narrated, From: first, Until: second},
+		{ID: 3, Ord: 1, Text: "She sails.", Kind: annotator.Narrated, From: first},
+		{ID: 4, Ord: 2, Text: "The crew mutinied and burned her to the waterline.", Kind: annotator.Claimed, From: second},
+	}
+	if diff := cmp.Diff(want, h.entry.Claims); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEvidenceGoesToTheClaimItFits(t *testing.T) {
+	t.Parallel()
+	h := made(t, "Dawn is a ship. She sails at night.")
+	evidence := annotator.Evidence{Post: 9, Start: 3, End: 20, Quote: "sails every night"}
+	for range 2 { // the second time it is there already
+		if err := h.revise(codex.Edit{Evidence: &evidence}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	evidence.Claim = 2
+	if diff := cmp.Diff([]annotator.Evidence{evidence}, h.entry.Claims[1].Evidence); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Two readers of one entry may each add to it without the other's evidence showing up in theirs.
+func TestReviseDoesNotTouchTheEntry(t *testing.T) {
+	t.Parallel()
+	h := made(t, "Dawn is a ship.")
+	for i := range 3 { // leaves room in the slice of evidence
+		if err := h.revise(codex.Edit{Evidence: &annotator.Evidence{Post: int64(i + 1), Quote: "ship"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := h.entry.Claims[0].Evidence
+	room := held[:cap(held)]
+	before := slices.Clone(room)
+	if _, err := codex.Revise(&h.entry, codex.Edit{Evidence: &annotator.Evidence{Post: 9, Quote: "ship"}}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, room); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRetire(t *testing.T) {
+	t.Parallel()
+	h := made(t, "Dawn is a ship.")
+	if _, err := codex.Retire(&h.entry, " ", annotator.ActorModel, 0); code(err) != "EMPTY" {
+		t.Errorf("without a reason: %v", err)
+	}
+	revisions, err := codex.Retire(&h.entry, "there is no such ship", annotator.ActorModel, annotator.PlaceAt(2, 0))
+	if err == nil {
+		err = h.apply(revisions)
+	}
+	if err != nil || h.entry.Status != annotator.Retired {
+		t.Fatalf("status %s: %v", h.entry.Status, err)
+	}
+	if _, err := codex.Retire(&h.entry, "again", annotator.ActorModel, 0); code(err) != "RETIRED" {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+// edits generates what a model might ask for.
+func edits(scene int) *rapid.Generator[codex.Edit] {
+	return rapid.Custom(func(t *rapid.T) codex.Edit {
+		word := rapid.SampledFrom([]string{"Dawn", "dawn", "Mik", "Vys", "DAWN (ship)", "Ile  de Ré", "曙光"})
+		sentence := rapid.SampledFrom([]string{
+			"Dawn is a ship.", "She sails at night.", "dawn is a ship.", "The [[Mik]] owns her!", "曙光是船。", "Nobody knows why",
+		})
+		status := rapid.SampledFrom([]annotator.Status{annotator.Tentative, annotator.Confirmed})
+		edit := codex.Edit{
+			Name:    rapid.Ptr(word, true).Draw(t, "name"),
+			Tags:    rapid.SliceOfN(rapid.SampledFrom([]string{"ship", " Ship", "place"}), 0, 3).Draw(t, "tags"),
+			Aliases: rapid.SliceOfN(word, 0, 3).Draw(t, "aliases"),
+			Status:  rapid.Ptr(status, true).Draw(t, "status"),
+			Kind:    rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Claimed}).Draw(t, "kind"),
+			Narrow:  rapid.Bool().Draw(t, "narrow"),
+			Actor:   annotator.ActorModel, At: annotator.PlaceAt(scene, 0),
+		}
+		if rapid.Bool().Draw(t, "defines") {
+			sentences := rapid.SliceOfN(sentence, 1, 5).Draw(t, "sentences")
+			edit.Definition = new(strings.Join(sentences, " "))
+		}
+		if rapid.Bool().Draw(t, "quotes") {
+			edit.Evidence = &annotator.Evidence{Post: int64(scene), End: 4, Quote: sentence.Draw(t, "quote")}
+		}
+		return edit
+	})
+}
+
+// Over any run of edits: the entry is the replay of its revisions; a definition that was accepted is what the entry says;
+// the same edit again changes nothing; a refused edit changes nothing; closed claims stay closed.
+func TestReviseAndReplay(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		h := &history{}
+		for scene := range rapid.IntRange(1, 6).Draw(t, "scenes") {
+			edit := edits(scene+1).Draw(t, "edit")
+			before := h.entry
+			if err := h.revise(edit); err != nil {
+				if r := (*codex.Refusal)(nil); !errors.As(err, &r) {
+					t.Fatal(err)
+				}
+				continue
+			}
+			checkEdit(t, h, edit)
+			checkClosed(t, &before, &h.entry)
+		}
+		replayed, err := codex.Replay(h.revisions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&h.entry, replayed[1], cmpopts.EquateEmpty()); len(h.revisions) > 0 && diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func checkEdit(t *rapid.T, h *history, edit codex.Edit) {
+	e := &h.entry
+	if edit.Definition != nil && e.Definition() != asked(*edit.Definition) {
+		t.Fatalf("asked for %q, got %q", asked(*edit.Definition), e.Definition())
+	}
+	if !slices.IsSorted(e.Tags) || len(slices.Compact(slices.Clone(e.Tags))) != len(e.Tags) {
+		t.Fatalf("tags %q", e.Tags)
+	}
+	for i := 1; i < len(e.Aliases); i++ {
+		if codex.Normalize(e.Aliases[i-1].Name) >= codex.Normalize(e.Aliases[i].Name) {
+			t.Fatalf("aliases %v", e.Aliases)
+		}
+	}
+	if again, err := codex.Revise(e, edit); err != nil || len(again) > 0 {
+		t.Fatalf("the same edit again: %v, %v", again, err)
+	}
+}
+
+// asked joins a definition's sentences, each once.
+func asked(definition string) string {
+	var distinct []string
+	seen := map[string]bool{}
+	for _, sentence := range codex.Sentences(definition) {
+		if key := codex.Normalize(sentence); !seen[key] {
+			seen[key] = true
+			distinct = append(distinct, sentence)
+		}
+	}
+	return strings.Join(distinct, " ")
+}
+
+func checkClosed(t *rapid.T, before, after *annotator.Entry) {
+	for _, claim := range before.Claims {
+		at := slices.IndexFunc(after.Claims, func(c annotator.Claim) bool { return c.ID == claim.ID })
+		if at < 0 {
+			t.Fatalf("claim %d is gone", claim.ID)
+		}
+		if claim.Until != 0 && cmp.Diff(claim, after.Claims[at]) != "" {
+			t.Fatalf("closed claim %+v became %+v", claim, after.Claims[at])
+		}
+	}
+}

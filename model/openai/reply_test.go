@@ -1,0 +1,247 @@
+package openai_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/openai"
+)
+
+// unmeasured compares what was said, not how it came.
+var unmeasured = cmpopts.IgnoreFields(model.Reply{}, "Raw", "FirstByte", "Duration")
+
+func callChunk(parts string) string {
+	return `{"choices":[{"index":0,"delta":{"tool_calls":[` + parts + `]}}]}`
+}
+
+// TestReadReply holds what servers do to replies, each from a public report.
+func TestReadReply(t *testing.T) {
+	t.Parallel()
+	const (
+		stream = "text/event-stream"
+		object = "application/json"
+	)
+	plain := model.Reply{Text: "Dawn", Finish: "stop", Model: "m", Usage: exactUsage}
+	uncounted := model.Reply{Text: "Dawn", Finish: "stop", Model: "m"}
+	called := func(calls ...annotator.ToolCall) model.Reply {
+		return model.Reply{Finish: "stop", Model: "m", Calls: calls}
+	}
+	tests := []struct {
+		name, media, body string
+		want              model.Reply
+	}{
+		{"ordinary", stream, events(textChunk, finishChunk, usageChunk, "[DONE]"), plain},
+		{"no [DONE]", stream, events(textChunk, finishChunk, usageChunk), plain},
+		{"no last line end", stream, "data: " + textChunk + "\ndata: " + finishChunk, uncounted},
+		{"no blanks", stream, "data:" + textChunk + "\ndata:" + finishChunk + "\ndata:[DONE]\n", uncounted},
+		{"keep-alives", stream, ": ping\n\n: OPENROUTER PROCESSING\n\ndata:\n\ndata: \n\nevent: ping\nid: 1\nretry: 5\n\n" + events(textChunk, finishChunk, usageChunk), plain},
+		{"CRLF and BOM", stream, "\ufeff" + strings.ReplaceAll(events(textChunk, finishChunk), "\n", "\r\n"), uncounted},
+		{"usage null", stream, events(`{"choices":[],"usage":null}`, textChunk, finishChunk, `{"choices":[],"usage":null}`), uncounted},
+		{"usage unreadable", stream, events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":"many"}}`), uncounted},
+		{"usage zero", stream, events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":0}}`), uncounted},
+		{"error null", stream, events(`{"error":null,`+textChunk[1:], finishChunk), uncounted},
+		{"two finishes", stream, events(textChunk, finishChunk, textChunk, strings.Replace(finishChunk, "stop", "length", 1)), uncounted},
+		{"another choice", stream, events(textChunk, `{"choices":[{"index":1,"delta":{"content":"x"}}]}`, finishChunk), uncounted},
+		{"wrong type", "text/plain", events(textChunk, finishChunk, "[DONE]"), uncounted},
+		{"an object where a stream was asked for", object, ` {"model":"m","choices":[{"message":{"content":"Dawn"},"finish_reason":"stop"}]}`, uncounted},
+		{"llama.cpp counts its cache", stream, events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2},"timings":{"cache_n":8}}`), plain},
+		{"content null", object, `{"model":"m","choices":[{"message":{"content":null},"finish_reason":"stop"}]}`, called()},
+		{"content in parts", object, `{"model":"m","choices":[{"message":{"content":[{"type":"text","text":"Da"},{"type":"image"},{"type":"text","text":"wn"}]},"finish_reason":"stop"}]}`, uncounted},
+		{"arguments an object", object, `{"model":"m","choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x": 1}}}]},"finish_reason":"stop"}]}`, called(call("a", "f", `{"x": 1}`))},
+		{"no ids, doubled ids", object, `{"model":"m","choices":[{"message":{"tool_calls":[{"function":{"name":"f"}},{"id":"a","function":{"name":"g","arguments":null}},{"id":"a","function":{"name":"h","arguments":""}}]},"finish_reason":"stop"}]}`, called(call("", "f", ""), call("a", "g", ""), call("a", "h", ""))},
+		{
+			"calls in pieces", stream, events(
+				callChunk(`{"index":1,"id":"b","function":{"name":"g","arguments":"{"}}`),
+				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}},{"index":1,"function":{"arguments":"}"}}`),
+				callChunk(`{"index":0,"id":"a","function":{"arguments":":1}"}}`), finishChunk),
+			called(call("a", "f", `{"x":1}`), call("b", "g", `{}`)),
+		},
+		{
+			"calls without index", stream, events(
+				callChunk(`{"id":"a","function":{"name":"f","arguments":"{"}}`), callChunk(`{"function":{"arguments":"}"}}`),
+				callChunk(`{"id":"b","function":{"name":"g","arguments":"{}"}}`), finishChunk),
+			called(call("a", "f", `{}`), call("b", "g", `{}`)),
+		},
+		{
+			"every index 0", stream, events(
+				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`),
+				callChunk(`{"index":0,"id":"b","function":{"name":"g","arguments":"{}"}}`), finishChunk),
+			called(call("a", "f", `{}`), call("b", "g", `{}`)),
+		},
+		{
+			"reasoning under two names", stream, events(
+				`{"model":"m","choices":[{"delta":{"reasoning":"h","reasoning_content":"h"}}]}`,
+				`{"choices":[{"delta":{"reasoning_content":"m"}}]}`, finishChunk),
+			model.Reply{Reasoning: "hm", Finish: "stop", Model: "m"},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := newClient(t, openai.Options{HTTP: respond(200, test.media, test.body)})
+			got, err := complete(t.Context(), c, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(&test.want, got, unmeasured); diff != "" {
+				t.Error(diff)
+			}
+			if string(got.Raw) != test.body {
+				t.Errorf("raw is %q", got.Raw)
+			}
+		})
+	}
+}
+
+// script is a reply and a way to stream it.
+type script struct {
+	reply  model.Reply
+	frames []string
+	whole  string
+}
+
+func scripts() *rapid.Generator[script] {
+	return rapid.Custom(func(t *rapid.T) script {
+		s := script{reply: model.Reply{
+			Model:     "m",
+			Text:      rapid.String().Draw(t, "text"),
+			Reasoning: rapid.String().Draw(t, "reasoning"),
+			Calls:     rapid.SliceOfN(calls(), 0, 3).Draw(t, "calls"),
+			Finish:    rapid.SampledFrom([]string{"stop", "tool_calls", "length"}).Draw(t, "finish"),
+			Usage:     annotator.Usage{Prompt: rapid.IntRange(1, 9).Draw(t, "prompt"), Completion: 3, Exact: true},
+		}}
+		s.stream(t)
+		s.wholly()
+		return s
+	})
+}
+
+// stream breaks the reply into frames, at any character.
+func (s *script) stream(t *rapid.T) {
+	add := func(format string, args ...any) {
+		if rapid.Bool().Draw(t, "keep-alive") {
+			s.frames = append(s.frames, "")
+		}
+		s.frames = append(s.frames, `{"model":"m","choices":[{"index":0,"delta":`+fmt.Sprintf(format, args...)+`}]}`)
+	}
+	for _, piece := range pieces(t, s.reply.Reasoning) {
+		add(`{"reasoning":%s}`, quote(piece))
+	}
+	for _, piece := range pieces(t, s.reply.Text) {
+		add(`{"content":%s}`, quote(piece))
+	}
+	for i, c := range s.reply.Calls {
+		add(`{"tool_calls":[{"index":%d,"id":%q,"function":{"name":%q,"arguments":""}}]}`, i, c.ID, c.Name)
+		for _, piece := range pieces(t, c.Arguments) {
+			add(`{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}`, i, quote(piece))
+		}
+	}
+	s.frames = append(s.frames,
+		fmt.Sprintf(`{"model":"m","choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, s.reply.Finish),
+		fmt.Sprintf(`{"model":"m","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":3}}`, s.reply.Usage.Prompt),
+		"[DONE]")
+}
+
+func pieces(t *rapid.T, s string) (all []string) {
+	runes := []rune(s)
+	for len(runes) > 0 {
+		n := rapid.IntRange(1, len(runes)).Draw(t, "piece")
+		all = append(all, string(runes[:n]))
+		runes = runes[n:]
+	}
+	return all
+}
+
+func (s *script) wholly() {
+	var calls []string
+	for _, c := range s.reply.Calls {
+		calls = append(calls, fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}`, c.ID, c.Name, quote(c.Arguments)))
+	}
+	s.whole = fmt.Sprintf(`{"model":"m","choices":[{"index":0,"message":{"content":%s,"reasoning_content":%s,"tool_calls":[%s]},"finish_reason":%q}],"usage":{"prompt_tokens":%d,"completion_tokens":3}}`,
+		quote(s.reply.Text), quote(s.reply.Reasoning), strings.Join(calls, ","), s.reply.Finish, s.reply.Usage.Prompt)
+}
+
+func TestStreamedIsUnstreamed(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		s := scripts().Draw(rt, "script")
+		c := newClient(t, openai.Options{HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+			if r.Header.Get("Accept") == "application/json" {
+				return response(200, "application/json", strings.NewReader(s.whole)), nil
+			}
+			return response(200, "text/event-stream", strings.NewReader(events(s.frames...))), nil
+		})})
+		for _, stream := range []bool{true, false} {
+			got, err := complete(t.Context(), c, stream)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if diff := cmp.Diff(&s.reply, got, unmeasured, cmpopts.EquateEmpty()); diff != "" {
+				rt.Fatalf("stream %v: %s", stream, diff)
+			}
+		}
+	})
+}
+
+// TestCutAnywhere ends a stream behind each of its bytes: there is the whole reply or none.
+func TestCutAnywhere(t *testing.T) {
+	t.Parallel()
+	body := "\ufeff" + events(textChunk, callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), "", finishChunk, usageChunk, "[DONE]")
+	body = strings.ReplaceAll(body, "Dawn", "Dämmerung \U0001F305")
+	want := &model.Reply{Text: "Dämmerung \U0001F305", Finish: "stop", Model: "m", Calls: []annotator.ToolCall{call("a", "f", "{}")}}
+	finished := strings.Index(body, finishChunk) + len(finishChunk)
+	for n := range len(body) + 1 {
+		c := newClient(t, openai.Options{HTTP: tripper(func(*http.Request) (*http.Response, error) {
+			return response(200, "text/event-stream", iotest.OneByteReader(strings.NewReader(body[:n]))), nil
+		})})
+		got, err := complete(t.Context(), c, true)
+		if n < finished || err != nil && n < len(body) {
+			if f := fault(t, got, err); f.Kind != annotator.Malformed {
+				t.Fatalf("cut at %d: kind %q", n, f.Kind)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, unmeasured, cmpopts.IgnoreFields(model.Reply{}, "Usage")); diff != "" {
+			t.Fatalf("cut at %d: %s", n, diff)
+		}
+	}
+}
+
+func FuzzReadReply(f *testing.F) {
+	f.Add("text/event-stream", []byte(events(textChunk, finishChunk, usageChunk, "[DONE]")))
+	f.Add("text/event-stream", []byte(events(textChunk, `{"error":{"message":"x"}}`)+"event: error\ndata: x\n"))
+	f.Add("application/json", []byte(`{"choices":[{"message":{"content":[{"text":"a"}],"tool_calls":[{"index":-1,"function":{"arguments":{}}}]},"finish_reason":"stop"}]}`))
+	f.Add("", []byte("\xef\xbb\xbf \r\n{\"choices\":[{\"delta\":{\"tool_calls\":[{}]}}]}"))
+	f.Add("text/html", []byte("<html>"))
+	f.Fuzz(func(t *testing.T, media string, body []byte) {
+		read := func(r io.Reader) (*model.Reply, string) {
+			c := newClient(t, openai.Options{HTTP: tripper(func(*http.Request) (*http.Response, error) { return response(200, media, r), nil })})
+			reply, err := complete(t.Context(), c, true)
+			if err != nil {
+				return nil, err.Error()
+			}
+			if reply.Finish == "" {
+				t.Error("a reply without an end")
+			}
+			return reply, ""
+		}
+		whole, said := read(strings.NewReader(string(body)))
+		broken, saidBroken := read(iotest.OneByteReader(strings.NewReader(string(body))))
+		if diff := cmp.Diff(whole, broken, unmeasured); diff != "" || said != saidBroken {
+			t.Errorf("byte by byte it is another reply: %s %q %q", diff, said, saidBroken)
+		}
+	})
+}
