@@ -28,7 +28,7 @@ type Edit struct {
 }
 
 // Refusal says why an edit is not made. Its code is for the one who asked, who can do better.
-type Refusal struct {
+type Refusal struct { //nolint:errname // a refusal is an answer before it is an error
 	Code    string // EMPTY, TOO_LONG, LOCKED, NARROWER or RETIRED
 	Message string
 }
@@ -52,7 +52,7 @@ const (
 // Revise returns the revisions that an edit makes to an entry, without ids, times or trace; none where the entry
 // already is as asked. The zero entry with an id is a new one. A *Refusal tells why the edit cannot be made.
 func Revise(e *annotator.Entry, edit Edit) ([]annotator.Revision, error) {
-	r := reviser{edit: edit, now: clone(e)}
+	r := newReviser(e, edit)
 	for _, step := range []func() error{r.allowed, r.name, r.aliases, r.tags, r.definition, r.evidence, r.status} {
 		if err := step(); err != nil {
 			return nil, err
@@ -66,6 +66,13 @@ type reviser struct {
 	edit      Edit
 	now       annotator.Entry
 	revisions []annotator.Revision
+}
+
+// newReviser dates the edit no earlier than the entry's newest revision: an entry as of a place is then what its first
+// revisions make, and none of them rests on a later one.
+func newReviser(e *annotator.Entry, edit Edit) reviser {
+	edit.At = max(edit.At, e.Last)
+	return reviser{edit: edit, now: clone(e)}
 }
 
 func clone(e *annotator.Entry) annotator.Entry {
@@ -313,7 +320,7 @@ func (r *reviser) status() error {
 
 // Retire returns the revision that takes a live entry out of the codex, with the reason.
 func Retire(e *annotator.Entry, reason string, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
-	r := reviser{edit: Edit{Actor: actor, At: at}, now: clone(e)}
+	r := newReviser(e, Edit{Actor: actor, At: at})
 	if err := r.allowed(); err != nil {
 		return nil, err
 	}
@@ -341,6 +348,6 @@ func encode(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // plain structs of strings and numbers
+	_ = e.Encode(v) //nolint:errchkjson // structs of strings and numbers always encode
 	return strings.TrimSuffix(b.String(), "\n")
 }

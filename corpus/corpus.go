@@ -47,25 +47,25 @@ func Open(ctx context.Context, path string) (*DB, error) {
 }
 
 // openError knows one case more than the driver does: readers of a write-ahead log share an index of it in a file beside the
-// database, which a folder that cannot be written has no place for.
+// database, for which there is no place in a folder that cannot be written.
 func openError(err error, path string) error {
-	const cannotOpen = 14
-	if sqlite.Code(err)&0xff != cannotOpen {
+	const readOnly, cannotOpen = 8, 14
+	if code := sqlite.Code(err) & 0xff; code != readOnly && code != cannotOpen {
 		return err
 	}
 	return annotator.Errorf(annotator.Misused, "open the corpus %s: %w", path, err).
-		WithAdvice("if it is in WAL mode in a folder that cannot be written, copy it to one that can")
+		WithAdvice("if it is in WAL mode and its folder cannot be written, copy it to one that can")
 }
 
 // Close releases the file.
 func (db *DB) Close() error { return sqlite.Wrap(db.pool.Close(), "close the corpus %s", db.path) }
 
-// Title returns the story's title as its importer recorded it, else the file's name without extensions.
+// Title returns the story's title as its importer recorded it, else the file's name without extension.
 func (db *DB) Title(ctx context.Context) (string, error) {
 	title, err := db.Meta(ctx, MetaTitle)
 	if title == "" {
-		name := filepath.Base(db.path)
-		title, _, _ = strings.Cut(strings.TrimLeft(name, "."), ".")
+		title = filepath.Base(db.path)
+		title = strings.TrimSuffix(strings.TrimSuffix(title, filepath.Ext(title)), ".corpus")
 	}
 	return title, err
 }

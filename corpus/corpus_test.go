@@ -3,6 +3,7 @@ package corpus_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -222,8 +223,10 @@ func TestPoorSchemaAndForeignValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []annotator.Post{
-			{ID: 1, Thread: 1, Body: "a\uFFFDb"}, {ID: 2, Thread: 1, Time: 5, Body: "c\uFFFDd"},
-			{ID: 3, Thread: 1, Time: 6}, {ID: 4, Thread: 1, Time: 7, Body: "e"},
+			{ID: 1, Thread: 1, Body: "a\uFFFDb"},
+			{ID: 2, Thread: 1, Time: 5, Body: "c\uFFFDd"},
+			{ID: 3, Thread: 1, Time: 6},
+			{ID: 4, Thread: 1, Time: 7, Body: "e"},
 		}
 		for i := range want {
 			want[i].Tags = []string{"qm_post"}
@@ -276,18 +279,24 @@ func TestReadOnlyFolder(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")
 	}
-	path := foreign(t, plainSchema, forum)
-	if err := os.Chmod(path, 0o400); err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.Dir(path)
-	if err := os.Chmod(folder, 0o500); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
-	if got := len(outline(t, open(t, path), corpus.Limits{}, corpus.Cursor{})); got != 5 {
+	if got := len(outline(t, open(t, locked(t, "DELETE")), corpus.Limits{}, corpus.Cursor{})); got != 5 {
 		t.Errorf("%d scenes", got)
 	}
+	if _, err := corpus.Open(t.Context(), locked(t, "WAL")); annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "copy it") {
+		t.Errorf("in WAL mode: %v", err)
+	}
+}
+
+// locked makes a corpus that cannot be written, in a folder that cannot either.
+func locked(t *testing.T, mode string) string {
+	t.Helper()
+	path := foreign(t, plainSchema, forum, `PRAGMA journal_mode = `+mode)
+	folder := filepath.Dir(path)
+	t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
+	if err := errors.Join(os.Chmod(path, 0o400), os.Chmod(folder, 0o500)); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func TestIdentityFollowsChanges(t *testing.T) {

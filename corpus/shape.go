@@ -140,7 +140,7 @@ func columnsOf(ctx context.Context, pool *sql.DB, table string) (columns, error)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	found := columns{}
 	for rows.Next() {
 		var name string

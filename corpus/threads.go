@@ -60,7 +60,7 @@ func (db *DB) titles(ctx context.Context) (map[int64]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	titles := map[int64]string{}
 	for rows.Next() {
 		var id int64
@@ -98,7 +98,7 @@ func (db *DB) beginnings(ctx context.Context) ([]beginning, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	var found []beginning
 	for rows.Next() {
 		b := beginning{posts: true}

@@ -104,7 +104,7 @@ func (db *DB) threadPosts(ctx context.Context, threads []annotator.Thread, last 
 	if err != nil {
 		return err
 	}
-	defer query.Close()
+	defer func() { _ = query.Close() }()
 	for _, t := range threads {
 		rows, err := query.QueryContext(ctx, t.ID, after.time, after.id)
 		if err != nil {
@@ -146,7 +146,7 @@ func (db *DB) wholePosts(ctx context.Context, _ []annotator.Thread, last Cursor,
 
 // eachPost yields the rows' posts and closes the rows. It returns false where the loop was left.
 func eachPost(rows *sql.Rows, yield func(*annotator.Post) bool) (more bool, err error) {
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		p, err := scanPost(rows)
 		if err != nil {

@@ -103,10 +103,11 @@ func (w *Writer) prepare(ctx context.Context) error {
 		{&w.link, `INSERT INTO link (link_from, link_to) VALUES (?, ?) ON CONFLICT DO NOTHING`},
 		{&w.meta, `INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`},
 	} {
-		var err error
-		if *s.statement, err = w.tx.PrepareContext(ctx, s.text); err != nil {
+		prepared, err := w.tx.PrepareContext(ctx, s.text) //nolint:sqlclosecheck // the transaction closes it
+		if err != nil {
 			return err
 		}
+		*s.statement = prepared
 	}
 	return nil
 }

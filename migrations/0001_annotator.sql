@@ -94,7 +94,7 @@ CREATE VIEW tool_interaction AS
   SELECT c.call_id, c.turn, c.scene, c.tool AS tool_name, c.arguments, r.content AS result, r.error,
          CASE WHEN r.id IS NULL THEN 'PENDING' WHEN r.error = '' THEN 'SUCCESS' ELSE 'ERROR' END AS status,
          c.id AS call_trace, r.id AS result_trace
-    FROM trace c LEFT JOIN trace r ON r.call_id = c.call_id AND r.kind = 'tool_result'
+    FROM trace c LEFT JOIN trace r ON r.call_id = c.call_id AND r.call_id <> '' AND r.kind = 'tool_result'
    WHERE c.kind = 'tool_call'
   UNION ALL -- what a text reply asked for, with what came of it
   SELECT call_id, turn, scene, tool, arguments, content, error, CASE WHEN error = '' THEN 'SUCCESS' ELSE 'ERROR' END, id, id
@@ -220,6 +220,7 @@ CREATE TABLE revision (
   CHECK (actor <> 'model' OR trace_id IS NOT NULL)
 ) STRICT;
 CREATE INDEX revision_entry ON revision (entry_id, id);
+CREATE INDEX revision_trace ON revision (trace_id); -- a result's row comes after its revisions, and is looked for among them then
 
 CREATE TABLE snapshot (
   id          INTEGER PRIMARY KEY,

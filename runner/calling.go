@@ -25,18 +25,17 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	if err != nil {
 		return "", err
 	}
-	d.failing.attempt++
 	call := &storage.Call{
-		Turn: d.turn, Scene: d.row.N, Purpose: "annotate", Attempt: d.failing.attempt, Estimate: r.rawTokens(),
+		Turn: d.turn, Scene: d.row.N, Purpose: "annotate", Attempt: d.trial.attempt + 1, Estimate: r.rawTokens(),
 	}
-	if err := r.Store.OpenCall(ctx, call); err != nil {
+	reply, fault, err := r.attempt(ctx, call, request, &d.trial)
+	switch {
+	case err != nil:
 		return "", err
+	case reply != nil:
+		return r.replied(ctx, call, reply)
 	}
-	reply, err := r.Wire.Complete(ctx, request)
-	if err != nil {
-		return r.callFailed(ctx, call, err)
-	}
-	return r.callEnded(ctx, call, reply)
+	return r.callFailed(fault)
 }
 
 func (r *Runner) request() (*model.Request, error) {
@@ -52,25 +51,35 @@ func (r *Runner) replyTokens() int {
 	return min(r.Config.MaxTokens, cmp.Or(r.day.replyTokens, r.Config.MaxTokens))
 }
 
-func (r *Runner) callEnded(ctx context.Context, call *storage.Call, reply *model.Reply) (annotator.Event, error) {
-	d := r.day
-	call.Model, call.Finish, call.Usage = reply.Model, reply.Finish, r.accounted(call, reply)
-	call.FirstByte, call.Duration = reply.FirstByte, reply.Duration
+// replied ends a call with the rows of its reply.
+func (r *Runner) replied(ctx context.Context, call *storage.Call, reply *model.Reply) (annotator.Event, error) {
 	rows := r.replyRows(reply)
 	if err := r.Store.Reply(ctx, call, rows); err != nil {
 		return "", err
 	}
-	if call.Usage.Exact {
-		r.counter.Observe(call.Estimate, call.Usage.Prompt)
-	}
-	d.failing.attempt, d.failing.waited = 0, 0
-	r.publish(annotator.Notice{Kind: annotator.NoticeCall, Usage: &call.Usage, Duration: reply.Duration})
+	r.day.trial = trial{}
 	for i := range rows {
 		if err := r.add(&rows[i]); err != nil {
 			return "", err
 		}
 	}
+	r.counted(call.Estimate, call.Usage, &rows[0])
 	return annotator.EventReplied, nil
+}
+
+// counted takes in what the server says of the newest prompt and the reply to it. What the window then holds is known
+// exactly, but for reasoning, which is generated and not sent again.
+func (r *Runner) counted(estimate int, usage annotator.Usage, reply *annotator.Trace) {
+	if !usage.Exact {
+		return
+	}
+	r.counter.Observe(estimate, usage.Prompt)
+	r.exact, r.since = usage.Prompt, 0
+	if reply.Reasoning == "" {
+		r.exact += usage.Completion
+	} else {
+		r.exact += r.counter.Scale(reply.Tokens)
+	}
 }
 
 // accounted is what a call cost: as the server reports it, else as it is estimated here.
@@ -106,30 +115,61 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	return rows
 }
 
-// callFailed records the failure with what is done about it. What that is, the retry policy says.
-func (r *Runner) callFailed(ctx context.Context, call *storage.Call, err error) (annotator.Event, error) {
+// trial is a request under way: how often it was tried, and how long it has waited.
+type trial struct {
+	attempt  int           // failed ones
+	waited   time.Duration // for a server that is not there or not ready
+	delay    time.Duration // until the next attempt
+	decision model.Decision
+	reason   string
+}
+
+// attempt makes one call. A failed one is on record with what is to be done about it, as the retry policy says; one that
+// brought a reply is the caller's to end. Reply and fault are both nil only with an error.
+func (r *Runner) attempt(ctx context.Context, call *storage.Call, request *model.Request, t *trial) (*model.Reply, *model.Fault, error) {
+	if err := r.Store.OpenCall(ctx, call); err != nil {
+		return nil, nil, err
+	}
+	reply, err := r.Wire.Complete(ctx, request)
+	if err == nil {
+		call.Model, call.Finish, call.Usage = reply.Model, reply.Finish, r.accounted(call, reply)
+		call.FirstByte, call.Duration = reply.FirstByte, reply.Duration
+		r.publish(annotator.Notice{Kind: annotator.NoticeCall, Usage: &call.Usage, Duration: reply.Duration})
+		return reply, nil, nil
+	}
 	fault := asFault(err)
-	d := r.day
-	delay, decision := r.Config.Retry.Next(d.failing.attempt, fault, d.failing.waited, r.Random)
-	call.Outcome, call.Decision, call.Status, call.Fault = string(fault.Kind), string(decision), fault.Status, fault.Error()
+	t.failed(fault, &r.Config.Retry, r.Random)
+	call.Outcome, call.Decision, call.Status, call.Fault = string(fault.Kind), string(t.decision), fault.Status, fault.Error()
 	call.Usage, call.Raw, call.FirstByte, call.Duration = fault.Usage, fault.Raw, fault.FirstByte, fault.Duration
 	if ctx.Err() != nil {
 		call.Outcome, call.Decision = "interrupted", "stopped by a signal"
 	}
 	if err := r.Store.FailCall(ctx, call); err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	r.publish(annotator.Notice{Kind: annotator.NoticeCall, Duration: fault.Duration, Reason: fault.Error()})
 	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	}
-	switch decision {
+	return nil, fault, nil
+}
+
+// failed has the policy decide. A server that is not there or not ready does not use up the request's attempts.
+func (t *trial) failed(fault *model.Fault, policy *model.Policy, random func() float64) {
+	t.attempt++
+	t.delay, t.decision = policy.Next(t.attempt, fault, t.waited, random)
+	t.reason = fault.Error()
+	if t.decision == model.Wait {
+		t.attempt--
+		t.waited += t.delay + fault.Duration
+	}
+}
+
+// callFailed is what a failed call means for the scene.
+func (r *Runner) callFailed(fault *model.Fault) (annotator.Event, error) {
+	d := r.day
+	switch d.trial.decision {
 	case model.Retry, model.Wait:
-		d.failing.delay, d.failing.reason = delay, fault.Error()
-		if decision == model.Wait { // a server that is not there does not use up the scene's attempts
-			d.failing.attempt--
-			d.failing.waited += delay + fault.Duration
-		}
 		return annotator.EventTransient, nil
 	case model.ShrinkReply:
 		d.replyTokens = max(r.replyTokens()/2, 1)
@@ -140,7 +180,11 @@ func (r *Runner) callFailed(ctx context.Context, call *storage.Call, err error) 
 	case model.Quarantine:
 		return r.refuse(fault.Error(), fault.Raw)
 	}
-	return "", annotator.Errorf(annotator.Halted, "%s: %w", r.Config.Endpoint, fault).WithAdvice("%s", advice(fault))
+	return "", r.halt(fault)
+}
+
+func (r *Runner) halt(fault *model.Fault) error {
+	return annotator.Errorf(annotator.Halted, "%s: %w", r.Config.Endpoint, fault).WithAdvice("%s", advice(fault))
 }
 
 func asFault(err error) *model.Fault {
@@ -159,16 +203,20 @@ func advice(f *model.Fault) string {
 
 // retrying is RETRYING: it waits until the next attempt is due.
 func (r *Runner) retrying(ctx context.Context) (annotator.Event, error) {
-	d := r.day
-	r.publish(annotator.Notice{Kind: annotator.NoticeWait, Duration: d.failing.delay, Reason: d.failing.reason})
-	timer := time.NewTimer(d.failing.delay)
+	return annotator.EventRetry, r.pause(ctx, &r.day.trial)
+}
+
+// pause waits for the next attempt. A stop does not sit it out.
+func (r *Runner) pause(ctx context.Context, t *trial) error {
+	r.publish(annotator.Notice{Kind: annotator.NoticeWait, Duration: t.delay, Reason: t.reason})
+	timer := time.NewTimer(t.delay)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return annotator.EventRetry, nil
+		return nil
 	case <-r.hurry:
-		return "", annotator.Errorf(annotator.Interrupted, "stopped while waiting for the endpoint (%s)", d.failing.reason)
+		return annotator.Errorf(annotator.Interrupted, "stopped while waiting for the endpoint (%s)", t.reason)
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 }

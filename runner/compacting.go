@@ -2,63 +2,234 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"annotator"
+	"annotator/context/compaction"
 	"annotator/context/prompt"
 	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/storage"
 )
 
-// compacting is COMPACTING: when the prompt would not fit, the oldest whole turns leave the window, down to the low-water
-// mark, so that the prefix which the server has cached changes seldom. A scene that does not fit an empty window is refused.
+// compacting is COMPACTING: when the prompt would not fit, turns give way to summaries, step by step, each of which is in
+// the journal before the next begins. A scene that does not fit an emptied window is refused.
 func (r *Runner) compacting(ctx context.Context) (annotator.Event, error) {
-	d, budget := r.day, r.promptBudget()
-	need := r.promptTokens()
-	if d.turn == 0 {
-		need += r.counter.Scale(tokens.Estimate(prompt.Scene(&d.scene)) + tokens.PerMessage)
-	}
-	if need <= budget && !d.squeeze {
+	d, policy := r.day, &r.Config.Compaction
+	v := compaction.View{Tokens: r.needed(), Budget: r.promptBudget()}
+	if !d.squeeze && !r.unfinished && !policy.Full(v) {
 		return annotator.EventFits, nil
 	}
-	older := r.window.Turns()
-	if n := len(older); d.turn != 0 && n > 0 {
-		older = older[:n-1]
-	}
-	held := 0
-	for _, turn := range older {
-		held += r.counter.Scale(turn.Tokens)
-	}
-	fixed := need - held
-	target := int(float64(budget)*r.Config.LowWater) - fixed
-	_, overflow := window.Select(older, max(target, 0), func(t window.Turn) int { return r.counter.Scale(t.Tokens) })
-	if overflow == nil {
-		return r.refuseSize(need, budget)
-	}
-	d.squeeze = false
-	through := older[overflow.Dropped-1].ID
-	if err := r.drop(ctx, overflow, through, need); err != nil {
+	v, err := r.view(ctx)
+	if err != nil {
 		return "", err
 	}
-	if need -= overflow.Tokens; need > budget {
-		return r.refuseSize(need, budget)
+	if d.squeeze { // whatever we count, the server wants less
+		v.Tokens = max(v.Tokens, v.Budget+1)
 	}
+	squeezed, err := r.makeRoom(ctx, v)
+	if err != nil {
+		return "", err
+	}
+	if need := r.needed(); need > v.Budget || d.squeeze && !squeezed {
+		return r.refuse(fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget", need, v.Budget), nil)
+	}
+	d.squeeze, r.unfinished = false, false
 	return annotator.EventFits, nil
 }
 
-func (r *Runner) refuseSize(need, budget int) (annotator.Event, error) {
-	return r.refuse(fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget", need, budget), nil)
+// makeRoom goes through the steps that the policy asks for, and reports whether any was made. A step that fails changes
+// nothing, and the next tier is tried.
+func (r *Runner) makeRoom(ctx context.Context, v compaction.View) (made bool, err error) {
+	var failed []compaction.Tier
+	for {
+		step, ok := r.Config.Compaction.Next(v, failed)
+		if !ok {
+			return made, nil
+		}
+		before := r.rawTokens()
+		err := r.compact(ctx, step, v)
+		if errors.Is(err, errNotBetter) {
+			failed = append(failed, step.Tier)
+			continue
+		}
+		if err != nil {
+			return made, err
+		}
+		if after := r.rawTokens(); after >= before {
+			return made, annotator.Errorf(annotator.Halted, "compaction makes no progress: tier %s left %d of %d tokens", step.Tier, after, before).
+				WithAdvice("raise --context-budget, then run again")
+		}
+		if v, err = r.view(ctx); err != nil {
+			return made, err
+		}
+		made = true
+	}
 }
 
-func (r *Runner) drop(ctx context.Context, overflow *window.Overflow, through int64, before int) error {
-	reason := fmt.Sprintf("the window was full: its %d oldest turns (about %d tokens) left it", overflow.Dropped, overflow.Tokens)
-	err := r.Store.Compact(ctx, storage.Compaction{
-		Tier: "drop", Through: through, Before: before, After: before - overflow.Tokens, Reason: reason,
-	})
+// needed estimates the prompt of the next call, the scene at hand included.
+func (r *Runner) needed() int {
+	need := r.promptTokens()
+	if r.day.turn == 0 {
+		need += r.counter.Scale(tokens.Estimate(prompt.Scene(&r.day.scene)) + tokens.PerMessage)
+	}
+	return need
+}
+
+// view is the window as the policy sees it.
+func (r *Runner) view(ctx context.Context) (compaction.View, error) {
+	v := compaction.View{Tokens: r.needed(), Budget: r.promptBudget(), Thread: r.day.row.Thread.ID}
+	for _, t := range r.older() {
+		scene, err := r.Store.SceneOfTurn(ctx, t.ID)
+		if err != nil {
+			return v, err
+		}
+		v.Turns = append(v.Turns, compaction.Turn{
+			ID: t.ID, Scene: scene.N, Thread: scene.Thread.ID, Index: scene.Index,
+			Tokens: r.counter.Scale(t.Tokens), Strips: t.Strips, Cuts: t.Cuts,
+		})
+	}
+	_, chunks, err := r.Store.Memory(ctx)
+	for i := range chunks {
+		v.Chunks = append(v.Chunks, compaction.Chunk{Thread: chunks[i].Thread, Tokens: r.counter.Scale(chunks[i].Tokens)})
+	}
+	return v, err
+}
+
+// older returns the turns of the window without the one at hand.
+func (r *Runner) older() []window.Turn {
+	turns := r.window.Turns()
+	if n := len(turns); n > 0 && r.day.turn == turns[n-1].ID {
+		return turns[:n-1]
+	}
+	return turns
+}
+
+// errNotBetter says that a step would not have made the window smaller, or had nothing to put in place of the turns.
+var errNotBetter = errors.New("the step makes nothing better")
+
+// compact makes one step: it has the summary written, puts it in place of the turns, and folds the window anew.
+func (r *Runner) compact(ctx context.Context, step compaction.Step, v compaction.View) error {
+	c := &storage.Compaction{Fold: r.fold, Before: v.Tokens}
+	c.Fold.Tier = string(step.Tier)
+	var err error
+	switch step.Tier {
+	case compaction.TierStrip:
+		c.Fold.Strip = lastTurn(step)
+	case compaction.TierCut:
+		c.Fold.Cut, c.Fold.CutAt = lastTurn(step), r.Config.Compaction.CutAt
+	default:
+		err = r.summarise(ctx, step, c)
+	}
 	if err != nil {
 		return err
 	}
-	r.publish(annotator.Notice{Kind: annotator.NoticeCompaction, Reason: reason})
-	return r.window.Drop(through)
+	c.After = c.Before - r.saved(step, &c.Fold)
+	if c.After >= c.Before {
+		return r.refuseStep(ctx, c)
+	}
+	c.Reason = fmt.Sprintf("tier %s: the window had %d tokens, and has %d", step.Tier, c.Before, c.After)
+	if err := r.Store.Compact(ctx, c); err != nil {
+		return err
+	}
+	r.publish(annotator.Notice{Kind: annotator.NoticeCompaction, Reason: c.Reason})
+	return r.refold(ctx)
+}
+
+func lastTurn(step compaction.Step) int64 {
+	if len(step.Turns) == 0 {
+		return 0
+	}
+	return step.Turns[len(step.Turns)-1].ID
+}
+
+// saved estimates what a step makes the window smaller by.
+func (r *Runner) saved(step compaction.Step, fold *annotator.Fold) int {
+	saved := tokens.Estimate(r.fold.Memory) - tokens.Estimate(fold.Memory)
+	for _, t := range step.Turns {
+		switch step.Tier {
+		case compaction.TierStrip:
+			saved += t.Strips
+		case compaction.TierCut:
+			saved += t.Cuts
+		default:
+			saved += t.Tokens
+		}
+	}
+	return saved
+}
+
+// refuseStep ends the call of a summary that is longer than what it was to replace.
+func (r *Runner) refuseStep(ctx context.Context, c *storage.Compaction) error {
+	if c.Call == nil {
+		return errNotBetter
+	}
+	return errors.Join(errNotBetter, r.discard(ctx, c.Call, c.Reply.Content, "the summary is longer than what it was to replace"))
+}
+
+// refold takes in what the window is told to be now.
+func (r *Runner) refold(ctx context.Context) (err error) {
+	if r.fold, r.unfinished, err = r.Store.Fold(ctx, 0); err != nil {
+		return err
+	}
+	rows, err := r.Store.Window(ctx, 0)
+	if err != nil {
+		return err
+	}
+	if r.window, err = Fold(r.Wire.Encode, r.fold, rows); err != nil {
+		return err
+	}
+	return r.recount(ctx, rows)
+}
+
+// recount takes in what the server said of the newest prompt, if the window has not been compacted since.
+func (r *Runner) recount(ctx context.Context, rows []annotator.Trace) error {
+	r.exact, r.since = 0, 0
+	last, err := r.Store.LastUsage(ctx)
+	if err != nil || last.Reply == 0 || !last.Usage.Exact {
+		return err
+	}
+	r.counter.Observe(last.Estimate, last.Usage.Prompt)
+	if last.Compacted {
+		return nil
+	}
+	for i := range rows {
+		switch row := &rows[i]; {
+		case row.ID == last.Reply:
+			r.counted(last.Estimate, last.Usage, row)
+		case row.ID > last.Reply:
+			r.weigh(row)
+		}
+	}
+	return nil
+}
+
+// Fold folds rows of the journal into the window that they make.
+func Fold(encode window.Encoder, fold annotator.Fold, rows []annotator.Trace) (*window.Window, error) {
+	w, err := window.New(encode, fold)
+	for i := range rows {
+		if err == nil {
+			err = w.Add(&rows[i])
+		}
+	}
+	return w, err
+}
+
+// summarise fills in a compaction: the summary, as the model or a rule writes it, and the memory that it makes.
+func (r *Runner) summarise(ctx context.Context, step compaction.Step, c *storage.Compaction) error {
+	story, chunks, err := r.Store.Memory(ctx)
+	if err != nil {
+		return err
+	}
+	m := &memory{r: r, step: step, story: story, chunks: chunks}
+	if step.Tier == compaction.TierRule {
+		err = m.byRule(ctx)
+	} else {
+		err = m.byModel(ctx, c)
+	}
+	if err == nil {
+		err = m.replace(ctx, c)
+	}
+	return err
 }

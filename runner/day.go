@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"annotator"
 	"annotator/storage"
@@ -12,25 +11,20 @@ import (
 
 // day is the scene at hand. All of it that matters is in the journal, from which wake rebuilds it.
 type day struct {
-	row     *storage.SceneRow
-	scene   annotator.Scene
-	turn    int64             // 0 until its message is in the journal
-	seq     int               // of the turn's next row
-	rounds  int               // replies with tool calls
-	reasks  int               // corrections sent
-	reply   *annotator.Trace  // the newest, where it is not worked off
-	calls   []annotator.Trace // of the newest reply, without a result yet
-	updates int               // items of the newest reply's codex updates that are done
-	closed  bool              // the newest row is an answer in text
-	cut     bool              // the newest reply ended at its token limit
-	failing struct {
-		attempt int           // failed ones since the last reply, from 1
-		waited  time.Duration // for a server that is not there or not ready
-		delay   time.Duration // until the next attempt
-		reason  string
-	}
-	replyTokens int  // the most that the server takes for a reply, where that is less than configured; 0: as configured
-	squeeze     bool // the server, or our own count, says that the prompt is too long
+	row         *storage.SceneRow
+	scene       annotator.Scene
+	turn        int64             // 0 until its message is in the journal
+	seq         int               // of the turn's next row
+	rounds      int               // replies with tool calls
+	reasks      int               // corrections sent
+	reply       *annotator.Trace  // the newest, where it is not worked off
+	calls       []annotator.Trace // of the newest reply, without a result yet
+	updates     int               // items of the newest reply's codex updates that are done
+	closed      bool              // the newest row is an answer in text
+	cut         bool              // the newest reply ended at its token limit
+	trial       trial             // the call at hand
+	replyTokens int               // the most that the server takes for a reply, where that is less than configured; 0: as configured
+	squeeze     bool              // the server, or our own count, says that the prompt is too long
 	outcome     storage.Outcome
 }
 
@@ -100,8 +94,17 @@ func (r *Runner) add(rows ...*annotator.Trace) error {
 		if err := r.window.Add(row); err != nil {
 			return err
 		}
+		r.weigh(row)
 	}
 	return nil
+}
+
+// weigh adds up what the window gets beyond the newest reply.
+func (r *Runner) weigh(row *annotator.Trace) {
+	switch row.Kind {
+	case annotator.TraceScene, annotator.TraceResult, annotator.TraceNote, annotator.TraceClose:
+		r.since += row.Tokens
+	}
 }
 
 // next returns a row for the journal, in its place in the turn.

@@ -10,7 +10,6 @@ import (
 	"annotator"
 	"annotator/context/prompt"
 	"annotator/context/tokens"
-	"annotator/context/window"
 	"annotator/corpus"
 	"annotator/storage"
 )
@@ -150,19 +149,5 @@ func (r *Runner) restore(ctx context.Context) error {
 			return err
 		}
 	}
-	rows, err := r.Store.Window(ctx, 0)
-	if err != nil {
-		return err
-	}
-	r.window = window.New(r.Wire.Encode)
-	for i := range rows {
-		if err := r.window.Add(&rows[i]); err != nil {
-			return err
-		}
-	}
-	estimate, usage, err := r.Store.LastUsage(ctx)
-	if err == nil && usage.Exact {
-		r.counter.Observe(estimate, usage.Prompt)
-	}
-	return err
+	return r.refold(ctx)
 }

@@ -34,7 +34,7 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 	r.done++
 	r.read++
 	if o.State == storage.SceneQuarantined && d.turn != 0 {
-		return annotator.EventRecorded, r.window.DropTurn(d.turn)
+		return annotator.EventRecorded, r.refold(ctx)
 	}
 	return annotator.EventRecorded, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/context/compaction"
 	"annotator/context/mention"
 	"annotator/context/tokens"
 	"annotator/context/window"
@@ -20,26 +21,29 @@ import (
 
 // Config is what a run can be told.
 type Config struct {
-	Endpoint      string  // as the user knows it; for the record
-	Model         string  // as the endpoint knows it; empty: the first that the endpoint lists
-	ContextBudget int     // tokens of prompt and reply together
-	MaxTokens     int     // of a reply
-	SafetyMargin  int     // tokens kept free beside the reply
-	LowWater      float64 // share of the prompt's budget that is left filled when turns leave the window
-	RelevantShare float64 // share of the context budget that relevant entries may take
-	Temperature   float64
-	Stream        bool
-	ToolRounds    int             // replies with tool calls a scene may have
-	SceneBytes    int             // a longer run of posts is read in parts
-	Limit         int             // scenes to read in this run; 0: all
-	Accept        map[string]bool // changes the user has agreed to: corpus, model, prompt
-	Retry         model.Policy
+	Endpoint           string // as the user knows it; for the record
+	Model              string // as the endpoint knows it; empty: the first that the endpoint lists
+	ContextBudget      int    // tokens of prompt and reply together
+	MaxTokens          int    // of a reply
+	SafetyMargin       int    // tokens kept free beside the reply
+	Compaction         compaction.Policy
+	SummaryTokens      int     // of a summary's reply
+	RelevantShare      float64 // share of the context budget that relevant entries may take
+	Temperature        float64
+	SummaryTemperature float64
+	Stream             bool
+	ToolRounds         int             // replies with tool calls a scene may have
+	SceneBytes         int             // a longer run of posts is read in parts
+	Limit              int             // scenes to read in this run; 0: all
+	Accept             map[string]bool // changes the user has agreed to: corpus, model, prompt
+	Retry              model.Policy
 }
 
 // Defaults returns the configuration that is in force where nothing else is said.
 func Defaults() Config {
 	return Config{
-		ContextBudget: 32_768, MaxTokens: 4_096, SafetyMargin: 512, LowWater: 0.3, RelevantShare: 0.15,
+		ContextBudget: 32_768, MaxTokens: 4_096, SafetyMargin: 512, RelevantShare: 0.15,
+		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3,
 		Temperature: 0.4, Stream: true, ToolRounds: 10, SceneBytes: 48_000, Retry: model.DefaultPolicy(),
 	}
 }
@@ -55,21 +59,25 @@ type Runner struct {
 	Now    func() time.Time
 	Random func() float64 // of [0, 1): the jitter of waiting
 
-	stop     atomic.Bool
-	hurry    chan struct{} // closed by Stop
-	failure  error         // why the machine halts
-	window   *window.Window
-	counter  tokens.Counter
-	names    *mention.Index
-	known    map[int64][]string // names in the index, by entry
-	context  storage.Context
-	fixed    int // estimate of system prompt and tools
-	open     int // scene to go on with
-	total    int
-	done     int // scenes done, in this run and before
-	read     int // scenes done in this run
-	accepted int // quarantined before this run
-	day      *day
+	stop       atomic.Bool
+	hurry      chan struct{} // closed by Stop
+	failure    error         // why the machine halts
+	window     *window.Window
+	fold       annotator.Fold // what the newest compaction says of the window
+	unfinished bool           // that compaction was cut off before its target
+	counter    tokens.Counter
+	exact      int // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
+	since      int // estimate of what has come to the window since
+	names      *mention.Index
+	known      map[int64][]string // names in the index, by entry
+	context    storage.Context
+	fixed      int // estimate of system prompt and tools
+	open       int // scene to go on with
+	total      int
+	done       int // scenes done, in this run and before
+	read       int // scenes done in this run
+	accepted   int // quarantined before this run
+	day        *day
 }
 
 // New returns a runner over an open store and corpus.
@@ -105,8 +113,14 @@ func (r *Runner) promptBudget() int {
 	return r.Config.ContextBudget - r.Config.MaxTokens - r.Config.SafetyMargin
 }
 
-// promptTokens estimates the prompt that would be sent now.
-func (r *Runner) promptTokens() int { return r.counter.Scale(r.rawTokens()) }
+// promptTokens is the prompt that would be sent now: as the server counted the last one, with an estimate of what has come
+// since; all of it estimated where the server has not seen this window yet.
+func (r *Runner) promptTokens() int {
+	if r.exact > 0 {
+		return r.exact + r.counter.Scale(r.since)
+	}
+	return r.counter.Scale(r.rawTokens())
+}
 
 func (r *Runner) rawTokens() int { return r.fixed + r.window.Tokens() }
 

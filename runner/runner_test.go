@@ -79,7 +79,7 @@ func TestRunToTheEnd(t *testing.T) {
 		"entries":                  `SELECT count(*) FROM glossary_entry`,
 		"successful tool calls":    `SELECT count(*) FROM tool_interaction WHERE status = 'SUCCESS'`,
 		"updates out of text":      `SELECT count(*) FROM trace WHERE kind = 'update'`,
-		"compactions":              `SELECT count(*) FROM compaction WHERE tier = 'drop'`,
+		"compactions":              `SELECT count(*) FROM compaction WHERE tier IN ('1', '2')`,
 		"evidence":                 `SELECT count(*) FROM evidence`,
 		"completed threads":        `SELECT count(*) / 4 FROM thread_state WHERE status = 'completed'`,
 		"scenes that show entries": `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND shows <> ''`,
@@ -104,13 +104,13 @@ func TestRequestsGrowAtTheirEnd(t *testing.T) {
 	s := newStage(t, story{threads: 2, scenes: 10}, scripted.Options{Strict: true, OnRequest: func(r scripted.Request) {
 		bodies = append(bodies, bytes.Clone(r.Body))
 	}})
-	s.config.ContextBudget, s.config.MaxTokens = 9_000, 1_000
+	s.config.ContextBudget, s.config.MaxTokens = 6_500, 1_000
 	compactions := 0
-	var breaks []int // requests before which turns left the window
+	breaks := map[int]bool{} // requests before which turns left the window
 	s.bus.Subscribe(func(n annotator.Notice) {
 		if n.Kind == annotator.NoticeCompaction {
 			compactions++
-			breaks = append(breaks, len(bodies))
+			breaks[len(bodies)] = true
 		}
 	})
 	if err := s.run("growing"); err != nil {
@@ -119,21 +119,23 @@ func TestRequestsGrowAtTheirEnd(t *testing.T) {
 	if compactions == 0 || len(bodies) < 30 {
 		t.Fatalf("%d requests, %d compactions: the story is too short", len(bodies), compactions)
 	}
-	broken := 0
+	last := 0
 	for i := 1; i < len(bodies); i++ {
-		if !bytes.HasPrefix(messages(t, bodies[i]), messages(t, bodies[i-1])) {
-			broken++
-			if len(breaks) == 0 || breaks[0] != i {
-				t.Errorf("request %d does not begin with request %d, and no turn left the window", i+1, i)
-				continue
-			}
+		broken := false
+		for at := last + 1; at <= i; at++ {
+			broken = broken || breaks[at]
 		}
-		if len(breaks) > 0 && breaks[0] == i {
-			breaks = breaks[1:]
+		now, before := messages(t, bodies[i]), messages(t, bodies[last])
+		aside := bytes.Contains(now, []byte("Set the scenes aside"))
+		if aside { // a question to the summariser follows the window without the scene at hand
+			now = now[:bytes.LastIndex(now, []byte(`,{"role":"user"`))]
 		}
-	}
-	if broken != compactions {
-		t.Errorf("%d broken prefixes, %d compactions", broken, compactions)
+		if !broken && !bytes.HasPrefix(now, before) && !(aside && bytes.HasPrefix(before, now)) {
+			t.Errorf("request %d does not begin with request %d, and no turn left the window", i+1, last+1)
+		}
+		if !aside {
+			last = i
+		}
 	}
 }
 

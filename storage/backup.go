@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -29,9 +30,21 @@ func (db *DB) Backup(ctx context.Context, out string) error {
 	if err := sync(partial); err != nil {
 		return annotator.Errorf(annotator.Storage, "back up to %s: %w", out, err)
 	}
-	// A link fails where a rename would put its file in another's place.
-	if err := os.Link(partial, out); err != nil {
-		return annotator.Errorf(annotator.Misused, "back up to %s: %w", out, err)
+	if err := place(partial, out); err != nil {
+		return annotator.Errorf(annotator.Misused, "back up to %s: %w", out, err).WithAdvice("choose another place")
+	}
+	return nil
+}
+
+// place gives a file its name. It takes the name first, for a rename alone would put the file in another's place, and a
+// link is not to be had on every file system.
+func place(partial, out string) error {
+	taken, err := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(taken.Close(), os.Rename(partial, out)); err != nil {
+		return errors.Join(err, os.Remove(out))
 	}
 	return sync(filepath.Dir(out))
 }

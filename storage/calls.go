@@ -75,14 +75,22 @@ func (tx *tx) endCall(c *Call, reply *int64) error {
 		completion_tokens = completion_tokens + ?`, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt), c.Usage.Completion)
 }
 
-// LastUsage returns what the newest call that ended well had been estimated at, in tokens of its prompt, and what it cost;
-// zero before the first.
-func (db *DB) LastUsage(ctx context.Context) (estimate int, usage annotator.Usage, err error) {
-	err = db.read.QueryRowContext(ctx, `SELECT estimate, prompt_tokens, cached_tokens, completion_tokens, exact FROM call
-		WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id DESC LIMIT 1`).
-		Scan(&estimate, &usage.Prompt, &usage.Cached, &usage.Completion, &usage.Exact)
+// Last is the newest call for a scene that ended well.
+type Last struct {
+	Reply     int64 // id of the reply's row; 0 before the first
+	Estimate  int   // of the prompt, in tokens, before the call
+	Usage     annotator.Usage
+	Compacted bool // the window has been compacted since
+}
+
+// LastUsage returns the newest call for a scene that ended well.
+func (db *DB) LastUsage(ctx context.Context) (last Last, err error) {
+	err = db.read.QueryRowContext(ctx, `SELECT trace_id, estimate, prompt_tokens, cached_tokens, completion_tokens, exact,
+		  trace_id < coalesce((SELECT max(trace_id) FROM compaction), 0)
+		FROM call WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id DESC LIMIT 1`).
+		Scan(&last.Reply, &last.Estimate, &last.Usage.Prompt, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact, &last.Compacted)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return estimate, usage, sqlite.Wrap(err, "read the newest call in %s", db.path)
+	return last, sqlite.Wrap(err, "read the newest call in %s", db.path)
 }

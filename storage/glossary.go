@@ -218,7 +218,8 @@ type Name struct {
 
 // Names returns all names of the live entries; with ids, those of these entries only.
 func (g *Glossary) Names(ctx context.Context, ids ...int64) ([]Name, error) {
-	query := `SELECT e.id, a.name FROM glossary_entry e JOIN glossary_alias a ON a.entry_id = e.id WHERE e.status IN ('tentative', 'confirmed')`
+	// The plus keeps the index of states, which holds every entry, from being taken for that of ids.
+	query := `SELECT e.id, a.name FROM glossary_entry e JOIN glossary_alias a ON a.entry_id = e.id WHERE +e.status IN ('tentative', 'confirmed')`
 	var args []any
 	if len(ids) > 0 {
 		list, err := json.Marshal(ids)

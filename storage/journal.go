@@ -80,10 +80,12 @@ func (db *DB) Window(ctx context.Context, through int64) ([]annotator.Trace, err
 	if through == 0 {
 		through = 1<<63 - 1
 	}
+	// The bounds on turn are what makes it a read of an index's range; only_turn <> 0 lets the partial index be used.
 	rows, err := collect(ctx, db.read, scanTrace, `SELECT `+traceColumns+` FROM trace t
 		WHERE id <= ?1
 		  AND turn > coalesce((SELECT through_turn FROM compaction WHERE trace_id <= ?1 ORDER BY trace_id DESC LIMIT 1), 0)
-		  AND NOT EXISTS (SELECT 1 FROM compaction WHERE only_turn = t.turn AND trace_id <= ?1)
+		  AND turn <= (SELECT turn FROM trace WHERE id <= ?1 AND turn > 0 ORDER BY id DESC LIMIT 1)
+		  AND NOT EXISTS (SELECT 1 FROM compaction WHERE only_turn = t.turn AND only_turn <> 0 AND trace_id <= ?1)
 		ORDER BY turn, seq`, through)
 	return rows, sqlite.Wrap(err, "read the journal in %s", db.path)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -23,13 +24,14 @@ const readers = 4
 
 // DB is an open annotator.db.
 type DB struct {
-	path  string
-	read  *sql.DB
-	write *sql.DB // nil when opened for reading
-	lock  *flock.Flock
-	now   func() time.Time
-	state annotator.State
-	head  head
+	path   string
+	read   *sql.DB
+	write  *sql.DB // nil when opened for reading
+	lock   *flock.Flock
+	holder string
+	now    func() time.Time
+	state  annotator.State
+	head   head
 }
 
 // head is where the journal and the revisions end.
@@ -59,18 +61,21 @@ func Open(ctx context.Context, path string) (*DB, error) {
 // OpenWriter opens the database at path to write, makes it if it is not there, and brings its schema up to date. The
 // error is of kind Held where another process has it open so. The holder is a name for this process, shown to others.
 func OpenWriter(ctx context.Context, path, holder string, now func() time.Time) (*DB, error) {
-	db := &DB{path: path, now: now, state: annotator.StateInit}
+	db := &DB{path: path, holder: holder, now: now, state: annotator.StateInit}
 	if err := db.acquire(ctx); err != nil {
 		return nil, err
 	}
-	if err := db.openWriter(ctx, holder); err != nil {
+	if err := db.openWriter(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-func (db *DB) openWriter(ctx context.Context, holder string) error {
+func (db *DB) openWriter(ctx context.Context) error {
 	if err := restrict(db.path); err != nil {
+		return err
+	}
+	if err := recognize(ctx, db.path); err != nil {
 		return err
 	}
 	var err error
@@ -86,7 +91,7 @@ func (db *DB) openWriter(ctx context.Context, holder string) error {
 	if err := db.readHead(ctx); err != nil {
 		return err
 	}
-	return db.adopt(ctx, holder)
+	return db.adopt(ctx)
 }
 
 // restrict makes a new file that only its owner may read: it will hold the whole story.
@@ -101,9 +106,25 @@ func restrict(path string) error {
 	return file.Close()
 }
 
-// acquire takes the lock beside the file. The system lets go of it when the process ends, however that happens.
+// recognize refuses a file of somebody else's before opening it to write would change a byte of it.
+func recognize(ctx context.Context, path string) error {
+	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnly, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pool.Close() }()
+	_, err = schemaVersion(ctx, pool, path)
+	return err
+}
+
+// acquire takes the lock beside the file: the file itself, so that a symbolic link is no way around it. The system lets go
+// of the lock when the process ends, however that happens.
 func (db *DB) acquire(ctx context.Context) error {
-	db.lock = flock.New(db.path+".lock", flock.SetPermissions(0o600))
+	file := db.path
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
+	db.lock = flock.New(file+".lock", flock.SetPermissions(0o600))
 	held, err := db.lock.TryLock()
 	if err != nil {
 		return annotator.Errorf(annotator.Misused, "lock %s: %w", db.path, err).WithAdvice("check that its folder can be written")
@@ -130,9 +151,9 @@ func holderOf(ctx context.Context, path string) string {
 }
 
 // adopt names the holder, and writes off the calls that a killed process left open.
-func (db *DB) adopt(ctx context.Context, holder string) error {
+func (db *DB) adopt(ctx context.Context) error {
 	return db.update(ctx, "take over the database", func(tx *tx) error {
-		if _, err := tx.exec(`UPDATE run_state SET holder = ?`, holder); err != nil {
+		if _, err := tx.exec(`UPDATE run_state SET holder = ?`, db.holder); err != nil {
 			return err
 		}
 		_, err := tx.exec(`UPDATE call SET outcome = 'lost', decision = 'the program ended during the call' WHERE outcome = 'open'`)

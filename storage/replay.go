@@ -14,10 +14,9 @@ import (
 // verifyReplay holds each entry against the sum of its revisions, and the columns that are derived from an entry against
 // the entry.
 func (db *DB) verifyReplay(ctx context.Context, f *Finding) error {
-	replayed, err := db.replay(ctx)
+	replayed, err := db.replay(ctx, f)
 	if err != nil {
-		f.add(err.Error())
-		return nil
+		return err
 	}
 	for e, err := range db.Glossary().All(ctx) {
 		if err != nil {
@@ -34,8 +33,9 @@ func (db *DB) verifyReplay(ctx context.Context, f *Finding) error {
 	return db.verifyDerived(ctx, f)
 }
 
-// replay sums up the revisions. What an entry's past weighs is kept only as far as the entry itself.
-func (db *DB) replay(ctx context.Context) (map[int64]*annotator.Entry, error) {
+// replay sums up the revisions, and adds those that cannot be read to the finding. What an entry's past weighs is kept only
+// as far as the entry itself.
+func (db *DB) replay(ctx context.Context, f *Finding) (map[int64]*annotator.Entry, error) {
 	entries := map[int64]*annotator.Entry{}
 	err := each(ctx, db.read, func(rows *sql.Rows) error {
 		var r annotator.Revision
@@ -45,7 +45,10 @@ func (db *DB) replay(ctx context.Context) (map[int64]*annotator.Entry, error) {
 		if entries[r.Entry] == nil {
 			entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
 		}
-		return codex.Apply(entries[r.Entry], &r)
+		if err := codex.Apply(entries[r.Entry], &r); err != nil {
+			f.add(err.Error())
+		}
+		return nil
 	}, `SELECT `+revisionColumns+` FROM revision ORDER BY id`)
 	return entries, err
 }

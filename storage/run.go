@@ -76,8 +76,8 @@ func (db *DB) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annota
 			return err
 		}
 		_, err = tx.exec(`INSERT INTO run_state (id, state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes, endpoint, model,
-			started_at, updated_at) VALUES (1, ?, ?, ?, ?, ?, ?, '', '', ?, ?)`,
-			db.state, corpus.Title, corpus.Path, total, corpus.Identity, corpus.SceneBytes, tx.now, tx.now)
+			started_at, updated_at, holder) VALUES (1, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?)`,
+			db.state, corpus.Title, corpus.Path, total, corpus.Identity, corpus.SceneBytes, tx.now, tx.now, db.holder)
 		return err
 	})
 }
@@ -118,7 +118,8 @@ func (tx *tx) list(scenes iter.Seq2[*annotator.Scene, error], known int) (string
 
 func (tx *tx) insertScene(s *annotator.Scene, hash []byte) error {
 	_, err := tx.exec(`INSERT INTO thread_state (thread_id, ord, title, first_scene, last_scene) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (thread_id) DO UPDATE SET last_scene = excluded.last_scene`,
+		ON CONFLICT (thread_id) DO UPDATE SET last_scene = excluded.last_scene,
+		  status = iif(status = 'completed', 'in_progress', status), completed_at = NULL`, // a corpus may grow in its last thread
 		s.Thread.ID, s.Thread.Order, s.Thread.Title, s.N, s.N)
 	if err != nil {
 		return err
@@ -208,6 +209,11 @@ func (db *DB) oneScene(ctx context.Context, where string, args ...any) (*SceneRo
 // Scene returns the scene with the given number; NotFound if there is none.
 func (db *DB) Scene(ctx context.Context, n int) (*SceneRow, error) {
 	return db.oneScene(ctx, ` WHERE n = ?`, n)
+}
+
+// SceneOfTurn returns the scene that a turn is about; NotFound if there is no such turn.
+func (db *DB) SceneOfTurn(ctx context.Context, turn int64) (*SceneRow, error) {
+	return db.oneScene(ctx, ` WHERE n = (SELECT scene FROM trace WHERE turn = ? AND seq = 0)`, turn)
 }
 
 // NextScene returns the first scene that is still to be read; NotFound when all are done.

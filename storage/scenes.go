@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"annotator"
+	"annotator/internal/sqlite"
 )
 
 // OpenScene begins a turn: the scene's message enters the journal, and the scene is open until its outcome is recorded.
@@ -68,7 +69,7 @@ func (db *DB) Record(ctx context.Context, o Outcome) error {
 			}
 		}
 		if o.Turn != 0 && o.State == SceneQuarantined {
-			if err := tx.compact(&Compaction{Tier: "quarantine", Only: o.Turn, Reason: o.Reason}); err != nil {
+			if err := tx.quarantine(o.Turn, o.Reason); err != nil {
 				return err
 			}
 		}
@@ -82,41 +83,14 @@ func (db *DB) Record(ctx context.Context, o Outcome) error {
 	})
 }
 
-// Compaction takes turns out of the window.
-type Compaction struct {
-	Tier    string
-	Through int64 // all turns up to this one; 0: no further than before
-	Only    int64 // this one turn; 0: none
-	Before  int   // tokens of the window
-	After   int
-	Reason  string
-}
-
-// Compact takes turns out of the window and begins an epoch.
-func (db *DB) Compact(ctx context.Context, c Compaction) error {
-	return db.update(ctx, "compact the window", func(tx *tx) error { return tx.compact(&c) })
-}
-
-func (tx *tx) compact(c *Compaction) error {
-	row := annotator.Trace{Kind: annotator.TraceCompaction, Content: c.Tier}
-	if err := tx.append(&row); err != nil {
-		return err
-	}
-	_, err := tx.exec(`INSERT INTO compaction (trace_id, epoch, tier, through_turn, only_turn, tokens_before, tokens_after, reason)
-		SELECT ?, coalesce(max(epoch), 0) + 1, ?, max(coalesce(max(through_turn), 0), ?), ?, ?, ?, ? FROM
-		  (SELECT epoch, through_turn FROM compaction ORDER BY trace_id DESC LIMIT 1)`,
-		row.ID, c.Tier, c.Through, c.Only, c.Before, c.After, c.Reason)
-	return err
-}
-
 // Checkpoint ends a scene's day: its thread is completed where it was the last one, the position is kept as a snapshot,
 // and no scene is open. It returns the snapshot.
 func (db *DB) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snapshot, error) {
 	s := annotator.Snapshot{Kind: "checkpoint", Scene: scene, Tokens: tokens}
 	err := db.update(ctx, fmt.Sprintf("checkpoint scene %d", scene), func(tx *tx) error {
 		s.Trace, s.Revision, s.Created = tx.head.trace, tx.head.revision, tx.now
-		_, err := tx.exec(`UPDATE thread_state SET status = 'completed', completed_at = ? WHERE last_scene = ? AND status <> 'completed'`,
-			tx.now, scene)
+		_, err := tx.exec(`UPDATE thread_state SET status = 'completed', completed_at = ?1
+			WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?2) AND last_scene = ?2 AND status <> 'completed'`, tx.now, scene)
 		if err != nil {
 			return err
 		}
@@ -136,12 +110,14 @@ func (db *DB) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snap
 // rather than within whatever commit happens to fill it.
 const walPages = 4000
 
-// Tidy folds a long write-ahead log back into the database file. A reader that holds it open only puts it off.
+// Tidy folds a long write-ahead log back into the database file; the next transaction then begins it anew. A reader that
+// holds it open only puts that off: Tidy never waits.
 func (db *DB) Tidy(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
 	var busy, log, moved int
-	err := db.write.QueryRowContext(context.WithoutCancel(ctx), `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &log, &moved)
-	if err != nil || log < walPages {
-		return err
+	err := db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &log, &moved)
+	if err == nil && log >= walPages {
+		err = db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &log, &moved)
 	}
-	return db.write.QueryRowContext(context.WithoutCancel(ctx), `PRAGMA wal_checkpoint(RESTART)`).Scan(&busy, &log, &moved)
+	return sqlite.Wrap(err, "fold the write-ahead log of %s", db.path)
 }

@@ -14,7 +14,7 @@ func (db *DB) RunTool(ctx context.Context, row *annotator.Trace, run func(*Gloss
 	fallback func(*annotator.Trace, error),
 ) error {
 	return db.update(ctx, "run "+row.Tool, func(tx *tx) error {
-		before := tx.head
+		head, asked := tx.head, *row
 		if _, err := tx.exec(`SAVEPOINT tool`); err != nil {
 			return err
 		}
@@ -24,7 +24,7 @@ func (db *DB) RunTool(ctx context.Context, row *annotator.Trace, run func(*Gloss
 			if _, err := tx.exec(`ROLLBACK TO tool`); err != nil {
 				return err
 			}
-			tx.head = before
+			tx.head, *row = head, asked
 			fallback(row, err)
 		case err != nil:
 			return err

@@ -8,9 +8,11 @@ import (
 	"annotator/codex"
 )
 
-// maxAnswer is the most characters that an answer's content has, give or take the few of its frame: every answer stays
-// in the window for many scenes.
-const maxAnswer = 8000
+// An answer stays in the window for many scenes.
+const (
+	maxAnswer = 8000            // characters of an answer's content, at most
+	maxShown  = maxAnswer - 300 // of them for entries and posts; the rest is for what stands round these
+)
 
 // length is the number of characters that a value takes in an answer.
 func length(value any) int { return utf8.RuneCountInString(encode(value)) }
@@ -18,13 +20,13 @@ func length(value any) int { return utf8.RuneCountInString(encode(value)) }
 // cut shortens a text to what fits into so many characters of JSON, and says how much is left out.
 func cut(text string, room int) string {
 	const marker = 40 // of room for the note
-	used, fits, kept := 0, 0, 0
+	used, fits := 0, 0
 	for at, r := range text {
-		if used += width(r); used > room {
-			return fmt.Sprintf("%s… [%d more characters]", text[:fits], utf8.RuneCountInString(text)-kept)
-		}
 		if used <= room-marker {
-			fits, kept = at+utf8.RuneLen(r), kept+1
+			fits = at
+		}
+		if used += width(r); used > room {
+			return fmt.Sprintf("%s… [%d more characters]", text[:fits], utf8.RuneCountInString(text[fits:]))
 		}
 	}
 	return text
@@ -95,7 +97,7 @@ func shows(e *annotator.Entry, v *entryView) []annotator.Shown {
 
 // entryResult is the answer of a call that ends with one entry.
 func entryResult(e *annotator.Entry) Result {
-	view := viewEntry(e, maxAnswer)
+	view := viewEntry(e, maxShown)
 	return Result{
 		Content: encode(struct {
 			OK    bool      `json:"ok"`

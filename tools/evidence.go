@@ -44,10 +44,12 @@ func (env *Env) ground(ctx context.Context, b basis) (*annotator.Evidence, annot
 }
 
 func find(posts []annotator.Post, quote string) (annotator.Evidence, bool) {
-	for i := range posts {
-		if evidence, ok := codex.Ground(posts[i].Body, quote); ok {
-			evidence.Post = posts[i].ID
-			return evidence, true
+	for _, quote := range []string{quote, plain(quote)} {
+		for i := range posts {
+			if evidence, ok := codex.Ground(posts[i].Body, quote); ok {
+				evidence.Post = posts[i].ID
+				return evidence, true
+			}
 		}
 	}
 	return annotator.Evidence{}, false

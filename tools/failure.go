@@ -25,7 +25,7 @@ const (
 )
 
 // Failure is what the model did wrong, in words that let it do better. A handler returns it as its error.
-type Failure struct {
+type Failure struct { //nolint:errname // a failure is an answer before it is an error
 	Code    string
 	Message string
 	Errors  []string         // all that is wrong with the arguments
@@ -64,11 +64,11 @@ type failureView struct {
 
 func (f *Failure) result() Result {
 	view := failureView{
-		Code: f.Code, Message: cut(f.Message, maxAnswer/2), Errors: f.Errors, Tools: f.Tools, PostID: f.Post,
+		Code: f.Code, Message: cut(f.Message, maxShown/2), Errors: f.Errors, Tools: f.Tools, PostID: f.Post,
 	}
 	result := Result{Error: f.Code}
 	if f.Entry != nil {
-		shown := viewEntry(f.Entry, maxAnswer-length(view))
+		shown := viewEntry(f.Entry, maxShown-length(view))
 		view.EntryID, view.Entry = f.Entry.ID, &shown
 		result.Shows = shows(f.Entry, &shown)
 	}

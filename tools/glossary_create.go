@@ -23,6 +23,7 @@ type createArguments struct {
 func createTool() Tool { return Define("glossary_create", Writes, createText, create) }
 
 func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
+	a.Term, a.Definition, a.Aliases = plain(a.Term), plain(a.Definition), plainAll(a.Aliases)
 	if err := env.unclaimed(ctx, a.Term, 0); err != nil {
 		return Result{}, err
 	}

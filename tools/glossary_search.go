@@ -102,13 +102,12 @@ type searchView struct {
 
 // searchResult shows as many entries as fit; the first is always among them.
 func searchResult(found, referring []annotator.Entry) Result {
-	const frame = 200 // characters of all that is no entry
 	var result Result
-	room := maxAnswer - frame
+	room := maxShown
 	show := func(entries []annotator.Entry) []entryView {
 		views := []entryView{}
 		for i := range entries {
-			view := viewEntry(&entries[i], maxAnswer-frame)
+			view := viewEntry(&entries[i], maxShown-len(","))
 			if room -= length(view) + len(","); room < 0 {
 				break
 			}

@@ -34,6 +34,7 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	a.Term, a.Definition, a.Aliases = plainPointer(a.Term), plainPointer(a.Definition), plainAll(a.Aliases)
 	if a.Term != nil {
 		if err := env.unclaimed(ctx, *a.Term, e.ID); err != nil {
 			return Result{}, err

@@ -136,6 +136,6 @@ func encode(value any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(value) // plain structs of strings and numbers
+	_ = e.Encode(value) //nolint:errchkjson // structs of strings and numbers always encode
 	return strings.TrimSuffix(b.String(), "\n")
 }

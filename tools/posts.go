@@ -37,8 +37,7 @@ type postsView struct {
 // postsResult shows posts in order. The post at index first gets its room first, then the others from the front; the
 // last that fits is cut, and what does not fit at all is left out.
 func postsResult(posts []annotator.Post, first int, note string) Result {
-	const frame = 300 // characters of all that is no post
-	room := maxAnswer - frame
+	room := maxShown
 	views := make([]*postView, len(posts))
 	views[first], room = fitPost(&posts[first], room)
 	for i := range posts {

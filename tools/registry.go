@@ -54,7 +54,7 @@ type Registry struct {
 
 // New returns a registry of tools, in this order. It fails where a declaration makes no schema or a name stands twice.
 func New(declared ...Tool) (*Registry, error) {
-	r := &Registry{tools: declared, shapes: map[string]*shape{}}
+	r := &Registry{tools: slices.Clone(declared), shapes: map[string]*shape{}}
 	for i := range declared {
 		t := &declared[i]
 		if r.shapes[t.Name] != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"annotator"
 )
@@ -26,6 +27,9 @@ const (
 	updateSkip = "skip"
 )
 
+// updateShape is the schema of an element, compiled at the first block.
+var updateShape = sync.OnceValues(shapeOf[Update])
+
 // Updates reads the changes out of a text reply: a JSON array between <codex_updates> and </codex_updates>, bare or in a
 // code fence. What stands in <thinking>, <think> or <analysis> does not count; of several blocks the last does. Found is
 // false where there is no block. An empty array is no change, and elements with the status skip are left out. An error
@@ -43,7 +47,7 @@ func Updates(text string) (updates []Update, found bool, err error) {
 	if !ok {
 		return nil, true, fmt.Errorf("the codex_updates block holds %s, not an array", name(value))
 	}
-	s, err := shapeOf[Update]()
+	s, err := updateShape()
 	if err != nil {
 		return nil, true, err
 	}

@@ -138,10 +138,19 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return worldOf(t, newRegistry(t))
+}
+
+func newRegistry(t testing.TB) *tools.Registry {
+	t.Helper()
 	registry, err := tools.New(tools.Standard()...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return registry
+}
+
+func worldOf(t *testing.T, registry *tools.Registry) *world {
 	story := []string{annotator.TagStory}
 	thread := posts{
 		{ID: 10, Thread: 1, Name: "Author", Subject: "Quest", Body: "Mik the smith lives in Vys.", Tags: story},

@@ -4,6 +4,7 @@ package prompt
 
 import (
 	_ "embed"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -16,15 +17,14 @@ var system string
 // System returns the system prompt.
 func System() string { return system }
 
-// special gives signs that could end the data, or pass for a chat template's own tokens, a form that cannot.
-var special = strings.NewReplacer(
-	"&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;",
-	"[INST]", "&#91;INST]", "[/INST]", "&#91;/INST]", "[TOOL_CALLS]", "&#91;TOOL_CALLS]", "[TOOL_RESULTS]", "&#91;TOOL_RESULTS]",
-	"[AVAILABLE_TOOLS]", "&#91;AVAILABLE_TOOLS]", "[SYSTEM_PROMPT]", "&#91;SYSTEM_PROMPT]",
-)
+// special gives signs that could end the data, or begin a chat template's own tokens, a form that cannot.
+var special = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// Escape renders text from outside as data.
-func Escape(text string) string { return special.Replace(text) }
+// bracketed is the form of such tokens in the templates that write them in square brackets: [INST], [/TOOL_RESULTS], [gMASK].
+var bracketed = regexp.MustCompile(`\[(/?[a-z]?[A-Z][A-Z0-9_]*\])`)
+
+// Escape renders text from outside as data. What it changes is written as HTML writes it.
+func Escape(text string) string { return bracketed.ReplaceAllString(special.Replace(text), "&#91;$1") }
 
 // Scene renders a scene.
 func Scene(s *annotator.Scene) string {

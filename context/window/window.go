@@ -5,9 +5,9 @@ package window
 
 import (
 	"encoding/json"
-	"slices"
 
 	"annotator"
+	"annotator/context/tokens"
 )
 
 // Encoder renders a group of messages for a wire: one message, or the tool results that answer one reply.
@@ -16,27 +16,37 @@ type Encoder func(group []annotator.Message) ([]byte, error)
 // Window is the context between the system prompt and the next reply.
 type Window struct {
 	encode  Encoder
+	fold    annotator.Fold
 	history []byte
 	turns   []Turn
 	group   []annotator.Message // rows that are not rendered yet: a reply may get calls, results belong together
-	shown   map[int64]showing
+	shown   map[int64]int64     // by entry: the revision it was last shown at
 }
 
 // Turn is a scene in the window with all that followed from it.
 type Turn struct {
 	ID     int64
 	Tokens int // estimate
+	Strips int // of them: what taking its thinking out would save
+	Cuts   int // of them: what cutting its replies would save, by the size of what is cut
 	start  int // of its messages in the history
 }
 
-type showing struct {
-	turn     int64
-	revision int64
-}
+// acknowledged is what the assistant says by rule to the memory, so that roles alternate.
+const acknowledged = "I have the story so far in mind."
 
-// New returns an empty window.
-func New(encode Encoder) *Window {
-	return &Window{encode: encode, shown: map[int64]showing{}}
+// New returns a window without turns, as the newest compaction says it begins.
+func New(encode Encoder, fold annotator.Fold) (*Window, error) {
+	w := &Window{encode: encode, fold: fold, shown: map[int64]int64{}}
+	if fold.Memory == "" {
+		return w, nil
+	}
+	w.group = append(w.group, annotator.Message{Role: annotator.RoleUser, Content: fold.Memory})
+	if err := w.flush(); err != nil {
+		return nil, err
+	}
+	w.group = append(w.group, annotator.Message{Role: annotator.RoleAssistant, Content: acknowledged})
+	return w, w.flush()
 }
 
 // Add folds a row of the journal. Rows come in the journal's order; a turn's first row begins it.
@@ -45,12 +55,9 @@ func (w *Window) Add(row *annotator.Trace) error {
 		return nil
 	}
 	if row.Kind == annotator.TraceCall {
-		reply := &w.group[len(w.group)-1]
-		reply.ToolCalls = append(reply.ToolCalls, annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: object(row.Arguments)})
-		w.turns[len(w.turns)-1].Tokens += row.Tokens
-		return nil
+		return w.addCall(row)
 	}
-	message := message(row)
+	message := w.message(row)
 	if len(w.group) > 0 && (message.Role != annotator.RoleTool || w.group[0].Role != annotator.RoleTool) {
 		if err := w.flush(); err != nil {
 			return err
@@ -60,18 +67,32 @@ func (w *Window) Add(row *annotator.Trace) error {
 		w.turns = append(w.turns, Turn{ID: row.Turn, start: len(w.history)})
 	}
 	w.group = append(w.group, message)
-	w.turns[len(w.turns)-1].Tokens += row.Tokens
+	w.turns[len(w.turns)-1].count(row, message.Content)
 	for _, s := range row.Shows {
-		w.shown[s.Entry] = showing{turn: row.Turn, revision: s.Revision}
+		w.shown[s.Entry] = s.Revision
 	}
 	return nil
 }
 
-func message(row *annotator.Trace) annotator.Message {
+// addCall puts a tool call into the reply that asks for it, the row before.
+func (w *Window) addCall(row *annotator.Trace) error {
+	n := len(w.group)
+	if n == 0 || w.group[n-1].Role != annotator.RoleAssistant {
+		return annotator.Errorf(annotator.Violation, "journal row %d calls a tool, but follows no reply", row.ID).
+			WithAdvice("check the database with `annotator verify`")
+	}
+	reply := &w.group[n-1]
+	reply.ToolCalls = append(reply.ToolCalls, annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: object(row.Arguments)})
+	w.turns[len(w.turns)-1].Tokens += row.Tokens
+	return nil
+}
+
+func (w *Window) message(row *annotator.Trace) annotator.Message {
 	m := annotator.Message{Role: annotator.RoleUser, Content: row.Content}
 	switch row.Kind {
 	case annotator.TraceReply:
 		m.Role, m.Reasoning = annotator.RoleAssistant, row.Reasoning
+		m.Content = w.trim(row)
 	case annotator.TraceClose:
 		m.Role = annotator.RoleAssistant
 	case annotator.TraceResult:
@@ -112,64 +133,34 @@ func (w *Window) History() ([]byte, error) {
 	return w.history, err
 }
 
+// Before returns the history as it was before a turn began: a prefix of it.
+func (w *Window) Before(turn int64) ([]byte, error) {
+	history, err := w.History()
+	for _, t := range w.turns {
+		if t.ID == turn {
+			return history[:t.start], err
+		}
+	}
+	return history, err
+}
+
 // Turns returns the turns in the window, oldest first.
 func (w *Window) Turns() []Turn { return w.turns }
 
 // Tokens estimates the history.
 func (w *Window) Tokens() int {
 	total := 0
+	if w.fold.Memory != "" {
+		total = tokens.Estimate(w.fold.Memory) + tokens.Estimate(acknowledged) + 2*tokens.PerMessage
+	}
 	for i := range w.turns {
 		total += w.turns[i].Tokens
 	}
 	return total
 }
 
-// Shows reports whether the window shows an entry as of the given revision.
+// Shows reports whether the newest showing of an entry in the window is that of the given revision.
 func (w *Window) Shows(entry, revision int64) bool {
-	s, ok := w.shown[entry]
-	return ok && s.revision == revision
-}
-
-// Drop takes the turns up to and including through out of the window, as a compaction row says.
-func (w *Window) Drop(through int64) error {
-	return w.remove(func(turn int64) bool { return turn <= through })
-}
-
-// DropTurn takes a single turn out of the window, as a quarantine does.
-func (w *Window) DropTurn(turn int64) error {
-	return w.remove(func(t int64) bool { return t == turn })
-}
-
-func (w *Window) remove(gone func(turn int64) bool) error {
-	if err := w.flush(); err != nil {
-		return err
-	}
-	var history []byte
-	var turns []Turn
-	for i, turn := range w.turns {
-		if gone(turn.ID) {
-			continue
-		}
-		end := len(w.history)
-		if i+1 < len(w.turns) {
-			end = w.turns[i+1].start
-		}
-		messages := slices.Clone(w.history[turn.start:end])
-		if len(messages) > 0 && messages[0] == ',' {
-			messages = messages[1:]
-		}
-		turn.start = len(history)
-		if len(history) > 0 {
-			history = append(history, ',')
-		}
-		history = append(history, messages...)
-		turns = append(turns, turn)
-	}
-	w.history, w.turns = history, turns
-	for entry, s := range w.shown {
-		if gone(s.turn) {
-			delete(w.shown, entry)
-		}
-	}
-	return nil
+	shown, ok := w.shown[entry]
+	return ok && shown == revision
 }

@@ -39,7 +39,10 @@ type boardReader struct {
 // maxDepth bounds how deep documents may be nested, JSON, XML or HTML.
 const maxDepth = 512
 
-var errTooDeep = errors.New("nested too deep")
+var (
+	errTooDeep = errors.New("nested too deep")
+	errUnusual = errors.New("unusual fields")
+)
 
 // board reads a file of threads. What comes after a fault in the JSON is left out; a file without any post is an error only if
 // it is the only source.
@@ -48,7 +51,7 @@ func (j *job) board(ctx context.Context, s source) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	r := &boardReader{job: j, name: filepath.Base(s.path)}
 	r.json = json.NewDecoder(decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, false))
 	for err == nil {
@@ -124,22 +127,24 @@ func noEnd(err error) error {
 func (r *boardReader) post(ctx context.Context) error {
 	var raw boardPost
 	err := r.json.Decode(&raw)
-	where := fmt.Sprintf("%s post %s", r.name, raw.No)
 	var mistyped *json.UnmarshalTypeError
-	if errors.Is(err, errNoScalar) || errors.As(err, &mistyped) {
-		r.job.report.leaveOut("posts with unusual fields", where)
-		return nil
-	}
-	if err != nil {
+	broken := err != nil && !errors.Is(err, errNoScalar) && !errors.As(err, &mistyped)
+	if broken {
 		return noEnd(err)
 	}
-	p, err := r.convert(&raw)
+	where := fmt.Sprintf("%s post %s", r.name, raw.No)
+	var p *forumPost
 	if err != nil {
-		r.job.report.leaveOut("posts with "+err.Error(), where)
-		return nil
+		err = errUnusual
+	} else {
+		p, err = r.convert(&raw)
 	}
-	r.posts++
-	return r.job.addPost(ctx, p, where)
+	if err == nil {
+		r.posts++
+		return r.job.addPost(ctx, p, where)
+	}
+	r.job.report.leaveOut("posts with "+err.Error(), where)
+	return nil
 }
 
 func (r *boardReader) convert(raw *boardPost) (*forumPost, error) {

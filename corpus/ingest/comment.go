@@ -20,42 +20,47 @@ var quoteTarget = regexp.MustCompile(`#p?(\d+)$`)
 // commentText reads the little HTML that boards write: line breaks, quotes, spoilers and links. Tags are read one by one and
 // no tree is built, so that nesting costs nothing.
 func commentText(source string) comment {
-	var c comment
 	if !strings.ContainsAny(source, "<&") {
-		c.text = source
-		return c
+		return comment{text: source}
 	}
-	var text strings.Builder
-	hidden := "" // the element whose content is not text
-	z := html.NewTokenizer(strings.NewReader(source))
+	r := commentReader{z: html.NewTokenizer(strings.NewReader(source))}
 	for {
-		switch kind := z.Next(); kind {
+		switch kind := r.z.Next(); kind {
 		case html.ErrorToken:
-			c.text = strings.TrimSpace(text.String())
-			return c
+			r.text = strings.TrimSpace(r.words.String())
+			return r.comment
 		case html.TextToken:
-			if hidden == "" {
-				text.Write(z.Text())
+			if !r.hidden {
+				r.words.Write(r.z.Text())
 			}
 		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
-			token := z.Token()
-			switch token.Data {
-			case "script", "style":
-				hidden = token.Data
-				if kind != html.StartTagToken {
-					hidden = ""
-					z.NextIsNotRawText()
-				}
-			case "br":
-				text.WriteByte('\n')
-			case "p", "div", "blockquote":
-				if kind == html.EndTagToken {
-					text.WriteByte('\n')
-				}
-			case "a":
-				c.quote(token)
-			}
+			r.tag(kind, r.z.Token())
 		}
+	}
+}
+
+type commentReader struct {
+	comment
+	z      *html.Tokenizer
+	words  strings.Builder
+	hidden bool // within an element whose content is not text
+}
+
+func (r *commentReader) tag(kind html.TokenType, token html.Token) {
+	switch token.Data {
+	case "script", "style":
+		r.hidden = kind == html.StartTagToken
+		if kind == html.SelfClosingTagToken {
+			r.z.NextIsNotRawText()
+		}
+	case "br":
+		r.words.WriteByte('\n')
+	case "p", "div", "blockquote":
+		if kind == html.EndTagToken {
+			r.words.WriteByte('\n')
+		}
+	case "a":
+		r.quote(token)
 	}
 }
 

@@ -41,7 +41,7 @@ type forumPost struct {
 // addPost writes a post. Where it came from is for the report.
 func (j *job) addPost(ctx context.Context, p *forumPost, where string) error {
 	for _, text := range []*string{&p.Name, &p.Trip, &p.Subject, &p.Body, &p.title, &p.file.URL, &p.file.Name} {
-		*text = j.clean(*text, where)
+		*text = j.report.clean(*text, where)
 	}
 	added, err := j.writer.Post(ctx, &p.Post, p.file, p.quotes)
 	if err != nil {

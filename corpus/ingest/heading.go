@@ -43,7 +43,7 @@ const maxHeading = 100
 // read returns a passage as the heading that it is, if it is one.
 func (h *headings) read(lines []string) (node, bool) {
 	if h.markdown {
-		if match := atx.FindStringSubmatch(lines[0]); match != nil {
+		if match := atx.FindStringSubmatch(strings.TrimSpace(lines[0])); match != nil {
 			return node{heading, len(match[1]), match[2]}, match[2] != ""
 		}
 		if level := setext(lines); level > 0 {
@@ -114,13 +114,15 @@ func roman(numeral string) int {
 
 // setext is the level of a line underlined with = or -, or 0.
 func setext(lines []string) int {
-	if len(lines) != 2 || len(lines[1]) < 3 {
+	if len(lines) != 2 {
 		return 0
 	}
-	switch {
-	case strings.Trim(lines[1], "=") == "":
+	switch line := strings.TrimSpace(lines[1]); {
+	case len(line) < 3:
+		return 0
+	case strings.Trim(line, "=") == "":
 		return 1
-	case strings.Trim(lines[1], "-") == "":
+	case strings.Trim(line, "-") == "":
 		return 2
 	}
 	return 0

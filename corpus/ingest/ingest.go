@@ -120,16 +120,16 @@ func (o *Options) complete() error {
 
 // digestOf is the hash of all that decides what an import gives: two imports with one digest give one corpus.
 func digestOf(ctx context.Context, o Options, sources []source) (string, error) {
-	all := sha256.New()
-	fmt.Fprintf(all, "%s %q %q %d\n", importVersion, o.Format, o.Encoding, o.SceneTokens)
+	all := fmt.Appendf(nil, "%s %q %q %d\n", importVersion, o.Format, o.Encoding, o.SceneTokens)
 	for _, s := range sources {
 		sum, err := s.digest(ctx)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(all, "%q %x\n", filepath.Base(s.path), sum)
+		all = fmt.Appendf(all, "%q %x\n", filepath.Base(s.path), sum)
 	}
-	return hex.EncodeToString(all.Sum(nil)), nil
+	sum := sha256.Sum256(all)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // existing looks at what stands in the corpus' place. Only a corpus that an import made may ever be replaced.

@@ -56,6 +56,7 @@ type lines struct {
 	threads  map[string]int64 // by their names, where they have no numbers
 	numbered bool             // a post had an id of its own
 	last     int64            // time of the post before
+	posts    int
 }
 
 func (j *job) jsonl(ctx context.Context, s source) error {
@@ -63,39 +64,40 @@ func (j *job) jsonl(ctx context.Context, s source) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	in := &lines{job: j, threads: map[string]int64{}}
-	name := filepath.Base(s.path)
 	r := bufio.NewReaderSize(decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, false), 64<<10)
-	good := 0
 	for n := int64(1); ; n++ {
 		line, err := readLine(r)
-		if err == io.EOF {
-			break
-		}
-		if err != nil && !errors.Is(err, errTooLong) {
+		switch {
+		case errors.Is(err, io.EOF) && in.posts == 0:
+			return annotator.Errorf(annotator.Misused, "%s has no line that is a post", s.path).WithAdvice("%s", j.report.advice())
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, errTooLong):
 			return readError(err, s.path)
 		}
-		if err == nil && len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		where := fmt.Sprintf("%s line %d", name, n)
-		var p *forumPost
-		if err == nil {
-			p, err = in.post(line, n)
-		}
-		if err != nil {
-			j.report.leaveOut("lines with "+err.Error(), where)
-			continue
-		}
-		good++
-		if err := j.addPost(ctx, p, where); err != nil {
+		if err := in.line(ctx, line, err, n, filepath.Base(s.path)); err != nil {
 			return err
 		}
 	}
-	if good == 0 {
-		return annotator.Errorf(annotator.Misused, "%s has no line that is a post", s.path).WithAdvice("%s", j.report.advice())
+}
+
+// line adds the n-th line's post, or leaves the line out with the reason. Blank lines are nothing.
+func (l *lines) line(ctx context.Context, line []byte, err error, n int64, file string) error {
+	if err == nil && len(bytes.TrimSpace(line)) == 0 {
+		return nil
 	}
+	where := fmt.Sprintf("%s line %d", file, n)
+	var p *forumPost
+	if err == nil {
+		p, err = l.post(line, n)
+	}
+	if err == nil {
+		l.posts++
+		return l.job.addPost(ctx, p, where)
+	}
+	l.job.report.leaveOut("lines with "+err.Error(), where)
 	return nil
 }
 

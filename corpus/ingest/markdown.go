@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"annotator"
 )
@@ -13,6 +14,7 @@ var (
 	anyATX      = regexp.MustCompile(`(?m)^#{1,6}[ \t]+\S`)
 	htmlComment = regexp.MustCompile(`(?s)<!--.*?-->`)
 	underscored = regexp.MustCompile(`(^|[^\pL\pN_])_{1,2}([^_\s](?:[^_]*[^_\s])?)_{1,2}([^\pL\pN_]|$)`)
+	listItem    = regexp.MustCompile(`^(?:[-*+]|\d{1,4}[.)])\s`)
 	escaped     = regexp.MustCompile("\\\\([\\\\*_`\\[\\]()#+\\-.!>~|{}])")
 )
 
@@ -42,29 +44,55 @@ func isMarkdown(path, text string) bool {
 // stand in the way of every name in italics.
 func unmark(text string, markdown bool) string {
 	if markdown && strings.ContainsAny(text, "[*`\\") {
+		text = escaped.ReplaceAllStringFunc(text, func(s string) string { return string(hiding + rune(s[1])) })
 		for _, i := range inline {
 			text = i.mark.ReplaceAllString(text, i.text)
 		}
-		text = escaped.ReplaceAllString(text, "$1")
 	}
 	if strings.Contains(text, "_") {
 		// Twice: neighbours share the space between them, and a match takes it.
 		text = underscored.ReplaceAllString(text, "$1$2$3")
 		text = underscored.ReplaceAllString(text, "$1$2$3")
 	}
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(strings.Map(unhide, text))
+}
+
+// hiding is where characters for private use begin: an escaped sign is kept there while signs that mean something are taken away.
+const hiding = 0xE000
+
+func unhide(r rune) rune {
+	if r > hiding && r < hiding+utf8.RuneSelf {
+		return r - hiding
+	}
+	return r
+}
+
+// joinMarkdown joins the lines of a paragraph. A line stays on its own behind a hard break, and where it is an item of a list.
+func joinMarkdown(lines []string) string {
+	var text string
+	broken := true
+	for _, line := range lines {
+		hard := strings.HasSuffix(line, "  ") || strings.HasSuffix(line, "\\")
+		line = unquote(strings.TrimSuffix(strings.TrimSpace(line), "\\"))
+		switch {
+		case text == "":
+			text = line
+		case broken || listItem.MatchString(line):
+			text += "\n" + line
+		default:
+			text = joinLine(text, line)
+		}
+		broken = hard
+	}
+	return text
 }
 
 // unquote takes the signs of a block quotation off.
-func unquote(lines []string) []string {
-	plain := make([]string, len(lines))
-	for i, line := range lines {
-		plain[i] = line
-		if trimmed := strings.TrimLeft(line, " \t"); strings.HasPrefix(trimmed, ">") {
-			plain[i] = strings.TrimPrefix(strings.TrimLeft(trimmed, ">"), " ")
-		}
+func unquote(line string) string {
+	if !strings.HasPrefix(line, ">") {
+		return line
 	}
-	return plain
+	return strings.TrimSpace(strings.TrimLeft(line, "> "))
 }
 
 // trimFrontMatter cuts off the YAML block that some programs put before Markdown.

@@ -5,8 +5,9 @@ import "annotator"
 // outline is a book as sections, each a heading with what follows it. The first section has no heading.
 type outline struct {
 	sections []section
-	level    int // of the headings that begin chapters
-	empty    int // headings left out, because nothing stood under them
+	level    int    // of the headings that begin chapters
+	title    string // the book's, if a heading is it
+	empty    int    // headings left out, because nothing stood under them
 }
 
 type section struct {
@@ -16,7 +17,8 @@ type section struct {
 
 func (s *section) hasText() bool { return (&chapter{blocks: s.blocks}).hasText() }
 
-func newOutline(nodes []node) *outline {
+// newOutline parts a book at its headings. In a titled one the highest heading may be the title of the whole.
+func newOutline(nodes []node, titled bool) *outline {
 	o := &outline{sections: []section{{}}}
 	for _, n := range nodes {
 		last := &o.sections[len(o.sections)-1]
@@ -30,6 +32,9 @@ func newOutline(nodes []node) *outline {
 		}
 	}
 	o.level = o.chapterLevel()
+	if titled {
+		o.title = o.bookTitle()
+	}
 	return o
 }
 
@@ -63,12 +68,12 @@ func (o *outline) count(level int) int {
 	return n
 }
 
-// title is the book's: a first heading above the chapters that is the only one of its kind.
-func (o *outline) title() string {
-	if len(o.sections) < 2 {
+// bookTitle is a first heading above the chapters that is the only one of its kind, or the only heading at all.
+func (o *outline) bookTitle() string {
+	if len(o.sections) < 2 || o.count(o.sections[1].level) > 1 {
 		return ""
 	}
-	if first := &o.sections[1]; first.level > 0 && o.count(first.level) == 1 && (first.level < o.level || len(o.sections) == 2) {
+	if first := &o.sections[1]; first.level < o.level || len(o.sections) == 2 && !o.sections[0].hasText() {
 		return first.text
 	}
 	return ""
@@ -100,15 +105,7 @@ func (o *outline) dropPreface() int {
 func (o *outline) chapters() []chapter {
 	var all []chapter
 	var open chapter
-	part, isList := "", false
-	flush := func() {
-		switch {
-		case open.hasText() && !isList:
-			all = append(all, open)
-		case open.title != "":
-			o.empty++
-		}
-	}
+	part := ""
 	for i := range o.sections {
 		s := &o.sections[i]
 		if s.kind == heading && s.level > o.level {
@@ -116,25 +113,37 @@ func (o *outline) chapters() []chapter {
 			open.blocks = append(open.blocks, s.blocks...)
 			continue
 		}
-		flush()
-		open, isList = chapter{title: s.text, blocks: s.blocks}, listLine.MatchString(s.text)
-		if s.kind != heading || s.level == chapterAlways {
-			continue
-		}
-		if s.level < o.level {
-			part = s.text
-			if s.text == o.title() {
-				part = ""
-			}
+		all = o.keep(all, open)
+		open = chapter{title: s.text, blocks: s.blocks}
+		switch {
+		case s.kind != heading || s.level == chapterAlways:
+		case s.level == o.level && part != "":
+			open.title = part + ", " + s.text
+		case s.level < o.level:
+			part = o.partName(s)
 			if !s.hasText() {
 				open.title = ""
 			}
-			continue
-		}
-		if part != "" {
-			open.title = part + ", " + s.text
 		}
 	}
-	flush()
+	return o.keep(all, open)
+}
+
+// keep adds a chapter that has text and is no list.
+func (o *outline) keep(all []chapter, c chapter) []chapter {
+	if c.hasText() && !listLine.MatchString(c.title) {
+		return append(all, c)
+	}
+	if c.title != "" {
+		o.empty++
+	}
 	return all
+}
+
+// partName is what the chapters of a part have before their titles: nothing, if the part is the whole book.
+func (o *outline) partName(s *section) string {
+	if s.text == o.title {
+		return ""
+	}
+	return s.text
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -29,7 +30,7 @@ func readPassages(text string, markdown bool) []node {
 		text = htmlComment.ReplaceAllString(text, "")
 	}
 	passages := splitPassages(text, markdown)
-	form := measure(passages)
+	form := measure(passages, markdown)
 	recogniser := headings{markdown: markdown}
 	var nodes []node
 	for _, lines := range passages {
@@ -42,7 +43,7 @@ func readPassages(text string, markdown bool) []node {
 			nodes = append(nodes, h)
 			continue
 		}
-		for _, text := range form.paragraphs(lines, markdown) {
+		for _, text := range form.paragraphs(lines) {
 			if text = unmark(text, markdown); text != "" {
 				nodes = append(nodes, node{kind: paragraph, text: text})
 			}
@@ -62,9 +63,9 @@ func splitPassages(text string, markdown bool) [][]string {
 		}
 	}
 	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, " \t\n")
+		line = strings.TrimRight(line, "\n")
 		switch {
-		case line == "":
+		case strings.TrimSpace(line) == "":
 			flush()
 		case markdown && atx.MatchString(line):
 			flush()
@@ -84,14 +85,18 @@ func isPause(lines []string) bool {
 
 // layout is how a text breaks its lines.
 type layout struct {
-	width int // at which lines are wrapped, in columns; 0 if a line is a paragraph
+	width    int // at which lines are wrapped, in columns; 0 if a line is a paragraph
+	markdown bool
 }
 
 // maxWidth is the widest column that somebody wraps text at.
 const maxWidth = 100
 
 // measure finds the column at which a text is wrapped: lines that are followed by another are nearly as long as that.
-func measure(passages [][]string) layout {
+func measure(passages [][]string, markdown bool) layout {
+	if markdown {
+		return layout{markdown: true}
+	}
 	var widths []int
 	for _, lines := range passages {
 		for _, line := range lines[:len(lines)-1] {
@@ -103,14 +108,14 @@ func measure(passages [][]string) layout {
 	}
 	slices.Sort(widths)
 	if width := widths[len(widths)*9/10]; width <= maxWidth {
-		return layout{width}
+		return layout{width: width}
 	}
 	return layout{}
 }
 
 // columnsOf is the width of a line: characters of East Asian scripts are twice as wide.
 func columnsOf(line string) int {
-	n := utf8.RuneCountInString(line)
+	n := utf8.RuneCountInString(strings.TrimRight(line, " \t"))
 	for _, r := range line {
 		if isWide(r) {
 			n++
@@ -121,9 +126,9 @@ func columnsOf(line string) int {
 
 // paragraphs joins a passage's lines. Verse keeps its lines; where only some lines are indented, each of these begins a
 // paragraph.
-func (f layout) paragraphs(lines []string, markdown bool) []string {
-	if markdown {
-		lines = unquote(lines)
+func (f layout) paragraphs(lines []string) []string {
+	if f.markdown {
+		return []string{joinMarkdown(lines)}
 	}
 	if f.width == 0 {
 		return lines
@@ -133,7 +138,7 @@ func (f layout) paragraphs(lines []string, markdown bool) []string {
 	}
 	var joined []string
 	for i, line := range lines {
-		if i == 0 || isIndented(line) && !isIndented(lines[min(1, len(lines)-1)]) {
+		if i == 0 || isIndented(line) {
 			joined = append(joined, strings.TrimSpace(line))
 			continue
 		}
@@ -143,20 +148,30 @@ func (f layout) paragraphs(lines []string, markdown bool) []string {
 	return joined
 }
 
-// isVerse takes lines for verse that all end well before the column, or are all indented: they were not broken to fit.
+// isVerse takes lines for verse that were not broken to fit the column: all end well before it, or are indented, or begin with
+// a capital.
 func (f layout) isVerse(lines []string) bool {
 	if len(lines) < 2 {
 		return false
 	}
-	widest, indented := 0, true
+	widest, indented, capital := 0, true, len(lines) > 3
 	for _, line := range lines {
 		widest = max(widest, columnsOf(line))
 		indented = indented && isIndented(line)
+		capital = capital && beginsWithCapital(line)
 	}
-	return indented || widest*5 < f.width*3
+	return indented || capital || widest*5 < f.width*3
 }
 
-func isIndented(line string) bool { return strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t") }
+func beginsWithCapital(line string) bool {
+	first := strings.IndexFunc(line, unicode.IsLetter)
+	r, _ := utf8.DecodeRuneInString(line[max(first, 0):])
+	return unicode.IsUpper(r)
+}
+
+func isIndented(line string) bool {
+	return strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
+}
 
 func joinVerse(lines []string) string {
 	trimmed := make([]string, len(lines))

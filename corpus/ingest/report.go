@@ -86,7 +86,7 @@ func (o Omission) String() string {
 		return line
 	}
 	line += ": " + strings.Join(o.Examples, ", ")
-	if o.Count > len(o.Examples) {
+	if len(o.Examples) == maxExamples && o.Count > maxExamples {
 		line += ", ..."
 	}
 	return line
@@ -120,7 +120,7 @@ func reportOf(ctx context.Context, path string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	said, err := db.Meta(ctx, corpus.MetaReport)
 	if err != nil {
 		return nil, err
@@ -150,9 +150,8 @@ func count(ctx context.Context, path string, r *Report) error {
 	return errors.Join(err, db.Close())
 }
 
-// stem is a file's name without folder and extensions.
+// stem is a file's name without folder and extension.
 func stem(path string) string {
 	name := filepath.Base(path)
-	name, _, _ = strings.Cut(strings.TrimLeft(name, "."), ".")
-	return name
+	return strings.TrimSuffix(name, filepath.Ext(name))
 }

@@ -60,23 +60,31 @@ func expand(path string) ([]source, error) {
 	if !info.IsDir() {
 		return []source{{path: path, size: info.Size()}}, nil
 	}
+	return folder(path)
+}
+
+func folder(path string) ([]source, error) {
+	root, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, annotator.Errorf(annotator.Storage, "read the folder %s: %w", path, err)
+	}
 	var found []source
-	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if strings.HasPrefix(entry.Name(), ".") && file != path {
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !entry.Type().IsRegular() {
+		switch hidden := strings.HasPrefix(entry.Name(), ".") && file != root; {
+		case hidden && entry.IsDir():
+			return fs.SkipDir
+		case hidden, !entry.Type().IsRegular():
 			return nil
 		}
 		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
 		found = append(found, source{path: file, size: info.Size()})
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "read the folder %s: %w", path, err)
@@ -124,7 +132,7 @@ func (s source) digest(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	hash := sha256.New()
 	if _, err := io.Copy(hash, contextReader{ctx, f}); err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "read %s: %w", s.path, err)
@@ -185,7 +193,7 @@ func readHead(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	head, err := io.ReadAll(io.LimitReader(f, headSize))
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "read %s: %w", path, err)

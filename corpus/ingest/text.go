@@ -31,7 +31,7 @@ func (j *job) text(ctx context.Context, s source) error {
 		j.report.leaveOutMany("words of front matter", name, front.dropped)
 		book.title, book.author = cmp.Or(book.title, front.title), cmp.Or(book.author, front.author)
 	}
-	o := newOutline(readPassages(body, markdown))
+	o := newOutline(readPassages(body, markdown), markdown)
 	if book.dropped > 0 && o.preface() <= maxTitlePage {
 		j.report.leaveOutMany("words before the first heading", name, o.dropPreface())
 	}
@@ -49,12 +49,12 @@ type imprint struct {
 
 // addOutline writes the chapters of a book that is one file.
 func (j *job) addOutline(ctx context.Context, o *outline, book imprint, s source) error {
-	j.entitle(cmp.Or(book.title, o.title()), book.author)
+	j.entitle(cmp.Or(book.title, o.title), book.author)
 	chapters := o.chapters()
 	j.report.leaveOutMany("headings without text", filepath.Base(s.path), o.empty)
 	for i := range chapters {
 		if chapters[i].title == "" {
-			chapters[i].title = cmp.Or(book.title, o.title(), stem(s.path))
+			chapters[i].title = cmp.Or(book.title, o.title, stem(s.path))
 		}
 		if err := j.addChapter(ctx, &chapters[i]); err != nil {
 			return err
@@ -66,7 +66,8 @@ func (j *job) addOutline(ctx context.Context, o *outline, book imprint, s source
 // entitle takes title and author of the first book that has them.
 func (j *job) entitle(title, author string) {
 	if j.report.Title == "" {
-		j.report.Title, j.report.Author = title, author
+		j.report.Title, _ = cleanText(title)
+		j.report.Author, _ = cleanText(author)
 	}
 }
 
@@ -76,7 +77,7 @@ func (j *job) readText(ctx context.Context, s source, markup bool) (string, erro
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	r := decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, markup)
 	data, err := io.ReadAll(io.LimitReader(r, maxText+1))
 	if err != nil {
@@ -86,7 +87,7 @@ func (j *job) readText(ctx context.Context, s source, markup bool) (string, erro
 		return "", annotator.Errorf(annotator.Misused, "%s is longer than %d MiB", s.path, maxText>>20).
 			WithAdvice("part it into several files and name them all")
 	}
-	return j.clean(string(data), filepath.Base(s.path)), nil
+	return j.report.clean(string(data), filepath.Base(s.path)), nil
 }
 
 var (

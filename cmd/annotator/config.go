@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"annotator"
+	"annotator/corpus/ingest"
+	"annotator/runner"
+
+	"github.com/spf13/pflag"
+)
+
+// offlineEndpoint is the name of the embedded model as an endpoint.
+const offlineEndpoint = "offline"
+
+// Config is all that can be configured of a run. Each field is a flag, and a key of the configuration file: the flag's name
+// with underscores.
+type Config struct {
+	Endpoint      string
+	Model         string
+	APIKeyFile    string
+	ContextBudget int // tokens
+	MaxTokens     int
+	Temperature   float64
+	Stream        bool
+	Patience      time.Duration
+	Format        string
+	Encoding      string
+	SceneTokens   int
+	LogFile       string
+	Events        string
+}
+
+// settings declares the flags, with their defaults, and returns them as a set of their own.
+func (c *Config) settings() *pflag.FlagSet {
+	base := runner.Defaults()
+	s := pflag.NewFlagSet("settings", pflag.ContinueOnError)
+	s.SortFlags = false
+	s.StringVar(&c.Endpoint, "endpoint", offlineEndpoint, "base `URL` of the model server, with its /v1; offline is the embedded model")
+	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")
+	s.StringVar(&c.APIKeyFile, "api-key-file", "", "`FILE` that holds the API key")
+	s.IntVar(&c.ContextBudget, "context-budget", base.ContextBudget, "`TOKENS` of prompt and reply together")
+	s.IntVar(&c.MaxTokens, "max-tokens", base.MaxTokens, "most tokens of a reply")
+	s.Float64Var(&c.Temperature, "temperature", base.Temperature, "sampling temperature, 0 to 2")
+	s.BoolVar(&c.Stream, "stream", base.Stream, "have replies streamed")
+	s.DurationVar(&c.Patience, "patience", base.Retry.Patience, "how long to wait for a server that is loading, busy or gone")
+	s.StringVar(&c.Format, "format", string(ingest.Auto), "what SOURCE is written in: "+formatNames())
+	s.StringVar(&c.Encoding, "encoding", "", "character encoding of SOURCE; empty: found out")
+	s.IntVar(&c.SceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "length towards which the scenes of a book are cut")
+	s.StringVar(&c.LogFile, "log-file", "", "append a log to `FILE`, as JSON lines")
+	s.StringVar(&c.Events, "events", "", "append every event to `FILE`, as JSON lines")
+	return s
+}
+
+func formatNames() string {
+	names := make([]string, len(ingest.Formats()))
+	for i, format := range ingest.Formats() {
+		names[i] = string(format)
+	}
+	return strings.Join(names, ", ")
+}
+
+// environment names the variables that stand for a setting, the first that is set first.
+func environment(setting string) []string {
+	switch setting {
+	case "endpoint":
+		return []string{"ANNOTATOR_ENDPOINT", "OPENAI_BASE_URL"}
+	case "model":
+		return []string{"ANNOTATOR_MODEL"}
+	case keySetting:
+		return []string{"ANNOTATOR_API_KEY", "OPENAI_API_KEY"}
+	}
+	return nil
+}
+
+// defaultOrigin says that a setting was made nowhere.
+const defaultOrigin = "default"
+
+// configure gives each setting its value: a flag's over the environment's over the file's over the default. It returns
+// where each comes from.
+func (a *app) configure(settings *pflag.FlagSet, file *configFile) (origins map[string]string, err error) {
+	origins = map[string]string{}
+	for key := range file.values {
+		if settings.Lookup(flagOf(key)) == nil {
+			return nil, file.unknown(key, settings)
+		}
+	}
+	settings.VisitAll(func(f *pflag.Flag) {
+		if err == nil {
+			origins[f.Name], err = a.setting(f, file)
+		}
+	})
+	return origins, err
+}
+
+// setting sets one flag that was not given, and returns where its value comes from.
+func (a *app) setting(f *pflag.Flag, file *configFile) (origin string, err error) {
+	if f.Changed {
+		return "flag --" + f.Name, nil
+	}
+	for _, name := range environment(f.Name) {
+		if value := a.getenv(name); value != "" {
+			return "environment " + name, set(f, name, value)
+		}
+	}
+	if value, ok := file.values[keyOf(f.Name)]; ok {
+		where := fmt.Sprintf("%s:%d", file.path, value.Line)
+		return "file " + where, set(f, where+": "+keyOf(f.Name), value.Value)
+	}
+	return defaultOrigin, nil
+}
+
+func set(f *pflag.Flag, where, value string) error {
+	if f.Value.Set(value) != nil {
+		return unfitValue(where, f, value)
+	}
+	return nil
+}
+
+func keyOf(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+
+func flagOf(key string) string { return strings.ReplaceAll(key, "_", "-") }
+
+// check refuses what no run can work with. What only the endpoint or the importer can judge, they do.
+func (c *Config) check() error {
+	switch {
+	case c.ContextBudget <= 0:
+		return outOfRange("context-budget", "more than 0 tokens", c.ContextBudget)
+	case c.MaxTokens <= 0:
+		return outOfRange("max-tokens", "more than 0 tokens", c.MaxTokens)
+	case math.IsNaN(c.Temperature) || c.Temperature < 0 || c.Temperature > 2:
+		return outOfRange("temperature", "0 to 2", c.Temperature)
+	case c.Patience < 0:
+		return outOfRange("patience", "0 or more", c.Patience)
+	case c.SceneTokens <= 0:
+		return outOfRange("scene-tokens", "more than 0 tokens", c.SceneTokens)
+	}
+	return nil
+}
+
+func outOfRange(setting, wants string, value any) error {
+	return annotator.Errorf(annotator.Misused, "--%s takes %s, not %v", setting, wants, value)
+}
+
+// apply gives a runner what is configured.
+func (c *Config) apply(r *runner.Config) {
+	r.Endpoint, r.Model = c.Endpoint, c.Model
+	r.ContextBudget, r.MaxTokens = c.ContextBudget, c.MaxTokens
+	r.Temperature, r.Stream = c.Temperature, c.Stream
+	r.Retry.Patience = c.Patience
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"annotator"
+
+	"github.com/spf13/pflag"
+	"gopkg.in/yaml.v3"
+)
+
+// defaultConfigFile is read where it is there and no other is named.
+const defaultConfigFile = "annotator.yaml"
+
+// configFile is a configuration file as it was written: what its values mean, their flags know.
+type configFile struct {
+	path   string
+	values map[string]*yaml.Node // scalars, by key
+}
+
+// readConfig reads the file that is named, else the default one. Where there is none, it is empty.
+func readConfig(path string) (*configFile, error) {
+	named := path != ""
+	if !named {
+		path = defaultConfigFile
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return &configFile{}, nil
+	}
+	if err != nil {
+		return nil, annotator.Errorf(annotator.Misused, "read the configuration: %w", err).WithAdvice("name a file with --config")
+	}
+	return parseConfig(path, text)
+}
+
+// parseConfig reads the text of a configuration file: one mapping of keys to single values. The path is for errors, which
+// are annotator.Misused and name the line.
+func parseConfig(path string, text []byte) (*configFile, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, annotator.Errorf(annotator.Misused, "%s: %w", path, err)
+	}
+	file := &configFile{path: path, values: map[string]*yaml.Node{}}
+	if document.Kind == 0 {
+		return file, nil
+	}
+	top := document.Content[0]
+	if top.Kind == yaml.ScalarNode && top.Tag == "!!null" {
+		return file, nil
+	}
+	if top.Kind != yaml.MappingNode {
+		return nil, file.wrong(top, "the configuration is not a list of keys and values")
+	}
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		if err := file.add(top.Content[i], top.Content[i+1]); err != nil {
+			return nil, err
+		}
+	}
+	return file, nil
+}
+
+func (f *configFile) add(key, value *yaml.Node) error {
+	switch {
+	case key.Kind != yaml.ScalarNode:
+		return f.wrong(key, "a key is not a name")
+	case f.values[key.Value] != nil:
+		return f.wrong(key, "%s is there twice", key.Value)
+	case value.Kind != yaml.ScalarNode:
+		return f.wrong(value, "%s takes a single value", key.Value)
+	}
+	value.Line = key.Line
+	f.values[key.Value] = value
+	return nil
+}
+
+func (f *configFile) wrong(at *yaml.Node, format string, args ...any) *annotator.Error {
+	return annotator.Errorf(annotator.Misused, "%s:%d: %s", f.path, at.Line, fmt.Sprintf(format, args...))
+}
+
+// unknown says that a key is no setting.
+func (f *configFile) unknown(key string, settings *pflag.FlagSet) error {
+	err := f.wrong(f.values[key], "there is no setting %q", key)
+	if key == "api_key" || key == "key" {
+		return err.WithAdvice("a key does not belong in this file: set ANNOTATOR_API_KEY, or name a file that holds it with api_key_file")
+	}
+	var names []string
+	settings.VisitAll(func(s *pflag.Flag) { names = append(names, keyOf(s.Name)) })
+	if near := nearest(key, names); near != "" {
+		return err.WithAdvice("did you mean %s?", near)
+	}
+	return err.WithAdvice("`annotator run --print-config` lists the settings")
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"annotator"
+	"annotator/corpus/ingest"
+
+	"github.com/spf13/cobra"
+)
+
+// importOptions are what `annotator import` is told.
+type importOptions struct {
+	*app
+	ingest.Options
+	format string
+}
+
+func newImport(a *app) *cobra.Command {
+	o := &importOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "import SOURCE...",
+		Short: "Make a corpus out of a book or an archive",
+		Long: described(`
+Make a corpus database out of books (EPUB, text, Markdown, HTML) or a forum's posts (JSON lines, thread files). A folder
+stands for the files in it. The report says what was left out, and why.
+
+A chapter becomes a thread, cut into scenes; a forum's threads stay what they are. The same sources and options give the same
+corpus. One that is there already is not written again; --reimport replaces it where the sources have changed.`,
+			exitMisused, exitHalted, exitInterrupted),
+		Example: `  annotator import book.epub --corpus book.corpus.db
+  annotator import old.txt --corpus old.corpus.db --encoding windows-1252
+  annotator import threads/ --corpus quest.corpus.db --format board`,
+		Args: arguments(1, anyNumber),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Sources, o.Format = args, ingest.Format(o.format)
+			return untilSignal(cmd.Context(), o.run)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Corpus, "corpus", "", "`FILE` to make")
+	flags.StringVar(&o.format, "format", string(ingest.Auto), "what the sources are written in: "+formatNames())
+	flags.StringVar(&o.Encoding, "encoding", "", "character encoding of the sources; empty: found out")
+	flags.IntVar(&o.SceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "length towards which the scenes of a book are cut")
+	flags.BoolVar(&o.Replace, "reimport", false, "replace an import of other sources or options")
+	return cmd
+}
+
+func (o *importOptions) run(ctx context.Context) error {
+	if o.Corpus == "" {
+		return annotator.Errorf(annotator.Misused, "no corpus is named to import into").WithAdvice("name the file to make with --corpus")
+	}
+	p := newProgress(o.app, false)
+	defer p.close()
+	report, err := ingest.Import(ctx, o.Options, p.importing)
+	if err != nil {
+		return err
+	}
+	p.close()
+	_, err = fmt.Fprint(o.out, clean(report.String()))
+	return err
+}

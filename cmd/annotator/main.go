@@ -1,0 +1,54 @@
+// Command annotator reads a long story scene by scene, has a model keep a glossary of it, and exports the codex.
+//
+// Each command has a file of its own: its flags, an options struct that holds them, and a function that runs it. What all
+// share is beside them: configuration (config.go), where databases are looked for (database.go), text for a terminal
+// (term.go), and the one switch that gives an error its exit status (exit.go).
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+)
+
+func main() {
+	a := &app{out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, now: time.Now, exit: os.Exit}
+	os.Exit(a.run(context.Background(), os.Args[1:]))
+}
+
+// app is what the commands have of the process they run in.
+type app struct {
+	out    io.Writer // the answer
+	err    io.Writer // progress and errors
+	lookup func(name string) (value string, set bool)
+	now    func() time.Time
+	exit   func(status int) // ends the process at once
+}
+
+// run executes a command line and returns its exit status.
+func (a *app) run(ctx context.Context, args []string) int {
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		a.complain(err)
+	}
+	return exitStatus(err)
+}
+
+// getenv returns a variable of the environment; an empty one is as good as none.
+func (a *app) getenv(name string) string {
+	value, _ := a.lookup(name)
+	return value
+}
+
+// isTerminal reports whether what is written there is seen at once, on a screen that understands more than lines.
+func (a *app) isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && a.getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
+}

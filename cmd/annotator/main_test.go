@@ -1,0 +1,116 @@
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"annotator/model/scripted"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	_ "modernc.org/sqlite"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"annotator": main})
+}
+
+// TestScripts drives the program as a user does. Beside testscript's own commands a script has:
+//
+//	exits STATUS ARG...   run annotator and expect this exit status
+//	sqlite FILE SQL       change a database behind the program's back
+//	await FILE TEXT       wait until the file holds the text
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(endpoints())
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	sample, err := filepath.Abs("../../testdata/lanterns/lanterns.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SERVER", server.URL)
+			env.Setenv("LANTERNS", sample)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "sqlite": changeDatabase, "await": await},
+	})
+}
+
+// endpoints are model servers of several tempers, each under a path of its own.
+func endpoints() http.Handler {
+	mux := http.NewServeMux()
+	add := func(name string, fault *scripted.Fault) {
+		server := scripted.New(scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return fault }})
+		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, server))
+	}
+	add("good", nil)
+	add("hang", &scripted.Fault{Delay: 30 * time.Second})
+	add("filter", &scripted.Fault{
+		Status: http.StatusBadRequest, Body: `{"error":{"message":"the story \u001b[2J is not nice","code":"content_filter"}}`,
+	})
+	mux.HandleFunc("/denied/v1/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"error":{"message":"no such key: `+r.Header.Get("Authorization")+`","code":"invalid_api_key"}}`)
+	})
+	return mux
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: exits STATUS ARG...")
+	}
+	got := 0
+	err := ts.Exec("annotator", args[1:]...)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if want, err := strconv.Atoi(args[0]); err != nil || got != want {
+		ts.Fatalf("the exit status is %d, not %s", got, args[0])
+	}
+}
+
+func changeDatabase(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sqlite FILE SQL")
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	_, err = db.Exec(args[1])
+	ts.Check(errors.Join(err, db.Close()))
+}
+
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await FILE TEXT")
+	}
+	ts.Check(awaitText(ts.MkAbs(args[0]), args[1]))
+}
+
+func awaitText(path, text string) error {
+	for range 1000 {
+		if held, err := os.ReadFile(path); err == nil && strings.Contains(string(held), text) {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return errors.New(path + " never held " + text)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"annotator"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "annotator",
+		Short: "Read a long story scene by scene and keep a codex of it",
+		Long: `annotator reads a long story scene by scene, has a model keep a glossary of its people, places and things,
+and exports the codex: each entry with the places in the story that it rests on.
+
+A run can be stopped at any moment and goes on where it stopped when it is called again.`,
+		Example: `  annotator run book.epub
+  annotator search --db book.annotator.db "the captain"
+  annotator export --db book.annotator.db --format json -o book.json`,
+		Args:          arguments(0, 0),
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(
+		newRun(a), newImport(a), newStatus(a), newExport(a), newSearch(a), newShow(a), newVerify(a), newBackup(a),
+		newStates(a), newTools(a), newVersion(a),
+	)
+	return root
+}
+
+// arguments accepts from least to most arguments.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if least <= len(args) && len(args) <= most {
+			return nil
+		}
+		if !cmd.HasParent() {
+			return unknownCommand(cmd, args[0])
+		}
+		what := fmt.Sprintf("%s: %q is one argument too many", cmd.CommandPath(), args[len(args)-1])
+		if len(args) < least {
+			what = cmd.CommandPath() + ": an argument is missing"
+		}
+		return annotator.Errorf(annotator.Misused, "%s", what).WithAdvice("the usage is: %s", cmd.UseLine())
+	}
+}
+
+// anyNumber is the most arguments of a command that takes as many as are given.
+const anyNumber = 1 << 20
+
+func unknownCommand(root *cobra.Command, name string) error {
+	err := annotator.Errorf(annotator.Misused, "there is no command %q", name)
+	var names []string
+	for _, command := range root.Commands() {
+		names = append(names, command.Name())
+	}
+	if near := nearest(name, names); near != "" {
+		return err.WithAdvice("did you mean %q?", near)
+	}
+	return err.WithAdvice("`annotator --help` lists the commands")
+}
+
+// flagError puts what is wrong with a flag in our words.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var unfit *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		return unknownFlag(cmd, unknown.GetSpecifiedName())
+	case errors.As(err, &unfit):
+		flag := unfit.GetFlag()
+		return unfitValue("--"+flag.Name, flag, unfit.GetValue())
+	}
+	return annotator.Errorf(annotator.Misused, "%s: %w", cmd.CommandPath(), err).WithAdvice("see `%s --help`", cmd.CommandPath())
+}
+
+func unknownFlag(cmd *cobra.Command, name string) error {
+	err := annotator.Errorf(annotator.Misused, "%s has no flag --%s", cmd.CommandPath(), name)
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := nearest(name, names); near != "" {
+		return err.WithAdvice("did you mean --%s?", near)
+	}
+	return err.WithAdvice("see `%s --help`", cmd.CommandPath())
+}
+
+// unfitValue says that a flag's value, wherever it was given, is not of the flag's type.
+func unfitValue(where string, flag *pflag.Flag, value string) *annotator.Error {
+	wants := "another value"
+	switch flag.Value.Type() {
+	case "int":
+		wants = "a whole number"
+	case "float64":
+		wants = "a number"
+	case "bool":
+		wants = "true or false"
+	case "duration":
+		wants = "a time such as 90s or 30m"
+	}
+	return annotator.Errorf(annotator.Misused, "%s takes %s, not %q", where, wants, value)
+}
+
+// described joins a command's description with its exit statuses.
+func described(text string, statuses ...int) string {
+	return strings.TrimSpace(text) + "\n\n" + statusHelp(statuses...)
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"annotator"
+	"annotator/corpus"
+	"annotator/model"
+	"annotator/runner"
+	"annotator/storage"
+	"annotator/tools"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// runOptions are what `annotator run` is told.
+type runOptions struct {
+	*app
+	config      Config
+	source      string
+	db          string
+	corpus      string
+	configPath  string
+	limit       int
+	accept      []string
+	reimport    bool
+	noResume    bool
+	quiet       bool
+	printConfig bool
+	key         apiKey
+	progress    *progress
+}
+
+func newRun(a *app) *cobra.Command {
+	o := &runOptions{app: a}
+	settings := o.config.settings()
+	cmd := &cobra.Command{
+		Use:   "run SOURCE",
+		Short: "Read a story and keep a codex of it, or go on where that stopped",
+		Long: described(`
+Read a story scene by scene and keep a codex of it. SOURCE is a corpus database, or anything that import reads: that is
+imported first, beside it (book.epub to book.corpus.db). The run is kept in book.annotator.db, and goes on where it stopped when
+it is called again.
+
+Where no endpoint is named, an embedded model is used: a baseline that finds names by rules, without any network.
+
+A setting's flag counts over the environment, that over the configuration file, that over the default. The file is the one
+that --config names, else annotator.yaml in this folder; its keys are the settings with underscores (context_budget: 32768).
+The environment: ANNOTATOR_ENDPOINT, ANNOTATOR_MODEL and ANNOTATOR_API_KEY; OPENAI_BASE_URL and OPENAI_API_KEY where these are
+unset. --print-config shows what is in force and where it comes from.
+
+The first interrupt finishes the scene at hand and stops; the second stops at once. Either way the next run goes on.`,
+			exitMisused, exitHalted, exitQuarantined, exitInterrupted),
+		Example: `  annotator run book.epub
+  annotator run quest.jsonl --db /tmp/quest.annotator.db --limit 20
+  annotator run corpus.db --endpoint http://localhost:8000/v1 --model qwen3-32b
+  annotator run --print-config`,
+		Args: arguments(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.source = args[0]
+			}
+			return o.run(cmd.Context(), settings)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&o.db, "db", "", "database `FILE`; empty: beside SOURCE, under its name")
+	flags.StringVar(&o.corpus, "corpus", "", "where to import SOURCE to; empty: beside it, under its name")
+	flags.StringVar(&o.configPath, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it is there")
+	flags.IntVar(&o.limit, "limit", 0, "read at most so many `SCENES` in this run; 0: all")
+	flags.BoolVar(&o.noResume, "no-resume", false, "begin a new database; the one that is there stays as it is")
+	flags.BoolVar(&o.reimport, "reimport", false, "import SOURCE anew where it has changed")
+	flags.StringSliceVar(&o.accept, "accept", nil, "go on though the `CHANGES` were made since the run began: model, prompt")
+	flags.BoolVar(&o.quiet, "quiet", false, "no progress; print only the database's path")
+	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings in force and where each comes from, and end")
+	flags.AddFlagSet(settings)
+	return cmd
+}
+
+// run settles the configuration, then reads the story.
+func (o *runOptions) run(ctx context.Context, settings *pflag.FlagSet) error {
+	file, err := readConfig(o.configPath)
+	if err != nil {
+		return err
+	}
+	origins, err := o.configure(settings, file)
+	if err != nil {
+		return err
+	}
+	if err := o.config.check(); err != nil {
+		return err
+	}
+	if o.key, err = o.readKey(&o.config, origins["api-key-file"]); err != nil {
+		return err
+	}
+	if o.printConfig {
+		return o.app.printConfig(settings, origins, o.key)
+	}
+	if o.source == "" {
+		return annotator.Errorf(annotator.Misused, "there is no story to read").WithAdvice("the usage is: annotator run SOURCE [flags]")
+	}
+	return o.annotate(ctx)
+}
+
+// annotate brings corpus, database and endpoint together, runs the machine over them, and tells what came of it.
+func (o *runOptions) annotate(ctx context.Context) (err error) {
+	o.progress = newProgress(o.app, o.quiet)
+	defer o.progress.close()
+	var open closers
+	defer func() { err = cmp.Or(err, open.close()) }()
+	r, err := o.assemble(ctx, &open)
+	if err != nil {
+		return err
+	}
+	began := o.now()
+	err = o.walk(ctx, r)
+	o.progress.close()
+	if err != nil && !readOn(err) {
+		return err
+	}
+	return cmp.Or(err, o.summarise(context.WithoutCancel(ctx), r.Store, o.now().Sub(began)))
+}
+
+// readOn reports whether a run that ended so still has something to show.
+func readOn(err error) bool {
+	kind := annotator.KindOf(err)
+	return kind == annotator.Quarantined || kind == annotator.Interrupted
+}
+
+// assemble opens all that a run needs. What does not cost much is tried first: a wrong address must not wait for an import.
+func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runner, error) {
+	agreed, err := accepted(o.accept)
+	if err != nil {
+		return nil, err
+	}
+	if o.limit < 0 {
+		return nil, outOfRange("limit", "0 or more scenes", o.limit)
+	}
+	wire, err := o.connect()
+	if err != nil {
+		return nil, err
+	}
+	bus := &annotator.Bus{}
+	if err := o.subscribe(bus, open); err != nil {
+		return nil, err
+	}
+	registry, err := tools.New(tools.Standard()...)
+	if err != nil {
+		return nil, err
+	}
+	source, err := o.openCorpus(ctx, open)
+	if err != nil {
+		return nil, err
+	}
+	store, err := o.openDatabase(ctx, open)
+	if err != nil {
+		return nil, err
+	}
+	config := runner.Defaults()
+	o.config.apply(&config)
+	config.Limit, config.Accept = o.limit, agreed
+	return runner.New(config, store, source, wire, registry, bus), nil
+}
+
+func (o *runOptions) connect() (model.Wire, error) {
+	wire, err := o.config.connect(o.key)
+	if err != nil {
+		return nil, err
+	}
+	if o.key.warning != "" {
+		o.progress.say(o.key.warning)
+	}
+	if o.config.Endpoint == offlineEndpoint {
+		o.progress.say("offline model: an embedded baseline that finds names by rules; name a server with --endpoint for real annotation")
+	}
+	return wire, nil
+}
+
+// subscribe has everybody who watches the run told of it.
+func (o *runOptions) subscribe(bus *annotator.Bus, open *closers) error {
+	bus.Subscribe(o.progress.notice)
+	if o.config.LogFile != "" {
+		log, err := openLog(o.config.LogFile)
+		if err != nil {
+			return err
+		}
+		*open = append(*open, log.close)
+		bus.Subscribe(log.notice)
+	}
+	if o.config.Events != "" {
+		events, err := openEvents(o.config.Events)
+		if err != nil {
+			return err
+		}
+		*open = append(*open, events.close)
+		bus.Subscribe(events.notice)
+	}
+	return nil
+}
+
+func (o *runOptions) openCorpus(ctx context.Context, open *closers) (*corpus.DB, error) {
+	var path string
+	err := untilSignal(ctx, func(ctx context.Context) (err error) {
+		path, err = o.prepareCorpus(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if path, err = filepath.Abs(path); err != nil { // it is put on record, for other folders to find
+		return nil, err
+	}
+	db, err := corpus.Open(ctx, path)
+	if err == nil {
+		*open = append(*open, db.Close)
+	}
+	return db, err
+}
+
+func (o *runOptions) openDatabase(ctx context.Context, open *closers) (*storage.DB, error) {
+	path, err := o.prepareDatabase()
+	if err != nil {
+		return nil, err
+	}
+	db, err := storage.OpenWriter(ctx, path, holder(), o.now)
+	if err == nil {
+		*open = append(*open, db.Close)
+	}
+	return db, err
+}
+
+// holder names this process to others who want the same database.
+func holder() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this machine"
+	}
+	return fmt.Sprintf("process %d on %s", os.Getpid(), host)
+}
+
+// closers end the use of what was opened, the last first.
+type closers []func() error
+
+func (c closers) close() error {
+	var err error
+	for _, end := range slices.Backward(c) {
+		err = cmp.Or(err, end())
+	}
+	return err
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"annotator"
+	"annotator/runner"
+)
+
+// grace is how long a run that is to quit at once may take for it.
+const grace = 900 * time.Millisecond
+
+// walk runs the machine. The first signal lets it finish the scene at hand, the second ends it at once.
+func (o *runOptions) walk(ctx context.Context, r *runner.Runner) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	var scene atomic.Int64
+	r.Bus.Subscribe(func(n annotator.Notice) { scene.Store(int64(n.Scene)) })
+	go func() {
+		select {
+		case <-signals:
+			r.Stop()
+			o.progress.say(finishing(scene.Load()))
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-signals:
+			cancel(annotator.Errorf(annotator.Interrupted, "stopped at once, in scene %d", scene.Load()).WithAdvice("run again to go on"))
+			time.AfterFunc(grace, func() { o.exit(exitInterrupted) })
+		case <-ctx.Done():
+		}
+	}()
+	err := r.Run(ctx)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func finishing(scene int64) string {
+	if scene == 0 {
+		return "stopping; again to quit at once"
+	}
+	return fmt.Sprintf("finishing scene %d, then stopping; again to quit at once", scene)
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/corpus/ingest"
+)
+
+// corpusOf is where a source that has to be imported is imported to: beside it, under its name.
+func corpusOf(source string) string { return stemOf(source) + ".corpus.db" }
+
+// databaseOf is where the run of a source keeps its database: beside it, under its name.
+func databaseOf(source string) string { return stemOf(source) + ".annotator.db" }
+
+// stemOf is a source's path without what its name ends in. A folder's name has no such ending.
+func stemOf(source string) string {
+	source = filepath.Clean(source)
+	if full, err := filepath.Abs(source); err == nil && !isName(filepath.Base(source)) {
+		source = full
+	}
+	if info, err := os.Stat(source); err == nil && info.IsDir() {
+		return source
+	}
+	folder, name := filepath.Split(source)
+	for _, ending := range []string{".corpus.db", filepath.Ext(name)} {
+		if stem := strings.TrimSuffix(name, ending); stem != "" && stem != name {
+			return folder + stem
+		}
+	}
+	return source
+}
+
+// isName reports whether a path's last part names something: "." and ".." do not.
+func isName(base string) bool { return base != "." && base != ".." }
+
+// prepareCorpus returns the corpus that a run reads: the source itself where it is one, else what is imported from it.
+func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
+	if _, err := os.Stat(o.source); errors.Is(err, fs.ErrNotExist) {
+		return "", annotator.Errorf(annotator.NotFound, "there is nothing at %s to read", o.source)
+	}
+	if ingest.IsCorpus(ctx, o.source) {
+		return o.source, nil
+	}
+	target := o.corpus
+	if target == "" {
+		target = corpusOf(o.source)
+	}
+	report, err := ingest.Import(ctx, ingest.Options{
+		Sources: []string{o.source}, Corpus: target, Format: ingest.Format(o.config.Format), Encoding: o.config.Encoding,
+		SceneTokens: o.config.SceneTokens, Replace: o.reimport,
+	}, o.progress.importing)
+	if err != nil {
+		return "", importAdvice(err)
+	}
+	if !report.Existing {
+		o.progress.say(strings.TrimRight(clean(report.String()), "\n"))
+	}
+	return report.Corpus, nil
+}
+
+// importAdvice says what can be done about an import that cannot write beside its source.
+func importAdvice(err error) error {
+	if annotator.KindOf(err) != annotator.Storage || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return annotator.Errorf(annotator.Misused, "%w", err).WithAdvice("put the corpus elsewhere with --corpus, and the database with --db")
+}
+
+// prepareDatabase returns the database of the run. With --no-resume it is a new one.
+func (o *runOptions) prepareDatabase() (string, error) {
+	path := o.db
+	if path == "" {
+		path = databaseOf(o.source)
+	}
+	if !o.noResume || !exists(path) {
+		return path, nil
+	}
+	if o.db != "" {
+		return "", annotator.Errorf(annotator.Misused, "%s exists, and --no-resume begins a new database", path).
+			WithAdvice("choose another name with --db, or leave --no-resume out to go on with it")
+	}
+	free := freeName(path)
+	o.progress.say(fmt.Sprintf("%s is kept as it is; this run is in %s: go on with it by --db %s", path, free, quoted(free)))
+	return free, nil
+}
+
+// freeName counts up a database's name until nothing goes by it.
+func freeName(path string) string {
+	stem := strings.TrimSuffix(path, ".db")
+	for n := 2; ; n++ {
+		if free := fmt.Sprintf("%s-%d.db", stem, n); !exists(free) {
+			return free
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// acceptable are the changes that a user can agree to with --accept.
+var acceptable = [...]string{"model", "prompt"}
+
+func accepted(named []string) (map[string]bool, error) {
+	agreed := map[string]bool{}
+	for _, name := range named {
+		if !slices.Contains(acceptable[:], name) {
+			return nil, annotator.Errorf(annotator.Misused, "--accept takes %s, not %q", strings.Join(acceptable[:], ", "), name)
+		}
+		agreed[name] = true
+	}
+	return agreed, nil
+}

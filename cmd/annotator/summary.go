@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// foremost is how many entries a summary shows.
+const foremost = 8
+
+// summarise tells at the end of a run what it has brought, and what to do with it. A quiet run names its database only.
+func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Duration) error {
+	if o.quiet {
+		_, err := fmt.Fprintln(o.out, db.Path())
+		return err
+	}
+	run, err := db.Run(ctx)
+	if err != nil {
+		return err
+	}
+	entries, err := db.Glossary().Foremost(ctx, foremost)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(o.out, "%s: %s\n", oneLine(db.Path()), shortened(run.Corpus.Title, 80))
+	fmt.Fprintf(o.out, "%d of %s read, %s, %s, %s, %s\n", run.Recorded+run.Quarantined, count(run.Corpus.Scenes, "scene"),
+		count(run.Entries, "entry"), count(run.Calls, "call"), tokens(run.Usage), span(took))
+	if len(entries) == 0 {
+		return nil
+	}
+	fmt.Fprintln(o.out)
+	if err := table(o.out, entryRows(entries)); err != nil {
+		return err
+	}
+	path := quoted(db.Path())
+	_, err = fmt.Fprintf(o.out, "\nnext:\n  annotator search --db %s %s\n  annotator export --db %s --format json -o %s\n",
+		path, quoted(oneLine(entries[0].Term)), path, quoted(strings.TrimSuffix(db.Path(), ".db")+".json"))
+	return err
+}
+
+// entryRows are entries in one line each.
+func entryRows(entries []annotator.Entry) [][]string {
+	rows := make([][]string, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		rows[i] = []string{
+			fmt.Sprintf("#%d", e.ID), shortened(e.Name(), 32), shortened(strings.Join(e.Tags, ", "), 20), shortened(e.Definition(), 72),
+		}
+	}
+	return rows
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func newVersion(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    described("Print the version of this program, and what it was built with."),
+		Example: "  annotator version",
+		Args:    arguments(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.out, version())
+			return err
+		},
+	}
+}
+
+// version describes the build, as far as it is stamped.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "annotator (unknown)"
+	}
+	revision := ""
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			revision = " " + setting.Value[:min(12, len(setting.Value))]
+		}
+	}
+	return fmt.Sprintf("annotator %s%s, %s, %s/%s", info.Main.Version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

@@ -1,0 +1,227 @@
+// Package compaction decides what gives way when the window is full: which turns a summary takes the place of, in which
+// order, and down to where. It also writes what the summariser is asked and reads what it answers.
+//
+// All of it is pure: a plan follows from the window as it stands, so that a run which was killed between two steps goes on
+// with the step that was due.
+package compaction
+
+import "slices"
+
+// Tier is a way to make room.
+type Tier string
+
+// The tiers, in the order in which they are tried.
+const (
+	TierChunk   Tier = "0.5" // the oldest whole chunk of a thread becomes a chunk summary
+	TierThread  Tier = "1"   // threads that have ended become part of the story so far
+	TierPartial Tier = "2"   // the oldest turns of a thread become a chunk summary, whole chunk or not
+	TierStrip   Tier = "3"   // thinking is taken out of old replies
+	TierCut     Tier = "4"   // long old replies are cut
+	TierRule    Tier = "5"   // the last resort: the oldest turns give way to a summary by rule
+)
+
+// Policy says how far compaction goes.
+type Policy struct {
+	High        float64 // share of the prompt's budget at which compaction begins
+	Low         float64 // share down to which it goes; 0: down to the turns that are kept
+	Emergency   float64 // share from which replies are stripped and cut
+	KeepTurns   int     // the newest turns that stay verbatim, whatever happens
+	ChunkScenes int     // scenes of a whole chunk; 0: chunks are as long as the turns that give way
+	KeepChunks  int     // the newest whole chunks that stay verbatim
+	KeepReplies int     // the newest turns whose thinking stays
+	KeepLong    int     // the newest turns whose replies are not cut
+	CutAt       int     // characters that a cut reply keeps
+	Chunks      float64 // share of the budget that chunk summaries may take before they become part of the story so far
+}
+
+// Seed is the preset of thresholds 60 / 80 / 90 with chunks of ten scenes.
+func Seed() Policy {
+	return Policy{
+		High: 0.8, Low: 0.6, Emergency: 0.9, KeepTurns: 1, ChunkScenes: 10, KeepChunks: 2, KeepReplies: 4, KeepLong: 8, CutAt: 500, Chunks: 0.15,
+	}
+}
+
+// Auto is the preset that prefills least while the last three scenes stay verbatim: it waits until the window is full, and
+// then keeps no more than these. docs/performance.md shows what other marks cost.
+func Auto() Policy {
+	return Policy{High: 1, Emergency: 1, KeepTurns: 3, KeepReplies: 3, KeepLong: 3, CutAt: 500, Chunks: 0.1}
+}
+
+// Turn is a turn that may give way.
+type Turn struct {
+	ID     int64
+	Scene  int
+	Thread int64
+	Index  int // of its scene within the thread
+	Tokens int
+	Strips int // tokens that TierStrip would save
+	Cuts   int // tokens that TierCut would save
+}
+
+// Chunk is a chunk summary that stands in the window.
+type Chunk struct {
+	Thread int64
+	Tokens int
+}
+
+// View is the window as compaction sees it.
+type View struct {
+	Tokens int     // the prompt, with what is about to be added
+	Budget int     // the most it may have
+	Turns  []Turn  // oldest first, without the one that is being worked on
+	Chunks []Chunk // oldest first
+	Thread int64   // of the scene at hand
+}
+
+// Step is one thing to do.
+type Step struct {
+	Tier    Tier
+	Turns   []Turn  // those that give way, or are stripped or cut
+	Threads []int64 // of TierThread: the threads that have ended, in order
+	Thread  int64   // of a chunk
+}
+
+// Full reports whether the window is to be compacted.
+func (p Policy) Full(v View) bool { return v.Tokens > p.share(p.High, v) }
+
+// Rested reports whether compaction has gone far enough.
+func (p Policy) Rested(v View) bool { return p.Low > 0 && v.Tokens <= p.share(p.Low, v) }
+
+func (p Policy) share(of float64, v View) int { return int(of * float64(v.Budget)) }
+
+// Next returns the next step for a window that was found full, or false when nothing more is to be done. Tiers that were
+// tried and failed are passed over; when all have failed, TierRule remains.
+func (p Policy) Next(v View, failed []Tier) (Step, bool) {
+	if p.Rested(v) {
+		return Step{}, false
+	}
+	for _, tier := range []Tier{TierChunk, TierThread, TierPartial, TierStrip, TierCut, TierRule} {
+		if slices.Contains(failed, tier) || !p.due(tier, v, failed) {
+			continue
+		}
+		if step, ok := p.step(tier, v); ok {
+			return step, true
+		}
+	}
+	return Step{}, false
+}
+
+// due says when a tier is in order. With marks of its own to reach, a policy uses part of a chunk only where nothing
+// whole is left and the window is still full; stripping and cutting are for emergencies; rules for when a summary failed or
+// the prompt would not fit at all.
+func (p Policy) due(tier Tier, v View, failed []Tier) bool {
+	switch tier {
+	case TierChunk:
+		return p.ChunkScenes > 0
+	case TierPartial:
+		return p.ChunkScenes == 0 || p.Full(v)
+	case TierStrip, TierCut:
+		return v.Tokens > p.share(p.Emergency, v)
+	case TierRule:
+		return v.Tokens > v.Budget || len(failed) > 0 && p.Full(v)
+	}
+	return true
+}
+
+func (p Policy) step(tier Tier, v View) (Step, bool) {
+	old := v.Turns[:max(0, len(v.Turns)-p.KeepTurns)]
+	step := Step{Tier: tier}
+	switch tier {
+	case TierChunk:
+		step.Turns = p.chunk(old, v)
+	case TierThread:
+		step.Threads, step.Turns = p.threads(old, v)
+		return step, len(step.Threads) > 0
+	case TierPartial:
+		step.Turns = sameThread(old)
+	case TierStrip:
+		step.Turns = v.Turns[:max(0, len(v.Turns)-p.KeepReplies)]
+		return step, sum(step.Turns, func(t Turn) int { return t.Strips }) > 0
+	case TierCut:
+		step.Turns = v.Turns[:max(0, len(v.Turns)-p.KeepLong)]
+		return step, sum(step.Turns, func(t Turn) int { return t.Cuts }) > 0
+	case TierRule:
+		if step.Turns = sameThread(old); len(step.Turns) == 0 {
+			step.Turns = sameThread(v.Turns)
+		}
+	}
+	if len(step.Turns) > 0 {
+		step.Thread = step.Turns[0].Thread
+	}
+	return step, len(step.Turns) > 0
+}
+
+// chunk returns the oldest whole chunk, where more whole ones than are kept stand in the window.
+func (p Policy) chunk(old []Turn, v View) []Turn {
+	run := sameThread(old)
+	if len(run) == 0 {
+		return nil
+	}
+	number := func(t Turn) int { return t.Index / p.ChunkScenes }
+	whole := 0
+	for _, t := range v.Turns {
+		if t.Thread == run[0].Thread && t.Index%p.ChunkScenes == p.ChunkScenes-1 {
+			whole++
+		}
+	}
+	end := slices.IndexFunc(run, func(t Turn) bool { return number(t) != number(run[0]) })
+	if end < 0 || whole <= p.KeepChunks {
+		return nil
+	}
+	return run[:end]
+}
+
+// threads returns the threads that have ended and of which no turn has to stay, with their turns. Whole chunks are kept in
+// marks of ten scenes, so there only the oldest thread goes at a time; otherwise all go in one step.
+func (p Policy) threads(old []Turn, v View) (threads []int64, turns []Turn) {
+	for _, c := range v.Chunks {
+		if c.Thread != v.Thread && !slices.Contains(threads, c.Thread) {
+			threads = append(threads, c.Thread)
+		}
+	}
+	for _, t := range v.Turns {
+		if t.Thread != v.Thread && !slices.Contains(threads, t.Thread) {
+			threads = append(threads, t.Thread)
+		}
+	}
+	stays := func(thread int64) bool {
+		return slices.ContainsFunc(v.Turns[len(old):], func(t Turn) bool { return t.Thread == thread })
+	}
+	if at := slices.IndexFunc(threads, stays); at >= 0 {
+		threads = threads[:at]
+	}
+	if p.ChunkScenes > 0 && len(threads) > 0 { // the oldest of more than one that has ended
+		threads = threads[:min(len(threads)-1, 1)]
+	}
+	if written := sum(v.Chunks, func(c Chunk) int { return c.Tokens }); written > p.share(p.Chunks, v) && begun(v) {
+		threads = append(threads, v.Thread) // a thread without an end: its beginning becomes part of the story so far
+	}
+	for _, t := range old {
+		if t.Thread != v.Thread && slices.Contains(threads, t.Thread) {
+			turns = append(turns, t)
+		}
+	}
+	return threads, turns
+}
+
+// sameThread returns the oldest turns that belong to one thread.
+func sameThread(turns []Turn) []Turn {
+	end := slices.IndexFunc(turns, func(t Turn) bool { return t.Thread != turns[0].Thread })
+	if end < 0 {
+		return turns
+	}
+	return turns[:end]
+}
+
+// begun reports whether the thread at hand has chunk summaries.
+func begun(v View) bool {
+	return slices.ContainsFunc(v.Chunks, func(c Chunk) bool { return c.Thread == v.Thread })
+}
+
+func sum[T any](items []T, of func(T) int) int {
+	total := 0
+	for _, item := range items {
+		total += of(item)
+	}
+	return total
+}

@@ -1,0 +1,171 @@
+package compaction
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/context/prompt"
+)
+
+// How long summaries may be: sentences of a chunk and of a thread, words of the story so far.
+const (
+	chunkSentences  = 3
+	threadSentences = 4
+	storyWords      = 500
+)
+
+// sections of the story so far.
+const sections = "Characters:, Open plot:, World:, Mechanics:, Progress:"
+
+// Instruction is what the summariser is asked, as one message at the end of the window as it stands: so the server has all
+// but that message in its cache.
+func Instruction(s Step) string {
+	var b strings.Builder
+	b.WriteString("Set the scenes aside for a moment, call no tool, and write a summary for your own later use. ")
+	if s.Tier == TierThread {
+		fmt.Fprintf(&b, "The threads %s are to leave your view. For each of them write <thread id=\"ID\">", list(s.Threads))
+		fmt.Fprintf(&b, "2 to %d sentences</thread>. Then write the story so far anew, as <cumulative>...</cumulative>: ", threadSentences)
+		fmt.Fprintf(&b, "what the present cumulative summary says and still matters, and what these threads add, in less than %d words ", storyWords)
+		fmt.Fprintf(&b, "under the headings %s each on a line of its own.", sections)
+	} else {
+		fmt.Fprintf(&b, "Scenes %d to %d are to leave your view. Write <chunk>1 to %d sentences</chunk> that say ",
+			s.Turns[0].Scene, s.Turns[len(s.Turns)-1].Scene, chunkSentences)
+		b.WriteString("what happened in them and what of it will matter.")
+	}
+	b.WriteString(" Keep to what the story has told. Write nothing else.")
+	return b.String()
+}
+
+// Scenes names the scenes of turns by their indices within the thread: "0-9".
+func Scenes(turns []Turn) string {
+	if len(turns) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d", turns[0].Index, turns[len(turns)-1].Index)
+}
+
+func list(ids []int64) string {
+	parts := make([]string, len(ids))
+	for i, id := range ids {
+		parts[i] = strconv.FormatInt(id, 10)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Summary is what a summariser wrote.
+type Summary struct {
+	Threads map[int64]string // of TierThread
+	Text    string           // of the chunk, or the story so far
+}
+
+var (
+	thinking   = regexp.MustCompile(`(?s)<(think|thinking|analysis)>.*?(</(think|thinking|analysis)>|$)`)
+	threadTag  = regexp.MustCompile(`(?s)<thread\s+id="?(\d+)"?\s*>(.*?)</thread>`)
+	chunkTag   = regexp.MustCompile(`(?s)<chunk>(.*?)(?:</chunk>|$)`)
+	storyTag   = regexp.MustCompile(`(?s)<cumulative(?:_summary)?>(.*?)(?:</cumulative(?:_summary)?>|$)`)
+	anyTag     = regexp.MustCompile(`</?[a-z_]+[^<>]*>`)
+	errNothing = errors.New("the summary is empty")
+)
+
+// Read takes a summary out of a reply. Text that came without the tags asked for is taken as a whole. What is longer than
+// it should be loses its last sentences.
+func Read(s Step, reply string) (Summary, error) {
+	reply = html.UnescapeString(thinking.ReplaceAllString(codex.Clean(reply), "")) // it was shown the story escaped
+	summary := Summary{Threads: map[int64]string{}}
+	tag := chunkTag
+	if s.Tier == TierThread {
+		tag = storyTag
+		for _, match := range threadTag.FindAllStringSubmatch(reply, -1) {
+			id, err := strconv.ParseInt(match[1], 10, 64)
+			if err == nil {
+				summary.Threads[id] = sentences(bare(match[2]), threadSentences)
+			}
+		}
+		reply = threadTag.ReplaceAllString(reply, "")
+	}
+	if match := tag.FindStringSubmatch(reply); match != nil {
+		reply = match[1]
+	}
+	if summary.Text = bare(reply); !codex.HasWord(summary.Text) {
+		return summary, errNothing
+	}
+	if s.Tier == TierThread {
+		summary.Text = firstWords(summary.Text, storyWords)
+	} else {
+		summary.Text = sentences(summary.Text, chunkSentences)
+	}
+	return summary, nil
+}
+
+func bare(text string) string { return strings.TrimSpace(anyTag.ReplaceAllString(text, "")) }
+
+func sentences(text string, most int) string {
+	all := codex.Sentences(text)
+	return firstWords(strings.Join(all[:min(most, len(all))], " "), storyWords/2)
+}
+
+// firstWords keeps as many whole lines and sentences as there is room for; of a single longer one, its beginning.
+func firstWords(text string, most int) string {
+	if annotator.CountWords(text) <= most {
+		return text
+	}
+	var b strings.Builder
+	left := most
+	for line := range strings.Lines(text) {
+		for i, sentence := range codex.Sentences(line) {
+			words := strings.Fields(sentence)
+			if len(words) > left && b.Len() > 0 {
+				return strings.TrimSpace(b.String())
+			}
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(strings.Join(words[:min(len(words), left)], " "))
+			left -= min(len(words), left)
+		}
+		b.WriteByte('\n')
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Rule writes a summary without a model: which scenes they were, what the glossary calls those in them, and how they began.
+func Rule(s Step, entries []string, openings []string) string {
+	var b strings.Builder
+	if s.Tier == TierThread {
+		fmt.Fprintf(&b, "Threads %s.", list(s.Threads))
+	} else {
+		fmt.Fprintf(&b, "Scenes %s of thread %d.", Scenes(s.Turns), s.Thread)
+	}
+	if len(entries) > 0 {
+		fmt.Fprintf(&b, " With %s.", strings.Join(entries, ", "))
+	}
+	for _, opening := range openings {
+		b.WriteString(" " + opening)
+	}
+	return firstWords(b.String(), storyWords/5)
+}
+
+// Render writes what stands in the window before the turns: the story so far, and the chunk summaries. Whatever a summary
+// says, it cannot end its element.
+func Render(story *annotator.Episode, chunks []annotator.Episode) string {
+	var b strings.Builder
+	if story != nil {
+		fmt.Fprintf(&b, "<cumulative_summary>\n%s\n</cumulative_summary>\n", prompt.Escape(story.Summary))
+	}
+	if len(chunks) > 0 {
+		b.WriteString("<chunk_summaries>\n")
+		for i := range chunks {
+			c := &chunks[i]
+			fmt.Fprintf(&b, "  <chunk thread=\"%d\" index=\"%d\" scenes=\"%s\" entries=\"%s\">\n    %s\n  </chunk>\n",
+				c.Thread, c.Index, c.Scenes, strings.ReplaceAll(list(c.Entries), " ", ""), prompt.Escape(c.Summary))
+		}
+		b.WriteString("</chunk_summaries>\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

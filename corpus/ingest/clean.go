@@ -1,0 +1,28 @@
+package ingest
+
+import "strings"
+
+// clean makes text of a source storable: line ends become LF, and control characters other than tab and LF are dropped and
+// counted. Nothing is normalised: a quotation must be found in the source as it was written.
+func (r *Report) clean(text, where string) string {
+	clean, dropped := cleanText(text)
+	r.leaveOutMany("control characters", where, dropped)
+	return clean
+}
+
+func cleanText(text string) (clean string, dropped int) {
+	dirty := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }
+	if strings.IndexFunc(text, dirty) < 0 {
+		return text, 0
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.ReplaceAll(text, "\r", "\n")
+	clean = strings.Map(func(r rune) rune {
+		if dirty(r) {
+			dropped++
+			return -1
+		}
+		return r
+	}, text)
+	return clean, dropped
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"annotator"
+	"annotator/corpus"
+)
+
+// The shape of the made-up story. A scene is two posts by the storyteller, with a reader's post behind them.
+const (
+	threadScenes = 50
+	scenePosts   = 2
+	postBytes    = 3_000
+	mentions     = 12 // of entries of earlier scenes, in each scene
+	recent       = 30 // half of them are of so many scenes back
+	cast         = 20 // a quarter are of the entries of the first scenes
+)
+
+// writeStory makes a corpus of so many scenes of about 1,500 tokens, the same every time. Each scene begins and ends with a
+// name that the scripted model makes an entry of, and names entries of earlier scenes.
+func writeStory(ctx context.Context, path string, scenes int) error {
+	w, err := corpus.Create(ctx, path)
+	if err != nil {
+		return err
+	}
+	for n := 1; n <= scenes; n++ {
+		if err := writeScene(ctx, w, n); err != nil {
+			return err
+		}
+	}
+	return w.Close(ctx)
+}
+
+func writeScene(ctx context.Context, w *corpus.Writer, n int) error {
+	const ids = scenePosts + 1
+	first := int64(n) * ids
+	opener := int64((n-1)/threadScenes*threadScenes+1) * ids
+	if first == opener {
+		if err := w.Thread(ctx, opener, fmt.Sprintf("Chapter %d", n/threadScenes+1)); err != nil {
+			return err
+		}
+	}
+	for part := range scenePosts {
+		post := annotator.Post{
+			Thread: opener, ID: first + int64(part), Time: first + int64(part), Name: "Storyteller", Tags: []string{annotator.TagStory},
+			Body: postBody(n, part),
+		}
+		if _, err := w.Post(ctx, &post, corpus.File{}, nil); err != nil {
+			return err
+		}
+	}
+	reader := annotator.Post{Thread: opener, ID: first + scenePosts, Time: first + scenePosts, Name: "Reader", Body: "Go on."}
+	_, err := w.Post(ctx, &reader, corpus.File{}, nil)
+	return err
+}
+
+func postBody(n, part int) string {
+	random := rand.New(rand.NewPCG(uint64(n), uint64(part)))
+	var text strings.Builder
+	if part == 0 {
+		fmt.Fprintf(&text, "Now %s came in. ", properName(n))
+	}
+	for told := 0; text.Len() < postBytes; {
+		if due := mentions / scenePosts * text.Len() / postBytes; told <= due {
+			told++
+			fmt.Fprintf(&text, "It was %s who said so.", mentioned(random, n))
+		} else {
+			sentence(&text, random)
+		}
+		text.WriteString([]string{" ", " ", " ", "\n\n"}[random.IntN(4)])
+	}
+	if part == scenePosts-1 {
+		fmt.Fprintf(&text, "Then %s went out.", properName(n+1))
+	}
+	return text.String()
+}
+
+// mentioned returns the name of the entry that the scripted model makes first of some earlier scene.
+func mentioned(random *rand.Rand, n int) string {
+	scene := n
+	switch draw := random.IntN(4); {
+	case n == 1:
+	case draw < 2:
+		scene = max(1, n-1-random.IntN(recent))
+	case draw == 2:
+		scene = 1 + random.IntN(min(n-1, cast))
+	default:
+		scene = 1 + random.IntN(n-1)
+	}
+	return fmt.Sprintf("%s %da", properName(scene), scene)
+}
+
+func sentence(text *strings.Builder, random *rand.Rand) {
+	words := strings.Fields(`the of and to a in that it he was she his her for as with had on at by be is not but they from you
+		lamp roof town door night hand road water window stone letter answer evening slowly morning garden under`)
+	text.WriteString("Here")
+	for range 6 + random.IntN(12) {
+		text.WriteString(" " + words[random.IntN(len(words))])
+	}
+	text.WriteString(".")
+}
+
+// properName spells a number as a name that is longer than any other word of the story.
+func properName(n int) string {
+	syllables := []string{"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal", "pre", "zu"}
+	name := "Athel"
+	for range 4 {
+		name += syllables[n%len(syllables)]
+		n /= len(syllables)
+	}
+	return name
+}

@@ -1,0 +1,191 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// Compaction is one step of making room in the window. It replaces what the window was told to be: Fold is whole.
+type Compaction struct {
+	Fold     annotator.Fold
+	Only     int64 // a single turn that leaves the window; 0: none
+	Before   int   // tokens of the prompt
+	After    int
+	Reason   string
+	Episodes []annotator.Episode // that come into force; ids and trace are set here
+	Gone     []int64             // ids of those that leave the window
+	Reply    *annotator.Trace    // of the summariser; nil where none was asked
+	Call     *Call               // that brought the reply
+}
+
+// Compact makes one step of compaction take effect, and begins an epoch: the summariser's reply, the row that says what the
+// window is from here on, and the episodes commit together.
+func (db *DB) Compact(ctx context.Context, c *Compaction) error {
+	return db.update(ctx, "compact the window", func(tx *tx) error {
+		if c.Reply != nil {
+			if err := tx.append(c.Reply); err != nil {
+				return err
+			}
+			c.Call.Outcome = "ok"
+			if err := tx.endCall(c.Call, &c.Reply.ID); err != nil {
+				return err
+			}
+		}
+		return tx.compact(c)
+	})
+}
+
+func (tx *tx) compact(c *Compaction) error {
+	var fold strings.Builder
+	encoder := json.NewEncoder(&fold)
+	encoder.SetEscapeHTML(false) // a memory is full of signs that it would write six bytes for
+	if err := encoder.Encode(c.Fold); err != nil {
+		return err
+	}
+	row := annotator.Trace{Kind: annotator.TraceCompaction, Content: strings.TrimSpace(fold.String())}
+	if err := tx.append(&row); err != nil {
+		return err
+	}
+	_, err := tx.exec(`INSERT INTO compaction (trace_id, epoch, tier, through_turn, only_turn, tokens_before, tokens_after, reason)
+		SELECT ?, coalesce(max(epoch), 0) + 1, ?, ?, ?, ?, ?, ? FROM (SELECT epoch FROM compaction ORDER BY trace_id DESC LIMIT 1)`,
+		row.ID, c.Fold.Tier, c.Fold.Through, c.Only, c.Before, c.After, c.Reason)
+	if err != nil {
+		return err
+	}
+	for _, id := range c.Gone {
+		if err := tx.execOne(`UPDATE episode SET gone = ? WHERE id = ? AND gone IS NULL`, row.ID, id); err != nil {
+			return err
+		}
+	}
+	for i := range c.Episodes {
+		c.Episodes[i].Trace = row.ID
+		if err := tx.putEpisode(&c.Episodes[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quarantine takes a single turn out of the window, which else stays as it is.
+func (tx *tx) quarantine(turn int64, reason string) error {
+	c := Compaction{Only: turn, Reason: reason}
+	var content string
+	err := tx.QueryRowContext(tx.ctx, `SELECT content FROM trace WHERE id = (SELECT max(trace_id) FROM compaction)`).Scan(&content)
+	if err == nil {
+		err = json.Unmarshal([]byte(content), &c.Fold)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	c.Fold.Tier = "quarantine"
+	return tx.compact(&c)
+}
+
+func (tx *tx) putEpisode(e *annotator.Episode) error {
+	entries, err := json.Marshal(append([]int64{}, e.Entries...))
+	if err != nil {
+		return err
+	}
+	// A thread's summary is kept, but what stands in the window is the story so far that was made with it.
+	var gone *int64
+	if e.Kind == annotator.EpisodeThread {
+		gone = &e.Trace
+	}
+	return tx.QueryRowContext(tx.ctx, `INSERT INTO episode (kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary,
+		entries, author, supersedes, tokens, trace_id, gone, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?) RETURNING id`,
+		e.Kind, e.Thread, e.Index, e.Scenes, e.FromScene, e.ToScene, e.FromTurn, e.ToTurn, e.Summary, string(entries), e.By,
+		e.Supersedes, e.Tokens, e.Trace, gone, tx.now).Scan(&e.ID)
+}
+
+// Fold returns what the newest compaction up to a row of the journal (0: all) says of the window, and whether more steps
+// may have been due when the program ended: nothing has happened in a turn since.
+func (db *DB) Fold(ctx context.Context, through int64) (fold annotator.Fold, unfinished bool, err error) {
+	var content string
+	err = db.read.QueryRowContext(ctx, `SELECT t.content, c.tier <> 'quarantine' AND NOT EXISTS
+		  (SELECT 1 FROM trace WHERE id > c.trace_id AND id <= ?1 AND turn > 0)
+		FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE c.trace_id <= ?1 ORDER BY c.trace_id DESC LIMIT 1`, rowOrLast(through)).
+		Scan(&content, &unfinished)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fold, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(content), &fold)
+	}
+	return fold, unfinished, sqlite.Wrap(err, "read the newest compaction in %s", db.path)
+}
+
+func rowOrLast(through int64) int64 {
+	if through == 0 {
+		return 1<<63 - 1
+	}
+	return through
+}
+
+const episodeColumns = `id, kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary, entries, author,
+	coalesce(supersedes, 0), tokens, trace_id`
+
+func scanEpisode(rows *sql.Rows, e *annotator.Episode) error {
+	var entries string
+	err := rows.Scan(&e.ID, &e.Kind, &e.Thread, &e.Index, &e.Scenes, &e.FromScene, &e.ToScene, &e.FromTurn, &e.ToTurn, &e.Summary,
+		&entries, &e.By, &e.Supersedes, &e.Tokens, &e.Trace)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(entries), &e.Entries)
+}
+
+// Memory returns the episodes that stand in the window: the story so far (nil before the first) and the chunks, oldest
+// first.
+func (db *DB) Memory(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error) {
+	all, err := collect(ctx, db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE gone IS NULL ORDER BY id`)
+	for i := range all {
+		if all[i].Kind == annotator.EpisodeCumulative {
+			story = &all[i]
+		} else {
+			chunks = append(chunks, all[i])
+		}
+	}
+	return story, chunks, sqlite.Wrap(err, "read the episodes in %s", db.path)
+}
+
+// Episodes returns all episodes that ever were, oldest first.
+func (db *DB) Episodes(ctx context.Context) ([]annotator.Episode, error) {
+	all, err := collect(ctx, db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode ORDER BY id`)
+	return all, sqlite.Wrap(err, "read the episodes in %s", db.path)
+}
+
+// ChunkIndex returns the index that the next chunk of a thread gets, from 0.
+func (db *DB) ChunkIndex(ctx context.Context, thread int64) (int, error) {
+	var next int
+	err := db.read.QueryRowContext(ctx, `SELECT coalesce(max(idx) + 1, 0) FROM episode WHERE kind = 'chunk' AND thread_id = ?`, thread).Scan(&next)
+	return next, sqlite.Wrap(err, "read the episodes in %s", db.path)
+}
+
+// Changed returns the entries that a range of turns made or changed, by id.
+func (db *DB) Changed(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error) {
+	g := db.Glossary()
+	return g.entries(ctx, `WHERE e.id IN (SELECT entry_id FROM revision WHERE turn BETWEEN ? AND ?) ORDER BY e.id`, fromTurn, toTurn)
+}
+
+// Note writes a message to the model outside any turn, unless it is what the journal ends with: a process that was killed
+// after it asked asks again, and has then asked once.
+func (db *DB) Note(ctx context.Context, row *annotator.Trace) error {
+	var kind annotator.TraceKind
+	var content string
+	err := db.read.QueryRowContext(ctx, `SELECT kind, content FROM trace WHERE id = ? AND turn = 0`, db.head.trace).Scan(&kind, &content)
+	if err == nil && kind == row.Kind && content == row.Content {
+		row.ID = db.head.trace
+		return nil
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return sqlite.Wrap(err, "read the end of the journal in %s", db.path)
+	}
+	return db.Append(ctx, row)
+}

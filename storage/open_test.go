@@ -1,0 +1,243 @@
+package storage_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/internal/sqlite"
+	"annotator/migrations"
+	"annotator/storage"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// making makes a database out of SQL and returns its path.
+func making(t *testing.T, statements ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "annotator.db")
+	pool, err := sqlite.Open(t.Context(), path, sqlite.Create, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range append([]string{`PRAGMA journal_mode = DELETE`}, statements...) {
+		if _, err := pool.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%.60s: %v", s, err)
+		}
+	}
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// ask reads one value out of a database.
+func ask[T any](t *testing.T, path, query string) T {
+	t.Helper()
+	pool, err := sqlite.Open(t.Context(), path, sqlite.ReadOnly, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pool.Close() }()
+	var v T
+	if err := pool.QueryRowContext(t.Context(), query).Scan(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func steps(t *testing.T) []string {
+	t.Helper()
+	all, err := migrations.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+const ours = `PRAGMA application_id = 0x416e6e6f`
+
+// atVersion makes a database as the first n migrations leave it.
+func atVersion(t *testing.T, n int, more ...string) string {
+	t.Helper()
+	statements := append([]string{ours, fmt.Sprintf(`PRAGMA user_version = %d`, n)}, steps(t)[:n]...)
+	return making(t, append(statements, more...)...)
+}
+
+// TestMigrationsFromEveryVersion demands that a database of any age comes to the same schema as a new one.
+func TestMigrationsFromEveryVersion(t *testing.T) {
+	t.Parallel()
+	const schema = `SELECT coalesce(group_concat(sql, ';'), '') FROM (SELECT sql FROM sqlite_schema ORDER BY type, name)`
+	var want string
+	for n := range len(steps(t)) + 1 {
+		path := atVersion(t, n)
+		db, err := storage.OpenWriter(t.Context(), path, "the test", clock)
+		if err != nil {
+			t.Fatalf("from version %d: %v", n, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			want = ask[string](t, path, schema)
+		}
+		if diff := cmp.Diff(want, ask[string](t, path, schema)); diff != "" {
+			t.Errorf("from version %d (-new +this):\n%s", n, diff)
+		}
+		if version := ask[int](t, path, `PRAGMA user_version`); version != len(steps(t)) {
+			t.Errorf("from version %d to %d", n, version)
+		}
+	}
+}
+
+// TestMigrationCutOff has a step fail at the last table it makes: it is as if it had never begun, and can be made later.
+func TestMigrationCutOff(t *testing.T) {
+	t.Parallel()
+	for n, step := range steps(t) {
+		made := regexp.MustCompile(`(?m)^CREATE (?:VIRTUAL )?TABLE (\w+)`).FindAllStringSubmatch(step, -1)
+		obstacle := made[len(made)-1][1]
+		path := atVersion(t, n, `CREATE TABLE `+obstacle+` (x)`)
+		before := ask[int](t, path, `SELECT count(*) FROM sqlite_schema`)
+		_, err := storage.OpenWriter(t.Context(), path, "the test", clock)
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("to schema %d", n+1)) {
+			t.Fatalf("step %d: %v", n+1, err)
+		}
+		if version, tables := ask[int](t, path, `PRAGMA user_version`), ask[int](t, path, `SELECT count(*) FROM sqlite_schema`); version != n || tables != before {
+			t.Errorf("step %d left version %d and %d tables, had %d", n+1, version, tables, before)
+		}
+		pool, err := sqlite.Open(t.Context(), path, sqlite.ReadWrite, 1)
+		if err == nil {
+			_, err = pool.ExecContext(t.Context(), `DROP TABLE `+obstacle)
+			err = errors.Join(err, pool.Close())
+		}
+		db, again := storage.OpenWriter(t.Context(), path, "the test", clock)
+		if err := errors.Join(err, again); err != nil {
+			t.Fatalf("step %d once more: %v", n+1, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestRefusesWhatIsNotOurs names files that are no database of this program, or of a later one: each is refused with a word
+// on what to do, and not a byte of it changes.
+func TestRefusesWhatIsNotOurs(t *testing.T) {
+	t.Parallel()
+	whole := making(t, `CREATE TABLE thread (id INTEGER, title TEXT)`, `INSERT INTO thread VALUES (1, printf('%.*c', 20000, 'x'))`)
+	text, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(bytes []byte) string {
+		path := filepath.Join(t.TempDir(), "annotator.db")
+		if err := os.WriteFile(path, bytes, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	newest := fmt.Sprintf(`PRAGMA user_version = %d`, len(steps(t))+1)
+	for _, test := range []struct {
+		name, path string
+		kind       annotator.Kind
+		says       string
+	}{
+		{"somebody else's", whole, annotator.Misused, "not one of annotator's; name another file"},
+		{"a newer one", making(t, ours, newest, `CREATE TABLE x (y)`), annotator.Misused, "use the newer annotator"},
+		{"garbage", file([]byte(strings.Repeat("not a database ", 1000))), annotator.Storage, "restore a backup"},
+		{"cut off", file(text[:6000]), annotator.Storage, "restore a backup"},
+		{"a folder", t.TempDir(), annotator.Misused, "is a folder"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			before, _ := os.ReadFile(test.path)
+			_, reading := storage.Open(t.Context(), test.path)
+			_, writing := storage.OpenWriter(t.Context(), test.path, "the test", clock)
+			for _, err := range []error{reading, writing} {
+				if annotator.KindOf(err) != test.kind || !strings.Contains(fmt.Sprint(err), test.says) {
+					t.Errorf("%v (%s)", err, annotator.KindOf(err))
+				}
+			}
+			if after, _ := os.ReadFile(test.path); test.name != "a newer one" && string(after) != string(before) {
+				t.Error("the file has changed")
+			}
+		})
+	}
+}
+
+func TestOpenMakesNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "mistyped.db")
+	if _, err := storage.Open(t.Context(), path); annotator.KindOf(err) != annotator.NotFound {
+		t.Errorf("error %v", err)
+	}
+	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) > 0 {
+		t.Errorf("left %v, %v", files, err)
+	}
+	if _, err := storage.OpenWriter(t.Context(), filepath.Join(t.TempDir(), "no", "such", "folder.db"), "x", clock); annotator.KindOf(err) != annotator.Misused {
+		t.Errorf("in a folder that is not there: %v", err)
+	}
+}
+
+func TestOpenBeforeTheFirstRun(t *testing.T) {
+	t.Parallel()
+	for name, path := range map[string]string{"an empty file": making(t), "an older schema": atVersion(t, 1)} {
+		if _, err := storage.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "annotator run") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	db, err := storage.OpenWriter(t.Context(), filepath.Join(t.TempDir(), "new.db"), "x", clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.Run(t.Context()); annotator.KindOf(err) != annotator.NotFound {
+		t.Errorf("the run: %v", err)
+	}
+	if _, err := db.NextScene(t.Context()); annotator.KindOf(err) != annotator.NotFound {
+		t.Errorf("the next scene: %v", err)
+	}
+}
+
+// TestOwnerOnly looks at the files that hold the story.
+func TestOwnerOnly(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	files, err := os.ReadDir(filepath.Dir(s.path))
+	s.ok(err)
+	for _, f := range files {
+		info, err := f.Info()
+		s.ok(err)
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %o", f.Name(), info.Mode().Perm())
+		}
+	}
+	if len(files) < 3 {
+		t.Errorf("there are only %v", files)
+	}
+}
+
+// TestReadOnlyPlaces needs a user who may not write everywhere.
+func TestReadOnlyPlaces(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	s.ok(s.db.Close())
+	folder := filepath.Dir(s.path)
+	t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
+	s.ok(errors.Join(os.Chmod(s.path, 0o400), os.Chmod(folder, 0o500)))
+	_, err := storage.OpenWriter(t.Context(), s.path, "the test", clock)
+	if err == nil || !strings.Contains(err.Error(), "can be written") {
+		t.Errorf("to write: %v", err)
+	}
+	if _, err := storage.Open(t.Context(), s.path); err == nil || !strings.Contains(err.Error(), "can be written") {
+		t.Errorf("to read: %v", err)
+	}
+}

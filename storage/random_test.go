@@ -1,0 +1,226 @@
+package storage_test
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/internal/sqlite"
+	"annotator/storage"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+// TestRandomStories walks through everything a run may do, in any order that is legal: each database they leave holds its
+// laws, reads the same when it is opened again, and gives back the window of every snapshot.
+func TestRandomStories(t *testing.T) {
+	t.Parallel()
+	dir, n := t.TempDir(), 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		inside := filepath.Join(dir, strconv.Itoa(n))
+		if err := os.Mkdir(inside, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		threads := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 4).Draw(t, "threads")
+		s := newStory(t, inside, scenesOf(threads...))
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			moves := s.moves(t)
+			moves[rapid.SampledFrom(slices.Sorted(maps.Keys(moves))).Draw(t, "move")]()
+		}
+		s.clean()
+		before := s.everything()
+		s.reopen()
+		if diff := cmp.Diff(before, s.everything()); diff != "" {
+			t.Errorf("after opening it again (-before +after):\n%s", diff)
+		}
+		s.remembers()
+		if lost := s.outcomes("lost"); lost != s.lost {
+			t.Errorf("%d calls are written off as lost, %d were", lost, s.lost)
+		}
+	})
+}
+
+// moves tells what may come next.
+func (s *story) moves(t *rapid.T) map[string]func() {
+	moves := map[string]func(){
+		"reopen":  s.reopen,
+		"verify":  s.clean,
+		"compact": func() { s.compactSome(t) },
+		"prompt": func() {
+			hash := rapid.SampledFrom([]string{"first", "second"}).Draw(t, "prompt")
+			s.ok(s.db.UseContext(s.ctx, storage.Context{Hash: hash, SystemPrompt: hash, Tools: "[]"}))
+		},
+	}
+	switch {
+	case s.due:
+		moves["checkpoint"] = s.checkpoint
+	case !s.begun && s.scene < len(s.scenes):
+		moves["begin"] = func() { s.begin(text(t), s.someShows(t)...) }
+		moves["nothing to ask"] = func() { s.record(storage.SceneRecorded) }
+	case s.begun && len(s.calls) > 0:
+		moves["tool"] = func() { s.tool(s.someEdit(t)) }
+	case s.begun:
+		maps.Copy(moves, s.asking(t))
+	}
+	return moves
+}
+
+// asking are the moves of an open scene whose tool calls are all answered.
+func (s *story) asking(t *rapid.T) map[string]func() {
+	moves := map[string]func(){
+		"reply":       func() { s.reply(text(t)) },
+		"failed call": func() { s.fail(annotator.Transient) },
+		"lost call":   func() { s.call(); s.reopen(); s.lost++ },
+		"note":        func() { s.note(text(t)) },
+		"record":      func() { s.record(storage.SceneRecorded) },
+		"quarantine":  func() { s.record(storage.SceneQuarantined) },
+		"reply with calls": func() {
+			s.reply(text(t), slices.Repeat([]string{"tool"}, rapid.IntRange(1, 3).Draw(t, "calls"))...)
+		},
+	}
+	if s.answer {
+		moves["update"] = func() { s.update(s.someEdit(t)) }
+	}
+	return moves
+}
+
+func text(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"", "plain", "'quoted' \"twice\"", "\x00", "漢字", "\xff"}).Draw(t, "text")
+}
+
+// compactSome takes some turns before the one at hand out of the window; none may be left to take.
+func (s *story) compactSome(t *rapid.T) {
+	last := s.turns
+	if s.begun {
+		last--
+	}
+	s.compact(rapid.Int64Range(min(s.through, last), last).Draw(t, "through"))
+}
+
+func (s *story) someShows(t *rapid.T) []annotator.Shown {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) annotator.Shown {
+		return annotator.Shown{Entry: rapid.Int64Range(1, 9).Draw(t, "entry"), Revision: rapid.Int64Range(1, 99).Draw(t, "revision")}
+	}), 0, 2).Draw(t, "shows")
+}
+
+// someEdit is a tool that creates, changes, retires, or only reads. It may well be refused.
+func (s *story) someEdit(t *rapid.T) edit {
+	term := rapid.SampledFrom([]string{"Dawn", "Dawn (ship)", "dawn", "Mik's sword", "C++", "漢字"})
+	definition := rapid.SampledFrom([]string{"One. Two. Three.", "One. Three.", "Two. Four. Five. Six.", "One."})
+	tags := rapid.SliceOfN(rapid.SampledFrom([]string{"ship", "Ship", "person"}), 0, 3)
+	switch rapid.IntRange(0, 6).Draw(t, "edit") {
+	case 0:
+		return reads
+	case 1, 2:
+		return creates(term.Draw(t, "term"), definition.Draw(t, "definition"), tags.Draw(t, "tags")...)
+	}
+	ids, err := s.db.Glossary().Search(s.ctx, annotator.Query{})
+	s.ok(err)
+	if len(ids) == 0 {
+		return reads
+	}
+	id := ids[rapid.IntRange(0, len(ids)-1).Draw(t, "entry")].ID
+	if rapid.IntRange(0, 4).Draw(t, "retire") == 0 {
+		return retires(id)
+	}
+	name, said := term.Draw(t, "term"), definition.Draw(t, "definition")
+	status := rapid.SampledFrom([]annotator.Status{annotator.Tentative, annotator.Confirmed}).Draw(t, "status")
+	return revises(id, codex.Edit{
+		Name: &name, Definition: &said, Tags: tags.Draw(t, "tags"), Aliases: []string{term.Draw(t, "alias")}, Status: &status,
+		Narrow: rapid.Bool().Draw(t, "narrow"),
+	})
+}
+
+// contents is all that can be read out of a database.
+type contents struct {
+	Run         storage.Run
+	Entries     []annotator.Entry
+	Revisions   [][]annotator.Revision
+	Names       []storage.Name
+	Window      []annotator.Trace
+	Scenes      []storage.SceneRow
+	Next        int
+	Quarantined []storage.SceneRow
+	Last        storage.Last
+}
+
+// everything reads it all. The state is left out: a new process begins in another.
+func (s *story) everything() contents {
+	s.Helper()
+	var c contents
+	var err error
+	c.Run, err = s.db.Run(s.ctx)
+	s.ok(err)
+	c.Run.State = ""
+	for e, err := range s.db.Glossary().All(s.ctx) {
+		s.ok(err)
+		c.Entries = append(c.Entries, *e)
+		revisions, err := s.db.Glossary().Revisions(s.ctx, e.ID)
+		s.ok(err)
+		c.Revisions = append(c.Revisions, revisions)
+	}
+	c.Names, err = s.db.Glossary().Names(s.ctx)
+	s.ok(err)
+	c.Window, err = s.db.Window(s.ctx, 0)
+	s.ok(err)
+	for n := range s.scenes {
+		scene, err := s.db.Scene(s.ctx, n+1)
+		s.ok(err)
+		c.Scenes = append(c.Scenes, *scene)
+	}
+	if next, err := s.db.NextScene(s.ctx); !errors.Is(err, annotator.NotFound) {
+		s.ok(err)
+		c.Next = next.N
+	}
+	c.Quarantined, err = s.db.Quarantined(s.ctx)
+	s.ok(err)
+	c.Last, err = s.db.LastUsage(s.ctx)
+	s.ok(err)
+	return c
+}
+
+// remembers demands that the database and the model agree on the window, now and at each snapshot.
+func (s *story) remembers() {
+	s.Helper()
+	s.same(0, s.window())
+	for _, then := range s.seen {
+		s.same(then.storage.Trace, then.window)
+	}
+	for turn := range s.turns {
+		rows, err := s.db.Turn(s.ctx, turn+1)
+		s.ok(err)
+		want := slices.DeleteFunc(slices.Clone(s.rows), func(row annotator.Trace) bool { return row.Turn != turn+1 })
+		if diff := cmp.Diff(want, rows, cmpopts.EquateEmpty()); diff != "" {
+			s.Errorf("turn %d (-model +database):\n%s", turn+1, diff)
+		}
+	}
+}
+
+func (s *story) same(through int64, want []annotator.Trace) {
+	s.Helper()
+	rows, err := s.db.Window(s.ctx, through)
+	s.ok(err)
+	if diff := cmp.Diff(want, rows, cmpopts.EquateEmpty()); diff != "" {
+		s.Errorf("window through row %d (-model +database):\n%s", through, diff)
+	}
+}
+
+// outcomes counts the calls of an outcome.
+func (s *story) outcomes(outcome string) int {
+	s.Helper()
+	pool, err := sqlite.Open(s.ctx, s.path, sqlite.ReadOnly, 1)
+	s.ok(err)
+	defer func() { _ = pool.Close() }()
+	var n int
+	s.ok(pool.QueryRowContext(s.ctx, `SELECT count(*) FROM call WHERE outcome = ?`, outcome).Scan(&n))
+	return n
+}

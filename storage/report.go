@@ -1,0 +1,114 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/internal/sqlite"
+)
+
+// Report counts what a run has brought, for those who watch it.
+type Report struct {
+	ThreadsDone int
+	Entries     map[annotator.Status]int
+	Revisions   int
+	Calls       map[string]int // by outcome: ok, open, lost or the kind of failure
+	CallTime    time.Duration  // of all calls that ended
+	Compactions int            // turns that a quarantined scene took with it do not count
+	SceneTime   time.Duration  // from one scene's end to the next, the median of the newest; 0 before the second
+}
+
+// Report counts, all at one moment: a run may go on beside it.
+func (db *DB) Report(ctx context.Context) (Report, error) {
+	r := Report{Entries: map[annotator.Status]int{}, Calls: map[string]int{}}
+	t, err := db.read.BeginTx(ctx, nil)
+	if err != nil {
+		return r, sqlite.Wrap(err, "report on %s", db.path)
+	}
+	defer func() { _ = t.Rollback() }()
+	for _, count := range []func(context.Context, querier) error{r.countRows, r.countEntries, r.countCalls, r.time} {
+		if err := count(ctx, t); err != nil {
+			return r, sqlite.Wrap(err, "report on %s", db.path)
+		}
+	}
+	return r, nil
+}
+
+func (r *Report) countRows(ctx context.Context, q querier) error {
+	return q.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM thread_state WHERE status = 'completed'),
+		(SELECT coalesce(max(id), 0) FROM revision), (SELECT count(*) FROM compaction WHERE tier <> 'quarantine')`).
+		Scan(&r.ThreadsDone, &r.Revisions, &r.Compactions)
+}
+
+func (r *Report) countEntries(ctx context.Context, q querier) error {
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var status annotator.Status
+		var n int
+		err := rows.Scan(&status, &n)
+		r.Entries[status] = n
+		return err
+	}, `SELECT status, count(*) FROM glossary_entry GROUP BY status`)
+}
+
+func (r *Report) countCalls(ctx context.Context, q querier) error {
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var outcome string
+		var n int
+		var millis int64
+		err := rows.Scan(&outcome, &n, &millis)
+		r.Calls[outcome] = n
+		r.CallTime += time.Duration(millis) * time.Millisecond
+		return err
+	}, `SELECT outcome, count(*), sum(total_ms) FROM call GROUP BY outcome`)
+}
+
+// time takes the median, which the pause between two runs does not move.
+func (r *Report) time(ctx context.Context, q querier) error {
+	const newest = 21
+	ends, err := collect(ctx, q, func(rows *sql.Rows, at *int64) error { return rows.Scan(at) },
+		`SELECT recorded_at FROM scene WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT ?`, newest)
+	if err != nil || len(ends) < 2 {
+		return err
+	}
+	gaps := make([]int64, len(ends)-1)
+	for i := range gaps {
+		gaps[i] = ends[i] - ends[i+1]
+	}
+	slices.Sort(gaps)
+	r.SceneTime = time.Duration(gaps[len(gaps)/2]) * time.Millisecond
+	return nil
+}
+
+// Running reports whether a writer has the database at path open now.
+func Running(path string) (bool, error) {
+	file := path + ".lock"
+	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	// A shared lock: two that ask at once do not take each other for a writer.
+	lock := flock.New(file, flock.SetFlag(os.O_RDONLY))
+	free, err := lock.TryRLock()
+	if err := errors.Join(err, lock.Close()); err != nil {
+		return false, annotator.Errorf(annotator.Storage, "look who uses %s: %w", path, err)
+	}
+	return !free, nil
+}
+
+// Named returns the entries, live or not, of which the given name is the full name, the term or an alias; live ones first.
+func (g *Glossary) Named(ctx context.Context, name string) ([]annotator.Entry, error) {
+	return g.entries(ctx, `WHERE e.term_normalized = ?1 OR e.id IN (SELECT entry_id FROM glossary_alias WHERE name_normalized = ?1)
+		ORDER BY e.status IN ('tentative', 'confirmed') DESC, e.term_normalized = ?1 DESC, e.id`, codex.Normalize(name))
+}
+
+// Foremost returns the live entries that the story came back to most often, at most limit of them.
+func (g *Glossary) Foremost(ctx context.Context, limit int) ([]annotator.Entry, error) {
+	return g.entries(ctx, `WHERE e.status IN ('tentative', 'confirmed') ORDER BY e.revisions DESC, e.id LIMIT ?`, limit)
+}

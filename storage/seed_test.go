@@ -1,0 +1,47 @@
+package storage_test
+
+import "annotator/internal/sqlite"
+
+// bulk writes rows past the program, many at once, then opens the database again.
+func (s *story) bulk(statement string, args ...any) {
+	s.Helper()
+	pool, err := sqlite.Open(s.ctx, s.path, sqlite.ReadWrite, 1)
+	s.ok(err)
+	_, err = pool.ExecContext(s.ctx, statement, args...)
+	s.ok(err)
+	s.ok(pool.Close())
+	s.reopen()
+}
+
+// seedEntries makes n live entries with a name and a claim each. They have no revisions.
+func (s *story) seedEntries(n int) {
+	s.Helper()
+	s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;
+		INSERT INTO glossary_entry (id, term, disambiguator, term_normalized, names, definition, status, first_at, last_at, revisions, revision,
+		  locked, created_at, updated_at) SELECT n, 'Name' || n, '', 'name' || n, 'Name' || n, 'This is number ' || n || '.', 'tentative', 1, 1, 1, n, 0, 0, 0 FROM nth;
+		INSERT INTO glossary_alias SELECT n, 'name' || n, 'Name' || n, 1 FROM nth;
+		INSERT INTO claim (entry_id, id, ord, text, kind, from_at) SELECT n, 1, 0, 'This is number ' || n || '.', 'narrated', 1 FROM nth;
+		UPDATE run_state SET entries = entries + ?1`, n)
+}
+
+// seedScenes makes the first n scenes look read: four rows, a call and a checkpoint each, a compaction every twentieth scene
+// that leaves the last thirty turns. The rows' hashes are made up.
+func (s *story) seedScenes(n int) {
+	s.Helper()
+	s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;
+		INSERT INTO trace (id, turn, seq, kind, scene, content, call_id, tokens, hash, at)
+		  SELECT (SELECT max(id) FROM trace) + 4 * (n - 1) + seq + 1, n, seq, kind, n, printf('%.*c', 400, 'x'), iif(seq IN (1, 2), 'seed' || n, ''), 100, zeroblob(32), 0
+		    FROM nth, (SELECT 0 AS seq, 'scene' AS kind UNION ALL SELECT 1, 'tool_call' UNION ALL SELECT 2, 'tool_result' UNION ALL SELECT 3, 'reply');
+		INSERT INTO call (turn, scene, purpose, attempt, outcome, estimate, trace_id, started_at)
+		  SELECT turn, scene, 'annotate', 1, 'ok', 100, id, 0 FROM trace WHERE kind = 'reply';
+		INSERT INTO trace (id, turn, seq, kind, content, hash, at)
+		  SELECT (SELECT max(id) FROM trace) + n / 20, 0, (SELECT max(id) FROM trace) + n / 20, 'compaction', '{"tier":"5"}', zeroblob(32), 0 FROM nth WHERE n % 20 = 0;
+		INSERT INTO compaction (trace_id, epoch, tier, through_turn, tokens_before, tokens_after, reason)
+		  SELECT id, row_number() OVER (ORDER BY id), '5', max(20 * row_number() OVER (ORDER BY id) - 30, 0), 0, 0, '' FROM trace WHERE kind = 'compaction';
+		INSERT INTO snapshot (type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens)
+		  SELECT 'checkpoint', 0, n, (SELECT thread_id FROM scene WHERE n = nth.n), 4 * n, 0, 1, 0, 0 FROM nth;
+		UPDATE scene SET state = 'recorded', recorded_at = 0, turn = n WHERE n <= ?1;
+		UPDATE thread_state SET status = 'completed' WHERE last_scene <= ?1;
+		UPDATE run_state SET turn = ?1, recorded = ?1, calls = ?1`, n)
+	s.scene, s.turns = n, int64(n)
+}

@@ -1,0 +1,343 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/storage"
+
+	"pgregory.net/rapid"
+)
+
+// tester is what a story needs of *testing.T, *testing.B and *rapid.T.
+type tester interface {
+	rapid.TB
+	Cleanup(func())
+}
+
+// story drives a database as a run does, and keeps a naive model of what should be in it.
+type story struct {
+	tester
+	ctx    context.Context
+	path   string
+	db     *storage.DB
+	scenes []*annotator.Scene
+
+	scene  int               // at hand, or the last one; 0 before the first
+	turn   int64             // of the scene at hand; 0 where it has none
+	begun  bool              // the scene at hand is open
+	due    bool              // it has ended, its checkpoint is due
+	calls  []annotator.Trace // of the newest reply, without a result yet
+	turns  int64             // so many there are
+	seq    int               // of the turn's next row
+	answer bool              // the turn's newest row is an answer in text
+	lost   int               // calls that a process did not survive
+
+	rows    []annotator.Trace     // of the turns, all there ever were
+	through int64                 // the turns up to this one have left the window
+	gone    map[int64]bool        // and so have these
+	seen    map[int64]snapshotted // by id
+}
+
+// snapshotted is a snapshot with the window as it was then.
+type snapshotted struct {
+	storage annotator.Snapshot
+	window  []annotator.Trace
+}
+
+// clock stands still: what is stored does not depend on when a test runs.
+func clock() time.Time { return time.UnixMilli(1_700_000_000_000) }
+
+// newStory begins a run of some scenes in a new database, with a system prompt in force.
+func newStory(t tester, dir string, scenes []*annotator.Scene) *story {
+	t.Helper()
+	s := &story{
+		tester: t, ctx: context.Background(), path: filepath.Join(dir, "annotator.db"), scenes: scenes,
+		gone: map[int64]bool{}, seen: map[int64]snapshotted{},
+	}
+	s.open()
+	t.Cleanup(func() { _ = s.db.Close() })
+	s.ok(s.db.Begin(s.ctx, storage.Corpus{Title: "A story", Path: "story.db", Identity: "1"}, all(scenes)))
+	s.ok(s.db.UseContext(s.ctx, storage.Context{Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"}))
+	return s
+}
+
+func (s *story) ok(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *story) open() {
+	s.Helper()
+	var err error
+	s.db, err = storage.OpenWriter(s.ctx, s.path, "the test", clock)
+	s.ok(err)
+}
+
+func (s *story) reopen() {
+	s.Helper()
+	s.ok(s.db.Close())
+	s.open()
+}
+
+// scenesOf makes scenes: one thread for each number, of so many scenes. Thread ids are not in story order.
+func scenesOf(threads ...int) []*annotator.Scene {
+	var scenes []*annotator.Scene
+	for i, count := range threads {
+		thread := annotator.Thread{ID: int64(1000 - i), Title: fmt.Sprintf("Chapter %d", i+1), Order: i + 1}
+		for index := range count {
+			n := len(scenes) + 1
+			scenes = append(scenes, &annotator.Scene{
+				N: n, Thread: thread, Index: index, Opens: index == 0, Ends: index == count-1,
+				Posts: []annotator.Post{post(int64(n*10), thread.ID), post(int64(n*10+1), thread.ID)},
+			})
+		}
+	}
+	return scenes
+}
+
+func post(id, thread int64) annotator.Post {
+	return annotator.Post{ID: id, Thread: thread, Name: "qm", Time: id, Body: bodyOf(id)}
+}
+
+// bodyOf is what post id says; each is told from the others.
+func bodyOf(id int64) string { return fmt.Sprintf("Dawn – the ship – left port %d.", id) }
+
+func all(scenes []*annotator.Scene) iter.Seq2[*annotator.Scene, error] {
+	return func(yield func(*annotator.Scene, error) bool) {
+		for _, s := range scenes {
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
+}
+
+// begin opens the next scene, whose message shows the given entries.
+func (s *story) begin(content string, shows ...annotator.Shown) {
+	s.Helper()
+	row := annotator.Trace{Scene: s.scene + 1, Content: content, Shows: shows, Tokens: len(content)}
+	s.ok(s.db.OpenScene(s.ctx, &row))
+	s.scene, s.turn, s.turns, s.begun, s.answer = row.Scene, row.Turn, row.Turn, true, false
+	s.take(row)
+}
+
+// take adds rows to the model.
+func (s *story) take(rows ...annotator.Trace) {
+	s.rows = append(s.rows, rows...)
+	s.seq = rows[len(rows)-1].Seq + 1
+}
+
+func (s *story) row(kind annotator.TraceKind, content string) annotator.Trace {
+	return annotator.Trace{Turn: s.turn, Seq: s.seq, Kind: kind, Scene: s.scene, Content: content, Tokens: len(content)}
+}
+
+// call begins a call to the model.
+func (s *story) call() *storage.Call {
+	s.Helper()
+	c := &storage.Call{Turn: s.turn, Scene: s.scene, Purpose: "annotate", Attempt: 1, Estimate: 100}
+	s.ok(s.db.OpenCall(s.ctx, c))
+	return c
+}
+
+// reply has the model answer with text and tool calls.
+func (s *story) reply(text string, tools ...string) {
+	s.Helper()
+	c := s.call()
+	rows := []annotator.Trace{s.row(annotator.TraceReply, text)}
+	for i, tool := range tools {
+		row := s.row(annotator.TraceCall, "")
+		row.Seq, row.Tool, row.Arguments = s.seq+1+i, tool, `{"a":1}`
+		row.CallID = fmt.Sprintf("t%ds%d", s.turn, row.Seq)
+		rows = append(rows, row)
+	}
+	c.Usage = annotator.Usage{Prompt: 100 + len(text), Cached: 64, Completion: len(text), Exact: true}
+	s.ok(s.db.Reply(s.ctx, c, rows))
+	s.take(rows...)
+	s.calls, s.answer = slices.Clone(rows[1:]), len(tools) == 0
+}
+
+// fail has a call to the model fail.
+func (s *story) fail(kind annotator.Kind) {
+	s.Helper()
+	c := s.call()
+	c.Outcome, c.Fault, c.Decision, c.Raw, c.Usage.Prompt = string(kind), "no", "retry", []byte("{"), 7
+	s.ok(s.db.FailCall(s.ctx, c))
+}
+
+// tool answers the oldest call that has no result.
+func (s *story) tool(run edit) {
+	s.Helper()
+	row := s.row(annotator.TraceResult, "")
+	row.CallID, row.Tool = s.calls[0].CallID, s.calls[0].Tool
+	s.calls = s.calls[1:]
+	s.run(row, run)
+}
+
+// update does an item of a text reply's updates.
+func (s *story) update(run edit) {
+	s.Helper()
+	row := s.row(annotator.TraceUpdate, "")
+	row.CallID, row.Tool = fmt.Sprintf("u%ds%d", s.turn, row.Seq), "glossary_create"
+	s.run(row, run)
+}
+
+func (s *story) run(row annotator.Trace, run edit) {
+	s.Helper()
+	s.ok(s.db.RunTool(s.ctx, &row, func(g *storage.Glossary, row *annotator.Trace) error {
+		err := run(s.ctx, g)
+		if r := (*codex.Refusal)(nil); errors.As(err, &r) {
+			row.Content, row.Error = r.Message, r.Code
+			return nil
+		}
+		row.Content = "done"
+		return err
+	}, func(row *annotator.Trace, _ error) { row.Content, row.Error = "there is one", "DUPLICATE" }))
+	s.take(row)
+}
+
+func (s *story) note(content string) {
+	s.Helper()
+	row := s.row(annotator.TraceNote, content)
+	s.ok(s.db.Append(s.ctx, &row))
+	s.take(row)
+	s.answer = false
+}
+
+// record ends the scene at hand or, where none is open, the next one without asking the model.
+func (s *story) record(state storage.SceneState) {
+	s.Helper()
+	o := storage.Outcome{Scene: s.scene, Turn: s.turn, State: state, Reason: "because"}
+	if !s.begun {
+		o.Scene, o.Turn = s.scene+1, 0
+	}
+	if s.begun && state == storage.SceneRecorded && !s.answer {
+		row := s.row(annotator.TraceClose, "No more.")
+		o.Close = &row
+	}
+	s.ok(s.db.Record(s.ctx, o))
+	if o.Close != nil {
+		s.take(*o.Close)
+	}
+	if state == storage.SceneQuarantined {
+		s.gone[o.Turn] = true
+	}
+	s.scene, s.turn, s.begun, s.due = o.Scene, 0, false, true
+}
+
+func (s *story) checkpoint() {
+	s.Helper()
+	snapshot, err := s.db.Checkpoint(s.ctx, s.scene, 1234)
+	s.ok(err)
+	s.seen[snapshot.ID] = snapshotted{snapshot, s.window()}
+	s.due = false
+}
+
+func (s *story) compact(through int64) {
+	s.Helper()
+	s.ok(s.db.Compact(s.ctx, &storage.Compaction{Fold: annotator.Fold{Tier: "5", Through: through}, Before: 100, After: 50, Reason: "full"}))
+	s.through = through
+}
+
+// window is the model of Window: the rows of the turns that are not gone.
+func (s *story) window() []annotator.Trace {
+	return slices.DeleteFunc(slices.Clone(s.rows), func(row annotator.Trace) bool { return row.Turn <= s.through || s.gone[row.Turn] })
+}
+
+// edit is what a tool does to the glossary.
+type edit func(context.Context, *storage.Glossary) error
+
+func reads(context.Context, *storage.Glossary) error { return nil }
+
+// creates is a tool that makes an entry, with a quotation out of post 10.
+func creates(name, definition string, tags ...string) edit {
+	return func(ctx context.Context, g *storage.Glossary) error {
+		e, _ := codex.Ground(bodyOf(10), "Dawn - the ship")
+		e.Post = 10
+		return revises(0, codex.Edit{Name: &name, Definition: &definition, Tags: tags, Evidence: &e})(ctx, g)
+	}
+}
+
+// revises is a tool that changes an entry, or makes one where the id is 0. It comes with a fresh story's first scene.
+func revises(id int64, wanted codex.Edit) edit {
+	return func(ctx context.Context, g *storage.Glossary) error {
+		e := &annotator.Entry{}
+		if id != 0 {
+			var err error
+			if e, err = g.Entry(ctx, id); err != nil {
+				return err
+			}
+		}
+		wanted.Actor, wanted.At = annotator.ActorModel, max(e.Last, annotator.PlaceAt(1, 0))
+		revisions, err := codex.Revise(e, wanted)
+		if err != nil || len(revisions) == 0 {
+			return err
+		}
+		_, err = g.Revise(ctx, revisions)
+		return err
+	}
+}
+
+func retires(id int64) edit {
+	return func(ctx context.Context, g *storage.Glossary) error {
+		e, err := g.Entry(ctx, id)
+		if err != nil {
+			return err
+		}
+		revisions, err := codex.Retire(e, "not worth it", annotator.ActorModel, e.Last)
+		if err != nil {
+			return err
+		}
+		_, err = g.Revise(ctx, revisions)
+		return err
+	}
+}
+
+// read reads a scene from its beginning to its checkpoint; each edit is a tool call.
+func (s *story) read(edits ...edit) {
+	s.Helper()
+	s.begin("scene " + strconv.Itoa(s.scene+1))
+	if len(edits) > 0 {
+		s.reply("Let me see.", slices.Repeat([]string{"glossary_create"}, len(edits))...)
+	}
+	for _, e := range edits {
+		s.tool(e)
+	}
+	s.reply("Nothing more.")
+	s.record(storage.SceneRecorded)
+	s.checkpoint()
+}
+
+// corpusBody reads the bodies of the posts that scenesOf makes.
+func corpusBody(_ context.Context, id int64) (string, error) { return bodyOf(id), nil }
+
+// clean demands that the database holds all its laws.
+func (s *story) clean() {
+	s.Helper()
+	findings, err := s.db.Verify(s.ctx, corpusBody)
+	s.ok(err)
+	for _, f := range findings {
+		if len(f.Violations) > 0 {
+			s.Fatalf("%s: %v", f.Check, f.Violations)
+		}
+	}
+}
+
+func TestStoryIsClean(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(2, 1))
+	s.clean()
+	s.read(creates("Dawn (ship)", "Dawn is a ship. She sails.", "ship"))
+	s.clean()
+}

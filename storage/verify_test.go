@@ -1,0 +1,239 @@
+package storage_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/internal/sqlite"
+	"annotator/storage"
+)
+
+// damages are ways for a database to be wrong. Each breaks a law; the check that holds it must say so.
+var damages = []struct {
+	check, name, sql string
+}{
+	{"integrity", "a value that the schema forbids", `PRAGMA ignore_check_constraints = 1; UPDATE scene SET state = 'half' WHERE n = 1`},
+	{"foreign keys", "a snapshot of a prompt that is gone", `UPDATE snapshot SET context_id = 99 WHERE id = 1`},
+	{"journal order", "a row is gone", `DELETE FROM trace WHERE kind = 'note'`},
+	{"journal order", "a turn leaves a number out", `UPDATE trace SET seq = seq + 7 WHERE kind = 'close'`},
+	{"journal chain", "a changed word", `UPDATE trace SET content = replace(content, 'see', 'sea') WHERE kind = 'reply'`},
+	{"journal chain", "a changed estimate", `UPDATE trace SET tokens = tokens + 1 WHERE id = 3`},
+	{"journal chain", "a changed hash", `UPDATE trace SET hash = zeroblob(32) WHERE id = 3`},
+	{"journal chain", "two rows in each other's place", `UPDATE trace SET content = (SELECT content FROM trace WHERE id = 4) WHERE id = 2`},
+	{"turns", "a row of another scene", `UPDATE trace SET scene = 3 WHERE kind = 'note'`},
+	{"turns", "a turn without its scene", `UPDATE trace SET kind = 'note' WHERE turn = 1 AND seq = 0`},
+	{"turns", "more turns than there are", `UPDATE run_state SET turn = turn + 1`},
+	{"call and result", "a result is gone", `DELETE FROM trace WHERE kind = 'tool_result' AND turn = 1`},
+	{"call and result", "an answer to nothing", `UPDATE trace SET call_id = 'other' || id WHERE kind = 'tool_result'`},
+	{"effects", "a change by a tool that failed", `UPDATE trace SET error = 'DUPLICATE' WHERE id = (SELECT max(trace_id) FROM revision)`},
+	{"effects", "a change in another turn", `UPDATE revision SET turn = turn + 1 WHERE id = 1`},
+	{"revisions", "one is gone", `DELETE FROM revision WHERE id = 2`},
+	{"replay", "the newest revision is gone", `DELETE FROM revision WHERE id = (SELECT max(id) FROM revision)`},
+	{"replay", "an unreadable revision", `UPDATE revision SET new_value = '{' WHERE field = 'claim'`},
+	{"replay", "another definition", `UPDATE glossary_entry SET definition = 'A horse.' WHERE id = 1`},
+	{"replay", "another normal form", `UPDATE glossary_entry SET term_normalized = 'dusk' WHERE id = 1`},
+	{"replay", "another term", `UPDATE glossary_entry SET term = 'Dusk' WHERE id = 1`},
+	{"replay", "another status", `UPDATE glossary_entry SET status = 'confirmed' WHERE id = 1`},
+	{"replay", "a claim that says otherwise", `UPDATE claim SET text = 'A horse.' WHERE entry_id = 1`},
+	{"replay", "a quotation that says otherwise", `UPDATE evidence SET quote = 'A horse.'`},
+	{"replay", "a tag is gone", `DELETE FROM glossary_tag`},
+	{"replay", "an alias is gone", `DELETE FROM glossary_alias WHERE entry_id = 1`},
+	{"replay", "an entry is gone", `DELETE FROM glossary_entry WHERE id = 1`},
+	{"replay", "an entry without revisions", `DELETE FROM revision WHERE entry_id = 1`},
+	{"full-text index", "an entry that cannot be found", `INSERT INTO glossary_fts (glossary_fts, rowid, term, names, definition)
+		SELECT 'delete', id, term, names, definition FROM glossary_entry WHERE id = 1`},
+	{"full-text index", "words that nobody wrote", `INSERT INTO glossary_fts (rowid, term, names, definition) VALUES (1, 'ghost', '', '')`},
+	{"scenes", "one is gone", `DELETE FROM scene WHERE n = 2`},
+	{"scenes", "a thread that ends too late", `UPDATE thread_state SET last_scene = last_scene + 1`},
+	{"recorded once", "left out", `UPDATE scene SET state = 'pending', recorded_at = NULL, attempts = 0 WHERE n = 1`},
+	{"recorded once", "counted twice", `UPDATE run_state SET recorded = recorded + 1`},
+	{"recorded once", "ended by a foreign turn", `UPDATE scene SET turn = 3 WHERE n = 1`},
+	{"recorded once", "two ended by one turn", `UPDATE scene SET turn = 1 WHERE n = 2`},
+	{"open scene", "two", `UPDATE scene SET state = 'open' WHERE n = 6`},
+	{"checkpoints", "none", `DELETE FROM snapshot WHERE id = 1`},
+	{"checkpoints", "two", `INSERT INTO snapshot SELECT 99, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens
+		FROM snapshot WHERE id = (SELECT max(id) FROM snapshot)`},
+	{"snapshots", "past the end of the journal", `UPDATE snapshot SET trace_id = 9999`},
+	{"snapshots", "past the end of the revisions", `UPDATE snapshot SET revision_id = 9999`},
+	{"snapshots", "going back", `UPDATE snapshot SET trace_id = 1 WHERE id = 2`},
+	{"threads", "completed too early", `UPDATE thread_state SET status = 'completed' WHERE ord = 3`},
+	{"threads", "never completed", `UPDATE thread_state SET status = 'in_progress' WHERE ord = 1`},
+	{"token sums", "tokens that no call cost", `UPDATE run_state SET prompt_tokens = prompt_tokens + 1`},
+	{"token sums", "a call is gone", `DELETE FROM call WHERE outcome = 'transient'`},
+	{"replies", "from no call", `DELETE FROM call WHERE trace_id = (SELECT min(id) FROM trace WHERE kind = 'reply')`},
+	{"replies", "a call that wrote a note", `UPDATE call SET trace_id = (SELECT id FROM trace WHERE kind = 'note') WHERE outcome = 'ok'`},
+	{"compactions", "without a reason", `DELETE FROM compaction WHERE epoch = 1`},
+	{"compactions", "turns come back", `UPDATE compaction SET through_turn = 0 WHERE epoch = 2`},
+	{"compactions", "by a note", `UPDATE compaction SET trace_id = (SELECT id FROM trace WHERE kind = 'note') WHERE epoch = 1`},
+	{"live entries", "one too many", `UPDATE run_state SET entries = entries + 1`},
+	{"evidence", "a range too long", `UPDATE evidence SET end_at = end_at + 1`},
+	{"quotations", "another range", `UPDATE evidence SET start_at = start_at + 1, end_at = end_at + 1`},
+	{"quotations", "from a post that is not there", `UPDATE evidence SET post_id = 404`},
+}
+
+// sound makes a database that has some of everything, closed, and returns its bytes.
+func sound(t *testing.T) []byte {
+	t.Helper()
+	s := newStory(t, t.TempDir(), scenesOf(2, 2, 2))
+	s.read(creates("Dawn (ship)", "Dawn is a ship. She sails.", "ship"), reads)
+	s.begin("scene 2", annotator.Shown{Entry: 1, Revision: 1})
+	s.fail(annotator.Transient)
+	s.reply("Let me see.", "tool")
+	s.tool(creates("Mik", "Mik is a sailor."))
+	s.note("Go on.")
+	s.record(storage.SceneRecorded)
+	s.compact(1)
+	s.checkpoint()
+	definition := "Dawn is a ship. She sails. She sinks."
+	s.read(revises(1, codex.Edit{Definition: &definition}), retires(2))
+	s.compact(2)
+	s.begin("scene 4")
+	s.record(storage.SceneQuarantined)
+	s.checkpoint()
+	s.read()
+	s.clean()
+	s.ok(s.db.Close())
+	bytes, err := os.ReadFile(s.path)
+	s.ok(err)
+	return bytes
+}
+
+// failing opens the database in some bytes, damages it, and returns the checks that find it wrong.
+func failing(t *testing.T, bytes []byte, sql string, body func(context.Context, int64) (string, error)) []string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "annotator.db")
+	if err := os.WriteFile(path, bytes, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pool, err := sqlite.Open(t.Context(), path, sqlite.ReadWrite, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.ExecContext(t.Context(), `PRAGMA foreign_keys = 0; `+sql); err != nil {
+		t.Fatal(err)
+	}
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := storage.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	findings, err := db.Verify(t.Context(), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var checks []string
+	for _, f := range findings {
+		if len(f.Violations) > 0 {
+			checks = append(checks, f.Check)
+		}
+	}
+	return checks
+}
+
+func TestVerifyFindsDamage(t *testing.T) {
+	t.Parallel()
+	bytes := sound(t)
+	if checks := failing(t, bytes, `SELECT 1`, bodyOrNotFound); checks != nil {
+		t.Fatalf("without any damage: %v", checks)
+	}
+	for _, d := range damages {
+		t.Run(d.check+"/"+d.name, func(t *testing.T) {
+			t.Parallel()
+			if checks := failing(t, bytes, d.sql, bodyOrNotFound); !slices.Contains(checks, d.check) {
+				t.Errorf("found by %v", checks)
+			}
+		})
+	}
+}
+
+func bodyOrNotFound(_ context.Context, id int64) (string, error) {
+	if id == 404 {
+		return "", annotator.Errorf(annotator.NotFound, "there is no post %d", id)
+	}
+	return bodyOf(id), nil
+}
+
+// TestVerifyChecksAreProven demands a way to break every law.
+func TestVerifyChecksAreProven(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	findings, err := s.db.Verify(t.Context(), corpusBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		if !slices.ContainsFunc(damages, func(d struct{ check, name, sql string }) bool { return d.check == f.Check }) {
+			t.Errorf("no damage is known that %q finds", f.Check)
+		}
+	}
+}
+
+// TestVerifyFindsBitRot changes a byte where SQLite does not look.
+func TestVerifyFindsBitRot(t *testing.T) {
+	t.Parallel()
+	whole := sound(t)
+	said := []byte("Let me see.")
+	for at := range strings.Count(string(whole), string(said)) {
+		rotten := slices.Clone(whole)
+		place := nth(rotten, said, at)
+		rotten[place] ^= 0x20
+		if checks := failing(t, rotten, `SELECT 1`, nil); !slices.Equal(checks, []string{"journal chain"}) {
+			t.Errorf("a bit at byte %d: found by %v", place, checks)
+		}
+	}
+}
+
+func nth(text, part []byte, n int) int {
+	at := bytes.Index(text, part)
+	for range n {
+		at += 1 + bytes.Index(text[at+1:], part)
+	}
+	return at
+}
+
+func TestRebuildIndex(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	s.read(creates("Dawn (ship)", "Dawn is a ship.", "ship"))
+	pool, err := sqlite.Open(t.Context(), s.path, sqlite.ReadWrite, 1)
+	s.ok(err)
+	_, err = pool.ExecContext(t.Context(), `INSERT INTO glossary_fts (glossary_fts) VALUES ('delete-all')`)
+	s.ok(err)
+	s.ok(pool.Close())
+	if found, err := s.db.Glossary().Search(t.Context(), annotator.Query{Text: "sails ship"}); err != nil || len(found) > 0 {
+		t.Fatalf("an emptied index finds %v, %v", found, err)
+	}
+	s.ok(s.db.RebuildIndex(t.Context()))
+	s.clean()
+}
+
+// TestVerifyToldInPart has a check find more than it lists.
+func TestVerifyToldInPart(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(30))
+	pool, err := sqlite.Open(t.Context(), s.path, sqlite.ReadWrite, 1)
+	s.ok(err)
+	_, err = pool.ExecContext(t.Context(), `UPDATE scene SET state = 'open'`)
+	s.ok(err)
+	s.ok(pool.Close())
+	findings, err := s.db.Verify(t.Context(), nil)
+	s.ok(err)
+	for _, f := range findings {
+		if f.Check == "open scene" && (len(f.Violations) != 20 || f.More != 10) {
+			t.Errorf("%d violations and %d more, of 30", len(f.Violations), f.More)
+		}
+	}
+	if storage.Clean(findings) {
+		t.Error("taken for clean")
+	}
+}

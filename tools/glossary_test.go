@@ -1,0 +1,337 @@
+package tools_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"annotator"
+	"annotator/codex"
+)
+
+const createDawn = `{"term":"Dawn","definition":"Dawn is a ship. She sails at night.","tags":["Ship","item","ship "],` +
+	`"aliases":["the Dawn","The  dawn","Dawn"]}`
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	result, a := w.run("glossary_create", createDawn)
+	want := entry{
+		ID: 1, Term: "Dawn", Status: "tentative", Definition: "Dawn is a ship. She sails at night.",
+		Tags: []string{"item", "ship"}, Aliases: []string{"the Dawn"}, Revisions: 7,
+	}
+	if diff := cmp.Diff(want, a.Entry); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]annotator.Shown{{Entry: 1, Revision: 7}}, result.Shows); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int64{1}, result.Touched); diff != "" {
+		t.Error(diff)
+	}
+	if got := w.glossary.entries[0]; got.First != w.env.Scene.End() || got.Claims[0].Kind != annotator.Narrated {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The model reads the answers as text: their form does not change from call to call, or from version to version unseen.
+func TestAnswerForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, test := range []struct{ tool, arguments, want string }{
+		{
+			"glossary_create", `{"term":"Vys & <Sons>","definition":"A firm.","tags":[]}`,
+			`{"ok":true,"entry":{"id":1,"term":"Vys & <Sons>","status":"tentative","tags":[],"aliases":[],"definition":"A firm.","revisions":3}}`,
+		},
+		{
+			"glossary_search", `{"query":"firm"}`,
+			`{"ok":true,"count":1,"entries":[{"id":1,"term":"Vys & <Sons>","status":"tentative","tags":[],"aliases":[],"definition":"A firm.","revisions":3}]}`,
+		},
+		{"glossary_search", `{"query":"nothing"}`, `{"ok":true,"count":0,"entries":[]}`},
+		{
+			"read_post", `{"post_id":11}`,
+			`{"ok":true,"posts":[{"id":11,"thread":1,"author":"Reader","subject":"","body":"Go on!","story":false}]}`,
+		},
+		{
+			"glossary_update", `{"entry_id":9,"tags":[]}`,
+			`{"ok":false,"error":{"code":"NOT_FOUND","message":"there is no entry 9; glossary_search tells the ids"}}`,
+		},
+	} {
+		if result, _ := w.run(test.tool, test.arguments); result.Content != test.want {
+			t.Errorf("%s(%s) answers\n%s\nwant\n%s", test.tool, test.arguments, result.Content, test.want)
+		}
+	}
+}
+
+func TestCreateGroundsTheQuote(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		quote, post string
+		evidence    annotator.Evidence
+		at          annotator.Place
+	}{
+		{`the dawn's a grey`, ``, annotator.Evidence{}, 0},
+		{`Dawn's a grey ship.`, ``, annotator.Evidence{Claim: 1, Post: 30, Start: 4, End: 23, Quote: "Dawn’s a grey ship."}, annotator.PlaceAt(3, 0)},
+		{`\"Mik stole her,\"`, `,"post_id":31`, annotator.Evidence{Claim: 1, Post: 31, End: 16, Quote: "“Mik stole her,”"}, annotator.PlaceAt(3, 1)},
+		{`Mik the smith`, `,"post_id":"10"`, annotator.Evidence{Claim: 1, Post: 10, End: 13, Quote: "Mik the smith"}, annotator.PlaceAt(3, 1)},
+	} {
+		w := newWorld(t)
+		arguments := fmt.Sprintf(`{"term":"Dawn","definition":"A ship.","tags":[],"kind":"claimed","quote":"%s"%s}`, test.quote, test.post)
+		if test.at == 0 {
+			w.refused("QUOTE_NOT_FOUND", "glossary_create", arguments)
+			continue
+		}
+		w.do("glossary_create", arguments)
+		e := w.glossary.entries[0]
+		if diff := cmp.Diff([]annotator.Evidence{test.evidence}, e.Claims[0].Evidence); diff != "" {
+			t.Errorf("%s: %s", test.quote, diff)
+		}
+		if e.First != test.at || e.Claims[0].From != test.at || e.Claims[0].Kind != annotator.Claimed {
+			t.Errorf("%s: at %d, %+v", test.quote, e.First, e.Claims[0])
+		}
+	}
+}
+
+func TestQuotesThatFail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	create := `{"term":"Dawn","definition":"A ship.","tags":[],%s}`
+	for _, test := range []struct {
+		code, basis string
+		post        int64
+		says        string
+	}{
+		{"QUOTE_NOT_FOUND", `"quote":"a green ship"`, 0, "no post of this scene"},
+		{"QUOTE_NOT_FOUND", `"quote":"a green ship","post_id":30`, 30, "post 30 does not hold"},
+		{"QUOTE_NOT_FOUND", `"quote":"a grey ship","post_id":31`, 31, "post 30 of this scene does"},
+		{"QUOTE_NOT_FOUND", `"quote":"..."`, 0, "no post"},
+		{"NOT_FOUND", `"quote":"Ann burned","post_id":40`, 40, "not read yet"},
+		{"NOT_FOUND", `"post_id":99`, 99, "no post 99"},
+		{"NOT_FOUND", `"post_id":-1`, -1, "no post -1"},
+		{"TOO_LONG", `"quote":"` + strings.Repeat("é", codex.MaxQuote+1) + `"`, 0, "1001 characters"},
+	} {
+		a := w.refused(test.code, "glossary_create", fmt.Sprintf(create, test.basis))
+		if a.Error.PostID != test.post || !strings.Contains(a.Error.Message, test.says) {
+			t.Errorf("%.60s: post %d: %s", test.basis, a.Error.PostID, a.Error.Message)
+		}
+	}
+	if a := w.do("glossary_create", fmt.Sprintf(create, `"quote":" "`)); a.Entry.ID != 1 {
+		t.Error("a blank quote is none")
+	}
+}
+
+func TestDuplicate(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ have, create, code string }{
+		{"Dawn", "Dawn", "DUPLICATE"},
+		{"Dawn", " dAWN\t", "DUPLICATE"},
+		{"Dawn", "Dawn (ship)", "DUPLICATE"},
+		{"Dawn (ship)", "Dawn", "DUPLICATE"},
+		{"Dawn (ship)", "dawn (Ship)", "DUPLICATE"},
+		{"Dawn (ship)", "Dawn (character)", ""},
+		{"Dawn", "Dawns", ""},
+		{"Aurora", "Grey Lady", "DUPLICATE"}, // the alias of every entry here
+		{"Aurora (ship)", "Grey Lady (ghost)", ""},
+		{"Aurora", "Grey Lady (ghost)", "DUPLICATE"},
+	} {
+		w := newWorld(t)
+		w.do("glossary_create", fmt.Sprintf(`{"term":%q,"definition":"One.","tags":[],"aliases":["Grey Lady"]}`, test.have))
+		create := fmt.Sprintf(`{"term":%q,"definition":"Two.","tags":[]}`, test.create)
+		if test.code == "" {
+			w.do("glossary_create", create)
+			continue
+		}
+		a := w.refused(test.code, "glossary_create", create)
+		if a.Error.EntryID != 1 || a.Error.Entry == nil || a.Error.Entry.Definition != "One." {
+			t.Errorf("%s beside %s: %+v", test.create, test.have, a.Error)
+		}
+	}
+}
+
+func TestDuplicateShowsTheEntry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first, _ := w.run("glossary_create", createDawn)
+	again, a := w.run("glossary_create", createDawn)
+	if diff := cmp.Diff(first.Shows, again.Shows); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(a.Error.Message, "in parentheses after its term") {
+		t.Errorf("no word of a disambiguator: %s", a.Error.Message)
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.do("glossary_create", createDawn)
+	a := w.do("glossary_update", `{"entry_id":1,"term":"Dawn (ship)","status":"confirmed","tags":["vessel"],"aliases":["Grey Lady"],
+		"definition":"Dawn is a ship. She sails at night. Mik stole her.","quote":"Mik stole her","kind":"claimed"}`)
+	want := entry{
+		ID: 1, Term: "Dawn (ship)", Status: "confirmed", Definition: "Dawn is a ship. She sails at night. Mik stole her.",
+		Tags: []string{"vessel"}, Aliases: []string{"Grey Lady", "the Dawn"}, Revisions: 15,
+	}
+	if diff := cmp.Diff(want, a.Entry); diff != "" {
+		t.Error(diff)
+	}
+	claims := w.glossary.entries[0].Claims
+	if claims[0].Kind != annotator.Narrated || claims[2].Kind != annotator.Claimed || len(claims[2].Evidence) != 1 {
+		t.Errorf("%+v", claims)
+	}
+	a = w.do("glossary_update", `{"entry_id":1,"definition":"Dawn is a wreck.","narrow":true,"tags":[]}`)
+	if a.Entry.Definition != "Dawn is a wreck." || len(a.Entry.Tags) != 0 {
+		t.Errorf("%+v", a.Entry)
+	}
+	result, _ := w.run("glossary_update", `{"entry_id":1,"term":"Dawn (ship)","definition":"Dawn is a wreck."}`)
+	if result.Error != "" || result.Touched != nil {
+		t.Errorf("nothing to change: %+v", result)
+	}
+}
+
+func TestUpdateRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.do("glossary_create", createDawn)
+	w.do("glossary_create", `{"term":"Mik","definition":"A smith.","tags":[],"aliases":["the smith"]}`)
+	w.do("glossary_create", `{"term":"Gone","definition":"A mistake.","tags":[]}`)
+	w.do("glossary_delete", `{"entry_id":3,"reason":"a mistake"}`)
+	w.glossary.entries = append(w.glossary.entries, &annotator.Entry{ID: 4, Term: "Own", Status: annotator.Confirmed, Locked: true})
+	for _, test := range []struct{ code, arguments string }{
+		{"UPDATE_FAILED", `{"entry_id":1}`},
+		{"UPDATE_FAILED", `{"entry_id":1,"post_id":30,"kind":"inferred","narrow":true,"aliases":[]}`},
+		{"NOT_FOUND", `{"entry_id":0,"tags":[]}`},
+		{"NOT_FOUND", `{"entry_id":5,"tags":[]}`},
+		{"DUPLICATE", `{"entry_id":1,"term":"mik"}`},
+		{"DUPLICATE", `{"entry_id":1,"term":"The Smith"}`},
+		{"NARROWER", `{"entry_id":1,"definition":"Dawn is a ship."}`},
+		{"EMPTY", `{"entry_id":1,"definition":""}`},
+		{"EMPTY", `{"entry_id":1,"term":"\u0000"}`},
+		{"TOO_LONG", `{"entry_id":1,"definition":"` + strings.Repeat("a", codex.MaxDefinition+1) + `"}`},
+		{"QUOTE_NOT_FOUND", `{"entry_id":1,"quote":"a green ship"}`},
+		{"RETIRED", `{"entry_id":3,"tags":["x"]}`},
+		{"LOCKED", `{"entry_id":4,"tags":["x"]}`},
+		{"INVALID_ARGUMENTS", `{"entry_id":1,"status":"retired"}`},
+	} {
+		w.refused(test.code, "glossary_update", test.arguments)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.do("glossary_create", createDawn)
+	w.refused("EMPTY", "glossary_delete", `{"entry_id":1,"reason":" "}`)
+	w.refused("NOT_FOUND", "glossary_delete", `{"entry_id":2,"reason":"no such ship"}`)
+	a := w.do("glossary_delete", `{"entry_id":1,"reason":"no such ship"}`)
+	if a.Entry.Status != "retired" || a.Entry.Definition == "" {
+		t.Errorf("%+v", a.Entry)
+	}
+	w.refused("RETIRED", "glossary_delete", `{"entry_id":1,"reason":"no such ship"}`)
+	if a := w.do("glossary_create", createDawn); a.Entry.ID != 2 {
+		t.Errorf("the name of a retired entry is not free: %+v", a.Entry)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, arguments := range []string{
+		createDawn,
+		`{"term":"Mik","definition":"The owner of the [[the dawn]].","tags":["character"],"status":"confirmed"}`,
+		`{"term":"Ann","definition":"She saw the dawn.","tags":["character","witness"]}`,
+		`{"term":"Dawn Street","definition":"A mistake.","tags":["place"]}`,
+	} {
+		w.do("glossary_create", arguments)
+	}
+	w.do("glossary_delete", `{"entry_id":4,"reason":"a mistake"}`)
+	for _, test := range []struct {
+		arguments string
+		found     []string
+		referring []string
+	}{
+		{`{"query":"dawn"}`, []string{"Dawn", "Mik", "Ann"}, nil},
+		{`{"query":""}`, []string{"Dawn", "Mik", "Ann"}, nil},
+		{`{"query":"dawn","limit":2}`, []string{"Dawn", "Mik"}, nil},
+		{`{"query":"dawn","status":"confirmed"}`, []string{"Mik"}, nil},
+		{`{"query":"dawn","status":"tentative"}`, []string{"Dawn", "Ann"}, nil},
+		{`{"query":"dawn","status":"retired"}`, []string{"Dawn Street"}, nil},
+		{`{"query":"dawn","tags":["Character"]}`, []string{"Mik", "Ann"}, nil},
+		{`{"query":"dawn","tags":["character","witness"]}`, []string{"Ann"}, nil},
+		{`{"query":"sails","include_references":true}`, []string{"Dawn"}, []string{"Mik"}},
+		{`{"query":"dawn","include_references":true}`, []string{"Dawn", "Mik", "Ann"}, nil},
+	} {
+		a := w.do("glossary_search", test.arguments)
+		if diff := cmp.Diff(test.found, terms(a.Entries)); diff != "" || a.Count != len(test.found) {
+			t.Errorf("%s: count %d, %s", test.arguments, a.Count, diff)
+		}
+		if diff := cmp.Diff(test.referring, terms(a.References)); diff != "" {
+			t.Errorf("%s: references: %s", test.arguments, diff)
+		}
+	}
+	w.refused("EMPTY", "glossary_search", `{"query":"dawn","tags":[" "]}`)
+}
+
+func terms(entries []entry) (terms []string) {
+	for _, e := range entries {
+		terms = append(terms, e.Term)
+	}
+	return terms
+}
+
+// However long entries are, an answer stays within bounds, is JSON, and shows in full what it says it shows.
+func TestLongEntries(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, filler := range []string{"a", `"`, "\u2028", "中", "\n"} {
+		definition := "a" + strings.Repeat(filler, codex.MaxDefinition-2) + "."
+		var names, labels []string
+		for i := range codex.MaxItems - 1 {
+			names = append(names, fmt.Sprintf("%d %s", i, strings.Repeat("b", codex.MaxName-4)))
+			labels = append(labels, fmt.Sprintf("%d %s", i, strings.Repeat("c", codex.MaxTag-4)))
+		}
+		arguments, err := json.Marshal(map[string]any{
+			"term": "Long " + strconv.Itoa(len(w.glossary.entries)), "definition": definition, "tags": labels, "aliases": names,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := w.bounded("glossary_create", string(arguments))
+		if a.Entry.Truncated == "" {
+			t.Errorf("%q: nothing is said of what is left out", filler)
+		}
+		w.bounded("glossary_create", string(arguments)) // DUPLICATE
+	}
+	if a := w.bounded("glossary_search", `{"query":"long","limit":50}`); a.Count != 1 || a.Truncated == "" {
+		t.Errorf("%d entries, %q", a.Count, a.Truncated)
+	}
+}
+
+func (w *world) bounded(tool, arguments string) answer {
+	w.t.Helper()
+	result, a := w.run(tool, arguments)
+	if n := len([]rune(result.Content)); n > 8000 {
+		w.t.Errorf("an answer of %d characters: %.200s", n, result.Content)
+	}
+	for _, shown := range result.Shows {
+		definition, err := json.Marshal(w.glossary.entries[shown.Entry-1].Definition())
+		if err != nil || !strings.Contains(result.Content, string(definition)) {
+			w.t.Errorf("entry %d is not shown in full", shown.Entry)
+		}
+	}
+	return a
+}
+
+// TestEscapedCopies: a model copies what it was shown, and it was shown the story escaped.
+func TestEscapedCopies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env.Scene.Posts[0].Body = `Ashe & Sons sold <lamps>.`
+	_, a := w.run("glossary_create", `{"term":"Ashe &amp; Sons","definition":"They sold &lt;lamps&gt;.","tags":[],"quote":"Ashe &amp; Sons sold &lt;lamps&gt;"}`)
+	if a.Entry.Term != "Ashe & Sons" || a.Entry.Definition != "They sold <lamps>." {
+		t.Errorf("%+v", a)
+	}
+}
