@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"bufio"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -50,7 +51,12 @@ func runChild(encoded string) int {
 			select {}
 		}
 	})
-	if err := walk(j, &bus); err != nil {
+	r, end, err := prepare(j, &bus, nil)
+	if err == nil {
+		defer end()
+		err = r.Run(context.Background())
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

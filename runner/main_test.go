@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -37,6 +38,8 @@ type stage struct {
 	base   string // of the endpoint, with /v1
 	config runner.Config
 	bus    annotator.Bus
+
+	transport http.RoundTripper // in place of the network; nil for the network
 }
 
 // newStage makes a story and serves a model for it.
@@ -63,23 +66,7 @@ func (s *stage) db(name string) string { return filepath.Join(s.dir, name+".anno
 // run walks the story into the named database and returns how it ended.
 func (s *stage) run(name string) error {
 	s.t.Helper()
-	return walk(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}, &s.bus)
-}
-
-// runner returns a runner that the test starts by itself.
-func (s *stage) runner(name string) *runner.Runner {
-	s.t.Helper()
-	r, end, err := prepare(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}, &s.bus)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(end)
-	return r
-}
-
-// walk is a run as the command makes it.
-func walk(j job, bus *annotator.Bus) error {
-	r, end, err := prepare(j, bus)
+	r, end, err := prepare(s.job(name), &s.bus, s.transport)
 	if err != nil {
 		return err
 	}
@@ -87,18 +74,33 @@ func walk(j job, bus *annotator.Bus) error {
 	return r.Run(context.Background())
 }
 
+func (s *stage) job(name string) job {
+	return job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}
+}
+
+// runner returns a runner that the test starts by itself.
+func (s *stage) runner(name string) *runner.Runner {
+	s.t.Helper()
+	r, end, err := prepare(s.job(name), &s.bus, s.transport)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(end)
+	return r
+}
+
 // prepare opens all that a run needs; end closes it.
-func prepare(j job, bus *annotator.Bus) (r *runner.Runner, end func(), err error) {
+func prepare(j job, bus *annotator.Bus, transport http.RoundTripper) (r *runner.Runner, end func(), err error) {
 	ctx := context.Background()
 	var open []func()
-	end = func() {
+	closeAll := func() {
 		for _, closing := range slices.Backward(open) {
 			closing()
 		}
 	}
 	defer func() {
 		if err != nil {
-			end()
+			closeAll()
 		}
 	}()
 	store, err := storage.OpenWriter(ctx, j.DB, fmt.Sprintf("test process %d", os.Getpid()), time.Now)
@@ -111,7 +113,7 @@ func prepare(j job, bus *annotator.Bus) (r *runner.Runner, end func(), err error
 		return nil, nil, err
 	}
 	open = append(open, func() { _ = source.Close() })
-	wire, err := openai.New(openai.Options{BaseURL: j.Base})
+	wire, err := openai.New(openai.Options{BaseURL: j.Base, HTTP: transport})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,7 +122,7 @@ func prepare(j job, bus *annotator.Bus) (r *runner.Runner, end func(), err error
 	if err != nil {
 		return nil, nil, err
 	}
-	return runner.New(j.Config, store, source, wire, registry, bus), end, nil
+	return runner.New(j.Config, store, source, wire, registry, bus), closeAll, nil
 }
 
 // verify demands that the laws hold, quotations included.

@@ -24,7 +24,7 @@ func (db *DB) Backup(ctx context.Context, out string) error {
 		return err
 	}
 	defer func() { _ = os.Remove(partial) }()
-	if _, err := db.read.ExecContext(ctx, `VACUUM INTO ?`, partial); err != nil {
+	if err := db.vacuumInto(ctx, partial); err != nil {
 		return sqlite.Wrap(err, "back up %s to %s", db.path, out)
 	}
 	if err := sync(partial); err != nil {
@@ -34,6 +34,22 @@ func (db *DB) Backup(ctx context.Context, out string) error {
 		return annotator.Errorf(annotator.Misused, "back up to %s: %w", out, err).WithAdvice("choose another place")
 	}
 	return nil
+}
+
+// vacuumInto copies the database. SQLite takes the copy for a write, which readers are not allowed, even in a file that
+// is open for reading only.
+func (db *DB) vacuumInto(ctx context.Context, path string) error {
+	conn, err := db.read.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.ExecContext(ctx, `PRAGMA query_only = 0`); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, `VACUUM INTO ?`, path)
+	_, back := conn.ExecContext(context.WithoutCancel(ctx), `PRAGMA query_only = 1`)
+	return errors.Join(err, back)
 }
 
 // place gives a file its name. It takes the name first, for a rename alone would put the file in another's place, and a

@@ -14,7 +14,7 @@ var createText string
 type createArguments struct {
 	Term       string           `json:"term" jsonschema:"the name by which the story calls it, with what it is in parentheses only where other things share the name: Dawn (ship)"`
 	Definition string           `json:"definition" jsonschema:"what the story has told of it so far, in plain full sentences, one fact each"`
-	Tags       []string         `json:"tags" jsonschema:"what sort of thing it is: character, place, item, faction, event, term"`
+	Tags       []string         `json:"tags" jsonschema:"what sort of thing it is: person, place, group, object, creature, event, concept"`
 	Status     annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" default:"tentative" jsonschema:"confirmed if the story leaves no doubt that it matters"`
 	Aliases    []string         `json:"aliases,omitempty" jsonschema:"other names by which the story calls it"`
 	basis

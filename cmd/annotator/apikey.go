@@ -43,7 +43,7 @@ func readKeyFile(path string) (apiKey, error) {
 	if err != nil {
 		return apiKey{}, annotator.Errorf(annotator.Misused, "read the API key: %w", err).WithAdvice("name the file that holds it with --api-key-file")
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	text, err := io.ReadAll(io.LimitReader(file, maxKey))
 	info, statErr := file.Stat()
 	if err := cmp.Or(err, statErr); err != nil {

@@ -7,10 +7,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -34,11 +37,24 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := root.ExecuteContext(ctx)
+	err := a.execute(ctx, root)
 	if err != nil {
 		a.complain(err)
 	}
 	return exitStatus(err)
+}
+
+// execute makes a panic an error like others: Go's own way to end would have the exit status of wrong use.
+func (a *app) execute(ctx context.Context, root *cobra.Command) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("internal error: %v; with ANNOTATOR_DEBUG=1 it is told where", fault)
+			if a.getenv("ANNOTATOR_DEBUG") != "" {
+				fmt.Fprintf(a.err, "%s\n", debug.Stack())
+			}
+		}
+	}()
+	return root.ExecuteContext(ctx)
 }
 
 // getenv returns a variable of the environment; an empty one is as good as none.

@@ -46,11 +46,11 @@ func arguments(least, most int) cobra.PositionalArgs {
 		if !cmd.HasParent() {
 			return unknownCommand(cmd, args[0])
 		}
-		what := fmt.Sprintf("%s: %q is one argument too many", cmd.CommandPath(), args[len(args)-1])
-		if len(args) < least {
-			what = cmd.CommandPath() + ": an argument is missing"
+		what := "an argument is missing"
+		if len(args) > most {
+			what = fmt.Sprintf("%q is one argument too many", args[most])
 		}
-		return annotator.Errorf(annotator.Misused, "%s", what).WithAdvice("the usage is: %s", cmd.UseLine())
+		return annotator.Errorf(annotator.Misused, "%s: %s", cmd.CommandPath(), what).WithAdvice("the usage is: %s", cmd.UseLine())
 	}
 }
 

@@ -106,6 +106,9 @@ func (o *runOptions) run(ctx context.Context, settings *pflag.FlagSet) error {
 	if o.source == "" {
 		return annotator.Errorf(annotator.Misused, "there is no story to read").WithAdvice("the usage is: annotator run SOURCE [flags]")
 	}
+	if !exists(o.source) {
+		return annotator.Errorf(annotator.NotFound, "there is nothing at %s to read", o.source)
+	}
 	return o.annotate(ctx)
 }
 

@@ -43,9 +43,6 @@ func isName(base string) bool { return base != "." && base != ".." }
 
 // prepareCorpus returns the corpus that a run reads: the source itself where it is one, else what is imported from it.
 func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
-	if _, err := os.Stat(o.source); errors.Is(err, fs.ErrNotExist) {
-		return "", annotator.Errorf(annotator.NotFound, "there is nothing at %s to read", o.source)
-	}
 	if ingest.IsCorpus(ctx, o.source) {
 		return o.source, nil
 	}

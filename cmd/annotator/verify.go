@@ -102,7 +102,7 @@ func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verificatio
 	}
 	var body func(context.Context, int64) (string, error)
 	if story != nil {
-		defer story.Close()
+		defer func() { _ = story.Close() }()
 		found.Corpus = story.Path()
 		body = func(ctx context.Context, id int64) (string, error) {
 			post, err := story.Post(ctx, id)

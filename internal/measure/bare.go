@@ -4,72 +4,106 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"runtime"
-	"time"
+	"slices"
 
+	"annotator"
 	"annotator/internal/sqlite"
 )
 
-// bareJob is a finished run to be done again without the program.
-type bareJob struct {
-	Of       string // the run's database
-	Tape     string // its requests
-	DB       string // where the story is listed and nothing is read yet
-	Endpoint string
-}
-
-// bare is the loop that the program is held against: it sends the same requests over net/http and reads the replies to their
-// end, and commits the same rows in the same transactions. It reads nothing from a database, decides nothing and
-// computes nothing: the rows, and what is new in each request, are there beforehand.
-func bare(ctx context.Context, job bareJob) (walked, error) {
-	r, err := readRecord(ctx, job.Of)
+// bare is the loop that the program is held against. It sends the requests of a run over net/http and reads the replies to
+// their end, and commits the rows of that run in the same transactions, each row by one statement. It reads nothing from a
+// database, parses nothing, decides nothing and computes nothing: all is in its memory beforehand, taken down from a run of
+// the program in this process.
+func bare(ctx context.Context, job walkJob) (*walked, error) {
+	copied := job.DB + ".bare"
+	steps, err := recordRun(ctx, job, copied)
 	if err != nil {
-		return walked{}, err
+		return nil, err
 	}
-	steps, err := scriptOf(r)
+	pool, err := sqlite.Open(ctx, copied, sqlite.ReadWrite, 1)
 	if err != nil {
-		return walked{}, err
+		return nil, err
 	}
-	tape, err := openTape(job.Tape)
-	if err != nil {
-		return walked{}, err
-	}
-	defer func() { _ = tape.Close() }()
-	pool, err := sqlite.Open(ctx, job.DB, sqlite.ReadWrite, 1)
-	if err != nil {
-		return walked{}, err
-	}
-	defer func() { _ = pool.Close() }()
 	runtime.GC()
-	m := meter{began: time.Now()}
+	if job.Profile != "" {
+		stop, err := profile(job.Profile)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = stop() }()
+	}
+	m := newMeter()
 	m.begin()
+	b := loop{pool: pool, address: job.Endpoint + "/chat/completions"}
 	for i := range steps {
-		if err := do(ctx, pool, tape, job.Endpoint, &steps[i]); err != nil {
-			return walked{}, fmt.Errorf("step %d of the bare loop: %w", i, err)
+		if err := b.take(ctx, &steps[i]); err != nil {
+			return nil, fmt.Errorf("step %d of %d of the bare loop: %w", i+1, len(steps), err)
 		}
 		if steps[i].sceneEnds {
 			m.mark()
 		}
 	}
-	return m.result()
+	result, err := m.result()
+	return result, errors.Join(err, pool.Close(), sameRows(ctx, job.DB, copied))
 }
 
-func do(ctx context.Context, pool *sql.DB, tape *tapeReader, endpoint string, s *step) error {
-	if !s.request {
-		return commit(ctx, pool, s.statements)
-	}
-	body, err := tape.next()
+// recordRun walks the story, and leaves in the file named copied the database as it was before the first scene.
+func recordRun(ctx context.Context, job walkJob, copied string) ([]step, error) {
+	full, err := filepath.Abs(job.DB)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return post(ctx, endpoint+"/chat/completions", body)
+	r := &recorder{path: full}
+	r.record()
+	run, err := prepare(ctx, job, r)
+	if err != nil {
+		return nil, err
+	}
+	defer run.close()
+	run.bus.Subscribe(func(n annotator.Notice) {
+		switch n.Kind {
+		case annotator.NoticeRun:
+			r.note(run.store.Backup(ctx, copied))
+			tables, err := readTables(ctx, job.DB)
+			r.note(err)
+			r.tables, r.steps = tables, nil
+		case annotator.NoticeScene:
+			r.steps[len(r.steps)-1].sceneEnds = true
+		}
+	})
+	err = run.runner.Run(ctx)
+	return r.steps, errors.Join(err, r.err)
 }
 
-func post(ctx context.Context, address string, body []byte) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+// statement is SQL with its arguments.
+type statement struct {
+	query string
+	args  []any
+}
+
+type loop struct {
+	pool    *sql.DB
+	address string
+	last    []byte // the newest request
+	spare   []byte
+}
+
+func (b *loop) take(ctx context.Context, s *step) error {
+	if s.request == nil {
+		return b.commit(ctx, s.statements)
+	}
+	b.last, b.spare = s.request.body(b.last, b.spare), b.last
+	return b.post(ctx, b.last)
+}
+
+func (b *loop) post(ctx context.Context, body []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.address, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -86,8 +120,8 @@ func post(ctx context.Context, address string, body []byte) error {
 	return err
 }
 
-func commit(ctx context.Context, pool *sql.DB, statements []statement) error {
-	tx, err := pool.BeginTx(ctx, nil)
+func (b *loop) commit(ctx context.Context, statements []statement) error {
+	tx, err := b.pool.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -98,4 +132,55 @@ func commit(ctx context.Context, pool *sql.DB, statements []statement) error {
 		}
 	}
 	return tx.Commit()
+}
+
+// sameRows makes sure that two databases hold the same.
+func sameRows(ctx context.Context, a, b string) error {
+	tables, err := readTables(ctx, a)
+	if err != nil {
+		return err
+	}
+	for name := range tables {
+		var found [2][][]any
+		for i, path := range []string{a, b} {
+			if found[i], err = query(ctx, path, `SELECT * FROM `+name); err != nil {
+				return err
+			}
+		}
+		same := slices.EqualFunc(found[0], found[1], func(x, y []any) bool { return fmt.Sprint(x...) == fmt.Sprint(y...) })
+		if !same {
+			return fmt.Errorf("the bare loop left other rows in %s than the program (%d and %d)", name, len(found[1]), len(found[0]))
+		}
+	}
+	return nil
+}
+
+// query reads all rows.
+func query(ctx context.Context, path, text string) ([][]any, error) {
+	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnly, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = pool.Close() }()
+	rows, err := pool.QueryContext(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	var all [][]any
+	for rows.Next() {
+		values, targets := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			targets[i] = &values[i]
+		}
+		if err := rows.Scan(targets...); err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		all = append(all, values)
+	}
+	return all, rows.Err()
 }

@@ -11,24 +11,14 @@ import (
 	"annotator/model/scripted"
 )
 
-// serve is the process of the endpoint: it tells its address on standard output and ends with its standard input. With a
-// tape it keeps every request's body.
-func serve(tape string) error {
-	var options scripted.Options
-	if tape != "" {
-		w, err := createTape(tape)
-		if err != nil {
-			return err
-		}
-		defer w.Close()
-		options.OnRequest = func(r scripted.Request) { w.add(r.Body) }
-	}
+// serve is the process of the endpoint: it tells its address on standard output and ends with its standard input.
+func serve() error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("serve the scripted model: %w", err)
 	}
 	fmt.Printf("http://%s/v1\n", listener.Addr())
-	server := http.Server{Handler: scripted.New(options)}
+	server := http.Server{Handler: scripted.New(scripted.Options{})}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		_ = server.Close()

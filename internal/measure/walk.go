@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
-	"runtime"
+	"runtime/pprof"
 	"time"
 
 	"annotator"
@@ -16,108 +17,98 @@ import (
 	"annotator/tools"
 )
 
-// walkJob is a run to be measured.
+// walkJob is a run to be made.
 type walkJob struct {
 	Corpus, DB, Endpoint string
-	ContextBudget        int
-	ListOnly             bool // stop before the first scene
-	Profile              string
+	ContextBudget        int    // tokens
+	ListOnly             bool   // stop before the first scene
+	Profile              string // where the processor's profile goes; empty for none
 }
 
-// walked is what a run cost.
-type walked struct {
-	Scenes     int
-	Start      time.Duration // from opening the database to the first state behind INIT, on the wall clock
-	Processor  time.Duration // of all scenes
-	Tenths     []time.Duration
-	Objects    uint64 // allocated, over all scenes
-	Allocated  uint64 // bytes
-	PeakMemory int64
+// run is a run with all that it needs open.
+type run struct {
+	store  *storage.DB
+	runner *runner.Runner
+	bus    annotator.Bus
+	open   []func() error
 }
 
-// walk runs the program as the command does, and measures the scenes: what lies between the start of the walk and its last
-// checkpoint. What listing the scenes costs is left out.
-func walk(ctx context.Context, job walkJob) (walked, error) {
-	m := meter{began: time.Now()}
-	config := runner.Defaults()
-	config.ContextBudget, config.Endpoint = job.ContextBudget, job.Endpoint
-	store, err := storage.OpenWriter(ctx, job.DB, fmt.Sprintf("measure %d", os.Getpid()), time.Now)
-	if err != nil {
-		return walked{}, err
+func (r *run) close() error {
+	var errs []error
+	for i := len(r.open) - 1; i >= 0; i-- {
+		errs = append(errs, r.open[i]())
 	}
-	defer func() { _ = store.Close() }()
+	return errors.Join(errs...)
+}
+
+// prepare opens what the command opens for a run. A transport of nil is the client's own.
+func prepare(ctx context.Context, job walkJob, transport http.RoundTripper) (*run, error) {
+	r := &run{}
+	var err error
+	if r.store, err = storage.OpenWriter(ctx, job.DB, fmt.Sprintf("measure %d", os.Getpid()), time.Now); err != nil {
+		return nil, err
+	}
+	r.open = append(r.open, r.store.Close)
 	source, err := corpus.Open(ctx, job.Corpus)
 	if err != nil {
-		return walked{}, err
+		return nil, errors.Join(err, r.close())
 	}
-	defer func() { _ = source.Close() }()
-	wire, err := openai.New(openai.Options{BaseURL: job.Endpoint})
+	r.open = append(r.open, source.Close)
+	wire, err := openai.New(openai.Options{BaseURL: job.Endpoint, HTTP: transport})
 	if err != nil {
-		return walked{}, err
+		return nil, errors.Join(err, r.close())
 	}
-	defer wire.Close()
 	registry, err := tools.New(tools.Standard()...)
 	if err != nil {
-		return walked{}, err
+		return nil, errors.Join(err, r.close())
 	}
-	var bus annotator.Bus
-	bus.Subscribe(m.see)
-	r := runner.New(config, store, source, wire, registry, &bus)
+	config := runner.Defaults()
+	config.ContextBudget, config.Endpoint = job.ContextBudget, job.Endpoint
+	r.runner = runner.New(config, r.store, source, wire, registry, &r.bus)
+	return r, nil
+}
+
+// walk makes a run and measures its scenes: what lies between the start of the walk and the last checkpoint. What it costs to
+// list the scenes is left out.
+func walk(ctx context.Context, job walkJob) (*walked, error) {
+	m := newMeter()
+	r, err := prepare(ctx, job, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.close() }()
 	if job.ListOnly {
-		r.Stop()
+		r.runner.Stop()
 	}
-	if err := r.Run(ctx); err != nil && !(job.ListOnly && errors.Is(err, annotator.Interrupted)) {
-		return walked{}, err
+	if job.Profile != "" {
+		stop, err := profile(job.Profile)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = stop() }()
+	}
+	r.bus.Subscribe(m.see)
+	if err := r.runner.Run(ctx); err != nil && !(job.ListOnly && errors.Is(err, annotator.Interrupted)) {
+		return nil, err
 	}
 	return m.result()
 }
 
-// meter reads the clocks at the start of the walk and at each scene's end.
-type meter struct {
-	began  time.Time
-	start  time.Duration
-	first  runtime.MemStats
-	marks  []time.Duration // processor time at the start and behind each scene
-	failed error
-}
-
-func (m *meter) see(n annotator.Notice) {
-	switch n.Kind {
-	case annotator.NoticeRun:
-		m.begin()
-	case annotator.NoticeScene:
-		m.mark()
-	}
-}
-
-func (m *meter) begin() {
-	m.start = time.Since(m.began)
-	runtime.ReadMemStats(&m.first)
-	m.mark()
-}
-
-func (m *meter) mark() {
-	used, err := processorTime()
+// profile begins a profile of the processor; stop writes it, and beside it one of what was allocated.
+func profile(path string) (stop func() error, err error) {
+	file, err := os.Create(path)
 	if err != nil {
-		m.failed = err
+		return nil, fmt.Errorf("make the profile: %w", err)
 	}
-	m.marks = append(m.marks, used)
-}
-
-func (m *meter) result() (walked, error) {
-	if m.failed != nil {
-		return walked{}, m.failed
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
-	var last runtime.MemStats
-	runtime.ReadMemStats(&last)
-	peak, err := peakMemory()
-	w := walked{
-		Scenes: len(m.marks) - 1, Start: m.start, Processor: m.marks[len(m.marks)-1] - m.marks[0],
-		Objects: last.Mallocs - m.first.Mallocs, Allocated: last.TotalAlloc - m.first.TotalAlloc, PeakMemory: peak,
-	}
-	for tenth := range 10 {
-		from, to := w.Scenes*tenth/10, w.Scenes*(tenth+1)/10
-		w.Tenths = append(w.Tenths, m.marks[to]-m.marks[from])
-	}
-	return w, err
+	return func() error {
+		pprof.StopCPUProfile()
+		allocs, err := os.Create(path + ".allocs")
+		if err == nil {
+			err = errors.Join(pprof.Lookup("allocs").WriteTo(allocs, 0), allocs.Close())
+		}
+		return errors.Join(err, file.Close())
+	}, nil
 }

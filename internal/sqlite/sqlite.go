@@ -86,7 +86,7 @@ func dsn(path string, mode Mode) (string, error) {
 		fmt.Sprintf("busy_timeout(%d)", busyMillis), "foreign_keys(1)", "trusted_schema(0)", "mmap_size(0)", "cache_size(-8000)",
 	}
 	if mode != ReadOnly {
-		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)", "journal_size_limit(67108864)")
+		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)", "journal_size_limit(16777216)")
 	} else {
 		pragmas = append(pragmas, "query_only(1)")
 		query.Set("_txlock", "deferred")

@@ -80,7 +80,7 @@ func proposeName(r *reader, s *scene, g *glossary, n *name) (proposal, bool) {
 }
 
 func create(r *reader, s *scene, n *name) proposal {
-	at, quote := r.bestSentence(n, n.mentions)
+	at, quote := r.bestSentence(n.mentions)
 	return proposal{toolCreate, createArguments{
 		Term: n.term, Definition: definition(quote), Tags: []string{r.tag(n)}, Aliases: n.aliases(),
 		Quote: quote, PostID: s.posts[at].id,
@@ -104,7 +104,7 @@ func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool
 			shown = append(shown, m)
 		}
 	}
-	at, quote := r.bestSentence(n, shown)
+	at, quote := r.bestSentence(shown)
 	return proposal{toolUpdate, updateArguments{EntryID: e.id, Aliases: fresh, Quote: quote, PostID: s.posts[at].id}, len(shown)}, true
 }
 

@@ -10,7 +10,7 @@ const (
 	tagPerson  = "person"
 	tagPlace   = "place"
 	tagGroup   = "group"
-	tagThing   = "thing"
+	tagThing   = "object"
 	tagUnknown = "unknown"
 )
 

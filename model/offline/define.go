@@ -11,7 +11,7 @@ const maxQuote = 300
 
 // bestSentence returns the sentence that tells most about a name among those of some mentions: the index of its text, and
 // the sentence verbatim, cut around the name where it is too long.
-func (r *reader) bestSentence(n *name, among []mention) (text int, quote string) {
+func (r *reader) bestSentence(among []mention) (text int, quote string) {
 	best, score := among[0], -1<<30
 	for i, m := range among {
 		if s := r.tells(m) - min(i, 5); s > score {

@@ -43,7 +43,7 @@ func (l *lexicon) identify(written string) identity {
 	id := identity{tokens: strings.Fields(normal(written))}
 	for len(id.tokens) > 1 && id.tokens[1] != "of" {
 		title := strings.TrimSuffix(id.tokens[0], ".")
-		if !l.titles.has(title) && !(l.particles.has(title) && id.gender != unknown) {
+		if !l.titles.has(title) && (!l.particles.has(title) || id.gender == unknown) {
 			break
 		}
 		id.gender = max(id.gender, l.gender(title))

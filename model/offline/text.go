@@ -175,7 +175,7 @@ func (t *text) breakBetween(prev, next *word, lex *lexicon) (int, bool) {
 		return closingEnd(t.body, prev.full), true
 	}
 	stop := strings.IndexAny(gap, ".!?…")
-	if stop < 0 || !(next.capital || unicode.IsDigit(rune(t.body[next.start]))) {
+	if stop < 0 || !next.capital && !unicode.IsDigit(rune(t.body[next.start])) {
 		return 0, false
 	}
 	if gap[stop] == '.' && stop == 0 && abbreviated(prev, lex) {

@@ -46,7 +46,7 @@ func (c *Client) begin(ctx context.Context, body segments, accept string) *excha
 func (x *exchange) end() {
 	x.watch.stop()
 	if x.answer != nil {
-		x.answer.Close()
+		_ = x.answer.Close()
 	}
 }
 

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode"
+
+	"annotator"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	"gopkg.in/yaml.v3"
+	"pgregory.net/rapid"
+)
+
+// newTestApp returns an app whose environment is given.
+func newTestApp(environment map[string]string) (a *app, out *bytes.Buffer) {
+	out = &bytes.Buffer{}
+	lookup := func(name string) (string, bool) {
+		value, ok := environment[name]
+		return value, ok
+	}
+	return &app{out: out, err: &bytes.Buffer{}, lookup: lookup}, out
+}
+
+// TestPrecedence gives each setting in every combination of places, and expects the strongest to count.
+func TestPrecedence(t *testing.T) {
+	t.Parallel()
+	new(Config).settings().VisitAll(func(f *pflag.Flag) {
+		for places := range 1 << 4 {
+			flag, first, second, file := places&1 != 0, places&2 != 0, places&4 != 0, places&8 != 0
+			checkPrecedence(t, f, flag, first, second, file)
+		}
+	})
+}
+
+func checkPrecedence(t *testing.T, f *pflag.Flag, inFlag, inFirst, inSecond, inFile bool) {
+	t.Helper()
+	want, origin := f.DefValue, defaultOrigin
+	values := valuesOf(f)
+	file, environ := &configFile{path: "x.yaml"}, map[string]string{}
+	if inFile {
+		want, origin = values[3], "file x.yaml:7"
+		file.values = map[string]*yaml.Node{keyOf(f.Name): {Kind: yaml.ScalarNode, Value: want, Line: 7}}
+	}
+	for i, given := range []bool{inSecond, inFirst} {
+		names := environment(f.Name)
+		if at := 1 - i; given && at < len(names) {
+			want, origin = values[1+at], "environment "+names[at]
+			environ[names[at]] = want
+		}
+	}
+	var config Config
+	settings := config.settings()
+	if inFlag {
+		want, origin = values[0], "flag --"+f.Name
+		if err := settings.Parse([]string{"--" + f.Name + "=" + want}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, _ := newTestApp(environ)
+	origins, err := a.configure(settings, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := settings.Lookup(f.Name).Value.String(); got != want || origins[f.Name] != origin {
+		t.Errorf("--%s is %q from %q, want %q from %q", f.Name, got, origins[f.Name], want, origin)
+	}
+}
+
+// valuesOf returns a value for each place that a setting can be made in, in the form in which a flag prints it.
+func valuesOf(f *pflag.Flag) [4]string {
+	switch f.Value.Type() {
+	case "bool":
+		return [4]string{"false", "true", "false", "false"}
+	case "duration":
+		return [4]string{"1m0s", "2m0s", "3m0s", "4m0s"}
+	case "int", "float64":
+		return [4]string{"1", "2", "3", "4"}
+	}
+	return [4]string{"from-flag", "from-first", "from-second", "from-file"}
+}
+
+// TestPrintedConfigReadsBack prints random settings and takes what is printed as the configuration file.
+func TestPrintedConfigReadsBack(t *testing.T) {
+	t.Parallel()
+	printable := rapid.StringOf(rapid.Rune().Filter(func(r rune) bool { return unicode.IsPrint(r) && r != unicode.ReplacementChar }))
+	rapid.Check(t, func(t *rapid.T) {
+		var given Config
+		settings := given.settings()
+		given.Model = printable.Draw(t, "model")
+		given.LogFile = printable.Draw(t, "log file")
+		given.MaxTokens = rapid.Int().Draw(t, "max tokens")
+		given.Temperature = rapid.Float64().Draw(t, "temperature")
+		given.Stream = rapid.Bool().Draw(t, "stream")
+		a, out := newTestApp(nil)
+		if err := a.printConfig(settings, map[string]string{}, apiKey{}); err != nil {
+			t.Fatal(err)
+		}
+		file, err := parseConfig("printed.yaml", out.Bytes())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		var read Config
+		if _, err := a.configure(read.settings(), file); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if diff := cmp.Diff(given, read); diff != "" {
+			t.Fatalf("%s\n%s", diff, out)
+		}
+	})
+}
+
+func FuzzParseConfig(f *testing.F) {
+	for _, text := range []string{
+		"", "model: a\n", "model: [a]\n", "model:\n", "- a\n", "model: a\nmodel: b\n", "a: &x b\nc: *x\n", "? {a: b}\n: c\n", "<<: a\n", "\xff", "---\n---\n",
+		"model: !!binary aGk=\n", "max_tokens: 0x10\n", "null",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		file, err := parseConfig("x.yaml", []byte(text))
+		if err == nil {
+			a, _ := newTestApp(nil)
+			_, err = a.configure(new(Config).settings(), file)
+		}
+		if err != nil && (annotator.KindOf(err) != annotator.Misused || !strings.HasPrefix(err.Error(), "x.yaml:")) {
+			t.Errorf("%q is refused with %v, of kind %q", text, err, annotator.KindOf(err))
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"annotator"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// newTestProgress returns a progress that writes to a buffer, at a time that stands still.
+func newTestProgress(live, colour bool) (*progress, *bytes.Buffer) {
+	var out bytes.Buffer
+	return &progress{out: &out, now: func() time.Time { return noon.Add(time.Minute) }, live: live, colour: colour}, &out
+}
+
+func TestLiveLine(t *testing.T) {
+	t.Parallel()
+	p, out := newTestProgress(true, true)
+	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeRun, Total: 40})
+	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeCall, Total: 40, Usage: &annotator.Usage{Prompt: 1000, Cached: 900, Completion: 500}})
+	p.notice(annotator.Notice{Time: noon.Add(time.Minute), Kind: annotator.NoticeScene, Total: 40, Done: 10, Entries: 1})
+	want := "[#####---------------] 10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 3m00s left"
+	if got := p.tally.liveLine(p.now()); got != want {
+		t.Errorf("the line is\n%s, want\n%s", got, want)
+	}
+	out.Reset()
+	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeWait, Reason: "\x1b[2Jbusy", Duration: time.Second, Total: 40, Done: 10})
+	drawn := out.String()
+	if !strings.HasPrefix(drawn, "\r\x1b[K\x1b[33mwaiting 1.0s: [2Jbusy\x1b[0m\n\r[") {
+		t.Errorf("a warning is drawn as %q", drawn)
+	}
+	p.close()
+	if !strings.HasSuffix(out.String(), "\r\x1b[K") {
+		t.Errorf("the line stays: %q", out)
+	}
+}
+
+func TestNoColour(t *testing.T) {
+	t.Parallel()
+	p, out := newTestProgress(true, false)
+	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeWord, Reason: "a word"})
+	if got := out.String(); got != "a word\n" {
+		t.Errorf("a warning without colour is %q", got)
+	}
+}
+
+// TestPlainLines has a story of 100 scenes pass, one each second: a line at the beginning and the end, and between them when both
+// ten seconds and five scenes have passed.
+func TestPlainLines(t *testing.T) {
+	t.Parallel()
+	p, out := newTestProgress(false, true)
+	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeRun, Total: 100})
+	for n := 1; n <= 100; n++ {
+		p.notice(annotator.Notice{Time: noon.Add(time.Duration(n) * time.Second), Kind: annotator.NoticeScene, Total: 100, Done: n})
+	}
+	p.notice(annotator.Notice{Time: noon.Add(101 * time.Second), Kind: annotator.NoticeEnd, Total: 100, Done: 100})
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 11 || lines[0] != "0 of 100 scenes" || lines[1] != "10 of 100 scenes, 1.0s a scene, 1m30s left" {
+		t.Errorf("%d lines: %q", len(lines), lines)
+	}
+	if strings.Contains(out.String(), "\x1b") || strings.Contains(out.String(), "\r") {
+		t.Errorf("a pipe gets the signs of a terminal: %q", out)
+	}
+}
+
+func TestDumbTerminal(t *testing.T) {
+	t.Parallel()
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer terminal.Close()
+	for name, want := range map[string]bool{"dumb": false, "xterm": true} {
+		a, _ := newTestApp(map[string]string{"TERM": name})
+		if got := a.isTerminal(terminal); got != want {
+			t.Errorf("TERM=%s is taken for a terminal: %v, want %v", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"annotator/model/scripted"
+)
+
+const twoScenes = `{"thread":1,"id":1,"title":"The Quay","name":"QM","time":100,"body":"Captain Ysolde Marrow walked.","tags":["qm_post"]}
+{"thread":1,"id":2,"name":"Reader","time":110,"body":"Follow her."}
+{"thread":1,"id":3,"name":"QM","time":120,"body":"Captain Ysolde Marrow sat.","tags":["qm_post"]}
+`
+
+// runningStory is a run of a story against a server that lets a call pass when it is told to.
+type runningStory struct {
+	*exec.Cmd
+	folder string
+	out    bytes.Buffer
+	let    func()
+}
+
+func startStory(t *testing.T) *runningStory {
+	t.Helper()
+	r := &runningStory{folder: t.TempDir()}
+	gate := make(chan struct{})
+	r.let = sync.OnceFunc(func() { close(gate) })
+	server := scripted.New(scripted.Options{OnRequest: func(scripted.Request) { <-gate }})
+	listener := httptest.NewServer(server)
+	t.Cleanup(func() {
+		r.let()
+		listener.CloseClientConnections()
+		listener.Close()
+	})
+	source := filepath.Join(r.folder, "quay.jsonl")
+	if err := os.WriteFile(source, []byte(twoScenes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	events := filepath.Join(r.folder, "events.jsonl")
+	r.Cmd = exec.Command("annotator", "run", source, "--endpoint", listener.URL+"/v1", "--events", events)
+	said, err := os.Create(r.said())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	r.Stdout, r.Stderr = &r.out, said
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := awaitText(events, `"next":"CALLING"`); err != nil {
+		_ = r.Process.Kill()
+		t.Fatal(err)
+	}
+	return r
+}
+
+// said is the file with what the run writes to standard error.
+func (r *runningStory) said() string { return filepath.Join(r.folder, "said") }
+
+// interrupt sends a signal, and waits until the run has said what it makes of it.
+func (r *runningStory) interrupt(t *testing.T, answer string) {
+	t.Helper()
+	if err := r.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := awaitText(r.said(), answer); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ends expects the run to end with the exit status of an interrupt, and a new one to bring the story to its end.
+func (r *runningStory) ends(t *testing.T, done int) {
+	t.Helper()
+	var exit *exec.ExitError
+	if err := r.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		t.Errorf("the run ends with %v, want %d", err, exitInterrupted)
+	}
+	if want := fmt.Sprintf("%d of 2 scenes read", done); !strings.Contains(r.out.String(), want) {
+		t.Errorf("the run prints %q, want %q", &r.out, want)
+	}
+	r.let()
+	again, err := exec.Command("annotator", r.Args[1:len(r.Args)-2]...).CombinedOutput()
+	if err != nil || !strings.Contains(string(again), "2 of 2 scenes read") {
+		t.Errorf("the next run ends with %v\n%s", err, again)
+	}
+}
+
+const finishingFirst = "finishing scene 1, then stopping; again to quit at once\n"
+
+func TestFirstSignalFinishesTheScene(t *testing.T) {
+	t.Parallel()
+	r := startStory(t)
+	r.interrupt(t, finishingFirst)
+	r.let()
+	r.ends(t, 1)
+}
+
+func TestSecondSignalQuitsAtOnce(t *testing.T) {
+	t.Parallel()
+	r := startStory(t)
+	r.interrupt(t, finishingFirst)
+	began := time.Now()
+	r.interrupt(t, "stopped at once, in scene 1")
+	r.ends(t, 0)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the run took %s to quit", took)
+	}
+}

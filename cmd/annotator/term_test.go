@@ -1,0 +1,45 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func FuzzTerminalText(f *testing.F) {
+	for _, text := range []string{"", "Ysolde", "\x1b[2J", "a\u009b31mb", "left\u202eright", "\x00\a\b\x7f", "\xff\xfe", "line\nline\ttab", strings.Repeat("ü", 50)} {
+		f.Add(text, 10)
+	}
+	f.Fuzz(func(t *testing.T, text string, most int) {
+		shown := clean(text)
+		if strings.ContainsFunc(shown, unprintable) {
+			t.Errorf("clean(%q) = %q", text, shown)
+		}
+		if line := oneLine(text); strings.ContainsAny(line, "\n\t") {
+			t.Errorf("oneLine(%q) = %q", text, line)
+		}
+		if short := shortened(text, most); most > 3 && utf8.RuneCountInString(short) > most {
+			t.Errorf("shortened(%q, %d) = %q", text, most, short)
+		}
+		encoded, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got string
+		if err := json.Unmarshal(encoded, &want); err != nil {
+			t.Fatal(err)
+		}
+		safe := escaped(string(encoded))
+		if err := json.Unmarshal([]byte(safe), &got); err != nil || got != want || strings.ContainsFunc(safe, unprintable) {
+			t.Errorf("escaped(%s) = %s, which reads %q, %v", encoded, safe, got, err)
+		}
+	})
+}
+
+func TestBidiMarksAreNamed(t *testing.T) {
+	t.Parallel()
+	if got, want := oneLine("a\u202eb\x1b[31mc\nd"), "a<U+202E>b[31mc d"; got != want {
+		t.Errorf("oneLine gives %q, want %q", got, want)
+	}
+}

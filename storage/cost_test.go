@@ -1,0 +1,123 @@
+package storage_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// grown is a story of which n scenes are read, each a thread, with as many entries in the codex and more scenes to come.
+func grown(t tester, dir string, n int) *story {
+	t.Helper()
+	threads := make([]int, n+10_000)
+	for i := range threads {
+		threads[i] = 1
+	}
+	s := newStory(t, dir, scenesOf(threads...))
+	s.seedScenes(n)
+	s.seedEntries(n)
+	return s
+}
+
+// costs are what a run does for every scene, and what it does to go on.
+var costs = map[string]func(*story){
+	"next scene": func(s *story) { _, err := s.db.NextScene(s.ctx); s.ok(err) },
+	"scene":      func(s *story) { _, err := s.db.Scene(s.ctx, 7); s.ok(err) },
+	"turn":       func(s *story) { _, err := s.db.Turn(s.ctx, 7); s.ok(err) },
+	"window":     func(s *story) { _, err := s.db.Window(s.ctx, 0); s.ok(err) },
+	"old window": func(s *story) { _, err := s.db.Window(s.ctx, 150); s.ok(err) },
+	"last usage": func(s *story) { _, err := s.db.LastUsage(s.ctx); s.ok(err) },
+	"entries":    func(s *story) { _, err := s.db.Glossary().Entries(s.ctx, []int64{7, 90}); s.ok(err) },
+	"newest":     func(s *story) { _, err := s.db.Glossary().Newest(s.ctx, []int64{7, 90}); s.ok(err) },
+	"names":      func(s *story) { _, err := s.db.Glossary().Names(s.ctx, 7, 90); s.ok(err) },
+	"lookup":     func(s *story) { _, err := s.db.Glossary().Lookup(s.ctx, "Name90"); s.ok(err) },
+	"search":     func(s *story) { s.names(annotator.Query{Text: "Name90", Limit: 10}) },
+	"open": func(s *story) {
+		db, err := storage.Open(s.ctx, s.path)
+		s.ok(err)
+		s.ok(db.Close())
+	},
+	"record and checkpoint": func(s *story) { s.blank(1) },
+	"scene's worth":         func(s *story) { s.read(reads) },
+}
+
+// TestCostIsFlat does the same in a short and in a long story: what a scene costs must not grow with those before it.
+func TestCostIsFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a long story")
+	}
+	short, long := grown(t, t.TempDir(), 100), grown(t, t.TempDir(), 10_000)
+	for name, do := range costs {
+		if a, b := quickest(short, do), quickest(long, do); b > 3*a+100*time.Microsecond {
+			t.Errorf("%s: %v after 100 scenes, %v after 10000", name, a, b)
+		}
+	}
+}
+
+// quickest is the least of some times, which the load of the machine touches least.
+func quickest(s *story, do func(*story)) time.Duration {
+	least := time.Hour
+	for range 20 {
+		start := time.Now()
+		do(s)
+		least = min(least, time.Since(start))
+	}
+	return least
+}
+
+// BenchmarkCost times what a run does for every scene, at two lengths of the story: the times should be alike.
+func BenchmarkCost(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		s := grown(b, b.TempDir(), n)
+		for name, do := range costs {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					do(s)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkSearchName looks for one name among many: 100 times the entries should cost no more than twice the time.
+func BenchmarkSearchName(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		s := newStory(b, b.TempDir(), scenesOf(1))
+		s.seedEntries(n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				s.names(annotator.Query{Text: "Name777", Limit: 10})
+			}
+		})
+	}
+}
+
+// BenchmarkResume opens a database to write and reads where to go on.
+func BenchmarkResume(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		s := grown(b, b.TempDir(), n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				s.reopen()
+				_, err := s.db.Run(s.ctx)
+				s.ok(err)
+				_, err = s.db.Window(s.ctx, 0)
+				s.ok(err)
+				_, err = s.db.NextScene(s.ctx)
+				s.ok(err)
+			}
+		})
+	}
+}
+
+// BenchmarkVerify proves the laws of a long story.
+func BenchmarkVerify(b *testing.B) {
+	s := grown(b, b.TempDir(), 10_000)
+	for b.Loop() {
+		_, err := s.db.Verify(s.ctx, nil)
+		s.ok(err)
+	}
+}

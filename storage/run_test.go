@@ -1,0 +1,216 @@
+package storage_test
+
+import (
+	"errors"
+	"iter"
+	"slices"
+	"testing"
+
+	"annotator"
+	"annotator/storage"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestBeginListsTheScenes(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(2, 1))
+	run, err := s.db.Run(s.ctx)
+	s.ok(err)
+	want := storage.Corpus{Title: "A story", Path: "story.db", Identity: "1", Hash: run.Corpus.Hash, Threads: 2, Scenes: 3}
+	if diff := cmp.Diff(want, run.Corpus); diff != "" || len(run.Corpus.Hash) != 64 {
+		t.Errorf("corpus (-want +got):\n%s", diff)
+	}
+	for i, scene := range s.scenes {
+		row, err := s.db.Scene(s.ctx, i+1)
+		s.ok(err)
+		want := &storage.SceneRow{
+			N: i + 1, Thread: scene.Thread, Index: scene.Index, Posts: []int64{scene.Posts[0].ID, scene.Posts[1].ID}, Words: scene.Words(),
+			Hash: scene.Hash(), Opens: scene.Opens, Ends: scene.Ends, State: storage.ScenePending,
+		}
+		if diff := cmp.Diff(want, row); diff != "" {
+			t.Errorf("scene %d (-want +got):\n%s", i+1, diff)
+		}
+	}
+	if _, err := s.db.Scene(s.ctx, 4); annotator.KindOf(err) != annotator.NotFound {
+		t.Errorf("scene 4: %v", err)
+	}
+	if err := s.db.Begin(s.ctx, storage.Corpus{}, all(nil)); err == nil {
+		t.Error("one database, two runs")
+	}
+}
+
+// TestBeginIsWhole has the corpus fail while its scenes are read: none is listed.
+func TestBeginIsWhole(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	broken := errors.New("the corpus fails")
+	err := s.db.Extend(s.ctx, "2", func(yield func(*annotator.Scene, error) bool) {
+		if yield(s.scenes[0], nil) && yield(scenesOf(2)[1], nil) {
+			yield(nil, broken)
+		}
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := s.db.Scene(s.ctx, 2); annotator.KindOf(err) != annotator.NotFound {
+		t.Errorf("scene 2: %v", err)
+	}
+	s.clean()
+}
+
+// TestExtend has a corpus grow: in its last thread, which was completed, and by a thread.
+func TestExtend(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1, 1))
+	s.read()
+	s.read()
+	before, err := s.db.Run(s.ctx)
+	s.ok(err)
+	s.scenes = scenesOf(1, 3, 1)
+	s.ok(s.db.Extend(s.ctx, "2", all(s.scenes)))
+	s.clean()
+	run, err := s.db.Run(s.ctx)
+	s.ok(err)
+	if run.Corpus.Scenes != 5 || run.Corpus.Threads != 3 || run.Corpus.Identity != "2" || run.Corpus.Hash == before.Corpus.Hash {
+		t.Errorf("the corpus is %+v", run.Corpus)
+	}
+	for n := 3; n <= 5; n++ {
+		next, err := s.db.NextScene(s.ctx)
+		s.ok(err)
+		if next.N != n || next.Ends != (n != 3) {
+			t.Errorf("scene %d is followed by %+v", n-1, next)
+		}
+		s.read()
+		s.clean()
+	}
+	fresh := newStory(t, t.TempDir(), s.scenes)
+	whole, err := fresh.db.Run(s.ctx)
+	s.ok(err)
+	if run, err = s.db.Run(s.ctx); err != nil || run.Corpus.Hash != whole.Corpus.Hash {
+		t.Errorf("grown the corpus has hash %s, listed at once %s (%v)", run.Corpus.Hash, whole.Corpus.Hash, err)
+	}
+}
+
+func TestChangedScene(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(2, 2))
+	edited := scenesOf(2, 2)
+	edited[2].Posts[1].Body += " "
+	twice := scenesOf(2, 2)
+	twice[1].Posts[0].Name, twice[3].Posts[0].Time = "qn", 1
+	for _, test := range []struct {
+		name           string
+		scenes         []*annotator.Scene
+		changed, total int
+	}{
+		{"the same", s.scenes, 0, 4},
+		{"grown", scenesOf(2, 2, 3), 0, 7},
+		{"an edited post", edited, 3, 4},
+		{"two changes", twice, 2, 4},
+		{"shrunk", s.scenes[:3], 4, 3},
+		{"gone", nil, 1, 0},
+		{"shifted", scenesOf(2, 1, 1), 4, 4},
+	} {
+		changed, total, err := s.db.ChangedScene(s.ctx, all(test.scenes))
+		s.ok(err)
+		if changed != test.changed || total != test.total {
+			t.Errorf("%s: scene %d of %d has changed, want %d of %d", test.name, changed, total, test.changed, test.total)
+		}
+	}
+	broken := errors.New("the corpus fails")
+	fails := iter.Seq2[*annotator.Scene, error](func(yield func(*annotator.Scene, error) bool) { yield(nil, broken) })
+	if _, _, err := s.db.ChangedScene(s.ctx, fails); !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1, 1))
+	positions := s.db.Positions()
+	for place, want := range map[annotator.Place]annotator.Position{
+		0:                       {},
+		annotator.PlaceAt(2, 0): {Thread: 999, Scene: 2, Post: 20},
+		annotator.PlaceAt(2, 1): {Thread: 999, Scene: 2, Post: 21},
+		annotator.PlaceAt(2, 7): {Thread: 999, Scene: 2},
+		s.scenes[0].End():       {Thread: 1000, Scene: 1, Post: 11},
+	} {
+		got, err := positions.At(s.ctx, place)
+		s.ok(err)
+		if got != want {
+			t.Errorf("place %d is %+v, want %+v", place, got, want)
+		}
+	}
+	if _, err := positions.At(s.ctx, annotator.PlaceAt(9, 0)); annotator.KindOf(err) != annotator.NotFound {
+		t.Errorf("scene 9: %v", err)
+	}
+}
+
+func TestThreadOrder(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1, 1))
+	if order, err := s.db.ThreadOrder(s.ctx, 999); err != nil || order != 2 {
+		t.Errorf("thread 999 is number %d, %v", order, err)
+	}
+	if _, err := s.db.ThreadOrder(s.ctx, 5); annotator.KindOf(err) != annotator.NotFound {
+		t.Errorf("thread 5: %v", err)
+	}
+}
+
+// TestRunRemembers reads back what a run writes of itself.
+func TestRunRemembers(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(3))
+	s.ok(s.db.Configure(s.ctx, "http://model/v1", "small", "moved.db", "3"))
+	s.ok(s.db.Halt(s.ctx, "no power"))
+	s.begin("scene 1")
+	s.fail(annotator.Overloaded)
+	s.reply("Well.")
+	s.db.SetState(annotator.StateRecording)
+	s.record(storage.SceneQuarantined)
+	run, err := s.db.Run(s.ctx)
+	s.ok(err)
+	want := storage.Run{
+		State: annotator.StateRecording, Corpus: run.Corpus, Endpoint: "http://model/v1", Model: "small",
+		Context:   storage.Context{ID: 1, Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"},
+		OpenScene: 1, Turn: 1, Quarantined: 1, Calls: 2, Usage: annotator.Usage{Prompt: 112, Cached: 64, Completion: 5},
+		Started: clock().UnixMilli(), Updated: clock().UnixMilli(), Halted: "no power", Holder: "the test",
+	}
+	if diff := cmp.Diff(want, run); diff != "" || run.Corpus.Path != "moved.db" || run.Corpus.Identity != "3" {
+		t.Errorf("the run (-want +got):\n%s", diff)
+	}
+	s.checkpoint()
+	s.ok(s.db.Halt(s.ctx, ""))
+	if run, err = s.db.Run(s.ctx); err != nil || run.OpenScene != 0 || run.Halted != "" {
+		t.Errorf("after the checkpoint scene %d is open, halted for %q (%v)", run.OpenScene, run.Halted, err)
+	}
+	quarantined, err := s.db.Quarantined(s.ctx)
+	s.ok(err)
+	if len(quarantined) != 1 || quarantined[0].Reason != "because" || quarantined[0].Attempts != 1 {
+		t.Errorf("quarantined: %+v", quarantined)
+	}
+	s.clean()
+}
+
+// TestPromptRowOnlyOnChange counts the rows that say that another prompt is in force.
+func TestPromptRowOnlyOnChange(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	var rows []int
+	for _, hash := range []string{"first", "second", "second", "first"} {
+		s.ok(s.db.UseContext(s.ctx, storage.Context{Hash: hash, SystemPrompt: hash}))
+		outside, err := s.db.Turn(s.ctx, 0)
+		s.ok(err)
+		rows = append(rows, len(outside))
+	}
+	if !slices.Equal(rows, []int{1, 2, 2, 3}) {
+		t.Errorf("rows %v", rows)
+	}
+	run, err := s.db.Run(s.ctx)
+	s.ok(err)
+	if run.Context.SystemPrompt != "You keep a codex." {
+		t.Errorf("the prompt with the hash of the first is %q", run.Context.SystemPrompt)
+	}
+	s.clean()
+}

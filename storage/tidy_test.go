@@ -1,0 +1,68 @@
+package storage_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"annotator/internal/sqlite"
+	"annotator/storage"
+)
+
+// walBound is the most that the write-ahead log may come to, in bytes: what Tidy lets it be and a scene's worth of pages.
+const walBound = (4000 + 200) * 4200
+
+// blank ends n scenes that have nothing to ask, with their checkpoints, and returns the longest that Tidy took.
+func (s *story) blank(n int) (longest time.Duration) {
+	s.Helper()
+	for range n {
+		s.record(storage.SceneRecorded)
+		_, err := s.db.Checkpoint(s.ctx, s.scene, 0)
+		s.ok(err)
+		s.due = false
+		start := time.Now()
+		s.ok(s.db.Tidy(s.ctx))
+		longest = max(longest, time.Since(start))
+	}
+	return longest
+}
+
+// log is the size of the write-ahead log, in bytes.
+func (s *story) log() int64 {
+	s.Helper()
+	info, err := os.Stat(s.path + "-wal")
+	s.ok(err)
+	return info.Size()
+}
+
+// TestTidy keeps the write-ahead log short. A reader that stays on one version of the database has it grow meanwhile, but
+// nobody waits for that reader, and after it the log is short again.
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("some thousands of transactions")
+	}
+	s := newStory(t, t.TempDir(), scenesOf(4000))
+	s.blank(2000)
+	if log := s.log(); log > walBound {
+		t.Errorf("after 2000 checkpoints the log has %d bytes", log)
+	}
+	pool, err := sqlite.Open(s.ctx, s.path, sqlite.ReadOnly, 1)
+	s.ok(err)
+	defer func() { _ = pool.Close() }()
+	reader, err := pool.BeginTx(s.ctx, nil)
+	s.ok(err)
+	var n int
+	s.ok(reader.QueryRowContext(s.ctx, `SELECT count(*) FROM snapshot`).Scan(&n))
+	if longest := s.blank(1000); longest > 5*time.Second {
+		t.Errorf("beside a reader Tidy took %v", longest)
+	}
+	if log := s.log(); log < walBound {
+		t.Fatalf("a reader that stays keeps no more than %d bytes of the log: it proves nothing", log)
+	}
+	s.ok(reader.Rollback())
+	s.blank(1000)
+	if log := s.log(); log > walBound {
+		t.Errorf("after the reader the log has %d bytes", log)
+	}
+}
