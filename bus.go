@@ -17,6 +17,7 @@ const (
 	NoticeCall       NoticeKind = "call"       // a call to the model ended: Usage, Duration; Reason if it failed
 	NoticeTool       NoticeKind = "tool"       // a tool ran: Tool; Reason is its error's code
 	NoticeCompaction NoticeKind = "compaction" // turns left the window: Reason
+	NoticeDecision   NoticeKind = "decision"   // the curator has decided on an entry: Reason
 	NoticeWait       NoticeKind = "wait"       // waiting before another try: Duration, Reason
 	NoticeWord       NoticeKind = "word"       // a word to the user: Reason
 	NoticeEnd        NoticeKind = "end"        // the run ends: Reason if before its end

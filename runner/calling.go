@@ -3,8 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"errors"
-	"time"
 
 	"annotator"
 	"annotator/context/tokens"
@@ -26,9 +24,10 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 		return "", err
 	}
 	call := &storage.Call{
-		Turn: d.turn, Scene: d.row.N, Purpose: "annotate", Attempt: d.trial.attempt + 1, Estimate: r.rawTokens(),
+		Turn: d.turn, Scene: d.row.N, Purpose: "annotate", Attempt: d.trial.attempt + 1,
+		Estimate: r.promptTokens(), Signs: storage.Signs(r.size()),
 	}
-	reply, fault, err := r.attempt(ctx, call, request, &d.trial)
+	reply, fault, err := r.caller().attempt(ctx, call, request, &d.trial)
 	switch {
 	case err != nil:
 		return "", err
@@ -63,35 +62,30 @@ func (r *Runner) replied(ctx context.Context, call *storage.Call, reply *model.R
 			return "", err
 		}
 	}
-	r.counted(call.Estimate, call.Usage, &rows[0])
+	r.learned(call)
+	r.counted(call.Usage, &rows[0])
 	return annotator.EventReplied, nil
 }
 
 // counted takes in what the server says of the newest prompt and the reply to it. What the window then holds is known
 // exactly, but for reasoning, which is generated and not sent again.
-func (r *Runner) counted(estimate int, usage annotator.Usage, reply *annotator.Trace) {
+func (r *Runner) counted(usage annotator.Usage, reply *annotator.Trace) {
 	if !usage.Exact {
 		return
 	}
-	r.counter.Observe(estimate, usage.Prompt)
-	r.exact, r.since = usage.Prompt, 0
+	r.exact, r.since = usage.Prompt, tokens.Size{}
 	if reply.Reasoning == "" {
 		r.exact += usage.Completion
 	} else {
-		r.exact += r.counter.Scale(reply.Tokens)
+		r.exact += r.counter.Count(tokens.Measure(reply.Content).Framed(tokens.PerMessage))
 	}
 }
 
-// accounted is what a call cost: as the server reports it, else as it is estimated here.
-func (r *Runner) accounted(call *storage.Call, reply *model.Reply) annotator.Usage {
-	if reply.Usage.Exact {
-		return reply.Usage
+// learned has the estimates of later prompts take in what the server says of this one.
+func (r *Runner) learned(call *storage.Call) {
+	if call.Usage.Exact {
+		r.counter.Observe(tokens.Observation{Size: tokens.Size(call.Signs), Tokens: call.Usage.Prompt})
 	}
-	written := tokens.Estimate(reply.Text) + tokens.Estimate(reply.Reasoning)
-	for i := range reply.Calls {
-		written += tokens.Estimate(reply.Calls[i].Arguments) + tokens.PerCall
-	}
-	return annotator.Usage{Prompt: r.counter.Scale(call.Estimate), Completion: written}
 }
 
 // replyRows are the rows of a reply: what it says, then each call.
@@ -115,56 +109,6 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	return rows
 }
 
-// trial is a request under way: how often it was tried, and how long it has waited.
-type trial struct {
-	attempt  int           // failed ones
-	waited   time.Duration // for a server that is not there or not ready
-	delay    time.Duration // until the next attempt
-	decision model.Decision
-	reason   string
-}
-
-// attempt makes one call. A failed one is on record with what is to be done about it, as the retry policy says; one that
-// brought a reply is the caller's to end. Reply and fault are both nil only with an error.
-func (r *Runner) attempt(ctx context.Context, call *storage.Call, request *model.Request, t *trial) (*model.Reply, *model.Fault, error) {
-	if err := r.Store.OpenCall(ctx, call); err != nil {
-		return nil, nil, err
-	}
-	reply, err := r.Wire.Complete(ctx, request)
-	if err == nil {
-		call.Model, call.Finish, call.Usage = reply.Model, reply.Finish, r.accounted(call, reply)
-		call.FirstByte, call.Duration = reply.FirstByte, reply.Duration
-		r.publish(annotator.Notice{Kind: annotator.NoticeCall, Usage: &call.Usage, Duration: reply.Duration})
-		return reply, nil, nil
-	}
-	fault := asFault(err)
-	t.failed(fault, &r.Config.Retry, r.Random)
-	call.Outcome, call.Decision, call.Status, call.Fault = string(fault.Kind), string(t.decision), fault.Status, fault.Error()
-	call.Usage, call.Raw, call.FirstByte, call.Duration = fault.Usage, fault.Raw, fault.FirstByte, fault.Duration
-	if ctx.Err() != nil {
-		call.Outcome, call.Decision = "interrupted", "stopped by a signal"
-	}
-	if err := r.Store.FailCall(ctx, call); err != nil {
-		return nil, nil, err
-	}
-	r.publish(annotator.Notice{Kind: annotator.NoticeCall, Duration: fault.Duration, Reason: fault.Error()})
-	if ctx.Err() != nil {
-		return nil, nil, context.Cause(ctx)
-	}
-	return nil, fault, nil
-}
-
-// failed has the policy decide. A server that is not there or not ready does not use up the request's attempts.
-func (t *trial) failed(fault *model.Fault, policy *model.Policy, random func() float64) {
-	t.attempt++
-	t.delay, t.decision = policy.Next(t.attempt, fault, t.waited, random)
-	t.reason = fault.Error()
-	if t.decision == model.Wait {
-		t.attempt--
-		t.waited += t.delay + fault.Duration
-	}
-}
-
 // callFailed is what a failed call means for the scene.
 func (r *Runner) callFailed(fault *model.Fault) (annotator.Event, error) {
 	d := r.day
@@ -180,43 +124,10 @@ func (r *Runner) callFailed(fault *model.Fault) (annotator.Event, error) {
 	case model.Quarantine:
 		return r.refuse(fault.Error(), fault.Raw)
 	}
-	return "", r.halt(fault)
-}
-
-func (r *Runner) halt(fault *model.Fault) error {
-	return annotator.Errorf(annotator.Halted, "%s: %w", r.Config.Endpoint, fault).WithAdvice("%s", advice(fault))
-}
-
-func asFault(err error) *model.Fault {
-	if f := (*model.Fault)(nil); errors.As(err, &f) {
-		return f
-	}
-	return &model.Fault{Kind: annotator.Refused, Message: err.Error(), Err: err}
-}
-
-func advice(f *model.Fault) string {
-	if f.Advice != "" {
-		return f.Advice + ", then run again to resume"
-	}
-	return "see to the endpoint, then run again to resume"
+	return "", r.caller().halt(fault)
 }
 
 // retrying is RETRYING: it waits until the next attempt is due.
 func (r *Runner) retrying(ctx context.Context) (annotator.Event, error) {
-	return annotator.EventRetry, r.pause(ctx, &r.day.trial)
-}
-
-// pause waits for the next attempt. A stop does not sit it out.
-func (r *Runner) pause(ctx context.Context, t *trial) error {
-	r.publish(annotator.Notice{Kind: annotator.NoticeWait, Duration: t.delay, Reason: t.reason})
-	timer := time.NewTimer(t.delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-r.hurry:
-		return annotator.Errorf(annotator.Interrupted, "stopped while waiting for the endpoint (%s)", t.reason)
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return annotator.EventRetry, r.caller().pause(ctx, &r.day.trial)
 }

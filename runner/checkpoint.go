@@ -15,11 +15,6 @@ func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 	return annotator.EventThreadGoesOn, nil
 }
 
-// curating is CURATING. There is no curator yet: the state passes on.
-func (r *Runner) curating(context.Context) (annotator.Event, error) {
-	return annotator.EventCurated, nil
-}
-
 // checkpoint is CHECKPOINT: a snapshot, which is a position; the thread's state; care of the write-ahead log.
 func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
 	snapshot, err := r.Store.Checkpoint(ctx, r.day.row.N, r.promptTokens())

@@ -48,7 +48,7 @@ func (r *Runner) makeRoom(ctx context.Context, v compaction.View) (made bool, er
 		if !ok {
 			return made, nil
 		}
-		before := r.rawTokens()
+		before := r.size().Tokens()
 		err := r.compact(ctx, step, v)
 		if errors.Is(err, errNotBetter) {
 			failed = append(failed, step.Tier)
@@ -57,7 +57,7 @@ func (r *Runner) makeRoom(ctx context.Context, v compaction.View) (made bool, er
 		if err != nil {
 			return made, err
 		}
-		if after := r.rawTokens(); after >= before {
+		if after := r.size().Tokens(); after >= before {
 			return made, annotator.Errorf(annotator.Halted, "compaction makes no progress: tier %s left %d of %d tokens", step.Tier, after, before).
 				WithAdvice("raise --context-budget, then run again")
 		}
@@ -72,7 +72,7 @@ func (r *Runner) makeRoom(ctx context.Context, v compaction.View) (made bool, er
 func (r *Runner) needed() int {
 	need := r.promptTokens()
 	if r.day.turn == 0 {
-		need += r.counter.Scale(tokens.Estimate(prompt.Scene(&r.day.scene)) + tokens.PerMessage)
+		need += r.counter.Count(tokens.Measure(prompt.Scene(&r.day.scene)).Framed(tokens.PerMessage))
 	}
 	return need
 }
@@ -87,12 +87,12 @@ func (r *Runner) view(ctx context.Context) (compaction.View, error) {
 		}
 		v.Turns = append(v.Turns, compaction.Turn{
 			ID: t.ID, Scene: scene.N, Thread: scene.Thread.ID, Index: scene.Index,
-			Tokens: r.counter.Scale(t.Tokens), Strips: t.Strips, Cuts: t.Cuts,
+			Tokens: r.counter.Count(t.Size), Strips: r.counter.Count(t.Strips), Cuts: r.counter.Count(t.Cuts),
 		})
 	}
 	_, chunks, err := r.Store.Memory(ctx)
 	for i := range chunks {
-		v.Chunks = append(v.Chunks, compaction.Chunk{Thread: chunks[i].Thread, Tokens: r.counter.Scale(chunks[i].Tokens)})
+		v.Chunks = append(v.Chunks, compaction.Chunk{Thread: chunks[i].Thread, Tokens: r.counter.Count(tokens.Measure(chunks[i].Summary))})
 	}
 	return v, err
 }
@@ -146,7 +146,7 @@ func lastTurn(step compaction.Step) int64 {
 
 // saved estimates what a step makes the window smaller by.
 func (r *Runner) saved(step compaction.Step, fold *annotator.Fold) int {
-	saved := tokens.Estimate(r.fold.Memory) - tokens.Estimate(fold.Memory)
+	saved := r.counter.Count(tokens.Measure(r.fold.Memory)) - r.counter.Count(tokens.Measure(fold.Memory))
 	for _, t := range step.Turns {
 		switch step.Tier {
 		case compaction.TierStrip:
@@ -183,21 +183,25 @@ func (r *Runner) refold(ctx context.Context) (err error) {
 	return r.recount(ctx, rows)
 }
 
-// recount takes in what the server said of the newest prompt, if the window has not been compacted since.
+// recount takes in what the server said: of the newest prompts, for estimates, and of the newest one exactly, if the window
+// has not been compacted since.
 func (r *Runner) recount(ctx context.Context, rows []annotator.Trace) error {
-	r.exact, r.since = 0, 0
-	last, err := r.Store.LastUsage(ctx)
-	if err != nil || last.Reply == 0 || !last.Usage.Exact {
+	r.exact, r.since, r.counter = 0, tokens.Size{}, tokens.Counter{}
+	counted, err := r.Store.Counted(ctx, tokens.Memory)
+	if err != nil {
 		return err
 	}
-	r.counter.Observe(last.Estimate, last.Usage.Prompt)
-	if last.Compacted {
-		return nil
+	for _, c := range counted {
+		r.counter.Observe(tokens.Observation{Size: tokens.Size(c.Signs), Tokens: c.Tokens})
+	}
+	last, err := r.Store.LastUsage(ctx)
+	if err != nil || last.Reply == 0 || !last.Usage.Exact || last.Compacted {
+		return err
 	}
 	for i := range rows {
 		switch row := &rows[i]; {
 		case row.ID == last.Reply:
-			r.counted(last.Estimate, last.Usage, row)
+			r.counted(last.Usage, row)
 		case row.ID > last.Reply:
 			r.weigh(row)
 		}

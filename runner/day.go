@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"annotator"
+	"annotator/context/tokens"
 	"annotator/storage"
 )
 
@@ -103,7 +104,7 @@ func (r *Runner) add(rows ...*annotator.Trace) error {
 func (r *Runner) weigh(row *annotator.Trace) {
 	switch row.Kind {
 	case annotator.TraceScene, annotator.TraceResult, annotator.TraceNote, annotator.TraceClose:
-		r.since += row.Tokens
+		r.since = r.since.Plus(tokens.Measure(row.Content)).Framed(tokens.PerMessage)
 	}
 }
 

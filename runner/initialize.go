@@ -2,14 +2,11 @@ package runner
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
 	"annotator"
 	"annotator/context/prompt"
-	"annotator/context/tokens"
 	"annotator/corpus"
 	"annotator/storage"
 )
@@ -72,14 +69,35 @@ func (r *Runner) listStory(ctx context.Context, identity string) error {
 
 func (r *Runner) limits() corpus.Limits { return corpus.Limits{MaxBytes: r.Config.SceneBytes} }
 
-// findModel asks the endpoint what it serves. An endpoint that cannot tell is taken at the user's word.
+// findModel asks the endpoint what it serves, and makes sure that the model is the one the run began with. An endpoint that
+// cannot tell is taken at the user's word.
 func (r *Runner) findModel(ctx context.Context) error {
 	run, err := r.Store.Run(ctx)
 	if err != nil {
 		return err
 	}
+	if err := r.chooseModel(ctx, run.Model); err != nil {
+		return err
+	}
+	if run.Model != "" && run.Model != r.Config.Model && !r.Config.Accept["model"] {
+		return annotator.Errorf(annotator.Misused, "this run was made with the model %s, and is now asked to go on with %s", run.Model, r.Config.Model).
+			WithAdvice("agree with --accept model, or start a new database with --no-resume")
+	}
+	identity, err := r.Corpus.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	if run.Model == r.Config.Model && run.Endpoint == r.Config.Endpoint && run.Corpus.Identity == identity && run.Corpus.Path == r.Corpus.Path() {
+		return nil
+	}
+	return r.Store.Configure(ctx, r.Config.Endpoint, r.Config.Model, r.Corpus.Path(), identity)
+}
+
+// chooseModel takes the configured model, else the one that was used before, else the first that the endpoint lists, and as much
+// context as it has.
+func (r *Runner) chooseModel(ctx context.Context, former string) error {
 	if r.Config.Model == "" {
-		r.Config.Model = run.Model
+		r.Config.Model = former
 	}
 	served, err := r.Wire.Models(ctx)
 	if err != nil && r.Config.Model == "" {
@@ -101,18 +119,7 @@ func (r *Runner) findModel(ctx context.Context) error {
 		return annotator.Errorf(annotator.Misused, "a context of %d tokens leaves %d for the prompt beside replies of %d", r.Config.ContextBudget,
 			room, r.Config.MaxTokens).WithAdvice("raise --context-budget or lower --max-tokens")
 	}
-	if run.Model != "" && run.Model != r.Config.Model && !r.Config.Accept["model"] {
-		return annotator.Errorf(annotator.Misused, "this run was made with the model %s, and is now asked to go on with %s", run.Model, r.Config.Model).
-			WithAdvice("agree with --accept model, or start a new database with --no-resume")
-	}
-	identity, err := r.Corpus.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	if run.Model == r.Config.Model && run.Endpoint == r.Config.Endpoint && run.Corpus.Identity == identity && run.Corpus.Path == r.Corpus.Path() {
-		return nil
-	}
-	return r.Store.Configure(ctx, r.Config.Endpoint, r.Config.Model, r.Corpus.Path(), identity)
+	return nil
 }
 
 // findPrompt puts the system prompt and the tools in force.
@@ -121,15 +128,13 @@ func (r *Runner) findPrompt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.context = storage.Context{SystemPrompt: prompt.System(), Tools: string(encoded)}
-	hash := sha256.New()
-	fmt.Fprintf(hash, "%d %s%s", len(r.context.SystemPrompt), r.context.SystemPrompt, r.context.Tools)
-	r.context.Hash = hex.EncodeToString(hash.Sum(nil))
-	r.fixed = tokens.Estimate(r.context.SystemPrompt) + tokens.Estimate(r.context.Tools) + tokens.PerMessage
 	run, err := r.Store.Run(ctx)
 	if err != nil {
 		return err
 	}
+	system := prompt.Compose(r.Config.Identity, prompt.Runtime{Title: run.Corpus.Title})
+	r.context = storage.Context{SystemPrompt: system, Tools: string(encoded), Hash: prompt.Hash(system, string(encoded))}
+	r.fixed = prompt.Size(r.context.SystemPrompt, r.context.Tools)
 	if old := run.Context.Hash; old != "" && old != r.context.Hash && !r.Config.Accept["prompt"] {
 		return annotator.Errorf(annotator.Misused, "the system prompt or the tools have changed since this run began (%.8s, now %.8s)", old, r.context.Hash).
 			WithAdvice("agree with --accept prompt, or start a new database with --no-resume")

@@ -2,9 +2,9 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"annotator"
 	"annotator/codex"
@@ -28,13 +28,22 @@ type memory struct {
 // has nearly all of it in its cache.
 func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
 	r := m.r
-	note := &annotator.Trace{Kind: annotator.TraceNote, Content: compaction.Instruction(m.step)}
-	note.Tokens = tokens.Estimate(note.Content) + tokens.PerMessage
-	history, err := r.window.Before(r.day.turn)
-	if err != nil {
+	q := &question{
+		purpose: "summarise", note: compaction.Instruction(m.step), most: r.Config.SummaryTokens,
+		temperature: r.Config.SummaryTemperature, context: &r.context, fixed: r.fixed,
+	}
+	if err := r.behind(q, r.day.turn); err != nil {
 		return err
 	}
-	call, reply, err := r.ask(ctx, "summarise", note, history, r.Config.SummaryTokens)
+	if n := len(m.step.Turns); n > 0 && !r.askable(q) { // what is to be summed up is at the beginning, so that a shorter prefix will do
+		if err := r.behind(q, r.window.Next(m.step.Turns[n-1].ID)); err != nil {
+			return err
+		}
+	}
+	if !r.askable(q) {
+		return errNotBetter
+	}
+	call, reply, err := r.ask(ctx, q)
 	if reply == nil {
 		return err
 	}
@@ -180,43 +189,58 @@ func (m *memory) episode(kind annotator.EpisodeKind, text string, entries []int6
 	return e
 }
 
-// ask puts a message to the model that is no part of a scene, after a history that is a prefix of the window's. It tries
-// again as the retry policy says. The caller ends the call that brought the reply. A nil reply with the error
-// errNotBetter means that there is none to be had.
-func (r *Runner) ask(ctx context.Context, purpose string, note *annotator.Trace, history []byte, most int) (*storage.Call, *model.Reply, error) {
+// question is a message to the model that is no part of a scene.
+type question struct {
+	purpose     string
+	note        string
+	most        int // tokens of the answer
+	temperature float64
+	context     *storage.Context // system prompt and tools
+	fixed       tokens.Size      // of these
+	history     []byte           // that it follows
+	size        tokens.Size      // of prompt and question together
+	estimate    int              // of these, in tokens
+}
+
+// behind has a question follow the window as it was before a turn: a prefix of it.
+func (r *Runner) behind(q *question, turn int64) error {
+	history, size, err := r.window.Before(turn)
+	asked := tokens.Measure(q.note).Framed(tokens.PerMessage)
+	q.history, q.size = history, q.fixed.Plus(size).Plus(asked)
+	q.estimate = r.promptTokens() - r.counter.Count(r.size().Minus(q.size))
+	return err
+}
+
+// askable reports whether question and answer fit into the context.
+func (r *Runner) askable(q *question) bool {
+	return q.estimate+q.most+r.Config.SafetyMargin <= r.Config.ContextBudget
+}
+
+// ask puts a question to the model. It tries again as the retry policy says. The caller ends the call that brought the reply.
+// A nil reply with the error errNotBetter means that there is none to be had.
+func (r *Runner) ask(ctx context.Context, q *question) (*storage.Call, *model.Reply, error) {
+	note := &annotator.Trace{Kind: annotator.TraceNote, Content: q.note}
+	note.Tokens = tokens.Estimate(note.Content) + tokens.PerMessage
 	if err := r.Store.Note(ctx, note); err != nil {
 		return nil, nil, err
 	}
-	question, err := r.Wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: note.Content}})
+	encoded, err := r.Wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: note.Content}})
 	if err != nil {
 		return nil, nil, err
 	}
+	history := slices.Clone(q.history)
 	if len(history) > 0 {
-		history = append(slices.Clone(history), ',')
+		history = append(history, ',')
 	}
 	request := &model.Request{
-		Model: r.Config.Model, System: r.context.SystemPrompt, History: append(history, question...), Tools: []byte(r.context.Tools),
-		NoTools: true, MaxTokens: most, Temperature: r.Config.SummaryTemperature, Stream: r.Config.Stream,
+		Model: r.Config.Model, System: q.context.SystemPrompt, History: append(history, encoded...), Tools: []byte(q.context.Tools),
+		NoTools: true, MaxTokens: q.most, Temperature: q.temperature, Stream: r.Config.Stream,
 	}
-	var trial trial
-	for {
-		call := &storage.Call{
-			Turn: r.day.turn, Scene: r.day.row.N, Purpose: purpose, Attempt: trial.attempt + 1, Estimate: r.rawTokens() + note.Tokens,
-		}
-		reply, fault, err := r.attempt(ctx, call, request, &trial)
-		if err != nil || reply != nil {
-			return call, reply, err
-		}
-		switch trial.decision {
-		case model.Retry, model.Wait:
-			if err := r.pause(ctx, &trial); err != nil {
-				return nil, nil, err
-			}
-		case model.Halt:
-			return nil, nil, r.halt(fault)
-		default:
-			r.word(fmt.Sprintf("no %s from the model: %s", strings.TrimSuffix(purpose, "e"), fault.Error()))
-			return nil, nil, errNotBetter
-		}
+	call, reply, err := r.caller().insist(ctx, storage.Call{
+		Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: q.estimate, Signs: storage.Signs(q.size),
+	}, request)
+	if errors.As(err, new(noAnswer)) {
+		r.word(fmt.Sprintf("the model was asked to %s, and gave no answer: %s", q.purpose, err.Error()))
 	}
+	return call, reply, err
 }

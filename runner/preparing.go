@@ -62,7 +62,7 @@ func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error
 	var shows []annotator.Shown
 	for _, id := range ids {
 		text := prompt.Entry(byID[id])
-		if room -= r.counter.Scale(tokens.Estimate(text)); room < 0 {
+		if room -= r.counter.Count(tokens.Measure(text)); room < 0 {
 			break
 		}
 		rendered = append(rendered, text)

@@ -11,6 +11,7 @@ import (
 	"annotator"
 	"annotator/context/compaction"
 	"annotator/context/mention"
+	"annotator/context/prompt"
 	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/corpus"
@@ -21,13 +22,15 @@ import (
 
 // Config is what a run can be told.
 type Config struct {
+	Identity           prompt.Identity
 	Endpoint           string // as the user knows it; for the record
 	Model              string // as the endpoint knows it; empty: the first that the endpoint lists
 	ContextBudget      int    // tokens of prompt and reply together
 	MaxTokens          int    // of a reply
 	SafetyMargin       int    // tokens kept free beside the reply
 	Compaction         compaction.Policy
-	SummaryTokens      int     // of a summary's reply
+	SummaryTokens      int // of a summary's reply
+	Curator            Curator
 	RelevantShare      float64 // share of the context budget that relevant entries may take
 	Temperature        float64
 	SummaryTemperature float64
@@ -42,8 +45,10 @@ type Config struct {
 // Defaults returns the configuration that is in force where nothing else is said.
 func Defaults() Config {
 	return Config{
+		Identity:      prompt.Defaults(),
 		ContextBudget: 32_768, MaxTokens: 4_096, SafetyMargin: 512, RelevantShare: 0.15,
 		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3,
+		Curator:     Curator{Prompt: CuratorShared, MaxTokens: 256, Temperature: 0.3},
 		Temperature: 0.4, Stream: true, ToolRounds: 10, SceneBytes: 48_000, Retry: model.DefaultPolicy(),
 	}
 }
@@ -66,13 +71,13 @@ type Runner struct {
 	fold       annotator.Fold // what the newest compaction says of the window
 	unfinished bool           // that compaction was cut off before its target
 	counter    tokens.Counter
-	exact      int // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
-	since      int // estimate of what has come to the window since
+	exact      int         // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
+	since      tokens.Size // what has come to the window since
 	names      *mention.Index
 	known      map[int64][]string // names in the index, by entry
 	context    storage.Context
-	fixed      int // estimate of system prompt and tools
-	open       int // scene to go on with
+	fixed      tokens.Size // system prompt and tools
+	open       int         // scene to go on with
 	total      int
 	done       int // scenes done, in this run and before
 	read       int // scenes done in this run
@@ -117,12 +122,13 @@ func (r *Runner) promptBudget() int {
 // since; all of it estimated where the server has not seen this window yet.
 func (r *Runner) promptTokens() int {
 	if r.exact > 0 {
-		return r.exact + r.counter.Scale(r.since)
+		return r.exact + r.counter.Count(r.since)
 	}
-	return r.counter.Scale(r.rawTokens())
+	return r.counter.Count(r.size())
 }
 
-func (r *Runner) rawTokens() int { return r.fixed + r.window.Tokens() }
+// size is what the prompt that would be sent now is made of.
+func (r *Runner) size() tokens.Size { return r.fixed.Plus(r.window.Size()) }
 
 // Run walks the story until it is told, the limit is reached, Stop is called, or nothing more can be done. The error's
 // kind says how it ended: nil, Quarantined (done, but scenes were refused), Interrupted, or what failed. A cancelled

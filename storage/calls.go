@@ -3,8 +3,10 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"annotator"
@@ -19,6 +21,7 @@ type Call struct {
 	Purpose   string // annotate, summarise, curate, ask or probe
 	Attempt   int    // from 1
 	Estimate  int    // of the prompt, in tokens
+	Signs     Signs  // of the prompt; none where it is not known
 	Outcome   string // ok, or the kind of failure
 	Decision  string // what is done about a failure, and why
 	Status    int    // HTTP
@@ -31,12 +34,24 @@ type Call struct {
 	Duration  time.Duration
 }
 
+// Signs is what a prompt is made of: how many signs of each kind. See package tokens.
+type Signs [4]int
+
+func (s Signs) encode() string {
+	if s == (Signs{}) {
+		return ""
+	}
+	text, _ := json.Marshal(s) // numbers can always be encoded
+	return string(text)
+}
+
 // OpenCall writes that a call is about to be made, so that one the program does not survive is on record too. It sets
 // the call's id.
 func (db *DB) OpenCall(ctx context.Context, c *Call) error {
 	return db.update(ctx, "record a call", func(tx *tx) error {
-		return tx.QueryRowContext(tx.ctx, `INSERT INTO call (turn, scene, purpose, attempt, outcome, estimate, started_at)
-			VALUES (?, ?, ?, ?, 'open', ?, ?) RETURNING id`, c.Turn, c.Scene, c.Purpose, c.Attempt, c.Estimate, tx.now).Scan(&c.ID)
+		return tx.QueryRowContext(tx.ctx, `INSERT INTO call (turn, scene, purpose, attempt, outcome, estimate, signs, started_at)
+			VALUES (?, ?, ?, ?, 'open', ?, ?, ?) RETURNING id`, c.Turn, c.Scene, c.Purpose, c.Attempt, c.Estimate, c.Signs.encode(), tx.now).
+			Scan(&c.ID)
 	})
 }
 
@@ -78,19 +93,39 @@ func (tx *tx) endCall(c *Call, reply *int64) error {
 // Last is the newest call for a scene that ended well.
 type Last struct {
 	Reply     int64 // id of the reply's row; 0 before the first
-	Estimate  int   // of the prompt, in tokens, before the call
 	Usage     annotator.Usage
 	Compacted bool // the window has been compacted since
 }
 
 // LastUsage returns the newest call for a scene that ended well.
 func (db *DB) LastUsage(ctx context.Context) (last Last, err error) {
-	err = db.read.QueryRowContext(ctx, `SELECT trace_id, estimate, prompt_tokens, cached_tokens, completion_tokens, exact,
+	err = db.read.QueryRowContext(ctx, `SELECT trace_id, prompt_tokens, cached_tokens, completion_tokens, exact,
 		  trace_id < coalesce((SELECT max(trace_id) FROM compaction), 0)
 		FROM call WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id DESC LIMIT 1`).
-		Scan(&last.Reply, &last.Estimate, &last.Usage.Prompt, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact, &last.Compacted)
+		Scan(&last.Reply, &last.Usage.Prompt, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact, &last.Compacted)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
 	return last, sqlite.Wrap(err, "read the newest call in %s", db.path)
+}
+
+// Counted is a prompt that the server has counted.
+type Counted struct {
+	Signs  Signs
+	Tokens int
+}
+
+// Counted returns the newest n prompts made of the window that the server has counted, oldest first.
+func (db *DB) Counted(ctx context.Context, n int) ([]Counted, error) {
+	scan := func(rows *sql.Rows, c *Counted) error {
+		var signs string
+		if err := rows.Scan(&signs, &c.Tokens); err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(signs), &c.Signs)
+	}
+	counted, err := collect(ctx, db.read, scan, `SELECT signs, prompt_tokens FROM call
+		WHERE outcome = 'ok' AND purpose IN ('annotate', 'summarise') AND exact = 1 AND signs <> '' ORDER BY id DESC LIMIT ?`, n)
+	slices.Reverse(counted)
+	return counted, sqlite.Wrap(err, "read the newest calls in %s", db.path)
 }

@@ -64,10 +64,15 @@ func encodeShows(shows []annotator.Shown) (string, error) {
 
 const traceColumns = `id, turn, seq, kind, scene, content, reasoning, call_id, tool, arguments, error, tokens, shows`
 
-func scanTrace(rows *sql.Rows, t *annotator.Trace) error {
+func scanTrace(rows *sql.Rows, t *annotator.Trace) error { return scanTraceAnd(rows, t) }
+
+// scanTraceAnd reads a row that has more columns behind those of the journal.
+func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
 	var shows string
-	err := rows.Scan(&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error,
-		&t.Tokens, &shows)
+	columns := []any{
+		&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error, &t.Tokens, &shows,
+	}
+	err := rows.Scan(append(columns, more...)...)
 	if err != nil || shows == "" {
 		return err
 	}

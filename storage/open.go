@@ -22,6 +22,9 @@ const applicationID = 0x416e6e6f
 // readers is how many queries may run beside the writer.
 const readers = 4
 
+// lockPatience is how long a run waits for the lock.
+const lockPatience = 300 * time.Millisecond
+
 // DB is an open annotator.db.
 type DB struct {
 	path   string
@@ -125,7 +128,13 @@ func (db *DB) acquire(ctx context.Context) error {
 		file = target
 	}
 	db.lock = flock.New(file+".lock", flock.SetPermissions(0o600))
-	held, err := db.lock.TryLock()
+	// Whoever asks whether a run is on holds the lock for an instant.
+	patience, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	held, err := db.lock.TryLockContext(patience, lockPatience/10)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
 	if err != nil {
 		return annotator.Errorf(annotator.Misused, "lock %s: %w", db.path, err).WithAdvice("check that its folder can be written")
 	}

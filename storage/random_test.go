@@ -20,7 +20,7 @@ import (
 )
 
 // TestRandomStories walks through everything a run may do, in any order that is legal: each database they leave holds its
-// laws, reads the same when it is opened again, and gives back the window of every snapshot.
+// laws, reads the same when it is opened again, and gives back the window as it was at every snapshot and row.
 func TestRandomStories(t *testing.T) {
 	t.Parallel()
 	dir, n := t.TempDir(), 0
@@ -188,12 +188,12 @@ func (s *story) everything() contents {
 	return c
 }
 
-// remembers demands that the database and the model agree on the window, now and at each snapshot.
+// remembers demands that the database and the model agree on the window, now and at any time before.
 func (s *story) remembers() {
 	s.Helper()
 	s.same(0, s.window())
-	for _, then := range s.seen {
-		s.same(then.storage.Trace, then.window)
+	for through, window := range s.past {
+		s.same(through, window)
 	}
 	for turn := range s.turns {
 		rows, err := s.db.Turn(s.ctx, turn+1)

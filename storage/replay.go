@@ -14,7 +14,11 @@ import (
 // verifyReplay holds each entry against the sum of its revisions, and the columns that are derived from an entry against
 // the entry.
 func (db *DB) verifyReplay(ctx context.Context, f *Finding) error {
-	replayed, err := db.replay(ctx, f)
+	refused := func(err error) error {
+		f.add(err.Error())
+		return nil
+	}
+	replayed, err := replay(ctx, db.read, refused, `true`)
 	if err != nil {
 		return err
 	}
@@ -31,26 +35,6 @@ func (db *DB) verifyReplay(ctx context.Context, f *Finding) error {
 		f.add(fmt.Sprintf("entry %d has revisions, but is gone", id))
 	}
 	return db.verifyDerived(ctx, f)
-}
-
-// replay sums up the revisions, and adds those that cannot be read to the finding. What an entry's past weighs is kept only
-// as far as the entry itself.
-func (db *DB) replay(ctx context.Context, f *Finding) (map[int64]*annotator.Entry, error) {
-	entries := map[int64]*annotator.Entry{}
-	err := each(ctx, db.read, func(rows *sql.Rows) error {
-		var r annotator.Revision
-		if err := scanRevision(rows, &r); err != nil {
-			return err
-		}
-		if entries[r.Entry] == nil {
-			entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
-		}
-		if err := codex.Apply(entries[r.Entry], &r); err != nil {
-			f.add(err.Error())
-		}
-		return nil
-	}, `SELECT `+revisionColumns+` FROM revision ORDER BY id`)
-	return entries, err
 }
 
 // plainEntry makes empty and missing lists the same.

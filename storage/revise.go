@@ -11,17 +11,17 @@ import (
 )
 
 // Revise writes the revisions of one entry and the change that each makes; an entry id of 0 in them means a new entry. It
-// returns the entry's id. It can be used inside RunTool only.
-func (g *Glossary) Revise(ctx context.Context, revisions []annotator.Revision) (int64, error) {
+// returns the entry as it is then. It can be used inside RunTool only.
+func (g *Glossary) Revise(ctx context.Context, revisions []annotator.Revision) (*annotator.Entry, error) {
 	if g.tx == nil {
-		return 0, errors.New("the glossary is open for reading only")
+		return nil, errors.New("the glossary is open for reading only")
 	}
 	if len(revisions) == 0 {
-		return 0, errors.New("no revision to write")
+		return nil, errors.New("no revision to write")
 	}
 	e, created, err := g.subject(ctx, revisions[0].Entry)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	before := e.Status
 	for i := range revisions {
@@ -29,21 +29,21 @@ func (g *Glossary) Revise(ctx context.Context, revisions []annotator.Revision) (
 		r.ID, r.Entry = g.tx.head.revision+1+int64(i), e.ID
 		r.Turn, r.Trace, r.Changed = g.turn, g.tx.head.trace+1, g.tx.now
 		if err := codex.Apply(e, r); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	if created {
 		before = ""
 	}
 	if err := g.tx.putEntry(e, created, before); err != nil {
-		return 0, err
+		return nil, err
 	}
 	for i := range revisions {
 		if err := g.tx.putRevision(&revisions[i]); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
-	return e.ID, nil
+	return e, nil
 }
 
 func (g *Glossary) subject(ctx context.Context, id int64) (e *annotator.Entry, created bool, err error) {
@@ -96,6 +96,11 @@ func (tx *tx) putRevision(r *annotator.Revision) error {
 		return err
 	}
 	tx.head.revision = r.ID
+	return tx.putPart(r)
+}
+
+// putPart writes what a revision changes in the tables beside the entry's own row.
+func (tx *tx) putPart(r *annotator.Revision) error {
 	switch r.Field {
 	case annotator.FieldTag:
 		return tx.putTag(r)

@@ -133,7 +133,7 @@ func TestPositions(t *testing.T) {
 		0:                       {},
 		annotator.PlaceAt(2, 0): {Thread: 999, Scene: 2, Post: 20},
 		annotator.PlaceAt(2, 1): {Thread: 999, Scene: 2, Post: 21},
-		annotator.PlaceAt(2, 7): {Thread: 999, Scene: 2},
+		annotator.PlaceAt(2, 2): {Thread: 999, Scene: 2},
 		s.scenes[0].End():       {Thread: 1000, Scene: 1, Post: 11},
 	} {
 		got, err := positions.At(s.ctx, place)

@@ -60,7 +60,7 @@ type Outcome struct {
 }
 
 // Record ends a scene, once: a scene that is not open any more is an error and stays as it was. The turn of a quarantined
-// scene leaves the window.
+// scene leaves the window, and a conversation with a snapshot that the model has left open ends.
 func (db *DB) Record(ctx context.Context, o Outcome) error {
 	return db.update(ctx, fmt.Sprintf("record scene %d", o.Scene), func(tx *tx) error {
 		if o.Close != nil {
@@ -76,6 +76,9 @@ func (db *DB) Record(ctx context.Context, o Outcome) error {
 		err := tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, raw = ?, recorded_at = ?, started_at = coalesce(started_at, ?)
 			WHERE n = ? AND state IN ('pending', 'open')`, o.State, o.Turn, o.Reason, o.Raw, tx.now, tx.now, o.Scene)
 		if err != nil {
+			return err
+		}
+		if err := tx.dismiss(); err != nil {
 			return err
 		}
 		return tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ?`,

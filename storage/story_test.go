@@ -42,16 +42,10 @@ type story struct {
 	answer bool              // the turn's newest row is an answer in text
 	lost   int               // calls that a process did not survive
 
-	rows    []annotator.Trace     // of the turns, all there ever were
-	through int64                 // the turns up to this one have left the window
-	gone    map[int64]bool        // and so have these
-	seen    map[int64]snapshotted // by id
-}
-
-// snapshotted is a snapshot with the window as it was then.
-type snapshotted struct {
-	storage annotator.Snapshot
-	window  []annotator.Trace
+	rows    []annotator.Trace           // of the turns, all there ever were
+	through int64                       // the turns up to this one have left the window
+	gone    map[int64]bool              // and so have these
+	past    map[int64][]annotator.Trace // the window as it was, by the journal's newest row
 }
 
 // clock stands still: what is stored does not depend on when a test runs.
@@ -62,7 +56,7 @@ func newStory(t tester, dir string, scenes []*annotator.Scene) *story {
 	t.Helper()
 	s := &story{
 		tester: t, ctx: context.Background(), path: filepath.Join(dir, "annotator.db"), scenes: scenes,
-		gone: map[int64]bool{}, seen: map[int64]snapshotted{},
+		gone: map[int64]bool{}, past: map[int64][]annotator.Trace{},
 	}
 	s.open()
 	t.Cleanup(func() { _ = s.db.Close() })
@@ -136,7 +130,8 @@ func (s *story) begin(content string, shows ...annotator.Shown) {
 // take adds rows to the model.
 func (s *story) take(rows ...annotator.Trace) {
 	s.rows = append(s.rows, rows...)
-	s.seq = rows[len(rows)-1].Seq + 1
+	last := &rows[len(rows)-1]
+	s.seq, s.past[last.ID] = last.Seq+1, s.window()
 }
 
 func (s *story) row(kind annotator.TraceKind, content string) annotator.Trace {
@@ -240,7 +235,7 @@ func (s *story) checkpoint() {
 	s.Helper()
 	snapshot, err := s.db.Checkpoint(s.ctx, s.scene, 1234)
 	s.ok(err)
-	s.seen[snapshot.ID] = snapshotted{snapshot, s.window()}
+	s.past[snapshot.Trace] = s.window()
 	s.due = false
 }
 

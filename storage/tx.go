@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -49,24 +50,34 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx) error) err
 	if db.write == nil {
 		return annotator.Errorf(annotator.Storage, "%s: %s is open for reading only", what, db.path)
 	}
-	ctx = context.WithoutCancel(ctx)
-	t, err := db.write.BeginTx(ctx, nil)
+	head := db.head
+	err := transact(context.WithoutCancel(ctx), db.write, db.now, func(tx *tx) error {
+		tx.head = db.head
+		if err := body(tx); err != nil {
+			return err
+		}
+		head = tx.head
+		_, err := tx.exec(`UPDATE run_state SET state = ?, updated_at = ?`, db.state, tx.now)
+		return err
+	})
 	if err != nil {
 		return sqlite.Wrap(err, "%s in %s", what, db.path)
 	}
-	defer func() { _ = t.Rollback() }()
-	tx := &tx{Tx: t, ctx: ctx, head: db.head, now: db.now().UnixMilli()}
-	if err := body(tx); err != nil {
-		return sqlite.Wrap(err, "%s in %s", what, db.path)
-	}
-	if _, err := tx.exec(`UPDATE run_state SET state = ?, updated_at = ?`, db.state, tx.now); err != nil {
-		return sqlite.Wrap(err, "%s in %s", what, db.path)
-	}
-	if err := t.Commit(); err != nil {
-		return sqlite.Wrap(err, "%s in %s", what, db.path)
-	}
-	db.head = tx.head
+	db.head = head
 	return nil
+}
+
+// transact runs a transaction that leaves the run's state alone.
+func transact(ctx context.Context, pool *sql.DB, now func() time.Time, body func(*tx) error) error {
+	t, err := pool.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Rollback() }()
+	if err := body(&tx{Tx: t, ctx: ctx, now: now().UnixMilli()}); err != nil {
+		return err
+	}
+	return t.Commit()
 }
 
 // collect reads all rows of a query.

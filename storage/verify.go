@@ -56,9 +56,11 @@ var invariants = [...]invariant{
 		  AND NOT EXISTS (SELECT 1 FROM trace c WHERE c.kind = 'tool_call' AND c.call_id = r.call_id AND c.turn = r.turn AND c.id < r.id)`,
 	},
 	{
-		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn",
+		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn; every one by the curator with its answer",
 		`SELECT 'revision ' || v.id || ' has no successful tool result' FROM revision v WHERE v.actor = 'model' AND NOT EXISTS
-		  (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind IN ('tool_result', 'update') AND t.error = '' AND t.turn = v.turn)`,
+		  (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind IN ('tool_result', 'update') AND t.error = '' AND t.turn = v.turn)
+		 UNION ALL SELECT 'revision ' || v.id || ' has no answer of the curator' FROM revision v WHERE v.actor = 'curator'
+		  AND coalesce(v.trace_id, 0) NOT IN (SELECT trace_id FROM call WHERE purpose = 'curate' AND outcome = 'ok')`,
 	},
 	{
 		"revisions", "revisions are numbered without a gap",
@@ -128,9 +130,26 @@ var invariants = [...]invariant{
 		  WHERE through_turn < t OR epoch <> e + 1`,
 	},
 	{
+		"conversations", "each answer out of a snapshot came from one call that asked, and a conversation of the model ends with its scene",
+		`SELECT 'conversation ' || m.id || ' is open, the scene of turn ' || m.turn || ' is not' FROM summon m WHERE m.asker = 'model' AND m.dismissed_at IS NULL
+		  AND NOT EXISTS (SELECT 1 FROM trace t JOIN scene s ON s.n = t.scene WHERE t.turn = m.turn AND t.seq = 0 AND s.state = 'open')
+		 UNION ALL SELECT 'conversation ' || m.id || ': ' || count(x.seq) || ' exchanges, newest ' || coalesce(max(x.seq), 'none')
+		  FROM summon m LEFT JOIN summon_exchange x ON x.summon_id = m.id GROUP BY m.id HAVING count(x.seq) <> coalesce(max(x.seq) + 1, -1)
+		 UNION ALL SELECT 'an answer in conversation ' || x.summon_id || ' came from call ' || c.id || ', which is to ' || c.purpose || ': ' || c.outcome
+		  FROM summon_exchange x JOIN call c ON c.id = x.call_id WHERE c.purpose <> 'ask' OR c.outcome <> 'ok'
+		 UNION ALL SELECT 'the answer that call ' || id || ' brought is gone' FROM call WHERE purpose = 'ask' AND outcome = 'ok'
+		  AND id NOT IN (SELECT call_id FROM summon_exchange)`,
+	},
+	{
 		"live entries", "the run's count of live entries is right",
 		`SELECT 'run counts ' || r.entries || ' live entries; there are ' || e.n FROM run_state r,
 		  (SELECT count(*) AS n FROM glossary_entry WHERE status IN ('tentative', 'confirmed')) e WHERE r.entries <> e.n`,
+	},
+	{
+		"merges", "an entry that is merged names the entry that took its place, and no other does",
+		`SELECT 'entry ' || e.id || ' is ' || e.status || ', merged into ' || e.merged_into FROM glossary_entry e
+		  WHERE (e.status = 'merged') <> (e.merged_into <> 0)
+		     OR e.merged_into <> 0 AND (e.merged_into = e.id OR NOT EXISTS (SELECT 1 FROM glossary_entry t WHERE t.id = e.merged_into))`,
 	},
 	{
 		"evidence", "a quotation is as long as its range",

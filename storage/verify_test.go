@@ -34,6 +34,9 @@ var damages = []struct {
 	{"call and result", "an answer to nothing", `UPDATE trace SET call_id = 'other' || id WHERE kind = 'tool_result'`},
 	{"effects", "a change by a tool that failed", `UPDATE trace SET error = 'DUPLICATE' WHERE id = (SELECT max(trace_id) FROM revision)`},
 	{"effects", "a change in another turn", `UPDATE revision SET turn = turn + 1 WHERE id = 1`},
+	{"effects", "a decision of a curator who was not asked", `UPDATE revision SET actor = 'curator' WHERE id = 1`},
+	{"merges", "into nothing", `UPDATE glossary_entry SET merged_into = 99 WHERE id = 1`},
+	{"merges", "into nobody knows what", `UPDATE glossary_entry SET status = 'merged' WHERE id = 1`},
 	{"revisions", "one is gone", `DELETE FROM revision WHERE id = 2`},
 	{"replay", "the newest revision is gone", `DELETE FROM revision WHERE id = (SELECT max(id) FROM revision)`},
 	{"replay", "an unreadable revision", `UPDATE revision SET new_value = '{' WHERE field = 'claim'`},
@@ -68,10 +71,14 @@ var damages = []struct {
 	{"token sums", "tokens that no call cost", `UPDATE run_state SET prompt_tokens = prompt_tokens + 1`},
 	{"token sums", "a call is gone", `DELETE FROM call WHERE outcome = 'transient'`},
 	{"replies", "from no call", `DELETE FROM call WHERE trace_id = (SELECT min(id) FROM trace WHERE kind = 'reply')`},
-	{"replies", "a call that wrote a note", `UPDATE call SET trace_id = (SELECT id FROM trace WHERE kind = 'note') WHERE outcome = 'ok'`},
+	{"replies", "a call that wrote a note", `UPDATE call SET trace_id = (SELECT id FROM trace WHERE kind = 'note') WHERE outcome = 'ok' AND purpose <> 'ask'`},
 	{"compactions", "without a reason", `DELETE FROM compaction WHERE epoch = 1`},
 	{"compactions", "turns come back", `UPDATE compaction SET through_turn = 0 WHERE epoch = 2`},
 	{"compactions", "by a note", `UPDATE compaction SET trace_id = (SELECT id FROM trace WHERE kind = 'note') WHERE epoch = 1`},
+	{"conversations", "one that did not end with its scene", `UPDATE summon SET dismissed_at = NULL`},
+	{"conversations", "a question is lost", `DELETE FROM summon_exchange WHERE seq = 0`},
+	{"conversations", "an answer to something else", `UPDATE call SET outcome = 'transient' WHERE purpose = 'ask'`},
+	{"conversations", "an answer that is gone", `DELETE FROM summon_exchange WHERE seq = 1`},
 	{"live entries", "one too many", `UPDATE run_state SET entries = entries + 1`},
 	{"evidence", "a range too long", `UPDATE evidence SET end_at = end_at + 1`},
 	{"quotations", "another range", `UPDATE evidence SET start_at = start_at + 1, end_at = end_at + 1`},
@@ -97,7 +104,13 @@ func sound(t *testing.T) []byte {
 	s.begin("scene 4")
 	s.record(storage.SceneQuarantined)
 	s.checkpoint()
-	s.read()
+	s.begin("scene 5")
+	s.reply("Let me ask.", "summon_snapshot", "summon_continue")
+	s.summon(storage.Summoning{Open: 1}, "What was it?")
+	s.summon(storage.Summoning{}, "And then?")
+	s.reply("Nothing more.")
+	s.record(storage.SceneRecorded)
+	s.checkpoint()
 	s.clean()
 	s.ok(s.db.Close())
 	bytes, err := os.ReadFile(s.path)

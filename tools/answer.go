@@ -106,3 +106,23 @@ func entryResult(e *annotator.Entry) Result {
 		Shows: shows(e, &view),
 	}
 }
+
+// createdResult answers a call that made an entry. It does not repeat what the call says: in a long window every answer is
+// read again and again.
+func createdResult(e *annotator.Entry) Result {
+	view := viewEntry(e, maxShown)
+	return Result{
+		Content: encode(struct {
+			OK    bool        `json:"ok"`
+			Entry createdView `json:"entry"`
+		}{true, createdView{ID: view.ID, Term: view.Term, Status: view.Status, Aliases: view.Aliases}}),
+		Shows: []annotator.Shown{{Entry: e.ID, Revision: e.Revision}},
+	}
+}
+
+type createdView struct {
+	ID      int64            `json:"id"`
+	Term    string           `json:"term"`
+	Status  annotator.Status `json:"status"`
+	Aliases []string         `json:"aliases"`
+}

@@ -17,22 +17,25 @@ func (env *Env) entry(ctx context.Context, id int64) (*annotator.Entry, error) {
 	return e, err
 }
 
-// write writes the revisions of one entry, if there are any, and answers with the entry as it is then.
+// write writes the revisions of one entry, if there are any, and answers with the entry as it is then; with a new one's id and
+// names, for the rest stands in the call.
 func (env *Env) write(ctx context.Context, id int64, revisions []annotator.Revision) (Result, error) {
-	var touched []int64
-	if len(revisions) > 0 {
-		written, err := env.Glossary.Revise(ctx, revisions)
+	if len(revisions) == 0 {
+		e, err := env.Glossary.Entry(ctx, id)
 		if err != nil {
 			return Result{}, err
 		}
-		id, touched = written, []int64{written}
+		return entryResult(e), nil
 	}
-	e, err := env.Glossary.Entry(ctx, id)
+	e, err := env.Glossary.Revise(ctx, revisions)
 	if err != nil {
 		return Result{}, err
 	}
 	result := entryResult(e)
-	result.Touched = touched
+	if id == 0 {
+		result = createdResult(e)
+	}
+	result.Touched = []int64{e.ID}
 	return result, nil
 }
 

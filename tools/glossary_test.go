@@ -3,6 +3,7 @@ package tools_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,10 +21,7 @@ func TestCreate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	result, a := w.run("glossary_create", createDawn)
-	want := entry{
-		ID: 1, Term: "Dawn", Status: "tentative", Definition: "Dawn is a ship. She sails at night.",
-		Tags: []string{"item", "ship"}, Aliases: []string{"the Dawn"}, Revisions: 7,
-	}
+	want := entry{ID: 1, Term: "Dawn", Status: "tentative", Aliases: []string{"the Dawn"}}
 	if diff := cmp.Diff(want, a.Entry); diff != "" {
 		t.Error(diff)
 	}
@@ -32,6 +30,9 @@ func TestCreate(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int64{1}, result.Touched); diff != "" {
 		t.Error(diff)
+	}
+	if got := w.glossary.entries[0]; got.Definition() != "Dawn is a ship. She sails at night." || !slices.Equal(got.Tags, []string{"item", "ship"}) {
+		t.Errorf("%+v", got)
 	}
 	if got := w.glossary.entries[0]; got.First != w.env.Scene.End() || got.Claims[0].Kind != annotator.Narrated {
 		t.Errorf("%+v", got)
@@ -45,7 +46,7 @@ func TestAnswerForms(t *testing.T) {
 	for _, test := range []struct{ tool, arguments, want string }{
 		{
 			"glossary_create", `{"term":"Vys & <Sons>","definition":"A firm.","tags":[]}`,
-			`{"ok":true,"entry":{"id":1,"term":"Vys & <Sons>","status":"tentative","tags":[],"aliases":[],"definition":"A firm.","revisions":3}}`,
+			`{"ok":true,"entry":{"id":1,"term":"Vys & <Sons>","status":"tentative","aliases":[]}}`,
 		},
 		{
 			"glossary_search", `{"query":"firm"}`,
@@ -299,11 +300,11 @@ func TestLongEntries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := w.bounded("glossary_create", string(arguments))
-		if a.Entry.Truncated == "" {
+		w.bounded("glossary_create", string(arguments))
+		a := w.bounded("glossary_create", string(arguments)) // DUPLICATE
+		if a.Error.Entry == nil || a.Error.Entry.Truncated == "" {
 			t.Errorf("%q: nothing is said of what is left out", filler)
 		}
-		w.bounded("glossary_create", string(arguments)) // DUPLICATE
 	}
 	if a := w.bounded("glossary_search", `{"query":"long","limit":50}`); a.Count != 1 || a.Truncated == "" {
 		t.Errorf("%d entries, %q", a.Count, a.Truncated)
@@ -317,6 +318,9 @@ func (w *world) bounded(tool, arguments string) answer {
 		w.t.Errorf("an answer of %d characters: %.200s", n, result.Content)
 	}
 	for _, shown := range result.Shows {
+		if a.OK && tool == "glossary_create" {
+			continue // the call itself shows it
+		}
 		definition, err := json.Marshal(w.glossary.entries[shown.Entry-1].Definition())
 		if err != nil || !strings.Contains(result.Content, string(definition)) {
 			w.t.Errorf("entry %d is not shown in full", shown.Entry)
@@ -331,7 +335,7 @@ func TestEscapedCopies(t *testing.T) {
 	w := newWorld(t)
 	w.env.Scene.Posts[0].Body = `Ashe & Sons sold <lamps>.`
 	_, a := w.run("glossary_create", `{"term":"Ashe &amp; Sons","definition":"They sold &lt;lamps&gt;.","tags":[],"quote":"Ashe &amp; Sons sold &lt;lamps&gt;"}`)
-	if a.Entry.Term != "Ashe & Sons" || a.Entry.Definition != "They sold <lamps>." {
-		t.Errorf("%+v", a)
+	if got := w.glossary.entries[0]; a.Entry.Term != "Ashe & Sons" || got.Definition() != "They sold <lamps>." || len(got.Claims[0].Evidence) != 1 {
+		t.Errorf("%+v", got)
 	}
 }

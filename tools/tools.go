@@ -34,9 +34,9 @@ type Glossary interface {
 	Lookup(ctx context.Context, name string) (*annotator.Entry, error)
 	// Search returns the entries that a query finds, best first.
 	Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error)
-	// Revise writes the revisions of one entry, at least one, and returns the entry's id. An entry id of 0 in the
+	// Revise writes the revisions of one entry, at least one, and returns the entry as it is then. An entry id of 0 in the
 	// revisions means a new entry.
-	Revise(ctx context.Context, revisions []annotator.Revision) (int64, error)
+	Revise(ctx context.Context, revisions []annotator.Revision) (*annotator.Entry, error)
 }
 
 // Posts is the corpus as a call reads it.

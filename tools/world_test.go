@@ -66,12 +66,12 @@ func (g *glossary) Search(_ context.Context, q annotator.Query) ([]annotator.Ent
 	return found, nil
 }
 
-func (g *glossary) Revise(_ context.Context, revisions []annotator.Revision) (int64, error) {
+func (g *glossary) Revise(ctx context.Context, revisions []annotator.Revision) (*annotator.Entry, error) {
 	if g.broken != nil {
-		return 0, g.broken
+		return nil, g.broken
 	}
 	if len(revisions) == 0 {
-		return 0, errors.New("no revision to write")
+		return nil, errors.New("no revision to write")
 	}
 	id := revisions[0].Entry
 	if id == 0 {
@@ -82,10 +82,10 @@ func (g *glossary) Revise(_ context.Context, revisions []annotator.Revision) (in
 		g.revision++
 		r.ID, r.Entry = g.revision, id
 		if err := codex.Apply(g.entries[id-1], &r); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
-	return id, nil
+	return g.Entry(ctx, id)
 }
 
 // posts is a corpus of one thread, in order.

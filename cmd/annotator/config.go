@@ -26,6 +26,7 @@ type Config struct {
 	MaxTokens     int
 	Temperature   float64
 	Stream        bool
+	Prompts       string
 	Patience      time.Duration
 	Format        string
 	Encoding      string
@@ -46,6 +47,7 @@ func (c *Config) settings() *pflag.FlagSet {
 	s.IntVar(&c.MaxTokens, "max-tokens", base.MaxTokens, "most tokens of a reply")
 	s.Float64Var(&c.Temperature, "temperature", base.Temperature, "sampling temperature, 0 to 2")
 	s.BoolVar(&c.Stream, "stream", base.Stream, "have replies streamed")
+	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that say otherwise what the model is told; see annotator prompts")
 	s.DurationVar(&c.Patience, "patience", base.Retry.Patience, "how long to wait for a server that is loading, busy or gone")
 	s.StringVar(&c.Format, "format", string(ingest.Auto), "what SOURCE is written in: "+formatNames())
 	s.StringVar(&c.Encoding, "encoding", "", "character encoding of SOURCE; empty: found out")

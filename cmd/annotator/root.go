@@ -32,7 +32,7 @@ A run can be stopped at any moment and goes on where it stopped when it is calle
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newRun(a), newImport(a), newStatus(a), newExport(a), newSearch(a), newShow(a), newVerify(a), newBackup(a),
-		newStates(a), newTools(a), newVersion(a),
+		newStates(a), newTools(a), newPrompts(a), newVersion(a),
 	)
 	return root
 }

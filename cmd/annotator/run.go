@@ -146,6 +146,10 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if o.limit < 0 {
 		return nil, outOfRange("limit", "0 or more scenes", o.limit)
 	}
+	identity, err := loadPrompts(o.config.Prompts)
+	if err != nil {
+		return nil, err
+	}
 	wire, err := o.connect()
 	if err != nil {
 		return nil, err
@@ -168,6 +172,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	}
 	config := runner.Defaults()
 	o.config.apply(&config)
+	config.Identity = identity
 	config.Limit, config.Accept = o.limit, agreed
 	return runner.New(config, store, source, wire, registry, bus), nil
 }

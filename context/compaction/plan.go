@@ -77,15 +77,20 @@ type View struct {
 type Step struct {
 	Tier    Tier
 	Turns   []Turn  // those that give way, or are stripped or cut
-	Threads []int64 // of TierThread: the threads that have ended, in order
-	Thread  int64   // of a chunk
+	Chunk   []Turn  // of these, at their end: those of one thread that a chunk summary takes the place of
+	Threads []int64 // those that the story so far takes the place of, in order
 }
 
 // Full reports whether the window is to be compacted.
 func (p Policy) Full(v View) bool { return v.Tokens > p.share(p.High, v) }
 
 // Rested reports whether compaction has gone far enough.
-func (p Policy) Rested(v View) bool { return p.Low > 0 && v.Tokens <= p.share(p.Low, v) }
+func (p Policy) Rested(v View) bool {
+	if p.Low == 0 {
+		return !p.Full(v)
+	}
+	return v.Tokens <= p.share(p.Low, v)
+}
 
 func (p Policy) share(of float64, v View) int { return int(of * float64(v.Budget)) }
 
@@ -99,16 +104,16 @@ func (p Policy) Next(v View, failed []Tier) (Step, bool) {
 		if slices.Contains(failed, tier) || !p.due(tier, v, failed) {
 			continue
 		}
-		if step, ok := p.step(tier, v); ok {
+		if step := p.step(tier, v); len(step.Turns) > 0 || len(step.Threads) > 0 {
 			return step, true
 		}
 	}
 	return Step{}, false
 }
 
-// due says when a tier is in order. With marks of its own to reach, a policy uses part of a chunk only where nothing
-// whole is left and the window is still full; stripping and cutting are for emergencies; rules for when a summary failed or
-// the prompt would not fit at all.
+// due says when a tier is in order. Where chunks are kept whole, a part of one gives way only if nothing whole is left and
+// the window is still full; stripping and cutting are for emergencies; rules for when a summary failed or the prompt would not
+// fit at all.
 func (p Policy) due(tier Tier, v View, failed []Tier) bool {
 	switch tier {
 	case TierChunk:
@@ -123,37 +128,51 @@ func (p Policy) due(tier Tier, v View, failed []Tier) bool {
 	return true
 }
 
-func (p Policy) step(tier Tier, v View) (Step, bool) {
+func (p Policy) step(tier Tier, v View) Step {
 	old := v.Turns[:max(0, len(v.Turns)-p.KeepTurns)]
-	step := Step{Tier: tier}
 	switch tier {
 	case TierChunk:
-		step.Turns = p.chunk(old, v)
+		return ofChunk(tier, p.chunk(old, v))
 	case TierThread:
-		step.Threads, step.Turns = p.threads(old, v)
-		return step, len(step.Threads) > 0
+		return p.threads(old, v)
 	case TierPartial:
-		step.Turns = sameThread(old)
+		return ofChunk(tier, oldestThread(p.enough(old, v)))
 	case TierStrip:
-		step.Turns = v.Turns[:max(0, len(v.Turns)-p.KeepReplies)]
-		return step, sum(step.Turns, func(t Turn) int { return t.Strips }) > 0
+		return saving(tier, v.Turns[:max(0, len(v.Turns)-p.KeepReplies)], func(t Turn) int { return t.Strips })
 	case TierCut:
-		step.Turns = v.Turns[:max(0, len(v.Turns)-p.KeepLong)]
-		return step, sum(step.Turns, func(t Turn) int { return t.Cuts }) > 0
-	case TierRule:
-		if step.Turns = sameThread(old); len(step.Turns) == 0 {
-			step.Turns = sameThread(v.Turns)
+		return saving(tier, v.Turns[:max(0, len(v.Turns)-p.KeepLong)], func(t Turn) int { return t.Cuts })
+	}
+	return p.rule(old, v)
+}
+
+func ofChunk(tier Tier, turns []Turn) Step { return Step{Tier: tier, Turns: turns, Chunk: turns} }
+
+// saving is a step over turns, if it saves anything.
+func saving(tier Tier, turns []Turn, of func(Turn) int) Step {
+	if sum(turns, of) == 0 {
+		return Step{}
+	}
+	return Step{Tier: tier, Turns: turns}
+}
+
+// enough returns the oldest turns without which the window is down to its mark.
+func (p Policy) enough(old []Turn, v View) []Turn {
+	if p.Low == 0 {
+		return old
+	}
+	excess := v.Tokens - p.share(p.Low, v)
+	for i := range old {
+		if excess <= 0 {
+			return old[:i]
 		}
+		excess -= old[i].Tokens
 	}
-	if len(step.Turns) > 0 {
-		step.Thread = step.Turns[0].Thread
-	}
-	return step, len(step.Turns) > 0
+	return old
 }
 
 // chunk returns the oldest whole chunk, where more whole ones than are kept stand in the window.
 func (p Policy) chunk(old []Turn, v View) []Turn {
-	run := sameThread(old)
+	run := oldestThread(old)
 	if len(run) == 0 {
 		return nil
 	}
@@ -171,41 +190,75 @@ func (p Policy) chunk(old []Turn, v View) []Turn {
 	return run[:end]
 }
 
-// threads returns the threads that have ended and of which no turn has to stay, with their turns. Whole chunks are kept in
-// marks of ten scenes, so there only the oldest thread goes at a time; otherwise all go in one step.
-func (p Policy) threads(old []Turn, v View) (threads []int64, turns []Turn) {
-	for _, c := range v.Chunks {
-		if c.Thread != v.Thread && !slices.Contains(threads, c.Thread) {
-			threads = append(threads, c.Thread)
+// threads has threads that have ended become part of the story so far. Where chunks are kept whole, that is the oldest of more
+// than one. Otherwise it is all of which no turn has to stay, and the turns after them that give way, too, become a chunk in the
+// same step: each step has the server compute all that stands behind it anew.
+func (p Policy) threads(old []Turn, v View) Step {
+	if p.ChunkScenes > 0 {
+		if ended := ended(v, len(old)); len(ended) > 1 {
+			return p.story(old, v, ended[:1])
 		}
+		return p.story(old, v, nil)
 	}
-	for _, t := range v.Turns {
-		if t.Thread != v.Thread && !slices.Contains(threads, t.Thread) {
-			threads = append(threads, t.Thread)
-		}
+	giving := p.enough(old, v)
+	step := p.story(giving, v, ended(v, len(giving)))
+	if len(step.Threads) > 0 {
+		step.Chunk = oldestThread(giving[len(step.Turns):])
+		step.Turns = giving[:len(step.Turns)+len(step.Chunk)]
 	}
-	stays := func(thread int64) bool {
-		return slices.ContainsFunc(v.Turns[len(old):], func(t Turn) bool { return t.Thread == thread })
-	}
-	if at := slices.IndexFunc(threads, stays); at >= 0 {
-		threads = threads[:at]
-	}
-	if p.ChunkScenes > 0 && len(threads) > 0 { // the oldest of more than one that has ended
-		threads = threads[:min(len(threads)-1, 1)]
-	}
-	if written := sum(v.Chunks, func(c Chunk) int { return c.Tokens }); written > p.share(p.Chunks, v) && begun(v) {
-		threads = append(threads, v.Thread) // a thread without an end: its beginning becomes part of the story so far
-	}
-	for _, t := range old {
-		if t.Thread != v.Thread && slices.Contains(threads, t.Thread) {
-			turns = append(turns, t)
-		}
-	}
-	return threads, turns
+	return step
 }
 
-// sameThread returns the oldest turns that belong to one thread.
-func sameThread(turns []Turn) []Turn {
+// story has threads become part of the story so far, and with them the beginning of a thread without an end: the chunks of the
+// thread at hand, where they have grown beyond their share.
+func (p Policy) story(old []Turn, v View, threads []int64) Step {
+	end := slices.IndexFunc(old, func(t Turn) bool { return !slices.Contains(threads, t.Thread) })
+	if end < 0 {
+		end = len(old)
+	}
+	if sum(v.Chunks, func(c Chunk) int { return c.Tokens }) > p.share(p.Chunks, v) && v.begun() {
+		threads = append(slices.Clip(threads), v.Thread)
+	}
+	return Step{Tier: TierThread, Turns: old[:end], Threads: threads}
+}
+
+// ended returns the threads before the one at hand, in order, up to the first that has a turn behind the oldest so many.
+func ended(v View, oldest int) []int64 {
+	var threads []int64
+	add := func(thread int64) {
+		stays := slices.ContainsFunc(v.Turns[oldest:], func(t Turn) bool { return t.Thread == thread })
+		if thread != v.Thread && !stays && !slices.Contains(threads, thread) {
+			threads = append(threads, thread)
+		}
+	}
+	for _, c := range v.Chunks {
+		add(c.Thread)
+	}
+	for _, t := range v.Turns {
+		add(t.Thread)
+	}
+	return threads
+}
+
+// rule is the last resort. Where no turn is left, what is known of the story so far is cut.
+func (p Policy) rule(old []Turn, v View) Step {
+	if turns := oldestThread(old); len(turns) > 0 {
+		return ofChunk(TierRule, turns)
+	}
+	if turns := oldestThread(v.Turns); len(turns) > 0 {
+		return ofChunk(TierRule, turns)
+	}
+	step := Step{Tier: TierRule}
+	for _, c := range v.Chunks {
+		if !slices.Contains(step.Threads, c.Thread) {
+			step.Threads = append(step.Threads, c.Thread)
+		}
+	}
+	return step
+}
+
+// oldestThread returns the oldest turns that belong to one thread.
+func oldestThread(turns []Turn) []Turn {
 	end := slices.IndexFunc(turns, func(t Turn) bool { return t.Thread != turns[0].Thread })
 	if end < 0 {
 		return turns
@@ -214,7 +267,7 @@ func sameThread(turns []Turn) []Turn {
 }
 
 // begun reports whether the thread at hand has chunk summaries.
-func begun(v View) bool {
+func (v View) begun() bool {
 	return slices.ContainsFunc(v.Chunks, func(c Chunk) bool { return c.Thread == v.Thread })
 }
 

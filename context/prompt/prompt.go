@@ -3,19 +3,12 @@
 package prompt
 
 import (
-	_ "embed"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"annotator"
 )
-
-//go:embed system.md
-var system string
-
-// System returns the system prompt.
-func System() string { return system }
 
 // special gives signs that could end the data, or begin a chat template's own tokens, a form that cannot.
 var special = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")

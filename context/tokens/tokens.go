@@ -1,4 +1,4 @@
-// Package tokens estimates how many tokens a text is, and corrects itself by what the server reports.
+// Package tokens estimates how many tokens a text is, and learns from what the server reports.
 package tokens
 
 import "unicode"
@@ -9,43 +9,59 @@ const (
 	PerCall    = 10
 )
 
-// Estimate guesses the tokens of a text before any correction: four bytes of ASCII a token, two letters of other
-// alphabets, one sign of the scripts that write no spaces.
-func Estimate(text string) int {
-	quarters := 0
+// The kinds of signs, each of which has its own rate of tokens in every tokenizer.
+const (
+	ASCII   = iota // characters
+	Letters        // characters of other alphabets
+	Wide           // characters of the scripts that write no spaces
+	Frame          // tokens of the chat template
+	kinds
+)
+
+// Size is what a part of a prompt is made of: how many signs of each kind.
+type Size [kinds]int
+
+// Plus adds two parts.
+func (s Size) Plus(t Size) Size {
+	for kind := range s {
+		s[kind] += t[kind]
+	}
+	return s
+}
+
+// Minus takes a part away.
+func (s Size) Minus(t Size) Size {
+	for kind := range s {
+		s[kind] -= t[kind]
+	}
+	return s
+}
+
+// Framed adds what the template needs for a text, in tokens.
+func (s Size) Framed(tokens int) Size {
+	s[Frame] += tokens
+	return s
+}
+
+// Tokens estimates the part before anything is learned.
+func (s Size) Tokens() int { return new(Counter).Count(s) }
+
+// Measure takes the size of a text.
+func Measure(text string) Size {
+	var s Size
 	for _, r := range text {
 		switch {
-		case r < unicode.MaxASCII:
-			quarters++
+		case r <= unicode.MaxASCII:
+			s[ASCII]++
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
-			quarters += 4
+			s[Wide]++
 		default:
-			quarters += 2
+			s[Letters]++
 		}
 	}
-	return (quarters + 3) / 4
+	return s
 }
 
-// Counter scales estimates by how the last one compared with what the server reported.
-type Counter struct {
-	ratio float64
-}
-
-// bounds of the correction: a report outside them is taken for an error of the server, or for a prompt it cut.
-const least, most = 0.25, 4
-
-// Observe takes in that a prompt estimated at so many tokens was reported to have so many.
-func (c *Counter) Observe(estimated, reported int) {
-	if estimated <= 0 || reported <= 0 {
-		return
-	}
-	c.ratio = min(max(float64(reported)/float64(estimated), least), most)
-}
-
-// Scale corrects an estimate.
-func (c *Counter) Scale(estimate int) int {
-	if c.ratio == 0 {
-		return estimate
-	}
-	return int(float64(estimate)*c.ratio + 0.5)
-}
+// Estimate guesses the tokens of a text before anything is learned: four characters of ASCII a token, two letters of other
+// alphabets, one sign of the scripts that write no spaces.
+func Estimate(text string) int { return Measure(text).Tokens() }

@@ -38,14 +38,12 @@ func cut(text string, at int) string {
 	return strings.TrimSpace(string([]rune(text)[:at])) + marker
 }
 
-// count adds a row to what is known of a turn. A reply that is trimmed counts as it stands.
-func (t *Turn) count(row *annotator.Trace, content string) {
-	if row.Kind != annotator.TraceReply {
-		t.Tokens += row.Tokens
-		return
+// count adds a message to what is known of a turn, as the window has it.
+func (t *Turn) count(kind annotator.TraceKind, content string) {
+	size := tokens.Measure(content)
+	t.Size = t.Size.Plus(size).Framed(tokens.PerMessage)
+	if kind == annotator.TraceReply {
+		t.Strips = t.Strips.Plus(size.Minus(tokens.Measure(strip(content))))
+		t.Cuts = t.Cuts.Plus(size.Minus(tokens.Measure(cut(content, longReply))))
 	}
-	full := tokens.Estimate(content)
-	t.Tokens += row.Tokens - tokens.Estimate(row.Content) + full
-	t.Strips += full - tokens.Estimate(strip(content))
-	t.Cuts += full - tokens.Estimate(cut(content, longReply))
 }

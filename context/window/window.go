@@ -17,6 +17,7 @@ type Encoder func(group []annotator.Message) ([]byte, error)
 type Window struct {
 	encode  Encoder
 	fold    annotator.Fold
+	memory  tokens.Size // of what stands before the turns
 	history []byte
 	turns   []Turn
 	group   []annotator.Message // rows that are not rendered yet: a reply may get calls, results belong together
@@ -26,10 +27,10 @@ type Window struct {
 // Turn is a scene in the window with all that followed from it.
 type Turn struct {
 	ID     int64
-	Tokens int // estimate
-	Strips int // of them: what taking its thinking out would save
-	Cuts   int // of them: what cutting its replies would save, by the size of what is cut
-	start  int // of its messages in the history
+	Size   tokens.Size
+	Strips tokens.Size // of it: what taking its thinking out would save
+	Cuts   tokens.Size // of it: what cutting its long replies would save
+	start  int         // of its messages in the history
 }
 
 // acknowledged is what the assistant says by rule to the memory, so that roles alternate.
@@ -41,6 +42,7 @@ func New(encode Encoder, fold annotator.Fold) (*Window, error) {
 	if fold.Memory == "" {
 		return w, nil
 	}
+	w.memory = tokens.Measure(fold.Memory).Plus(tokens.Measure(acknowledged)).Framed(2 * tokens.PerMessage)
 	w.group = append(w.group, annotator.Message{Role: annotator.RoleUser, Content: fold.Memory})
 	if err := w.flush(); err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func (w *Window) Add(row *annotator.Trace) error {
 		w.turns = append(w.turns, Turn{ID: row.Turn, start: len(w.history)})
 	}
 	w.group = append(w.group, message)
-	w.turns[len(w.turns)-1].count(row, message.Content)
+	w.turns[len(w.turns)-1].count(row.Kind, message.Content)
 	for _, s := range row.Shows {
 		w.shown[s.Entry] = s.Revision
 	}
@@ -83,7 +85,8 @@ func (w *Window) addCall(row *annotator.Trace) error {
 	}
 	reply := &w.group[n-1]
 	reply.ToolCalls = append(reply.ToolCalls, annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: object(row.Arguments)})
-	w.turns[len(w.turns)-1].Tokens += row.Tokens
+	turn := &w.turns[len(w.turns)-1]
+	turn.Size = turn.Size.Plus(tokens.Measure(row.Tool).Plus(tokens.Measure(row.Arguments)).Framed(tokens.PerCall))
 	return nil
 }
 
@@ -133,30 +136,40 @@ func (w *Window) History() ([]byte, error) {
 	return w.history, err
 }
 
-// Before returns the history as it was before a turn began: a prefix of it.
-func (w *Window) Before(turn int64) ([]byte, error) {
+// Before returns the history as it was before a turn began, a prefix of it, and what it is made of. Where there is no such
+// turn, that is all of it.
+func (w *Window) Before(turn int64) ([]byte, tokens.Size, error) {
 	history, err := w.History()
-	for _, t := range w.turns {
-		if t.ID == turn {
-			return history[:t.start], err
+	size := w.memory
+	for i := range w.turns {
+		if w.turns[i].ID == turn {
+			return history[:w.turns[i].start], size, err
+		}
+		size = size.Plus(w.turns[i].Size)
+	}
+	return history, size, err
+}
+
+// Next returns the id of the turn after a turn; 0 where that is the newest.
+func (w *Window) Next(turn int64) int64 {
+	for i := range w.turns {
+		if w.turns[i].ID > turn {
+			return w.turns[i].ID
 		}
 	}
-	return history, err
+	return 0
 }
 
 // Turns returns the turns in the window, oldest first.
 func (w *Window) Turns() []Turn { return w.turns }
 
-// Tokens estimates the history.
-func (w *Window) Tokens() int {
-	total := 0
-	if w.fold.Memory != "" {
-		total = tokens.Estimate(w.fold.Memory) + tokens.Estimate(acknowledged) + 2*tokens.PerMessage
-	}
+// Size is what the history is made of.
+func (w *Window) Size() tokens.Size {
+	size := w.memory
 	for i := range w.turns {
-		total += w.turns[i].Tokens
+		size = size.Plus(w.turns[i].Size)
 	}
-	return total
+	return size
 }
 
 // Shows reports whether the newest showing of an entry in the window is that of the given revision.

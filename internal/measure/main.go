@@ -1,44 +1,132 @@
+// Command measure runs the program against the scripted endpoint and writes what it costs into the tables of
+// docs/performance.md, beside the aims.
+//
+//	go run ./internal/measure
+//
+// Each run has a process of its own, and so has the endpoint: processor time and memory are those of the program alone, as
+// the kernel accounts for them. The bare loop, against which processor time is held, runs in the same minute on the same
+// machine. All of it is made up from fixed seeds; the figures vary with the machine and with what else it does.
 package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+
+	"annotator/runner"
 )
 
 func main() {
-	ctx := context.Background()
-	show := func(w *walked) {
-		fmt.Printf("%+v\n", *w)
-		if w.Scenes > 0 {
-			fmt.Println("per scene", float64(w.Processor.Microseconds())/float64(w.Scenes), "us", w.Objects/uint64(w.Scenes), "objs", w.Allocated/uint64(w.Scenes), "B")
-		}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	act := measure
+	if len(os.Args) > 1 && roles[os.Args[1]] != nil {
+		act = beChild
 	}
-	switch os.Args[1] {
-	case "story":
-		var n int
-		fmt.Sscan(os.Args[3], &n)
-		if err := writeStory(ctx, os.Args[2], n); err != nil {
-			panic(err)
+	if err := act(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "measure:", err)
+		os.Exit(1)
+	}
+}
+
+// options are what the command can be told.
+type options struct {
+	scenes   sizes
+	tokens   int
+	bareMost int
+	document string
+	folder   string
+	profiles string
+}
+
+// sizes is a flag: numbers of scenes, separated by commas.
+type sizes []int
+
+// String gives the flag's value.
+func (s *sizes) String() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(*s), " ", ","), "[]")
+}
+
+// Set reads the flag's value.
+func (s *sizes) Set(text string) error {
+	*s = nil
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 20 {
+			return fmt.Errorf("%q is no number of scenes, from 20", part)
 		}
-	case "serve":
-		if err := serve(); err != nil {
-			panic(err)
-		}
-	case "walk", "bare":
-		var j walkJob
-		if err := json.Unmarshal([]byte(os.Args[2]), &j); err != nil {
-			panic(err)
-		}
-		do := walk
-		if os.Args[1] == "bare" {
-			do = bare
-		}
-		w, err := do(ctx, j)
+		*s = append(*s, n)
+	}
+	slices.Sort(*s)
+	return nil
+}
+
+func measure(ctx context.Context, args []string) error {
+	o := options{scenes: sizes{100, 1_000, 3_000}}
+	flags := flag.NewFlagSet("measure", flag.ContinueOnError)
+	flags.Var(&o.scenes, "scenes", "lengths of the stories, in scenes")
+	flags.IntVar(&o.tokens, "tokens", 1_000, "scenes of the story that tokens are counted on")
+	flags.IntVar(&o.bareMost, "bare", 10_000, "the longest story that a bare loop goes through, too")
+	flags.StringVar(&o.document, "o", "docs/performance.md", "the document whose tables are written; - for standard output")
+	flags.StringVar(&o.folder, "dir", "", "where databases go and stay; by default a folder that is removed")
+	flags.StringVar(&o.profiles, "profiles", "", "folder for profiles of the longest run and its bare loop; the figures are then higher")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if o.folder == "" {
+		folder, err := os.MkdirTemp("", "measure")
 		if err != nil {
-			panic(err)
+			return fmt.Errorf("make a folder: %w", err)
 		}
-		show(w)
+		defer func() { _ = os.RemoveAll(folder) }()
+		o.folder = folder
 	}
+	tables, err := o.tables(ctx)
+	if err != nil {
+		return err
+	}
+	return writeDocument(o.document, tables)
+}
+
+// tables makes all measurements, and returns the tables by the names that the document has for them.
+func (o *options) tables(ctx context.Context) (map[string]string, error) {
+	var stories []*outcome
+	budget := runner.Defaults().ContextBudget
+	for _, scenes := range o.scenes {
+		s := story{options: o, scenes: scenes, budget: budget, bare: scenes <= o.bareMost, last: scenes == o.scenes[len(o.scenes)-1]}
+		found, err := s.measure(ctx)
+		if err != nil {
+			return nil, err
+		}
+		stories = append(stories, found)
+	}
+	var windows []*outcome
+	for _, budget := range []int{32_768, 131_072} {
+		s := story{options: o, scenes: o.tokens, budget: budget}
+		found, err := s.measure(ctx)
+		if err != nil {
+			return nil, err
+		}
+		windows = append(windows, found)
+	}
+	matching := []timing{timeMatching(1_000), timeMatching(100_000), timeMatching(1_000_000)}
+	var searches []timing
+	for _, entries := range []int{1_000, 100_000} {
+		t, err := timeSearch(ctx, o.folder, entries)
+		if err != nil {
+			return nil, err
+		}
+		searches = append(searches, t)
+	}
+	return map[string]string{
+		"machine":   machine() + "\n",
+		"processor": processorTable(stories), "storage": storageTable(stories), "resume": resumeTable(stories),
+		"tokens": tokenTable(windows), "matching": matchingTable(matching), "search": searchTable(searches),
+	}, nil
 }

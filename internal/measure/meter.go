@@ -10,7 +10,8 @@ import (
 // walked is what a run cost.
 type walked struct {
 	Scenes     int
-	Start      time.Duration // from opening the database to the first state behind INIT, on the wall clock
+	Start      time.Duration // processor time from the opening of the database to the end of INIT
+	Waited     time.Duration // the same on the wall clock
 	Processor  time.Duration // of all scenes
 	Tenths     [10]time.Duration
 	Objects    uint64 // allocated, over all scenes
@@ -21,13 +22,17 @@ type walked struct {
 // meter reads the clocks at the start of the walk and at each scene's end.
 type meter struct {
 	opened time.Time
-	start  time.Duration
+	used   time.Duration // of the processor when the meter was made
+	waited time.Duration // until the walk began
 	first  runtime.MemStats
 	marks  []time.Duration // processor time at the start and behind each scene
 	failed error
 }
 
-func newMeter() *meter { return &meter{opened: time.Now()} }
+func newMeter() *meter {
+	used, err := processorTime()
+	return &meter{opened: time.Now(), used: used, failed: err}
+}
 
 func (m *meter) see(n annotator.Notice) {
 	switch n.Kind {
@@ -39,7 +44,7 @@ func (m *meter) see(n annotator.Notice) {
 }
 
 func (m *meter) begin() {
-	m.start = time.Since(m.opened)
+	m.waited = time.Since(m.opened)
 	runtime.ReadMemStats(&m.first)
 	m.mark()
 }
@@ -63,7 +68,7 @@ func (m *meter) result() (*walked, error) {
 		return nil, err
 	}
 	w := &walked{
-		Scenes: len(m.marks) - 1, Start: m.start, Processor: m.marks[len(m.marks)-1] - m.marks[0],
+		Scenes: len(m.marks) - 1, Start: m.marks[0] - m.used, Waited: m.waited, Processor: m.marks[len(m.marks)-1] - m.marks[0],
 		Objects: last.Mallocs - m.first.Mallocs, Allocated: last.TotalAlloc - m.first.TotalAlloc, PeakMemory: peak,
 	}
 	for tenth := range w.Tenths {

@@ -108,9 +108,8 @@ func sentence(text *strings.Builder, random *rand.Rand) {
 func properName(n int) string {
 	syllables := []string{"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal", "pre", "zu"}
 	name := "Athel"
-	for range 4 {
-		name += syllables[n%len(syllables)]
-		n /= len(syllables)
+	for rest, length := n, 0; rest > 0 || length < 4; rest, length = rest/len(syllables), length+1 {
+		name += syllables[rest%len(syllables)]
 	}
 	return name
 }

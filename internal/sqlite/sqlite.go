@@ -83,12 +83,14 @@ func dsn(path string, mode Mode) (string, error) {
 	query.Set("_error_rc", "1")
 	query.Set("_txlock", "immediate")
 	pragmas := []string{
-		fmt.Sprintf("busy_timeout(%d)", busyMillis), "foreign_keys(1)", "trusted_schema(0)", "mmap_size(0)", "cache_size(-8000)",
+		fmt.Sprintf("busy_timeout(%d)", busyMillis), "foreign_keys(1)", "trusted_schema(0)", "mmap_size(0)",
 	}
 	if mode != ReadOnly {
-		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)", "journal_size_limit(16777216)")
+		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)", "journal_size_limit(16777216)",
+			"cache_size(-8000)")
 	} else {
-		pragmas = append(pragmas, "query_only(1)")
+		// Whatever a reader has cached is void at the writer's next commit: more would be memory for nothing.
+		pragmas = append(pragmas, "query_only(1)", "cache_size(-1000)")
 		query.Set("_txlock", "deferred")
 	}
 	for _, p := range pragmas {
@@ -110,8 +112,11 @@ func Code(err error) int {
 
 // IsUnique reports whether err says that a row with such a key exists.
 func IsUnique(err error) bool {
-	code := Code(err)
-	return code == lib.SQLITE_CONSTRAINT_UNIQUE || code == lib.SQLITE_CONSTRAINT_PRIMARYKEY
+	switch Code(err) {
+	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY, lib.SQLITE_CONSTRAINT_ROWID:
+		return true
+	}
+	return false
 }
 
 // IsConstraint reports whether err says that a row breaks a constraint.
@@ -125,6 +130,7 @@ func Wrap(err error, format string, args ...any) error {
 	wrapped := annotator.Errorf(annotator.Storage, "%s: %w", fmt.Sprintf(format, args...), err)
 	switch code := Code(err); code & 0xff {
 	case lib.SQLITE_NOTADB:
+		wrapped.Kind = annotator.Misused
 		return wrapped.WithAdvice("the file is not a SQLite database, or it is damaged: restore a backup")
 	case lib.SQLITE_CORRUPT:
 		return wrapped.WithAdvice("the database is damaged: restore a backup made with `annotator backup`")

@@ -2,13 +2,14 @@ package offline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // decision is a curator's word on an entry.
 type decision struct {
 	Decision string `json:"decision"`
-	Target   string `json:"target,omitempty"` // of MERGE: the term of the entry it goes into
+	Target   int64  `json:"target,omitempty"` // of MERGE: the id of the entry it goes into
 	Reason   string `json:"reason"`
 }
 
@@ -31,12 +32,8 @@ func (m *Model) judge(w *window, e *entry, similar []entry) decision {
 	if len(own.tokens) == 0 || len(own.tokens) == 1 && m.lex.generic(own.tokens[0]) {
 		return decision{Decision: "REJECT", Reason: fmt.Sprintf("%q is a common word, not a name.", e.term)}
 	}
-	for i := range similar {
-		for _, name := range similar[i].names() {
-			if similar[i].id != e.id && m.lex.partOf(own, m.lex.identify(name)) {
-				return decision{"MERGE", similar[i].term, fmt.Sprintf("%q is a shorter form of %q.", e.term, name)}
-			}
-		}
+	if full := m.fullForm(own, e, similar); full != nil {
+		return decision{"MERGE", full.id, fmt.Sprintf("%q is a shorter form of %q.", e.term, full.term)}
 	}
 	if n := w.occurrences(e); n > 0 {
 		return decision{Decision: "CONFIRM", Reason: fmt.Sprintf("The text shown names it, in %d of its posts.", n)}
@@ -45,6 +42,21 @@ func (m *Model) judge(w *window, e *entry, similar []entry) decision {
 		return decision{Decision: "CONFIRM", Reason: "It has a definition, and nothing shown speaks against it."}
 	}
 	return decision{Decision: "REJECT", Reason: "Nothing shown here names it."}
+}
+
+// fullForm returns the one entry of which a name is part; nil where there is none, or may be more than one.
+func (m *Model) fullForm(own identity, e *entry, similar []entry) *entry {
+	var full *entry
+	for i := range similar {
+		if similar[i].id == e.id || !slices.ContainsFunc(similar[i].names(), func(name string) bool { return m.lex.partOf(own, m.lex.identify(name)) }) {
+			continue
+		}
+		if full != nil {
+			return nil
+		}
+		full = &similar[i]
+	}
+	return full
 }
 
 // occurrences counts the posts in the window that an entry is named in, under any of its names.

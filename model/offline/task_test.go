@@ -46,13 +46,20 @@ func TestSummary(t *testing.T) {
 
 func TestCurator(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct{ shown, decision, target string }{
-		"named":    {`<entry id="1" term="Tobin Vane">A man.</entry><post id="5">Tobin Vane rowed.</post>`, "CONFIRM", ""},
-		"a part":   {`<entry id="1" term="Marrow">A woman.</entry><entry id="2" term="Ysolde Marrow">A captain.</entry>`, "MERGE", "Ysolde Marrow"},
-		"generic":  {`<entry id="1" term="Captain">A rank.</entry>`, "REJECT", ""},
-		"no entry": {``, "REJECT", ""},
+	for name, test := range map[string]struct {
+		shown, decision string
+		target          int64
+	}{
+		"named":    {`<entry id="1" term="Tobin Vane">A man.</entry><post id="5">Tobin Vane rowed.</post>`, "CONFIRM", 0},
+		"a part":   {`<entry id="1" term="Marrow">A woman.</entry><entry id="2" term="Ysolde Marrow">A captain.</entry>`, "MERGE", 2},
+		"of two":   {`<entry id="1" term="Marrow">A name.</entry><entry id="2" term="Ysolde Marrow">A.</entry><entry id="3" term="Tobin Marrow">B.</entry>`, "CONFIRM", 0},
+		"generic":  {`<entry id="1" term="Captain">A rank.</entry>`, "REJECT", 0},
+		"no entry": {``, "REJECT", 0},
 	} {
-		var got struct{ Decision, Target, Reason string }
+		var got struct {
+			Decision, Reason string
+			Target           int64
+		}
 		answer := text(t, withTools(says("user", "Answer CONFIRM, REJECT, MERGE or REVISE.\n"+test.shown)))
 		if err := json.Unmarshal([]byte(answer), &got); err != nil {
 			t.Fatalf("%s: %v", answer, err)

@@ -15,7 +15,7 @@ import (
 // readReply reads the answer to a chat completion: a stream, or one object. What came decides, not what was asked for, since
 // some servers ignore the wish for a stream, and some give it a wrong type.
 func (x *exchange) readReply() (*model.Reply, error) {
-	src := bufio.NewReaderSize(x.answer, 32<<10)
+	src := bufio.NewReader(x.answer)
 	first, err := firstCharacter(src)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

@@ -1,8 +1,9 @@
 package openai
 
 import (
-	"bytes"
 	"io"
+	"net"
+	"slices"
 
 	"annotator"
 	"annotator/model"
@@ -21,11 +22,8 @@ func (s segments) size() (n int64) {
 }
 
 func (s segments) open() (io.ReadCloser, error) {
-	readers := make([]io.Reader, len(s))
-	for i, piece := range s {
-		readers[i] = bytes.NewReader(piece)
-	}
-	return io.NopCloser(io.MultiReader(readers...)), nil
+	pieces := net.Buffers(slices.Clone(s)) // to read them uses them up
+	return io.NopCloser(&pieces), nil
 }
 
 // settings are what stands behind messages and tools, in this order.

@@ -28,10 +28,10 @@ func Annotate(r Request) Reply {
 	question := r.Messages[last].Content
 	at := r.last(isScene)
 	switch {
-	case at != last && strings.Contains(strings.ToLower(question), "summar"):
-		return Reply{Text: fmt.Sprintf("The story so far fills %d messages.", last)}
 	case at != last && strings.Contains(question, "CONFIRM") && strings.Contains(question, "REJECT"):
 		return Reply{Text: `{"decision":"CONFIRM","reason":"It is named in the story."}`}
+	case at != last && strings.Contains(strings.ToLower(question), "summar"):
+		return Reply{Text: fmt.Sprintf("The story so far fills %d messages.", last)}
 	case at < 0:
 		return Reply{Text: "There is nothing to annotate."}
 	}

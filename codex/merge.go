@@ -1,0 +1,109 @@
+package codex
+
+import (
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"annotator"
+)
+
+// Merge returns the revisions that merge one live entry into another, without ids, times or trace: first those of the
+// target, then the one of the source. The target gets every name, tag and claim of the source that it does not have, with
+// the places from which they are known and all their evidence; a sentence that both have gets the evidence of both. The
+// source keeps what it has, and names the target as what took its place. A *Refusal tells why they cannot be merged.
+func Merge(source, target *annotator.Entry, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
+	if source.ID == target.ID {
+		return nil, refuse("SAME", "entry %d cannot be merged into itself", source.ID)
+	}
+	at = max(at, source.Last, target.Last) // what comes over was known by then, wherever it is read
+	from, into := newReviser(source, Edit{Actor: actor, At: at}), newReviser(target, Edit{Actor: actor, At: at})
+	for _, step := range []func() error{
+		from.allowed, into.allowed,
+		func() error { return into.takeNames(source) },
+		func() error { return into.takeTags(source) },
+		func() error { return into.takeClaims(source) },
+		func() error {
+			return from.add(annotator.FieldMerge, string(from.now.Status), strconv.FormatInt(target.ID, 10))
+		},
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return append(into.revisions, from.revisions...), nil
+}
+
+func (r *reviser) takeNames(source *annotator.Entry) error {
+	names := append([]annotator.Alias{{Name: source.Term, From: source.First}}, source.Aliases...)
+	if _, known := findAlias(source, source.Term); known {
+		names = names[1:]
+	}
+	for _, name := range names {
+		if _, known := findAlias(&r.now, name.Name); known {
+			continue
+		}
+		if len(r.now.Aliases) >= MaxItems {
+			return refuse("TOO_LONG", "entries %d and %d together have more than %d names", source.ID, r.now.ID, MaxItems)
+		}
+		if err := r.add(annotator.FieldAlias, "", encode(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reviser) takeTags(source *annotator.Entry) error {
+	r.edit.Tags = slices.Clone(r.now.Tags)
+	for _, tag := range source.Tags {
+		if !slices.Contains(r.edit.Tags, tag) {
+			r.edit.Tags = append(r.edit.Tags, tag)
+		}
+	}
+	return r.tags()
+}
+
+// takeClaims copies the source's claims behind the target's own. A claim that held once is copied as such, for its evidence.
+func (r *reviser) takeClaims(source *annotator.Entry) error {
+	for i := range source.Claims {
+		id, err := r.takeClaim(source.Claims[i])
+		if err != nil {
+			return err
+		}
+		for _, evidence := range source.Claims[i].Evidence {
+			if err := r.takeEvidence(id, evidence); err != nil {
+				return err
+			}
+		}
+	}
+	if n := utf8.RuneCountInString(r.now.Definition()); n > MaxDefinition {
+		return refuse("TOO_LONG", "the definitions of entries %d and %d together have %d characters; at most %d", source.ID, r.now.ID, n, MaxDefinition)
+	}
+	return nil
+}
+
+// takeClaim returns the id that a claim of the source has in the target.
+func (r *reviser) takeClaim(claim annotator.Claim) (int64, error) {
+	var last int64
+	ord := 0
+	for i := range r.now.Claims {
+		held := &r.now.Claims[i]
+		if Normalize(held.Text) == Normalize(claim.Text) && (held.Until == 0 || claim.Until != 0) {
+			return held.ID, nil
+		}
+		last = max(last, held.ID)
+		if held.Until == 0 {
+			ord++
+		}
+	}
+	claim.ID, claim.Ord, claim.Evidence = last+1, ord, nil
+	return claim.ID, r.add(annotator.FieldClaim, "", encode(claim))
+}
+
+func (r *reviser) takeEvidence(claim int64, evidence annotator.Evidence) error {
+	evidence.Claim = claim
+	if slices.Contains(r.now.Claims[claimIndex(&r.now, claim)].Evidence, evidence) {
+		return nil
+	}
+	return r.add(annotator.FieldEvidence, "", encode(evidence))
+}

@@ -1,0 +1,118 @@
+package tokens
+
+import "math"
+
+// Observation is a prompt that a server has counted.
+type Observation struct {
+	Size   Size
+	Tokens int // as reported
+}
+
+// Memory is how many observations a counter learns from: the newest.
+const Memory = 32
+
+// Counter estimates sizes in tokens. It fits the rate of each kind of sign to the newest observations, by least squares.
+// The zero Counter has learned nothing.
+type Counter struct {
+	newest  []Observation // at most Memory, oldest first
+	factors *vector       // of the rates; nil before the first observation
+}
+
+type vector [kinds]float64
+
+// rates are tokens a sign, before anything is learned.
+var rates = vector{0.25, 0.5, 1, 1}
+
+// Bounds of what is learned. A report outside them is taken for an error of the server, or for a prompt that it cut.
+const least, most = 0.25, 4.0
+
+// doubt is the weight of what was assumed beside that of an observation: it decides what no observation can tell, such as
+// the rate of a kind that there is next to nothing of.
+const doubt = 0.003
+
+// tokens splits the estimate of a size by kind.
+func (s Size) tokens() vector {
+	var v vector
+	for kind := range s {
+		v[kind] = float64(s[kind]) * rates[kind]
+	}
+	return v
+}
+
+func (v vector) dot(w *vector) float64 {
+	total := 0.0
+	for i := range v {
+		total += v[i] * w[i]
+	}
+	return total
+}
+
+// Count estimates a size in tokens.
+func (c *Counter) Count(s Size) int {
+	factors := &vector{1, 1, 1, 1}
+	if c.factors != nil {
+		factors = c.factors
+	}
+	return int(math.Ceil(s.tokens().dot(factors)))
+}
+
+// Observe takes in a report of the server. What it has learned is a function of the newest observations alone.
+func (c *Counter) Observe(o Observation) {
+	estimate := o.Size.Tokens()
+	if o.Tokens < int(least*float64(estimate)) || o.Tokens > int(most*float64(estimate)) || o.Tokens <= 0 {
+		return
+	}
+	if len(c.newest) == Memory {
+		c.newest = append(c.newest[:0], c.newest[1:]...)
+	}
+	c.newest = append(c.newest, o)
+	c.factors = fit(c.newest)
+}
+
+// fit finds the factors of the rates for which the errors of the estimates, each as a share of what was reported, have the
+// least sum of squares.
+func fit(observations []Observation) *vector {
+	var matrix [kinds]vector
+	var right vector
+	for i := range matrix {
+		matrix[i][i], right[i] = doubt, doubt
+	}
+	for _, o := range observations {
+		share := o.Size.tokens()
+		for i := range share {
+			share[i] /= float64(o.Tokens)
+		}
+		for i := range share {
+			for j := range share {
+				matrix[i][j] += share[i] * share[j]
+			}
+			right[i] += share[i]
+		}
+	}
+	factors := solve(matrix, right)
+	for i := range factors {
+		factors[i] = min(max(factors[i], least), most)
+	}
+	return &factors
+}
+
+// solve returns the solution of a system of equations whose matrix is symmetric and positive definite, so that none of the
+// divisors is zero.
+func solve(matrix [kinds]vector, right vector) vector {
+	for i := range matrix {
+		for below := i + 1; below < kinds; below++ {
+			by := matrix[below][i] / matrix[i][i]
+			for j := i; j < kinds; j++ {
+				matrix[below][j] -= by * matrix[i][j]
+			}
+			right[below] -= by * right[i]
+		}
+	}
+	for i := kinds - 1; i >= 0; i-- {
+		for j := i + 1; j < kinds; j++ {
+			right[i] -= matrix[i][j] * right[j]
+		}
+		right[i] /= matrix[i][i]
+	}
+	return right
+}

@@ -1,0 +1,365 @@
+package window_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"annotator"
+	"annotator/context/tokens"
+	"annotator/context/window"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// encode renders a group on a wire of the test's own: a JSON value for each message.
+func encode(group []annotator.Message) ([]byte, error) {
+	var all [][]byte
+	for _, m := range group {
+		text, err := json.Marshal(m)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, text)
+	}
+	return bytes.Join(all, []byte(",")), nil
+}
+
+// decode reads a history back.
+func decode(t rapid.TB, history []byte) []annotator.Message {
+	t.Helper()
+	var messages []annotator.Message
+	if err := json.Unmarshal(slices.Concat([]byte("["), history, []byte("]")), &messages); err != nil {
+		t.Fatalf("%v in %q", err, history)
+	}
+	return messages
+}
+
+// fold folds rows at once.
+func fold(t rapid.TB, f annotator.Fold, rows []annotator.Trace) *window.Window {
+	t.Helper()
+	w, err := window.New(encode, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rows {
+		if err := w.Add(&rows[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+func history(t rapid.TB, w *window.Window) []byte {
+	t.Helper()
+	h, err := w.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Clone(h)
+}
+
+// journal draws the rows of some turns, as a run writes them.
+func journal(t *rapid.T) []annotator.Trace {
+	var rows []annotator.Trace
+	for turn := range rapid.Int64Range(0, 5).Draw(t, "turns") {
+		if rapid.Bool().Draw(t, "prompt") {
+			rows = append(rows, annotator.Trace{Kind: annotator.TracePrompt, Content: "1"})
+		}
+		rows = append(rows, turnRows(t, turn+1)...)
+	}
+	for i := range rows {
+		rows[i].ID = int64(i + 1)
+	}
+	return rows
+}
+
+func turnRows(t *rapid.T, turn int64) []annotator.Trace {
+	rows := []annotator.Trace{{Turn: turn, Kind: annotator.TraceScene, Content: "<scene>", Shows: shows(t)}}
+	add := func(kind annotator.TraceKind, content string) *annotator.Trace {
+		rows = append(rows, annotator.Trace{Turn: turn, Seq: len(rows), Kind: kind, Content: content})
+		return &rows[len(rows)-1]
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "rounds") {
+		reply(t, add)
+		if rapid.Bool().Draw(t, "note") {
+			add(annotator.TraceNote, "Go on.")
+		}
+	}
+	if rapid.Bool().Draw(t, "close") {
+		add(annotator.TraceClose, "No more.")
+	}
+	return rows
+}
+
+// reply draws a reply with its calls and their results, or with updates that the model is not shown.
+func reply(t *rapid.T, add func(annotator.TraceKind, string) *annotator.Trace) {
+	text := rapid.SampledFrom([]string{"", "Well.", "<think>Hm.</think> Yes.", strings.Repeat("long é ", 200), `"\n,{}`}).Draw(t, "text")
+	add(annotator.TraceReply, text).Reasoning = "because"
+	calls := rapid.IntRange(0, 3).Draw(t, "calls")
+	for i := range calls {
+		call := add(annotator.TraceCall, "")
+		call.CallID, call.Tool, call.Arguments = fmt.Sprint("c", i), "glossary_search", `{"query":"x"}`
+	}
+	for i := range calls {
+		result := add(annotator.TraceResult, "found")
+		result.CallID, result.Shows = fmt.Sprint("c", i), shows(t)
+	}
+	if calls == 0 && rapid.Bool().Draw(t, "update") {
+		add(annotator.TraceUpdate, "not shown")
+	}
+}
+
+func shows(t *rapid.T) []annotator.Shown {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) annotator.Shown {
+		return annotator.Shown{Entry: rapid.Int64Range(1, 3).Draw(t, "entry"), Revision: rapid.Int64Range(1, 4).Draw(t, "revision")}
+	}), 0, 2).Draw(t, "shows")
+}
+
+// naive says what the model is to see, one row after the other.
+func naive(rows []annotator.Trace) []annotator.Message {
+	messages := []annotator.Message{}
+	for _, row := range rows {
+		switch row.Kind {
+		case annotator.TraceScene, annotator.TraceNote:
+			messages = append(messages, annotator.Message{Role: annotator.RoleUser, Content: row.Content})
+		case annotator.TraceReply, annotator.TraceClose:
+			messages = append(messages, annotator.Message{Role: annotator.RoleAssistant, Content: row.Content, Reasoning: row.Reasoning})
+		case annotator.TraceCall:
+			last := &messages[len(messages)-1]
+			last.ToolCalls = append(last.ToolCalls, annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: row.Arguments})
+		case annotator.TraceResult:
+			messages = append(messages, annotator.Message{Role: annotator.RoleTool, Content: row.Content, ToolCallID: row.CallID})
+		}
+	}
+	return messages
+}
+
+// TestFoldIsTheJournal folds rows at once and step by step, asking for the history wherever a request could be sent: it is
+// what a naive reading of the rows gives, and only ever grows at its end.
+func TestFoldIsTheJournal(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rows := journal(t)
+		whole := history(t, fold(t, annotator.Fold{}, rows))
+		if diff := cmp.Diff(naive(rows), decode(t, whole)); diff != "" {
+			t.Fatalf("(-journal +history):\n%s", diff)
+		}
+		steps, former := fold(t, annotator.Fold{}, nil), []byte(nil)
+		for i := range rows {
+			if err := steps.Add(&rows[i]); err != nil {
+				t.Fatal(err)
+			}
+			if i+1 < len(rows) && (rows[i+1].Kind == annotator.TraceCall || rows[i+1].Kind == annotator.TraceResult) {
+				continue // a call is not answered: there is nothing to send yet
+			}
+			now := history(t, steps)
+			if !bytes.HasPrefix(now, former) {
+				t.Fatalf("row %d changed what stood before it:\n%s\n%s", i+1, former, now)
+			}
+			former = now
+		}
+		if !bytes.Equal(former, whole) {
+			t.Fatalf("step by step\n%s\nat once\n%s", former, whole)
+		}
+	})
+}
+
+// TestEncoderGetsGroups: a message at a time, but all results of a reply together.
+func TestEncoderGetsGroups(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var parted string
+		w, err := window.New(func(group []annotator.Message) ([]byte, error) {
+			role := string(group[0].Role)
+			if len(group) > 1 && slices.ContainsFunc(group, func(m annotator.Message) bool { return m.Role != annotator.RoleTool }) {
+				t.Fatalf("a group of %+v", group)
+			}
+			if role == "tool" && strings.HasSuffix(parted, "tool ") {
+				t.Fatal("the results of one reply came in two groups")
+			}
+			parted += role + " "
+			return []byte("{}"), nil
+		}, annotator.Fold{})
+		for _, row := range journal(t) {
+			err = errors.Join(err, w.Add(&row))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		history(t, w)
+	})
+}
+
+// TestTurns: the window knows its turns, what stands before each, and what each is made of.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rows := journal(t)
+		w := fold(t, annotator.Fold{Memory: rapid.SampledFrom([]string{"", "The story so far."}).Draw(t, "memory")}, rows)
+		all := history(t, w)
+		_, before, _ := w.Before(1)
+		for i, turn := range w.Turns() {
+			prefix, size, err := w.Before(turn.ID)
+			if err != nil || !bytes.HasPrefix(all, prefix) || size != before {
+				t.Fatalf("before turn %d stand %d bytes made of %v, want %v (%v)", turn.ID, len(prefix), size, before, err)
+			}
+			if want := len(decode(t, prefix)); i == 0 && want != min(2, 2*len(prefix)) {
+				t.Fatalf("before the first turn stand %d messages", want)
+			}
+			own := slices.DeleteFunc(slices.Clone(rows), func(row annotator.Trace) bool { return row.Turn != turn.ID })
+			if want := measure(naive(own)); turn.Size != want {
+				t.Fatalf("turn %d is made of %v, want %v", turn.ID, turn.Size, want)
+			}
+			before = before.Plus(turn.Size)
+			if next := w.Next(turn.ID); next != (turn.ID+1)%int64(len(w.Turns())+1) {
+				t.Fatalf("turn %d is followed by %d", turn.ID, next)
+			}
+		}
+		if rest, size, _ := w.Before(99); !bytes.Equal(rest, all) || size != w.Size() || size != before {
+			t.Fatalf("all of it is %v, want %v", size, before)
+		}
+	})
+}
+
+// measure is what messages are made of.
+func measure(messages []annotator.Message) tokens.Size {
+	var size tokens.Size
+	for _, m := range messages {
+		size = size.Plus(tokens.Measure(m.Content)).Framed(tokens.PerMessage)
+		for _, call := range m.ToolCalls {
+			size = size.Plus(tokens.Measure(call.Name)).Plus(tokens.Measure(call.Arguments)).Framed(tokens.PerCall)
+		}
+	}
+	return size
+}
+
+// TestTrims: what a turn says that it would save is what it saves, and no other turn changes.
+func TestTrims(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rows := journal(t)
+		plain := fold(t, annotator.Fold{}, rows).Turns()
+		strip, cut := rapid.Int64Range(0, 5).Draw(t, "strip"), rapid.Int64Range(0, 5).Draw(t, "cut")
+		stripped, shortened := fold(t, annotator.Fold{Strip: strip}, rows), fold(t, annotator.Fold{Cut: cut, CutAt: 500}, rows)
+		for i, turn := range plain {
+			saved := tokens.Size{}
+			if turn.ID <= strip {
+				saved = turn.Strips
+			}
+			if got := turn.Size.Minus(stripped.Turns()[i].Size); got != saved {
+				t.Fatalf("without its thinking turn %d saves %v, foretold %v", turn.ID, got, saved)
+			}
+			saved = tokens.Size{}
+			if turn.ID <= cut {
+				saved = turn.Cuts
+			}
+			if got := turn.Size.Minus(shortened.Turns()[i].Size); got != saved {
+				t.Fatalf("cut, turn %d saves %v, foretold %v", turn.ID, got, saved)
+			}
+		}
+		if strip == 5 && bytes.Contains(history(t, stripped), []byte("Hm.")) {
+			t.Fatal("there is thinking left")
+		}
+		for _, m := range decode(t, history(t, shortened)) {
+			if n := utf8.RuneCountInString(m.Content); cut == 5 && n > 510 {
+				t.Fatalf("a reply of %d characters is left", n)
+			}
+		}
+	})
+}
+
+func TestMemoryStandsFirst(t *testing.T) {
+	t.Parallel()
+	rows := []annotator.Trace{{Turn: 4, Kind: annotator.TraceScene, Content: "scene 4"}}
+	messages := decode(t, history(t, fold(t, annotator.Fold{Memory: "The story so far.", Through: 3}, rows)))
+	roles := ""
+	for _, m := range messages {
+		roles += string(m.Role) + " "
+	}
+	if roles != "user assistant user " || messages[0].Content != "The story so far." || messages[2].Content != "scene 4" {
+		t.Errorf("the history is %+v", messages)
+	}
+}
+
+// TestShows: an entry is shown as its newest showing has it.
+func TestShows(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rows := journal(t)
+		w := fold(t, annotator.Fold{}, rows)
+		newest := map[int64]int64{}
+		for _, row := range rows {
+			for _, s := range row.Shows {
+				newest[s.Entry] = s.Revision
+			}
+		}
+		for entry := range int64(4) {
+			for revision := range int64(5) {
+				if got, want := w.Shows(entry, revision), newest[entry] == revision && revision != 0; got != want {
+					t.Fatalf("shows entry %d as of revision %d: %v, newest is %d", entry, revision, got, newest[entry])
+				}
+			}
+		}
+	})
+}
+
+// FuzzArguments: whatever a model wrote as the arguments of a call, an object is sent again.
+func FuzzArguments(f *testing.F) {
+	for _, seed := range []string{`{"a":1}`, ``, `null`, `[]`, `1`, `"x"`, `{"a":`, `{}}`, "\xff", `{"a":1} {"b":2}`, ` {} `, `{"a":"` + "\x00" + `"}`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, arguments string) {
+		rows := []annotator.Trace{
+			{Turn: 1, Kind: annotator.TraceScene},
+			{Turn: 1, Kind: annotator.TraceReply},
+			{Turn: 1, Kind: annotator.TraceCall, CallID: "c", Tool: "t", Arguments: arguments},
+		}
+		sent := decode(t, history(t, fold(t, annotator.Fold{}, rows)))[1].ToolCalls[0].Arguments
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(sent), &fields); err != nil || fields == nil {
+			t.Errorf("%q is sent as %q", arguments, sent)
+		}
+		if json.Unmarshal([]byte(arguments), &fields) == nil && fields != nil && utf8.ValidString(arguments) && sent != arguments {
+			t.Errorf("the object %q is sent as %q", arguments, sent)
+		}
+	})
+}
+
+func TestCallWithoutReply(t *testing.T) {
+	t.Parallel()
+	for _, before := range [][]annotator.Trace{nil, {{Turn: 1, Kind: annotator.TraceScene}}} {
+		w := fold(t, annotator.Fold{}, before)
+		if err := w.Add(&annotator.Trace{Turn: 1, Kind: annotator.TraceCall}); annotator.KindOf(err) != annotator.Violation {
+			t.Errorf("after %d rows: %v", len(before), err)
+		}
+	}
+}
+
+func TestEncoderFails(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("no wire")
+	fail := func([]annotator.Message) ([]byte, error) { return nil, broken }
+	if _, err := window.New(fail, annotator.Fold{Memory: "x"}); !errors.Is(err, broken) {
+		t.Errorf("memory: %v", err)
+	}
+	w, err := window.New(fail, annotator.Fold{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Add(&annotator.Trace{Turn: 1, Kind: annotator.TraceScene}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.History(); !errors.Is(err, broken) {
+		t.Errorf("history: %v", err)
+	}
+	if err := w.Add(&annotator.Trace{Turn: 1, Kind: annotator.TraceReply}); !errors.Is(err, broken) {
+		t.Errorf("the next row: %v", err)
+	}
+}

@@ -1,0 +1,170 @@
+package curator
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/context/prompt"
+)
+
+//go:embed question.md
+var instruction string
+
+//go:embed system.md
+var system string
+
+// System returns the system prompt of a curator who is not asked in the name of the one who wrote the glossary.
+func System() string { return system }
+
+// How much a question shows, in code points and items, so that it fits beside a full window.
+const (
+	firstLength    = 2000 // of the post that names the candidate first
+	neighborLength = 600  // of each other post
+	similarLength  = 600  // of a similar entry's definition
+	quoteLength    = 300
+	maxQuotes      = 12
+)
+
+// Question is what the judge is asked about a candidate, as one message. What is the same for all stands first, for the
+// server's cache.
+func (c *Candidate) Question() string {
+	var b strings.Builder
+	b.WriteString(instruction)
+	b.WriteString("\n<candidate>\n")
+	b.WriteString(prompt.Entry(&c.Entry))
+	c.quotes(&b)
+	b.WriteString("</candidate>\n")
+	c.posts(&b)
+	c.likenesses(&b)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// quotes shows what the definition rests on. Each quotation names the sentence of the definition that it stands behind.
+func (c *Candidate) quotes(b *strings.Builder) {
+	shown, sentence := 0, 0
+	for i := range c.Entry.Claims {
+		claim := &c.Entry.Claims[i]
+		if claim.Until != 0 {
+			continue
+		}
+		sentence++
+		for _, e := range claim.Evidence {
+			if shown++; shown > maxQuotes {
+				return
+			}
+			fmt.Fprintf(b, "<quote post=\"%d\" sentence=\"%d\" kind=\"%s\">%s</quote>\n", e.Post, sentence, claim.Kind,
+				prompt.Escape(beginning(e.Quote, quoteLength)))
+		}
+	}
+}
+
+func (c *Candidate) posts(b *strings.Builder) {
+	if len(c.Posts) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "<first_appearance post=\"%d\">\n", c.First)
+	for i := range c.Posts {
+		p := &c.Posts[i]
+		most := neighborLength
+		if p.ID == c.First {
+			most = firstLength
+		}
+		fmt.Fprintf(b, "<post id=\"%d\" author=\"%s\">\n%s\n</post>\n", p.ID, prompt.Escape(p.Name), prompt.Escape(c.excerpt(p.Body, most)))
+	}
+	b.WriteString("</first_appearance>\n")
+}
+
+func (c *Candidate) likenesses(b *strings.Builder) {
+	if len(c.Similar) == 0 {
+		return
+	}
+	b.WriteString("<similar>\n")
+	for i := range c.Similar {
+		e := c.Similar[i]
+		e.Claims = []annotator.Claim{{Text: beginning(e.Definition(), similarLength)}}
+		b.WriteString(prompt.Entry(&e))
+	}
+	b.WriteString("</similar>\n")
+}
+
+const cutMark = " [...] "
+
+// beginning cuts a text.
+func beginning(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most]) + cutMark
+}
+
+// excerpt cuts a text to what stands around the first of the candidate's names in it, or to its beginning.
+func (c *Candidate) excerpt(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	from := max(0, min(c.mention(text)-most/3, len(runes)-most))
+	cut := string(runes[from : from+most])
+	if from > 0 {
+		cut = cutMark + cut
+	}
+	if from+most < len(runes) {
+		cut += cutMark
+	}
+	return strings.TrimSpace(cut)
+}
+
+// mention returns where in a text one of the candidate's names stands first, in code points; 0 where none does.
+func (c *Candidate) mention(text string) int {
+	at := len(text)
+	for _, name := range names(&c.Entry) {
+		if i := strings.Index(text, name); i >= 0 {
+			at = min(at, i)
+		}
+	}
+	if at == len(text) {
+		return 0
+	}
+	return len([]rune(text[:at]))
+}
+
+// FirstNaming returns the index of the first post that names an entry, in any spelling that codex.Normalize makes the same;
+// -1 where none does.
+func FirstNaming(posts []annotator.Post, e *annotator.Entry) int {
+	wanted := names(e)
+	for i := range wanted {
+		wanted[i] = codex.Normalize(wanted[i])
+	}
+	return slices.IndexFunc(posts, func(p annotator.Post) bool {
+		body := codex.Normalize(p.Body)
+		return slices.ContainsFunc(wanted, func(name string) bool { return name != "" && strings.Contains(body, name) })
+	})
+}
+
+// names returns the names of an entry, the term among them.
+func names(e *annotator.Entry) []string {
+	list := []string{e.Term}
+	for _, alias := range e.Aliases {
+		if alias.Name != e.Term {
+			list = append(list, alias.Name)
+		}
+	}
+	return list
+}
+
+const unusable = "\n\nYour former answer could not be used: "
+
+// Correction is a question asked once more, with what was wrong with the answer.
+func Correction(question, wrong string) string {
+	return question + unusable + prompt.Escape(beginning(wrong, MaxReason)) + "\nAnswer with exactly one JSON object and nothing else."
+}
+
+// IsCorrection reports whether a message is a correction of the question.
+func IsCorrection(message, question string) bool {
+	return strings.HasPrefix(message, question+unusable)
+}

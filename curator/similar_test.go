@@ -1,0 +1,87 @@
+package curator_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/curator"
+)
+
+func TestLikeAndClosest(t *testing.T) {
+	t.Parallel()
+	all := []annotator.Entry{
+		entry(1, "Ysolde Marrow"), entry(2, "Ysolde Marow"), entry(3, "Marrow"), entry(4, "YSOLDE  marrow (ghost)"), entry(5, "Gallows Quay"),
+		entry(6, "Yseult Marrow"), entry(7, "Ysolde Barrow"), entry(8, "Ysolde Marrows"), entry(9, "曙光"), entry(10, "曙光"),
+	}
+	all[6].Status = annotator.Retired
+	index := curator.NewIndex()
+	for i := range all {
+		for _, alias := range all[i].Aliases {
+			index.Add(all[i].ID, alias.Name)
+		}
+	}
+	like := index.Like(&all[0])
+	if diff := cmp.Diff([]int64{2, 3, 4, 6, 7, 8}, like); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int64{10}, index.Like(&all[8])); diff != "" {
+		t.Error(diff)
+	}
+	var closest []int64
+	for _, e := range curator.Closest(&all[0], append(all, all...)) {
+		closest = append(closest, e.ID)
+	}
+	if diff := cmp.Diff([]int64{4, 3, 8, 2, 6}, closest); diff != "" {
+		t.Errorf("closest: %s", diff)
+	}
+}
+
+// TestLikeFindsWhatIsLike holds the index against a comparison of all names with all.
+func TestLikeFindsWhatIsLike(t *testing.T) {
+	t.Parallel()
+	name := rapid.StringOfN(rapid.SampledFrom([]rune("abAé 曙")), 1, 8, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfN(name, 1, 12).Draw(t, "names")
+		index := curator.NewIndex()
+		for i, n := range names {
+			index.Add(int64(i), n)
+		}
+		index.Add(0, names[0]) // once more
+		var want []int64
+		for i := range names[1:] {
+			if similar(names[0], names[i+1]) >= curator.Likeness {
+				want = append(want, int64(i+1))
+			}
+		}
+		if diff := cmp.Diff(want, index.Like(&annotator.Entry{ID: 0, Term: names[0]})); diff != "" {
+			t.Fatalf("like %q of %q: %s", names[0], names, diff)
+		}
+	})
+}
+
+// similar is the trigram likeness of two names, written as it is defined.
+func similar(a, b string) float64 {
+	one, other := trigrams(a), trigrams(b)
+	shared := 0
+	for _, gram := range one {
+		if slices.Contains(other, gram) {
+			shared++
+		}
+	}
+	return float64(shared) / float64(len(one)+len(other)-shared)
+}
+
+func trigrams(name string) []string {
+	runes := []rune("  " + codex.Normalize(name) + " ")
+	var all []string
+	for i := 0; i+3 <= len(runes); i++ {
+		all = append(all, string(runes[i:i+3]))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// story is one length of story under one context budget.
+type story struct {
+	*options
+	scenes int
+	budget int // tokens
+	bare   bool
+	last   bool // the longest one
+}
+
+// outcome is what came of it.
+type outcome struct {
+	story
+	program  *walked
+	loop     *walked // of the bare loop; nil where it was not asked for
+	resume   walked  // in the middle of several, by Start
+	database int64   // bytes of the file
+	facts    facts
+}
+
+// rounds is how often program and bare loop take turns on a story: a short one is over before the machine is steady. The
+// quickest of each counts.
+func (s *story) rounds() int { return min(max(2_000/s.scenes, 1), 5) }
+
+func (s *story) measure(ctx context.Context) (*outcome, error) {
+	name := filepath.Join(s.folder, fmt.Sprintf("%d-%d", s.scenes, s.budget))
+	job := walkJob{Corpus: name + ".corpus.db", ContextBudget: s.budget}
+	if err := writeStory(ctx, job.Corpus, s.scenes); err != nil {
+		return nil, err
+	}
+	o := &outcome{story: *s}
+	for round := range s.rounds() {
+		job.DB = fmt.Sprintf("%s.%d.db", name, round)
+		if err := o.round(ctx, job); err != nil {
+			return nil, err
+		}
+	}
+	info, err := os.Stat(job.DB)
+	if err != nil {
+		return nil, fmt.Errorf("look at the database: %w", err)
+	}
+	o.database = info.Size()
+	if o.facts, err = readFacts(ctx, job.DB); err != nil {
+		return nil, err
+	}
+	o.resume, err = resume(ctx, job)
+	return o, err
+}
+
+func (o *outcome) round(ctx context.Context, job walkJob) error {
+	if err := o.take(ctx, "walk", job, &o.program); err != nil || !o.bare {
+		return err
+	}
+	job.DB += ".recorded"
+	return o.take(ctx, "bare", job, &o.loop)
+}
+
+// take has a process walk the story, and keeps what it says if it was the quickest yet.
+func (o *outcome) take(ctx context.Context, role string, job walkJob, best **walked) error {
+	server, err := startEndpoint(ctx)
+	if err != nil {
+		return err
+	}
+	job.Endpoint = server.base
+	if o.last && o.profiles != "" {
+		job.Profile = filepath.Join(o.profiles, role+".prof")
+	}
+	found, err := child(ctx, role, job)
+	if err := errors.Join(err, server.stop()); err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%s: %d scenes, budget %d: %.2f ms a scene\n", role, found.Scenes, job.ContextBudget, millis(found.Processor)/float64(found.Scenes))
+	if *best == nil || found.Processor < (*best).Processor {
+		*best = found
+	}
+	return nil
+}
+
+// resume goes on with a finished run in several processes, which then have nothing left to do.
+func resume(ctx context.Context, job walkJob) (walked, error) {
+	server, err := startEndpoint(ctx)
+	if err != nil {
+		return walked{}, err
+	}
+	job.Endpoint, job.ListOnly = server.base, true
+	var all []walked
+	for range 9 {
+		found, err := child(ctx, "walk", job)
+		if err != nil {
+			return walked{}, errors.Join(err, server.stop())
+		}
+		all = append(all, *found)
+	}
+	slices.SortFunc(all, func(a, b walked) int { return cmp.Compare(a.Start, b.Start) })
+	return all[len(all)/2], server.stop()
+}
+
+// facts are what the database of a finished run tells. Tokens are the endpoint's.
+type facts struct {
+	messages         int64 // bytes of all that was said
+	calls            int64
+	prompt, uncached int64
+	floor            int64 // of the scenes' own text
+	entries, results int64 // of the entries shown with scenes, of the tools' results
+	summaries        int64
+	summaryPrompt    int64
+	summaryCached    int64
+	compactions      int64
+}
+
+func readFacts(ctx context.Context, path string) (facts, error) {
+	var f facts
+	for _, part := range []struct {
+		text    string
+		targets []*int64
+	}{
+		{`SELECT sum(length(CAST(content AS BLOB)) + length(CAST(reasoning AS BLOB)) + length(CAST(arguments AS BLOB))) FROM trace`,
+			[]*int64{&f.messages}},
+		{`SELECT calls, prompt_tokens, prompt_tokens - cached_tokens FROM run_state`, []*int64{&f.calls, &f.prompt, &f.uncached}},
+		{`SELECT sum((length(CAST(substr(content, 1, instr(content, '</scene>') + 7) AS BLOB)) + 3) / 4),
+			sum(length(CAST(substr(content, instr(content, '</scene>') + 8) AS BLOB)) / 4) FROM trace WHERE kind = 'scene'`,
+			[]*int64{&f.floor, &f.entries}},
+		{`SELECT coalesce(sum((length(CAST(content AS BLOB)) + 3) / 4), 0) FROM trace WHERE kind = 'tool_result'`, []*int64{&f.results}},
+		{`SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0) FROM call WHERE purpose = 'summarise'`,
+			[]*int64{&f.summaries, &f.summaryPrompt, &f.summaryCached}},
+		{`SELECT count(*) FROM compaction`, []*int64{&f.compactions}},
+	} {
+		rows, err := query(ctx, path, part.text)
+		if err != nil {
+			return f, err
+		}
+		for i, target := range part.targets {
+			*target, _ = rows[0][i].(int64) // a sum over nothing is NULL
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// writeDocument puts the tables in the place of those that stand in a document between <!-- name --> and <!-- end -->.
+func writeDocument(path string, tables map[string]string) error {
+	if path == "-" {
+		for name, text := range tables {
+			fmt.Printf("%s\n\n%s\n", name, text)
+		}
+		return nil
+	}
+	document, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the document: %w", err)
+	}
+	for name, text := range tables {
+		begin, end := []byte("<!-- "+name+" -->\n"), []byte("<!-- end -->")
+		before, rest, found := bytes.Cut(document, begin)
+		_, after, closed := bytes.Cut(rest, end)
+		if !found || !closed {
+			return fmt.Errorf("%s has no place for the table %q", path, name)
+		}
+		document = bytes.Join([][]byte{before, begin, []byte("\n" + text + "\n"), end, after}, nil)
+	}
+	return os.WriteFile(path, document, 0o644)
+}
+
+// markdown renders a table.
+func markdown(head []string, rows [][]string) string {
+	var text strings.Builder
+	line := func(cells []string) { text.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
+	line(head)
+	text.WriteString("|" + strings.Repeat(" ---: |", len(head)) + "\n")
+	for _, row := range rows {
+		line(row)
+	}
+	return text.String()
+}
+
+// aim renders a figure with whether it is within what it should be.
+func aim(figure, most float64, format string) string {
+	verdict := "met"
+	if figure > most {
+		verdict = "missed"
+	}
+	return fmt.Sprintf(format+" (%s)", figure, verdict)
+}
+
+func processorTable(stories []*outcome) string {
+	var rows [][]string
+	for _, o := range stories {
+		n := float64(o.scenes)
+		row := []string{
+			count(int64(o.scenes)), fmt.Sprintf("%.2f", millis(o.program.Processor)/n), "not run", "", aim(o.program.flatness(), 1.1, "%.2f"),
+			fmt.Sprintf("%.0f", float64(o.program.Objects)/n), fmt.Sprintf("%.0f", float64(o.program.Allocated)/n/1e3),
+		}
+		if o.loop != nil {
+			row[2] = fmt.Sprintf("%.2f", millis(o.loop.Processor)/n)
+			row[3] = aim(ratio(o.program.Processor, o.loop.Processor), 1.5, "%.2f")
+		}
+		rows = append(rows, row)
+	}
+	return markdown([]string{
+		"scenes", "program, ms a scene", "bare loop, ms", "ratio (aim 1.5)", "last tenth / first (aim 1.1)", "objects allocated a scene", "KB allocated",
+	}, rows)
+}
+
+// flatness is what the last tenth of the scenes costs to what the first does.
+func (w *walked) flatness() float64 { return ratio(w.Tenths[len(w.Tenths)-1], w.Tenths[0]) }
+
+func storageTable(stories []*outcome) string {
+	var rows [][]string
+	for _, o := range stories {
+		n := float64(o.scenes)
+		rows = append(rows, []string{
+			count(int64(o.scenes)), fmt.Sprintf("%.1f", float64(o.database)/n/1e3), fmt.Sprintf("%.1f", float64(o.facts.messages)/n/1e3),
+			aim(float64(o.database)/float64(o.facts.messages), 2, "%.2f"),
+		})
+	}
+	return markdown([]string{"scenes", "database, KB a scene", "messages, KB a scene", "ratio (aim 2)"}, rows)
+}
+
+// bytesPerToken is the scripted endpoint's.
+const bytesPerToken = 4
+
+func resumeTable(stories []*outcome) string {
+	var rows [][]string
+	for _, o := range stories {
+		most := 60 + 3*float64(o.budget*bytesPerToken)/1e6
+		rows = append(rows, []string{
+			count(int64(o.scenes)), aim(millis(o.resume.Start), 5, "%.1f"), fmt.Sprintf("%.1f", millis(o.resume.Waited)), aim(float64(o.program.PeakMemory)/1e6, most, "%.1f"), fmt.Sprintf("%.1f", most),
+		})
+	}
+	return markdown([]string{"scenes", "resume, ms of processor (aim 5)", "on the clock", "peak memory, MB", "aim, MB"}, rows)
+}
+
+func tokenTable(windows []*outcome) string {
+	var rows [][]string
+	for i, o := range windows {
+		n, f := float64(o.scenes), o.facts
+		each := func(tokens int64) string { return count(int64(float64(tokens)/n + 0.5)) }
+		rows = append(rows, []string{
+			count(int64(o.budget)), fmt.Sprintf("%.2f", float64(f.calls)/n), each(f.prompt), each(f.uncached), each(f.floor),
+			aim(float64(f.uncached)/float64(f.floor), []float64{1.4, 1.15}[i], "%.2f"), each(f.entries), each(f.results),
+			fmt.Sprintf("%.0f", float64(f.summaries)/n*1e3), cachedShare(f),
+		})
+	}
+	return markdown([]string{
+		"context budget", "calls a scene", "prompt", "uncached", "floor: the scene", "uncached / floor (aims 1.4, 1.15)", "of it: entries shown",
+		"tools' results", "summaries per 1,000 scenes", "of their prompts cached (aim 99 %)",
+	}, rows)
+}
+
+func cachedShare(f facts) string {
+	if f.summaryPrompt == 0 {
+		return "none made"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(f.summaryCached)/float64(f.summaryPrompt))
+}
+
+func matchingTable(timings []timing) string {
+	return timingTable("names", "to match a scene of 2,000 words, us", "to fill the index, ms", 4, timings)
+}
+
+func searchTable(timings []timing) string {
+	return timingTable("entries", "to search for a name, us", "to write them, ms", 2, timings)
+}
+
+func timingTable(what, each, fill string, most float64, timings []timing) string {
+	var rows [][]string
+	for i, t := range timings {
+		times := "1"
+		if i > 0 {
+			times = aim(ratio(t.each, timings[0].each), most, "%.2f")
+		}
+		rows = append(rows, []string{
+			count(int64(t.entries)), fmt.Sprintf("%.0f", float64(t.each.Nanoseconds())/1e3), times, fmt.Sprintf("%.0f", millis(t.fill)),
+		})
+	}
+	return markdown([]string{what, each, fmt.Sprintf("times the first (aim %.0f)", most), fill}, rows)
+}
+
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// count writes a number with commas between its thousands.
+func count(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// machine names what the figures were made on.
+func machine() string {
+	return fmt.Sprintf("%d processors, %s, %s/%s", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

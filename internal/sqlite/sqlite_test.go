@@ -1,0 +1,303 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/internal/sqlite"
+
+	"pgregory.net/rapid"
+)
+
+// table makes a database with a table at path, closed again.
+func table(t rapid.TB, path string) {
+	t.Helper()
+	db := open(t, path, sqlite.Create)
+	exec(t, db, `CREATE TABLE word (w TEXT NOT NULL UNIQUE CHECK (w <> 'no')) STRICT; INSERT INTO word VALUES ('yes')`)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t rapid.TB, path string, mode sqlite.Mode) *sql.DB {
+	t.Helper()
+	db, err := sqlite.Open(context.Background(), path, mode, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func exec(t rapid.TB, db *sql.DB, statement string) {
+	t.Helper()
+	if _, err := db.ExecContext(context.Background(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func ask(t rapid.TB, db *sql.DB, query string) string {
+	t.Helper()
+	var answer string
+	if err := db.QueryRowContext(context.Background(), query).Scan(&answer); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return answer
+}
+
+// TestAnyPath opens files whose names mean something in a URI: the database is in the file of that very name.
+func TestAnyPath(t *testing.T) {
+	t.Parallel()
+	dir, n := t.TempDir(), 0
+	try := func(t rapid.TB, name string) {
+		t.Helper()
+		n++
+		folder := filepath.Join(dir, fmt.Sprint(n))
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(folder, name)
+		table(t, path)
+		files, err := os.ReadDir(folder)
+		if err != nil || len(files) != 1 || files[0].Name() != name {
+			t.Fatalf("%q made %v (%v)", name, files, err)
+		}
+		db := open(t, path, sqlite.ReadOnly)
+		defer func() { _ = db.Close() }()
+		if got := ask(t, db, `SELECT w FROM word`); got != "yes" {
+			t.Fatalf("%q holds %q", name, got)
+		}
+	}
+	for _, name := range []string{
+		"plain.db", "two words.db", "why?.db", "why?mode=memory", "no#1.db", "100%.db", "%41.db", "a&b=c.db", "file:x.db", ":memory:", "Größe 東京.db",
+		"semi;colon", "'quoted' \"twice\"", "~", "+", "back\\slash", "line\nbreak",
+	} {
+		try(t, name)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		try(t, rapid.StringMatching(`[a-z?#%&=:;+ '"\\~.éπ漢]{1,12}db`).Draw(t, "name"))
+	})
+}
+
+func TestRelativePath(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table(t, "relative.db")
+	if _, err := os.Stat("relative.db"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReadOnly tries every way to write through a connection that is for reading.
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	table(t, path)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, path, sqlite.ReadOnly)
+	for _, statement := range []string{
+		`INSERT INTO word VALUES ('more')`, `CREATE TABLE x (y)`, `PRAGMA user_version = 7`, `VACUUM`, `PRAGMA journal_mode = DELETE`,
+		`PRAGMA query_only = 0; INSERT INTO word VALUES ('more')`, `DROP TABLE word`,
+	} {
+		_, _ = db.ExecContext(t.Context(), statement)
+	}
+	if got := ask(t, db, `SELECT group_concat(w) FROM word`); got != "yes" {
+		t.Errorf("the table holds %s", got)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the file has changed (%v)", err)
+	}
+}
+
+// TestPragmas asks each of two connections of a pool: what is set by a statement would hold for one of them only.
+func TestPragmas(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	table(t, path)
+	for mode, want := range map[sqlite.Mode]map[string]string{
+		sqlite.ReadWrite: {
+			"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "trusted_schema": "0", "busy_timeout": "10000", "wal_autocheckpoint": "16000",
+			"query_only": "0",
+		},
+		sqlite.ReadOnly: {"journal_mode": "wal", "foreign_keys": "1", "trusted_schema": "0", "busy_timeout": "10000", "query_only": "1"},
+	} {
+		db := open(t, path, mode)
+		for range 2 { // the first connection is held while the second is asked
+			conn, err := db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			for pragma, value := range want {
+				var got string
+				if err := conn.QueryRowContext(t.Context(), `PRAGMA `+pragma).Scan(&got); err != nil || got != value {
+					t.Errorf("mode %s: %s is %s, want %s (%v)", mode, pragma, got, value, err)
+				}
+			}
+			if _, err := conn.ExecContext(t.Context(), `SELECT "no such column"`); err == nil {
+				t.Errorf("mode %s takes a misspelt name for text", mode)
+			}
+			if _, err := conn.ExecContext(t.Context(), `PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = ''`); err == nil {
+				t.Errorf("mode %s lets the schema be written", mode)
+			}
+		}
+		defer func() { _ = db.Close() }()
+	}
+}
+
+// TestImmediate has two transactions read first and write later, as would deadlock if they were deferred.
+func TestImmediate(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	table(t, path)
+	pool := open(t, path, sqlite.ReadWrite)
+	defer func() { _ = pool.Close() }()
+	exec(t, pool, `CREATE TABLE number (n INTEGER) STRICT; INSERT INTO number VALUES (0)`)
+	done := make(chan error)
+	for range 2 {
+		go func() {
+			db, err := sqlite.Open(context.Background(), path, sqlite.ReadWrite, 1)
+			for range 50 {
+				err = errors.Join(err, count(db))
+			}
+			done <- errors.Join(err, db.Close())
+		}()
+	}
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := ask(t, pool, `SELECT n FROM number`); got != "100" {
+		t.Errorf("two counted to %s", got)
+	}
+}
+
+func count(db *sql.DB) error {
+	tx, err := db.BeginTx(context.Background(), nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	var n int
+	if err := tx.QueryRowContext(context.Background(), `SELECT n FROM number`).Scan(&n); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(context.Background(), `UPDATE number SET n = ?`, n+1); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func TestNothingIsMade(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, mode := range []sqlite.Mode{sqlite.ReadOnly, sqlite.ReadWrite} {
+		if _, err := sqlite.Open(t.Context(), filepath.Join(dir, "missing.db"), mode, 1); annotator.KindOf(err) != annotator.NotFound {
+			t.Errorf("mode %s: %v", mode, err)
+		}
+		if _, err := sqlite.Open(t.Context(), dir, mode, 1); annotator.KindOf(err) != annotator.Misused {
+			t.Errorf("mode %s, a folder: %v", mode, err)
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("made %v (%v)", files, err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	table(t, path)
+	db := open(t, path, sqlite.ReadWrite)
+	defer func() { _ = db.Close() }()
+	for statement, want := range map[string]struct{ unique, constraint bool }{
+		`INSERT INTO word VALUES ('yes')`:                   {true, true},
+		`INSERT INTO word (rowid, w) VALUES (1, 'another')`: {true, true},
+		`INSERT INTO word VALUES ('no')`:                    {false, true},
+		`INSERT INTO word VALUES (NULL)`:                    {false, true},
+		`INSERT INTO nowhere VALUES (1)`:                    {false, false},
+	} {
+		_, err := db.ExecContext(t.Context(), statement)
+		if err == nil || sqlite.IsUnique(err) != want.unique || sqlite.IsConstraint(err) != want.constraint || sqlite.IsCorrupt(err) {
+			t.Errorf("%s: %v (code %d)", statement, err, sqlite.Code(err))
+		}
+	}
+	if sqlite.Code(nil) != 0 || sqlite.Code(errors.New("x")) != 0 || sqlite.IsConstraint(nil) {
+		t.Error("an error that is not SQLite's has a code")
+	}
+}
+
+// TestWrapAdvises makes the errors that a user may meet, and looks for a word on what to do.
+func TestWrapAdvises(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.db")
+	table(t, path)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, bytes []byte) string {
+		if err := os.WriteFile(filepath.Join(dir, name), bytes, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(dir, name)
+	}
+	opening := func(path string, mode sqlite.Mode) error {
+		_, err := sqlite.Open(t.Context(), path, mode, 1)
+		return err
+	}
+	reader := open(t, path, sqlite.ReadOnly)
+	defer func() { _ = reader.Close() }()
+	full := open(t, path, sqlite.ReadWrite)
+	defer func() { _ = full.Close() }()
+	exec(t, full, `PRAGMA max_page_count = 1`)
+	for _, test := range []struct {
+		name string
+		err  error
+		says string
+	}{
+		{"garbage", opening(write("garbage", []byte(strings.Repeat("x", 5000))), sqlite.ReadWrite), "restore a backup"},
+		{"cut off", opening(write("cut", whole[:5000]), sqlite.ReadOnly), "restore a backup"},
+		{"no folder", opening(filepath.Join(dir, "no", "folder"), sqlite.Create), "can be written"},
+		{"for reading", failing(reader, `INSERT INTO word VALUES ('x')`), "can be written"},
+		{"full", failing(full, `CREATE TABLE big AS SELECT printf('%.*c', 1000000, 'x')`), "free space"},
+	} {
+		err := sqlite.Wrap(test.err, "try %s", test.name)
+		if annotator.KindOf(err) == "" || !strings.Contains(fmt.Sprint(err), test.says) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+func failing(db *sql.DB, statement string) error {
+	_, err := db.ExecContext(context.Background(), statement)
+	return err
+}
+
+// TestWrapLeavesAlone what is no error of SQLite's, or has its kind already.
+func TestWrapLeavesAlone(t *testing.T) {
+	t.Parallel()
+	known := annotator.Errorf(annotator.Held, "held")
+	for _, err := range []error{nil, sql.ErrNoRows, known, fmt.Errorf("more: %w", known)} {
+		if got := sqlite.Wrap(err, "try"); got != err {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+	cause := errors.New("cause")
+	if err := sqlite.Wrap(cause, "try %d", 1); !errors.Is(err, cause) || annotator.KindOf(err) != annotator.Storage || err.Error() != "try 1: cause" {
+		t.Errorf("an unknown error became %v", err)
+	}
+}

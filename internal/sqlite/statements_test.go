@@ -1,0 +1,85 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"annotator/internal/sqlite"
+)
+
+// TestStatementsAreKept runs the same text in the ways that could get in each other's way: within its own rows, after the
+// schema has changed under it, after it failed, and among more texts than a connection keeps.
+func TestStatementsAreKept(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	pool, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "kept.db"), sqlite.Create, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	tx, err := pool.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	exec := func(query string, args ...any) error {
+		t.Helper()
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	}
+	const insert, all = `INSERT INTO word (n, text) VALUES (?, ?)`, `SELECT * FROM word ORDER BY n`
+	if err := exec(`CREATE TABLE word (n INTEGER PRIMARY KEY, text TEXT NOT NULL)`); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 200 {
+		if err := exec(insert, n, fmt.Sprint(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := exec(insert, 7, "again"); !sqlite.IsUnique(err) {
+		t.Fatalf("a second row 7: %v", err)
+	}
+	if err := exec(insert, 200, "200"); err != nil {
+		t.Fatalf("after a failure: %v", err)
+	}
+	// walk reads the words, for the first so many of them once more inside the loop.
+	var walk func(inside int) (words, columns int)
+	walk = func(inside int) (words, columns int) {
+		rows, err := tx.QueryContext(ctx, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = rows.Close() }()
+		names, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			if words++; words <= inside {
+				if found, _ := walk(0); found != 201 {
+					t.Errorf("%d words inside another reading", found)
+				}
+			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return words, len(names)
+	}
+	if words, columns := walk(3); words != 201 || columns != 2 {
+		t.Errorf("%d words of %d columns", words, columns)
+	}
+	if err := exec(`ALTER TABLE word ADD COLUMN note TEXT`); err != nil {
+		t.Fatal(err)
+	}
+	if words, columns := walk(0); words != 201 || columns != 3 {
+		t.Errorf("%d words of %d columns, after a column was added", words, columns)
+	}
+	for n := range 300 {
+		var found int
+		if err := tx.QueryRowContext(ctx, fmt.Sprintf(`SELECT n FROM word WHERE n = %d`, n%200)).Scan(&found); err != nil || found != n%200 {
+			t.Fatalf("%d: %d, %v", n, found, err)
+		}
+	}
+}

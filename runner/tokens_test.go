@@ -1,0 +1,136 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"annotator"
+	"annotator/corpus"
+	"annotator/model/scripted"
+	"annotator/runner"
+)
+
+// scripts are letters to make words of, and how many a word has.
+var scripts = map[string]struct {
+	letters string
+	word    int
+	space   string
+}{
+	"Latin":    {"etaoinshrdlucmfwyp", 5, " "},
+	"Cyrillic": {"оеаинтсрвлкмдпуяыь", 6, " "},
+	"CJK":      {"的一是不了人我在有他这为之大来以个中上们", 8, "，"},
+}
+
+// prose writes a number of characters in a script, the same for the same seed.
+func prose(script string, characters int, seed uint64) string {
+	s := scripts[script]
+	letters := []rune(s.letters)
+	random := rand.New(rand.NewPCG(seed, 1))
+	var b strings.Builder
+	for n, word := 0, 0; n < characters; n++ {
+		b.WriteRune(letters[random.IntN(len(letters))])
+		if word++; word >= s.word/2+random.IntN(s.word) {
+			word = 0
+			b.WriteString(s.space)
+			if random.IntN(12) == 0 {
+				b.WriteString("Mirel Ash. ")
+			}
+		}
+	}
+	return b.String()
+}
+
+// writeTale makes a corpus of threads, each a list of scenes, each of which is one post. A reader's post stands between the
+// scenes and, where wanted, behind the last of each thread.
+func writeTale(t testing.TB, path string, threads [][]string, readerEnds bool) {
+	t.Helper()
+	ctx := context.Background()
+	w, err := corpus.Create(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := int64(100)
+	post := func(thread int64, name, body string, tags ...string) {
+		t.Helper()
+		p := annotator.Post{Thread: thread, ID: id, Time: id, Name: name, Body: body, Tags: tags}
+		if _, err := w.Post(ctx, &p, corpus.File{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		id++
+	}
+	for n, scenes := range threads {
+		thread := id
+		if err := w.Thread(ctx, thread, fmt.Sprintf("Chapter %d", n+1)); err != nil {
+			t.Fatal(err)
+		}
+		for i, body := range scenes {
+			post(thread, "Storyteller", body, annotator.TagStory)
+			if readerEnds || i < len(scenes)-1 {
+				post(thread, "Reader", "Go on.")
+			}
+		}
+	}
+	if err := w.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newTale is a stage for such a corpus. Its server refuses what the strictest template would, and any prompt beyond the
+// context that the run is configured with.
+func newTale(t testing.TB, threads [][]string, budget int, options scripted.Options) *stage {
+	t.Helper()
+	s := &stage{t: t, dir: t.TempDir(), config: runner.Defaults()}
+	s.corpus = filepath.Join(s.dir, "story.corpus.db")
+	writeTale(t, s.corpus, threads, true)
+	s.config.ContextBudget, s.config.Retry.Base = budget, time.Millisecond
+	options.Strict, options.MaxModelLen = true, budget
+	s.serve(options)
+	return s
+}
+
+// lawful demands that no request was refused for its length or by the template.
+func (s *stage) lawful(name string) {
+	s.t.Helper()
+	s.verify(name)
+	s.noViolations()
+	if n := s.count(name, `SELECT count(*) FROM call WHERE outcome = 'shrink'`); n > 0 {
+		s.t.Errorf("%d requests passed the limit", n)
+	}
+}
+
+// TestTokensAreKnownBeforehand: after ten calls the estimate of each next prompt, made before it is sent, is within 3 % of
+// what the server then reports, also where a compaction has just changed the window.
+func TestTokensAreKnownBeforehand(t *testing.T) {
+	t.Parallel()
+	for script := range scripts {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			var scenes []string
+			for n := range 40 {
+				scenes = append(scenes, prose(script, 1_500+137*(n%7), uint64(n)))
+			}
+			s := newTale(t, [][]string{scenes[:17], scenes[17:]}, 16_000, scripted.Options{})
+			s.config.MaxTokens = 1_500
+			if err := s.run("told"); err != nil {
+				t.Fatal(err)
+			}
+			s.lawful("told")
+			if n := s.count("told", `SELECT count(*) FROM compaction WHERE tier IN ('1', '2')`); n < 3 {
+				t.Fatalf("%d compactions", n)
+			}
+			for _, purpose := range []string{"annotate", "summarise"} {
+				worst := s.count("told", `SELECT max(abs(estimate - prompt_tokens) * 10000 / prompt_tokens)
+					FROM call WHERE outcome = 'ok' AND id > 10 AND purpose = '`+purpose+`'`)
+				t.Logf("%s: at worst %.2f %%", purpose, float64(worst)/100)
+				if worst > 300 {
+					t.Errorf("%s: an estimate is %.2f %% off", purpose, float64(worst)/100)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/internal/sqlite"
+)
+
+// PointKind is what a point of the story or of the run is named by.
+type PointKind string
+
+// The kinds of points.
+const (
+	PointScene    PointKind = "scene" // its end
+	PointPost     PointKind = "post"
+	PointThread   PointKind = "thread" // its end
+	PointSnapshot PointKind = "snapshot"
+)
+
+// Point is a point of the story, or of the run, as people name it.
+type Point struct {
+	Kind PointKind
+	ID   int64 // of a scene: its number
+}
+
+// String gives the point in the form that ParsePoint reads.
+func (p Point) String() string { return string(p.Kind) + ":" + strconv.FormatInt(p.ID, 10) }
+
+// ParsePoint reads scene:N, post:ID, thread:ID or snapshot:N; a bare number is a scene's. The error is of kind Misused.
+func ParsePoint(text string) (Point, error) {
+	kind, number, named := strings.Cut(strings.TrimSpace(text), ":")
+	if !named {
+		kind, number = string(PointScene), kind
+	}
+	p := Point{Kind: PointKind(kind)}
+	id, err := strconv.ParseInt(number, 10, 64)
+	switch p.Kind {
+	case PointScene, PointPost, PointThread, PointSnapshot:
+		if p.ID = id; err == nil && id > 0 {
+			return p, nil
+		}
+	}
+	return Point{}, annotator.Errorf(annotator.Misused, "%q names no point of the story", text).
+		WithAdvice("name one as scene:12, post:3456, thread:78 or snapshot:9")
+}
+
+// Moment is how far the story was read. The codex as of a moment is the sum of the revisions up to there.
+type Moment struct {
+	Place annotator.Place // of the last post that was read
+	bound string          // the column of table revision that has a bound
+	last  int64           // the bound
+}
+
+// Moment finds a point in the story; NotFound, with advice, where it is not there, or is not read yet.
+func (db *DB) Moment(ctx context.Context, p Point) (Moment, error) {
+	switch p.Kind {
+	case PointSnapshot:
+		s, err := db.Snapshot(ctx, p.ID)
+		if err != nil {
+			return Moment{}, err
+		}
+		return db.SnapshotMoment(ctx, &s)
+	case PointPost:
+		place, err := db.PlaceOf(ctx, p.ID)
+		if err != nil {
+			return Moment{}, err
+		}
+		return db.placeMoment(ctx, p, place.Scene(), place.Rank())
+	case PointThread:
+		var last int64
+		row := db.read.QueryRowContext(ctx, `SELECT coalesce(max(last_scene), 0) FROM thread_state WHERE thread_id = ?`, p.ID)
+		if err := row.Scan(&last); err != nil {
+			return Moment{}, sqlite.Wrap(err, "read thread %d in %s", p.ID, db.path)
+		}
+		if last == 0 {
+			return Moment{}, annotator.Errorf(annotator.NotFound, "thread %d has no scene", p.ID).WithAdvice("name a scene or a post: --as-of scene:N")
+		}
+		return db.placeMoment(ctx, p, int(last), -1)
+	}
+	return db.placeMoment(ctx, p, int(p.ID), -1)
+}
+
+// SnapshotMoment returns the moment at which a snapshot was taken.
+func (db *DB) SnapshotMoment(ctx context.Context, s *annotator.Snapshot) (Moment, error) {
+	scene, err := db.Scene(ctx, s.Scene)
+	if err != nil {
+		return Moment{}, err
+	}
+	return Moment{Place: annotator.PlaceAt(scene.N, len(scene.Posts)-1), bound: "id", last: s.Revision}, nil
+}
+
+// placeMoment returns the moment at which the post of a rank was read; the scene's last post where the rank is negative.
+func (db *DB) placeMoment(ctx context.Context, p Point, n, rank int) (Moment, error) {
+	scene, err := db.Scene(ctx, n)
+	if annotator.KindOf(err) == annotator.NotFound {
+		return Moment{}, annotator.Errorf(annotator.NotFound, "the story has no %s", strings.Replace(p.String(), ":", " ", 1)).
+			WithAdvice("`annotator status` tells how many scenes it has")
+	}
+	if err != nil {
+		return Moment{}, err
+	}
+	if scene.State != SceneRecorded && scene.State != SceneQuarantined {
+		return Moment{}, annotator.Errorf(annotator.NotFound, "scene %d is not read yet", n).WithAdvice("`annotator status` tells how far the run has come")
+	}
+	if rank < 0 {
+		rank = len(scene.Posts) - 1
+	}
+	place := annotator.PlaceAt(n, rank)
+	return Moment{Place: place, bound: "at", last: int64(place)}, nil
+}
+
+// PlaceOf returns the place of a post; NotFound for a post that no scene holds.
+func (db *DB) PlaceOf(ctx context.Context, post int64) (annotator.Place, error) {
+	found, err := collect(ctx, db.read, func(rows *sql.Rows, p *annotator.Place) error {
+		var scene, rank int
+		err := rows.Scan(&scene, &rank)
+		*p = annotator.PlaceAt(scene, rank)
+		return err
+	}, `SELECT s.n, p.key FROM scene s, json_each(s.posts) p WHERE p.value = ? LIMIT 1`, post)
+	if err != nil {
+		return 0, sqlite.Wrap(err, "look for post %d in %s", post, db.path)
+	}
+	if len(found) == 0 {
+		return 0, annotator.Errorf(annotator.NotFound, "post %d is in no scene of the story", post).
+			WithAdvice("a reader's remark, or a post that is not there: name one that tells the story, or a scene: scene:N")
+	}
+	return found[0], nil
+}
+
+// AsOf returns the codex as it stood at a moment: every entry that there was, live or not, by id. The places of an entry's
+// revisions never fall, so that each entry's part of them is a beginning, and adds up.
+func (db *DB) AsOf(ctx context.Context, m Moment) ([]annotator.Entry, error) {
+	return db.sum(ctx, m.bound+` <= ?`, m.last)
+}
+
+// Histories returns the entries that have changed between two snapshots, as they stood at either; an entry that was not
+// there at the first is only among those of the second.
+func (db *DB) Histories(ctx context.Context, from, to *annotator.Snapshot) (before, after []annotator.Entry, err error) {
+	const changed = `entry_id IN (SELECT entry_id FROM revision WHERE id > ? AND id <= ?) AND id <= ?`
+	before, err = db.sum(ctx, changed, from.Revision, to.Revision, from.Revision)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err = db.sum(ctx, changed, from.Revision, to.Revision, to.Revision)
+	return before, after, err
+}
+
+// sum adds up the revisions that a condition picks, to entries by id.
+func (db *DB) sum(ctx context.Context, where string, args ...any) ([]annotator.Entry, error) {
+	refuse := func(err error) error {
+		return annotator.Errorf(annotator.Violation, "read the codex of the past in %s: %w", db.path, err).WithAdvice("check the database with `annotator verify`")
+	}
+	summed, err := replay(ctx, db.read, refuse, where, args...)
+	if err != nil {
+		return nil, sqlite.Wrap(err, "read the codex of the past in %s", db.path)
+	}
+	entries := make([]annotator.Entry, 0, len(summed))
+	for _, id := range slices.Sorted(maps.Keys(summed)) {
+		entries = append(entries, *summed[id])
+	}
+	return entries, nil
+}
+
+// replay adds up the revisions that a condition picks. Of one that cannot be read, refused decides whether to go on. What an
+// entry's past weighs is kept only as far as the entry itself.
+func replay(ctx context.Context, q querier, refused func(error) error, where string, args ...any) (map[int64]*annotator.Entry, error) {
+	entries := map[int64]*annotator.Entry{}
+	err := each(ctx, q, func(rows *sql.Rows) error {
+		var r annotator.Revision
+		if err := scanRevision(rows, &r); err != nil {
+			return err
+		}
+		if entries[r.Entry] == nil {
+			entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
+		}
+		if err := codex.Apply(entries[r.Entry], &r); err != nil {
+			return refused(err)
+		}
+		return nil
+	}, `SELECT `+revisionColumns+` FROM revision WHERE `+where+` ORDER BY id`, args...)
+	return entries, err
+}

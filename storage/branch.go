@@ -1,0 +1,140 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/internal/sqlite"
+)
+
+// Branch makes a new database at out: what the one at path was at a snapshot. A run goes on from it as it went on then; the
+// one at path stays as it is, also while a run goes on in it. A file that is at out already is not touched.
+func Branch(ctx context.Context, path, out string, snapshot int64) error {
+	db, err := Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.Snapshot(ctx, snapshot); err != nil {
+		return err
+	}
+	// What is cut is a copy by another name, so that what goes by the name of out is never half a branch.
+	draft := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".branch")
+	discard(draft)
+	defer discard(draft)
+	if err := db.Backup(ctx, draft); err != nil {
+		return err
+	}
+	if err := cut(ctx, draft, snapshot); err != nil {
+		return sqlite.Wrap(err, "branch %s at snapshot %d", path, snapshot)
+	}
+	branch, err := Open(ctx, draft)
+	if err != nil {
+		return err
+	}
+	return errors.Join(branch.Backup(ctx, out), branch.Close())
+}
+
+func discard(path string) {
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		_ = os.Remove(path + suffix)
+	}
+}
+
+// cut takes out of a database all that came after a snapshot.
+func cut(ctx context.Context, path string, snapshot int64) error {
+	pool, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
+	if err != nil {
+		return err
+	}
+	err = transact(ctx, pool, time.Now, func(tx *tx) error {
+		if _, err := tx.exec(cutPoint, snapshot); err != nil {
+			return err
+		}
+		if _, err := tx.exec(cutRows); err != nil {
+			return err
+		}
+		return tx.rebuild()
+	})
+	return errors.Join(err, pool.Close())
+}
+
+// cutPoint tells where a snapshot stands: its positions, the newest turn, and whether the checkpoint of its scene is due.
+const cutPoint = `CREATE TEMP TABLE point AS SELECT s.id AS snapshot, s.scene, s.trace_id AS trace, s.revision_id AS revision, s.context_id AS context,
+  (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id) AS turn,
+  NOT EXISTS (SELECT 1 FROM snapshot c WHERE c.scene = s.scene AND c.type = 'checkpoint' AND c.id <= s.id) AS due
+  FROM snapshot s WHERE s.id = ?`
+
+// cutRows takes out the rows after the point. What people asked has no place in the run, and stays with the other database.
+const cutRows = `
+PRAGMA defer_foreign_keys = ON;
+DELETE FROM summon_exchange WHERE summon_id IN (SELECT id FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point));
+DELETE FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point);
+DELETE FROM call WHERE trace_id > (SELECT trace FROM point) OR turn > (SELECT turn FROM point)
+  OR trace_id IS NULL AND scene > (SELECT scene FROM point) OR purpose = 'ask' AND turn = 0;
+UPDATE episode SET gone = NULL WHERE gone > (SELECT trace FROM point);
+DELETE FROM episode WHERE trace_id > (SELECT trace FROM point);
+DELETE FROM compaction WHERE trace_id > (SELECT trace FROM point);
+DELETE FROM revision WHERE id > (SELECT revision FROM point);
+DELETE FROM snapshot WHERE id > (SELECT snapshot FROM point);
+DELETE FROM trace WHERE id > (SELECT trace FROM point);
+UPDATE scene SET state = 'pending', attempts = 0, turn = 0, reason = '', raw = NULL, started_at = NULL, recorded_at = NULL
+  WHERE n > (SELECT scene FROM point);
+UPDATE thread_state SET status = 'in_progress', completed_at = NULL WHERE last_scene > (SELECT scene - due FROM point);
+UPDATE thread_state SET status = 'pending', started_at = NULL
+  WHERE status = 'in_progress' AND NOT EXISTS (SELECT 1 FROM scene s WHERE s.thread_id = thread_state.thread_id AND s.attempts > 0);
+UPDATE run_state SET state = 'CHECKPOINT', halted = '', holder = '', context_id = p.context, turn = p.turn,
+  open_scene = iif(p.due, p.scene, 0), entries = 0,
+  recorded = (SELECT count(*) FROM scene WHERE state = 'recorded'),
+  quarantined = (SELECT count(*) FROM scene WHERE state = 'quarantined'),
+  (calls, prompt_tokens, cached_tokens, completion_tokens) = (SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),
+    coalesce(sum(completion_tokens), 0) FROM call WHERE outcome NOT IN ('open', 'lost'))
+  FROM point p;
+DELETE FROM snapshot_context WHERE id NOT IN (SELECT CAST(content AS INTEGER) FROM trace WHERE kind = 'prompt');
+DELETE FROM evidence;
+DELETE FROM claim;
+DELETE FROM glossary_tag;
+DELETE FROM glossary_alias;
+DELETE FROM glossary_entry;`
+
+// rebuild makes the codex anew from its revisions, row by row as they were written: even the numbers that rows were given
+// are those they had.
+func (tx *tx) rebuild() error {
+	const page = 1000
+	entries := map[int64]*annotator.Entry{}
+	for last := int64(0); ; {
+		revisions, err := collect(tx.ctx, tx, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE id > ? ORDER BY id LIMIT ?`, last, page)
+		if err != nil {
+			return err
+		}
+		for i := range revisions {
+			r := &revisions[i]
+			last = r.ID
+			if entries[r.Entry] == nil {
+				entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
+			}
+			if err := cmp.Or(codex.Apply(entries[r.Entry], r), tx.putPart(r)); err != nil {
+				return err
+			}
+		}
+		if len(revisions) < page {
+			break
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(entries)) {
+		if err := tx.putEntry(entries[id], true, ""); err != nil {
+			return err
+		}
+	}
+	_, err := tx.exec(`UPDATE glossary_entry SET created_at = (SELECT min(changed_at) FROM revision WHERE entry_id = glossary_entry.id),
+		updated_at = (SELECT max(changed_at) FROM revision WHERE entry_id = glossary_entry.id)`)
+	return err
+}

@@ -1,0 +1,181 @@
+package storage_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/storage"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// twoThreads is a story with entries 1 and 2 of the first thread, and 3 of the second, of which a scene is still to be read.
+func twoThreads(t *testing.T) *story {
+	t.Helper()
+	s := newStory(t, t.TempDir(), scenesOf(2, 2))
+	s.read(creates("Dawn (ship)", "Dawn is a ship. She sails.", "ship"))
+	s.read(creates("Dusk", "Dusk is a ship. She sails.", "wreck"))
+	s.read(func(ctx context.Context, g *storage.Glossary) error {
+		revisions, err := codex.Revise(&annotator.Entry{}, codex.Edit{
+			Name: new("Mik's Dawn"), Definition: new("A song."), Actor: annotator.ActorModel, At: annotator.PlaceAt(3, 0),
+		})
+		if err != nil {
+			return err
+		}
+		_, err = g.Revise(ctx, revisions)
+		return err
+	})
+	return s
+}
+
+func (s *story) entry(id int64) *annotator.Entry {
+	s.Helper()
+	e, err := s.db.Glossary().Entry(s.ctx, id)
+	s.ok(err)
+	return e
+}
+
+// curates begins a call of the curator's.
+func (s *story) curates() *storage.Call {
+	s.Helper()
+	c := &storage.Call{Purpose: "curate", Attempt: 1, Estimate: 100}
+	s.ok(s.db.OpenCall(s.ctx, c))
+	return c
+}
+
+func record(entry int64, actor annotator.Actor) annotator.Revision {
+	return annotator.Revision{
+		Entry: entry, Field: annotator.FieldCuratorDecision, New: `{"decision":"NONE","thread":1000}`, At: annotator.PlaceAt(3, 1), Actor: actor,
+	}
+}
+
+func (s *story) undecided(after int64, threads ...int64) []int64 {
+	s.Helper()
+	ids, err := s.db.Undecided(s.ctx, after, threads...)
+	s.ok(err)
+	return ids
+}
+
+func TestUndecided(t *testing.T) {
+	t.Parallel()
+	s := twoThreads(t)
+	check := func(what string, got []int64, want ...int64) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	check("all", s.undecided(0), 1, 2, 3)
+	check("the first thread", s.undecided(0, 1000), 1, 2)
+	check("the second thread", s.undecided(0, 999), 3)
+	check("both", s.undecided(0, 999, 1000), 1, 2, 3)
+	check("no thread of the story", s.undecided(0, 0))
+	before, err := s.db.LastCheckpoint(s.ctx)
+	s.ok(err)
+	s.ok(s.db.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(1, annotator.ActorRule)}))
+	check("after a decision", s.undecided(before, 1000), 2)
+	check("once more", s.undecided(before+1, 1000), 1, 2)
+	s.clean()
+	confirmed := codex.Edit{Status: new(annotator.Confirmed)}
+	s.read(revises(1, confirmed), func(ctx context.Context, g *storage.Glossary) error {
+		_, err := g.Revise(ctx, []annotator.Revision{{Entry: 2, Field: annotator.FieldLock, New: "yes", At: annotator.PlaceAt(4, 0), Actor: annotator.ActorModel}})
+		return err
+	})
+	check("confirmed and locked", s.undecided(0), 3)
+}
+
+// TestDecide merges one entry into another, in one transaction with the answer that asked for it.
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	s := twoThreads(t)
+	revisions, err := codex.Merge(s.entry(1), s.entry(2), annotator.ActorCurator, annotator.PlaceAt(3, 1))
+	s.ok(err)
+	revisions = append(revisions, record(1, annotator.ActorCurator))
+	row := &annotator.Trace{Kind: annotator.TraceReply, Content: `{"decision":"MERGE","target":2}`}
+	call := s.curates()
+	call.Usage = annotator.Usage{Prompt: 50, Completion: 10, Exact: true}
+	s.ok(s.db.Decide(s.ctx, call, row, revisions))
+	s.clean()
+	for _, r := range revisions {
+		if r.Trace != row.ID || r.Turn != 0 {
+			t.Errorf("revision %d commits with row %d of turn %d, the answer is row %d", r.ID, r.Trace, r.Turn, row.ID)
+		}
+	}
+	if e := s.entry(1); e.Status != annotator.Merged || e.MergedInto != 2 {
+		t.Errorf("entry 1 is %s into %d", e.Status, e.MergedInto)
+	}
+	target := s.entry(2)
+	if diff := cmp.Diff([]string{"ship", "wreck"}, target.Tags); diff != "" || target.Definition() != "Dusk is a ship. She sails. Dawn is a ship." {
+		t.Errorf("the target: %q %s", target.Definition(), diff)
+	}
+	if quoted := target.Claims[2].Evidence; len(quoted) != 1 {
+		t.Errorf("the evidence of both: %+v", target.Claims)
+	}
+	if found, err := s.db.Glossary().Lookup(s.ctx, "Dawn"); err != nil || found.ID != 2 {
+		t.Errorf("the merged entry's name leads to %v, %v", found, err)
+	}
+	newest, err := s.db.Newest(s.ctx)
+	if err != nil || newest.ID != row.ID || newest.Content != row.Content {
+		t.Errorf("the journal ends with %+v, %v", newest, err)
+	}
+}
+
+// TestDecideIsWhole: what cannot be written in full is not written at all, and the call is still open.
+func TestDecideIsWhole(t *testing.T) {
+	t.Parallel()
+	s := twoThreads(t)
+	before, err := s.db.Newest(s.ctx)
+	s.ok(err)
+	call := s.curates()
+	row := &annotator.Trace{Kind: annotator.TraceReply}
+	err = s.db.Decide(s.ctx, call, row, []annotator.Revision{record(1, annotator.ActorCurator), record(99, annotator.ActorCurator)})
+	if annotator.KindOf(err) == "" {
+		t.Fatalf("a decision on an entry that is not there: %v", err)
+	}
+	after, err := s.db.Newest(s.ctx)
+	s.ok(err)
+	if history, err := s.db.Glossary().Revisions(s.ctx, 1); err != nil || history[len(history)-1].Field == annotator.FieldCuratorDecision {
+		t.Errorf("half a decision was written: %v", err)
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Error(diff)
+	}
+	call.Outcome, call.Fault = string(annotator.Malformed), "no JSON"
+	s.ok(s.db.Decide(s.ctx, call, &annotator.Trace{Kind: annotator.TraceNote, Content: "Once more."}, nil))
+	s.clean()
+	report, err := s.db.Report(s.ctx)
+	s.ok(err)
+	if report.Calls["malformed"] != 1 || report.Calls["open"] != 0 {
+		t.Errorf("calls %v", report.Calls)
+	}
+}
+
+func TestNamesakes(t *testing.T) {
+	t.Parallel()
+	s := twoThreads(t)
+	for id, want := range map[int64][]int64{1: {1, 3}, 2: {2}, 3: {3, 1}} {
+		got, err := s.db.Glossary().Namesakes(s.ctx, s.entry(id), 9)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("namesakes of %d: %v, %v; want %v", id, got, err, want)
+		}
+	}
+	if got, err := s.db.Glossary().Namesakes(s.ctx, &annotator.Entry{Term: "\"*NEAR("}, 9); err != nil || len(got) > 0 {
+		t.Errorf("of signs alone: %v, %v", got, err)
+	}
+	if got, err := s.db.Glossary().Namesakes(s.ctx, &annotator.Entry{Term: "-"}, 9); err != nil || len(got) > 0 {
+		t.Errorf("of no word: %v, %v", got, err)
+	}
+}
+
+func TestThreadAt(t *testing.T) {
+	t.Parallel()
+	s := twoThreads(t)
+	for order, want := range []int64{0, 1000, 999, 0} {
+		if got, err := s.db.ThreadAt(s.ctx, order); err != nil || got != want {
+			t.Errorf("thread %d is %d, %v; want %d", order, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// SnapshotQuery asks for snapshots.
+type SnapshotQuery struct {
+	Kind   string // checkpoint, manual or curator_fork; empty: any
+	Thread int64  // taken in this thread; 0: in any
+	Limit  int    // at most so many; 0: all
+}
+
+const snapshotQuery = `SELECT id, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens FROM snapshot`
+
+func scanSnapshot(rows *sql.Rows, s *annotator.Snapshot) error {
+	return rows.Scan(&s.ID, &s.Kind, &s.Created, &s.Scene, &s.Thread, &s.Trace, &s.Revision, &s.Context, &s.Entries, &s.Tokens)
+}
+
+// Snapshots returns the snapshots that a query finds, newest first.
+func (db *DB) Snapshots(ctx context.Context, query SnapshotQuery) ([]annotator.Snapshot, error) {
+	found, err := collect(ctx, db.read, scanSnapshot, snapshotQuery+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
+		ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit)
+	return found, sqlite.Wrap(err, "read the snapshots in %s", db.path)
+}
+
+// Snapshot returns the snapshot with an id; NotFound if there is none.
+func (db *DB) Snapshot(ctx context.Context, id int64) (annotator.Snapshot, error) {
+	found, err := collect(ctx, db.read, scanSnapshot, snapshotQuery+` WHERE id = ?`, id)
+	switch {
+	case err != nil:
+		return annotator.Snapshot{}, sqlite.Wrap(err, "read snapshot %d in %s", id, db.path)
+	case len(found) == 0:
+		return annotator.Snapshot{}, annotator.Errorf(annotator.NotFound, "there is no snapshot %d in %s", id, db.path).
+			WithAdvice("`annotator snapshot list` names those there are")
+	}
+	return found[0], nil
+}
+
+// Context returns a system prompt with its tools; NotFound if there is none of that id.
+func (db *DB) Context(ctx context.Context, id int64) (Context, error) {
+	c := Context{ID: id}
+	err := db.read.QueryRowContext(ctx, `SELECT hash, system_prompt, tools FROM snapshot_context WHERE id = ?`, id).
+		Scan(&c.Hash, &c.SystemPrompt, &c.Tools)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, annotator.Errorf(annotator.NotFound, "there is no prompt %d in %s", id, db.path)
+	}
+	return c, sqlite.Wrap(err, "read prompt %d in %s", id, db.path)
+}
+
+// MemoryAt returns the episodes that stood in the window after a row of the journal, oldest first.
+func (db *DB) MemoryAt(ctx context.Context, trace int64) ([]annotator.Episode, error) {
+	all, err := collect(ctx, db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode
+		WHERE trace_id <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY id`, trace)
+	return all, sqlite.Wrap(err, "read the episodes in %s", db.path)
+}

@@ -1,0 +1,182 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// Asker says who has summoned a snapshot.
+type Asker string
+
+// The askers.
+const (
+	AskerModel  Asker = "model"
+	AskerPerson Asker = "person"
+)
+
+// Summon is a conversation with the model as it was at a snapshot. It writes nothing but itself.
+type Summon struct {
+	ID        int64
+	Snapshot  int64
+	Turn      int64 // in which the model asked; 0 of a person
+	Exchanges []Exchange
+}
+
+// Exchange is a question with its answer.
+type Exchange struct {
+	Question string
+	Answer   string // not empty
+}
+
+// OpenSummon returns the conversation that the model has open, with all that was said in it; nil where there is none.
+func (db *DB) OpenSummon(ctx context.Context) (*Summon, error) {
+	s := &Summon{}
+	err := db.read.QueryRowContext(ctx, `SELECT id, snapshot_id, turn FROM summon WHERE asker = 'model' AND dismissed_at IS NULL`).
+		Scan(&s.ID, &s.Snapshot, &s.Turn)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err == nil {
+		scan := func(rows *sql.Rows, e *Exchange) error { return rows.Scan(&e.Question, &e.Answer) }
+		s.Exchanges, err = collect(ctx, db.read, scan, `SELECT question, answer FROM summon_exchange WHERE summon_id = ? ORDER BY seq`, s.ID)
+	}
+	return s, sqlite.Wrap(err, "read the open conversation in %s", db.path)
+}
+
+// Exchanges counts what the model has asked of snapshots in a turn.
+func (db *DB) Exchanges(ctx context.Context, turn int64) (int, error) {
+	var n int
+	err := db.read.QueryRowContext(ctx, `SELECT count(*) FROM summon JOIN summon_exchange ON summon_id = id WHERE turn = ? AND turn > 0`, turn).Scan(&n)
+	return n, sqlite.Wrap(err, "read the conversations of turn %d in %s", turn, db.path)
+}
+
+// Summoning is what a tool does to the model's conversations with snapshots. The zero value does nothing.
+type Summoning struct {
+	Open     int64     // a conversation with this snapshot is opened; 0: with none
+	Exchange *Exchange // in the open conversation; nil for none
+	Call     *Call     // that brought the answer of Exchange
+	Dismiss  bool      // the open conversation ends
+	Summary  string    // what the model takes away from it
+}
+
+// Summon writes the result of a tool together with what the tool does to the conversations: both are in the database
+// afterwards, or neither is.
+func (db *DB) Summon(ctx context.Context, row *annotator.Trace, s *Summoning) error {
+	return db.update(ctx, "run "+row.Tool, func(tx *tx) error {
+		if s.Open != 0 {
+			if _, err := tx.openSummon(AskerModel, s.Open, row.Turn); err != nil {
+				return err
+			}
+		}
+		if s.Exchange != nil {
+			if err := tx.exchange(s.Exchange, s.Call); err != nil {
+				return err
+			}
+		}
+		if s.Dismiss {
+			if err := tx.execOne(`UPDATE summon SET dismissed_at = ?, summary = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now, s.Summary); err != nil {
+				return err
+			}
+		}
+		return tx.append(row)
+	})
+}
+
+func (tx *tx) openSummon(asker Asker, snapshot, turn int64) (id int64, err error) {
+	err = tx.QueryRowContext(tx.ctx, `INSERT INTO summon (snapshot_id, asker, turn, opened_at) VALUES (?, ?, ?, ?) RETURNING id`,
+		snapshot, asker, turn, tx.now).Scan(&id)
+	return id, err
+}
+
+// exchange adds to the conversation that the model has open, and ends the call that brought the answer.
+func (tx *tx) exchange(e *Exchange, c *Call) error {
+	c.Outcome = "ok"
+	if err := tx.endCall(c, nil); err != nil {
+		return err
+	}
+	var open int64
+	err := tx.QueryRowContext(tx.ctx, `SELECT id FROM summon WHERE asker = 'model' AND dismissed_at IS NULL`).Scan(&open)
+	if err != nil {
+		return err
+	}
+	return tx.putExchange(open, e, c)
+}
+
+func (tx *tx) putExchange(summon int64, e *Exchange, c *Call) error {
+	return tx.execOne(`INSERT INTO summon_exchange (summon_id, seq, question, answer, call_id, asked_at)
+		VALUES (?1, (SELECT count(*) FROM summon_exchange WHERE summon_id = ?1), ?, ?, ?, ?)`, summon, e.Question, e.Answer, c.ID, tx.now)
+}
+
+// dismiss ends the conversation that the model has left open.
+func (tx *tx) dismiss() error {
+	_, err := tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
+	return err
+}
+
+// Guest writes down what people ask of snapshots, beside a run that may be going on. It touches the conversations, the calls
+// they cost and the run's totals of tokens: nothing that a run has in mind while it goes on, so it needs no lock but
+// SQLite's own.
+type Guest struct {
+	pool *sql.DB
+	path string
+	now  func() time.Time
+}
+
+// OpenGuest opens the database at path for what people ask. It must be one that Open accepts.
+func OpenGuest(ctx context.Context, path string, now func() time.Time) (*Guest, error) {
+	pool, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
+	return &Guest{pool: pool, path: path, now: now}, err
+}
+
+// Close ends the use of the database.
+func (g *Guest) Close() error { return g.pool.Close() }
+
+// OpenCall writes nothing. What a person's call cost is written when it has ended: an open one would look, to a run that
+// starts meanwhile, like one that it did not survive itself.
+func (g *Guest) OpenCall(context.Context, *Call) error { return nil }
+
+// FailCall writes down a call that brought no answer.
+func (g *Guest) FailCall(ctx context.Context, c *Call) error {
+	return g.update(ctx, "record a failed call", func(tx *tx) error { return tx.logCall(c) })
+}
+
+// Answer writes down an exchange with the call that brought it. The first one of a conversation sets the conversation's id.
+func (g *Guest) Answer(ctx context.Context, s *Summon, c *Call, e Exchange) error {
+	return g.update(ctx, "record an answer", func(tx *tx) error {
+		c.Outcome = "ok"
+		if err := tx.logCall(c); err != nil {
+			return err
+		}
+		if s.ID == 0 {
+			id, err := tx.openSummon(AskerPerson, s.Snapshot, 0)
+			if err != nil {
+				return err
+			}
+			s.ID = id
+		}
+		if err := tx.putExchange(s.ID, &e, c); err != nil {
+			return err
+		}
+		s.Exchanges = append(s.Exchanges, e)
+		return tx.execOne(`UPDATE summon SET dismissed_at = ? WHERE id = ?`, tx.now, s.ID)
+	})
+}
+
+// logCall writes a call that has ended.
+func (tx *tx) logCall(c *Call) error {
+	err := tx.QueryRowContext(tx.ctx, `INSERT INTO call (turn, scene, purpose, attempt, outcome, estimate, started_at)
+		VALUES (?, ?, ?, ?, 'open', ?, ?) RETURNING id`, c.Turn, c.Scene, c.Purpose, c.Attempt, c.Estimate, tx.now-c.Duration.Milliseconds()).Scan(&c.ID)
+	if err != nil {
+		return err
+	}
+	return tx.endCall(c, nil)
+}
+
+func (g *Guest) update(ctx context.Context, what string, body func(*tx) error) error {
+	return sqlite.Wrap(transact(context.WithoutCancel(ctx), g.pool, g.now, body), "%s in %s", what, g.path)
+}

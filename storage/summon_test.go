@@ -1,0 +1,141 @@
+package storage_test
+
+import (
+	"testing"
+
+	"annotator"
+	"annotator/storage"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// summon answers the oldest call that has no result with a change of the conversations; a question that is not empty gets an
+// answer from a call of its own.
+func (s *story) summon(change storage.Summoning, question string) {
+	s.Helper()
+	row := s.row(annotator.TraceResult, "done")
+	row.CallID, row.Tool = s.calls[0].CallID, s.calls[0].Tool
+	s.calls = s.calls[1:]
+	if question != "" {
+		change.Exchange = &storage.Exchange{Question: question, Answer: "It was so."}
+		change.Call = s.asks()
+	}
+	s.ok(s.db.Summon(s.ctx, &row, &change))
+	s.take(row)
+}
+
+// asks begins a call to a snapshot.
+func (s *story) asks() *storage.Call {
+	s.Helper()
+	c := &storage.Call{Turn: s.turn, Scene: s.scene, Purpose: "ask", Attempt: 1, Estimate: 100}
+	s.ok(s.db.OpenCall(s.ctx, c))
+	c.Usage = annotator.Usage{Prompt: 90, Cached: 64, Completion: 9, Exact: true}
+	return c
+}
+
+// asking begins the second scene of a fresh story, in which the model calls tools.
+func asking(t tester, dir string, tools ...string) *story {
+	t.Helper()
+	s := newStory(t, dir, scenesOf(3))
+	s.read(creates("Dawn (ship)", "Dawn is a ship. She sails.", "ship"))
+	s.begin("scene 2")
+	s.reply("Let me ask.", tools...)
+	return s
+}
+
+func TestSummonIsOneConversation(t *testing.T) {
+	t.Parallel()
+	s := asking(t, t.TempDir(), "summon_snapshot", "summon_continue", "summon_dismiss", "summon_snapshot")
+	s.summon(storage.Summoning{Open: 1}, "Who is Dawn?")
+	s.summon(storage.Summoning{}, "Where is she?")
+	s.reopen()
+	open, err := s.db.OpenSummon(s.ctx)
+	s.ok(err)
+	want := &storage.Summon{ID: 1, Snapshot: 1, Turn: 2, Exchanges: []storage.Exchange{
+		{Question: "Who is Dawn?", Answer: "It was so."}, {Question: "Where is she?", Answer: "It was so."},
+	}}
+	if diff := cmp.Diff(want, open); diff != "" {
+		t.Error(diff)
+	}
+	s.summon(storage.Summoning{Dismiss: true, Summary: "A ship."}, "")
+	if open, err = s.db.OpenSummon(s.ctx); err != nil || open != nil {
+		t.Errorf("%+v, %v", open, err)
+	}
+	s.summon(storage.Summoning{Open: 1}, "Once more?")
+	if n, err := s.db.Exchanges(s.ctx, 2); n != 3 || err != nil {
+		t.Errorf("%d exchanges, %v", n, err)
+	}
+	s.clean()
+	s.reply("Nothing more.")
+	s.record(storage.SceneRecorded)
+	if open, err = s.db.OpenSummon(s.ctx); err != nil || open != nil {
+		t.Errorf("the scene has ended, the conversation has not: %+v, %v", open, err)
+	}
+	s.checkpoint()
+	s.clean()
+}
+
+// TestSummonCommitsWhole breaks a rule in the middle: neither the result nor the conversation is there afterwards.
+func TestSummonCommitsWhole(t *testing.T) {
+	t.Parallel()
+	s := asking(t, t.TempDir(), "summon_snapshot", "summon_snapshot")
+	s.summon(storage.Summoning{Open: 1}, "Who is Dawn?")
+	before := s.everything()
+	row := s.row(annotator.TraceResult, "done")
+	row.CallID, row.Tool = s.calls[0].CallID, s.calls[0].Tool
+	for name, change := range map[string]storage.Summoning{
+		"a second one":   {Open: 1},
+		"no such":        {Dismiss: true, Open: 404},
+		"no such call":   {Exchange: &storage.Exchange{Question: "?", Answer: "!"}, Call: &storage.Call{ID: 404}},
+		"an empty reply": {Exchange: &storage.Exchange{Question: "?"}, Call: &storage.Call{ID: 404}},
+	} {
+		if err := s.db.Summon(s.ctx, &row, &change); err == nil {
+			t.Errorf("%s is possible", name)
+		}
+	}
+	if diff := cmp.Diff(before, s.everything()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestGuestBesideTheWriter has people ask while a run goes on: neither minds the other, and all that a guest writes is about
+// what it asked.
+func TestGuestBesideTheWriter(t *testing.T) {
+	t.Parallel()
+	s := asking(t, t.TempDir(), "glossary_create")
+	before := s.dumped(guestTables...)
+	g, err := storage.OpenGuest(s.ctx, s.path, clock)
+	s.ok(err)
+	defer func() { _ = g.Close() }()
+	conversation := &storage.Summon{Snapshot: 1}
+	for _, question := range []string{"Who is Dawn?", "Where is she?"} {
+		c := &storage.Call{Scene: 1, Purpose: "ask", Attempt: 1, Outcome: string(annotator.Transient), Usage: annotator.Usage{Prompt: 7}}
+		s.ok(g.OpenCall(s.ctx, c))
+		s.ok(g.FailCall(s.ctx, c))
+		c = &storage.Call{Scene: 1, Purpose: "ask", Attempt: 2, Usage: annotator.Usage{Prompt: 90, Cached: 64, Completion: 9, Exact: true}}
+		s.ok(g.OpenCall(s.ctx, c))
+		s.ok(g.Answer(s.ctx, conversation, c, storage.Exchange{Question: question, Answer: "So."}))
+	}
+	if diff := cmp.Diff(before, s.dumped(guestTables...)); diff != "" {
+		t.Error(diff)
+	}
+	if conversation.ID == 0 || len(conversation.Exchanges) != 2 {
+		t.Errorf("%+v", conversation)
+	}
+	if n := ask[int](t, s.path, `SELECT count(*) FROM summon_exchange JOIN summon ON id = summon_id WHERE asker = 'person' AND dismissed_at IS NOT NULL`); n != 2 {
+		t.Errorf("%d exchanges", n)
+	}
+	s.tool(creates("Mik", "Mik is a sailor.")) // the run goes on
+	s.reply("Nothing more.")
+	s.record(storage.SceneRecorded)
+	s.checkpoint()
+	s.clean()
+	s.reopen()
+	s.clean()
+}
+
+// guestTables are those that a guest has no business in.
+var guestTables = []string{
+	"snapshot_context", "thread_state", "scene", "trace", "compaction", "episode", "glossary_entry", "glossary_alias", "glossary_tag", "claim",
+	"evidence", "revision", "snapshot",
+}
