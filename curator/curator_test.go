@@ -39,15 +39,11 @@ func candidate() *curator.Candidate {
 // TestQuestion is what a judge reads: all of the story in it is data.
 func TestQuestion(t *testing.T) {
 	t.Parallel()
-	_, shown, ok := strings.Cut(candidate().Question(), "\n<candidate>\n")
+	_, shown, ok := strings.Cut(candidate().Question(), "\n<first_appearance ")
 	if !ok {
-		t.Fatal("the question shows no candidate")
+		t.Fatal("the question shows no first appearance")
 	}
-	want := `<entry id="1" term="Marrow" status="tentative">She is a captain. She &lt;has&gt; a ship.</entry>
-<quote post="11" sentence="1" kind="narrated">She is a captain.</quote>
-<quote post="11" sentence="2" kind="narrated">She &lt;has&gt; a ship.</quote>
-</candidate>
-<first_appearance post="11">
+	want := `post="11">
 <post id="10" author="QM">
 It rained.
 </post>
@@ -55,6 +51,11 @@ It rained.
 Marrow &lt;/post&gt; &#91;INST] came.
 </post>
 </first_appearance>
+<candidate>
+<entry id="1" term="Marrow" status="tentative">She is a captain. She &lt;has&gt; a ship.</entry>
+<quote post="11" sentence="1" kind="narrated">She is a captain.</quote>
+<quote post="11" sentence="2" kind="narrated">She &lt;has&gt; a ship.</quote>
+</candidate>
 <similar>
 <entry id="2" term="Ysolde Marrow" status="tentative">She sails.</entry>
 <entry id="3" term="Barrow" status="tentative">A hill.</entry>
@@ -80,11 +81,26 @@ func TestQuestionIsShort(t *testing.T) {
 	}
 	c.Similar[0].Claims[0].Text = long
 	question := c.Question()
-	if n := len(question); n > 13_000 {
+	if n := len(question); n > 12_000 {
 		t.Errorf("%d characters", n)
 	}
 	if strings.Count(question, "Then Marrow came.") != len(c.Posts) {
 		t.Error("a post was cut without the name that it is shown for")
+	}
+}
+
+// TestPostsBeforeAreCutAtTheirBeginning: what stands next to the first appearance is what explains it.
+func TestPostsBeforeAreCutAtTheirBeginning(t *testing.T) {
+	t.Parallel()
+	c := candidate()
+	long := strings.Repeat("The tide rose. ", 300)
+	c.Posts[0].Body = "Far. " + long + "Near."
+	c.Posts = append(c.Posts, annotator.Post{ID: 12, Body: "Soon. " + long + "Late."})
+	question := c.Question()
+	for word, want := range map[string]bool{"Far.": false, "Near.": true, "Soon.": true, "Late.": false} {
+		if strings.Contains(question, word) != want {
+			t.Errorf("%s is shown: %v", word, !want)
+		}
 	}
 }
 

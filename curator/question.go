@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"annotator"
 	"annotator/codex"
@@ -23,22 +24,23 @@ func System() string { return system }
 // How much a question shows, in code points and items, so that it fits beside a full window.
 const (
 	firstLength    = 2000 // of the post that names the candidate first
-	neighborLength = 600  // of each other post
+	neighborLength = 400  // of each other post
 	similarLength  = 600  // of a similar entry's definition
 	quoteLength    = 300
 	maxQuotes      = 12
 )
 
-// Question is what the judge is asked about a candidate, as one message. What is the same for all stands first, for the
-// server's cache.
+// Question is what the judge is asked about a candidate, as one message. For the server's cache, what is the same for all stands
+// first, and then the posts: candidates that appear in one post follow one another.
 func (c *Candidate) Question() string {
 	var b strings.Builder
 	b.WriteString(instruction)
-	b.WriteString("\n<candidate>\n")
+	b.WriteString("\n")
+	c.posts(&b)
+	b.WriteString("<candidate>\n")
 	b.WriteString(prompt.Entry(&c.Entry))
 	c.quotes(&b)
 	b.WriteString("</candidate>\n")
-	c.posts(&b)
 	c.likenesses(&b)
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -67,13 +69,17 @@ func (c *Candidate) posts(b *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(b, "<first_appearance post=\"%d\">\n", c.First)
+	before := true
 	for i := range c.Posts {
 		p := &c.Posts[i]
-		most := neighborLength
-		if p.ID == c.First {
-			most = firstLength
+		at, most := c.mention(p.Body), neighborLength
+		switch {
+		case p.ID == c.First:
+			before, most = false, firstLength
+		case at < 0 && before:
+			at = len(p.Body)
 		}
-		fmt.Fprintf(b, "<post id=\"%d\" author=\"%s\">\n%s\n</post>\n", p.ID, prompt.Escape(p.Name), prompt.Escape(c.excerpt(p.Body, most)))
+		fmt.Fprintf(b, "<post id=\"%d\" author=\"%s\">\n%s\n</post>\n", p.ID, prompt.Escape(p.Name), prompt.Escape(excerpt(p.Body, max(at, 0), most)))
 	}
 	b.WriteString("</first_appearance>\n")
 }
@@ -102,13 +108,13 @@ func beginning(text string, most int) string {
 	return string(runes[:most]) + cutMark
 }
 
-// excerpt cuts a text to what stands around the first of the candidate's names in it, or to its beginning.
-func (c *Candidate) excerpt(text string, most int) string {
+// excerpt cuts a text to what stands around a place in it, given in bytes.
+func excerpt(text string, at, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {
 		return text
 	}
-	from := max(0, min(c.mention(text)-most/3, len(runes)-most))
+	from := max(0, min(utf8.RuneCountInString(text[:at])-most/3, len(runes)-most))
 	cut := string(runes[from : from+most])
 	if from > 0 {
 		cut = cutMark + cut
@@ -119,18 +125,15 @@ func (c *Candidate) excerpt(text string, most int) string {
 	return strings.TrimSpace(cut)
 }
 
-// mention returns where in a text one of the candidate's names stands first, in code points; 0 where none does.
+// mention returns where in a text one of the candidate's names stands first, in bytes; -1 where none does.
 func (c *Candidate) mention(text string) int {
-	at := len(text)
+	first := -1
 	for _, name := range names(&c.Entry) {
-		if i := strings.Index(text, name); i >= 0 {
-			at = min(at, i)
+		if at := strings.Index(text, name); at >= 0 && (first < 0 || at < first) {
+			first = at
 		}
 	}
-	if at == len(text) {
-		return 0
-	}
-	return len([]rune(text[:at]))
+	return first
 }
 
 // FirstNaming returns the index of the first post that names an entry, in any spelling that codex.Normalize makes the same;

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"annotator"
 	"annotator/context/compaction"
@@ -39,8 +40,8 @@ func (r *Runner) compacting(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventFits, nil
 }
 
-// makeRoom goes through the steps that the policy asks for, and reports whether any was made. A step that fails changes
-// nothing, and the next tier is tried.
+// makeRoom goes through the steps that the policy asks for, and reports whether any was made. A step that fails, or would not
+// make the window smaller, changes nothing, and the next tier is tried: so it comes to an end.
 func (r *Runner) makeRoom(ctx context.Context, v compaction.View) (made bool, err error) {
 	var failed []compaction.Tier
 	for {
@@ -48,7 +49,6 @@ func (r *Runner) makeRoom(ctx context.Context, v compaction.View) (made bool, er
 		if !ok {
 			return made, nil
 		}
-		before := r.size().Tokens()
 		err := r.compact(ctx, step, v)
 		if errors.Is(err, errNotBetter) {
 			failed = append(failed, step.Tier)
@@ -56,10 +56,6 @@ func (r *Runner) makeRoom(ctx context.Context, v compaction.View) (made bool, er
 		}
 		if err != nil {
 			return made, err
-		}
-		if after := r.size().Tokens(); after >= before {
-			return made, annotator.Errorf(annotator.Halted, "compaction makes no progress: tier %s left %d of %d tokens", step.Tier, after, before).
-				WithAdvice("raise --context-budget, then run again")
 		}
 		if v, err = r.view(ctx); err != nil {
 			return made, err
@@ -125,10 +121,14 @@ func (r *Runner) compact(ctx context.Context, step compaction.Step, v compaction
 	if err != nil {
 		return err
 	}
-	c.After = c.Before - r.saved(step, &c.Fold)
-	if c.After >= c.Before {
+	saved, err := r.saved(ctx, c.Fold)
+	if err != nil {
+		return err
+	}
+	if saved <= 0 {
 		return r.refuseStep(ctx, c)
 	}
+	c.After = c.Before - saved
 	c.Reason = fmt.Sprintf("tier %s: the window had %d tokens, and has %d", step.Tier, c.Before, c.After)
 	if err := r.Store.Compact(ctx, c); err != nil {
 		return err
@@ -145,19 +145,17 @@ func lastTurn(step compaction.Step) int64 {
 }
 
 // saved estimates what a step makes the window smaller by.
-func (r *Runner) saved(step compaction.Step, fold *annotator.Fold) int {
-	saved := r.counter.Count(tokens.Measure(r.fold.Memory)) - r.counter.Count(tokens.Measure(fold.Memory))
-	for _, t := range step.Turns {
-		switch step.Tier {
-		case compaction.TierStrip:
-			saved += t.Strips
-		case compaction.TierCut:
-			saved += t.Cuts
-		default:
-			saved += t.Tokens
-		}
+func (r *Runner) saved(ctx context.Context, fold annotator.Fold) (int, error) {
+	rows, err := r.Store.Window(ctx, 0)
+	if err != nil {
+		return 0, err
 	}
-	return saved
+	rows = slices.DeleteFunc(rows, func(row annotator.Trace) bool { return row.Turn <= fold.Through })
+	w, err := Fold(r.Wire.Encode, fold, rows)
+	if err != nil {
+		return 0, err
+	}
+	return r.counter.Count(r.window.Size()) - r.counter.Count(w.Size()), nil
 }
 
 // refuseStep ends the call of a summary that is longer than what it was to replace.

@@ -235,7 +235,7 @@ func TestCuratorStops(t *testing.T) {
 	calm := dump(t, s.db("calm"))
 	stops, decided := 0, 0
 	for {
-		r, end, err := prepare(job{Corpus: s.corpus, DB: s.db("stopped"), Base: s.base, Config: s.config}, &annotator.Bus{})
+		r, end, err := prepare(job{Corpus: s.corpus, DB: s.db("stopped"), Base: s.base, Config: s.config}, &annotator.Bus{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,35 +274,36 @@ func TestCuratorIsOff(t *testing.T) {
 	}
 }
 
-// TestCuratorFitsBesideAFullWindow: where it does not, the question is asked alone.
+// TestCuratorFitsBesideAFullWindow: the question follows the window, and is asked alone where that leaves no room for it.
 func TestCuratorFitsBesideAFullWindow(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	alone, behind := 0, 0
-	s := newStage(t, story{threads: 3, scenes: 8, words: 300}, scripted.Options{
-		Strict: true, MaxModelLen: 6_500, OnRequest: func(r scripted.Request) {
-			if shownTo(r) == nil {
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if len(r.Messages) == 2 {
-				alone++
-			} else {
-				behind++
-			}
-		},
-	})
-	s.config.ContextBudget, s.config.MaxTokens = 6_500, 400
-	if err := s.run("full"); err != nil {
-		t.Fatal(err)
-	}
-	s.verify("full")
-	if alone == 0 || behind == 0 {
-		t.Errorf("%d questions alone, %d behind the window", alone, behind)
-	}
-	if n := s.count("full", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome <> 'ok'`); n > 0 {
-		t.Errorf("%d questions failed", n)
+	for _, window := range []int{6_500, 60_000} {
+		var mu sync.Mutex
+		alone, behind := 0, 0
+		s := newStage(t, story{threads: 2, scenes: 6, words: 300}, scripted.Options{
+			Strict: true, MaxModelLen: window, OnRequest: func(r scripted.Request) {
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case shownTo(r) == nil:
+				case len(r.Messages) == 2:
+					alone++
+				default:
+					behind++
+				}
+			},
+		})
+		s.config.ContextBudget, s.config.MaxTokens = window, 400
+		if err := s.run("full"); err != nil {
+			t.Fatal(err)
+		}
+		s.verify("full")
+		if small := window < 10_000; alone+behind == 0 || small && alone == 0 || !small && alone > 0 {
+			t.Errorf("window %d: %d questions alone, %d behind the window", window, alone, behind)
+		}
+		if n := s.count("full", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome <> 'ok'`); n > 0 {
+			t.Errorf("window %d: %d questions failed", window, n)
+		}
 	}
 }
 
@@ -340,7 +341,7 @@ func TestCurateByHand(t *testing.T) {
 // curate judges by hand, and returns the decisions.
 func (s *stage) curate(name string, threads ...int64) (told []curator.Decision) {
 	s.t.Helper()
-	r, end, err := prepare(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}, &annotator.Bus{})
+	r, end, err := prepare(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}, &annotator.Bus{}, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (r *Runner) discard(ctx context.Context, call *storage.Call, raw, why strin
 
 // byRule writes the summary without a model: which scenes, which entries, and how they began.
 func (m *memory) byRule(ctx context.Context) error {
-	entries, err := m.entries(ctx)
+	entries, err := m.entries(ctx, m.step.Chunk)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (m *memory) byRule(ctx context.Context) error {
 		names = append(names, entries[i].Name())
 	}
 	var openings []string
-	for _, t := range m.step.Turns {
+	for _, t := range m.step.Chunk {
 		scene, err := m.r.Store.Scene(ctx, t.Scene)
 		if err != nil {
 			return err
@@ -93,8 +93,21 @@ func (m *memory) byRule(ctx context.Context) error {
 		openings = append(openings, firstSentence(posts[0].Body))
 	}
 	m.by = annotator.AuthorRule
-	m.summary = compaction.Summary{Text: compaction.Rule(m.step, names, openings)}
+	m.summary = compaction.Summary{Chunk: compaction.Rule(m.step, names, openings), Story: m.storyByRule()}
 	return nil
+}
+
+func (m *memory) storyByRule() string {
+	var chunks []string
+	for i := range m.chunks {
+		if slices.Contains(m.step.Threads, m.chunks[i].Thread) {
+			chunks = append(chunks, m.chunks[i].Summary)
+		}
+	}
+	if m.story == nil {
+		return compaction.RuleStory("", chunks)
+	}
+	return compaction.RuleStory(m.story.Summary, chunks)
 }
 
 func firstSentence(text string) string {
@@ -104,72 +117,104 @@ func firstSentence(text string) string {
 	return ""
 }
 
-func (m *memory) entries(ctx context.Context) ([]annotator.Entry, error) {
-	if len(m.step.Turns) == 0 {
+// entries returns what the turns made or changed in the glossary.
+func (m *memory) entries(ctx context.Context, turns []compaction.Turn) ([]annotator.Entry, error) {
+	if len(turns) == 0 {
 		return nil, nil
 	}
-	return m.r.Store.Changed(ctx, m.step.Turns[0].ID, lastTurn(m.step))
+	return m.r.Store.Changed(ctx, turns[0].ID, turns[len(turns)-1].ID)
 }
 
-// replace puts the summary into the memory in place of what it sums up.
+// replace puts the summary into the memory in place of what it sums up. A chunk that was asked for and not written leaves its
+// turns in the window.
 func (m *memory) replace(ctx context.Context, c *storage.Compaction) error {
-	entries, err := m.entries(ctx)
-	if err != nil {
-		return err
+	if m.summary.Chunk == "" {
+		m.step.Turns, m.step.Chunk = m.told(), nil
 	}
-	var ids []int64
-	for i := range entries {
-		ids = append(ids, entries[i].ID)
+	if len(m.step.Threads) > 0 {
+		if err := m.tell(ctx, c); err != nil {
+			return err
+		}
 	}
-	if m.step.Tier == compaction.TierThread {
-		m.tell(c, ids)
-	} else if err := m.chunk(ctx, c, ids); err != nil {
-		return err
+	if len(m.step.Chunk) > 0 {
+		if err := m.chunk(ctx, c); err != nil {
+			return err
+		}
 	}
 	c.Fold.Memory = compaction.Render(m.story, m.chunks)
 	c.Fold.Through = max(c.Fold.Through, lastTurn(m.step))
 	return nil
 }
 
+// told returns the turns that become part of the story so far.
+func (m *memory) told() []compaction.Turn { return m.step.Turns[:len(m.step.Turns)-len(m.step.Chunk)] }
+
 // chunk adds a chunk summary at the end of the memory, so that all before it stays in the server's cache.
-func (m *memory) chunk(ctx context.Context, c *storage.Compaction, entries []int64) error {
-	index, err := m.r.Store.ChunkIndex(ctx, m.step.Thread)
+func (m *memory) chunk(ctx context.Context, c *storage.Compaction) error {
+	thread := m.step.Chunk[0].Thread
+	index, err := m.r.Store.ChunkIndex(ctx, thread)
 	if err != nil {
 		return err
 	}
-	e := m.episode(annotator.EpisodeChunk, m.summary.Text, entries)
-	e.Thread, e.Index, e.Scenes = m.step.Thread, index, compaction.Scenes(m.step.Turns)
-	m.chunks = append(m.chunks, e)
-	c.Episodes = append(c.Episodes, e)
+	e, err := m.episode(ctx, annotator.EpisodeChunk, m.summary.Chunk, m.step.Chunk)
+	if err != nil {
+		return err
+	}
+	e.Thread, e.Index, e.Scenes = thread, index, compaction.Scenes(m.step.Chunk)
+	m.chunks = append(m.chunks, *e)
+	c.Episodes = append(c.Episodes, *e)
 	return nil
 }
 
 // tell makes the story so far anew; the chunks of the threads that it takes in leave the window.
-func (m *memory) tell(c *storage.Compaction, entries []int64) {
-	covered := m.episode(annotator.EpisodeCumulative, m.summary.Text, entries)
-	m.chunks = slices.DeleteFunc(m.chunks, func(chunk annotator.Episode) bool {
-		if !slices.Contains(m.step.Threads, chunk.Thread) {
-			return false
-		}
-		covered.FromScene, covered.FromTurn = earlier(covered.FromScene, chunk.FromScene), earlier(covered.FromTurn, chunk.FromTurn)
-		covered.ToScene, covered.ToTurn = max(covered.ToScene, chunk.ToScene), max(covered.ToTurn, chunk.ToTurn)
-		c.Gone = append(c.Gone, chunk.ID)
-		return true
-	})
+func (m *memory) tell(ctx context.Context, c *storage.Compaction) error {
 	for _, thread := range m.step.Threads {
-		if text := m.summary.Threads[thread]; text != "" {
-			e := covered
-			e.Kind, e.Thread, e.Summary, e.Tokens = annotator.EpisodeThread, thread, text, tokens.Estimate(text)
-			c.Episodes = append(c.Episodes, e)
+		text := m.summary.Threads[thread]
+		if text == "" {
+			continue
 		}
+		e, err := m.covering(ctx, annotator.EpisodeThread, text, thread)
+		if err != nil {
+			return err
+		}
+		e.Thread = thread
+		c.Episodes = append(c.Episodes, *e)
+	}
+	story, err := m.covering(ctx, annotator.EpisodeCumulative, m.summary.Story, m.step.Threads...)
+	if err != nil {
+		return err
 	}
 	if m.story != nil {
-		covered.Supersedes = m.story.ID
-		covered.FromScene, covered.FromTurn = m.story.FromScene, m.story.FromTurn
+		story.Supersedes = m.story.ID
+		story.FromScene, story.FromTurn = m.story.FromScene, m.story.FromTurn
 		c.Gone = append(c.Gone, m.story.ID)
 	}
-	m.story = &covered
-	c.Episodes = append(c.Episodes, covered)
+	m.chunks = slices.DeleteFunc(m.chunks, func(chunk annotator.Episode) bool {
+		gone := slices.Contains(m.step.Threads, chunk.Thread)
+		if gone {
+			c.Gone = append(c.Gone, chunk.ID)
+		}
+		return gone
+	})
+	m.story = story
+	c.Episodes = append(c.Episodes, *story)
+	return nil
+}
+
+// covering returns an episode over what the window still has of threads: chunk summaries, and turns that give way.
+func (m *memory) covering(ctx context.Context, kind annotator.EpisodeKind, text string, threads ...int64) (*annotator.Episode, error) {
+	turns := slices.DeleteFunc(slices.Clone(m.told()), func(t compaction.Turn) bool { return !slices.Contains(threads, t.Thread) })
+	e, err := m.episode(ctx, kind, text, turns)
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.chunks {
+		if chunk := &m.chunks[i]; slices.Contains(threads, chunk.Thread) {
+			e.FromScene, e.FromTurn = earlier(e.FromScene, chunk.FromScene), earlier(e.FromTurn, chunk.FromTurn)
+			e.ToScene, e.ToTurn = max(e.ToScene, chunk.ToScene), max(e.ToTurn, chunk.ToTurn)
+		}
+	}
+	return e, nil
 }
 
 // earlier is the smaller of two numbers, of which zero stands for none.
@@ -180,13 +225,16 @@ func earlier[N int | int64](a, b N) N {
 	return min(a, b)
 }
 
-func (m *memory) episode(kind annotator.EpisodeKind, text string, entries []int64) annotator.Episode {
-	e := annotator.Episode{Kind: kind, Summary: text, Entries: entries, By: m.by, Tokens: tokens.Estimate(text)}
-	if n := len(m.step.Turns); n > 0 {
-		e.FromScene, e.ToScene = m.step.Turns[0].Scene, m.step.Turns[n-1].Scene
-		e.FromTurn, e.ToTurn = m.step.Turns[0].ID, m.step.Turns[n-1].ID
+func (m *memory) episode(ctx context.Context, kind annotator.EpisodeKind, text string, turns []compaction.Turn) (*annotator.Episode, error) {
+	e := &annotator.Episode{Kind: kind, Summary: text, By: m.by, Tokens: tokens.Estimate(text)}
+	if n := len(turns); n > 0 {
+		e.FromScene, e.ToScene, e.FromTurn, e.ToTurn = turns[0].Scene, turns[n-1].Scene, turns[0].ID, turns[n-1].ID
 	}
-	return e
+	entries, err := m.entries(ctx, turns)
+	for i := range entries {
+		e.Entries = append(e.Entries, entries[i].ID)
+	}
+	return e, err
 }
 
 // question is a message to the model that is no part of a scene.

@@ -30,6 +30,8 @@ type Config struct {
 	SafetyMargin       int    // tokens kept free beside the reply
 	Compaction         compaction.Policy
 	SummaryTokens      int // of a summary's reply
+	SummonTokens       int // of a summoned snapshot's answer
+	SummonQuestions    int // that a scene may ask of snapshots
 	Curator            Curator
 	RelevantShare      float64 // share of the context budget that relevant entries may take
 	Temperature        float64
@@ -47,7 +49,7 @@ func Defaults() Config {
 	return Config{
 		Identity:      prompt.Defaults(),
 		ContextBudget: 32_768, MaxTokens: 4_096, SafetyMargin: 512, RelevantShare: 0.15,
-		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3,
+		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024, SummonQuestions: 6,
 		Curator:     Curator{Prompt: CuratorShared, MaxTokens: 256, Temperature: 0.3},
 		Temperature: 0.4, Stream: true, ToolRounds: 10, SceneBytes: 48_000, Retry: model.DefaultPolicy(),
 	}

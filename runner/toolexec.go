@@ -36,16 +36,11 @@ func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotat
 		row.Tokens = tokens.Estimate(row.Content) + tokens.PerMessage
 		touched = result.Touched
 	}
-	err := r.Store.RunTool(ctx, row, func(g *storage.Glossary, _ *annotator.Trace) error {
-		if refusal, refused := r.refuseCall(); refused {
-			fill(refusal)
-			return nil
-		}
-		env := &tools.Env{Glossary: g, Posts: r.Corpus, Scene: &r.day.scene, Actor: annotator.ActorModel, Known: r.isRead}
-		result, err := r.Tools.Run(ctx, env, call)
-		fill(result)
-		return err
-	}, func(_ *annotator.Trace, cause error) { fill(tools.Failed(call, cause)) })
+	run := r.runInside
+	if tool, ok := r.Tools.Tool(call.Name); ok && tool.Permission == tools.Summons {
+		run = r.runBefore
+	}
+	err := run(ctx, row, call, fill)
 	if err != nil {
 		return err
 	}
@@ -54,6 +49,37 @@ func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotat
 		return err
 	}
 	return r.learn(ctx, touched...)
+}
+
+// runInside runs a call inside the transaction that records its result.
+func (r *Runner) runInside(ctx context.Context, row *annotator.Trace, call annotator.ToolCall, fill func(tools.Result)) error {
+	return r.Store.RunTool(ctx, row, func(g *storage.Glossary, _ *annotator.Trace) error {
+		result, err := r.perform(ctx, call, g, &past{Runner: r})
+		fill(result)
+		return err
+	}, func(_ *annotator.Trace, cause error) { fill(tools.Failed(call, cause)) })
+}
+
+// runBefore runs a call that asks the model before the transaction that records its result: a model takes its time, and a
+// transaction has to end.
+func (r *Runner) runBefore(ctx context.Context, row *annotator.Trace, call annotator.ToolCall, fill func(tools.Result)) error {
+	p := &past{Runner: r}
+	result, err := r.perform(ctx, call, r.Store.Glossary(), p)
+	if err != nil {
+		return err
+	}
+	if fill(result); result.Error != "" {
+		p.effect = storage.Summoning{}
+	}
+	return r.Store.Summon(ctx, row, &p.effect)
+}
+
+func (r *Runner) perform(ctx context.Context, call annotator.ToolCall, g tools.Glossary, p *past) (tools.Result, error) {
+	if refusal, refused := r.refuseCall(); refused {
+		return refusal, nil
+	}
+	env := &tools.Env{Glossary: g, Posts: r.Corpus, Scene: &r.day.scene, Actor: annotator.ActorModel, Known: r.isRead, Past: p}
+	return r.Tools.Run(ctx, env, call)
 }
 
 // refuseCall tells why the calls of the newest reply are not to be run, if so: each is answered with that.

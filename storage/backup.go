@@ -21,7 +21,7 @@ func (db *DB) Backup(ctx context.Context, out string) error {
 		return annotator.Errorf(annotator.Misused, "clear the way for a backup: %w", err)
 	}
 	if err := restrict(partial); err != nil {
-		return err
+		return annotator.Errorf(annotator.Misused, "back up to %s: its folder cannot be written", out).WithAdvice("choose another place")
 	}
 	defer func() { _ = os.Remove(partial) }()
 	if err := db.vacuumInto(ctx, partial); err != nil {

@@ -109,15 +109,26 @@ func restrict(path string) error {
 	return file.Close()
 }
 
-// recognize refuses a file of somebody else's before opening it to write would change a byte of it.
+// recognize refuses a file of somebody else's, and one that somebody has tampered with, before opening it to write would
+// change a byte of it.
 func recognize(ctx context.Context, path string) error {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnly, 1)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = pool.Close() }()
-	_, err = schemaVersion(ctx, pool, path)
-	return err
+	version, err := schemaVersion(ctx, pool, path)
+	if err != nil {
+		return err
+	}
+	steps, err := migrations.All()
+	if err != nil {
+		return err
+	}
+	if err := tooNew(version, len(steps), path); err != nil {
+		return err
+	}
+	return refuseAliens(ctx, pool, path)
 }
 
 // acquire takes the lock beside the file: the file itself, so that a symbolic link is no way around it. The system lets go

@@ -48,11 +48,13 @@ func (db *DB) OpenSummon(ctx context.Context) (*Summon, error) {
 	return s, sqlite.Wrap(err, "read the open conversation in %s", db.path)
 }
 
-// Exchanges counts what the model has asked of snapshots in a turn.
-func (db *DB) Exchanges(ctx context.Context, turn int64) (int, error) {
+// Questions counts what the model has asked of snapshots in a turn, answered or not. What a process did not survive does not
+// count: it will be asked again.
+func (db *DB) Questions(ctx context.Context, turn int64) (int, error) {
 	var n int
-	err := db.read.QueryRowContext(ctx, `SELECT count(*) FROM summon JOIN summon_exchange ON summon_id = id WHERE turn = ? AND turn > 0`, turn).Scan(&n)
-	return n, sqlite.Wrap(err, "read the conversations of turn %d in %s", turn, db.path)
+	err := db.read.QueryRowContext(ctx, `SELECT count(*) FROM call WHERE turn = ? AND purpose = 'ask'
+		AND outcome IN ('ok', 'malformed', 'refused', 'shrink')`, turn).Scan(&n)
+	return n, sqlite.Wrap(err, "read the calls of turn %d in %s", turn, db.path)
 }
 
 // Summoning is what a tool does to the model's conversations with snapshots. The zero value does nothing.

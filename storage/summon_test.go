@@ -62,8 +62,8 @@ func TestSummonIsOneConversation(t *testing.T) {
 		t.Errorf("%+v, %v", open, err)
 	}
 	s.summon(storage.Summoning{Open: 1}, "Once more?")
-	if n, err := s.db.Exchanges(s.ctx, 2); n != 3 || err != nil {
-		t.Errorf("%d exchanges, %v", n, err)
+	if n, err := s.db.Questions(s.ctx, 2); n != 3 || err != nil {
+		t.Errorf("%d questions, %v", n, err)
 	}
 	s.clean()
 	s.reply("Nothing more.")

@@ -185,7 +185,10 @@ func (db *DB) Verify(ctx context.Context, body func(context.Context, int64) (str
 }
 
 func (db *DB) checks() []check {
-	checks := []check{{"integrity", "SQLite finds the file whole", db.verifyFile}}
+	checks := []check{
+		{"integrity", "SQLite finds the file whole", db.verifyFile},
+		{"schema", "every trigger and view is the program's own", db.verifySchema},
+	}
 	for _, v := range invariants {
 		run := func(ctx context.Context, f *Finding) error { return f.query(ctx, db.read, v.query) }
 		checks = append(checks, check{v.check, v.law, run})

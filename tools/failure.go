@@ -22,6 +22,11 @@ const (
 	TooLong          = "TOO_LONG"
 	Truncated        = "TRUNCATED"   // the reply was cut, and its calls were not run
 	RoundLimit       = "ROUND_LIMIT" // the scene has had its rounds of tools
+	SummonActive     = "SUMMON_ACTIVE"
+	NoSummon         = "NO_SUMMON"
+	SummonLimit      = "SUMMON_LIMIT"     // the scene has asked its questions
+	SummonReadOnly   = "SUMMON_READ_ONLY" // the summoned model wanted to run a tool
+	RestoreFailed    = "RESTORE_FAILED"   // a snapshot cannot be asked
 )
 
 // Failure is what the model did wrong, in words that let it do better. A handler returns it as its error.

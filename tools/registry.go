@@ -45,6 +45,11 @@ func Standard() []Tool {
 	return []Tool{searchTool(), createTool(), updateTool(), deleteTool(), readPostTool(), readThreadRangeTool()}
 }
 
+// Snapshots returns the tools that ask snapshots, which come after the others.
+func Snapshots() []Tool {
+	return []Tool{listSnapshotsTool(), summonSnapshotTool(), summonContinueTool(), summonDismissTool()}
+}
+
 // Registry is an ordered list of tools that can be run. It does not change, and may be used by several goroutines.
 type Registry struct {
 	tools       []Tool

@@ -21,6 +21,7 @@ type Permission string
 // The permissions, each more than the one before.
 const (
 	Reads   Permission = "reads"
+	Summons Permission = "summons" // asks the model as it was; runs outside of any transaction
 	Writes  Permission = "writes"  // makes and changes entries
 	Retires Permission = "retires" // takes entries out of the codex
 )
@@ -58,6 +59,7 @@ type Env struct {
 	Posts    Posts
 	Scene    *annotator.Scene // what is being read; its place dates the revisions. Never nil
 	Actor    annotator.Actor  // who makes them
+	Past     Summoner         // for the tools of Snapshots; nil where there are none
 
 	// Known tells which posts may be shown: a reader must not know what the story tells later. Nil shows all. The posts of
 	// Scene may always be shown.

@@ -27,6 +27,8 @@ type Config struct {
 	Temperature   float64
 	Stream        bool
 	Prompts       string
+	CuratorPrompt string
+	NoCurator     bool
 	Patience      time.Duration
 	Format        string
 	Encoding      string
@@ -48,6 +50,8 @@ func (c *Config) settings() *pflag.FlagSet {
 	s.Float64Var(&c.Temperature, "temperature", base.Temperature, "sampling temperature, 0 to 2")
 	s.BoolVar(&c.Stream, "stream", base.Stream, "have replies streamed")
 	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that say otherwise what the model is told; see annotator prompts")
+	s.StringVar(&c.CuratorPrompt, "curator-prompt", string(base.Curator.Prompt), "the `PROMPT` that the curator is asked under: shared with the scenes, or replaced by its own")
+	s.BoolVar(&c.NoCurator, "no-curator", base.Curator.Off, "have no curator judge tentative entries at the end of a thread")
 	s.DurationVar(&c.Patience, "patience", base.Retry.Patience, "how long to wait for a server that is loading, busy or gone")
 	s.StringVar(&c.Format, "format", string(ingest.Auto), "what SOURCE is written in: "+formatNames())
 	s.StringVar(&c.Encoding, "encoding", "", "character encoding of SOURCE; empty: found out")
@@ -124,7 +128,13 @@ func set(f *pflag.Flag, where, value string) error {
 
 func keyOf(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-func flagOf(key string) string { return strings.ReplaceAll(key, "_", "-") }
+// flagOf also takes the form of a key that stands in a mapping of its own.
+func flagOf(key string) string {
+	if key == "curator.off" {
+		return "no-curator"
+	}
+	return strings.NewReplacer("_", "-", ".", "-").Replace(key)
+}
 
 // check refuses what no run can work with. What only the endpoint or the importer can judge, they do.
 func (c *Config) check() error {
@@ -137,6 +147,8 @@ func (c *Config) check() error {
 		return outOfRange("temperature", "0 to 2", c.Temperature)
 	case c.Patience < 0:
 		return outOfRange("patience", "0 or more", c.Patience)
+	case c.CuratorPrompt != string(runner.CuratorShared) && c.CuratorPrompt != string(runner.CuratorReplaced):
+		return outOfRange("curator-prompt", "shared or replaced", c.CuratorPrompt)
 	case c.SceneTokens <= 0:
 		return outOfRange("scene-tokens", "more than 0 tokens", c.SceneTokens)
 	}
@@ -153,4 +165,5 @@ func (c *Config) apply(r *runner.Config) {
 	r.ContextBudget, r.MaxTokens = c.ContextBudget, c.MaxTokens
 	r.Temperature, r.Stream = c.Temperature, c.Stream
 	r.Retry.Patience = c.Patience
+	r.Curator.Prompt, r.Curator.Off = runner.CuratorPrompt(c.CuratorPrompt), c.NoCurator
 }

@@ -116,6 +116,7 @@ func FuzzParseConfig(f *testing.F) {
 	for _, text := range []string{
 		"", "model: a\n", "model: [a]\n", "model:\n", "- a\n", "model: a\nmodel: b\n", "a: &x b\nc: *x\n", "? {a: b}\n: c\n", "<<: a\n", "\xff", "---\n---\n",
 		"model: !!binary aGk=\n", "max_tokens: 0x10\n", "null",
+		"curator: {prompt: shared, off: true}\n", "curator: {prompt: {a: b}}\n", "curator.prompt: a\ncurator_prompt: b\n", "curator:\n  [a]: b\n",
 	} {
 		f.Add(text)
 	}

@@ -18,7 +18,7 @@ const defaultConfigFile = "annotator.yaml"
 // configFile is a configuration file as it was written: what its values mean, their flags know.
 type configFile struct {
 	path   string
-	values map[string]*yaml.Node // scalars, by key
+	values map[string]*yaml.Node // scalars, by key: curator.prompt is curator_prompt
 }
 
 // readConfig reads the file that is named, else the default one. Where there is none, it is empty.
@@ -37,8 +37,8 @@ func readConfig(path string) (*configFile, error) {
 	return parseConfig(path, text)
 }
 
-// parseConfig reads the text of a configuration file: one mapping of keys to single values. The path is for errors, which
-// are annotator.Misused and name the line.
+// parseConfig reads the text of a configuration file: one mapping of keys to single values, of which those that begin alike may
+// stand in a mapping of their own. The path is for errors, which are annotator.Misused and name the line.
 func parseConfig(path string, text []byte) (*configFile, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -55,25 +55,33 @@ func parseConfig(path string, text []byte) (*configFile, error) {
 	if top.Kind != yaml.MappingNode {
 		return nil, file.wrong(top, "the configuration is not a list of keys and values")
 	}
-	for i := 0; i+1 < len(top.Content); i += 2 {
-		if err := file.add(top.Content[i], top.Content[i+1]); err != nil {
-			return nil, err
-		}
-	}
-	return file, nil
+	return file, file.addAll("", top)
 }
 
-func (f *configFile) add(key, value *yaml.Node) error {
-	switch {
-	case key.Kind != yaml.ScalarNode:
+func (f *configFile) addAll(prefix string, mapping *yaml.Node) error {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if err := f.add(prefix, mapping.Content[i], mapping.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *configFile) add(prefix string, key, value *yaml.Node) error {
+	if key.Kind != yaml.ScalarNode {
 		return f.wrong(key, "a key is not a name")
-	case f.values[key.Value] != nil:
-		return f.wrong(key, "%s is there twice", key.Value)
+	}
+	name := keyOf(flagOf(prefix + key.Value))
+	switch {
+	case value.Kind == yaml.MappingNode && prefix == "":
+		return f.addAll(key.Value+".", value)
+	case f.values[name] != nil:
+		return f.wrong(key, "%s is there twice", name)
 	case value.Kind != yaml.ScalarNode:
-		return f.wrong(value, "%s takes a single value", key.Value)
+		return f.wrong(value, "%s takes a single value", name)
 	}
 	value.Line = key.Line
-	f.values[key.Value] = value
+	f.values[name] = value
 	return nil
 }
 

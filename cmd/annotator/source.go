@@ -12,6 +12,7 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/storage"
 )
 
 // corpusOf is where a source that has to be imported is imported to: beside it, under its name.
@@ -97,6 +98,18 @@ func freeName(path string) string {
 			return free
 		}
 	}
+}
+
+// corpusOfRun returns where the corpus of a run is: where it was, or beside the database that it was moved with; empty where it
+// is in neither place.
+func corpusOfRun(run *storage.Run, database string) string {
+	moved := filepath.Join(filepath.Dir(database), filepath.Base(run.Corpus.Path))
+	for _, path := range []string{run.Corpus.Path, moved} {
+		if exists(path) {
+			return path
+		}
+	}
+	return ""
 }
 
 func exists(path string) bool {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"annotator"
 	"annotator/corpus"
@@ -126,13 +125,11 @@ func (o *verifyOptions) openCorpus(ctx context.Context, db *storage.DB) (*corpus
 	if err != nil {
 		return nil, err
 	}
-	moved := filepath.Join(filepath.Dir(db.Path()), filepath.Base(run.Corpus.Path)) // together with the database
-	for _, path := range []string{run.Corpus.Path, moved} {
-		if exists(path) {
-			return corpus.Open(ctx, path)
-		}
+	path := corpusOfRun(&run, db.Path())
+	if path == "" {
+		return nil, nil
 	}
-	return nil, nil
+	return corpus.Open(ctx, path)
 }
 
 func (o *verifyOptions) print(found *verification) error {

@@ -216,13 +216,13 @@ func (p Policy) story(old []Turn, v View, threads []int64) Step {
 	if end < 0 {
 		end = len(old)
 	}
-	if sum(v.Chunks, func(c Chunk) int { return c.Tokens }) > p.share(p.Chunks, v) && v.begun() {
+	if p.crowded(v) && v.begun() {
 		threads = append(slices.Clip(threads), v.Thread)
 	}
 	return Step{Tier: TierThread, Turns: old[:end], Threads: threads}
 }
 
-// ended returns the threads before the one at hand, in order, up to the first that has a turn behind the oldest so many.
+// ended returns the threads before the one at hand, in order, of which no turn stays when so many of the oldest give way.
 func ended(v View, oldest int) []int64 {
 	var threads []int64
 	add := func(thread int64) {
@@ -240,15 +240,20 @@ func ended(v View, oldest int) []int64 {
 	return threads
 }
 
-// rule is the last resort. Where no turn is left, what is known of the story so far is cut.
+// crowded reports whether the chunk summaries have grown beyond their share.
+func (p Policy) crowded(v View) bool {
+	return sum(v.Chunks, func(c Chunk) int { return c.Tokens }) > p.share(p.Chunks, v)
+}
+
+// rule is the last resort: turns that should have stayed give way, too, and chunk summaries that nobody could sum up.
 func (p Policy) rule(old []Turn, v View) Step {
-	if turns := oldestThread(old); len(turns) > 0 {
-		return ofChunk(TierRule, turns)
+	if len(old) == 0 {
+		old = v.Turns
 	}
-	if turns := oldestThread(v.Turns); len(turns) > 0 {
-		return ofChunk(TierRule, turns)
+	step := ofChunk(TierRule, oldestThread(old))
+	if len(step.Turns) > 0 && !p.crowded(v) {
+		return step
 	}
-	step := Step{Tier: TierRule}
 	for _, c := range v.Chunks {
 		if !slices.Contains(step.Threads, c.Thread) {
 			step.Threads = append(step.Threads, c.Thread)

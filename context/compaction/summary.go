@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"html"
 	"regexp"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
 	"annotator"
 	"annotator/codex"
 	"annotator/context/prompt"
+	"annotator/context/tokens"
 )
 
 // How long summaries may be: sentences of a chunk and of a thread, words of the story so far.
@@ -28,17 +31,18 @@ const sections = "Characters:, Open plot:, World:, Mechanics:, Progress:"
 func Instruction(s Step) string {
 	var b strings.Builder
 	b.WriteString("Set the scenes aside for a moment, call no tool, and write a summary for your own later use. ")
-	if s.Tier == TierThread {
+	if len(s.Threads) > 0 {
 		fmt.Fprintf(&b, "The threads %s are to leave your view. For each of them write <thread id=\"ID\">", list(s.Threads))
 		fmt.Fprintf(&b, "2 to %d sentences</thread>. Then write the story so far anew, as <cumulative>...</cumulative>: ", threadSentences)
 		fmt.Fprintf(&b, "what the present cumulative summary says and still matters, and what these threads add, in less than %d words ", storyWords)
-		fmt.Fprintf(&b, "under the headings %s each on a line of its own.", sections)
-	} else {
-		fmt.Fprintf(&b, "Scenes %d to %d are to leave your view. Write <chunk>1 to %d sentences</chunk> that say ",
-			s.Turns[0].Scene, s.Turns[len(s.Turns)-1].Scene, chunkSentences)
-		b.WriteString("what happened in them and what of it will matter.")
+		fmt.Fprintf(&b, "under the headings %s each on a line of its own. ", sections)
 	}
-	b.WriteString(" Keep to what the story has told. Write nothing else.")
+	if n := len(s.Chunk); n > 0 {
+		fmt.Fprintf(&b, "Scenes %d to %d are to leave your view. Write <chunk>1 to %d sentences</chunk> that say ",
+			s.Chunk[0].Scene, s.Chunk[n-1].Scene, chunkSentences)
+		b.WriteString("what happened in them and what of it will matter. ")
+	}
+	b.WriteString("Keep to what the story has told. Write nothing else.")
 	return b.String()
 }
 
@@ -60,8 +64,9 @@ func list(ids []int64) string {
 
 // Summary is what a summariser wrote.
 type Summary struct {
-	Threads map[int64]string // of TierThread
-	Text    string           // of the chunk, or the story so far
+	Threads map[int64]string // of the threads that the story so far takes the place of
+	Story   string           // so far
+	Chunk   string
 }
 
 var (
@@ -73,34 +78,43 @@ var (
 	errNothing = errors.New("the summary is empty")
 )
 
-// Read takes a summary out of a reply. Text that came without the tags asked for is taken as a whole. What is longer than
-// it should be loses its last sentences.
+// Read takes a summary out of a reply. Text that came without the tags asked for is taken as a whole, but for a chunk that was
+// asked for beside a story: that may be missing. What is longer than it should be loses its last sentences.
 func Read(s Step, reply string) (Summary, error) {
 	reply = html.UnescapeString(thinking.ReplaceAllString(codex.Clean(reply), "")) // it was shown the story escaped
 	summary := Summary{Threads: map[int64]string{}}
-	tag := chunkTag
-	if s.Tier == TierThread {
-		tag = storyTag
-		for _, match := range threadTag.FindAllStringSubmatch(reply, -1) {
-			id, err := strconv.ParseInt(match[1], 10, 64)
-			if err == nil {
-				summary.Threads[id] = sentences(bare(match[2]), threadSentences)
-			}
+	if len(s.Threads) == 0 {
+		summary.Chunk = sentences(inside(chunkTag, reply), chunkSentences)
+		return summary, something(summary.Chunk)
+	}
+	for _, match := range threadTag.FindAllStringSubmatch(reply, -1) {
+		id, err := strconv.ParseInt(match[1], 10, 64)
+		if err == nil && slices.Contains(s.Threads, id) {
+			summary.Threads[id] = sentences(bare(match[2]), threadSentences)
 		}
-		reply = threadTag.ReplaceAllString(reply, "")
 	}
-	if match := tag.FindStringSubmatch(reply); match != nil {
-		reply = match[1]
+	reply = threadTag.ReplaceAllString(reply, "")
+	if len(s.Chunk) > 0 && chunkTag.MatchString(reply) {
+		summary.Chunk = sentences(inside(chunkTag, reply), chunkSentences)
+		reply = chunkTag.ReplaceAllString(reply, "")
 	}
-	if summary.Text = bare(reply); !codex.HasWord(summary.Text) {
-		return summary, errNothing
+	summary.Story = firstWords(inside(storyTag, reply), storyWords)
+	return summary, something(summary.Story)
+}
+
+// inside returns what the tag encloses, or all of a text that has no such tag.
+func inside(tag *regexp.Regexp, text string) string {
+	if match := tag.FindStringSubmatch(text); match != nil {
+		text = match[1]
 	}
-	if s.Tier == TierThread {
-		summary.Text = firstWords(summary.Text, storyWords)
-	} else {
-		summary.Text = sentences(summary.Text, chunkSentences)
+	return bare(text)
+}
+
+func something(text string) error {
+	if !codex.HasWord(text) {
+		return errNothing
 	}
-	return summary, nil
+	return nil
 }
 
 func bare(text string) string { return strings.TrimSpace(anyTag.ReplaceAllString(text, "")) }
@@ -112,36 +126,47 @@ func sentences(text string, most int) string {
 
 // firstWords keeps as many whole lines and sentences as there is room for; of a single longer one, its beginning.
 func firstWords(text string, most int) string {
-	if annotator.CountWords(text) <= most {
+	if words(text) <= most {
 		return text
 	}
 	var b strings.Builder
-	left := most
 	for line := range strings.Lines(text) {
 		for i, sentence := range codex.Sentences(line) {
-			words := strings.Fields(sentence)
-			if len(words) > left && b.Len() > 0 {
+			n := words(sentence)
+			if n > most && b.Len() > 0 {
 				return strings.TrimSpace(b.String())
 			}
 			if i > 0 {
 				b.WriteByte(' ')
 			}
-			b.WriteString(strings.Join(words[:min(len(words), left)], " "))
-			left -= min(len(words), left)
+			b.WriteString(beginning(sentence, most))
+			most -= min(n, most)
 		}
 		b.WriteByte('\n')
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// Rule writes a summary without a model: which scenes they were, what the glossary calls those in them, and how they began.
+// words counts the words of a text; where no spaces are written, two signs are taken for one.
+func words(text string) int {
+	return max(annotator.CountWords(text), (tokens.Measure(text)[tokens.Wide]+1)/2)
+}
+
+// beginning returns the first words of a sentence.
+func beginning(sentence string, most int) string {
+	signs := []rune(sentence)
+	tooLong := sort.Search(len(signs), func(n int) bool { return words(string(signs[:n+1])) > most })
+	return strings.TrimSpace(string(signs[:tooLong]))
+}
+
+// Rule writes a chunk summary without a model: which scenes they were, what the glossary calls those in them, and how they
+// began.
 func Rule(s Step, entries []string, openings []string) string {
-	var b strings.Builder
-	if s.Tier == TierThread {
-		fmt.Fprintf(&b, "Threads %s.", list(s.Threads))
-	} else {
-		fmt.Fprintf(&b, "Scenes %s of thread %d.", Scenes(s.Turns), s.Thread)
+	if len(s.Chunk) == 0 {
+		return ""
 	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Scenes %s of thread %d.", Scenes(s.Chunk), s.Chunk[0].Thread)
 	if len(entries) > 0 {
 		fmt.Fprintf(&b, " With %s.", strings.Join(entries, ", "))
 	}
@@ -149,6 +174,16 @@ func Rule(s Step, entries []string, openings []string) string {
 		b.WriteString(" " + opening)
 	}
 	return firstWords(b.String(), storyWords/5)
+}
+
+// RuleStory writes the story so far without a model: what it was, and how each chunk summary begins.
+func RuleStory(story string, chunks []string) string {
+	var b strings.Builder
+	b.WriteString(firstWords(story, storyWords/2))
+	for _, chunk := range chunks {
+		b.WriteString("\n" + firstWords(chunk, max(1, storyWords/2/len(chunks))))
+	}
+	return firstWords(strings.TrimSpace(b.String()), storyWords)
 }
 
 // Render writes what stands in the window before the turns: the story so far, and the chunk summaries. Whatever a summary

@@ -68,10 +68,10 @@ func (s *sizes) Set(text string) error {
 }
 
 func measure(ctx context.Context, args []string) error {
-	o := options{scenes: sizes{100, 1_000, 3_000}}
+	o := options{scenes: sizes{100, 1_000, 2_000}}
 	flags := flag.NewFlagSet("measure", flag.ContinueOnError)
 	flags.Var(&o.scenes, "scenes", "lengths of the stories, in scenes")
-	flags.IntVar(&o.tokens, "tokens", 1_000, "scenes of the story that tokens are counted on")
+	flags.IntVar(&o.tokens, "tokens", 800, "scenes of the story that tokens are counted on")
 	flags.IntVar(&o.bareMost, "bare", 10_000, "the longest story that a bare loop goes through, too")
 	flags.StringVar(&o.document, "o", "docs/performance.md", "the document whose tables are written; - for standard output")
 	flags.StringVar(&o.folder, "dir", "", "where databases go and stay; by default a folder that is removed")

@@ -31,7 +31,7 @@ type outcome struct {
 
 // rounds is how often program and bare loop take turns on a story: a short one is over before the machine is steady. The
 // quickest of each counts.
-func (s *story) rounds() int { return min(max(2_000/s.scenes, 1), 5) }
+func (s *story) rounds() int { return min(max(500/s.scenes, 1), 3) }
 
 func (s *story) measure(ctx context.Context) (*outcome, error) {
 	name := filepath.Join(s.folder, fmt.Sprintf("%d-%d", s.scenes, s.budget))

@@ -104,12 +104,14 @@ func sentence(text *strings.Builder, random *rand.Rand) {
 	text.WriteString(".")
 }
 
-// properName spells a number as a name that is longer than any other word of the story.
+// properName spells a number as a name that is longer than any other word of the story. Neighbours in number are none in
+// spelling.
 func properName(n int) string {
+	const factor = 40_503 // odd: below 1<<16 each number becomes another one
 	syllables := []string{"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal", "pre", "zu"}
-	name := "Athel"
-	for rest, length := n, 0; rest > 0 || length < 4; rest, length = rest/len(syllables), length+1 {
-		name += syllables[rest%len(syllables)]
+	name := ""
+	for rest, length := n>>16<<16|n*factor&0xffff, 0; rest > 0 || length < 4; rest, length = rest>>4, length+1 {
+		name += syllables[rest&0xf]
 	}
-	return name
+	return strings.ToUpper(name[:1]) + name[1:]
 }

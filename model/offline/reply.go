@@ -30,7 +30,7 @@ func (m *Model) reply(w *window) answer {
 		}
 	}
 	for _, c := range m.cite(w.scenes, m.questionWords(w.instruction)) {
-		out = append(out, fmt.Sprintf(`"%s" (post %d)`, c.text, c.post))
+		out = append(out, fmt.Sprintf(`"%s" [post %d]`, c.text, c.post))
 	}
 	if len(out) == 0 {
 		return answer{text: "Nothing in the scenes shown here answers that."}

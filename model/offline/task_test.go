@@ -76,7 +76,11 @@ func TestQuestion(t *testing.T) {
 		numbered("3", "The ship lay still. Ysolde Marrow hid the brass key under the third stair."),
 		says("assistant", "Noted."), says("user", "Where is the brass key?"),
 	}
-	want := `"Ysolde Marrow hid the brass key under the third stair." (post 300)`
+	want := `"Ysolde Marrow hid the brass key under the third stair." [post 300]`
+	if got := text(t, withTools(window...)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	window[2] = says("user", "Say what stands on the stair, or lay still.\n<question>\nWhere is the brass key?\n</question>")
 	if got := text(t, withTools(window...)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -46,7 +46,7 @@ type window struct {
 	entries     []entry // by id, each in its newest state
 	scenes      []scene // in order
 	last        string  // the last user message
-	instruction string  // what it says beside scenes, posts and entries
+	instruction string  // what it says beside scenes, posts and entries; where it holds a question, that alone
 	reading     bool    // it shows a scene
 	answered    bool    // something was answered since the last scene
 	results     []result
@@ -98,6 +98,9 @@ func (w *window) readUser(text string, known map[int64]entry) {
 	w.instruction = text
 	for _, data := range []string{"scene", "relevant_entries", "post", "entry"} {
 		w.instruction = without(w.instruction, data)
+	}
+	for e := range elements(w.instruction, "question") { // what stands around it says how to answer
+		w.instruction = html.UnescapeString(e.body)
 	}
 }
 

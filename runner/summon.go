@@ -1,0 +1,286 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/context/prompt"
+	"annotator/context/tokens"
+	"annotator/context/window"
+	"annotator/model"
+	"annotator/storage"
+	"annotator/tools"
+)
+
+// Summoned is the model as it was at a snapshot: the context that it had, byte for byte, and what was said to it since. It can
+// answer, and do nothing else.
+type Summoned struct {
+	Snapshot annotator.Snapshot
+	Context  storage.Context // the system prompt and the tools that were in force
+	encode   window.Encoder
+	history  []byte
+	size     tokens.Size // of the whole prompt
+}
+
+// Summon folds the journal up to a snapshot.
+func Summon(ctx context.Context, store *storage.DB, encode window.Encoder, snapshot annotator.Snapshot) (*Summoned, error) {
+	s := &Summoned{Snapshot: snapshot, encode: encode}
+	var err error
+	if s.Context, err = store.Context(ctx, snapshot.Context); err != nil {
+		return nil, err
+	}
+	fold, _, err := store.Fold(ctx, snapshot.Trace)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := store.Window(ctx, snapshot.Trace)
+	if err != nil {
+		return nil, err
+	}
+	w, err := Fold(encode, fold, rows)
+	if err != nil {
+		return nil, err
+	}
+	s.size = prompt.Size(s.Context.SystemPrompt, s.Context.Tools).Plus(w.Size())
+	s.history, err = w.History()
+	return s, err
+}
+
+// History returns the encoded messages, joined by commas: those that the model had in view, then what was said since.
+func (s *Summoned) History() []byte { return s.history }
+
+// Hear adds a question and its answer to what was said.
+func (s *Summoned) Hear(e storage.Exchange) error {
+	return s.add(
+		annotator.Message{Role: annotator.RoleUser, Content: ask(e.Question)},
+		annotator.Message{Role: annotator.RoleAssistant, Content: e.Answer})
+}
+
+func (s *Summoned) add(messages ...annotator.Message) error {
+	for _, m := range messages {
+		encoded, err := s.encode([]annotator.Message{m})
+		if err != nil {
+			return err
+		}
+		s.size = s.size.Plus(tokens.Measure(m.Content)).Framed(tokens.PerMessage)
+		s.history = appendMessages(s.history, encoded)
+	}
+	return nil
+}
+
+// appendMessages joins encoded messages into new bytes.
+func appendMessages(history, more []byte) []byte {
+	if len(history) == 0 {
+		return more
+	}
+	return append(append(slices.Clone(history), ','), more...)
+}
+
+// ask words a question. What it asks is data: it may quote the story.
+func ask(question string) string {
+	return "Set the scenes aside and answer a question about what you have read so far. Call no tool: nothing that you say here " +
+		"changes the glossary. Answer only from what stands above; where that does not tell, say so. Name the posts that the answer " +
+		"rests on in the form [post 123].\n<question>\n" + prompt.Escape(question) + "\n</question>"
+}
+
+// Asking says how a summoned model is asked, and on whose account.
+type Asking struct {
+	Model       string
+	MaxTokens   int // of the answer
+	Temperature float64
+	Stream      bool
+	Turn        int64 // in which the model itself asks; 0 of a person
+	Scene       int
+	Count       func(tokens.Size) int // estimates a prompt, in tokens
+}
+
+// errReadOnly says that a summoned model would do something other than answer.
+var errReadOnly = errors.New("the summoned model called a tool instead of answering")
+
+// Ask puts a question and returns the answer, which is not heard yet, with the call that brought it, which is the asker's to
+// end. A model that calls tools is told once that it cannot.
+func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question string) (answer string, call *storage.Call, err error) {
+	asked := annotator.Message{Role: annotator.RoleUser, Content: ask(question)}
+	encoded, err := s.encode([]annotator.Message{asked})
+	if err != nil {
+		return "", nil, err
+	}
+	request := &model.Request{
+		Model: a.Model, System: s.Context.SystemPrompt, History: appendMessages(s.history, encoded), Tools: []byte(s.Context.Tools),
+		NoTools: true, MaxTokens: a.MaxTokens, Temperature: a.Temperature, Stream: a.Stream,
+	}
+	attempt := storage.Call{
+		Turn: a.Turn, Scene: a.Scene, Purpose: "ask", Estimate: a.Count(s.size.Plus(tokens.Measure(asked.Content)).Framed(tokens.PerMessage)),
+	}
+	for told := false; ; told = true {
+		call, reply, err := c.insist(ctx, attempt, request)
+		if err != nil {
+			return "", nil, err
+		}
+		if text := words(reply); len(reply.Calls) == 0 && text != "" {
+			return text, call, nil
+		}
+		spoil(call, reply, errReadOnly)
+		if err := c.Ledger.FailCall(ctx, call); err != nil {
+			return "", nil, err
+		}
+		if told || len(reply.Calls) == 0 {
+			return "", nil, errReadOnly
+		}
+		if request.History, err = s.refuse(request.History, reply); err != nil {
+			return "", nil, err
+		}
+	}
+}
+
+// words returns an answer as it is kept.
+func words(reply *model.Reply) string {
+	text := codex.Clean(reply.Said())
+	if text != "" && reply.Finish == "length" {
+		text += " [cut]"
+	}
+	return text
+}
+
+// refuse adds the calls of a reply, each answered with the word that a summoned model only reads.
+func (s *Summoned) refuse(history []byte, reply *model.Reply) ([]byte, error) {
+	called := annotator.Message{Role: annotator.RoleAssistant, Content: reply.Said()}
+	var results []annotator.Message
+	for i := range reply.Calls {
+		call := annotator.ToolCall{ID: callID(s.Snapshot.ID, i), Name: reply.Calls[i].Name, Arguments: reply.Calls[i].Arguments}
+		called.ToolCalls = append(called.ToolCalls, call)
+		refusal := tools.Refuse(tools.SummonReadOnly, "you only answer here: no tool can be called; say in words what you know")
+		results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Content: refusal.Content})
+	}
+	for _, group := range [][]annotator.Message{{called}, results} {
+		encoded, err := s.encode(group)
+		if err != nil {
+			return nil, err
+		}
+		history = appendMessages(history, encoded)
+	}
+	return history, nil
+}
+
+// past is the snapshots as a tool call asks them. What the call does to the conversations commits with its result.
+type past struct {
+	*Runner
+	effect storage.Summoning
+}
+
+// Snapshots returns the newest snapshots. See tools.Summoner.
+func (p *past) Snapshots(ctx context.Context, kind string, thread int64, limit int) ([]annotator.Snapshot, error) {
+	return p.Store.Snapshots(ctx, storage.SnapshotQuery{Kind: kind, Thread: thread, Limit: limit})
+}
+
+// Open opens a conversation. See tools.Summoner.
+func (p *past) Open(ctx context.Context, snapshot int64, question string) (tools.Answer, error) {
+	open, err := p.Store.OpenSummon(ctx)
+	if err != nil {
+		return tools.Answer{}, err
+	}
+	if open != nil {
+		return tools.Answer{}, &tools.Failure{
+			Code:    tools.SummonActive,
+			Message: fmt.Sprintf("snapshot %d is summoned; ask it with summon_continue, or end that with summon_dismiss", open.Snapshot),
+		}
+	}
+	p.effect.Open = snapshot
+	return p.ask(ctx, &storage.Summon{Snapshot: snapshot}, question)
+}
+
+// Continue asks the open conversation. See tools.Summoner.
+func (p *past) Continue(ctx context.Context, question string) (tools.Answer, error) {
+	open, err := p.Store.OpenSummon(ctx)
+	if err != nil {
+		return tools.Answer{}, err
+	}
+	if open == nil {
+		return tools.Answer{}, noSummon()
+	}
+	return p.ask(ctx, open, question)
+}
+
+// Dismiss ends the open conversation. See tools.Summoner.
+func (p *past) Dismiss(ctx context.Context, summary string) error {
+	open, err := p.Store.OpenSummon(ctx)
+	if err != nil {
+		return err
+	}
+	if open == nil {
+		return noSummon()
+	}
+	p.effect = storage.Summoning{Dismiss: true, Summary: summary}
+	return nil
+}
+
+func noSummon() error {
+	return &tools.Failure{Code: tools.NoSummon, Message: "no snapshot is summoned; summon_snapshot summons one"}
+}
+
+// ask puts a question in a conversation, within what a scene may ask.
+func (p *past) ask(ctx context.Context, open *storage.Summon, question string) (tools.Answer, error) {
+	none := tools.Answer{}
+	asked, err := p.Store.Questions(ctx, p.day.turn)
+	if err != nil {
+		return none, err
+	}
+	left := p.Config.SummonQuestions - asked
+	if left <= 0 {
+		return none, &tools.Failure{Code: tools.SummonLimit, Message: fmt.Sprintf("this scene has asked its %d questions", p.Config.SummonQuestions)}
+	}
+	s, err := p.summon(ctx, open)
+	if err != nil {
+		return none, err
+	}
+	text, call, err := s.Ask(ctx, p.caller(), &Asking{
+		Model: p.Config.Model, MaxTokens: p.Config.SummonTokens, Temperature: p.Config.Temperature, Stream: p.Config.Stream,
+		Turn: p.day.turn, Scene: p.day.row.N, Count: p.counter.Count,
+	}, question)
+	if err != nil {
+		return none, unanswered(err)
+	}
+	p.effect.Exchange, p.effect.Call = &storage.Exchange{Question: question, Answer: text}, call
+	return tools.Answer{Snapshot: s.Snapshot, Text: text, Left: left - 1}, nil
+}
+
+// summon folds the context of a conversation, with what was said in it.
+func (p *past) summon(ctx context.Context, open *storage.Summon) (*Summoned, error) {
+	snapshot, err := p.Store.Snapshot(ctx, open.Snapshot)
+	if errors.Is(err, annotator.NotFound) {
+		return nil, &tools.Failure{Code: tools.NotFound, Message: fmt.Sprintf("there is no snapshot %d; list_snapshots names them", open.Snapshot)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := Summon(ctx, p.Store, p.Wire.Encode, snapshot)
+	for i := range open.Exchanges {
+		if err == nil {
+			err = s.Hear(open.Exchanges[i])
+		}
+	}
+	if kind := annotator.KindOf(err); kind == annotator.Violation || kind == annotator.NotFound {
+		err = restoreFailed(err)
+	}
+	return s, err
+}
+
+// unanswered makes a failure of the tool out of what only this question is to blame for.
+func unanswered(err error) error {
+	switch {
+	case errors.Is(err, errReadOnly):
+		return &tools.Failure{Code: tools.SummonReadOnly, Message: err.Error() + "; ask in other words, or go on without it"}
+	case errors.As(err, new(noAnswer)):
+		return restoreFailed(err)
+	}
+	return err
+}
+
+func restoreFailed(err error) error {
+	return &tools.Failure{Code: tools.RestoreFailed, Message: "the snapshot cannot be asked: " + strings.TrimSpace(err.Error())}
+}

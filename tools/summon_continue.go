@@ -1,0 +1,29 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+)
+
+//go:embed summon_continue.md
+var summonContinueText string
+
+type summonContinueArguments struct {
+	Message string `json:"message" jsonschema:"the next question"`
+}
+
+func summonContinueTool() Tool {
+	return Define("summon_continue", Summons, summonContinueText, summonContinue)
+}
+
+func summonContinue(ctx context.Context, env *Env, a summonContinueArguments) (Result, error) {
+	question, err := said("message", a.Message)
+	if err != nil {
+		return Result{}, err
+	}
+	answer, err := env.Past.Continue(ctx, question)
+	if err != nil {
+		return Result{}, err
+	}
+	return answerResult(&answer), nil
+}

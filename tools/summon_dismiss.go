@@ -1,0 +1,30 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+)
+
+//go:embed summon_dismiss.md
+var summonDismissText string
+
+type summonDismissArguments struct {
+	Summary string `json:"summary" jsonschema:"what you learned"`
+}
+
+func summonDismissTool() Tool {
+	return Define("summon_dismiss", Summons, summonDismissText, summonDismiss)
+}
+
+func summonDismiss(ctx context.Context, env *Env, a summonDismissArguments) (Result, error) {
+	summary, err := said("summary", a.Summary)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := env.Past.Dismiss(ctx, summary); err != nil {
+		return Result{}, err
+	}
+	return Result{Content: encode(struct {
+		OK bool `json:"ok"`
+	}{true})}, nil
+}

@@ -1,0 +1,30 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+)
+
+//go:embed summon_snapshot.md
+var summonSnapshotText string
+
+type summonSnapshotArguments struct {
+	SnapshotID int64  `json:"snapshot_id" jsonschema:"as list_snapshots names it"`
+	Query      string `json:"query" jsonschema:"the first question"`
+}
+
+func summonSnapshotTool() Tool {
+	return Define("summon_snapshot", Summons, summonSnapshotText, summonSnapshot)
+}
+
+func summonSnapshot(ctx context.Context, env *Env, a summonSnapshotArguments) (Result, error) {
+	question, err := said("query", a.Query)
+	if err != nil {
+		return Result{}, err
+	}
+	answer, err := env.Past.Open(ctx, a.SnapshotID, question)
+	if err != nil {
+		return Result{}, err
+	}
+	return answerResult(&answer), nil
+}
