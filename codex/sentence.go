@@ -22,14 +22,18 @@ func Sentences(text string) []string {
 }
 
 func sentenceEnd(text string) int {
+	passed := 0 // stops up to here are known to end nothing: long runs of them are looked through once
 	for i, r := range text {
 		size := utf8.RuneLen(r)
 		switch {
 		case strings.ContainsRune("。！？", r):
 			return i + size + closers(text[i+size:])
+		case i < passed:
 		case r == '.' || r == '!' || r == '?' || r == '…':
 			end := i + size + closers(text[i+size:])
-			if startsSentence(text[end:]) && (r != '.' || !abbreviated(text[:i])) {
+			if !startsSentence(text[end:]) {
+				passed = end
+			} else if r != '.' || !abbreviated(text[:i]) {
 				return end
 			}
 		}

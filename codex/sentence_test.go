@@ -55,3 +55,14 @@ func checkSentences(t interface{ Fatalf(string, ...any) }, text string) {
 		t.Fatalf("%q has an empty sentence: %q", text, sentences)
 	}
 }
+
+// TestRunsOfStops: a model that has lost itself writes them by the thousand.
+func TestRunsOfStops(t *testing.T) {
+	t.Parallel()
+	if got := codex.Sentences(strings.Repeat(".", 200_000) + "a"); len(got) != 1 {
+		t.Errorf("%d sentences", len(got))
+	}
+	if got := codex.Sentences("Hm...。然后"); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+}

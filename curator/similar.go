@@ -17,6 +17,10 @@ const Likeness = 0.3
 // MostSimilar is how many similar entries a candidate is shown with.
 const MostSimilar = 5
 
+// MostLike is how many entries Like returns: many more than are shown, for some of them may be retired, yet no more in a glossary
+// in which everything is called alike.
+const MostLike = 50
+
 // grams are the trigrams of a normalised name, with its ends marked.
 type grams map[string]struct{}
 
@@ -35,7 +39,7 @@ func likeness(shared, a, b int) float64 { return float64(shared) / float64(a+b-s
 // Index finds entries that are called alike. It only grows: whether an entry is still called so is for the caller to look up.
 type Index struct {
 	names []indexed
-	with  map[string][]int // by trigram: the names that have it
+	with  map[string][]int32 // by trigram: the names that have it
 }
 
 type indexed struct {
@@ -44,35 +48,42 @@ type indexed struct {
 }
 
 // NewIndex returns an empty index.
-func NewIndex() *Index { return &Index{with: map[string][]int{}} }
+func NewIndex() *Index { return &Index{with: map[string][]int32{}} }
 
 // Add puts in a name of an entry. The same one again changes nothing that Like returns.
 func (x *Index) Add(entry int64, name string) {
 	set := gramsOf(name)
 	for gram := range set {
-		x.with[gram] = append(x.with[gram], len(x.names))
+		x.with[gram] = append(x.with[gram], int32(len(x.names)))
 	}
 	x.names = append(x.names, indexed{entry, len(set)})
 }
 
-// Like returns the other entries of which a name is like one of the entry's, by id.
+// Like returns the other entries of which a name is like one of the entry's, by id; where there are more than MostLike, the
+// most alike.
 func (x *Index) Like(e *annotator.Entry) []int64 {
-	found := map[int64]struct{}{}
+	found := map[int64]float64{}
 	for _, name := range names(e) {
 		set := gramsOf(name)
-		shared := map[int]int{}
+		shared := map[int32]int{}
 		for gram := range set {
 			for _, at := range x.with[gram] {
 				shared[at]++
 			}
 		}
 		for at, n := range shared {
-			if other := x.names[at]; other.entry != e.ID && likeness(n, len(set), other.size) >= Likeness {
-				found[other.entry] = struct{}{}
+			other := x.names[at]
+			if alike := likeness(n, len(set), other.size); other.entry != e.ID && alike >= Likeness {
+				found[other.entry] = max(found[other.entry], alike)
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	ids := slices.SortedFunc(maps.Keys(found), func(a, b int64) int {
+		return cmp.Or(cmp.Compare(found[b], found[a]), cmp.Compare(a, b))
+	})
+	ids = ids[:min(len(ids), MostLike)]
+	slices.Sort(ids)
+	return ids
 }
 
 // Closest returns those of the entries that are called most like a given one, the best first and at most MostSimilar of them:

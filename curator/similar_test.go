@@ -1,6 +1,7 @@
 package curator_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -62,6 +63,19 @@ func TestLikeFindsWhatIsLike(t *testing.T) {
 			t.Fatalf("like %q of %q: %s", names[0], names, diff)
 		}
 	})
+}
+
+// TestLikeIsBounded is a glossary in which everything is called alike: the most alike are what is returned.
+func TestLikeIsBounded(t *testing.T) {
+	t.Parallel()
+	index := curator.NewIndex()
+	for id := range int64(1_000) {
+		index.Add(id, fmt.Sprintf("Vys of the year %d", id))
+	}
+	like := index.Like(&annotator.Entry{ID: 1_000, Term: "Vys of the year 777"})
+	if len(like) != curator.MostLike || !slices.Contains(like, 777) || !slices.IsSorted(like) {
+		t.Errorf("%d entries: %v", len(like), like)
+	}
 }
 
 // similar is the trigram likeness of two names, written as it is defined.

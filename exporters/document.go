@@ -51,6 +51,7 @@ type Entry struct {
 	Last          annotator.Position `json:"last" yaml:"last"`
 	Revisions     int                `json:"revisions" yaml:"revisions"`
 	Locked        bool               `json:"locked" yaml:"locked"`
+	MergedInto    int64              `json:"merged_into,omitempty" yaml:"merged_into,omitempty"` // id of the entry that took its place
 }
 
 // Alias is another name of an entry, known from a position on.
@@ -127,6 +128,7 @@ func (b builder) entry(e *annotator.Entry) Entry {
 		Last:          b.position(e.Last),
 		Revisions:     e.Revisions,
 		Locked:        e.Locked,
+		MergedInto:    e.MergedInto,
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // commits with the reply's rows.
 func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	d := r.day
-	if r.promptTokens() > r.promptBudget() && len(r.window.Turns()) > 1 {
+	if r.promptTokens() > r.promptBudget() {
 		d.squeeze = true
 		return annotator.EventOverflow, nil
 	}

@@ -18,7 +18,7 @@ import (
 // the journal before the next begins. A scene that does not fit an emptied window is refused.
 func (r *Runner) compacting(ctx context.Context) (annotator.Event, error) {
 	d, policy := r.day, &r.Config.Compaction
-	v := compaction.View{Tokens: r.needed(), Budget: r.promptBudget()}
+	v := compaction.View{Tokens: r.needed(), Growth: r.growth(), Budget: r.promptBudget()}
 	if !d.squeeze && !r.unfinished && !policy.Full(v) {
 		return annotator.EventFits, nil
 	}
@@ -68,14 +68,37 @@ func (r *Runner) makeRoom(ctx context.Context, v compaction.View) (made bool, er
 func (r *Runner) needed() int {
 	need := r.promptTokens()
 	if r.day.turn == 0 {
-		need += r.counter.Count(tokens.Measure(prompt.Scene(&r.day.scene)).Framed(tokens.PerMessage))
+		need += r.counter.Count(r.sceneSize())
 	}
 	return need
 }
 
+// sceneSize is what the scene at hand is made of, without the entries that it will be shown with.
+func (r *Runner) sceneSize() tokens.Size {
+	return tokens.Measure(prompt.Scene(&r.day.scene)).Framed(tokens.PerMessage)
+}
+
+// growth estimates what the turn at hand will add to the prompt yet, by what the turns in the window have come to: a
+// compaction in the middle of a turn has the server read that turn twice.
+func (r *Runner) growth() int {
+	older := r.older()
+	if len(older) == 0 {
+		return 0
+	}
+	var all tokens.Size
+	for i := range older {
+		all = all.Plus(older[i].Size)
+	}
+	now := r.sceneSize()
+	if turns := r.window.Turns(); len(turns) > len(older) {
+		now = turns[len(turns)-1].Size
+	}
+	return max(0, r.counter.Count(all)/len(older)-r.counter.Count(now))
+}
+
 // view is the window as the policy sees it.
 func (r *Runner) view(ctx context.Context) (compaction.View, error) {
-	v := compaction.View{Tokens: r.needed(), Budget: r.promptBudget(), Thread: r.day.row.Thread.ID}
+	v := compaction.View{Tokens: r.needed(), Growth: r.growth(), Budget: r.promptBudget(), Thread: r.day.row.Thread.ID}
 	for _, t := range r.older() {
 		scene, err := r.Store.SceneOfTurn(ctx, t.ID)
 		if err != nil {

@@ -25,10 +25,11 @@ import (
 // childEnv carries the job of a process that is there to be killed.
 const childEnv = "ANNOTATOR_CRASH_JOB"
 
-// job is what such a process does. It tells each transition on file descriptor 3.
+// job is what such a process does. It tells each transition, and each decision of the curator, on file descriptor 3.
 type job struct {
 	Corpus, DB, Base string
 	Hang             int // after this many transitions it waits for its end; 0: it does not
+	Snapshots        bool
 	Config           runner.Config
 }
 
@@ -42,7 +43,7 @@ func runChild(encoded string) int {
 	var bus annotator.Bus
 	count := 0
 	bus.Subscribe(func(n annotator.Notice) {
-		if n.Kind != annotator.NoticeTransition {
+		if n.Kind != annotator.NoticeTransition && n.Kind != annotator.NoticeDecision {
 			return
 		}
 		count++
@@ -116,10 +117,18 @@ func crashStage(t *testing.T) *stage {
 	return s
 }
 
-// TestKilledAtEveryTransition kills a run after each of its transitions and lets another process go on.
+// judgedStage is crashStage with a curator who decides in every way.
+func judgedStage(t *testing.T) *stage {
+	s := crashStage(t)
+	s.serve(scripted.Options{Strict: true, Script: judging})
+	return s
+}
+
+// TestKilledAtEveryTransition kills a run after each of its transitions, and after each decision of the curator, and lets another
+// process go on.
 func TestKilledAtEveryTransition(t *testing.T) {
 	t.Parallel()
-	s := crashStage(t)
+	s := judgedStage(t)
 	killed, transitions := s.spawn("calm", 0, never, 0)
 	if killed || transitions < 20*8 {
 		t.Fatalf("the undisturbed run told %d transitions (killed: %v)", transitions, killed)
@@ -147,7 +156,7 @@ func TestKilledAtEveryTransition(t *testing.T) {
 // TestKilledAtRandomMoments kills runs whenever it happens, several times a run.
 func TestKilledAtRandomMoments(t *testing.T) {
 	t.Parallel()
-	s := crashStage(t)
+	s := judgedStage(t)
 	begin := time.Now()
 	if killed, _ := s.spawn("calm", 0, never, 0); killed {
 		t.Fatal("the undisturbed run was killed")

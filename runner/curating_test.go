@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"annotator"
 	"annotator/curator"
 	"annotator/model/scripted"
-	"annotator/runner"
 	"annotator/storage"
 )
 
@@ -277,7 +275,7 @@ func TestCuratorIsOff(t *testing.T) {
 // TestCuratorFitsBesideAFullWindow: the question follows the window, and is asked alone where that leaves no room for it.
 func TestCuratorFitsBesideAFullWindow(t *testing.T) {
 	t.Parallel()
-	for _, window := range []int{6_500, 60_000} {
+	for _, window := range []int{5_000, 60_000} {
 		var mu sync.Mutex
 		alone, behind := 0, 0
 		s := newStage(t, story{threads: 2, scenes: 6, words: 300}, scripted.Options{
@@ -305,82 +303,6 @@ func TestCuratorFitsBesideAFullWindow(t *testing.T) {
 			t.Errorf("window %d: %d questions failed", window, n)
 		}
 	}
-}
-
-// TestCurateByHand judges what a run has left tentative, whatever state the run is in, and can be kept to a thread.
-func TestCurateByHand(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, story{threads: 3, scenes: 3}, scripted.Options{Strict: true, Script: judging})
-	s.config.Curator.Off, s.config.Limit = true, 7
-	if err := s.run("hand"); err != nil {
-		t.Fatal(err)
-	}
-	thread, err := s.open("hand").ThreadAt(context.Background(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := s.count("hand", `SELECT count(*) FROM glossary_entry`)
-	inThread := s.count("hand", `SELECT count(*) FROM glossary_entry WHERE first_at / 1000000 BETWEEN 4 AND 6`)
-	if told := s.curate("hand", thread); inThread == 0 || len(told) != inThread {
-		t.Errorf("%d entries of the thread, %d decisions", inThread, len(told))
-	}
-	s.verify("hand")
-	s.curate("hand")
-	if n := len(s.decisions("hand")); n != before {
-		t.Errorf("%d of %d entries are decided on", n, before)
-	}
-	// The question is behind the scenes that have been read, and shows nothing of those that have not.
-	s.config.Limit = 0
-	if err := s.run("hand"); err != nil {
-		t.Fatal(err)
-	}
-	s.verify("hand")
-	s.noViolations()
-}
-
-// curate judges by hand, and returns the decisions.
-func (s *stage) curate(name string, threads ...int64) (told []curator.Decision) {
-	s.t.Helper()
-	r, end, err := prepare(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}, &annotator.Bus{}, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer end()
-	err = r.Curate(context.Background(), threads, func(_ *annotator.Entry, d curator.Decision) { told = append(told, d) })
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return told
-}
-
-// TestCurateByHandInAnOpenScene: the turn of a scene that was cut off in its middle is no part of what the curator is shown.
-func TestCurateByHandInAnOpenScene(t *testing.T) {
-	t.Parallel()
-	var s *stage
-	s = newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if shownTo(r) == nil && len(r.Messages) > 12 {
-			return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
-		}
-		return nil
-	}})
-	s.config.Curator.Off = true
-	if err := s.run("open"); !errors.Is(err, annotator.Halted) {
-		t.Fatal(err)
-	}
-	if open := s.state("open").OpenScene; open == 0 {
-		t.Fatal("no scene is open")
-	}
-	var bodies []string
-	s.serve(scripted.Options{Strict: true, OnRequest: func(r scripted.Request) { bodies = append(bodies, string(r.Body)) }})
-	if len(s.curate("open")) == 0 || s.state("open").OpenScene == 0 {
-		t.Error("nothing was judged, or the scene is not open any more")
-	}
-	s.noViolations()
-	open := fmt.Sprintf(`scene number=\"%d\"`, s.state("open").OpenScene)
-	if slices.ContainsFunc(bodies, func(body string) bool { return strings.Contains(body, open) }) {
-		t.Error("the curator was shown the scene that is still being read")
-	}
-	s.verify("open")
 }
 
 // TestMergedNameLeadsOn: a later scene that names a merged entry is shown the one that took its place.
@@ -422,28 +344,4 @@ func leadsTo(t *testing.T, g *storage.Glossary, from, to int64) bool {
 		from = e.MergedInto
 	}
 	return from == to
-}
-
-// TestCuratorCost measures what the curator's prompts cost in tokens; docs/curator.md has the figures.
-func TestCuratorCost(t *testing.T) {
-	t.Parallel()
-	for _, window := range []int{16_000, 32_768} {
-		uncached := map[runner.CuratorPrompt]int{}
-		for _, prompt := range []runner.CuratorPrompt{runner.CuratorShared, runner.CuratorReplaced} {
-			s := newStage(t, story{threads: 6, scenes: 8, words: 300}, scripted.Options{Strict: true})
-			s.config.ContextBudget, s.config.MaxTokens, s.config.Curator.Prompt = window, 2_000, prompt
-			if err := s.run("cost"); err != nil {
-				t.Fatal(err)
-			}
-			const of = ` FROM call WHERE outcome = 'ok' AND purpose = 'curate'`
-			questions, tokens := s.count("cost", `SELECT count(*)`+of), s.count("cost", `SELECT sum(prompt_tokens)`+of)
-			uncached[prompt] = s.count("cost", `SELECT sum(prompt_tokens - cached_tokens)`+of)
-			all := s.count("cost", `SELECT sum(prompt_tokens - cached_tokens) FROM call WHERE outcome = 'ok'`)
-			t.Logf("| %d | %s | %d | %d | %d | %d | %.0f %% |", window, prompt, questions, tokens/questions, uncached[prompt]/questions, uncached[prompt],
-				100*float64(uncached[prompt])/float64(all))
-		}
-		if shared, replaced := uncached[runner.CuratorShared], uncached[runner.CuratorReplaced]; shared == 0 || 5*shared > 4*replaced {
-			t.Errorf("window %d: %d uncached tokens under the shared prompt, %d under its own", window, shared, replaced)
-		}
-	}
 }

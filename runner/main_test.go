@@ -21,10 +21,13 @@ import (
 	"annotator/tools"
 )
 
-// TestMain lets the test binary be the process that crash tests kill.
+// TestMain lets the test binary be the process that crash tests kill, or the endpoint of a benchmark.
 func TestMain(m *testing.M) {
 	if job := os.Getenv(childEnv); job != "" {
 		os.Exit(runChild(job))
+	}
+	if os.Getenv(serveEnv) != "" {
+		os.Exit(serveUntilClosed())
 	}
 	os.Exit(m.Run())
 }
@@ -40,6 +43,7 @@ type stage struct {
 	bus    annotator.Bus
 
 	transport http.RoundTripper // in place of the network; nil for the network
+	snapshots bool              // the model has the tools that ask them
 }
 
 // newStage makes a story and serves a model for it.
@@ -75,7 +79,7 @@ func (s *stage) run(name string) error {
 }
 
 func (s *stage) job(name string) job {
-	return job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}
+	return job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config, Snapshots: s.snapshots}
 }
 
 // runner returns a runner that the test starts by itself.
@@ -118,7 +122,11 @@ func prepare(j job, bus *annotator.Bus, transport http.RoundTripper) (r *runner.
 		return nil, nil, err
 	}
 	open = append(open, wire.Close)
-	registry, err := tools.New(tools.Standard()...)
+	offered := tools.Standard()
+	if j.Snapshots {
+		offered = append(offered, tools.Snapshots()...)
+	}
+	registry, err := tools.New(offered...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,6 +24,9 @@ type memory struct {
 	summary compaction.Summary
 }
 
+// leastSummary is how many tokens a summary must be given.
+const leastSummary = 512
+
 // byModel has the model write the summary. The request is the window as it stands with one message more, so that the server
 // has nearly all of it in its cache.
 func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
@@ -35,12 +38,12 @@ func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
 	if err := r.behind(q, r.day.turn); err != nil {
 		return err
 	}
-	if n := len(m.step.Turns); n > 0 && !r.askable(q) { // what is to be summed up is at the beginning, so that a shorter prefix will do
+	if n := len(m.step.Turns); n > 0 && r.room(q) < leastSummary { // what is to be summed up is at the beginning: a shorter prefix will do
 		if err := r.behind(q, r.window.Next(m.step.Turns[n-1].ID)); err != nil {
 			return err
 		}
 	}
-	if !r.askable(q) {
+	if q.most = min(q.most, r.room(q)); q.most < leastSummary {
 		return errNotBetter
 	}
 	call, reply, err := r.ask(ctx, q)
@@ -260,8 +263,11 @@ func (r *Runner) behind(q *question, turn int64) error {
 }
 
 // askable reports whether question and answer fit into the context.
-func (r *Runner) askable(q *question) bool {
-	return q.estimate+q.most+r.Config.SafetyMargin <= r.Config.ContextBudget
+func (r *Runner) askable(q *question) bool { return r.room(q) >= q.most }
+
+// room is how many tokens an answer to the question may have.
+func (r *Runner) room(q *question) int {
+	return r.Config.ContextBudget - r.Config.SafetyMargin - q.estimate
 }
 
 // ask puts a question to the model. It tries again as the retry policy says. The caller ends the call that brought the reply.

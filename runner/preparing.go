@@ -2,12 +2,14 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"annotator"
 	"annotator/context/mention"
 	"annotator/context/prompt"
 	"annotator/context/tokens"
+	"annotator/curator"
 )
 
 // preparing is PREPARING: the scene, with the entries it names, becomes the message that begins its turn.
@@ -98,16 +100,16 @@ func (r *Runner) unseen(ctx context.Context) ([]int64, error) {
 	return unseen, nil
 }
 
-// learnNames fills the index of names, at the first scene that needs it.
+// learnNames fills the indexes of names, at the first scene that needs them.
 func (r *Runner) learnNames(ctx context.Context) error {
 	if r.names != nil {
 		return nil
 	}
-	r.names, r.known = mention.New(), map[int64][]string{}
+	r.names, r.alike, r.known = mention.New(), curator.NewIndex(), map[int64][]string{}
 	return r.learn(ctx)
 }
 
-// learn takes the names of entries as they are now into the index; of all entries where none is given.
+// learn takes the names of entries as they are now into the indexes; of all entries where none is given.
 func (r *Runner) learn(ctx context.Context, entries ...int64) error {
 	if r.names == nil {
 		return nil // they will be read when they are needed
@@ -116,15 +118,20 @@ func (r *Runner) learn(ctx context.Context, entries ...int64) error {
 	if err != nil {
 		return err
 	}
+	former := map[int64][]string{}
 	for _, id := range entries {
 		for _, name := range r.known[id] {
 			r.names.Remove(name, id)
 		}
+		former[id] = r.known[id]
 		delete(r.known, id)
 	}
 	for _, n := range names {
 		r.names.Add(n.Name, n.Entry)
 		r.known[n.Entry] = append(r.known[n.Entry], n.Name)
+		if !slices.Contains(former[n.Entry], n.Name) {
+			r.alike.Add(n.Entry, n.Name)
+		}
 	}
 	return nil
 }

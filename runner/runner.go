@@ -15,6 +15,7 @@ import (
 	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/corpus"
+	"annotator/curator"
 	"annotator/model"
 	"annotator/storage"
 	"annotator/tools"
@@ -48,7 +49,7 @@ type Config struct {
 func Defaults() Config {
 	return Config{
 		Identity:      prompt.Defaults(),
-		ContextBudget: 32_768, MaxTokens: 4_096, SafetyMargin: 512, RelevantShare: 0.15,
+		ContextBudget: 32_768, MaxTokens: 3_072, SafetyMargin: 512, RelevantShare: 0.15,
 		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024, SummonQuestions: 6,
 		Curator:     Curator{Prompt: CuratorShared, MaxTokens: 256, Temperature: 0.3},
 		Temperature: 0.4, Stream: true, ToolRounds: 10, SceneBytes: 48_000, Retry: model.DefaultPolicy(),
@@ -73,9 +74,10 @@ type Runner struct {
 	fold       annotator.Fold // what the newest compaction says of the window
 	unfinished bool           // that compaction was cut off before its target
 	counter    tokens.Counter
-	exact      int         // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
-	since      tokens.Size // what has come to the window since
-	names      *mention.Index
+	exact      int                // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
+	since      tokens.Size        // what has come to the window since
+	names      *mention.Index     // of all names of live entries
+	alike      *curator.Index     // of all names that live entries have had since
 	known      map[int64][]string // names in the index, by entry
 	context    storage.Context
 	fixed      tokens.Size // system prompt and tools

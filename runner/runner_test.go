@@ -64,7 +64,7 @@ func edit(t *testing.T, path, statements string) {
 
 func TestRunToTheEnd(t *testing.T) {
 	t.Parallel()
-	s := crashStage(t)
+	s := judgedStage(t)
 	if err := s.run("whole"); err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +82,11 @@ func TestRunToTheEnd(t *testing.T) {
 		"compactions":              `SELECT count(*) FROM compaction WHERE tier IN ('1', '2')`,
 		"evidence":                 `SELECT count(*) FROM evidence`,
 		"completed threads":        `SELECT count(*) / 4 FROM thread_state WHERE status = 'completed'`,
+		"usable decisions":         `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'ok'`,
+		"unusable decisions":       `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed'`,
+		"entries left as they are": `SELECT count(*) FROM revision WHERE field = 'curator_decision' AND actor = 'rule'`,
+		"merged entries":           `SELECT count(*) FROM glossary_entry WHERE status = 'merged'`,
+		"retired entries":          `SELECT count(*) FROM glossary_entry WHERE status = 'retired'`,
 		"scenes that show entries": `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND shows <> ''`,
 	} {
 		if s.count("whole", query) == 0 {

@@ -96,11 +96,11 @@ type Asking struct {
 	Stream      bool
 	Turn        int64 // in which the model itself asks; 0 of a person
 	Scene       int
-	Count       func(tokens.Size) int // estimates a prompt, in tokens
+	Count       func(tokens.Size) int // estimates a prompt, in tokens; nil: by rule
 }
 
 // errReadOnly says that a summoned model would do something other than answer.
-var errReadOnly = errors.New("the summoned model called a tool instead of answering")
+var errReadOnly = annotator.Errorf(annotator.Malformed, "the summoned model gave no answer in words").WithAdvice("ask in other words")
 
 // Ask puts a question and returns the answer, which is not heard yet, with the call that brought it, which is the asker's to
 // end. A model that calls tools is told once that it cannot.
@@ -114,8 +114,12 @@ func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question strin
 		Model: a.Model, System: s.Context.SystemPrompt, History: appendMessages(s.history, encoded), Tools: []byte(s.Context.Tools),
 		NoTools: true, MaxTokens: a.MaxTokens, Temperature: a.Temperature, Stream: a.Stream,
 	}
+	count := a.Count
+	if count == nil {
+		count = tokens.Size.Tokens
+	}
 	attempt := storage.Call{
-		Turn: a.Turn, Scene: a.Scene, Purpose: "ask", Estimate: a.Count(s.size.Plus(tokens.Measure(asked.Content)).Framed(tokens.PerMessage)),
+		Turn: a.Turn, Scene: a.Scene, Purpose: "ask", Estimate: count(s.size.Plus(tokens.Measure(asked.Content)).Framed(tokens.PerMessage)),
 	}
 	for told := false; ; told = true {
 		call, reply, err := c.insist(ctx, attempt, request)
@@ -274,7 +278,7 @@ func (p *past) summon(ctx context.Context, open *storage.Summon) (*Summoned, err
 func unanswered(err error) error {
 	switch {
 	case errors.Is(err, errReadOnly):
-		return &tools.Failure{Code: tools.SummonReadOnly, Message: err.Error() + "; ask in other words, or go on without it"}
+		return &tools.Failure{Code: tools.SummonReadOnly, Message: err.Error() + ", or go on without it"}
 	case errors.As(err, new(noAnswer)):
 		return restoreFailed(err)
 	}

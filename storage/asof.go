@@ -58,6 +58,14 @@ type Moment struct {
 	last  int64           // the bound
 }
 
+// Holds reports whether a revision had been made by then.
+func (m *Moment) Holds(r *annotator.Revision) bool {
+	if m.bound == "id" {
+		return r.ID <= m.last
+	}
+	return int64(r.At) <= m.last
+}
+
 // Moment finds a point in the story; NotFound, with advice, where it is not there, or is not read yet.
 func (db *DB) Moment(ctx context.Context, p Point) (Moment, error) {
 	switch p.Kind {

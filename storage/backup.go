@@ -13,8 +13,8 @@ import (
 // Backup writes a whole, compact copy of the database to a new file, while others may read and write on. A file that is
 // there already is not touched.
 func (db *DB) Backup(ctx context.Context, out string) error {
-	if _, err := os.Lstat(out); err == nil {
-		return annotator.Errorf(annotator.Misused, "%s exists", out).WithAdvice("choose a name that is not taken")
+	if err := untaken(out); err != nil {
+		return err
 	}
 	partial := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".partial")
 	if err := os.Remove(partial); err != nil && !os.IsNotExist(err) {
@@ -32,6 +32,13 @@ func (db *DB) Backup(ctx context.Context, out string) error {
 	}
 	if err := place(partial, out); err != nil {
 		return annotator.Errorf(annotator.Misused, "back up to %s: %w", out, err).WithAdvice("choose another place")
+	}
+	return nil
+}
+
+func untaken(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return annotator.Errorf(annotator.Misused, "%s exists", path).WithAdvice("choose a name that is not taken")
 	}
 	return nil
 }

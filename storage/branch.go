@@ -3,7 +3,6 @@ package storage
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,6 +17,9 @@ import (
 // Branch makes a new database at out: what the one at path was at a snapshot. A run goes on from it as it went on then; the
 // one at path stays as it is, also while a run goes on in it. A file that is at out already is not touched.
 func Branch(ctx context.Context, path, out string, snapshot int64) error {
+	if err := untaken(out); err != nil {
+		return err
+	}
 	db, err := Open(ctx, path)
 	if err != nil {
 		return err
@@ -40,7 +42,7 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(branch.Backup(ctx, out), branch.Close())
+	return cmp.Or(branch.Backup(ctx, out), branch.Close())
 }
 
 func discard(path string) {
@@ -64,7 +66,7 @@ func cut(ctx context.Context, path string, snapshot int64) error {
 		}
 		return tx.rebuild()
 	})
-	return errors.Join(err, pool.Close())
+	return cmp.Or(err, pool.Close())
 }
 
 // cutPoint tells where a snapshot stands: its positions, the newest turn, and whether the checkpoint of its scene is due.

@@ -115,7 +115,7 @@ type Counted struct {
 	Tokens int
 }
 
-// Counted returns the newest n prompts made of the window that the server has counted, oldest first.
+// Counted returns the newest n prompts of the run that the server has counted, oldest first.
 func (db *DB) Counted(ctx context.Context, n int) ([]Counted, error) {
 	scan := func(rows *sql.Rows, c *Counted) error {
 		var signs string
@@ -125,7 +125,7 @@ func (db *DB) Counted(ctx context.Context, n int) ([]Counted, error) {
 		return json.Unmarshal([]byte(signs), &c.Signs)
 	}
 	counted, err := collect(ctx, db.read, scan, `SELECT signs, prompt_tokens FROM call
-		WHERE outcome = 'ok' AND purpose IN ('annotate', 'summarise') AND exact = 1 AND signs <> '' ORDER BY id DESC LIMIT ?`, n)
+		WHERE outcome = 'ok' AND purpose <> 'ask' AND exact = 1 AND signs <> '' ORDER BY id DESC LIMIT ?`, n)
 	slices.Reverse(counted)
 	return counted, sqlite.Wrap(err, "read the newest calls in %s", db.path)
 }

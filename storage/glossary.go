@@ -55,17 +55,25 @@ func (g *Glossary) fill(ctx context.Context, entries []annotator.Entry) error {
 		query string
 		read  func(*sql.Rows) error
 	}{
-		{`SELECT entry_id, tag FROM glossary_tag WHERE entry_id IN (SELECT value FROM json_each(?)) ORDER BY entry_id, tag`,
-			func(rows *sql.Rows) error { return readTag(rows, byID) }},
-		{`SELECT entry_id, name, from_at FROM glossary_alias WHERE entry_id IN (SELECT value FROM json_each(?))
+		{
+			`SELECT entry_id, tag FROM glossary_tag WHERE entry_id IN (SELECT value FROM json_each(?)) ORDER BY entry_id, tag`,
+			func(rows *sql.Rows) error { return readTag(rows, byID) },
+		},
+		{
+			`SELECT entry_id, name, from_at FROM glossary_alias WHERE entry_id IN (SELECT value FROM json_each(?))
 			ORDER BY entry_id, name_normalized`,
-			func(rows *sql.Rows) error { return readAlias(rows, byID) }},
-		{`SELECT entry_id, id, ord, text, kind, from_at, until_at FROM claim WHERE entry_id IN (SELECT value FROM json_each(?))
+			func(rows *sql.Rows) error { return readAlias(rows, byID) },
+		},
+		{
+			`SELECT entry_id, id, ord, text, kind, from_at, until_at FROM claim WHERE entry_id IN (SELECT value FROM json_each(?))
 			ORDER BY entry_id, ord, id`,
-			func(rows *sql.Rows) error { return readClaim(rows, byID) }},
-		{`SELECT entry_id, claim_id, post_id, start_at, end_at, quote FROM evidence WHERE entry_id IN (SELECT value FROM json_each(?))
+			func(rows *sql.Rows) error { return readClaim(rows, byID) },
+		},
+		{
+			`SELECT entry_id, claim_id, post_id, start_at, end_at, quote FROM evidence WHERE entry_id IN (SELECT value FROM json_each(?))
 			ORDER BY id`,
-			func(rows *sql.Rows) error { return readEvidence(rows, byID) }},
+			func(rows *sql.Rows) error { return readEvidence(rows, byID) },
+		},
 	}
 	for _, part := range parts {
 		if err := each(ctx, g.q, part.read, part.query, string(list)); err != nil {

@@ -131,11 +131,16 @@ func rowOrLast(through int64) int64 {
 const episodeColumns = `id, kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary, entries, author,
 	coalesce(supersedes, 0), tokens, trace_id`
 
-func scanEpisode(rows *sql.Rows, e *annotator.Episode) error {
+func scanEpisode(rows *sql.Rows, e *annotator.Episode) error { return scanEpisodeAnd(rows, e) }
+
+// scanEpisodeAnd reads a row that has more columns behind those of an episode.
+func scanEpisodeAnd(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 	var entries string
-	err := rows.Scan(&e.ID, &e.Kind, &e.Thread, &e.Index, &e.Scenes, &e.FromScene, &e.ToScene, &e.FromTurn, &e.ToTurn, &e.Summary,
-		&entries, &e.By, &e.Supersedes, &e.Tokens, &e.Trace)
-	if err != nil {
+	columns := []any{
+		&e.ID, &e.Kind, &e.Thread, &e.Index, &e.Scenes, &e.FromScene, &e.ToScene, &e.FromTurn, &e.ToTurn, &e.Summary, &entries, &e.By,
+		&e.Supersedes, &e.Tokens, &e.Trace,
+	}
+	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return err
 	}
 	return json.Unmarshal([]byte(entries), &e.Entries)

@@ -56,7 +56,8 @@ func Open(ctx context.Context, path string) (*DB, error) {
 		err = usable(version, path)
 	}
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		_ = db.Close()
+		return nil, err
 	}
 	return db, nil
 }
@@ -69,7 +70,8 @@ func OpenWriter(ctx context.Context, path, holder string, now func() time.Time) 
 		return nil, err
 	}
 	if err := db.openWriter(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
+		_ = db.Close()
+		return nil, err
 	}
 	return db, nil
 }

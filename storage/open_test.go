@@ -185,6 +185,20 @@ func TestRefusesWhatIsNotOurs(t *testing.T) {
 	}
 }
 
+// A trigger runs within the transactions of whoever writes, and could undo them.
+func TestWriterRefusesTriggers(t *testing.T) {
+	t.Parallel()
+	path := atVersion(t, len(steps(t)), `CREATE TRIGGER theirs AFTER INSERT ON trace BEGIN DELETE FROM revision; END`)
+	before, _ := os.ReadFile(path)
+	_, err := storage.OpenWriter(t.Context(), path, "the test", clock)
+	if annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "trigger theirs") {
+		t.Errorf("%v (%s)", err, annotator.KindOf(err))
+	}
+	if after, _ := os.ReadFile(path); string(after) != string(before) {
+		t.Error("the file has changed")
+	}
+}
+
 func TestOpenMakesNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "mistyped.db")

@@ -32,7 +32,7 @@ func TestRandomStories(t *testing.T) {
 		}
 		threads := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 4).Draw(t, "threads")
 		s := newStory(t, inside, scenesOf(threads...))
-		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			moves := s.moves(t)
 			moves[rapid.SampledFrom(slices.Sorted(maps.Keys(moves))).Draw(t, "move")]()
 		}

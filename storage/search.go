@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"annotator"
@@ -32,15 +33,16 @@ func (g *Glossary) Search(ctx context.Context, query annotator.Query) ([]annotat
 	return g.inside(ctx, query)
 }
 
-// searchTerms quotes each word for FTS5. What holds no letter or digit would be an empty phrase, and is left out.
+// searchTerms quotes each word for FTS5, once. What holds no letter or digit would be an empty phrase, and is left out.
 func searchTerms(text string) []string {
 	var terms []string
 	for _, word := range strings.Fields(codex.Clean(text)) {
 		if len(word) > maxTermBytes {
 			word = strings.ToValidUTF8(word[:maxTermBytes], "")
 		}
-		if codex.HasWord(word) && len(terms) < maxTerms {
-			terms = append(terms, `"`+strings.ReplaceAll(word, `"`, `""`)+`"`)
+		term := `"` + strings.ReplaceAll(word, `"`, `""`) + `"`
+		if codex.HasWord(word) && len(terms) < maxTerms && !slices.Contains(terms, term) {
+			terms = append(terms, term)
 		}
 	}
 	return terms

@@ -43,7 +43,7 @@ func TestTidy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some thousands of transactions")
 	}
-	s := newStory(t, t.TempDir(), scenesOf(4000))
+	s := newStory(t, t.TempDir(), scenesOf(2900))
 	s.blank(2000)
 	if log := s.log(); log > walBound {
 		t.Errorf("after 2000 checkpoints the log has %d bytes", log)
@@ -55,12 +55,12 @@ func TestTidy(t *testing.T) {
 	s.ok(err)
 	var n int
 	s.ok(reader.QueryRowContext(s.ctx, `SELECT count(*) FROM snapshot`).Scan(&n))
-	s.blank(1000)
+	s.blank(800)
 	if log := s.log(); log < walBound {
 		t.Fatalf("a reader that stays keeps no more than %d bytes of the log: it proves nothing", log)
 	}
 	s.ok(reader.Rollback())
-	s.blank(1000)
+	s.blank(100)
 	if log := s.log(); log > walBound {
 		t.Errorf("after the reader the log has %d bytes", log)
 	}

@@ -20,6 +20,10 @@ var damages = []struct {
 	check, name, sql string
 }{
 	{"integrity", "a value that the schema forbids", `PRAGMA ignore_check_constraints = 1; UPDATE scene SET state = 'half' WHERE n = 1`},
+	{"schema", "a trigger from outside", `CREATE TRIGGER undo AFTER INSERT ON trace BEGIN DELETE FROM claim; END`},
+	{"schema", "a view from outside", `CREATE VIEW word AS SELECT content FROM trace`},
+	{"schema", "somebody's trigger", `CREATE TRIGGER theirs AFTER INSERT ON trace BEGIN DELETE FROM revision; END`},
+	{"schema", "somebody's view", `CREATE VIEW theirs AS SELECT 1`},
 	{"foreign keys", "a snapshot of a prompt that is gone", `UPDATE snapshot SET context_id = 99 WHERE id = 1`},
 	{"journal order", "a row is gone", `DELETE FROM trace WHERE kind = 'note'`},
 	{"journal order", "a turn leaves a number out", `UPDATE trace SET seq = seq + 7 WHERE kind = 'close'`},

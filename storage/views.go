@@ -9,8 +9,9 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// viewPage is how many rows a view reads at a time: a reader that holds the database for long keeps its log from being folded.
-const viewPage = 500
+// span is how many rows of the journal a view reads at a time: a reader that holds the database for long keeps its log from
+// being folded.
+const span = 1000
 
 // JournalRow is a row of the journal with when it was written.
 type JournalRow struct {
@@ -21,11 +22,21 @@ type JournalRow struct {
 // Journal yields the rows of the journal in order: those of one turn, or all where it is 0.
 func (db *DB) Journal(ctx context.Context, turn int64) iter.Seq2[*JournalRow, error] {
 	scan := func(rows *sql.Rows, e *JournalRow) error { return scanTraceAnd(rows, &e.Trace, &e.At) }
-	return paged(func(last int64) ([]JournalRow, error) {
-		found, err := collect(ctx, db.read, scan, `SELECT `+traceColumns+`, at FROM trace WHERE id > ? AND (?2 = 0 OR turn = ?2) ORDER BY id LIMIT ?`,
-			last, turn, viewPage)
-		return found, sqlite.Wrap(err, "read the journal in %s", db.path)
-	}, func(e *JournalRow) int64 { return e.ID })
+	return spans(ctx, db, turn, scan, `SELECT `+traceColumns+`, at FROM trace WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
+}
+
+// EpisodeRow is an episode with when it was written, and whether it stands in the window now.
+type EpisodeRow struct {
+	annotator.Episode
+	At      int64 // unix milliseconds
+	InForce bool
+}
+
+// EpisodeRows returns all episodes that ever were, oldest first.
+func (db *DB) EpisodeRows(ctx context.Context) ([]EpisodeRow, error) {
+	scan := func(rows *sql.Rows, e *EpisodeRow) error { return scanEpisodeAnd(rows, &e.Episode, &e.At, &e.InForce) }
+	all, err := collect(ctx, db.read, scan, `SELECT `+episodeColumns+`, created_at, gone IS NULL FROM episode ORDER BY id`)
+	return all, sqlite.Wrap(err, "read the episodes in %s", db.path)
 }
 
 // InteractionStatus says what came of a tool call.
@@ -57,31 +68,27 @@ func (db *DB) Interactions(ctx context.Context, turn int64) iter.Seq2[*Interacti
 	scan := func(rows *sql.Rows, i *Interaction) error {
 		return rows.Scan(&i.Trace, &i.CallID, &i.Turn, &i.Scene, &i.Tool, &i.Arguments, &i.Result, &i.Error, &i.Status)
 	}
-	return paged(func(last int64) ([]Interaction, error) {
-		found, err := collect(ctx, db.read, scan, `SELECT call_trace, call_id, turn, scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status
-			FROM tool_interaction WHERE call_trace > ? AND (?2 = 0 OR turn = ?2) ORDER BY call_trace LIMIT ?`, last, turn, viewPage)
-		return found, sqlite.Wrap(err, "read the tool calls in %s", db.path)
-	}, func(i *Interaction) int64 { return i.Trace })
+	return spans(ctx, db, turn, scan, `SELECT call_trace, call_id, turn, scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status
+		FROM tool_interaction WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY call_trace`)
 }
 
-// paged yields rows that are read some hundreds at a time, each page after the id that the former ended with.
-func paged[T any](read func(last int64) ([]T, error), id func(*T) int64) iter.Seq2[*T, error] {
+// spans yields what a query finds in the journal: in the rows of one turn, or in all where it is 0. The query takes the first
+// and the last row of a span, and the turn.
+func spans[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, *T) error, query string) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		for last := int64(0); ; {
-			rows, err := read(last)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
+		var first, last int64
+		err := db.read.QueryRowContext(ctx, `SELECT coalesce(min(id), 1), coalesce(max(id), 0) FROM trace WHERE turn = ?1 OR ?1 = 0`, turn).Scan(&first, &last)
+		for ; err == nil && first <= last; first += span {
+			var rows []T
+			rows, err = collect(ctx, db.read, scan, query, first, min(first+span-1, last), turn)
 			for i := range rows {
-				last = id(&rows[i])
 				if !yield(&rows[i], nil) {
 					return
 				}
 			}
-			if len(rows) < viewPage {
-				return
-			}
+		}
+		if err != nil {
+			yield(nil, sqlite.Wrap(err, "read the journal in %s", db.path))
 		}
 	}
 }

@@ -50,6 +50,9 @@ func Snapshots() []Tool {
 	return []Tool{listSnapshotsTool(), summonSnapshotTool(), summonContinueTool(), summonDismissTool()}
 }
 
+// All returns every tool, in the order in which a model is told of them.
+func All() []Tool { return append(Standard(), Snapshots()...) }
+
 // Registry is an ordered list of tools that can be run. It does not change, and may be used by several goroutines.
 type Registry struct {
 	tools       []Tool

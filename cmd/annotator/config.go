@@ -9,6 +9,7 @@ import (
 	"annotator"
 	"annotator/corpus/ingest"
 	"annotator/runner"
+	"annotator/tools"
 
 	"github.com/spf13/pflag"
 )
@@ -29,6 +30,7 @@ type Config struct {
 	Prompts       string
 	CuratorPrompt string
 	NoCurator     bool
+	SnapshotTools bool
 	Patience      time.Duration
 	Format        string
 	Encoding      string
@@ -52,6 +54,7 @@ func (c *Config) settings() *pflag.FlagSet {
 	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that say otherwise what the model is told; see annotator prompts")
 	s.StringVar(&c.CuratorPrompt, "curator-prompt", string(base.Curator.Prompt), "the `PROMPT` that the curator is asked under: shared with the scenes, or replaced by its own")
 	s.BoolVar(&c.NoCurator, "no-curator", base.Curator.Off, "have no curator judge tentative entries at the end of a thread")
+	s.BoolVar(&c.SnapshotTools, "snapshot-tools", true, "let the model ask itself as it was at a snapshot; that takes about 500 tokens of its prompt")
 	s.DurationVar(&c.Patience, "patience", base.Retry.Patience, "how long to wait for a server that is loading, busy or gone")
 	s.StringVar(&c.Format, "format", string(ingest.Auto), "what SOURCE is written in: "+formatNames())
 	s.StringVar(&c.Encoding, "encoding", "", "character encoding of SOURCE; empty: found out")
@@ -166,4 +169,28 @@ func (c *Config) apply(r *runner.Config) {
 	r.Temperature, r.Stream = c.Temperature, c.Stream
 	r.Retry.Patience = c.Patience
 	r.Curator.Prompt, r.Curator.Off = runner.CuratorPrompt(c.CuratorPrompt), c.NoCurator
+}
+
+// tools are those that the model is given.
+func (c *Config) tools() []tools.Tool {
+	if c.SnapshotTools {
+		return tools.All()
+	}
+	return tools.Standard()
+}
+
+// settle gives a command other than run its settings, and the key to the endpoint.
+func (a *app) settle(c *Config, settings *pflag.FlagSet, path string) (apiKey, error) {
+	file, err := readConfig(path)
+	if err != nil {
+		return apiKey{}, err
+	}
+	origins, err := a.configure(settings, file)
+	if err != nil {
+		return apiKey{}, err
+	}
+	if err := c.check(); err != nil {
+		return apiKey{}, err
+	}
+	return a.readKey(c, origins["api-key-file"])
 }

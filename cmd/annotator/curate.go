@@ -111,18 +111,7 @@ func (c *curation) line() string {
 
 // assemble opens what a curator needs.
 func (o *curateOptions) assemble(ctx context.Context, settings *pflag.FlagSet, open *closers) (*runner.Runner, error) {
-	file, err := readConfig(o.configPath)
-	if err != nil {
-		return nil, err
-	}
-	origins, err := o.configure(settings, file)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.config.check(); err != nil {
-		return nil, err
-	}
-	key, err := o.readKey(&o.config, origins["api-key-file"])
+	key, err := o.settle(&o.config, settings, o.configPath)
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +131,24 @@ func (o *curateOptions) assemble(ctx context.Context, settings *pflag.FlagSet, o
 	if err != nil {
 		return nil, err
 	}
+	if o.config.Endpoint == offlineEndpoint {
+		fmt.Fprintln(o.err, offlineHint)
+	}
+	bus := &annotator.Bus{}
+	bus.Subscribe(o.notice)
 	config := runner.Defaults()
 	o.config.apply(&config)
-	return runner.New(config, store, source, wire, nil, &annotator.Bus{}), nil
+	return runner.New(config, store, source, wire, nil, bus), nil
+}
+
+// notice tells why nothing seems to happen.
+func (o *curateOptions) notice(n annotator.Notice) {
+	switch n.Kind {
+	case annotator.NoticeWord:
+		fmt.Fprintln(o.err, oneLine(n.Reason))
+	case annotator.NoticeWait:
+		fmt.Fprintf(o.err, "waiting %s: %s\n", span(n.Duration), oneLine(n.Reason))
+	}
 }
 
 // openDatabase opens the database, or a copy of it to try on.

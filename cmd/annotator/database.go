@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/corpus/ingest"
 	"annotator/storage"
 
 	"github.com/spf13/pflag"
@@ -41,6 +42,14 @@ func findDatabase(named string) (string, error) {
 	}
 	return "", annotator.Errorf(annotator.Misused, "there are several databases in this folder: %s", strings.Join(found, ", ")).
 		WithAdvice("name one with --db")
+}
+
+// spareDatabase refuses to write anything else over a database: a slip of the hand would cost the whole run.
+func spareDatabase(out string) error {
+	if !ingest.IsDatabase(out) {
+		return nil
+	}
+	return annotator.Errorf(annotator.Misused, "%s is a database, and would be lost", out).WithAdvice("name another file")
 }
 
 // withDatabase opens the database for reading, for as long as the body takes.

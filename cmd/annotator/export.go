@@ -18,6 +18,7 @@ type exportOptions struct {
 	db     string
 	format string
 	out    string
+	asOf   string
 	filter *filter
 }
 
@@ -28,13 +29,18 @@ func newExport(a *app) *cobra.Command {
 		Short: "Write the codex as a file for other programs",
 		Long: described(`
 Write the codex as JSON or YAML: every live entry with its names, its claims and the quotations that they rest on. One
-codex gives the same bytes whenever it is exported. A file is written whole or not at all.`,
+codex gives the same bytes whenever it is exported. A file is written whole or not at all. With --as-of it is the codex as it
+stood at a point of the story, before anything was known of what comes later.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator export --format json -o book.json
   annotator export --db book.annotator.db --format yaml --tag person
-  annotator export --format json --status all | jq .count`,
+  annotator export --format json --status all | jq .count
+  annotator export --format json --as-of scene:40`,
 		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := spareDatabase(o.out); err != nil { // before it is opened: to look into it later would drop its locks
+				return err
+			}
 			return untilSignal(cmd.Context(), func(ctx context.Context) error {
 				return withDatabase(ctx, o.db, func(db *storage.DB) error { return o.run(ctx, db) })
 			})
@@ -44,6 +50,7 @@ codex gives the same bytes whenever it is exported. A file is written whole or n
 	databaseFlag(flags, &o.db)
 	flags.StringVar(&o.format, "format", "", strings.Join(exporterNames(), " or "))
 	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write; - is standard output")
+	asOfFlag(flags, &o.asOf)
 	o.filter = filterFlags(flags)
 	return cmd
 }
@@ -60,6 +67,9 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if o.format == "" {
 		return annotator.Errorf(annotator.Misused, "no format is named to export to").
 			WithAdvice("name one: --format %s", strings.Join(exporterNames(), " or --format "))
+	}
+	if o.out == "" {
+		return annotator.Errorf(annotator.Misused, "no file is named to export to").WithAdvice("name one with -o, or leave it out for standard output")
 	}
 	exporter, err := exporters.ByName(o.format)
 	if err != nil {
@@ -98,12 +108,9 @@ func (o *exportOptions) document(ctx context.Context, db *storage.DB) (*exporter
 	if err != nil {
 		return nil, err
 	}
-	var entries []annotator.Entry
-	for e, err := range db.Glossary().All(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, *e)
+	entries, moment, err := entriesAt(ctx, db, o.asOf)
+	if err != nil {
+		return nil, err
 	}
 	filter := exporters.Filter{Statuses: chosen, Tags: tags}
 	story := exporters.Story{
@@ -111,5 +118,6 @@ func (o *exportOptions) document(ctx context.Context, db *storage.DB) (*exporter
 	}
 	places := newPlaces(ctx, db)
 	document := exporters.Build(story, filter.Select(entries), places.at)
+	document.AsOf = places.asOf(moment)
 	return &document, places.err
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"annotator"
+	"annotator/curator"
 	"annotator/storage"
 )
 
@@ -22,9 +24,10 @@ type change struct {
 	New      string             `json:"new"` // empty where nothing is left
 }
 
-// changes reads the revisions of an entry, oldest first.
-func changes(ctx context.Context, g *storage.Glossary, p *places, entry int64) ([]change, error) {
+// changes reads the revisions of an entry, oldest first: those up to a moment, or all where it is nil.
+func changes(ctx context.Context, g *storage.Glossary, p *places, entry int64, moment *storage.Moment) ([]change, error) {
 	revisions, err := g.Revisions(ctx, entry)
+	revisions = slices.DeleteFunc(revisions, func(r annotator.Revision) bool { return moment != nil && !moment.Holds(&r) })
 	list := make([]change, len(revisions))
 	for i := range revisions {
 		r := &revisions[i]
@@ -40,6 +43,8 @@ func worded(field annotator.Field, value string) string {
 		Until             annotator.Place
 	}
 	switch field {
+	case annotator.FieldCuratorDecision:
+		return wordedDecision(value)
 	case annotator.FieldAlias, annotator.FieldClaim, annotator.FieldEvidence:
 		if json.Unmarshal([]byte(value), &parts) == nil {
 			value = parts.Name + parts.Text + parts.Quote
@@ -49,6 +54,18 @@ func worded(field annotator.Field, value string) string {
 		value += fmt.Sprintf(" (until scene %d)", parts.Until.Scene())
 	}
 	return value
+}
+
+func wordedDecision(value string) string {
+	var d curator.Decision
+	if json.Unmarshal([]byte(value), &d) != nil {
+		return value
+	}
+	into := ""
+	if d.Target != 0 {
+		into = fmt.Sprintf(" into #%d", d.Target)
+	}
+	return fmt.Sprintf("%s%s: %s", d.Verdict, into, d.Reason)
 }
 
 // printHistory shows changes a line each, as a blame does.

@@ -18,12 +18,13 @@ import (
 )
 
 func main() {
-	a := &app{out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, now: time.Now, exit: os.Exit}
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, now: time.Now, exit: os.Exit}
 	os.Exit(a.run(context.Background(), os.Args[1:]))
 }
 
 // app is what the commands have of the process they run in.
 type app struct {
+	in     io.Reader // questions
 	out    io.Writer // the answer
 	err    io.Writer // progress and errors
 	lookup func(name string) (value string, set bool)

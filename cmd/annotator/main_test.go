@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,6 +60,7 @@ func endpoints() http.Handler {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, server))
 	}
 	add("good", nil)
+	mux.Handle("/merging/", http.StripPrefix("/merging", scripted.New(scripted.Options{Model: "offline", Script: mergesAlike})))
 	add("hang", &scripted.Fault{Delay: 30 * time.Second})
 	add("filter", &scripted.Fault{
 		Status: http.StatusBadRequest, Body: `{"error":{"message":"the story \u001b[2J is not nice","code":"content_filter"}}`,
@@ -69,6 +71,17 @@ func endpoints() http.Handler {
 		_, _ = io.WriteString(w, `{"error":{"message":"no such key: `+r.Header.Get("Authorization")+`","code":"invalid_api_key"}}`)
 	})
 	return mux
+}
+
+var shownEntries = regexp.MustCompile(`<entry id="(\d+)"`)
+
+// mergesAlike is a curator who merges an entry into an older one that is called like it.
+func mergesAlike(r scripted.Request) scripted.Reply {
+	shown := shownEntries.FindAllStringSubmatch(r.Messages[len(r.Messages)-1].Content, -1)
+	if len(shown) > 1 && shown[1][1] < shown[0][1] {
+		return scripted.Reply{Text: `{"decision":"MERGE","target":` + shown[1][1] + `,"reason":"The same place."}`}
+	}
+	return scripted.Annotate(r)
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

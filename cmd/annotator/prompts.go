@@ -89,7 +89,7 @@ func (a *app) showPrompt(dir, title string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	registry, err := tools.New(tools.Standard()...)
+	registry, err := tools.New(tools.All()...)
 	if err != nil {
 		return err
 	}

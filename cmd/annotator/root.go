@@ -31,10 +31,27 @@ A run can be stopped at any moment and goes on where it stopped when it is calle
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		newRun(a), newImport(a), newStatus(a), newExport(a), newSearch(a), newShow(a), newCurate(a), newVerify(a), newBackup(a),
+		newRun(a), newImport(a), newStatus(a), newExport(a), newSearch(a), newShow(a), newSnapshot(a), newMemory(a), newCurate(a), newVerify(a), newBackup(a),
 		newStates(a), newTools(a), newPrompts(a), newVersion(a),
 	)
+	root.SetHelpCommand(newHelp(root))
 	return root
+}
+
+// newHelp is the command that cobra would make, but for what it says of commands that there are not.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Tell more about a command",
+		Args:  arguments(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			command, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(root, args[0])
+			}
+			return command.Help()
+		},
+	}
 }
 
 // arguments accepts from least to most arguments.

@@ -22,19 +22,21 @@ import (
 // runOptions are what `annotator run` is told.
 type runOptions struct {
 	*app
-	config      Config
-	source      string
-	db          string
-	corpus      string
-	configPath  string
-	limit       int
-	accept      []string
-	reimport    bool
-	noResume    bool
-	quiet       bool
-	printConfig bool
-	key         apiKey
-	progress    *progress
+	config       Config
+	source       string
+	db           string
+	corpus       string
+	configPath   string
+	limit        int
+	accept       []string
+	fromSnapshot int64
+	fromDB       string
+	reimport     bool
+	noResume     bool
+	quiet        bool
+	printConfig  bool
+	key          apiKey
+	progress     *progress
 }
 
 func newRun(a *app) *cobra.Command {
@@ -60,6 +62,7 @@ The first interrupt finishes the scene at hand and stops; the second stops at on
 		Example: `  annotator run book.epub
   annotator run quest.jsonl --db /tmp/quest.annotator.db --limit 20
   annotator run corpus.db --endpoint http://localhost:8000/v1 --model qwen3-32b
+  annotator run book.epub --from-snapshot 40 --db other.annotator.db
   annotator run --print-config`,
 		Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,6 +78,8 @@ The first interrupt finishes the scene at hand and stops; the second stops at on
 	flags.StringVar(&o.corpus, "corpus", "", "where to import SOURCE to; empty: beside it, under its name")
 	flags.StringVar(&o.configPath, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it is there")
 	flags.IntVar(&o.limit, "limit", 0, "read at most so many `SCENES` in this run; 0: all")
+	flags.Int64Var(&o.fromSnapshot, "from-snapshot", 0, "branch: go on in a new database from snapshot `N` of the one that is there")
+	flags.StringVar(&o.fromDB, "from-db", "", "database `FILE` to branch from; empty: the one beside SOURCE")
 	flags.BoolVar(&o.noResume, "no-resume", false, "begin a new database; the one that is there stays as it is")
 	flags.BoolVar(&o.reimport, "reimport", false, "import SOURCE anew where it has changed")
 	flags.StringSliceVar(&o.accept, "accept", nil, "go on though the `CHANGES` were made since the run began: model, prompt")
@@ -150,6 +155,9 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err != nil {
 		return nil, err
 	}
+	if err := o.checkBranch(); err != nil {
+		return nil, err
+	}
 	wire, err := o.connect()
 	if err != nil {
 		return nil, err
@@ -158,7 +166,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err := o.subscribe(bus, open); err != nil {
 		return nil, err
 	}
-	registry, err := tools.New(tools.Standard()...)
+	registry, err := tools.New(o.config.tools()...)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +194,7 @@ func (o *runOptions) connect() (model.Wire, error) {
 		o.progress.say(o.key.warning)
 	}
 	if o.config.Endpoint == offlineEndpoint {
-		o.progress.say("offline model: an embedded baseline that finds names by rules; name a server with --endpoint for real annotation")
+		o.progress.say(offlineHint)
 	}
 	return wire, nil
 }
@@ -226,14 +234,15 @@ func (o *runOptions) openCorpus(ctx context.Context, open *closers) (*corpus.DB,
 		return nil, err
 	}
 	db, err := corpus.Open(ctx, path)
-	if err == nil {
-		*open = append(*open, db.Close)
+	if err != nil {
+		return nil, err
 	}
-	return db, err
+	*open = append(*open, db.Close)
+	return db, db.CheckIDs(ctx)
 }
 
 func (o *runOptions) openDatabase(ctx context.Context, open *closers) (*storage.DB, error) {
-	path, err := o.prepareDatabase()
+	path, err := o.prepareDatabase(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ type showOptions struct {
 	*app
 	db      string
 	name    string
+	asOf    string
 	history bool
 	json    bool
 }
@@ -34,7 +35,8 @@ its names. --history tells, line by line, when and where in the story each part 
 			exitMisused, exitHalted),
 		Example: `  annotator show "Ysolde Marrow"
   annotator show 12 --history
-  annotator show --db book.annotator.db --json Marrow`,
+  annotator show --db book.annotator.db --json Marrow
+  annotator show Marrow --as-of scene:40`,
 		Args: arguments(1, anyNumber),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.name = strings.Join(args, " ")
@@ -44,6 +46,7 @@ its names. --history tells, line by line, when and where in the story each part 
 	}
 	flags := cmd.Flags()
 	databaseFlag(flags, &o.db)
+	asOfFlag(flags, &o.asOf)
 	flags.BoolVar(&o.history, "history", false, "show every revision")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
@@ -52,18 +55,19 @@ its names. --history tells, line by line, when and where in the story each part 
 // shownEntry is what show prints as JSON.
 type shownEntry struct {
 	exporters.Entry
-	History []change `json:"history,omitempty"` // with --history, oldest first
+	AsOf    *annotator.Position `json:"as_of,omitempty"`   // with --as-of
+	History []change            `json:"history,omitempty"` // with --history, oldest first
 }
 
 func (o *showOptions) run(ctx context.Context, db *storage.DB) error {
-	e, err := findEntry(ctx, db.Glossary(), o.name)
+	e, moment, err := o.find(ctx, db)
 	if err != nil {
 		return err
 	}
 	places := newPlaces(ctx, db)
-	shown := shownEntry{Entry: places.export([]annotator.Entry{*e})[0]}
+	shown := shownEntry{Entry: places.export([]annotator.Entry{*e})[0], AsOf: places.asOf(moment)}
 	if o.history {
-		if shown.History, err = changes(ctx, db.Glossary(), places, e.ID); err != nil {
+		if shown.History, err = changes(ctx, db.Glossary(), places, e.ID, moment); err != nil {
 			return err
 		}
 	}
@@ -73,10 +77,37 @@ func (o *showOptions) run(ctx context.Context, db *storage.DB) error {
 	if o.json {
 		return o.printJSON(shown)
 	}
+	if shown.AsOf != nil {
+		fmt.Fprintln(o.out, standing(shown.AsOf))
+	}
 	if o.history {
 		return printHistory(o.out, e.Name(), shown.History)
 	}
+	if err := o.printRedirect(ctx, db.Glossary(), e); err != nil {
+		return err
+	}
 	return printEntry(o.out, &shown.Entry)
+}
+
+// printRedirect names the entry that took the place of one that was merged.
+func (o *showOptions) printRedirect(ctx context.Context, g *storage.Glossary, e *annotator.Entry) error {
+	if e.MergedInto == 0 {
+		return nil
+	}
+	target, err := g.Entry(ctx, e.MergedInto)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(o.out, "merged into #%d %s\n", target.ID, oneLine(target.Name()))
+	return err
+}
+
+func (o *showOptions) find(ctx context.Context, db *storage.DB) (*annotator.Entry, *storage.Moment, error) {
+	if o.asOf != "" {
+		return findEntryAt(ctx, db, o.name, o.asOf)
+	}
+	e, err := findEntry(ctx, db.Glossary(), o.name)
+	return e, nil, err
 }
 
 // findEntry finds an entry by its id, else by any of its names.

@@ -12,6 +12,9 @@ import (
 
 // appendTo opens a file that former runs may have written to. It tells of the story, and is its owner's only.
 func appendTo(path string) (*os.File, error) {
+	if err := spareDatabase(path); err != nil {
+		return nil, err
+	}
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Misused, "write to %s: %w", path, err).WithAdvice("name a file in a folder that can be written")
@@ -74,6 +77,8 @@ func levelOf(n *annotator.Notice) slog.Level {
 		return slog.LevelDebug
 	case annotator.NoticeCompaction, annotator.NoticeWait, annotator.NoticeWord:
 		return slog.LevelWarn
+	case annotator.NoticeDecision:
+		return slog.LevelInfo
 	}
 	if n.Reason != "" {
 		return slog.LevelWarn

@@ -44,7 +44,7 @@ func isName(base string) bool { return base != "." && base != ".." }
 
 // prepareCorpus returns the corpus that a run reads: the source itself where it is one, else what is imported from it.
 func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
-	if ingest.IsCorpus(ctx, o.source) {
+	if ingest.IsDatabase(o.source) {
 		return o.source, nil
 	}
 	target := o.corpus
@@ -72,11 +72,14 @@ func importAdvice(err error) error {
 	return annotator.Errorf(annotator.Misused, "%w", err).WithAdvice("put the corpus elsewhere with --corpus, and the database with --db")
 }
 
-// prepareDatabase returns the database of the run. With --no-resume it is a new one.
-func (o *runOptions) prepareDatabase() (string, error) {
+// prepareDatabase returns the database of the run. With --no-resume it is a new one, with --from-snapshot a branch.
+func (o *runOptions) prepareDatabase(ctx context.Context) (string, error) {
 	path := o.db
 	if path == "" {
 		path = databaseOf(o.source)
+	}
+	if o.fromSnapshot != 0 {
+		return o.branch(ctx)
 	}
 	if !o.noResume || !exists(path) {
 		return path, nil
@@ -88,6 +91,36 @@ func (o *runOptions) prepareDatabase() (string, error) {
 	free := freeName(path)
 	o.progress.say(fmt.Sprintf("%s is kept as it is; this run is in %s: go on with it by --db %s", path, free, quoted(free)))
 	return free, nil
+}
+
+// branch makes the database that the run goes on in out of another, as that was at a snapshot.
+func (o *runOptions) branch(ctx context.Context) (string, error) {
+	from, to := o.fromDB, o.db
+	if from == "" {
+		from = databaseOf(o.source)
+	}
+	if to == "" {
+		to = freeName(databaseOf(o.source))
+	}
+	err := untilSignal(ctx, func(ctx context.Context) error { return storage.Branch(ctx, from, to, o.fromSnapshot) })
+	if err == nil {
+		o.progress.say(fmt.Sprintf("%s is kept as it is; this run goes on from its snapshot %d in %s: go on with it by --db %s",
+			from, o.fromSnapshot, to, quoted(to)))
+	}
+	return to, err
+}
+
+// checkBranch refuses what makes no sense with a branch, or without one.
+func (o *runOptions) checkBranch() error {
+	switch {
+	case o.fromSnapshot < 0:
+		return outOfRange("from-snapshot", "the number of a snapshot", o.fromSnapshot)
+	case o.fromSnapshot != 0 && o.noResume:
+		return annotator.Errorf(annotator.Misused, "--from-snapshot goes on with a run, --no-resume begins one").WithAdvice("leave one of them out")
+	case o.fromSnapshot == 0 && o.fromDB != "":
+		return annotator.Errorf(annotator.Misused, "--from-db is of use with --from-snapshot only")
+	}
+	return nil
 }
 
 // freeName counts up a database's name until nothing goes by it.

@@ -30,6 +30,9 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 	fmt.Fprintf(o.out, "%s: %s\n", oneLine(db.Path()), shortened(run.Corpus.Title, 80))
 	fmt.Fprintf(o.out, "%d of %s read, %s, %s, %s, %s\n", run.Recorded+run.Quarantined, count(run.Corpus.Scenes, "scene"),
 		count(run.Entries, "entry"), count(run.Calls, "call"), tokens(run.Usage), span(took))
+	if run.Corpus.Scenes == 0 {
+		fmt.Fprintf(o.out, "no post is tagged %s, so there is no story to read\n", annotator.TagStory)
+	}
 	if len(entries) == 0 {
 		return nil
 	}

@@ -33,7 +33,7 @@ type describedTool struct {
 }
 
 func (a *app) describeTools(asJSON bool) error {
-	registry, err := tools.New(tools.Standard()...)
+	registry, err := tools.New(tools.All()...)
 	if err != nil {
 		return err
 	}

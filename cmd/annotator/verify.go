@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"annotator"
-	"annotator/corpus"
 	"annotator/storage"
 
 	"github.com/spf13/cobra"
@@ -95,7 +94,7 @@ func (o *verifyOptions) rebuild(ctx context.Context) error {
 
 func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verification, error) {
 	found := verification{Database: db.Path()}
-	story, err := o.openCorpus(ctx, db)
+	story, err := openStory(ctx, db, o.corpus)
 	if err != nil {
 		return found, err
 	}
@@ -114,22 +113,6 @@ func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verificatio
 		found.Checks[i].Violations = append([]string{}, found.Checks[i].Violations...) // an empty list, not null
 	}
 	return found, err
-}
-
-// openCorpus returns nil where the run's own corpus is gone and no other is named.
-func (o *verifyOptions) openCorpus(ctx context.Context, db *storage.DB) (*corpus.DB, error) {
-	if o.corpus != autoCorpus {
-		return corpus.Open(ctx, o.corpus)
-	}
-	run, err := db.Run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	path := corpusOfRun(&run, db.Path())
-	if path == "" {
-		return nil, nil
-	}
-	return corpus.Open(ctx, path)
 }
 
 func (o *verifyOptions) print(found *verification) error {

@@ -25,7 +25,7 @@ type Policy struct {
 	High        float64 // share of the prompt's budget at which compaction begins
 	Low         float64 // share down to which it goes; 0: down to the turns that are kept
 	Emergency   float64 // share from which replies are stripped and cut
-	KeepTurns   int     // the newest turns that stay verbatim, whatever happens
+	KeepTurns   int     // the newest turns that stay verbatim, where they leave half of the room
 	ChunkScenes int     // scenes of a whole chunk; 0: chunks are as long as the turns that give way
 	KeepChunks  int     // the newest whole chunks that stay verbatim
 	KeepReplies int     // the newest turns whose thinking stays
@@ -67,6 +67,7 @@ type Chunk struct {
 // View is the window as compaction sees it.
 type View struct {
 	Tokens int     // the prompt, with what is about to be added
+	Growth int     // what the turn at hand is expected to add to it yet
 	Budget int     // the most it may have
 	Turns  []Turn  // oldest first, without the one that is being worked on
 	Chunks []Chunk // oldest first
@@ -82,7 +83,7 @@ type Step struct {
 }
 
 // Full reports whether the window is to be compacted.
-func (p Policy) Full(v View) bool { return v.Tokens > p.share(p.High, v) }
+func (p Policy) Full(v View) bool { return v.Tokens+v.Growth > p.share(p.High, v) }
 
 // Rested reports whether compaction has gone far enough.
 func (p Policy) Rested(v View) bool {
@@ -129,7 +130,7 @@ func (p Policy) due(tier Tier, v View, failed []Tier) bool {
 }
 
 func (p Policy) step(tier Tier, v View) Step {
-	old := v.Turns[:max(0, len(v.Turns)-p.KeepTurns)]
+	old := v.Turns[:len(v.Turns)-p.kept(v)]
 	switch tier {
 	case TierChunk:
 		return ofChunk(tier, p.chunk(old, v))
@@ -143,6 +144,22 @@ func (p Policy) step(tier Tier, v View) Step {
 		return saving(tier, v.Turns[:max(0, len(v.Turns)-p.KeepLong)], func(t Turn) int { return t.Cuts })
 	}
 	return p.rule(old, v)
+}
+
+// kept counts the newest turns that stay: no more than leave half of the room free that there is for turns, for else the next
+// compaction would follow at once.
+func (p Policy) kept(v View) int {
+	tokens := func(t Turn) int { return t.Tokens }
+	room := (v.Budget - v.Tokens - v.Growth + sum(v.Turns, tokens)) / 2
+	kept := 0
+	for kept < min(p.KeepTurns, len(v.Turns)) {
+		room -= v.Turns[len(v.Turns)-1-kept].Tokens
+		if room < 0 {
+			break
+		}
+		kept++
+	}
+	return kept
 }
 
 func ofChunk(tier Tier, turns []Turn) Step { return Step{Tier: tier, Turns: turns, Chunk: turns} }

@@ -79,7 +79,7 @@ var (
 	errMissing   = errors.New("missing from the archive")
 	errDamaged   = errors.New("damaged in the archive")
 	errEncrypted = errors.New("encrypted")
-	errNoText    = errors.New("in no encoding that it names")
+	errNoText    = errors.New("in an encoding that it does not name, --encoding can")
 )
 
 // read unpacks a file. An archive that unpacks to more than it may is refused as a whole, annotator.Misused; other errors

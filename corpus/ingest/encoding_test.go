@@ -56,6 +56,15 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
+// What a named encoding has no character for is told, not passed over.
+func TestUnreadableIsReported(t *testing.T) {
+	t.Parallel()
+	path := files(t, map[string]string{"a.txt": "One \x9d two \x81."})
+	m := mustImport(t, ingest.Options{Sources: path, Encoding: "windows-1253"})
+	wantScenes(t, m, "= a", "One \ufffd two \ufffd.")
+	wantLeftOut(t, m, "left out: characters that cannot be read, now U+FFFD (2): a.txt")
+}
+
 func TestFirstBadByteIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, offset := range []int{0, 1, 4095, 4096, 65_535, 65_536, 200_001} {

@@ -26,7 +26,7 @@ func (j *job) epub(ctx context.Context, s source) error {
 		return inFile(s.path, err)
 	}
 	j.entitle(b.publication.title, b.publication.author)
-	b.name, b.emit = stem(s.path), j.addChapter
+	b.name, b.encoding, b.emit = stem(s.path), j.options.Encoding, j.addChapter
 	spine := b.publication.spine
 	for i, item := range spine {
 		if err := b.item(ctx, item); err != nil {
@@ -74,6 +74,7 @@ type bookReader struct {
 	archive     *archive
 	publication *publication
 	report      *Report
+	encoding    string // of pages that do not say theirs; "" if none is named
 	name        string // of chapters in a book that has no names at all
 	emit        func(context.Context, *chapter) error
 	open        chapter // not yet emitted: the next file may go on with it
@@ -150,7 +151,7 @@ func (b *bookReader) page(name string, entries []tocEntry) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := decodeMarkup(data, name)
+	text, err := decodeMarkup(data, name, b.encoding)
 	if err != nil {
 		return nil, err
 	}

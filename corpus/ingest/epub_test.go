@@ -153,11 +153,21 @@ func TestEPUBLeavesOutWhatIsNoStory(t *testing.T) {
 	wantLeftOut(t, m,
 		"left out: front and back matter (3): titlepage.xhtml, x1.xhtml, x2.xhtml",
 		"left out: pages with nothing but a heading (1): part.xhtml",
-		"left out: files that cannot be read (2): deep.xhtml (nested too deep), bad.xhtml (in no encoding that it names)",
+		"left out: files that cannot be read (2): deep.xhtml (nested too deep), bad.xhtml (in an encoding that it does not name, --encoding can)",
 		"left out: pages without text (1): empty.xhtml")
 }
 
 // S10: names that lead elsewhere are never read, and neither is the second file of a name.
+// A page that does not say its encoding is read in the one that is named; what declares one, in that.
+func TestEPUBEncoding(t *testing.T) {
+	t.Parallel()
+	path := files(t, map[string]string{"b.epub": makeEPUB(t,
+		entry{"a.xhtml", "<h1>One</h1><p>Caf\xe9.</p>"},
+		entry{"b.xhtml", `<?xml version="1.0" encoding="iso-8859-2"?>` + "<html><body><h1>Two</h1><p>\xe8</p></body></html>"})})
+	m := mustImport(t, ingest.Options{Sources: path, Encoding: "windows-1252"})
+	wantScenes(t, m, "= One", "Caf\u00e9.", "= Two", "\u010d")
+}
+
 func TestEPUBNames(t *testing.T) {
 	t.Parallel()
 	opf := `<package><manifest>` +

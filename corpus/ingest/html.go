@@ -49,11 +49,14 @@ func pageTitle(document string) string {
 	}
 }
 
-// decodeMarkup turns a file of an archive into UTF-8, by its mark or its declaration.
-func decodeMarkup(data []byte, name string) (string, error) {
-	text, err := io.ReadAll(decodeReader(bytes.NewReader(data), path.Base(name), "", true))
-	if err != nil {
-		return "", errNoText
+// decodeMarkup turns a file of an archive into UTF-8, by its mark or its declaration. The encoding is that of files that
+// have neither and are no UTF-8; "" if there is none.
+func decodeMarkup(data []byte, name, encoding string) (string, error) {
+	for _, encoding := range []string{"", encoding} {
+		text, err := io.ReadAll(decodeReader(bytes.NewReader(data), path.Base(name), encoding, true))
+		if err == nil {
+			return string(text), nil
+		}
 	}
-	return string(text), nil
+	return "", errNoText
 }

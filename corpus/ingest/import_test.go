@@ -209,8 +209,8 @@ func TestCorpusNeedsNoImport(t *testing.T) {
 		t.Error("it was copied")
 	}
 	plain := files(t, map[string]string{"a.txt": twoChapters})[0]
-	if !ingest.IsCorpus(t.Context(), made) || ingest.IsCorpus(t.Context(), plain) {
-		t.Error("IsCorpus is wrong")
+	if !ingest.IsDatabase(made) || ingest.IsDatabase(plain) || ingest.IsDatabase(filepath.Dir(plain)) {
+		t.Error("IsDatabase is wrong")
 	}
 }
 

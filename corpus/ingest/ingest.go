@@ -71,7 +71,7 @@ func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, e
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	if len(o.Sources) == 1 && IsCorpus(ctx, o.Sources[0]) {
+	if len(o.Sources) == 1 && IsDatabase(o.Sources[0]) {
 		return reportOf(ctx, o.Sources[0])
 	}
 	sources, err := findSources(o)
@@ -88,13 +88,13 @@ func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, e
 	return build(ctx, o, sources, digest, progress)
 }
 
-// IsCorpus reports whether the file is a corpus as it is.
-func IsCorpus(ctx context.Context, path string) bool {
-	db, err := corpus.Open(ctx, path)
-	if err != nil {
-		return false
+// IsDatabase reports whether a regular file is a SQLite database: a corpus then, or nothing that can be imported.
+func IsDatabase(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false // to open a pipe would wait for its other end
 	}
-	return db.Close() == nil
+	head, err := readHead(path)
+	return err == nil && isDatabase(head)
 }
 
 func (o *Options) complete() error {
@@ -154,7 +154,7 @@ func existing(ctx context.Context, o Options, digest string) (*Report, error) {
 			WithAdvice("name another file with --corpus")
 	case !o.Replace:
 		return nil, annotator.Errorf(annotator.Misused, "%s exists and holds another import", o.Corpus).
-			WithAdvice("remove it to import anew, or name another file with --corpus")
+			WithAdvice("replace it with --reimport, or name another file with --corpus")
 	}
 	return nil, nil
 }
@@ -200,11 +200,11 @@ func write(ctx context.Context, path string, o Options, sources []source, digest
 	}
 	j := &job{options: o, writer: w, report: &Report{}, progress: newMeter(sources, progress)}
 	if err := j.run(ctx, sources); err != nil {
-		return nil, errors.Join(err, w.Abort())
+		return nil, abandon(w, err)
 	}
 	said, err := json.Marshal(j.report)
 	if err != nil {
-		return nil, errors.Join(err, w.Abort())
+		return nil, abandon(w, err)
 	}
 	for key, value := range map[string]string{
 		corpus.MetaTitle:  j.report.Title,
@@ -213,8 +213,14 @@ func write(ctx context.Context, path string, o Options, sources []source, digest
 		corpus.MetaReport: string(said),
 	} {
 		if err := w.Meta(ctx, key, value); err != nil {
-			return nil, errors.Join(err, w.Abort())
+			return nil, abandon(w, err)
 		}
 	}
 	return j.report, w.Close(ctx)
+}
+
+// abandon gives up the draft for an error, which stays as it is: its advice is shown on a line of its own.
+func abandon(w *corpus.Writer, err error) error {
+	_ = w.Abort()
+	return err
 }

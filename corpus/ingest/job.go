@@ -41,12 +41,12 @@ func (j *job) run(ctx context.Context, sources []source) error {
 	for _, s := range sources {
 		read, book := j.importer(s.format)
 		if read == nil {
-			return annotator.Errorf(annotator.Misused, "%s is a SQLite database, and not a corpus or not the only source", s.path).
+			return annotator.Errorf(annotator.Misused, "%s is a SQLite database, and not the only source", s.path).
 				WithAdvice("a corpus needs no import: name it alone")
 		}
 		if book != books {
 			return annotator.Errorf(annotator.Misused, "%s is %s, %s is %s: books and forums do not go into one corpus",
-				sources[0].path, sources[0].format, s.path, s.format).WithAdvice("import them into corpora of their own")
+				sources[0].path, sources[0].format, s.path, s.format).WithAdvice("import them into corpora of their own, or name the format of all with --format")
 		}
 		j.progress.start(s)
 		if err := read(ctx, s); err != nil {

@@ -122,7 +122,7 @@ func byNumber(a, b string) int {
 func (s source) open() (*os.File, error) {
 	f, err := os.Open(s.path)
 	if err != nil {
-		return nil, annotator.Errorf(annotator.Storage, "open %s: %w", s.path, err)
+		return nil, annotator.Errorf(annotator.Misused, "read the source: %w", err).WithAdvice("name a file that is there and that you may read")
 	}
 	return f, nil
 }
@@ -168,13 +168,15 @@ func detect(path, encoding string) (Format, error) {
 		}
 	}
 	switch {
-	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
+	case isDatabase(head):
 		return SQLite, nil
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return EPUB, nil
 	}
 	return detectText(path, decodeHead(head, encoding)), nil
 }
+
+func isDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 
 // foreignFormats are those that people try, with how they begin.
 var foreignFormats = [...]struct{ bytes, name string }{

@@ -65,20 +65,27 @@ func recordRun(ctx context.Context, job walkJob, copied string) ([]step, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer run.close()
-	run.bus.Subscribe(func(n annotator.Notice) {
-		switch n.Kind {
+	defer func() { _ = run.close() }()
+	run.bus.Subscribe(func(notice annotator.Notice) {
+		switch notice.Kind {
 		case annotator.NoticeRun:
 			r.note(run.store.Backup(ctx, copied))
 			tables, err := readTables(ctx, job.DB)
 			r.note(err)
 			r.tables, r.steps = tables, nil
 		case annotator.NoticeScene:
-			r.steps[len(r.steps)-1].sceneEnds = true
+			if n := len(r.steps); n > 0 {
+				r.steps[n-1].sceneEnds = true
+			}
 		}
 	})
-	err = run.runner.Run(ctx)
-	return r.steps, errors.Join(err, r.err)
+	if err := errors.Join(run.runner.Run(ctx), r.err); err != nil {
+		return nil, err
+	}
+	if len(r.steps) == 0 {
+		return nil, fmt.Errorf("nothing of the run in %s was recorded", full)
+	}
+	return r.steps, nil
 }
 
 // statement is SQL with its arguments.

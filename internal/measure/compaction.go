@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"annotator/context/compaction"
 	"annotator/model/scripted"
@@ -50,7 +51,7 @@ func try(ctx context.Context, corpus string, t trial) (*cost, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	c := &cost{trial: t, Tiers: map[string]int{}}
-	server := scripted.New(scripted.Options{Strict: true, MaxModelLen: t.Budget, OnRequest: func(r scripted.Request) {
+	server := scripted.New(scripted.Options{Strict: true, Script: narrate, MaxModelLen: t.Budget, OnRequest: func(r scripted.Request) {
 		c.Largest = max(c.Largest, r.Tokens+r.MaxTokens)
 	}})
 	job := walkJob{Corpus: corpus, DB: filepath.Join(dir, "story.db"), Endpoint: "http://scripted/v1", ContextBudget: t.Budget}
@@ -60,6 +61,7 @@ func try(ctx context.Context, corpus string, t trial) (*cost, error) {
 	}
 	defer func() { _ = run.close() }()
 	run.runner.Config.Compaction, run.runner.Config.MaxTokens = t.Policy, t.Reply
+	run.runner.Config.Curator.Off = true
 	if err := run.runner.Run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
@@ -87,4 +89,39 @@ func (c *cost) count(ctx context.Context, path string) error {
 		c.Tiers[row[0].(string)] = int(row[1].(int64))
 	}
 	return err
+}
+
+// Lengths of the summaries that are made up, in words: half of what may be written of a story, all of a chunk.
+const (
+	storyWords = 250
+	chunkWords = 60
+)
+
+// narrate answers like the script of the tests, but writes summaries of a plausible length where they are asked for.
+func narrate(r scripted.Request) scripted.Reply {
+	question := r.Messages[len(r.Messages)-1].Content
+	var text strings.Builder
+	if strings.Contains(question, "<cumulative>") {
+		fmt.Fprintf(&text, "<cumulative>%s</cumulative>\n", words(storyWords, r.Call))
+	}
+	if strings.Contains(question, "<chunk>") {
+		fmt.Fprintf(&text, "<chunk>%s</chunk>", words(chunkWords, r.Call))
+	}
+	if text.Len() == 0 {
+		return scripted.Annotate(r)
+	}
+	return scripted.Reply{Text: text.String()}
+}
+
+// words writes sentences of so many words in all, which differ from call to call.
+func words(n, call int) string {
+	var text strings.Builder
+	for i := range n {
+		if i%20 == 19 {
+			text.WriteString("of it. ")
+		} else {
+			fmt.Fprintf(&text, "Told%d ", (call+i)%97)
+		}
+	}
+	return strings.TrimSpace(text.String())
 }

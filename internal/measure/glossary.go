@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -78,7 +79,7 @@ func timeSearch(ctx context.Context, folder string, entries int) (timing, error)
 	t.each = perOperation(func() error {
 		found, err := db.Glossary().Search(ctx, annotator.Query{Text: glossaryName(random.IntN(entries)), Limit: 10})
 		if err == nil && len(found) == 0 {
-			err = fmt.Errorf("a name that is there is not found")
+			err = errors.New("a name that is there is not found")
 		}
 		if err != nil {
 			failed = err

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -49,7 +50,7 @@ func (r *recorder) record() {
 	driver.RegisterConnectionHook(func(conn driver.ExecQuerierContext, dsn string) error {
 		hooks, ok := conn.(driver.HookRegisterer)
 		if !ok {
-			return fmt.Errorf("the driver has no hooks")
+			return errors.New("the driver has no hooks")
 		}
 		if strings.Contains(dsn, r.path+"?") {
 			hooks.RegisterPreUpdateHook(r.change)

@@ -299,7 +299,7 @@ func TestWrapLeavesAlone(t *testing.T) {
 	t.Parallel()
 	known := annotator.Errorf(annotator.Held, "held")
 	for _, err := range []error{nil, sql.ErrNoRows, known, fmt.Errorf("more: %w", known)} {
-		if got := sqlite.Wrap(err, "try"); got != err {
+		if got := sqlite.Wrap(err, "try"); fmt.Sprint(got) != fmt.Sprint(err) || !errors.Is(got, err) {
 			t.Errorf("%v became %v", err, got)
 		}
 	}

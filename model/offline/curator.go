@@ -27,18 +27,26 @@ func (m *Model) decide(w *window) answer {
 	return answer{text: string(encode(m.judge(w, &entries[0], entries[1:])))}
 }
 
+// judge goes by names first: a short form of another entry's is that entry. What the text shown names, or a quotation bears out, is
+// worth its entry; a word that is no name by itself has to be named more than once, or quoted.
 func (m *Model) judge(w *window, e *entry, similar []entry) decision {
 	own := m.lex.identify(e.names()[0])
-	if len(own.tokens) == 0 || len(own.tokens) == 1 && m.lex.generic(own.tokens[0]) {
-		return decision{Decision: "REJECT", Reason: fmt.Sprintf("%q is a common word, not a name.", e.term)}
-	}
 	if full := m.fullForm(own, e, similar); full != nil {
 		return decision{"MERGE", full.id, fmt.Sprintf("%q is a shorter form of %q.", e.term, full.term)}
 	}
-	if n := w.occurrences(e); n > 0 {
-		return decision{Decision: "CONFIRM", Reason: fmt.Sprintf("The text shown names it, in %d of its posts.", n)}
+	named, quotes := w.occurrences(e), 0
+	for range elements(w.last, "quote") {
+		quotes++
 	}
-	if e.definition != "" {
+	common := len(own.tokens) == 0 || len(own.tokens) == 1 && m.lex.generic(own.tokens[0])
+	switch {
+	case common && named < 2 && quotes == 0:
+		return decision{Decision: "REJECT", Reason: fmt.Sprintf("%q is a common word, not a name.", e.term)}
+	case named > 0:
+		return decision{Decision: "CONFIRM", Reason: fmt.Sprintf("The text shown names it, in %d of its posts.", named)}
+	case quotes > 0:
+		return decision{Decision: "CONFIRM", Reason: fmt.Sprintf("It rests on %d quotations.", quotes)}
+	case e.definition != "":
 		return decision{Decision: "CONFIRM", Reason: "It has a definition, and nothing shown speaks against it."}
 	}
 	return decision{Decision: "REJECT", Reason: "Nothing shown here names it."}

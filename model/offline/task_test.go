@@ -54,6 +54,7 @@ func TestCurator(t *testing.T) {
 		"a part":   {`<entry id="1" term="Marrow">A woman.</entry><entry id="2" term="Ysolde Marrow">A captain.</entry>`, "MERGE", 2},
 		"of two":   {`<entry id="1" term="Marrow">A name.</entry><entry id="2" term="Ysolde Marrow">A.</entry><entry id="3" term="Tobin Marrow">B.</entry>`, "CONFIRM", 0},
 		"generic":  {`<entry id="1" term="Captain">A rank.</entry>`, "REJECT", 0},
+		"quoted":   {`<entry id="1" term="Captain">A rank.</entry><quote post="5">Captain</quote>`, "CONFIRM", 0},
 		"no entry": {``, "REJECT", 0},
 	} {
 		var got struct {

@@ -93,7 +93,7 @@ func (c *chunk) usage() (annotator.Usage, bool) {
 			Cached int `json:"cache_n"` // llama.cpp's own account
 		}
 	)
-	if json.Unmarshal(c.Usage, &u) != nil || u.PromptTokens <= 0 || u.CompletionTokens < 0 {
+	if c.Usage == nil || json.Unmarshal(c.Usage, &u) != nil || u.PromptTokens <= 0 || u.CompletionTokens < 0 {
 		return annotator.Usage{}, false
 	}
 	cached := 0

@@ -1,0 +1,123 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/curator"
+	"annotator/model/scripted"
+	"annotator/runner"
+)
+
+// TestCurateByHand judges what a run has left tentative, whatever state the run is in, and can be kept to a thread.
+func TestCurateByHand(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, story{threads: 3, scenes: 3}, scripted.Options{Strict: true, Script: judging})
+	s.config.Curator.Off, s.config.Limit = true, 7
+	if err := s.run("hand"); err != nil {
+		t.Fatal(err)
+	}
+	thread, err := s.open("hand").ThreadAt(context.Background(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.count("hand", `SELECT count(*) FROM glossary_entry`)
+	inThread := s.count("hand", `SELECT count(*) FROM glossary_entry WHERE first_at / 1000000 BETWEEN 4 AND 6`)
+	if told := s.curate("hand", thread); inThread == 0 || len(told) != inThread {
+		t.Errorf("%d entries of the thread, %d decisions", inThread, len(told))
+	}
+	s.verify("hand")
+	s.curate("hand")
+	if n := len(s.decisions("hand")); n != before {
+		t.Errorf("%d of %d entries are decided on", n, before)
+	}
+	// The question is behind the scenes that have been read, and shows nothing of those that have not.
+	s.config.Limit = 0
+	if err := s.run("hand"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("hand")
+	s.noViolations()
+}
+
+// curate judges by hand, and returns the decisions.
+func (s *stage) curate(name string, threads ...int64) (told []curator.Decision) {
+	s.t.Helper()
+	r, end, err := prepare(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}, &annotator.Bus{}, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer end()
+	err = r.Curate(context.Background(), threads, func(_ *annotator.Entry, d curator.Decision) { told = append(told, d) })
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return told
+}
+
+// TestCurateByHandInAnOpenScene: the turn of a scene that was cut off in its middle is no part of what the curator is shown.
+func TestCurateByHandInAnOpenScene(t *testing.T) {
+	t.Parallel()
+	var s *stage
+	s = newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+		if shownTo(r) == nil && len(r.Messages) > 12 {
+			return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
+		}
+		return nil
+	}})
+	s.config.Curator.Off = true
+	if err := s.run("open"); !errors.Is(err, annotator.Halted) {
+		t.Fatal(err)
+	}
+	if open := s.state("open").OpenScene; open == 0 {
+		t.Fatal("no scene is open")
+	}
+	var bodies []string
+	s.serve(scripted.Options{Strict: true, OnRequest: func(r scripted.Request) { bodies = append(bodies, string(r.Body)) }})
+	if len(s.curate("open")) == 0 || s.state("open").OpenScene == 0 {
+		t.Error("nothing was judged, or the scene is not open any more")
+	}
+	s.noViolations()
+	open := fmt.Sprintf(`scene number=\"%d\"`, s.state("open").OpenScene)
+	if slices.ContainsFunc(bodies, func(body string) bool { return strings.Contains(body, open) }) {
+		t.Error("the curator was shown the scene that is still being read")
+	}
+	s.verify("open")
+}
+
+// TestCuratorCost measures what the curator's prompts cost in tokens; docs/curator.md has the figures.
+func TestCuratorCost(t *testing.T) {
+	t.Parallel()
+	told := story{threads: 4, scenes: 8, words: 1_100}
+	windows := []int{16_384, 32_768, 65_536}
+	if testing.Short() {
+		told, windows = story{threads: 3, scenes: 4, words: 300}, windows[:1]
+	}
+	for _, window := range windows {
+		shared := costOfCurator(t, told, window, runner.CuratorShared)
+		replaced := costOfCurator(t, told, window, runner.CuratorReplaced)
+		if shared == 0 || 5*shared > 4*replaced {
+			t.Errorf("window %d: %d uncached tokens under the shared prompt, %d under its own", window, shared, replaced)
+		}
+	}
+}
+
+// costOfCurator returns the uncached tokens of all questions of a run, and logs a row of the table.
+func costOfCurator(t *testing.T, told story, window int, prompt runner.CuratorPrompt) int {
+	s := newStage(t, told, scripted.Options{Strict: true})
+	s.config.ContextBudget, s.config.Curator.Prompt = window, prompt
+	if err := s.run("cost"); err != nil {
+		t.Fatal(err)
+	}
+	const of = ` FROM call WHERE outcome = 'ok' AND purpose = 'curate'`
+	questions, tokens := s.count("cost", `SELECT count(*)`+of), s.count("cost", `SELECT sum(prompt_tokens)`+of)
+	uncached := s.count("cost", `SELECT sum(prompt_tokens - cached_tokens)`+of)
+	others := s.count("cost", `SELECT sum(prompt_tokens - cached_tokens) FROM call WHERE outcome = 'ok' AND purpose <> 'curate'`)
+	t.Logf("| %d | %s | %d | %d | %d | %d | %d |", window, prompt, questions, tokens/questions, uncached/questions, uncached, others)
+	return uncached
+}

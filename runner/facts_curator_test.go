@@ -1,0 +1,155 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/curator"
+	"annotator/model/scripted"
+)
+
+// TestFact05MergeIsOneTransaction: a merge that broke in its middle once left the whole curator run half done. Here the entry that
+// is merged, the one that takes its place, the record of why and the answer commit together; the entry stays, and names what
+// took its place; the run goes on to its end.
+func TestFact05MergeIsOneTransaction(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+		if shown := shownTo(r); len(shown) > 1 {
+			return scripted.Reply{Text: fmt.Sprintf(`{"decision":"MERGE","target":%d,"reason":"The same."}`, shown[1])}
+		}
+		return scripted.Annotate(r)
+	}})
+	if err := s.run("merged"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("merged")
+	merged := s.count("merged", `SELECT count(*) FROM glossary_entry WHERE status = 'merged'`)
+	if merged < 5 {
+		t.Fatalf("only %d entries are merged", merged)
+	}
+	for what, query := range map[string]string{
+		"merges that are no one transaction with their record": `SELECT count(*) FROM revision m WHERE m.field = 'merge' AND 1 <>
+			(SELECT count(*) FROM revision d WHERE d.field = 'curator_decision' AND d.entry_id = m.entry_id AND d.trace_id = m.trace_id)`,
+		"merges without an answer": `SELECT count(*) FROM revision m WHERE m.field = 'merge' AND NOT EXISTS
+			(SELECT 1 FROM trace t WHERE t.id = m.trace_id AND t.kind = 'reply')`,
+		"claims that came over without their transaction": `SELECT count(*) FROM revision c WHERE c.actor = 'curator' AND c.field = 'claim'
+			AND NOT EXISTS (SELECT 1 FROM revision m WHERE m.field = 'merge' AND m.trace_id = c.trace_id)`,
+		"merged entries whose claims are gone": `SELECT count(*) FROM glossary_entry e WHERE e.status = 'merged' AND NOT EXISTS
+			(SELECT 1 FROM claim c WHERE c.entry_id = e.id)`,
+	} {
+		if n := s.count("merged", query); n > 0 {
+			t.Errorf("%d %s", n, what)
+		}
+	}
+}
+
+// TestFact12CuratorIsAFork: it once was none, judged the wrong thread, broke on braces and dropped tags. Here its questions begin
+// with the window, byte for byte, and are not in it afterwards; at the end of a thread it judges the entries of the thread
+// before, at the corpus's end also the last ones; braces are text; a merge keeps the tags of both.
+func TestFact12CuratorIsAFork(t *testing.T) {
+	t.Parallel()
+	var bodies []string
+	s := newStage(t, story{threads: 3, scenes: 4}, scripted.Options{
+		Strict: true, OnRequest: func(r scripted.Request) { bodies = append(bodies, string(r.Body)) },
+		Script: func(r scripted.Request) scripted.Reply {
+			switch shown := shownTo(r); {
+			case shown == nil:
+				return scripted.Annotate(r)
+			case shown[0]%3 == 0 && len(shown) > 1:
+				return scripted.Reply{Text: fmt.Sprintf(`{"reason":"{\"decision\":\"REJECT\"} }{","decision":"MERGE","target":%d}`, shown[1])}
+			}
+			return scripted.Reply{Text: "```json\n{\"decision\":\"CONFIRM\",\"reason\":\"It {is} named.\"}\n```"}
+		},
+	})
+	if err := s.run("forked"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("forked")
+	s.noViolations()
+	s.checkThreadsJudged("forked")
+	s.checkForks(bodies)
+	s.checkTagsKept("forked")
+	for id, made := range s.decisions("forked") {
+		if len(made) != 1 || made[0].Verdict != curator.Confirm && made[0].Verdict != curator.Merge {
+			t.Errorf("entry %d: %+v", id, made)
+		}
+	}
+}
+
+// checkThreadsJudged demands that each entry was judged when the thread after its own had ended, and the last ones with theirs.
+func (s *stage) checkThreadsJudged(name string) {
+	s.t.Helper()
+	db := s.open(name)
+	ctx := context.Background()
+	for id, made := range s.decisions(name) {
+		e, err := db.Glossary().Entry(ctx, id)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		scene, err := db.Scene(ctx, e.First.Scene())
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		judged, err := db.ThreadOrder(ctx, made[0].Thread)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if want := min(scene.Thread.Order+1, 3); judged != want {
+			s.t.Errorf("entry %d of thread %d was judged at the end of thread %d", id, scene.Thread.Order, judged)
+		}
+	}
+}
+
+// checkForks demands that a question begins with the request before the curator was asked, and is not in the next one after.
+func (s *stage) checkForks(bodies []string) {
+	s.t.Helper()
+	const mark = `Set the scenes aside for a moment, call no tool, and judge`
+	var window string
+	forks := 0
+	for _, body := range bodies {
+		body, _, _ = strings.Cut(body, `],"tools":`)
+		at := strings.Index(body, mark)
+		if at < 0 {
+			window = body
+			continue
+		}
+		forks++
+		if !strings.HasPrefix(body, window) || strings.Count(body, mark) != 1 {
+			s.t.Fatal("a question is not the window and itself")
+		}
+	}
+	if forks == 0 || strings.Contains(window, mark) {
+		s.t.Errorf("%d questions", forks)
+	}
+}
+
+func (s *stage) checkTagsKept(name string) {
+	s.t.Helper()
+	g := s.open(name).Glossary()
+	merged := 0
+	for e, err := range g.All(context.Background()) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if e.Status != annotator.Merged {
+			continue
+		}
+		merged++
+		target, err := g.Entry(context.Background(), e.MergedInto)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, tag := range e.Tags {
+			if !slices.Contains(target.Tags, tag) {
+				s.t.Errorf("the tag %q of entry %d is lost in entry %d", tag, e.ID, target.ID)
+			}
+		}
+	}
+	if merged == 0 {
+		s.t.Error("nothing was merged")
+	}
+}

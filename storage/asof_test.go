@@ -1,0 +1,188 @@
+package storage_test
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/storage"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+func FuzzParsePoint(f *testing.F) {
+	for _, text := range []string{"", "12", "scene:12", "post:3456", " thread:78 ", "snapshot:9", "scene:0", "scene:-1", "scene:1e3", "Scene:1", "scene:", ":", "a:b:c"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := storage.ParsePoint(text)
+		if err != nil {
+			if annotator.KindOf(err) != annotator.Misused || p != (storage.Point{}) {
+				t.Errorf("%q: %v, %v", text, p, err)
+			}
+			return
+		}
+		if again, err := storage.ParsePoint(p.String()); err != nil || again != p || p.ID <= 0 {
+			t.Errorf("%q is %v, which reads %v, %v", text, p, again, err)
+		}
+	})
+}
+
+// stood is an entry as it stood from a place on.
+type stood struct {
+	at    annotator.Place
+	entry annotator.Entry
+}
+
+// dated is a story whose edits are dated by the post that they rest on, with the states that each entry came to.
+type dated struct {
+	*story
+	states map[int64][]stood // by entry
+}
+
+// edit makes an entry or changes one, as of a post of the scene at hand.
+func (d *dated) edit(t *rapid.T) {
+	name := rapid.SampledFrom([]string{"Dawn", "Mik", "Vys"}).Draw(t, "name")
+	definition := rapid.SampledFrom([]string{"One. Two.", "Two. Three.", "Four."}).Draw(t, "definition")
+	edit := codex.Edit{
+		Name: &name, Definition: &definition, Tags: []string{rapid.SampledFrom([]string{"ship", "person"}).Draw(t, "tag")}, Narrow: true,
+		Actor: annotator.ActorModel, At: annotator.PlaceAt(d.scene, rapid.IntRange(0, 1).Draw(t, "rank")),
+	}
+	d.tool(func(ctx context.Context, g *storage.Glossary) error {
+		e, err := g.Lookup(ctx, name)
+		if annotator.KindOf(err) == annotator.NotFound {
+			e, err = &annotator.Entry{}, nil
+		}
+		if err != nil {
+			return err
+		}
+		revisions, err := codex.Revise(e, edit)
+		if err == nil && e.ID != 0 && rapid.IntRange(0, 5).Draw(t, "retire") == 0 {
+			revisions, err = codex.Retire(e, "gone", annotator.ActorModel, max(edit.At, e.Last))
+		}
+		if err != nil || len(revisions) == 0 {
+			return err
+		}
+		if e, err = g.Revise(ctx, revisions); err == nil {
+			d.states[e.ID] = append(d.states[e.ID], stood{at: e.Last, entry: *e})
+		}
+		return err
+	})
+}
+
+// at is the codex as it stood at a place, by the states that were noted.
+func (d *dated) at(place annotator.Place) []annotator.Entry {
+	var entries []annotator.Entry
+	for _, id := range slices.Sorted(maps.Keys(d.states)) {
+		last := -1
+		for i, s := range d.states[id] {
+			if s.at <= place {
+				last = i
+			}
+		}
+		if last >= 0 {
+			entries = append(entries, d.states[id][last].entry)
+		}
+	}
+	return entries
+}
+
+func (d *dated) equals(point string, want []annotator.Entry) {
+	d.Helper()
+	p, err := storage.ParsePoint(point)
+	d.ok(err)
+	m, err := d.db.Moment(d.ctx, p)
+	d.ok(err)
+	got, err := d.db.AsOf(d.ctx, m)
+	d.ok(err)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		d.Fatalf("as of %s (-noted +replayed):\n%s", point, diff)
+	}
+}
+
+// TestAsOfIsWhatStoodThen reads stories with edits at random places, and asks at every post, scene, thread and snapshot.
+func TestAsOfIsWhatStoodThen(t *testing.T) {
+	t.Parallel()
+	dir, n := t.TempDir(), 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		inside := filepath.Join(dir, strconv.Itoa(n))
+		if err := os.Mkdir(inside, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		d := &dated{story: newStory(t, inside, scenesOf(1, 2)), states: map[int64][]stood{}}
+		var taken [][]annotator.Entry // at each snapshot
+		for range d.scenes {
+			edits := rapid.IntRange(0, 4).Draw(t, "edits")
+			d.begin("a scene")
+			if edits > 0 {
+				d.reply("", slices.Repeat([]string{"glossary_update"}, edits)...)
+			}
+			for range edits {
+				d.edit(t)
+			}
+			d.reply("Done.")
+			d.record(storage.SceneRecorded)
+			d.checkpoint()
+			taken = append(taken, d.at(annotator.PlaceAt(99, 0)))
+		}
+		for i, s := range d.scenes {
+			d.equals("scene:"+strconv.Itoa(s.N), d.at(s.End()))
+			d.equals("snapshot:"+strconv.Itoa(s.N), taken[i])
+			for rank, p := range s.Posts {
+				d.equals("post:"+strconv.FormatInt(p.ID, 10), d.at(annotator.PlaceAt(s.N, rank)))
+			}
+			if s.Ends {
+				d.equals("thread:"+strconv.FormatInt(s.Thread.ID, 10), d.at(s.End()))
+			}
+		}
+		d.clean()
+	})
+}
+
+func TestMomentsThatAreNot(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(2))
+	s.read()
+	for point, advice := range map[string]string{
+		"scene:2": "not read yet", "scene:3": "the story has no scene 3", "thread:7": "thread 7 has no scene", "thread:1000": "not read yet",
+		"post:7": "a reader's remark", "post:20": "not read yet", "snapshot:2": "annotator snapshot list",
+	} {
+		p, err := storage.ParsePoint(point)
+		s.ok(err)
+		if _, err := s.db.Moment(s.ctx, p); annotator.KindOf(err) != annotator.NotFound || !strings.Contains(err.Error(), advice) {
+			t.Errorf("%s: %v", point, err)
+		}
+	}
+}
+
+// TestHistories asks what has changed between snapshots: entries as they stood at either end, and no others.
+func TestHistories(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(3))
+	s.read(creates("Dawn", "Dawn is a ship."), creates("Vys", "Vys is a town."))
+	definition := "Dawn is a ship. She sinks."
+	s.read(revises(1, codex.Edit{Definition: &definition}), creates("Mik", "Mik is a sailor."))
+	s.read(retires(2))
+	from, err := s.db.Snapshot(s.ctx, 1)
+	s.ok(err)
+	to, err := s.db.Snapshot(s.ctx, 2)
+	s.ok(err)
+	before, after, err := s.db.Histories(s.ctx, &from, &to)
+	s.ok(err)
+	if len(before) != 1 || before[0].Definition() != "Dawn is a ship." {
+		t.Errorf("before: %+v", before)
+	}
+	if len(after) != 2 || after[0].Definition() != definition || after[1].Term != "Mik" {
+		t.Errorf("after: %+v", after)
+	}
+}

@@ -1,0 +1,113 @@
+package storage_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/storage"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSnapshotsAreFound(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(2, 1))
+	for range 3 {
+		s.read()
+	}
+	for _, test := range []struct {
+		query storage.SnapshotQuery
+		want  []int64
+	}{
+		{storage.SnapshotQuery{}, []int64{3, 2, 1}},
+		{storage.SnapshotQuery{Limit: 2}, []int64{3, 2}},
+		{storage.SnapshotQuery{Thread: 1000, Kind: "checkpoint"}, []int64{2, 1}},
+		{storage.SnapshotQuery{Kind: "manual"}, nil},
+	} {
+		found, err := s.db.Snapshots(s.ctx, test.query)
+		s.ok(err)
+		var ids []int64
+		for _, snapshot := range found {
+			ids = append(ids, snapshot.ID)
+		}
+		if diff := cmp.Diff(test.want, ids); diff != "" {
+			t.Errorf("%+v: %s", test.query, diff)
+		}
+	}
+	if _, err := s.db.Snapshot(s.ctx, 4); annotator.KindOf(err) != annotator.NotFound {
+		t.Errorf("%v", err)
+	}
+	snapshot, err := s.db.Snapshot(s.ctx, 3)
+	s.ok(err)
+	context, err := s.db.Context(s.ctx, snapshot.Context)
+	s.ok(err)
+	if want := (storage.Context{ID: 1, Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"}); context != want {
+		t.Errorf("%+v", context)
+	}
+	if _, err := s.db.Context(s.ctx, 9); annotator.KindOf(err) != annotator.NotFound {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestMemoryAt asks which summaries stood in the window at points of the journal between which they come and go.
+func TestMemoryAt(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(3))
+	s.read()
+	chunk := annotator.Episode{Kind: annotator.EpisodeChunk, Thread: 1000, FromScene: 1, ToScene: 1, FromTurn: 1, ToTurn: 1, Summary: "A", By: annotator.AuthorRule}
+	s.ok(s.db.Compact(s.ctx, &storage.Compaction{Fold: annotator.Fold{Tier: "2", Through: 1}, Reason: "full", Episodes: []annotator.Episode{chunk}}))
+	s.read()
+	story := chunk
+	story.Kind, story.Thread, story.Summary = annotator.EpisodeCumulative, 0, "B"
+	s.ok(s.db.Compact(s.ctx, &storage.Compaction{Fold: annotator.Fold{Tier: "1", Through: 2}, Reason: "full", Episodes: []annotator.Episode{story}, Gone: []int64{1}}))
+	s.read()
+	var got []string
+	for id := range int64(3) {
+		snapshot, err := s.db.Snapshot(s.ctx, id+1)
+		s.ok(err)
+		memory, err := s.db.MemoryAt(s.ctx, snapshot.Trace)
+		s.ok(err)
+		in := ""
+		for _, e := range memory {
+			in += e.Summary
+		}
+		got = append(got, in)
+	}
+	if diff := cmp.Diff([]string{"", "A", "B"}, got); diff != "" {
+		t.Error(diff)
+	}
+	rows, err := s.db.EpisodeRows(s.ctx)
+	s.ok(err)
+	if len(rows) != 2 || rows[0].InForce || !rows[1].InForce || rows[0].At != clock().UnixMilli() {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// TestSnapshotsTakeNoSpace fills a thousand scenes with as much as a run writes about a scene of 1,500 tokens, and weighs the
+// database with and without its snapshots.
+func TestSnapshotsTakeNoSpace(t *testing.T) {
+	t.Parallel()
+	const scenes = 1000
+	s := newStory(t, t.TempDir(), scenesOf(scenes))
+	s.seedScenes(scenes)
+	s.bulk(`UPDATE trace SET content = printf('%.*c', CASE kind WHEN 'scene' THEN 6000 WHEN 'reply' THEN 600 ELSE 400 END, 'x')`)
+	weigh := func(statement string) int64 {
+		s.bulk(statement)
+		s.bulk(`VACUUM`)
+		info, err := os.Stat(s.path)
+		s.ok(err)
+		return info.Size()
+	}
+	with := weigh(`SELECT 1`)
+	if n := strings.Count(strings.Join(s.dumped("snapshot"), "\n"), "snapshot id="); n != scenes {
+		t.Fatalf("%d snapshots", n)
+	}
+	without := weigh(`DELETE FROM snapshot`)
+	share := float64(with-without) / float64(with)
+	t.Logf("%d snapshots: %d bytes each, %.2f %% of the database", scenes, (with-without)/scenes, 100*share)
+	if share >= 0.02 || with == without {
+		t.Errorf("snapshots take %.2f %%", 100*share)
+	}
+}
