@@ -100,11 +100,12 @@ CREATE VIEW tool_interaction AS
   SELECT call_id, turn, scene, tool, arguments, content, error, CASE WHEN error = '' THEN 'SUCCESS' ELSE 'ERROR' END, id, id
     FROM trace WHERE kind = 'update';
 
--- Turns that leave the window. The journal keeps them.
+-- Steps of making room in the window: turns that leave it, what is trimmed, which summaries take their place. The journal keeps
+-- all; its row says what the window is from there on.
 CREATE TABLE compaction (
   trace_id      INTEGER PRIMARY KEY REFERENCES trace (id),
   epoch         INTEGER NOT NULL UNIQUE, -- from 1; a request's messages begin with the former request's within an epoch
-  tier          TEXT NOT NULL CHECK (tier IN ('drop', 'quarantine')),
+  tier          TEXT NOT NULL CHECK (tier IN ('0.5', '1', '2', '3', '4', '5', 'quarantine')),
   through_turn  INTEGER NOT NULL, -- all turns up to this one are out of the window; never falls
   only_turn     INTEGER NOT NULL DEFAULT 0, -- and so is this one
   tokens_before INTEGER NOT NULL,
@@ -112,6 +113,31 @@ CREATE TABLE compaction (
   reason        TEXT NOT NULL
 ) STRICT;
 CREATE INDEX compaction_only ON compaction (only_turn) WHERE only_turn <> 0;
+
+-- Summaries. All versions stay.
+CREATE TABLE episode (
+  id         INTEGER PRIMARY KEY,
+  kind       TEXT NOT NULL CHECK (kind IN ('chunk', 'thread', 'cumulative')),
+  thread_id  INTEGER NOT NULL, -- 0 for a cumulative one
+  idx        INTEGER NOT NULL,
+  scenes     TEXT NOT NULL,
+  from_scene INTEGER NOT NULL,
+  to_scene   INTEGER NOT NULL,
+  from_turn  INTEGER NOT NULL,
+  to_turn    INTEGER NOT NULL,
+  summary    TEXT NOT NULL CHECK (summary <> ''),
+  entries    TEXT NOT NULL, -- ids, as a JSON array
+  author     TEXT NOT NULL CHECK (author IN ('model', 'rule')),
+  supersedes INTEGER REFERENCES episode (id),
+  tokens     INTEGER NOT NULL,
+  trace_id   INTEGER NOT NULL REFERENCES compaction (trace_id), -- with which it came into force
+  gone       INTEGER REFERENCES compaction (trace_id),          -- with which it left the window; none while it is there
+  created_at INTEGER NOT NULL,
+  CHECK ((kind = 'cumulative') = (thread_id = 0)),
+  CHECK (from_scene <= to_scene AND from_turn <= to_turn)
+) STRICT;
+CREATE INDEX episode_in_force ON episode (id) WHERE gone IS NULL;
+CREATE INDEX episode_trace ON episode (trace_id);
 
 -- Every attempt to call the model.
 CREATE TABLE call (
@@ -132,12 +158,13 @@ CREATE TABLE call (
   cached_tokens     INTEGER NOT NULL DEFAULT 0,
   completion_tokens INTEGER NOT NULL DEFAULT 0,
   exact             INTEGER NOT NULL DEFAULT 0 CHECK (exact IN (0, 1)), -- reported by the server
-  trace_id          INTEGER REFERENCES trace (id), -- the reply
+  trace_id          INTEGER REFERENCES trace (id), -- the reply; an answer out of a snapshot is no row of the journal
   raw               BLOB, -- of a reply that could not be used
   started_at        INTEGER NOT NULL,
   first_byte_ms     INTEGER NOT NULL DEFAULT 0,
   total_ms          INTEGER NOT NULL DEFAULT 0,
-  CHECK ((trace_id IS NOT NULL) = (outcome = 'ok')),
+  signs             TEXT NOT NULL DEFAULT '', -- what the prompt was made of, as a JSON array
+  CHECK ((trace_id IS NOT NULL) = (outcome = 'ok' AND purpose <> 'ask')),
   CHECK (cached_tokens <= prompt_tokens)
 ) STRICT;
 CREATE INDEX call_open ON call (id) WHERE outcome = 'open';
@@ -220,6 +247,7 @@ CREATE TABLE revision (
   CHECK (actor <> 'model' OR trace_id IS NOT NULL)
 ) STRICT;
 CREATE INDEX revision_entry ON revision (entry_id, id);
+CREATE INDEX revision_turn ON revision (turn);
 CREATE INDEX revision_trace ON revision (trace_id); -- a result's row comes after its revisions, and is looked for among them then
 
 CREATE TABLE snapshot (
@@ -234,6 +262,29 @@ CREATE TABLE snapshot (
   entries     INTEGER NOT NULL,
   tokens      INTEGER NOT NULL
 ) STRICT;
+
+-- Conversations with snapshots. They write nothing but themselves.
+CREATE TABLE summon (
+  id           INTEGER PRIMARY KEY,
+  snapshot_id  INTEGER NOT NULL REFERENCES snapshot (id),
+  asker        TEXT NOT NULL CHECK (asker IN ('model', 'person')),
+  turn         INTEGER NOT NULL, -- in which the model asked; 0 of a person
+  opened_at    INTEGER NOT NULL,
+  dismissed_at INTEGER,          -- of a person: when the newest answer came
+  summary      TEXT NOT NULL DEFAULT '', -- what the asker took away
+  CHECK ((asker = 'model') = (turn > 0))
+) STRICT;
+CREATE UNIQUE INDEX summon_open ON summon (asker) WHERE dismissed_at IS NULL; -- one at a time
+CREATE INDEX summon_turn ON summon (turn) WHERE turn > 0;
+CREATE TABLE summon_exchange (
+  summon_id INTEGER NOT NULL REFERENCES summon (id),
+  seq       INTEGER NOT NULL, -- from 0
+  question  TEXT NOT NULL,
+  answer    TEXT NOT NULL CHECK (answer <> ''),
+  call_id   INTEGER NOT NULL UNIQUE REFERENCES call (id),
+  asked_at  INTEGER NOT NULL,
+  PRIMARY KEY (summon_id, seq)
+) STRICT, WITHOUT ROWID;
 
 CREATE VIRTUAL TABLE glossary_fts USING fts5 (
   term, names, definition, content = 'glossary_entry', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'

@@ -70,16 +70,9 @@ func foremostNamed(entries []annotator.Entry, name string) *annotator.Entry {
 	key := codex.Normalize(name)
 	best, rank := (*annotator.Entry)(nil), 0
 	for i := range entries {
-		e, r := &entries[i], 0
-		switch {
-		case codex.Normalize(e.Name()) == key:
-			r = 2
-		case slices.ContainsFunc(e.Aliases, func(a annotator.Alias) bool { return codex.Normalize(a.Name) == key }):
-			r = 1
-		default:
-			continue
-		}
-		if e.Status.Live() {
+		e := &entries[i]
+		r := nameRank(e, key)
+		if r > 0 && e.Status.Live() {
 			r += 2
 		}
 		if r > rank {
@@ -87,6 +80,17 @@ func foremostNamed(entries []annotator.Entry, name string) *annotator.Entry {
 		}
 	}
 	return best
+}
+
+// nameRank tells what a normalised name is to an entry: 2 its full name, 1 an alias, 0 none of its names.
+func nameRank(e *annotator.Entry, key string) int {
+	if codex.Normalize(e.Name()) == key {
+		return 2
+	}
+	if slices.ContainsFunc(e.Aliases, func(a annotator.Alias) bool { return codex.Normalize(a.Name) == key }) {
+		return 1
+	}
+	return 0
 }
 
 // asOf is the position of a moment; nil where there is none.

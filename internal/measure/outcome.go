@@ -125,15 +125,21 @@ func readFacts(ctx context.Context, path string) (facts, error) {
 		text    string
 		targets []*int64
 	}{
-		{`SELECT sum(length(CAST(content AS BLOB)) + length(CAST(reasoning AS BLOB)) + length(CAST(arguments AS BLOB))) FROM trace`,
-			[]*int64{&f.messages}},
+		{
+			`SELECT sum(length(CAST(content AS BLOB)) + length(CAST(reasoning AS BLOB)) + length(CAST(arguments AS BLOB))) FROM trace`,
+			[]*int64{&f.messages},
+		},
 		{`SELECT calls, prompt_tokens, prompt_tokens - cached_tokens FROM run_state`, []*int64{&f.calls, &f.prompt, &f.uncached}},
-		{`SELECT sum((length(CAST(substr(content, 1, instr(content, '</scene>') + 7) AS BLOB)) + 3) / 4),
+		{
+			`SELECT sum((length(CAST(substr(content, 1, instr(content, '</scene>') + 7) AS BLOB)) + 3) / 4),
 			sum(length(CAST(substr(content, instr(content, '</scene>') + 8) AS BLOB)) / 4) FROM trace WHERE kind = 'scene'`,
-			[]*int64{&f.floor, &f.entries}},
+			[]*int64{&f.floor, &f.entries},
+		},
 		{`SELECT coalesce(sum((length(CAST(content AS BLOB)) + 3) / 4), 0) FROM trace WHERE kind = 'tool_result'`, []*int64{&f.results}},
-		{`SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0) FROM call WHERE purpose = 'summarise'`,
-			[]*int64{&f.summaries, &f.summaryPrompt, &f.summaryCached}},
+		{
+			`SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0) FROM call WHERE purpose = 'summarise'`,
+			[]*int64{&f.summaries, &f.summaryPrompt, &f.summaryCached},
+		},
 		{`SELECT count(*) FROM compaction`, []*int64{&f.compactions}},
 	} {
 		rows, err := query(ctx, path, part.text)

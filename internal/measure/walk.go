@@ -88,7 +88,7 @@ func walk(ctx context.Context, job walkJob) (*walked, error) {
 		defer func() { _ = stop() }()
 	}
 	r.bus.Subscribe(m.see)
-	if err := r.runner.Run(ctx); err != nil && !(job.ListOnly && errors.Is(err, annotator.Interrupted)) {
+	if err := r.runner.Run(ctx); err != nil && (!job.ListOnly || !errors.Is(err, annotator.Interrupted)) {
 		return nil, err
 	}
 	return m.result()
