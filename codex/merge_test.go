@@ -78,7 +78,8 @@ func TestMerge(t *testing.T) {
 		t.Error(diff)
 	}
 	wantNames := []annotator.Alias{
-		{Name: "Marrow", From: annotator.PlaceAt(1, 0)}, {Name: "Old Marrow", From: annotator.PlaceAt(1, 0)},
+		{Name: "Marrow", From: annotator.PlaceAt(1, 0)},
+		{Name: "Old Marrow", From: annotator.PlaceAt(1, 0)},
 		{Name: "Ysolde Marrow", From: annotator.PlaceAt(1, 3)},
 	}
 	if diff := cmp.Diff(wantNames, target.Aliases); diff != "" {

@@ -241,7 +241,8 @@ func TestRevisionsRefused(t *testing.T) {
 	c := candidate()
 	c.Similar[0].Locked = true
 	for _, d := range []curator.Decision{
-		{Verdict: curator.Merge, Target: 2}, {Verdict: curator.Merge, Target: 7},
+		{Verdict: curator.Merge, Target: 2},
+		{Verdict: curator.Merge, Target: 7},
 		{Verdict: curator.Revise, Definition: strings.Repeat("a", codex.MaxDefinition+1)},
 	} {
 		if revisions, err := c.Revisions(d, 0); err == nil || revisions != nil {

@@ -17,8 +17,8 @@ const Likeness = 0.3
 // MostSimilar is how many similar entries a candidate is shown with.
 const MostSimilar = 5
 
-// MostLike is how many entries Like returns: many more than are shown, for some of them may be retired, yet no more in a glossary
-// in which everything is called alike.
+// MostLike is how many entries Like returns: more than are shown, for names can be nearer to each other than their trigrams tell,
+// yet no more in a glossary in which everything is called alike.
 const MostLike = 50
 
 // grams are the trigrams of a normalised name, with its ends marked.
@@ -36,27 +36,37 @@ func gramsOf(name string) grams {
 // likeness is 1 for names that compare as the same.
 func likeness(shared, a, b int) float64 { return float64(shared) / float64(a+b-shared) }
 
-// Index finds entries that are called alike. It only grows: whether an entry is still called so is for the caller to look up.
+// Index finds entries that are called alike.
 type Index struct {
 	names []indexed
 	with  map[string][]int32 // by trigram: the names that have it
+	of    map[int64][]int32  // by entry: its names
 }
 
 type indexed struct {
 	entry int64
-	size  int // in trigrams
+	size  int // in trigrams; 0 for a name that was removed
 }
 
 // NewIndex returns an empty index.
-func NewIndex() *Index { return &Index{with: map[string][]int32{}} }
+func NewIndex() *Index { return &Index{with: map[string][]int32{}, of: map[int64][]int32{}} }
 
 // Add puts in a name of an entry. The same one again changes nothing that Like returns.
 func (x *Index) Add(entry int64, name string) {
-	set := gramsOf(name)
+	set, at := gramsOf(name), int32(len(x.names))
 	for gram := range set {
-		x.with[gram] = append(x.with[gram], int32(len(x.names)))
+		x.with[gram] = append(x.with[gram], at)
 	}
 	x.names = append(x.names, indexed{entry, len(set)})
+	x.of[entry] = append(x.of[entry], at)
+}
+
+// Remove takes out all names of an entry. Some dozens of bytes for each stay.
+func (x *Index) Remove(entry int64) {
+	for _, at := range x.of[entry] {
+		x.names[at].size = 0
+	}
+	delete(x.of, entry)
 }
 
 // Like returns the other entries of which a name is like one of the entry's, by id; where there are more than MostLike, the
@@ -73,7 +83,10 @@ func (x *Index) Like(e *annotator.Entry) []int64 {
 		}
 		for at, n := range shared {
 			other := x.names[at]
-			if alike := likeness(n, len(set), other.size); other.entry != e.ID && alike >= Likeness {
+			if other.size == 0 || other.entry == e.ID {
+				continue
+			}
+			if alike := likeness(n, len(set), other.size); alike >= Likeness {
 				found[other.entry] = max(found[other.entry], alike)
 			}
 		}

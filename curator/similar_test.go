@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"annotator"
@@ -59,8 +60,16 @@ func TestLikeFindsWhatIsLike(t *testing.T) {
 				want = append(want, int64(i+1))
 			}
 		}
-		if diff := cmp.Diff(want, index.Like(&annotator.Entry{ID: 0, Term: names[0]})); diff != "" {
+		e := annotator.Entry{ID: 0, Term: names[0]}
+		if diff := cmp.Diff(want, index.Like(&e)); diff != "" {
 			t.Fatalf("like %q of %q: %s", names[0], names, diff)
+		}
+		if len(want) == 0 {
+			return
+		}
+		index.Remove(want[0])
+		if diff := cmp.Diff(want[1:], index.Like(&e), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("like %q of %q, without %d: %s", names[0], names, want[0], diff)
 		}
 	})
 }

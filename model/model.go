@@ -25,6 +25,12 @@ type Wire interface {
 	Models(ctx context.Context) ([]Model, error)
 }
 
+// Counter is what a wire is, too, whose server can tell how many tokens a text is.
+type Counter interface {
+	// CountTokens counts a text without the signs that a model wants around it. A failure is a *Fault; most servers cannot.
+	CountTokens(ctx context.Context, name, text string) (int, error)
+}
+
 // Request is one call. System, History and Tools are sent byte for byte.
 type Request struct {
 	Model       string

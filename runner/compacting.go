@@ -1,10 +1,12 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"annotator"
 	"annotator/context/compaction"
@@ -18,6 +20,7 @@ import (
 // the journal before the next begins. A scene that does not fit an emptied window is refused.
 func (r *Runner) compacting(ctx context.Context) (annotator.Event, error) {
 	d, policy := r.day, &r.Config.Compaction
+	r.countScene(ctx)
 	v := compaction.View{Tokens: r.needed(), Growth: r.growth(), Budget: r.promptBudget()}
 	if !d.squeeze && !r.unfinished && !policy.Full(v) {
 		return annotator.EventFits, nil
@@ -68,9 +71,37 @@ func (r *Runner) makeRoom(ctx context.Context, v compaction.View) (made bool, er
 func (r *Runner) needed() int {
 	need := r.promptTokens()
 	if r.day.turn == 0 {
-		need += r.counter.Count(r.sceneSize())
+		need += cmp.Or(r.day.counted, r.counter.Count(r.sceneSize()))
 	}
 	return need
+}
+
+// countScene has the server count the scene at hand, if it can, where the scene decides whether the window is full.
+func (r *Runner) countScene(ctx context.Context) {
+	if r.tokenizer == nil || r.day.turn != 0 {
+		return
+	}
+	excess := r.Config.Compaction.Excess(compaction.View{Tokens: r.needed(), Growth: r.growth(), Budget: r.promptBudget()})
+	if scene := r.counter.Count(r.sceneSize()); excess > scene || excess < -scene {
+		return
+	}
+	if n := r.serverCount(ctx, prompt.Scene(&r.day.scene)); n > 0 {
+		r.day.counted = n + tokens.PerMessage
+	}
+}
+
+// tokenizerPatience is how long a server may take to count tokens.
+const tokenizerPatience = 10 * time.Second
+
+// serverCount has the server count a text; 0 where it cannot. One that fails is not asked again, and estimates have to do.
+func (r *Runner) serverCount(ctx context.Context, text string) int {
+	ctx, cancel := context.WithTimeout(ctx, tokenizerPatience)
+	defer cancel()
+	n, err := r.tokenizer.CountTokens(ctx, r.Config.Model, text)
+	if err != nil {
+		r.tokenizer = nil
+	}
+	return n
 }
 
 // sceneSize is what the scene at hand is made of, without the entries that it will be shown with.
@@ -111,7 +142,8 @@ func (r *Runner) view(ctx context.Context) (compaction.View, error) {
 	}
 	_, chunks, err := r.Store.Memory(ctx)
 	for i := range chunks {
-		v.Chunks = append(v.Chunks, compaction.Chunk{Thread: chunks[i].Thread, Tokens: r.counter.Count(tokens.Measure(chunks[i].Summary))})
+		size := tokens.Measure(compaction.Render(nil, chunks[i:i+1]))
+		v.Chunks = append(v.Chunks, compaction.Chunk{Thread: chunks[i].Thread, Tokens: r.counter.Count(size)})
 	}
 	return v, err
 }

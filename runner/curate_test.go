@@ -63,8 +63,7 @@ func (s *stage) curate(name string, threads ...int64) (told []curator.Decision) 
 // TestCurateByHandInAnOpenScene: the turn of a scene that was cut off in its middle is no part of what the curator is shown.
 func TestCurateByHandInAnOpenScene(t *testing.T) {
 	t.Parallel()
-	var s *stage
-	s = newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
 		if shownTo(r) == nil && len(r.Messages) > 12 {
 			return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
 		}

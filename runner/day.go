@@ -26,6 +26,7 @@ type day struct {
 	trial       trial             // the call at hand
 	replyTokens int               // the most that the server takes for a reply, where that is less than configured; 0: as configured
 	squeeze     bool              // the server, or our own count, says that the prompt is too long
+	counted     int               // tokens of the scene, where the server was asked; else 0
 	outcome     storage.Outcome
 }
 

@@ -8,6 +8,7 @@ import (
 	"annotator"
 	"annotator/context/prompt"
 	"annotator/corpus"
+	"annotator/model"
 	"annotator/storage"
 )
 
@@ -17,6 +18,10 @@ func (r *Runner) initialize(ctx context.Context) (annotator.Event, error) {
 		if err := step(ctx); err != nil {
 			return "", err
 		}
+	}
+	if counter, ok := r.Wire.(model.Counter); ok {
+		r.tokenizer = counter
+		r.serverCount(ctx, "Once upon a time.") // where the server cannot, that is known from here on
 	}
 	r.publish(annotator.Notice{Kind: annotator.NoticeRun})
 	return annotator.EventStarted, nil

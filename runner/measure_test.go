@@ -21,7 +21,7 @@ func (s *stage) fileSize(name string) int64 {
 // before it: in rows, in bytes, and in what is kept beside the messages themselves.
 func TestSceneCostsTheSameAnywhere(t *testing.T) {
 	t.Parallel()
-	const stretch, cycle = 35, 7 // the scripted model varies by the scene's number modulo the cycle
+	const stretch, cycle = 35, 7                                                           // the scripted model varies by the scene's number modulo the cycle
 	s := newStage(t, story{threads: 4, scenes: stretch, words: 1_000}, scripted.Options{}) // the last thread is curated otherwise
 	s.config.Limit = stretch
 	var sizes []int64

@@ -262,9 +262,6 @@ func (r *Runner) behind(q *question, turn int64) error {
 	return err
 }
 
-// askable reports whether question and answer fit into the context.
-func (r *Runner) askable(q *question) bool { return r.room(q) >= q.most }
-
 // room is how many tokens an answer to the question may have.
 func (r *Runner) room(q *question) int {
 	return r.Config.ContextBudget - r.Config.SafetyMargin - q.estimate

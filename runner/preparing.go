@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -118,20 +119,30 @@ func (r *Runner) learn(ctx context.Context, entries ...int64) error {
 	if err != nil {
 		return err
 	}
-	former := map[int64][]string{}
-	for _, id := range entries {
-		for _, name := range r.known[id] {
-			r.names.Remove(name, id)
-		}
-		former[id] = r.known[id]
-		delete(r.known, id)
-	}
+	now := map[int64][]string{}
 	for _, n := range names {
-		r.names.Add(n.Name, n.Entry)
-		r.known[n.Entry] = append(r.known[n.Entry], n.Name)
-		if !slices.Contains(former[n.Entry], n.Name) {
-			r.alike.Add(n.Entry, n.Name)
+		now[n.Entry] = append(now[n.Entry], n.Name)
+	}
+	if len(entries) == 0 {
+		entries = slices.Sorted(maps.Keys(now))
+	}
+	for _, id := range entries {
+		if !slices.Equal(r.known[id], now[id]) {
+			r.rename(id, now[id])
 		}
 	}
 	return nil
+}
+
+// rename puts the names of an entry in the place of those it had.
+func (r *Runner) rename(id int64, names []string) {
+	for _, name := range r.known[id] {
+		r.names.Remove(name, id)
+	}
+	r.alike.Remove(id)
+	for _, name := range names {
+		r.names.Add(name, id)
+		r.alike.Add(id, name)
+	}
+	r.known[id] = names
 }

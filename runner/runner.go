@@ -74,11 +74,12 @@ type Runner struct {
 	fold       annotator.Fold // what the newest compaction says of the window
 	unfinished bool           // that compaction was cut off before its target
 	counter    tokens.Counter
+	tokenizer  model.Counter // the server's, where it has one
 	exact      int                // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
 	since      tokens.Size        // what has come to the window since
 	names      *mention.Index     // of all names of live entries
-	alike      *curator.Index     // of all names that live entries have had since
-	known      map[int64][]string // names in the index, by entry
+	alike      *curator.Index     // of the same names
+	known      map[int64][]string // names in the indexes, by entry
 	context    storage.Context
 	fixed      tokens.Size // system prompt and tools
 	open       int         // scene to go on with

@@ -264,7 +264,7 @@ func (s *stage) asksGrow() {
 		if r.Messages[len(r.Messages)-1].Role == annotator.RoleTool {
 			former = joined(messages[:len(messages)-3]) // what was refused is forgotten
 		}
-		if grown++; string(r.ToolChoice) != `"none"` {
+		if grown++; r.ToolChoice != `"none"` {
 			s.t.Errorf("tool_choice %s", r.ToolChoice)
 		}
 	}

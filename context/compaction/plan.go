@@ -83,7 +83,10 @@ type Step struct {
 }
 
 // Full reports whether the window is to be compacted.
-func (p Policy) Full(v View) bool { return v.Tokens+v.Growth > p.share(p.High, v) }
+func (p Policy) Full(v View) bool { return p.Excess(v) > 0 }
+
+// Excess is by how many tokens the window is beyond the mark at which compaction begins; below it, it is negative.
+func (p Policy) Excess(v View) int { return v.Tokens + v.Growth - p.share(p.High, v) }
 
 // Rested reports whether compaction has gone far enough.
 func (p Policy) Rested(v View) bool {

@@ -16,11 +16,12 @@ import (
 	"annotator/context/tokens"
 )
 
-// How long summaries may be: sentences of a chunk and of a thread, words of the story so far.
+// How long summaries may be: sentences of a chunk and of a thread, words of the story so far and of a chunk by rule.
 const (
 	chunkSentences  = 3
 	threadSentences = 4
 	storyWords      = 500
+	ruleWords       = 100
 )
 
 // sections of the story so far.
@@ -152,9 +153,9 @@ func words(text string) int {
 	return max(annotator.CountWords(text), (tokens.Measure(text)[tokens.Wide]+1)/2)
 }
 
-// beginning returns the first words of a sentence.
-func beginning(sentence string, most int) string {
-	signs := []rune(sentence)
+// beginning returns the first words of a text, whatever they are.
+func beginning(text string, most int) string {
+	signs := []rune(text)
 	tooLong := sort.Search(len(signs), func(n int) bool { return words(string(signs[:n+1])) > most })
 	return strings.TrimSpace(string(signs[:tooLong]))
 }
@@ -171,9 +172,9 @@ func Rule(s Step, entries []string, openings []string) string {
 		fmt.Fprintf(&b, " With %s.", strings.Join(entries, ", "))
 	}
 	for _, opening := range openings {
-		b.WriteString(" " + opening)
+		b.WriteString(" " + beginning(opening, ruleWords/len(openings)))
 	}
-	return firstWords(b.String(), storyWords/5)
+	return beginning(b.String(), ruleWords)
 }
 
 // RuleStory writes the story so far without a model: what it was, and how each chunk summary begins.
@@ -181,7 +182,7 @@ func RuleStory(story string, chunks []string) string {
 	var b strings.Builder
 	b.WriteString(firstWords(story, storyWords/2))
 	for _, chunk := range chunks {
-		b.WriteString("\n" + firstWords(chunk, max(1, storyWords/2/len(chunks))))
+		b.WriteString("\n" + beginning(chunk, max(1, storyWords/2/len(chunks))))
 	}
 	return firstWords(strings.TrimSpace(b.String()), storyWords)
 }

@@ -39,8 +39,12 @@ type part struct {
 // parts are in the order of the prompt.
 func (id *Identity) parts() []part {
 	return []part{
-		{"SOUL.md", &id.Soul}, {"IDENTITY.md", &id.Role}, {"USER.md", &id.User},
-		{"MEMORY.md", &id.Memory}, {"AGENTS.md", &id.Agents}, {"TOOLS.md", &id.Tools},
+		{"SOUL.md", &id.Soul},
+		{"IDENTITY.md", &id.Role},
+		{"USER.md", &id.User},
+		{"MEMORY.md", &id.Memory},
+		{"AGENTS.md", &id.Agents},
+		{"TOOLS.md", &id.Tools},
 	}
 }
 

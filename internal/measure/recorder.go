@@ -122,7 +122,7 @@ func (r *recorder) note(err error) {
 
 // RoundTrip takes down a request and passes it on.
 func (r *recorder) RoundTrip(q *http.Request) (*http.Response, error) {
-	if q.Method == http.MethodPost {
+	if strings.HasSuffix(q.URL.Path, "/chat/completions") {
 		body, err := io.ReadAll(q.Body)
 		if err != nil {
 			return nil, err
