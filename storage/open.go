@@ -115,6 +115,12 @@ func restrict(path string) error {
 // change a byte of it.
 func recognize(ctx context.Context, path string) error {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnly, 1)
+	if sqlite.IsHalfDone(err) {
+		if err := sqlite.Recover(ctx, path); err != nil {
+			return err
+		}
+		pool, err = sqlite.Open(ctx, path, sqlite.ReadOnly, 1)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -268,5 +269,50 @@ func TestReadOnlyPlaces(t *testing.T) {
 	}
 	if _, err := storage.Open(t.Context(), s.path); err == nil || !strings.Contains(err.Error(), "can be written") {
 		t.Errorf("to read: %v", err)
+	}
+}
+
+// TestKilledWhileMaking: a process that dies before the file is in WAL mode leaves a rollback journal, which no connection
+// for reading can play back.
+func TestKilledWhileMaking(t *testing.T) {
+	t.Parallel()
+	path := making(t, ours)
+	pool, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(DELETE)&_pragma=cache_size(1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pool.Close() }()
+	tx, err := pool.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	_, err = tx.ExecContext(t.Context(), `CREATE TABLE half (x); INSERT INTO half WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+		SELECT randomblob(1000) FROM n`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := filepath.Join(t.TempDir(), "killed.annotator.db")
+	for _, suffix := range []string{"", "-journal"} {
+		bytes, err := os.ReadFile(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(killed+suffix, bytes, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := storage.Open(t.Context(), killed); err == nil || !strings.Contains(err.Error(), "run again") {
+		t.Errorf("for reading: %v", err)
+	}
+	db, err := storage.OpenWriter(t.Context(), killed, "the test", clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if half := ask[int](t, killed, `SELECT count(*) FROM sqlite_schema WHERE name = 'half'`); half != 0 {
+		t.Error("what was half done is there")
 	}
 }

@@ -27,8 +27,8 @@ const (
 	Create    Mode = "rwc"
 )
 
-// busyMillis is how long a connection waits for another's lock.
-const busyMillis = 10_000
+// waiting is how long a connection waits for another's lock, in milliseconds.
+const waiting = "busy_timeout(10000)"
 
 // Open opens the file at path as a pool of at most conns connections; the file is touched before it returns, so that what is
 // no database is an error here. Writable files are in WAL mode with synchronous=FULL, their transactions immediate: a
@@ -70,21 +70,36 @@ func check(path string, mode Mode) error {
 	return nil
 }
 
-// dsn always begins with "file:": without it SQLite ignores the mode and opens read-write.
-func dsn(path string, mode Mode) (string, error) {
-	full, err := filepath.Abs(path)
+// Recover takes back what a killed process has left half done in a file that was not in WAL mode yet. Only a connection that
+// may write can do that; it changes nothing else.
+func Recover(ctx context.Context, path string) error {
+	name, err := address(path, url.Values{"mode": {string(ReadWrite)}, "_defensive": {"1"}, "_pragma": {waiting}})
 	if err != nil {
-		return "", fmt.Errorf("resolve %s: %w", path, err)
+		return err
 	}
+	connector, err := driver.NewConnector(name)
+	if err != nil {
+		return Wrap(err, "recover %s", path)
+	}
+	db := sql.OpenDB(connector)
+	defer func() { _ = db.Close() }()
+	var tables int
+	return Wrap(db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables), "recover %s", path)
+}
+
+// IsHalfDone reports whether err says that a file can be read only after Recover.
+func IsHalfDone(err error) bool {
+	return Code(err) == lib.SQLITE_READONLY_ROLLBACK || Code(err) == lib.SQLITE_READONLY_RECOVERY
+}
+
+func dsn(path string, mode Mode) (string, error) {
 	query := url.Values{}
 	query.Set("mode", string(mode))
 	query.Set("_defensive", "1")
 	query.Set("_dqs", "0")
 	query.Set("_error_rc", "1")
 	query.Set("_txlock", "immediate")
-	pragmas := []string{
-		fmt.Sprintf("busy_timeout(%d)", busyMillis), "foreign_keys(1)", "trusted_schema(0)", "mmap_size(0)",
-	}
+	pragmas := []string{waiting, "foreign_keys(1)", "trusted_schema(0)", "mmap_size(0)"}
 	if mode != ReadOnly {
 		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)", "journal_size_limit(16777216)",
 			"cache_size(-8000)")
@@ -95,6 +110,15 @@ func dsn(path string, mode Mode) (string, error) {
 	}
 	for _, p := range pragmas {
 		query.Add("_pragma", p)
+	}
+	return address(path, query)
+}
+
+// address always begins with "file:": without it SQLite ignores the mode and opens read-write.
+func address(path string, query url.Values) (string, error) {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
 	if !strings.HasPrefix(filepath.ToSlash(full), "/") {
 		full = "/" + full
@@ -139,6 +163,9 @@ func Wrap(err error, format string, args ...any) error {
 	case lib.SQLITE_IOERR:
 		return wrapped.WithAdvice("check the disk, its quota and its mount, then run again")
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
+		if IsHalfDone(err) {
+			return wrapped.WithAdvice("a run was killed while it made the file: run again, and it is mended")
+		}
 		return wrapped.WithAdvice("check that the file and its folder can be written")
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return wrapped.WithAdvice("another program holds the database: close it, then run again")
