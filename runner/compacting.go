@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"annotator"
 	"annotator/context/compaction"
-	"annotator/context/prompt"
 	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/storage"
@@ -21,7 +19,7 @@ import (
 func (r *Runner) compacting(ctx context.Context) (annotator.Event, error) {
 	d, policy := r.day, &r.Config.Compaction
 	r.countScene(ctx)
-	v := compaction.View{Tokens: r.needed(), Growth: r.growth(), Budget: r.promptBudget()}
+	v := r.load()
 	if !d.squeeze && !r.unfinished && !policy.Full(v) {
 		return annotator.EventFits, nil
 	}
@@ -67,69 +65,10 @@ func (r *Runner) makeRoom(ctx context.Context, v compaction.View) (made bool, er
 	}
 }
 
-// needed estimates the prompt of the next call, the scene at hand included.
-func (r *Runner) needed() int {
-	need := r.promptTokens()
-	if r.day.turn == 0 {
-		need += cmp.Or(r.day.counted, r.counter.Count(r.sceneSize()))
-	}
-	return need
-}
-
-// countScene has the server count the scene at hand, if it can, where the scene decides whether the window is full.
-func (r *Runner) countScene(ctx context.Context) {
-	if r.tokenizer == nil || r.day.turn != 0 {
-		return
-	}
-	excess := r.Config.Compaction.Excess(compaction.View{Tokens: r.needed(), Growth: r.growth(), Budget: r.promptBudget()})
-	if scene := r.counter.Count(r.sceneSize()); excess > scene || excess < -scene {
-		return
-	}
-	if n := r.serverCount(ctx, prompt.Scene(&r.day.scene)); n > 0 {
-		r.day.counted = n + tokens.PerMessage
-	}
-}
-
-// tokenizerPatience is how long a server may take to count tokens.
-const tokenizerPatience = 10 * time.Second
-
-// serverCount has the server count a text; 0 where it cannot. One that fails is not asked again, and estimates have to do.
-func (r *Runner) serverCount(ctx context.Context, text string) int {
-	ctx, cancel := context.WithTimeout(ctx, tokenizerPatience)
-	defer cancel()
-	n, err := r.tokenizer.CountTokens(ctx, r.Config.Model, text)
-	if err != nil {
-		r.tokenizer = nil
-	}
-	return n
-}
-
-// sceneSize is what the scene at hand is made of, without the entries that it will be shown with.
-func (r *Runner) sceneSize() tokens.Size {
-	return tokens.Measure(prompt.Scene(&r.day.scene)).Framed(tokens.PerMessage)
-}
-
-// growth estimates what the turn at hand will add to the prompt yet, by what the turns in the window have come to: a
-// compaction in the middle of a turn has the server read that turn twice.
-func (r *Runner) growth() int {
-	older := r.older()
-	if len(older) == 0 {
-		return 0
-	}
-	var all tokens.Size
-	for i := range older {
-		all = all.Plus(older[i].Size)
-	}
-	now := r.sceneSize()
-	if turns := r.window.Turns(); len(turns) > len(older) {
-		now = turns[len(turns)-1].Size
-	}
-	return max(0, r.counter.Count(all)/len(older)-r.counter.Count(now))
-}
-
 // view is the window as the policy sees it.
 func (r *Runner) view(ctx context.Context) (compaction.View, error) {
-	v := compaction.View{Tokens: r.needed(), Growth: r.growth(), Budget: r.promptBudget(), Thread: r.day.row.Thread.ID}
+	v := r.load()
+	v.Thread = r.day.row.Thread.ID
 	for _, t := range r.older() {
 		scene, err := r.Store.SceneOfTurn(ctx, t.ID)
 		if err != nil {
@@ -230,7 +169,9 @@ func (r *Runner) refold(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.window, err = Fold(r.Wire.Encode, r.fold, rows); err != nil {
+	fold := r.fold
+	fold.CutAt = cmp.Or(fold.CutAt, r.Config.Compaction.CutAt)
+	if r.window, err = Fold(r.Wire.Encode, fold, rows); err != nil {
 		return err
 	}
 	return r.recount(ctx, rows)

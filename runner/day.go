@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"annotator"
+	"annotator/context/prompt"
 	"annotator/context/tokens"
 	"annotator/storage"
 )
@@ -14,6 +15,8 @@ import (
 type day struct {
 	row         *storage.SceneRow
 	scene       annotator.Scene
+	text        string            // the scene as the model is shown it, without entries
+	size        tokens.Size       // of this message
 	turn        int64             // 0 until its message is in the journal
 	seq         int               // of the turn's next row
 	rounds      int               // replies with tool calls
@@ -60,6 +63,8 @@ func (r *Runner) dawn(ctx context.Context, row *storage.SceneRow) (*day, error) 
 		return nil, annotator.Errorf(annotator.Halted, "scene %d (thread %d) of the corpus reads otherwise than when this run listed it",
 			row.N, row.Thread.ID).WithAdvice("put the corpus back, or start a new database with --no-resume")
 	}
+	d.text = prompt.Scene(&d.scene)
+	d.size = tokens.Measure(d.text).Framed(tokens.PerMessage)
 	return d, nil
 }
 

@@ -112,11 +112,11 @@ func (r *Runner) chooseModel(ctx context.Context, former string) error {
 		if r.Config.Model == "" {
 			r.Config.Model = m.ID
 		}
-		if m.ID == r.Config.Model && m.MaxContext > 0 && m.MaxContext < r.Config.ContextBudget {
-			r.word(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that", m.ID, m.MaxContext))
-			r.Config.ContextBudget = m.MaxContext
+		if m.ID == r.Config.Model {
+			r.lowerBudget(m.MaxContext)
 		}
 	}
+	r.lowerBudget(r.Config.MaxContext[r.Config.Model])
 	if r.Config.Model == "" {
 		return annotator.Errorf(annotator.Misused, "%s serves no model", r.Config.Endpoint).WithAdvice("name one with --model")
 	}
@@ -125,6 +125,14 @@ func (r *Runner) chooseModel(ctx context.Context, former string) error {
 			room, r.Config.MaxTokens).WithAdvice("raise --context-budget or lower --max-tokens")
 	}
 	return nil
+}
+
+// lowerBudget takes in how many tokens the model takes; 0 where that is not known.
+func (r *Runner) lowerBudget(most int) {
+	if most > 0 && most < r.Config.ContextBudget {
+		r.word(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that", r.Config.Model, most))
+		r.Config.ContextBudget = most
+	}
 }
 
 // findPrompt puts the system prompt and the tools in force.

@@ -27,7 +27,7 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 	if err != nil {
 		return "", err
 	}
-	row := &annotator.Trace{Kind: annotator.TraceScene, Scene: d.row.N, Content: prompt.Scene(&d.scene) + relevant, Shows: shows}
+	row := &annotator.Trace{Kind: annotator.TraceScene, Scene: d.row.N, Content: d.text + relevant, Shows: shows}
 	row.Tokens = tokens.Estimate(row.Content) + tokens.PerMessage
 	if err := r.Store.OpenScene(ctx, row); err != nil {
 		return "", err

@@ -24,11 +24,12 @@ import (
 // Config is what a run can be told.
 type Config struct {
 	Identity           prompt.Identity
-	Endpoint           string // as the user knows it; for the record
-	Model              string // as the endpoint knows it; empty: the first that the endpoint lists
-	ContextBudget      int    // tokens of prompt and reply together
-	MaxTokens          int    // of a reply
-	SafetyMargin       int    // tokens kept free beside the reply
+	Endpoint           string         // as the user knows it; for the record
+	Model              string         // as the endpoint knows it; empty: the first that the endpoint lists
+	ContextBudget      int            // tokens of prompt and reply together
+	MaxContext         map[string]int // by model: the most tokens that it takes, where that is less than the endpoint says
+	MaxTokens          int            // of a reply
+	SafetyMargin       int            // tokens kept free beside the reply
 	Compaction         compaction.Policy
 	SummaryTokens      int // of a summary's reply
 	SummonTokens       int // of a summoned snapshot's answer
@@ -74,7 +75,7 @@ type Runner struct {
 	fold       annotator.Fold // what the newest compaction says of the window
 	unfinished bool           // that compaction was cut off before its target
 	counter    tokens.Counter
-	tokenizer  model.Counter // the server's, where it has one
+	tokenizer  model.Counter      // the server's, where it has one
 	exact      int                // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
 	since      tokens.Size        // what has come to the window since
 	names      *mention.Index     // of all names of live entries

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -132,5 +134,57 @@ func TestTokensAreKnownBeforehand(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestServerCountsTheSceneThatDecides: where the server has a tokenizer it is asked once at the start, and then about the scenes
+// that may fill the window, which are few; where it has none, it is asked once.
+func TestServerCountsTheSceneThatDecides(t *testing.T) {
+	t.Parallel()
+	for _, has := range []bool{true, false} {
+		s := newTale(t, [][]string{evenScenes(24)}, 16_000, scripted.Options{Script: summarised})
+		s.config.MaxTokens = 1_000
+		asked := 0
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/tokenize" {
+				s.server.ServeHTTP(w, r)
+				return
+			}
+			asked++
+			if has {
+				s.server.ServeHTTP(w, r)
+			} else {
+				http.NotFound(w, r)
+			}
+		}))
+		t.Cleanup(front.Close)
+		s.base = front.URL + "/v1"
+		if err := s.run("counted"); err != nil {
+			t.Fatal(err)
+		}
+		s.lawful("counted")
+		compactions := s.count("counted", `SELECT count(*) FROM compaction`)
+		if has && (asked <= compactions || asked > 4*compactions) || !has && asked != 1 {
+			t.Errorf("has a tokenizer: %v; asked %d times, %d compactions", has, asked, compactions)
+		}
+	}
+}
+
+// TestContextOfTheModel: the budget is never more than the model takes, by what the server says or by what the user knows.
+func TestContextOfTheModel(t *testing.T) {
+	t.Parallel()
+	for name, known := range map[string]map[string]int{"server": nil, "user": {"scripted": 9_000, "another": 1_000}} {
+		largest := 0
+		s := newTale(t, [][]string{evenScenes(12)}, 12_000, scripted.Options{Script: summarised, OnRequest: func(r scripted.Request) {
+			largest = max(largest, r.Tokens+r.MaxTokens)
+		}})
+		s.config.ContextBudget, s.config.MaxContext, s.config.MaxTokens = 100_000, known, 1_000
+		if err := s.run(name); err != nil {
+			t.Fatal(err)
+		}
+		s.lawful(name)
+		if most := map[string]int{"server": 12_000, "user": 9_000}[name]; largest > most || largest < most*8/10 {
+			t.Errorf("as the %s knows, %d tokens fit; the largest request had %d", name, most, largest)
+		}
 	}
 }

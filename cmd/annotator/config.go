@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -24,7 +25,10 @@ type Config struct {
 	Model         string
 	APIKeyFile    string
 	ContextBudget int // tokens
+	ModelContext  string
 	MaxTokens     int
+	Compaction    string
+	LowWater      float64
 	Temperature   float64
 	Stream        bool
 	Prompts       string
@@ -48,7 +52,10 @@ func (c *Config) settings() *pflag.FlagSet {
 	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")
 	s.StringVar(&c.APIKeyFile, "api-key-file", "", "`FILE` that holds the API key")
 	s.IntVar(&c.ContextBudget, "context-budget", base.ContextBudget, "`TOKENS` of prompt and reply together")
+	s.StringVar(&c.ModelContext, "model-context", "", "`MODEL=TOKENS,...` that models take, where that is less than their server says")
 	s.IntVar(&c.MaxTokens, "max-tokens", base.MaxTokens, "most tokens of a reply")
+	s.StringVar(&c.Compaction, "compaction", presetAuto, "`PRESET` by which a full window is summed up: "+presetAuto+" or "+presetMarks)
+	s.Float64Var(&c.LowWater, "low-water", 0, "`SHARE` of the window down to which that goes; 0: as the preset has it")
 	s.Float64Var(&c.Temperature, "temperature", base.Temperature, "sampling temperature, 0 to 2")
 	s.BoolVar(&c.Stream, "stream", base.Stream, "have replies streamed")
 	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that say otherwise what the model is told; see annotator prompts")
@@ -155,7 +162,9 @@ func (c *Config) check() error {
 	case c.SceneTokens <= 0:
 		return outOfRange("scene-tokens", "more than 0 tokens", c.SceneTokens)
 	}
-	return nil
+	_, err := c.policy()
+	_, unread := c.contexts()
+	return cmp.Or(err, unread)
 }
 
 func outOfRange(setting, wants string, value any) error {
@@ -166,6 +175,8 @@ func outOfRange(setting, wants string, value any) error {
 func (c *Config) apply(r *runner.Config) {
 	r.Endpoint, r.Model = c.Endpoint, c.Model
 	r.ContextBudget, r.MaxTokens = c.ContextBudget, c.MaxTokens
+	r.Compaction, _ = c.policy() // both are checked
+	r.MaxContext, _ = c.contexts()
 	r.Temperature, r.Stream = c.Temperature, c.Stream
 	r.Retry.Patience = c.Patience
 	r.Curator.Prompt, r.Curator.Off = runner.CuratorPrompt(c.CuratorPrompt), c.NoCurator

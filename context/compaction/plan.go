@@ -5,7 +5,11 @@
 // with the step that was due.
 package compaction
 
-import "slices"
+import (
+	"slices"
+
+	"annotator/context/window"
+)
 
 // Tier is a way to make room.
 type Tier string
@@ -152,18 +156,12 @@ func (p Policy) step(tier Tier, v View) Step {
 // kept counts the newest turns that stay: no more than leave half of the room free that there is for turns, for else the next
 // compaction would follow at once.
 func (p Policy) kept(v View) int {
-	tokens := func(t Turn) int { return t.Tokens }
-	room := (v.Budget - v.Tokens - v.Growth + sum(v.Turns, tokens)) / 2
-	kept := 0
-	for kept < min(p.KeepTurns, len(v.Turns)) {
-		room -= v.Turns[len(v.Turns)-1-kept].Tokens
-		if room < 0 {
-			break
-		}
-		kept++
-	}
-	return kept
+	room := (v.Budget - v.Tokens - v.Growth + sum(v.Turns, inTokens)) / 2
+	stay, _ := window.Select(v.Turns[max(0, len(v.Turns)-p.KeepTurns):], room, inTokens)
+	return len(stay)
 }
+
+func inTokens(t Turn) int { return t.Tokens }
 
 func ofChunk(tier Tier, turns []Turn) Step { return Step{Tier: tier, Turns: turns, Chunk: turns} }
 
@@ -175,19 +173,17 @@ func saving(tier Tier, turns []Turn, of func(Turn) int) Step {
 	return Step{Tier: tier, Turns: turns}
 }
 
-// enough returns the oldest turns without which the window is down to its mark.
+// enough returns the oldest turns without which the window is down to its mark: those that a selection leaves out.
 func (p Policy) enough(old []Turn, v View) []Turn {
 	if p.Low == 0 {
 		return old
 	}
-	excess := v.Tokens - p.share(p.Low, v)
-	for i := range old {
-		if excess <= 0 {
-			return old[:i]
-		}
-		excess -= old[i].Tokens
+	room := sum(old, inTokens) - (v.Tokens - p.share(p.Low, v))
+	_, overflow := window.Select(old, room, inTokens)
+	if overflow == nil {
+		return nil
 	}
-	return old
+	return old[:overflow.Dropped]
 }
 
 // chunk returns the oldest whole chunk, where more whole ones than are kept stand in the window.

@@ -14,7 +14,7 @@ var thinking = regexp.MustCompile(`(?s)<(?:think|thinking|analysis)>.*?</(?:thin
 // marker ends a reply that was cut.
 const marker = " [cut]"
 
-// longReply is the length, in characters, above which a reply counts as one that could be cut.
+// longReply is the length, in characters, above which a reply counts as one that could be cut, where the fold does not say.
 const longReply = 500
 
 // trim gives a reply the form that the window has come to: without its thinking, cut.
@@ -38,12 +38,12 @@ func cut(text string, at int) string {
 	return strings.TrimSpace(string([]rune(text)[:at])) + marker
 }
 
-// count adds a message to what is known of a turn, as the window has it.
-func (t *Turn) count(kind annotator.TraceKind, content string) {
+// count adds a message to what is known of a turn, as the window has it; longer replies than so many characters can be cut.
+func (t *Turn) count(kind annotator.TraceKind, content string, long int) {
 	size := tokens.Measure(content)
 	t.Size = t.Size.Plus(size).Framed(tokens.PerMessage)
 	if kind == annotator.TraceReply {
 		t.Strips = t.Strips.Plus(size.Minus(tokens.Measure(strip(content))))
-		t.Cuts = t.Cuts.Plus(size.Minus(tokens.Measure(cut(content, longReply))))
+		t.Cuts = t.Cuts.Plus(size.Minus(tokens.Measure(cut(content, long))))
 	}
 }

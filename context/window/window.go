@@ -4,6 +4,7 @@
 package window
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"annotator"
@@ -69,7 +70,7 @@ func (w *Window) Add(row *annotator.Trace) error {
 		w.turns = append(w.turns, Turn{ID: row.Turn, start: len(w.history)})
 	}
 	w.group = append(w.group, message)
-	w.turns[len(w.turns)-1].count(row.Kind, message.Content)
+	w.turns[len(w.turns)-1].count(row.Kind, message.Content, cmp.Or(w.fold.CutAt, longReply))
 	for _, s := range row.Shows {
 		w.shown[s.Entry] = s.Revision
 	}

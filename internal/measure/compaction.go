@@ -2,20 +2,26 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 
+	"annotator"
 	"annotator/context/compaction"
 	"annotator/model/scripted"
+	"annotator/runner"
 )
 
 // inProcess answers requests without a network.
 type inProcess struct{ http.Handler }
 
+// RoundTrip has the handler answer.
 func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer := httptest.NewRecorder()
 	p.ServeHTTP(answer, r)
@@ -24,74 +30,141 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // trial is a run of a made-up story under a policy of compaction.
 type trial struct {
-	Name   string
-	Budget int // tokens of context
-	Reply  int // of them: the most a reply may have
-	Policy compaction.Policy
+	name   string
+	corpus string
+	scenes int
+	budget int // tokens of context; the server takes no more
+	policy compaction.Policy
 }
 
 // cost is what a trial comes to.
 type cost struct {
 	trial
-	Scenes, Refused  int
-	Calls, Summaries int
-	Prompt, Uncached int // tokens, summaries included
-	Floor            int // tokens that had to be read: scenes, and what tools answered
-	Asked, Again     int // of the summaries: prompt tokens, and those of them that were not cached
-	Tiers            map[string]int
-	Largest          int // request, in tokens with its reply
-	Violations       int
+	refused   int // scenes
+	calls     int // for scenes
+	summaries int // calls
+	prompt    int // tokens, of both
+	uncached  int
+	floor     int // tokens that had to be read once: scenes, entries, and what tools answered
+	asked     int // prompt tokens of the summaries
+	again     int // of these, not cached
+	tiers     map[string]int
 }
 
-// try walks the story under the policy. The server caches prefixes for ever and refuses what does not fit.
-func try(ctx context.Context, corpus string, t trial) (*cost, error) {
+// smallReply is the most tokens of a reply in a window that has no room for the default.
+const smallReply = 1_024
+
+// run walks the story. The server caches prefixes for ever, and refuses what does not fit or what a strict template would.
+func (t trial) run(ctx context.Context) (*cost, error) {
 	dir, err := os.MkdirTemp("", "measure")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	c := &cost{trial: t, Tiers: map[string]int{}}
-	server := scripted.New(scripted.Options{Strict: true, Script: narrate, MaxModelLen: t.Budget, OnRequest: func(r scripted.Request) {
-		c.Largest = max(c.Largest, r.Tokens+r.MaxTokens)
-	}})
-	job := walkJob{Corpus: corpus, DB: filepath.Join(dir, "story.db"), Endpoint: "http://scripted/v1", ContextBudget: t.Budget}
+	server := scripted.New(scripted.Options{Strict: true, Script: narrate, MaxModelLen: t.budget})
+	job := walkJob{Corpus: t.corpus, DB: filepath.Join(dir, "story.db"), Endpoint: "http://scripted/v1", ContextBudget: t.budget}
 	run, err := prepare(ctx, job, inProcess{server})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = run.close() }()
-	run.runner.Config.Compaction, run.runner.Config.MaxTokens = t.Policy, t.Reply
-	run.runner.Config.Curator.Off = true
-	if err := run.runner.Run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+	config := &run.runner.Config
+	config.Compaction, config.Curator.Off, config.Limit = t.policy, true, t.scenes
+	if t.budget < 4*config.MaxTokens {
+		config.MaxTokens = smallReply
 	}
-	c.Violations = len(server.Violations())
-	return c, c.count(ctx, job.DB)
+	err = run.runner.Run(ctx)
+	if err = errors.Join(err, run.close()); err != nil && annotator.KindOf(err) != annotator.Quarantined {
+		return nil, fmt.Errorf("%s in a window of %d: %w", t.name, t.budget, err)
+	}
+	if broken := server.Violations(); len(broken) > 0 {
+		return nil, fmt.Errorf("%s in a window of %d broke the template: %v", t.name, t.budget, broken[0])
+	}
+	return t.count(ctx, job.DB)
 }
 
-// count reads the rest from the database.
-func (c *cost) count(ctx context.Context, path string) error {
-	rows, err := query(ctx, path, `SELECT recorded, quarantined,
+// count reads what the run cost from its database.
+func (t trial) count(ctx context.Context, path string) (*cost, error) {
+	c := &cost{trial: t, tiers: map[string]int{}}
+	rows, err := query(ctx, path, `SELECT quarantined,
 		(SELECT count(*) FROM call WHERE purpose = 'annotate'), (SELECT count(*) FROM call WHERE purpose = 'summarise'),
-		(SELECT coalesce(sum((length(CAST(content AS BLOB)) + 3) / 4 + 4), 0) FROM trace WHERE kind IN ('scene', 'tool_result') AND turn > 0),
-		(SELECT sum(prompt_tokens) FROM call WHERE purpose IN ('annotate', 'summarise')),
-		(SELECT sum(prompt_tokens - cached_tokens) FROM call WHERE purpose IN ('annotate', 'summarise')),
+		(SELECT sum(prompt_tokens) FROM call), (SELECT sum(prompt_tokens - cached_tokens) FROM call),
+		(SELECT sum((length(CAST(content AS BLOB)) + 3) / 4 + 4) FROM trace WHERE kind IN ('scene', 'tool_result') AND turn > 0),
 		(SELECT coalesce(sum(prompt_tokens), 0) FROM call WHERE purpose = 'summarise'),
-		(SELECT coalesce(sum(prompt_tokens - cached_tokens), 0) FROM call WHERE purpose = 'summarise') FROM run_state`)
+		(SELECT coalesce(sum(prompt_tokens - cached_tokens), 0) FROM call WHERE purpose = 'summarise'),
+		(SELECT count(*) FROM call WHERE outcome = 'shrink') FROM run_state`)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i, into := range []*int{&c.Scenes, &c.Refused, &c.Calls, &c.Summaries, &c.Floor, &c.Prompt, &c.Uncached, &c.Asked, &c.Again} {
+	var over int
+	for i, into := range []*int{&c.refused, &c.calls, &c.summaries, &c.prompt, &c.uncached, &c.floor, &c.asked, &c.again, &over} {
 		*into = int(rows[0][i].(int64))
 	}
-	tiers, err := query(ctx, path, `SELECT tier, count(*) FROM compaction GROUP BY tier`)
-	for _, row := range tiers {
-		c.Tiers[row[0].(string)] = int(row[1].(int64))
+	if over > 0 {
+		return nil, fmt.Errorf("%s in a window of %d: %d requests passed the limit", t.name, t.budget, over)
 	}
-	return err
+	tiers, err := query(ctx, path, `SELECT tier, count(*) FROM compaction WHERE tier <> 'quarantine' GROUP BY tier`)
+	for _, row := range tiers {
+		c.tiers[row[0].(string)] = int(row[1].(int64))
+	}
+	return c, err
 }
 
-// Lengths of the summaries that are made up, in words: half of what may be written of a story, all of a chunk.
+// runAll makes trials, as many at once as there are processors.
+func runAll(ctx context.Context, trials []trial) ([]*cost, error) {
+	costs, errs := make([]*cost, len(trials)), make([]error, len(trials))
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for i, t := range trials {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			costs[i], errs[i] = t.run(ctx)
+		})
+	}
+	all.Wait()
+	return costs, errors.Join(errs...)
+}
+
+// marked is this program's policy with a low mark.
+func marked(low float64) compaction.Policy {
+	p := compaction.Auto()
+	p.Low = low
+	return p
+}
+
+// compactionTables makes all trials, and returns the tables by the names that the document has for them.
+func (o *options) compactionTables(ctx context.Context) (map[string]string, error) {
+	corpus := filepath.Join(o.folder, "story.corpus.db")
+	if err := writeStory(ctx, corpus, o.compacted); err != nil {
+		return nil, err
+	}
+	at := func(name string, budget int, policy compaction.Policy) trial {
+		return trial{name: name, corpus: corpus, scenes: o.compacted, budget: budget, policy: policy}
+	}
+	var presets, marks, budgets []trial
+	for _, budget := range []int{8_192, 32_768, 131_072} {
+		presets = append(presets, at("60 / 80 / 90", budget, compaction.Seed()), at("auto", budget, compaction.Auto()))
+	}
+	for _, budget := range []int{runner.Defaults().ContextBudget, 65_536} {
+		for _, low := range []float64{0, 0.15, 0.3, 0.45, 0.6} {
+			marks = append(marks, at(fmt.Sprintf("%.0f %%", 100*low), budget, marked(low)))
+		}
+	}
+	for _, budget := range []int{16_384, 24_576, 32_768, 49_152, 65_536, 131_072} {
+		budgets = append(budgets, at("auto", budget, compaction.Auto()))
+	}
+	tables := map[string]string{}
+	for name, trials := range map[string][]trial{"presets": presets, "marks": marks, "budgets": budgets} {
+		costs, err := runAll(ctx, trials)
+		if err != nil {
+			return nil, err
+		}
+		tables[name] = costTable(costs)
+	}
+	return tables, nil
+}
+
+// Lengths of the summaries that are made up, in words: half of what a story may have, all of a chunk.
 const (
 	storyWords = 250
 	chunkWords = 60
@@ -102,10 +175,10 @@ func narrate(r scripted.Request) scripted.Reply {
 	question := r.Messages[len(r.Messages)-1].Content
 	var text strings.Builder
 	if strings.Contains(question, "<cumulative>") {
-		fmt.Fprintf(&text, "<cumulative>%s</cumulative>\n", words(storyWords, r.Call))
+		fmt.Fprintf(&text, "<cumulative>%s</cumulative>\n", summaryWords(storyWords, r.Tokens))
 	}
 	if strings.Contains(question, "<chunk>") {
-		fmt.Fprintf(&text, "<chunk>%s</chunk>", words(chunkWords, r.Call))
+		fmt.Fprintf(&text, "<chunk>%s</chunk>", summaryWords(chunkWords, r.Tokens))
 	}
 	if text.Len() == 0 {
 		return scripted.Annotate(r)
@@ -113,14 +186,14 @@ func narrate(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: text.String()}
 }
 
-// words writes sentences of so many words in all, which differ from call to call.
-func words(n, call int) string {
+// summaryWords writes sentences of so many words in all, which differ from question to question.
+func summaryWords(n, seed int) string {
 	var text strings.Builder
 	for i := range n {
 		if i%20 == 19 {
-			text.WriteString("of it. ")
+			text.WriteString("it. ")
 		} else {
-			fmt.Fprintf(&text, "Told%d ", (call+i)%97)
+			fmt.Fprintf(&text, "Told%d ", (seed+i)%97)
 		}
 	}
 	return strings.TrimSpace(text.String())

@@ -43,6 +43,9 @@ type options struct {
 	document string
 	folder   string
 	profiles string
+
+	what      string
+	compacted int
 }
 
 // sizes is a flag: numbers of scenes, separated by commas.
@@ -76,6 +79,8 @@ func measure(ctx context.Context, args []string) error {
 	flags.StringVar(&o.document, "o", "docs/performance.md", "the document whose tables are written; - for standard output")
 	flags.StringVar(&o.folder, "dir", "", "where databases go and stay; by default a folder that is removed")
 	flags.StringVar(&o.profiles, "profiles", "", "folder for profiles of the longest run and its bare loop; the figures are then higher")
+	flags.StringVar(&o.what, "what", "program", "program, or compaction: what is measured")
+	flags.IntVar(&o.compacted, "compacted", 1_000, "scenes of the story that compaction is measured on")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -86,6 +91,13 @@ func measure(ctx context.Context, args []string) error {
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
 		o.folder = folder
+	}
+	if o.what == "compaction" {
+		tables, err := o.compactionTables(ctx)
+		if err != nil {
+			return err
+		}
+		return writeDocument("docs/compaction.md", tables)
 	}
 	tables, err := o.tables(ctx)
 	if err != nil {

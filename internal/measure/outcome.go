@@ -109,15 +109,17 @@ func resume(ctx context.Context, job walkJob) (walked, error) {
 // facts are what the database of a finished run tells. Tokens are the endpoint's.
 type facts struct {
 	messages         int64 // bytes of all that was said
-	calls            int64
-	prompt, uncached int64
+	calls, prompt    int64
+	annotate, curate int64 // uncached tokens of the prompts, by purpose
+	summarise        int64
 	floor            int64 // of the scenes' own text
 	entries, results int64 // of the entries shown with scenes, of the tools' results
 	summaries        int64
 	summaryPrompt    int64
-	summaryCached    int64
-	compactions      int64
 }
+
+// uncached is what the endpoint has to compute of all prompts.
+func (f *facts) uncached() int64 { return f.annotate + f.summarise + f.curate }
 
 func readFacts(ctx context.Context, path string) (facts, error) {
 	var f facts
@@ -129,7 +131,7 @@ func readFacts(ctx context.Context, path string) (facts, error) {
 			`SELECT sum(length(CAST(content AS BLOB)) + length(CAST(reasoning AS BLOB)) + length(CAST(arguments AS BLOB))) FROM trace`,
 			[]*int64{&f.messages},
 		},
-		{`SELECT calls, prompt_tokens, prompt_tokens - cached_tokens FROM run_state`, []*int64{&f.calls, &f.prompt, &f.uncached}},
+		{`SELECT calls, prompt_tokens FROM run_state`, []*int64{&f.calls, &f.prompt}},
 		{
 			`SELECT sum((length(CAST(substr(content, 1, instr(content, '</scene>') + 7) AS BLOB)) + 3) / 4),
 			sum(length(CAST(substr(content, instr(content, '</scene>') + 8) AS BLOB)) / 4) FROM trace WHERE kind = 'scene'`,
@@ -137,10 +139,11 @@ func readFacts(ctx context.Context, path string) (facts, error) {
 		},
 		{`SELECT coalesce(sum((length(CAST(content AS BLOB)) + 3) / 4), 0) FROM trace WHERE kind = 'tool_result'`, []*int64{&f.results}},
 		{
-			`SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0) FROM call WHERE purpose = 'summarise'`,
-			[]*int64{&f.summaries, &f.summaryPrompt, &f.summaryCached},
+			`SELECT sum(iif(purpose = 'annotate', uncached, 0)), sum(iif(purpose = 'summarise', uncached, 0)), sum(iif(purpose = 'curate', uncached, 0)),
+			sum(purpose = 'summarise'), sum(iif(purpose = 'summarise', prompt_tokens, 0))
+			FROM (SELECT purpose, prompt_tokens, prompt_tokens - cached_tokens AS uncached FROM call)`,
+			[]*int64{&f.annotate, &f.summarise, &f.curate, &f.summaries, &f.summaryPrompt},
 		},
-		{`SELECT count(*) FROM compaction`, []*int64{&f.compactions}},
 	} {
 		rows, err := query(ctx, path, part.text)
 		if err != nil {

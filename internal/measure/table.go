@@ -110,14 +110,14 @@ func tokenTable(windows []*outcome) string {
 		n, f := float64(o.scenes), o.facts
 		each := func(tokens int64) string { return count(int64(float64(tokens)/n + 0.5)) }
 		rows = append(rows, []string{
-			count(int64(o.budget)), fmt.Sprintf("%.2f", float64(f.calls)/n), each(f.prompt), each(f.uncached), each(f.floor),
-			aim(float64(f.uncached)/float64(f.floor), []float64{1.4, 1.15}[i], "%.2f"), each(f.entries), each(f.results),
-			fmt.Sprintf("%.0f", float64(f.summaries)/n*1e3), cachedShare(f),
+			count(int64(o.budget)), fmt.Sprintf("%.2f", float64(f.calls)/n), each(f.prompt), each(f.floor), each(f.entries), each(f.results),
+			each(f.annotate), each(f.summarise), each(f.curate),
+			aim(float64(f.uncached())/float64(f.floor), []float64{1.4, 1.15}[i], "%.2f"), fmt.Sprintf("%.0f", float64(f.summaries)/n*1e3), cachedShare(f),
 		})
 	}
 	return markdown([]string{
-		"context budget", "calls a scene", "prompt", "uncached", "floor: the scene", "uncached / floor (aims 1.4, 1.15)", "of it: entries shown",
-		"tools' results", "summaries per 1,000 scenes", "of their prompts cached (aim 99 %)",
+		"context budget", "calls a scene", "prompt tokens", "floor: the scene", "entries shown", "tools' results", "uncached: annotation", "summaries",
+		"curator", "all uncached / floor (aims 1.4, 1.15)", "summaries per 1,000 scenes", "of their prompts cached (aim 99 %)",
 	}, rows)
 }
 
@@ -125,7 +125,7 @@ func cachedShare(f facts) string {
 	if f.summaryPrompt == 0 {
 		return "none made"
 	}
-	return fmt.Sprintf("%.1f %%", 100*float64(f.summaryCached)/float64(f.summaryPrompt))
+	return fmt.Sprintf("%.1f %%", 100-100*float64(f.summarise)/float64(f.summaryPrompt))
 }
 
 func matchingTable(timings []timing) string {
@@ -166,4 +166,29 @@ func count(n int64) string {
 // machine names what the figures were made on.
 func machine() string {
 	return fmt.Sprintf("%d processors, %s, %s/%s", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// tierOrder is the order in which tiers are told.
+const tierOrder = "0.5 1 2 3 4 5"
+
+func costTable(costs []*cost) string {
+	var rows [][]string
+	for _, c := range costs {
+		scenes := float64(c.scenes)
+		var tiers []string
+		for tier := range strings.FieldsSeq(tierOrder) {
+			if n := c.tiers[tier]; n > 0 {
+				tiers = append(tiers, fmt.Sprintf("%s: %d", tier, n))
+			}
+		}
+		rows = append(rows, []string{
+			count(int64(c.budget)), c.name, fmt.Sprintf("%.0f", float64(c.prompt)/scenes), fmt.Sprintf("%.0f", float64(c.uncached)/scenes),
+			fmt.Sprintf("%.2f", float64(c.uncached)/float64(c.floor)), fmt.Sprintf("%.2f", float64(c.calls+c.summaries)/scenes),
+			strings.Join(tiers, ", "), fmt.Sprintf("%.1f %%", 100-100*float64(c.again)/float64(max(c.asked, 1))), fmt.Sprint(c.refused),
+		})
+	}
+	return markdown([]string{
+		"window", "policy", "prompt tokens a scene", "uncached a scene", "uncached / floor", "calls a scene", "compactions by tier",
+		"summaries' prompts cached", "scenes refused",
+	}, rows)
 }

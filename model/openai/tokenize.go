@@ -44,9 +44,11 @@ func (x *exchange) countTokens() (int, error) {
 	if key := string(x.client.key); key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	if _, err := x.Do(req); err != nil {
+	empty, err := x.Do(req) // the exchange keeps the answer
+	if err != nil {
 		return 0, err
 	}
+	defer func() { _ = empty.Body.Close() }()
 	answer, err := io.ReadAll(x.answer)
 	if err != nil {
 		return 0, err
