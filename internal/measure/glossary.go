@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -17,7 +16,11 @@ import (
 	"annotator/storage"
 )
 
-// glossaryName is the name of the i-th entry of a made-up glossary: a word, two, or two with small ones around them.
+// commonKind is the third kind of names: with words that most entries hold in their names or definitions.
+const commonKind = 2
+
+// glossaryName is the name of the i-th entry of a made-up glossary. There are three kinds: a word, two, or two with small ones
+// around them.
 func glossaryName(i int) string {
 	switch i % 3 {
 	case 0:
@@ -43,6 +46,7 @@ func sceneNaming(entries int) string {
 type timing struct {
 	entries int
 	each    time.Duration // to find what a scene names, or to search for a name
+	common  time.Duration // to search for a name with words that most entries have
 	fill    time.Duration // to fill the index of names, or to write the entries
 }
 
@@ -74,19 +78,29 @@ func timeSearch(ctx context.Context, folder string, entries int) (timing, error)
 		return timing{}, err
 	}
 	t := timing{entries: entries, fill: time.Since(began)}
+	if t.each, err = timeNames(ctx, db, entries, 1); err != nil {
+		return t, err
+	}
+	t.common, err = timeNames(ctx, db, entries, commonKind)
+	return t, err
+}
+
+// timeNames searches for names of one kind, as glossaryName has them.
+func timeNames(ctx context.Context, db *storage.DB, entries, kind int) (time.Duration, error) {
 	var failed error
 	random := rand.New(rand.NewPCG(3, 4))
-	t.each = perOperation(func() error {
-		found, err := db.Glossary().Search(ctx, annotator.Query{Text: glossaryName(random.IntN(entries)), Limit: 10})
+	each := perOperation(func() error {
+		name := glossaryName(random.IntN(entries/3)*3 + kind)
+		found, err := db.Glossary().Search(ctx, annotator.Query{Text: name, Limit: 10})
 		if err == nil && len(found) == 0 {
-			err = errors.New("a name that is there is not found")
+			err = fmt.Errorf("%q is there and is not found", name)
 		}
 		if err != nil {
 			failed = err
 		}
 		return err
 	})
-	return t, failed
+	return each, failed
 }
 
 // writeGlossary writes the entries a thousand to a transaction.

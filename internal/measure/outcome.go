@@ -34,14 +34,17 @@ type outcome struct {
 func (s *story) rounds() int { return min(max(500/s.scenes, 1), 3) }
 
 func (s *story) measure(ctx context.Context) (*outcome, error) {
-	name := filepath.Join(s.folder, fmt.Sprintf("%d-%d", s.scenes, s.budget))
-	job := walkJob{Corpus: name + ".corpus.db", ContextBudget: s.budget}
+	folder, err := os.MkdirTemp(s.folder, fmt.Sprintf("%d-scenes-", s.scenes))
+	if err != nil {
+		return nil, fmt.Errorf("make a folder: %w", err)
+	}
+	job := walkJob{Corpus: filepath.Join(folder, "story.corpus.db"), ContextBudget: s.budget}
 	if err := writeStory(ctx, job.Corpus, s.scenes); err != nil {
 		return nil, err
 	}
 	o := &outcome{story: *s}
 	for round := range s.rounds() {
-		job.DB = fmt.Sprintf("%s.%d.db", name, round)
+		job.DB = filepath.Join(folder, fmt.Sprintf("%d.annotator.db", round))
 		if err := o.round(ctx, job); err != nil {
 			return nil, err
 		}
