@@ -37,12 +37,13 @@ func main() {
 
 // options are what the command can be told.
 type options struct {
-	scenes   sizes
-	tokens   int
-	bareMost int
-	document string
-	folder   string
-	profiles string
+	scenes     sizes
+	tokens     int
+	bareMost   int
+	curatorOff bool
+	document   string
+	folder     string
+	profiles   string
 
 	what      string
 	compacted int
@@ -76,6 +77,7 @@ func measure(ctx context.Context, args []string) error {
 	flags.Var(&o.scenes, "scenes", "lengths of the stories, in scenes")
 	flags.IntVar(&o.tokens, "tokens", 800, "scenes of the story that tokens are counted on")
 	flags.IntVar(&o.bareMost, "bare", 10_000, "the longest story that a bare loop goes through, too")
+	flags.BoolVar(&o.curatorOff, "curator-off", false, "leave the curator out")
 	flags.StringVar(&o.document, "o", "docs/performance.md", "the document whose tables are written; - for standard output")
 	flags.StringVar(&o.folder, "dir", "", "where databases go and stay; by default a folder that is removed")
 	flags.StringVar(&o.profiles, "profiles", "", "folder for profiles of the longest run and its bare loop; the figures are then higher")

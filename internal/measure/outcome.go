@@ -38,7 +38,7 @@ func (s *story) measure(ctx context.Context) (*outcome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
-	job := walkJob{Corpus: filepath.Join(folder, "story.corpus.db"), ContextBudget: s.budget}
+	job := walkJob{Corpus: filepath.Join(folder, "story.corpus.db"), ContextBudget: s.budget, CuratorOff: s.curatorOff}
 	if err := writeStory(ctx, job.Corpus, s.scenes); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type walkJob struct {
 	Corpus, DB, Endpoint string
 	ContextBudget        int    // tokens
 	ListOnly             bool   // stop before the first scene
+	CuratorOff           bool   // nothing happens at the ends of threads
 	Profile              string // where the processor's profile goes; empty for none
 }
 
@@ -63,7 +64,7 @@ func prepare(ctx context.Context, job walkJob, transport http.RoundTripper) (*ru
 		return nil, errors.Join(err, r.close())
 	}
 	config := runner.Defaults()
-	config.ContextBudget, config.Endpoint = job.ContextBudget, job.Endpoint
+	config.ContextBudget, config.Endpoint, config.Curator.Off = job.ContextBudget, job.Endpoint, job.CuratorOff
 	r.runner = runner.New(config, r.store, source, wire, registry, &r.bus)
 	return r, nil
 }
