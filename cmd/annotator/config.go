@@ -28,7 +28,7 @@ type Config struct {
 	ModelContext  string
 	MaxTokens     int
 	Compaction    string
-	LowWater      float64
+	LowWater      string
 	Temperature   float64
 	Stream        bool
 	Prompts       string
@@ -54,8 +54,8 @@ func (c *Config) settings() *pflag.FlagSet {
 	s.IntVar(&c.ContextBudget, "context-budget", base.ContextBudget, "`TOKENS` of prompt and reply together")
 	s.StringVar(&c.ModelContext, "model-context", "", "`MODEL=TOKENS,...` that models take, where that is less than their server says")
 	s.IntVar(&c.MaxTokens, "max-tokens", base.MaxTokens, "most tokens of a reply")
-	s.StringVar(&c.Compaction, "compaction", presetAuto, "`PRESET` by which a full window is summed up: "+presetAuto+" or "+presetMarks)
-	s.Float64Var(&c.LowWater, "low-water", 0, "`SHARE` of the window down to which that goes; 0: as the preset has it")
+	s.StringVar(&c.Compaction, "compaction-preset", presetAuto, "`PRESET` by which a full window is summed up: "+presetAuto+" or "+presetMarks)
+	s.StringVar(&c.LowWater, "compaction-low-water", lowAuto, "`SHARE` of the window down to which that goes, 0 to 1; auto: as the preset has it")
 	s.Float64Var(&c.Temperature, "temperature", base.Temperature, "sampling temperature, 0 to 2")
 	s.BoolVar(&c.Stream, "stream", base.Stream, "have replies streamed")
 	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that say otherwise what the model is told; see annotator prompts")

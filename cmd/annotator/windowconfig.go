@@ -15,6 +15,9 @@ const (
 	presetMarks = "60-80-90"
 )
 
+// lowAuto leaves the low mark to the preset.
+const lowAuto = "auto"
+
 // policy is how the window is compacted; annotator.Misused where the settings say something else than there is.
 func (c *Config) policy() (compaction.Policy, error) {
 	var p compaction.Policy
@@ -24,14 +27,16 @@ func (c *Config) policy() (compaction.Policy, error) {
 	case presetMarks:
 		p = compaction.Seed()
 	default:
-		return p, outOfRange("compaction", presetAuto+" or "+presetMarks, c.Compaction)
+		return p, outOfRange("compaction-preset", presetAuto+" or "+presetMarks, c.Compaction)
 	}
-	if c.LowWater == 0 {
+	if c.LowWater == lowAuto {
 		return p, nil
 	}
-	if p.Low = c.LowWater; math.IsNaN(p.Low) || p.Low < 0 || p.Low >= p.High {
-		return p, outOfRange("low-water", "0 to less than "+strconv.FormatFloat(p.High, 'g', -1, 64), c.LowWater)
+	low, err := strconv.ParseFloat(c.LowWater, 64)
+	if err != nil || math.IsNaN(low) || low < 0 || low >= p.High {
+		return p, outOfRange("compaction-low-water", "auto, or 0 to less than "+strconv.FormatFloat(p.High, 'g', -1, 64), c.LowWater)
 	}
+	p.Low = low
 	return p, nil
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"math"
 	"testing"
 
 	"annotator"
@@ -18,22 +17,23 @@ func TestPolicy(t *testing.T) {
 	lower.Low = 0.3
 	for _, test := range []struct {
 		preset string
-		low    float64
+		low    string
 		want   compaction.Policy
 	}{
-		{"auto", 0, compaction.Auto()},
-		{"60-80-90", 0, compaction.Seed()},
-		{"60-80-90", 0.3, lower},
-		{"60-80-90", 0.8, compaction.Policy{}},
-		{"auto", -0.1, compaction.Policy{}},
-		{"auto", 1, compaction.Policy{}},
-		{"auto", math.NaN(), compaction.Policy{}},
-		{"none", 0, compaction.Policy{}},
+		{"auto", "auto", compaction.Auto()},
+		{"60-80-90", "auto", compaction.Seed()},
+		{"60-80-90", "0.3", lower},
+		{"60-80-90", "0.8", compaction.Policy{}},
+		{"auto", "-0.1", compaction.Policy{}},
+		{"auto", "1", compaction.Policy{}},
+		{"auto", "NaN", compaction.Policy{}},
+		{"none", "auto", compaction.Policy{}},
+		{"auto", "low", compaction.Policy{}},
 	} {
 		c := Config{Compaction: test.preset, LowWater: test.low}
 		got, err := c.policy()
 		if wrong := test.want == (compaction.Policy{}); wrong != errors.Is(err, annotator.Misused) || !wrong && got != test.want {
-			t.Errorf("%s, %v: %+v, %v", test.preset, test.low, got, err)
+			t.Errorf("%s, %s: %+v, %v", test.preset, test.low, got, err)
 		}
 	}
 }
