@@ -134,15 +134,6 @@ func Code(err error) int {
 	return 0
 }
 
-// IsUnique reports whether err says that a row with such a key exists.
-func IsUnique(err error) bool {
-	switch Code(err) {
-	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY, lib.SQLITE_CONSTRAINT_ROWID:
-		return true
-	}
-	return false
-}
-
 // IsConstraint reports whether err says that a row breaks a constraint.
 func IsConstraint(err error) bool { return Code(err)&0xff == lib.SQLITE_CONSTRAINT }
 

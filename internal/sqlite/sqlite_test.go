@@ -229,15 +229,15 @@ func TestErrors(t *testing.T) {
 	table(t, path)
 	db := open(t, path, sqlite.ReadWrite)
 	defer func() { _ = db.Close() }()
-	for statement, want := range map[string]struct{ unique, constraint bool }{
-		`INSERT INTO word VALUES ('yes')`:                   {true, true},
-		`INSERT INTO word (rowid, w) VALUES (1, 'another')`: {true, true},
-		`INSERT INTO word VALUES ('no')`:                    {false, true},
-		`INSERT INTO word VALUES (NULL)`:                    {false, true},
-		`INSERT INTO nowhere VALUES (1)`:                    {false, false},
+	for statement, constraint := range map[string]bool{
+		`INSERT INTO word VALUES ('yes')`:                   true,
+		`INSERT INTO word (rowid, w) VALUES (1, 'another')`: true,
+		`INSERT INTO word VALUES ('no')`:                    true,
+		`INSERT INTO word VALUES (NULL)`:                    true,
+		`INSERT INTO nowhere VALUES (1)`:                    false,
 	} {
 		_, err := db.ExecContext(t.Context(), statement)
-		if err == nil || sqlite.IsUnique(err) != want.unique || sqlite.IsConstraint(err) != want.constraint || sqlite.IsCorrupt(err) {
+		if err == nil || sqlite.IsConstraint(err) != constraint || sqlite.IsCorrupt(err) {
 			t.Errorf("%s: %v (code %d)", statement, err, sqlite.Code(err))
 		}
 	}

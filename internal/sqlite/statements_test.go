@@ -37,7 +37,7 @@ func TestStatementsAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := exec(insert, 7, "again"); !sqlite.IsUnique(err) {
+	if err := exec(insert, 7, "again"); !sqlite.IsConstraint(err) {
 		t.Fatalf("a second row 7: %v", err)
 	}
 	if err := exec(insert, 200, "200"); err != nil {
