@@ -37,10 +37,41 @@ type Request struct {
 	System      string // the system prompt; empty for none
 	History     []byte // encoded messages, joined by commas
 	Tools       []byte // as EncodeTools gives them; nil for none
-	NoTools     bool   // the tools are shown, but must not be called (tool_choice none)
+	Choice      Choice // which of them may be called
 	MaxTokens   int    // of the reply
 	Temperature float64
+	Seed        int // of the sampling; 0: the server's own
 	Stream      bool
+
+	// Heard is told, while a reply is streamed, how many bytes of it have come so far. It is called on the goroutine that reads
+	// the stream, so it must be quick; nil where nobody listens.
+	Heard func(bytes int)
+}
+
+// Choice says which of a request's tools the model may call. The list of tools stays the same whatever is chosen, since
+// servers render it before all else and a change would cost them the whole prompt again; a wire says it beside the list, as
+// well as its API can. What it cannot say, the dispatcher refuses. The zero Choice leaves all tools to the model's choice.
+type Choice struct {
+	Mode    ChoiceMode
+	Allowed []string // names of the tools that may be called; nil: all
+}
+
+// ChoiceMode says whether the model calls a tool.
+type ChoiceMode string
+
+// The modes.
+const (
+	ChoiceAuto     ChoiceMode = ""         // as the model likes
+	ChoiceNone     ChoiceMode = "none"     // the tools are shown, but must not be called
+	ChoiceRequired ChoiceMode = "required" // one of those allowed must be called
+)
+
+// Adapter is what a wire is, too, that can meet the wants of a server it learns of by its faults.
+type Adapter interface {
+	// Adapt takes in what a fault says of the server: that it knows no system role, or another name for a setting. It
+	// returns in a few words what later requests do otherwise, or "" where the fault says nothing of the kind or nothing
+	// new. The same request may then be sent again.
+	Adapt(f *Fault) string
 }
 
 // Reply is what the model answered, as one message however it was streamed.

@@ -40,9 +40,17 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 func (r *Runner) request() (*model.Request, error) {
 	history, err := r.window.History()
 	return &model.Request{
-		Model: r.Config.Model, System: r.context.SystemPrompt, History: history, Tools: []byte(r.context.Tools),
-		NoTools: r.day.rounds > r.Config.ToolRounds, MaxTokens: r.replyTokens(), Temperature: r.Config.Temperature, Stream: r.Config.Stream,
+		Model: r.Config.Model, System: r.context.SystemPrompt, History: history, Tools: []byte(r.context.Tools), Choice: r.choice(),
+		MaxTokens: r.replyTokens(), Temperature: r.Config.Temperature, Stream: r.Config.Stream,
 	}, err
+}
+
+// choice is which tools the model may call now: none once the scene has had its rounds.
+func (r *Runner) choice() model.Choice {
+	if r.day.rounds > r.Config.ToolRounds {
+		return model.Choice{Mode: model.ChoiceNone}
+	}
+	return model.Choice{}
 }
 
 // replyTokens is how long a reply may be: less than configured where the server has refused that for this scene.

@@ -285,7 +285,7 @@ func (r *Runner) ask(ctx context.Context, q *question) (*storage.Call, *model.Re
 	}
 	request := &model.Request{
 		Model: r.Config.Model, System: q.context.SystemPrompt, History: append(history, encoded...), Tools: []byte(q.context.Tools),
-		NoTools: true, MaxTokens: q.most, Temperature: q.temperature, Stream: r.Config.Stream,
+		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.most, Temperature: q.temperature, Stream: r.Config.Stream,
 	}
 	call, reply, err := r.caller().insist(ctx, storage.Call{
 		Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: q.estimate, Signs: storage.Signs(q.size),

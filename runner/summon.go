@@ -112,7 +112,7 @@ func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question strin
 	}
 	request := &model.Request{
 		Model: a.Model, System: s.Context.SystemPrompt, History: appendMessages(s.history, encoded), Tools: []byte(s.Context.Tools),
-		NoTools: true, MaxTokens: a.MaxTokens, Temperature: a.Temperature, Stream: a.Stream,
+		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: a.MaxTokens, Temperature: a.Temperature, Stream: a.Stream,
 	}
 	count := a.Count
 	if count == nil {

@@ -28,9 +28,10 @@ func (s segments) open() (io.ReadCloser, error) {
 
 // settings are what stands behind messages and tools, in this order.
 type settings struct {
-	ToolChoice    string             `json:"tool_choice,omitempty"`
+	ToolChoice    any                `json:"tool_choice,omitempty"` // sdk.ToolChoice for one tool, else a word
 	MaxTokens     int                `json:"max_tokens,omitempty"`
 	Temperature   float64            `json:"temperature"` // 0 is no default, and go-openai leaves it out
+	Seed          int                `json:"seed,omitempty"`
 	Stream        bool               `json:"stream"`
 	StreamOptions *sdk.StreamOptions `json:"stream_options,omitempty"`
 }
@@ -41,15 +42,12 @@ func encodeRequest(r *model.Request) (segments, error) {
 	if err != nil {
 		return nil, requestFault(err)
 	}
-	s := settings{MaxTokens: r.MaxTokens, Temperature: r.Temperature, Stream: r.Stream}
+	s := settings{MaxTokens: r.MaxTokens, Temperature: r.Temperature, Seed: r.Seed, Stream: r.Stream}
 	if r.Stream {
 		s.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
 	}
 	if len(r.Tools) > 0 {
-		s.ToolChoice = "auto"
-		if r.NoTools {
-			s.ToolChoice = "none"
-		}
+		s.ToolChoice = toolChoice(&r.Choice)
 	}
 	tail, err := marshal(s)
 	if err != nil {
@@ -60,6 +58,19 @@ func encodeRequest(r *model.Request) (segments, error) {
 		return segments{head, r.History, []byte(`]`), tail}, nil
 	}
 	return segments{head, r.History, []byte(`],"tools":`), r.Tools, tail}, nil
+}
+
+// toolChoice says what chat completions can say of a choice: all tools, none, any, or one by name.
+func toolChoice(c *model.Choice) any {
+	switch {
+	case c.Mode == model.ChoiceNone:
+		return "none"
+	case c.Mode == model.ChoiceRequired && len(c.Allowed) == 1:
+		return sdk.ToolChoice{Type: sdk.ToolTypeFunction, Function: sdk.ToolFunction{Name: c.Allowed[0]}}
+	case c.Mode == model.ChoiceRequired:
+		return "required"
+	}
+	return "auto"
 }
 
 // encodeHead renders what stands before the history.
