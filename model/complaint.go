@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"regexp"
@@ -20,6 +21,7 @@ type complaint struct {
 	param   string   // the field of the request that is meant
 	status  int      // HTTP status that the body names; 0 for none
 	context int      // tokens of context that the server has; 0 where it does not say
+	retry   string   // how long to wait, as in a Retry-After header
 }
 
 // textLimit is how much of a body is searched for phrases, in bytes: further on a server may quote the request.
@@ -32,6 +34,7 @@ func readComplaint(body []byte) complaint {
 	}
 	c := complaint{isError: isError, message: clip(text(o["message"])), param: text(o["param"])}
 	c.text = searchable(text(o["message"]) + " " + text(o["metadata"]))
+	c.takeDetails(o["details"])
 	for _, name := range []string{"code", "type", "status", "error_type"} {
 		c.take(text(o[name]))
 	}
@@ -39,6 +42,19 @@ func readComplaint(body []byte) complaint {
 		c.context = contextIn(c.text)
 	}
 	return c
+}
+
+// takeDetails reads what Google's APIs say beside the status: a reason for machines, and how long to wait.
+func (c *complaint) takeDetails(raw json.RawMessage) {
+	var details []struct {
+		Reason string `json:"reason"`
+		Retry  string `json:"retryDelay"`
+	}
+	_ = json.Unmarshal(raw, &details) // on other servers it is something else
+	for _, d := range details {
+		c.take(d.Reason)
+		c.retry = cmp.Or(c.retry, d.Retry)
+	}
 }
 
 // take sorts a code into names and statuses.
@@ -126,8 +142,8 @@ func number(raw json.RawMessage) int {
 	return max(n, 0)
 }
 
-// contextLength finds the server's limit in the words of vLLM, SGLang, LM Studio and OpenAI.
-var contextLength = regexp.MustCompile(`context length\D{0,20}(\d{1,9})`)
+// contextLength finds the server's limit in the words of vLLM, SGLang, LM Studio and OpenAI, and in those of Gemini.
+var contextLength = regexp.MustCompile(`(?:context length\D{0,20}|maximum number of tokens allowed \()(\d{1,9})`)
 
 func contextIn(s string) int {
 	found := contextLength.FindStringSubmatch(s)

@@ -31,7 +31,7 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 	c := readComplaint(body)
 	f := &Fault{Status: status, Code: c.code(), Param: c.param, Message: c.message, MaxContext: c.context, Header: header}
 	f.Raw = bytes.Clone(body[:min(len(body), RawLimit)])
-	f.RetryAfter = retryAfter(header)
+	f.RetryAfter = retryAfter(header, c.retry)
 	switch {
 	case redirects(status):
 		f.Message = "it redirects to another address" + redirectHost(header)
@@ -86,13 +86,14 @@ func isHTML(header http.Header, body []byte) bool {
 	return media == "text/html" || strings.HasPrefix(string(firstBytes(body)), "<")
 }
 
-func retryAfter(header http.Header) time.Duration {
+// retryAfter takes the longer of what the header and the body say.
+func retryAfter(header http.Header, body string) time.Duration {
 	now, err := http.ParseTime(header.Get("Date"))
 	if err != nil {
 		// Without a clock to compare with, a date says nothing.
 		now = endOfTime
 	}
-	return ParseRetryAfter(header.Get("Retry-After"), now)
+	return max(ParseRetryAfter(header.Get("Retry-After"), now), ParseRetryAfter(body, now))
 }
 
 // ClassifyTransport says what it means that no answer came, or that it broke off. A fault among the causes of err is

@@ -69,6 +69,12 @@ func TestClassify(t *testing.T) {
 		{"content filter", 400, `{"error":{"message":"filtered","code":"content_filter"}}`, annotator.Refused},
 		{"validation", 422, `{"detail":[{"loc":["body","messages"],"msg":"field required","type":"missing"}]}`, annotator.Refused},
 		{"wrapped in a list", 400, `[{"error":{"code":429,"message":"Resource has been exhausted","status":"RESOURCE_EXHAUSTED"}}]`, annotator.Overloaded},
+		{"Gemini context", 400, `{"error":{"code":400,"message":"The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}`, annotator.Shrink},
+		{"Gemini key", 400, `{"error":{"code":400,"message":"Please renew it.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}`, annotator.Misconfigured},
+		{"Gemini country", 400, `{"error":{"code":400,"message":"User location is not supported for the API use.","status":"FAILED_PRECONDITION"}}`, annotator.Misconfigured},
+		{"Gemini model", 404, `{"error":{"code":404,"message":"models/x is not found for API version v1beta","status":"NOT_FOUND"}}`, annotator.Misconfigured},
+		{"Gemini overload", 503, `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`, annotator.Overloaded},
+		{"Gemini deadline", 504, `{"error":{"code":504,"message":"The request timed out.","status":"DEADLINE_EXCEEDED"}}`, annotator.Transient},
 		{"router", 200, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":\"prompt is too long\"}"}}}`, annotator.Shrink},
 		{"redirect", 307, `{"error":{"message":"x","code":500}}`, annotator.Hostile},
 		{"no balance", 402, "", annotator.Misconfigured},
@@ -113,11 +119,24 @@ func TestClassifyKeepsWhatIsSaid(t *testing.T) {
 	}
 }
 
+func TestClassifyFindsTheDelayInABody(t *testing.T) {
+	t.Parallel()
+	const detail = `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},` +
+		`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"37.5s"}]}}`
+	for header, want := range map[string]time.Duration{"": 37500 * time.Millisecond, "5": 37500 * time.Millisecond, "60": time.Minute} {
+		f := model.Classify(429, http.Header{"Retry-After": {header}}, []byte(detail))
+		if f.RetryAfter != want || f.Kind != annotator.Overloaded || f.Code != "resource_exhausted" {
+			t.Errorf("with a header of %q: %s (%s), %v", header, f.Kind, f.Code, f.RetryAfter)
+		}
+	}
+}
+
 func TestClassifyFindsTheServersContext(t *testing.T) {
 	t.Parallel()
 	for _, message := range []string{
 		"the model's context length is only 4096 tokens",
 		"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+		"The input token count (5000) exceeds the maximum number of tokens allowed (4096).",
 		"longer than the model's context length (4096 tokens).",
 	} {
 		body := fmt.Appendf(nil, `{"message":%q}`, message)

@@ -10,19 +10,24 @@ import (
 	"annotator"
 )
 
-// Wire speaks one form of API. The renderers are pure: the same messages always give the same bytes, so that what was
-// encoded once can be sent again as it is, and a later request begins with the bytes of the one before.
+// Wire speaks one form of API.
 type Wire interface {
-	// Encode renders a group of messages as elements of the request's message list, joined by commas. A group is one
-	// message, or all the tool results that answer one reply.
-	Encode(group []annotator.Message) ([]byte, error)
-	// EncodeTools renders the tools as the value of the request's tool list.
-	EncodeTools(tools []annotator.ToolDefinition) ([]byte, error)
+	Encoder
 	// Complete sends a request and reads the whole reply. A failure is a *Fault. It returns when the context ends, and
 	// then the connection is closed, so that the server stops working for nobody.
 	Complete(ctx context.Context, r *Request) (*Reply, error)
 	// Models lists what the endpoint serves.
 	Models(ctx context.Context) ([]Model, error)
+}
+
+// Encoder is a wire's renderer. It is pure: the same messages always give the same bytes, so that what was encoded once can be
+// sent again as it is, and a later request begins with the bytes of the one before.
+type Encoder interface {
+	// Encode renders a group of messages as elements of the request's message list, joined by commas. A group is one
+	// message, or all the tool results that answer one reply.
+	Encode(group []annotator.Message) ([]byte, error)
+	// EncodeTools renders the tools as the value of the request's tool list.
+	EncodeTools(tools []annotator.ToolDefinition) ([]byte, error)
 }
 
 // Counter is what a wire is, too, whose server can tell how many tokens a text is.
@@ -79,7 +84,7 @@ type Reply struct {
 	Text      string
 	Reasoning string
 	Calls     []annotator.ToolCall // ids as the server gave them; perhaps empty or doubled
-	Finish    string               // the server's word for why it ended
+	Finish    string               // why it ended: stop, length, tool_calls, content_filter, or the server's own word
 	Model     string               // the model that the server says answered
 	Usage     annotator.Usage
 	FirstByte time.Duration // until the headers of the answer

@@ -21,7 +21,9 @@ const paramMaxTokens = "max_tokens"
 const (
 	adviceKey      = "set ANNOTATOR_API_KEY to a key that the endpoint accepts"
 	adviceQuota    = "the account has no credit left: top it up, or give another endpoint with --endpoint"
+	adviceAccount  = "the endpoint does not serve this account: enable its API and billing, or give another endpoint with --endpoint"
 	adviceModel    = "give a model that the endpoint serves with --model; annotator doctor lists them"
+	adviceNotFound = "check the endpoint's address and the model's name; annotator doctor lists what it serves"
 	adviceSetting  = "the model does not take this setting: change it, or give another model with --model"
 	adviceRedirect = "redirects are not followed: give the address itself with --endpoint, if you trust it"
 	adviceHTTPS    = "write https in the endpoint's address"
@@ -34,12 +36,16 @@ func byCode(code string) verdict {
 	switch code {
 	case "context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "request_too_large":
 		return verdict{kind: annotator.Shrink}
-	case "insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "insufficient_credits":
+	case "insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "billing_error", "insufficient_credits":
 		return verdict{kind: annotator.Misconfigured, advice: adviceQuota}
-	case "invalid_api_key", "authentication_error", "permission_error", "permission_denied", "unauthenticated":
+	case "invalid_api_key", "api_key_invalid", "authentication_error", "permission_error", "permission_denied", "unauthenticated":
 		return verdict{kind: annotator.Misconfigured, advice: adviceKey}
 	case "model_not_found", "model_not_available", "invalid_model":
 		return verdict{kind: annotator.Misconfigured, advice: adviceModel}
+	case "not_found_error":
+		return verdict{kind: annotator.Misconfigured, advice: adviceNotFound}
+	case "failed_precondition", "billing_disabled", "service_disabled":
+		return verdict{kind: annotator.Misconfigured, advice: adviceAccount}
 	case "unsupported_parameter", "unsupported_value":
 		return verdict{kind: annotator.Misconfigured, advice: adviceSetting}
 	case "rate_limit_exceeded", "rate_limit_error", "resource_exhausted", "overloaded_error", "unavailable_error",
@@ -69,9 +75,11 @@ var phrases = [...]struct {
 	{[]string{"context size"}, verdict{kind: annotator.Shrink}},
 	{[]string{"context", "overflow"}, verdict{kind: annotator.Shrink}},
 	{[]string{"context window"}, verdict{kind: annotator.Shrink}},
+	{[]string{"context limit"}, verdict{kind: annotator.Shrink}},
 	{[]string{"prompt is too long"}, verdict{kind: annotator.Shrink}},
 	{[]string{"input is too long"}, verdict{kind: annotator.Shrink}},
 	{[]string{"too many tokens"}, verdict{kind: annotator.Shrink}},
+	{[]string{"token count", "exceeds the maximum"}, verdict{kind: annotator.Shrink}},
 	{[]string{"enginecore"}, verdict{kind: annotator.Gone}},
 	{[]string{"loading model"}, verdict{kind: annotator.Overloaded}},
 	{[]string{"tool choice", "--enable-auto-tool-choice"}, verdict{
@@ -87,6 +95,7 @@ var phrases = [...]struct {
 	{[]string{"http request", "https port"}, verdict{kind: annotator.Misconfigured, advice: adviceHTTPS}},
 	{[]string{"model", "does not exist"}, verdict{kind: annotator.Misconfigured, advice: adviceModel}},
 	{[]string{"model", "not found"}, verdict{kind: annotator.Misconfigured, advice: adviceModel}},
+	{[]string{"credit balance is too low"}, verdict{kind: annotator.Misconfigured, advice: adviceQuota}},
 	{[]string{"invalid api key"}, verdict{kind: annotator.Misconfigured, advice: adviceKey}},
 	{[]string{"unauthorized"}, verdict{kind: annotator.Misconfigured, advice: adviceKey}},
 }

@@ -7,6 +7,7 @@ import (
 
 	"annotator"
 	"annotator/model"
+	"annotator/model/endpoint"
 )
 
 // assembler puts a reply together from its chunks.
@@ -93,13 +94,13 @@ func (a *assembler) open(index int, p *callPart) {
 	a.byIndex[index] = call
 }
 
-// reply returns the whole, or a fault where the end is missing: what was cut off is never half a reply.
-func (a *assembler) reply() (*model.Reply, error) {
+// Reply returns the whole, or a fault where the end is missing: what was cut off is never half a reply.
+func (a *assembler) Reply() (*model.Reply, error) {
 	switch {
 	case !a.begun:
-		return nil, unusable("the endpoint's answer has no reply in it")
+		return nil, endpoint.Unusable("the endpoint's answer has no reply in it")
 	case a.finish == "":
-		return nil, unusable("the endpoint's answer ended before the reply did")
+		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
 	}
 	slices.SortStableFunc(a.calls, func(x, y *callBuilder) int { return cmp.Compare(x.index, y.index) })
 	r := &model.Reply{Text: a.text.String(), Reasoning: a.reasoning.String(), Finish: a.finish, Model: a.model, Usage: a.usage}

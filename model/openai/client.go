@@ -1,120 +1,69 @@
 // Package openai speaks chat completions, as OpenAI, vLLM, llama.cpp, SGLang, LM Studio and Ollama serve them.
 //
-// Types, addresses and headers are those of github.com/sashabaranov/go-openai, which nothing else imports. Its client is
-// given an HTTP client of ours, the exchange, that sends our bytes and keeps the answer: go-openai would encode the whole
-// history anew for each request, and on the way back it loses what its types do not know, such as an error that is no
-// object, a Retry-After or a line of reasoning.
+// The types are those of github.com/sashabaranov/go-openai, which nothing else imports, except where a message is lost in
+// them. Its client is not used: it would encode the whole history anew for each request, and on the way back it loses what
+// its types do not know, such as an error that is no object, a Retry-After or a line of reasoning.
 package openai
 
 import (
-	"cmp"
 	"context"
-	"net/http"
-	"strings"
-	"time"
 
 	"annotator"
 	"annotator/model"
-
-	sdk "github.com/sashabaranov/go-openai"
+	"annotator/model/endpoint"
 )
 
-// Options say where the endpoint is and how long to wait for it.
-type Options struct {
-	BaseURL string // with its /v1
-	Key     string // sent as a bearer token; empty for none
-
-	// HTTP carries the requests; nil for a transport of the client's own. It must not follow redirects.
-	HTTP http.RoundTripper
-
-	// FirstByte is how long the endpoint may be silent before the first byte of an answer's body, for it reads the whole
-	// prompt first, and without streaming generates the whole reply. 10 minutes where 0.
-	FirstByte time.Duration
-
-	// Idle is how long it may be silent between two pieces of the body. 2 minutes where 0.
-	Idle time.Duration
-
-	Now func() time.Time // for measuring; time.Now where nil
-}
-
-const (
-	defaultFirstByte = 10 * time.Minute
-	defaultIdle      = 2 * time.Minute
-)
+// Options say where the endpoint is and how long to wait for it. The base URL is the one with /v1.
+type Options = endpoint.Options
 
 // Client is a model.Wire. It may be used by many goroutines at once.
 type Client struct {
-	config    sdk.ClientConfig
-	key       secret
-	transport http.RoundTripper
-	firstByte time.Duration
-	idle      time.Duration
-	now       func() time.Time
+	endpoint *endpoint.Client
+	quirks   quirks // of the server, as its faults told
 }
 
-var _ model.Wire = (*Client)(nil)
+var (
+	_ model.Wire    = (*Client)(nil)
+	_ model.Adapter = (*Client)(nil)
+)
 
 // New returns a client. The error, of kind annotator.Misused, tells what is wrong with address or key, and shows neither.
 func New(o Options) (*Client, error) {
-	base, err := parseBase(o.BaseURL)
+	c, err := endpoint.New(o, endpoint.API{
+		Example: "http://localhost:8000/v1",
+		Suffix:  completions,
+		Header:  endpoint.Bearer,
+	})
 	if err != nil {
 		return nil, err
 	}
-	key := strings.TrimSpace(o.Key)
-	if strings.ContainsFunc(key, isControl) {
-		return nil, annotator.Errorf(annotator.Misused, "the API key holds control characters").
-			WithAdvice("set ANNOTATOR_API_KEY to the key alone")
-	}
-	c := &Client{config: sdk.DefaultConfig(key), key: secret(key), transport: o.HTTP, now: o.Now}
-	c.config.BaseURL = base
-	c.firstByte = cmp.Or(o.FirstByte, defaultFirstByte)
-	c.idle = cmp.Or(o.Idle, defaultIdle)
-	if c.transport == nil {
-		c.transport = newTransport()
-	}
-	if c.now == nil {
-		c.now = time.Now
-	}
-	return c, nil
+	return &Client{endpoint: c}, nil
 }
 
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+// completions is where chat completions stand behind the base URL.
+const completions = "/chat/completions"
 
 // Close closes connections that are not in use.
-func (c *Client) Close() {
-	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
-		t.CloseIdleConnections()
-	}
-}
+func (c *Client) Close() { c.endpoint.Close() }
 
 // Complete sends a request and reads the whole reply. See model.Wire.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
-	body, err := encodeRequest(r)
+	body, err := encodeRequest(r, &c.quirks)
 	if err != nil {
 		return nil, err
 	}
-	accept := acceptJSON
-	if r.Stream {
-		accept = acceptStream
-	}
-	x := c.begin(ctx, body, accept)
-	defer x.end()
-	reply, err := x.complete()
-	if err != nil {
-		return nil, x.fault(err)
-	}
-	return reply, nil
+	call := endpoint.Call{URL: c.endpoint.BaseURL() + completions, Body: body, Stream: r.Stream, Heard: r.Heard}
+	return c.endpoint.Complete(ctx, &call, new(assembler))
 }
 
 // Models lists what the endpoint serves. A failure is a *model.Fault.
-func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
-	x := c.begin(ctx, nil, acceptJSON)
-	defer x.end()
-	models, err := x.models()
-	if err != nil {
-		return nil, x.fault(err)
-	}
-	return models, nil
+func (c *Client) Models(ctx context.Context) (models []model.Model, err error) {
+	call := endpoint.Call{URL: c.endpoint.BaseURL() + "/models"}
+	err = c.endpoint.Fetch(ctx, &call, func(body []byte) error {
+		models, err = readModels(body)
+		return err
+	})
+	return models, err
 }
 
 // Encode renders messages for a request's list. See model.Wire.

@@ -3,12 +3,12 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
-	"io"
+	"errors"
 
 	"annotator/model"
-
-	sdk "github.com/sashabaranov/go-openai"
 )
+
+var errNoList = errors.New("it is no list of models")
 
 // listed is a model of the list, with what servers add to go-openai's Model.
 type listed struct {
@@ -21,26 +21,12 @@ type listed struct {
 	} `json:"meta"` // llama.cpp
 }
 
-func (x *exchange) models() ([]model.Model, error) {
-	err := x.send(func(c *sdk.Client) error {
-		_, err := c.ListModels(x.ctx)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(x.answer)
-	if err != nil {
-		return nil, err
-	}
+func readModels(body []byte) ([]model.Model, error) {
 	var list struct {
 		Data []listed `json:"data"`
 	}
 	if err := json.Unmarshal(body, &list); err != nil || list.Data == nil {
-		if model.CarriesError(body) {
-			return nil, x.classify(body)
-		}
-		return nil, unusable("the endpoint sent what is no list of models")
+		return nil, errNoList
 	}
 	models := make([]model.Model, len(list.Data))
 	for i, m := range list.Data {

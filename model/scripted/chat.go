@@ -1,161 +1,157 @@
 package scripted
 
 import (
-	"cmp"
-	"io"
 	"net/http"
 
 	"annotator"
 )
 
-// serveChat answers POST /v1/chat/completions.
-func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
-	body, err := readBody(r)
-	if err != nil {
-		badBody().write(w)
-		return
-	}
-	s.mu.Lock()
-	earlier := s.cache.prompts
-	s.mu.Unlock()
-	request, p, err := readChat(body, nearest(earlier, body))
-	if err != nil {
-		badJSON(err).write(w)
-		return
-	}
-	request.Header = r.Header
-	s.take(&request)
-	ordinary := func(w http.ResponseWriter) { s.answer(w, &request, p) }
-	if f := s.fault(&request); f != nil {
-		f.serve(w, r, request.Stream, ordinary)
-		return
-	}
-	ordinary(w)
+// chat is the wire of chat completions, as vLLM speaks it.
+type chat struct{}
+
+// chat takes a body as it is.
+func (chat) chat(_ *http.Request, body []byte) ([]byte, error) { return body, nil }
+
+// completion is a whole answer, or one chunk of a stream.
+type completion struct {
+	ID      string     `json:"id"`
+	Object  string     `json:"object"`
+	Created int        `json:"created"`
+	Model   string     `json:"model"`
+	Choices []choice   `json:"choices"`
+	Usage   *wireUsage `json:"usage,omitempty"`
 }
 
-func readChat(body []byte, earlier *prompt) (Request, *prompt, error) {
-	p, err := newPrompt(body, earlier)
-	if err != nil {
-		return Request{}, nil, err
-	}
-	request, err := newRequest(p)
-	return request, p, err
+type choice struct {
+	Index        int       `json:"index"`
+	Message      *wireText `json:"message,omitempty"`
+	Delta        *delta    `json:"delta,omitempty"`
+	Logprobs     *struct{} `json:"logprobs"`
+	FinishReason *string   `json:"finish_reason"`
 }
 
-// readBody knows the length beforehand, as long prompts do not want to be copied as they grow.
-func readBody(r *http.Request) ([]byte, error) {
-	const longest = 1 << 28
-	if r.ContentLength <= 0 || r.ContentLength > longest {
-		return io.ReadAll(io.LimitReader(r.Body, longest))
-	}
-	body := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(r.Body, body)
-	return body, err
+type wireText struct {
+	Role      string      `json:"role"`
+	Content   *string     `json:"content"`
+	Reasoning *string     `json:"reasoning"`
+	ToolCalls []callDelta `json:"tool_calls"`
 }
 
-func badBody() *refusal { return badRequest("There was an error parsing the body") }
-
-func badJSON(err error) *refusal {
-	return badRequest("[{'type': 'json_invalid', 'loc': ('body', 0), 'msg': 'JSON decode error', 'ctx': {'error': %q}}]", err.Error())
+type delta struct {
+	Role      string      `json:"role,omitempty"`
+	Content   *string     `json:"content,omitempty"`
+	Reasoning string      `json:"reasoning,omitempty"`
+	ToolCalls []callDelta `json:"tool_calls,omitempty"`
 }
 
-// take gives a request its ordinal and shows it to whoever watches.
-func (s *Server) take(r *Request) {
-	s.mu.Lock()
-	s.calls++
-	r.Call = s.calls
-	if s.options.Keep {
-		s.kept = append(s.kept, *r)
+type callDelta struct {
+	Index    *int          `json:"index,omitempty"` // in streams only
+	ID       string        `json:"id,omitempty"`
+	Type     string        `json:"type,omitempty"`
+	Function functionDelta `json:"function"`
+}
+
+type functionDelta struct {
+	Name      string  `json:"name,omitempty"`
+	Arguments *string `json:"arguments,omitempty"`
+}
+
+type wireUsage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	TotalTokens      int `json:"total_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	Details          struct {
+		CachedTokens int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+func newWireUsage(u *annotator.Usage) *wireUsage {
+	w := &wireUsage{PromptTokens: u.Prompt, TotalTokens: u.Prompt + u.Completion, CompletionTokens: u.Completion}
+	w.Details.CachedTokens = u.Cached
+	return w
+}
+
+func newCompletion(a *answer, object string) completion {
+	return completion{ID: "chatcmpl-" + a.id, Object: object, Created: created, Model: a.model, Choices: []choice{}}
+}
+
+// plain has null content beside tool calls, as vLLM has it.
+func (chat) plain(a *answer) any {
+	text := wireText{Role: "assistant", ToolCalls: []callDelta{}}
+	if a.Text != "" || len(a.ToolCalls) == 0 {
+		text.Content = &a.Text
 	}
-	s.mu.Unlock()
-	if s.options.OnRequest != nil {
-		s.options.OnRequest(*r)
+	if a.Reasoning != "" {
+		text.Reasoning = &a.Reasoning
+	}
+	for i := range a.ToolCalls {
+		c := &a.ToolCalls[i]
+		text.ToolCalls = append(text.ToolCalls, callDelta{
+			ID: c.ID, Type: "function", Function: functionDelta{Name: c.Name, Arguments: &c.Arguments},
+		})
+	}
+	whole := newCompletion(a, "chat.completion")
+	whole.Choices = []choice{{Message: &text, FinishReason: &a.FinishReason}}
+	whole.Usage = newWireUsage(a.Usage)
+	return whole
+}
+
+func (chat) stream(e *events, a *answer) {
+	s := chatStream{events: e, envelope: newCompletion(a, "chat.completion.chunk")}
+	s.delta(&delta{Role: "assistant", Content: new(string)}, nil)
+	for _, text := range split(a.Reasoning) {
+		s.delta(&delta{Reasoning: text}, nil)
+	}
+	for _, text := range split(a.Text) {
+		s.delta(&delta{Content: &text}, nil)
+	}
+	for i := range a.ToolCalls {
+		s.call(i, &a.ToolCalls[i])
+	}
+	s.delta(&delta{Content: new(string)}, &a.FinishReason)
+	if a.includeUsage {
+		s.chunk(nil, newWireUsage(a.Usage))
+	}
+	s.WriteString("data: [DONE]\n\n")
+}
+
+// chatStream is the event stream of one answer.
+type chatStream struct {
+	*events
+	envelope completion
+}
+
+func (s *chatStream) call(i int, c *annotator.ToolCall) {
+	head := callDelta{Index: &i, ID: c.ID, Type: "function", Function: functionDelta{Name: c.Name}}
+	s.delta(&delta{ToolCalls: []callDelta{head}}, nil)
+	for _, text := range split(c.Arguments) {
+		s.delta(&delta{ToolCalls: []callDelta{{Index: &i, Function: functionDelta{Arguments: &text}}}}, nil)
 	}
 }
 
-func (s *Server) fault(r *Request) *Fault {
-	if s.options.Fault == nil {
-		return nil
-	}
-	return s.options.Fault(r.Call, *r)
+func (s *chatStream) delta(d *delta, finish *string) {
+	s.chunk([]choice{{Delta: d, FinishReason: finish}}, nil)
 }
 
-// answer refuses a request or lets the script answer it. Only a prompt that is not refused enters the cache.
-func (s *Server) answer(w http.ResponseWriter, r *Request, p *prompt) {
-	if no := s.refuse(r); no != nil {
-		no.write(w)
-		return
+func (s *chatStream) chunk(choices []choice, usage *wireUsage) {
+	chunk := s.envelope
+	chunk.Usage = usage
+	if choices != nil {
+		chunk.Choices = choices
 	}
-	s.mu.Lock()
-	cached := s.cache.admit(p)
-	s.mu.Unlock()
-	reply := s.options.Script(*r)
-	usage, generated := reply.finish(p, cmp.Or(r.MaxTokens, s.options.MaxModelLen-r.Tokens))
-	usage.Cached = cached
-	s.account(usage, generated)
-	if reply.Usage == nil {
-		reply.Usage = &usage
-	}
-	if r.Stream {
-		writeStream(w, s.envelope(p, "chat.completion.chunk"), &reply, r.includeUsage)
-		return
-	}
-	writePlain(w, s.envelope(p, "chat.completion"), &reply)
+	s.event("", chunk)
 }
 
-func (s *Server) account(usage annotator.Usage, generated []uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cache.add(generated)
-	s.usage.Prompt += usage.Prompt
-	s.usage.Cached += usage.Cached
-	s.usage.Completion += usage.Completion
-	s.usage.Exact = true
+func (chat) refusal(no *refusal) any {
+	return struct {
+		Error *refusal `json:"error"`
+	}{no}
 }
 
-// refuse returns what is wrong with a request, or nil.
-func (s *Server) refuse(r *Request) *refusal {
-	if r.Model != "" && r.Model != s.options.Model {
-		no := badRequest("The model `%s` does not exist.", r.Model)
-		no.Type, no.Code = "NotFoundError", http.StatusNotFound
-		return no
+func (chat) models(model string, window int) any {
+	listed := map[string]any{
+		"id": model, "object": "model", "created": created, "owned_by": "vllm", "root": model, "parent": nil,
+		"max_model_len": window, "permission": []any{},
 	}
-	if len(r.Messages) == 0 {
-		return badRequest("[{'type': 'missing', 'loc': ('body', 'messages'), 'msg': 'Field required'}]")
-	}
-	if s.options.Strict {
-		if no := s.refuseTemplate(r); no != nil {
-			return no
-		}
-	}
-	return s.refuseLength(r)
-}
-
-func (s *Server) refuseTemplate(r *Request) *refusal {
-	found := checkTemplate(r.Messages)
-	if len(found) == 0 {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range found {
-		found[i].Call = r.Call
-	}
-	s.violations = append(s.violations, found...)
-	return badRequest("%s", found[0].Text)
-}
-
-// refuseLength keeps room for at least one token of a reply.
-func (s *Server) refuseLength(r *Request) *refusal {
-	requested := max(r.MaxTokens, 1)
-	room := s.options.MaxModelLen - requested
-	if r.Tokens <= room {
-		return nil
-	}
-	no := badRequest("You passed %d input tokens and requested %d output tokens. However, the model's context length is only %d "+
-		"tokens, resulting in a maximum input length of %d tokens. Please reduce the length of the input prompt. "+
-		"(parameter=input_tokens, value=%d)", r.Tokens, requested, s.options.MaxModelLen, room, r.Tokens)
-	param := "input_tokens"
-	no.Param = &param
-	return no
+	return map[string]any{"object": "list", "data": []any{listed}}
 }

@@ -132,7 +132,11 @@ func (d *bodyDecoder) object() error {
 	if err := d.expect('}'); err != nil {
 		return err
 	}
-	if _, err := d.json.Token(); !errors.Is(err, io.EOF) {
+	return onlyValue(d.json)
+}
+
+func onlyValue(d *json.Decoder) error {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows the body's object")
 	}
 	return nil

@@ -9,9 +9,11 @@ import (
 	"annotator"
 )
 
-// Request is a chat completion asked for. It and all it points to may be kept, and must not be changed.
+// Request is a reply asked for, over whatever wire: all but Path, Header and Body has the form of chat completions. It and all
+// it points to may be kept, and must not be changed.
 type Request struct {
-	Call       int // from 1, in order of arrival
+	Call       int    // from 1, in order of arrival
+	Path       string // of the address, which tells the wire
 	Header     http.Header
 	Body       []byte // as it came
 	Model      string
@@ -30,7 +32,7 @@ type Request struct {
 type Message struct {
 	annotator.Message
 	Name string          // the wire's "name"; mostly empty
-	Raw  json.RawMessage // as it came
+	Raw  json.RawMessage // as it came, in the form of chat completions
 
 	flaws flaws
 }
@@ -50,7 +52,7 @@ func (r *Request) last(test func(*Message) bool) int {
 
 // newRequest reads the fields of a prompt that a server acts on.
 func newRequest(p *prompt) (Request, error) {
-	r := Request{Body: p.body, Messages: p.messages, Tools: p.tools, Params: p.fields}
+	r := Request{Messages: p.messages, Tools: p.tools, Params: p.fields}
 	r.ToolChoice = string(p.fields["tool_choice"])
 	var options struct {
 		IncludeUsage bool `json:"include_usage"`

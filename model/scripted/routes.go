@@ -11,12 +11,12 @@ import (
 func (s *Server) serveTokenize(w http.ResponseWriter, r *http.Request) {
 	body, err := readBody(r)
 	if err != nil {
-		badBody().write(w)
+		badBody().write(w, chat{})
 		return
 	}
 	count, err := countTokens(body)
 	if err != nil {
-		badJSON(err).write(w)
+		badJSON(err).write(w, chat{})
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
@@ -44,13 +44,11 @@ func countTokens(body []byte) (int, error) {
 	return p.end.tokens, nil
 }
 
-// serveModels answers GET /v1/models.
-func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
-	model := map[string]any{
-		"id": s.options.Model, "object": "model", "created": created, "owned_by": "vllm", "root": s.options.Model, "parent": nil,
-		"max_model_len": s.options.MaxModelLen, "permission": []any{},
+// serveModels answers with the list of models, in a wire's form.
+func (s *Server) serveModels(d dialect) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, d.models(s.options.Model, s.options.MaxModelLen))
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{model}})
 }
 
 // serveMetrics answers GET /metrics: the counters of the prefix cache, in tokens, under the names that vLLM gives them.

@@ -54,8 +54,12 @@ func New(options Options) *Server {
 		options.Script = Annotate
 	}
 	s := &Server{options: options, mux: http.NewServeMux(), cache: newPrefixCache()}
-	s.mux.HandleFunc("POST /v1/chat/completions", s.serveChat)
-	s.mux.HandleFunc("GET /v1/models", s.serveModels)
+	s.mux.HandleFunc("POST /v1/chat/completions", s.serve(chat{}))
+	s.mux.HandleFunc("POST /v1/messages", s.serve(anthropic{}))
+	s.mux.HandleFunc("POST /v1/messages/count_tokens", s.serveMessageTokens)
+	s.mux.HandleFunc("GET /v1/models", s.serveEitherModels)
+	s.mux.HandleFunc("POST /v1beta/models/{call}", s.serveGemini)
+	s.mux.HandleFunc("GET /v1beta/models", s.serveModels(gemini{}))
 	s.mux.HandleFunc("POST /tokenize", s.serveTokenize)
 	s.mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
 	s.mux.HandleFunc("GET /metrics", s.serveMetrics)

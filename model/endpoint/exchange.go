@@ -1,33 +1,29 @@
-package openai
+package endpoint
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
-	"strings"
 	"time"
 
 	"annotator/model"
-
-	sdk "github.com/sashabaranov/go-openai"
 )
 
 const (
-	acceptJSON   = "application/json"
-	acceptStream = "text/event-stream"
+	typeJSON   = "application/json"
+	typeStream = "text/event-stream"
 )
 
-// exchange is one request and its answer. It is the HTTP client that go-openai sends the request through: it puts our body
-// in the place of go-openai's, and keeps the answer to itself.
+// exchange is one request and its answer.
 type exchange struct {
 	client *Client
+	call   *Call
 	ctx    context.Context // ends with the call, or before it on silence
 	watch  *watch
-	body   segments // nil for a request without one
-	accept string
 
 	began     time.Time
 	firstByte time.Duration
@@ -36,8 +32,8 @@ type exchange struct {
 }
 
 // begin starts the clocks of a call; end must be called.
-func (c *Client) begin(ctx context.Context, body segments, accept string) *exchange {
-	x := &exchange{client: c, body: body, accept: accept, began: c.now()}
+func (c *Client) begin(ctx context.Context, call *Call) *exchange {
+	x := &exchange{client: c, call: call, began: c.now()}
 	x.ctx, x.watch = newWatch(ctx, c.firstByte, c.idle)
 	return x
 }
@@ -50,63 +46,99 @@ func (x *exchange) end() {
 	}
 }
 
-// Do sends go-openai's request with our body. What it returns is an empty object, which go-openai takes for anything.
-func (x *exchange) Do(req *http.Request) (*http.Response, error) {
-	req.Header.Set("Accept", x.accept)
-	if x.body != nil {
-		req.ContentLength, req.GetBody = x.body.size(), x.body.open
-		req.Body, _ = x.body.open()
+// send makes the request. The error is a *model.Fault where there was an answer that is none.
+func (x *exchange) send() error {
+	req, err := x.request()
+	if err != nil {
+		return err
 	}
 	response, err := x.client.transport.RoundTrip(req)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	x.firstByte = x.client.now().Sub(x.began)
 	x.response = response
 	x.answer = &answer{body: response.Body, watch: x.watch, left: answerLimit}
+	if x.call.Stream {
+		x.answer.told = x.call.Heard
+	}
 	if response.Header.Get("Date") == "" {
 		// As RFC 9110 asks of a recipient with a clock; a Retry-After may be a date.
 		response.Header.Set("Date", x.client.now().UTC().Format(http.TimeFormat))
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, nil
-}
-
-// send makes the request by a method of go-openai's client. The error is a *model.Fault where there was an answer that is
-// none.
-func (x *exchange) send(call func(*sdk.Client) error) error {
-	config := x.client.config
-	config.HTTPClient = x
-	if err := call(sdk.NewClientWithConfig(config)); err != nil {
-		return err
-	}
-	media, _, _ := mime.ParseMediaType(x.response.Header.Get("Content-Type"))
-	if x.response.StatusCode/100 != 2 || media == "text/html" {
+	if response.StatusCode/100 != 2 || mediaType(response) == "text/html" {
 		body, _ := io.ReadAll(io.LimitReader(x.answer, model.RawLimit)) // what came of it is enough
 		return x.classify(body)
 	}
 	return nil
 }
 
-// complete asks for a chat completion. go-openai's call for streams is the one that does not want to read the answer; the
-// request has only what cannot be refused before it is sent.
-func (x *exchange) complete() (*model.Reply, error) {
-	err := x.send(func(c *sdk.Client) error {
-		stream, err := c.CreateChatCompletionStream(x.ctx, sdk.ChatCompletionRequest{})
-		if err != nil {
-			return err
-		}
-		return stream.Close()
-	})
+func (x *exchange) request() (*http.Request, error) {
+	method := http.MethodGet
+	if x.call.Body != nil {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(x.ctx, method, x.call.URL, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
-	reply, err := x.readReply()
+	maps.Copy(req.Header, x.client.header)
+	req.Header.Set("Accept", typeJSON)
+	if x.call.Stream {
+		req.Header.Set("Accept", typeStream)
+	}
+	if x.call.Body != nil {
+		req.Header.Set("Content-Type", typeJSON)
+		req.ContentLength, req.GetBody = x.call.Body.size(), x.call.Body.open
+		req.Body, _ = x.call.Body.open()
+	}
+	return req, nil
+}
+
+func mediaType(r *http.Response) string {
+	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return media
+}
+
+func (x *exchange) complete(a Assembler) (*model.Reply, error) {
+	if err := x.send(); err != nil {
+		return nil, err
+	}
+	reply, err := x.readReply(a)
 	if err != nil {
 		return nil, err
 	}
 	reply.FirstByte, reply.Duration = x.firstByte, x.client.now().Sub(x.began)
 	reply.Raw = x.client.key.maskBytes(x.answer.kept)
 	return reply, nil
+}
+
+func (x *exchange) fetch(read func([]byte) error) error {
+	if err := x.send(); err != nil {
+		return err
+	}
+	body, err := io.ReadAll(x.answer)
+	if err != nil {
+		return err
+	}
+	if err := read(body); err != nil {
+		return x.complaint(body, err)
+	}
+	return nil
+}
+
+// complaint makes a fault of why data cannot be used.
+func (x *exchange) complaint(data []byte, err error) *model.Fault {
+	var said Complaint
+	switch {
+	case errors.As(err, &said):
+		return x.classify(said)
+	case model.CarriesError(data):
+		return x.classify(data)
+	case isFault(err):
+		return model.ClassifyTransport(err)
+	}
+	return Unusable("the endpoint sent what is no answer of its API: %w", err)
 }
 
 // classify makes a fault of the answer, or of the part of it that is an error.

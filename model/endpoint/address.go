@@ -1,4 +1,4 @@
-package openai
+package endpoint
 
 import (
 	"net/url"
@@ -7,26 +7,24 @@ import (
 	"annotator"
 )
 
-const exampleAddress = "give the base URL with its /v1, as in http://localhost:8000/v1"
-
 // parseBase returns the base URL without what users paste along with it. Its errors do not show the address: a key may be
 // in it.
-func parseBase(raw string) (string, error) {
-	raw = strings.TrimSpace(raw)
-	u, err := url.Parse(raw)
+func parseBase(raw string, api *API) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	example := "give the base URL with its version, as in " + api.Example
 	switch {
 	case err != nil:
-		return "", badAddress("the endpoint's address is no URL", exampleAddress)
+		return "", badAddress("the endpoint's address is no URL", example)
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
 		return "", badAddress("the endpoint's address holds more than scheme, host and path",
 			"leave out everything like user:password@ and ?api_key=, and set ANNOTATOR_API_KEY instead")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return "", badAddress("the endpoint's address does not begin with http:// or https://", exampleAddress)
+		return "", badAddress("the endpoint's address does not begin with http:// or https://", example)
 	case u.Hostname() == "":
-		return "", badAddress("the endpoint's address names no host", exampleAddress)
+		return "", badAddress("the endpoint's address names no host", example)
 	}
 	path := strings.TrimRight(u.EscapedPath(), "/")
-	path = strings.TrimSuffix(path, "/chat/completions")
+	path = strings.TrimSuffix(path, api.Suffix)
 	return u.Scheme + "://" + u.Host + strings.TrimRight(path, "/"), nil
 }
 

@@ -1,0 +1,213 @@
+package anthropic
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/endpoint"
+)
+
+// event is one event of a stream.
+type event struct {
+	Type    string      `json:"type"`
+	Index   int         `json:"index"`
+	Message *answer     `json:"message"`       // of message_start
+	Block   *blockPart  `json:"content_block"` // of content_block_start
+	Delta   *blockDelta `json:"delta"`         // of content_block_delta and message_delta
+	Usage   *usage      `json:"usage"`         // of message_delta
+}
+
+// answer is a whole reply, or the beginning of one that is streamed.
+type answer struct {
+	Model      string      `json:"model"`
+	Content    []blockPart `json:"content"`
+	StopReason string      `json:"stop_reason"`
+	Usage      *usage      `json:"usage"`
+}
+
+type blockPart struct {
+	Type     string          `json:"type"`
+	Text     string          `json:"text"`
+	Thinking string          `json:"thinking"`
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Input    json.RawMessage `json:"input"`
+}
+
+type blockDelta struct {
+	Type        string `json:"type"`
+	Text        string `json:"text"`
+	Thinking    string `json:"thinking"`
+	PartialJSON string `json:"partial_json"`
+	StopReason  string `json:"stop_reason"`
+}
+
+// usage is what a reply has cost so far.
+type usage struct {
+	Input        int `json:"input_tokens"` // behind the last breakpoint that was found in the cache
+	CacheWritten int `json:"cache_creation_input_tokens"`
+	CacheRead    int `json:"cache_read_input_tokens"`
+	Output       int `json:"output_tokens"`
+}
+
+// assembler puts a reply together from its blocks.
+type assembler struct {
+	begun   bool // a message was seen
+	blocks  []*blockBuilder
+	byIndex map[int]*blockBuilder // the newest block at an index
+	model   string
+	stop    string
+	usage   usage
+}
+
+// blockBuilder is a block that grows.
+type blockBuilder struct {
+	blockPart
+	text strings.Builder // of a text, a thought, or the arguments of a call
+}
+
+var _ endpoint.Assembler = (*assembler)(nil)
+
+var (
+	errNoMessage = errors.New("it is no message")
+	errNoEvent   = errors.New("it is no event")
+)
+
+// Whole takes in a reply that came as one object.
+func (a *assembler) Whole(body []byte) error {
+	var m answer
+	if err := json.Unmarshal(body, &m); err != nil {
+		return err
+	}
+	if m.Content == nil {
+		return errNoMessage
+	}
+	a.message(&m)
+	return nil
+}
+
+// Event takes in an event by what it holds: its name stands in its data, too, and more are added to the API over time.
+func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
+	var e event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return false, err
+	}
+	if e.Type == "" || e.Type == "error" {
+		return false, errNoEvent
+	}
+	a.take(&e)
+	return e.Type == "message_stop", nil
+}
+
+func (a *assembler) take(e *event) {
+	switch {
+	case e.Message != nil:
+		a.message(e.Message)
+	case e.Block != nil:
+		a.open(e.Index, e.Block)
+	case e.Delta != nil && e.Delta.Type != "":
+		a.goOn(e.Index, e.Delta)
+	case e.Delta != nil:
+		a.stop = cmp.Or(a.stop, e.Delta.StopReason)
+	}
+	a.account(e.Usage)
+}
+
+func (a *assembler) message(m *answer) {
+	a.begun = true
+	a.model, a.stop = m.Model, m.StopReason
+	for i := range m.Content {
+		a.open(i, &m.Content[i])
+	}
+	a.account(m.Usage)
+}
+
+func (a *assembler) open(index int, part *blockPart) {
+	b := &blockBuilder{blockPart: *part}
+	b.text.WriteString(part.Text + part.Thinking)
+	a.blocks = append(a.blocks, b)
+	if a.byIndex == nil {
+		a.byIndex = map[int]*blockBuilder{}
+	}
+	a.byIndex[index] = b
+}
+
+// goOn adds a piece to the newest block with its index. Pieces of other kinds, such as signatures, are not kept.
+func (a *assembler) goOn(index int, d *blockDelta) {
+	if b := a.byIndex[index]; b != nil {
+		b.text.WriteString(d.Text + d.Thinking + d.PartialJSON)
+	}
+}
+
+// account takes in a report: a later one may leave out what an earlier one said, and some servers count the prompt in the
+// last one only.
+func (a *assembler) account(u *usage) {
+	if u == nil {
+		return
+	}
+	a.usage.Input = cmp.Or(u.Input, a.usage.Input)
+	a.usage.CacheWritten = cmp.Or(u.CacheWritten, a.usage.CacheWritten)
+	a.usage.CacheRead = cmp.Or(u.CacheRead, a.usage.CacheRead)
+	a.usage.Output = cmp.Or(u.Output, a.usage.Output)
+}
+
+// total is the usage as every wire tells it: the server counts what it read from its cache apart.
+func (u usage) total() annotator.Usage {
+	prompt := u.Input + u.CacheWritten + u.CacheRead
+	if prompt <= 0 || min(u.Input, u.CacheWritten, u.CacheRead, u.Output) < 0 {
+		return annotator.Usage{}
+	}
+	return annotator.Usage{Prompt: prompt, Cached: u.CacheRead, Completion: u.Output, Exact: true}
+}
+
+// Reply returns the whole, or a fault where the end is missing: what was cut off is never half a reply.
+func (a *assembler) Reply() (*model.Reply, error) {
+	switch {
+	case !a.begun:
+		return nil, endpoint.Unusable("the endpoint's answer has no reply in it")
+	case a.stop == "":
+		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
+	}
+	var text, reasoning strings.Builder
+	r := &model.Reply{Finish: finish(a.stop), Model: a.model, Usage: a.usage.total()}
+	for _, b := range a.blocks {
+		switch b.Type {
+		case blockText:
+			text.WriteString(b.text.String())
+		case blockThinking:
+			reasoning.WriteString(b.text.String())
+		case blockToolUse:
+			r.Calls = append(r.Calls, annotator.ToolCall{ID: b.ID, Name: b.Name, Arguments: b.arguments()})
+		}
+	}
+	r.Text, r.Reasoning = text.String(), reasoning.String()
+	return r, nil
+}
+
+// arguments come in pieces, and only where there are none as the input that the block began with: that is an empty object
+// while a stream goes on.
+func (b *blockBuilder) arguments() string {
+	if b.text.Len() > 0 {
+		return b.text.String()
+	}
+	return string(b.Input)
+}
+
+// finish gives a reason to stop the name that it has among chat completions. One that is not known stays as it is.
+func finish(reason string) string {
+	switch reason {
+	case "end_turn", "stop_sequence":
+		return "stop"
+	case "max_tokens", "model_context_window_exceeded":
+		return "length"
+	case "tool_use":
+		return "tool_calls"
+	case "refusal":
+		return "content_filter"
+	}
+	return reason
+}

@@ -1,0 +1,110 @@
+package anthropic_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/endpoint"
+	"annotator/model/scripted"
+)
+
+// TestHeader sends the key where Anthropic wants it, and to other servers where those want it, too.
+func TestHeader(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]http.Header{
+		"https://api.anthropic.com/v1/messages": {"X-Api-Key": {"canary-key"}},
+		"http://localhost:8000/v1":              {"X-Api-Key": {"canary-key"}, "Authorization": {"Bearer canary-key"}},
+	} {
+		var got sent
+		c := newClient(t, endpoint.Options{BaseURL: base, Key: "canary-key", HTTP: record(&got, `{"content":[],"stop_reason":"end_turn"}`)})
+		if _, err := c.Complete(t.Context(), &model.Request{}); err != nil {
+			t.Fatal(err)
+		}
+		want.Set("Anthropic-Version", "2023-06-01")
+		want.Set("Accept", "application/json")
+		want.Set("Content-Type", "application/json")
+		if diff := cmp.Diff(want, got.header); diff != "" {
+			t.Errorf("%s: %s", base, diff)
+		}
+		if want := strings.TrimSuffix(base, "/messages") + "/messages"; got.url != want {
+			t.Errorf("asked %q, want %q", got.url, want)
+		}
+	}
+	var got sent
+	c := newClient(t, endpoint.Options{HTTP: record(&got, `{"data":[]}`)})
+	if _, err := c.Models(t.Context()); err != nil || got.header.Get("X-Api-Key") != "" || got.header.Get("Anthropic-Version") == "" {
+		t.Errorf("without a key: %v, %v", got.header, err)
+	}
+}
+
+func TestModels(t *testing.T) {
+	t.Parallel()
+	const list = `{"data":[{"type":"model","id":"claude","display_name":"Claude","max_input_tokens":200000},
+		{"id":"vllm","max_model_len":4096},{"id":"silent","max_input_tokens":null}],"has_more":false}`
+	got, err := newClient(t, endpoint.Options{HTTP: respond(200, "application/json", list)}).Models(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []model.Model{{ID: "claude", MaxContext: 200_000}, {ID: "vllm", MaxContext: 4096}, {ID: "silent"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	_, err = newClient(t, endpoint.Options{HTTP: respond(200, "", `{}`)}).Models(t.Context())
+	if f := fault(t, nil, err); f.Kind != annotator.Malformed {
+		t.Errorf("no list is %q", f.Kind)
+	}
+}
+
+func TestCountTokens(t *testing.T) {
+	t.Parallel()
+	server := scripted.Start(t, scripted.Options{})
+	c := newClient(t, endpoint.Options{BaseURL: server.Endpoint()})
+	text := strings.Repeat("dawn", 100)
+	if n, err := c.CountTokens(t.Context(), "scripted", text); err != nil || n < 100 || n > 110 {
+		t.Errorf("counted %d, %v", n, err)
+	}
+	_, err := newClient(t, endpoint.Options{HTTP: respond(200, "", `{}`)}).CountTokens(t.Context(), "m", "x")
+	if f := fault(t, nil, err); f.Kind != annotator.Malformed {
+		t.Errorf("no count is %q", f.Kind)
+	}
+}
+
+// TestAdapt leaves out what a model refuses, once it has said so.
+func TestAdapt(t *testing.T) {
+	t.Parallel()
+	var got sent
+	c := newClient(t, endpoint.Options{HTTP: record(&got, `{"content":[],"stop_reason":"end_turn"}`)})
+	request := &model.Request{Tools: []byte(`[{"name":"a"}]`), Choice: model.Choice{Mode: model.ChoiceRequired}}
+	refused := func(message string) *model.Fault {
+		return model.Classify(400, http.Header{}, []byte(`{"type":"error","error":{"type":"invalid_request_error","message":`+quote(message)+`}}`))
+	}
+	for _, step := range []struct {
+		message  string
+		learns   bool
+		then     string
+		thenGone string
+	}{
+		{"messages: text content blocks must be non-empty", false, `"temperature"`, ""},
+		{"`temperature` is deprecated for this model.", true, `"type":"any"`, `"temperature"`},
+		{"`temperature` is deprecated for this model.", false, `"type":"any"`, `"temperature"`},
+		{"Thinking may not be enabled when tool_choice forces tool use.", true, `"type":"auto"`, `"any"`},
+	} {
+		if said := c.Adapt(refused(step.message)); (said != "") != step.learns {
+			t.Errorf("%s teaches %q", step.message, said)
+		}
+		if _, err := c.Complete(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		if body := string(got.body); !strings.Contains(body, step.then) || step.thenGone != "" && strings.Contains(body, step.thenGone) {
+			t.Errorf("after %q: %s", step.message, body)
+		}
+	}
+	if said := c.Adapt(&model.Fault{Status: 500, Message: "tool_choice and thinking"}); said != "" {
+		t.Errorf("a fault of the server's teaches %q", said)
+	}
+}

@@ -1,0 +1,123 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"annotator"
+	"annotator/model/endpoint"
+)
+
+// message is one message as it is sent. Content stands last and is never empty, so that an encoded history ends with
+// endOfHistory: markEnd relies on it.
+type message struct {
+	Role    annotator.Role `json:"role"`
+	Content []block        `json:"content"`
+}
+
+// block is a piece of a message, or the system prompt. Its type decides which of the fields it has.
+type block struct {
+	Type         string          `json:"type"`
+	Text         string          `json:"text,omitempty"`
+	ID           string          `json:"id,omitempty"`
+	Name         string          `json:"name,omitempty"`
+	Input        json.RawMessage `json:"input,omitempty"`
+	ToolUseID    string          `json:"tool_use_id,omitempty"`
+	Content      string          `json:"content,omitempty"`
+	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+}
+
+const (
+	blockText       = "text"
+	blockToolUse    = "tool_use"
+	blockToolResult = "tool_result"
+	blockThinking   = "thinking"
+)
+
+// cacheControl marks the end of what the server is to keep for the next request.
+type cacheControl struct {
+	Type string `json:"type"`
+}
+
+func breakpoint() *cacheControl { return &cacheControl{Type: "ephemeral"} }
+
+type tool struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+}
+
+// encodeTools puts a breakpoint behind the tools: a system prompt that changes leaves them in the cache.
+func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+	wire := make([]tool, len(tools))
+	for i, t := range tools {
+		wire[i] = tool{Name: t.Name, Description: t.Description, InputSchema: t.Schema}
+	}
+	wire[len(wire)-1].CacheControl = breakpoint()
+	return endpoint.Marshal(wire)
+}
+
+func encodeMessages(group []annotator.Message) ([]byte, error) {
+	var parts [][]byte
+	for len(group) > 0 {
+		n := results(group)
+		part, err := endpoint.Marshal(newMessage(group[:n]))
+		if err != nil {
+			return nil, err
+		}
+		parts, group = append(parts, part), group[n:]
+	}
+	return bytes.Join(parts, []byte(",")), nil
+}
+
+// results counts the messages that make one here: the results of all tools that a reply has called are told by the user, at
+// once. Any other message stands alone.
+func results(group []annotator.Message) int {
+	n := 1
+	if group[0].Role != annotator.RoleTool {
+		return n
+	}
+	for n < len(group) && group[n].Role == annotator.RoleTool {
+		n++
+	}
+	return n
+}
+
+func newMessage(group []annotator.Message) message {
+	m := message{Role: annotator.RoleUser}
+	for i := range group {
+		m.add(&group[i])
+	}
+	if len(m.Content) == 0 {
+		m.Content = []block{{Type: blockText, Text: wordless}}
+	}
+	return m
+}
+
+// wordless stands for a text without words, which is refused.
+const wordless = "(no text)"
+
+func (m *message) add(said *annotator.Message) {
+	if said.Role == annotator.RoleTool {
+		result := block{Type: blockToolResult, ToolUseID: said.ToolCallID}
+		if !blank(said.Content) {
+			result.Content = said.Content
+		}
+		m.Content = append(m.Content, result)
+		return
+	}
+	if said.Role == annotator.RoleAssistant {
+		m.Role = annotator.RoleAssistant
+	}
+	if !blank(said.Content) {
+		m.Content = append(m.Content, block{Type: blockText, Text: said.Content})
+	}
+	for _, call := range said.ToolCalls {
+		input := json.RawMessage(endpoint.ToolArguments(call.Arguments))
+		m.Content = append(m.Content, block{Type: blockToolUse, ID: call.ID, Name: endpoint.ToolName(call.Name), Input: input})
+	}
+}
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }

@@ -1,0 +1,105 @@
+package anthropic
+
+import (
+	"bytes"
+
+	"annotator/model"
+	"annotator/model/endpoint"
+)
+
+// Limits of the API.
+const (
+	mostTemperature  = 1.0
+	defaultMaxTokens = 4096 // it wants to be told one
+)
+
+// settings are what stands behind the messages, in this order.
+type settings struct {
+	ToolChoice  *toolChoice `json:"tool_choice,omitempty"`
+	MaxTokens   int         `json:"max_tokens"`
+	Temperature *float64    `json:"temperature,omitempty"`
+	Stream      bool        `json:"stream"`
+}
+
+type toolChoice struct {
+	Type string `json:"type"`
+	Name string `json:"name,omitempty"`
+}
+
+// encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
+func encodeRequest(r *model.Request, w want) (endpoint.Segments, error) {
+	head, err := encodeHead(r)
+	if err != nil {
+		return nil, err
+	}
+	tail, err := endpoint.Marshal(newSettings(r, w))
+	if err != nil {
+		return nil, err
+	}
+	tail[0] = ',' // it goes on in the object that the head opened
+	body := endpoint.Segments{head}
+	if len(r.Tools) > 0 {
+		body = append(body, []byte(`,"tools":`), r.Tools)
+	}
+	body = append(body, []byte(`,"messages":[`))
+	return append(append(body, markEnd(r.History)...), []byte(`]`), tail), nil
+}
+
+// encodeHead renders what stands before the tools: they come first in the prompt wherever they stand.
+func encodeHead(r *model.Request) ([]byte, error) {
+	head := struct {
+		Model  string  `json:"model"`
+		System []block `json:"system,omitempty"`
+	}{Model: r.Model}
+	if !blank(r.System) {
+		head.System = []block{{Type: blockText, Text: r.System, CacheControl: breakpoint()}}
+	}
+	encoded, err := endpoint.Marshal(head)
+	if err != nil {
+		return nil, err
+	}
+	return encoded[:len(encoded)-1], nil // the object goes on
+}
+
+// endOfHistory is what an encoded message ends with: its last block, the list of blocks, and the message.
+const endOfHistory = `}]}`
+
+// markEnd puts a breakpoint into the last block of the history, in between its bytes.
+func markEnd(history []byte) endpoint.Segments {
+	body, found := bytes.CutSuffix(history, []byte(endOfHistory))
+	if !found {
+		return endpoint.Segments{history}
+	}
+	return endpoint.Segments{body, []byte(`,"cache_control":{"type":"ephemeral"}` + endOfHistory)}
+}
+
+func newSettings(r *model.Request, w want) settings {
+	s := settings{MaxTokens: r.MaxTokens, Stream: r.Stream}
+	if s.MaxTokens <= 0 {
+		s.MaxTokens = defaultMaxTokens
+	}
+	if !w.noTemperature {
+		temperature := min(r.Temperature, mostTemperature)
+		s.Temperature = &temperature
+	}
+	if len(r.Tools) > 0 {
+		s.ToolChoice = newToolChoice(&r.Choice)
+		if w.noForce && r.Choice.Mode == model.ChoiceRequired {
+			s.ToolChoice = &toolChoice{Type: "auto"}
+		}
+	}
+	return s
+}
+
+// newToolChoice says what the API can say of a choice: all tools, none, any, or one by name.
+func newToolChoice(c *model.Choice) *toolChoice {
+	switch {
+	case c.Mode == model.ChoiceNone:
+		return &toolChoice{Type: "none"}
+	case c.Mode == model.ChoiceRequired && len(c.Allowed) == 1:
+		return &toolChoice{Type: "tool", Name: c.Allowed[0]}
+	case c.Mode == model.ChoiceRequired:
+		return &toolChoice{Type: "any"}
+	}
+	return &toolChoice{Type: "auto"}
+}

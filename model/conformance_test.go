@@ -1,0 +1,296 @@
+package model_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/scripted"
+)
+
+// groups are a conversation in the groups that a run encodes it in: a message, or the results of a reply's calls.
+func groups() *rapid.Generator[[][]annotator.Message] {
+	return rapid.Custom(func(t *rapid.T) (all [][]annotator.Message) {
+		for range rapid.IntRange(1, 4).Draw(t, "turns") {
+			all = append(all, []annotator.Message{{Role: annotator.RoleUser, Content: rapid.String().Draw(t, "user")}})
+			m := annotator.Message{Role: annotator.RoleAssistant, Content: rapid.String().Draw(t, "assistant"), Reasoning: "hm"}
+			m.ToolCalls = rapid.SliceOfN(calls(), 0, 3).Draw(t, "calls")
+			all = append(all, []annotator.Message{m})
+			var results []annotator.Message
+			for _, c := range m.ToolCalls {
+				results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: c.ID, Tool: c.Name, Content: rapid.String().Draw(t, "result")})
+			}
+			if results != nil {
+				all = append(all, results)
+			}
+		}
+		return all
+	})
+}
+
+// calls have arguments that any wire brings as they are, whether it takes them for text or for an object.
+func calls() *rapid.Generator[annotator.ToolCall] {
+	return rapid.Custom(func(t *rapid.T) annotator.ToolCall {
+		var arguments bytes.Buffer
+		e := json.NewEncoder(&arguments)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(map[string]string{"q": rapid.String().Draw(t, "q")}); err != nil {
+			t.Fatal(err)
+		}
+		return annotator.ToolCall{
+			ID:        rapid.StringMatching(`[a-zA-Z0-9]{9}`).Draw(t, "id"),
+			Name:      rapid.StringMatching(`[a-z][a-z_]{0,11}`).Draw(t, "name"),
+			Arguments: strings.TrimSpace(arguments.String()),
+		}
+	})
+}
+
+// onlyGrows: a conversation encoded in groups, one behind the other, is the same bytes whenever it is encoded, and JSON.
+func onlyGrows(t *testing.T, w wire) {
+	c, again := w.answered(t, nil), w.answered(t, nil)
+	rapid.Check(t, func(t *rapid.T) {
+		var joined []byte
+		for i, group := range groups().Draw(t, "groups") {
+			encoded, err := c.Encode(group)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if second, _ := again.Encode(slices.Clone(group)); !bytes.Equal(encoded, second) {
+				t.Fatalf("%s\nis another time\n%s", encoded, second)
+			}
+			if i > 0 {
+				joined = append(joined, ',')
+			}
+			joined = append(joined, encoded...)
+		}
+		if list := fmt.Sprintf("[%s]", joined); !json.Valid([]byte(list)) {
+			t.Fatalf("no list: %s", list)
+		}
+	})
+}
+
+// encodesTools: the words are as they were written, no tools are nothing, and a schema must be one.
+func encodesTools(t *testing.T, w wire) {
+	tools, err := w.answered(t, nil).EncodeTools([]annotator.ToolDefinition{searchTool, readTool})
+	if err != nil || !json.Valid(tools) || !bytes.Contains(tools, []byte("Finds <names> & more.")) {
+		t.Errorf("%s, %v", tools, err)
+	}
+	if none, err := w.answered(t, nil).EncodeTools(nil); none != nil || err != nil {
+		t.Errorf("no tools give %q, %v", none, err)
+	}
+	if _, err := w.answered(t, nil).EncodeTools([]annotator.ToolDefinition{{Name: "a", Schema: []byte(`{`)}}); err == nil {
+		t.Error("a broken schema is taken")
+	}
+}
+
+// streamedIsUnstreamed: one reply, however it comes, and what the model said.
+func streamedIsUnstreamed(t *testing.T, w wire) {
+	var next scripted.Reply
+	server := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply { return next }})
+	c := w.connect(t, server)
+	rapid.Check(t, func(t *rapid.T) {
+		next = scripted.Reply{
+			Text: rapid.String().Draw(t, "text"), Reasoning: rapid.String().Draw(t, "reasoning"),
+			ToolCalls: rapid.SliceOfN(calls(), 0, 3).Draw(t, "calls"),
+			Usage:     &annotator.Usage{Prompt: 1000, Cached: 900, Completion: rapid.IntRange(1, 99).Draw(t, "completion")},
+		}
+		want := &model.Reply{
+			Text: next.Text, Reasoning: next.Reasoning, Calls: next.ToolCalls, Finish: "stop", Model: "scripted",
+			Usage: annotator.Usage{Prompt: 1000, Cached: 900, Completion: next.Usage.Completion, Exact: true},
+		}
+		if len(next.ToolCalls) > 0 {
+			want.Finish = "tool_calls"
+		}
+		for _, stream := range []bool{true, false} {
+			got, err := ask(t.Context(), c, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, unmeasured, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("stream %v: %s", stream, diff)
+			}
+			if len(got.Raw) == 0 || got.Duration < got.FirstByte {
+				t.Fatalf("not measured: %+v", got)
+			}
+		}
+	})
+}
+
+// conversation talks with a server that is as strict as the strictest template: every request goes on from the bytes of the one
+// before, the server reads what was said, and finds nearly all of it in its cache.
+func conversation(t *testing.T, w wire) {
+	server := scripted.Start(t, scripted.Options{Strict: true, Keep: true, Script: searchTwice})
+	c := newTalk(t, w.connect(t, server), searchTool, readTool)
+	var last *model.Reply
+	for turn := range 5 {
+		c.user(t, strings.Repeat("a <scene> & more ", 50))
+		for range 2 {
+			last = c.complete(t, turn%2 == 0)
+			c.answer(t, last, func(i int) string { return fmt.Sprintf("call%04d%d", turn, i) })
+		}
+	}
+	if v := server.Violations(); len(v) > 0 {
+		t.Errorf("the template refuses: %+v", v)
+	}
+	if u := last.Usage; !u.Exact || u.Prompt-u.Cached > 64 {
+		t.Errorf("the last request was not in the cache: %+v", u)
+	}
+	requests := server.Requests()
+	checkRead(t, c, requests[len(requests)-1].Messages)
+	var before []byte
+	for i, r := range requests {
+		if !bytes.HasPrefix(r.Body, before) {
+			t.Fatalf("request %d does not begin with the messages of the one before", i+1)
+		}
+		at := bytes.LastIndex(r.Body, []byte("a <scene> & more "))
+		before = r.Body[:at]
+	}
+}
+
+// searchTwice calls two tools at once, and answers when it has their results.
+func searchTwice(r scripted.Request) scripted.Reply {
+	if r.Messages[len(r.Messages)-1].Role == annotator.RoleTool {
+		return scripted.Reply{Text: "done"}
+	}
+	return scripted.Reply{Text: "let me see", Reasoning: "hm", ToolCalls: []annotator.ToolCall{
+		{Name: "search", Arguments: `{"q":"<x> & y"}`}, {Name: "read", Arguments: `{"id":1}`},
+	}}
+}
+
+// checkRead compares what was said with what the server read of it: all but the thinking, the names of tools beside their results, and the last reply, which is not sent yet.
+func checkRead(t *testing.T, c *talk, read []scripted.Message) {
+	t.Helper()
+	want := []annotator.Message{{Role: annotator.RoleSystem, Content: "You keep a codex."}}
+	want = append(want, c.sent[:len(c.sent)-1]...)
+	var got []annotator.Message
+	for i := range read {
+		got = append(got, read[i].Message)
+	}
+	ignored := cmpopts.IgnoreFields(annotator.Message{}, "Reasoning", "Tool")
+	if diff := cmp.Diff(want, got, ignored, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// settings arrive as they are set.
+func settings(t *testing.T, w wire) {
+	server := scripted.Start(t, scripted.Options{Keep: true})
+	c := newTalk(t, w.connect(t, server))
+	c.user(t, "hi")
+	r := c.request(false)
+	r.MaxTokens, r.Temperature, r.Seed = 77, 0.25, 12
+	if _, err := c.client.Complete(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	got := server.Requests()[0]
+	if got.Model != "scripted" || got.MaxTokens != 77 || got.Stream || string(got.Params["temperature"]) != "0.25" {
+		t.Errorf("%+v", got)
+	}
+	if w.seeds && string(got.Params["seed"]) != "12" {
+		t.Errorf("the seed is %s", got.Params["seed"])
+	}
+	r.Temperature, r.Seed = 0, 0
+	if _, err := c.client.Complete(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if got := server.Requests()[1].Params; string(got["temperature"]) != "0" || got["seed"] != nil {
+		t.Errorf("none set: temperature %s, seed %s", got["temperature"], got["seed"])
+	}
+}
+
+// choosesTools: the list stays whatever is chosen, and the choice stands beside it.
+func choosesTools(t *testing.T, w wire) {
+	server := scripted.Start(t, scripted.Options{Keep: true, Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: "x"} }})
+	c := newTalk(t, w.connect(t, server), searchTool, readTool)
+	c.user(t, "hi")
+	both := []string{"search", "read"}
+	tests := []struct {
+		choice model.Choice
+		want   string // in the form of chat completions
+		loose  string // of a wire that cannot say it
+	}{
+		{model.Choice{}, `"auto"`, ""},
+		{model.Choice{Mode: model.ChoiceNone}, `"none"`, ""},
+		{model.Choice{Mode: model.ChoiceRequired}, `"required"`, ""},
+		{model.Choice{Mode: model.ChoiceRequired, Allowed: both[:1]}, `{"type":"function","function":{"name":"search"}}`, ""},
+		{model.Choice{Mode: model.ChoiceRequired, Allowed: both}, allowed("required", both), `"required"`},
+		{model.Choice{Allowed: both[:1]}, allowed("auto", both[:1]), `"auto"`},
+	}
+	for i, test := range tests {
+		r := c.request(true)
+		r.Choice = test.choice
+		if _, err := c.client.Complete(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		got := server.Requests()[i]
+		var want, is any
+		if test.loose != "" && !w.allows {
+			test.want = test.loose
+		}
+		_ = json.Unmarshal([]byte(test.want), &want)
+		_ = json.Unmarshal([]byte(got.ToolChoice), &is)
+		if diff := cmp.Diff(want, is); diff != "" {
+			t.Errorf("%+v: %s", test.choice, diff)
+		}
+		if len(got.Tools) != 2 || got.Tools[0].Name != "search" || got.Tools[1].Name != "read" || got.Tools[0].Description != searchTool.Description {
+			t.Errorf("%+v: the tools are %+v", test.choice, got.Tools)
+		}
+	}
+}
+
+func allowed(mode string, names []string) string {
+	var tools []string
+	for _, name := range names {
+		tools = append(tools, `{"type":"function","function":{"name":"`+name+`"}}`)
+	}
+	return `{"type":"allowed_tools","allowed_tools":{"mode":"` + mode + `","tools":[` + strings.Join(tools, ",") + `]}}`
+}
+
+// countsCached: the server's account is read, with what of the prompt it had in its cache.
+func countsCached(t *testing.T, w wire) {
+	server := scripted.Start(t, scripted.Options{})
+	c := newTalk(t, w.connect(t, server))
+	c.user(t, repeat("a scene ", 4000))
+	for _, stream := range []bool{true, false} {
+		first, second := c.complete(t, stream).Usage, c.complete(t, stream).Usage
+		if !second.Exact || second.Prompt != first.Prompt || second.Completion != first.Completion || second.Prompt-second.Cached > 32 || second.Cached > second.Prompt {
+			t.Errorf("stream %v: %+v after %+v", stream, second, first)
+		}
+	}
+}
+
+// tellsWhatIsHeard counts up to the length of the answer, while it comes.
+func tellsWhatIsHeard(t *testing.T, w wire) {
+	server := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: repeat("Dawn. ", 900)} }})
+	c := newTalk(t, w.connect(t, server))
+	c.user(t, "hi")
+	for _, stream := range []bool{true, false} {
+		var heard []int
+		r := c.request(stream)
+		r.Heard = func(bytes int) { heard = append(heard, bytes) }
+		reply, err := c.client.Complete(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stream != (len(heard) > 0) || !slices.IsSorted(heard) || stream && heard[len(heard)-1] < len(reply.Raw) {
+			t.Errorf("stream %v: heard %v of %d bytes", stream, heard, len(reply.Raw))
+		}
+	}
+}
+
+func listsModels(t *testing.T, w wire) {
+	server := scripted.Start(t, scripted.Options{Model: "prose", MaxModelLen: 9000})
+	got, err := w.connect(t, server).Models(t.Context())
+	if err != nil || len(got) != 1 || got[0].ID != "prose" || got[0].MaxContext != 9000 && got[0].MaxContext != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

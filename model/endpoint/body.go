@@ -1,0 +1,73 @@
+package endpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/model"
+)
+
+// Segments are the bytes of a body in several pieces, so that a long history need not be copied to stand between others.
+type Segments [][]byte
+
+func (s Segments) size() (n int64) {
+	for _, piece := range s {
+		n += int64(len(piece))
+	}
+	return n
+}
+
+func (s Segments) open() (io.ReadCloser, error) {
+	pieces := net.Buffers(slices.Clone(s)) // to read them uses them up
+	return io.NopCloser(&pieces), nil
+}
+
+// Marshal renders JSON without escaping <, > and &, which would make a token of story text into several. The error is a
+// *model.Fault of kind annotator.Misused.
+func Marshal(v any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, Unsendable(err)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// Unsendable is the fault of a request that cannot be written.
+func Unsendable(err error) *model.Fault {
+	err = fmt.Errorf("encode for the endpoint: %w", err)
+	return &model.Fault{Kind: annotator.Misused, Message: err.Error(), Err: err}
+}
+
+// ToolArguments returns arguments that can be sent back: servers parse them, and fail on anything but an object. An object
+// is sent as the model wrote it, so that the server finds it in its cache.
+func ToolArguments(written string) string {
+	if strings.HasPrefix(strings.TrimLeft(written, " \t\r\n"), "{") && json.Valid([]byte(written)) {
+		return written
+	}
+	return "{}"
+}
+
+// toolNameLimit is how long a name may be for OpenAI and Gemini, in bytes.
+const toolNameLimit = 64
+
+// ToolName returns a name that can be sent back, for a model may call a tool that nobody has and no server takes.
+func ToolName(written string) string {
+	name := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, written)
+	if name == "" {
+		return "_"
+	}
+	return name[:min(len(name), toolNameLimit)]
+}

@@ -1,0 +1,133 @@
+// Package endpoint is what every wire needs below its own form of messages: it sends a body of bytes to an address and reads
+// the answer to its end, be it one object or a stream of events. Here are the limits on an answer's size and silence, the
+// secrecy of the key, and the one way in which a failed call becomes a *model.Fault.
+//
+// A wire adds a renderer, which writes the body, and an Assembler, which puts the reply together.
+package endpoint
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"annotator"
+	"annotator/model"
+)
+
+// Options say where the endpoint is and how long to wait for it.
+type Options struct {
+	BaseURL string // with its version, as in http://localhost:8000/v1
+	Key     string // empty for none
+
+	// HTTP carries the requests; nil for a transport of the client's own. It must not follow redirects.
+	HTTP http.RoundTripper
+
+	// FirstByte is how long the endpoint may be silent before the first byte of an answer's body, for it reads the whole
+	// prompt first, and without streaming generates the whole reply. 10 minutes where 0.
+	FirstByte time.Duration
+
+	// Idle is how long it may be silent between two pieces of the body. 2 minutes where 0.
+	Idle time.Duration
+
+	Now func() time.Time // for measuring; time.Now where nil
+}
+
+const (
+	defaultFirstByte = 10 * time.Minute
+	defaultIdle      = 2 * time.Minute
+)
+
+// API is what the servers of one wire have in common.
+type API struct {
+	Example string // a base URL, for advice
+	Suffix  string // what users paste behind a base URL, as "/chat/completions"
+
+	// Header returns what every request carries. The key is empty where there is none.
+	Header func(key string) http.Header
+}
+
+// Bearer is the Header of an API that wants its key as a bearer token.
+func Bearer(key string) http.Header {
+	if key == "" {
+		return nil
+	}
+	return http.Header{"Authorization": {"Bearer " + key}}
+}
+
+// Client sends calls to one endpoint. It may be used by many goroutines at once.
+type Client struct {
+	base      string
+	header    http.Header
+	key       secret
+	transport http.RoundTripper
+	firstByte time.Duration
+	idle      time.Duration
+	now       func() time.Time
+}
+
+// New returns a client. The error, of kind annotator.Misused, tells what is wrong with address or key, and shows neither.
+func New(o Options, api API) (*Client, error) {
+	base, err := parseBase(o.BaseURL, &api)
+	if err != nil {
+		return nil, err
+	}
+	key := strings.TrimSpace(o.Key)
+	if strings.ContainsFunc(key, isControl) {
+		return nil, annotator.Errorf(annotator.Misused, "the API key holds control characters").
+			WithAdvice("set ANNOTATOR_API_KEY to the key alone")
+	}
+	c := &Client{base: base, header: api.Header(key), key: secret(key), transport: o.HTTP, now: o.Now}
+	c.firstByte = cmp.Or(o.FirstByte, defaultFirstByte)
+	c.idle = cmp.Or(o.Idle, defaultIdle)
+	if c.transport == nil {
+		c.transport = newTransport()
+	}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	return c, nil
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// BaseURL returns the address that the paths of the API stand behind, without a slash at its end.
+func (c *Client) BaseURL() string { return c.base }
+
+// Close closes connections that are not in use.
+func (c *Client) Close() {
+	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// Call is one request: a POST of its body, or a GET where it has none.
+type Call struct {
+	URL    string
+	Body   Segments
+	Stream bool            // an answer in events is wished for
+	Heard  func(bytes int) // as in model.Request; nil where nobody listens
+}
+
+// Complete sends a call and has the answer put together. A failure is a *model.Fault.
+func (c *Client) Complete(ctx context.Context, call *Call, a Assembler) (*model.Reply, error) {
+	x := c.begin(ctx, call)
+	defer x.end()
+	reply, err := x.complete(a)
+	if err != nil {
+		return nil, x.fault(err)
+	}
+	return reply, nil
+}
+
+// Fetch sends a call and gives the whole body of its answer to read. What read returns is taken as what an Assembler
+// returns. A failure is a *model.Fault.
+func (c *Client) Fetch(ctx context.Context, call *Call, read func(body []byte) error) error {
+	x := c.begin(ctx, call)
+	defer x.end()
+	if err := x.fetch(read); err != nil {
+		return x.fault(err)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package endpoint
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"annotator"
+	"annotator/model"
+)
+
+// watch ends a call when nothing has come for too long: the context ends, and with it the connection.
+type watch struct {
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	idle   time.Duration
+	begun  bool // the first byte has come
+}
+
+func newWatch(ctx context.Context, first, idle time.Duration) (context.Context, *watch) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(first, func() {
+		cancel(silence(fmt.Sprintf("the endpoint sent nothing for %s", first)))
+	})
+	return ctx, &watch{cancel: cancel, timer: timer, idle: idle}
+}
+
+// heard notes that something has come.
+func (w *watch) heard() {
+	if w.begun {
+		w.timer.Reset(w.idle)
+		return
+	}
+	w.begun = true
+	w.timer.Stop()
+	w.timer = time.AfterFunc(w.idle, func() {
+		w.cancel(silence(fmt.Sprintf("the endpoint stopped in the middle of its answer for %s", w.idle)))
+	})
+}
+
+// within leaves so much time for all that follows.
+func (w *watch) within(d time.Duration) { w.timer.Reset(min(d, w.idle)) }
+
+func (w *watch) stop() {
+	w.timer.Stop()
+	w.cancel(nil)
+}
+
+func silence(message string) *model.Fault {
+	return &model.Fault{Kind: annotator.Transient, Message: message}
+}

@@ -1,0 +1,184 @@
+package gemini
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/endpoint"
+)
+
+// chunk is an event of a stream, or a whole reply: they have one form.
+type chunk struct {
+	Candidates []candidate `json:"candidates"`
+	Feedback   struct {
+		BlockReason string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	Usage json.RawMessage `json:"usageMetadata"`
+	Model string          `json:"modelVersion"`
+	Error json.RawMessage `json:"error"`
+}
+
+type candidate struct {
+	Index   int `json:"index"`
+	Content struct {
+		Parts []piece `json:"parts"`
+	} `json:"content"`
+	Finish  string `json:"finishReason"`
+	Message string `json:"finishMessage"`
+}
+
+// piece is a part of a reply: what is neither text nor a call has no meaning here. A call is never cut into pieces.
+type piece struct {
+	Text    string `json:"text"`
+	Thought bool   `json:"thought"`
+	Call    *struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	} `json:"functionCall"`
+}
+
+// assembler puts a reply together from its chunks.
+type assembler struct {
+	text      strings.Builder
+	reasoning strings.Builder
+	reply     model.Reply
+	message   string // why it ended, in words
+}
+
+// Whole takes in a reply that came as one object, or as the array that a stream is without its events.
+func (a *assembler) Whole(body []byte) error {
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) != nil {
+		list = []json.RawMessage{body}
+	}
+	for _, data := range list {
+		if err := a.take(data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Event takes in an event of a stream. Nothing marks the last one, and servers were seen to give every chunk a reason to
+// finish: the end of the stream is the end of the reply.
+func (a *assembler) Event(_ string, data []byte) (end bool, err error) { return false, a.take(data) }
+
+func (a *assembler) take(data []byte) error {
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		return err
+	}
+	if len(c.Candidates) == 0 && model.CarriesError(data) {
+		return endpoint.Complaint(bytes.Clone(data))
+	}
+	a.reply.Model = cmp.Or(a.reply.Model, c.Model)
+	if u, ok := readUsage(c.Usage); ok {
+		a.reply.Usage = u
+	}
+	if c.Feedback.BlockReason != "" {
+		a.reply.Finish = finishFilter
+	}
+	for i := range c.Candidates {
+		if c.Candidates[i].Index == 0 {
+			a.choose(&c.Candidates[i])
+		}
+	}
+	return nil
+}
+
+func (a *assembler) choose(c *candidate) {
+	for i := range c.Content.Parts {
+		a.add(&c.Content.Parts[i])
+	}
+	a.reply.Finish = cmp.Or(c.Finish, a.reply.Finish)
+	a.message = cmp.Or(c.Message, a.message)
+}
+
+func (a *assembler) add(p *piece) {
+	switch {
+	case p.Call != nil:
+		call := annotator.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Arguments: written(p.Call.Args)}
+		a.reply.Calls = append(a.reply.Calls, call)
+	case p.Thought:
+		a.reasoning.WriteString(p.Text)
+	default:
+		a.text.WriteString(p.Text)
+	}
+}
+
+// written returns arguments as text, in one form whether the server indents them or not.
+func written(args json.RawMessage) string {
+	var compact bytes.Buffer
+	if len(args) == 0 || bytes.Equal(args, []byte("null")) || json.Compact(&compact, args) != nil {
+		return "{}" // a tool without parameters is called without arguments
+	}
+	return compact.String()
+}
+
+// Reply returns the whole, or a fault where the end of it is missing.
+func (a *assembler) Reply() (*model.Reply, error) {
+	if a.reply.Finish == "" {
+		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
+	}
+	if f := a.misspoken(); f != nil {
+		return nil, f
+	}
+	r := a.reply
+	r.Text, r.Reasoning, r.Finish = a.text.String(), a.reasoning.String(), finish(&a.reply)
+	return &r, nil
+}
+
+// misspoken is the fault of a reply that the server could not read, since the model did not write what makes a call.
+func (a *assembler) misspoken() *model.Fault {
+	switch a.reply.Finish {
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE":
+		f := endpoint.Unusable("the server could not read the model's reply: %s", cmp.Or(a.message, a.reply.Finish))
+		f.Code, f.Usage = a.reply.Finish, a.reply.Usage
+		return f
+	}
+	return nil
+}
+
+// finishFilter is the word of chat completions for a reply that was withheld.
+const finishFilter = "content_filter"
+
+// finish gives the server's word for why the reply ended in the words of chat completions. Others stay as they are.
+func finish(r *model.Reply) string {
+	switch r.Finish {
+	case "STOP":
+		if len(r.Calls) > 0 {
+			return "tool_calls"
+		}
+		return "stop"
+	case "MAX_TOKENS":
+		return "length"
+	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR":
+		return finishFilter
+	}
+	return r.Finish
+}
+
+// readUsage returns what a chunk reports; later chunks report more. An account that cannot be read is no reason to lose the
+// reply. What the model thinks is generated, and paid for, beside what it says.
+func readUsage(raw json.RawMessage) (annotator.Usage, bool) {
+	var u struct {
+		Prompt     int `json:"promptTokenCount"`
+		Cached     int `json:"cachedContentTokenCount"`
+		Candidates int `json:"candidatesTokenCount"`
+		Thoughts   int `json:"thoughtsTokenCount"`
+	}
+	if raw == nil || json.Unmarshal(raw, &u) != nil || u.Prompt <= 0 || u.Candidates < 0 || u.Thoughts < 0 {
+		return annotator.Usage{}, false
+	}
+	return annotator.Usage{
+		Prompt:     u.Prompt,
+		Cached:     min(max(u.Cached, 0), u.Prompt),
+		Completion: u.Candidates + u.Thoughts,
+		Exact:      true,
+	}, true
+}

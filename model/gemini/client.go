@@ -1,0 +1,138 @@
+// Package gemini speaks generateContent, as Google's Gemini API serves it.
+//
+// Google's module brings more code than the rest of the program; what is needed here is one request, one form of answer and a
+// list of models.
+package gemini
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/endpoint"
+)
+
+// Client is a model.Wire. It may be used by many goroutines at once.
+type Client struct{ *endpoint.Client }
+
+var (
+	_ model.Wire    = (*Client)(nil)
+	_ model.Counter = (*Client)(nil)
+)
+
+// New returns a client. The error, of kind annotator.Misused, tells what is wrong with address or key, and shows neither.
+func New(o endpoint.Options) (*Client, error) {
+	c, err := endpoint.New(o, endpoint.API{
+		Example: "https://generativelanguage.googleapis.com/v1beta",
+		Suffix:  "/models",
+		Header:  header,
+	})
+	return &Client{c}, err
+}
+
+// header has the key, which Google's examples show in the address: there it would stand in the log of every proxy.
+func header(key string) http.Header {
+	if key == "" {
+		return nil
+	}
+	return http.Header{"X-Goog-Api-Key": {key}}
+}
+
+// Complete sends a request and reads the whole reply. See model.Wire.
+func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
+	body, err := encodeRequest(r)
+	if err != nil {
+		return nil, err
+	}
+	call := endpoint.Call{URL: c.address(r.Model, "generateContent"), Body: body, Stream: r.Stream, Heard: r.Heard}
+	if r.Stream {
+		call.URL = c.address(r.Model, "streamGenerateContent") + "?alt=sse" // without it the chunks come as one array
+	}
+	return c.Client.Complete(ctx, &call, &assembler{})
+}
+
+// address returns where a method of a model is called. A name without a collection is one of the models.
+func (c *Client) address(name, method string) string {
+	if !strings.Contains(name, "/") {
+		name = modelsPrefix + name
+	}
+	return c.BaseURL() + (&url.URL{Path: "/" + name}).EscapedPath() + ":" + method
+}
+
+// modelsPrefix stands before the name of every model of the list.
+const modelsPrefix = "models/"
+
+// Models lists what the endpoint serves and can generate with. A failure is a *model.Fault.
+func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
+	var models []model.Model
+	call := endpoint.Call{URL: c.BaseURL() + "/models?pageSize=1000"} // the most that it gives at once, and more than there are
+	err := c.Fetch(ctx, &call, func(body []byte) (err error) {
+		models, err = readModels(body)
+		return err
+	})
+	return models, err
+}
+
+func readModels(body []byte) ([]model.Model, error) {
+	var list struct {
+		Models []struct {
+			Name       string   `json:"name"`
+			InputLimit int      `json:"inputTokenLimit"`
+			Methods    []string `json:"supportedGenerationMethods"`
+		} `json:"models"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil || list.Models == nil {
+		return nil, endpoint.Unusable("the endpoint sent what is no list of models")
+	}
+	models := []model.Model{}
+	for _, m := range list.Models {
+		if m.Methods == nil || slices.Contains(m.Methods, "generateContent") {
+			models = append(models, model.Model{ID: strings.TrimPrefix(m.Name, modelsPrefix), MaxContext: max(0, m.InputLimit)})
+		}
+	}
+	return models, nil
+}
+
+// CountTokens has the endpoint count a text. See model.Counter.
+func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error) {
+	contents, err := encodeContents([]annotator.Message{{Role: annotator.RoleUser, Content: text}})
+	if err != nil {
+		return 0, err
+	}
+	var counted struct {
+		Tokens *int `json:"totalTokens"`
+	}
+	call := endpoint.Call{
+		URL:  c.address(name, "countTokens"),
+		Body: endpoint.Segments{[]byte(`{"contents":[`), contents, []byte(`]}`)},
+	}
+	err = c.Fetch(ctx, &call, func(body []byte) error {
+		if err := json.Unmarshal(body, &counted); err != nil || counted.Tokens == nil || *counted.Tokens < 0 {
+			return endpoint.Unusable("the endpoint sent what is no number of tokens")
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return *counted.Tokens, nil
+}
+
+// Encode renders messages for a request's list. See model.Wire.
+//
+// A list alternates between the user, who speaks for the tools too, and the model. Reasoning is not sent back: a model goes
+// on from its own only by the signatures that came with it.
+func (*Client) Encode(group []annotator.Message) ([]byte, error) { return encodeContents(group) }
+
+// EncodeTools renders tools for a request. See model.Wire.
+func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+	if len(tools) == 0 {
+		return nil, nil
+	}
+	return encodeTools(tools)
+}

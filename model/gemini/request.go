@@ -1,0 +1,66 @@
+package gemini
+
+import (
+	"math"
+
+	"annotator/model"
+	"annotator/model/endpoint"
+)
+
+// settings are what stands behind the contents, in this order.
+type settings struct {
+	ToolConfig *toolConfig      `json:"toolConfig,omitempty"`
+	Generation generationConfig `json:"generationConfig"`
+}
+
+type toolConfig struct {
+	Calling callingConfig `json:"functionCallingConfig"`
+}
+
+type callingConfig struct {
+	Mode    string   `json:"mode"`
+	Allowed []string `json:"allowedFunctionNames,omitempty"`
+}
+
+type generationConfig struct {
+	MaxTokens   int     `json:"maxOutputTokens,omitempty"`
+	Temperature float64 `json:"temperature"`
+	Seed        int     `json:"seed,omitempty"`
+}
+
+// encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
+func encodeRequest(r *model.Request) (endpoint.Segments, error) {
+	body := endpoint.Segments{[]byte(`{`)}
+	if r.System != "" {
+		system, err := endpoint.Marshal(map[string]any{"parts": []part{{Text: r.System}}})
+		if err != nil {
+			return nil, err
+		}
+		body = append(body, []byte(`"systemInstruction":`), system, []byte(`,`))
+	}
+	s := settings{Generation: generationConfig{MaxTokens: r.MaxTokens, Temperature: r.Temperature, Seed: r.Seed & math.MaxInt32}}
+	if len(r.Tools) > 0 {
+		body = append(body, []byte(`"tools":`), r.Tools, []byte(`,`))
+		s.ToolConfig = &toolConfig{calling(&r.Choice)}
+	}
+	tail, err := endpoint.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	tail[0] = ',' // it goes on in the object that is open
+	return append(body, []byte(`"contents":[`), r.History, []byte(`]`), tail), nil
+}
+
+// calling says which tools may be called; all of them are shown whatever it says. A list of names goes with the modes that
+// hold the model to the schemas only.
+func calling(c *model.Choice) callingConfig {
+	switch {
+	case c.Mode == model.ChoiceNone, c.Allowed != nil && len(c.Allowed) == 0:
+		return callingConfig{Mode: "NONE"}
+	case c.Mode == model.ChoiceRequired:
+		return callingConfig{Mode: "ANY", Allowed: c.Allowed}
+	case c.Allowed != nil:
+		return callingConfig{Mode: "VALIDATED", Allowed: c.Allowed}
+	}
+	return callingConfig{Mode: "AUTO"}
+}

@@ -1,0 +1,195 @@
+package openai_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/openai"
+	"annotator/model/scripted"
+)
+
+// TestAdapt shows a client each complaint in the words of a server that makes it, and the request that follows.
+func TestAdapt(t *testing.T) {
+	t.Parallel()
+	const (
+		history = `{"role":"user","content":"hi"}`
+		tools   = `[{"type":"function"}]`
+		head    = `{"model":"m","messages":[`
+		system  = `{"role":"system","content":"s"},`
+		tail    = `"max_tokens":9,"temperature":0.4,"seed":7,"stream":true,"stream_options":{"include_usage":true}}`
+	)
+	named := `],"tools":` + tools + `,"tool_choice":{"type":"function","function":{"name":"f"}},`
+	tests := []struct {
+		name   string
+		status int
+		body   string
+		want   string
+	}{
+		{"no system role", 400, `{"object":"error","message":"System role not supported","code":400}`, head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
+		{"no system role, llama.cpp", 500, `{"error":{"code":500,"message":"Jinja Exception: System role not supported","type":"server_error"}}`, head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
+		{"no system role, o1-mini", 400, `{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","param":"messages[0].role","code":"unsupported_value"}}`, head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
+		{"max_completion_tokens", 400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, head + system + history + named + strings.Replace(tail, "max_tokens", "max_completion_tokens", 1)},
+		{"temperature", 400, `{"error":{"message":"Unsupported value: 'temperature' does not support 0.4 with this model. Only the default (1) value is supported.","param":"temperature","code":"unsupported_value"}}`, head + system + history + named + strings.Replace(tail, `"temperature":0.4,`, "", 1)},
+		{"stream_options", 400, `{"message":"[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted'}]","code":400,"object":"error"}`, head + system + history + named + strings.Replace(tail, `,"stream_options":{"include_usage":true}`, "", 1)},
+		{"seed", 422, `{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}`, head + system + history + named + strings.Replace(tail, `"seed":7,`, "", 1)},
+		{"a tool by name", 400, `{"error":"Invalid tool_choice type: 'object'. Supported string values: none, auto, required"}`, head + system + history + `],"tools":` + tools + `,"tool_choice":"required",` + tail},
+		{"tool_choice", 400, `{"error":{"message":"deepseek-reasoner does not support this tool_choice","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`, head + system + history + `],"tools":` + tools + `,` + tail},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var sent recorder
+			c := newClient(t, openai.Options{HTTP: &sent})
+			f := model.Classify(test.status, http.Header{}, []byte(test.body))
+			if c.Adapt(f) == "" {
+				t.Fatalf("%v teaches nothing", f)
+			}
+			if again := c.Adapt(f); again != "" {
+				t.Errorf("it is learned twice: %s", again)
+			}
+			_, err := c.Complete(t.Context(), &model.Request{
+				Model: "m", System: "s", History: []byte(history), Tools: []byte(tools), MaxTokens: 9, Temperature: 0.4, Seed: 7, Stream: true,
+				Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"f"}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, string(sent.body)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestNothingToAdapt: a fault that says nothing of the request's form changes nothing.
+func TestNothingToAdapt(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		status int
+		body   string
+	}{
+		{400, `{"error":{"message":"max_tokens is too large: 9. This model's maximum context length is 8 tokens"}}`},
+		{400, `{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}}`},
+		{400, `{"error":{"message":"The prompt exceeds what is not supported"}}`},
+		{401, `{"error":{"message":"Unknown key; the seed is not supported"}}`},
+		{404, `{"error":{"message":"temperature: unknown model"}}`},
+		{429, `{"error":{"message":"temperature not supported"}}`},
+		{500, `{"error":{"message":"boom"}}`},
+		{200, ``},
+	} {
+		c := newClient(t, openai.Options{})
+		if said := c.Adapt(model.Classify(test.status, http.Header{}, []byte(test.body))); said != "" {
+			t.Errorf("%s: %s", test.body, said)
+		}
+	}
+}
+
+// TestStrictTemplateIsMet talks with a server that knows no system role and wants roles to alternate, and learns both.
+func TestStrictTemplateIsMet(t *testing.T) {
+	t.Parallel()
+	server := scripted.Start(t, scripted.Options{Strict: true, Script: searchOnce, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+		if r.Messages[0].Role != annotator.RoleSystem {
+			return nil
+		}
+		return &scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported","code":400}}`}
+	}})
+	c := newClient(t, openai.Options{BaseURL: server.Endpoint()})
+	var history []byte
+	say := func(group ...annotator.Message) {
+		encoded, err := c.Encode(group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(history) > 0 {
+			history = append(history, ',')
+		}
+		history = append(history, encoded...)
+	}
+	say(annotator.Message{Role: annotator.RoleUser, Content: "a"})
+	say(annotator.Message{Role: annotator.RoleUser, Content: "b"})
+	say(annotator.Message{Role: annotator.RoleAssistant, ToolCalls: []annotator.ToolCall{call("a00000001", "f", "{}")}})
+	say(annotator.Message{Role: annotator.RoleTool, ToolCallID: "a00000001", Content: "none"})
+	say(annotator.Message{Role: annotator.RoleUser, Content: "go on"})
+	r := &model.Request{Model: "scripted", System: "s", History: history, MaxTokens: 100, Stream: true}
+	learned := 0
+	for {
+		reply, err := c.Complete(t.Context(), r)
+		if err == nil {
+			if reply.Text != "done" {
+				t.Errorf("the reply is %+v", reply)
+			}
+			break
+		}
+		if f := fault(t, reply, err); c.Adapt(f) == "" {
+			t.Fatalf("after %d lessons: %v", learned, f)
+		}
+		learned++
+	}
+	if learned != 2 {
+		t.Errorf("%d lessons", learned)
+	}
+}
+
+// TestAlternating checks that what alternates already is sent as it is, and that no words are lost where it does not.
+func TestAlternating(t *testing.T) {
+	t.Parallel()
+	var sent recorder
+	c := newClient(t, openai.Options{HTTP: &sent})
+	c.Adapt(&model.Fault{Kind: annotator.Misconfigured, Status: 400, Message: "Conversation roles must alternate user/assistant"})
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(messages(), 1, 8).Draw(t, "messages")
+		history, err := c.Encode(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		send := func(history []byte) (list []byte) {
+			if _, err := c.Complete(t.Context(), &model.Request{Model: "m", History: history}); err != nil {
+				t.Fatal(err)
+			}
+			list = bytes.TrimPrefix(sent.body, []byte(`{"model":"m","messages":[`))
+			list, _, _ = bytes.Cut(list, []byte(`],"temperature":`))
+			return list
+		}
+		first := send(history)
+		if again := send(first); !bytes.Equal(first, again) {
+			t.Fatalf("%s\nis sent as\n%s", first, again)
+		}
+		var merged []struct {
+			Role      annotator.Role
+			Content   string
+			ToolCalls []json.RawMessage `json:"tool_calls"`
+		}
+		if err := json.Unmarshal(append(append([]byte{'['}, first...), ']'), &merged); err != nil {
+			t.Fatal(err)
+		}
+		words, calls, before := "", 0, annotator.Role("")
+		for _, m := range merged {
+			if m.Role == before && m.Role == annotator.RoleUser {
+				t.Fatalf("two messages of the user: %s", first)
+			}
+			words, before, calls = words+m.Content, m.Role, calls+len(m.ToolCalls)
+		}
+		for _, m := range all {
+			calls -= len(m.ToolCalls)
+			rest, found := strings.CutPrefix(strings.TrimPrefix(words, "\n\n"), m.Content)
+			if !found {
+				rest, found = strings.CutPrefix(words, m.Content)
+			}
+			if !found {
+				t.Fatalf("%q is not in %s", m.Content, first)
+			}
+			words = rest
+		}
+		if calls != 0 {
+			t.Fatalf("%d calls too many", calls)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/endpoint"
+)
+
+// userPrefix is how a message of the user is encoded, up to its words.
+var userPrefix = []byte(`{"role":"user","content":"`)
+
+// encodeMessageList returns the beginning of a request up to the messages, the system prompt among it, and the messages.
+func encodeMessageList(r *model.Request, q *quirks) (head, history []byte, err error) {
+	name, err := endpoint.Marshal(r.Model)
+	if err != nil {
+		return nil, nil, err
+	}
+	head = append(append([]byte(`{"model":`), name...), `,"messages":[`...)
+	if history = r.History; q.has(oneOfARole) {
+		if history, err = alternate(history); err != nil {
+			return nil, nil, err
+		}
+	}
+	if r.System == "" {
+		return head, history, nil
+	}
+	if q.has(noSystem) {
+		return foldSystem(head, history, r.System)
+	}
+	system, err := encodeMessage(&annotator.Message{Role: annotator.RoleSystem, Content: r.System})
+	if err != nil {
+		return nil, nil, err
+	}
+	return precede(append(head, system...), history), history, nil
+}
+
+// precede adds the comma before what follows, if anything does.
+func precede(head, history []byte) []byte {
+	if len(history) > 0 {
+		head = append(head, ',')
+	}
+	return head
+}
+
+// foldSystem has the first message of the user begin with the system prompt: as bytes, so that the history stays as it is.
+func foldSystem(head, history []byte, system string) ([]byte, []byte, error) {
+	rest, begun := bytes.CutPrefix(history, userPrefix)
+	if begun {
+		system += "\n\n"
+	}
+	message, err := encodeMessage(&annotator.Message{Role: annotator.RoleUser, Content: system})
+	if err != nil {
+		return nil, nil, err
+	}
+	if !begun {
+		return precede(append(head, message...), history), history, nil
+	}
+	return append(head, bytes.TrimSuffix(message, []byte(`"}`))...), rest, nil
+}
+
+// alternate makes one message of several that follow each other in one role. Templates that insist do not see the results of
+// tools, so what the user says right behind them is added to the last.
+func alternate(history []byte) ([]byte, error) {
+	var all []message
+	if err := json.Unmarshal(append(append([]byte{'['}, history...), ']'), &all); err != nil {
+		return nil, endpoint.Unsendable(err)
+	}
+	merged := all[:0]
+	for _, m := range all {
+		if n := len(merged); n > 0 && joins(&merged[n-1], &m) {
+			merged[n-1].Content = join(merged[n-1].Content, m.Content)
+			merged[n-1].ToolCalls = m.ToolCalls
+			continue
+		}
+		merged = append(merged, m)
+	}
+	encoded, err := endpoint.Marshal(merged)
+	if err != nil {
+		return nil, err
+	}
+	return encoded[1 : len(encoded)-1], nil
+}
+
+// joins reports whether a message goes into the one before it.
+func joins(before, m *message) bool {
+	switch m.Role {
+	case annotator.RoleUser:
+		return before.Role == annotator.RoleUser || before.Role == annotator.RoleTool
+	case annotator.RoleAssistant:
+		return before.Role == annotator.RoleAssistant && len(before.ToolCalls) == 0
+	}
+	return false
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n\n" + b
+}

@@ -1,0 +1,114 @@
+package scripted
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"annotator"
+)
+
+// conversation is what a request of another wire says, before it is given the form of chat completions. That form is a pure
+// function of it, and grows at its end where the conversation does, so that the prefix cache sees one prompt whatever wire
+// it came over.
+type conversation struct {
+	model    string
+	messages []annotator.Message // the system prompt is the first, where there is one
+	tools    []annotator.ToolDefinition
+
+	choice  string   // auto, none or required; empty where the request does not choose
+	allowed []string // the tools that may be called; none: all
+
+	maxTokens   int
+	temperature json.RawMessage // as it came, as the seed
+	seed        json.RawMessage
+	stream      bool
+}
+
+type chatRequest struct {
+	Model         string          `json:"model,omitempty"`
+	Messages      []chatMessage   `json:"messages"`
+	Tools         []chatTool      `json:"tools,omitempty"`
+	ToolChoice    any             `json:"tool_choice,omitempty"`
+	MaxTokens     int             `json:"max_tokens,omitempty"`
+	Temperature   json.RawMessage `json:"temperature,omitempty"`
+	Seed          json.RawMessage `json:"seed,omitempty"`
+	Stream        bool            `json:"stream,omitempty"`
+	StreamOptions any             `json:"stream_options,omitempty"`
+}
+
+type chatMessage struct {
+	Role       annotator.Role `json:"role"`
+	Content    string         `json:"content"`
+	Reasoning  string         `json:"reasoning,omitempty"`
+	ToolCalls  []callDelta    `json:"tool_calls,omitempty"`
+	ToolCallID string         `json:"tool_call_id,omitempty"`
+}
+
+type chatTool struct {
+	Type     string       `json:"type"`
+	Function chatFunction `json:"function"`
+}
+
+type chatFunction struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+}
+
+// body returns the conversation in the form of chat completions.
+func (c *conversation) body() []byte {
+	r := chatRequest{
+		Model: c.model, Messages: []chatMessage{}, ToolChoice: c.toolChoice(), MaxTokens: c.maxTokens,
+		Temperature: c.temperature, Seed: c.seed, Stream: c.stream,
+	}
+	if c.stream {
+		r.StreamOptions = map[string]bool{"include_usage": true} // no other wire lets the client choose
+	}
+	for i := range c.messages {
+		r.Messages = append(r.Messages, newChatMessage(&c.messages[i]))
+	}
+	for _, t := range c.tools {
+		r.Tools = append(r.Tools, chatTool{"function", chatFunction{t.Name, t.Description, t.Schema}})
+	}
+	var b bytes.Buffer
+	encode(&b, r)
+	return b.Bytes()
+}
+
+func newChatMessage(m *annotator.Message) chatMessage {
+	wire := chatMessage{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, ToolCallID: m.ToolCallID}
+	for i := range m.ToolCalls {
+		c := &m.ToolCalls[i]
+		wire.ToolCalls = append(wire.ToolCalls, callDelta{
+			ID: c.ID, Type: "function", Function: functionDelta{Name: c.Name, Arguments: &c.Arguments},
+		})
+	}
+	return wire
+}
+
+// toolChoice names one tool as such, and several as a list of those allowed.
+func (c *conversation) toolChoice() any {
+	var named []any
+	for _, name := range c.allowed {
+		named = append(named, map[string]any{"type": "function", "function": map[string]string{"name": name}})
+	}
+	switch {
+	case len(named) == 1 && c.choice == "required":
+		return named[0]
+	case len(named) > 0:
+		return map[string]any{"type": "allowed_tools", "allowed_tools": map[string]any{"mode": c.choice, "tools": named}}
+	case c.choice != "":
+		return c.choice
+	}
+	return nil
+}
+
+// readStrictly decodes a body into a wire's request, and refuses fields that the wire does not have.
+func readStrictly(body []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	return onlyValue(d)
+}

@@ -1,0 +1,255 @@
+package scripted
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"annotator"
+)
+
+// gemini is the wire of Google's generateContent. It refuses what that API refuses of any request: a part that holds nothing,
+// results that are not as many as the calls before them, names of tools in a mode that takes none, and, as the models from
+// Gemini 3 on, a reply with calls of which the first has no signature.
+type gemini struct{}
+
+type generateRequest struct {
+	Contents   []geminiContent `json:"contents"`
+	System     *geminiContent  `json:"systemInstruction"`
+	Tools      []geminiTools   `json:"tools"`
+	ToolConfig struct {
+		Calling struct {
+			Mode    string   `json:"mode"`
+			Allowed []string `json:"allowedFunctionNames"`
+		} `json:"functionCallingConfig"`
+	} `json:"toolConfig"`
+	Generation struct {
+		MaxTokens   int             `json:"maxOutputTokens"`
+		Temperature json.RawMessage `json:"temperature"`
+		Seed        json.RawMessage `json:"seed"`
+	} `json:"generationConfig"`
+}
+
+type geminiTools struct {
+	Declarations []struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Schema      json.RawMessage `json:"parametersJsonSchema"`
+	} `json:"functionDeclarations"`
+}
+
+type geminiContent struct {
+	Role  string       `json:"role"`
+	Parts []geminiPart `json:"parts"`
+}
+
+// geminiPart is a part of a request, or of an answer.
+type geminiPart struct {
+	Text      *string       `json:"text,omitempty"`
+	Thought   bool          `json:"thought,omitempty"`
+	Call      *geminiCall   `json:"functionCall,omitempty"`
+	Signature string        `json:"thoughtSignature,omitempty"`
+	Result    *geminiResult `json:"functionResponse,omitempty"`
+}
+
+type geminiCall struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+type geminiResult struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Response struct {
+		Output string `json:"output"`
+	} `json:"response"`
+}
+
+// chat takes the model and the wish for a stream from the path.
+func (gemini) chat(r *http.Request, body []byte) ([]byte, error) {
+	name, method, _ := strings.Cut(r.PathValue("call"), ":")
+	stream := method == "streamGenerateContent"
+	switch {
+	case !stream && method != "generateContent":
+		return nil, fmt.Errorf("method %q is not known", method)
+	case stream && r.URL.Query().Get("alt") != "sse":
+		return nil, errors.New("this server streams with alt=sse only")
+	}
+	var wire generateRequest
+	if err := readStrictly(body, &wire); err != nil {
+		return nil, err
+	}
+	c, err := wire.conversation()
+	if err != nil {
+		return nil, err
+	}
+	c.model, c.stream = name, stream
+	return c.body(), nil
+}
+
+func (r *generateRequest) conversation() (*conversation, error) {
+	g := &r.Generation
+	c := &conversation{maxTokens: g.MaxTokens, temperature: g.Temperature, seed: g.Seed, allowed: r.ToolConfig.Calling.Allowed}
+	if err := c.choose(r.ToolConfig.Calling.Mode); err != nil {
+		return nil, err
+	}
+	if r.System != nil {
+		c.messages = append(c.messages, annotator.Message{Role: annotator.RoleSystem, Content: r.System.text()})
+	}
+	for _, list := range r.Tools {
+		for _, t := range list.Declarations {
+			c.tools = append(c.tools, annotator.ToolDefinition{Name: t.Name, Description: t.Description, Schema: t.Schema})
+		}
+	}
+	for i := range r.Contents {
+		if err := r.Contents[i].check(); err != nil {
+			return nil, fmt.Errorf("contents[%d]: %w", i, err)
+		}
+		c.messages = append(c.messages, r.Contents[i].canonical()...)
+	}
+	return c, r.checkResults()
+}
+
+// choose takes a mode of calling for what chat completions have.
+func (c *conversation) choose(mode string) error {
+	switch mode {
+	case "", "AUTO", "VALIDATED":
+		c.choice = "auto"
+	case "ANY":
+		c.choice = "required"
+	case "NONE":
+		c.choice = "none"
+	default:
+		return fmt.Errorf("mode %q is not known", mode)
+	}
+	if len(c.allowed) > 0 && mode != "ANY" && mode != "VALIDATED" {
+		return errors.New("allowed_function_names can be set in the modes ANY and VALIDATED only")
+	}
+	return nil
+}
+
+func (c *geminiContent) check() error {
+	if c.Role != "user" && c.Role != "model" {
+		return errors.New("please use a valid role: user, model")
+	}
+	if len(c.Parts) == 0 {
+		return errors.New("parts must not be empty")
+	}
+	called := false
+	for i := range c.Parts {
+		p := &c.Parts[i]
+		if p.Call == nil && p.Result == nil && (p.Text == nil || *p.Text == "") {
+			return fmt.Errorf("parts[%d].data: required oneof field 'data' must have one initialized field", i)
+		}
+		if _, err := base64.URLEncoding.DecodeString(p.Signature); p.Call != nil && !called && (p.Signature == "" || err != nil) {
+			return fmt.Errorf("function call %q is missing a thought_signature", p.Call.Name)
+		}
+		called = called || p.Call != nil
+	}
+	return nil
+}
+
+// checkResults holds that each turn of calls is followed by the turn of their results, under the same names.
+func (r *generateRequest) checkResults() error {
+	var open []string
+	for i := range r.Contents {
+		calls, results := r.Contents[i].names()
+		if !slices.Equal(results, open) {
+			return fmt.Errorf("contents[%d]: please ensure that the function response parts %q match the function call parts of the "+
+				"function call turn %q", i, results, open)
+		}
+		open = calls
+	}
+	return nil
+}
+
+func (c *geminiContent) names() (calls, results []string) {
+	for i := range c.Parts {
+		if p := &c.Parts[i]; p.Call != nil {
+			calls = append(calls, p.Call.Name)
+		} else if p.Result != nil {
+			results = append(results, p.Result.Name)
+		}
+	}
+	return calls, results
+}
+
+func (c *geminiContent) text() string {
+	var text strings.Builder
+	for i := range c.Parts {
+		if p := &c.Parts[i]; p.Text != nil {
+			text.WriteString(*p.Text)
+		}
+	}
+	return text.String()
+}
+
+// canonical gives each result of a tool its own message, as chat completions have it.
+func (c *geminiContent) canonical() []annotator.Message {
+	said := annotator.Message{Role: annotator.RoleUser, Content: c.text()}
+	if c.Role == "model" {
+		said.Role = annotator.RoleAssistant
+	}
+	var all []annotator.Message
+	for i := range c.Parts {
+		switch p := &c.Parts[i]; {
+		case p.Result != nil:
+			result := annotator.Message{Role: annotator.RoleTool, Content: p.Result.Response.Output, ToolCallID: p.Result.ID}
+			all = append(all, result)
+		case p.Call != nil:
+			said.ToolCalls = append(said.ToolCalls, annotator.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Arguments: string(p.Call.Args)})
+		}
+	}
+	if len(all) == 0 || said.Content != "" {
+		all = append(all, said)
+	}
+	return all
+}
+
+// refusal says it as Google's APIs do.
+func (gemini) refusal(no *refusal) any {
+	status, message := "INVALID_ARGUMENT", no.Message
+	switch {
+	case no.prompt > 0:
+		message = fmt.Sprintf("The input token count (%d) exceeds the maximum number of tokens allowed (%d).", no.prompt, no.limit)
+	case no.Type == "NotFoundError":
+		status, message = "NOT_FOUND", "models/x is not found for API version v1beta, or is not supported for generateContent."
+	}
+	return map[string]any{"error": map[string]any{"code": no.Code, "message": message, "status": status}}
+}
+
+func (gemini) models(model string, window int) any {
+	listed := map[string]any{
+		"name": "models/" + model, "version": "001", "displayName": model, "inputTokenLimit": window, "outputTokenLimit": window,
+		"supportedGenerationMethods": []string{"generateContent", "countTokens"},
+	}
+	return map[string]any{"models": []any{listed}}
+}
+
+// serveGemini answers POST /v1beta/models/{call}: the method stands behind the model's name.
+func (s *Server) serveGemini(w http.ResponseWriter, r *http.Request) {
+	if !strings.HasSuffix(r.PathValue("call"), ":countTokens") {
+		s.serve(gemini{})(w, r)
+		return
+	}
+	body, err := readBody(r)
+	if err != nil {
+		badBody().write(w, gemini{})
+		return
+	}
+	var wire generateRequest
+	if err := readStrictly(body, &wire); err != nil {
+		badJSON(err).write(w, gemini{})
+		return
+	}
+	count := 0
+	for i := range wire.Contents {
+		count += Tokens(wire.Contents[i].text())
+	}
+	writeJSON(w, http.StatusOK, map[string]int{"totalTokens": count})
+}

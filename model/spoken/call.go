@@ -1,0 +1,115 @@
+package spoken
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"annotator"
+)
+
+// said is a call as it was written.
+type said struct {
+	annotator.ToolCall
+	source string // without the mark around it
+}
+
+// errNoCall says that a value has not the shape of a call.
+var errNoCall = errors.New("it is no JSON object with name and arguments")
+
+// values reads the calls that text begins with: JSON objects, or lists of them. Where the first value is something else, the
+// error is errNoCall, and n the length of it.
+func values(text string) (calls []said, n int, err error) {
+	for {
+		rest := strings.TrimLeft(text[n:], space+";")
+		if rest == "" || rest[0] != '{' && rest[0] != '[' {
+			break
+		}
+		size, err := skipValue(rest)
+		if err != nil {
+			return nil, 0, err
+		}
+		more, err := callsIn(rest[:size])
+		n = len(text) - len(rest) + size
+		switch {
+		case err == nil:
+			calls = append(calls, more...)
+		case len(calls) > 0 && errors.Is(err, errNoCall):
+			return nil, 0, errors.New("JSON that is no call follows")
+		default:
+			return nil, n, err
+		}
+	}
+	if len(calls) == 0 {
+		return nil, 0, errNoCall
+	}
+	return calls, n, nil
+}
+
+// callsIn returns the calls that a JSON value is.
+func callsIn(raw string) ([]said, error) {
+	if raw[0] == '{' {
+		call, err := callOf(raw)
+		return []said{call}, err
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal([]byte(raw), &list); err != nil || len(list) == 0 {
+		return nil, errNoCall
+	}
+	calls := make([]said, len(list))
+	for i := range list {
+		var err error
+		if calls[i], err = callOf(string(list[i])); err != nil {
+			return nil, err
+		}
+	}
+	return calls, nil
+}
+
+// callOf returns the call that an object is. Its arguments may be a string that holds them, as they are in the API.
+func callOf(raw string) (said, error) {
+	var o map[string]json.RawMessage
+	if json.Unmarshal([]byte(raw), &o) != nil {
+		return said{}, errNoCall
+	}
+	if inner := o["function"]; len(inner) > 0 && inner[0] == '{' {
+		return callOf(string(inner))
+	}
+	var name string
+	arguments, given := o["arguments"]
+	parameters, too := o["parameters"]
+	switch {
+	case json.Unmarshal(o["name"], &name) != nil || name == "" || !given && !too:
+		return said{}, errNoCall
+	case given && too:
+		return said{}, fmt.Errorf("the call of %.100q has both arguments and parameters", name)
+	case too:
+		arguments = parameters
+	}
+	for key := range o {
+		if !strings.Contains(" name arguments parameters id type ", " "+key+" ") {
+			return said{}, fmt.Errorf("the call of %.100q has more than a name and arguments", name)
+		}
+	}
+	object := string(arguments)
+	if object[0] == '"' {
+		_ = json.Unmarshal(arguments, &object) // a valid string
+	}
+	if err := isObject(object); err != nil {
+		return said{}, fmt.Errorf("the arguments of %.100q: %w", name, err)
+	}
+	return said{annotator.ToolCall{Name: name, Arguments: object}, raw}, nil
+}
+
+// isObject tells what is wrong with arguments that are not exactly one JSON object.
+func isObject(text string) error {
+	if !strings.HasPrefix(strings.TrimLeft(text, space), "{") {
+		return errors.New("they are no JSON object")
+	}
+	n, err := skipValue(text)
+	if err == nil && strings.TrimSpace(text[n:]) != "" {
+		err = errors.New("something follows their JSON object")
+	}
+	return err
+}

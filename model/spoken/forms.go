@@ -1,0 +1,169 @@
+package spoken
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"annotator"
+)
+
+// form reads the calls that follow a mark, and returns how far they go.
+type form func(text string) (calls []said, n int, err error)
+
+// errForm says that something is known for a call and cannot be read.
+var errForm = errors.New("calls in this form are not read")
+
+// formOf returns what reads that which follows a mark.
+func formOf(mark string) form {
+	switch mark {
+	case "<tool_call>":
+		return tagged
+	case "<function=":
+		return function
+	case "[TOOL_CALLS]":
+		return listed
+	case "<|python_tag|>":
+		return values
+	case fence:
+		return fenced
+	case "":
+		return values
+	}
+	return func(string) ([]said, int, error) { return nil, 0, errForm }
+}
+
+// tagged reads JSON or a function up to </tool_call>.
+func tagged(text string) (calls []said, n int, err error) {
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, space), "<function="); ok {
+		calls, n, err = function(rest)
+		n += len(text) - len(rest)
+	} else {
+		calls, n, err = values(text)
+	}
+	if err != nil {
+		return nil, n, err
+	}
+	n, err = closed(text, n, "</tool_call>")
+	return calls, n, err
+}
+
+// closed returns the position behind an end tag, which must come next.
+func closed(text string, n int, tag string) (int, error) {
+	n = skipSpace(text, n)
+	if !strings.HasPrefix(text[n:], tag) {
+		return n, fmt.Errorf("%s does not follow where it ends", tag)
+	}
+	return n + len(tag), nil
+}
+
+const space = " \t\r\n"
+
+func skipSpace(text string, n int) int { return len(text) - len(strings.TrimLeft(text[n:], space)) }
+
+// named is the name in Mistral's newer form, up to the arguments.
+var named = regexp.MustCompile(`^\s*([\w.-]+)(?:\[CALL_ID\][\w-]+)?(?:\[ARGS\])?\s*\{`)
+
+// listed reads Mistral's forms: a list of calls, or a name with its arguments.
+func listed(text string) ([]said, int, error) {
+	found := named.FindStringSubmatchIndex(text)
+	if found == nil {
+		return values(text)
+	}
+	brace := found[1] - 1
+	size, err := skipValue(text[brace:])
+	if err != nil {
+		return nil, 0, err
+	}
+	n := brace + size
+	call := annotator.ToolCall{Name: text[found[2]:found[3]], Arguments: text[brace:n]}
+	return []said{{call, text[:n]}}, n, nil
+}
+
+const fence = "```"
+
+// info is what may stand behind a fence that opens.
+var info = regexp.MustCompile(`^[\w-]*[ \t]*\n?`)
+
+// fenced reads calls up to the end of a fence.
+func fenced(text string) ([]said, int, error) {
+	start := len(info.FindString(text))
+	if strings.HasPrefix(text, "tool_code") {
+		return nil, start, errForm
+	}
+	calls, n, err := values(text[start:])
+	if n += start; err != nil {
+		return nil, n, err
+	}
+	n, err = closed(text, n, fence)
+	return calls, n, err
+}
+
+var (
+	functionName = regexp.MustCompile(`^([\w.-]+)>`)
+	parameter    = regexp.MustCompile(`^<parameter=([\w.-]+)>`)
+	inParameter  = regexp.MustCompile(`</?(?:parameter|function|tool_call)\b`)
+)
+
+// function reads what follows <function=: a name, its arguments as JSON or one by one, and </function>.
+func function(text string) ([]said, int, error) {
+	found := functionName.FindStringSubmatch(text)
+	if found == nil {
+		return nil, 0, errors.New("<function= is not followed by a name and >")
+	}
+	call := annotator.ToolCall{Name: found[1]}
+	n, err := skipSpace(text, len(found[0])), error(nil)
+	if strings.HasPrefix(text[n:], "{") {
+		var size int
+		size, err = skipValue(text[n:])
+		call.Arguments = text[n : n+size]
+		n += size
+	} else {
+		call.Arguments, n, err = parameters(text, n)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err = closed(text, n, "</function>")
+	return []said{{call, text[:n]}}, n, err
+}
+
+// parameters reads <parameter=KEY>VALUE</parameter>, any number of them, as an object of strings. Package tools reads a string
+// as what the schema asks for.
+func parameters(text string, n int) (arguments string, end int, err error) {
+	var object strings.Builder
+	keys := map[string]bool{}
+	for {
+		n = skipSpace(text, n)
+		found := parameter.FindStringSubmatch(text[n:])
+		if found == nil {
+			return "{" + object.String() + "}", n, nil
+		}
+		if keys[found[1]] {
+			return "", n, fmt.Errorf("the parameter %.100q stands twice", found[1])
+		}
+		keys[found[1]] = true
+		n += len(found[0])
+		tag := inParameter.FindStringIndex(text[n:])
+		if tag == nil || !strings.HasPrefix(text[n+tag[0]:], "</parameter>") {
+			return "", n, fmt.Errorf("the parameter %.100q does not end with </parameter>", found[1])
+		}
+		value := strings.TrimSuffix(strings.TrimPrefix(text[n:n+tag[0]], "\n"), "\n")
+		if object.Len() > 0 {
+			object.WriteByte(',')
+		}
+		object.WriteString(encode(found[1]) + ":" + encode(value))
+		n += tag[0] + len("</parameter>")
+	}
+}
+
+// encode gives a string as JSON that keeps <, > and & as they are.
+func encode(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) //nolint:errchkjson // a string always encodes
+	return strings.TrimSuffix(b.String(), "\n")
+}

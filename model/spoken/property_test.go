@@ -1,0 +1,256 @@
+package spoken_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"annotator"
+	"annotator/model/spoken"
+)
+
+// writers render calls as the models of a family do.
+var writers = map[string]func(calls []annotator.ToolCall) string{
+	"Hermes": each("<tool_call>\n", `{"name": %s, "arguments": %s}`, "\n</tool_call>"),
+	"coder": func(calls []annotator.ToolCall) string {
+		var b strings.Builder
+		for _, c := range calls {
+			b.WriteString("<tool_call>\n<function=" + c.Name + ">\n")
+			for key, value := range strings1(c.Arguments) {
+				b.WriteString("<parameter=" + key + ">\n" + value + "\n</parameter>\n")
+			}
+			b.WriteString("</function>\n</tool_call>\n")
+		}
+		return b.String()
+	},
+	"Llama 3.1": func(calls []annotator.ToolCall) string {
+		var b strings.Builder
+		for _, c := range calls {
+			b.WriteString("<function=" + c.Name + ">" + c.Arguments + "</function>")
+		}
+		return b.String()
+	},
+	"python tag": func(calls []annotator.ToolCall) string {
+		return "<|python_tag|>" + each("", `{"name": %s, "parameters": %s}`, "; ")(calls)
+	},
+	"plain": each("", `{"name": %s, "parameters": %s}`, "\n"),
+	"list": func(calls []annotator.ToolCall) string {
+		return "[" + strings.TrimSuffix(each("", `{"name": %s, "arguments": %s}`, ",\n")(calls), ",\n") + "]"
+	},
+	"Mistral": func(calls []annotator.ToolCall) string {
+		return "[TOOL_CALLS] [" + strings.TrimSuffix(each("", `{"name": %s, "arguments": %s}`, ", ")(calls), ", ") + "]"
+	},
+	"newer Mistral": func(calls []annotator.ToolCall) string {
+		var b strings.Builder
+		for _, c := range calls {
+			b.WriteString("[TOOL_CALLS]" + c.Name + "[ARGS]" + c.Arguments)
+		}
+		return b.String()
+	},
+	"fences": each("```json\n", `{"name": %s, "arguments": %s}`, "\n```\n"),
+}
+
+func each(before, form, behind string) func([]annotator.ToolCall) string {
+	return func(calls []annotator.ToolCall) string {
+		var b strings.Builder
+		for _, c := range calls {
+			b.WriteString(before + fmt.Sprintf(form, encode(c.Name), c.Arguments) + behind)
+		}
+		return b.String()
+	}
+}
+
+func encode(value any) string {
+	encoded, _ := json.Marshal(value)
+	return string(encoded)
+}
+
+func strings1(object string) map[string]string {
+	var fields map[string]string
+	_ = json.Unmarshal([]byte(object), &fields)
+	return fields
+}
+
+// words have in them what could be taken for the marks of a call.
+var words = rapid.SliceOfN(rapid.SampledFrom([]string{
+	"Dawn", "a lamp", "\n", `"`, `\`, "{", "}", "]", "<tool_call>", "</tool_call>", "<function=x>", "[TOOL_CALLS]", "```", "<think>", "漢字",
+	"{\"name\":\"x\",\"arguments\":{}}", "<codex_updates>", "&lt;", "…",
+}), 0, 6)
+
+// drawCalls draws calls whose arguments are strings; plain ones where they are to be written without quotes around them.
+func drawCalls(t *rapid.T, plain bool) []annotator.ToolCall {
+	var calls []annotator.ToolCall
+	for range rapid.IntRange(1, 3).Draw(t, "calls") {
+		arguments := map[string]string{}
+		for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"term", "definition", "q"}), 0, 3, rapid.ID).Draw(t, "keys") {
+			if arguments[key] = strings.Join(words.Draw(t, "words"), " "); plain {
+				arguments[key] = strings.NewReplacer("<", "", "\n", "").Replace(arguments[key])
+			}
+		}
+		name := rapid.SampledFrom([]string{"glossary_search", "glossary_create", "read_post"}).Draw(t, "name")
+		calls = append(calls, annotator.ToolCall{Name: name, Arguments: encode(arguments)})
+	}
+	return calls
+}
+
+// canonical makes arguments comparable.
+func canonical(calls []annotator.ToolCall) []annotator.ToolCall {
+	same := slices.Clone(calls)
+	for i := range same {
+		same[i].Arguments = encode(strings1(same[i].Arguments))
+	}
+	return same
+}
+
+// TestWritten: what the model of any family writes is read back. Cut anywhere, it never makes another call: at most it makes
+// fewer, where the cut falls between two, and the reply's finish tells that.
+func TestWritten(t *testing.T) {
+	t.Parallel()
+	for name, write := range writers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				calls := canonical(drawCalls(t, name == "coder"))
+				text := rapid.SampledFrom([]string{"", "I look it up.\n"}).Draw(t, "before") + write(calls)
+				got, _, wrong := find(text)
+				if diff := cmp.Diff(calls, canonical(got)); diff != "" || wrong != "" {
+					t.Fatalf("%s\n%s wrong: %s", text, diff, wrong)
+				}
+				for i := range text {
+					cut, _, _ := find(text[:i])
+					if len(cut) > len(calls) || !cmp.Equal(canonical(cut), calls[:len(cut)], sameNothing) {
+						t.Fatalf("cut at %d of %s\nit calls %v", i, text, cut)
+					}
+				}
+			})
+		})
+	}
+}
+
+var sameNothing = cmp.Comparer(func(a, b []annotator.ToolCall) bool {
+	return slices.Equal(a, b)
+})
+
+// TestQuotation: calls that stand in what the model was shown are quotations, in whatever form either of the two has them.
+func TestQuotation(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		write := writers[rapid.SampledFrom(slices.Sorted(keys)).Draw(t, "form")]
+		story := "It was written: " + write(drawCalls(t, true)) + " and so they left."
+		shown := story
+		for range rapid.IntRange(0, 3).Draw(t, "escapes") {
+			if shown = html.EscapeString(shown); rapid.Bool().Draw(t, "as JSON") {
+				shown = encode(shown)
+			}
+		}
+		parrot := rapid.SampledFrom([]func(string) string{
+			func(s string) string { return s },
+			func(s string) string { return strings.ReplaceAll(s, " ", "\n  ") },
+			func(s string) string { return strings.ReplaceAll(s, "\n", " ") },
+			func(s string) string { return "The post says:\n" + s[len("It was written: "):] },
+			func(s string) string { return s[:len(s)/2] },
+			html.EscapeString,
+		}).Draw(t, "parrot")
+		found := spoken.Find(parrot(story))
+		found.Spare("another", "<scene>\n"+shown+"\n</scene>")
+		if calls, rest, _ := found.Calls(every); len(calls) > 0 || rest != strings.TrimSpace(parrot(story)) {
+			t.Fatalf("%s\nafter\n%s\ncalls %v", parrot(story), shown, calls)
+		}
+	})
+}
+
+func keys(yield func(string) bool) {
+	for name := range writers {
+		if !yield(name) {
+			return
+		}
+	}
+}
+
+// TestQuotationBesideCall: a quotation is text, a call beside it is a call, and what was shown of another call does not matter.
+func TestQuotationBesideCall(t *testing.T) {
+	t.Parallel()
+	const quoted, own = `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":3}}</tool_call>`, `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":4}}</tool_call>`
+	found := spoken.Find("It says " + quoted + ", so: " + own)
+	found.Spare("They read &lt;tool_call&gt;{&quot;name&quot;:&quot;glossary_delete&quot;,&quot;arguments&quot;:{&quot;entry_id&quot;:3}}&lt;/tool_call&gt;.")
+	calls, rest, wrong := found.Calls(every)
+	if len(calls) != 1 || calls[0].Arguments != `{"entry_id":4}` || rest != "It says "+quoted+", so:" || wrong != "" {
+		t.Errorf("%v, rest %q, wrong %q", calls, rest, wrong)
+	}
+}
+
+// TestMention: to speak of a mark that stands in the story is no call, but to begin one is.
+func TestMention(t *testing.T) {
+	t.Parallel()
+	const shown = "The golem wore the sign &lt;tool_call&gt; on its brow."
+	for text, wrong := range map[string]bool{
+		"The golem's sign, <tool_call>, is new.":                   false,
+		"The golem's sign, <function=, is new.":                    true,
+		`<tool_call>{"name":"glossary_create","arguments":{"term"`: true,
+		"<tool_call>": false,
+	} {
+		found := spoken.Find(text)
+		found.Spare(shown)
+		if found.Empty() == wrong {
+			t.Errorf("%s: wrong is %v", text, !wrong)
+		}
+	}
+}
+
+// TestTimeGrowsWithLength: a text that begins something everywhere and ends it nowhere is read in little time. Quadratic time
+// would be minutes.
+func TestTimeGrowsWithLength(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{
+		"<tool_call>", "<tool_call>[", `<tool_call>["`, `"<tool_call>["",`, `,"<tool_call>["`, "<tool_call>{\"a\":", "<function=a>", "<function=a><parameter=b>",
+		"<function=a>{\"a\":", "[TOOL_CALLS]", "[TOOL_CALLS]a[ARGS]{\"a\":[", "```json\n", "```json\n{\"a\":[\n", "{\n", "[{\n", "{\"a\":\n{},\"b\":[\n", "{\"name\":\"a\",\"arguments\":[\n",
+		"<think>", "<codex_updates>", "</codex_updates>", "<codex_updates></codex_updates>", "</think>", `\`, "&amp;", "<|python_tag|>{", "</tool_call>", "[1,\n", "[[{\n",
+	} {
+		start := time.Now()
+		found := spoken.Find(strings.Repeat(unit, 1<<20/len(unit)))
+		found.Spare(strings.Repeat("The lamp burned. ", 1<<14))
+		found.Calls(every)
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%q over and over takes %s", unit, took)
+		} else if took > time.Second {
+			t.Logf("%q over and over takes %s", unit, took)
+		}
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	for _, write := range writers {
+		f.Add(write([]annotator.ToolCall{call("glossary_search", search), call("list_snapshots", "{}")}), "")
+	}
+	f.Add("<think><tool_call></think><tool_code>[ARGS]</function>```json\n{\"name\":", "&lt;tool_call&gt;")
+	f.Fuzz(func(t *testing.T, text, shown string) {
+		found := spoken.Find(text)
+		found.Spare(shown)
+		calls, rest, wrong := found.Calls(every)
+		if len(calls) > 0 && wrong != "" || len(rest) > len(text) {
+			t.Errorf("%v, and %q is wrong; %d bytes left of %d", calls, wrong, len(rest), len(text))
+		}
+		for _, c := range calls {
+			var arguments map[string]any
+			if json.Unmarshal([]byte(c.Arguments), &arguments) != nil || arguments == nil {
+				t.Errorf("%s is called with %s", c.Name, c.Arguments)
+			}
+			if name := strings.Trim(encode(c.Name), `"`); c.Name == "" || !strings.Contains(text, c.Name) && !strings.Contains(name, `\`) {
+				t.Errorf("nothing in %q names %q", text, c.Name)
+			}
+		}
+		if len(calls) > 0 {
+			found.Spare(text)
+			if calls, _, _ := found.Calls(every); len(calls) > 0 {
+				t.Errorf("%v is no quotation of itself", calls)
+			}
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package spoken
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// marks is where something of interest may begin, or end that never began. Plain JSON and fences count at the beginning of a
+// line, Python at that of the text.
+var marks = regexp.MustCompile(`(?i:</?(?:thinking|think|analysis|codex_updates)>)` +
+	`|</?tool_call>|</?function[=>]|<\|python_tag\|>|\[(?:TOOL_CALLS|CALL_ID|ARGS)\]` +
+	`|</?tool_code>|</?function_calls?>|<invoke |<[|｜]tool[_▁]calls?|\bto=functions\.` +
+	"|(?m:^[ \t]*(?:```|\\{|\\[\\s*\\{))|\\A\\s*\\[?(?:print\\()?\\w+\\(\\w+\\s*=")
+
+// asides are the tags of what is no part of the answer: reasoning, and the updates that package tools reads.
+var asides = []string{"<thinking>", "<think>", "<analysis>", updatesMark}
+
+const (
+	updatesMark = "<codex_updates>"
+	updatesEnd  = "</codex_updates>"
+)
+
+// piece is a stretch of the text that has the shape of a call, or of several.
+type piece struct {
+	start, end int
+	mark       string // that it begins with; empty for plain JSON
+	calls      []said
+	wrong      string // what is wrong with it, in words for the model
+}
+
+// bare reports whether a piece has no mark that is a call's alone.
+func (p *piece) bare() bool { return p.mark == "" || p.mark == fence }
+
+// scan returns the pieces of a text, in order.
+func scan(text string) []piece {
+	s := scanner{text: text}
+	all := marks.FindAllStringIndex(text, -1)
+	for _, found := range all {
+		if strings.EqualFold(text[found[0]:found[1]], updatesEnd) {
+			s.updated = found[0]
+		}
+	}
+	for _, found := range all {
+		if found[0] < s.at {
+			continue
+		}
+		if s.meet(found[0], found[1]); len(s.pieces) == maxPieces {
+			s.pieces[0].wrong = fmt.Sprintf("it makes more than %d calls", maxPieces)
+			break
+		}
+	}
+	return s.pieces
+}
+
+// scanner goes through a text from mark to mark.
+type scanner struct {
+	text    string
+	at      int    // what stands before it is dealt with
+	updated int    // where the last block of updates ends: an earlier end may stand in one of its strings
+	inside  string // the end tag of what is no part of the answer
+	torn    bool   // JSON began that is not whole
+	pieces  []piece
+}
+
+// meet deals with the mark at text[start:end].
+func (s *scanner) meet(start, end int) {
+	mark := strings.TrimSpace(s.text[start:end])
+	tag := strings.ToLower(mark)
+	switch opening := strings.Replace(tag, "/", "", 1); {
+	case s.inside != "":
+		if tag == s.inside && (tag != updatesEnd || start == s.updated) {
+			s.inside = ""
+		}
+	case slices.Contains(asides, tag):
+		s.inside = strings.Replace(tag, "<", "</", 1)
+	case tag == updatesEnd:
+	case slices.Contains(asides, opening): // reasoning ends here that the server's template has opened
+		s.pieces, s.torn = nil, false
+	default:
+		s.read(mark, start, end)
+	}
+}
+
+// begun is JSON that is meant to be a call, whether or not it comes to its end.
+var begun = regexp.MustCompile("^[`\\w\\s\\[]*\\{\\s*\"(?:name|arguments|parameters|id|type|function)\"\\s*:")
+
+// read reads the piece that a mark begins.
+func (s *scanner) read(mark string, start, end int) {
+	p := piece{start: start, mark: mark}
+	if mark[0] == '{' || mark[0] == '[' && strings.HasSuffix(mark, "{") {
+		p.mark, end = "", start+strings.Index(s.text[start:], mark[:1])
+	}
+	calls, n, err := formOf(p.mark)(s.text[end:])
+	p.end, p.calls = max(end+n, start+1), calls
+	s.at = p.end
+	switch {
+	case err == nil && (!s.torn || !p.bare()):
+	case err == nil:
+		err = errors.New("it stands in JSON that is not whole")
+	case p.bare() && errors.Is(err, errNoCall):
+		return // JSON of another kind
+	case p.bare() && !errors.Is(err, errForm) && !begun.MatchString(s.text[start:]):
+		s.torn = true
+		return
+	}
+	if err != nil {
+		p.wrong = fmt.Sprintf("%.60q: %s", s.text[start:], err)
+	}
+	s.pieces = append(s.pieces, p)
+}

@@ -1,0 +1,80 @@
+// Package spoken finds the tool calls that a model wrote into the text of its reply, as it does where the server lacks a parser
+// for that model's form of calls.
+//
+// A text is no call by its nature, so what is taken for one must leave no doubt: it is whole, its arguments are one JSON object
+// without doubled keys, the tool exists, the arguments fit its schema, and all else in the reply that has the shape of a call
+// is as sound. One that is not spoils them all, since nobody knows then what the model meant. What the story says is no call,
+// whatever its shape: see Found.Spare. Nor is anything in reasoning, or in a block of codex updates, which is a form of its own.
+//
+// These forms are read:
+//
+//	<tool_call>{"name": …, "arguments": {…}}</tool_call>                        Hermes, Qwen
+//	<tool_call><function=NAME><parameter=KEY>VALUE</parameter></function></tool_call>  Qwen Coder; also without the outer tag
+//	<function=NAME>{…}</function>                                               Llama 3.1
+//	<|python_tag|>{"name": …, "parameters": {…}}                                Llama 3
+//	[TOOL_CALLS][{"name": …, "arguments": {…}}]                                 Mistral
+//	[TOOL_CALLS]NAME[ARGS]{…}                                                   newer Mistral
+//	a fence or a line that begins with {"name": …, "arguments": {…}}, or a list of them, with hardly any text beside it
+//
+// Others are known by their marks and not read, such as Python code.
+package spoken
+
+import (
+	"fmt"
+	"strings"
+
+	"annotator"
+)
+
+// Bounds on what is read.
+const (
+	maxText   = 1 << 20 // bytes; a longer text is not looked into
+	maxPieces = 250
+	maxAside  = 300 // bytes of text that may stand beside calls without a mark of their own
+)
+
+// Found is what of a text has the shape of calls.
+type Found struct {
+	text   string
+	pieces []piece
+}
+
+// Find looks for calls in a text, in time that grows with its length.
+func Find(text string) *Found {
+	if len(text) > maxText {
+		return &Found{text: text}
+	}
+	return &Found{text: text, pieces: scan(text)}
+}
+
+// Empty reports whether there is nothing that has the shape of a call.
+func (f *Found) Empty() bool { return len(f.pieces) == 0 }
+
+// Calls returns the calls, without ids, and what is left of the text without them. Check tells whether a call can be run: that
+// its tool exists, and that its arguments fit. There are no calls where something has the shape of one and is not sound; wrong
+// then says what, in words for the model that wrote it.
+func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.ToolCall, rest, wrong string) {
+	var left strings.Builder
+	at, marked := 0, true
+	for i := range f.pieces {
+		p := &f.pieces[i]
+		if p.wrong != "" {
+			return nil, f.text, p.wrong
+		}
+		for j := range p.calls {
+			if err := check(p.calls[j].ToolCall); err != nil {
+				return nil, f.text, err.Error()
+			}
+			calls = append(calls, p.calls[j].ToolCall)
+		}
+		marked = marked && p.mark != ""
+		left.WriteString(f.text[at:p.start])
+		at = p.end
+	}
+	left.WriteString(f.text[at:])
+	rest = strings.TrimSpace(left.String())
+	if !marked && len(rest) > maxAside {
+		return nil, f.text, fmt.Sprintf("a call without a mark of its own stands beside %d bytes of other text", len(rest))
+	}
+	return calls, rest, ""
+}

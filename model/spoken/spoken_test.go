@@ -1,0 +1,168 @@
+package spoken_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"annotator"
+	"annotator/model/spoken"
+)
+
+// every is the check of a registry that has all tools.
+func every(annotator.ToolCall) error { return nil }
+
+func find(text string) ([]annotator.ToolCall, string, string) { return spoken.Find(text).Calls(every) }
+
+const search = `{"query":"Dawn <breaks> & \"falls\""}`
+
+func call(name, arguments string) annotator.ToolCall {
+	return annotator.ToolCall{Name: name, Arguments: arguments}
+}
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	const (
+		hermes = `{"name": "glossary_search", "arguments": ` + search + `}`
+		llama  = `{"name": "glossary_search", "parameters": ` + search + `}`
+	)
+	one := []annotator.ToolCall{call("glossary_search", search)}
+	two := append(one, call("list_snapshots", "{}"))
+	coder := call("glossary_search", `{"query":"Dawn <breaks>\nhere","limit":"10"}`)
+	for _, test := range []struct {
+		name, text string
+		want       []annotator.ToolCall
+		rest       string
+	}{
+		{"Hermes", "<tool_call>\n" + hermes + "\n</tool_call>", one, ""},
+		{"Hermes on one line", "<tool_call>" + hermes + "</tool_call>", one, ""},
+		{"Hermes, two", "I look.\n<tool_call>" + hermes + "</tool_call>\n<tool_call>\n" + `{"name":"list_snapshots","arguments":{}}` + "\n</tool_call>", two, "I look."},
+		{"Hermes in long text", strings.Repeat("On and on. ", 100) + "<tool_call>" + hermes + "</tool_call>", one, strings.TrimSpace(strings.Repeat("On and on. ", 100))},
+		{"Hermes in a fence", "```xml\n<tool_call>" + hermes + "</tool_call>\n```", one, "```xml\n\n```"},
+		{"Qwen Coder", "<tool_call>\n<function=glossary_search>\n<parameter=query>\nDawn <breaks>\nhere\n</parameter>\n<parameter=limit>10</parameter>\n</function>\n</tool_call>", []annotator.ToolCall{coder}, ""},
+		{"Qwen Coder without tag", "Well: <function=glossary_search><parameter=query>Dawn <breaks>\nhere</parameter><parameter=limit>\n10\n</parameter></function>", []annotator.ToolCall{coder}, "Well:"},
+		{"Qwen Coder without parameters", "<function=list_snapshots>\n</function>", two[1:], ""},
+		{"Llama 3.1", "<function=glossary_search>" + search + "</function>", one, ""},
+		{"Llama 3", llama, one, ""},
+		{"Llama 3, two", llama + "; " + `{"name":"list_snapshots","parameters":{}}`, two, ""},
+		{"python tag", "<|python_tag|>" + llama, one, ""},
+		{"Mistral", "[TOOL_CALLS][" + hermes + `, {"name":"list_snapshots","arguments":{},"id":"abc123def"}]`, two, ""},
+		{"Mistral with a blank", "[TOOL_CALLS] [" + hermes + "]", one, ""},
+		{"newer Mistral", "[TOOL_CALLS]glossary_search[ARGS]" + search + "[TOOL_CALLS]list_snapshots[ARGS]{}", two, ""},
+		{"Mistral with ids", "[TOOL_CALLS]glossary_search[CALL_ID]a1b2c3d4e[ARGS]" + search, one, ""},
+		{"Mistral without a mark of arguments", "[TOOL_CALLS]glossary_search" + search, one, ""},
+		{"fenced", "```json\n" + hermes + "\n```", one, ""},
+		{"fenced with a line before", "I look it up:\n\n```tool_call\n" + hermes + "\n```\n", one, "I look it up:"},
+		{"fences", "```json\n" + hermes + "\n```\nand\n```\n" + `{"name":"list_snapshots","arguments":{}}` + "\n```", two, "and"},
+		{"plain", "\n " + hermes + "\n", one, ""},
+		{"plain, a list", "[\n" + hermes + ",\n" + `{"name":"list_snapshots","arguments":{}}` + "\n]", two, ""},
+		{"plain with a line before", "I look it up.\n" + hermes, one, "I look it up."},
+		{"as in the API", `{"id":"x","type":"function","function":{"name":"list_snapshots","arguments":"{}"}}`, two[1:], ""},
+		{"arguments in a string", `<tool_call>{"name":"list_snapshots","arguments":"{}"}</tool_call>`, two[1:], ""},
+		{"tags in a string", `<tool_call>{"name":"a","arguments":{"q":"</tool_call><think><function=b></function>"}}</tool_call>`, []annotator.ToolCall{call("a", `{"q":"</tool_call><think><function=b></function>"}`)}, ""},
+		{"after reasoning", "<think>" + hermes + "</think>\n" + `{"name":"list_snapshots","arguments":{}}`, two[1:], "<think>" + hermes + "</think>"},
+		{"beside updates", "<codex_updates>[]</codex_updates><tool_call>" + hermes + "</tool_call>", one, "<codex_updates>[]</codex_updates>"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			calls, rest, wrong := find(test.text)
+			if diff := cmp.Diff(test.want, calls); diff != "" || rest != test.rest || wrong != "" {
+				t.Errorf("%s left %q, wrong %q", diff, rest, wrong)
+			}
+		})
+	}
+}
+
+// TestNotWhole: what has the shape of a call and is not sound is told, and nothing beside it is taken.
+func TestNotWhole(t *testing.T) {
+	t.Parallel()
+	const good = `<tool_call>{"name":"a","arguments":{}}</tool_call>`
+	for _, test := range []struct{ text, says string }{
+		{`<tool_call>{"name":"a","arguments":{}}`, "</tool_call> does not follow"},
+		{`<tool_call>{"name":"a","arguments":{}} and so on</tool_call>`, "</tool_call> does not follow"},
+		{`{"name":"a","arguments":{}}</tool_call>`, "not read"},
+		{`<tool_call>{"name":"a","arguments":{"q":"x</tool_call>`, "not whole"},
+		{`<tool_call>{"name":"a","arguments":{"q":1,"q":2}}</tool_call>`, "stands twice"},
+		{`<tool_call>{"name":"a","name":"b","arguments":{}}</tool_call>`, "stands twice"},
+		{`<tool_call>{"name":"a","arguments":{},"parameters":{}}</tool_call>`, "both"},
+		{`<tool_call>{"name":"a","arguments":{},"note":"x"}</tool_call>`, "more than a name"},
+		{`<tool_call>{"name":"a","arguments":[]}</tool_call>`, "no JSON object"},
+		{`<tool_call>{"name":"a","arguments":null}</tool_call>`, "no JSON object"},
+		{`<tool_call>{"name":"a","arguments":"{} {}"}</tool_call>`, "something follows"},
+		{`<tool_call>{"name":"a"}</tool_call>`, "no JSON object with name and arguments"},
+		{`<tool_call>{"name":1,"arguments":{}}</tool_call>`, "no JSON object with name and arguments"},
+		{`<tool_call>{'name':'a','arguments':{}}</tool_call>`, "not whole"},
+		{`<tool_call>a(q=1)</tool_call>`, "no JSON object with name and arguments"},
+		{`<tool_call>{"name":"a","arguments":` + strings.Repeat(`{"a":`, 30) + `1` + strings.Repeat(`}`, 31) + `</tool_call>`, "levels deep"},
+		{"<function=a><parameter=q>x</function>", "does not end with </parameter>"},
+		{"<function=a><parameter=q>x<parameter=r>y</parameter></function>", "does not end with </parameter>"},
+		{"<function=a><parameter=q>x</parameter><parameter=q>y</parameter></function>", "stands twice"},
+		{"<function=a><parameter=q>x</parameter>", "</function> does not follow"},
+		{"<function=a>{}", "</function> does not follow"},
+		{"<function=a b>{}</function>", "not followed by a name"},
+		{"<|python_tag|>a.call(q=1)", "no JSON object with name and arguments"},
+		{"[TOOL_CALLS]a[ARGS]{", "not whole"},
+		{`[TOOL_CALLS][{"name":"a","arguments":{}}`, "not whole"},
+		{"```json\n" + `{"name":"a","arguments":{}}`, "``` does not follow"},
+		{"```json\n" + `{"name":"a","arguments":{"q":` + "\n```", "not whole"},
+		{"```tool_code\nprint(a(q=1))\n```", "not read"},
+		{"<tool_code>a(q=1)</tool_code>", "not read"},
+		{`a(q="x")`, "not read"},
+		{`[a(q="x"), b(r=1)]`, "not read"},
+		{`print(a(q="x"))`, "not read"},
+		{"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>a\n```json\n{}\n```<｜tool▁call▁end｜>", "not read"},
+		{`<|tool▁call▁begin|>a`, "not read"},
+		{`<function_calls><invoke name="a"></invoke></function_calls>`, "not read"},
+		{`commentary to=functions.a json{}`, "not read"},
+		{`{"name":"a","arguments":{"q":"cut of`, "not whole"},
+		{`{"name":"a","arguments":{}} {"name":"Dawn"}`, "JSON that is no call follows"},
+		{"{torn\n" + `{"name":"a","arguments":{}}`, "JSON that is not whole"},
+		{strings.Repeat("On and on. ", 100) + "\n" + `{"name":"a","arguments":{}}`, "beside 1099 bytes of other text"},
+		{good + `<tool_call>{"name":"b","arguments":{}}`, "</tool_call> does not follow"},
+		{`<tool_call>{"name":"b","arguments":{}} ` + good, "</tool_call> does not follow"},
+		{good + " and then </tool_call>", "not read"},
+	} {
+		calls, rest, wrong := find(test.text)
+		if calls != nil || rest != test.text || !strings.Contains(wrong, test.says) {
+			t.Errorf("%s: %v, wrong %q; want %q", test.text, calls, wrong, test.says)
+		}
+	}
+}
+
+func TestNothingOfTheKind(t *testing.T) {
+	t.Parallel()
+	const hermes = `<tool_call>{"name":"a","arguments":{}}</tool_call>`
+	for _, text := range []string{
+		"", "Nothing new here.", "Ashe (the warden) has a `lamp` {of brass} [sic].", "{aside}", "[1] A note.", "1 < 2 > 0; <b>bold</b>",
+		`{"term":"Dawn"}`, `{"name":"Dawn","kind":"ship"}`, `[{"name":"Dawn"},` + "\n" + `{"name":"a","arguments":{}}]`,
+		"```json\n" + `{"term":"Dawn"}` + "\n```\nDone.", "```\ncode\n```\n\n```\nmore\n```", "```python\nprint(1)\n```",
+		"They spoke of the function of lamps; she had a tool to call her own.",
+		"<think>" + hermes + "</think> No change.", "<think>" + hermes, hermes + "</think> No change.", "<THINKING>" + hermes + "</Thinking>",
+		"<analysis>" + hermes + "</think>" + hermes + "</analysis>",
+		"<codex_updates>[]</codex_updates>", `<codex_updates>[{"term":"Dawn","definition":"` + hermes + `","status":"new"}]</codex_updates> Done.`,
+		"<codex_updates>[</codex_updates>" + hermes + "</codex_updates>", "<codex_updates>" + hermes,
+		"```\n<codex_updates>\n" + `[{"name":"a","arguments":{}}]` + "\n</codex_updates>\n```", "</codex_updates>",
+		strings.Repeat(hermes, 1<<20/len(hermes)+1),
+	} {
+		if found := spoken.Find(text); !found.Empty() {
+			calls, _, wrong := found.Calls(every)
+			t.Errorf("%.200s: %v, wrong %q", text, calls, wrong)
+		}
+	}
+}
+
+func TestCheckedByTheTools(t *testing.T) {
+	t.Parallel()
+	const text = `<tool_call>{"name":"a","arguments":{}}</tool_call><tool_call>{"name":"b","arguments":{}}</tool_call>`
+	calls, rest, wrong := spoken.Find(text).Calls(func(c annotator.ToolCall) error {
+		if c.Name == "b" {
+			return errors.New("there is no tool b")
+		}
+		return nil
+	})
+	if calls != nil || rest != text || wrong != "there is no tool b" {
+		t.Errorf("%v, rest %q, wrong %q", calls, rest, wrong)
+	}
+}

@@ -1,0 +1,236 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/anthropic"
+	"annotator/model/endpoint"
+	"annotator/model/gemini"
+	"annotator/model/openai"
+	"annotator/model/scripted"
+)
+
+// client is a wire as a run holds it.
+type client interface {
+	model.Wire
+	Close()
+}
+
+// wire is one of those that the suite of conformance runs against: TestConformance.
+type wire struct {
+	name string
+	path string // of the base URL
+	dial func(endpoint.Options) (client, error)
+
+	allows bool // its tool choice can name several tools out of the list
+	seeds  bool // it has a seed
+
+	// What its servers say, in their own form.
+	noKey  string // with a 401
+	busy   string // with a 429
+	broken string // in a stream: an error of the server's
+}
+
+func wires() []wire {
+	return []wire{
+		{
+			name: "chat", path: "/v1", dial: dial(openai.New), seeds: true,
+			noKey:  `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`,
+			busy:   `{"error":{"message":"Rate limit reached for requests","type":"requests","code":"rate_limit_exceeded"}}`,
+			broken: `data: {"error":{"message":"boom","type":"InternalServerError","code":500}}` + "\n\n",
+		},
+		{
+			name: "anthropic", path: "/v1", dial: dial(anthropic.New),
+			noKey:  `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"},"request_id":"req_1"}`,
+			busy:   `{"type":"error","error":{"type":"rate_limit_error","message":"Number of request tokens has exceeded your per-minute rate limit"}}`,
+			broken: "event: error\ndata: " + `{"type":"error","error":{"type":"api_error","message":"boom"}}` + "\n\n",
+		},
+		{
+			name: "gemini", path: "/v1beta", dial: dial(gemini.New), allows: true, seeds: true,
+			noKey:  `{"error":{"code":401,"message":"Request had invalid authentication credentials.","status":"UNAUTHENTICATED"}}`,
+			busy:   `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED"}}`,
+			broken: `data: {"error":{"code":500,"message":"boom","status":"INTERNAL"}}` + "\r\n\r\n",
+		},
+	}
+}
+
+// dial makes the constructor of a wire one of the table.
+func dial[C client](open func(endpoint.Options) (C, error)) func(endpoint.Options) (client, error) {
+	return func(o endpoint.Options) (client, error) { return open(o) }
+}
+
+// TestConformance has every wire do what a run needs of it, against one server that speaks them all.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	laws := []struct {
+		name string
+		law  func(*testing.T, wire)
+	}{
+		{"encoding only grows", onlyGrows},
+		{"tools", encodesTools},
+		{"streamed is unstreamed", streamedIsUnstreamed},
+		{"conversation", conversation},
+		{"settings", settings},
+		{"choice of tools", choosesTools},
+		{"cached tokens", countsCached},
+		{"what is heard", tellsWhatIsHeard},
+		{"models", listsModels},
+		{"cut anywhere", cutAnywhere},
+		{"connection cut", connectionCut},
+		{"faults", faults},
+		{"cut by its limit", cutByItsLimit},
+		{"key", keepsItsKey},
+		{"cancel", cancels},
+		{"endless answer", endlessAnswer},
+	}
+	for _, w := range wires() {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			for _, l := range laws {
+				t.Run(l.name, func(t *testing.T) {
+					t.Parallel()
+					l.law(t, w)
+				})
+			}
+		})
+	}
+}
+
+// canary is a key that no answer may show.
+const canary = "sk-canary-0123456789"
+
+// connect returns a client of a server.
+func (w *wire) connect(tb testing.TB, server *scripted.Server) client {
+	tb.Helper()
+	return w.open(tb, endpoint.Options{BaseURL: server.URL + w.path, Key: canary})
+}
+
+// answered returns a client whose requests are answered without a network.
+func (w *wire) answered(tb testing.TB, answer func(*http.Request) (*http.Response, error)) client {
+	tb.Helper()
+	return w.open(tb, endpoint.Options{BaseURL: "http://model.test" + w.path, Key: canary, HTTP: tripper(answer)})
+}
+
+func (w *wire) open(tb testing.TB, o endpoint.Options) client {
+	tb.Helper()
+	c, err := w.dial(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(c.Close)
+	return c
+}
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func stream(body io.Reader) *http.Response {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(body)}
+}
+
+// talk is a conversation as it grows: its messages, encoded by one wire.
+type talk struct {
+	client  client
+	history []byte
+	tools   []byte
+	sent    []annotator.Message
+}
+
+var searchTool = annotator.ToolDefinition{
+	Name: "search", Description: "Finds <names> & more.",
+	Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`),
+}
+
+var readTool = annotator.ToolDefinition{
+	Name: "read", Description: "Reads a post.", Schema: []byte(`{"type":"object","properties":{"id":{"type":"integer"}}}`),
+}
+
+func newTalk(tb testing.TB, c client, tools ...annotator.ToolDefinition) *talk {
+	tb.Helper()
+	encoded, err := c.EncodeTools(tools)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &talk{client: c, tools: encoded}
+}
+
+// say adds a group of messages.
+func (c *talk) say(tb testing.TB, group ...annotator.Message) {
+	tb.Helper()
+	encoded, err := c.client.Encode(group)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if len(c.history) > 0 {
+		c.history = append(c.history, ',')
+	}
+	c.history = append(c.history, encoded...)
+	c.sent = append(c.sent, group...)
+}
+
+func (c *talk) user(tb testing.TB, text string) {
+	tb.Helper()
+	c.say(tb, annotator.Message{Role: annotator.RoleUser, Content: text})
+}
+
+// answer adds a reply, with the results of its calls as one group.
+func (c *talk) answer(tb testing.TB, r *model.Reply, id func(int) string) {
+	tb.Helper()
+	m := annotator.Message{Role: annotator.RoleAssistant, Content: r.Text, Reasoning: r.Reasoning}
+	var results []annotator.Message
+	for i, call := range r.Calls {
+		call.ID = id(i)
+		m.ToolCalls = append(m.ToolCalls, call)
+		results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name, Content: "result of " + call.Name + call.Arguments})
+	}
+	c.say(tb, m)
+	if len(results) > 0 {
+		c.say(tb, results...)
+	}
+}
+
+func (c *talk) request(stream bool) *model.Request {
+	return &model.Request{Model: "scripted", System: "You keep a codex.", History: c.history, Tools: c.tools, MaxTokens: 500, Stream: stream}
+}
+
+func (c *talk) complete(tb testing.TB, stream bool) *model.Reply {
+	tb.Helper()
+	reply, err := c.client.Complete(tb.Context(), c.request(stream))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return reply
+}
+
+// failure returns the fault that a call must have ended with.
+func failure(tb testing.TB, reply *model.Reply, err error) *model.Fault {
+	tb.Helper()
+	var f *model.Fault
+	if !errors.As(err, &f) || reply != nil {
+		tb.Fatalf("no fault, but %+v, %v", reply, err)
+	}
+	return f
+}
+
+// unmeasured compares what was said, not how it came.
+var unmeasured = cmpopts.IgnoreFields(model.Reply{}, "Raw", "FirstByte", "Duration")
+
+func repeat(text string, bytes int) string { return strings.Repeat(text, bytes/len(text)+1) }
+
+func ask(ctx context.Context, c client, stream bool) (*model.Reply, error) {
+	encoded, err := c.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: "hi"}})
+	if err != nil {
+		return nil, err
+	}
+	return c.Complete(ctx, &model.Request{Model: "scripted", History: encoded, MaxTokens: 100, Stream: stream})
+}
