@@ -1,65 +1,183 @@
 package annotator
 
 import (
-	"slices"
+	"context"
+	"errors"
+	"fmt"
 	"sync"
-	"time"
 )
 
-// NoticeKind is what a notice tells of.
-type NoticeKind string
+// queueLength is how many notices may wait for a subscriber: minutes of a run with a model, about a second of one without. A
+// queue that was full keeps its room, about 4 MB.
+const queueLength = 8192
 
-// The kinds of notices.
-const (
-	NoticeTransition NoticeKind = "transition"
-	NoticeRun        NoticeKind = "run"        // a run begins: Total, Done
-	NoticeScene      NoticeKind = "scene"      // a scene is done: Scene, Reason if it was refused
-	NoticeCall       NoticeKind = "call"       // a call to the model ended: Usage, Duration; Reason if it failed
-	NoticeTool       NoticeKind = "tool"       // a tool ran: Tool; Reason is its error's code
-	NoticeCompaction NoticeKind = "compaction" // turns left the window: Reason
-	NoticeDecision   NoticeKind = "decision"   // the curator has decided on an entry: Reason
-	NoticeWait       NoticeKind = "wait"       // waiting before another try: Duration, Reason
-	NoticeWord       NoticeKind = "word"       // a word to the user: Reason
-	NoticeEnd        NoticeKind = "end"        // the run ends: Reason if before its end
-)
-
-// Notice is something that happened in a run, for whoever watches. What does not apply is left zero.
-type Notice struct {
-	Time     time.Time     `json:"time"`
-	Kind     NoticeKind    `json:"kind"`
-	State    State         `json:"state,omitempty"` // of a transition, as Event and Next
-	Event    Event         `json:"event,omitempty"`
-	Next     State         `json:"next,omitempty"`
-	Scene    int           `json:"scene,omitempty"`
-	Turn     int64         `json:"turn,omitempty"`
-	Total    int           `json:"total,omitempty"` // scenes of the story
-	Done     int           `json:"done,omitempty"`  // scenes done, in this run and before
-	Entries  int           `json:"entries,omitempty"`
-	Tool     string        `json:"tool,omitempty"`
-	Usage    *Usage        `json:"usage,omitempty"`
-	Duration time.Duration `json:"duration,omitempty"`
-	Reason   string        `json:"reason,omitempty"`
+// Subscriber is somebody who watches a run. Its functions are called one at a time, on a goroutine of its own.
+type Subscriber struct {
+	Name   string       // in errors; empty for one whose notices nobody misses
+	Notice func(Notice) // is called with each notice, in the order of publishing
+	Close  func() error // is called behind the last notice; nil where nothing is to be done
 }
 
-// Bus hands each notice to all who subscribed, in order, on the publisher's goroutine. The zero Bus is ready to use.
+// Bus hands notices to those who subscribed. Nobody who is slow, or stuck, or panics has the run wait or fall: what a subscriber
+// has not taken in yet stands in its queue, and once that is full, what comes is lost to it until it has worked off the
+// queue. There it finds a NoticeLost, which says how many there were. A notice of a reply under way takes the place of
+// another that is still the newest in the queue, for only the newest counts.
+//
+// The zero Bus is ready to use, and has no goroutine while there is nothing to hand over. Its methods may be called from any
+// goroutine.
 type Bus struct {
-	mu          sync.Mutex
-	subscribers []func(Notice)
+	mu     sync.Mutex // guards the queues, too
+	queues []*queue
+	closed bool
 }
 
-// Subscribe adds a function that is called with every later notice. It should be quick: the run waits for it.
-func (b *Bus) Subscribe(f func(Notice)) {
+// queue is what a subscriber has yet to be told.
+type queue struct {
+	Subscriber
+	waiting []Notice
+	batch   []Notice      // is being handed over; its goroutine's alone
+	lost    Notice        // comes behind those that wait; none where its Lost is 0
+	served  bool          // by a goroutine; or it never will be again
+	failure error         // what the subscriber came to grief with
+	ended   chan struct{} // closed behind the subscriber's Close
+}
+
+// Subscribe adds a subscriber, which is told of every later notice.
+func (b *Bus) Subscribe(s Subscriber) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.subscribers = append(b.subscribers, f)
+	b.queues = append(b.queues, &queue{Subscriber: s, ended: make(chan struct{})})
 }
 
-// Publish hands a notice to all subscribers.
+// Publish queues a notice for all subscribers, and waits for none of them. Behind Close it does nothing.
 func (b *Bus) Publish(n Notice) {
 	b.mu.Lock()
-	subscribers := slices.Clip(b.subscribers)
+	defer b.mu.Unlock()
+	if b.closed {
+		return
+	}
+	for _, q := range b.queues {
+		if q.failure == nil {
+			q.put(&n)
+			b.serve(q)
+		}
+	}
+}
+
+// Close hands over what is queued, closes the subscribers, and waits for that until the context ends. The error tells what
+// they came to grief with, and which of them were not done by then. It may be called again, and then says how things stand.
+func (b *Bus) Close(ctx context.Context) error {
+	b.mu.Lock()
+	b.closed = true
+	queues := b.queues
+	for _, q := range queues {
+		b.serve(q)
+	}
 	b.mu.Unlock()
-	for _, f := range subscribers {
-		f(n)
+	var errs []error
+	for _, q := range queues {
+		select {
+		case <-q.ended:
+		case <-ctx.Done():
+		}
+		errs = append(errs, b.outcome(q))
+	}
+	return errors.Join(errs...)
+}
+
+// outcome is what a subscriber came to grief with.
+func (b *Bus) outcome(q *queue) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-q.ended:
+		return q.failure
+	default:
+	}
+	if q.Name == "" {
+		return nil
+	}
+	return Errorf(Storage, "%s does not take in what it is told: %d notices or more are lost to it", q.Name, len(q.waiting)+q.lost.Lost)
+}
+
+// serve has a goroutine hand over what a queue holds, unless one does.
+func (b *Bus) serve(q *queue) {
+	if q.served {
+		return
+	}
+	q.served = true
+	go func() {
+		for b.take(q) {
+			b.failed(q, q.hand())
+			clear(q.batch) // what it refers to need not stay in memory
+		}
+	}()
+}
+
+// take makes what waits in a queue its next batch, and reports false where there is nothing: its goroutine has to end, and if
+// the bus is closed, the subscriber is, too.
+func (b *Bus) take(q *queue) bool {
+	b.mu.Lock()
+	if q.lost.Lost > 0 {
+		q.waiting = append(q.waiting, q.lost)
+		q.lost = Notice{}
+	}
+	if q.failure != nil {
+		q.waiting = q.waiting[:0]
+	}
+	q.batch, q.waiting = q.waiting, q.batch[:0]
+	goOn, closed := len(q.batch) > 0, b.closed
+	q.served = goOn || closed
+	b.mu.Unlock()
+	if !goOn && closed {
+		b.failed(q, q.end())
+		close(q.ended)
+	}
+	return goOn
+}
+
+// failed takes in what a subscriber came to grief with. It is told nothing from then on, but closed in the end.
+func (b *Bus) failed(q *queue, err error) {
+	if err == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q.failure = errors.Join(q.failure, err)
+}
+
+// put adds a notice to those that wait.
+func (q *queue) put(n *Notice) {
+	switch last := len(q.waiting) - 1; {
+	case n.Kind == NoticeStream && last >= 0 && q.waiting[last].Kind == NoticeStream && q.lost.Lost == 0:
+		q.waiting[last] = *n
+	case last+1 < queueLength && q.lost.Lost == 0:
+		q.waiting = append(q.waiting, *n)
+	default:
+		q.lost = Notice{Kind: NoticeLost, Time: n.Time, Scene: n.Scene, Turn: n.Turn, Total: n.Total, Done: n.Done, Lost: q.lost.Lost + 1}
+	}
+}
+
+// hand tells a subscriber of a batch. Its panic is no more than its own failure.
+func (q *queue) hand() (err error) {
+	defer q.caught(&err)
+	for i := range q.batch {
+		q.Notice(q.batch[i])
+	}
+	return nil
+}
+
+func (q *queue) end() (err error) {
+	defer q.caught(&err)
+	if q.Close == nil {
+		return nil
+	}
+	return q.Close()
+}
+
+// caught makes a panic an error.
+func (q *queue) caught(err *error) {
+	if fault := recover(); fault != nil {
+		*err = fmt.Errorf("a subscriber (%s) panicked: %v", q.Name, fault)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -57,7 +56,7 @@ func (p *progress) tick(end <-chan struct{}) {
 		case <-ticker.C:
 			p.mu.Lock()
 			if p.text != "" {
-				p.draw(p.tally.liveLine(p.now()))
+				p.draw(p.tally.liveLine(p.now(), p.room()))
 			}
 			p.mu.Unlock()
 		case <-end:
@@ -67,7 +66,7 @@ func (p *progress) tick(end <-chan struct{}) {
 }
 
 // close takes the live line off the terminal. It may be called again.
-func (p *progress) close() {
+func (p *progress) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()
@@ -75,6 +74,7 @@ func (p *progress) close() {
 		close(p.ticks)
 		p.ticks = nil
 	}
+	return nil
 }
 
 // say prints a word to the user, above the live line.
@@ -104,7 +104,7 @@ func (p *progress) print(text string) {
 
 func (p *progress) draw(line string) {
 	p.text = line
-	fmt.Fprint(p.out, "\r", shortened(line, p.width()-1), "\x1b[K")
+	fmt.Fprint(p.out, "\r", shortened(line, p.room()), "\x1b[K")
 }
 
 func (p *progress) erase() {
@@ -114,13 +114,14 @@ func (p *progress) erase() {
 	p.text = ""
 }
 
-func (p *progress) width() int {
+// room is how many characters the live line may have. In the last column a terminal may begin a new line by itself.
+func (p *progress) room() int {
 	if file, ok := p.out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 20 {
-			return width
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 1 {
+			return width - 1
 		}
 	}
-	return 80
+	return 79
 }
 
 // importing is told how far an import has come.
@@ -165,7 +166,7 @@ func (p *progress) notice(n annotator.Notice) {
 func (p *progress) show(n *annotator.Notice) {
 	switch n.Kind {
 	case annotator.NoticeRun:
-		p.draw(p.tally.liveLine(p.now()))
+		p.draw(p.tally.liveLine(p.now(), p.room()))
 	case annotator.NoticeEnd:
 		p.erase()
 	}
@@ -188,73 +189,7 @@ func (p *progress) tell(n *annotator.Notice) {
 	}
 	p.told = p.tally
 	if p.tally.total > 0 {
-		fmt.Fprintln(p.out, p.tally.line(n.Time))
+		w := p.tally.words(n.Time)
+		fmt.Fprintln(p.out, w.line())
 	}
-}
-
-// tally is what the notices of a run add up to.
-type tally struct {
-	began   time.Time
-	first   int // scenes done before this run
-	done    int
-	total   int
-	entries int
-	usage   annotator.Usage
-	state   annotator.State
-	at      time.Time // of the newest notice
-
-	compactions int
-}
-
-func (t *tally) add(n *annotator.Notice) {
-	t.at, t.done, t.total = n.Time, n.Done, n.Total
-	switch n.Kind {
-	case annotator.NoticeRun:
-		t.began, t.first = n.Time, n.Done
-	case annotator.NoticeScene:
-		t.entries = n.Entries
-	case annotator.NoticeCompaction:
-		t.compactions++
-	case annotator.NoticeTransition:
-		t.state = n.Next
-	case annotator.NoticeCall:
-		if n.Usage != nil {
-			t.usage.Prompt += n.Usage.Prompt
-			t.usage.Cached += n.Usage.Cached
-			t.usage.Completion += n.Usage.Completion
-		}
-	}
-}
-
-// line is the tally in words.
-func (t *tally) line(now time.Time) string {
-	parts := []string{fmt.Sprintf("%d of %s", t.done, count(t.total, "scene"))}
-	if t.entries > 0 {
-		parts = append(parts, count(t.entries, "entry"))
-	}
-	if all := t.usage.Prompt + t.usage.Completion; all > 0 {
-		parts = append(parts, fmt.Sprintf("%s tokens (%d %% cached)", round(all), share(t.usage.Cached, t.usage.Prompt)))
-	}
-	if read, took := t.done-t.first, now.Sub(t.began); read > 0 && took > 0 {
-		each := took / time.Duration(read)
-		parts = append(parts, span(each)+" a scene")
-		if t.done < t.total {
-			parts = append(parts, span(each*time.Duration(t.total-t.done))+" left")
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// liveLine is the line with a bar before it, and behind it how long an answer has been waited for.
-func (t *tally) liveLine(now time.Time) string {
-	const width = 20
-	filled := 0
-	if t.total > 0 {
-		filled = width * t.done / t.total
-	}
-	line := "[" + strings.Repeat("#", filled) + strings.Repeat("-", width-filled) + "] " + t.line(now)
-	if waited := now.Sub(t.at); t.state == annotator.StateCalling && waited > 2*time.Second {
-		line += ", asking for " + span(waited.Truncate(time.Second))
-	}
-	return line
 }

@@ -22,11 +22,19 @@ func TestLiveLine(t *testing.T) {
 	t.Parallel()
 	p, out := newTestProgress(true, true)
 	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeRun, Total: 40})
-	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeCall, Total: 40, Usage: &annotator.Usage{Prompt: 1000, Cached: 900, Completion: 500}})
+	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeCall, Total: 40, Usage: annotator.Usage{Prompt: 1000, Cached: 900, Completion: 500}})
 	p.notice(annotator.Notice{Time: noon.Add(time.Minute), Kind: annotator.NoticeScene, Total: 40, Done: 10, Entries: 1})
-	want := "[#####---------------] 10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 3m00s left"
-	if got := p.tally.liveLine(p.now()); got != want {
-		t.Errorf("the line is\n%s, want\n%s", got, want)
+	for room, want := range map[int]string{
+		120: "[#####---------------] 10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 3m00s left",
+		79:  "10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 3m00s left",
+		73:  "[#####---------------] 10 of 40 scenes, 1 entry, 6.0s a scene, 3m00s left",
+		39:  "10 of 40 scenes, 1 entry, 3m00s left",
+		30:  "10 of 40 scenes, 3m00s left",
+		5:   "10 of 40 scenes",
+	} {
+		if got := p.tally.liveLine(p.now(), room); got != want {
+			t.Errorf("the line for %d characters is\n%s, want\n%s", room, got, want)
+		}
 	}
 	out.Reset()
 	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeWait, Reason: "\x1b[2Jbusy", Duration: time.Second, Total: 40, Done: 10})
@@ -34,9 +42,32 @@ func TestLiveLine(t *testing.T) {
 	if !strings.HasPrefix(drawn, "\r\x1b[K\x1b[33mwaiting 1.0s: [2Jbusy\x1b[0m\n\r[") {
 		t.Errorf("a warning is drawn as %q", drawn)
 	}
-	p.close()
+	_ = p.close()
 	if !strings.HasSuffix(out.String(), "\r\x1b[K") {
 		t.Errorf("the line stays: %q", out)
+	}
+}
+
+// TestDoing: while a call or a wait lasts, the line says so in the room that there is.
+func TestDoing(t *testing.T) {
+	t.Parallel()
+	p, _ := newTestProgress(true, true)
+	for _, told := range []struct {
+		notice annotator.Notice
+		want   string // a minute behind noon
+	}{
+		{annotator.Notice{Kind: annotator.NoticeRun}, "1 of 40 scenes"},
+		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "annotate"}, "1 of 40 scenes, asking for 1m00s"},
+		{annotator.Notice{Kind: annotator.NoticeStream, Purpose: "annotate", Bytes: 12_345}, "1 of 40 scenes, answer of 12.3kB in 1m00s"},
+		{annotator.Notice{Kind: annotator.NoticeCall, Purpose: "annotate"}, "1 of 40 scenes"},
+		{annotator.Notice{Kind: annotator.NoticeWait, Duration: 90 * time.Second}, "1 of 40 scenes, waiting 30s"},
+		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "summarise"}, "1 of 40 scenes, summarise: asking for 1m00s"},
+	} {
+		told.notice.Time, told.notice.Total, told.notice.Done = noon, 40, 1
+		p.notice(told.notice)
+		if got := strings.TrimPrefix(p.tally.liveLine(p.now(), 38), "[--------------------] "); got != told.want {
+			t.Errorf("behind a notice of the kind %s the line is %q, want %q", told.notice.Kind, got, told.want)
+		}
 	}
 }
 

@@ -1,81 +1,107 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
+	"io"
 	"log/slog"
 	"os"
 
 	"annotator"
 )
 
+// sink is a file that a run is told to, for as long as it can be written. The first failure is told at once, and again when
+// the file is closed: a run of days must not end for it, nor go on as if nothing were missing.
+type sink struct {
+	file   *os.File
+	what   string // is in it
+	failed func(error)
+	err    error // the first that writing met
+}
+
 // appendTo opens a file that former runs may have written to. It tells of the story, and is its owner's only.
-func appendTo(path string) (*os.File, error) {
+func appendTo(path, what string, failed func(error)) (*sink, error) {
 	if err := spareDatabase(path); err != nil {
 		return nil, err
 	}
+	torn := endsTorn(path)
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Misused, "write to %s: %w", path, err).WithAdvice("name a file in a folder that can be written")
 	}
-	return file, nil
-}
-
-// eventFile is a file of notices, a JSON object a line.
-type eventFile struct {
-	file *os.File
-	err  error // the first that writing met
-}
-
-func openEvents(path string) (*eventFile, error) {
-	file, err := appendTo(path)
-	return &eventFile{file: file}, err
-}
-
-func (e *eventFile) notice(n annotator.Notice) {
-	if e.err == nil {
-		e.err = json.NewEncoder(e.file).Encode(n)
+	s := &sink{file: file, what: what, failed: failed}
+	if torn {
+		_, _ = s.Write([]byte("\n"))
 	}
+	return s, nil
 }
 
-func (e *eventFile) close() error {
-	if err := errors.Join(e.err, e.file.Close()); err != nil {
-		return annotator.Errorf(annotator.Storage, "write the events to %s: %w", e.file.Name(), err)
+// endsTorn reports whether a file's last line was not written to its end: the power failed, or the disk was full.
+func endsTorn(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false // to open a pipe would wait for its other end
 	}
-	return nil
-}
-
-// logFile is the log of a run, JSON lines for people: transitions at debug level, what was done as information, and what
-// they may want to look into as warnings.
-type logFile struct {
-	file   *os.File
-	logger *slog.Logger
-}
-
-func openLog(path string) (*logFile, error) {
-	file, err := appendTo(path)
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return false
 	}
-	handler := slog.NewJSONHandler(file, &slog.HandlerOptions{Level: slog.LevelDebug})
-	return &logFile{file: file, logger: slog.New(handler)}, nil
+	defer func() { _ = file.Close() }()
+	last := make([]byte, 1)
+	_, err = file.ReadAt(last, info.Size()-1)
+	return err == nil && last[0] != '\n'
 }
 
-func (l *logFile) close() error { return l.file.Close() }
+// Write writes unless that has failed before.
+func (s *sink) Write(text []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.file.Write(text)
+	if err != nil {
+		s.err = annotator.Errorf(annotator.Storage, "write %s to %s: %w", s.what, s.file.Name(), err).
+			WithAdvice("nothing more is written there")
+		s.failed(s.err)
+	}
+	return n, err
+}
 
-func (l *logFile) notice(n annotator.Notice) {
-	record := slog.NewRecord(n.Time, levelOf(&n), string(n.Kind), 0)
-	record.AddAttrs(attributes(&n)...)
-	// A log that cannot be written must not stop a run: the handler's error has nowhere better to go.
-	_ = l.logger.Handler().Handle(context.Background(), record)
+// close brings what was written to the disk.
+func (s *sink) close() error {
+	var err error
+	if info, failed := s.file.Stat(); failed == nil && info.Mode().IsRegular() { // others, a pipe for one, cannot be synced
+		err = s.file.Sync()
+	}
+	if err = cmp.Or(err, s.file.Close()); err != nil {
+		err = annotator.Errorf(annotator.Storage, "write %s to %s: %w", s.what, s.file.Name(), err)
+	}
+	return cmp.Or(s.err, err)
+}
+
+// openLog opens the log of a run, JSON lines for people: transitions and the course of calls at debug level, what was done as
+// information, and what they may want to look into as warnings.
+func openLog(path string, failed func(error)) (annotator.Subscriber, error) {
+	file, err := appendTo(path, "the log", failed)
+	if err != nil {
+		return annotator.Subscriber{}, err
+	}
+	return annotator.Subscriber{Name: "the log", Notice: logTo(file), Close: file.close}, nil
+}
+
+func logTo(w io.Writer) func(annotator.Notice) {
+	handler := slog.NewJSONHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})
+	return func(n annotator.Notice) {
+		record := slog.NewRecord(n.Time, levelOf(&n), string(n.Kind), 0)
+		record.AddAttrs(attributes(&n)...)
+		_ = handler.Handle(context.Background(), record) // the file keeps its error for its close
+	}
 }
 
 func levelOf(n *annotator.Notice) slog.Level {
 	switch n.Kind {
-	case annotator.NoticeTransition:
+	case annotator.NoticeTransition, annotator.NoticeCalling, annotator.NoticeStream:
 		return slog.LevelDebug
-	case annotator.NoticeCompaction, annotator.NoticeWait, annotator.NoticeWord:
+	case annotator.NoticeCompaction, annotator.NoticeWait, annotator.NoticeWord, annotator.NoticeLost:
 		return slog.LevelWarn
 	case annotator.NoticeDecision:
 		return slog.LevelInfo
@@ -91,12 +117,10 @@ func attributes(n *annotator.Notice) []slog.Attr {
 	all := []slog.Attr{
 		slog.String("state", string(n.State)), slog.String("event", string(n.Event)), slog.String("next", string(n.Next)),
 		slog.Int("scene", n.Scene), slog.Int64("turn", n.Turn), slog.Int("done", n.Done), slog.Int("total", n.Total),
-		slog.Int("entries", n.Entries), slog.String("tool", n.Tool), slog.Int64("ms", n.Duration.Milliseconds()),
-		slog.String("reason", n.Reason),
-	}
-	if n.Usage != nil {
-		all = append(all, slog.Int("prompt_tokens", n.Usage.Prompt), slog.Int("cached_tokens", n.Usage.Cached),
-			slog.Int("completion_tokens", n.Usage.Completion))
+		slog.Int("entries", n.Entries), slog.String("tool", n.Tool), slog.String("purpose", n.Purpose), slog.Int("attempt", n.Attempt),
+		slog.Int64("ms", n.Duration.Milliseconds()), slog.Int("prompt_tokens", n.Usage.Prompt), slog.Int("cached_tokens", n.Usage.Cached),
+		slog.Int("completion_tokens", n.Usage.Completion), slog.Int("bytes", n.Bytes), slog.Int("lost", n.Lost),
+		slog.String("decision", n.Decision), slog.String("reason", n.Reason),
 	}
 	said := all[:0]
 	for _, attr := range all {

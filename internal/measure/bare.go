@@ -66,7 +66,7 @@ func recordRun(ctx context.Context, job walkJob, copied string) ([]step, error) 
 		return nil, err
 	}
 	defer func() { _ = run.close() }()
-	run.bus.Subscribe(func(notice annotator.Notice) {
+	run.watch.see = func(notice annotator.Notice) {
 		switch notice.Kind {
 		case annotator.NoticeRun:
 			r.note(run.store.Backup(ctx, copied))
@@ -78,7 +78,7 @@ func recordRun(ctx context.Context, job walkJob, copied string) ([]step, error) 
 				r.steps[n-1].sceneEnds = true
 			}
 		}
-	})
+	}
 	if err := errors.Join(run.runner.Run(ctx), r.err); err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func writeGlossary(ctx context.Context, db *storage.DB, entries int) error {
 	const batch = 1_000
 	for first := 0; first < entries; first += batch {
 		row := annotator.Trace{Kind: annotator.TraceResult, Tool: "glossary_create", CallID: fmt.Sprint("batch", first)}
-		err := db.RunTool(ctx, &row, func(g *storage.Glossary, _ *annotator.Trace) error {
+		err := db.RunTool(ctx, &row, nil, func(g *storage.Glossary, _ *annotator.Trace) error {
 			for i := first; i < min(first+batch, entries); i++ {
 				if err := writeEntry(ctx, g, i); err != nil {
 					return err

@@ -30,8 +30,20 @@ type walkJob struct {
 type run struct {
 	store  *storage.DB
 	runner *runner.Runner
-	bus    annotator.Bus
+	watch  watch
 	open   []func() error
+}
+
+// watch looks at a run as it stands at a notice, on the run's own goroutine, and hands the notice on as the program does.
+type watch struct {
+	annotator.Bus
+	see func(annotator.Notice)
+}
+
+// Publish is told what happens. See runner.Publisher.
+func (w *watch) Publish(n annotator.Notice) {
+	w.see(n)
+	w.Bus.Publish(n)
 }
 
 func (r *run) close() error {
@@ -45,6 +57,7 @@ func (r *run) close() error {
 // prepare opens what the command opens for a run. A transport of nil is the client's own.
 func prepare(ctx context.Context, job walkJob, transport http.RoundTripper) (*run, error) {
 	r := &run{}
+	r.watch.Subscribe(annotator.Subscriber{Notice: func(annotator.Notice) {}})
 	var err error
 	if r.store, err = storage.OpenWriter(ctx, job.DB, fmt.Sprintf("measure %d", os.Getpid()), time.Now); err != nil {
 		return nil, err
@@ -65,7 +78,7 @@ func prepare(ctx context.Context, job walkJob, transport http.RoundTripper) (*ru
 	}
 	config := runner.Defaults()
 	config.ContextBudget, config.Endpoint, config.Curator.Off = job.ContextBudget, job.Endpoint, job.CuratorOff
-	r.runner = runner.New(config, r.store, source, wire, registry, &r.bus)
+	r.runner = runner.New(config, r.store, source, wire, registry, &r.watch)
 	return r, nil
 }
 
@@ -78,9 +91,6 @@ func walk(ctx context.Context, job walkJob) (*walked, error) {
 		return nil, err
 	}
 	defer func() { _ = r.close() }()
-	if job.ListOnly {
-		r.runner.Stop()
-	}
 	if job.Profile != "" {
 		stop, err := profile(job.Profile)
 		if err != nil {
@@ -88,7 +98,12 @@ func walk(ctx context.Context, job walkJob) (*walked, error) {
 		}
 		defer func() { _ = stop() }()
 	}
-	r.bus.Subscribe(m.see)
+	r.watch.see = func(n annotator.Notice) {
+		m.see(n)
+		if job.ListOnly && n.Kind == annotator.NoticeRun {
+			r.runner.Stop()
+		}
+	}
 	if err := r.runner.Run(ctx); err != nil && (!job.ListOnly || !errors.Is(err, annotator.Interrupted)) {
 		return nil, err
 	}
