@@ -34,7 +34,7 @@ type Trace struct {
 }
 
 // Shown is an entry as a row of the journal showed it: it need not be shown again while that row is in the window and
-// the entry has no later revision.
+// no later revision has changed how the entry reads.
 type Shown struct {
 	Entry    int64 `json:"e"`
 	Revision int64 `json:"r"` // id of the entry's newest revision at that time

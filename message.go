@@ -18,6 +18,7 @@ type Message struct {
 	Reasoning  string     // kept for the record; a renderer decides whether it is replayed
 	ToolCalls  []ToolCall // of an assistant
 	ToolCallID string     // of a tool's answer
+	Tool       string     // of a tool's answer: the name of the tool
 }
 
 // ToolCall is a model's request to run a tool.

@@ -33,6 +33,9 @@ type Refusal struct { //nolint:errname // a refusal is an answer before it is an
 	Message string
 }
 
+// Locked is the code of an edit that a person's lock forbids.
+const Locked = "LOCKED"
+
 // Error gives code and message.
 func (r *Refusal) Error() string { return r.Code + ": " + r.Message }
 
@@ -94,7 +97,7 @@ func (r *reviser) add(field annotator.Field, old, new string) error {
 
 func (r *reviser) allowed() error {
 	if r.now.Locked && r.edit.Actor != annotator.ActorPerson {
-		return refuse("LOCKED", "entry %d is locked by a person", r.now.ID)
+		return refuse(Locked, "entry %d is locked by a person", r.now.ID)
 	}
 	if r.now.Status == annotator.Merged {
 		return refuse("RETIRED", "entry %d is merged into entry %d; change that one", r.now.ID, r.now.MergedInto)

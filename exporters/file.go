@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"annotator"
+	"annotator/internal/draft"
 )
 
 // WriteFile puts what the function writes into the file at path, whole or not at all: it is written and synced under
@@ -20,20 +21,19 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err := replaceable(path); err != nil {
 		return err
 	}
-	folder := filepath.Dir(path)
-	file, err := os.CreateTemp(folder, "."+filepath.Base(path)+".*.tmp") // O_EXCL, 0600
+	d, err := draft.New(path)
 	if err != nil {
 		return annotator.Errorf(annotator.Misused, "write %s: %w", path, err).
 			WithAdvice("choose a folder that exists and can be written to")
 	}
-	err = fill(file, write)
-	if err == nil {
-		err = os.Rename(file.Name(), path)
+	defer d.Discard()
+	if err := fill(d.Path, write); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(file.Name()))
+	if err := d.Place(); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return syncFolder(folder)
+	return syncFolder(filepath.Dir(path))
 }
 
 // replaceable returns an error if something other than a regular file is at the path.
@@ -52,10 +52,13 @@ func replaceable(path string) error {
 	return nil
 }
 
-// fill writes the file to disk and closes it.
-func fill(file *os.File, write func(io.Writer) error) error {
-	err := write(file)
-	if err == nil {
+// fill writes the draft to disk.
+func fill(path string, write func(io.Writer) error) error {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if err = write(file); err == nil {
 		err = file.Sync()
 	}
 	return errors.Join(err, file.Close())

@@ -107,7 +107,7 @@ func ClassifyTransport(err error) *Fault {
 	case errors.Is(err, context.Canceled):
 		f.Kind, f.Message = annotator.Interrupted, "the call was cancelled"
 	case errors.Is(err, context.DeadlineExceeded):
-		f.Message = "the call took longer than it may"
+		f.Code, f.Message = CodeSilent, "the call took longer than it may"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		f.Kind, f.Advice = annotator.Misconfigured, "close other programs, or raise the limit on open files (ulimit -n)"
 	case isWrongSpeech(err):

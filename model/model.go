@@ -51,6 +51,10 @@ type Request struct {
 	// Heard is told, while a reply is streamed, how many bytes of it have come so far. It is called on the goroutine that reads
 	// the stream, so it must be quick; nil where nobody listens.
 	Heard func(bytes int)
+
+	// LeastPrompt and SameModel are what the reply is held against; they are not sent. See Inspect.
+	LeastPrompt int  // tokens that the prompt has at the least; 0: not known
+	SameModel   bool // no other model may answer
 }
 
 // Choice says which of a request's tools the model may call. The list of tools stays the same whatever is chosen, since

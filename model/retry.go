@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math/bits"
 	"net/http"
 	"time"
@@ -19,9 +20,29 @@ const (
 	Wait        Decision = "wait"         // send the same request again after the delay, as the same attempt
 	Shrink      Decision = "shrink"       // make the prompt strictly smaller, then send it as the next attempt
 	ShrinkReply Decision = "shrink reply" // ask for fewer tokens in reply; the prompt fits
+	GrowReply   Decision = "grow reply"   // allow more tokens in reply, as the next attempt
+	Adapt       Decision = "adapt"        // the wire has learned what the server wants: send it again, as the same attempt
 	Quarantine  Decision = "quarantine"   // refuse the scene with the fault as its reason, and go on with the next
 	Halt        Decision = "halt"         // stop, resumably
 )
+
+// Tried is what was done for a request before a decision about it.
+type Tried struct {
+	Attempt int           // number of the call that failed, from 1
+	Shrunk  int           // how often the request was made smaller before it
+	Waited  time.Duration // on decisions to Wait, and for answers to probes
+	Alive   bool          // the server had answered a probe right before this call
+	Grown   bool          // the reply was allowed more tokens already
+}
+
+// Ruling is a decision with all that belongs to it.
+type Ruling struct {
+	Decision Decision
+	Delay    time.Duration
+	Probe    bool   // after the delay, the server has to answer a probe before the request is sent again
+	Charged  bool   // the call counts as one of the attempts
+	Why      string // for the record
+}
 
 // Policy says when to try again, how often and how long. It holds no state.
 type Policy struct {
@@ -36,47 +57,81 @@ func DefaultPolicy() Policy {
 	return Policy{Attempts: 4, Base: time.Second, Max: time.Minute, Patience: 45 * time.Minute}
 }
 
-// Next decides about a fault. attempt is the number of the call that failed, from 1; waited is how long this request has
-// waited on decisions to Wait, whose delays together never exceed the patience. random returns numbers in [0, 1): it
+// Next decides about a fault. The delays of waiting together never exceed the patience. random returns numbers in [0, 1): it
 // spreads each delay over its upper half, so that several stories do not all come back at once.
-func (p Policy) Next(attempt int, f *Fault, waited time.Duration, random func() float64) (time.Duration, Decision) {
+func (p Policy) Next(t Tried, f *Fault, random func() float64) Ruling {
 	switch f.Kind {
 	case annotator.Transient, annotator.Malformed:
-		if attempt >= p.Attempts {
-			return 0, exhausted(f)
-		}
-		return p.delay(attempt-1, f, random()), Retry
+		return p.again(t, f, random)
 	case annotator.Overloaded, annotator.Gone:
-		if waited >= p.Patience {
-			return 0, Halt
-		}
-		return min(p.delay(p.doublings(waited), f, random()), p.Patience-waited), Wait
+		return p.wait(t, f, random)
 	case annotator.Shrink:
-		return 0, shrink(attempt, f)
+		return shrink(t.Shrunk, f)
 	case annotator.Refused:
-		return 0, Quarantine
+		return Ruling{Decision: Quarantine, Charged: true, Why: "the same request would be refused again"}
 	}
-	return 0, Halt
+	return Ruling{Decision: Halt, Charged: true, Why: "it is not for the program to mend"}
+}
+
+// again is for what may go better another time. A second failure in a row is taken for a sign that the server is not well, and a
+// long prompt is nothing to find that out with.
+func (p Policy) again(t Tried, f *Fault, random func() float64) Ruling {
+	switch {
+	case f.Code == CodeThinking && !t.Grown:
+		return Ruling{Decision: GrowReply, Charged: true, Why: "once"}
+	case f.Code == CodeThinking:
+		return Ruling{Decision: Quarantine, Charged: true, Why: "a longer reply was no better"}
+	case t.Attempt >= p.Attempts:
+		return p.exhausted(t, f)
+	}
+	delay := p.delay(t.Attempt-1, f, random())
+	sick := f.Kind == annotator.Transient && (t.Attempt > 1 || f.Code == CodeSilent)
+	why := fmt.Sprintf("attempt %d of %d in %s", t.Attempt+1, p.Attempts, delay.Round(time.Millisecond))
+	if sick {
+		why += ", once a probe is answered"
+	}
+	return Ruling{Decision: Retry, Delay: delay, Probe: sick, Charged: true, Why: why}
 }
 
 // exhausted tells a request that a living server fails at, which would stop the story at the same scene for ever, from a
 // server or a network that fails at any.
-func exhausted(f *Fault) Decision {
-	if f.Kind == annotator.Malformed || f.Status == http.StatusInternalServerError {
-		return Quarantine
+func (p Policy) exhausted(t Tried, f *Fault) Ruling {
+	if t.Alive || f.Kind == annotator.Malformed || f.Status == http.StatusInternalServerError {
+		return Ruling{Decision: Quarantine, Charged: true, Why: fmt.Sprintf("%d attempts failed at this request alone", t.Attempt)}
 	}
-	return Halt
+	return Ruling{Decision: Halt, Charged: true, Why: fmt.Sprintf("%d attempts failed", t.Attempt)}
 }
 
-// shrink believes a bare status once: it may mean something else than length.
-func shrink(attempt int, f *Fault) Decision {
+// wait is for a server that is not there or not ready. It does not use up the attempts, unless the server was well right before:
+// there are prompts that bring a server down.
+func (p Policy) wait(t Tried, f *Fault, random func() float64) Ruling {
+	limited := f.Status == http.StatusTooManyRequests
+	charged := t.Alive && !limited
 	switch {
-	case f.Param == paramMaxTokens:
-		return ShrinkReply
-	case f.Message == "" && f.Code == "" && attempt > 1:
-		return Quarantine
+	case charged && t.Attempt >= p.Attempts:
+		return p.exhausted(t, f)
+	case t.Waited >= p.Patience:
+		return Ruling{Decision: Halt, Charged: charged, Why: "the patience of " + p.Patience.String() + " is at its end"}
 	}
-	return Shrink
+	delay := min(p.delay(p.doublings(t.Waited), f, random()), p.Patience-t.Waited)
+	why := fmt.Sprintf("%s, after %s of at most %s", delay.Round(time.Millisecond), t.Waited.Round(time.Millisecond), p.Patience)
+	return Ruling{Decision: Wait, Delay: delay, Probe: !limited, Charged: charged, Why: why}
+}
+
+// mostShrinks is how often a request is made smaller: more often than any window or reply can be halved.
+const mostShrinks = 24
+
+// shrink believes a bare status once: it may mean something else than length.
+func shrink(shrunk int, f *Fault) Ruling {
+	switch {
+	case shrunk >= mostShrinks:
+		return Ruling{Decision: Quarantine, Charged: true, Why: "whatever is sent is too long for the server"}
+	case f.Param == paramMaxTokens:
+		return Ruling{Decision: ShrinkReply, Charged: true, Why: "the prompt fits, the limit on the reply does not"}
+	case f.Message == "" && f.Code == "" && shrunk > 0:
+		return Ruling{Decision: Quarantine, Charged: true, Why: "a shorter prompt was refused, too, and nothing says why"}
+	}
+	return Ruling{Decision: Shrink, Charged: true, Why: "the prompt is longer than the server takes"}
 }
 
 // doublings is how often the delay has doubled, for one who has waited so long.

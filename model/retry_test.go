@@ -16,41 +16,52 @@ func middle() float64 { return 0.5 }
 func TestPolicyDecides(t *testing.T) {
 	t.Parallel()
 	p := model.Policy{Attempts: 3, Base: time.Second, Max: 10 * time.Second, Patience: time.Minute}
+	first, second, third := model.Tried{Attempt: 1}, model.Tried{Attempt: 2}, model.Tried{Attempt: 3}
+	waited := func(d time.Duration) model.Tried { return model.Tried{Attempt: 1, Waited: d} }
+	const ms = time.Millisecond
 	tests := []struct {
-		name    string
-		fault   model.Fault
-		attempt int
-		waited  time.Duration
-		delay   time.Duration
-		want    model.Decision
+		name  string
+		fault model.Fault
+		tried model.Tried
+		want  model.Ruling
 	}{
-		{"first", model.Fault{Kind: annotator.Transient}, 1, 0, 750 * time.Millisecond, model.Retry},
-		{"second doubles", model.Fault{Kind: annotator.Transient}, 2, 0, 1500 * time.Millisecond, model.Retry},
-		{"no answer again and again", model.Fault{Kind: annotator.Transient}, 3, 0, 0, model.Halt},
-		{"a server's own failure again and again", model.Fault{Kind: annotator.Transient, Status: 500}, 3, 0, 0, model.Quarantine},
-		{"unusable", model.Fault{Kind: annotator.Malformed}, 1, 0, 750 * time.Millisecond, model.Retry},
-		{"unusable again and again", model.Fault{Kind: annotator.Malformed}, 3, 0, 0, model.Quarantine},
-		{"waits are not charged", model.Fault{Kind: annotator.Overloaded}, 99, 0, 750 * time.Millisecond, model.Wait},
-		{"waits grow", model.Fault{Kind: annotator.Gone}, 1, 3 * time.Second, 3 * time.Second, model.Wait},
-		{"the server's word", model.Fault{Kind: annotator.Overloaded, RetryAfter: 7 * time.Second}, 1, 0, 7 * time.Second, model.Wait},
-		{"the server's word is capped", model.Fault{Kind: annotator.Overloaded, RetryAfter: math.MaxInt64}, 1, 0, 10 * time.Second, model.Wait},
-		{"patience is not passed", model.Fault{Kind: annotator.Gone}, 1, 59 * time.Second, time.Second, model.Wait},
-		{"patience ends", model.Fault{Kind: annotator.Gone}, 1, time.Minute, 0, model.Halt},
-		{"too long", model.Fault{Kind: annotator.Shrink, Message: "too long"}, 9, 0, 0, model.Shrink},
-		{"perhaps too long", model.Fault{Kind: annotator.Shrink, Status: 400}, 1, 0, 0, model.Shrink},
-		{"not too long", model.Fault{Kind: annotator.Shrink, Status: 400}, 2, 0, 0, model.Quarantine},
-		{"reply too long", model.Fault{Kind: annotator.Shrink, Param: "max_tokens"}, 1, 0, 0, model.ShrinkReply},
-		{"refused", model.Fault{Kind: annotator.Refused}, 1, 0, 0, model.Quarantine},
-		{"misconfigured", model.Fault{Kind: annotator.Misconfigured}, 1, 0, 0, model.Halt},
-		{"hostile", model.Fault{Kind: annotator.Hostile}, 1, 0, 0, model.Halt},
-		{"cancelled", model.Fault{Kind: annotator.Interrupted}, 1, 0, 0, model.Halt},
+		{"first", model.Fault{Kind: annotator.Transient}, first, model.Ruling{Decision: model.Retry, Delay: 750 * ms, Charged: true}},
+		{"second doubles, and probes", model.Fault{Kind: annotator.Transient}, second, model.Ruling{Decision: model.Retry, Delay: 1500 * ms, Probe: true, Charged: true}},
+		{"silence probes at once", model.Fault{Kind: annotator.Transient, Code: model.CodeSilent}, first, model.Ruling{Decision: model.Retry, Delay: 750 * ms, Probe: true, Charged: true}},
+		{"no answer again and again", model.Fault{Kind: annotator.Transient}, third, model.Ruling{Decision: model.Halt, Charged: true}},
+		{"a living server, again and again", model.Fault{Kind: annotator.Transient}, model.Tried{Attempt: 3, Alive: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"a server's own failure again and again", model.Fault{Kind: annotator.Transient, Status: 500}, third, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"unusable", model.Fault{Kind: annotator.Malformed}, second, model.Ruling{Decision: model.Retry, Delay: 1500 * ms, Charged: true}},
+		{"unusable again and again", model.Fault{Kind: annotator.Malformed}, third, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"thought too long", model.Fault{Kind: annotator.Malformed, Code: model.CodeThinking}, first, model.Ruling{Decision: model.GrowReply, Charged: true}},
+		{"thought too long again", model.Fault{Kind: annotator.Malformed, Code: model.CodeThinking}, model.Tried{Attempt: 2, Grown: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"waits are not charged", model.Fault{Kind: annotator.Overloaded}, model.Tried{Attempt: 99}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
+		{"limits on the rate are sat out", model.Fault{Kind: annotator.Overloaded, Status: 429}, model.Tried{Attempt: 99, Alive: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms}},
+		{"waits grow", model.Fault{Kind: annotator.Gone}, waited(3 * time.Second), model.Ruling{Decision: model.Wait, Delay: 3 * time.Second, Probe: true}},
+		{"the server's word", model.Fault{Kind: annotator.Overloaded, RetryAfter: 7 * time.Second}, first, model.Ruling{Decision: model.Wait, Delay: 7 * time.Second, Probe: true}},
+		{"the server's word is capped", model.Fault{Kind: annotator.Overloaded, RetryAfter: math.MaxInt64}, first, model.Ruling{Decision: model.Wait, Delay: 10 * time.Second, Probe: true}},
+		{"patience is not passed", model.Fault{Kind: annotator.Gone}, waited(59 * time.Second), model.Ruling{Decision: model.Wait, Delay: time.Second, Probe: true}},
+		{"patience ends", model.Fault{Kind: annotator.Gone}, waited(time.Minute), model.Ruling{Decision: model.Halt}},
+		{"a prompt that brings the server down", model.Fault{Kind: annotator.Gone}, model.Tried{Attempt: 2, Alive: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true, Charged: true}},
+		{"and again", model.Fault{Kind: annotator.Gone}, model.Tried{Attempt: 3, Alive: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"too long", model.Fault{Kind: annotator.Shrink, Message: "too long"}, model.Tried{Attempt: 9}, model.Ruling{Decision: model.Shrink, Charged: true}},
+		{"perhaps too long", model.Fault{Kind: annotator.Shrink, Status: 400}, first, model.Ruling{Decision: model.Shrink, Charged: true}},
+		{"not too long", model.Fault{Kind: annotator.Shrink, Status: 400}, model.Tried{Attempt: 1, Shrunk: 1}, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"reply too long", model.Fault{Kind: annotator.Shrink, Param: "max_tokens"}, first, model.Ruling{Decision: model.ShrinkReply, Charged: true}},
+		{"refused", model.Fault{Kind: annotator.Refused}, first, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"misconfigured", model.Fault{Kind: annotator.Misconfigured}, first, model.Ruling{Decision: model.Halt, Charged: true}},
+		{"hostile", model.Fault{Kind: annotator.Hostile}, first, model.Ruling{Decision: model.Halt, Charged: true}},
+		{"cancelled", model.Fault{Kind: annotator.Interrupted}, first, model.Ruling{Decision: model.Halt, Charged: true}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			delay, decision := p.Next(test.attempt, &test.fault, test.waited, middle)
-			if delay != test.delay || decision != test.want {
-				t.Errorf("%v %s, want %v %s", delay, decision, test.delay, test.want)
+			got := p.Next(test.tried, &test.fault, middle)
+			if got.Why == "" {
+				t.Error("nothing is said of why")
+			}
+			if got.Why = ""; got != test.want {
+				t.Errorf("%+v, want %+v", got, test.want)
 			}
 		})
 	}
@@ -60,9 +71,9 @@ func TestPolicyDecides(t *testing.T) {
 func TestMaxTokensIsShrunkAlone(t *testing.T) {
 	t.Parallel()
 	const body = `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 8192.","code":400}}`
-	_, decision := model.DefaultPolicy().Next(1, model.Classify(400, nil, []byte(body)), 0, middle)
-	if decision != model.ShrinkReply {
-		t.Errorf("decision is %q, want %q", decision, model.ShrinkReply)
+	ruling := model.DefaultPolicy().Next(model.Tried{Attempt: 1}, model.Classify(400, nil, []byte(body)), middle)
+	if ruling.Decision != model.ShrinkReply {
+		t.Errorf("decision is %q, want %q", ruling.Decision, model.ShrinkReply)
 	}
 }
 
@@ -79,7 +90,7 @@ func TestPolicyEnds(t *testing.T) {
 			Patience: time.Duration(rapid.Int64Range(0, int64(time.Second)).Draw(t, "patience")),
 		}
 		longest := max(p.Max, p.Base, time.Millisecond)
-		attempt, waited := 1, time.Duration(0)
+		tried := model.Tried{Attempt: 1}
 		for calls := 1; ; calls++ {
 			if calls > 2000 {
 				t.Fatalf("no end after %d calls", calls)
@@ -88,21 +99,23 @@ func TestPolicyEnds(t *testing.T) {
 				Kind:       rapid.SampledFrom(kinds).Draw(t, "kind"),
 				RetryAfter: time.Duration(rapid.Int64Min(0).Draw(t, "after")),
 			}
-			delay, decision := p.Next(attempt, f, waited, func() float64 { return rapid.Float64Range(0, 0.999).Draw(t, "random") })
-			if delay < 0 || delay > longest {
-				t.Fatalf("delay %v is out of bounds", delay)
+			ruling := p.Next(tried, f, func() float64 { return rapid.Float64Range(0, 0.999).Draw(t, "random") })
+			if ruling.Delay < 0 || ruling.Delay > longest {
+				t.Fatalf("delay %v is out of bounds", ruling.Delay)
 			}
-			switch decision {
-			case model.Retry:
-				attempt++
-			case model.Wait:
-				waited += delay
-			default:
-				if attempt > max(1, p.Attempts) || waited > p.Patience {
-					t.Fatalf("ended at attempt %d of %d, after %v of %v", attempt, p.Attempts, waited, p.Patience)
+			if ruling.Decision != model.Retry && ruling.Decision != model.Wait {
+				if tried.Attempt > max(1, p.Attempts) || tried.Waited > p.Patience {
+					t.Fatalf("ended at attempt %d of %d, after %v of %v", tried.Attempt, p.Attempts, tried.Waited, p.Patience)
 				}
 				return
 			}
+			if ruling.Charged {
+				tried.Attempt++
+			}
+			if ruling.Decision == model.Wait {
+				tried.Waited += ruling.Delay
+			}
+			tried.Alive = ruling.Probe && rapid.Bool().Draw(t, "alive")
 		}
 	})
 }

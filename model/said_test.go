@@ -1,23 +1,64 @@
 package model_test
 
 import (
+	"strings"
 	"testing"
 
 	"annotator/model"
+
+	"pgregory.net/rapid"
 )
 
-func TestSaid(t *testing.T) {
+func TestSettle(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{
-		"":                                      "",
-		" Plain. ":                              "Plain.",
-		"<think>Hm.</think>\nIt was so.":        "It was so.",
-		"It <analysis>so\nor so</analysis>was.": "It was.",
-		"It was. <thinking>And yet":             "It was.",
-		"<think>never closed":                   "",
-	} {
-		if got := (&model.Reply{Text: text}).Said(); got != want {
-			t.Errorf("of %q it says %q, want %q", text, got, want)
+	tests := []struct{ text, said, thought string }{
+		{"", "", ""},
+		{" Plain. ", " Plain. ", ""},
+		{"<think>Hm.</think>\nIt was so.", "It was so.", "Hm."},
+		{"<THINK>Hm.</THINK>It was so.", "It was so.", "Hm."},
+		{"It <analysis>so\nor so</analysis>was.", "It was.", "so\nor so"},
+		{"It was. <thinking>And yet", "It was.", "And yet"},
+		{"<think>never closed", "", "never closed"},
+		{"begun elsewhere</think>It was so.", "It was so.", "begun elsewhere"},
+		{"begun</think>It <think>so</think>was.", "It was.", "begun\nso"},
+		{"[THINK]Hm.[/THINK]So.", "So.", "Hm."},
+		{"◁think▷Hm.◁/think▷So.", "So.", "Hm."},
+		{"<think></think>So.", "So.", ""},
+		{"1 < 2 > 0 and [THINKING] it over.", "1 < 2 > 0 and [THINKING] it over.", ""},
+	}
+	for _, test := range tests {
+		r := model.Reply{Text: test.text}
+		if r.Settle(); r.Text != test.said || r.Reasoning != test.thought {
+			t.Errorf("of %q it says %q and thinks %q, want %q and %q", test.text, r.Text, r.Reasoning, test.said, test.thought)
 		}
 	}
+	r := model.Reply{Text: "<think>Then.</think>So.", Reasoning: "First.\x00", Model: "m\x00\nm", Finish: "st\x00op"}
+	if r.Settle(); r.Reasoning != "First.\uFFFD\nThen." || r.Model != "m m" || r.Finish != "st op" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestNothingIsLostInThought: what a reply says and thinks together is what it was, and it settles once.
+func TestNothingIsLostInThought(t *testing.T) {
+	t.Parallel()
+	part := rapid.SampledFrom([]string{"<think>", "</think>", "[THINK]", "[/THINK]", "one ", "two\n", "<b>", "<tool_call>{}</tool_call>"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOf(part).Draw(t, "parts"), "")
+		r := model.Reply{Text: text}
+		r.Settle()
+		for _, word := range []string{"one", "two", "<b>", "tool_call"} {
+			if got, want := strings.Count(r.Text+r.Reasoning, word), strings.Count(text, word); got != want {
+				t.Fatalf("%q is there %d times, was %d times", word, got, want)
+			}
+		}
+		if again := r; strings.Contains(r.Text, "<think>") || !same(&again) {
+			t.Fatalf("settled once: %+v, twice: %+v", r, again)
+		}
+	})
+}
+
+func same(r *model.Reply) bool {
+	before := r.Text
+	r.Settle()
+	return r.Text == before
 }

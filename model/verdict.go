@@ -14,6 +14,9 @@ type verdict struct {
 	advice string
 }
 
+// ParamModel is the parameter that names the model.
+const ParamModel = "model"
+
 // paramMaxTokens is the parameter that bounds the reply.
 const paramMaxTokens = "max_tokens"
 
@@ -41,7 +44,7 @@ func byCode(code string) verdict {
 	case "invalid_api_key", "api_key_invalid", "authentication_error", "permission_error", "permission_denied", "unauthenticated":
 		return verdict{kind: annotator.Misconfigured, advice: adviceKey}
 	case "model_not_found", "model_not_available", "invalid_model":
-		return verdict{kind: annotator.Misconfigured, advice: adviceModel}
+		return verdict{kind: annotator.Misconfigured, param: ParamModel, advice: adviceModel}
 	case "not_found_error":
 		return verdict{kind: annotator.Misconfigured, advice: adviceNotFound}
 	case "failed_precondition", "billing_disabled", "service_disabled":
@@ -93,8 +96,8 @@ var phrases = [...]struct {
 	{[]string{"unterminated string"}, verdict{kind: annotator.Malformed}},
 	{[]string{"http request", "https server"}, verdict{kind: annotator.Misconfigured, advice: adviceHTTPS}},
 	{[]string{"http request", "https port"}, verdict{kind: annotator.Misconfigured, advice: adviceHTTPS}},
-	{[]string{"model", "does not exist"}, verdict{kind: annotator.Misconfigured, advice: adviceModel}},
-	{[]string{"model", "not found"}, verdict{kind: annotator.Misconfigured, advice: adviceModel}},
+	{[]string{"model", "does not exist"}, verdict{kind: annotator.Misconfigured, param: ParamModel, advice: adviceModel}},
+	{[]string{"model", "not found"}, verdict{kind: annotator.Misconfigured, param: ParamModel, advice: adviceModel}},
 	{[]string{"credit balance is too low"}, verdict{kind: annotator.Misconfigured, advice: adviceQuota}},
 	{[]string{"invalid api key"}, verdict{kind: annotator.Misconfigured, advice: adviceKey}},
 	{[]string{"unauthorized"}, verdict{kind: annotator.Misconfigured, advice: adviceKey}},

@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"annotator"
@@ -24,36 +26,63 @@ type Caller struct {
 	Wire     model.Wire
 	Ledger   Ledger
 	Endpoint string // as the user knows it
+	Model    string // that probes ask
 	Policy   *model.Policy
 	Random   func() float64         // of [0, 1): the jitter of waiting
 	Publish  func(annotator.Notice) // tells whoever watches
+	Now      func() time.Time       // tells how a reply comes in; nil: nobody wants to know
 	Hurry    <-chan struct{}        // closed when a wait must not be sat out; nil: never
+
+	DoubtCounts bool // a count of the prompt that cannot be right is passed over; else it is a fault
 }
 
 func (r *Runner) caller() *Caller {
 	return &Caller{
-		Wire: r.Wire, Ledger: r.Store, Endpoint: r.Config.Endpoint, Policy: &r.Config.Retry, Random: r.Random,
-		Publish: r.publish, Hurry: r.hurry,
+		Wire: r.Wire, Ledger: r.Store, Endpoint: r.Config.Endpoint, Model: r.Config.Model, Policy: &r.Config.Retry, Random: r.Random,
+		Publish: r.publish, Now: r.Now, Hurry: r.hurry,
+		DoubtCounts: r.Config.Accept["counts"],
 	}
 }
 
-// trial is a request under way: how often it was tried, and how long it has waited.
+// trial is a request under way: how often it was tried, how long it has waited, and what is to be done next.
 type trial struct {
-	attempt  int           // failed ones
-	waited   time.Duration // for a server that is not there or not ready
-	delay    time.Duration // until the next attempt
-	decision model.Decision
-	reason   string
+	attempt int           // failed ones that count
+	shrunk  int           // how often the request was made smaller
+	waited  time.Duration // for a server that is not there or not ready
+	alive   bool          // the server has answered a probe since the newest failure
+	grown   bool          // the reply is allowed more tokens
+	adapted int           // how often the wire has adapted
+	ruling  model.Ruling
+	reason  string
 }
 
-// failed has the policy decide. A server that is not there or not ready does not use up the request's attempts.
-func (t *trial) failed(fault *model.Fault, policy *model.Policy, random func() float64) {
-	t.attempt++
-	t.delay, t.decision = policy.Next(t.attempt, fault, t.waited, random)
+// mostAdaptations end the going round of a wire that thinks it learns something.
+const mostAdaptations = 16
+
+// failed decides what to do about a fault: the wire may know better what the server wants, else the policy says.
+func (t *trial) failed(fault *model.Fault, c *Caller) {
 	t.reason = fault.Error()
-	if t.decision == model.Wait {
-		t.attempt--
-		t.waited += t.delay + fault.Duration
+	if adapter, ok := c.Wire.(model.Adapter); ok && t.adapted < mostAdaptations {
+		if what := adapter.Adapt(fault); what != "" {
+			t.adapted++
+			t.ruling = model.Ruling{Decision: model.Adapt, Why: what}
+			return
+		}
+	}
+	t.ruling = c.Policy.Next(model.Tried{
+		Attempt: t.attempt + 1, Shrunk: t.shrunk, Waited: t.waited, Alive: t.alive, Grown: t.grown,
+	}, fault, c.Random)
+	t.alive = false
+	if t.ruling.Charged {
+		t.attempt++
+	}
+	switch t.ruling.Decision {
+	case model.Wait:
+		t.waited += t.ruling.Delay + fault.Duration
+	case model.Shrink, model.ShrinkReply: // that makes another request of it
+		t.attempt, t.shrunk = 0, t.shrunk+1
+	case model.GrowReply:
+		t.grown = true
 	}
 }
 
@@ -62,6 +91,9 @@ type noAnswer struct{ *model.Fault }
 
 // Is makes it one of the errors for which a step of compaction is given up.
 func (noAnswer) Is(target error) bool { return target == errNotBetter }
+
+// grownReply is how many times longer a reply may be once it was cut before its first word.
+const grownReply = 4
 
 // insist makes a call, tries again as the retry policy says, and returns the attempt that brought the reply, which is the
 // caller's to end. The error is noAnswer where there is none to be had.
@@ -77,47 +109,83 @@ func (c *Caller) insist(ctx context.Context, call storage.Call, request *model.R
 		if reply != nil {
 			return &attempt, reply, nil
 		}
-		switch t.decision {
-		case model.Retry, model.Wait:
-			if err := c.pause(ctx, &t); err != nil {
-				return nil, nil, err
-			}
+		switch t.ruling.Decision {
+		case model.Retry, model.Wait, model.Adapt:
+		case model.GrowReply:
+			request.MaxTokens *= grownReply
+		case model.ShrinkReply:
+			request.MaxTokens = max(request.MaxTokens/2, 1)
 		case model.Halt:
-			return nil, nil, c.halt(fault)
+			return nil, nil, c.halt(ctx, fault)
 		default:
 			return nil, nil, noAnswer{fault}
+		}
+		if err := c.ready(ctx, &attempt, &t); err != nil {
+			return nil, nil, err
 		}
 	}
 }
 
-// attempt makes one call. A failed one is on record with what is to be done about it, as the retry policy says; one that
-// brought a reply is the caller's to end. Reply and fault are both nil only with an error.
+// attempt makes one call. A failed one is on record with what is to be done about it, and why; one that brought a reply is the
+// caller's to end. Reply and fault are both nil only with an error. Each attempt that counts is sampled anew.
 func (c *Caller) attempt(ctx context.Context, call *storage.Call, request *model.Request, t *trial) (*model.Reply, *model.Fault, error) {
+	request.Seed = t.attempt
+	reply, fault, err := c.complete(ctx, call, request)
+	if err != nil || fault == nil {
+		return reply, nil, err
+	}
+	t.failed(fault, c)
+	call.Decision = string(t.ruling.Decision) + ": " + t.ruling.Why
+	if err := c.fail(ctx, call, fault); err != nil {
+		return nil, nil, err
+	}
+	return nil, fault, nil
+}
+
+// complete makes a call that is on record before it is made. A reply that cannot be used is a fault like any other.
+func (c *Caller) complete(ctx context.Context, call *storage.Call, request *model.Request) (*model.Reply, *model.Fault, error) {
 	if err := c.Ledger.OpenCall(ctx, call); err != nil {
 		return nil, nil, err
 	}
+	c.begins(call)
+	request.Heard = c.heard(call)
 	reply, err := c.Wire.Complete(ctx, request)
-	if err == nil {
-		call.Model, call.Finish, call.Usage = reply.Model, reply.Finish, accounted(call, reply)
-		call.FirstByte, call.Duration = reply.FirstByte, reply.Duration
-		c.Publish(annotator.Notice{Kind: annotator.NoticeCall, Usage: &call.Usage, Duration: reply.Duration})
+	if err != nil {
+		fault := asFault(err)
+		call.Usage = fault.Usage
+		return nil, fault, nil
+	}
+	reply.Settle()
+	if c.DoubtCounts && reply.Usage.Prompt < request.LeastPrompt {
+		reply.Usage.Exact = false
+	}
+	call.Model, call.Finish, call.Usage = reply.Model, reply.Finish, accounted(call, reply)
+	call.FirstByte, call.Duration = reply.FirstByte, reply.Duration
+	if call.Purpose == storage.PurposeProbe {
 		return reply, nil, nil
 	}
-	fault := asFault(err)
-	t.failed(fault, c.Policy, c.Random)
-	call.Outcome, call.Decision, call.Status, call.Fault = string(fault.Kind), string(t.decision), fault.Status, fault.Error()
-	call.Usage, call.Raw, call.FirstByte, call.Duration = fault.Usage, fault.Raw, fault.FirstByte, fault.Duration
+	if fault := model.Inspect(request, reply); fault != nil {
+		return nil, fault, nil
+	}
+	c.ended(call)
+	return reply, nil, nil
+}
+
+// fail ends a call that brought nothing.
+func (c *Caller) fail(ctx context.Context, call *storage.Call, fault *model.Fault) error {
+	call.Outcome, call.Status, call.Fault, call.Raw = string(fault.Kind), fault.Status, fault.Error(), fault.Raw
+	call.FirstByte, call.Duration = fault.FirstByte, fault.Duration
 	if ctx.Err() != nil {
-		call.Outcome, call.Decision = "interrupted", "stopped by a signal"
+		call.Outcome, call.Decision = string(annotator.Interrupted), "stopped by a signal"
 	}
 	if err := c.Ledger.FailCall(ctx, call); err != nil {
-		return nil, nil, err
+		return err
 	}
-	c.Publish(annotator.Notice{Kind: annotator.NoticeCall, Duration: fault.Duration, Reason: fault.Error()})
+	c.ended(call)
 	if ctx.Err() != nil {
-		return nil, nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	return nil, fault, nil
+	return nil
 }
 
 // accounted is what a call cost: as the server reports it, else as it is estimated here.
@@ -132,23 +200,37 @@ func accounted(call *storage.Call, reply *model.Reply) annotator.Usage {
 	return annotator.Usage{Prompt: call.Estimate, Completion: written}
 }
 
-// pause waits for the next attempt. A stop does not sit it out.
-func (c *Caller) pause(ctx context.Context, t *trial) error {
-	c.Publish(annotator.Notice{Kind: annotator.NoticeWait, Duration: t.delay, Reason: t.reason})
-	timer := time.NewTimer(t.delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-c.Hurry:
-		return annotator.Errorf(annotator.Interrupted, "stopped while waiting for the endpoint (%s)", t.reason)
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+// halt makes a fault the reason for which the run stops.
+func (c *Caller) halt(ctx context.Context, fault *model.Fault) error {
+	return annotator.Errorf(annotator.Halted, "%s: %w", c.Endpoint, fault).WithAdvice("%s", c.advice(ctx, fault))
 }
 
-func (c *Caller) halt(fault *model.Fault) error {
-	return annotator.Errorf(annotator.Halted, "%s: %w", c.Endpoint, fault).WithAdvice("%s", advice(fault))
+func (c *Caller) advice(ctx context.Context, f *model.Fault) string {
+	const resume = ", then run again to resume"
+	switch {
+	case f.Param == model.ParamModel:
+		return f.Advice + c.served(ctx) + resume
+	case f.Advice != "":
+		return f.Advice + resume
+	}
+	return "see to the endpoint" + resume
+}
+
+// served names what the endpoint serves, as far as it says.
+func (c *Caller) served(ctx context.Context) string {
+	const most = 10
+	models, err := c.Wire.Models(ctx)
+	if err != nil || len(models) == 0 {
+		return ""
+	}
+	var names []string
+	for _, m := range models[:min(len(models), most)] {
+		names = append(names, m.ID)
+	}
+	if len(models) > most {
+		names = append(names, fmt.Sprintf("%d more", len(models)-most))
+	}
+	return " (it serves " + strings.Join(names, ", ") + ")"
 }
 
 func asFault(err error) *model.Fault {
@@ -156,11 +238,4 @@ func asFault(err error) *model.Fault {
 		return f
 	}
 	return &model.Fault{Kind: annotator.Refused, Message: err.Error(), Err: err}
-}
-
-func advice(f *model.Fault) string {
-	if f.Advice != "" {
-		return f.Advice + ", then run again to resume"
-	}
-	return "see to the endpoint, then run again to resume"
 }

@@ -3,10 +3,12 @@ package runner
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"annotator"
 	"annotator/context/tokens"
 	"annotator/model"
+	"annotator/policy"
 	"annotator/storage"
 	"annotator/tools"
 )
@@ -34,33 +36,57 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	case reply != nil:
 		return r.replied(ctx, call, reply)
 	}
-	return r.callFailed(fault)
+	return r.callFailed(ctx, fault)
 }
 
 func (r *Runner) request() (*model.Request, error) {
 	history, err := r.window.History()
 	return &model.Request{
-		Model: r.Config.Model, System: r.context.SystemPrompt, History: history, Tools: []byte(r.context.Tools), Choice: r.choice(),
+		Model: r.Config.Model, System: r.frame.system, History: history, Tools: r.frame.tools, Choice: r.choice(),
 		MaxTokens: r.replyTokens(), Temperature: r.Config.Temperature, Stream: r.Config.Stream,
+		LeastPrompt: r.leastPrompt(), SameModel: r.Config.StrictModel,
 	}, err
 }
 
-// choice is which tools the model may call now: none once the scene has had its rounds.
+// choice is which tools the model may call now: none once the scene has had its rounds, and where it forgot to declare its
+// intent, the declaration alone.
 func (r *Runner) choice() model.Choice {
-	if r.day.rounds > r.Config.ToolRounds {
+	switch d := r.day; {
+	case d.rounds > r.Config.ToolRounds:
 		return model.Choice{Mode: model.ChoiceNone}
+	case d.governed.Unbidden && r.Config.Governance == policy.Enforce:
+		return model.Choice{Mode: model.ChoiceRequired, Allowed: []string{policy.Select}}
 	}
 	return model.Choice{}
 }
 
-// replyTokens is how long a reply may be: less than configured where the server has refused that for this scene.
+// replyTokens is how long a reply may be: less than configured where the server has refused that for this scene, and more, as far
+// as there is room, where the last attempt was cut before its first word.
 func (r *Runner) replyTokens() int {
-	return min(r.Config.MaxTokens, cmp.Or(r.day.replyTokens, r.Config.MaxTokens))
+	most := min(r.Config.MaxTokens, cmp.Or(r.day.replyTokens, r.Config.MaxTokens))
+	if r.day.trial.grown {
+		return max(most, min(grownReply*most, r.Config.ContextBudget-r.Config.SafetyMargin-r.promptTokens()))
+	}
+	return most
+}
+
+// leastPrompt is how many tokens the prompt has at the least: as many as the server counted of a beginning of it, and as many as
+// any tokenizer makes of its text.
+func (r *Runner) leastPrompt() int {
+	if r.choice().Mode == model.ChoiceNone {
+		return r.frame.least(r.size())
+	}
+	const doubt = 0.9 // the wire may have learned to send less around the messages
+	return max(r.size().Least(), int(doubt*float64(r.seen)))
 }
 
 // replied ends a call with the rows of its reply.
 func (r *Runner) replied(ctx context.Context, call *storage.Call, reply *model.Reply) (annotator.Event, error) {
+	if err := r.listen(ctx, call, reply); err != nil {
+		return "", err
+	}
 	rows := r.replyRows(reply)
+	r.tellModel(reply.Model)
 	if err := r.Store.Reply(ctx, call, rows); err != nil {
 		return "", err
 	}
@@ -81,7 +107,7 @@ func (r *Runner) counted(usage annotator.Usage, reply *annotator.Trace) {
 	if !usage.Exact {
 		return
 	}
-	r.exact, r.since = usage.Prompt, tokens.Size{}
+	r.exact, r.seen, r.since = usage.Prompt, usage.Prompt, tokens.Size{}
 	if reply.Reasoning == "" {
 		r.exact += usage.Completion
 	} else {
@@ -101,7 +127,7 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	d := r.day
 	row := d.next(annotator.TraceReply)
 	row.Content, row.Reasoning = reply.Text, reply.Reasoning
-	if cut := reply.Finish == "length" || reply.Usage.Completion >= r.replyTokens(); cut && len(reply.Calls) > 0 {
+	if reply.Cut(r.replyTokens()) && len(reply.Calls) > 0 {
 		row.Error = tools.Truncated
 	}
 	row.Tokens = tokens.Estimate(reply.Text) + tokens.PerMessage
@@ -118,24 +144,34 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 }
 
 // callFailed is what a failed call means for the scene.
-func (r *Runner) callFailed(fault *model.Fault) (annotator.Event, error) {
+func (r *Runner) callFailed(ctx context.Context, fault *model.Fault) (annotator.Event, error) {
 	d := r.day
-	switch d.trial.decision {
-	case model.Retry, model.Wait:
+	switch d.trial.ruling.Decision {
+	case model.Retry, model.Wait, model.GrowReply, model.Adapt:
 		return annotator.EventTransient, nil
 	case model.ShrinkReply:
 		d.replyTokens = max(r.replyTokens()/2, 1)
 		return annotator.EventTransient, nil
 	case model.Shrink:
 		d.squeeze = true
-		return annotator.EventOverflow, nil
+		return annotator.EventOverflow, r.learnContext(fault.MaxContext)
 	case model.Quarantine:
-		return r.refuse(fault.Error(), fault.Raw)
+		return r.condemn(fault)
 	}
-	return "", r.caller().halt(fault)
+	return "", r.caller().halt(ctx, fault)
 }
 
-// retrying is RETRYING: it waits until the next attempt is due.
+// retrying is RETRYING: it waits until the next attempt is due, and the server is there for it.
 func (r *Runner) retrying(ctx context.Context) (annotator.Event, error) {
-	return annotator.EventRetry, r.caller().pause(ctx, &r.day.trial)
+	d := r.day
+	return annotator.EventRetry, r.caller().ready(ctx, &storage.Call{Turn: d.turn, Scene: d.row.N}, &d.trial)
+}
+
+// tellModel gives a word on a model that answers in place of the one that was asked, once.
+func (r *Runner) tellModel(answered string) {
+	if answered == "" || answered == r.Config.Model || answered == r.stranger {
+		return
+	}
+	r.stranger = answered
+	r.word(fmt.Sprintf("it was asked for the model %s, and %s answers; --strict-model has the run halt then", r.Config.Model, answered))
 }

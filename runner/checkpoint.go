@@ -7,9 +7,10 @@ import (
 	"annotator/storage"
 )
 
-// boundary is BOUNDARY: it tells the end of a thread, which the list of scenes knows, whoever posted last in it.
+// boundary is BOUNDARY: it tells the end of a thread, which the list of scenes knows, whoever posted last in it. A scene that is read
+// again ended its thread when it was refused.
 func (r *Runner) boundary(context.Context) (annotator.Event, error) {
-	if r.day.row.Ends {
+	if r.day.row.Ends && r.day.row.Refusals == 0 {
 		return annotator.EventThreadEnds, nil
 	}
 	return annotator.EventThreadGoesOn, nil

@@ -35,7 +35,7 @@ func (r *Runner) compacting(ctx context.Context) (annotator.Event, error) {
 		return "", err
 	}
 	if need := r.needed(); need > v.Budget || d.squeeze && !squeezed {
-		return r.refuse(fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget", need, v.Budget), nil)
+		return r.pass(fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget", need, v.Budget), nil)
 	}
 	d.squeeze, r.unfinished = false, false
 	return annotator.EventFits, nil
@@ -180,7 +180,7 @@ func (r *Runner) refold(ctx context.Context) (err error) {
 // recount takes in what the server said: of the newest prompts, for estimates, and of the newest one exactly, if the window
 // has not been compacted since.
 func (r *Runner) recount(ctx context.Context, rows []annotator.Trace) error {
-	r.exact, r.since, r.counter = 0, tokens.Size{}, tokens.Counter{}
+	r.exact, r.seen, r.since, r.counter = 0, 0, tokens.Size{}, tokens.Counter{}
 	counted, err := r.Store.Counted(ctx, tokens.Memory)
 	if err != nil {
 		return err

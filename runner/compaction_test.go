@@ -144,18 +144,18 @@ func (w whim) answer(r scripted.Request) scripted.Reply {
 }
 
 func (w whim) text(random *rand.Rand) string {
-	text := strings.Repeat("<analysis>This and that.</analysis>", random.IntN(3)) + strings.Repeat("It is done. ", 1+random.IntN(150))
+	text := strings.Repeat("<analysis>This and that.</analysis>", random.IntN(3)) + prose("Latin", 12*(1+random.IntN(150)), random.Uint64())
 	return text + []string{"", "<codex_updates>[]</codex_updates>"}[random.IntN(2)]
 }
 
 func (w whim) call(r scripted.Request, random *rand.Rand, n int) annotator.ToolCall {
 	switch random.IntN(4) {
 	case 0:
-		return annotator.ToolCall{Name: "glossary_search", Arguments: `{"query":"Ash"}`}
+		return annotator.ToolCall{Name: "glossary_search", Arguments: fmt.Sprintf(`{"query":"Ash %d.%d"}`, r.Tokens, n)}
 	case 1:
-		return annotator.ToolCall{Name: "read_post", Arguments: `{"post_id":100,"include_adjacent":true}`}
+		return annotator.ToolCall{Name: "read_post", Arguments: fmt.Sprintf(`{"post_id":%d,"include_adjacent":true}`, 100+random.IntN(1+r.Tokens/200))}
 	case 2:
-		return annotator.ToolCall{Name: "glossary_create", Arguments: `{"term":"no object`}
+		return annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(`{"term":"no object %d.%d`, r.Tokens, n)}
 	}
 	return annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(
 		`{"term":"Thing %d.%d","definition":"%s","tags":["object"]}`, r.Tokens, n, strings.Repeat("It is a thing. ", 1+random.IntN(20)))}

@@ -40,7 +40,7 @@ func runChild(encoded string) int {
 		return 1
 	}
 	told := os.NewFile(3, "transitions")
-	var bus annotator.Bus
+	var bus bus
 	count := 0
 	bus.Subscribe(func(n annotator.Notice) {
 		if n.Kind != annotator.NoticeTransition && n.Kind != annotator.NoticeDecision {
@@ -224,7 +224,7 @@ func dump(t testing.TB, path string) []string {
 	defer func() { _ = db.Close() }()
 	var out []string
 	for _, table := range strings.Fields(`snapshot_context run_state thread_state scene trace compaction call glossary_entry glossary_alias
-		glossary_tag claim evidence revision snapshot`) {
+		glossary_tag claim evidence revision tool_decision snapshot`) {
 		out = append(out, dumpTable(t, db, table)...)
 	}
 	return out
@@ -234,7 +234,7 @@ func dumpTable(t testing.TB, db *sql.DB, table string) []string {
 	t.Helper()
 	query := `SELECT * FROM ` + table
 	if table == "call" {
-		query += ` WHERE outcome = 'ok' ORDER BY trace_id`
+		query += ` WHERE outcome = 'ok' AND purpose <> 'probe' ORDER BY trace_id`
 	}
 	rows, err := db.Query(query)
 	if err != nil {

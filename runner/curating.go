@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"annotator"
-	"annotator/context/prompt"
 	"annotator/curator"
+	"annotator/storage"
 )
 
 // CuratorPrompt says under which system prompt the curator is asked.
@@ -60,18 +60,20 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, tell func(*annotat
 		return err
 	}
 	r.Store.SetState(annotator.StateCurating)
-	r.total, r.done, r.context = run.Corpus.Scenes, run.Recorded+run.Quarantined, run.Context
+	r.total, r.done = run.Corpus.Scenes, run.Recorded+run.Quarantined
 	if r.done == 0 {
 		return nil
 	}
-	r.fixed = prompt.Size(r.context.SystemPrompt, r.context.Tools)
+	if r.frame, err = frameOf(r.Wire, &run.Context); err != nil {
+		return err
+	}
 	if err := r.chooseModel(ctx, run.Model); err != nil {
 		return err
 	}
 	if err := r.refold(ctx); err != nil {
 		return err
 	}
-	row, err := r.Store.Scene(ctx, r.done)
+	row, err := r.Store.LastRead(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,11 +82,23 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, tell func(*annotat
 	if err != nil {
 		return err
 	}
-	var open int64
-	if run.OpenScene > r.done {
-		open = run.Turn
+	open, err := r.openTurn(ctx, &run)
+	if err != nil {
+		return err
 	}
 	return r.curate(ctx, ids, open, tell)
+}
+
+// openTurn returns the turn that a run has begun and not ended; 0 for none.
+func (r *Runner) openTurn(ctx context.Context, run *storage.Run) (int64, error) {
+	if run.OpenScene == 0 {
+		return 0, nil
+	}
+	scene, err := r.Store.Scene(ctx, run.OpenScene)
+	if err != nil || scene.State != storage.SceneOpen {
+		return 0, err
+	}
+	return run.Turn, nil
 }
 
 // newestRow is behind every row of the journal.

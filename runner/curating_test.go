@@ -167,7 +167,11 @@ func TestCuratorNeverConfirmsByDefault(t *testing.T) {
 				}
 			}
 			entries := s.count("asked", `SELECT count(*) FROM glossary_entry`)
-			if n := s.count("asked", `SELECT count(*) FROM call WHERE purpose = 'curate'`); entries == 0 || n != 2*entries {
+			each := 2 // the question, and its correction
+			if name == "empty" || name == "thought" {
+				each = s.config.Retry.Attempts // of the question: there is nothing to correct
+			}
+			if n := s.count("asked", `SELECT count(*) FROM call WHERE purpose = 'curate'`); entries == 0 || n != each*entries {
 				t.Errorf("%d questions about %d entries", n, entries)
 			}
 		})
@@ -233,11 +237,12 @@ func TestCuratorStops(t *testing.T) {
 	calm := dump(t, s.db("calm"))
 	stops, decided := 0, 0
 	for {
-		r, end, err := prepare(job{Corpus: s.corpus, DB: s.db("stopped"), Base: s.base, Config: s.config}, &annotator.Bus{}, nil)
+		var watched bus
+		r, end, err := prepare(job{Corpus: s.corpus, DB: s.db("stopped"), Base: s.base, Config: s.config}, &watched, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Bus.Subscribe(func(n annotator.Notice) {
+		watched.Subscribe(func(n annotator.Notice) {
 			if n.Kind == annotator.NoticeDecision {
 				decided++
 				r.Stop()

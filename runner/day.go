@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"annotator"
 	"annotator/context/prompt"
 	"annotator/context/tokens"
+	"annotator/policy"
 	"annotator/storage"
 )
 
@@ -23,13 +25,17 @@ type day struct {
 	reasks      int               // corrections sent
 	reply       *annotator.Trace  // the newest, where it is not worked off
 	calls       []annotator.Trace // of the newest reply, without a result yet
+	placed      int               // calls of the newest reply that have their result
 	updates     int               // items of the newest reply's codex updates that are done
 	closed      bool              // the newest row is an answer in text
 	cut         bool              // the newest reply ended at its token limit
 	trial       trial             // the call at hand
 	replyTokens int               // the most that the server takes for a reply, where that is less than configured; 0: as configured
 	squeeze     bool              // the server, or our own count, says that the prompt is too long
-	counted     int               // tokens of the scene, where the server was asked; else 0
+	wrote       string            // the newest reply, with its calls
+	ran         runs
+	counted     int // tokens of the scene, where the server was asked; else 0
+	governed    policy.Turn
 	outcome     storage.Outcome
 }
 
@@ -68,19 +74,35 @@ func (r *Runner) dawn(ctx context.Context, row *storage.SceneRow) (*day, error) 
 	return d, nil
 }
 
+// story returns what the scene tells: the bodies of its posts.
+func (d *day) story() string {
+	var text strings.Builder
+	for i := range d.scene.Posts {
+		text.WriteString(d.scene.Posts[i].Body)
+		text.WriteString("\n\n")
+	}
+	return text.String()
+}
+
 // take moves the day on by a row of the journal.
 func (d *day) take(row *annotator.Trace) {
 	d.seq = row.Seq + 1
 	d.closed = false
+	d.governed.Take(row)
 	switch row.Kind {
 	case annotator.TraceReply:
 		d.reply, d.calls, d.updates, d.closed, d.cut = row, nil, 0, true, row.Error != ""
+		d.wrote, d.placed = row.Content, 0
+		d.ran.replies++
 	case annotator.TraceCall:
 		if len(d.calls) == 0 {
 			d.rounds++
 		}
 		d.calls = append(d.calls, *row)
+		d.wrote += "\n" + row.Tool + " " + row.Arguments
 	case annotator.TraceResult:
+		d.ran.take(&d.calls[0], row)
+		d.placed++
 		d.calls = d.calls[1:] // results follow the order of the calls
 		if len(d.calls) == 0 {
 			d.reply = nil

@@ -166,8 +166,7 @@ func TestFact10_CompactionGoesToItsMark(t *testing.T) {
 func TestFact10_TrimsOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	for tier, reply := range map[string]string{
-		"3": "<thinking>" + strings.Repeat("I think. ", 150) + "</thinking>I am done.",
-		"4": strings.Repeat("I say. ", 200),
+		"4": prose("Latin", 1_400, 1),
 	} {
 		rec := &recording{}
 		s := newTale(t, [][]string{evenScenes(14)}, 14_000, scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
@@ -192,7 +191,7 @@ func TestFact10_TrimsOutliveTheProcess(t *testing.T) {
 		s.lawful("trims")
 		rec.folds(t, s, "trims")
 		oldest := texts(t, rec.bodies[sent])[2]
-		if tier == "3" && oldest.Content != "I am done." || tier == "4" && (!strings.HasSuffix(oldest.Content, " [cut]") || len(oldest.Content) > 510) {
+		if !strings.HasSuffix(oldest.Content, " [cut]") || len(oldest.Content) > 510 {
 			t.Errorf("tier %s: the next process shows the model %.40q of %d characters", tier, oldest.Content, len(oldest.Content))
 		}
 	}

@@ -34,11 +34,10 @@ func (r *Runner) fork(ctx context.Context, turn int64) (*fork, error) {
 	}
 	f.last = *last
 	f.question = question{
-		purpose: "curate", most: r.Config.Curator.MaxTokens, temperature: r.Config.Curator.Temperature, context: &r.context, fixed: r.fixed,
+		purpose: "curate", most: r.Config.Curator.MaxTokens, temperature: r.Config.Curator.Temperature, frame: r.frame,
 	}
 	if r.Config.Curator.Prompt == CuratorReplaced {
-		f.question.context = &storage.Context{SystemPrompt: curator.System()}
-		f.question.fixed = prompt.Size(curator.System(), "")
+		f.question.frame = frame{system: curator.System(), size: prompt.Size(curator.System(), "")}
 	}
 	return f, r.learnNames(ctx)
 }
@@ -145,7 +144,7 @@ func (f *fork) put(ctx context.Context, asked string) (*storage.Call, *model.Rep
 		return nil, nil, err
 	}
 	if f.room(&q) < q.most {
-		q.history, q.size = nil, q.fixed.Plus(tokens.Measure(asked)).Framed(tokens.PerMessage)
+		q.history, q.size = nil, q.frame.size.Plus(tokens.Measure(asked)).Framed(tokens.PerMessage)
 		q.estimate = f.counter.Count(q.size)
 	}
 	return f.ask(ctx, &q)

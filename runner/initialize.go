@@ -9,12 +9,14 @@ import (
 	"annotator/context/prompt"
 	"annotator/corpus"
 	"annotator/model"
+	"annotator/policy"
 	"annotator/storage"
+	"annotator/tools"
 )
 
 // initialize is INIT: it makes sure that story, model and prompt are those the run began with, and folds the journal.
 func (r *Runner) initialize(ctx context.Context) (annotator.Event, error) {
-	for _, step := range []func(context.Context) error{r.findStory, r.findModel, r.findPrompt, r.restore} {
+	for _, step := range []func(context.Context) error{r.findStory, r.findModel, r.findPrompt, r.restore, r.preflight} {
 		if err := step(ctx); err != nil {
 			return "", err
 		}
@@ -84,6 +86,9 @@ func (r *Runner) findModel(ctx context.Context) error {
 	if err := r.chooseModel(ctx, run.Model); err != nil {
 		return err
 	}
+	if err := r.recallContext(ctx); err != nil {
+		return err
+	}
 	if run.Model != "" && run.Model != r.Config.Model && !r.Config.Accept["model"] {
 		return annotator.Errorf(annotator.Misused, "this run was made with the model %s, and is now asked to go on with %s", run.Model, r.Config.Model).
 			WithAdvice("agree with --accept model, or start a new database with --no-resume")
@@ -114,17 +119,14 @@ func (r *Runner) chooseModel(ctx context.Context, former string) error {
 		}
 		if m.ID == r.Config.Model {
 			r.lowerBudget(m.MaxContext)
+			r.listed = m.MaxContext > 0
 		}
 	}
 	r.lowerBudget(r.Config.MaxContext[r.Config.Model])
 	if r.Config.Model == "" {
 		return annotator.Errorf(annotator.Misused, "%s serves no model", r.Config.Endpoint).WithAdvice("name one with --model")
 	}
-	if room := r.promptBudget(); room < 1024 {
-		return annotator.Errorf(annotator.Misused, "a context of %d tokens leaves %d for the prompt beside replies of %d", r.Config.ContextBudget,
-			room, r.Config.MaxTokens).WithAdvice("raise --context-budget or lower --max-tokens")
-	}
-	return nil
+	return r.checkBudget()
 }
 
 // lowerBudget takes in how many tokens the model takes; 0 where that is not known.
@@ -137,7 +139,7 @@ func (r *Runner) lowerBudget(most int) {
 
 // findPrompt puts the system prompt and the tools in force.
 func (r *Runner) findPrompt(ctx context.Context) error {
-	encoded, err := r.Wire.EncodeTools(r.Tools.Definitions())
+	record, err := tools.Record(r.Tools.Definitions())
 	if err != nil {
 		return err
 	}
@@ -145,14 +147,16 @@ func (r *Runner) findPrompt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	system := prompt.Compose(r.Config.Identity, prompt.Runtime{Title: run.Corpus.Title})
-	r.context = storage.Context{SystemPrompt: system, Tools: string(encoded), Hash: prompt.Hash(system, string(encoded))}
-	r.fixed = prompt.Size(r.context.SystemPrompt, r.context.Tools)
-	if old := run.Context.Hash; old != "" && old != r.context.Hash && !r.Config.Accept["prompt"] {
-		return annotator.Errorf(annotator.Misused, "the system prompt or the tools have changed since this run began (%.8s, now %.8s)", old, r.context.Hash).
+	system := prompt.Compose(r.Config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.Config.Governance != policy.Off})
+	now := storage.Context{SystemPrompt: system, Tools: record, Hash: prompt.Hash(system, record)}
+	if r.frame, err = frameOf(r.Wire, &now); err != nil {
+		return err
+	}
+	if old := run.Context.Hash; old != "" && old != now.Hash && !r.Config.Accept["prompt"] {
+		return annotator.Errorf(annotator.Misused, "the system prompt or the tools have changed since this run began (%.8s, now %.8s)", old, now.Hash).
 			WithAdvice("agree with --accept prompt, or start a new database with --no-resume")
 	}
-	return r.Store.UseContext(ctx, r.context)
+	return r.Store.UseContext(ctx, now)
 }
 
 // restore folds the journal into the window and finds the scene that was open.
@@ -163,9 +167,12 @@ func (r *Runner) restore(ctx context.Context) error {
 	}
 	r.total, r.done, r.open = run.Corpus.Scenes, run.Recorded+run.Quarantined, run.OpenScene
 	if run.Halted != "" {
-		if err := r.Store.Halt(ctx, ""); err != nil {
-			return err
-		}
+		err = r.Store.Halt(ctx, "") // and what led to that is forgiven
+	} else {
+		r.faulty, err = r.Store.FaultyInARow(ctx, sick)
+	}
+	if err != nil {
+		return err
 	}
 	return r.refold(ctx)
 }

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,17 +15,23 @@ import (
 
 	"annotator"
 	"annotator/corpus"
+	"annotator/model/endpoint"
 	"annotator/model/openai"
 	"annotator/model/scripted"
+	"annotator/policy"
 	"annotator/runner"
 	"annotator/storage"
 	"annotator/tools"
 )
 
+var update = flag.Bool("update", false, "write the generated documents anew")
+
 // TestMain lets the test binary be the process that crash tests kill, or the endpoint of a benchmark.
 func TestMain(m *testing.M) {
 	if job := os.Getenv(childEnv); job != "" {
-		os.Exit(runChild(job))
+		status := runChild(job)
+		tellPeak(os.Stdout)
+		os.Exit(status)
 	}
 	if os.Getenv(serveEnv) != "" {
 		os.Exit(serveUntilClosed())
@@ -40,10 +47,22 @@ type stage struct {
 	server *scripted.Server
 	base   string // of the endpoint, with /v1
 	config runner.Config
-	bus    annotator.Bus
+	bus    bus
 
 	transport http.RoundTripper // in place of the network; nil for the network
 	snapshots bool              // the model has the tools that ask them
+}
+
+// bus tells its subscribers at once, on the run's own goroutine: a test may look at the run as it stood at a notice.
+type bus []func(annotator.Notice)
+
+func (b *bus) Subscribe(f func(annotator.Notice)) { *b = append(*b, f) }
+
+// Publish hands a notice to all subscribers. See runner.Publisher.
+func (b *bus) Publish(n annotator.Notice) {
+	for _, f := range *b {
+		f(n)
+	}
 }
 
 // newStage makes a story and serves a model for it.
@@ -94,7 +113,7 @@ func (s *stage) runner(name string) *runner.Runner {
 }
 
 // prepare opens all that a run needs; end closes it.
-func prepare(j job, bus *annotator.Bus, transport http.RoundTripper) (r *runner.Runner, end func(), err error) {
+func prepare(j job, bus runner.Publisher, transport http.RoundTripper) (r *runner.Runner, end func(), err error) {
 	ctx := context.Background()
 	var open []func()
 	closeAll := func() {
@@ -117,7 +136,7 @@ func prepare(j job, bus *annotator.Bus, transport http.RoundTripper) (r *runner.
 		return nil, nil, err
 	}
 	open = append(open, func() { _ = source.Close() })
-	wire, err := openai.New(openai.Options{BaseURL: j.Base, HTTP: transport})
+	wire, err := openai.New(endpoint.Options{BaseURL: j.Base, HTTP: transport})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,6 +144,12 @@ func prepare(j job, bus *annotator.Bus, transport http.RoundTripper) (r *runner.
 	offered := tools.Standard()
 	if j.Snapshots {
 		offered = append(offered, tools.Snapshots()...)
+	}
+	if j.Config.Policy == nil { // it does not travel with a job
+		j.Config.Policy = policy.Default()
+	}
+	if j.Config.Governance != policy.Off {
+		offered = tools.Governed(j.Config.Policy, offered)
 	}
 	registry, err := tools.New(offered...)
 	if err != nil {

@@ -33,7 +33,7 @@ func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
 	r := m.r
 	q := &question{
 		purpose: "summarise", note: compaction.Instruction(m.step), most: r.Config.SummaryTokens,
-		temperature: r.Config.SummaryTemperature, context: &r.context, fixed: r.fixed,
+		temperature: r.Config.SummaryTemperature, frame: r.frame,
 	}
 	if err := r.behind(q, r.day.turn); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (m *memory) tell(ctx context.Context, c *storage.Compaction) error {
 	}
 	if m.story != nil {
 		story.Supersedes = m.story.ID
-		story.FromScene, story.FromTurn = m.story.FromScene, m.story.FromTurn
+		cover(story, m.story)
 		c.Gone = append(c.Gone, m.story.ID)
 	}
 	m.chunks = slices.DeleteFunc(m.chunks, func(chunk annotator.Episode) bool {
@@ -213,11 +213,16 @@ func (m *memory) covering(ctx context.Context, kind annotator.EpisodeKind, text 
 	}
 	for i := range m.chunks {
 		if chunk := &m.chunks[i]; slices.Contains(threads, chunk.Thread) {
-			e.FromScene, e.FromTurn = earlier(e.FromScene, chunk.FromScene), earlier(e.FromTurn, chunk.FromTurn)
-			e.ToScene, e.ToTurn = max(e.ToScene, chunk.ToScene), max(e.ToTurn, chunk.ToTurn)
+			cover(e, chunk)
 		}
 	}
 	return e, nil
+}
+
+// cover widens the range of an episode by that of another.
+func cover(e, other *annotator.Episode) {
+	e.FromScene, e.FromTurn = earlier(e.FromScene, other.FromScene), earlier(e.FromTurn, other.FromTurn)
+	e.ToScene, e.ToTurn = max(e.ToScene, other.ToScene), max(e.ToTurn, other.ToTurn)
 }
 
 // earlier is the smaller of two numbers, of which zero stands for none.
@@ -230,8 +235,9 @@ func earlier[N int | int64](a, b N) N {
 
 func (m *memory) episode(ctx context.Context, kind annotator.EpisodeKind, text string, turns []compaction.Turn) (*annotator.Episode, error) {
 	e := &annotator.Episode{Kind: kind, Summary: text, By: m.by, Tokens: tokens.Estimate(text)}
-	if n := len(turns); n > 0 {
-		e.FromScene, e.ToScene, e.FromTurn, e.ToTurn = turns[0].Scene, turns[n-1].Scene, turns[0].ID, turns[n-1].ID
+	for i := range turns { // not all of them need be in story order: a scene that was refused may be read late
+		t := &turns[i]
+		cover(e, &annotator.Episode{FromScene: t.Scene, ToScene: t.Scene, FromTurn: t.ID, ToTurn: t.ID})
 	}
 	entries, err := m.entries(ctx, turns)
 	for i := range entries {
@@ -246,18 +252,17 @@ type question struct {
 	note        string
 	most        int // tokens of the answer
 	temperature float64
-	context     *storage.Context // system prompt and tools
-	fixed       tokens.Size      // of these
-	history     []byte           // that it follows
-	size        tokens.Size      // of prompt and question together
-	estimate    int              // of these, in tokens
+	frame       frame
+	history     []byte      // that it follows
+	size        tokens.Size // of prompt and question together
+	estimate    int         // of these, in tokens
 }
 
 // behind has a question follow the window as it was before a turn: a prefix of it.
 func (r *Runner) behind(q *question, turn int64) error {
 	history, size, err := r.window.Before(turn)
 	asked := tokens.Measure(q.note).Framed(tokens.PerMessage)
-	q.history, q.size = history, q.fixed.Plus(size).Plus(asked)
+	q.history, q.size = history, q.frame.size.Plus(size).Plus(asked)
 	q.estimate = r.promptTokens() - r.counter.Count(r.size().Minus(q.size))
 	return err
 }
@@ -284,8 +289,9 @@ func (r *Runner) ask(ctx context.Context, q *question) (*storage.Call, *model.Re
 		history = append(history, ',')
 	}
 	request := &model.Request{
-		Model: r.Config.Model, System: q.context.SystemPrompt, History: append(history, encoded...), Tools: []byte(q.context.Tools),
+		Model: r.Config.Model, System: q.frame.system, History: append(history, encoded...), Tools: q.frame.tools,
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.most, Temperature: q.temperature, Stream: r.Config.Stream,
+		LeastPrompt: q.frame.least(q.size), SameModel: r.Config.StrictModel,
 	}
 	call, reply, err := r.caller().insist(ctx, storage.Call{
 		Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: q.estimate, Signs: storage.Signs(q.size),

@@ -6,6 +6,7 @@ import (
 
 	"annotator"
 	"annotator/context/tokens"
+	"annotator/policy"
 	"annotator/tools"
 )
 
@@ -14,6 +15,13 @@ import (
 func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	d := r.day
 	text := d.reply.Content
+	_, _, wrong, err := r.spoken(ctx, text)
+	if err != nil {
+		return "", err
+	}
+	if wrong != "" {
+		return r.reask(ctx, misspoken(wrong), text)
+	}
 	updates, found, err := tools.Updates(text)
 	if err != nil {
 		return r.reask(ctx, "Your codex_updates could not be read: "+err.Error()+". Send the whole block again, corrected.", text)
@@ -43,11 +51,17 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventParsed, nil
 }
 
+// declareAgain is said with a correction: it is a new request, for which nothing is declared.
+const declareAgain = "Declare your intent with " + policy.Select + " again before you change anything."
+
 // reask puts a correction to the model, once a scene; after that the scene is refused with what the model wrote.
 func (r *Runner) reask(ctx context.Context, correction, raw string) (annotator.Event, error) {
 	d := r.day
 	if d.reasks > 0 {
 		return r.refuse(correction, []byte(raw))
+	}
+	if r.Config.Governance != policy.Off {
+		correction += " " + declareAgain
 	}
 	row := d.next(annotator.TraceNote)
 	row.Content = correction

@@ -45,7 +45,7 @@ func blank(s *annotator.Scene) bool {
 	return true
 }
 
-// relevant renders the entries that the scene names and the window does not show as they stand: the best first, as many
+// relevant renders the entries that the scene names and the window does not show as they read now: the best first, as many
 // as their share of the context allows.
 func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error) {
 	ids, err := r.unseen(ctx)
@@ -74,31 +74,29 @@ func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error
 	return prompt.Relevant(rendered), shows, nil
 }
 
-// unseen returns the entries that the scene names and the window does not show as they stand, best first.
+// unseen returns the entries that the scene names and the window does not show as they read now, best first.
 func (r *Runner) unseen(ctx context.Context) ([]int64, error) {
 	if err := r.learnNames(ctx); err != nil {
 		return nil, err
 	}
-	var text strings.Builder
-	for i := range r.day.scene.Posts {
-		text.WriteString(r.day.scene.Posts[i].Body)
-		text.WriteString("\n\n")
-	}
 	var ids []int64
-	for _, match := range r.names.Find(text.String()) {
+	for _, match := range r.names.Find(r.day.story()) {
 		ids = append(ids, match.ID)
 	}
-	newest, err := r.Store.Glossary().Newest(ctx, ids)
+	var shown []annotator.Shown
+	for _, id := range ids {
+		if s, ok := r.window.Shown(id); ok {
+			shown = append(shown, s)
+		}
+	}
+	rewritten, err := r.Store.Glossary().Rewritten(ctx, shown)
 	if err != nil {
 		return nil, err
 	}
-	var unseen []int64
-	for _, id := range ids {
-		if !r.window.Shows(id, newest[id]) {
-			unseen = append(unseen, id)
-		}
-	}
-	return unseen, nil
+	return slices.DeleteFunc(ids, func(id int64) bool {
+		_, ok := r.window.Shown(id)
+		return ok && !rewritten[id]
+	}), nil
 }
 
 // learnNames fills the indexes of names, at the first scene that needs them.

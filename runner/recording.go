@@ -33,15 +33,14 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 	}
 	r.done++
 	r.read++
+	if d.turn != 0 { // else nobody was asked
+		r.faulty++
+		if o.Fault == "" {
+			r.faulty = 0
+		}
+	}
 	if o.State == storage.SceneQuarantined && d.turn != 0 {
 		return annotator.EventRecorded, r.refold(ctx)
 	}
 	return annotator.EventRecorded, nil
-}
-
-// refuse ends the scene at hand without a record: it is quarantined with the reason, and what the server sent.
-func (r *Runner) refuse(reason string, raw []byte) (annotator.Event, error) {
-	o := &r.day.outcome
-	o.State, o.Reason, o.Raw = storage.SceneQuarantined, reason, raw
-	return annotator.EventRefused, nil
 }

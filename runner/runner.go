@@ -17,6 +17,7 @@ import (
 	"annotator/corpus"
 	"annotator/curator"
 	"annotator/model"
+	"annotator/policy"
 	"annotator/storage"
 	"annotator/tools"
 )
@@ -39,7 +40,12 @@ type Config struct {
 	Temperature        float64
 	SummaryTemperature float64
 	Stream             bool
+	Governance         policy.Level    // how far the policy of the tools is gone by
+	Policy             *policy.Policy  `json:"-"`
+	EditCap            int             // edits that take something away from the codex, a scene; whatever the policy says
 	ToolRounds         int             // replies with tool calls a scene may have
+	Preflight          bool            // try the server with a short conversation before the first scene
+	StrictModel        bool            // halt where another model answers than the one that was asked
 	SceneBytes         int             // a longer run of posts is read in parts
 	Limit              int             // scenes to read in this run; 0: all
 	Accept             map[string]bool // changes the user has agreed to: corpus, model, prompt
@@ -53,7 +59,7 @@ func Defaults() Config {
 		ContextBudget: 32_768, MaxTokens: 3_072, SafetyMargin: 512, RelevantShare: 0.15,
 		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024, SummonQuestions: 6,
 		Curator:     Curator{Prompt: CuratorShared, MaxTokens: 256, Temperature: 0.3},
-		Temperature: 0.4, Stream: true, ToolRounds: 10, SceneBytes: 48_000, Retry: model.DefaultPolicy(),
+		Temperature: 0.4, Stream: true, Governance: policy.Off, Policy: policy.Default(), EditCap: 12, ToolRounds: 10, SceneBytes: 48_000, Retry: model.DefaultPolicy(),
 	}
 }
 
@@ -64,7 +70,7 @@ type Runner struct {
 	Corpus *corpus.DB
 	Wire   model.Wire
 	Tools  *tools.Registry
-	Bus    *annotator.Bus
+	Bus    Publisher
 	Now    func() time.Time
 	Random func() float64 // of [0, 1): the jitter of waiting
 
@@ -77,22 +83,26 @@ type Runner struct {
 	counter    tokens.Counter
 	tokenizer  model.Counter      // the server's, where it has one
 	exact      int                // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
+	seen       int                // tokens of the newest prompt as the server counted it; 0: not known for this window
 	since      tokens.Size        // what has come to the window since
 	names      *mention.Index     // of all names of live entries
 	alike      *curator.Index     // of the same names
 	known      map[int64][]string // names in the indexes, by entry
-	context    storage.Context
-	fixed      tokens.Size // system prompt and tools
-	open       int         // scene to go on with
+	frame      frame
+	open       int // scene to go on with
 	total      int
-	done       int // scenes done, in this run and before
-	read       int // scenes done in this run
-	accepted   int // quarantined before this run
+	done       int    // scenes done, in this run and before
+	read       int    // scenes done in this run
+	faulty     int    // scenes in a row that were quarantined for faults of the server or the model
+	listed     bool   // the endpoint lists how much context the model has
+	stranger   string // a model that answered in place of the one that was asked
+	accepted   int    // quarantined before this run
+	heard      bool   // a reply had its calls in its text
 	day        *day
 }
 
 // New returns a runner over an open store and corpus.
-func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus *annotator.Bus) *Runner {
+func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus Publisher) *Runner {
 	return &Runner{
 		Config: config, Store: store, Corpus: source, Wire: wire, Tools: registry, Bus: bus,
 		Now: time.Now, Random: rand.Float64, hurry: make(chan struct{}),
@@ -105,18 +115,6 @@ func (r *Runner) Stop() {
 	if r.stop.CompareAndSwap(false, true) {
 		close(r.hurry)
 	}
-}
-
-func (r *Runner) publish(n annotator.Notice) {
-	n.Time, n.Total, n.Done = r.Now(), r.total, r.done
-	if r.day != nil {
-		n.Scene, n.Turn = r.day.row.N, r.day.turn
-	}
-	r.Bus.Publish(n)
-}
-
-func (r *Runner) word(text string) {
-	r.publish(annotator.Notice{Kind: annotator.NoticeWord, Reason: text})
 }
 
 // promptBudget is how many tokens a prompt may have.
@@ -134,7 +132,7 @@ func (r *Runner) promptTokens() int {
 }
 
 // size is what the prompt that would be sent now is made of.
-func (r *Runner) size() tokens.Size { return r.fixed.Plus(r.window.Size()) }
+func (r *Runner) size() tokens.Size { return r.frame.size.Plus(r.window.Size()) }
 
 // Run walks the story until it is told, the limit is reached, Stop is called, or nothing more can be done. The error's
 // kind says how it ended: nil, Quarantined (done, but scenes were refused), Interrupted, or what failed. A cancelled

@@ -13,7 +13,7 @@ type handler func(*Runner, context.Context) (annotator.Event, error)
 func handlerOf(state annotator.State) handler {
 	switch state {
 	case annotator.StateInit:
-		return (*Runner).initialize
+		return (*Runner).beginning
 	case annotator.StateIdle:
 		return (*Runner).idle
 	case annotator.StateNoMore:

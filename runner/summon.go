@@ -22,16 +22,20 @@ import (
 type Summoned struct {
 	Snapshot annotator.Snapshot
 	Context  storage.Context // the system prompt and the tools that were in force
+	frame    frame           // of these
 	encode   window.Encoder
 	history  []byte
 	size     tokens.Size // of the whole prompt
 }
 
-// Summon folds the journal up to a snapshot.
-func Summon(ctx context.Context, store *storage.DB, encode window.Encoder, snapshot annotator.Snapshot) (*Summoned, error) {
-	s := &Summoned{Snapshot: snapshot, encode: encode}
+// Summon folds the journal up to a snapshot, for the wire that the model is asked over.
+func Summon(ctx context.Context, store *storage.DB, wire model.Encoder, snapshot annotator.Snapshot) (*Summoned, error) {
+	s := &Summoned{Snapshot: snapshot, encode: wire.Encode}
 	var err error
 	if s.Context, err = store.Context(ctx, snapshot.Context); err != nil {
+		return nil, err
+	}
+	if s.frame, err = frameOf(wire, &s.Context); err != nil {
 		return nil, err
 	}
 	fold, _, err := store.Fold(ctx, snapshot.Trace)
@@ -42,11 +46,11 @@ func Summon(ctx context.Context, store *storage.DB, encode window.Encoder, snaps
 	if err != nil {
 		return nil, err
 	}
-	w, err := Fold(encode, fold, rows)
+	w, err := Fold(s.encode, fold, rows)
 	if err != nil {
 		return nil, err
 	}
-	s.size = prompt.Size(s.Context.SystemPrompt, s.Context.Tools).Plus(w.Size())
+	s.size = s.frame.size.Plus(w.Size())
 	s.history, err = w.History()
 	return s, err
 }
@@ -111,7 +115,7 @@ func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question strin
 		return "", nil, err
 	}
 	request := &model.Request{
-		Model: a.Model, System: s.Context.SystemPrompt, History: appendMessages(s.history, encoded), Tools: []byte(s.Context.Tools),
+		Model: a.Model, System: s.frame.system, History: appendMessages(s.history, encoded), Tools: s.frame.tools,
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: a.MaxTokens, Temperature: a.Temperature, Stream: a.Stream,
 	}
 	count := a.Count
@@ -144,7 +148,7 @@ func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question strin
 
 // words returns an answer as it is kept.
 func words(reply *model.Reply) string {
-	text := codex.Clean(reply.Said())
+	text := codex.Clean(strings.TrimSpace(reply.Text))
 	if text != "" && reply.Finish == "length" {
 		text += " [cut]"
 	}
@@ -153,13 +157,13 @@ func words(reply *model.Reply) string {
 
 // refuse adds the calls of a reply, each answered with the word that a summoned model only reads.
 func (s *Summoned) refuse(history []byte, reply *model.Reply) ([]byte, error) {
-	called := annotator.Message{Role: annotator.RoleAssistant, Content: reply.Said()}
+	called := annotator.Message{Role: annotator.RoleAssistant, Content: strings.TrimSpace(reply.Text)}
 	var results []annotator.Message
 	for i := range reply.Calls {
 		call := annotator.ToolCall{ID: callID(s.Snapshot.ID, i), Name: reply.Calls[i].Name, Arguments: reply.Calls[i].Arguments}
 		called.ToolCalls = append(called.ToolCalls, call)
 		refusal := tools.Refuse(tools.SummonReadOnly, "you only answer here: no tool can be called; say in words what you know")
-		results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Content: refusal.Content})
+		results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name, Content: refusal.Content})
 	}
 	for _, group := range [][]annotator.Message{{called}, results} {
 		encoded, err := s.encode(group)
@@ -262,7 +266,7 @@ func (p *past) summon(ctx context.Context, open *storage.Summon) (*Summoned, err
 	if err != nil {
 		return nil, err
 	}
-	s, err := Summon(ctx, p.Store, p.Wire.Encode, snapshot)
+	s, err := Summon(ctx, p.Store, p.Wire, snapshot)
 	for i := range open.Exchanges {
 		if err == nil {
 			err = s.Hear(open.Exchanges[i])

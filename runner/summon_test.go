@@ -17,11 +17,13 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/model/endpoint"
 	"annotator/model/offline"
 	"annotator/model/openai"
 	"annotator/model/scripted"
 	"annotator/runner"
 	"annotator/storage"
+	"annotator/tools"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -115,7 +117,7 @@ func TestSnapshotsAreWhatWasSent(t *testing.T) {
 func (s *stage) sameAsSent(store *storage.DB, snapshot annotator.Snapshot, want sent) {
 	s.t.Helper()
 	wire := new(openai.Client)
-	summoned, err := runner.Summon(context.Background(), store, wire.Encode, snapshot)
+	summoned, err := runner.Summon(context.Background(), store, wire, snapshot)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -134,7 +136,11 @@ func (s *stage) sameAsSent(store *storage.DB, snapshot annotator.Snapshot, want 
 	if !bytes.Contains(reply, []byte(`"role":"assistant"`)) {
 		s.t.Errorf("scene %d ends with %.80s", snapshot.Scene, reply)
 	}
-	if !bytes.Equal([]byte(summoned.Context.Tools), want.Tools) {
+	definitions, err := tools.FromRecord(summoned.Context.Tools)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if encoded, err := wire.EncodeTools(definitions); err != nil || !bytes.Equal(encoded, want.Tools) {
 		s.t.Errorf("scene %d: the tools are not what was sent", snapshot.Scene)
 	}
 }
@@ -173,7 +179,7 @@ func (s *stage) asker(name string) (*runner.Caller, *storage.Guest) {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = guest.Close() })
-	wire, err := openai.New(openai.Options{BaseURL: s.base})
+	wire, err := openai.New(endpoint.Options{BaseURL: s.base})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -211,7 +217,7 @@ func TestAskOnlyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	caller, guest := s.asker("asked")
-	summoned, err := runner.Summon(ctx, store, caller.Wire.Encode, snapshot)
+	summoned, err := runner.Summon(ctx, store, caller.Wire, snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}

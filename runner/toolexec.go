@@ -7,6 +7,7 @@ import (
 
 	"annotator"
 	"annotator/context/tokens"
+	"annotator/policy"
 	"annotator/storage"
 	"annotator/tools"
 )
@@ -25,70 +26,92 @@ func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 	if d.rounds > r.Config.ToolRounds+1 {
 		return r.refuse(fmt.Sprintf("the model went on calling tools after %d rounds", d.rounds), nil)
 	}
+	if d.ran.circled() > 1 {
+		return r.refuse("the model goes round in circles: it repeats calls that were answered, though it was told so", nil)
+	}
 	return annotator.EventToolsDone, nil
+}
+
+// errand is a call on its way through the tools: the row that will answer it, and what was decided of it.
+type errand struct {
+	row      *annotator.Trace
+	call     annotator.ToolCall
+	decision *storage.Decision
+	touched  []int64 // entries
+}
+
+func (e *errand) fill(result tools.Result) {
+	e.row.Content, e.row.Error, e.row.Shows = result.Content, result.Error, result.Shows
+	e.row.Tokens = tokens.Estimate(e.row.Content) + tokens.PerMessage
+	e.touched = result.Touched
 }
 
 // runTool runs a call and writes its row, whatever comes of it.
 func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotator.ToolCall) error {
-	var touched []int64
-	fill := func(result tools.Result) {
-		row.Content, row.Error, row.Shows = result.Content, result.Error, result.Shows
-		row.Tokens = tokens.Estimate(row.Content) + tokens.PerMessage
-		touched = result.Touched
-	}
+	e := &errand{row: row, call: call, decision: r.decide(call.Name)}
 	run := r.runInside
 	if tool, ok := r.Tools.Tool(call.Name); ok && tool.Permission == tools.Summons {
 		run = r.runBefore
 	}
-	err := run(ctx, row, call, fill)
-	if err != nil {
+	if err := run(ctx, e); err != nil {
 		return err
 	}
 	r.publish(annotator.Notice{Kind: annotator.NoticeTool, Tool: row.Tool, Reason: row.Error})
-	if err := r.add(row); err != nil || len(touched) == 0 {
+	if err := r.add(row); err != nil || len(e.touched) == 0 {
 		return err
 	}
-	return r.learn(ctx, touched...)
+	return r.learn(ctx, e.touched...)
 }
 
 // runInside runs a call inside the transaction that records its result.
-func (r *Runner) runInside(ctx context.Context, row *annotator.Trace, call annotator.ToolCall, fill func(tools.Result)) error {
-	return r.Store.RunTool(ctx, row, func(g *storage.Glossary, _ *annotator.Trace) error {
-		result, err := r.perform(ctx, call, g, &past{Runner: r})
-		fill(result)
+func (r *Runner) runInside(ctx context.Context, e *errand) error {
+	return r.Store.RunTool(ctx, e.row, e.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
+		result, err := r.perform(ctx, e, &tools.Env{Glossary: g, Guard: r.guard(g), Past: &past{Runner: r}})
+		e.fill(result)
 		return err
-	}, func(_ *annotator.Trace, cause error) { fill(tools.Failed(call, cause)) })
+	}, func(_ *annotator.Trace, cause error) { e.fill(tools.Failed(e.call, cause)) })
 }
 
 // runBefore runs a call that asks the model before the transaction that records its result: a model takes its time, and a
 // transaction has to end.
-func (r *Runner) runBefore(ctx context.Context, row *annotator.Trace, call annotator.ToolCall, fill func(tools.Result)) error {
+func (r *Runner) runBefore(ctx context.Context, e *errand) error {
 	p := &past{Runner: r}
-	result, err := r.perform(ctx, call, r.Store.Glossary(), p)
+	result, err := r.perform(ctx, e, &tools.Env{Glossary: r.Store.Glossary(), Past: p})
 	if err != nil {
 		return err
 	}
-	if fill(result); result.Error != "" {
+	if e.fill(result); result.Error != "" {
 		p.effect = storage.Summoning{}
 	}
-	return r.Store.Summon(ctx, row, &p.effect)
+	return r.Store.Summon(ctx, e.row, e.decision, &p.effect)
 }
 
-func (r *Runner) perform(ctx context.Context, call annotator.ToolCall, g tools.Glossary, p *past) (tools.Result, error) {
-	if refusal, refused := r.refuseCall(); refused {
+// perform runs a call, unless its reply or the policy forbids that.
+func (r *Runner) perform(ctx context.Context, e *errand, env *tools.Env) (tools.Result, error) {
+	if refusal, refused := r.refuseCall(&e.call); refused {
 		return refusal, nil
 	}
-	env := &tools.Env{Glossary: g, Posts: r.Corpus, Scene: &r.day.scene, Actor: annotator.ActorModel, Known: r.isRead, Past: p}
-	return r.Tools.Run(ctx, env, call)
+	if refusal, denied := r.denied(&e.call, e.decision); denied {
+		return refusal, nil
+	}
+	env.Posts, env.Scene, env.Actor, env.Known = r.Corpus, &r.day.scene, annotator.ActorModel, r.isRead
+	result, err := r.Tools.Run(ctx, env, e.call)
+	r.settle(e.decision, result.Error)
+	return result, err
 }
 
 // refuseCall tells why the calls of the newest reply are not to be run, if so: each is answered with that.
-func (r *Runner) refuseCall() (tools.Result, bool) {
+func (r *Runner) refuseCall(call *annotator.ToolCall) (tools.Result, bool) {
 	switch d := r.day; {
 	case d.cut:
 		return tools.Refuse(tools.Truncated, "the reply was cut at its token limit and nothing in it was done; make fewer or smaller calls"), true
 	case d.rounds > r.Config.ToolRounds:
 		return tools.Refuse(tools.RoundLimit, fmt.Sprintf("this scene has had its %d rounds of tools; end it with a line of text", r.Config.ToolRounds)), true
+	case d.placed >= mostCalls:
+		return tools.Refuse(tools.CallLimit, fmt.Sprintf("a reply has %d calls run, and this one was not; make it again if it matters", mostCalls)), true
+	case call.Name != policy.Select && d.ran.circles(call, r.changes): // to declare the same again is only polite
+		return tools.Refuse(tools.Repeated, "this very call was answered before, and nothing has changed since: use that answer, call something "+
+			"else, or end the scene with one line of text"), true
 	}
 	return tools.Result{}, false
 }

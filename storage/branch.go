@@ -69,10 +69,13 @@ func cut(ctx context.Context, path string, snapshot int64) error {
 	return cmp.Or(err, pool.Close())
 }
 
-// cutPoint tells where a snapshot stands: its positions, the newest turn, and whether the checkpoint of its scene is due.
+// cutPoint tells where a snapshot stands: its positions, the newest turn with its last call, and whether the checkpoint of its
+// scene is due.
 const cutPoint = `CREATE TEMP TABLE point AS SELECT s.id AS snapshot, s.scene, s.trace_id AS trace, s.revision_id AS revision, s.context_id AS context,
   (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id) AS turn,
-  NOT EXISTS (SELECT 1 FROM snapshot c WHERE c.scene = s.scene AND c.type = 'checkpoint' AND c.id <= s.id) AS due
+  (SELECT coalesce(max(id), 0) FROM call WHERE turn BETWEEN 1 AND (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id)) AS call,
+  (SELECT count(*) FROM snapshot c WHERE c.scene = s.scene AND c.type = 'checkpoint' AND c.id <= s.id)
+    <= (SELECT count(*) FROM refusal f WHERE f.scene = s.scene AND f.snapshot_id < s.id) AS due
   FROM snapshot s WHERE s.id = ?`
 
 // cutRows takes out the rows after the point. What people asked has no place in the run, and stays with the other database.
@@ -81,24 +84,37 @@ PRAGMA defer_foreign_keys = ON;
 DELETE FROM summon_exchange WHERE summon_id IN (SELECT id FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point));
 DELETE FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point);
 DELETE FROM call WHERE trace_id > (SELECT trace FROM point) OR turn > (SELECT turn FROM point)
-  OR trace_id IS NULL AND scene > (SELECT scene FROM point) OR purpose = 'ask' AND turn = 0;
+  OR trace_id IS NULL AND turn = 0 AND id > (SELECT call FROM point) OR purpose = 'ask' AND turn = 0;
 UPDATE episode SET gone = NULL WHERE gone > (SELECT trace FROM point);
 DELETE FROM episode WHERE trace_id > (SELECT trace FROM point);
 DELETE FROM compaction WHERE trace_id > (SELECT trace FROM point);
 DELETE FROM revision WHERE id > (SELECT revision FROM point);
 DELETE FROM snapshot WHERE id > (SELECT snapshot FROM point);
+DELETE FROM tool_decision WHERE trace_id > (SELECT trace FROM point);
 DELETE FROM trace WHERE id > (SELECT trace FROM point);
-UPDATE scene SET state = 'pending', attempts = 0, turn = 0, reason = '', raw = NULL, started_at = NULL, recorded_at = NULL
-  WHERE n > (SELECT scene FROM point);
-UPDATE thread_state SET status = 'in_progress', completed_at = NULL WHERE last_scene > (SELECT scene - due FROM point);
-UPDATE thread_state SET status = 'pending', started_at = NULL
-  WHERE status = 'in_progress' AND NOT EXISTS (SELECT 1 FROM scene s WHERE s.thread_id = thread_state.thread_id AND s.attempts > 0);
+CREATE TEMP TABLE former AS SELECT * FROM refusal WHERE snapshot_id >= (SELECT snapshot FROM point)
+  AND nth = (SELECT min(nth) FROM refusal f WHERE f.scene = refusal.scene AND f.snapshot_id >= (SELECT snapshot FROM point));
+DELETE FROM refusal WHERE snapshot_id >= (SELECT snapshot FROM point);
+UPDATE scene SET state = 'quarantined', turn = f.turn, reason = f.reason, fault = f.fault, raw = f.raw, recorded_at = f.refused_at
+  FROM former f WHERE f.scene = n;
+UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NULL, recorded_at = NULL,
+  started_at = iif(n IN (SELECT scene FROM refusal), started_at, NULL) WHERE (SELECT count(*) FROM snapshot WHERE scene = n AND type = 'checkpoint') + (SELECT due AND scene = n FROM point)
+    <= (SELECT count(*) FROM refusal WHERE scene = n);
+UPDATE scene SET attempts = (SELECT count(*) FROM trace WHERE scene = n AND seq = 0 AND turn > 0)
+  WHERE state = 'pending' AND attempts > 0 OR n IN (SELECT scene FROM former);
+DROP TABLE former;
+UPDATE thread_state SET status = 'in_progress', completed_at = NULL
+  FROM scene s, point p WHERE s.n = last_scene AND (s.state = 'pending' OR p.due AND s.n = p.scene);
+UPDATE thread_state SET status = 'completed', completed_at = s.recorded_at FROM scene s, point p
+  WHERE s.n = last_scene AND s.state IN ('recorded', 'quarantined') AND NOT (p.due AND s.n = p.scene) AND completed_at IS NULL;
+UPDATE thread_state SET status = iif(status = 'in_progress', 'pending', status), started_at = NULL
+  WHERE NOT EXISTS (SELECT 1 FROM scene s WHERE s.thread_id = thread_state.thread_id AND s.attempts > 0);
 UPDATE run_state SET state = 'CHECKPOINT', halted = '', holder = '', context_id = p.context, turn = p.turn,
   open_scene = iif(p.due, p.scene, 0), entries = 0,
   recorded = (SELECT count(*) FROM scene WHERE state = 'recorded'),
   quarantined = (SELECT count(*) FROM scene WHERE state = 'quarantined'),
   (calls, prompt_tokens, cached_tokens, completion_tokens) = (SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),
-    coalesce(sum(completion_tokens), 0) FROM call WHERE outcome NOT IN ('open', 'lost'))
+    coalesce(sum(completion_tokens), 0) FROM call WHERE outcome NOT IN ('open', 'lost') AND purpose <> 'probe')
   FROM point p;
 DELETE FROM snapshot_context WHERE id NOT IN (SELECT CAST(content AS INTEGER) FROM trace WHERE kind = 'prompt');
 DELETE FROM evidence;

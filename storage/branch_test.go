@@ -27,7 +27,7 @@ func (s *story) dumped(tables ...string) []string {
 
 // everyTable names all that hold something of their own; the full-text index is made from the entries.
 func everyTable() []string {
-	return append(slices.Clone(guestTables), "run_state", "call", "summon", "summon_exchange")
+	return append(slices.Clone(guestTables), "refusal", "run_state", "call", "summon", "summon_exchange")
 }
 
 func dumped(t tester, path string, tables ...string) []string {
@@ -92,7 +92,7 @@ func TestBranchIsThePast(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := newStory(t, inside, scenesOf(2, 1, 3))
-		kept, at := filepath.Join(inside, "kept.db"), int64(rapid.IntRange(1, len(s.scenes)).Draw(t, "branch at"))
+		kept, at := filepath.Join(inside, "kept.db"), int64(rapid.IntRange(1, len(s.scenes)+2).Draw(t, "branch at"))
 		for range rapid.IntRange(1, 50).Draw(t, "steps") {
 			moves := s.moves(t)
 			if len(s.calls) > 0 {
@@ -100,7 +100,7 @@ func TestBranchIsThePast(t *testing.T) {
 			}
 			move := rapid.SampledFrom(slices.Sorted(maps.Keys(moves))).Draw(t, "move")
 			moves[move]()
-			if move == "checkpoint" && int64(s.scene) == at {
+			if move == "checkpoint" && s.snapshot == at {
 				s.ok(s.db.Backup(s.ctx, kept))
 			}
 		}

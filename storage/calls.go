@@ -29,10 +29,13 @@ type Call struct {
 	Model     string
 	Finish    string
 	Usage     annotator.Usage
-	Raw       []byte // of a reply that could not be used
+	Raw       []byte // of a reply that could not be used, or not as it came
 	FirstByte time.Duration
 	Duration  time.Duration
 }
+
+// PurposeProbe is the purpose of a call that only asks whether the server answers.
+const PurposeProbe = "probe"
 
 // Signs is what a prompt is made of: how many signs of each kind. See package tokens.
 type Signs [4]int
@@ -55,7 +58,7 @@ func (db *DB) OpenCall(ctx context.Context, c *Call) error {
 	})
 }
 
-// FailCall ends a call that brought no usable reply.
+// FailCall ends a call that brought no usable reply, or a probe.
 func (db *DB) FailCall(ctx context.Context, c *Call) error {
 	return db.update(ctx, "record a failed call", func(tx *tx) error { return tx.endCall(c, nil) })
 }
@@ -86,6 +89,9 @@ func (tx *tx) endCall(c *Call, reply *int64) error {
 	if err != nil {
 		return fmt.Errorf("call %d: %w", c.ID, err)
 	}
+	if c.Purpose == PurposeProbe { // how often a process asks whether the server is there is no part of the run
+		return nil
+	}
 	return tx.execOne(`UPDATE run_state SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, cached_tokens = cached_tokens + ?,
 		completion_tokens = completion_tokens + ?`, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt), c.Usage.Completion)
 }
@@ -107,6 +113,17 @@ func (db *DB) LastUsage(ctx context.Context) (last Last, err error) {
 		err = nil
 	}
 	return last, sqlite.Wrap(err, "read the newest call in %s", db.path)
+}
+
+// NewestRefusalForLength returns the newest call whose prompt the server found too long, with what it said; a call without an id
+// where there is none.
+func (db *DB) NewestRefusalForLength(ctx context.Context) (c Call, err error) {
+	err = db.read.QueryRowContext(ctx, `SELECT id, status, raw FROM call WHERE outcome = 'shrink' AND raw IS NOT NULL ORDER BY id DESC LIMIT 1`).
+		Scan(&c.ID, &c.Status, &c.Raw)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return c, sqlite.Wrap(err, "read the calls in %s", db.path)
 }
 
 // Counted is a prompt that the server has counted.

@@ -34,7 +34,10 @@ var costs = []struct {
 	{"old window", func(s *story) { _, err := s.db.Window(s.ctx, 150); s.ok(err) }},
 	{"last usage", func(s *story) { _, err := s.db.LastUsage(s.ctx); s.ok(err) }},
 	{"entries", func(s *story) { _, err := s.db.Glossary().Entries(s.ctx, []int64{7, 90}); s.ok(err) }},
-	{"newest", func(s *story) { _, err := s.db.Glossary().Newest(s.ctx, []int64{7, 90}); s.ok(err) }},
+	{"rewritten", func(s *story) {
+		_, err := s.db.Glossary().Rewritten(s.ctx, []annotator.Shown{{Entry: 7, Revision: 7}, {Entry: 90, Revision: 90}})
+		s.ok(err)
+	}},
 	{"names", func(s *story) { _, err := s.db.Glossary().Names(s.ctx, 7, 90); s.ok(err) }},
 	{"lookup", func(s *story) { _, err := s.db.Glossary().Lookup(s.ctx, "Name90"); s.ok(err) }},
 	{"search", func(s *story) { s.names(annotator.Query{Text: "Name90", Limit: 10}) }},

@@ -179,20 +179,22 @@ func (g *Glossary) Entries(ctx context.Context, ids []int64) ([]annotator.Entry,
 	return g.entries(ctx, `WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id`, string(list))
 }
 
-// Newest returns the id of the newest revision of each of the given entries.
-func (g *Glossary) Newest(ctx context.Context, ids []int64) (map[int64]int64, error) {
-	list, err := json.Marshal(ids)
-	if err != nil {
+// Rewritten returns those of the entries whose names, tags or definition have a later revision than the one as of which they were
+// shown. That an entry is confirmed or has another quotation to it makes it read no other way.
+func (g *Glossary) Rewritten(ctx context.Context, shown []annotator.Shown) (map[int64]bool, error) {
+	list, err := encodeShows(shown)
+	if err != nil || list == "" {
 		return nil, err
 	}
-	newest := make(map[int64]int64, len(ids))
+	rewritten := map[int64]bool{}
 	err = each(ctx, g.q, func(rows *sql.Rows) error {
-		var id, revision int64
-		err := rows.Scan(&id, &revision)
-		newest[id] = revision
+		var id int64
+		err := rows.Scan(&id)
+		rewritten[id] = true
 		return err
-	}, `SELECT id, revision FROM glossary_entry WHERE id IN (SELECT value FROM json_each(?))`, string(list))
-	return newest, sqlite.Wrap(err, "read the glossary in %s", g.path)
+	}, `SELECT DISTINCT r.entry_id FROM json_each(?) s JOIN revision r ON r.entry_id = s.value ->> 'e' AND r.id > s.value ->> 'r'
+		WHERE r.field IN ('term', 'alias', 'tag', 'claim')`, list)
+	return rewritten, sqlite.Wrap(err, "read the glossary in %s", g.path)
 }
 
 // All yields every entry, live or not, by id; it reads some hundreds at a time.

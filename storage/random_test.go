@@ -53,6 +53,7 @@ func TestRandomStories(t *testing.T) {
 func (s *story) moves(t *rapid.T) map[string]func() {
 	moves := map[string]func(){
 		"reopen":  s.reopen,
+		"retry":   s.retry,
 		"verify":  s.clean,
 		"compact": func() { s.compactSome(t) },
 		"prompt": func() {
@@ -63,9 +64,10 @@ func (s *story) moves(t *rapid.T) map[string]func() {
 	switch {
 	case s.due:
 		moves["checkpoint"] = s.checkpoint
-	case !s.begun && s.scene < len(s.scenes):
+	case !s.begun && s.next() > 0:
 		moves["begin"] = func() { s.begin(text(t), s.someShows(t)...) }
 		moves["nothing to ask"] = func() { s.record(storage.SceneRecorded) }
+		moves["too long"] = func() { s.record(storage.SceneQuarantined) }
 	case s.begun && len(s.calls) > 0:
 		moves["tool"] = func() { s.tool(s.someEdit(t)) }
 	case s.begun:

@@ -178,16 +178,19 @@ type SceneRow struct {
 	Attempts int
 	Turn     int64
 	Reason   string
+	Fault    string // kind of the fault it was quarantined for; empty where the server was not to blame
+	Refusals int    // how often it was quarantined and put back to be read
 }
 
-const sceneQuery = `SELECT n, s.thread_id, title, ord, idx, posts, words, hash, n = first_scene, n = last_scene, state, attempts, turn, reason
+const sceneQuery = `SELECT n, s.thread_id, title, ord, idx, posts, words, hash, n = first_scene, n = last_scene, state, attempts, turn, reason,
+	  fault, (SELECT count(*) FROM refusal f WHERE f.scene = s.n)
 	FROM scene s JOIN thread_state USING (thread_id)`
 
 func scanScene(rows *sql.Rows, s *SceneRow) error {
 	var posts string
 	var hash []byte
 	err := rows.Scan(&s.N, &s.Thread.ID, &s.Thread.Title, &s.Thread.Order, &s.Index, &posts, &s.Words, &hash, &s.Opens, &s.Ends,
-		&s.State, &s.Attempts, &s.Turn, &s.Reason)
+		&s.State, &s.Attempts, &s.Turn, &s.Reason, &s.Fault, &s.Refusals)
 	if err != nil {
 		return err
 	}

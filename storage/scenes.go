@@ -29,7 +29,7 @@ func (tx *tx) openScene(n int, turn int64) error {
 	if err != nil {
 		return err
 	}
-	err = tx.execOne(`UPDATE thread_state SET status = 'in_progress', started_at = coalesce(started_at, ?)
+	err = tx.execOne(`UPDATE thread_state SET status = iif(status = 'completed', status, 'in_progress'), started_at = coalesce(started_at, ?)
 		WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?)`, tx.now, n)
 	if err != nil {
 		return err
@@ -55,6 +55,7 @@ type Outcome struct {
 	Turn   int64            // 0 where the model was not asked
 	State  SceneState       // SceneRecorded or SceneQuarantined
 	Reason string           // why it was quarantined, or what was left out of it
+	Fault  string           // of a quarantined scene: the kind of the fault, where the server is to blame
 	Raw    []byte           // of a quarantined scene: what the server had sent
 	Close  *annotator.Trace // the last message of a turn that has no answer of its own; nil where it has
 }
@@ -73,8 +74,8 @@ func (db *DB) Record(ctx context.Context, o Outcome) error {
 				return err
 			}
 		}
-		err := tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, raw = ?, recorded_at = ?, started_at = coalesce(started_at, ?)
-			WHERE n = ? AND state IN ('pending', 'open')`, o.State, o.Turn, o.Reason, o.Raw, tx.now, tx.now, o.Scene)
+		err := tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, fault = ?, raw = ?, recorded_at = ?, started_at = coalesce(started_at, ?)
+			WHERE n = ? AND state IN ('pending', 'open')`, o.State, o.Turn, o.Reason, o.Fault, o.Raw, tx.now, tx.now, o.Scene)
 		if err != nil {
 			return err
 		}

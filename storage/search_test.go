@@ -171,11 +171,6 @@ func TestReadingByIDs(t *testing.T) {
 	if len(entries) != 2 || entries[0].ID != 1 || entries[1].ID != 3 {
 		t.Errorf("entries 3, 99 and 1 are %v", entries)
 	}
-	newest, err := g.Newest(s.ctx, []int64{3, 99, 1})
-	s.ok(err)
-	if diff := cmp.Diff(map[int64]int64{1: entries[0].Revision, 3: entries[1].Revision}, newest); diff != "" {
-		t.Errorf("newest revisions (-want +got):\n%s", diff)
-	}
 	names, err := g.Names(s.ctx, 3, 99)
 	s.ok(err)
 	if diff := cmp.Diff([]storage.Name{{Entry: 3, Name: "Mik's sword"}}, names); diff != "" {

@@ -32,15 +32,16 @@ type story struct {
 	db     *storage.DB
 	scenes []*annotator.Scene
 
-	scene  int               // at hand, or the last one; 0 before the first
-	turn   int64             // of the scene at hand; 0 where it has none
-	begun  bool              // the scene at hand is open
-	due    bool              // it has ended, its checkpoint is due
-	calls  []annotator.Trace // of the newest reply, without a result yet
-	turns  int64             // so many there are
-	seq    int               // of the turn's next row
-	answer bool              // the turn's newest row is an answer in text
-	lost   int               // calls that a process did not survive
+	scene    int               // at hand, or the last one; 0 before the first
+	turn     int64             // of the scene at hand; 0 where it has none
+	begun    bool              // the scene at hand is open
+	due      bool              // it has ended, its checkpoint is due
+	calls    []annotator.Trace // of the newest reply, without a result yet
+	turns    int64             // so many there are
+	seq      int               // of the turn's next row
+	answer   bool              // the turn's newest row is an answer in text
+	snapshot int64             // the newest; 0 before the first
+	lost     int               // calls that a process did not survive
 
 	rows    []annotator.Trace           // of the turns, all there ever were
 	through int64                       // the turns up to this one have left the window
@@ -118,10 +119,28 @@ func all(scenes []*annotator.Scene) iter.Seq2[*annotator.Scene, error] {
 	}
 }
 
+// next is the number of the scene that is to be read next; 0 for none.
+func (s *story) next() int {
+	s.Helper()
+	row, err := s.db.NextScene(s.ctx)
+	if errors.Is(err, annotator.NotFound) {
+		return 0
+	}
+	s.ok(err)
+	return row.N
+}
+
+// retry puts all quarantined scenes back to be read.
+func (s *story) retry() {
+	s.Helper()
+	_, err := s.db.Retry(s.ctx)
+	s.ok(err)
+}
+
 // begin opens the next scene, whose message shows the given entries.
 func (s *story) begin(content string, shows ...annotator.Shown) {
 	s.Helper()
-	row := annotator.Trace{Scene: s.scene + 1, Content: content, Shows: shows, Tokens: len(content)}
+	row := annotator.Trace{Scene: s.next(), Content: content, Shows: shows, Tokens: len(content)}
 	s.ok(s.db.OpenScene(s.ctx, &row))
 	s.scene, s.turn, s.turns, s.begun, s.answer = row.Scene, row.Turn, row.Turn, true, false
 	s.take(row)
@@ -190,7 +209,7 @@ func (s *story) update(run edit) {
 
 func (s *story) run(row annotator.Trace, run edit) {
 	s.Helper()
-	s.ok(s.db.RunTool(s.ctx, &row, func(g *storage.Glossary, row *annotator.Trace) error {
+	s.ok(s.db.RunTool(s.ctx, &row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
 		err := run(s.ctx, g)
 		if r := (*codex.Refusal)(nil); errors.As(err, &r) {
 			row.Content, row.Error = r.Message, r.Code
@@ -215,7 +234,10 @@ func (s *story) record(state storage.SceneState) {
 	s.Helper()
 	o := storage.Outcome{Scene: s.scene, Turn: s.turn, State: state, Reason: "because"}
 	if !s.begun {
-		o.Scene, o.Turn = s.scene+1, 0
+		o.Scene, o.Turn = s.next(), 0
+	}
+	if state == storage.SceneQuarantined {
+		o.Fault, o.Raw = string(annotator.Malformed), []byte("{")
 	}
 	if s.begun && state == storage.SceneRecorded && !s.answer {
 		row := s.row(annotator.TraceClose, "No more.")
@@ -236,7 +258,7 @@ func (s *story) checkpoint() {
 	snapshot, err := s.db.Checkpoint(s.ctx, s.scene, 1234)
 	s.ok(err)
 	s.past[snapshot.Trace] = s.window()
-	s.due = false
+	s.snapshot, s.due = snapshot.ID, false
 }
 
 func (s *story) compact(through int64) {

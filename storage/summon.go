@@ -67,8 +67,8 @@ type Summoning struct {
 }
 
 // Summon writes the result of a tool together with what the tool does to the conversations: both are in the database
-// afterwards, or neither is.
-func (db *DB) Summon(ctx context.Context, row *annotator.Trace, s *Summoning) error {
+// afterwards, or neither is. What was decided of the call commits with them; nil for nothing.
+func (db *DB) Summon(ctx context.Context, row *annotator.Trace, decision *Decision, s *Summoning) error {
 	return db.update(ctx, "run "+row.Tool, func(tx *tx) error {
 		if s.Open != 0 {
 			if _, err := tx.openSummon(AskerModel, s.Open, row.Turn); err != nil {
@@ -85,7 +85,7 @@ func (db *DB) Summon(ctx context.Context, row *annotator.Trace, s *Summoning) er
 				return err
 			}
 		}
-		return tx.append(row)
+		return tx.answer(row, decision)
 	})
 }
 

@@ -20,7 +20,7 @@ func (s *story) summon(change storage.Summoning, question string) {
 		change.Exchange = &storage.Exchange{Question: question, Answer: "It was so."}
 		change.Call = s.asks()
 	}
-	s.ok(s.db.Summon(s.ctx, &row, &change))
+	s.ok(s.db.Summon(s.ctx, &row, nil, &change))
 	s.take(row)
 }
 
@@ -89,7 +89,7 @@ func TestSummonCommitsWhole(t *testing.T) {
 		"no such call":   {Exchange: &storage.Exchange{Question: "?", Answer: "!"}, Call: &storage.Call{ID: 404}},
 		"an empty reply": {Exchange: &storage.Exchange{Question: "?"}, Call: &storage.Call{ID: 404}},
 	} {
-		if err := s.db.Summon(s.ctx, &row, &change); err == nil {
+		if err := s.db.Summon(s.ctx, &row, nil, &change); err == nil {
 			t.Errorf("%s is possible", name)
 		}
 	}

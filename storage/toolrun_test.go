@@ -38,7 +38,7 @@ func TestRunToolCommitsBothOrNeither(t *testing.T) {
 	s := asked(t)
 	before := s.everything()
 	stop := errors.New("the tool fails")
-	err := s.db.RunTool(s.ctx, s.result(), func(g *storage.Glossary, _ *annotator.Trace) error {
+	err := s.db.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, _ *annotator.Trace) error {
 		s.ok(creates("Mik", "A sailor.")(s.ctx, g))
 		if _, err := g.Lookup(s.ctx, "mik"); err != nil {
 			t.Errorf("a tool does not see its own change: %v", err)
@@ -83,7 +83,7 @@ func TestRunToolFallsBack(t *testing.T) {
 			s := asked(t)
 			before := s.everything()
 			row := s.result()
-			err := s.db.RunTool(s.ctx, row, func(g *storage.Glossary, row *annotator.Trace) error {
+			err := s.db.RunTool(s.ctx, row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
 				row.Shows = []annotator.Shown{{Entry: 1, Revision: 99}}
 				return test.run(s.ctx, g)
 			}, func(row *annotator.Trace, cause error) {
@@ -125,14 +125,14 @@ func TestReviseNeedsATool(t *testing.T) {
 	if err := creates("Mik", "A sailor.")(s.ctx, s.db.Glossary()); err == nil || !strings.Contains(err.Error(), "reading only") {
 		t.Errorf("outside a tool: %v", err)
 	}
-	err := s.db.RunTool(s.ctx, s.result(), func(g *storage.Glossary, _ *annotator.Trace) error {
+	err := s.db.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, _ *annotator.Trace) error {
 		_, err := g.Revise(s.ctx, nil)
 		return err
 	}, noFallback)
 	if err == nil {
 		t.Error("nothing to revise is taken for a revision")
 	}
-	err = s.db.RunTool(s.ctx, s.result(), func(g *storage.Glossary, _ *annotator.Trace) error {
+	err = s.db.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, _ *annotator.Trace) error {
 		_, err := g.Revise(s.ctx, []annotator.Revision{{Entry: 99, Field: annotator.FieldTag, New: "x"}})
 		return err
 	}, noFallback)
@@ -148,7 +148,7 @@ func TestCommitsWhenCancelled(t *testing.T) {
 	s := asked(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	row := s.result()
-	s.ok(s.db.RunTool(ctx, row, func(g *storage.Glossary, row *annotator.Trace) error {
+	s.ok(s.db.RunTool(ctx, row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
 		cancel()
 		row.Content = "done"
 		return creates("Mik", "A sailor.")(s.ctx, g)

@@ -63,6 +63,18 @@ var invariants = [...]invariant{
 		  AND coalesce(v.trace_id, 0) NOT IN (SELECT trace_id FROM call WHERE purpose = 'curate' AND outcome = 'ok')`,
 	},
 	{
+		"decisions", "a decision is about a tool's result, what was denied changed nothing, and where intents are asked for every result has one",
+		`SELECT 'decision ' || d.trace_id || ' is about a ' || t.kind FROM tool_decision d JOIN trace t ON t.id = d.trace_id
+		  WHERE t.kind NOT IN ('tool_result', 'update')
+		 UNION ALL SELECT 'call ' || t.call_id || ' was denied, and ran' FROM tool_decision d JOIN trace t ON t.id = d.trace_id
+		  WHERE d.verdict = 'deny' AND (t.error = '' OR EXISTS (SELECT 1 FROM revision v WHERE v.trace_id = d.trace_id))
+		 UNION ALL SELECT 'call ' || t.call_id || ' has no decision' FROM
+		  (SELECT id AS first, lead(id, 1, 1 << 62) OVER (ORDER BY id) AS next, content FROM trace WHERE kind = 'prompt') p
+		  JOIN snapshot_context c ON c.id = CAST(p.content AS INTEGER) AND instr(c.tools, '"select_active_intent"') > 0
+		  JOIN trace t ON t.id > p.first AND t.id < p.next
+		  WHERE t.kind IN ('tool_result', 'update') AND t.id NOT IN (SELECT trace_id FROM tool_decision)`,
+	},
+	{
 		"revisions", "revisions are numbered without a gap",
 		`SELECT count(*) || ' revisions, newest ' || max(id) FROM revision HAVING count(*) > 0 AND count(*) <> max(id)`,
 	},
@@ -77,6 +89,7 @@ var invariants = [...]invariant{
 		"recorded once", "a scene is recorded at most once, in story order, and the run's counts say how many",
 		`SELECT 'scene ' || n || ' is pending before recorded ones' FROM scene WHERE state = 'pending'
 		  AND n < (SELECT max(n) FROM scene WHERE state IN ('recorded', 'quarantined')) AND attempts = 0
+		  AND n NOT IN (SELECT scene FROM refusal)
 		 UNION ALL SELECT 'run counts ' || r.recorded || ' recorded and ' || r.quarantined || ' quarantined scenes; there are ' || s.r || ' and ' || s.q
 		  FROM run_state r, (SELECT coalesce(sum(state = 'recorded'), 0) AS r, coalesce(sum(state = 'quarantined'), 0) AS q FROM scene) s
 		  WHERE r.recorded <> s.r OR r.quarantined <> s.q
@@ -90,9 +103,18 @@ var invariants = [...]invariant{
 		  WHERE state = 'open' AND n <> (SELECT open_scene FROM run_state)`,
 	},
 	{
-		"checkpoints", "every scene that ended has one checkpoint, but for the one whose checkpoint is due",
+		"checkpoints", "every scene has a checkpoint for each time it ended, but for the one whose checkpoint is due",
 		`SELECT 'scene ' || s.n || ' has ' || count(p.id) || ' checkpoints' FROM scene s LEFT JOIN snapshot p ON p.scene = s.n AND p.type = 'checkpoint'
-		  WHERE s.state IN ('recorded', 'quarantined') AND s.n <> (SELECT open_scene FROM run_state) GROUP BY s.n HAVING count(p.id) <> 1`,
+		  WHERE s.n <> (SELECT open_scene FROM run_state) GROUP BY s.n
+		  HAVING count(p.id) <> (s.state IN ('recorded', 'quarantined')) + (SELECT count(*) FROM refusal f WHERE f.scene = s.n)`,
+	},
+	{
+		"refusals", "what a scene was refused for stays on record when it is put back to be read, and its turn stays out of the window",
+		`SELECT 'scene ' || scene || ': ' || count(*) || ' refusals, newest ' || max(nth) FROM refusal GROUP BY scene HAVING count(*) <> max(nth)
+		 UNION ALL SELECT 'scene ' || f.scene || ' was refused in turn ' || f.turn || ', which is not its own' FROM refusal f
+		  WHERE f.turn <> 0 AND NOT EXISTS (SELECT 1 FROM trace t WHERE t.turn = f.turn AND t.seq = 0 AND t.scene = f.scene)
+		 UNION ALL SELECT 'turn ' || f.turn || ' of scene ' || f.scene || ', which was refused, is in the window' FROM refusal f
+		  WHERE f.turn <> 0 AND f.turn NOT IN (SELECT only_turn FROM compaction)`,
 	},
 	{
 		"snapshots", "a snapshot points into the journal and the revisions, never back",
@@ -108,11 +130,11 @@ var invariants = [...]invariant{
 		  WHERE (t.status = 'completed') <> (s.state IN ('recorded', 'quarantined')) AND s.n <> (SELECT open_scene FROM run_state)`,
 	},
 	{
-		"token sums", "the run's totals are the sums over its calls",
+		"token sums", "the run's totals are the sums over its calls, probes aside",
 		`SELECT 'run: ' || r.calls || ' calls, ' || r.prompt_tokens || ' + ' || r.completion_tokens || ' tokens, ' || r.cached_tokens || ' cached; calls: '
 		     || c.n || ', ' || c.p || ' + ' || c.c || ', ' || c.k FROM run_state r,
 		  (SELECT count(*) AS n, coalesce(sum(prompt_tokens), 0) AS p, coalesce(sum(cached_tokens), 0) AS k, coalesce(sum(completion_tokens), 0) AS c
-		     FROM call WHERE outcome NOT IN ('open', 'lost')) c
+		     FROM call WHERE outcome NOT IN ('open', 'lost') AND purpose <> 'probe') c
 		  WHERE (r.calls, r.prompt_tokens, r.cached_tokens, r.completion_tokens) <> (c.n, c.p, c.k, c.c)`,
 	},
 	{

@@ -36,6 +36,9 @@ var damages = []struct {
 	{"turns", "more turns than there are", `UPDATE run_state SET turn = turn + 1`},
 	{"call and result", "a result is gone", `DELETE FROM trace WHERE kind = 'tool_result' AND turn = 1`},
 	{"call and result", "an answer to nothing", `UPDATE trace SET call_id = 'other' || id WHERE kind = 'tool_result'`},
+	{"decisions", "about no result", `INSERT INTO tool_decision SELECT id, 'annotate', '', 'allow', '', '' FROM trace WHERE kind = 'scene' LIMIT 1`},
+	{"decisions", "denied, and done", `INSERT INTO tool_decision SELECT trace_id, 'annotate', '', 'deny', 'EDIT_CAP', 'no' FROM revision WHERE actor = 'model' LIMIT 1`},
+	{"decisions", "none is there", `UPDATE snapshot_context SET tools = '[{"name":"select_active_intent"}]'`},
 	{"effects", "a change by a tool that failed", `UPDATE trace SET error = 'DUPLICATE' WHERE id = (SELECT max(trace_id) FROM revision)`},
 	{"effects", "a change in another turn", `UPDATE revision SET turn = turn + 1 WHERE id = 1`},
 	{"effects", "a decision of a curator who was not asked", `UPDATE revision SET actor = 'curator' WHERE id = 1`},
@@ -67,6 +70,10 @@ var damages = []struct {
 	{"checkpoints", "none", `DELETE FROM snapshot WHERE id = 1`},
 	{"checkpoints", "two", `INSERT INTO snapshot SELECT 99, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens
 		FROM snapshot WHERE id = (SELECT max(id) FROM snapshot)`},
+	{"checkpoints", "of a scene that was not read", `UPDATE snapshot SET scene = 6 WHERE scene = 4`},
+	{"refusals", "one is gone", `UPDATE refusal SET nth = 2`},
+	{"refusals", "of a foreign turn", `UPDATE refusal SET turn = 1`},
+	{"refusals", "in the window again", `DELETE FROM compaction WHERE only_turn <> 0`},
 	{"snapshots", "past the end of the journal", `UPDATE snapshot SET trace_id = 9999`},
 	{"snapshots", "past the end of the revisions", `UPDATE snapshot SET revision_id = 9999`},
 	{"snapshots", "going back", `UPDATE snapshot SET trace_id = 1 WHERE id = 2`},
@@ -114,6 +121,10 @@ func sound(t *testing.T) []byte {
 	s.summon(storage.Summoning{}, "And then?")
 	s.reply("Nothing more.")
 	s.record(storage.SceneRecorded)
+	s.checkpoint()
+	s.retry()
+	s.begin("scene 4, read late")
+	s.record(storage.SceneQuarantined)
 	s.checkpoint()
 	s.clean()
 	s.ok(s.db.Close())

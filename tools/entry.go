@@ -17,6 +17,16 @@ func (env *Env) entry(ctx context.Context, id int64) (*annotator.Entry, error) {
 	return e, err
 }
 
+// change writes the revisions of an entry that is there, where nothing speaks against them.
+func (env *Env) change(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) (Result, error) {
+	if env.Guard != nil {
+		if err := env.Guard(ctx, e, revisions); err != nil {
+			return Result{}, err
+		}
+	}
+	return env.write(ctx, e.ID, revisions)
+}
+
 // write writes the revisions of one entry, if there are any, and answers with the entry as it is then; with a new one's id and
 // names, for the rest stands in the call.
 func (env *Env) write(ctx context.Context, id int64, revisions []annotator.Revision) (Result, error) {

@@ -20,8 +20,12 @@ const (
 	EmptyRange       = "EMPTY_RANGE"
 	QuoteNotFound    = "QUOTE_NOT_FOUND" // the quotation does not stand where it is said to
 	TooLong          = "TOO_LONG"
-	Truncated        = "TRUNCATED"   // the reply was cut, and its calls were not run
-	RoundLimit       = "ROUND_LIMIT" // the scene has had its rounds of tools
+	Truncated        = "TRUNCATED"     // the reply was cut, and its calls were not run
+	RoundLimit       = "ROUND_LIMIT"   // the scene has had its rounds of tools
+	CallLimit        = "CALL_LIMIT"    // the reply holds more calls than are run
+	Repeated         = "REPEATED"      // the same call was answered before, and nothing has changed since
+	NotMentioned     = "NOT_MENTIONED" // the scene does not name the entry, and may take nothing away from it
+	EditCap          = "EDIT_CAP"      // the scene has taken away as much as one may
 	SummonActive     = "SUMMON_ACTIVE"
 	NoSummon         = "NO_SUMMON"
 	SummonLimit      = "SUMMON_LIMIT"     // the scene has asked its questions

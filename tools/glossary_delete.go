@@ -26,5 +26,5 @@ func retire(ctx context.Context, env *Env, a deleteArguments) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return env.write(ctx, e.ID, revisions)
+	return env.change(ctx, e, revisions)
 }

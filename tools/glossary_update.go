@@ -51,7 +51,7 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return env.write(ctx, e.ID, revisions)
+	return env.change(ctx, e, revisions)
 }
 
 // subject returns the entry that an update is for, if it asks for anything.

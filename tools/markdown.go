@@ -11,7 +11,8 @@ import (
 // Markdown describes the tools of a registry for a reader: what docs/tools.md holds.
 func Markdown(r *Registry) string {
 	var b strings.Builder
-	b.WriteString("# Tools\n\nWhat a model may do. An asterisk marks a required parameter.\n")
+	b.WriteString("# Tools\n\nWhat a model may do. An asterisk marks a required parameter. The first tool is there where a policy governs the others\n" +
+		"(`governance`: observe or enforce); docs/governance.md tells of it.\n")
 	for i := range r.tools {
 		t := &r.tools[i]
 		fmt.Fprintf(&b, "\n## %s (%s)\n\n%s\n\n", t.Name, t.Permission, strings.TrimSpace(t.Description))

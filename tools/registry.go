@@ -115,19 +115,31 @@ func (r *Registry) Run(ctx context.Context, env *Env, call annotator.ToolCall) (
 }
 
 func (r *Registry) run(ctx context.Context, env *Env, call annotator.ToolCall) (Result, error) {
-	tool, ok := r.Tool(call.Name)
-	if !ok {
-		return Result{}, &Failure{
-			Code: UnknownTool, Message: fmt.Sprintf("there is no tool %.100q", call.Name), Tools: r.Names(),
-		}
-	}
-	arguments, coerced, err := r.shapes[tool.Name].read(call.Arguments)
+	tool, arguments, coerced, err := r.read(call)
 	if err != nil {
 		return Result{}, err
 	}
 	result, err := tool.run(ctx, env, arguments)
 	result.Coerced = coerced
 	return result, err
+}
+
+// Check tells whether a call can be run: its tool exists, and its arguments fit the schema. The error is a *Failure.
+func (r *Registry) Check(call annotator.ToolCall) error {
+	_, _, _, err := r.read(call)
+	return err
+}
+
+// read finds a call's tool and reads its arguments. See shape.read.
+func (r *Registry) read(call annotator.ToolCall) (tool Tool, arguments []byte, coerced []string, err error) {
+	tool, ok := r.Tool(call.Name)
+	if !ok {
+		return tool, nil, nil, &Failure{
+			Code: UnknownTool, Message: fmt.Sprintf("there is no tool %.100q", call.Name), Tools: r.Names(),
+		}
+	}
+	arguments, coerced, err = r.shapes[tool.Name].read(call.Arguments)
+	return tool, arguments, coerced, err
 }
 
 // Failed returns the answer to a call whose effect was undone because the database refused it: a rule that the handler did

@@ -20,10 +20,11 @@ type Permission string
 
 // The permissions, each more than the one before.
 const (
-	Reads   Permission = "reads"
-	Summons Permission = "summons" // asks the model as it was; runs outside of any transaction
-	Writes  Permission = "writes"  // makes and changes entries
-	Retires Permission = "retires" // takes entries out of the codex
+	Declares Permission = "declares" // says what the model is about to do
+	Reads    Permission = "reads"
+	Summons  Permission = "summons" // asks the model as it was; runs outside of any transaction
+	Writes   Permission = "writes"  // makes and changes entries
+	Retires  Permission = "retires" // takes entries out of the codex
 )
 
 // Glossary is the codex that a call works on.
@@ -60,6 +61,9 @@ type Env struct {
 	Scene    *annotator.Scene // what is being read; its place dates the revisions. Never nil
 	Actor    annotator.Actor  // who makes them
 	Past     Summoner         // for the tools of Snapshots; nil where there are none
+
+	// Guard is asked before an edit of an entry is written, and refuses it with a *Failure. Nil lets all pass.
+	Guard func(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) error
 
 	// Known tells which posts may be shown: a reader must not know what the story tells later. Nil shows all. The posts of
 	// Scene may always be shown.

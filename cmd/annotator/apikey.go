@@ -23,7 +23,7 @@ type apiKey struct {
 // names.
 func (a *app) readKey(c *Config, fileOrigin string) (apiKey, error) {
 	if !strings.HasPrefix(fileOrigin, "flag") {
-		for _, name := range environment(keySetting) {
+		for _, name := range keyVariables(c.wire()) {
 			if value := a.getenv(name); value != "" {
 				return apiKey{value: value, origin: "environment " + name}, nil
 			}
@@ -33,6 +33,15 @@ func (a *app) readKey(c *Config, fileOrigin string) (apiKey, error) {
 		return apiKey{}, nil
 	}
 	return readKeyFile(c.APIKeyFile)
+}
+
+// keyVariables are the variables that may hold the key. One that was made for OpenAI is not shown to another vendor.
+func keyVariables(wire string) []string {
+	names := environment(keySetting)
+	if wire == wireAnthropic || wire == wireGemini {
+		return names[:1]
+	}
+	return names
 }
 
 // maxKey bounds what is read of a file that is said to hold a key, in bytes.

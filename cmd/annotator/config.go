@@ -9,8 +9,8 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/policy"
 	"annotator/runner"
-	"annotator/tools"
 
 	"github.com/spf13/pflag"
 )
@@ -21,26 +21,32 @@ const offlineEndpoint = "offline"
 // Config is all that can be configured of a run. Each field is a flag, and a key of the configuration file: the flag's name
 // with underscores.
 type Config struct {
-	Endpoint      string
-	Model         string
-	APIKeyFile    string
-	ContextBudget int // tokens
-	ModelContext  string
-	MaxTokens     int
-	Compaction    string
-	LowWater      string
-	Temperature   float64
-	Stream        bool
-	Prompts       string
-	CuratorPrompt string
-	NoCurator     bool
-	SnapshotTools bool
-	Patience      time.Duration
-	Format        string
-	Encoding      string
-	SceneTokens   int
-	LogFile       string
-	Events        string
+	Endpoint         string
+	Wire             string
+	Model            string
+	APIKeyFile       string
+	ContextBudget    int // tokens
+	ModelContext     string
+	MaxTokens        int
+	Compaction       string
+	LowWater         string
+	Temperature      float64
+	Stream           bool
+	Prompts          string
+	CuratorPrompt    string
+	NoCurator        bool
+	SnapshotTools    bool
+	Governance       string
+	GovernancePolicy string
+	EditCap          int
+	Patience         time.Duration
+	Format           string
+	Encoding         string
+	SceneTokens      int
+	LogFile          string
+	Events           string
+
+	matrix *policy.Policy // of the tools; check reads it
 }
 
 // settings declares the flags, with their defaults, and returns them as a set of their own.
@@ -49,6 +55,7 @@ func (c *Config) settings() *pflag.FlagSet {
 	s := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	s.SortFlags = false
 	s.StringVar(&c.Endpoint, "endpoint", offlineEndpoint, "base `URL` of the model server, with its /v1; offline is the embedded model")
+	s.StringVar(&c.Wire, "wire", wireAuto, "the `API` to speak with the server: "+strings.Join(wireNames(), ", ")+"; auto: the one of its address, else chat")
 	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")
 	s.StringVar(&c.APIKeyFile, "api-key-file", "", "`FILE` that holds the API key")
 	s.IntVar(&c.ContextBudget, "context-budget", base.ContextBudget, "`TOKENS` of prompt and reply together")
@@ -62,6 +69,9 @@ func (c *Config) settings() *pflag.FlagSet {
 	s.StringVar(&c.CuratorPrompt, "curator-prompt", string(base.Curator.Prompt), "the `PROMPT` that the curator is asked under: shared with the scenes, or replaced by its own")
 	s.BoolVar(&c.NoCurator, "no-curator", base.Curator.Off, "have no curator judge tentative entries at the end of a thread")
 	s.BoolVar(&c.SnapshotTools, "snapshot-tools", true, "let the model ask itself as it was at a snapshot; that takes about 500 tokens of its prompt")
+	s.StringVar(&c.Governance, "governance", string(base.Governance), "how far a model has to declare its intent before it calls tools: off, observe (only put on record) or enforce")
+	s.StringVar(&c.GovernancePolicy, "governance-policy", "", "`FILE` that says which intent permits which tools; empty: the one that annotator tools --policy prints")
+	s.IntVar(&c.EditCap, "edit-cap", base.EditCap, "`EDITS` of a scene that may take something away from the codex, at most")
 	s.DurationVar(&c.Patience, "patience", base.Retry.Patience, "how long to wait for a server that is loading, busy or gone")
 	s.StringVar(&c.Format, "format", string(ingest.Auto), "what SOURCE is written in: "+formatNames())
 	s.StringVar(&c.Encoding, "encoding", "", "character encoding of SOURCE; empty: found out")
@@ -159,12 +169,19 @@ func (c *Config) check() error {
 		return outOfRange("patience", "0 or more", c.Patience)
 	case c.CuratorPrompt != string(runner.CuratorShared) && c.CuratorPrompt != string(runner.CuratorReplaced):
 		return outOfRange("curator-prompt", "shared or replaced", c.CuratorPrompt)
+	case c.EditCap < 0:
+		return outOfRange("edit-cap", "0 or more edits", c.EditCap)
 	case c.SceneTokens <= 0:
 		return outOfRange("scene-tokens", "more than 0 tokens", c.SceneTokens)
 	}
+	if err := c.checkWire(); err != nil {
+		return err
+	}
 	_, err := c.policy()
 	_, unread := c.contexts()
-	return cmp.Or(err, unread)
+	matrix, ungoverned := c.readMatrix()
+	c.matrix = matrix
+	return cmp.Or(err, unread, ungoverned)
 }
 
 func outOfRange(setting, wants string, value any) error {
@@ -178,16 +195,9 @@ func (c *Config) apply(r *runner.Config) {
 	r.Compaction, _ = c.policy() // both are checked
 	r.MaxContext, _ = c.contexts()
 	r.Temperature, r.Stream = c.Temperature, c.Stream
+	r.Governance, r.Policy, r.EditCap = policy.Level(c.Governance), c.matrix, c.EditCap
 	r.Retry.Patience = c.Patience
 	r.Curator.Prompt, r.Curator.Off = runner.CuratorPrompt(c.CuratorPrompt), c.NoCurator
-}
-
-// tools are those that the model is given.
-func (c *Config) tools() []tools.Tool {
-	if c.SnapshotTools {
-		return tools.All()
-	}
-	return tools.Standard()
 }
 
 // settle gives a command other than run its settings, and the key to the endpoint.

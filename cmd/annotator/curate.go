@@ -61,7 +61,7 @@ The endpoint and other settings come from where run has them; the model may be a
 	flags.Int64SliceVar(&o.threads, "thread", nil, "judge only entries first seen in the threads with these `IDS`")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "ask and tell, but change nothing")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
-	for _, name := range []string{"endpoint", "model", "api-key-file", "context-budget", "stream", "curator-prompt", "patience"} {
+	for _, name := range []string{"endpoint", "wire", "model", "api-key-file", "context-budget", "stream", "curator-prompt", "patience"} {
 		flags.AddFlag(settings.Lookup(name))
 	}
 	return cmd
@@ -134,15 +134,13 @@ func (o *curateOptions) assemble(ctx context.Context, settings *pflag.FlagSet, o
 	if o.config.Endpoint == offlineEndpoint {
 		fmt.Fprintln(o.err, offlineHint)
 	}
-	bus := &annotator.Bus{}
-	bus.Subscribe(o.notice)
 	config := runner.Defaults()
 	o.config.apply(&config)
-	return runner.New(config, store, source, wire, nil, bus), nil
+	return runner.New(config, store, source, wire, nil, o), nil
 }
 
-// notice tells why nothing seems to happen.
-func (o *curateOptions) notice(n annotator.Notice) {
+// Publish tells why nothing seems to happen. See runner.Publisher.
+func (o *curateOptions) Publish(n annotator.Notice) {
 	switch n.Kind {
 	case annotator.NoticeWord:
 		fmt.Fprintln(o.err, oneLine(n.Reason))

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"annotator/policy"
 	"annotator/tools"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,7 +17,7 @@ var update = flag.Bool("update", false, "write the generated documents anew")
 // TestDocuments holds the generated documents against the code that they are drawn from.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	registry, err := tools.New(tools.All()...)
+	registry, err := tools.New(tools.Governed(policy.Default(), tools.All())...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,12 +65,22 @@ func endpoints() http.Handler {
 	add("filter", &scripted.Fault{
 		Status: http.StatusBadRequest, Body: `{"error":{"message":"the story \u001b[2J is not nice","code":"content_filter"}}`,
 	})
+	mux.Handle("/parserless/", http.StripPrefix("/parserless", scripted.New(scripted.Options{Fault: refusesTools})))
 	mux.HandleFunc("/denied/v1/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = io.WriteString(w, `{"error":{"message":"no such key: `+r.Header.Get("Authorization")+`","code":"invalid_api_key"}}`)
 	})
 	return mux
+}
+
+// refusesTools is a vLLM that was started without a parser for its model's calls.
+func refusesTools(_ int, r scripted.Request) *scripted.Fault {
+	if len(r.Tools) == 0 {
+		return nil
+	}
+	return &scripted.Fault{Status: http.StatusBadRequest, Body: `{"error":{"message":` +
+		`"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","code":400}}`}
 }
 
 var shownEntries = regexp.MustCompile(`<entry id="(\d+)"`)

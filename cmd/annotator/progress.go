@@ -66,7 +66,7 @@ func (p *progress) tick(end <-chan struct{}) {
 }
 
 // close takes the live line off the terminal. It may be called again.
-func (p *progress) close() error {
+func (p *progress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()
@@ -74,7 +74,6 @@ func (p *progress) close() error {
 		close(p.ticks)
 		p.ticks = nil
 	}
-	return nil
 }
 
 // say prints a word to the user, above the live line.

@@ -42,7 +42,7 @@ func TestLiveLine(t *testing.T) {
 	if !strings.HasPrefix(drawn, "\r\x1b[K\x1b[33mwaiting 1.0s: [2Jbusy\x1b[0m\n\r[") {
 		t.Errorf("a warning is drawn as %q", drawn)
 	}
-	_ = p.close()
+	p.close()
 	if !strings.HasSuffix(out.String(), "\r\x1b[K") {
 		t.Errorf("the line stays: %q", out)
 	}
@@ -60,7 +60,7 @@ func TestDoing(t *testing.T) {
 		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "annotate"}, "1 of 40 scenes, asking for 1m00s"},
 		{annotator.Notice{Kind: annotator.NoticeStream, Purpose: "annotate", Bytes: 12_345}, "1 of 40 scenes, answer of 12.3kB in 1m00s"},
 		{annotator.Notice{Kind: annotator.NoticeCall, Purpose: "annotate"}, "1 of 40 scenes"},
-		{annotator.Notice{Kind: annotator.NoticeWait, Duration: 90 * time.Second}, "1 of 40 scenes, waiting 30s"},
+		{annotator.Notice{Kind: annotator.NoticeWait, Duration: 90 * time.Second}, "1 of 40 scenes, waiting 31s"},
 		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "summarise"}, "1 of 40 scenes, summarise: asking for 1m00s"},
 	} {
 		told.notice.Time, told.notice.Total, told.notice.Done = noon, 40, 1

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"annotator/context/prompt"
-	"annotator/model/openai"
 	"annotator/tools"
 
 	"github.com/spf13/cobra"
@@ -93,13 +92,13 @@ func (a *app) showPrompt(dir, title string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	encoded, err := new(openai.Client).EncodeTools(registry.Definitions())
+	record, err := tools.Record(registry.Definitions())
 	if err != nil {
 		return err
 	}
 	shown := shownPrompt{Prompt: prompt.Compose(identity, prompt.Runtime{Title: title})}
-	shown.Hash = prompt.Hash(shown.Prompt, string(encoded))
-	shown.Tokens = prompt.Size(shown.Prompt, string(encoded)).Tokens()
+	shown.Hash = prompt.Hash(shown.Prompt, record)
+	shown.Tokens = prompt.Size(shown.Prompt, record).Tokens()
 	if asJSON {
 		return a.printJSON(shown)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"annotator"
 	"annotator/corpus"
@@ -37,6 +38,7 @@ type runOptions struct {
 	printConfig  bool
 	key          apiKey
 	progress     *progress
+	bus          feed
 }
 
 func newRun(a *app) *cobra.Command {
@@ -120,8 +122,9 @@ func (o *runOptions) run(ctx context.Context, settings *pflag.FlagSet) error {
 // annotate brings corpus, database and endpoint together, runs the machine over them, and tells what came of it.
 func (o *runOptions) annotate(ctx context.Context) (err error) {
 	o.progress = newProgress(o.app, o.quiet)
-	defer o.progress.close()
-	var open closers
+	o.bus.Subscribe(annotator.Subscriber{Notice: o.progress.notice, Close: func() error { o.progress.close(); return nil }})
+	hush := sync.OnceValue(o.bus.hush)
+	open := closers{hush}
 	defer func() { err = cmp.Or(err, open.close()) }()
 	r, err := o.assemble(ctx, &open)
 	if err != nil {
@@ -129,11 +132,14 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	}
 	began := o.now()
 	err = o.walk(ctx, r)
-	o.progress.close()
+	told := hush()
+	if err != nil && told != nil {
+		o.complain(told) // how the run ended is more, and has the exit status
+	}
 	if err != nil && !readOn(err) {
 		return err
 	}
-	return cmp.Or(err, o.summarise(context.WithoutCancel(ctx), r.Store, o.now().Sub(began)))
+	return cmp.Or(err, o.summarise(context.WithoutCancel(ctx), r.Store, o.now().Sub(began)), told)
 }
 
 // readOn reports whether a run that ended so still has something to show.
@@ -162,8 +168,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err != nil {
 		return nil, err
 	}
-	bus := &annotator.Bus{}
-	if err := o.subscribe(bus, open); err != nil {
+	if err := o.subscribe(); err != nil {
 		return nil, err
 	}
 	registry, err := tools.New(o.config.tools()...)
@@ -182,7 +187,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	o.config.apply(&config)
 	config.Identity = identity
 	config.Limit, config.Accept = o.limit, agreed
-	return runner.New(config, store, source, wire, registry, bus), nil
+	return runner.New(config, store, source, wire, registry, &o.bus), nil
 }
 
 func (o *runOptions) connect() (model.Wire, error) {
@@ -199,24 +204,22 @@ func (o *runOptions) connect() (model.Wire, error) {
 	return wire, nil
 }
 
-// subscribe has everybody who watches the run told of it.
-func (o *runOptions) subscribe(bus *annotator.Bus, open *closers) error {
-	bus.Subscribe(o.progress.notice)
+// subscribe has the files that were asked for told of the run.
+func (o *runOptions) subscribe() error {
+	failed := func(err error) { o.progress.say(oneLine(err.Error())) }
 	if o.config.LogFile != "" {
-		log, err := openLog(o.config.LogFile)
+		log, err := openLog(o.config.LogFile, failed)
 		if err != nil {
 			return err
 		}
-		*open = append(*open, log.close)
-		bus.Subscribe(log.notice)
+		o.bus.Subscribe(log)
 	}
 	if o.config.Events != "" {
-		events, err := openEvents(o.config.Events)
+		events, err := openEvents(o.config.Events, failed)
 		if err != nil {
 			return err
 		}
-		*open = append(*open, events.close)
-		bus.Subscribe(events.notice)
+		o.bus.Subscribe(events)
 	}
 	return nil
 }

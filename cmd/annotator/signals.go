@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,19 +22,17 @@ func (o *runOptions) walk(ctx context.Context, r *runner.Runner) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	var scene atomic.Int64
-	r.Bus.Subscribe(func(n annotator.Notice) { scene.Store(int64(n.Scene)) })
 	go func() {
 		select {
 		case <-signals:
 			r.Stop()
-			o.progress.say(finishing(scene.Load()))
+			o.progress.say(finishing(o.bus.scene.Load()))
 		case <-ctx.Done():
 			return
 		}
 		select {
 		case <-signals:
-			cancel(annotator.Errorf(annotator.Interrupted, "stopped at once, in scene %d", scene.Load()).WithAdvice("run again to go on"))
+			cancel(annotator.Errorf(annotator.Interrupted, "stopped at once, in scene %d", o.bus.scene.Load()).WithAdvice("run again to go on"))
 			time.AfterFunc(grace, func() { o.exit(exitInterrupted) })
 		case <-ctx.Done():
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/model"
 	"annotator/model/openai"
 	"annotator/runner"
 	"annotator/storage"
@@ -172,7 +173,7 @@ type messageView struct {
 }
 
 func (o *snapshotShowOptions) run(ctx context.Context, db *storage.DB, named string) error {
-	summoned, err := summon(ctx, db, named)
+	summoned, err := summon(ctx, db, new(openai.Client), named)
 	if err != nil {
 		return err
 	}
@@ -195,8 +196,8 @@ func (o *snapshotShowOptions) run(ctx context.Context, db *storage.DB, named str
 	return o.print(&shown)
 }
 
-// summon brings back the model as it was at a snapshot, in the form in which chat completions are sent.
-func summon(ctx context.Context, db *storage.DB, named string) (*runner.Summoned, error) {
+// summon brings back the model as it was at a snapshot, in the form of a wire.
+func summon(ctx context.Context, db *storage.DB, wire model.Encoder, named string) (*runner.Summoned, error) {
 	id, err := snapshotNumber(named)
 	if err != nil {
 		return nil, err
@@ -205,7 +206,7 @@ func summon(ctx context.Context, db *storage.DB, named string) (*runner.Summoned
 	if err != nil {
 		return nil, err
 	}
-	return runner.Summon(ctx, db, new(openai.Client).Encode, snapshot)
+	return runner.Summon(ctx, db, wire, snapshot)
 }
 
 // viewMessages takes encoded messages apart.

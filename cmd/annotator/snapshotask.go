@@ -65,7 +65,7 @@ The endpoint comes from where run has it, and may be another than the run's.`,
 	flags.StringVar(&o.configPath, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it is there")
 	flags.BoolVarP(&o.interactive, "interactive", "i", false, "go on asking: read questions from standard input")
 	flags.BoolVar(&o.json, "json", false, "print JSON, an object for each answer")
-	for _, name := range []string{"endpoint", "model", "api-key-file", "temperature", "stream", "patience"} {
+	for _, name := range []string{"endpoint", "wire", "model", "api-key-file", "temperature", "stream", "patience"} {
 		flags.AddFlag(settings.Lookup(name))
 	}
 	return cmd
@@ -103,11 +103,6 @@ func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, settings *
 
 // open brings together all that a conversation needs.
 func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, settings *pflag.FlagSet, named string, open *closers) (*conversation, error) {
-	summoned, err := summon(ctx, db, named)
-	if err != nil {
-		return nil, err
-	}
-	c := &conversation{snapshotAskOptions: o, db: db, summoned: summoned, record: storage.Summon{Snapshot: summoned.Snapshot.ID}}
 	key, err := o.settle(&o.config, settings, o.configPath)
 	if err != nil {
 		return nil, err
@@ -116,6 +111,11 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, settings 
 	if err != nil {
 		return nil, err
 	}
+	summoned, err := summon(ctx, db, wire, named)
+	if err != nil {
+		return nil, err
+	}
+	c := &conversation{snapshotAskOptions: o, db: db, summoned: summoned, record: storage.Summon{Snapshot: summoned.Snapshot.ID}}
 	if c.story, err = openStory(ctx, db, o.corpus); err != nil {
 		return nil, err
 	}

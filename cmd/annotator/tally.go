@@ -78,7 +78,7 @@ func (t *tally) words(now time.Time) words {
 func (t *tally) doing(now time.Time) string {
 	const while = 2 * time.Second
 	if left := t.wait.Sub(now); left > 0 {
-		return "waiting " + span(left.Truncate(time.Second))
+		return "waiting " + span(left.Truncate(time.Second)+time.Second)
 	}
 	took := now.Sub(t.asked)
 	if t.call.Kind == "" || took <= while {

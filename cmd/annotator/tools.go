@@ -4,23 +4,35 @@ import (
 	"encoding/json"
 	"io"
 
+	"annotator/policy"
 	"annotator/tools"
 
 	"github.com/spf13/cobra"
 )
 
 func newTools(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, asPolicy bool
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "Describe the tools that a model is given",
-		Long:  described("Describe the tools that a model is given: what they do, what they take and what they may change.", exitMisused),
+		Long: described(`
+Describe the tools that a model is given: what they do, what they take and what they may change. --policy prints the policy that
+says which intent permits which of them, as a file that --governance-policy takes.`, exitMisused),
 		Example: `  annotator tools
-  annotator tools --json | jq '.[].name'`,
+  annotator tools --json | jq '.[].name'
+  annotator tools --policy > policy.yaml`,
 		Args: arguments(0, 0),
-		RunE: func(*cobra.Command, []string) error { return a.describeTools(asJSON) },
+		RunE: func(*cobra.Command, []string) error {
+			if asPolicy {
+				_, err := io.WriteString(a.out, policy.Text())
+				return err
+			}
+			return a.describeTools(asJSON)
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the schemas that a model is sent")
+	cmd.Flags().BoolVar(&asPolicy, "policy", false, "print the policy that permits them")
+	cmd.MarkFlagsMutuallyExclusive("json", "policy")
 	return cmd
 }
 
@@ -33,7 +45,7 @@ type describedTool struct {
 }
 
 func (a *app) describeTools(asJSON bool) error {
-	registry, err := tools.New(tools.All()...)
+	registry, err := tools.New(tools.Governed(policy.Default(), tools.All())...)
 	if err != nil {
 		return err
 	}

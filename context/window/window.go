@@ -100,7 +100,7 @@ func (w *Window) message(row *annotator.Trace) annotator.Message {
 	case annotator.TraceClose:
 		m.Role = annotator.RoleAssistant
 	case annotator.TraceResult:
-		m.Role, m.ToolCallID = annotator.RoleTool, row.CallID
+		m.Role, m.ToolCallID, m.Tool = annotator.RoleTool, row.CallID, row.Tool
 	}
 	return m
 }
@@ -173,8 +173,8 @@ func (w *Window) Size() tokens.Size {
 	return size
 }
 
-// Shows reports whether the newest showing of an entry in the window is that of the given revision.
-func (w *Window) Shows(entry, revision int64) bool {
-	shown, ok := w.shown[entry]
-	return ok && shown == revision
+// Shown returns the newest showing of an entry in the window, if there is one.
+func (w *Window) Shown(entry int64) (shown annotator.Shown, ok bool) {
+	revision, ok := w.shown[entry]
+	return annotator.Shown{Entry: entry, Revision: revision}, ok
 }

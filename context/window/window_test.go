@@ -109,7 +109,7 @@ func reply(t *rapid.T, add func(annotator.TraceKind, string) *annotator.Trace) {
 	}
 	for i := range calls {
 		result := add(annotator.TraceResult, "found")
-		result.CallID, result.Shows = fmt.Sprint("c", i), shows(t)
+		result.CallID, result.Tool, result.Shows = fmt.Sprint("c", i), "glossary_search", shows(t)
 	}
 	if calls == 0 && rapid.Bool().Draw(t, "update") {
 		add(annotator.TraceUpdate, "not shown")
@@ -135,7 +135,7 @@ func naive(rows []annotator.Trace) []annotator.Message {
 			last := &messages[len(messages)-1]
 			last.ToolCalls = append(last.ToolCalls, annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: row.Arguments})
 		case annotator.TraceResult:
-			messages = append(messages, annotator.Message{Role: annotator.RoleTool, Content: row.Content, ToolCallID: row.CallID})
+			messages = append(messages, annotator.Message{Role: annotator.RoleTool, Content: row.Content, ToolCallID: row.CallID, Tool: row.Tool})
 		}
 	}
 	return messages
@@ -288,8 +288,8 @@ func TestMemoryStandsFirst(t *testing.T) {
 	}
 }
 
-// TestShows: an entry is shown as its newest showing has it.
-func TestShows(t *testing.T) {
+// TestShown: an entry is shown as its newest showing has it.
+func TestShown(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
@@ -301,10 +301,9 @@ func TestShows(t *testing.T) {
 			}
 		}
 		for entry := range int64(4) {
-			for revision := range int64(5) {
-				if got, want := w.Shows(entry, revision), newest[entry] == revision && revision != 0; got != want {
-					t.Fatalf("shows entry %d as of revision %d: %v, newest is %d", entry, revision, got, newest[entry])
-				}
+			got, ok := w.Shown(entry)
+			if want := (annotator.Shown{Entry: entry, Revision: newest[entry]}); got != want || ok != (want.Revision != 0) {
+				t.Fatalf("the window shows %v (%v), want %v", got, ok, want)
 			}
 		}
 	})

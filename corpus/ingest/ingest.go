@@ -23,6 +23,7 @@ import (
 
 	"annotator"
 	"annotator/corpus"
+	"annotator/internal/draft"
 )
 
 // Format is what a source is written in.
@@ -160,33 +161,25 @@ func existing(ctx context.Context, o Options, digest string) (*Report, error) {
 }
 
 // build writes the corpus beside its place, and puts it there when it is whole.
-func build(ctx context.Context, o Options, sources []source, digest string, progress func(Progress)) (_ *Report, err error) {
-	draft, err := os.CreateTemp(filepath.Dir(o.Corpus), "."+filepath.Base(o.Corpus)+".*")
+func build(ctx context.Context, o Options, sources []source, digest string, progress func(Progress)) (*Report, error) {
+	d, err := draft.New(o.Corpus)
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "make a file for the corpus: %w", err).
 			WithAdvice("check that the folder of %s exists and can be written", o.Corpus)
 	}
-	path := draft.Name()
-	defer func() {
-		if err != nil {
-			_ = os.Remove(path)
-		}
-	}()
-	if err := draft.Close(); err != nil {
-		return nil, annotator.Errorf(annotator.Storage, "make a file for the corpus: %w", err)
-	}
-	report, err := write(ctx, path, o, sources, digest, progress)
+	defer d.Discard()
+	report, err := write(ctx, d.Path, o, sources, digest, progress)
 	if err != nil {
 		return nil, err
 	}
-	if err := count(ctx, path, report); err != nil {
+	if err := count(ctx, d.Path, report); err != nil {
 		return nil, err
 	}
 	if report.StoryPosts == 0 {
 		return nil, annotator.Errorf(annotator.Misused, "found no story in %s", sourceNames(o.Sources)).
 			WithAdvice("%s", report.advice())
 	}
-	if err := os.Rename(path, o.Corpus); err != nil {
+	if err := d.Place(); err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "put the corpus in its place: %w", err)
 	}
 	report.Corpus = o.Corpus

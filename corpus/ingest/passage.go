@@ -29,13 +29,17 @@ func readPassages(text string, markdown bool) []node {
 	if markdown {
 		text = htmlComment.ReplaceAllString(text, "")
 	}
-	passages := splitPassages(text, markdown)
+	passages := splitPassages(strings.Split(text, "\n"), markdown)
 	form := measure(passages, markdown)
 	recogniser := headings{markdown: markdown}
 	var nodes []node
 	for _, lines := range passages {
 		if isPause(lines) {
 			nodes = append(nodes, node{kind: pause})
+			continue
+		}
+		if markdown && fenced(lines) > 0 {
+			nodes = append(nodes, literal(lines[1:len(lines)-1])...)
 			continue
 		}
 		if h, ok := recogniser.read(lines); ok {
@@ -52,8 +56,9 @@ func readPassages(text string, markdown bool) []node {
 	return nodes
 }
 
-// splitPassages gives the lines between blank lines. A Markdown heading needs no blank lines around it.
-func splitPassages(text string, markdown bool) [][]string {
+// splitPassages gives the lines between blank lines. A Markdown heading needs no blank lines around it, nor does fenced text, in
+// which blank lines part nothing.
+func splitPassages(lines []string, markdown bool) [][]string {
 	var passages [][]string
 	var open []string
 	flush := func() {
@@ -62,9 +67,17 @@ func splitPassages(text string, markdown bool) [][]string {
 			open = nil
 		}
 	}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		n := 0
+		if markdown {
+			n = fenced(lines[i:])
+		}
 		switch {
+		case n > 0:
+			flush()
+			passages = append(passages, lines[i:i+n])
+			i += n - 1
 		case strings.TrimSpace(line) == "":
 			flush()
 		case markdown && atx.MatchString(line):

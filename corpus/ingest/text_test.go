@@ -44,6 +44,33 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
+// TestFences: what stands between fences is text, whatever it looks like; a fence that nothing closes is none.
+func TestFences(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"backticks":          {"# One\nA.\n```sh\n# none\n  *x*\n\n## nor this\n```\nB.", "= One|A.\n\n# none\n  *x*\n\n## nor this\n\nB."},
+		"tildes":             {"# One\nA.\n~~~\n# none\n  *x*\n\n## nor this\n~~~\nB.", "= One|A.\n\n# none\n  *x*\n\n## nor this\n\nB."},
+		"tildes with a word": {"# One\n~~~ letter\n\n# none\n~~~~  \nB.", "= One|# none\n\nB."},
+		"in each other":      {"# One\n~~~~\n```\n~~~\n# none\n~~~~\nB.", "= One|```\n~~~\n# none\n\nB."},
+		"a shorter one":      {"# One\n````\n# none\n```\n````\nB.", "= One|# none\n```\n\nB."},
+		"one that is open":   {"# One\n```\n# Two\nB.", "= One|```|= Two|B."},
+		"tildes for a break": {"# One\nA.\n\n~~~\n\nB.\n\n~~~\n\nC.", "= One|A.\n\n* * *\n\nB.\n\n* * *\n\nC."},
+		"nothing in it":      {"# One\nA.\n```\n```\nB.", "= One|A.\n\nB."},
+		"code within a line": {"# One\n```x``` and\n# Two\nB.", "= One|``x`` and|= Two|B."},
+		"at the end":         {"# One\nA.\n```\n# none\n```", "= One|A.\n\n# none"},
+		"only in Markdown":   {"One.\n```\n\nTwo.\n```\n", "= book|One. ```\n\nTwo. ```"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := "book.md"
+			if name == "only in Markdown" {
+				file = "book.txt"
+			}
+			wantScenes(t, importFile(t, file, c.text), strings.Split(c.want, "|")...)
+		})
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	m := importFile(t, "book.md", `---

@@ -63,13 +63,13 @@ func self(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	return command, nil
 }
 
-// endpoint is a process that serves the scripted model, with nothing in its cache.
-type endpoint struct {
+// modelServer is a process that serves the scripted model, with nothing in its cache.
+type modelServer struct {
 	base string // of its address, with /v1
 	stop func() error
 }
 
-func startEndpoint(ctx context.Context) (*endpoint, error) {
+func startEndpoint(ctx context.Context) (*modelServer, error) {
 	command, err := self(ctx, "serve")
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func startEndpoint(ctx context.Context) (*endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the endpoint: %w", err)
 	}
-	return &endpoint{base: strings.TrimSpace(line), stop: func() error {
+	return &modelServer{base: strings.TrimSpace(line), stop: func() error {
 		_ = in.Close()
 		return command.Wait()
 	}}, nil

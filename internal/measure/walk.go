@@ -11,6 +11,7 @@ import (
 
 	"annotator"
 	"annotator/corpus"
+	"annotator/model/endpoint"
 	"annotator/model/openai"
 	"annotator/runner"
 	"annotator/storage"
@@ -68,7 +69,7 @@ func prepare(ctx context.Context, job walkJob, transport http.RoundTripper) (*ru
 		return nil, errors.Join(err, r.close())
 	}
 	r.open = append(r.open, source.Close)
-	wire, err := openai.New(openai.Options{BaseURL: job.Endpoint, HTTP: transport})
+	wire, err := openai.New(endpoint.Options{BaseURL: job.Endpoint, HTTP: transport})
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}

@@ -1,23 +1,15 @@
 package endpoint
 
 import (
-	"fmt"
 	"io"
 	"time"
 
-	"annotator"
 	"annotator/model"
-)
-
-// Limits on an answer, in bytes. No reply of use comes near them.
-const (
-	answerLimit = 64 << 20
-	lineLimit   = 16 << 20
 )
 
 // answer is the body of a response. It keeps its beginning, tells the watch of each piece, and ends where it is too long.
 type answer struct {
-	body  io.ReadCloser
+	body  io.Reader
 	watch *watch
 	told  func(bytes int) // how many have come; may be nil
 	kept  []byte          // the first model.RawLimit bytes
@@ -41,16 +33,9 @@ func (a *answer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the answer. If more of it was to come, the connection is closed.
-func (a *answer) Close() error { return a.body.Close() }
-
 // drain reads what little stands behind the end of a stream, so that the connection can be used again.
 func (a *answer) drain() {
 	const most, wait = 4 << 10, time.Second
 	a.watch.within(wait)
 	_, _ = io.CopyN(io.Discard, a.body, most) // a connection that breaks now is no loss
-}
-
-func tooLong(what string, limit int) *model.Fault {
-	return &model.Fault{Kind: annotator.Refused, Message: fmt.Sprintf("%s is longer than %d MiB", what, limit>>20)}
 }

@@ -41,8 +41,8 @@ func (c *Client) begin(ctx context.Context, call *Call) *exchange {
 // end stops the clocks, and closes the connection if the answer was not read to its end.
 func (x *exchange) end() {
 	x.watch.stop()
-	if x.answer != nil {
-		_ = x.answer.Close()
+	if x.response != nil {
+		_ = x.response.Body.Close()
 	}
 }
 
@@ -52,21 +52,19 @@ func (x *exchange) send() error {
 	if err != nil {
 		return err
 	}
-	response, err := x.client.transport.RoundTrip(req)
-	if err != nil {
+	if x.response, err = x.client.transport.RoundTrip(req); err != nil { //nolint:bodyclose // end closes it
 		return err
 	}
 	x.firstByte = x.client.now().Sub(x.began)
-	x.response = response
-	x.answer = &answer{body: response.Body, watch: x.watch, left: answerLimit}
+	x.answer = &answer{body: x.response.Body, watch: x.watch, left: answerLimit}
 	if x.call.Stream {
 		x.answer.told = x.call.Heard
 	}
-	if response.Header.Get("Date") == "" {
+	if x.response.Header.Get("Date") == "" {
 		// As RFC 9110 asks of a recipient with a clock; a Retry-After may be a date.
-		response.Header.Set("Date", x.client.now().UTC().Format(http.TimeFormat))
+		x.response.Header.Set("Date", x.client.now().UTC().Format(http.TimeFormat))
 	}
-	if response.StatusCode/100 != 2 || mediaType(response) == "text/html" {
+	if x.response.StatusCode/100 != 2 || mediaType(x.response) == "text/html" {
 		body, _ := io.ReadAll(io.LimitReader(x.answer, model.RawLimit)) // what came of it is enough
 		return x.classify(body)
 	}
@@ -105,19 +103,22 @@ func (x *exchange) complete(a Assembler) (*model.Reply, error) {
 		return nil, err
 	}
 	reply, err := x.readReply(a)
+	if err == nil {
+		err = checkReply(reply)
+	}
 	if err != nil {
 		return nil, err
 	}
 	reply.FirstByte, reply.Duration = x.firstByte, x.client.now().Sub(x.began)
-	reply.Raw = x.client.key.maskBytes(x.answer.kept)
-	return reply, nil
+	reply.Raw = x.answer.kept
+	return x.client.key.redact(reply), nil
 }
 
 func (x *exchange) fetch(read func([]byte) error) error {
 	if err := x.send(); err != nil {
 		return err
 	}
-	body, err := io.ReadAll(x.answer)
+	body, err := readObject(x.answer)
 	if err != nil {
 		return err
 	}

@@ -69,8 +69,8 @@ func (f *frames) join(data []byte) error {
 	if len(f.data) > 0 && len(data) > 0 {
 		f.data = append(f.data, '\n')
 	}
-	if f.data = append(f.data, data...); len(f.data) > lineLimit {
-		return tooLong("an event of the answer", lineLimit)
+	if f.data = append(f.data, data...); len(f.data) > eventLimit {
+		return tooLong("an event of the answer", eventLimit)
 	}
 	return nil
 }
@@ -79,8 +79,8 @@ func (f *frames) join(data []byte) error {
 func (f *frames) line() ([]byte, error) {
 	line, err := f.src.ReadSlice('\n')
 	for f.long = f.long[:0]; errors.Is(err, bufio.ErrBufferFull); line, err = f.src.ReadSlice('\n') {
-		if f.long = append(f.long, line...); len(f.long) > lineLimit {
-			return nil, tooLong("a line of the answer", lineLimit)
+		if f.long = append(f.long, line...); len(f.long) > eventLimit {
+			return nil, tooLong("a line of the answer", eventLimit)
 		}
 	}
 	if len(f.long) > 0 {

@@ -56,7 +56,7 @@ func (x *exchange) readReply(a Assembler) (*model.Reply, error) {
 }
 
 func (x *exchange) readWhole(src io.Reader, a Assembler) (*model.Reply, error) {
-	body, err := io.ReadAll(src)
+	body, err := readObject(src)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,11 @@ func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, err
 		case string(data) == endMark:
 			x.answer.drain()
 			return a.Reply()
-		case event == "error":
+		}
+		if err := checkValues(data); err != nil {
+			return nil, err
+		}
+		if event == "error" {
 			return nil, x.classify(data)
 		}
 		end, err := a.Event(event, data)

@@ -49,6 +49,23 @@ func (s secret) conceal(f *model.Fault) *model.Fault {
 	return f
 }
 
+// longSecret is the length in bytes from which a key is no word that could stand in a story.
+const longSecret = 16
+
+// redact masks what a reply shows. Its words stay as they are where the key could be one of them.
+func (s secret) redact(r *model.Reply) *model.Reply {
+	r.Raw = s.maskBytes(r.Raw)
+	if len(s) < longSecret {
+		return r
+	}
+	r.Text, r.Reasoning, r.Finish, r.Model = s.mask(r.Text), s.mask(r.Reasoning), s.mask(r.Finish), s.mask(r.Model)
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		c.ID, c.Name, c.Arguments = s.mask(c.ID), s.mask(c.Name), s.mask(c.Arguments)
+	}
+	return r
+}
+
 // concealed is an error whose own text holds the key. It can be asked for its causes, but does not hand them out to print.
 type concealed struct {
 	text string

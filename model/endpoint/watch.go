@@ -47,5 +47,5 @@ func (w *watch) stop() {
 }
 
 func silence(message string) *model.Fault {
-	return &model.Fault{Kind: annotator.Transient, Message: message}
+	return &model.Fault{Kind: annotator.Transient, Code: model.CodeSilent, Message: message}
 }

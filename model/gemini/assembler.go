@@ -19,7 +19,6 @@ type chunk struct {
 	} `json:"promptFeedback"`
 	Usage json.RawMessage `json:"usageMetadata"`
 	Model string          `json:"modelVersion"`
-	Error json.RawMessage `json:"error"`
 }
 
 type candidate struct {
@@ -101,11 +100,11 @@ func (a *assembler) choose(c *candidate) {
 
 func (a *assembler) add(p *piece) {
 	switch {
+	case p.Thought: // of which nothing is done
+		a.reasoning.WriteString(p.Text)
 	case p.Call != nil:
 		call := annotator.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Arguments: written(p.Call.Args)}
 		a.reply.Calls = append(a.reply.Calls, call)
-	case p.Thought:
-		a.reasoning.WriteString(p.Text)
 	default:
 		a.text.WriteString(p.Text)
 	}
@@ -137,7 +136,7 @@ func (a *assembler) Reply() (*model.Reply, error) {
 func (a *assembler) misspoken() *model.Fault {
 	switch a.reply.Finish {
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE":
-		f := endpoint.Unusable("the server could not read the model's reply: %s", cmp.Or(a.message, a.reply.Finish))
+		f := endpoint.Unusable("the server could not read the model's reply: %.200q", cmp.Or(a.message, a.reply.Finish))
 		f.Code, f.Usage = a.reply.Finish, a.reply.Usage
 		return f
 	}

@@ -1,7 +1,7 @@
 // Package gemini speaks generateContent, as Google's Gemini API serves it.
 //
-// Google's module brings more code than the rest of the program; what is needed here is one request, one form of answer and a
-// list of models.
+// Google's module, with gRPC and fifteen more, makes a binary eleven megabytes larger; what is needed here is one request, one
+// form of answer and a list of models.
 package gemini
 
 import (
@@ -18,21 +18,34 @@ import (
 )
 
 // Client is a model.Wire. It may be used by many goroutines at once.
-type Client struct{ *endpoint.Client }
+type Client struct {
+	endpoint *endpoint.Client
+	base     string
+	quirks   endpoint.Quirks // of the server, as its faults told
+}
 
 var (
 	_ model.Wire    = (*Client)(nil)
 	_ model.Counter = (*Client)(nil)
+	_ model.Adapter = (*Client)(nil)
 )
 
-// New returns a client. The error, of kind annotator.Misused, tells what is wrong with address or key, and shows neither.
+// New returns a client. The base URL is the one with /v1beta. The error, of kind annotator.Misused, tells what is wrong with
+// address or key, and shows neither.
 func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
 		Example: "https://generativelanguage.googleapis.com/v1beta",
 		Suffix:  "/models",
 		Header:  header,
 	})
-	return &Client{c}, err
+	if err != nil {
+		return nil, err
+	}
+	base := c.BaseURL()
+	if u, err := url.Parse(base); err == nil && u.Path == "" {
+		base += "/v1beta" // Google's own clients are given the host alone
+	}
+	return &Client{endpoint: c, base: base}, nil
 }
 
 // header has the key, which Google's examples show in the address: there it would stand in the log of every proxy.
@@ -43,9 +56,12 @@ func header(key string) http.Header {
 	return http.Header{"X-Goog-Api-Key": {key}}
 }
 
+// Close closes connections that are not in use.
+func (c *Client) Close() { c.endpoint.Close() }
+
 // Complete sends a request and reads the whole reply. See model.Wire.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
-	body, err := encodeRequest(r)
+	body, err := encodeRequest(r, &c.quirks)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +69,7 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 	if r.Stream {
 		call.URL = c.address(r.Model, "streamGenerateContent") + "?alt=sse" // without it the chunks come as one array
 	}
-	return c.Client.Complete(ctx, &call, &assembler{})
+	return c.endpoint.Complete(ctx, &call, &assembler{})
 }
 
 // address returns where a method of a model is called. A name without a collection is one of the models.
@@ -61,7 +77,7 @@ func (c *Client) address(name, method string) string {
 	if !strings.Contains(name, "/") {
 		name = modelsPrefix + name
 	}
-	return c.BaseURL() + (&url.URL{Path: "/" + name}).EscapedPath() + ":" + method
+	return c.base + (&url.URL{Path: "/" + name}).EscapedPath() + ":" + method
 }
 
 // modelsPrefix stands before the name of every model of the list.
@@ -70,8 +86,8 @@ const modelsPrefix = "models/"
 // Models lists what the endpoint serves and can generate with. A failure is a *model.Fault.
 func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
 	var models []model.Model
-	call := endpoint.Call{URL: c.BaseURL() + "/models?pageSize=1000"} // the most that it gives at once, and more than there are
-	err := c.Fetch(ctx, &call, func(body []byte) (err error) {
+	call := endpoint.Call{URL: c.base + "/models?pageSize=1000"} // the most that it gives at once, and more than there are
+	err := c.endpoint.Fetch(ctx, &call, func(body []byte) (err error) {
 		models, err = readModels(body)
 		return err
 	})
@@ -111,7 +127,7 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 		URL:  c.address(name, "countTokens"),
 		Body: endpoint.Segments{[]byte(`{"contents":[`), contents, []byte(`]}`)},
 	}
-	err = c.Fetch(ctx, &call, func(body []byte) error {
+	err = c.endpoint.Fetch(ctx, &call, func(body []byte) error {
 		if err := json.Unmarshal(body, &counted); err != nil || counted.Tokens == nil || *counted.Tokens < 0 {
 			return endpoint.Unusable("the endpoint sent what is no number of tokens")
 		}

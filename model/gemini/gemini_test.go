@@ -110,6 +110,20 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+func TestHostAlone(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	c := newClient(t, endpoint.Options{BaseURL: "https://generativelanguage.googleapis.com/", HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+		seen = append(seen, r.URL.Path)
+		return respond(503, "application/json", "{}")(r)
+	})})
+	_, _ = c.Models(t.Context())
+	_, _ = c.CountTokens(t.Context(), "m", "x")
+	if diff := cmp.Diff([]string{"/v1beta/models", "/v1beta/models/m:countTokens"}, seen); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestModels(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, endpoint.Options{HTTP: respond(200, "application/json", `{"models":[

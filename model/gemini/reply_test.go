@@ -25,7 +25,7 @@ func events(chunks ...string) string {
 }
 
 const (
-	thought = `{"candidates":[{"content":{"parts":[{"text":"Hm.","thought":true}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":10,"totalTokenCount":10},"modelVersion":"gemini-3-pro"}`
+	thought = `{"candidates":[{"content":{"parts":[{"text":"Hm.","thought":true},{"functionCall":{"name":"list"},"thought":true}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":10,"totalTokenCount":10},"modelVersion":"gemini-3-pro"}`
 	dawn    = `{"candidates":[{"content":{"parts":[{"text":"Dawn"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":10,"totalTokenCount":10},"modelVersion":"gemini-3-pro"}`
 	called  = `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"search","args":{ "q": "灯" }},"thoughtSignature":"CgYB"},{"functionCall":{"id":"x","name":"list"}}],"role":"model"},"index":0}]}`
 	stopped = `{"candidates":[{"content":{"parts":[{"text":"","thoughtSignature":"CgYB"}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":8,"candidatesTokenCount":2,"thoughtsTokenCount":3,"totalTokenCount":15}}`

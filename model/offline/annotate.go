@@ -112,19 +112,28 @@ func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool
 func (m *Model) annotate(w *window, r *request, prompt uint64) answer {
 	offered := r.offers()
 	room := r.outputLimit() - minReply
+	if offered.has(toolIntent) {
+		room -= len(declarations) * declarationTokens
+	}
 	left := map[string]int{toolCreate: maxCreates, toolUpdate: maxUpdates}
 	var a answer
 	for _, p := range propose(m.lex, &w.scenes[len(w.scenes)-1], w.entries) {
 		if left[p.tool] == 0 || !offered.has(p.tool) {
 			continue
 		}
-		call := toolCall{Type: "function", ID: callID(prompt, len(a.calls)), Function: function{p.tool, string(encode(p.arguments))}}
+		call := toolCall{Type: "function", Function: function{p.tool, string(encode(p.arguments))}}
 		if r.outputLimit() > 0 && call.tokens() > room {
 			continue
 		}
 		room -= call.tokens()
 		left[p.tool]--
 		a.calls = append(a.calls, call)
+	}
+	if offered.has(toolIntent) {
+		a.calls = declared(a.calls)
+	}
+	for i := range a.calls {
+		a.calls[i].ID = callID(prompt, i)
 	}
 	if len(a.calls) == 0 {
 		a.text = "No new entries in this scene.\n" + noUpdates

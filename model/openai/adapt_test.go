@@ -12,7 +12,7 @@ import (
 
 	"annotator"
 	"annotator/model"
-	"annotator/model/openai"
+	"annotator/model/endpoint"
 	"annotator/model/scripted"
 )
 
@@ -47,7 +47,7 @@ func TestAdapt(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var sent recorder
-			c := newClient(t, openai.Options{HTTP: &sent})
+			c := newClient(t, endpoint.Options{HTTP: &sent})
 			f := model.Classify(test.status, http.Header{}, []byte(test.body))
 			if c.Adapt(f) == "" {
 				t.Fatalf("%v teaches nothing", f)
@@ -85,7 +85,7 @@ func TestNothingToAdapt(t *testing.T) {
 		{500, `{"error":{"message":"boom"}}`},
 		{200, ``},
 	} {
-		c := newClient(t, openai.Options{})
+		c := newClient(t, endpoint.Options{})
 		if said := c.Adapt(model.Classify(test.status, http.Header{}, []byte(test.body))); said != "" {
 			t.Errorf("%s: %s", test.body, said)
 		}
@@ -101,7 +101,7 @@ func TestStrictTemplateIsMet(t *testing.T) {
 		}
 		return &scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported","code":400}}`}
 	}})
-	c := newClient(t, openai.Options{BaseURL: server.Endpoint()})
+	c := newClient(t, endpoint.Options{BaseURL: server.Endpoint()})
 	var history []byte
 	say := func(group ...annotator.Message) {
 		encoded, err := c.Encode(group)
@@ -142,7 +142,7 @@ func TestStrictTemplateIsMet(t *testing.T) {
 func TestAlternating(t *testing.T) {
 	t.Parallel()
 	var sent recorder
-	c := newClient(t, openai.Options{HTTP: &sent})
+	c := newClient(t, endpoint.Options{HTTP: &sent})
 	c.Adapt(&model.Fault{Kind: annotator.Misconfigured, Status: 400, Message: "Conversation roles must alternate user/assistant"})
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(messages(), 1, 8).Draw(t, "messages")

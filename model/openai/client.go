@@ -13,13 +13,10 @@ import (
 	"annotator/model/endpoint"
 )
 
-// Options say where the endpoint is and how long to wait for it. The base URL is the one with /v1.
-type Options = endpoint.Options
-
 // Client is a model.Wire. It may be used by many goroutines at once.
 type Client struct {
 	endpoint *endpoint.Client
-	quirks   quirks // of the server, as its faults told
+	quirks   endpoint.Quirks // of the server, as its faults told
 }
 
 var (
@@ -27,8 +24,9 @@ var (
 	_ model.Adapter = (*Client)(nil)
 )
 
-// New returns a client. The error, of kind annotator.Misused, tells what is wrong with address or key, and shows neither.
-func New(o Options) (*Client, error) {
+// New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, tells what is wrong with
+// address or key, and shows neither.
+func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
 		Example: "http://localhost:8000/v1",
 		Suffix:  completions,
@@ -60,7 +58,7 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 func (c *Client) Models(ctx context.Context) (models []model.Model, err error) {
 	call := endpoint.Call{URL: c.endpoint.BaseURL() + "/models"}
 	err = c.endpoint.Fetch(ctx, &call, func(body []byte) error {
-		models, err = readModels(body)
+		models, err = endpoint.ReadModels(body)
 		return err
 	})
 	return models, err

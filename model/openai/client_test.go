@@ -11,6 +11,7 @@ import (
 
 	"annotator"
 	"annotator/model"
+	"annotator/model/endpoint"
 	"annotator/model/openai"
 )
 
@@ -25,7 +26,7 @@ func TestAddress(t *testing.T) {
 		"http://[::1]:8000/v1":                         "http://[::1]:8000/v1/models",
 	} {
 		var asked string
-		c := newClient(t, openai.Options{BaseURL: give, HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+		c := newClient(t, endpoint.Options{BaseURL: give, HTTP: tripper(func(r *http.Request) (*http.Response, error) {
 			asked = r.URL.String()
 			return response(200, "", strings.NewReader(`{"data":[]}`)), nil
 		})})
@@ -38,7 +39,7 @@ func TestAddress(t *testing.T) {
 func TestAddressRefused(t *testing.T) {
 	t.Parallel()
 	const secret = "canary"
-	for _, o := range []openai.Options{
+	for _, o := range []endpoint.Options{
 		{BaseURL: ""},
 		{BaseURL: "localhost:8000/v1"},
 		{BaseURL: "ftp://model.test/v1"},
@@ -65,7 +66,7 @@ func TestModels(t *testing.T) {
 		{"id":"older llama.cpp","meta":{"n_ctx_train":8192}},
 		{"id":"router","context_length":1000},
 		{"id":"silent","meta":null}]}`
-	c := newClient(t, openai.Options{HTTP: respond(200, "application/json", list)})
+	c := newClient(t, endpoint.Options{HTTP: respond(200, "application/json", list)})
 	got, err := c.Models(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +90,7 @@ func TestModelsFails(t *testing.T) {
 		`[]`:                                   annotator.Malformed,
 		`<html>`:                               annotator.Malformed,
 	} {
-		_, err := newClient(t, openai.Options{HTTP: respond(200, "", body)}).Models(t.Context())
+		_, err := newClient(t, endpoint.Options{HTTP: respond(200, "", body)}).Models(t.Context())
 		if f := fault(t, nil, err); f.Kind != want {
 			t.Errorf("%s: %v is %q, want %q", body, f, f.Kind, want)
 		}
@@ -98,7 +99,7 @@ func TestModelsFails(t *testing.T) {
 
 // BenchmarkComplete sends a history of 400 KB to a server that answers at once.
 func BenchmarkComplete(b *testing.B) {
-	c := serve(b, openai.Options{}, func(w http.ResponseWriter, r *http.Request) {
+	c := serve(b, endpoint.Options{}, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, events(textChunk, finishChunk, usageChunk, "[DONE]"))

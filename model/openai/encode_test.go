@@ -12,7 +12,7 @@ import (
 
 	"annotator"
 	"annotator/model"
-	"annotator/model/openai"
+	"annotator/model/endpoint"
 )
 
 func call(id, name, arguments string) annotator.ToolCall {
@@ -47,7 +47,7 @@ func TestEncode(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := newClient(t, openai.Options{}).Encode([]annotator.Message{test.give})
+			got, err := newClient(t, endpoint.Options{}).Encode([]annotator.Message{test.give})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func calls() *rapid.Generator[annotator.ToolCall] {
 // TestEncodeIsAppendOnly encodes in groups and all at once: the bytes are the same, and mean what was said.
 func TestEncodeIsAppendOnly(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, openai.Options{})
+	c := newClient(t, endpoint.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(messages(), 1, 6).Draw(t, "messages")
 		cut := rapid.IntRange(0, len(all)-1).Draw(t, "cut")
@@ -113,7 +113,7 @@ func TestEncodeIsAppendOnly(t *testing.T) {
 
 func TestEncodeTools(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, openai.Options{})
+	c := newClient(t, endpoint.Options{})
 	got, err := c.EncodeTools([]annotator.ToolDefinition{{Name: "a", Description: "<b>", Schema: []byte(`{"type":"object"}`)}})
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestEncodeTools(t *testing.T) {
 
 func TestRequestThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, openai.Options{HTTP: respond(200, "", "")})
+	c := newClient(t, endpoint.Options{HTTP: respond(200, "", "")})
 	reply, err := c.Complete(t.Context(), &model.Request{Temperature: math.NaN()})
 	if f := fault(t, reply, err); f.Kind != annotator.Misused {
 		t.Errorf("kind is %q", f.Kind)

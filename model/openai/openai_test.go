@@ -16,6 +16,7 @@ import (
 
 	"annotator"
 	"annotator/model"
+	"annotator/model/endpoint"
 	"annotator/model/openai"
 )
 
@@ -37,7 +38,7 @@ func response(status int, media string, body io.Reader) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {media}}, Body: io.NopCloser(body)}
 }
 
-func newClient(tb testing.TB, o openai.Options) *openai.Client {
+func newClient(tb testing.TB, o endpoint.Options) *openai.Client {
 	tb.Helper()
 	if o.BaseURL == "" {
 		o.BaseURL = "http://model.test/v1"
@@ -51,7 +52,7 @@ func newClient(tb testing.TB, o openai.Options) *openai.Client {
 }
 
 // serve starts a server for the time of a test and returns a client for it.
-func serve(tb testing.TB, o openai.Options, h http.HandlerFunc) *openai.Client {
+func serve(tb testing.TB, o endpoint.Options, h http.HandlerFunc) *openai.Client {
 	tb.Helper()
 	s := httptest.NewServer(h)
 	tb.Cleanup(s.Close)

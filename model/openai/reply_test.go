@@ -14,7 +14,7 @@ import (
 
 	"annotator"
 	"annotator/model"
-	"annotator/model/openai"
+	"annotator/model/endpoint"
 )
 
 // unmeasured compares what was said, not how it came.
@@ -88,7 +88,7 @@ func TestReadReply(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, openai.Options{HTTP: respond(200, test.media, test.body)})
+			c := newClient(t, endpoint.Options{HTTP: respond(200, test.media, test.body)})
 			got, err := complete(t.Context(), c, true)
 			if err != nil {
 				t.Fatal(err)
@@ -175,7 +175,7 @@ func TestStreamedIsUnstreamed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := scripts().Draw(rt, "script")
-		c := newClient(t, openai.Options{HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+		c := newClient(t, endpoint.Options{HTTP: tripper(func(r *http.Request) (*http.Response, error) {
 			if r.Header.Get("Accept") == "application/json" {
 				return response(200, "application/json", strings.NewReader(s.whole)), nil
 			}
@@ -201,7 +201,7 @@ func TestCutAnywhere(t *testing.T) {
 	want := &model.Reply{Text: "Dämmerung \U0001F305", Finish: "stop", Model: "m", Calls: []annotator.ToolCall{call("a", "f", "{}")}}
 	finished := strings.Index(body, finishChunk) + len(finishChunk)
 	for n := range len(body) + 1 {
-		c := newClient(t, openai.Options{HTTP: tripper(func(*http.Request) (*http.Response, error) {
+		c := newClient(t, endpoint.Options{HTTP: tripper(func(*http.Request) (*http.Response, error) {
 			return response(200, "text/event-stream", iotest.OneByteReader(strings.NewReader(body[:n]))), nil
 		})})
 		got, err := complete(t.Context(), c, true)
@@ -228,7 +228,7 @@ func FuzzReadReply(f *testing.F) {
 	f.Add("text/html", []byte("<html>"))
 	f.Fuzz(func(t *testing.T, media string, body []byte) {
 		read := func(r io.Reader) (*model.Reply, string) {
-			c := newClient(t, openai.Options{HTTP: tripper(func(*http.Request) (*http.Response, error) { return response(200, media, r), nil })})
+			c := newClient(t, endpoint.Options{HTTP: tripper(func(*http.Request) (*http.Response, error) { return response(200, media, r), nil })})
 			reply, err := complete(t.Context(), c, true)
 			if err != nil {
 				return nil, err.Error()

@@ -19,7 +19,7 @@ type settings struct {
 }
 
 // encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
-func encodeRequest(r *model.Request, q *quirks) (endpoint.Segments, error) {
+func encodeRequest(r *model.Request, q *endpoint.Quirks) (endpoint.Segments, error) {
 	head, history, err := encodeMessageList(r, q)
 	if err != nil {
 		return nil, err
@@ -35,22 +35,22 @@ func encodeRequest(r *model.Request, q *quirks) (endpoint.Segments, error) {
 	return endpoint.Segments{head, history, []byte(`],"tools":`), r.Tools, tail}, nil
 }
 
-func chooseSettings(r *model.Request, q *quirks) settings {
+func chooseSettings(r *model.Request, q *endpoint.Quirks) settings {
 	s := settings{MaxTokens: r.MaxTokens, Temperature: &r.Temperature, Seed: r.Seed, Stream: r.Stream}
-	if q.has(newLimit) {
+	if q.Has(newLimit) {
 		s.MaxTokens, s.NewLimit = 0, r.MaxTokens
 	}
-	if q.has(noTemperature) {
+	if q.Has(noTemperature) {
 		s.Temperature = nil
 	}
-	if q.has(noSeed) {
+	if q.Has(noSeed) {
 		s.Seed = 0
 	}
-	if r.Stream && !q.has(noUsage) {
+	if r.Stream && !q.Has(noUsage) {
 		s.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
 	}
-	if len(r.Tools) > 0 && !q.has(noChoice) {
-		s.ToolChoice = toolChoice(&r.Choice, q.has(noNamedTool))
+	if len(r.Tools) > 0 && !q.Has(noChoice) {
+		s.ToolChoice = toolChoice(&r.Choice, q.Has(noNamedTool))
 	}
 	return s
 }

@@ -11,7 +11,7 @@ import (
 
 	"annotator"
 	"annotator/model"
-	"annotator/model/openai"
+	"annotator/model/endpoint"
 	"annotator/model/scripted"
 )
 
@@ -64,7 +64,7 @@ func TestRequestBody(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var sent recorder
-			c := newClient(t, openai.Options{HTTP: &sent, Key: "canary-key"})
+			c := newClient(t, endpoint.Options{HTTP: &sent, Key: "canary-key"})
 			if _, err := c.Complete(t.Context(), &test.give); err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestRequestBody(t *testing.T) {
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	server := scripted.Start(t, scripted.Options{Strict: true, Keep: true, Script: searchOnce})
-	c := newClient(t, openai.Options{BaseURL: server.Endpoint()})
+	c := newClient(t, endpoint.Options{BaseURL: server.Endpoint()})
 	tools, err := c.EncodeTools([]annotator.ToolDefinition{{Name: "search", Description: "d", Schema: []byte(`{"type":"object"}`)}})
 	if err != nil {
 		t.Fatal(err)

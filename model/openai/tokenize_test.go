@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"annotator/model"
-	"annotator/model/openai"
+	"annotator/model/endpoint"
 	"annotator/model/scripted"
 )
 
 func TestCountTokens(t *testing.T) {
 	t.Parallel()
 	server := scripted.Start(t, scripted.Options{})
-	c := newClient(t, openai.Options{BaseURL: server.Endpoint()})
+	c := newClient(t, endpoint.Options{BaseURL: server.Endpoint()})
 	text := "Dawn <breaks> & " + strings.Repeat("字", 50)
 	if n, err := c.CountTokens(context.Background(), "scripted", text); err != nil || n != scripted.Tokens(text) {
 		t.Errorf("%d tokens, %v; want %d", n, err, scripted.Tokens(text))
@@ -42,7 +42,7 @@ func TestCountsOfOtherServers(t *testing.T) {
 		{500, `{"count":3}`, 0},
 		{307, ``, 0},
 	} {
-		c := newClient(t, openai.Options{HTTP: respond(test.status, "application/json", test.body)})
+		c := newClient(t, endpoint.Options{HTTP: respond(test.status, "application/json", test.body)})
 		n, err := c.CountTokens(context.Background(), "m", "text")
 		var f *model.Fault
 		if n != test.want || (test.want == 0) != errors.As(err, &f) {
@@ -55,7 +55,7 @@ func TestCountsOfOtherServers(t *testing.T) {
 func TestTokenizerAddress(t *testing.T) {
 	t.Parallel()
 	var asked *http.Request
-	c := newClient(t, openai.Options{BaseURL: "http://model.test/served/v1", Key: "secret", HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+	c := newClient(t, endpoint.Options{BaseURL: "http://model.test/served/v1", Key: "secret", HTTP: tripper(func(r *http.Request) (*http.Response, error) {
 		asked = r
 		_, _ = io.Copy(io.Discard, r.Body)
 		return response(200, "application/json", strings.NewReader(`{"count":1}`)), nil

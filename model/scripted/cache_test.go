@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -220,18 +221,27 @@ func TestManyConversationsAtOnce(t *testing.T) {
 	}
 }
 
-// FuzzBody reads a body alone and as the successor of another: both must be answered alike.
+// FuzzBody reads a body alone and as the successor of another, over any wire: both must be answered alike.
 func FuzzBody(f *testing.F) {
-	f.Add([]byte(`{"messages":[{"role":"user","content":"x"}]}`), []byte(`{"messages":[{"role":"user","content":"x"},{"role":"tool"}],"stream":false}`))
-	f.Add([]byte(`{"messages":[{"role":"user","content":[{"text":"x"}]}]}`), []byte(`{"messages":[{"role":"user","content":[{"text":"x"}]}],"messages":[]}`))
-	f.Add([]byte(`{"tools":[{}],"messages":[{"tool_calls":[{"function":{"arguments":{}}}]}]}`), []byte(`{"tools":[{}],"messages":[{"tool_calls":[null]}],"max_tokens":3}`))
-	f.Add([]byte(`[`), []byte(`{"messages":[null]}`))
-	f.Fuzz(func(t *testing.T, first, second []byte) {
+	f.Add([]byte(`{"messages":[{"role":"user","content":"x"}]}`), []byte(`{"messages":[{"role":"user","content":"x"},{"role":"tool"}],"stream":false}`), 0)
+	f.Add([]byte(`{"messages":[{"role":"user","content":[{"text":"x"}]}]}`), []byte(`{"messages":[{"role":"user","content":[{"text":"x"}]}],"messages":[]}`), 0)
+	f.Add([]byte(`{"tools":[{}],"messages":[{"tool_calls":[{"function":{"arguments":{}}}]}]}`), []byte(`{"tools":[{}],"messages":[{"tool_calls":[null]}],"max_tokens":3}`), 0)
+	f.Add([]byte(`[`), []byte(`{"messages":[null]}`), 0)
+	f.Add([]byte(`{"input":[{"role":"user","content":"x"}]}`), []byte(`{"input":[{"role":"user","content":"x"},{"type":"function_call","name":"f","arguments":"{"}]}`), 1)
+	f.Add([]byte(`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`), []byte(`{"max_tokens":1,"messages":[{"role":"user","content":[null]}]}`), 2)
+	f.Add([]byte(`{"contents":[{"role":"user","parts":[{"text":"x"}]}]}`), []byte(`{"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":[1]},"thoughtSignature":"c2lnbmVk"}]}]}`), 3)
+	paths := [...]string{"/v1/chat/completions", "/v1/responses", "/v1/messages", generate, streamGenerate}
+	f.Fuzz(func(t *testing.T, first, second []byte, path int) {
+		ask := func(s *scripted.Server, body []byte) *httptest.ResponseRecorder {
+			r := httptest.NewRequest(http.MethodPost, paths[uint(path)%uint(len(paths))], bytes.NewReader(body))
+			r.Header.Set("Anthropic-Version", "2023-06-01")
+			return newRecorder(s, r)
+		}
 		reply := func(scripted.Request) scripted.Reply { return scripted.Reply{Usage: &annotator.Usage{}} }
 		options := scripted.Options{Strict: len(first)%2 == 0, Script: reply}
 		alone, after := scripted.New(options), scripted.New(options)
-		serve(after, first)
-		want, got := serve(alone, second), serve(after, second)
+		ask(after, first)
+		want, got := ask(alone, second), ask(after, second)
 		if got.Code != want.Code || got.Body.String() != want.Body.String() {
 			t.Errorf("alone: %d %s\nafter: %d %s", want.Code, want.Body, got.Code, got.Body)
 		}

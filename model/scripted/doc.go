@@ -1,5 +1,9 @@
-// Package scripted is a model server without a model: it speaks the chat-completions wire as vLLM speaks it, and a function
-// in Go, the script, decides what it answers. Everything that talks to an endpoint is tested against it, over real HTTP.
+// Package scripted is a model server without a model: a function in Go, the script, decides what it answers. Everything that
+// talks to an endpoint is tested against it, over real HTTP.
+//
+// It speaks every wire at once, by path. It thinks in chat completions, as vLLM has them: the dialect of another wire puts a
+// request into their form, and the answer into its own. So scripts, faults and rules need be written once, and a
+// conversation is the same prompt over whatever wire it comes.
 //
 // What surrounds the model is simulated, so that a client's figures mean something:
 //

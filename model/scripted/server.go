@@ -30,8 +30,8 @@ type Options struct {
 	Keep bool
 }
 
-// Server is an http.Handler with the routes of a vLLM server: POST /v1/chat/completions, GET /v1/models, POST /tokenize, GET
-// /health and GET /metrics. It may serve many requests at once.
+// Server is an http.Handler with the routes of every wire: that of chat completions below /v1 beside POST /tokenize, GET /health
+// and GET /metrics, as vLLM has them, and those of the others as their APIs have them. It may serve many requests at once.
 type Server struct {
 	URL string // without /v1; set by Start, else empty
 
@@ -55,6 +55,7 @@ func New(options Options) *Server {
 	}
 	s := &Server{options: options, mux: http.NewServeMux(), cache: newPrefixCache()}
 	s.mux.HandleFunc("POST /v1/chat/completions", s.serve(chat{}))
+	s.mux.HandleFunc("POST /v1/responses", s.serve(responses{}))
 	s.mux.HandleFunc("POST /v1/messages", s.serve(anthropic{}))
 	s.mux.HandleFunc("POST /v1/messages/count_tokens", s.serveMessageTokens)
 	s.mux.HandleFunc("GET /v1/models", s.serveEitherModels)
@@ -94,14 +95,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 // Endpoint returns the base URL as clients are configured with it: with its /v1.
 func (s *Server) Endpoint() string { return s.URL + "/v1" }
 
-// Calls returns how many chat completions were asked for, answered or not.
+// Calls returns how many replies were asked for, answered or not.
 func (s *Server) Calls() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls
 }
 
-// Requests returns the chat completions asked for, in order of arrival; none unless Options.Keep is set.
+// Requests returns the replies asked for, in order of arrival; none unless Options.Keep is set.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ type said struct {
 var errNoCall = errors.New("it is no JSON object with name and arguments")
 
 // values reads the calls that text begins with: JSON objects, or lists of them. Where the first value is something else, the
-// error is errNoCall, and n the length of it.
+// error is errNoCall. With an error, n is how far it is about.
 func values(text string) (calls []said, n int, err error) {
 	for {
 		rest := strings.TrimLeft(text[n:], space+";")
@@ -27,16 +27,16 @@ func values(text string) (calls []said, n int, err error) {
 			break
 		}
 		size, err := skipValue(rest)
+		n = len(text) - len(rest) + size
 		if err != nil {
-			return nil, 0, err
+			return nil, n, err
 		}
 		more, err := callsIn(rest[:size])
-		n = len(text) - len(rest) + size
 		switch {
 		case err == nil:
 			calls = append(calls, more...)
 		case len(calls) > 0 && errors.Is(err, errNoCall):
-			return nil, 0, errors.New("JSON that is no call follows")
+			return nil, n, errors.New("JSON that is no call follows")
 		default:
 			return nil, n, err
 		}

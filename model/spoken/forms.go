@@ -10,7 +10,7 @@ import (
 	"annotator"
 )
 
-// form reads the calls that follow a mark, and returns how far they go.
+// form reads the calls that follow a mark, and returns how far they go; with an error, how far they could be read.
 type form func(text string) (calls []said, n int, err error)
 
 // errForm says that something is known for a call and cannot be read.
@@ -74,10 +74,10 @@ func listed(text string) ([]said, int, error) {
 	}
 	brace := found[1] - 1
 	size, err := skipValue(text[brace:])
-	if err != nil {
-		return nil, 0, err
-	}
 	n := brace + size
+	if err != nil {
+		return nil, n, err
+	}
 	call := annotator.ToolCall{Name: text[found[2]:found[3]], Arguments: text[brace:n]}
 	return []said{{call, text[:n]}}, n, nil
 }
@@ -124,7 +124,7 @@ func function(text string) ([]said, int, error) {
 		call.Arguments, n, err = parameters(text, n)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, n, err
 	}
 	n, err = closed(text, n, "</function>")
 	return []said{{call, text[:n]}}, n, err

@@ -10,18 +10,16 @@ import (
 // maxDepth is how many levels of arrays and objects are read, as package tools reads them.
 const maxDepth = 18
 
-// skipValue returns the length of the one JSON value that text begins with. It is stricter than encoding/json: a key that stands
-// twice in an object is an error.
+// skipValue returns the length of the one JSON value that text begins with; with an error, of what of it could be read. It is
+// stricter than encoding/json: a key that stands twice in an object is an error.
 func skipValue(text string) (int, error) {
 	d := json.NewDecoder(strings.NewReader(text))
-	if err := skip(d, 0); err != nil {
-		return 0, err
-	}
+	err := skip(d, 0)
 	n := int(d.InputOffset())
-	if !json.Valid([]byte(text[:n])) {
-		return 0, errors.New("it is no JSON")
+	if err == nil && !json.Valid([]byte(text[:n])) {
+		err = errors.New("it is no JSON")
 	}
-	return n, nil
+	return n, err
 }
 
 func skip(d *json.Decoder, depth int) error {
@@ -65,13 +63,4 @@ func key(d *json.Decoder, keys map[string]bool) error {
 	}
 	keys[name] = true
 	return nil
-}
-
-// fields returns the fields of an object; nil where raw is none. Raw is one valid value.
-func fields(raw string) map[string]json.RawMessage {
-	var o map[string]json.RawMessage
-	if json.Unmarshal([]byte(raw), &o) != nil {
-		return nil
-	}
-	return o
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ var writers = map[string]func(calls []annotator.ToolCall) string{
 		var b strings.Builder
 		for _, c := range calls {
 			b.WriteString("<tool_call>\n<function=" + c.Name + ">\n")
-			for key, value := range strings1(c.Arguments) {
+			for key, value := range texts(c.Arguments) {
 				b.WriteString("<parameter=" + key + ">\n" + value + "\n</parameter>\n")
 			}
 			b.WriteString("</function>\n</tool_call>\n")
@@ -72,7 +73,7 @@ func encode(value any) string {
 	return string(encoded)
 }
 
-func strings1(object string) map[string]string {
+func texts(object string) map[string]string {
 	var fields map[string]string
 	_ = json.Unmarshal([]byte(object), &fields)
 	return fields
@@ -82,7 +83,7 @@ func strings1(object string) map[string]string {
 var words = rapid.SliceOfN(rapid.SampledFrom([]string{
 	"Dawn", "a lamp", "\n", `"`, `\`, "{", "}", "]", "<tool_call>", "</tool_call>", "<function=x>", "[TOOL_CALLS]", "```", "<think>", "漢字",
 	"{\"name\":\"x\",\"arguments\":{}}", "<codex_updates>", "&lt;", "…",
-}), 0, 6)
+}), 0, 4)
 
 // drawCalls draws calls whose arguments are strings; plain ones where they are to be written without quotes around them.
 func drawCalls(t *rapid.T, plain bool) []annotator.ToolCall {
@@ -104,7 +105,7 @@ func drawCalls(t *rapid.T, plain bool) []annotator.ToolCall {
 func canonical(calls []annotator.ToolCall) []annotator.ToolCall {
 	same := slices.Clone(calls)
 	for i := range same {
-		same[i].Arguments = encode(strings1(same[i].Arguments))
+		same[i].Arguments = encode(texts(same[i].Arguments))
 	}
 	return same
 }
@@ -116,33 +117,39 @@ func TestWritten(t *testing.T) {
 	for name, write := range writers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			fixed := canonical([]annotator.ToolCall{call("glossary_search", `{"q":"Dawn","term":"It said: {\"a\":[1]} </tool_call>"}`), call("read_post", `{"q":"3"}`)})
+			if name == "coder" {
+				fixed[0].Arguments = `{"q":"Dawn","term":"a \"lamp\""}`
+			}
+			checkWritten(t, "Well:\n"+write(fixed), fixed, 1)
 			rapid.Check(t, func(t *rapid.T) {
 				calls := canonical(drawCalls(t, name == "coder"))
 				text := rapid.SampledFrom([]string{"", "I look it up.\n"}).Draw(t, "before") + write(calls)
-				got, _, wrong := find(text)
-				if diff := cmp.Diff(calls, canonical(got)); diff != "" || wrong != "" {
-					t.Fatalf("%s\n%s wrong: %s", text, diff, wrong)
-				}
-				for i := range text {
-					cut, _, _ := find(text[:i])
-					if len(cut) > len(calls) || !cmp.Equal(canonical(cut), calls[:len(cut)], sameNothing) {
-						t.Fatalf("cut at %d of %s\nit calls %v", i, text, cut)
-					}
-				}
+				checkWritten(t, text, calls, 1+len(text)/30)
 			})
 		})
 	}
 }
 
-var sameNothing = cmp.Comparer(func(a, b []annotator.ToolCall) bool {
-	return slices.Equal(a, b)
-})
+// checkWritten reads calls out of a text, and out of what is left of it when it is cut, at every step-th byte.
+func checkWritten(t rapid.TB, text string, calls []annotator.ToolCall, step int) {
+	got, _, wrong := find(text)
+	if diff := cmp.Diff(calls, canonical(got)); diff != "" || wrong != "" {
+		t.Fatalf("%s\n%s wrong: %s", text, diff, wrong)
+	}
+	for i := 0; i < len(text); i += step {
+		cut, _, _ := find(text[:i])
+		if len(cut) > len(calls) || !slices.Equal(canonical(cut), calls[:len(cut)]) {
+			t.Fatalf("cut at %d of %s\nit calls %v", i, text, cut)
+		}
+	}
+}
 
 // TestQuotation: calls that stand in what the model was shown are quotations, in whatever form either of the two has them.
 func TestQuotation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		write := writers[rapid.SampledFrom(slices.Sorted(keys)).Draw(t, "form")]
+		write := writers[rapid.SampledFrom(slices.Sorted(maps.Keys(writers))).Draw(t, "form")]
 		story := "It was written: " + write(drawCalls(t, true)) + " and so they left."
 		shown := story
 		for range rapid.IntRange(0, 3).Draw(t, "escapes") {
@@ -164,14 +171,6 @@ func TestQuotation(t *testing.T) {
 			t.Fatalf("%s\nafter\n%s\ncalls %v", parrot(story), shown, calls)
 		}
 	})
-}
-
-func keys(yield func(string) bool) {
-	for name := range writers {
-		if !yield(name) {
-			return
-		}
-	}
 }
 
 // TestQuotationBesideCall: a quotation is text, a call beside it is a call, and what was shown of another call does not matter.
@@ -214,13 +213,11 @@ func TestTimeGrowsWithLength(t *testing.T) {
 		"<think>", "<codex_updates>", "</codex_updates>", "<codex_updates></codex_updates>", "</think>", `\`, "&amp;", "<|python_tag|>{", "</tool_call>", "[1,\n", "[[{\n",
 	} {
 		start := time.Now()
-		found := spoken.Find(strings.Repeat(unit, 1<<20/len(unit)))
+		found := spoken.Find(strings.Repeat(unit, 1<<17/len(unit)))
 		found.Spare(strings.Repeat("The lamp burned. ", 1<<14))
 		found.Calls(every)
-		if took := time.Since(start); took > 20*time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%q over and over takes %s", unit, took)
-		} else if took > time.Second {
-			t.Logf("%q over and over takes %s", unit, took)
 		}
 	}
 }

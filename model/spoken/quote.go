@@ -9,12 +9,9 @@ import (
 	"unicode"
 )
 
-// quotable is how much of a piece that is wrong is compared with what the model was shown, in bytes.
-const quotable = 160
-
 // Spare takes what the model was shown for what it is: a piece that stands there, too, is a quotation, and no call. Texts are
 // compared by their letters and digits, with entities and escapes read, so that it makes no difference how either of the two is
-// wrapped, indented, quoted or escaped.
+// wrapped, indented, quoted or escaped. Of a piece that is not sound, what of it could be read must stand there, mark included.
 func (f *Found) Spare(shown ...string) {
 	if f.Empty() {
 		return
@@ -30,17 +27,10 @@ func (f *Found) Spare(shown ...string) {
 	}
 	f.pieces = slices.DeleteFunc(f.pieces, func(p piece) bool {
 		if p.wrong != "" {
-			beginning := f.text[p.start:min(len(f.text), p.start+quotable)]
-			return stands(plain, p.mark) && (p.mentions(f.text) || stands(signs, signsOf(unescape(beginning))))
+			return stands(plain, p.mark) && stands(signs, signsOf(unescape(f.text[p.start:p.end])))
 		}
 		return slices.ContainsFunc(p.calls, func(c said) bool { return stands(signs, signsOf(unescape(c.source))) })
 	})
-}
-
-// mentions reports whether the mark of a piece that is wrong is spoken of, rather than followed by what might be a call.
-func (p *piece) mentions(text string) bool {
-	next := strings.TrimLeft(text[p.start+len(p.mark):], space)
-	return p.mark != "" && !strings.ContainsAny(next[:min(1, len(next))], "{[<")
 }
 
 // unescape reads the escapes of HTML and JSON, and those of what is escaped in turn.

@@ -25,7 +25,7 @@ const (
 
 // piece is a stretch of the text that has the shape of a call, or of several.
 type piece struct {
-	start, end int
+	start, end int    // where it is wrong, the end of what could be read
 	mark       string // that it begins with; empty for plain JSON
 	calls      []said
 	wrong      string // what is wrong with it, in words for the model
@@ -47,8 +47,7 @@ func scan(text string) []piece {
 		if found[0] < s.at {
 			continue
 		}
-		if s.meet(found[0], found[1]); len(s.pieces) == maxPieces {
-			s.pieces[0].wrong = fmt.Sprintf("it makes more than %d calls", maxPieces)
+		if s.meet(found[0], found[1]); len(s.pieces) > maxCalls {
 			break
 		}
 	}
@@ -94,14 +93,15 @@ func (s *scanner) read(mark string, start, end int) {
 		p.mark, end = "", start+strings.Index(s.text[start:], mark[:1])
 	}
 	calls, n, err := formOf(p.mark)(s.text[end:])
-	p.end, p.calls = max(end+n, start+1), calls
-	s.at = p.end
+	p.end, p.calls = end+n, calls
 	switch {
 	case err == nil && (!s.torn || !p.bare()):
+		s.at = p.end
 	case err == nil:
 		err = errors.New("it stands in JSON that is not whole")
-	case p.bare() && errors.Is(err, errNoCall):
-		return // JSON of another kind
+	case p.bare() && errors.Is(err, errNoCall): // JSON of another kind
+		s.at = p.end
+		return
 	case p.bare() && !errors.Is(err, errForm) && !begun.MatchString(s.text[start:]):
 		s.torn = true
 		return

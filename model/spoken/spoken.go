@@ -28,15 +28,16 @@ import (
 
 // Bounds on what is read.
 const (
-	maxText   = 1 << 20 // bytes; a longer text is not looked into
-	maxPieces = 250
-	maxAside  = 300 // bytes of text that may stand beside calls without a mark of their own
+	maxText  = 1 << 20 // bytes; a longer text is not looked into
+	maxCalls = 250
+	maxAside = 300 // bytes of text that may stand beside calls without a mark of their own
 )
 
 // Found is what of a text has the shape of calls.
 type Found struct {
 	text   string
 	pieces []piece
+	full   bool // there may be more
 }
 
 // Find looks for calls in a text, in time that grows with its length.
@@ -44,7 +45,8 @@ func Find(text string) *Found {
 	if len(text) > maxText {
 		return &Found{text: text}
 	}
-	return &Found{text: text, pieces: scan(text)}
+	pieces := scan(text)
+	return &Found{text: text, pieces: pieces, full: len(pieces) > maxCalls}
 }
 
 // Empty reports whether there is nothing that has the shape of a call.
@@ -67,12 +69,15 @@ func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.T
 			}
 			calls = append(calls, p.calls[j].ToolCall)
 		}
-		marked = marked && p.mark != ""
+		marked = marked && !p.bare()
 		left.WriteString(f.text[at:p.start])
 		at = p.end
 	}
 	left.WriteString(f.text[at:])
 	rest = strings.TrimSpace(left.String())
+	if len(calls) > maxCalls || len(calls) > 0 && f.full {
+		return nil, f.text, fmt.Sprintf("it makes more than %d calls", maxCalls)
+	}
 	if !marked && len(rest) > maxAside {
 		return nil, f.text, fmt.Sprintf("a call without a mark of its own stands beside %d bytes of other text", len(rest))
 	}

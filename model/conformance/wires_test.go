@@ -1,4 +1,4 @@
-package model_test
+package conformance_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"annotator/model/endpoint"
 	"annotator/model/gemini"
 	"annotator/model/openai"
+	"annotator/model/responses"
 	"annotator/model/scripted"
 )
 
@@ -47,6 +48,12 @@ func wires() []wire {
 			noKey:  `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`,
 			busy:   `{"error":{"message":"Rate limit reached for requests","type":"requests","code":"rate_limit_exceeded"}}`,
 			broken: `data: {"error":{"message":"boom","type":"InternalServerError","code":500}}` + "\n\n",
+		},
+		{
+			name: "responses", path: "/v1", dial: dial(responses.New), allows: true,
+			noKey:  `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`,
+			busy:   `{"error":{"message":"Rate limit reached","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`,
+			broken: `event: response.failed` + "\n" + `data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"boom"}}}` + "\n\n",
 		},
 		{
 			name: "anthropic", path: "/v1", dial: dial(anthropic.New),

@@ -1,4 +1,4 @@
-package model_test
+package conformance_test
 
 import (
 	"fmt"

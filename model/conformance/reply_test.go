@@ -1,4 +1,4 @@
-package model_test
+package conformance_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"annotator/model/scripted"
 )
 
-// groups are a conversation in the groups that a run encodes it in: a message, or the results of a reply's calls.
+// groups are a conversation in the groups in which a run encodes it in: a message, or the results of a reply's calls.
 func groups() *rapid.Generator[[][]annotator.Message] {
 	return rapid.Custom(func(t *rapid.T) (all [][]annotator.Message) {
 		for range rapid.IntRange(1, 4).Draw(t, "turns") {

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"annotator/model/doctor"
+)
+
+// TestDoctorView shows findings on terminals of several widths. What a server says does not reach a terminal as it is.
+func TestDoctorView(t *testing.T) {
+	t.Parallel()
+	found := []doctor.Finding{
+		{Check: "reaches", State: doctor.OK, Seen: "vLLM", Took: 2300 * time.Millisecond},
+		{Check: "reports cached tokens", State: doctor.Missing, Seen: "none of 3017,\n\x1b[2J for a prompt that was sent before", Took: time.Microsecond},
+	}
+	tests := []struct {
+		name   string
+		width  int
+		colour bool
+		want   string
+	}{
+		{"a pipe", 0, false, `
+ok       reaches                    2.3s  vLLM
+missing  reports cached tokens            none of 3017, [2J for a prompt that was sent before
+`},
+		{"a terminal", 78, true, `
+<32mok<0m       reaches                    2.3s  vLLM
+<33mmissing<0m  reports cached tokens            none of 3017, [2J for a prompt that
+                                          was sent before
+`},
+		{"a narrow terminal", 50, false, `
+ok       reaches                    2.3s  vLLM
+missing  reports cached tokens
+    none of 3017, [2J for a prompt that was sent
+    before
+`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var out strings.Builder
+			out.WriteString("\n")
+			v := &doctorView{app: &app{out: &out}, width: test.width, colour: test.colour}
+			for i := range found {
+				v.finding(&found[i])
+			}
+			if diff := cmp.Diff(test.want, strings.NewReplacer("\x1b[", "<").Replace(out.String())); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

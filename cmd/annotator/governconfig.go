@@ -1,0 +1,47 @@
+package main
+
+import (
+	"io"
+	"os"
+	"slices"
+
+	"annotator"
+	"annotator/policy"
+	"annotator/tools"
+)
+
+// readMatrix reads the policy of the tools: the file that is named, else the default one.
+func (c *Config) readMatrix() (*policy.Policy, error) {
+	if !slices.Contains(policy.Levels(), policy.Level(c.Governance)) {
+		return nil, outOfRange("governance", "off, observe or enforce", c.Governance)
+	}
+	if c.GovernancePolicy == "" {
+		return policy.Default(), nil
+	}
+	file, err := os.Open(c.GovernancePolicy)
+	if err != nil {
+		return nil, annotator.Errorf(annotator.Misused, "read the policy: %w", err).WithAdvice("name a file with --governance-policy")
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, policy.MaxBytes+1))
+	if err != nil {
+		return nil, annotator.Errorf(annotator.Misused, "read the policy %s: %w", c.GovernancePolicy, err)
+	}
+	var known []string
+	for _, tool := range tools.All() {
+		known = append(known, tool.Name)
+	}
+	return policy.Parse(c.GovernancePolicy, text, known)
+}
+
+// tools are those that the model is given.
+func (c *Config) tools() []tools.Tool {
+	offered := tools.Standard()
+	if c.SnapshotTools {
+		offered = tools.All()
+	}
+	if policy.Level(c.Governance) == policy.Off {
+		return offered
+	}
+	return tools.Governed(c.matrix, offered)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTornLine: behind a line that was not written to its end, another begins.
+func TestTornLine(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "events.jsonl")
+	for before, want := range map[string]string{"": "new\n", "whole\n": "whole\nnew\n", "to": "to\nnew\n"} {
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := appendTo(path, "the events", func(err error) { t.Error(err) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Write([]byte("new\n")); err != nil {
+			t.Error(err)
+		}
+		if err := s.close(); err != nil {
+			t.Error(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("behind %q there is %q (%v), want %q", before, got, err, want)
+		}
+	}
+}
+
+// TestStuckEvents has the events of a run go to a pipe that somebody holds open and does not read: the run goes on to the end of the
+// story, and its end waits some seconds at the most.
+func TestStuckEvents(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/dev/fd"); err != nil {
+		t.Skip(err)
+	}
+	source := filepath.Join(t.TempDir(), "long.jsonl")
+	if err := os.WriteFile(source, []byte(longStory(150)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	held, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	defer pipe.Close()
+	run := exec.Command("annotator", "run", source, "--events", "/dev/fd/3")
+	run.ExtraFiles = []*os.File{pipe}
+	began := time.Now()
+	said, err := run.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(said), "the file of events does not take in what it is told") {
+		t.Errorf("the run ends with %v and says\n%s", err, said)
+	}
+	if !strings.Contains(string(said), "150 of 150 scenes read") {
+		t.Errorf("the run did not go to the end:\n%s", said)
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("the run took %s", took)
+	}
+}
+
+// longStory is a story with so many scenes, as JSON lines.
+func longStory(scenes int) string {
+	var b strings.Builder
+	for n := range scenes {
+		fmt.Fprintf(&b, `{"thread":1,"id":%d,"title":"The Quay","name":"QM","time":%d,"body":"Captain Ysolde Marrow walked %d miles.","tags":["qm_post"]}`+"\n",
+			2*n+1, 20*n, n)
+		fmt.Fprintf(&b, `{"thread":1,"id":%d,"name":"Reader","time":%d,"body":"Follow her."}`+"\n", 2*n+2, 20*n+10)
+	}
+	return b.String()
+}

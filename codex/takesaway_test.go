@@ -1,0 +1,65 @@
+package codex_test
+
+import (
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+)
+
+func TestTakesAway(t *testing.T) {
+	t.Parallel()
+	base := annotator.Entry{ID: 1}
+	revisions, err := codex.Revise(&base, codex.Edit{
+		Name: new("Dawn (ship)"), Definition: new("It is a ship. It is grey."), Tags: []string{"object"}, Status: new(annotator.Confirmed),
+		At: annotator.PlaceAt(1, 0),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if codex.TakesAway(revisions) {
+		t.Error("a new entry takes something away")
+	}
+	for i := range revisions {
+		if err := codex.Apply(&base, &revisions[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		edit codex.Edit
+		want bool
+	}{
+		"a sentence more":      {codex.Edit{Definition: new("It is a ship. It is grey. It sails at night.")}, false},
+		"another spelling":     {codex.Edit{Definition: new("It is a Ship. It is grey.")}, false},
+		"another order":        {codex.Edit{Definition: new("It is grey. It is a ship.")}, false},
+		"an alias":             {codex.Edit{Aliases: []string{"the Grey Lady"}}, false},
+		"a tag more":           {codex.Edit{Tags: []string{"object", "group"}}, false},
+		"another definition":   {codex.Edit{Definition: new("It is a ship of seven masts that was painted black in the spring.")}, true},
+		"a sentence less":      {codex.Edit{Definition: new("It is grey."), Narrow: true}, true},
+		"another name":         {codex.Edit{Name: new("Dusk (ship)")}, true},
+		"another tag":          {codex.Edit{Tags: []string{"group"}}, true},
+		"no longer confirmed":  {codex.Edit{Status: new(annotator.Tentative)}, true},
+		"nothing that changes": {codex.Edit{Tags: []string{"object"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.edit.At = annotator.PlaceAt(2, 0)
+			revisions, err := codex.Revise(&base, c.edit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := codex.TakesAway(revisions); got != c.want {
+				t.Errorf("TakesAway is %v for %+v", got, revisions)
+			}
+		})
+	}
+	retired, err := codex.Retire(&base, "It is no ship.", annotator.ActorModel, annotator.PlaceAt(2, 0))
+	if err != nil || !codex.TakesAway(retired) {
+		t.Errorf("to retire an entry takes nothing away (%v)", err)
+	}
+	other := annotator.Entry{ID: 2, Term: "Ship", Status: annotator.Tentative}
+	merged, err := codex.Merge(&base, &other, annotator.ActorCurator, annotator.PlaceAt(2, 0))
+	if err != nil || !codex.TakesAway(merged) {
+		t.Errorf("to merge an entry takes nothing away (%v)", err)
+	}
+}

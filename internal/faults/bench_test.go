@@ -1,0 +1,225 @@
+package faults_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"annotator/corpus"
+	"annotator/model"
+	"annotator/model/anthropic"
+	"annotator/model/endpoint"
+	"annotator/model/gemini"
+	"annotator/model/openai"
+	"annotator/model/responses"
+	"annotator/runner"
+	"annotator/storage"
+	"annotator/tools"
+)
+
+// wire is a form of API.
+type wire struct {
+	name string
+	path string // of its base URL
+	dial func(endpoint.Options) (client, error)
+}
+
+type client interface {
+	model.Wire
+	Close()
+}
+
+// wires returns all of them. The first is the one that every cell is tried with.
+func wires() []*wire {
+	return []*wire{
+		{"chat", "/v1", dial(openai.New)},
+		{"responses", "/v1", dial(responses.New)},
+		{"anthropic", "/v1", dial(anthropic.New)},
+		{"gemini", "/v1beta", dial(gemini.New)},
+	}
+}
+
+func dial[C client](open func(endpoint.Options) (C, error)) func(endpoint.Options) (client, error) {
+	return func(o endpoint.Options) (client, error) { return open(o) }
+}
+
+// program is a run of the program: the story it reads, the database it fills, and the endpoint it asks.
+type program struct {
+	corpus, db string
+	wire       *wire
+	server     string // without the wire's path
+	stream     bool
+	network    http.RoundTripper
+	watcher    runner.Publisher
+}
+
+// run walks the story and returns how that ended.
+func (p *program) run(ctx context.Context) error {
+	store, err := storage.OpenWriter(ctx, p.db, "the catalogue", time.Now)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	source, err := corpus.Open(ctx, p.corpus)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }()
+	wire, err := p.wire.dial(endpoint.Options{BaseURL: p.server + p.wire.path, HTTP: p.network})
+	if err != nil {
+		return err
+	}
+	defer wire.Close()
+	registry, err := tools.New(tools.Standard()...)
+	if err != nil {
+		return err
+	}
+	config := runner.Defaults()
+	config.Endpoint, config.Stream, config.Curator.Off = p.server, p.stream, true
+	r := runner.New(config, store, source, wire, registry, p.watcher)
+	r.Random = func() float64 { return 0.5 }
+	return r.Run(ctx)
+}
+
+// session is the program in the bubble of a cell. In a bubble an hour passes as soon as all there is has nothing to do but wait
+// for it.
+type session struct {
+	program
+
+	t    *testing.T
+	ways ways
+	line *line // of the newest run
+}
+
+// run walks the story with a server that has the trouble, and returns how that ended.
+func (s *session) run(trouble *trouble) error {
+	ctx, enough := context.WithCancelCause(context.Background())
+	defer enough(nil)
+	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	s.line = &line{
+		t: s.t, ways: s.ways, trouble: trouble, enough: enough,
+		home: &http.Transport{DialContext: listener.dial, DisableCompression: true},
+	}
+	s.network = s.line
+	server := &http.Server{Handler: s.line.watched(trouble.server())}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener)
+	}()
+	err := s.program.run(ctx)
+	s.line.home.CloseIdleConnections()
+	_ = server.Close()
+	<-done
+	return err
+}
+
+// line is the way from a run to its server. It counts what is asked for, and leads those requests astray that are to go wrong.
+type line struct {
+	t       *testing.T
+	home    *http.Transport
+	ways    ways
+	trouble *trouble
+	enough  context.CancelCauseFunc // ends the run
+
+	mu     sync.Mutex
+	asked  int // replies
+	flying int // requests that the server is at work on
+}
+
+// RoundTrip sends a request where it belongs, or where its trouble awaits it.
+func (l *line) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !asksReply(req) {
+		return l.home.RoundTrip(req)
+	}
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	_ = req.Body.Close()
+	req = req.Clone(req.Context())
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	l.count(req.Header, body)
+	if way := l.trouble.marked(req.Header).way; way != 0 {
+		return l.ways[way].RoundTrip(req)
+	}
+	return l.home.RoundTrip(req)
+}
+
+func (l *line) count(header http.Header, body []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asked++; l.asked > mostRequests {
+		l.enough(fmt.Errorf("the run has asked %d times", l.asked))
+	}
+	l.trouble.strikes(header, body)
+}
+
+// asksReply tells the requests that a model answers from those for the server alone.
+func asksReply(req *http.Request) bool {
+	path := req.URL.Path
+	return req.Method == http.MethodPost && (strings.HasSuffix(path, "/chat/completions") || strings.HasSuffix(path, "/messages") ||
+		strings.HasSuffix(path, "/responses") || strings.Contains(path, "enerateContent"))
+}
+
+// watched demands that the server is never at work on two requests of one story.
+func (l *line) watched(server http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l.fly(1)
+		defer l.fly(-1)
+		server.ServeHTTP(w, r)
+	})
+}
+
+func (l *line) fly(by int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.flying += by; l.flying > 1 {
+		l.t.Error("the server works on two requests at once")
+	}
+}
+
+// pipes is a listener in memory.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.conns <- far:
+		return near, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Accept waits for the next connection.
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends the listening.
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+// Addr names the pipes.
+func (*pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }

@@ -1,0 +1,316 @@
+package faults_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"annotator"
+	"annotator/corpus"
+	"annotator/storage"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// row is a row of the catalogue of faults: what goes wrong, and what is to become of it.
+type row struct {
+	n      int    // in the catalogue
+	fault  string // in words
+	action action
+	ends   ends
+	only   mode // where it shows in one mode only
+	chat   bool // it shows on the wire of chat completions only
+	forms  []form
+}
+
+// action is what the program does about a fault.
+type action string
+
+const (
+	retry       action = "retry"        // the same request, bounded, with longer and longer pauses
+	wait        action = "wait"         // the same request, without charging the scene
+	shrink      action = "shrink"       // a smaller prompt
+	shrinkReply action = "shrink reply" // fewer tokens asked for in reply
+	reask       action = "re-ask"       // the model is told what was wrong
+	adapt       action = "adapt"        // the request is written otherwise
+	refuse      action = "quarantine"
+	halt        action = "halt"
+	accept      action = "accept"          // it is no fault
+	note        action = "accept and note" // it does no harm, and stands in the journal
+	prevent     action = "prevent"         // no request is such that the fault could occur
+)
+
+// ends is how a run ends when a fault strikes once, three times, and from a call on for ever: R recorded, Q quarantined, H halted. One
+// letter is for the first, a middle and the last call alike; three letters are one for each.
+type ends [3]string
+
+// of returns how a run ends.
+func (e *ends) of(times, place int) byte {
+	if letters := e[times]; len(letters) == 3 {
+		return letters[place]
+	}
+	return e[times][0]
+}
+
+// mode is how replies are asked for.
+type mode string
+
+const (
+	streamed mode = "streamed"
+	whole    mode = "whole"
+)
+
+var (
+	places    = [3]string{"first", "middle", "last"}
+	strikings = [3]string{"once", "three times", "for ever"}
+)
+
+// Bounds on what a run may cost a server, and on how long it may wait.
+const (
+	mostRequests = 200
+	longestRun   = 6 * time.Hour
+)
+
+// cell is one square of the matrix.
+type cell struct {
+	row   *row
+	form  form
+	wire  *wire
+	times int // index of strikings
+	place int // index of places
+	mode  mode
+}
+
+func (c *cell) String() string {
+	return fmt.Sprintf("%s, %s, %s, %s", places[c.place], strikings[c.times], c.mode, c.wire.name)
+}
+
+const (
+	middle  = 1 // index of places
+	forEver = 2 // index of strikings
+)
+
+// cells returns the squares of a row: all of them in its first form, in the others those of the middle call. Where the fault shows on
+// other wires, too, it strikes them at the middle call, once and for ever.
+func (r *row) cells() (all [][]*cell) {
+	for i, form := range r.forms {
+		var those []*cell
+		for times := range strikings {
+			for place := range places {
+				for _, mode := range []mode{streamed, whole} {
+					if (r.only == "" || r.only == mode) && (i == 0 || place == middle) {
+						those = append(those, &cell{r, form, wires()[0], times, place, mode})
+					}
+				}
+			}
+		}
+		all = append(all, those)
+	}
+	if r.chat {
+		return all
+	}
+	var others []*cell
+	for _, wire := range wires()[1:] {
+		for _, times := range []int{0, forEver} {
+			others = append(others, &cell{r, r.forms[0], wire, times, middle, cmp.Or(r.only, streamed)})
+		}
+	}
+	return append(all, others)
+}
+
+// trouble is what a cell makes of an otherwise sound server.
+func (c *cell) trouble(calls int) *trouble {
+	return &trouble{
+		form: c.form, place: [3]int{1, calls*2/3 + 1, calls}[c.place], times: [3]int{1, 3, mostRequests}[c.times],
+	}
+}
+
+func catalogueRows() (all []row) {
+	for _, rows := range [][]row{httpRows(), streamRows(), callRows(), contentRows()} {
+		all = append(all, rows...)
+	}
+	return all
+}
+
+// TestCatalogue lets each fault of the catalogue strike, in each of its forms, at the first, a middle and the last call of a story, once,
+// three times and for ever, streamed and not. Every run ends with all scenes recorded, or some quarantined with a reason, or halted;
+// then it goes on with a sound server, and in the end nothing is lost and nothing is double.
+func TestCatalogue(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	rows := catalogueRows()
+	tried := 0
+	for i := range rows {
+		row := &rows[i]
+		for j, cells := range row.cells() {
+			if testing.Short() {
+				cells = slices.DeleteFunc(cells, func(*cell) bool { tried++; return tried%sample != 0 })
+			}
+			t.Run(fmt.Sprintf("%d %s %d", row.n, row.fault, j+1), func(t *testing.T) {
+				t.Parallel()
+				for _, c := range cells {
+					t.Run(c.String(), func(t *testing.T) { b.try(t, c) })
+				}
+			})
+		}
+	}
+}
+
+// sample is which of the cells are tried with -short: each so-many-th.
+const sample = 13
+
+// bench is where the cells are tried: a story, what an undisturbed run makes of it, and places on the network where no model is.
+type bench struct {
+	corpus string
+	ways   ways
+	calls  int      // that an undisturbed run makes
+	rows   []string // of its journal and its scenes
+	codex  []string // that it leaves
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	dir := t.TempDir()
+	b := &bench{corpus: filepath.Join(dir, "story.corpus.db"), ways: openWays(t)}
+	writeStory(t, b.corpus)
+	db := filepath.Join(dir, "calm.db")
+	synctest.Test(t, func(t *testing.T) {
+		s := b.session(t, db, wires()[0], streamed)
+		if err := s.run(calm()); err != nil {
+			t.Fatal(err)
+		}
+		b.calls = s.line.asked
+	})
+	b.rows, b.codex = journalOf(t, db), codexOf(t, db)
+	return b
+}
+
+func (b *bench) session(t *testing.T, db string, w *wire, m mode) *session {
+	return &session{t: t, ways: b.ways, program: program{
+		corpus: b.corpus, db: db, wire: w, server: "http://model.test", stream: m == streamed, watcher: &annotator.Bus{},
+	}}
+}
+
+// try runs the story with the cell's trouble, and then without.
+func (b *bench) try(t *testing.T, c *cell) {
+	db := filepath.Join(t.TempDir(), "story.db")
+	synctest.Test(t, func(t *testing.T) {
+		s := b.session(t, db, c.wire, c.mode)
+		begin := time.Now()
+		err := s.run(c.trouble(b.calls))
+		if took := time.Since(begin); took > longestRun {
+			t.Errorf("the run took %s", took)
+		}
+		got := s.judge(err)
+		if want := c.row.ends.of(c.times, c.place); got != want {
+			t.Errorf("ended %c, want %c: %v\n%s", got, want, err, s.calls())
+		}
+		if got == 'H' {
+			if err := s.run(calm()); err != nil {
+				t.Fatalf("resumed: %v", err)
+			}
+			got = s.judge(nil)
+		}
+		if got == 'R' {
+			b.compare(t, c, db)
+		}
+	})
+}
+
+// compare holds a run, all of whose scenes are recorded in the end, against the undisturbed one.
+func (b *bench) compare(t *testing.T, c *cell, db string) {
+	t.Helper()
+	if diff := gocmp.Diff(b.codex, codexOf(t, db)); diff != "" {
+		t.Errorf("the codex is not that of the undisturbed run (-calm +this):\n%s", diff)
+	}
+	switch c.row.action {
+	case retry, wait, accept, halt, shrinkReply, adapt:
+		if diff := gocmp.Diff(b.rows, journalOf(t, db)); diff != "" {
+			t.Errorf("the journal is not that of the undisturbed run (-calm +this):\n%s", diff)
+		}
+	}
+}
+
+// judge demands what holds of every run however it ends, and says how it did.
+func (s *session) judge(ended error) byte {
+	s.t.Helper()
+	ctx := context.Background()
+	db, err := storage.Open(ctx, s.db)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	s.verify(db)
+	run, err := db.Run(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if n := s.query(`SELECT count(*) FROM call WHERE outcome = 'open' OR outcome <> 'ok' AND decision = ''`); n > 0 {
+		s.t.Errorf("%d calls have no end or no decision", n)
+	}
+	refused, err := db.Quarantined(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, q := range refused {
+		if q.Reason == "" {
+			s.t.Errorf("scene %d is quarantined without a reason", q.N)
+		}
+	}
+	switch {
+	case ended == nil && run.Recorded == run.Corpus.Scenes:
+		return 'R'
+	case errors.Is(ended, annotator.Quarantined) && run.Recorded+len(refused) == run.Corpus.Scenes:
+		return 'Q'
+	case errors.Is(ended, annotator.Halted) && run.Halted != "" && strings.Contains(ended.Error(), "run again"):
+		return 'H'
+	}
+	s.t.Errorf("%d recorded, %d quarantined, halted %q: %v", run.Recorded, len(refused), run.Halted, ended)
+	return '?'
+}
+
+// verify demands that the laws of the database hold, quotations included.
+func (s *session) verify(db *storage.DB) {
+	s.t.Helper()
+	ctx := context.Background()
+	source, err := corpus.Open(ctx, s.corpus)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = source.Close() }()
+	findings, err := db.Verify(ctx, func(ctx context.Context, id int64) (string, error) {
+		p, err := source.Post(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		return p.Body, nil
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range findings {
+		for _, v := range f.Violations {
+			s.t.Errorf("verify: %s: %s", f.Check, v)
+		}
+	}
+}
+
+func (s *session) query(query string) (n int) {
+	s.t.Helper()
+	for _, line := range lines(s.t, s.db, query) {
+		_, _ = fmt.Sscan(line, &n)
+	}
+	return n
+}
+
+// calls tells the story of the calls, for who has to find out what went wrong.
+func (s *session) calls() string {
+	return strings.Join(lines(s.t, s.db, `SELECT concat_ws(' | ', scene, purpose, attempt, outcome, decision, status, fault) FROM call ORDER BY id`), "\n")
+}

@@ -1,0 +1,141 @@
+package faults_test
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/model/scripted"
+)
+
+// contentRows are the faults of what a model says.
+func contentRows() []row {
+	return []row{
+		{n: 67, fault: "an empty reply: no text and no call, or no choice", action: retry, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+			says(telling("")),
+			shaped(func(answer map[string]any) { message(answer)["content"], message(answer)["tool_calls"] = nil, []any{} }),
+			shaped(func(answer map[string]any) { answer["choices"] = []any{} }),
+			shaped(func(answer map[string]any) { delete(answer, "choices") }),
+		}},
+		{n: 67, fault: "content is an array of parts", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+			shaped(func(answer map[string]any) {
+				if text, ok := message(answer)["content"].(string); ok {
+					message(answer)["content"] = []any{map[string]any{"type": "text", "text": text}}
+				}
+			}),
+		}},
+		{n: 68, fault: "reasoning beside the reply, under either name, with a call in it", action: note, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+			says(thinks("I could <tool_call>" + quotedOrder + "</tool_call> it.")),
+			shaped(func(answer map[string]any) {
+				message(answer)["reasoning_content"] = "<tool_call>" + quotedOrder + "</tool_call>"
+			}),
+			says(func(_ *scripted.Request, honest scripted.Reply) scripted.Reply {
+				honest.Text = "<think>I could <tool_call>" + quotedOrder + "</tool_call> it.</think>" + honest.Text
+				return honest
+			}),
+		}},
+		{n: 68, fault: "a `<think>` that is never closed, and swallows the reply", action: retry, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+			says(telling("<think>I could <tool_call>" + quotedOrder + "</tool_call> it, or")),
+		}},
+		{n: 69, fault: "reasoning takes the whole of `max_tokens`", action: retry, ends: ends{"R", "R", "Q"}, forms: []form{
+			says(func(r *scripted.Request, _ scripted.Reply) scripted.Reply {
+				return scripted.Reply{
+					Reasoning: ponderings, FinishReason: "length", Usage: &annotator.Usage{Prompt: r.Tokens, Completion: r.MaxTokens},
+				}
+			}),
+		}},
+		{n: 71, fault: "`!!!!`, or one phrase thousands of times", action: retry, ends: ends{"R", "R", "QQQ"}, forms: []form{
+			says(telling(strings.Repeat("!", 9_000))),
+			says(telling(strings.Repeat("the lantern and ", 600))),
+			says(thinks(strings.Repeat("the lantern and ", 600))),
+		}},
+		{n: 74, fault: "a reply of 100 MB", action: refuse, ends: ends{"Q", "Q", "Q"}, chat: true, forms: []form{
+			{{fault: func(r *scripted.Request) *scripted.Fault { return &scripted.Fault{Serve: flood(r.Stream)} }}},
+		}},
+		{n: 75, fault: "a lone surrogate or bytes that are no UTF-8, in text", action: note, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+			{{reply: adds(" @@."), edit: replace("@@", `\ud800`)}},
+			{{reply: adds(" @@."), edit: replace("@@", "\xff\xfe")}},
+		}},
+		{n: 75, fault: "a lone surrogate or bytes that are no UTF-8, in the arguments of a call", action: reask, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+			{{reply: calling("glossary_create", `{"term":"La@@mp","definition":"A lamp.","tags":["thing"]}`), edit: replace("@@", `\\ud800`)}},
+			{{reply: calling("glossary_create", `{"term":"La@@mp","definition":"A lamp.","tags":["thing"]}`), edit: replace("@@", "\xff\xfe")}},
+		}},
+		{n: 76, fault: "NUL in text", action: note, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+			{{reply: adds(" @@."), edit: replace("@@", `\u0000`)}},
+		}},
+		{n: 76, fault: "NUL in the arguments of a call", action: reask, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+			{{reply: calling("glossary_create", `{"term":"La@@mp","definition":"A lamp.","tags":["thing"]}`), edit: replace("@@", `\\u0000`)}},
+		}},
+		{n: 78, fault: "the reply names another model", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+			shaped(func(answer map[string]any) { answer["model"] = "another" }),
+		}},
+		{n: 79, fault: "`content_filter`, or a `finish_reason` that nobody knows", action: refuse, ends: ends{"Q", "Q", "Q"}, forms: []form{
+			says(finishing("content_filter")), says(finishing("xyzzy")),
+		}},
+	}
+}
+
+// quotedOrder is a call that nobody has made.
+const quotedOrder = `{"name":"glossary_delete","arguments":{"entry_id":1,"reason":"No."}}`
+
+// ponderings go on and on without repeating themselves.
+var ponderings = func() string {
+	var b strings.Builder
+	for i := range 2_000 {
+		b.WriteString(strings.Repeat(string(rune('a'+i%23)), 1+i%7) + " " + string(rune('a'+i%19)) + string(rune('a'+i/23%26)) + " ")
+	}
+	return b.String()
+}()
+
+var postID = regexp.MustCompile(`(?:"post_id":)(\d+)`)
+
+// rewriting writes a part of the arguments of calls otherwise.
+func rewriting(part *regexp.Regexp, as string) func(*scripted.Request, scripted.Reply) scripted.Reply {
+	return func(_ *scripted.Request, honest scripted.Reply) scripted.Reply {
+		honest.ToolCalls = slices.Clone(honest.ToolCalls)
+		for i := range honest.ToolCalls {
+			call := &honest.ToolCalls[i]
+			call.Arguments = part.ReplaceAllString(call.Arguments, `"post_id":`+as)
+		}
+		return honest
+	}
+}
+
+// adds has the model say something more.
+func adds(text string) func(*scripted.Request, scripted.Reply) scripted.Reply {
+	return func(_ *scripted.Request, honest scripted.Reply) scripted.Reply {
+		honest.Text += text
+		return honest
+	}
+}
+
+func finishing(reason string) func(*scripted.Request, scripted.Reply) scripted.Reply {
+	return func(_ *scripted.Request, honest scripted.Reply) scripted.Reply {
+		honest.FinishReason = reason
+		return honest
+	}
+}
+
+func replace(old, by string) func(string) string {
+	return func(body string) string { return strings.ReplaceAll(body, old, by) }
+}
+
+// flood serves text without an end that anybody would wait for.
+func flood(stream bool) http.HandlerFunc {
+	head, piece := `{"choices":[{"index":0,"message":{"role":"assistant","content":"`, strings.Repeat("water ", 170_000)
+	if stream {
+		head, piece = "", `data: {"choices":[{"index":0,"delta":{"content":"`+piece+`"}}]}`+"\n\n"
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if stream {
+			w.Header().Set("Content-Type", "text/event-stream")
+		}
+		_, err := io.WriteString(w, head)
+		for i := 0; i < 100 && err == nil; i++ {
+			_, err = io.WriteString(w, piece)
+		}
+	}
+}

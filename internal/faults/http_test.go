@@ -1,0 +1,214 @@
+package faults_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"annotator"
+	"annotator/model/scripted"
+)
+
+// httpRows are the faults that show in status and body.
+func httpRows() []row {
+	return []row{
+		{n: 1, fault: "the prompt is too long, as vLLM says it", action: shrink, ends: ends{"QRR", "QRR", "Q"}, chat: true, forms: []form{
+			tooLong(400, `{"error":{"message":"You passed %[1]d input tokens and requested %[2]d output tokens. However, the model's context `+
+				`length is only %[3]d tokens, resulting in a maximum input length of %[4]d tokens. Please reduce the length of the input `+
+				`prompt. (parameter=input_tokens, value=%[1]d)","type":"BadRequestError","param":"input_tokens","code":400}}`),
+		}},
+		{n: 2, fault: "the prompt is too long, as older vLLM says it: not nested", action: shrink, ends: ends{"QRR", "QRR", "Q"}, chat: true, forms: []form{
+			tooLong(400, `{"object":"error","message":"This model's maximum context length is %[3]d tokens. However, you requested %[5]d `+
+				`tokens (%[1]d in the messages, %[2]d in the completion). Please reduce the length of the messages or completion.",`+
+				`"type":"BadRequestError","param":null,"code":400}`),
+		}},
+		{n: 3, fault: "`max_tokens` is too large", action: shrinkReply, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+			tooLong(400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: %[2]d. This model's maximum context length `+
+				`is %[3]d tokens and your request has %[1]d input tokens (%[2]d > %[3]d - %[1]d).","type":"BadRequestError","param":null,"code":400}}`),
+		}},
+		{n: 4, fault: "the prompt is too long, as SGLang says it", action: shrink, ends: ends{"QRR", "QRR", "Q"}, chat: true, forms: []form{
+			tooLong(400, `{"object":"error","message":"The input (%[1]d tokens) is longer than the model's context length (%[4]d tokens).",`+
+				`"type":"BadRequestError","param":null,"code":400}`),
+		}},
+		{n: 5, fault: "`context_length_exceeded`", action: shrink, ends: ends{"QRR", "QRR", "Q"}, chat: true, forms: []form{
+			tooLong(400, `{"error":{"message":"This model's maximum context length is %[3]d tokens. However, your messages resulted in %[1]d `+
+				`tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`),
+		}},
+		{n: 6, fault: "`exceed_context_size_error` of llama.cpp, whatever the status", action: shrink, ends: ends{"QRR", "QRR", "Q"}, chat: true, forms: []form{
+			tooLong(400, llamaTooLong), tooLong(500, llamaTooLong),
+		}},
+		{n: 8, fault: "the prompt is too long, as LM Studio says it: within a stream, an event", action: shrink, ends: ends{"QRR", "QRR", "Q"}, only: streamed, chat: true, forms: []form{
+			answers(0, "event: error\ndata: {\"error\":{\"message\":\""+lmTooLong+"\"}}\n\n"),
+		}},
+		{n: 8, fault: "the prompt is too long, as LM Studio says it: with 400", action: shrink, ends: ends{"QRR", "QRR", "Q"}, only: whole, chat: true, forms: []form{
+			answers(400, `{"error":"`+lmTooLong+`"}`),
+		}},
+		{n: 10, fault: "Ollama drops the oldest messages, silently", action: halt, ends: ends{"H", "H", "H"}, forms: []form{
+			says(func(r *scripted.Request, honest scripted.Reply) scripted.Reply {
+				honest.Usage = &annotator.Usage{Prompt: r.Tokens / 3, Completion: 50}
+				return honest
+			}),
+		}},
+		{n: 11, fault: "400 or 413, and no body", action: shrink, ends: ends{"QRR", "QQR", "Q"}, forms: []form{
+			answers(400, ""), answers(413, ""),
+		}},
+		{n: 12, fault: "404: there is no such model", action: halt, ends: ends{"H", "H", "H"}, chat: true, forms: []form{
+			answers(404, `{"error":{"message":"The model `+"`x`"+` does not exist.","type":"NotFoundError","param":"model","code":404}}`),
+			answers(404, `{"error":{"message":"model \"x\" not found, try pulling it first","type":"api_error","param":null,"code":null}}`),
+		}},
+		{n: 13, fault: "401; `error` may be an object, a string or null", action: halt, ends: ends{"H", "H", "H"}, forms: []form{
+			answers(401, `{"error":{"message":"Invalid API Key","type":"invalid_request_error","code":"invalid_api_key"}}`),
+			answers(401, `{"error":"Unauthorized"}`),
+			answers(401, `{"error":null}`),
+		}},
+		{n: 14, fault: "429, with a Retry-After in any form", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
+			slowDown("5"), slowDown("Sat, 01 Jan 2000 00:00:30 GMT"), slowDown("0"), slowDown("-1"), slowDown("1.5"), slowDown("5s"),
+			slowDown("99999999999999999999"), answers(429, `{"error":{"message":"slow down"}}`),
+		}},
+		{n: 15, fault: "429 `insufficient_quota`", action: halt, ends: ends{"H", "H", "H"}, chat: true, forms: []form{
+			answers(429, `{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`),
+		}},
+		{n: 16, fault: "503: the model is being loaded", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
+			answers(503, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`),
+		}},
+		{n: 18, fault: "vLLM's engine dies, and then the port refuses", action: wait, ends: ends{"R", "R", "H"}, chat: true, forms: []form{{
+			answers(500, `{"error":{"message":"EngineCore encountered an issue. See stack trace (above) for the root cause.","type":"Internal`+
+				`ServerError","param":null,"code":500}}`)[0],
+			takes(refused)[0],
+		}}},
+		{n: 19, fault: "/health answers and requests hang", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
+			breaks(scripted.Fault{Delay: 24 * time.Hour}),
+		}},
+		{n: 21, fault: "a server fails at arguments that are no object, sent back to it", action: reask, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+			{{reply: calling("glossary_create", `{"term":"Lan`), fault: refusesReplay(500, "Failed to parse tool call arguments as JSON")}},
+			{{reply: calling("glossary_create", `{"term":"Lan`), fault: refusesReplay(400, "Unterminated string starting at: line 1 column 9 (char 8)")}},
+		}},
+		{n: 22, fault: "the model's call is beyond the server's own parser", action: retry, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+			answers(500, `{"error":{"code":500,"message":"Failed to parse input at pos 12: {\"name\":","type":"server_error"}}`),
+			answers(500, `{"error":{"message":"error parsing tool call: raw='{\"name\": \"glossary`+`', err=unexpected end of JSON input","type":"api_error"}}`),
+		}},
+		{n: 23, fault: "roles must alternate", action: adapt, ends: ends{"R", "H", "H"}, chat: true, forms: []form{
+			answers(400, `{"object":"error","message":"Conversation roles must alternate user/assistant/user/assistant/...","type":"BadRequestError","code":400}`),
+		}},
+		{n: 24, fault: "the template knows no system role", action: adapt, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+			refuses(400, `{"object":"error","message":"System role not supported","type":"BadRequestError","code":400}`, hasSystem),
+		}},
+		{n: 25, fault: "a tool's answer without its call", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+			refuses(400, `{"object":"error","message":"Unexpected role 'tool' after role 'user'","type":"BadRequestError","code":400}`, hasStrayAnswer),
+		}},
+		{n: 26, fault: "ids of calls must have nine letters or digits", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+			refuses(400, `{"object":"error","message":"Tool call id was X but must be a-z, A-Z, 0-9, with a length of 9.","code":400}`, hasForeignID),
+		}},
+		{n: 27, fault: "ids of calls must differ", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+			refuses(400, `{"object":"error","message":"Duplicate value for 'tool_call_id' of X in message[5]","code":400}`, hasDoubledID),
+		}},
+		{n: 28, fault: "the server was started without tools", action: halt, ends: ends{"H", "H", "H"}, chat: true, forms: []form{
+			answers(400, `{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","code":400}`),
+		}},
+		{n: 29, fault: "reasoning, sent back beside calls, is refused", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{{{
+			reply: thinks("The lantern again."),
+			fault: refuses(400, `{"error":{"message":"Cannot pass both content and thinking in an assistant message with tool calls!"}}`, hasReasoning)[0].fault,
+		}}}},
+		{n: 30, fault: "a proxy's page in place of an answer", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
+			answers(502, "<html><body>Bad Gateway</body></html>", "Content-Type: text/html"),
+			answers(504, "<html><body>Gateway Timeout</body></html>", "Content-Type: text/html"),
+			answers(200, "<!doctype html><title>Welcome</title>", "Content-Type: text/html"),
+		}},
+		{n: 30, fault: "500 as plain text", action: retry, ends: ends{"R", "R", "Q"}, forms: []form{
+			answers(500, "Internal Server Error", "Content-Type: text/plain; charset=utf-8"),
+		}},
+		{n: 32, fault: "200 with an error inside", action: retry, ends: ends{"R", "R", "H"}, chat: true, forms: []form{
+			answers(200, `{"error":{"message":"something went wrong"}}`),
+			answers(200, `{"detail":"something went wrong"}`),
+		}},
+	}
+}
+
+const (
+	llamaTooLong = `{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it",` +
+		`"type":"exceed_context_size_error","n_prompt_tokens":%[1]d,"n_ctx":%[4]d}}`
+	lmTooLong = "The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a " +
+		"larger context length, or provide a shorter input"
+)
+
+// tooLong refuses a request for length. The text may name the tokens of the prompt [1] and those asked for in reply [2], the
+// server's context [3], how long a prompt may be [4], and what was asked for in all [5].
+func tooLong(status int, text string) form {
+	return form{{fault: func(r *scripted.Request) *scripted.Fault {
+		asked := r.Tokens + r.MaxTokens
+		return &scripted.Fault{Status: status, Body: fmt.Sprintf(text, r.Tokens, r.MaxTokens, asked-1, r.Tokens-1, asked)}
+	}}}
+}
+
+func slowDown(retryAfter string) form {
+	return answers(429, `{"error":{"message":"slow down"}}`, "Retry-After: "+retryAfter)
+}
+
+// refuses refuses the requests that have something.
+func refuses(status int, body string, has func(r *scripted.Request) bool) form {
+	return form{{fault: func(r *scripted.Request) *scripted.Fault {
+		if !has(r) {
+			return nil
+		}
+		return &scripted.Fault{Status: status, Body: body}
+	}}}
+}
+
+func hasSystem(r *scripted.Request) bool { return r.Messages[0].Role == annotator.RoleSystem }
+
+func hasStrayAnswer(r *scripted.Request) bool {
+	asked := map[string]bool{}
+	for i := range r.Messages {
+		for _, call := range r.Messages[i].ToolCalls {
+			asked[call.ID] = true
+		}
+		if r.Messages[i].Role == annotator.RoleTool && !asked[r.Messages[i].ToolCallID] {
+			return true
+		}
+	}
+	return false
+}
+
+func hasForeignID(r *scripted.Request) bool {
+	return hasCall(r, func(c annotator.ToolCall) bool {
+		return len(c.ID) != 9 || strings.Trim(strings.ToLower(c.ID), "abcdefghijklmnopqrstuvwxyz0123456789") != ""
+	})
+}
+
+func hasDoubledID(r *scripted.Request) bool {
+	seen := map[string]bool{}
+	return hasCall(r, func(c annotator.ToolCall) bool {
+		doubled := seen[c.ID]
+		seen[c.ID] = true
+		return doubled
+	})
+}
+
+func hasCall(r *scripted.Request, is func(annotator.ToolCall) bool) bool {
+	for i := range r.Messages {
+		for _, call := range r.Messages[i].ToolCalls {
+			if is(call) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hasReasoning(r *scripted.Request) bool {
+	for i := range r.Messages {
+		if r.Messages[i].Reasoning != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// refusesReplay is a server that fails at arguments that are no object.
+func refusesReplay(status int, message string) func(r *scripted.Request) *scripted.Fault {
+	return refuses(status, `{"error":{"message":"`+message+`"}}`, func(r *scripted.Request) bool {
+		return hasCall(r, func(c annotator.ToolCall) bool {
+			return !strings.HasPrefix(c.Arguments, "{") || !strings.HasSuffix(c.Arguments, "}")
+		})
+	})[0].fault
+}

@@ -1,0 +1,79 @@
+package faults_test
+
+import (
+	"strings"
+	"time"
+
+	"annotator/model/scripted"
+)
+
+// streamRows are the faults of the network and of streams.
+func streamRows() []row {
+	return []row{
+		{n: 33, fault: "the connection is refused, or there is no such host", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
+			takes(refused), takes(unknown),
+		}},
+		{n: 35, fault: "the connection is reset, or closed without an answer", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
+			takes(reset), breaks(scripted.Fault{Cut: -1}),
+		}},
+		{n: 37, fault: "no headers for hours, or silence within the answer", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
+			breaks(scripted.Fault{Delay: 24 * time.Hour}), breaks(scripted.Fault{Cut: 200, Stall: 24 * time.Hour}),
+		}},
+		{n: 39, fault: "a certificate that nobody trusts; http spoken to https, and https to http", action: halt, ends: ends{"H", "H", "H"}, forms: []form{
+			takes(untrusted), takes(plainToTLS), takes(tlsToPlain),
+		}},
+		{n: 40, fault: "the body is cut short", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
+			answers(200, `{"choices":[`, "Content-Length: 5000"), breaks(scripted.Fault{Cut: 300}),
+		}},
+		{n: 42, fault: "a reply that takes longer than the client has patience", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
+			breaks(scripted.Fault{Delay: 16 * time.Minute}),
+		}},
+		{n: 43, fault: "comments and empty data between the events", action: accept, ends: ends{"R", "R", "R"}, only: streamed, forms: []form{
+			between(": ping\n\n"), between(": OPENROUTER PROCESSING\n\n"), between("data:\n\n"), between("data: \n\n"),
+		}},
+		{n: 44, fault: "200, then an error as an event, then `[DONE]`", action: retry, ends: ends{"R", "R", "H"}, only: streamed, chat: true, forms: []form{
+			answers(0, "data: {\"error\":{\"message\":\"CUDA error\",\"type\":\"InternalServerError\",\"code\":null}}\n\ndata: [DONE]\n\n"),
+		}},
+		{n: 45, fault: "a stream without its end: no `[DONE]`, no `finish_reason`; cut within arguments", action: retry, ends: ends{"R", "R", "Q"}, only: streamed, chat: true, forms: []form{
+			edited(withoutEnd), edited(func(body string) string { return body[:len(body)*3/5] }),
+		}},
+		{n: 46, fault: "`usage` in an event without choices, or null", action: accept, ends: ends{"R", "R", "R"}, only: streamed, chat: true, forms: []form{
+			edited(func(body string) string { return strings.ReplaceAll(body, `"choices":[{`, `"usage":null,"choices":[{`) }),
+		}},
+		{n: 47, fault: "two events with a `finish_reason`", action: accept, ends: ends{"R", "R", "R"}, only: streamed, chat: true, forms: []form{
+			edited(doubledEnd),
+		}},
+		{n: 49, fault: "a line of an event longer than 64 KiB", action: accept, ends: ends{"R", "R", "R"}, only: streamed, chat: true, forms: []form{
+			edited(func(body string) string {
+				return strings.ReplaceAll(body, `"choices":`, `"padding":"`+strings.Repeat("x", 70<<10)+`","choices":`)
+			}),
+		}},
+		{n: 50, fault: "CRLF, a byte order mark, and signs split between reads", action: accept, ends: ends{"R", "R", "R"}, only: streamed, forms: []form{
+			{{pace: 1, edit: func(body string) string { return "\ufeff" + strings.ReplaceAll(body, "\n", "\r\n") }}},
+		}},
+	}
+}
+
+// between puts something before each event.
+func between(noise string) form {
+	return edited(func(body string) string { return noise + strings.ReplaceAll(body, "\n\ndata: ", "\n\n"+noise+"data: ") })
+}
+
+// withoutEnd leaves out all events from the one with the finish_reason on.
+func withoutEnd(body string) string {
+	at := strings.Index(body, `"finish_reason":"`)
+	if at < 0 {
+		return body
+	}
+	return body[:strings.LastIndex(body[:at], "data: ")]
+}
+
+// doubledEnd sends the events of the reply, its end included, twice.
+func doubledEnd(body string) string {
+	at := strings.Index(body, `"finish_reason":"`)
+	if at < 0 {
+		return body
+	}
+	end := at + strings.Index(body[at:], "\n\n") + 2
+	return body[:end] + body[:end] + body[end:]
+}

@@ -1,0 +1,200 @@
+package faults_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+
+	"annotator/model/scripted"
+)
+
+// form is one way in which a fault shows: what goes wrong with the first request that it strikes, the second, and so on. What
+// goes wrong with the last of these goes wrong with all that follow.
+type form []wrong
+
+// wrong is what goes wrong with a request. The zero value is nothing.
+type wrong struct {
+	way   wrongWay                                                        // where the request goes in place of the server
+	fault func(r *scripted.Request) *scripted.Fault                       // comes in place of an answer, unless it is nil
+	reply func(r *scripted.Request, honest scripted.Reply) scripted.Reply // what the model says
+	shape func(answer map[string]any)                                     // what becomes of the answer, which is sent in one piece or as one event
+	edit  func(body string) string                                        // what becomes of its bytes
+	pace  int                                                             // how many bytes of it are sent at a time; 0: all
+}
+
+// trouble is a form of a fault at a place of a run.
+type trouble struct {
+	form  form
+	place int // the request that it begins with, from 1, among those that show a scene
+	times int // how many requests it strikes
+
+	scenes, struck int // requests so far
+}
+
+// calm is no trouble.
+func calm() *trouble { return &trouble{} }
+
+// troubleMark is the header that tells the server which of a form's wrongs a request meets.
+const troubleMark = "X-Trouble"
+
+// strikes counts a request and marks it, if it is one that goes wrong.
+func (t *trouble) strikes(header http.Header, body []byte) {
+	if bytes.Contains(body, []byte("scene number=")) {
+		t.scenes++
+	}
+	if t.scenes >= t.place && t.struck < t.times {
+		header.Set(troubleMark, strconv.Itoa(min(t.struck, len(t.form)-1)))
+		t.struck++
+	}
+}
+
+// marked returns what goes wrong with a request.
+func (t *trouble) marked(header http.Header) *wrong {
+	n, err := strconv.Atoi(header.Get(troubleMark))
+	if err != nil {
+		return &wrong{}
+	}
+	return &t.form[n]
+}
+
+// server returns a server that is sound but for the requests that are marked.
+func (t *trouble) server() http.Handler {
+	sound := scripted.New(scripted.Options{
+		Strict: true,
+		Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if w := t.marked(r.Header); w.fault != nil {
+				return w.fault(&r)
+			}
+			return nil
+		},
+		Script: func(r scripted.Request) scripted.Reply {
+			if w := t.marked(r.Header); w.reply != nil {
+				return w.reply(&r, diligent(r))
+			}
+			return diligent(r)
+		},
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		wrong := t.marked(r.Header)
+		if wrong.shape == nil && wrong.edit == nil {
+			sound.ServeHTTP(w, r)
+			return
+		}
+		wrong.serve(w, r, sound)
+	})
+}
+
+// serve has the sound server answer, and spoils the answer.
+func (w *wrong) serve(to http.ResponseWriter, r *http.Request, sound http.Handler) {
+	asked, _ := io.ReadAll(r.Body)
+	stream := bytes.Contains(asked, []byte(`"stream":true`))
+	if w.shape != nil {
+		asked = bytes.Replace(asked, []byte(`"stream":true`), []byte(`"stream":false`), 1)
+		asked = bytes.Replace(asked, []byte(`,"stream_options":{"include_usage":true}`), nil, 1)
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(asked)), int64(len(asked))
+	answer := httptest.NewRecorder()
+	sound.ServeHTTP(answer, r)
+	body := answer.Body.String()
+	maps.Copy(to.Header(), answer.Header())
+	if w.shape != nil {
+		body = reshape(body, stream, w.shape)
+		if stream {
+			to.Header().Set("Content-Type", "text/event-stream")
+		}
+	}
+	if w.edit != nil {
+		body = w.edit(body)
+	}
+	to.WriteHeader(answer.Code)
+	for piece := range pieces(body, w.pace) {
+		_, _ = io.WriteString(to, piece)
+		_ = http.NewResponseController(to).Flush()
+	}
+}
+
+func pieces(body string, size int) func(yield func(string) bool) {
+	if size == 0 {
+		size = max(len(body), 1)
+	}
+	return func(yield func(string) bool) {
+		for len(body) > size && yield(body[:size]) {
+			body = body[size:]
+		}
+		yield(body)
+	}
+}
+
+// reshape changes an answer. As a stream it is a single event.
+func reshape(body string, stream bool, shape func(map[string]any)) string {
+	var answer map[string]any
+	decoder := json.NewDecoder(strings.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&answer); err != nil {
+		return body
+	}
+	if shape(answer); !stream {
+		return encoded(answer)
+	}
+	choices, _ := answer["choices"].([]any)
+	for _, choice := range choices {
+		choice := choice.(map[string]any)
+		choice["delta"] = choice["message"]
+		delete(choice, "message")
+	}
+	return "data: " + encoded(answer) + "\n\ndata: [DONE]\n\n"
+}
+
+func encoded(value any) string {
+	text, _ := json.Marshal(value) // it was JSON
+	return string(text)
+}
+
+// message returns the message of an answer.
+func message(answer map[string]any) map[string]any {
+	return answer["choices"].([]any)[0].(map[string]any)["message"].(map[string]any)
+}
+
+// calls returns the calls in the message of an answer.
+func calls(answer map[string]any) (all []map[string]any) {
+	for _, call := range message(answer)["tool_calls"].([]any) {
+		all = append(all, call.(map[string]any))
+	}
+	return all
+}
+
+// The makers of forms.
+
+// answers puts an error, or whatever it is, in the place of an answer. A header is written as "Name: value".
+func answers(status int, body string, headers ...string) form {
+	f := scripted.Fault{Status: status, Body: body, Header: http.Header{}}
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		f.Header.Set(name, value)
+	}
+	return form{{fault: func(*scripted.Request) *scripted.Fault { return &f }}}
+}
+
+// breaks has the connection misbehave.
+func breaks(f scripted.Fault) form {
+	return form{{fault: func(*scripted.Request) *scripted.Fault { return &f }}}
+}
+
+// says has the model say something else.
+func says(reply func(r *scripted.Request, honest scripted.Reply) scripted.Reply) form {
+	return form{{reply: reply}}
+}
+
+// shaped changes the answer as it is written.
+func shaped(shape func(answer map[string]any)) form { return form{{shape: shape}} }
+
+// edited changes the bytes of the answer.
+func edited(edit func(body string) string) form { return form{{edit: edit}} }
+
+// takes sends the request another way.
+func takes(way wrongWay) form { return form{{way: way}} }

@@ -1,0 +1,101 @@
+package faults_test
+
+import (
+	"context"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// wrongWay is a place on the network where no model answers: a real one, for what a pipe cannot do.
+type wrongWay int
+
+const (
+	_          wrongWay = iota
+	refused             // nobody listens
+	unknown             // the host has no address
+	reset               // the connection is reset after the request
+	untrusted           // a certificate of unknown authority
+	plainToTLS          // http to a port that speaks https
+	tlsToPlain          // https to a port that speaks http
+)
+
+// ways has the transport of each wrong way.
+type ways map[wrongWay]detour
+
+func openWays(t *testing.T) ways {
+	t.Helper()
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // the handshakes fail by design
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	return ways{
+		refused:    leadsTo("http", closedPort(t)),
+		unknown:    detour{"http", &http.Transport{DisableKeepAlives: true, DialContext: dialUnknown}},
+		reset:      leadsTo("http", resettingPort(t)),
+		untrusted:  leadsTo("https", secure.Listener.Addr().String()),
+		plainToTLS: leadsTo("http", secure.Listener.Addr().String()),
+		tlsToPlain: leadsTo("https", plain.Listener.Addr().String()),
+	}
+}
+
+// detour sends requests over a transport of its own, by http or https.
+type detour struct {
+	scheme    string
+	transport *http.Transport
+}
+
+// RoundTrip sends a request on its way.
+func (d detour) RoundTrip(req *http.Request) (*http.Response, error) {
+	req.URL.Scheme = d.scheme
+	return d.transport.RoundTrip(req)
+}
+
+func leadsTo(scheme, address string) detour {
+	return detour{scheme, &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", address)
+	}}}
+}
+
+func dialUnknown(_ context.Context, network, address string) (net.Conn, error) {
+	return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: address, IsNotFound: true}}
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func closedPort(t *testing.T) string {
+	l := listen(t)
+	_ = l.Close()
+	return l.Addr().String()
+}
+
+// resettingPort reads the beginning of each request, and drops the connection with what it has not read.
+func resettingPort(t *testing.T) string {
+	l := listen(t)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 100))
+			_ = c.(*net.TCPConn).SetLinger(0)
+			_ = c.Close()
+		}
+	}()
+	return l.Addr().String()
+}

@@ -1,0 +1,159 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"annotator"
+	"annotator/model"
+)
+
+// contextLength compares what the server says of its context with what a run would fill.
+func contextLength(ctx context.Context, e *examination) verdict {
+	for _, m := range e.models {
+		if m.ID == e.model {
+			e.context = m.MaxContext
+		}
+	}
+	loaded := e.server.loadedContext(ctx, e.Patient, e.model)
+	hidden := loaded > 0 && (e.context == 0 || loaded < e.context) // a run does not learn of it
+	if hidden {
+		e.context = loaded
+	}
+	if told := e.Contexts[e.model]; told > 0 && (e.context == 0 || told <= e.context) {
+		e.context, hidden = told, false
+	}
+	switch n := e.context; {
+	case n == 0:
+		return missing("", "the server does not tell; a run takes %d tokens: lower --context-budget if the model takes fewer", e.Budget)
+	case n < e.Least:
+		return failed(moreContext, "%d tokens, and no run begins with fewer than %d", n, e.Least)
+	case n < e.Budget && hidden && e.server.drops():
+		return failed(moreContext, "%d tokens, and it drops the beginning of what is longer: give --context-budget %d, or more context", n, n)
+	case n < e.Budget && hidden:
+		return missing(moreContext, "%d tokens, which its list of models does not tell: give --context-budget %d, or more context", n, n)
+	case n < e.Budget:
+		return missing(moreContext, "%d tokens; a run lowers its budget of %d to that", n, e.Budget)
+	}
+	return ok("%d tokens; a run takes %d", e.context, e.Budget)
+}
+
+// line is a line of story whose tokens can be counted on.
+func line(n int) string {
+	return fmt.Sprintf("In the evening of day %d the lamp on the quay was lit, and it burned until the boats were home.\n", n)
+}
+
+func lines(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(line(i + 1))
+	}
+	return b.String()
+}
+
+func tokenizes(ctx context.Context, e *examination) verdict {
+	counter, able := e.Wire.(model.Counter)
+	if !able {
+		return skipped("not on this wire; a run estimates, by what the server reports")
+	}
+	text := lines(20)
+	n, err := counter.CountTokens(ctx, e.model, text)
+	if err != nil {
+		return missing("", "%s; a run estimates, by what the server reports", asFault(err))
+	}
+	return ok("%d tokens for %d characters", n, len(text))
+}
+
+func reportsUsage(_ context.Context, e *examination) verdict {
+	switch {
+	case !e.plain.Exact && !e.streamed.Exact:
+		return missing("", "no tokens are reported: a run estimates them, and cannot tell when the server drops text")
+	case e.Stream && !e.streamed.Exact:
+		return missing("", "no tokens are reported when streaming: run with --stream=false")
+	}
+	u := e.streamed
+	if !u.Exact {
+		u = e.plain
+	}
+	return ok("%d tokens in, %d out", u.Prompt, u.Completion)
+}
+
+// reportsCached looks at the reply to a request that began with an earlier one, and if need be asks the very same again.
+func reportsCached(ctx context.Context, e *examination) verdict {
+	if e.replayed == nil {
+		return skipped("no request that goes on from another was answered")
+	}
+	u := e.replayed.Usage
+	if !u.Exact {
+		return missing(cacheReport, "no tokens are reported at all")
+	}
+	if u.Cached == 0 {
+		reply, fault := e.complete(ctx, e.replay)
+		if fault != nil {
+			return skipped("%s", why(fault))
+		}
+		u = reply.Usage
+	}
+	if u.Cached > 0 {
+		return ok("%d of %d tokens", u.Cached, u.Prompt)
+	}
+	return missing(cacheReport, "none of %d, for a prompt that was sent before: what the cache saves cannot be seen", u.Prompt)
+}
+
+// Lengths of prompts to compare.
+const (
+	shortLines  = 10
+	mediumLines = 40
+	longTokens  = 6000 // more than servers keep that are started without a thought
+)
+
+// keepsLongPrompt compares what prompts of three lengths are counted as: a server that drops the oldest messages answers as if
+// nothing had happened, and only its account tells.
+func keepsLongPrompt(ctx context.Context, e *examination) verdict {
+	short, fault := e.tell(ctx, "short", shortLines)
+	if fault != nil {
+		return failed("", "%s", why(fault))
+	}
+	medium, fault := e.tell(ctx, "longer", mediumLines)
+	if fault != nil {
+		return failed("", "%s", why(fault))
+	}
+	perLine := (medium.Usage.Prompt - short.Usage.Prompt) / (mediumLines - shortLines)
+	if !short.Usage.Exact || perLine <= 0 {
+		return skipped("no tokens are reported that could be compared")
+	}
+	most := min(longTokens, e.Budget-e.MaxTokens)
+	if e.context > 0 {
+		most = min(most, e.context*3/4)
+	}
+	n := most / perLine / tellings * tellings
+	if n <= mediumLines {
+		return skipped("there is no room for a long prompt")
+	}
+	expected := medium.Usage.Prompt + (medium.Usage.Prompt-short.Usage.Prompt)*(n-mediumLines)/(mediumLines-shortLines)
+	long, fault := e.tell(ctx, "long", n)
+	switch {
+	case fault != nil && fault.Kind == annotator.Shrink:
+		return failed(moreContext, "about %d tokens are too many for it: %s", expected, fault)
+	case fault != nil:
+		return failed("", "%s", why(fault))
+	case long.Usage.Prompt < expected*9/10:
+		return failed(moreContext, "about %d tokens were sent and %d read: the server drops text without a word", expected, long.Usage.Prompt)
+	}
+	return ok("%d tokens of about %d", long.Usage.Prompt, expected)
+}
+
+// tellings are the messages that a tale is told in, of which a server can drop the oldest.
+const tellings = 5
+
+// tell has the model listen to a tale. Tales of different names begin differently, for some servers leave out of the account
+// what they have cached.
+func (e *examination) tell(ctx context.Context, name string, n int) (*model.Reply, *model.Fault) {
+	var messages []annotator.Message
+	for range tellings {
+		messages = append(messages, user("A "+name+" tale.\n"+lines(n/tellings)), assistant("Go on."))
+	}
+	messages[len(messages)-1] = user("Answer with the word yes.")
+	return e.say(ctx, model.Request{MaxTokens: fewTokens, Stream: e.stream}, messages...)
+}

@@ -1,0 +1,457 @@
+package doctor_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"annotator"
+	"annotator/model/doctor"
+	"annotator/model/endpoint"
+	"annotator/model/openai"
+	"annotator/model/scripted"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// canary is a key that nothing may show.
+const canary = "sk-canary-0123456789"
+
+// patient is an endpoint at an address, with what a run would ask of it.
+func patient(t *testing.T, address string) *doctor.Patient {
+	t.Helper()
+	o := endpoint.Options{BaseURL: address + "/v1", Key: canary}
+	wire, err := openai.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside, err := endpoint.New(o, endpoint.API{Header: endpoint.Bearer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(wire.Close)
+	t.Cleanup(beside.Close)
+	return &doctor.Patient{
+		Wire: wire, WireName: "chat", Beside: beside, Keyed: true, Model: "scripted", Budget: 32_768, Least: 4096, MaxTokens: 512, Stream: true,
+		System: strings.Repeat("You keep a codex. ", 100), Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`,
+		Tools: []annotator.ToolDefinition{
+			{Name: "search", Schema: []byte(`{"type":"object"}`)}, {Name: "note", Schema: []byte(`{"type":"object"}`)},
+		},
+		Timeout: 20 * time.Second, Now: time.Now,
+	}
+}
+
+// healthy does all that is asked.
+func healthy(r scripted.Request) scripted.Reply {
+	last := r.Messages[len(r.Messages)-1]
+	switch {
+	case r.Params["response_format"] != nil:
+		return scripted.Reply{Text: `{"verdict": "wet"}`}
+	case strings.Contains(last.Content, "password") && strings.Contains(r.Messages[0].Content, "MARZIPAN"):
+		return scripted.Reply{Text: "Marzipan."}
+	case r.MayCall() && last.Role == annotator.RoleUser:
+		name := "note"
+		if strings.Contains(r.ToolChoice, "search") {
+			name = "search"
+		}
+		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: name, Arguments: `{"term":"Dawn"}`}}}
+	}
+	return scripted.Reply{Text: "yes"}
+}
+
+// examine makes all checks and returns them by name.
+func examine(t *testing.T, p *doctor.Patient) (*doctor.Report, map[string]doctor.Finding) {
+	t.Helper()
+	var told []doctor.Finding
+	report, err := doctor.Examine(t.Context(), p, func(f *doctor.Finding) { told = append(told, *f) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(told, report.Findings) {
+		t.Errorf("told %+v", told)
+	}
+	byName := map[string]doctor.Finding{}
+	for _, f := range report.Findings {
+		byName[f.Check] = f
+		if f.Seen == "" || strings.Contains(f.Seen, canary) {
+			t.Errorf("%s saw %q", f.Check, f.Seen)
+		}
+	}
+	return report, byName
+}
+
+func TestHealthy(t *testing.T) {
+	t.Parallel()
+	server := scripted.Start(t, scripted.Options{Script: healthy})
+	for _, named := range []string{"scripted", ""} {
+		p := patient(t, server.URL)
+		p.Model = named
+		report, found := examine(t, p)
+		for name, f := range found {
+			if f.State != doctor.OK {
+				t.Errorf("%s is %s: %s", name, f.State, f.Seen)
+			}
+		}
+		if !report.Works() || report.Model != "scripted" || report.Server.Name != "vLLM" || len(report.Remedies) != 0 {
+			t.Errorf("%+v", report)
+		}
+	}
+}
+
+// count replaces the account of a reply's tokens.
+func count(script scripted.Script, usage func(scripted.Request) annotator.Usage) scripted.Script {
+	return func(r scripted.Request) scripted.Reply {
+		reply, u := script(r), usage(r)
+		reply.Usage = &u
+		return reply
+	}
+}
+
+// answer replaces replies to some requests.
+func answer(with scripted.Reply, to func(scripted.Request) bool) scripted.Script {
+	return func(r scripted.Request) scripted.Reply {
+		if to(r) {
+			return with
+		}
+		return healthy(r)
+	}
+}
+
+// refuse refuses some requests.
+func refuse(status int, message string, which func(scripted.Request) bool) func(int, scripted.Request) *scripted.Fault {
+	return func(_ int, r scripted.Request) *scripted.Fault {
+		if !which(r) {
+			return nil
+		}
+		body, err := json.Marshal(map[string]any{"error": map[string]any{"message": message}})
+		if err != nil {
+			panic(err)
+		}
+		return &scripted.Fault{Status: status, Body: string(body)}
+	}
+}
+
+func every(scripted.Request) bool        { return true }
+func withTools(r scripted.Request) bool  { return len(r.Tools) > 0 }
+func streamed(r scripted.Request) bool   { return r.Stream }
+func withSystem(r scripted.Request) bool { return r.Messages[0].Role == annotator.RoleSystem }
+func withResults(r scripted.Request) bool {
+	return r.Messages[len(r.Messages)-1].Role == annotator.RoleTool
+}
+func withSchema(r scripted.Request) bool  { return r.Params["response_format"] != nil }
+func notDemanded(r scripted.Request) bool { return r.ToolChoice == `"auto"` && !withResults(r) }
+func wantsPassword(r scripted.Request) bool {
+	return strings.Contains(r.Messages[len(r.Messages)-1].Content, "password")
+}
+
+// TestFindings holds one ill of a server each: what is found, and what would help.
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	call := func(name, arguments string) scripted.Reply {
+		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: name, Arguments: arguments}}}
+	}
+	tests := []struct {
+		name   string
+		server scripted.Options
+		change func(*doctor.Patient)
+		check  string
+		state  doctor.State
+		seen   string
+		remedy string // what the server is to be started with
+	}{
+		{
+			name: "another model", change: func(p *doctor.Patient) { p.Model = "other" },
+			check: "lists models", state: doctor.Missing, seen: "other is not among them: scripted",
+		},
+		{
+			name: "it does not serve that model", change: func(p *doctor.Patient) { p.Model = "other" },
+			check: "answers", state: doctor.Failed, seen: "does not exist",
+		},
+		{
+			name:   "loading",
+			server: scripted.Options{Fault: refuse(503, "Loading model", every)},
+			check:  "answers", state: doctor.Failed, seen: "Loading model",
+		},
+		{
+			name:   "what follows an answer that does not come",
+			server: scripted.Options{Fault: refuse(500, "boom", every)},
+			check:  "calls a tool", state: doctor.Skipped, seen: "nothing answers",
+		},
+		{
+			name:   "less context than the budget",
+			server: scripted.Options{MaxModelLen: 16_000},
+			check:  "context length", state: doctor.Missing, seen: "16000 tokens; a run lowers its budget of 32768", remedy: "--max-model-len N",
+		},
+		{
+			name:   "too little context",
+			server: scripted.Options{MaxModelLen: 4000},
+			check:  "context length", state: doctor.Failed, seen: "no run begins with fewer than 4096", remedy: "--max-model-len N",
+		},
+		{
+			name:   "no streaming",
+			server: scripted.Options{Fault: refuse(400, "streaming is off", streamed)},
+			check:  "streams", state: doctor.Failed, seen: "--stream=false",
+		},
+		{
+			name:   "no streaming, and none is wanted",
+			server: scripted.Options{Fault: refuse(400, "streaming is off", streamed)}, change: func(p *doctor.Patient) { p.Stream = false },
+			check: "streams", state: doctor.Missing, seen: "streaming is off",
+		},
+		{
+			name: "one piece for a stream",
+			server: scripted.Options{Fault: func(_ int, r scripted.Request) *scripted.Fault {
+				if !r.Stream {
+					return nil
+				}
+				return &scripted.Fault{Status: 200, Body: `{"choices":[{"message":{"content":"one"},"finish_reason":"stop"}]}`}
+			}},
+			check: "streams", state: doctor.Missing, seen: "in one piece",
+		},
+		{
+			name:   "no account of tokens",
+			server: scripted.Options{Script: count(healthy, func(scripted.Request) annotator.Usage { return annotator.Usage{} })},
+			check:  "reports usage", state: doctor.Missing, seen: "a run estimates them",
+		},
+		{
+			name: "no account of tokens in streams",
+			server: scripted.Options{Script: count(healthy, func(r scripted.Request) annotator.Usage {
+				if r.Stream {
+					return annotator.Usage{}
+				}
+				return annotator.Usage{Prompt: r.Tokens, Completion: 1}
+			})},
+			check: "reports usage", state: doctor.Missing, seen: "--stream=false",
+		},
+		{
+			name:   "no system role",
+			server: scripted.Options{Fault: refuse(400, "System role not supported", withSystem), Script: answer(scripted.Reply{Text: "marzipan"}, wantsPassword)},
+			check:  "keeps the system prompt", state: doctor.OK, seen: "adapted: the system prompt goes into the first message",
+		},
+		{
+			name:   "a shy model",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: "I must not tell."}, wantsPassword)},
+			check:  "keeps the system prompt", state: doctor.OK, seen: "tokens of it are read",
+		},
+		{
+			name: "the system prompt is dropped",
+			server: scripted.Options{Script: count(answer(scripted.Reply{Text: "Which?"}, wantsPassword), func(r scripted.Request) annotator.Usage {
+				return annotator.Usage{Prompt: 4 + scripted.Tokens(r.Messages[len(r.Messages)-1].Content), Completion: 2}
+			})},
+			check: "keeps the system prompt", state: doctor.Failed, seen: "the template drops it", remedy: "--chat-template FILE",
+		},
+		{
+			name:   "roles must alternate",
+			server: scripted.Options{Strict: true},
+			check:  "keeps roles", state: doctor.OK, seen: "adapted: neighbouring messages",
+		},
+		{
+			name:   "no parser for calls",
+			server: scripted.Options{Fault: refuse(400, `"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set`, withTools)},
+			check:  "calls a tool", state: doctor.Failed, seen: "--tool-call-parser", remedy: "--enable-auto-tool-choice --tool-call-parser PARSER",
+		},
+		{
+			name:   "calls as text",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: `<tool_call>{"name":"note","arguments":{"term":"Dawn"}}</tool_call>`}, withTools)},
+			check:  "calls a tool", state: doctor.Missing, seen: "note, as text", remedy: "--enable-auto-tool-choice --tool-call-parser PARSER",
+		},
+		{
+			name:   "calls where it must",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: "A fine scene."}, notDemanded)},
+			check:  "calls a tool", state: doctor.Missing, seen: "only where a call is required",
+		},
+		{
+			name:   "never calls",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: "A fine scene."}, withTools)},
+			check:  "calls a tool", state: doctor.Failed, seen: `it answers "A fine scene."`,
+		},
+		{
+			name:   "a reply that says nothing",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: "!!!!"}, withTools)},
+			check:  "calls a tool", state: doctor.Failed, seen: "no word in it",
+		},
+		{
+			name:   "unknown tool",
+			server: scripted.Options{Script: answer(call("functions.note:0", `{}`), withTools)},
+			check:  "calls a tool", state: doctor.Missing, seen: `it calls "functions.note:0"`,
+		},
+		{
+			name:   "arguments that are none",
+			server: scripted.Options{Script: answer(call("note", `null`), withTools)},
+			check:  "calls a tool", state: doctor.Missing, seen: "the arguments of note are no object",
+		},
+		{
+			name:   "nothing on demand",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: "No."}, func(r scripted.Request) bool { return strings.Contains(r.ToolChoice, "search") })},
+			check:  "calls on demand", state: doctor.Missing, seen: `search is required, and it answers "No."`,
+		},
+		{
+			name:   "another tool on demand",
+			server: scripted.Options{Script: answer(call("note", `{}`), withTools)},
+			check:  "calls on demand", state: doctor.Missing, seen: "search is required, and it calls note",
+		},
+		{
+			name:   "one call at a time",
+			server: scripted.Options{Fault: refuse(500, "This model only supports single tool-calls at once!", withResults)},
+			check:  "replays a call", state: doctor.Failed, seen: "single tool-calls", remedy: "--chat-template FILE",
+		},
+		{
+			name: "nothing cached",
+			server: scripted.Options{Script: count(healthy, func(r scripted.Request) annotator.Usage {
+				return annotator.Usage{Prompt: r.Tokens, Completion: 1}
+			})},
+			check: "reports cached tokens", state: doctor.Missing, seen: "none of", remedy: "--enable-prompt-tokens-details",
+		},
+		{
+			name: "the beginning of a long prompt is dropped",
+			server: scripted.Options{Script: count(healthy, func(r scripted.Request) annotator.Usage {
+				return annotator.Usage{Prompt: min(r.Tokens, 4000), Completion: 1}
+			})},
+			check: "keeps a long prompt", state: doctor.Failed, seen: "and 4000 read: the server drops text", remedy: "--max-model-len N",
+		},
+		{
+			name:   "a long prompt is refused",
+			server: scripted.Options{Fault: refuse(400, "the context size of 4096 is exceeded", func(r scripted.Request) bool { return r.Tokens > 4096 })},
+			check:  "keeps a long prompt", state: doctor.Failed, seen: "are too many for it",
+		},
+		{
+			name:   "thoughts in the text",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: "<think>Hm.</think>yes"}, func(r scripted.Request) bool { return !r.MayCall() })},
+			check:  "keeps thoughts apart", state: doctor.Missing, seen: "thoughts stand in the text", remedy: "--reasoning-parser PARSER",
+		},
+		{
+			name:   "thoughts beside the text",
+			server: scripted.Options{Script: answer(scripted.Reply{Reasoning: "Hm.", Text: "yes"}, func(r scripted.Request) bool { return !r.MayCall() })},
+			check:  "keeps thoughts apart", state: doctor.OK, seen: "beside the text",
+		},
+		{
+			name:   "no schema",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: "wet"}, withSchema)},
+			check:  "honours json_schema", state: doctor.Missing, seen: `answers "wet"; nothing in a run needs it`,
+		},
+		{
+			name:   "schema refused",
+			server: scripted.Options{Fault: refuse(400, "response_format is not supported", withSchema)},
+			check:  "honours json_schema", state: doctor.Missing, seen: "not supported; nothing in a run needs it",
+		},
+		{
+			name: "another wire", change: func(p *doctor.Patient) { p.WireName = "anthropic" },
+			check: "honours json_schema", state: doctor.Skipped, seen: "not on this wire",
+		},
+		{
+			name:   "silence",
+			server: scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &scripted.Fault{Delay: time.Minute} }},
+			change: func(p *doctor.Patient) { p.Timeout = 100 * time.Millisecond },
+			check:  "answers", state: doctor.Failed, seen: "longer than it may",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if test.server.Script == nil {
+				test.server.Script = healthy
+			}
+			p := patient(t, scripted.Start(t, test.server).URL)
+			if test.change != nil {
+				test.change(p)
+			}
+			report, found := examine(t, p)
+			f := found[test.check]
+			if f.State != test.state || !strings.Contains(f.Seen, test.seen) {
+				t.Errorf("%s is %s: %s", test.check, f.State, f.Seen)
+			}
+			if f.State == doctor.Failed && report.Works() {
+				t.Error("a run would work")
+			}
+			if test.remedy != "" && !cures(report, test.check, test.remedy) {
+				t.Errorf("the remedies are %+v", report.Remedies)
+			}
+		})
+	}
+}
+
+// cures reports whether a remedy for a check is to start vLLM with something, and nothing else.
+func cures(report *doctor.Report, check, with string) bool {
+	return slices.ContainsFunc(report.Remedies, func(r doctor.Remedy) bool {
+		return slices.Contains(r.Checks, check) && slices.Equal(r.Starts, []doctor.Start{{Server: "vLLM", With: with}})
+	})
+}
+
+// TestNobodyThere finds that and nothing else.
+func TestNobodyThere(t *testing.T) {
+	t.Parallel()
+	report, found := examine(t, patient(t, "http://127.0.0.1:1"))
+	if f := found["reaches"]; f.State != doctor.Failed || !strings.Contains(f.Seen, "start the server") {
+		t.Errorf("%+v", f)
+	}
+	for _, f := range report.Findings[1:] {
+		if f.State != doctor.Skipped {
+			t.Errorf("%s is %s", f.Check, f.State)
+		}
+	}
+}
+
+// TestOddLists holds servers that list no models, or not to everybody.
+func TestOddLists(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		status  int
+		body    string
+		model   string
+		check   string
+		state   doctor.State
+		seen    string
+		answers bool
+	}{
+		{"a key that is refused", 401, `{"error":{"message":"no such key: ` + canary + `"}}`, "scripted", "authenticates", doctor.Failed, "ANNOTATOR_API_KEY", true},
+		{"no list", 404, `{"detail":"Not Found"}`, "scripted", "lists models", doctor.Missing, "scripted is taken as it is", true},
+		{"no list and no name", 404, `{"detail":"Not Found"}`, "", "lists models", doctor.Failed, "name a model with --model", true},
+		{"an empty list", 200, `{"data":[]}`, "", "lists models", doctor.Failed, "the list is empty", true},
+		{"many models", 200, `{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"},{"id":"e"},{"id":"f"},{"id":"g"}]}`, "", "lists models", doctor.OK, "a, b, c, d, e, and 2 more", false},
+		{"a redirect", 307, "", "scripted", "reaches", doctor.Failed, "redirects are not followed", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			behind := scripted.New(scripted.Options{Script: healthy})
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/v1/models" {
+					behind.ServeHTTP(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(test.status)
+				_, _ = w.Write([]byte(test.body))
+			}))
+			t.Cleanup(server.Close)
+			p := patient(t, server.URL)
+			p.Model = test.model
+			_, found := examine(t, p)
+			if f := found[test.check]; f.State != test.state || !strings.Contains(f.Seen, test.seen) {
+				t.Errorf("%s is %s: %s", test.check, f.State, f.Seen)
+			}
+			if f := found["answers"]; (f.State == doctor.OK) != test.answers {
+				t.Errorf("answers is %s: %s", f.State, f.Seen)
+			}
+		})
+	}
+}
+
+// TestInterrupted ends an examination where it is.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	server := scripted.Start(t, scripted.Options{Script: healthy, OnRequest: func(scripted.Request) { cancel() }})
+	report, err := doctor.Examine(ctx, patient(t, server.URL), func(*doctor.Finding) {})
+	if !errors.Is(err, context.Canceled) || cmp.Or(len(report.Findings), 99) > 3 {
+		t.Errorf("%v after %d findings", err, len(report.Findings))
+	}
+}

@@ -1,0 +1,119 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"annotator/model"
+)
+
+// reaches asks for the list of models, which the next checks go on with.
+func reaches(ctx context.Context, e *examination) verdict {
+	models, err := e.Wire.Models(ctx)
+	if err == nil {
+		e.stage, e.models = reached, models
+		e.server = recognise(ctx, e.Patient)
+		return ok("%s", e.server.describe())
+	}
+	e.unlist = asFault(err)
+	if s := e.unlist.Status; s == 0 || s/100 == 3 {
+		return failed("", "%s", why(e.unlist))
+	}
+	e.stage = reached
+	e.server = recognise(ctx, e.Patient)
+	return ok("%s", e.server.describe())
+}
+
+func authenticates(_ context.Context, e *examination) verdict {
+	switch f := e.unlist; {
+	case f != nil && (f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
+		return failed("", "%s", why(f))
+	case f != nil:
+		return skipped("without a list of models it cannot be told; the answer shows it")
+	case e.Keyed:
+		return ok("the key is accepted")
+	}
+	return ok("no key is sent, and none is asked for")
+}
+
+// shownModels is how many names of models are shown.
+const shownModels = 5
+
+func listsModels(_ context.Context, e *examination) verdict {
+	if e.unlist != nil || len(e.models) == 0 {
+		return e.withoutList()
+	}
+	if e.model == "" {
+		e.model = e.models[0].ID
+		return ok("%s; a run takes the first where none is named", e.listed())
+	}
+	if !slices.ContainsFunc(e.models, func(m model.Model) bool { return m.ID == e.model }) {
+		return missing("", "%s is not among them: %s", e.model, e.listed())
+	}
+	return ok("%s is among %d", e.model, len(e.models))
+}
+
+func (e *examination) withoutList() verdict {
+	because := "the list is empty"
+	if e.unlist != nil {
+		because = why(e.unlist)
+	}
+	if e.model == "" {
+		return failed("", "%s; name a model with --model", because)
+	}
+	return missing("", "%s; %s is taken as it is", because, e.model)
+}
+
+func (e *examination) listed() string {
+	var names []string
+	for _, m := range e.models[:min(len(e.models), shownModels)] {
+		names = append(names, m.ID)
+	}
+	if more := len(e.models) - shownModels; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// fewTokens are enough of a reply where its words do not matter. Some servers refuse fewer.
+const fewTokens = 16
+
+func answers(ctx context.Context, e *examination) verdict {
+	reply, fault := e.say(ctx, model.Request{MaxTokens: fewTokens}, user("Answer with the word yes."))
+	if fault != nil {
+		return failed("", "%s", why(fault))
+	}
+	e.stage, e.plain = answered, reply.Usage
+	if reply.Model != "" && reply.Model != e.model {
+		return ok("%s says %s, first byte after %s", reply.Model, words(reply), rounded(reply.FirstByte))
+	}
+	return ok("it says %s, first byte after %s", words(reply), rounded(reply.FirstByte))
+}
+
+func rounded(d time.Duration) string {
+	if d < time.Millisecond {
+		return "less than 1ms"
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// streams looks at what came, not at what was said: some servers ignore the wish.
+func streams(ctx context.Context, e *examination) verdict {
+	reply, fault := e.say(ctx, model.Request{MaxTokens: 4 * fewTokens, Stream: true}, user("Count from one to ten, in words."))
+	switch {
+	case fault != nil && e.Stream:
+		e.stream = false
+		return failed("", "%s; run with --stream=false", why(fault))
+	case fault != nil:
+		return missing("", "%s", why(fault))
+	}
+	e.streamed = reply.Usage
+	if strings.HasPrefix(strings.TrimSpace(string(reply.Raw)), "{") {
+		return missing("", "the reply comes in one piece, after %s", rounded(reply.Duration))
+	}
+	return ok("first byte after %s, all after %s", rounded(reply.FirstByte), rounded(reply.Duration))
+}

@@ -1,0 +1,99 @@
+package doctor
+
+import "slices"
+
+// remedy is what would help, whoever the server is.
+type remedy string
+
+// The remedies.
+const (
+	toolCalls   remedy = "have the server read its model's tool calls"
+	moreContext remedy = "give the model more context"
+	cacheReport remedy = "have the server report what it found in its cache"
+	template    remedy = "take a chat template that renders system, user, assistant and tool messages"
+	reasoning   remedy = "have the server tell the model's thoughts from its text"
+)
+
+// cures is what a server is started with for a remedy: one row each, one column for each of kinds. N and FILE are the user's to
+// choose, and PARSER is the one of the model.
+var cures = [...]struct {
+	remedy
+	with [len(kinds)]string
+}{
+	{toolCalls, [...]string{
+		"--enable-auto-tool-choice --tool-call-parser PARSER",
+		"--jinja, and --chat-template-file FILE where the model's own template knows no tools",
+		"a model that `ollama show MODEL` lists with the capability tools",
+		"--tool-call-parser PARSER",
+		"a model that is marked as trained for tool use",
+	}},
+	{moreContext, [...]string{
+		"--max-model-len N",
+		"-c N (all slots of -np share it)",
+		"OLLAMA_CONTEXT_LENGTH=N ollama serve",
+		"--context-length N",
+		"lms load MODEL --context-length N, or the context length in the model's load settings",
+	}},
+	{cacheReport, [...]string{
+		"--enable-prompt-tokens-details",
+		"nothing: a current version reports it by itself",
+		"nothing: a current version reports it by itself",
+		"--enable-cache-report",
+		"nothing: chat completions do not report it there, and --wire responses or --wire anthropic do",
+	}},
+	{template, [...]string{
+		"--chat-template FILE",
+		"--jinja --chat-template-file FILE",
+		"a Modelfile with another TEMPLATE",
+		"--chat-template FILE",
+		"another prompt template, in the model's settings",
+	}},
+	{reasoning, [...]string{
+		"--reasoning-parser PARSER",
+		"--jinja --reasoning-format deepseek",
+		"nothing: it does so for the models that it knows",
+		"--reasoning-parser PARSER",
+		"the developer setting that separates reasoning_content and content",
+	}},
+}
+
+// Remedy is what would help with some of the findings.
+type Remedy struct {
+	Does   string   // what it would be good for
+	Checks []string // the names of the findings
+	Starts []Start  // how: for the server that was recognised, else for each that there may be; none for a service
+}
+
+// Start is what a server is to be started with.
+type Start struct{ Server, With string }
+
+// remedies returns what would help with findings, each once.
+func (s Server) remedies(findings []Finding) []Remedy {
+	var all []Remedy
+	for i := range findings {
+		f := &findings[i]
+		if f.remedy == "" {
+			continue
+		}
+		at := slices.IndexFunc(all, func(r Remedy) bool { return r.Does == string(f.remedy) })
+		if at < 0 {
+			at, all = len(all), append(all, Remedy{Does: string(f.remedy), Starts: s.starts(f.remedy)})
+		}
+		all[at].Checks = append(all[at].Checks, f.Check)
+	}
+	return all
+}
+
+func (s Server) starts(wanted remedy) (all []Start) {
+	for i := range cures {
+		if cures[i].remedy != wanted {
+			continue
+		}
+		for k := range kinds {
+			if s.Name == "" || s.kind == k {
+				all = append(all, Start{kinds[k].name, cures[i].with[k]})
+			}
+		}
+	}
+	return all
+}

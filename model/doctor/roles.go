@@ -1,0 +1,59 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+
+	"annotator/model"
+)
+
+// password is a word that no model says unasked. It stands in a system prompt of so many lines, each of which is more than
+// leastPerLine tokens to any tokenizer.
+const (
+	password     = "MARZIPAN"
+	systemLines  = 20
+	leastPerLine = 5
+)
+
+// keepsSystem has the system prompt say a word, and asks for it: some templates drop the system prompt without complaint. A
+// model that does not say it may still have read it, which the account of tokens shows.
+func keepsSystem(ctx context.Context, e *examination) verdict {
+	question := user("What is the password? Answer with that word alone.")
+	system := "The password is " + password + ". Whoever asks for the password is told it.\n" + lines(systemLines)
+	told, fault := e.say(ctx, model.Request{System: system, MaxTokens: 16 * fewTokens, Stream: e.stream}, question)
+	if fault != nil {
+		return failed(template, "%s", why(fault))
+	}
+	if strings.Contains(strings.ToUpper(told.Text+told.Reasoning), password) {
+		return ok("the model knows what stands in it")
+	}
+	untold, fault := e.say(ctx, model.Request{MaxTokens: fewTokens, Stream: e.stream}, question)
+	if fault != nil || !told.Usage.Exact || !untold.Usage.Exact {
+		return missing(template, "asked for a word in it, the model says %s", words(told))
+	}
+	if grown := told.Usage.Prompt - untold.Usage.Prompt; grown >= shortLines {
+		return ok("%d tokens of it are read, though the model says %s", grown, words(told))
+	}
+	return failed(template, "the template drops it: it adds no tokens, and the model says %s", words(told))
+}
+
+// keepsRoles sends what the pickiest templates refuse: two messages of the user in a row.
+func keepsRoles(ctx context.Context, e *examination) verdict {
+	_, fault := e.say(ctx, model.Request{System: "Be brief.", MaxTokens: fewTokens, Stream: e.stream},
+		user("The lamp is lit."), assistant("Yes."), user("The boats are home."), user("Is the lamp lit?"))
+	if fault != nil {
+		return missing(template, "%s", why(fault))
+	}
+	return ok("system, user and assistant, and two of the user in a row")
+}
+
+// keepsThoughtsApart sums up where thoughts stood in all replies so far.
+func keepsThoughtsApart(_ context.Context, e *examination) verdict {
+	switch {
+	case e.mixed:
+		return missing(reasoning, "thoughts stand in the text: a run takes them out")
+	case e.thinks:
+		return ok("they come beside the text")
+	}
+	return ok("the model shows none")
+}

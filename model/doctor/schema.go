@@ -1,0 +1,59 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"annotator/model/endpoint"
+)
+
+// wireChat is the one wire on which a schema for the whole reply is asked for in the same way everywhere.
+const wireChat = "chat"
+
+// schemaQuestion asks for words, and the schema for an object: only a server that holds its model to the schema sends one.
+const schemaQuestion = `{"messages":[{"role":"user","content":"Is water wet? Answer with one word."}],"stream":false,` +
+	`"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":{"type":"object",` +
+	`"properties":{"verdict":{"type":"string","enum":["wet","dry"]}},"required":["verdict"],"additionalProperties":false}}},"model":`
+
+// honoursSchema asks what no run needs, for whoever wants to know.
+func honoursSchema(ctx context.Context, e *examination) verdict {
+	if e.WireName != wireChat || e.Beside == nil {
+		return skipped("not on this wire; nothing in a run needs it")
+	}
+	name, err := endpoint.Marshal(e.model)
+	if err != nil {
+		return skipped("%s", err)
+	}
+	call := endpoint.Call{
+		URL:  e.Beside.BaseURL() + "/chat/completions",
+		Body: endpoint.Segments{[]byte(schemaQuestion), name, []byte(`}`)},
+	}
+	var said string
+	err = e.Beside.Fetch(ctx, &call, func(body []byte) error {
+		said, err = contentOf(body)
+		return err
+	})
+	if err != nil {
+		return missing("", "%s; nothing in a run needs it", asFault(err))
+	}
+	var object struct{ Verdict string }
+	if json.Unmarshal([]byte(said), &object) != nil || !slices.Contains([]string{"wet", "dry"}, object.Verdict) {
+		return missing("", "it is asked for an object and answers %.60q; nothing in a run needs it", strings.TrimSpace(said))
+	}
+	return ok("%.60s", strings.Join(strings.Fields(said), " "))
+}
+
+func contentOf(body []byte) (string, error) {
+	var reply struct {
+		Choices []struct {
+			Message struct{ Content string }
+		}
+	}
+	if err := json.Unmarshal(body, &reply); err != nil || len(reply.Choices) == 0 {
+		return "", errors.New("it is no chat completion")
+	}
+	return reply.Choices[0].Message.Content, nil
+}

@@ -1,0 +1,146 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/spoken"
+)
+
+// scene is the request that a run begins with: its system prompt, its tools, a scene.
+func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*model.Request, error) {
+	tools, err := e.Wire.EncodeTools(e.Tools)
+	if err != nil {
+		return nil, err
+	}
+	history, err := e.history(append([]annotator.Message{user(e.Scene)}, after...))
+	return &model.Request{
+		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: e.MaxTokens, Stream: e.stream,
+	}, err
+}
+
+func (e *examination) show(ctx context.Context, choice model.Choice, after ...annotator.Message) (*model.Reply, *model.Fault) {
+	r, err := e.scene(choice, after...)
+	if err != nil {
+		return nil, asFault(err)
+	}
+	reply, fault := e.complete(ctx, r)
+	if fault == nil {
+		fault = model.Inspect(r, reply)
+	}
+	return reply, fault
+}
+
+// callsTool shows a scene as a run does. A model that answers in words is asked again with a call required: then it can call,
+// though it does not by itself.
+func callsTool(ctx context.Context, e *examination) verdict {
+	reply, fault := e.show(ctx, model.Choice{})
+	if fault != nil {
+		e.toolless = reply == nil
+		return failed(toolCalls, "%s", why(fault))
+	}
+	if v, called := e.judge(reply); called {
+		return v
+	}
+	forced, fault := e.show(ctx, model.Choice{Mode: model.ChoiceRequired})
+	if fault == nil {
+		if v, called := e.judge(forced); called && v.state == OK {
+			return missing(toolCalls, "only where a call is required; else it answers in words, and a run records little")
+		}
+	}
+	return failed(toolCalls, "it answers %s, with no call that can be read: a run would record nothing", words(reply))
+}
+
+// judge looks at the calls of a reply, in their own place or in the text.
+func (e *examination) judge(r *model.Reply) (verdict, bool) {
+	if len(r.Calls) > 0 {
+		if flaw := e.flaw(r.Calls); flaw != nil {
+			return missing(toolCalls, "%s; a run asks again", flaw), true
+		}
+		return ok("%s", named(r.Calls)), true
+	}
+	calls, _, _ := spoken.Find(r.Text).Calls(func(c annotator.ToolCall) error { return e.flaw([]annotator.ToolCall{c}) })
+	if len(calls) > 0 {
+		return missing(toolCalls, "%s, as text: the server does not read its model's calls, and a run does", named(calls)), true
+	}
+	return verdict{}, false
+}
+
+// flaw returns what is wrong with calls: a run checks more.
+func (e *examination) flaw(calls []annotator.ToolCall) error {
+	for _, c := range calls {
+		if !slices.ContainsFunc(e.Tools, func(t annotator.ToolDefinition) bool { return t.Name == c.Name }) {
+			return fmt.Errorf("it calls %q, which there is not", c.Name)
+		}
+		var object map[string]any
+		if err := json.Unmarshal([]byte(c.Arguments), &object); err != nil || object == nil {
+			return fmt.Errorf("the arguments of %s are no object", c.Name)
+		}
+	}
+	return nil
+}
+
+func named(calls []annotator.ToolCall) string {
+	const most = 4
+	var names []string
+	for _, c := range calls[:min(len(calls), most)] {
+		names = append(names, c.Name)
+	}
+	if len(calls) > most {
+		names = append(names, fmt.Sprintf("and %d more", len(calls)-most))
+	}
+	return strings.Join(names, ", ")
+}
+
+// refusesTools is what is said of checks that cannot be made without tools.
+const refusesTools = "requests with tools are refused"
+
+// callsOnDemand names the tool to call.
+func callsOnDemand(ctx context.Context, e *examination) verdict {
+	if e.toolless {
+		return skipped(refusesTools)
+	}
+	wanted := e.Tools[0].Name
+	reply, fault := e.show(ctx, model.Choice{Mode: model.ChoiceRequired, Allowed: []string{wanted}})
+	switch {
+	case fault != nil:
+		return missing(toolCalls, "%s", why(fault))
+	case len(reply.Calls) == 0:
+		return missing(toolCalls, "%s is required, and it answers %s", wanted, words(reply))
+	case reply.Calls[0].Name != wanted:
+		return missing("", "%s is required, and it calls %s", wanted, reply.Calls[0].Name)
+	}
+	return ok("%s, when it is required", wanted)
+}
+
+// replaysCall goes on from a scene with two calls at once and their results, under ids as a run makes them: nine letters and
+// digits, which is what the pickiest template takes.
+func replaysCall(ctx context.Context, e *examination) verdict {
+	if e.toolless {
+		return skipped(refusesTools)
+	}
+	calls := []annotator.ToolCall{
+		{ID: "doctor001", Name: e.Tools[0].Name, Arguments: `{}`},
+		{ID: "doctor002", Name: e.Tools[0].Name, Arguments: `{}`},
+	}
+	r, err := e.scene(model.Choice{}, annotator.Message{Role: annotator.RoleAssistant, ToolCalls: calls},
+		result(calls[0].ID), result(calls[1].ID))
+	if err != nil {
+		return failed("", "%s", err)
+	}
+	reply, fault := e.complete(ctx, r)
+	if fault != nil {
+		return failed(template, "%s", why(fault))
+	}
+	e.replay, e.replayed = r, reply
+	return ok("two calls at once, their ids of nine characters, and their results")
+}
+
+func result(id string) annotator.Message {
+	return annotator.Message{Role: annotator.RoleTool, ToolCallID: id, Content: `{"ok":true}`}
+}

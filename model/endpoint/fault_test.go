@@ -1,0 +1,240 @@
+package endpoint_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"annotator"
+	"annotator/model/endpoint"
+)
+
+func TestRetryAfterOfAStream(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "Fri, 20 Nov 2026 10:00:30 GMT": 30 * time.Second} {
+		c := newClient(t, endpoint.Options{Now: func() time.Time { return now }, HTTP: tripper(func(*http.Request) (*http.Response, error) {
+			r := response(429, "", strings.NewReader(""))
+			r.Header.Set("Retry-After", value)
+			return r, nil
+		})})
+		reply, err := ask(t.Context(), c)
+		if f := fault(t, reply, err); f.RetryAfter != want {
+			t.Errorf("%s: retry after %v, want %v", value, f.RetryAfter, want)
+		}
+	}
+}
+
+// TestNetwork fails as real connections do.
+func TestNetwork(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		serve http.HandlerFunc
+		want  annotator.Kind
+	}{
+		{"no headers", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, annotator.Transient},
+		{"cut chunks", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, events("{}"))
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}, annotator.Transient},
+		{"short body", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, `{"choices":[]}`)
+		}, annotator.Transient},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://elsewhere.test/v1?api_key=secret", http.StatusTemporaryRedirect)
+		}, annotator.Hostile},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			reply, err := ask(t.Context(), serve(t, endpoint.Options{}, test.serve))
+			f := fault(t, reply, err)
+			if f.Kind != test.want || strings.Contains(f.Error(), "secret") {
+				t.Errorf("%v is %q, want %q", f, f.Kind, test.want)
+			}
+		})
+	}
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, endpoint.Options{BaseURL: "http://127.0.0.1:1/v1"})
+	reply, err := ask(t.Context(), c)
+	if f := fault(t, reply, err); f.Kind != annotator.Gone || f.Advice == "" {
+		t.Errorf("%v is %q with advice %q", f, f.Kind, f.Advice)
+	}
+}
+
+// slow is a body that takes its time.
+type slow struct {
+	ctx    context.Context
+	pieces []string
+	pause  time.Duration // before each piece
+}
+
+func (s *slow) Read(p []byte) (int, error) {
+	if len(s.pieces) == 0 {
+		return 0, io.EOF
+	}
+	select {
+	case <-time.After(s.pause):
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	}
+	n := copy(p, s.pieces[0])
+	s.pieces = s.pieces[1:]
+	return n, nil
+}
+
+// TestSilence checks the two limits against a clock that only moves when everybody waits.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	chunks := []string{events("{}"), ": ping\n", events("{}", "[DONE]")}
+	tests := []struct {
+		name          string
+		headers, body time.Duration
+		want          time.Duration // of the whole call
+		said          string        // of the fault; empty for a reply
+	}{
+		{"slow but steady", 50 * time.Second, 3 * time.Second, 59 * time.Second, ""},
+		{"no headers", 2 * time.Minute, 0, time.Minute, "sent nothing for 1m0s"},
+		{"headers, then nothing", time.Second, 2 * time.Minute, time.Minute, "sent nothing for 1m0s"},
+		{"stalls between pieces", time.Second, 30 * time.Second, 36 * time.Second, "stopped in the middle of its answer for 5s"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				c := newClient(t, endpoint.Options{FirstByte: time.Minute, Idle: 5 * time.Second, HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+					select {
+					case <-time.After(test.headers):
+					case <-r.Context().Done():
+						return nil, context.Cause(r.Context())
+					}
+					return response(200, "text/event-stream", &slow{ctx: r.Context(), pieces: chunks, pause: test.body}), nil
+				})})
+				reply, err := ask(t.Context(), c)
+				if took := time.Since(began); took != test.want {
+					t.Errorf("took %v, want %v", took, test.want)
+				}
+				if test.said == "" {
+					if err != nil || reply.FirstByte != test.headers || reply.Duration != test.want {
+						t.Errorf("%+v, %v", reply, err)
+					}
+					return
+				}
+				f := fault(t, reply, err)
+				if f.Kind != annotator.Transient || !strings.Contains(f.Error(), test.said) || errors.Is(f, context.Canceled) {
+					t.Errorf("%v is %q", f, f.Kind)
+				}
+			})
+		})
+	}
+}
+
+// TestCancel ends a call in the middle of a reply: the server sees the connection close.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	closed := make(chan struct{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	c := serve(t, endpoint.Options{}, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, events("{}"))
+		_ = http.NewResponseController(w).Flush()
+		cancel(errors.New("second signal"))
+		<-r.Context().Done()
+		close(closed)
+	})
+	reply, err := ask(ctx, c)
+	if f := fault(t, reply, err); f.Kind != annotator.Interrupted || !errors.Is(f, context.Canceled) {
+		t.Errorf("%v is %q", f, f.Kind)
+	}
+	select {
+	case <-closed:
+	case <-time.After(5 * time.Second):
+		t.Error("the connection is still open")
+	}
+}
+
+// TestConnectionIsUsedAgain counts connections over several replies.
+func TestConnectionIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	var remotes sync.Map
+	c := serve(t, endpoint.Options{}, func(w http.ResponseWriter, r *http.Request) {
+		remotes.Store(r.RemoteAddr, nil)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, events("{}", "[DONE]"))
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(5 * time.Millisecond) // the end of the body comes in a packet of its own
+	})
+	for range 4 {
+		if _, err := ask(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	connections := 0
+	for range remotes.Range {
+		connections++
+	}
+	if connections != 1 {
+		t.Errorf("%d connections for 4 replies", connections)
+	}
+}
+
+// TestKeyIsNotShown lets the key come back in every way, and looks for it in all that is kept.
+func TestKeyIsNotShown(t *testing.T) {
+	t.Parallel()
+	const key = "sk-canary-0123456789"
+	echo := func(status int, media, body string) http.RoundTripper {
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			got := r.Header.Get("Authorization")
+			w := response(status, media, strings.NewReader(strings.ReplaceAll(body, "KEY", got)))
+			w.Header.Set("Location", "http://"+key+".test/?k="+got)
+			w.Header.Set("X-Echo", got)
+			return w, nil
+		})
+	}
+	padding := strings.Repeat("x", 380) // to have the key where the message is cut
+	transports := map[string]http.RoundTripper{
+		"error":           echo(401, "application/json", `{"error":{"message":"KEY","type":"KEY","param":"KEY"}}`),
+		"long error":      echo(401, "application/json", `{"error":"`+padding+`KEY"}`),
+		"plain error":     echo(500, "text/plain", "KEY"),
+		"redirect":        echo(302, "", "KEY"),
+		"page":            echo(200, "text/html", "<p>KEY</p>"),
+		"error frame":     echo(200, "text/event-stream", events("{}", `{"error":"KEY"}`)),
+		"broken frame":    echo(200, "text/event-stream", events("KEY")),
+		"broken object":   echo(200, "application/json", `{"choices":KEY`),
+		"no reply at all": tripper(func(*http.Request) (*http.Response, error) { return nil, fmt.Errorf("malformed HTTP response %q", key) }),
+		"reply":           echo(200, "text/event-stream", ": KEY\n"+events(`{"text":"KEY"}`)),
+	}
+	for name, transport := range transports {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClient(t, endpoint.Options{Key: key, HTTP: transport})
+			reply, err := ask(t.Context(), c)
+			shown := fmt.Sprintf("%v %+v", err, reply)
+			if reply != nil {
+				shown += string(reply.Raw)
+			} else {
+				f := fault(t, reply, err)
+				shown += fmt.Sprintf("%+v %s %v %+v", *f, f.Raw, f.Err, errors.Unwrap(f.Err))
+			}
+			if strings.Contains(shown, "canary") {
+				t.Errorf("the key is shown: %s", shown)
+			}
+		})
+	}
+}

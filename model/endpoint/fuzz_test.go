@@ -1,0 +1,77 @@
+package endpoint_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"annotator/model"
+	"annotator/model/endpoint"
+)
+
+// listener is an assembler that keeps what it is given.
+type listener struct{ heard []event }
+
+type event struct{ name, data string }
+
+// Whole keeps a reply that came as one object.
+func (l *listener) Whole(body []byte) error {
+	l.heard = append(l.heard, event{data: string(body)})
+	return nil
+}
+
+// Event keeps an event.
+func (l *listener) Event(name string, data []byte) (bool, error) {
+	l.heard = append(l.heard, event{name, string(data)})
+	return false, nil
+}
+
+// Reply returns an empty reply.
+func (*listener) Reply() (*model.Reply, error) { return &model.Reply{}, nil }
+
+// answering is a network that answers every request with one body.
+type answering struct {
+	media string
+	body  io.Reader
+}
+
+// RoundTrip answers.
+func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {a.media}}, Body: io.NopCloser(a.body)}, nil
+}
+
+// FuzzEvents: an answer is read alike wherever the network cuts it, and every event stands in it.
+func FuzzEvents(f *testing.F) {
+	f.Add("text/event-stream", []byte(": ping\r\n\r\nevent: a\r\ndata: {\"b\":\r\ndata: 1}\r\n\r\ndata: {}\n\ndata: [DONE]\n\n"))
+	f.Add("text/event-stream", []byte("\ufeffdata: [1]\ndata\ndata:\nid: 3\nevent: error\ndata: {\"error\":\"x\"}"))
+	f.Add("application/json", []byte(" {\"a\":\n1}"))
+	f.Add("", []byte("{\"a\":1}\n{\"b\":2}\ndata: torn"))
+	f.Add("text/plain", []byte("<html>"))
+	f.Fuzz(func(t *testing.T, media string, body []byte) {
+		read := func(r io.Reader) (*listener, string) {
+			c, err := endpoint.New(endpoint.Options{BaseURL: "http://model.test/v1", HTTP: answering{media, r}}, endpoint.API{Header: endpoint.Bearer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := &listener{}
+			if _, err := c.Complete(t.Context(), &endpoint.Call{URL: c.BaseURL(), Stream: true}, l); err != nil {
+				return l, err.Error()
+			}
+			return l, ""
+		}
+		whole, said := read(bytes.NewReader(body))
+		broken, saidBroken := read(iotest.OneByteReader(bytes.NewReader(body)))
+		if !slices.Equal(whole.heard, broken.heard) || said != saidBroken {
+			t.Errorf("byte by byte it reads otherwise: %q %q, %q %q", whole.heard, said, broken.heard, saidBroken)
+		}
+		for _, e := range whole.heard {
+			if !strings.Contains(e.data, "\n") && !bytes.Contains(body, []byte(e.data)) || !bytes.Contains(body, []byte(e.name)) {
+				t.Errorf("%q does not stand in the answer", e)
+			}
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package gemini_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/endpoint"
+)
+
+// TestAdapts has a server refuse what some do, in their words: the next request does without, and no lesson is learned twice.
+func TestAdapts(t *testing.T) {
+	t.Parallel()
+	for message, test := range map[string]struct{ does, sends, leaves string }{
+		`Invalid JSON payload received. Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.`: {
+			"calls and results go without ids", `{"functionCall":{"id":"abcdefgh1","name"`, `{"functionCall":{"name":"search"`,
+		},
+		`Invalid JSON payload received. Unknown name "thoughtSignature" at 'contents[1].parts[0]': Cannot find field.`: {
+			"calls go without a signature", `"thoughtSignature"`, `{"functionCall":{"id":"abcdefgh1","name":"search"`,
+		},
+		"Corrupted thought signature.": {
+			"calls go without a signature", `"thoughtSignature"`, `{"functionCall":{"id":"abcdefgh1","name":"search"`,
+		},
+		`Invalid value at 'tool_config.function_calling_config.mode' (type.googleapis.com/google.ai.generativelanguage.v1.FunctionCallingConfig.Mode), "VALIDATED"`: {
+			"no tools are named where none must be called", `"mode":"VALIDATED","allowedFunctionNames"`, `"mode":"AUTO"}`,
+		},
+		`Invalid JSON payload received. Unknown name "seed" at 'generation_config': Cannot find field.`: {
+			"no seed is sent", `"seed":7`, `"temperature":0}`,
+		},
+	} {
+		var sent string
+		c := newClient(t, endpoint.Options{HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+			body, _ := io.ReadAll(r.Body)
+			sent = string(body)
+			return respond(200, "application/json", `{"candidates":[{"finishReason":"STOP"}]}`)(r)
+		})})
+		request := asks(t, c, model.Choice{Allowed: []string{"search"}})
+		send := func() {
+			if _, err := c.Complete(t.Context(), request); err != nil {
+				t.Fatal(err)
+			}
+		}
+		send()
+		if !strings.Contains(sent, test.sends) {
+			t.Fatalf("%s: no %s in %s", message, test.sends, sent)
+		}
+		f := &model.Fault{Kind: annotator.Refused, Status: http.StatusBadRequest, Message: message}
+		if does := c.Adapt(f); does != test.does {
+			t.Errorf("%s: %q", message, does)
+		}
+		send()
+		if strings.Contains(sent, test.sends) || !strings.Contains(sent, test.leaves) || !strings.Contains(sent, `{\"functionCall\":{\"id\":\"a\",`) {
+			t.Errorf("%s: %s", message, sent)
+		}
+		if again := c.Adapt(f); again != "" {
+			t.Errorf("%s: learned again: %q", message, again)
+		}
+	}
+}
+
+// asks makes a request with a call in its history, and a text that looks like one.
+func asks(t *testing.T, c model.Encoder, choice model.Choice) *model.Request {
+	t.Helper()
+	r := model.Request{Choice: choice, Seed: 7}
+	for i, group := range append(conversation[:3:3], []annotator.Message{says(annotator.RoleUser, `{"functionCall":{"id":"a",`)}) {
+		encoded, err := c.Encode(group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			r.History = append(r.History, ',')
+		}
+		r.History = append(r.History, encoded...)
+	}
+	var err error
+	if r.Tools, err = c.EncodeTools(definitions); err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+func TestNothingToLearn(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, endpoint.Options{})
+	for _, f := range []model.Fault{
+		{Kind: annotator.Refused, Status: 400, Message: `Unknown name "model": Cannot find field.`},
+		{Kind: annotator.Overloaded, Status: 429, Message: `Unknown name "seed" at 'generation_config'`},
+		{Kind: annotator.Refused, Status: 400, Message: "Function call is missing a thought_signature in functionCall parts."},
+	} {
+		if does := c.Adapt(&f); does != "" {
+			t.Errorf("%s: %q", f.Message, does)
+		}
+	}
+}

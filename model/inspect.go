@@ -1,0 +1,201 @@
+package model
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"annotator"
+)
+
+// CodeSilent is the code of a server that sent nothing for too long.
+const CodeSilent = "silent"
+
+// The codes of what can be wrong with a reply that came whole.
+const (
+	CodeFiltered  = "content_filter"
+	CodeFinish    = "unknown_finish"
+	CodeBroken    = "broken_off"   // the server says that it failed in the middle
+	CodeEmpty     = "empty_reply"  // neither a word nor a call
+	CodeThinking  = "only_thought" // it ended at its limit before the first word
+	CodeStuck     = "repetition"
+	CodeDamaged   = "damaged_text"
+	CodeManyCalls = "too_many_calls"
+	CodeModel     = "another_model"
+	CodePromptCut = "prompt_cut"
+)
+
+// MostCalls is how many tool calls a reply may hold. A model that makes more is in a loop.
+const MostCalls = 256
+
+// Inspect judges a reply that came whole: nil where it can be used, else the fault for which it cannot. What a reply does wrong
+// is so a failed call like any other, and the same Policy decides about it. The reply must be settled.
+func Inspect(r *Request, reply *Reply) *Fault {
+	// From what says most of the server to what only this reply did.
+	for _, judge := range []func(*Request, *Reply) *Fault{judgePrompt, judgeModel, judgeFinish, judgeCalls, judgeText, judgeSilence} {
+		if f := judge(r, reply); f != nil {
+			f.Raw, f.Usage, f.FirstByte, f.Duration = reply.Raw, reply.Usage, reply.FirstByte, reply.Duration
+			return f
+		}
+	}
+	return nil
+}
+
+// Filtered reports whether the server will not have what the story tells.
+func (f *Fault) Filtered() bool {
+	return f.Code == CodeFiltered || f.Code == "content_policy_violation"
+}
+
+func fault(kind annotator.Kind, code, format string, args ...any) *Fault {
+	return &Fault{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+func (f *Fault) advise(advice string) *Fault {
+	f.Advice = advice
+	return f
+}
+
+// judgePrompt finds a server that answers without having read all that it was sent.
+func judgePrompt(r *Request, reply *Reply) *Fault {
+	if !reply.Usage.Exact || reply.Usage.Prompt >= r.LeastPrompt {
+		return nil
+	}
+	return fault(annotator.Misconfigured, CodePromptCut, "it counts %d tokens of a prompt that has at least %d: it drops the beginning of what it is sent",
+		reply.Usage.Prompt, r.LeastPrompt).advise("give the server a longer context (OLLAMA_CONTEXT_LENGTH or num_ctx, -c, --max-model-len), " +
+		"or lower --context-budget to what it has; where it only counts otherwise, agree with --accept counts")
+}
+
+// judgeModel finds another model than the one that was asked, where that matters.
+func judgeModel(r *Request, reply *Reply) *Fault {
+	if !r.SameModel || reply.Model == "" || reply.Model == r.Model {
+		return nil
+	}
+	return fault(annotator.Misconfigured, CodeModel, "it was asked for the model %s, and %s answered", clip(r.Model), clip(reply.Model)).
+		advise("have the server load the model that is asked for, or leave --strict-model out")
+}
+
+// judgeFinish knows the words with which servers say why a reply ended, beside those that wires translate into.
+func judgeFinish(_ *Request, reply *Reply) *Fault {
+	switch strings.ToLower(reply.Finish) {
+	case finishStop, finishLength, "tool_calls", "function_call", "eos", "eos_token", "end_turn", "stop_sequence", "model_length":
+		return nil
+	case CodeFiltered:
+		return fault(annotator.Refused, CodeFiltered, "the server's content filter ended the reply (finish_reason %q)", reply.Finish)
+	case "error", "abort", "malformed_function_call", "insufficient_system_resource":
+		return fault(annotator.Malformed, CodeBroken, "the server broke the reply off (finish_reason %q)", reply.Finish)
+	}
+	return fault(annotator.Refused, CodeFinish, "the reply ended for a reason that is not known (finish_reason %q)", reply.Finish)
+}
+
+// The finish words that decide something.
+const (
+	finishStop   = "stop"
+	finishLength = "length"
+)
+
+// Cut reports whether a reply ended at its limit, in tokens, whatever the server says of it.
+func (r *Reply) Cut(limit int) bool {
+	return r.Finish == finishLength || r.Finish == "model_length" || r.Usage.Exact && limit > 0 && r.Usage.Completion >= limit
+}
+
+func judgeCalls(_ *Request, reply *Reply) *Fault {
+	if n := len(reply.Calls); n > MostCalls {
+		return fault(annotator.Malformed, CodeManyCalls, "the reply makes %d tool calls, more than %d", n, MostCalls)
+	}
+	return nil
+}
+
+// judgeText looks at all that the model wrote.
+func judgeText(r *Request, reply *Reply) *Fault {
+	parts := []string{reply.Text, reply.Reasoning}
+	for i := range reply.Calls {
+		parts = append(parts, reply.Calls[i].Name, reply.Calls[i].Arguments)
+	}
+	for i, part := range parts {
+		if unit, times := stuck(part); times > 0 {
+			return fault(annotator.Malformed, CodeStuck, "the model is stuck: it repeats %q at least %d times", clip(unit), times)
+		}
+		if what := damage(part); what != "" && i != 1 && !excused(r, reply, part) { // nothing reads the reasoning again
+			return fault(annotator.Malformed, CodeDamaged, "the reply holds %s", what)
+		}
+	}
+	return nil
+}
+
+// damage tells what in a text is no text. Decoding JSON puts the replacement character in the place of broken UTF-8 and of
+// halves of surrogate pairs, and some servers do so themselves where a character falls between two tokens. Arguments are JSON
+// inside of JSON, so that their escapes are still to be seen.
+func damage(text string) string {
+	nul, half := badEscapes(text)
+	switch {
+	case nul || strings.ContainsRune(text, 0):
+		return "the character NUL"
+	case half || !utf8.ValidString(text) || strings.ContainsRune(text, utf8.RuneError):
+		return "broken characters (invalid UTF-8, or half of a surrogate pair)"
+	}
+	return ""
+}
+
+// badEscapes looks for escapes of JSON that stand for NUL, or for half of a surrogate pair.
+func badEscapes(text string) (nul, half bool) {
+	for {
+		at := strings.IndexByte(text, '\\')
+		if at < 0 || at+1 == len(text) {
+			return nul, half
+		}
+		text = text[at:]
+		switch unit := escaped(text); {
+		case unit < 0: // another escape, of two characters
+			text = text[2:]
+		case utf16.IsSurrogate(unit) && utf16.DecodeRune(unit, escaped(text[6:])) != utf8.RuneError:
+			text = text[12:]
+		default:
+			nul, half = nul || unit == 0, half || utf16.IsSurrogate(unit)
+			text = text[6:]
+		}
+	}
+}
+
+// escaped returns the UTF-16 unit that a text begins with as \uXXXX; below 0 where it does not.
+func escaped(text string) rune {
+	if len(text) < 6 || text[:2] != `\u` {
+		return -1
+	}
+	unit, err := strconv.ParseUint(text[2:6], 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(unit)
+}
+
+// excused reports whether damage is none of the reply's own: the story has it too and is quoted, or the limit fell into the
+// last character.
+func excused(r *Request, reply *Reply, part string) bool {
+	if nul, half := badEscapes(part); nul || half || strings.ContainsRune(part, 0) || !utf8.Valid(reply.Raw) {
+		return false
+	}
+	quoted := bytes.ContainsRune(r.History, utf8.RuneError)
+	return quoted || reply.Cut(r.MaxTokens) && damage(strings.TrimRight(part, string(utf8.RuneError))) == ""
+}
+
+// judgeSilence finds a reply that says nothing. The exclamation marks of a model whose numbers overflowed say nothing, either.
+func judgeSilence(r *Request, reply *Reply) *Fault {
+	switch {
+	case len(reply.Calls) > 0 || strings.ContainsFunc(reply.Text, says):
+		return nil
+	case reply.Cut(r.MaxTokens):
+		return fault(annotator.Malformed, CodeThinking, "the reply reached its limit of %d tokens before its first word", r.MaxTokens).
+			advise("raise --max-tokens, or have the model think less")
+	case strings.TrimSpace(reply.Text) == "":
+		return fault(annotator.Malformed, CodeEmpty, "the reply is empty: it has no text and no tool call")
+	}
+	return fault(annotator.Malformed, CodeEmpty, "the reply has no word in it, only %q", clip(reply.Text))
+}
+
+func says(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || r > unicode.MaxASCII && r != utf8.RuneError && unicode.IsSymbol(r)
+}

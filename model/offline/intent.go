@@ -1,0 +1,39 @@
+package offline
+
+// toolIntent is the tool by which a model declares what the calls after it are for, where it has to.
+const toolIntent = "select_active_intent"
+
+type intentArguments struct {
+	Intent        string `json:"intent"`
+	Justification string `json:"justification"`
+}
+
+// declarations are what is declared before the calls of a tool.
+var declarations = [...]struct {
+	tool string
+	intentArguments
+}{
+	{toolCreate, intentArguments{"PROPOSE", "The scene names what has no entry yet."}},
+	{toolUpdate, intentArguments{"REVISE", "The scene has further names for known things."}},
+}
+
+// declarationTokens is kept free for each declaration.
+const declarationTokens = 40
+
+// declared sorts calls by their tools, each kind behind the declaration of what it is for.
+func declared(calls []toolCall) []toolCall {
+	var all []toolCall
+	for _, d := range declarations {
+		first := len(all)
+		for _, call := range calls {
+			if call.Function.Name != d.tool {
+				continue
+			}
+			if len(all) == first {
+				all = append(all, toolCall{Type: "function", Function: function{toolIntent, string(encode(d.intentArguments))}})
+			}
+			all = append(all, call)
+		}
+	}
+	return all
+}

@@ -1,0 +1,214 @@
+package responses
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"annotator"
+	"annotator/model"
+	"annotator/model/endpoint"
+)
+
+// event is an event of a stream, in what is read of it.
+type event struct {
+	Type     string          `json:"type"`
+	Index    int             `json:"output_index"`
+	Item     *item           `json:"item"`     // of response.output_item.added and .done
+	Delta    json.RawMessage `json:"delta"`    // of many
+	Response json.RawMessage `json:"response"` // of the first and the last
+}
+
+// response is a whole reply.
+type response struct {
+	Status     string          `json:"status"`
+	Model      string          `json:"model"`
+	Output     []*item         `json:"output"`
+	Usage      *usage          `json:"usage"`
+	Error      json.RawMessage `json:"error"`
+	Incomplete struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+}
+
+// item is a part of a reply: a message, a call, a line of thought. Others are passed over.
+type item struct {
+	Type      string `json:"type"`
+	Content   []part `json:"content"` // of a message, or of a thought that is open
+	Summary   []part `json:"summary"` // of a thought
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+
+	said strings.Builder // the deltas, until the item comes whole
+}
+
+type part struct {
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
+}
+
+type usage struct {
+	Input   int `json:"input_tokens"`
+	Details struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"input_tokens_details"`
+	Output int `json:"output_tokens"`
+}
+
+// assembler puts a reply together from its items. An item comes whole when it is done, and the last event holds them all once
+// more; servers leave out the one or the other, so what is most whole counts.
+type assembler struct {
+	items []*item // by their index in the output; nil for one that has not begun
+	end   response
+}
+
+var _ endpoint.Assembler = (*assembler)(nil)
+
+var (
+	errNoResponse = errors.New("it is no response")
+	errNoEvent    = errors.New("it is no event")
+)
+
+// mostItems bounds what an index may make room for.
+const mostItems = 1 << 12
+
+// Whole takes in a reply that came as one object.
+func (a *assembler) Whole(body []byte) error { return a.finish(body) }
+
+// Event takes in an event by the type that stands in its data; its name is the same. The API adds types over time.
+func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
+	var e event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return false, err
+	}
+	if e.Index < 0 || e.Index >= mostItems {
+		return false, errNoEvent
+	}
+	switch e.Type {
+	case "", "error":
+		return false, errNoEvent
+	case "response.output_item.added", "response.output_item.done":
+		a.place(e.Index, e.Item)
+	case "response.output_text.delta", "response.refusal.delta", "response.function_call_arguments.delta",
+		"response.reasoning_text.delta", "response.reasoning_summary_text.delta":
+		return false, a.grow(&e)
+	case "response.completed", "response.incomplete", "response.failed":
+		return true, a.finish(e.Response)
+	}
+	return false, nil
+}
+
+// place puts an item where it belongs, in place of what is known of it.
+func (a *assembler) place(index int, it *item) {
+	for len(a.items) <= index {
+		a.items = append(a.items, nil)
+	}
+	if it != nil {
+		a.items[index] = it
+	}
+}
+
+// grow adds a delta to its item.
+func (a *assembler) grow(e *event) error {
+	var delta string
+	if err := json.Unmarshal(e.Delta, &delta); err != nil {
+		return err
+	}
+	if e.Index < len(a.items) && a.items[e.Index] != nil {
+		a.items[e.Index].said.WriteString(delta)
+	}
+	return nil
+}
+
+// finish takes in the whole reply, or what the server says of why there is none.
+func (a *assembler) finish(body []byte) error {
+	if err := json.Unmarshal(body, &a.end); err != nil {
+		return err
+	}
+	switch {
+	case a.end.Status == "failed", model.CarriesError(body):
+		return endpoint.Complaint(body)
+	case a.end.Status == "":
+		return errNoResponse
+	}
+	if len(a.end.Output) > 0 {
+		a.items = a.end.Output
+	}
+	return nil
+}
+
+// Reply returns the whole, or a fault where the end is missing: what was cut off is never half a reply.
+func (a *assembler) Reply() (*model.Reply, error) {
+	if a.end.Status != "completed" && a.end.Status != "incomplete" {
+		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
+	}
+	var text, reasoning strings.Builder
+	r := &model.Reply{Finish: "stop", Model: a.end.Model, Usage: a.end.Usage.total()}
+	for _, it := range a.items {
+		switch {
+		case it == nil:
+		case it.Type == itemMessage:
+			text.WriteString(it.words())
+		case it.Type == itemReasoning:
+			reasoning.WriteString(it.words())
+		case it.Type == itemCall:
+			r.Finish = "tool_calls"
+			r.Calls = append(r.Calls, annotator.ToolCall{ID: it.CallID, Name: it.Name, Arguments: cmp.Or(it.Arguments, it.said.String())})
+		}
+	}
+	r.Text, r.Reasoning = text.String(), reasoning.String()
+	if a.refused() {
+		r.Finish = "content_filter"
+	}
+	if a.end.Status == "incomplete" {
+		r.Finish = cutShort(a.end.Incomplete.Reason)
+	}
+	return r, nil
+}
+
+// words returns what a message or a thought says: a thought that is shown in full is not read in its summary, too.
+func (it *item) words() string {
+	var words []string
+	parts := it.Content
+	if len(parts) == 0 {
+		parts = it.Summary
+	}
+	for _, p := range parts {
+		words = append(words, p.Text+p.Refusal)
+	}
+	separator := ""
+	if it.Type == itemReasoning {
+		separator = "\n\n"
+	}
+	return cmp.Or(strings.Join(words, separator), it.said.String())
+}
+
+// refused reports whether a part of the reply is a refusal, which the API keeps apart from what the model has to say.
+func (a *assembler) refused() bool {
+	for _, it := range a.items {
+		for i := 0; it != nil && i < len(it.Content); i++ {
+			if it.Content[i].Refusal != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cutShort gives a reason the name that it has among chat completions. One that is not known stays as it is.
+func cutShort(reason string) string {
+	if reason == "max_output_tokens" {
+		return "length"
+	}
+	return cmp.Or(reason, "incomplete")
+}
+
+// total is the usage as every wire tells it. An account that makes no sense is none.
+func (u *usage) total() annotator.Usage {
+	if u == nil || u.Input <= 0 || u.Output < 0 {
+		return annotator.Usage{}
+	}
+	return annotator.Usage{Prompt: u.Input, Cached: min(max(u.Details.Cached, 0), u.Input), Completion: u.Output, Exact: true}
+}

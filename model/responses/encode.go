@@ -1,0 +1,87 @@
+package responses
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"annotator"
+	"annotator/model/endpoint"
+)
+
+// The kinds of items that a conversation is made of.
+const (
+	itemMessage   = "message"
+	itemCall      = "function_call"
+	itemResult    = "function_call_output"
+	itemReasoning = "reasoning"
+)
+
+// message is what somebody says.
+type message struct {
+	Type    string         `json:"type"`
+	Role    annotator.Role `json:"role"`
+	Content string         `json:"content"`
+}
+
+// call is a call of a tool. It is sent without the id of its item, under which the API would look for the reasoning that it
+// followed from.
+type call struct {
+	Type      string `json:"type"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type result struct {
+	Type   string `json:"type"`
+	CallID string `json:"call_id"`
+	Output string `json:"output"`
+}
+
+// tool is a declared tool. Strict is said, since the API's default would have it refuse schemas with optional parameters.
+type tool struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict"`
+}
+
+func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+	wire := make([]tool, len(tools))
+	for i, t := range tools {
+		wire[i] = tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Schema}
+	}
+	return endpoint.Marshal(wire)
+}
+
+func encodeMessages(group []annotator.Message) ([]byte, error) {
+	var items []any
+	for i := range group {
+		items = append(items, itemsOf(&group[i])...)
+	}
+	parts := make([][]byte, len(items))
+	for i, item := range items {
+		part, err := endpoint.Marshal(item)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = part
+	}
+	return bytes.Join(parts, []byte(",")), nil
+}
+
+// itemsOf takes a message apart: calls are items of their own.
+func itemsOf(m *annotator.Message) (items []any) {
+	if m.Role == annotator.RoleTool {
+		return []any{result{itemResult, m.ToolCallID, m.Content}}
+	}
+	if m.Content != "" || len(m.ToolCalls) == 0 {
+		items = append(items, message{itemMessage, m.Role, m.Content})
+	}
+	for i := range m.ToolCalls {
+		c := &m.ToolCalls[i]
+		items = append(items, call{itemCall, c.ID, endpoint.ToolName(c.Name), endpoint.ToolArguments(c.Arguments)})
+	}
+	return items
+}

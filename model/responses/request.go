@@ -1,0 +1,89 @@
+package responses
+
+import (
+	"annotator/model"
+	"annotator/model/endpoint"
+)
+
+// head is what stands before the conversation.
+type head struct {
+	Model        string `json:"model"`
+	Instructions string `json:"instructions,omitempty"`
+}
+
+// settings are what stands behind the tools, in this order.
+type settings struct {
+	ToolChoice      any      `json:"tool_choice,omitempty"` // a word, named or subset
+	MaxOutputTokens int      `json:"max_output_tokens,omitempty"`
+	Temperature     *float64 `json:"temperature,omitempty"`
+	Stream          bool     `json:"stream"`
+	Store           bool     `json:"store"`
+}
+
+// named is a tool by its name, as a choice or as part of one.
+type named struct {
+	Type string `json:"type"`
+	Name string `json:"name"`
+}
+
+type subset struct {
+	Type  string  `json:"type"`
+	Mode  string  `json:"mode"`
+	Tools []named `json:"tools"`
+}
+
+// encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
+func encodeRequest(r *model.Request, q *endpoint.Quirks) (endpoint.Segments, error) {
+	front, err := endpoint.Marshal(head{r.Model, r.System})
+	if err != nil {
+		return nil, err
+	}
+	tail, err := endpoint.Marshal(chooseSettings(r, q))
+	if err != nil {
+		return nil, err
+	}
+	front = append(front[:len(front)-1], `,"input":[`...)
+	tail[0] = ',' // it goes on in the object that the head opened
+	if len(r.Tools) == 0 {
+		return endpoint.Segments{front, r.History, []byte(`]`), tail}, nil
+	}
+	return endpoint.Segments{front, r.History, []byte(`],"tools":`), r.Tools, tail}, nil
+}
+
+// leastOutput is the smallest limit on a reply that the API takes, in tokens.
+const leastOutput = 16
+
+func chooseSettings(r *model.Request, q *endpoint.Quirks) settings {
+	s := settings{Temperature: &r.Temperature, Stream: r.Stream}
+	if r.MaxTokens > 0 {
+		s.MaxOutputTokens = max(r.MaxTokens, leastOutput)
+	}
+	if q.Has(noTemperature) {
+		s.Temperature = nil
+	}
+	if len(r.Tools) > 0 && !q.Has(noChoice) {
+		s.ToolChoice = toolChoice(&r.Choice, q.Has(noSubset))
+	}
+	return s
+}
+
+// toolChoice says all that a choice can be, but for servers without subsets.
+func toolChoice(c *model.Choice, whole bool) any {
+	mode := "auto"
+	switch c.Mode {
+	case model.ChoiceNone:
+		return "none"
+	case model.ChoiceRequired:
+		if mode = "required"; len(c.Allowed) == 1 {
+			return named{"function", c.Allowed[0]}
+		}
+	}
+	if c.Allowed == nil || whole {
+		return mode
+	}
+	s := subset{Type: "allowed_tools", Mode: mode, Tools: []named{}}
+	for _, name := range c.Allowed {
+		s.Tools = append(s.Tools, named{"function", name})
+	}
+	return s
+}

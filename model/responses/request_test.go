@@ -1,0 +1,124 @@
+package responses_test
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"annotator"
+	"annotator/model"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// conversation holds every kind of message, and what no server would take as it is.
+var conversation = [][]annotator.Message{
+	{{Role: annotator.RoleUser, Content: "<scene number=\"1\">灯籠 & \"x\"</scene>"}},
+	{{Role: annotator.RoleAssistant, Content: "I look.", Reasoning: "It stays here.", ToolCalls: []annotator.ToolCall{
+		call("abcdefgh1", "search", `{"q" : "<Mik>", "id": 9007199254740993}`), call("abcdefgh2", "list", ""),
+	}}},
+	{
+		{Role: annotator.RoleTool, ToolCallID: "abcdefgh1", Tool: "search", Content: `{"ok":true}`},
+		{Role: annotator.RoleTool, ToolCallID: "abcdefgh2", Tool: "list"},
+	},
+	{{Role: annotator.RoleAssistant, Content: "Done."}},
+	{{Role: annotator.RoleUser, Content: "Next."}},
+	{{Role: annotator.RoleAssistant, ToolCalls: []annotator.ToolCall{call("abcdefgh3", "functions.x:0", `{"q":`)}}},
+	{{Role: annotator.RoleTool, ToolCallID: "abcdefgh3", Tool: "functions.x:0", Content: "no such tool"}},
+	{{Role: annotator.RoleAssistant}},
+	{{Role: annotator.RoleUser}},
+}
+
+var definitions = []annotator.ToolDefinition{
+	{Name: "search", Description: "Finds <entries> & more.", Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`)},
+	{Name: "list", Description: "Lists all.", Schema: []byte(`{"type":"object","properties":{}}`)},
+}
+
+// body renders a request as it is sent.
+func body(t *testing.T, groups [][]annotator.Message, tools []annotator.ToolDefinition, r *model.Request, lessons ...string) []byte {
+	t.Helper()
+	var sent []byte
+	c := newClient(t, tripper(func(request *http.Request) (*http.Response, error) {
+		if request.URL.String() != "http://model.test/v1/responses" {
+			t.Errorf("sent to %s", request.URL)
+		}
+		sent, _ = io.ReadAll(request.Body)
+		return respond("application/json", bytes.NewReader([]byte(`{"status":"completed"}`)))(request)
+	}))
+	for _, lesson := range lessons {
+		if c.Adapt(model.Classify(400, http.Header{}, []byte(lesson))) == "" {
+			t.Errorf("it teaches nothing: %s", lesson)
+		}
+	}
+	var encoded [][]byte
+	for _, group := range groups {
+		part, err := c.Encode(group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded = append(encoded, part)
+	}
+	r.Model, r.History = "gpt-5", bytes.Join(encoded, []byte(","))
+	var err error
+	if r.Tools, err = c.EncodeTools(tools); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Complete(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	return sent
+}
+
+// TestRequestsAreAsTheyWere: what is sent is what it was when somebody last looked at it.
+func TestRequestsAreAsTheyWere(t *testing.T) {
+	t.Parallel()
+	both := []string{"search", "list"}
+	const (
+		noTemperature = `{"error":{"message":"Unsupported parameter: 'temperature' is not supported with this model.","type":"invalid_request_error","param":"temperature","code":null}}`
+		noSubset      = `{"error":{"message":"Invalid tool_choice type: 'object'. Supported string values: none, auto, required"}}`
+		noChoice      = `{"error":{"message":"this model does not support tool_choice"}}`
+	)
+	tests := []struct {
+		name    string
+		request model.Request
+		tools   []annotator.ToolDefinition
+		lessons []string
+	}{
+		{"conversation", model.Request{System: "Keep a \"codex\".\n", MaxTokens: 900, Temperature: 0.4, Seed: 3, Stream: true}, definitions, nil},
+		{"bare", model.Request{MaxTokens: 1}, nil, nil},
+		{"none", model.Request{Choice: model.Choice{Mode: model.ChoiceNone}}, definitions, nil},
+		{"required", model.Request{Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: both[:1]}}, definitions, nil},
+		{"allowed", model.Request{Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: both}}, definitions, nil},
+		{"adapted", model.Request{Choice: model.Choice{Allowed: both[:1]}, Temperature: 0.4}, definitions, []string{noTemperature, noSubset}},
+		{"unchosen", model.Request{Choice: model.Choice{Mode: model.ChoiceRequired}}, definitions, []string{noChoice}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			groups := conversation
+			if test.name != "conversation" {
+				groups = conversation[:1]
+			}
+			got := append(body(t, groups, test.tools, &test.request, test.lessons...), '\n')
+			path := filepath.Join("testdata", test.name+".json")
+			if *update {
+				if err := os.WriteFile(path, got, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("%s (go test -update writes it anew): %s", path, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,46 @@
+package model
+
+// A model is stuck when it writes one unit over and over: so often, and over so many bytes. No prose, verse, dialogue or table
+// comes near, and rulers of dashes stay below the length.
+const (
+	stuckTimes = 16
+	stuckBytes = 1024
+)
+
+// gram is how many bytes have to recur before they may be the beginning of a repetition.
+const gram = 8
+
+// stuck looks for a repetition and returns its unit, and how often it had recurred when it was found; 0 where there is none. It
+// goes through the text once: the last place at which the same gram stood suggests the unit's length, and that holds as
+// long as each byte equals the one a unit before.
+func stuck(text string) (unit string, times int) {
+	if len(text) < stuckBytes {
+		return "", 0
+	}
+	var seen [1 << 12]int32 // by a gram's hash: where it ended last, plus one
+	length, run := 0, 0
+	for i := gram - 1; i < len(text); i++ {
+		slot := &seen[hashGram(text[i-gram+1:i+1])]
+		if length > 0 && text[i] == text[i-length] {
+			run++
+		} else if length, run = 0, 0; *slot > 0 {
+			if before := int(*slot) - 1; text[before-gram+1:before+1] == text[i-gram+1:i+1] {
+				length, run = i-before, gram
+			}
+		}
+		*slot = int32(i + 1)
+		if run >= stuckBytes && run >= stuckTimes*length {
+			return text[i-length+1 : i+1], run / length
+		}
+	}
+	return "", 0
+}
+
+// hashGram is FNV-1a, folded to the length of the table.
+func hashGram(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return (h ^ h>>12 ^ h>>24) & (1<<12 - 1)
+}

@@ -1,0 +1,179 @@
+package policy
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"annotator"
+
+	"gopkg.in/yaml.v3"
+)
+
+//go:embed policy.yaml
+var text string
+
+// Text returns the file that the default policy is read from.
+func Text() string { return text }
+
+// Default returns the policy that is in force where no other is named.
+func Default() *Policy {
+	p, err := Parse("policy.yaml", []byte(text), nil)
+	if err != nil {
+		panic(err) // embedded above
+	}
+	return p
+}
+
+// MaxBytes is how long a file may be.
+const MaxBytes = 64 << 10
+
+// Parse reads a policy. Tools are the names of those that there are; nil leaves them unchecked. The path is for errors, which
+// are annotator.Misused and name the line.
+func Parse(path string, text []byte, tools []string) (*Policy, error) {
+	r := reader{path: path, tools: tools, policy: &Policy{modes: map[Mode]map[string][]string{}}}
+	if len(text) > MaxBytes {
+		return nil, annotator.Errorf(annotator.Misused, "%s has %d bytes; a policy may have %d", path, len(text), MaxBytes)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, annotator.Errorf(annotator.Misused, "%s: %w", path, err)
+	}
+	if len(document.Content) == 0 {
+		return nil, annotator.Errorf(annotator.Misused, "%s is empty", path).WithAdvice("`annotator tools --policy` prints a policy to begin with")
+	}
+	if err := r.read(document.Content[0]); err != nil {
+		return nil, err
+	}
+	return r.policy, nil
+}
+
+// reader reads the nodes of a file into a policy.
+type reader struct {
+	path   string
+	tools  []string
+	policy *Policy
+}
+
+func (r *reader) wrong(at *yaml.Node, format string, args ...any) *annotator.Error {
+	return annotator.Errorf(annotator.Misused, "%s:%d: %s", r.path, at.Line, fmt.Sprintf(format, args...))
+}
+
+func (r *reader) read(top *yaml.Node) error {
+	var intents, modes *yaml.Node
+	err := r.pairs(top, "a policy", func(key, value *yaml.Node) error {
+		switch key.Value {
+		case "intents":
+			intents = value
+		case "modes":
+			modes = value
+		default:
+			return r.wrong(key, "there is no key %.100q", key.Value).WithAdvice("a policy has intents and modes")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if intents == nil || modes == nil {
+		return r.wrong(top, "a policy has intents and modes; one of them is missing")
+	}
+	if err := r.pairs(intents, "intents", r.intent); err != nil {
+		return err
+	}
+	if err := r.pairs(modes, "modes", r.mode); err != nil {
+		return err
+	}
+	if len(r.policy.modes[Annotate]) == 0 {
+		return r.wrong(modes, "the mode annotate has no intent, so nothing could ever be written")
+	}
+	return nil
+}
+
+// pairs reads the keys of a mapping, each of which may stand there once.
+func (r *reader) pairs(node *yaml.Node, what string, read func(key, value *yaml.Node) error) error {
+	if node.Kind != yaml.MappingNode {
+		return r.wrong(node, "%s is no list of keys and values", what)
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		if key.Kind != yaml.ScalarNode || key.Value == "" {
+			return r.wrong(key, "a key is no name")
+		}
+		if seen[key.Value] {
+			return r.wrong(key, "%.100q is there twice", key.Value)
+		}
+		seen[key.Value] = true
+		if err := read(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxMeaning is how long the meaning of an intent may be, in bytes: every prompt holds it.
+const maxMeaning = 200
+
+func (r *reader) intent(key, value *yaml.Node) error {
+	meaning := strings.Join(strings.Fields(value.Value), " ")
+	switch {
+	case strings.ContainsFunc(key.Value, func(c rune) bool { return (c < 'A' || c > 'Z') && c != '_' }):
+		return r.wrong(key, "the intent %.100q is not written in capitals", key.Value)
+	case value.Kind != yaml.ScalarNode || meaning == "" || value.Tag == "!!null":
+		return r.wrong(key, "the intent %s has no meaning", key.Value).WithAdvice("say in a few words what the model does under it")
+	case len(meaning) > maxMeaning:
+		return r.wrong(value, "the meaning of %s has %d bytes; it may have %d", key.Value, len(meaning), maxMeaning)
+	}
+	r.policy.intents = append(r.policy.intents, Intent{key.Value, meaning})
+	return nil
+}
+
+func (r *reader) mode(key, value *yaml.Node) error {
+	mode := Mode(key.Value)
+	if !slices.Contains(Modes(), mode) {
+		return r.wrong(key, "there is no mode %.100q", key.Value).WithAdvice("the modes are %s", list(Modes()))
+	}
+	r.policy.modes[mode] = map[string][]string{}
+	return r.pairs(value, "the mode "+key.Value, func(intent, tools *yaml.Node) error {
+		if mode != Annotate {
+			return r.wrong(intent, "the mode %s runs no tools, so it takes no intents", mode)
+		}
+		return r.row(mode, intent, tools)
+	})
+}
+
+// row reads the tools that an intent permits in a mode.
+func (r *reader) row(mode Mode, intent, tools *yaml.Node) error {
+	if !slices.ContainsFunc(r.policy.intents, func(i Intent) bool { return i.Name == intent.Value }) {
+		return r.wrong(intent, "the intent %.100q is not among the intents", intent.Value)
+	}
+	if tools.Kind != yaml.SequenceNode {
+		return r.wrong(tools, "%s takes a list of tools", intent.Value)
+	}
+	permitted := []string{}
+	for _, tool := range tools.Content {
+		switch {
+		case tool.Kind != yaml.ScalarNode:
+			return r.wrong(tool, "a tool is no name")
+		case tool.Value == Select:
+			return r.wrong(tool, "%s needs no permission", Select)
+		case r.tools != nil && !slices.Contains(r.tools, tool.Value):
+			return r.wrong(tool, "there is no tool %.100q", tool.Value).WithAdvice("the tools are %s", list(r.tools))
+		case slices.Contains(permitted, tool.Value):
+			return r.wrong(tool, "%s is there twice", tool.Value)
+		}
+		permitted = append(permitted, tool.Value)
+	}
+	r.policy.modes[mode][intent.Value] = permitted
+	return nil
+}
+
+func list[S ~string](names []S) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = string(name)
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,110 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"annotator"
+	"annotator/model"
+	"annotator/storage"
+)
+
+// ready returns when a request can be sent again: after the delay and, where the server was not well, once it has answered a
+// probe. A health check is not believed: servers pass it while requests hang. Meanwhile the long prompt is not sent, and
+// the scene is charged nothing. The call is the one that failed.
+func (c *Caller) ready(ctx context.Context, call *storage.Call, t *trial) error {
+	delay := t.ruling.Delay
+	for {
+		if err := c.pause(ctx, delay, t.reason); err != nil || !t.ruling.Probe {
+			return err
+		}
+		fault, err := c.probe(ctx, call)
+		if err != nil {
+			return err
+		}
+		if fault == nil {
+			t.alive = true
+			return nil
+		}
+		ruling := c.Policy.Next(model.Tried{Attempt: 1, Waited: t.waited}, probed(fault), c.Random)
+		if ruling.Decision == model.Halt {
+			return c.halt(ctx, fault)
+		}
+		delay, t.reason = ruling.Delay, fault.Error()
+		t.waited += delay + fault.Duration
+	}
+}
+
+// probed is a probe's fault as the policy is to see it: whatever passes is waited for, within the patience for the whole request.
+func probed(fault *model.Fault) *model.Fault {
+	f := *fault
+	if f.Kind == annotator.Transient {
+		f.Kind = annotator.Gone
+	}
+	return &f
+}
+
+// probePatience is how long a server may take for one token.
+const probePatience = 2 * time.Minute
+
+// probe has the server make one token, and returns the fault for which it could not. A refusal is an answer, too: there is
+// somebody.
+func (c *Caller) probe(ctx context.Context, failed *storage.Call) (*model.Fault, error) {
+	history, err := c.Wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: "Say yes."}})
+	if err != nil {
+		return nil, err
+	}
+	short, cancel := context.WithTimeout(ctx, probePatience)
+	defer cancel()
+	call := &storage.Call{Turn: failed.Turn, Scene: failed.Scene, Purpose: storage.PurposeProbe, Attempt: 1, Estimate: probeTokens}
+	reply, fault, err := c.complete(short, call, &model.Request{Model: c.Model, History: history, MaxTokens: 1})
+	switch {
+	case err != nil:
+		return nil, err
+	case reply != nil:
+		return nil, c.answered(ctx, call)
+	}
+	call.Decision = "the request waits"
+	switch fault.Kind {
+	case annotator.Malformed, annotator.Refused, annotator.Shrink:
+		call.Decision = "the server is there"
+	}
+	if err := c.fail(ctx, call, fault); err != nil {
+		return nil, err
+	}
+	if call.Decision != "the request waits" {
+		return nil, nil
+	}
+	return fault, nil
+}
+
+// probeTokens is about what a probe's prompt has.
+const probeTokens = 10
+
+// answered ends a probe that was answered.
+func (c *Caller) answered(ctx context.Context, call *storage.Call) error {
+	call.Outcome = "ok"
+	if err := c.Ledger.FailCall(ctx, call); err != nil {
+		return err
+	}
+	c.ended(call)
+	return nil
+}
+
+// pause waits. A stop does not sit it out.
+func (c *Caller) pause(ctx context.Context, delay time.Duration, reason string) error {
+	if delay <= 0 {
+		return context.Cause(ctx)
+	}
+	c.Publish(annotator.Notice{Kind: annotator.NoticeWait, Duration: delay, Reason: reason})
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-c.Hurry:
+		return annotator.Errorf(annotator.Interrupted, "stopped while waiting for the endpoint (%s)", reason)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,401 @@
+package runner_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/model/scripted"
+	"annotator/policy"
+	"annotator/storage"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// declaring has a script declare its intents as it is told to: before each call that the intent in force does not permit, and in
+// a reply of its own before it writes a block of updates.
+func declaring(script scripted.Script) scripted.Script {
+	return func(r scripted.Request) scripted.Reply {
+		reply, intent := script(r), intentOf(r)
+		switch {
+		case !mayDeclare(r):
+		case strings.Contains(reply.Text, `"status":"new"`) && intent != "PROPOSE":
+			return calls(declares("PROPOSE"))
+		default:
+			reply.ToolCalls = declared(intent, reply.ToolCalls)
+		}
+		return reply
+	}
+}
+
+func mayDeclare(r scripted.Request) bool {
+	return r.MayCall() && slices.ContainsFunc(r.Tools, func(t annotator.ToolDefinition) bool { return t.Name == policy.Select })
+}
+
+// intentOf returns the intent in force where a request ends.
+func intentOf(r scripted.Request) string {
+	for _, m := range slices.Backward(r.Messages) {
+		var said policy.Answer
+		switch {
+		case m.Role == annotator.RoleUser:
+			return ""
+		case m.Role == annotator.RoleTool && json.Unmarshal([]byte(m.Content), &said) == nil && said.OK && said.Intent != "":
+			return said.Intent
+		}
+	}
+	return ""
+}
+
+func declared(intent string, calls []annotator.ToolCall) []annotator.ToolCall {
+	p := policy.Default()
+	var all []annotator.ToolCall
+	for _, call := range calls {
+		for _, other := range p.Intents(policy.Annotate) {
+			now, then := p.Decide(policy.Annotate, intent, call.Name), p.Decide(policy.Annotate, other.Name, call.Name)
+			if !now.Permitted() && then.Permitted() {
+				all = append(all, declares(other.Name))
+				intent = other.Name
+			}
+		}
+		all = append(all, call)
+	}
+	return all
+}
+
+func declares(intent string) annotator.ToolCall {
+	return annotator.ToolCall{Name: policy.Select, Arguments: fmt.Sprintf(`{"intent":%q,"justification":"the scene calls for it"}`, intent)}
+}
+
+// saying is a model that has one reply for each request of a scene, whatever it is asked, and then nothing more to say.
+func saying(replies ...scripted.Reply) scripted.Script {
+	return func(r scripted.Request) scripted.Reply {
+		said := 0
+		for _, m := range slices.Backward(r.Messages) {
+			if strings.HasPrefix(m.Content, "<scene ") {
+				break
+			}
+			if m.Role == annotator.RoleAssistant {
+				said++
+			}
+		}
+		if said < len(replies) && r.MayCall() {
+			return replies[said]
+		}
+		return scripted.Reply{Text: "That is all."}
+	}
+}
+
+func calls(all ...annotator.ToolCall) scripted.Reply { return scripted.Reply{ToolCalls: all} }
+
+func creates(term string) annotator.ToolCall {
+	return annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(`{"term":%q,"definition":"It is told of. It is there.","tags":["object"]}`, term)}
+}
+
+func updates(entry int, fields string) annotator.ToolCall {
+	return annotator.ToolCall{Name: "glossary_update", Arguments: fmt.Sprintf(`{"entry_id":%d,%s}`, entry, fields)}
+}
+
+func deletes(entry int) annotator.ToolCall {
+	return annotator.ToolCall{Name: "glossary_delete", Arguments: fmt.Sprintf(`{"entry_id":%d,"reason":"it is nothing"}`, entry)}
+}
+
+// governed is a stage at one level, with scenes that say so much.
+func governed(t *testing.T, level policy.Level, script scripted.Script, scenes ...string) *stage {
+	t.Helper()
+	s := newTale(t, [][]string{scenes}, 32_768, scripted.Options{Script: script, Keep: true})
+	s.config.Governance, s.config.Curator.Off = level, true
+	return s
+}
+
+// audited returns what was decided of each call, a line each, and demands that the laws hold.
+func (s *stage) audited(name string) []string {
+	s.t.Helper()
+	s.lawful(name)
+	var lines []string
+	for call, err := range s.open(name).Audit(context.Background()) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		line := fmt.Sprintf("%d %s", call.Scene, call.Tool)
+		if d := call.Decision; d != nil {
+			line += strings.TrimRight(fmt.Sprintf(" [%s] %s %s", d.Intent, d.Verdict, d.Rule), " ")
+		}
+		lines = append(lines, strings.TrimSpace(line+" "+call.Error))
+	}
+	return lines
+}
+
+func (s *stage) wantAudit(name string, want ...string) {
+	s.t.Helper()
+	if diff := cmp.Diff(want, s.audited(name)); diff != "" {
+		s.t.Errorf("audit of %s (-want +got):\n%s", name, diff)
+	}
+}
+
+// TestEnforce denies what the declared intent does not permit, before anything is done, and tells the model what would.
+func TestEnforce(t *testing.T) {
+	t.Parallel()
+	s := governed(t, policy.Enforce, saying(
+		calls(creates("Lamp"), annotator.ToolCall{Name: "drop_table", Arguments: `{}`}),
+		calls(declares("PROPOSE"), creates("Lamp"), updates(1, `"tags":["x"]`), annotator.ToolCall{Name: policy.Select, Arguments: `{"intent":"ADMIN","justification":"I may"}`},
+			declares("REVISE"), updates(1, `"tags":["x"]`)),
+		calls(declares("NONE"), creates("Door")),
+	), "The lamp burned.", "The lamp went out.")
+	s.config.Limit = 1
+	if err := s.run("enforce"); err != nil {
+		t.Fatal(err)
+	}
+	s.wantAudit("enforce",
+		"1 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED",
+		"1 drop_table [] deny UNKNOWN_TOOL UNKNOWN_TOOL",
+		"1 select_active_intent [] allow",
+		"1 glossary_create [PROPOSE] allow",
+		"1 glossary_update [PROPOSE] deny NOT_PERMITTED NOT_PERMITTED",
+		"1 select_active_intent [PROPOSE] allow INVALID_ARGUMENTS",
+		"1 select_active_intent [PROPOSE] allow",
+		"1 glossary_update [REVISE] allow",
+		"1 select_active_intent [REVISE] allow",
+		"1 glossary_create [NONE] deny NOT_PERMITTED NOT_PERMITTED",
+	)
+	requests := s.server.Requests()
+	if choice := requests[1].ToolChoice; !strings.Contains(choice, policy.Select) {
+		t.Errorf("after a call without an intent, tool_choice is %s", choice)
+	}
+	if choice := requests[2].ToolChoice; choice != `"auto"` {
+		t.Errorf("after the intent was declared, tool_choice is %s", choice)
+	}
+	if system := requests[0].Messages[0].Content; !strings.Contains(system, policy.Select) {
+		t.Error("the system prompt does not tell of intents")
+	}
+	denial := requests[1].Messages[len(requests[1].Messages)-2].Content
+	if !strings.Contains(denial, "INTENT_REQUIRED") || !strings.Contains(denial, "needs PROPOSE") {
+		t.Errorf("the model is told %s", denial)
+	}
+	unknown := requests[1].Messages[len(requests[1].Messages)-1].Content
+	if !strings.Contains(unknown, `"tools":["select_active_intent"`) {
+		t.Errorf("the model is told %s", unknown)
+	}
+}
+
+// TestIntentEndsWithItsRequest: the next scene begins without one, and so does what follows a correction.
+func TestIntentEndsWithItsRequest(t *testing.T) {
+	t.Parallel()
+	const block = `<codex_updates>[{"term":"Bell","definition":"It rings.","status":"new"}]</codex_updates>`
+	s := governed(t, policy.Enforce, func(r scripted.Request) scripted.Reply {
+		if scene := last(r, "<scene "); strings.Contains(scene, "The lamp went out.") {
+			return saying(calls(creates("Door")))(r)
+		}
+		return saying(
+			calls(declares("PROPOSE"), creates("Lamp")),
+			scripted.Reply{Text: "<codex_updates>[{]</codex_updates>"},
+			scripted.Reply{Text: block},
+		)(r)
+	}, "The lamp burned.", "The lamp went out.")
+	if err := s.run("ends"); err != nil {
+		t.Fatal(err)
+	}
+	s.wantAudit("ends",
+		"1 select_active_intent [] allow",
+		"1 glossary_create [PROPOSE] allow",
+		"1 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED", // out of the text
+		"2 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED",
+	)
+	note := s.server.Requests()[2].Messages
+	if said := note[len(note)-1].Content; !strings.HasSuffix(said, "Declare your intent with select_active_intent again before you change anything.") {
+		t.Errorf("the correction says %q", said)
+	}
+}
+
+// last returns the newest message that begins so.
+func last(r scripted.Request, prefix string) string {
+	for _, m := range slices.Backward(r.Messages) {
+		if strings.HasPrefix(m.Content, prefix) {
+			return m.Content
+		}
+	}
+	return ""
+}
+
+// TestUpdatesInText pass the gate that calls pass.
+func TestUpdatesInText(t *testing.T) {
+	t.Parallel()
+	script := saying(
+		calls(declares("PROPOSE")),
+		scripted.Reply{Text: `<codex_updates>[{"term":"Bell","definition":"It rings.","status":"new"},{"term":"Bell","definition":"It rings. It is old.","status":"update"}]</codex_updates>`},
+	)
+	s := governed(t, policy.Enforce, script, "The bell rang.")
+	if err := s.run("text"); err != nil {
+		t.Fatal(err)
+	}
+	s.wantAudit("text", "1 select_active_intent [] allow", "1 glossary_create [PROPOSE] allow", "1 glossary_update [PROPOSE] deny NOT_PERMITTED NOT_PERMITTED")
+	s = governed(t, policy.Observe, script, "The bell rang.")
+	if err := s.run("text"); err != nil {
+		t.Fatal(err)
+	}
+	s.wantAudit("text", "1 select_active_intent [] allow", "1 glossary_create [PROPOSE] allow", "1 glossary_update [PROPOSE] would_deny NOT_PERMITTED")
+}
+
+// TestObserve runs everything, and writes down what enforcement would have denied. With governance off nothing is asked and
+// nothing written.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	script := saying(calls(creates("Lamp"), creates("Door")), calls(updates(1, `"tags":["x","object"]`)))
+	s := governed(t, policy.Observe, script, "The lamp burned.")
+	if err := s.run("observe"); err != nil {
+		t.Fatal(err)
+	}
+	s.wantAudit("observe", "1 glossary_create [] would_deny INTENT_REQUIRED", "1 glossary_create [] would_deny INTENT_REQUIRED",
+		"1 glossary_update [] would_deny INTENT_REQUIRED")
+	if choice := s.server.Requests()[1].ToolChoice; choice != `"auto"` {
+		t.Errorf("tool_choice is %s", choice)
+	}
+	s = governed(t, policy.Off, script, "The lamp burned.")
+	if err := s.run("off"); err != nil {
+		t.Fatal(err)
+	}
+	s.wantAudit("off", "1 glossary_create", "1 glossary_create", "1 glossary_update")
+	if r := s.server.Requests()[0]; mayDeclare(r) || strings.Contains(r.Messages[0].Content, policy.Select) {
+		t.Error("the model is told of intents")
+	}
+}
+
+// TestFailsClosed runs with a policy that breaks: every call is denied, and the story is read to its end.
+func TestFailsClosed(t *testing.T) {
+	t.Parallel()
+	s := governed(t, policy.Enforce, declaring(saying(calls(creates("Lamp")))), "The lamp burned.")
+	r := s.runner("broken")
+	r.Config.Policy = nil
+	if err := r.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	s.wantAudit("broken", "1 select_active_intent [] deny POLICY_FAILED POLICY_FAILED", "1 glossary_create [] deny POLICY_FAILED POLICY_FAILED")
+}
+
+// TestScenesTakeAwayWhatTheyName: whatever the policy says, a scene adds to what it likes, and takes away only from what it names.
+func TestScenesTakeAwayWhatTheyName(t *testing.T) {
+	t.Parallel()
+	for _, level := range policy.Levels() {
+		script := func(r scripted.Request) scripted.Reply {
+			if !strings.Contains(last(r, "<scene "), "Nobody") {
+				return declaring(saying(calls(creates("Lamp"), creates("Door"), creates("Stair"))))(r)
+			}
+			return declaring(saying(
+				calls(updates(1, `"aliases":["the light"]`), updates(1, `"definition":"It is told of. It is there. It is old."`)), // it adds
+				calls(deletes(1), updates(1, `"definition":"Gone.","narrow":true`), updates(1, `"term":"Dark"`), updates(1, `"tags":[]`)),
+				calls(updates(2, `"definition":"It is shut.","narrow":true`), deletes(2)), // the scene names it
+				calls(creates("Key"), updates(4, `"definition":"It fits.","narrow":true`), deletes(4)),
+			))(r)
+		}
+		s := governed(t, level, script, "The lamp burned at the door on the stair.", "Nobody saw the light. The door was shut.")
+		if err := s.run(string(level)); err != nil {
+			t.Fatal(err)
+		}
+		var refused, done []string
+		for call, err := range s.open(string(level)).Audit(context.Background()) {
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case call.Error == "NOT_MENTIONED" && call.Decision.Verdict == storage.Deny && call.Decision.Rule == call.Error:
+				refused = append(refused, call.Arguments)
+			case call.Scene == 2 && call.Error == "" && call.Tool != policy.Select:
+				done = append(done, call.Arguments)
+			}
+		}
+		if len(refused) != 4 || len(done) != 7 {
+			t.Errorf("%s: refused %q, done %q", level, refused, done)
+		}
+		if n := s.count(string(level), `SELECT count(*) FROM glossary_entry WHERE id = 1 AND status = 'tentative' AND term = 'Lamp'
+			AND definition = 'It is told of. It is there. It is old.'`); n != 1 {
+			t.Errorf("%s: the entry that the scene did not name has changed", level)
+		}
+	}
+}
+
+// TestEditCap bounds what a scene takes away, also where the run was stopped in the middle of it, and each scene begins anew.
+func TestEditCap(t *testing.T) {
+	t.Parallel()
+	const entries = 6
+	script := func(r scripted.Request) scripted.Reply {
+		var all []annotator.ToolCall
+		for n := range entries {
+			if strings.Contains(last(r, "<scene "), "There stood") {
+				all = append(all, creates(fmt.Sprintf("Lamp %d", n+1)))
+			} else {
+				all = append(all, deletes(n+1))
+			}
+		}
+		return saying(calls(all[:1]...), calls(all[1:4]...), calls(all[4:]...))(r)
+	}
+	names := "Lamp 1, Lamp 2, Lamp 3, Lamp 4, Lamp 5, Lamp 6."
+	want := []string{
+		"2 glossary_delete", "2 glossary_delete", "2 glossary_delete [] deny EDIT_CAP EDIT_CAP", "2 glossary_delete [] deny EDIT_CAP EDIT_CAP",
+		"2 glossary_delete [] deny EDIT_CAP EDIT_CAP", "2 glossary_delete [] deny EDIT_CAP EDIT_CAP",
+		"3 glossary_delete RETIRED", "3 glossary_delete RETIRED", "3 glossary_delete", "3 glossary_delete",
+		"3 glossary_delete [] deny EDIT_CAP EDIT_CAP", "3 glossary_delete [] deny EDIT_CAP EDIT_CAP",
+	}
+	for stopped := 0; stopped < 8; stopped++ {
+		s := governed(t, policy.Off, script, "There stood "+names, "Out went "+names, "Out went "+names)
+		s.config.EditCap = 2
+		if stopped > 0 {
+			s.haltAt("cap", stopped, script)
+		}
+		if err := s.run("cap"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, s.audited("cap")[entries:]); diff != "" {
+			t.Errorf("stopped at call %d (-want +got):\n%s", stopped, diff)
+		}
+	}
+}
+
+// haltAt runs until a call is refused, and leaves a server that refuses none.
+func (s *stage) haltAt(name string, call int, script scripted.Script) {
+	s.t.Helper()
+	s.serve(scripted.Options{Strict: true, Script: script, Fault: func(n int, _ scripted.Request) *scripted.Fault {
+		if n < call {
+			return nil
+		}
+		return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
+	}})
+	if err := s.run(name); err != nil && !errors.Is(err, annotator.Halted) {
+		s.t.Fatal(err)
+	}
+	s.serve(scripted.Options{Strict: true, Script: script})
+}
+
+// TestGovernedRunResumes stops runs at each of their calls: what was declared holds as far as the journal tells, and what follows
+// is what would have followed.
+func TestGovernedRunResumes(t *testing.T) {
+	t.Parallel()
+	for _, level := range []policy.Level{policy.Observe, policy.Enforce} {
+		script := declaring(scripted.Annotate)
+		s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{Script: script, Strict: true})
+		s.config.Governance = level
+		if err := s.run("calm"); err != nil {
+			t.Fatal(err)
+		}
+		s.verify("calm")
+		if n := s.count("calm", `SELECT count(*) FROM tool_decision WHERE verdict <> 'allow'`); n > 0 && level == policy.Enforce {
+			t.Errorf("%d calls of a model that does as it is told are not allowed", n)
+		}
+		calm := dump(t, s.db("calm"))
+		last := s.server.Calls()
+		step := 1
+		if testing.Short() {
+			step = 5
+		}
+		for call := 1; call <= last; call += step {
+			name := fmt.Sprintf("%s-%d", level, call)
+			s.haltAt(name, call, script)
+			if err := s.run(name); err != nil {
+				t.Fatal(err)
+			}
+			s.compareBut(name, calm, "run_state ")
+		}
+	}
+}

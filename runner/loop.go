@@ -1,0 +1,61 @@
+package runner
+
+import (
+	"annotator"
+	"annotator/tools"
+)
+
+// Bounds on what a model gets done in circles. What is beyond them is answered with an error, for the model to do better.
+const (
+	mostAlike = 2  // identical calls in a turn that run while nothing changes
+	mostCalls = 32 // of a reply that run
+)
+
+// run is a call that was answered.
+type run struct {
+	reply           int // of the turn: which one made the call
+	tool, arguments string
+	code            string // of the error; empty where the call did what it was asked to
+}
+
+// runs are the calls of a turn that were answered, in order.
+type runs struct {
+	all     []run
+	replies int
+}
+
+func (rs *runs) take(call, result *annotator.Trace) {
+	rs.all = append(rs.all, run{rs.replies, call.Tool, call.Arguments, result.Error})
+}
+
+// circles reports whether a call has run often enough: the same call with nothing done in between that could have another
+// answer come of it. Repeating a change changes nothing.
+func (rs *runs) circles(call *annotator.ToolCall, changes func(tool string) bool) bool {
+	alike := 0
+	for i := len(rs.all) - 1; i >= 0; i-- {
+		switch r := &rs.all[i]; {
+		case r.tool == call.Name && r.arguments == call.Arguments:
+			alike++
+		case r.code == "" && changes(r.tool):
+			return alike >= mostAlike
+		}
+	}
+	return alike >= mostAlike
+}
+
+// circled counts the replies that went on in circles.
+func (rs *runs) circled() int {
+	n, last := 0, -1
+	for i := range rs.all {
+		if r := &rs.all[i]; r.code == tools.Repeated && r.reply != last {
+			n, last = n+1, r.reply
+		}
+	}
+	return n
+}
+
+// changes reports whether a tool can change what another call finds.
+func (r *Runner) changes(name string) bool {
+	tool, ok := r.Tools.Tool(name)
+	return ok && tool.Permission != tools.Reads
+}

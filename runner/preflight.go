@@ -1,0 +1,66 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"annotator"
+	"annotator/model"
+	"annotator/storage"
+)
+
+// preflightTokens is how long the answer may be. Some APIs take no lower limit.
+const preflightTokens = 16
+
+// preflight has the server answer a short conversation that has all that a run sends: the system prompt, the tools, every role, a
+// call and its result. What its template cannot render, or which flag it was started without, shows before the first
+// scene, and the wire learns what it can do about it. A server that is loading is waited for. The answer itself says nothing.
+func (r *Runner) preflight(ctx context.Context) error {
+	if !r.Config.Preflight || r.done == r.total && r.open == 0 {
+		return nil
+	}
+	request, err := r.rehearsal()
+	if err != nil {
+		return err
+	}
+	c := r.caller()
+	call, _, err := c.insist(ctx, storage.Call{
+		Purpose: storage.PurposeProbe, Estimate: r.counter.Count(r.frame.size.Framed(rehearsalTokens)),
+	}, request)
+	if refused := (noAnswer{}); errors.As(err, &refused) {
+		r.word(fmt.Sprintf("the server would not answer a conversation with tools: %s", refused.Error()))
+		return r.learnContext(refused.MaxContext)
+	}
+	if err != nil {
+		return err
+	}
+	return c.answered(ctx, call)
+}
+
+// rehearsalTokens is about what the messages of a rehearsal have.
+const rehearsalTokens = 60
+
+// rehearsal is the request of a preflight.
+func (r *Runner) rehearsal() (*model.Request, error) {
+	call := annotator.ToolCall{ID: callID(0, 0), Name: r.Tools.Names()[0], Arguments: "{}"}
+	groups := []annotator.Message{
+		{Role: annotator.RoleUser, Content: "This is a test of the connection."},
+		{Role: annotator.RoleAssistant, ToolCalls: []annotator.ToolCall{call}},
+		{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name, Content: `{"ok":true}`},
+		{Role: annotator.RoleAssistant, Content: "It works."},
+		{Role: annotator.RoleUser, Content: "Say yes."},
+	}
+	var history []byte
+	for i := range groups {
+		encoded, err := r.Wire.Encode(groups[i : i+1])
+		if err != nil {
+			return nil, err
+		}
+		history = appendMessages(history, encoded)
+	}
+	return &model.Request{
+		Model: r.Config.Model, System: r.frame.system, History: history, Tools: r.frame.tools, MaxTokens: preflightTokens,
+		Temperature: r.Config.Temperature, Stream: r.Config.Stream, SameModel: r.Config.StrictModel,
+	}, nil
+}

@@ -1,0 +1,109 @@
+package storage_test
+
+import (
+	"context"
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/storage"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// decided runs a tool of which something was decided.
+func (s *story) decided(d *storage.Decision, run edit) {
+	s.Helper()
+	row := *s.result()
+	s.calls = s.calls[1:]
+	s.ok(s.db.RunTool(s.ctx, &row, d, func(g *storage.Glossary, row *annotator.Trace) error {
+		if d.Verdict == storage.Deny {
+			row.Content, row.Error = "no", d.Rule
+			return nil
+		}
+		row.Content = "done"
+		return run(s.ctx, g)
+	}, func(row *annotator.Trace, _ error) { row.Content, row.Error = "there is one", "DUPLICATE" }))
+	s.take(row)
+}
+
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(2))
+	s.read(creates("Dawn", "A ship."))
+	s.begin("scene 2")
+	s.reply("Let me see.", "glossary_create", "glossary_delete", "glossary_create", "read_post")
+	allowed := storage.Decision{Mode: "annotate", Intent: "PROPOSE", Verdict: storage.Allow}
+	denied := storage.Decision{Mode: "annotate", Intent: "PROPOSE", Verdict: storage.Deny, Rule: "NOT_PERMITTED", Reason: "it is not permitted"}
+	s.decided(&allowed, creates("Mik", "A sailor."))
+	s.decided(&denied, nil)
+	s.decided(&allowed, creates("dawn", "A horse.")) // which the schema refuses: the decision stands beside the refusal
+	type line struct {
+		Scene     int
+		Status    storage.InteractionStatus
+		Error     string
+		Decision  *storage.Decision
+		Revisions int
+	}
+	var got []line
+	for call, err := range s.db.Audit(s.ctx) {
+		s.ok(err)
+		got = append(got, line{call.Scene, call.Status, call.Error, call.Decision, len(call.Revisions)})
+	}
+	want := []line{
+		{1, storage.Success, "", nil, 4},
+		{2, storage.Success, "", &allowed, 4},
+		{2, storage.Failed, "NOT_PERMITTED", &denied, 0},
+		{2, storage.Failed, "DUPLICATE", &allowed, 0},
+		{2, storage.Pending, "", nil, 0},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	s.clean()
+}
+
+// TestMade counts within the transaction what a turn has done so far.
+func TestMade(t *testing.T) {
+	t.Parallel()
+	s := asked(t)
+	s.ok(s.db.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, row *annotator.Trace) error {
+		s.ok(creates("Mik", "A sailor.")(s.ctx, g))
+		made, err := g.Made(s.ctx, row.Turn)
+		s.ok(err)
+		if len(made) != 4 || made[0].Entry != 2 || made[0].Turn != row.Turn {
+			t.Errorf("made: %+v", made)
+		}
+		return nil
+	}, noFallback))
+}
+
+// TestBranchCutsDecisions goes back to before a call was decided on.
+func TestBranchCutsDecisions(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(2))
+	s.read(creates("Dawn", "A ship."))
+	s.begin("scene 2")
+	s.reply("Let me see.", "glossary_update")
+	s.decided(&storage.Decision{Mode: "annotate", Verdict: storage.WouldDeny, Rule: "INTENT_REQUIRED", Reason: "none"},
+		revises(1, codex.Edit{Definition: new("A ship. She sails.")}))
+	s.reply("Done.")
+	s.record(storage.SceneRecorded)
+	s.checkpoint()
+	branch := s.path + ".branch"
+	s.ok(storage.Branch(context.Background(), s.path, branch, 1))
+	db, err := storage.Open(s.ctx, branch)
+	s.ok(err)
+	defer func() { _ = db.Close() }()
+	for call, err := range db.Audit(s.ctx) {
+		s.ok(err)
+		if call.Scene > 1 || call.Decision != nil {
+			t.Errorf("the branch has %+v", call)
+		}
+	}
+	findings, err := db.Verify(s.ctx, nil)
+	s.ok(err)
+	if !storage.Clean(findings) {
+		t.Errorf("%+v", findings)
+	}
+}

@@ -1,0 +1,106 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// Retry puts quarantined scenes back to be read, those of the given numbers or all, and returns how many there were. What a
+// scene was refused for stays on record, and its turn out of the window. A scene that waits to be read already stays as it is;
+// NotFound tells of one that there is not, Misused of one that was recorded, or whose checkpoint is due.
+func (db *DB) Retry(ctx context.Context, scenes ...int) (int, error) {
+	for _, n := range scenes {
+		if err := db.retryable(ctx, n); err != nil {
+			return 0, err
+		}
+	}
+	list, err := json.Marshal(append([]int{}, scenes...))
+	if err != nil {
+		return 0, err
+	}
+	var put int64
+	err = db.update(ctx, "put quarantined scenes back", func(tx *tx) error {
+		const chosen = `state = 'quarantined' AND n <> (SELECT open_scene FROM run_state)
+			AND (json_array_length(?1) = 0 OR n IN (SELECT value FROM json_each(?1)))`
+		_, err := tx.exec(`INSERT INTO refusal (scene, nth, turn, reason, fault, raw, refused_at, snapshot_id, retried_at)
+			SELECT n, (SELECT count(*) + 1 FROM refusal f WHERE f.scene = n), turn, reason, fault, raw, recorded_at,
+			  (SELECT coalesce(max(id), 0) FROM snapshot), ?2 FROM scene WHERE `+chosen, string(list), tx.now)
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(`UPDATE thread_state SET status = iif(started_at IS NULL, 'pending', 'in_progress'), completed_at = NULL
+			WHERE last_scene IN (SELECT n FROM scene WHERE `+chosen+`)`, string(list))
+		if err != nil {
+			return err
+		}
+		result, err := tx.exec(`UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NULL, recorded_at = NULL
+			WHERE `+chosen, string(list))
+		if err != nil {
+			return err
+		}
+		if put, err = result.RowsAffected(); err != nil {
+			return err
+		}
+		return tx.execOne(`UPDATE run_state SET quarantined = quarantined - ?`, put)
+	})
+	return int(put), err
+}
+
+// retryable tells why a scene cannot be put back.
+func (db *DB) retryable(ctx context.Context, n int) error {
+	scene, err := db.Scene(ctx, n)
+	if annotator.KindOf(err) == annotator.NotFound {
+		return annotator.Errorf(annotator.NotFound, "the story has no scene %d", n).WithAdvice("`annotator status` names the quarantined scenes")
+	}
+	if err != nil {
+		return err
+	}
+	if scene.State == SceneRecorded {
+		return annotator.Errorf(annotator.Misused, "scene %d is recorded, not quarantined", n).WithAdvice("`annotator status` names the quarantined scenes")
+	}
+	run, err := db.Run(ctx)
+	if err == nil && scene.State == SceneQuarantined && run.OpenScene == n {
+		err = annotator.Errorf(annotator.Misused, "the run stopped before the checkpoint of scene %d", n).
+			WithAdvice("`annotator run` makes it; then try again")
+	}
+	return err
+}
+
+// LastRead returns the last scene, in story order, that has been read; NotFound where none has.
+func (db *DB) LastRead(ctx context.Context) (*SceneRow, error) {
+	return db.oneScene(ctx, ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
+}
+
+// FaultyInARow counts how many of the scenes that the model was asked about last, at most limit, were quarantined one after the
+// other for faults of the server.
+func (db *DB) FaultyInARow(ctx context.Context, limit int) (int, error) {
+	scan := func(rows *sql.Rows, fault *string) error { return rows.Scan(fault) }
+	faults, err := collect(ctx, db.read, scan, `SELECT fault FROM scene WHERE turn > 0 AND recorded_at IS NOT NULL ORDER BY turn DESC LIMIT ?`, limit)
+	if err != nil {
+		return 0, sqlite.Wrap(err, "read the newest scenes in %s", db.path)
+	}
+	for n, fault := range faults {
+		if fault == "" {
+			return n, nil
+		}
+	}
+	return len(faults), nil
+}
+
+// Raw returns what the server had sent for a quarantined scene, as it came; NotFound where nothing is kept.
+func (db *DB) Raw(ctx context.Context, n int) ([]byte, error) {
+	found, err := collect(ctx, db.read, func(rows *sql.Rows, raw *[]byte) error { return rows.Scan(raw) },
+		`SELECT raw FROM scene WHERE n = ? AND state = 'quarantined' AND raw IS NOT NULL`, n)
+	if err != nil {
+		return nil, sqlite.Wrap(err, "read scene %d in %s", n, db.path)
+	}
+	if len(found) == 0 {
+		return nil, annotator.Errorf(annotator.NotFound, "nothing is kept of what the server sent for scene %d", n).
+			WithAdvice("`annotator status` names the quarantined scenes")
+	}
+	return found[0], nil
+}

@@ -1,0 +1,54 @@
+package tools_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"annotator"
+	"annotator/tools"
+)
+
+// TestRecord: what is put on record is read back as it was, byte for byte.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	registry, err := tools.New(tools.All()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := registry.Definitions()
+	record, err := tools.Record(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tools.FromRecord(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFromRecord(t *testing.T) {
+	t.Parallel()
+	want := []annotator.ToolDefinition{{Name: "a", Description: "<b>", Schema: []byte(`{"type":"object"}`)}}
+	for _, record := range []string{
+		`[{"name":"a","description":"<b>","parameters":{"type":"object"}}]`,
+		`[{"type":"function","function":{"name":"a","description":"<b>","parameters":{"type":"object"}}}]`,
+	} {
+		got, err := tools.FromRecord(record)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v %s", record, err, diff)
+		}
+	}
+	for _, none := range []string{"", "[]"} {
+		if got, err := tools.FromRecord(none); got != nil || err != nil {
+			t.Errorf("%q: %v, %v", none, got, err)
+		}
+	}
+	if _, err := tools.FromRecord(`{"a`); !errors.Is(err, annotator.Violation) {
+		t.Errorf("a broken record: %v", err)
+	}
+}
