@@ -114,7 +114,9 @@ func (c *Caller) insist(ctx context.Context, call storage.Call, request *model.R
 		case model.GrowReply:
 			request.MaxTokens *= grownReply
 		case model.ShrinkReply:
-			request.MaxTokens = max(request.MaxTokens/2, 1)
+			if request.MaxTokens /= 2; request.MaxTokens == 0 {
+				return nil, nil, noAnswer{fault}
+			}
 		case model.Halt:
 			return nil, nil, c.halt(ctx, fault)
 		default:

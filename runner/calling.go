@@ -150,7 +150,9 @@ func (r *Runner) callFailed(ctx context.Context, fault *model.Fault) (annotator.
 	case model.Retry, model.Wait, model.GrowReply, model.Adapt:
 		return annotator.EventTransient, nil
 	case model.ShrinkReply:
-		d.replyTokens = max(r.replyTokens()/2, 1)
+		if d.replyTokens = r.replyTokens() / 2; d.replyTokens == 0 {
+			return r.condemn(fault)
+		}
 		return annotator.EventTransient, nil
 	case model.Shrink:
 		d.squeeze = true

@@ -96,6 +96,9 @@ func (c *cost) row(off *cost) string {
 // on made-up scenes. With -update the story is long and the table is written down.
 func TestGovernanceCost(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it reads nine stories")
+	}
 	threads, scenes := 2, 7
 	if *update {
 		threads, scenes = 20, 50

@@ -134,9 +134,8 @@ func (a *attack) text(disguise int) string {
 	return text
 }
 
-// hostileScenes gives each order in several disguises.
-func hostileScenes() []string {
-	const each = 6
+// hostileScenes gives each order in so many disguises.
+func hostileScenes(each int) []string {
 	var scenes []string
 	for n, order := range orders {
 		for k := range each {

@@ -227,8 +227,8 @@ func cover(e, other *annotator.Episode) {
 
 // earlier is the smaller of two numbers, of which zero stands for none.
 func earlier[N int | int64](a, b N) N {
-	if a == 0 {
-		return b
+	if a == 0 || b == 0 {
+		return max(a, b)
 	}
 	return min(a, b)
 }

@@ -76,7 +76,9 @@ const (
 )
 
 // delta is an event that adds a piece to a reply.
-func delta(piece string) string { return `data: {"choices":[{"index":0,"delta":{` + piece + `}}]}` + "\n\n" }
+func delta(piece string) string {
+	return `data: {"choices":[{"index":0,"delta":{` + piece + `}}]}` + "\n\n"
+}
 
 // floods are replies of 100 MB in all the ways in which one may come.
 func floods() map[string]http.Handler {
@@ -109,15 +111,16 @@ func floods() map[string]http.Handler {
 
 // swells are replies that the limits just let through, as a whole or to be put together.
 func swells() map[string]http.Handler {
-	const whole, object, all = 3_900 << 10, 15 << 20, 31 << 20
+	const once, object, all = 1, 15 << 20, 31 << 20
 	prose := numbered("It was night over the roofs of the town, and lamp %d burned. ", 900)
+	book := numbered("It was night over the roofs of the town, and lamp %d burned. ", 60_000) // just under what a reply may say
 	return map[string]http.Handler{
-		"large deltas":       flood{200, streamed, "", delta(`"content":"` + prose + `"`), ends, whole},
+		"a large delta":      flood{200, streamed, "", delta(`"content":"` + book + `"`), ends, once},
 		"many large deltas":  flood{200, streamed, "", delta(`"content":"` + prose + `"`), ends, all},
 		"small deltas":       flood{200, streamed, "", delta(`"content":" lamp"`), ends, all},
-		"reasoning":          flood{200, streamed, "", delta(`"reasoning":"` + prose + `"`), ends, whole},
+		"reasoning":          flood{200, streamed, delta(`"content":"Done."`), delta(`"reasoning":"` + book + `"`), ends, once},
 		"calls":              flood{200, streamed, "", delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends, all},
-		"an object of text":  flood{200, oneObject, begins + `"content":"`, prose, `"}}]}`, whole},
+		"an object of text":  flood{200, oneObject, begins + `"content":"`, book, `"}}]}`, once},
 		"a larger object":    flood{200, oneObject, begins + `"content":"`, prose, `"}}]}`, object},
 		"an object of parts": flood{200, oneObject, begins + `"content":[{}`, `,{}`, `]}}]}`, 4 * 260_000},
 		"an object of calls": flood{200, oneObject, begins + `"tool_calls":[{}`, `,{"function":{"name":"f"}}`, `]}}]}`, 26 * 260_000},
@@ -177,7 +180,7 @@ func flooded(t *testing.T, handler http.Handler, stream bool) *stage {
 		}
 		return &scripted.Fault{Serve: handler}
 	}})
-	s.config.Stream = stream
+	s.config.Stream, s.config.Retry.Attempts = stream, 1
 	peak := s.peak("flooded")
 	t.Logf("%d MiB", peak>>10)
 	if peak > peakLimit {

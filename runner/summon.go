@@ -114,17 +114,17 @@ func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question strin
 	if err != nil {
 		return "", nil, err
 	}
+	size := s.size.Plus(tokens.Measure(asked.Content)).Framed(tokens.PerMessage)
 	request := &model.Request{
 		Model: a.Model, System: s.frame.system, History: appendMessages(s.history, encoded), Tools: s.frame.tools,
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: a.MaxTokens, Temperature: a.Temperature, Stream: a.Stream,
+		LeastPrompt: s.frame.least(size),
 	}
 	count := a.Count
 	if count == nil {
 		count = tokens.Size.Tokens
 	}
-	attempt := storage.Call{
-		Turn: a.Turn, Scene: a.Scene, Purpose: "ask", Estimate: count(s.size.Plus(tokens.Measure(asked.Content)).Framed(tokens.PerMessage)),
-	}
+	attempt := storage.Call{Turn: a.Turn, Scene: a.Scene, Purpose: "ask", Estimate: count(size)}
 	for told := false; ; told = true {
 		call, reply, err := c.insist(ctx, attempt, request)
 		if err != nil {

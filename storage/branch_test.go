@@ -153,6 +153,7 @@ func (s *story) person(t *rapid.T) {
 	s.ok(err)
 	snapshot := rapid.SampledFrom(snapshots).Draw(t, "asked")
 	c := &storage.Call{Scene: snapshot.Scene, Purpose: "ask", Attempt: 1, Usage: annotator.Usage{Prompt: 5}}
+	s.ok(g.OpenCall(s.ctx, c))
 	s.ok(g.Answer(s.ctx, &storage.Summon{Snapshot: snapshot.ID}, c, storage.Exchange{Question: "?", Answer: "!"}))
 	s.ok(g.Close())
 }

@@ -51,12 +51,17 @@ func (s Signs) encode() string {
 // OpenCall writes that a call is about to be made, so that one the program does not survive is on record too. It sets
 // the call's id.
 func (db *DB) OpenCall(ctx context.Context, c *Call) error {
-	return db.update(ctx, "record a call", func(tx *tx) error {
-		return tx.QueryRowContext(tx.ctx, `INSERT INTO call (turn, scene, purpose, attempt, outcome, estimate, signs, started_at)
-			VALUES (?, ?, ?, ?, 'open', ?, ?, ?) RETURNING id`, c.Turn, c.Scene, c.Purpose, c.Attempt, c.Estimate, c.Signs.encode(), tx.now).
-			Scan(&c.ID)
-	})
+	return db.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, "open", "") })
 }
+
+func (tx *tx) openCall(c *Call, outcome, decision string) error {
+	return tx.QueryRowContext(tx.ctx, `INSERT INTO call (turn, scene, purpose, attempt, outcome, decision, estimate, signs, started_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		c.Turn, c.Scene, c.Purpose, c.Attempt, outcome, decision, c.Estimate, c.Signs.encode(), tx.now).Scan(&c.ID)
+}
+
+// lostDecision is what stands beside a call that its process did not survive.
+const lostDecision = "the program ended during the call"
 
 // FailCall ends a call that brought no usable reply, or a probe.
 func (db *DB) FailCall(ctx context.Context, c *Call) error {

@@ -184,7 +184,7 @@ func (db *DB) adopt(ctx context.Context) error {
 		if _, err := tx.exec(`UPDATE run_state SET holder = ?`, db.holder); err != nil {
 			return err
 		}
-		_, err := tx.exec(`UPDATE call SET outcome = 'lost', decision = 'the program ended during the call' WHERE outcome = 'open'`)
+		_, err := tx.exec(`UPDATE call SET outcome = 'lost', decision = ? WHERE outcome = 'open'`, lostDecision)
 		return err
 	})
 }

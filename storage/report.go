@@ -20,7 +20,7 @@ type Report struct {
 	ThreadsDone int
 	Entries     map[annotator.Status]int
 	Revisions   int
-	Calls       map[string]int // by outcome: ok, open, lost or the kind of failure
+	Calls       map[string]int // by outcome: ok, open, lost or the kind of failure; probes aside
 	CallTime    time.Duration  // of all calls that ended
 	Compactions int            // turns that a quarantined scene took with it do not count
 	SceneTime   time.Duration  // from one scene's end to the next, the median of the newest; 0 before the second
@@ -67,7 +67,7 @@ func (r *Report) countCalls(ctx context.Context, q querier) error {
 		r.Calls[outcome] = n
 		r.CallTime += time.Duration(millis) * time.Millisecond
 		return err
-	}, `SELECT outcome, count(*), sum(total_ms) FROM call GROUP BY outcome`)
+	}, `SELECT outcome, count(*), sum(total_ms) FROM call WHERE purpose <> 'probe' GROUP BY outcome`)
 }
 
 // time takes the median, which the pause between two runs does not move.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"annotator"
@@ -138,20 +139,22 @@ func OpenGuest(ctx context.Context, path string, now func() time.Time) (*Guest, 
 // Close ends the use of the database.
 func (g *Guest) Close() error { return g.pool.Close() }
 
-// OpenCall writes nothing. What a person's call cost is written when it has ended: an open one would look, to a run that
-// starts meanwhile, like one that it did not survive itself.
-func (g *Guest) OpenCall(context.Context, *Call) error { return nil }
+// OpenCall writes that a call is about to be made: as lost, until it has ended. No run clears up behind a person, and an open
+// call would look, to one that starts meanwhile, like a call that the run before did not survive.
+func (g *Guest) OpenCall(ctx context.Context, c *Call) error {
+	return g.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, "lost", lostDecision) })
+}
 
-// FailCall writes down a call that brought no answer.
+// FailCall ends a call that brought no answer.
 func (g *Guest) FailCall(ctx context.Context, c *Call) error {
-	return g.update(ctx, "record a failed call", func(tx *tx) error { return tx.logCall(c) })
+	return g.update(ctx, "record a failed call", func(tx *tx) error { return tx.endLost(c) })
 }
 
 // Answer writes down an exchange with the call that brought it. The first one of a conversation sets the conversation's id.
 func (g *Guest) Answer(ctx context.Context, s *Summon, c *Call, e Exchange) error {
 	return g.update(ctx, "record an answer", func(tx *tx) error {
 		c.Outcome = "ok"
-		if err := tx.logCall(c); err != nil {
+		if err := tx.endLost(c); err != nil {
 			return err
 		}
 		if s.ID == 0 {
@@ -169,12 +172,10 @@ func (g *Guest) Answer(ctx context.Context, s *Summon, c *Call, e Exchange) erro
 	})
 }
 
-// logCall writes a call that has ended.
-func (tx *tx) logCall(c *Call) error {
-	err := tx.QueryRowContext(tx.ctx, `INSERT INTO call (turn, scene, purpose, attempt, outcome, estimate, started_at)
-		VALUES (?, ?, ?, ?, 'open', ?, ?) RETURNING id`, c.Turn, c.Scene, c.Purpose, c.Attempt, c.Estimate, tx.now-c.Duration.Milliseconds()).Scan(&c.ID)
-	if err != nil {
-		return err
+// endLost ends a call that was not lost after all.
+func (tx *tx) endLost(c *Call) error {
+	if err := tx.execOne(`UPDATE call SET outcome = 'open' WHERE id = ? AND outcome = 'lost'`, c.ID); err != nil {
+		return fmt.Errorf("call %d: %w", c.ID, err)
 	}
 	return tx.endCall(c, nil)
 }

@@ -134,6 +134,37 @@ func TestGuestBesideTheWriter(t *testing.T) {
 	s.clean()
 }
 
+// TestGuestIsKilled: of a person's call that is not ended it is known that it was made. One that only takes long may end beside a
+// run that began meanwhile.
+func TestGuestIsKilled(t *testing.T) {
+	t.Parallel()
+	s := asking(t, t.TempDir(), "glossary_create")
+	g, err := storage.OpenGuest(s.ctx, s.path, clock)
+	s.ok(err)
+	defer func() { _ = g.Close() }()
+	calls := make([]storage.Call, 3)
+	for i := range calls {
+		calls[i] = storage.Call{Scene: 1, Purpose: "ask", Attempt: i + 1}
+		s.ok(g.OpenCall(s.ctx, &calls[i]))
+	}
+	s.clean()
+	s.reopen()
+	if open, lost := s.outcomes("open"), s.outcomes("lost"); open != 0 || lost != len(calls) {
+		t.Errorf("%d calls are open and %d lost, of %d", open, lost, len(calls))
+	}
+	calls[1].Outcome, calls[1].Usage.Prompt = string(annotator.Transient), 7
+	s.ok(g.FailCall(s.ctx, &calls[1]))
+	calls[2].Usage.Prompt = 90
+	s.ok(g.Answer(s.ctx, &storage.Summon{Snapshot: 1}, &calls[2], storage.Exchange{Question: "Who is Dawn?", Answer: "A ship."}))
+	if err := g.FailCall(s.ctx, &calls[2]); err == nil {
+		t.Error("a call that has ended ends again")
+	}
+	if lost := s.outcomes("lost"); lost != 1 {
+		t.Errorf("%d calls are lost, of one", lost)
+	}
+	s.clean()
+}
+
 // guestTables are those that a guest has no business in.
 var guestTables = []string{
 	"snapshot_context", "thread_state", "scene", "trace", "compaction", "episode", "glossary_entry", "glossary_alias", "glossary_tag", "claim",

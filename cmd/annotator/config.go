@@ -39,6 +39,7 @@ type Config struct {
 	Governance       string
 	GovernancePolicy string
 	EditCap          int
+	StrictModel      bool
 	Patience         time.Duration
 	Format           string
 	Encoding         string
@@ -72,6 +73,7 @@ func (c *Config) settings() *pflag.FlagSet {
 	s.StringVar(&c.Governance, "governance", string(base.Governance), "how far a model has to declare its intent before it calls tools: off, observe (only put on record) or enforce")
 	s.StringVar(&c.GovernancePolicy, "governance-policy", "", "`FILE` that says which intent permits which tools; empty: the one that annotator tools --policy prints")
 	s.IntVar(&c.EditCap, "edit-cap", base.EditCap, "`EDITS` of a scene that may take something away from the codex, at most")
+	s.BoolVar(&c.StrictModel, "strict-model", false, "halt where another model answers than the one that was asked")
 	s.DurationVar(&c.Patience, "patience", base.Retry.Patience, "how long to wait for a server that is loading, busy or gone")
 	s.StringVar(&c.Format, "format", string(ingest.Auto), "what SOURCE is written in: "+formatNames())
 	s.StringVar(&c.Encoding, "encoding", "", "character encoding of SOURCE; empty: found out")
@@ -196,6 +198,7 @@ func (c *Config) apply(r *runner.Config) {
 	r.MaxContext, _ = c.contexts()
 	r.Temperature, r.Stream = c.Temperature, c.Stream
 	r.Governance, r.Policy, r.EditCap = policy.Level(c.Governance), c.matrix, c.EditCap
+	r.StrictModel, r.Preflight = c.StrictModel, c.Endpoint != offlineEndpoint
 	r.Retry.Patience = c.Patience
 	r.Curator.Prompt, r.Curator.Off = runner.CuratorPrompt(c.CuratorPrompt), c.NoCurator
 }

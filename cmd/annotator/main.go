@@ -69,3 +69,13 @@ func (a *app) isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && a.getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
 }
+
+// terminalWidth is how many characters a line of the terminal has that is written to; 0 where it is none.
+func terminalWidth(w io.Writer) int {
+	if file, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}

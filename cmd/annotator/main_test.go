@@ -61,7 +61,7 @@ func endpoints() http.Handler {
 	}
 	add("good", nil)
 	mux.Handle("/merging/", http.StripPrefix("/merging", scripted.New(scripted.Options{Model: "offline", Script: mergesAlike})))
-	add("hang", &scripted.Fault{Delay: 30 * time.Second})
+	mux.Handle("/hang/", http.StripPrefix("/hang", scripted.New(scripted.Options{Fault: hangsOnScenes})))
 	add("filter", &scripted.Fault{
 		Status: http.StatusBadRequest, Body: `{"error":{"message":"the story \u001b[2J is not nice","code":"content_filter"}}`,
 	})
@@ -72,6 +72,14 @@ func endpoints() http.Handler {
 		_, _ = io.WriteString(w, `{"error":{"message":"no such key: `+r.Header.Get("Authorization")+`","code":"invalid_api_key"}}`)
 	})
 	return mux
+}
+
+// hangsOnScenes is a server that answers all but scenes.
+func hangsOnScenes(_ int, r scripted.Request) *scripted.Fault {
+	if !strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, "<scene") {
+		return nil
+	}
+	return &scripted.Fault{Delay: 30 * time.Second}
 }
 
 // refusesTools is a vLLM that was started without a parser for its model's calls.

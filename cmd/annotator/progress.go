@@ -1,16 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
 	"annotator"
 	"annotator/corpus/ingest"
-
-	"golang.org/x/term"
 )
 
 // progress tells how a run goes on: on a terminal in one line that is drawn again and again, elsewhere in a line now and then.
@@ -115,12 +113,7 @@ func (p *progress) erase() {
 
 // room is how many characters the live line may have. In the last column a terminal may begin a new line by itself.
 func (p *progress) room() int {
-	if file, ok := p.out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 1 {
-			return width - 1
-		}
-	}
-	return 79
+	return cmp.Or(terminalWidth(p.out), 80) - 1
 }
 
 // importing is told how far an import has come.

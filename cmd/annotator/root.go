@@ -31,7 +31,7 @@ A run can be stopped at any moment and goes on where it stopped when it is calle
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		newRun(a), newImport(a), newStatus(a), newExport(a), newSearch(a), newShow(a), newSnapshot(a), newMemory(a), newAudit(a), newCurate(a), newVerify(a), newBackup(a),
+		newRun(a), newRetry(a), newImport(a), newStatus(a), newExport(a), newSearch(a), newShow(a), newSnapshot(a), newMemory(a), newAudit(a), newCurate(a), newVerify(a), newBackup(a),
 		newDoctor(a), newStates(a), newTools(a), newPrompts(a), newVersion(a),
 	)
 	root.SetHelpCommand(newHelp(root))

@@ -39,6 +39,7 @@ type runOptions struct {
 	key          apiKey
 	progress     *progress
 	bus          feed
+	before       func(context.Context, *storage.DB) error // comes before the first scene; nil for nothing
 }
 
 func newRun(a *app) *cobra.Command {
@@ -84,11 +85,16 @@ The first interrupt finishes the scene at hand and stops; the second stops at on
 	flags.StringVar(&o.fromDB, "from-db", "", "database `FILE` to branch from; empty: the one beside SOURCE")
 	flags.BoolVar(&o.noResume, "no-resume", false, "begin a new database; the one that is there stays as it is")
 	flags.BoolVar(&o.reimport, "reimport", false, "import SOURCE anew where it has changed")
-	flags.StringSliceVar(&o.accept, "accept", nil, "go on though the `CHANGES` were made since the run began: model, prompt")
+	o.acceptFlag(flags)
 	flags.BoolVar(&o.quiet, "quiet", false, "no progress; print only the database's path")
 	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings in force and where each comes from, and end")
 	flags.AddFlagSet(settings)
 	return cmd
+}
+
+func (o *runOptions) acceptFlag(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&o.accept, "accept", nil,
+		"go on though the `CHANGES` were made since the run began: model, prompt; or though a server counts too few tokens of prompts: counts")
 }
 
 // run settles the configuration, then reads the story.
@@ -129,6 +135,11 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	r, err := o.assemble(ctx, &open)
 	if err != nil {
 		return err
+	}
+	if o.before != nil {
+		if err := o.before(ctx, r.Store); err != nil {
+			return err
+		}
 	}
 	began := o.now()
 	err = o.walk(ctx, r)

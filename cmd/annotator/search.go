@@ -84,5 +84,5 @@ func (o *searchOptions) print(found []annotator.Entry) error {
 		_, err := fmt.Fprintln(o.out, "no entry was found")
 		return err
 	}
-	return table(o.out, entryRows(found))
+	return o.listEntries(found)
 }

@@ -151,7 +151,7 @@ func (c *conversation) connect(ctx context.Context, wire model.Wire) error {
 		fmt.Fprintln(c.err, "offline model: it answers with sentences of the story and definitions; name a server with --endpoint for more")
 	}
 	c.caller = &runner.Caller{
-		Wire: wire, Ledger: c.guest, Endpoint: config.Endpoint, Policy: &config.Retry, Random: rand.Float64, Publish: c.tell,
+		Wire: wire, Ledger: c.guest, Endpoint: config.Endpoint, Model: config.Model, Policy: &config.Retry, Random: rand.Float64, Publish: c.tell,
 	}
 	c.asking = &runner.Asking{
 		Model: config.Model, MaxTokens: config.SummonTokens, Temperature: config.Temperature, Stream: config.Stream,

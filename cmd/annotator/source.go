@@ -151,7 +151,7 @@ func exists(path string) bool {
 }
 
 // acceptable are the changes that a user can agree to with --accept.
-var acceptable = [...]string{"model", "prompt"}
+var acceptable = [...]string{"model", "prompt", "counts"}
 
 func accepted(named []string) (map[string]bool, error) {
 	agreed := map[string]bool{}

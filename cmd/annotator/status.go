@@ -16,6 +16,7 @@ type statusOptions struct {
 	*app
 	db   string
 	json bool
+	raw  int // a quarantined scene; 0: none
 }
 
 func newStatus(a *app) *cobra.Command {
@@ -24,10 +25,12 @@ func newStatus(a *app) *cobra.Command {
 		Use:   "status",
 		Short: "Tell how far a run has come",
 		Long: described(`
-Tell how far a run has come, what it has cost, and which scenes were quarantined and why. It may be asked while the run goes on.`,
+Tell how far a run has come, what it has cost, and which scenes were quarantined and why. It may be asked while the run goes on.
+With --raw it prints what the server had sent for a quarantined scene, as it came.`,
 			exitMisused, exitHalted),
 		Example: `  annotator status
-  annotator status --db book.annotator.db --json`,
+  annotator status --db book.annotator.db --json
+  annotator status --raw 12 > reply.txt`,
 		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -36,10 +39,14 @@ Tell how far a run has come, what it has cost, and which scenes were quarantined
 	}
 	databaseFlag(cmd.Flags(), &o.db)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	cmd.Flags().IntVar(&o.raw, "raw", 0, "print what the server had sent for the quarantined `SCENE`; 0: the status")
 	return cmd
 }
 
 func (o *statusOptions) run(ctx context.Context, db *storage.DB) error {
+	if o.raw != 0 {
+		return o.printRaw(ctx, db)
+	}
 	s, err := readStatus(ctx, db)
 	if err != nil {
 		return err
@@ -48,6 +55,19 @@ func (o *statusOptions) run(ctx context.Context, db *storage.DB) error {
 		return o.printJSON(s)
 	}
 	return s.print(o.out)
+}
+
+// printRaw prints what was kept of a scene. What a server sent must not command a terminal.
+func (o *statusOptions) printRaw(ctx context.Context, db *storage.DB) error {
+	raw, err := db.Raw(ctx, o.raw)
+	if err != nil {
+		return err
+	}
+	if o.isTerminal(o.out) {
+		raw = []byte(clean(string(raw)) + "\n")
+	}
+	_, err = o.out.Write(raw)
+	return err
 }
 
 // status is where a run stands. Its JSON only ever gains fields.
@@ -110,9 +130,11 @@ type sceneAverage struct {
 }
 
 type quarantinedScene struct {
-	Scene  int    `json:"scene"`
-	Thread int64  `json:"thread"`
-	Reason string `json:"reason"`
+	Scene   int    `json:"scene"`
+	Thread  int64  `json:"thread"`
+	Reason  string `json:"reason"`
+	Fault   string `json:"fault"`   // the kind of it; empty where neither server nor model is to blame
+	Retries int    `json:"retries"` // how often it was put back to be read before
 }
 
 func readStatus(ctx context.Context, db *storage.DB) (*status, error) {
@@ -135,7 +157,7 @@ func readStatus(ctx context.Context, db *storage.DB) (*status, error) {
 	s := newStatusOf(&run, &report, running)
 	s.Database = db.Path()
 	for i := range refused {
-		s.Quarantined = append(s.Quarantined, quarantinedScene{refused[i].N, refused[i].Thread.ID, refused[i].Reason})
+		s.Quarantined = append(s.Quarantined, quarantinedScene{refused[i].N, refused[i].Thread.ID, refused[i].Reason, refused[i].Fault, refused[i].Refusals})
 	}
 	return s, nil
 }

@@ -77,5 +77,9 @@ func (s *status) printQuarantined(w io.Writer) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return table(w, rows)
+	if err := table(w, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nput them back to be read: annotator retry --db %s\n", quoted(s.Database))
+	return err
 }

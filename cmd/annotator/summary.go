@@ -37,23 +37,11 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 		return nil
 	}
 	fmt.Fprintln(o.out)
-	if err := table(o.out, entryRows(entries)); err != nil {
+	if err := o.listEntries(entries); err != nil {
 		return err
 	}
 	path := quoted(db.Path())
 	_, err = fmt.Fprintf(o.out, "\nnext:\n  annotator search --db %s %s\n  annotator export --db %s --format json -o %s\n",
 		path, quoted(oneLine(entries[0].Term)), path, quoted(strings.TrimSuffix(db.Path(), ".db")+".json"))
 	return err
-}
-
-// entryRows are entries in one line each.
-func entryRows(entries []annotator.Entry) [][]string {
-	rows := make([][]string, len(entries))
-	for i := range entries {
-		e := &entries[i]
-		rows[i] = []string{
-			fmt.Sprintf("#%d", e.ID), shortened(e.Name(), 32), shortened(strings.Join(e.Tags, ", "), 20), shortened(e.Definition(), 72),
-		}
-	}
-	return rows
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"annotator"
 	"annotator/policy"
 	"annotator/tools"
 
@@ -23,6 +24,9 @@ says which intent permits which of them, as a file that --governance-policy take
   annotator tools --policy > policy.yaml`,
 		Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
+			if asPolicy && asJSON {
+				return annotator.Errorf(annotator.Misused, "--policy and --json are of two documents").WithAdvice("ask for one of them")
+			}
 			if asPolicy {
 				_, err := io.WriteString(a.out, policy.Text())
 				return err
@@ -32,7 +36,6 @@ says which intent permits which of them, as a file that --governance-policy take
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the schemas that a model is sent")
 	cmd.Flags().BoolVar(&asPolicy, "policy", false, "print the policy that permits them")
-	cmd.MarkFlagsMutuallyExclusive("json", "policy")
 	return cmd
 }
 

@@ -54,6 +54,16 @@ type usage struct {
 	Output       int `json:"output_tokens"`
 }
 
+// UnmarshalJSON reads an account. One that cannot be read is no reason to lose the reply.
+func (u *usage) UnmarshalJSON(raw []byte) error {
+	type account usage
+	var read account
+	if json.Unmarshal(raw, &read) == nil {
+		*u = usage(read)
+	}
+	return nil
+}
+
 // assembler puts a reply together from its blocks.
 type assembler struct {
 	begun   bool // a message was seen
@@ -158,7 +168,7 @@ func (a *assembler) account(u *usage) {
 // total is the usage as every wire tells it: the server counts what it read from its cache apart.
 func (u usage) total() annotator.Usage {
 	prompt := u.Input + u.CacheWritten + u.CacheRead
-	if prompt <= 0 || min(u.Input, u.CacheWritten, u.CacheRead, u.Output) < 0 {
+	if prompt < max(u.CacheRead, 1) || min(u.Input, u.CacheWritten, u.CacheRead, u.Output) < 0 {
 		return annotator.Usage{}
 	}
 	return annotator.Usage{Prompt: prompt, Cached: u.CacheRead, Completion: u.Output, Exact: true}

@@ -1,9 +1,9 @@
 // Package anthropic speaks Anthropic's Messages API, which vLLM, llama.cpp, SGLang, Ollama and LM Studio serve, too.
 //
-// The API caches a prompt up to the breakpoints in it, and only there. One stands behind the tools, one behind the system
-// prompt, and one behind the last message. That one is put in when a request is sent, so that the encoded history only grows
-// at its end; the next request finds what the one before has read, though its breakpoint has moved on. A choice other than
-// that of the request before has the server read the messages anew: the API keeps them apart by it.
+// The API caches a prompt up to the breakpoints in it, and only there; it takes four. One stands behind the tools, one behind the
+// system prompt, one where the request before ended, and one at the end. The last two are put in when a request is sent, so
+// that the encoded history only grows at its end. Another choice of tools than that of the request before has the server read
+// the messages anew: the API keeps them apart by it.
 package anthropic
 
 import (
@@ -25,7 +25,7 @@ const version = "2023-06-01"
 // Client is a model.Wire. It may be used by many goroutines at once.
 type Client struct {
 	endpoint *endpoint.Client
-	wants    wants
+	quirks   endpoint.Quirks
 }
 
 var (
@@ -70,7 +70,7 @@ func (c *Client) Close() { c.endpoint.Close() }
 
 // Complete sends a request and reads the whole reply. See model.Wire. The API knows no seed.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
-	body, err := encodeRequest(r, c.wants.now())
+	body, err := encodeRequest(r, &c.quirks)
 	if err != nil {
 		return nil, err
 	}
@@ -82,28 +82,10 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 func (c *Client) Models(ctx context.Context) (models []model.Model, err error) {
 	call := endpoint.Call{URL: c.endpoint.BaseURL() + "/models?limit=1000"} // the most that the API gives at once
 	err = c.endpoint.Fetch(ctx, &call, func(body []byte) error {
-		models, err = readModels(body)
+		models, err = endpoint.ReadModels(body)
 		return err
 	})
 	return models, err
-}
-
-func readModels(body []byte) ([]model.Model, error) {
-	var list struct {
-		Data []struct {
-			ID        string `json:"id"`
-			MaxInput  int    `json:"max_input_tokens"`
-			MaxLength int    `json:"max_model_len"` // vLLM's and SGLang's word for it
-		} `json:"data"`
-	}
-	if err := json.Unmarshal(body, &list); err != nil || list.Data == nil {
-		return nil, errors.New("it is no list of models")
-	}
-	models := make([]model.Model, len(list.Data))
-	for i, m := range list.Data {
-		models[i] = model.Model{ID: m.ID, MaxContext: max(m.MaxInput, m.MaxLength, 0)}
-	}
-	return models, nil
 }
 
 // CountTokens has the server count a message of the text alone: a few tokens that stand around it are in the count. See

@@ -104,7 +104,4 @@ func TestAdapt(t *testing.T) {
 			t.Errorf("after %q: %s", step.message, body)
 		}
 	}
-	if said := c.Adapt(&model.Fault{Status: 500, Message: "tool_choice and thinking"}); said != "" {
-		t.Errorf("a fault of the server's teaches %q", said)
-	}
 }

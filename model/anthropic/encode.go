@@ -9,8 +9,8 @@ import (
 	"annotator/model/endpoint"
 )
 
-// message is one message as it is sent. Content stands last and is never empty, so that an encoded history ends with
-// endOfHistory: markEnd relies on it.
+// message is one message as it is sent. Content stands last and is never empty, so that every message ends with endOfMessage:
+// breakpoints are put in there.
 type message struct {
 	Role    annotator.Role `json:"role"`
 	Content []block        `json:"content"`

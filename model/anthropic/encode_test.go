@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,8 +157,10 @@ func calls() *rapid.Generator[annotator.ToolCall] {
 	})
 }
 
+var cacheMark = []byte(`,"cache_control":{"type":"ephemeral"}`)
+
 // TestEncodeIsAppendOnly encodes group by group and all at once: the bytes are the same. A request with more messages begins
-// with those of the one before up to its last breakpoint, and each says in blocks what was said.
+// with those of the one before, but for the breakpoints of its history, and each says in blocks what was said.
 func TestEncodeIsAppendOnly(t *testing.T) {
 	t.Parallel()
 	var got sent
@@ -177,8 +180,8 @@ func TestEncodeIsAppendOnly(t *testing.T) {
 			if _, err := c.Complete(t.Context(), &model.Request{Model: "m", System: "s", History: history}); err != nil {
 				t.Fatal(err)
 			}
-			body, _, found := bytes.Cut(got.body, []byte(`,"cache_control":{"type":"ephemeral"}}]}],"max_tokens"`))
-			if !found || !bytes.HasPrefix(body, before) {
+			body, _, found := bytes.Cut(bytes.ReplaceAll(got.body, cacheMark, nil), []byte(`],"max_tokens"`))
+			if marks := bytes.Count(got.body, cacheMark); !found || marks != min(i, 1)+2 || !bytes.HasPrefix(body, before) {
 				t.Fatalf("%s\ndoes not begin with\n%s", got.body, before)
 			}
 			before = body
@@ -234,6 +237,25 @@ func checkBlocks(t *rapid.T, body []byte, want []annotator.Message) {
 	}
 	if diff := cmp.Diff(expected, said); diff != "" {
 		t.Fatal(diff)
+	}
+}
+
+// TestArgumentsLikeMessages has a model call a tool with what looks like the end of a message and the beginning of a reply: no
+// breakpoint is put in there.
+func TestArgumentsLikeMessages(t *testing.T) {
+	t.Parallel()
+	const arguments = `{"a":[{"b":[{}]},{"role":"assistant","content":[{"c":[{}]}]}]}`
+	var got sent
+	c := newClient(t, endpoint.Options{HTTP: record(&got, `{"content":[],"stop_reason":"end_turn"}`)})
+	history, err := c.Encode([]annotator.Message{user("hi"), assistant("", call("call00001", "search", arguments)), result("call00001", "no")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Complete(t.Context(), &model.Request{History: history}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(got.body, []byte(`"input":`+arguments)) || bytes.Count(got.body, cacheMark) != 1 || !bytes.Contains(got.body, slices.Concat([]byte(`"content":"no"`), cacheMark)) {
+		t.Errorf("%s", got.body)
 	}
 }
 

@@ -58,6 +58,7 @@ func TestReadReply(t *testing.T) {
 			model.Reply{Text: "Dawn", Reasoning: "hm", Calls: []annotator.ToolCall{call("a", "f", `{"x": 1}`)}, Finish: "tool_calls", Model: "m", Usage: exactUsage},
 		},
 		{"nothing said, nothing counted", object, `{"content":[],"stop_reason":"end_turn"}`, model.Reply{Finish: "stop"}},
+		{"unreadable usage", object, `{"content":[{"type":"text","text":"Dawn"}],"stop_reason":"end_turn","usage":{"input_tokens":"many"}}`, model.Reply{Text: "Dawn", Finish: "stop"}},
 		{"a refusal", object, `{"content":[],"stop_reason":"refusal","usage":{"input_tokens":-3}}`, model.Reply{Finish: "content_filter"}},
 		{"the window is full", object, `{"content":[],"stop_reason":"model_context_window_exceeded"}`, model.Reply{Finish: "length"}},
 		{"a reason that is not known", object, `{"content":[],"stop_reason":"pause_turn"}`, model.Reply{Finish: "pause_turn"}},

@@ -2,6 +2,8 @@ package anthropic
 
 import (
 	"bytes"
+	"encoding/json"
+	"slices"
 
 	"annotator/model"
 	"annotator/model/endpoint"
@@ -27,12 +29,12 @@ type toolChoice struct {
 }
 
 // encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
-func encodeRequest(r *model.Request, w want) (endpoint.Segments, error) {
+func encodeRequest(r *model.Request, quirks *endpoint.Quirks) (endpoint.Segments, error) {
 	head, err := encodeHead(r)
 	if err != nil {
 		return nil, err
 	}
-	tail, err := endpoint.Marshal(newSettings(r, w))
+	tail, err := endpoint.Marshal(newSettings(r, quirks))
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +44,7 @@ func encodeRequest(r *model.Request, w want) (endpoint.Segments, error) {
 		body = append(body, []byte(`,"tools":`), r.Tools)
 	}
 	body = append(body, []byte(`,"messages":[`))
-	return append(append(body, markEnd(r.History)...), []byte(`]`), tail), nil
+	return append(append(body, mark(r.History)...), []byte(`]`), tail), nil
 }
 
 // encodeHead renders what stands before the tools: they come first in the prompt wherever they stand.
@@ -61,30 +63,46 @@ func encodeHead(r *model.Request) ([]byte, error) {
 	return encoded[:len(encoded)-1], nil // the object goes on
 }
 
-// endOfHistory is what an encoded message ends with: its last block, the list of blocks, and the message.
-const endOfHistory = `}]}`
+// What is known of encoded messages, which are spliced here without being read.
+const (
+	endOfMessage = `}]}` // its last block, the list of blocks, and the message
+	nextReply    = endOfMessage + `,{"role":"assistant","content":[`
+	cacheMark    = `,"cache_control":{"type":"ephemeral"}`
+)
 
-// markEnd puts a breakpoint into the last block of the history, in between its bytes.
-func markEnd(history []byte) endpoint.Segments {
-	body, found := bytes.CutSuffix(history, []byte(endOfHistory))
-	if !found {
+// mark puts two breakpoints between the bytes of a history: into its last block, and into the last one of the request before,
+// which ended with what the newest reply answers. The server looks only 20 blocks back from a breakpoint, and a reply with
+// many calls and their results is longer.
+func mark(history []byte) endpoint.Segments {
+	if !bytes.HasSuffix(history, []byte(endOfMessage)) {
 		return endpoint.Segments{history}
 	}
-	return endpoint.Segments{body, []byte(`,"cache_control":{"type":"ephemeral"}` + endOfHistory)}
+	marked := []byte(cacheMark + endOfMessage)
+	end := len(history) - len(endOfMessage)
+	at := bytes.LastIndex(history, []byte(nextReply))
+	if at < 0 || !isList(history[at+len(endOfMessage)+1:]) {
+		return endpoint.Segments{history[:end], marked}
+	}
+	return endpoint.Segments{history[:at], marked, history[at+len(endOfMessage) : end], marked}
 }
 
-func newSettings(r *model.Request, w want) settings {
+// isList tells messages from the arguments of a call that look like them.
+func isList(elements []byte) bool {
+	return json.Valid(slices.Concat([]byte(`[`), elements, []byte(`]`)))
+}
+
+func newSettings(r *model.Request, quirks *endpoint.Quirks) settings {
 	s := settings{MaxTokens: r.MaxTokens, Stream: r.Stream}
 	if s.MaxTokens <= 0 {
 		s.MaxTokens = defaultMaxTokens
 	}
-	if !w.noTemperature {
+	if !quirks.Has(noTemperature) {
 		temperature := min(r.Temperature, mostTemperature)
 		s.Temperature = &temperature
 	}
 	if len(r.Tools) > 0 {
 		s.ToolChoice = newToolChoice(&r.Choice)
-		if w.noForce && r.Choice.Mode == model.ChoiceRequired {
+		if quirks.Has(noForce) && r.Choice.Mode == model.ChoiceRequired {
 			s.ToolChoice = &toolChoice{Type: "auto"}
 		}
 	}

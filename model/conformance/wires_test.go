@@ -32,8 +32,9 @@ type wire struct {
 	path string // of the base URL
 	dial func(endpoint.Options) (client, error)
 
-	allows bool // its tool choice can name several tools out of the list
-	seeds  bool // it has a seed
+	allows bool   // its tool choice can name several tools out of the list
+	seeds  bool   // it has a seed
+	marks  string // what it puts between the bytes of a history for one request only
 
 	// What its servers say, in their own form.
 	noKey  string // with a 401
@@ -56,7 +57,7 @@ func wires() []wire {
 			broken: `event: response.failed` + "\n" + `data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"boom"}}}` + "\n\n",
 		},
 		{
-			name: "anthropic", path: "/v1", dial: dial(anthropic.New),
+			name: "anthropic", path: "/v1", dial: dial(anthropic.New), marks: `,"cache_control":{"type":"ephemeral"}`,
 			noKey:  `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"},"request_id":"req_1"}`,
 			busy:   `{"type":"error","error":{"type":"rate_limit_error","message":"Number of request tokens has exceeded your per-minute rate limit"}}`,
 			broken: "event: error\ndata: " + `{"type":"error","error":{"type":"api_error","message":"boom"}}` + "\n\n",

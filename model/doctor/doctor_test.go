@@ -349,7 +349,7 @@ func TestFindings(t *testing.T) {
 		{
 			name:   "silence",
 			server: scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &scripted.Fault{Delay: time.Minute} }},
-			change: func(p *doctor.Patient) { p.Timeout = 100 * time.Millisecond },
+			change: func(p *doctor.Patient) { p.Timeout = 3 * time.Second },
 			check:  "answers", state: doctor.Failed, seen: "longer than it may",
 		},
 	}

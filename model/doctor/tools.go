@@ -129,7 +129,7 @@ func replaysCall(ctx context.Context, e *examination) verdict {
 		{ID: "doctor002", Name: e.Tools[0].Name, Arguments: `{}`},
 	}
 	r, err := e.scene(model.Choice{}, annotator.Message{Role: annotator.RoleAssistant, ToolCalls: calls},
-		result(calls[0].ID), result(calls[1].ID))
+		result(calls[0]), result(calls[1]))
 	if err != nil {
 		return failed("", "%s", err)
 	}
@@ -141,6 +141,6 @@ func replaysCall(ctx context.Context, e *examination) verdict {
 	return ok("two calls at once, their ids of nine characters, and their results")
 }
 
-func result(id string) annotator.Message {
-	return annotator.Message{Role: annotator.RoleTool, ToolCallID: id, Content: `{"ok":true}`}
+func result(c annotator.ToolCall) annotator.Message {
+	return annotator.Message{Role: annotator.RoleTool, ToolCallID: c.ID, Tool: c.Name, Content: `{"ok":true}`}
 }

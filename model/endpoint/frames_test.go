@@ -137,17 +137,3 @@ func (e endless) Read(p []byte) (n int, err error) {
 	}
 	return n, nil
 }
-
-func FuzzFrames(f *testing.F) {
-	f.Add("text/event-stream", []byte("event: x\ndata: {\"a\":\ndata: 1}\n\ndata: {}\ndata: [DONE]\n"))
-	f.Add("text/event-stream", []byte("\xef\xbb\xbf{\"a\":1}\r\nevent: error\ndata: x"))
-	f.Add("", []byte(" \r\n{\"a\":1}"))
-	f.Add("text/html", []byte("<html>"))
-	f.Fuzz(func(t *testing.T, media string, body []byte) {
-		whole := heard(t, media, strings.NewReader(string(body)))
-		broken := heard(t, media, iotest.OneByteReader(strings.NewReader(string(body))))
-		if whole != broken {
-			t.Errorf("byte by byte %q is %q", whole, broken)
-		}
-	})
-}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestFit(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int]string{
+		80: "#15|Brother Caul|person|Says the ledger was full.\n#1234|Wren|person, lost|A wick.",
+		44: "#15|Brother Caul|person|Says t...\n#1234|Wren|person, lost|A wick.",
+		35: "#15|Brother Caul|person|\n#1234|Wren|person, lost|",
+		27: "#15|Brother Caul||\n#1234|Wren||",
+		16: "#15|Brothe...||\n#1234|Wren||",
+		3:  "#15|...||\n#1234|...||",
+	} {
+		rows := [][]string{{"#15", "Brother Caul", "person", "Says the ledger was full."}, {"#1234", "Wren", "person, lost", "A wick."}}
+		fit(rows, width)
+		var lines []string
+		for _, row := range rows {
+			lines = append(lines, strings.Join(row, "|"))
+		}
+		if got := strings.Join(lines, "\n"); got != want {
+			t.Errorf("in %d characters the table is\n%s, want\n%s", width, got, want)
+		}
+	}
+}
+
+// TestFitHolds: however wide cells are, a table that has been fitted is no wider than the terminal, if that takes numbers and the
+// beginnings of names at all; and one that fits stays as it is.
+func TestFitHolds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		cell := rapid.StringMatching(`[a-z漢 ]{0,40}`)
+		var rows [][]string
+		for range rapid.IntRange(1, 5).Draw(t, "rows") {
+			rows = append(rows, []string{"#1", shortened(cell.Draw(t, "name"), 40), shortened(cell.Draw(t, "tags"), 40), shortened(cell.Draw(t, "text"), 40)})
+		}
+		before := make([][]string, len(rows))
+		for i := range rows {
+			before[i] = slices.Clone(rows[i])
+		}
+		width := rapid.IntRange(7, 140).Draw(t, "width")
+		fit(rows, width)
+		fits := printedWidth(t, before) <= width
+		if got := printedWidth(t, rows); got > width {
+			t.Errorf("%q is %d wide in %d characters", rows, got, width)
+		}
+		for i := range rows {
+			if fits && !slices.Equal(rows[i], before[i]) {
+				t.Errorf("%q fits in %d characters, and becomes %q", before[i], width, rows[i])
+			}
+		}
+	})
+}
+
+func printedWidth(t *rapid.T, rows [][]string) (width int) {
+	var b strings.Builder
+	if err := table(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		width = max(width, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
+	}
+	return width
+}
