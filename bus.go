@@ -1,6 +1,7 @@
 package annotator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,6 +179,6 @@ func (q *queue) end() (err error) {
 // caught makes a panic an error.
 func (q *queue) caught(err *error) {
 	if fault := recover(); fault != nil {
-		*err = fmt.Errorf("a subscriber (%s) panicked: %v", q.Name, fault)
+		*err = fmt.Errorf("%s panicked: %v", cmp.Or(q.Name, "a subscriber"), fault)
 	}
 }

@@ -36,6 +36,17 @@ func TestWriteFileReplaces(t *testing.T) {
 	}
 }
 
+// TestWriteFileClearsUp: what a writer that was killed left behind is gone with the next one.
+func TestWriteFileClearsUp(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "codex.json")
+	left := filepath.Join(filepath.Dir(path), ".codex.json.12345.draft")
+	if err := errors.Join(os.WriteFile(left, []byte("ne"), 0o600), exporters.WriteFile(path, writes("new"))); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, path, "new")
+}
+
 func TestWriteFileLeavesTheOldFileWhereItFails(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "codex.json")

@@ -29,7 +29,7 @@ func (t *Turn) Take(row *annotator.Trace) {
 // declared reads the intent out of what Select answered.
 func declared(answer string) string {
 	var said Answer
-	_ = json.Unmarshal([]byte(answer), &said) //nolint:errcheck // what cannot be read declares nothing
+	_ = json.Unmarshal([]byte(answer), &said) // what cannot be read declares nothing
 	return said.Intent
 }
 

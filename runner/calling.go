@@ -155,8 +155,9 @@ func (r *Runner) callFailed(ctx context.Context, fault *model.Fault) (annotator.
 		}
 		return annotator.EventTransient, nil
 	case model.Shrink:
-		d.squeeze = true
-		return annotator.EventOverflow, r.learnContext(fault.MaxContext)
+		d.squeeze, d.said = true, fault
+		r.learnContext(fault.MaxContext, r.turnTokens())
+		return annotator.EventOverflow, nil
 	case model.Quarantine:
 		return r.condemn(fault)
 	}

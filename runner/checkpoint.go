@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"fmt"
 
 	"annotator"
 	"annotator/storage"
@@ -27,5 +28,20 @@ func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
 		n.Reason = o.Reason
 	}
 	r.publish(n)
-	return annotator.EventCheckpointed, r.Store.Tidy(ctx)
+	left, err := r.Store.Tidy(ctx)
+	r.tellLog(left)
+	return annotator.EventCheckpointed, err
+}
+
+// longLog is how many pages a write-ahead log may have before its length is worth a word: 4 KiB each.
+const longLog = 16_000
+
+// tellLog gives a word on a log that a reader keeps from being folded back, once.
+func (r *Runner) tellLog(pages int) {
+	if pages < longLog || r.logTold {
+		return
+	}
+	r.logTold = true
+	r.word(fmt.Sprintf("another program has been reading %s for long; the write-ahead log beside it has grown to %d MiB, and shrinks when that ends",
+		r.Store.Path(), pages>>8))
 }

@@ -35,7 +35,7 @@ func (r *Runner) compacting(ctx context.Context) (annotator.Event, error) {
 		return "", err
 	}
 	if need := r.needed(); need > v.Budget || d.squeeze && !squeezed {
-		return r.pass(fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget", need, v.Budget), nil)
+		return r.tooLong(need, v.Budget)
 	}
 	d.squeeze, r.unfinished = false, false
 	return annotator.EventFits, nil

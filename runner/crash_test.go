@@ -16,6 +16,7 @@ import (
 
 	"annotator"
 	"annotator/model/scripted"
+	"annotator/policy"
 	"annotator/runner"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,10 +118,11 @@ func crashStage(t *testing.T) *stage {
 	return s
 }
 
-// judgedStage is crashStage with a curator who decides in every way.
+// judgedStage is crashStage with a curator who decides in every way, and a model that has to declare its intents.
 func judgedStage(t *testing.T) *stage {
 	s := crashStage(t)
-	s.serve(scripted.Options{Strict: true, Script: judging})
+	s.config.Governance = policy.Enforce
+	s.serve(scripted.Options{Strict: true, Script: declaring(judging)})
 	return s
 }
 

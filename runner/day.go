@@ -9,6 +9,7 @@ import (
 	"annotator"
 	"annotator/context/prompt"
 	"annotator/context/tokens"
+	"annotator/model"
 	"annotator/policy"
 	"annotator/storage"
 )
@@ -32,6 +33,7 @@ type day struct {
 	trial       trial             // the call at hand
 	replyTokens int               // the most that the server takes for a reply, where that is less than configured; 0: as configured
 	squeeze     bool              // the server, or our own count, says that the prompt is too long
+	said        *model.Fault      // with which the server found the prompt too long; nil if it did not
 	wrote       string            // the newest reply, with its calls
 	ran         runs
 	counted     int // tokens of the scene, where the server was asked; else 0

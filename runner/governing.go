@@ -41,7 +41,7 @@ func (r *Runner) denied(call *annotator.ToolCall, d *storage.Decision) (tools.Re
 
 // settle puts on record that a call was refused by a rule that holds whatever the policy says.
 func (r *Runner) settle(d *storage.Decision, code string) {
-	reason := ""
+	var reason string
 	switch code {
 	case tools.NotMentioned:
 		reason = "the scene does not name the entry"

@@ -107,7 +107,7 @@ func TestGovernanceCost(t *testing.T) {
 		"|---|---|---|---|---|---|---|---|---|\n"
 	var off cost
 	for _, level := range policy.Levels() {
-		c := cost{story: "the sample, 28 scenes", model: "offline", level: level}
+		c := cost{story: "the sample, 83 scenes", model: "offline", level: level}
 		c.measure(sampleStage(t), "sample")
 		if level == policy.Off {
 			off = c

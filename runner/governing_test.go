@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -338,7 +339,7 @@ func TestEditCap(t *testing.T) {
 		"3 glossary_delete RETIRED", "3 glossary_delete RETIRED", "3 glossary_delete", "3 glossary_delete",
 		"3 glossary_delete [] deny EDIT_CAP EDIT_CAP", "3 glossary_delete [] deny EDIT_CAP EDIT_CAP",
 	}
-	for stopped := 0; stopped < 8; stopped++ {
+	for stopped := range 8 {
 		s := governed(t, policy.Off, script, "There stood "+names, "Out went "+names, "Out went "+names)
 		s.config.EditCap = 2
 		if stopped > 0 {
@@ -396,6 +397,86 @@ func TestGovernedRunResumes(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.compareBut(name, calm, "run_state ")
+		}
+	}
+}
+
+// fickle is a model that declares and calls whatever comes to its mind, the same for the same request.
+func fickle(seed uint64) scripted.Script {
+	return func(r scripted.Request) scripted.Reply {
+		random := rand.New(rand.NewPCG(seed, uint64(r.Tokens)))
+		if asksSummary(r) {
+			return scripted.Reply{Text: summaryOf(r)}
+		}
+		if !r.MayCall() || random.IntN(4) == 0 {
+			text := []string{"Done.", "<codex_updates>[]</codex_updates>", "<codex_updates>[{]</codex_updates>",
+				fmt.Sprintf(`<codex_updates>[{"term":"Note %d","definition":"It was noted.","status":"new"}]</codex_updates>`, r.Tokens)}
+			return scripted.Reply{Text: text[random.IntN(len(text))]}
+		}
+		var reply scripted.Reply
+		for n := range 1 + random.IntN(4) {
+			entry := 1 + random.IntN(12)
+			reply.ToolCalls = append(reply.ToolCalls, [...]annotator.ToolCall{
+				declares([]string{"SEARCH", "PROPOSE", "REVISE", "RETIRE", "NONE", "ADMIN"}[random.IntN(6)]),
+				creates(fmt.Sprintf("Thing %d.%d", r.Tokens, n)), updates(entry, fmt.Sprintf(`"aliases":["It %d"]`, r.Tokens)),
+				updates(entry, `"definition":"No.","narrow":true`), deletes(entry), {Name: "glossary_search", Arguments: `{"query":"thing"}`},
+				{Name: policy.Select, Arguments: `{"intent":"PROPOSE"`}, {Name: "drop_table", Arguments: `{}`},
+			}[random.IntN(8)])
+		}
+		return reply
+	}
+}
+
+// TestDecisionsFollowFromTheJournal reads stories with models of every mind, and then decides once more on each call by what the
+// model had written: the intent that was in force, and whether it permitted the call.
+func TestDecisionsFollowFromTheJournal(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		level := policy.Levels()[1+seed%2]
+		s := governed(t, level, fickle(seed), evenScenes(12)...)
+		s.config.ToolRounds = 4
+		if err := s.run("fickle"); err != nil && !errors.Is(err, annotator.Quarantined) {
+			t.Fatal(err)
+		}
+		s.lawful("fickle")
+		decisions := map[string]*storage.Decision{}
+		for call, err := range s.open("fickle").Audit(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			decisions[call.CallID] = call.Decision
+		}
+		var intent string
+		arguments, denied := map[string]string{}, 0
+		for row, err := range s.open("fickle").Journal(context.Background(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch row.Kind {
+			case annotator.TraceScene, annotator.TraceNote:
+				intent = ""
+			case annotator.TraceCall:
+				arguments[row.CallID] = row.Arguments
+			case annotator.TraceResult, annotator.TraceUpdate:
+				want, got := policy.Default().Decide(policy.Annotate, intent, row.Tool), decisions[row.CallID]
+				structural := got.Rule == row.Error && slices.Contains([]string{"NOT_MENTIONED", "EDIT_CAP"}, row.Error)
+				if got.Intent != intent || !structural && got.Rule != want.Code || got.Verdict == storage.Deny && row.Error == "" {
+					t.Fatalf("seed %d, %s: under the intent %q %s was decided on as %+v", seed, row.CallID, intent, row.Tool, got)
+				}
+				if !want.Permitted() {
+					denied++
+				}
+				if row.Tool == policy.Select && row.Error == "" {
+					var said struct{ Intent string }
+					if err := json.Unmarshal([]byte(arguments[row.CallID]), &said); err != nil {
+						t.Fatal(err)
+					}
+					intent = said.Intent
+				}
+			}
+		}
+		if denied == 0 {
+			t.Errorf("seed %d: nothing was denied", seed)
 		}
 	}
 }

@@ -24,6 +24,9 @@ func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := r.checkHealth(); err != nil {
+		return "", err
+	}
 	r.day, err = r.dawn(ctx, row)
 	return annotator.EventSceneFound, err
 }

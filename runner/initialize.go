@@ -16,7 +16,7 @@ import (
 
 // initialize is INIT: it makes sure that story, model and prompt are those the run began with, and folds the journal.
 func (r *Runner) initialize(ctx context.Context) (annotator.Event, error) {
-	for _, step := range []func(context.Context) error{r.findStory, r.findModel, r.findPrompt, r.restore, r.preflight} {
+	for _, step := range []func(context.Context) error{r.findStory, r.findModel, r.findPrompt, r.recallContext, r.restore, r.preflight} {
 		if err := step(ctx); err != nil {
 			return "", err
 		}
@@ -84,9 +84,6 @@ func (r *Runner) findModel(ctx context.Context) error {
 		return err
 	}
 	if err := r.chooseModel(ctx, run.Model); err != nil {
-		return err
-	}
-	if err := r.recallContext(ctx); err != nil {
 		return err
 	}
 	if run.Model != "" && run.Model != r.Config.Model && !r.Config.Accept["model"] {
@@ -169,7 +166,7 @@ func (r *Runner) restore(ctx context.Context) error {
 	if run.Halted != "" {
 		err = r.Store.Halt(ctx, "") // and what led to that is forgiven
 	} else {
-		r.faulty, err = r.Store.FaultyInARow(ctx, sick)
+		r.faulty, r.fault, err = r.Store.FaultyInARow(ctx, sick)
 	}
 	if err != nil {
 		return err

@@ -140,7 +140,7 @@ func (a *attacked) attack(t *testing.T, hostile []string) {
 	}
 	s.lawful("attacked")
 	a.count(t, s, len(peace))
-	a.compare(t, s, before)
+	a.compare(t, s, before, strings.Join(hostile, "\n"))
 }
 
 // lock has a person lock entries, between two runs.
@@ -204,7 +204,7 @@ func (a *attacked) count(t *testing.T, s *stage, peaceful int) {
 }
 
 // compare demands that all that was there is still there, or in the revisions.
-func (a *attacked) compare(t *testing.T, s *stage, before map[int64]annotator.Entry) {
+func (a *attacked) compare(t *testing.T, s *stage, before map[int64]annotator.Entry, hostile string) {
 	t.Helper()
 	after := s.codex(t)
 	var former []annotator.Revision
@@ -215,6 +215,9 @@ func (a *attacked) compare(t *testing.T, s *stage, before map[int64]annotator.En
 		}
 		if was.Locked && !cmp.Equal(was, is) {
 			t.Errorf("entry %d was locked, and has changed: %s", id, cmp.Diff(was, is))
+		}
+		if !strings.Contains(hostile, nameOf(int(id))) && !holds(&is, &was) {
+			t.Errorf("entry %d was never named, and something is gone: %s", id, cmp.Diff(was, is))
 		}
 		revisions, err := s.open("attacked").Glossary().Revisions(context.Background(), id)
 		if err != nil {
@@ -238,6 +241,12 @@ func (a *attacked) compare(t *testing.T, s *stage, before map[int64]annotator.En
 	if a.level == policy.Off && a.tookAway == 0 {
 		t.Error("nothing was attacked")
 	}
+}
+
+// holds reports whether an entry still says all that it said.
+func holds(is, was *annotator.Entry) bool {
+	return is.Name() == was.Name() && is.Status.Live() && strings.HasPrefix(is.Definition(), was.Definition()) &&
+		!slices.ContainsFunc(was.Tags, func(tag string) bool { return !slices.Contains(is.Tags, tag) })
 }
 
 // TestGovernanceDocument shows the policy that is in force.

@@ -7,23 +7,33 @@ import (
 	"annotator/model"
 )
 
-// learnContext takes in how much context a server says it has when it refuses a prompt; 0 where it does not say.
-func (r *Runner) learnContext(most int) error {
-	r.lowerBudget(most)
-	return r.checkBudget()
+// learnContext takes in how much context a server says it has when it refuses a prompt; 0 where it does not say. What would leave no
+// room for so many tokens is not believed for the scenes to come.
+func (r *Runner) learnContext(most, needed int) {
+	if most-r.Config.MaxTokens-r.Config.SafetyMargin >= needed {
+		r.lowerBudget(most)
+	}
 }
 
-// recallContext takes in what the server said of its context in former runs, so that this one goes on as they did. What it lists
-// now, or what the user says of the model, counts instead.
+// turnTokens is what the prompt would have if all turns but the one at hand left the window.
+func (r *Runner) turnTokens() int {
+	turns := r.window.Turns()
+	return r.counter.Count(r.frame.size.Plus(turns[len(turns)-1].Size))
+}
+
+// recallContext takes in what the server said of its context to a process that was killed, so that the run goes on as it would have.
+// What it lists now, or what the user says of the model, counts instead; and when a run has come to an end, somebody may
+// have seen to the server since.
 func (r *Runner) recallContext(ctx context.Context) error {
-	if r.listed || r.Config.MaxContext[r.Config.Model] > 0 {
+	if state := r.Store.Left(); state == annotator.StateHalting || state == annotator.StateNoMore || r.listed || r.Config.MaxContext[r.Config.Model] > 0 {
 		return nil
 	}
 	said, err := r.Store.NewestRefusalForLength(ctx)
 	if err != nil {
 		return err
 	}
-	return r.learnContext(model.Classify(said.Status, nil, said.Raw).MaxContext)
+	r.learnContext(model.Classify(said.Status, nil, said.Raw).MaxContext, r.frame.size.Tokens()+LeastPrompt)
+	return nil
 }
 
 // LeastPrompt is how many tokens of a context must be left for the prompt, or no run begins.

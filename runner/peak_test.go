@@ -144,7 +144,7 @@ func TestFloods(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			s := flooded(t, handler, !strings.Contains(name, "object"))
+			s := flooded(t, handler, !strings.Contains(name, "object"), 4)
 			refused, err := s.open("flooded").Quarantined(context.Background())
 			if err != nil || len(refused) != 1 || refused[0].Reason == "" {
 				t.Errorf("quarantined: %+v, %v", refused, err)
@@ -161,7 +161,7 @@ func TestSwells(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			s := flooded(t, handler, !strings.Contains(name, "object"))
+			s := flooded(t, handler, !strings.Contains(name, "object"), 1)
 			if run := s.state("flooded"); run.Recorded+run.Quarantined != 1 {
 				t.Errorf("the scene is not done with: %+v", run)
 			}
@@ -170,7 +170,7 @@ func TestSwells(t *testing.T) {
 }
 
 // flooded reads a scene to which a handler answers.
-func flooded(t *testing.T, handler http.Handler, stream bool) *stage {
+func flooded(t *testing.T, handler http.Handler, stream bool, attempts int) *stage {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells the most memory that a process has taken")
 	}
@@ -180,7 +180,7 @@ func flooded(t *testing.T, handler http.Handler, stream bool) *stage {
 		}
 		return &scripted.Fault{Serve: handler}
 	}})
-	s.config.Stream, s.config.Retry.Attempts = stream, 1
+	s.config.Stream, s.config.Retry.Attempts = stream, attempts
 	peak := s.peak("flooded")
 	t.Logf("%d MiB", peak>>10)
 	if peak > peakLimit {

@@ -30,7 +30,8 @@ func (r *Runner) preflight(ctx context.Context) error {
 	}, request)
 	if refused := (noAnswer{}); errors.As(err, &refused) {
 		r.word(fmt.Sprintf("the server would not answer a conversation with tools: %s", refused.Error()))
-		return r.learnContext(refused.MaxContext)
+		r.learnContext(refused.MaxContext, r.frame.size.Tokens()+LeastPrompt)
+		return nil
 	}
 	if err != nil {
 		return err

@@ -33,11 +33,11 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 	}
 	r.done++
 	r.read++
-	if d.turn != 0 { // else nobody was asked
-		r.faulty++
-		if o.Fault == "" {
-			r.faulty = 0
-		}
+	switch {
+	case o.Fault != "":
+		r.faulty, r.fault = r.faulty+1, o.Reason
+	case d.turn != 0 || o.State == storage.SceneQuarantined: // else nobody was asked
+		r.faulty = 0
 	}
 	if o.State == storage.SceneQuarantined && d.turn != 0 {
 		return annotator.EventRecorded, r.refold(ctx)

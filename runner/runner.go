@@ -94,10 +94,12 @@ type Runner struct {
 	done       int    // scenes done, in this run and before
 	read       int    // scenes done in this run
 	faulty     int    // scenes in a row that were quarantined for faults of the server or the model
+	fault      string // the newest of these
 	listed     bool   // the endpoint lists how much context the model has
 	stranger   string // a model that answered in place of the one that was asked
 	accepted   int    // quarantined before this run
 	heard      bool   // a reply had its calls in its text
+	logTold    bool   // a word was given on a write-ahead log that grows
 	day        *day
 }
 

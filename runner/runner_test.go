@@ -79,6 +79,7 @@ func TestRunToTheEnd(t *testing.T) {
 		"entries":                  `SELECT count(*) FROM glossary_entry`,
 		"successful tool calls":    `SELECT count(*) FROM tool_interaction WHERE status = 'SUCCESS'`,
 		"updates out of text":      `SELECT count(*) FROM trace WHERE kind = 'update'`,
+		"decisions":                `SELECT count(*) FROM tool_decision WHERE verdict = 'allow' AND intent <> ''`,
 		"compactions":              `SELECT count(*) FROM compaction WHERE tier IN ('1', '2')`,
 		"evidence":                 `SELECT count(*) FROM evidence`,
 		"completed threads":        `SELECT count(*) / 4 FROM thread_state WHERE status = 'completed'`,

@@ -75,20 +75,22 @@ func (db *DB) LastRead(ctx context.Context) (*SceneRow, error) {
 	return db.oneScene(ctx, ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
 }
 
-// FaultyInARow counts how many of the scenes that the model was asked about last, at most limit, were quarantined one after the
-// other for faults of the server.
-func (db *DB) FaultyInARow(ctx context.Context, limit int) (int, error) {
-	scan := func(rows *sql.Rows, fault *string) error { return rows.Scan(fault) }
-	faults, err := collect(ctx, db.read, scan, `SELECT fault FROM scene WHERE turn > 0 AND recorded_at IS NOT NULL ORDER BY turn DESC LIMIT ?`, limit)
+// FaultyInARow counts how many of the scenes that ended last, at most limit, were quarantined one after the other for faults, and
+// returns the newest reason. Scenes about which nobody had to be asked do not count.
+func (db *DB) FaultyInARow(ctx context.Context, limit int) (n int, reason string, err error) {
+	scan := func(rows *sql.Rows, s *SceneRow) error { return rows.Scan(&s.Fault, &s.Reason) }
+	scenes, err := collect(ctx, db.read, scan, `SELECT fault, reason FROM scene
+		WHERE state = 'quarantined' OR state = 'recorded' AND turn > 0 ORDER BY recorded_at DESC, n DESC LIMIT ?`, limit)
 	if err != nil {
-		return 0, sqlite.Wrap(err, "read the newest scenes in %s", db.path)
+		return 0, "", sqlite.Wrap(err, "read the newest scenes in %s", db.path)
 	}
-	for n, fault := range faults {
-		if fault == "" {
-			return n, nil
-		}
+	for n < len(scenes) && scenes[n].Fault != "" {
+		n++
 	}
-	return len(faults), nil
+	if n > 0 {
+		reason = scenes[0].Reason
+	}
+	return n, reason, nil
 }
 
 // Raw returns what the server had sent for a quarantined scene, as it came; NotFound where nothing is kept.

@@ -115,13 +115,14 @@ func (db *DB) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snap
 const walPages = 4000
 
 // Tidy folds a long write-ahead log back into the database file; the next transaction then begins it anew. A reader that
-// holds it open only puts that off: Tidy never waits.
-func (db *DB) Tidy(ctx context.Context) error {
+// holds it open only puts that off: Tidy never waits. It returns how many pages it had to leave in the log.
+func (db *DB) Tidy(ctx context.Context) (left int, err error) {
 	ctx = context.WithoutCancel(ctx)
 	var busy, log, moved int
-	err := db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &log, &moved)
+	err = db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &log, &moved)
 	if err == nil && log >= walPages {
 		err = db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &log, &moved)
+		left = log - moved
 	}
-	return sqlite.Wrap(err, "fold the write-ahead log of %s", db.path)
+	return left, sqlite.Wrap(err, "fold the write-ahead log of %s", db.path)
 }

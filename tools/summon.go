@@ -56,11 +56,15 @@ func viewSnapshot(s *annotator.Snapshot) snapshotView {
 	return snapshotView{ID: s.ID, Type: s.Kind, Scene: s.Scene, Thread: s.Thread, Entries: s.Entries}
 }
 
-func answerResult(a *Answer) Result {
+// answerResult is the answer of a call that asks.
+func answerResult(a Answer, err error) (Result, error) {
+	if err != nil {
+		return Result{}, err
+	}
 	return Result{Content: encode(struct {
 		OK       bool         `json:"ok"`
 		Snapshot snapshotView `json:"snapshot"`
 		Answer   string       `json:"answer"`
 		Left     int          `json:"questions_left"`
-	}{true, viewSnapshot(&a.Snapshot), cut(a.Text, maxShown), a.Left})}
+	}{true, viewSnapshot(&a.Snapshot), cut(a.Text, maxShown), a.Left})}, nil
 }

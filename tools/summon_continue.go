@@ -21,9 +21,5 @@ func summonContinue(ctx context.Context, env *Env, a summonContinueArguments) (R
 	if err != nil {
 		return Result{}, err
 	}
-	answer, err := env.Past.Continue(ctx, question)
-	if err != nil {
-		return Result{}, err
-	}
-	return answerResult(&answer), nil
+	return answerResult(env.Past.Continue(ctx, question))
 }

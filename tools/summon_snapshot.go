@@ -22,9 +22,5 @@ func summonSnapshot(ctx context.Context, env *Env, a summonSnapshotArguments) (R
 	if err != nil {
 		return Result{}, err
 	}
-	answer, err := env.Past.Open(ctx, a.SnapshotID, question)
-	if err != nil {
-		return Result{}, err
-	}
-	return answerResult(&answer), nil
+	return answerResult(env.Past.Open(ctx, a.SnapshotID, question))
 }

@@ -121,7 +121,7 @@ func (c *auditedCall) outcome() string {
 		return "no result yet"
 	case c.Tool == policy.Select:
 		var declared struct{ Intent, Justification string }
-		_ = json.Unmarshal(c.Arguments, &declared) //nolint:errcheck // it was read when it ran
+		_ = json.Unmarshal(c.Arguments, &declared) // it was read when it ran
 		return shortened(declared.Intent+": "+declared.Justification, 90)
 	case len(c.Effect) == 0:
 		return "-"

@@ -102,3 +102,15 @@ func (f *configFile) unknown(key string, settings *pflag.FlagSet) error {
 	}
 	return err.WithAdvice("`annotator run --print-config` lists the settings")
 }
+
+// configFlag is how a command is told of a configuration file.
+func configFlag(flags *pflag.FlagSet, path *string) {
+	flags.StringVar(path, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it is there")
+}
+
+// settingFlags gives a command other than run the settings that it has a use for.
+func settingFlags(flags, settings *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		flags.AddFlag(settings.Lookup(name))
+	}
+}

@@ -57,13 +57,11 @@ The endpoint and other settings come from where run has them; the model may be a
 	flags.SortFlags = false
 	databaseFlag(flags, &o.db)
 	flags.StringVar(&o.corpus, "corpus", autoCorpus, "`FILE` that the run was made from; auto: where it was then, or beside the database")
-	flags.StringVar(&o.configPath, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it is there")
+	configFlag(flags, &o.configPath)
 	flags.Int64SliceVar(&o.threads, "thread", nil, "judge only entries first seen in the threads with these `IDS`")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "ask and tell, but change nothing")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
-	for _, name := range []string{"endpoint", "wire", "model", "api-key-file", "context-budget", "stream", "curator-prompt", "patience"} {
-		flags.AddFlag(settings.Lookup(name))
-	}
+	settingFlags(flags, settings, "endpoint", "wire", "model", "api-key-file", "context-budget", "stream", "curator-prompt", "patience")
 	return cmd
 }
 

@@ -50,14 +50,10 @@ be started with stands below. The endpoint and other settings come from where ru
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&o.configPath, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it is there")
+	configFlag(flags, &o.configPath)
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long a check may take: a server may have to load its model first")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
-	for _, name := range []string{
-		"endpoint", "wire", "model", "api-key-file", "context-budget", "model-context", "max-tokens", "temperature", "stream", "prompts",
-	} {
-		flags.AddFlag(settings.Lookup(name))
-	}
+	settingFlags(flags, settings, "endpoint", "wire", "model", "api-key-file", "context-budget", "model-context", "max-tokens", "temperature", "stream", "prompts")
 	return cmd
 }
 

@@ -156,11 +156,11 @@ func (p *progress) notice(n annotator.Notice) {
 }
 
 func (p *progress) show(n *annotator.Notice) {
-	switch n.Kind {
-	case annotator.NoticeRun:
-		p.draw(p.tally.liveLine(p.now(), p.room()))
-	case annotator.NoticeEnd:
+	switch {
+	case n.Kind == annotator.NoticeEnd:
 		p.erase()
+	case n.Kind == annotator.NoticeRun, n.Kind == annotator.NoticeCalling && p.text == "": // a server may be asked before the run begins
+		p.draw(p.tally.liveLine(p.now(), p.room()))
 	}
 }
 

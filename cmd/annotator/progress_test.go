@@ -56,6 +56,8 @@ func TestDoing(t *testing.T) {
 		notice annotator.Notice
 		want   string // a minute behind noon
 	}{
+		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "probe"}, "1 of 40 scenes, probe: asking for 1m00s"},
+		{annotator.Notice{Kind: annotator.NoticeCall, Purpose: "probe"}, "1 of 40 scenes"},
 		{annotator.Notice{Kind: annotator.NoticeRun}, "1 of 40 scenes"},
 		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "annotate"}, "1 of 40 scenes, asking for 1m00s"},
 		{annotator.Notice{Kind: annotator.NoticeStream, Purpose: "annotate", Bytes: 12_345}, "1 of 40 scenes, answer of 12.3kB in 1m00s"},
@@ -65,7 +67,7 @@ func TestDoing(t *testing.T) {
 	} {
 		told.notice.Time, told.notice.Total, told.notice.Done = noon, 40, 1
 		p.notice(told.notice)
-		if got := strings.TrimPrefix(p.tally.liveLine(p.now(), 38), "[--------------------] "); got != told.want {
+		if got := strings.TrimPrefix(p.tally.liveLine(p.now(), 41), "[--------------------] "); got != told.want {
 			t.Errorf("behind a notice of the kind %s the line is %q, want %q", told.notice.Kind, got, told.want)
 		}
 	}

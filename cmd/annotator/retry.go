@@ -41,7 +41,7 @@ The endpoint is the run's own where none is named; the other settings come from 
 	flags.SortFlags = false
 	databaseFlag(flags, &o.db)
 	flags.StringVar(&o.corpus, "corpus", autoCorpus, "`FILE` that the run was made from; auto: where it was then, or beside the database")
-	flags.StringVar(&o.configPath, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it is there")
+	configFlag(flags, &o.configPath)
 	flags.IntVar(&o.limit, "limit", 0, "read at most so many `SCENES`; 0: all that are left")
 	o.acceptFlag(flags)
 	flags.BoolVar(&o.quiet, "quiet", false, "no progress; print only the database's path")

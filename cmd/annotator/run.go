@@ -79,7 +79,7 @@ The first interrupt finishes the scene at hand and stops; the second stops at on
 	flags.SortFlags = false
 	flags.StringVar(&o.db, "db", "", "database `FILE`; empty: beside SOURCE, under its name")
 	flags.StringVar(&o.corpus, "corpus", "", "where to import SOURCE to; empty: beside it, under its name")
-	flags.StringVar(&o.configPath, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it is there")
+	configFlag(flags, &o.configPath)
 	flags.IntVar(&o.limit, "limit", 0, "read at most so many `SCENES` in this run; 0: all")
 	flags.Int64Var(&o.fromSnapshot, "from-snapshot", 0, "branch: go on in a new database from snapshot `N` of the one that is there")
 	flags.StringVar(&o.fromDB, "from-db", "", "database `FILE` to branch from; empty: the one beside SOURCE")

@@ -22,7 +22,7 @@ const twoScenes = `{"thread":1,"id":1,"title":"The Quay","name":"QM","time":100,
 {"thread":1,"id":3,"name":"QM","time":120,"body":"Captain Ysolde Marrow sat.","tags":["qm_post"]}
 `
 
-// runningStory is a run of a story against a server that lets a call pass when it is told to.
+// runningStory is a run of a story against a server that answers about a scene when it is told to.
 type runningStory struct {
 	*exec.Cmd
 	folder string
@@ -35,7 +35,11 @@ func startStory(t *testing.T) *runningStory {
 	r := &runningStory{folder: t.TempDir()}
 	gate := make(chan struct{})
 	r.let = sync.OnceFunc(func() { close(gate) })
-	server := scripted.New(scripted.Options{OnRequest: func(scripted.Request) { <-gate }})
+	server := scripted.New(scripted.Options{OnRequest: func(request scripted.Request) {
+		if strings.HasPrefix(request.Messages[len(request.Messages)-1].Content, "<scene ") {
+			<-gate
+		}
+	}})
 	listener := httptest.NewServer(server)
 	t.Cleanup(func() {
 		r.let()

@@ -62,12 +62,10 @@ The endpoint comes from where run has it, and may be another than the run's.`,
 	flags.SortFlags = false
 	databaseFlag(flags, &o.db)
 	flags.StringVar(&o.corpus, "corpus", autoCorpus, "`FILE` to look the named posts up in; auto: the run's own, if it is there")
-	flags.StringVar(&o.configPath, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it is there")
+	configFlag(flags, &o.configPath)
 	flags.BoolVarP(&o.interactive, "interactive", "i", false, "go on asking: read questions from standard input")
 	flags.BoolVar(&o.json, "json", false, "print JSON, an object for each answer")
-	for _, name := range []string{"endpoint", "wire", "model", "api-key-file", "temperature", "stream", "patience"} {
-		flags.AddFlag(settings.Lookup(name))
-	}
+	settingFlags(flags, settings, "endpoint", "wire", "model", "api-key-file", "temperature", "stream", "patience")
 	return cmd
 }
 

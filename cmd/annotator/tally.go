@@ -64,7 +64,7 @@ func (t *tally) words(now time.Time) words {
 	if all := t.usage.Prompt + t.usage.Completion; all > 0 {
 		w.tokens = fmt.Sprintf("%s tokens (%d %% cached)", round(all), share(t.usage.Cached, t.usage.Prompt))
 	}
-	if read, took := t.done-t.first, now.Sub(t.began); read > 0 && took > 0 {
+	if read, took := t.done-t.first, now.Sub(t.began); !t.began.IsZero() && read > 0 && took > 0 {
 		each := took / time.Duration(read)
 		w.each = span(each) + " a scene"
 		if t.done < t.total {

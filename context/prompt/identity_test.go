@@ -35,6 +35,20 @@ func TestComposedPrompt(t *testing.T) {
 	}
 }
 
+// TestIntentsAreToldOf where they are declared, and nowhere else.
+func TestIntentsAreToldOf(t *testing.T) {
+	t.Parallel()
+	without := prompt.Compose(prompt.Defaults(), prompt.Runtime{Title: "The Quay"})
+	with := prompt.Compose(prompt.Defaults(), prompt.Runtime{Title: "The Quay", Intents: true})
+	const tool = "select_active_intent"
+	if strings.Contains(without, tool) || !strings.Contains(with, tool) || !strings.HasSuffix(with, "The story is called \"The Quay\".\n") {
+		t.Errorf("%s", with)
+	}
+	if more := prompt.Size(with, "").Tokens() - prompt.Size(without, "").Tokens(); more > 60 {
+		t.Errorf("that takes %d tokens", more)
+	}
+}
+
 // TestOrderOfTheParts: the parts that are there stand in their order, and what holds for every story is always there.
 func TestOrderOfTheParts(t *testing.T) {
 	t.Parallel()

@@ -214,13 +214,18 @@ func TestCorpusNeedsNoImport(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, nothing is left behind.
+// Whatever goes wrong, nothing is left behind; nor is what an import left that was killed.
 func TestFailureLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	sources := files(t, map[string]string{"a.txt": twoChapters, "empty.txt": " \n\n", "broken.jsonl": "{\n"})
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	folder := t.TempDir()
+	for _, name := range []string{".c.db.12345.draft", ".c.db.12345.draft-journal", ".c.db.12345.draft.lock"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("SQLite format 3"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		ctx    context.Context
 		source string

@@ -66,6 +66,8 @@ func check(path string, mode Mode) error {
 		return annotator.Errorf(annotator.Misused, "%s is a folder, not a database", path)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return annotator.Errorf(annotator.Storage, "open %s: %w", path, err)
+	case mode != ReadOnly:
+		return refuseNetwork(path)
 	}
 	return nil
 }

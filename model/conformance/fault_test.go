@@ -194,7 +194,7 @@ func (e endless) Read(p []byte) (n int, err error) {
 // endlessAnswer: there is a limit, and what came up to it is not a reply.
 func endlessAnswer(t *testing.T, w wire) {
 	for name, body := range map[string]io.Reader{
-		"keep-alives": endless{[]byte(": ping, and another line that says nothing\n\n")},
+		"keep-alives": endless{[]byte(": ping" + strings.Repeat(" ", 1<<10) + "\n\n")},
 		"one line":    io.MultiReader(strings.NewReader("data: "), endless{[]byte("x")}),
 	} {
 		c := w.answered(t, func(*http.Request) (*http.Response, error) { return stream(body), nil })

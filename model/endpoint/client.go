@@ -78,7 +78,7 @@ func New(o Options, api API) (*Client, error) {
 		return nil, annotator.Errorf(annotator.Misused, "the API key holds control characters").
 			WithAdvice("set ANNOTATOR_API_KEY to the key alone")
 	}
-	c := &Client{base: base, header: api.Header(key), key: secret(key), transport: o.HTTP, now: o.Now}
+	c := &Client{base: base, header: api.Header(key), key: newSecret(key), transport: o.HTTP, now: o.Now}
 	c.firstByte = cmp.Or(o.FirstByte, defaultFirstByte)
 	c.idle = cmp.Or(o.Idle, defaultIdle)
 	if c.transport == nil {

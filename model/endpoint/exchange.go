@@ -122,6 +122,9 @@ func (x *exchange) fetch(read func([]byte) error) error {
 	if err != nil {
 		return err
 	}
+	if x.client.key.long {
+		body = x.client.key.maskBytes(body)
+	}
 	if err := read(body); err != nil {
 		return x.complaint(body, err)
 	}

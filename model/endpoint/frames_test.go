@@ -115,7 +115,7 @@ func TestLimits(t *testing.T) {
 		"line":       {"text/event-stream", io.MultiReader(strings.NewReader("data: "), endless("x"))},
 		"event":      {"text/event-stream", endless("data: {" + strings.Repeat("x", 1<<20) + "\n")},
 		"answer":     {"application/json", io.MultiReader(strings.NewReader("{"), endless(" "))},
-		"keep-alive": {"text/event-stream", endless(": ping\n\n")},
+		"keep-alive": {"text/event-stream", endless(": ping" + strings.Repeat(" ", 1<<10) + "\n\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

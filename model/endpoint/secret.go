@@ -1,35 +1,53 @@
 package endpoint
 
 import (
-	"bytes"
 	"errors"
+	"fmt"
+	"regexp"
 	"strings"
 
 	"annotator/model"
 )
 
 // secret is a key, which must not leave in any other way than in the header of a request. Servers quote keys in their
-// errors, so all that is kept of an answer is masked here, and nowhere else.
-type secret string
+// errors, so all that is kept of an answer is masked here, and nowhere else. The zero secret is none.
+type secret struct {
+	forms *regexp.Regexp // what it looks like: as it is, or escaped by JSON or a URL, however often
+	long  bool           // it is no word that could stand in a story
+}
 
-// shortestSecret is the length in bytes from which a key is taken for one: local servers are given words like "none" or
-// "EMPTY", and to mask those would garble every message.
-const shortestSecret = 8
+// The lengths in bytes from which a key is taken for one: local servers are given words like "none" or "EMPTY", and to mask
+// those would garble every message; and from which it is looked for in what a model says, too.
+const (
+	shortestSecret = 8
+	longSecret     = 16
+)
 
 const maskText = "[key]"
 
+func newSecret(key string) secret {
+	if len(key) < shortestSecret {
+		return secret{}
+	}
+	var forms strings.Builder
+	for _, sign := range key {
+		fmt.Fprintf(&forms, `(?:\\*(?:%s|(?i:u%04x))|%%(?:25)*(?i:%02x))`, regexp.QuoteMeta(string(sign)), sign, sign)
+	}
+	return secret{regexp.MustCompile(forms.String()), len(key) >= longSecret}
+}
+
 func (s secret) mask(text string) string {
-	if len(s) < shortestSecret {
+	if s.forms == nil {
 		return text
 	}
-	return strings.ReplaceAll(text, string(s), maskText)
+	return s.forms.ReplaceAllLiteralString(text, maskText)
 }
 
 func (s secret) maskBytes(b []byte) []byte {
-	if len(s) < shortestSecret || !bytes.Contains(b, []byte(s)) {
+	if s.forms == nil {
 		return b
 	}
-	return bytes.ReplaceAll(b, []byte(s), []byte(maskText))
+	return s.forms.ReplaceAllLiteral(b, []byte(maskText))
 }
 
 // conceal masks all that a fault shows.
@@ -49,19 +67,21 @@ func (s secret) conceal(f *model.Fault) *model.Fault {
 	return f
 }
 
-// longSecret is the length in bytes from which a key is no word that could stand in a story.
-const longSecret = 16
-
-// redact masks what a reply shows. Its words stay as they are where the key could be one of them.
+// redact masks what a reply shows. Its words stay as they are where the key could be one of them. Where the model has written the
+// key, the answer is not kept as it came, for a stream may hold the key in pieces.
 func (s secret) redact(r *model.Reply) *model.Reply {
 	r.Raw = s.maskBytes(r.Raw)
-	if len(s) < longSecret {
+	if !s.long {
 		return r
 	}
-	r.Text, r.Reasoning, r.Finish, r.Model = s.mask(r.Text), s.mask(r.Reasoning), s.mask(r.Finish), s.mask(r.Model)
+	shown := []*string{&r.Text, &r.Reasoning, &r.Finish, &r.Model}
 	for i := range r.Calls {
-		c := &r.Calls[i]
-		c.ID, c.Name, c.Arguments = s.mask(c.ID), s.mask(c.Name), s.mask(c.Arguments)
+		shown = append(shown, &r.Calls[i].ID, &r.Calls[i].Name, &r.Calls[i].Arguments)
+	}
+	for _, text := range shown {
+		if masked := s.mask(*text); masked != *text {
+			*text, r.Raw = masked, nil
+		}
 	}
 	return r
 }

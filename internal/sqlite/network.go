@@ -1,0 +1,39 @@
+package sqlite
+
+import (
+	"path/filepath"
+
+	"annotator"
+)
+
+// refuseNetwork refuses a place whose file system is another machine's. SQLite's write-ahead log lives in memory that all who use the
+// file share, which no network gives them: what one machine commits, another may undo.
+func refuseNetwork(path string) error {
+	folder := filepath.Dir(path)
+	name := networkName(fileSystem(folder))
+	if name == "" {
+		return nil
+	}
+	return annotator.Errorf(annotator.Misused, "open %s to write: %s is on a network file system (%s), where a database can be lost", path, folder, name).
+		WithAdvice("put the database on a disk of this machine, and copy it with `annotator backup`")
+}
+
+// networkName returns the name of a network file system by the number that Linux has for it, and "" for any other. What FUSE carries
+// may be either; it is taken for local.
+func networkName(magic uint32) string {
+	switch magic {
+	case 0x6969:
+		return "NFS"
+	case 0x517b, 0xfe534d42, 0xff534d42:
+		return "SMB"
+	case 0x5346414f, 0x6b414653:
+		return "AFS"
+	case 0x00c36400:
+		return "Ceph"
+	case 0x73757245:
+		return "Coda"
+	case 0x564c:
+		return "NCP"
+	}
+	return ""
+}
