@@ -1,8 +1,8 @@
 package exporters
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -16,7 +16,8 @@ import (
 // WriteFile puts what the function writes into the file at path, whole or not at all: it is written and synced under
 // another name in the same folder, then renamed. A file that was there is replaced, and stays as it was if anything fails.
 // The file can be read by its owner only. What is at path may only be a regular file: a symbolic link would lead the
-// text to a place that nobody named. Errors about the path are of kind annotator.Misused.
+// text to a place that nobody named. Errors about the path are of kind annotator.Misused, those of the disk annotator.Halted; what
+// the function returns with a kind of its own comes back as it is.
 func WriteFile(path string, write func(io.Writer) error) error {
 	if err := replaceable(path); err != nil {
 		return err
@@ -27,13 +28,16 @@ func WriteFile(path string, write func(io.Writer) error) error {
 			WithAdvice("choose a folder that exists and can be written to")
 	}
 	defer d.Discard()
-	if err := fill(d.Path, write); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	if err = fill(d.Path, write); err == nil {
+		err = d.Place()
 	}
-	if err := d.Place(); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	if err == nil {
+		err = syncFolder(filepath.Dir(path))
 	}
-	return syncFolder(filepath.Dir(path))
+	if err == nil || annotator.KindOf(err) != "" { // that is about what was to be written
+		return err
+	}
+	return annotator.Errorf(annotator.Halted, "write %s: %w", path, err).WithAdvice("check the disk, its space and its mount, then run again")
 }
 
 // replaceable returns an error if something other than a regular file is at the path.
@@ -61,7 +65,7 @@ func fill(path string, write func(io.Writer) error) error {
 	if err = write(file); err == nil {
 		err = file.Sync()
 	}
-	return errors.Join(err, file.Close())
+	return cmp.Or(err, file.Close())
 }
 
 // syncFolder makes a rename in the folder last. Windows has no such call, and needs none.
@@ -71,10 +75,7 @@ func syncFolder(folder string) error {
 	}
 	dir, err := os.Open(folder)
 	if err != nil {
-		return fmt.Errorf("sync %s: %w", folder, err)
+		return err
 	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("sync %s: %w", folder, err)
-	}
-	return nil
+	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -54,7 +54,11 @@ func TestWriteFileLeavesTheOldFileWhereItFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := exporters.WriteFile(path, func(w io.Writer) error { return errors.Join(writes("ne")(w), errFull) })
-	if !errors.Is(err, errFull) {
+	if advised := (*annotator.Error)(nil); !errors.Is(err, errFull) || !errors.As(err, &advised) || advised.Kind != annotator.Halted || advised.Advice == "" {
+		t.Errorf("error: %v", err)
+	}
+	ours := annotator.Errorf(annotator.Storage, "read the codex: %w", errFull)
+	if err := exporters.WriteFile(path, func(io.Writer) error { return ours }); err != error(ours) {
 		t.Errorf("error: %v", err)
 	}
 	holds(t, path, "old")

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -52,7 +53,7 @@ func redirectHost(header http.Header) string {
 	if err != nil || u.Host == "" {
 		return ""
 	}
-	return clip(" at " + u.Host)
+	return " at " + clip(u.Host)
 }
 
 // CarriesError reports whether a body or a frame of a stream is an error whatever its status is, for some servers answer 200
@@ -108,6 +109,10 @@ func ClassifyTransport(err error) *Fault {
 		f.Kind, f.Message = annotator.Interrupted, "the call was cancelled"
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Code, f.Message = CodeSilent, "the call took longer than it may"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		f.Message = "the connection broke off in the middle of the answer"
+	case errors.Is(err, io.EOF):
+		f.Message = "the connection was closed before an answer came"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		f.Kind, f.Advice = annotator.Misconfigured, "close other programs, or raise the limit on open files (ulimit -n)"
 	case isWrongSpeech(err):

@@ -194,6 +194,22 @@ func TestClassifyTransport(t *testing.T) {
 	}
 }
 
+// TestFaultInPlainWords: what Go calls an EOF, nobody else does.
+func TestFaultInPlainWords(t *testing.T) {
+	t.Parallel()
+	elsewhere := http.Header{"Location": {"https://other.test/v1/chat?key=canary"}}
+	for want, fault := range map[string]*model.Fault{
+		"the connection was closed before an answer came":                          model.ClassifyTransport(io.EOF),
+		"the connection broke off in the middle of the answer":                     model.ClassifyTransport(fmt.Errorf("body: %w", io.ErrUnexpectedEOF)),
+		"the endpoint answered 307: it redirects to another address at other.test": model.Classify(307, elsewhere, nil),
+		"the endpoint answered 307: it redirects to another address":               model.Classify(307, nil, nil),
+	} {
+		if got := fault.Error(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 // TestClassifyTransportTLS takes its errors from net/http.
 func TestClassifyTransportTLS(t *testing.T) {
 	t.Parallel()

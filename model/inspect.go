@@ -81,7 +81,9 @@ func judgeModel(r *Request, reply *Reply) *Fault {
 // judgeFinish knows the words with which servers say why a reply ended, beside those that wires translate into.
 func judgeFinish(_ *Request, reply *Reply) *Fault {
 	switch strings.ToLower(reply.Finish) {
-	case finishStop, finishLength, "tool_calls", "function_call", "eos", "eos_token", "end_turn", "stop_sequence", "model_length":
+	case "stop", "tool_calls", "tool_call", "tool_use", "function_call", "eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed":
+		return nil
+	case "length", "model_length", "max_tokens", "max_output_tokens": // see Cut
 		return nil
 	case CodeFiltered:
 		return fault(annotator.Refused, CodeFiltered, "the server's content filter ended the reply (finish_reason %q)", reply.Finish)
@@ -91,15 +93,13 @@ func judgeFinish(_ *Request, reply *Reply) *Fault {
 	return fault(annotator.Refused, CodeFinish, "the reply ended for a reason that is not known (finish_reason %q)", reply.Finish)
 }
 
-// The finish words that decide something.
-const (
-	finishStop   = "stop"
-	finishLength = "length"
-)
-
 // Cut reports whether a reply ended at its limit, in tokens, whatever the server says of it.
 func (r *Reply) Cut(limit int) bool {
-	return r.Finish == finishLength || r.Finish == "model_length" || r.Usage.Exact && limit > 0 && r.Usage.Completion >= limit
+	switch strings.ToLower(r.Finish) {
+	case "length", "model_length", "max_tokens", "max_output_tokens":
+		return true
+	}
+	return r.Usage.Exact && limit > 0 && r.Usage.Completion >= limit
 }
 
 func judgeCalls(_ *Request, reply *Reply) *Fault {
@@ -109,17 +109,19 @@ func judgeCalls(_ *Request, reply *Reply) *Fault {
 	return nil
 }
 
-// judgeText looks at all that the model wrote.
+// judgeText looks at all that the model wrote. Nothing reads the reasoning again, so that its characters do not matter.
 func judgeText(r *Request, reply *Reply) *Fault {
-	parts := []string{reply.Text, reply.Reasoning}
+	parts := []string{reply.Text}
 	for i := range reply.Calls {
 		parts = append(parts, reply.Calls[i].Name, reply.Calls[i].Arguments)
 	}
-	for i, part := range parts {
+	for _, part := range append(parts, reply.Reasoning) {
 		if unit, times := stuck(part); times > 0 {
 			return fault(annotator.Malformed, CodeStuck, "the model is stuck: it repeats %q at least %d times", clip(unit), times)
 		}
-		if what := damage(part); what != "" && i != 1 && !excused(r, reply, part) { // nothing reads the reasoning again
+	}
+	for _, part := range parts {
+		if what := damage(part); what != "" && !excused(r, reply, part) {
 			return fault(annotator.Malformed, CodeDamaged, "the reply holds %s", what)
 		}
 	}
@@ -178,7 +180,7 @@ func excused(r *Request, reply *Reply, part string) bool {
 	if nul, half := badEscapes(part); nul || half || strings.ContainsRune(part, 0) || !utf8.Valid(reply.Raw) {
 		return false
 	}
-	quoted := bytes.ContainsRune(r.History, utf8.RuneError)
+	quoted := bytes.ContainsRune(r.History, utf8.RuneError) || bytes.Contains(r.History, []byte(`\ufffd`))
 	return quoted || reply.Cut(r.MaxTokens) && damage(strings.TrimRight(part, string(utf8.RuneError))) == ""
 }
 

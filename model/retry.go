@@ -102,11 +102,11 @@ func (p Policy) exhausted(t Tried, f *Fault) Ruling {
 	return Ruling{Decision: Halt, Charged: true, Why: fmt.Sprintf("%d attempts failed", t.Attempt)}
 }
 
-// wait is for a server that is not there or not ready. It does not use up the attempts, unless the server was well right before:
-// there are prompts that bring a server down.
+// wait is for a server that is not there or not ready. It does not use up the attempts, unless the server was well right before and is
+// gone now: there are prompts that bring a server down.
 func (p Policy) wait(t Tried, f *Fault, random func() float64) Ruling {
 	limited := f.Status == http.StatusTooManyRequests
-	charged := t.Alive && !limited
+	charged := t.Alive && f.Kind == annotator.Gone
 	switch {
 	case charged && t.Attempt >= p.Attempts:
 		return p.exhausted(t, f)

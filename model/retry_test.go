@@ -36,6 +36,7 @@ func TestPolicyDecides(t *testing.T) {
 		{"thought too long", model.Fault{Kind: annotator.Malformed, Code: model.CodeThinking}, first, model.Ruling{Decision: model.GrowReply, Charged: true}},
 		{"thought too long again", model.Fault{Kind: annotator.Malformed, Code: model.CodeThinking}, model.Tried{Attempt: 2, Grown: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
 		{"waits are not charged", model.Fault{Kind: annotator.Overloaded}, model.Tried{Attempt: 99}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
+		{"a server that takes short prompts only, for now", model.Fault{Kind: annotator.Overloaded}, model.Tried{Attempt: 3, Alive: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
 		{"limits on the rate are sat out", model.Fault{Kind: annotator.Overloaded, Status: 429}, model.Tried{Attempt: 99, Alive: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms}},
 		{"waits grow", model.Fault{Kind: annotator.Gone}, waited(3 * time.Second), model.Ruling{Decision: model.Wait, Delay: 3 * time.Second, Probe: true}},
 		{"the server's word", model.Fault{Kind: annotator.Overloaded, RetryAfter: 7 * time.Second}, first, model.Ruling{Decision: model.Wait, Delay: 7 * time.Second, Probe: true}},

@@ -118,7 +118,7 @@ func (c *Caller) insist(ctx context.Context, call storage.Call, request *model.R
 				return nil, nil, noAnswer{fault}
 			}
 		case model.Halt:
-			return nil, nil, c.halt(ctx, fault)
+			return nil, nil, c.halt(ctx, fault, t.waited)
 		default:
 			return nil, nil, noAnswer{fault}
 		}
@@ -202,9 +202,17 @@ func accounted(call *storage.Call, reply *model.Reply) annotator.Usage {
 	return annotator.Usage{Prompt: call.Estimate, Completion: written}
 }
 
-// halt makes a fault the reason for which the run stops.
-func (c *Caller) halt(ctx context.Context, fault *model.Fault) error {
-	return annotator.Errorf(annotator.Halted, "%s: %w", c.Endpoint, fault).WithAdvice("%s", c.advice(ctx, fault))
+// halt makes a fault the reason for which the run stops, which may have waited for it to pass.
+func (c *Caller) halt(ctx context.Context, fault *model.Fault, waited time.Duration) error {
+	return annotator.Errorf(annotator.Halted, "%s: %w%s", c.Endpoint, fault, inVain(waited)).WithAdvice("%s", c.advice(ctx, fault))
+}
+
+// inVain adds to an error how long was waited.
+func inVain(waited time.Duration) string {
+	if waited < time.Second {
+		return ""
+	}
+	return fmt.Sprintf(", and %s of waiting did not help", waited.Round(time.Second))
 }
 
 func (c *Caller) advice(ctx context.Context, f *model.Fault) string {

@@ -54,30 +54,33 @@ func (r *Runner) choice() model.Choice {
 	switch d := r.day; {
 	case d.rounds > r.Config.ToolRounds:
 		return model.Choice{Mode: model.ChoiceNone}
-	case d.governed.Unbidden && r.Config.Governance == policy.Enforce:
+	case (d.governed.Unbidden || d.demanded) && r.Config.Governance == policy.Enforce:
 		return model.Choice{Mode: model.ChoiceRequired, Allowed: []string{policy.Select}}
 	}
 	return model.Choice{}
 }
 
-// replyTokens is how long a reply may be: less than configured where the server has refused that for this scene, and more, as far
-// as there is room, where the last attempt was cut before its first word.
+// replyTokens is how long a reply may be: more than configured, as far as there is room, where the last attempt was cut before its
+// first word, but never more than what the server has refused for this scene.
 func (r *Runner) replyTokens() int {
-	most := min(r.Config.MaxTokens, cmp.Or(r.day.replyTokens, r.Config.MaxTokens))
+	most := r.Config.MaxTokens
 	if r.day.trial.grown {
-		return max(most, min(grownReply*most, r.Config.ContextBudget-r.Config.SafetyMargin-r.promptTokens()))
+		most = max(most, min(grownReply*most, r.Config.ContextBudget-r.Config.SafetyMargin-r.promptTokens()))
 	}
-	return most
+	return min(most, cmp.Or(r.day.replyTokens, most))
 }
 
-// leastPrompt is how many tokens the prompt has at the least: as many as the server counted of a beginning of it, and as many as
-// any tokenizer makes of its text.
+// leastPrompt is how many tokens the prompt has at the least: as many as any tokenizer makes of its text, and as many as the server
+// counted of its beginning together with what any makes of the rest. A server that drops the beginning shows by that at once.
 func (r *Runner) leastPrompt() int {
 	if r.choice().Mode == model.ChoiceNone {
 		return r.frame.least(r.size())
 	}
-	const doubt = 0.9 // the wire may have learned to send less around the messages
-	return max(r.size().Least(), int(doubt*float64(r.seen)))
+	const doubt = 0.98 // a template may render the last message otherwise than those before
+	if r.seen == 0 {
+		return r.size().Least()
+	}
+	return max(r.size().Least(), int(doubt*float64(r.seen))+r.since.Least())
 }
 
 // replied ends a call with the rows of its reply.
@@ -147,7 +150,10 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 func (r *Runner) callFailed(ctx context.Context, fault *model.Fault) (annotator.Event, error) {
 	d := r.day
 	switch d.trial.ruling.Decision {
-	case model.Retry, model.Wait, model.GrowReply, model.Adapt:
+	case model.Adapt:
+		r.seen = 0 // what is sent from here on is rendered otherwise
+		return annotator.EventTransient, nil
+	case model.Retry, model.Wait, model.GrowReply:
 		return annotator.EventTransient, nil
 	case model.ShrinkReply:
 		if d.replyTokens = r.replyTokens() / 2; d.replyTokens == 0 {
@@ -161,7 +167,7 @@ func (r *Runner) callFailed(ctx context.Context, fault *model.Fault) (annotator.
 	case model.Quarantine:
 		return r.condemn(fault)
 	}
-	return "", r.caller().halt(ctx, fault)
+	return "", r.caller().halt(ctx, fault, d.trial.waited)
 }
 
 // retrying is RETRYING: it waits until the next attempt is due, and the server is there for it.

@@ -28,7 +28,7 @@ func (c *Caller) ready(ctx context.Context, call *storage.Call, t *trial) error 
 		}
 		ruling := c.Policy.Next(model.Tried{Attempt: 1, Waited: t.waited}, probed(fault), c.Random)
 		if ruling.Decision == model.Halt {
-			return c.halt(ctx, fault)
+			return c.halt(ctx, fault, t.waited)
 		}
 		delay, t.reason = ruling.Delay, fault.Error()
 		t.waited += delay + fault.Duration
@@ -103,7 +103,8 @@ func (c *Caller) pause(ctx context.Context, delay time.Duration, reason string) 
 	case <-timer.C:
 		return nil
 	case <-c.Hurry:
-		return annotator.Errorf(annotator.Interrupted, "stopped while waiting for the endpoint (%s)", reason)
+		return annotator.Errorf(annotator.Interrupted, "stopped while waiting for the endpoint (%s)", reason).
+			WithAdvice("run again to go on")
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

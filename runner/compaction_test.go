@@ -201,10 +201,26 @@ func anyStory(t *testing.T, seed uint64) {
 	}
 	rec := &recording{}
 	model := whim{seed, seed%3 == 0}
-	s := newTale(t, threads, 7_000+random.IntN(9_000), scripted.Options{Script: model.answer, OnRequest: rec.take})
+	filtering := seed%4 > 1 // some scenes are refused at first, and read late
+	s := newTale(t, threads, 7_000+random.IntN(9_000), scripted.Options{
+		Script: model.answer, OnRequest: rec.take, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if !filtering || asksSummary(r) || r.Tokens%3 > 0 {
+				return nil
+			}
+			return &scripted.Fault{Status: 400, Body: `{"error":{"code":"content_filter","message":"not nice"}}`}
+		},
+	})
 	s.config.MaxTokens, s.config.ToolRounds = 700+random.IntN(600), 3
 	s.config.Compaction = []compaction.Policy{compaction.Auto(), compaction.Seed(), marked(0.15), marked(0.45)}[random.IntN(4)]
 	s.config.Curator.Off = seed%2 == 0
+	if filtering {
+		s.config.Limit = 1 + total/2
+		if err := s.run("any"); err != nil && !errors.Is(err, annotator.Quarantined) {
+			t.Fatal(err)
+		}
+		s.config.Limit, filtering = 0, false
+		s.putBack("any")
+	}
 	if err := s.run("any"); err != nil && !errors.Is(err, annotator.Quarantined) {
 		t.Fatal(err)
 	}

@@ -33,6 +33,7 @@ type day struct {
 	trial       trial             // the call at hand
 	replyTokens int               // the most that the server takes for a reply, where that is less than configured; 0: as configured
 	squeeze     bool              // the server, or our own count, says that the prompt is too long
+	demanded    bool              // a call was demanded in words, and none has come since
 	said        *model.Fault      // with which the server found the prompt too long; nil if it did not
 	wrote       string            // the newest reply, with its calls
 	ran         runs
@@ -72,9 +73,15 @@ func (r *Runner) dawn(ctx context.Context, row *storage.SceneRow) (*day, error) 
 			row.N, row.Thread.ID).WithAdvice("put the corpus back, or start a new database with --no-resume")
 	}
 	d.text = prompt.Scene(&d.scene)
+	if row.Refusals > 0 {
+		d.text += late
+	}
 	d.size = tokens.Measure(d.text).Framed(tokens.PerMessage)
 	return d, nil
 }
+
+// late is said of a scene that was refused when its turn came: later ones may stand above it.
+const late = "\n\nThis scene is read late: it could not be annotated when its turn came. Note what it tells as of its own place in the story."
 
 // story returns what the scene tells: the bodies of its posts.
 func (d *day) story() string {
@@ -101,6 +108,7 @@ func (d *day) take(row *annotator.Trace) {
 			d.rounds++
 		}
 		d.calls = append(d.calls, *row)
+		d.demanded = false
 		d.wrote += "\n" + row.Tool + " " + row.Arguments
 	case annotator.TraceResult:
 		d.ran.take(&d.calls[0], row)
@@ -115,6 +123,7 @@ func (d *day) take(row *annotator.Trace) {
 	case annotator.TraceNote:
 		d.reply = nil
 		d.reasks++
+		d.demanded = strings.HasPrefix(row.Content, demand)
 	}
 }
 

@@ -189,7 +189,7 @@ func TestIntentEndsWithItsRequest(t *testing.T) {
 	const block = `<codex_updates>[{"term":"Bell","definition":"It rings.","status":"new"}]</codex_updates>`
 	s := governed(t, policy.Enforce, func(r scripted.Request) scripted.Reply {
 		if scene := last(r, "<scene "); strings.Contains(scene, "The lamp went out.") {
-			return saying(calls(creates("Door")))(r)
+			return saying(calls(creates("Door")), calls(declares("NONE")))(r)
 		}
 		return saying(
 			calls(declares("PROPOSE"), creates("Lamp")),
@@ -205,6 +205,7 @@ func TestIntentEndsWithItsRequest(t *testing.T) {
 		"1 glossary_create [PROPOSE] allow",
 		"1 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED", // out of the text
 		"2 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED",
+		"2 select_active_intent [] allow",
 	)
 	note := s.server.Requests()[2].Messages
 	if said := note[len(note)-1].Content; !strings.HasSuffix(said, "Declare your intent with select_active_intent again before you change anything.") {
@@ -409,8 +410,10 @@ func fickle(seed uint64) scripted.Script {
 			return scripted.Reply{Text: summaryOf(r)}
 		}
 		if !r.MayCall() || random.IntN(4) == 0 {
-			text := []string{"Done.", "<codex_updates>[]</codex_updates>", "<codex_updates>[{]</codex_updates>",
-				fmt.Sprintf(`<codex_updates>[{"term":"Note %d","definition":"It was noted.","status":"new"}]</codex_updates>`, r.Tokens)}
+			text := []string{
+				"Done.", "<codex_updates>[]</codex_updates>", "<codex_updates>[{]</codex_updates>",
+				fmt.Sprintf(`<codex_updates>[{"term":"Note %d","definition":"It was noted.","status":"new"}]</codex_updates>`, r.Tokens),
+			}
 			return scripted.Reply{Text: text[random.IntN(len(text))]}
 		}
 		var reply scripted.Reply
@@ -419,8 +422,10 @@ func fickle(seed uint64) scripted.Script {
 			reply.ToolCalls = append(reply.ToolCalls, [...]annotator.ToolCall{
 				declares([]string{"SEARCH", "PROPOSE", "REVISE", "RETIRE", "NONE", "ADMIN"}[random.IntN(6)]),
 				creates(fmt.Sprintf("Thing %d.%d", r.Tokens, n)), updates(entry, fmt.Sprintf(`"aliases":["It %d"]`, r.Tokens)),
-				updates(entry, `"definition":"No.","narrow":true`), deletes(entry), {Name: "glossary_search", Arguments: `{"query":"thing"}`},
-				{Name: policy.Select, Arguments: `{"intent":"PROPOSE"`}, {Name: "drop_table", Arguments: `{}`},
+				updates(entry, `"definition":"No.","narrow":true`), deletes(entry),
+				{Name: "glossary_search", Arguments: `{"query":"thing"}`},
+				{Name: policy.Select, Arguments: `{"intent":"PROPOSE"`},
+				{Name: "drop_table", Arguments: `{}`},
 			}[random.IntN(8)])
 		}
 		return reply
@@ -478,5 +483,25 @@ func TestDecisionsFollowFromTheJournal(t *testing.T) {
 		if denied == 0 {
 			t.Errorf("seed %d: nothing was denied", seed)
 		}
+	}
+}
+
+// TestDemandIsNotPassedOver: a model that was told to declare its intent, and twice answers in text, has its scene refused: what it
+// wanted to do would be lost without a word.
+func TestDemandIsNotPassedOver(t *testing.T) {
+	t.Parallel()
+	s := governed(t, policy.Enforce, saying(calls(creates("Door")), scripted.Reply{Text: "So be it."}, scripted.Reply{Text: "So be it."}), "The lamp burned.")
+	if err := s.run("deaf"); !errors.Is(err, annotator.Quarantined) {
+		t.Fatal(err)
+	}
+	var demanded []bool
+	for _, r := range s.server.Requests() {
+		demanded = append(demanded, strings.Contains(r.ToolChoice, policy.Select))
+	}
+	if !slices.Equal(demanded, []bool{false, true, true}) {
+		t.Errorf("a declaration was demanded: %v", demanded)
+	}
+	if n := s.count("deaf", `SELECT count(*) FROM scene WHERE state = 'quarantined' AND CAST(raw AS TEXT) = 'So be it.'`); n != 1 {
+		t.Error("the scene is not quarantined with what the model said")
 	}
 }

@@ -7,9 +7,14 @@ import (
 	"annotator"
 )
 
-// halting is HALTING: the reason is put on record. All else is in the journal already, which the next run goes on from.
+// halting is HALTING: the reason is put on record. All else is in the journal already, which the next run goes on from. A run that
+// was refused for how it was called has never begun, and a finished one stays finished.
 func (r *Runner) halting(ctx context.Context) (annotator.Event, error) {
-	if err := r.Store.Halt(ctx, r.failure.Error()); err != nil {
+	if r.total == 0 && errors.Is(r.failure, annotator.Misused) {
+		return annotator.EventEnd, nil
+	}
+	err := r.Store.Halt(ctx, r.failure.Error())
+	if err != nil && !errors.Is(r.failure, annotator.Storage) { // else it fails at this, too, and that is no news
 		r.failure = errors.Join(r.failure, err)
 	}
 	return annotator.EventEnd, nil

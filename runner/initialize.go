@@ -88,13 +88,14 @@ func (r *Runner) findModel(ctx context.Context) error {
 	}
 	if run.Model != "" && run.Model != r.Config.Model && !r.Config.Accept["model"] {
 		return annotator.Errorf(annotator.Misused, "this run was made with the model %s, and is now asked to go on with %s", run.Model, r.Config.Model).
-			WithAdvice("agree with --accept model, or start a new database with --no-resume")
+			WithAdvice("name the server of %s with --endpoint, agree with --accept model, or start a new database with --no-resume", run.Model)
 	}
+	r.moved = run.Model != r.Config.Model || run.Endpoint != r.Config.Endpoint
 	identity, err := r.Corpus.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	if run.Model == r.Config.Model && run.Endpoint == r.Config.Endpoint && run.Corpus.Identity == identity && run.Corpus.Path == r.Corpus.Path() {
+	if !r.moved && run.Corpus.Identity == identity && run.Corpus.Path == r.Corpus.Path() {
 		return nil
 	}
 	return r.Store.Configure(ctx, r.Config.Endpoint, r.Config.Model, r.Corpus.Path(), identity)
@@ -106,9 +107,9 @@ func (r *Runner) chooseModel(ctx context.Context, former string) error {
 	if r.Config.Model == "" {
 		r.Config.Model = former
 	}
-	served, err := r.Wire.Models(ctx)
-	if err != nil && r.Config.Model == "" {
-		return annotator.Errorf(annotator.Misused, "ask %s for its models: %w", r.Config.Endpoint, err).WithAdvice("name one with --model")
+	served, err := r.served(ctx)
+	if err != nil {
+		return err
 	}
 	for _, m := range served {
 		if r.Config.Model == "" {
@@ -171,5 +172,13 @@ func (r *Runner) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.refold(ctx)
+	if err := r.refold(ctx); err != nil {
+		return err
+	}
+	const doubt = 0.8 // what a former process was told may have been told of another tokenizer
+	r.seen = int(doubt * float64(r.seen))
+	if r.moved {
+		r.seen = 0
+	}
+	return nil
 }

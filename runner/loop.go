@@ -34,6 +34,7 @@ func (rs *runs) circles(call *annotator.ToolCall, changes func(tool string) bool
 	alike := 0
 	for i := len(rs.all) - 1; i >= 0; i-- {
 		switch r := &rs.all[i]; {
+		case r.code == tools.Truncated || r.code == tools.RoundLimit || r.code == tools.CallLimit: // it did not run
 		case r.tool == call.Name && r.arguments == call.Arguments:
 			alike++
 		case r.code == "" && changes(r.tool):

@@ -45,7 +45,7 @@ const rehearsalTokens = 60
 // rehearsal is the request of a preflight.
 func (r *Runner) rehearsal() (*model.Request, error) {
 	call := annotator.ToolCall{ID: callID(0, 0), Name: r.Tools.Names()[0], Arguments: "{}"}
-	groups := []annotator.Message{
+	messages := []annotator.Message{
 		{Role: annotator.RoleUser, Content: "This is a test of the connection."},
 		{Role: annotator.RoleAssistant, ToolCalls: []annotator.ToolCall{call}},
 		{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name, Content: `{"ok":true}`},
@@ -53,8 +53,8 @@ func (r *Runner) rehearsal() (*model.Request, error) {
 		{Role: annotator.RoleUser, Content: "Say yes."},
 	}
 	var history []byte
-	for i := range groups {
-		encoded, err := r.Wire.Encode(groups[i : i+1])
+	for i := range messages {
+		encoded, err := r.Wire.Encode(messages[i : i+1])
 		if err != nil {
 			return nil, err
 		}
@@ -62,6 +62,6 @@ func (r *Runner) rehearsal() (*model.Request, error) {
 	}
 	return &model.Request{
 		Model: r.Config.Model, System: r.frame.system, History: history, Tools: r.frame.tools, MaxTokens: preflightTokens,
-		Temperature: r.Config.Temperature, Stream: r.Config.Stream, SameModel: r.Config.StrictModel,
+		Temperature: r.Config.Temperature, Stream: r.Config.Stream,
 	}, nil
 }

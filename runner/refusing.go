@@ -35,13 +35,13 @@ func (r *Runner) refuse(reason string, raw []byte) (annotator.Event, error) {
 // tooLong ends the scene at hand without a record: its prompt needs more tokens than fit, though nothing is left in the window that
 // could give way. It may be the server who says so.
 func (r *Runner) tooLong(need, fit int) (annotator.Event, error) {
-	reason := fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget", need, fit)
 	said := r.day.said
 	if said == nil {
-		return r.pass(reason, nil)
+		return r.pass(fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget", need, fit), nil)
 	}
 	return r.condemn(&model.Fault{
-		Kind: annotator.Shrink, Message: reason + " and the server's own context (" + said.Error() + ")", Raw: said.Raw,
+		Kind: annotator.Shrink, Raw: said.Raw,
+		Message: fmt.Sprintf("too long for the server, with a prompt of about %d tokens that has nothing beside the scene: %s", need, said.Error()),
 	})
 }
 

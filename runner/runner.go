@@ -94,7 +94,8 @@ type Runner struct {
 	done       int    // scenes done, in this run and before
 	read       int    // scenes done in this run
 	faulty     int    // scenes in a row that were quarantined for faults of the server or the model
-	fault      string // the newest of these
+	fault      string // why the newest of these was
+	moved      bool   // the run goes on with another model or endpoint
 	listed     bool   // the endpoint lists how much context the model has
 	stranger   string // a model that answered in place of the one that was asked
 	accepted   int    // quarantined before this run

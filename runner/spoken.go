@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/context/prompt"
 	"annotator/model"
 	"annotator/model/spoken"
 	"annotator/storage"
@@ -59,14 +60,17 @@ func (r *Runner) spoken(ctx context.Context, text string) (calls []annotator.Too
 func (r *Runner) checkCall(call annotator.ToolCall) error {
 	err := r.Tools.Check(call)
 	if f := (*tools.Failure)(nil); errors.As(err, &f) && len(f.Tools) > 0 {
-		return fmt.Errorf("%w; the tools are %s", err, strings.Join(f.Tools, ", "))
+		return fmt.Errorf("%s; the tools are %s", f.Message, strings.Join(f.Tools, ", "))
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("%s: %w", call.Name, err)
+	}
+	return nil
 }
 
 // misspoken is the answer to a text in which something has the shape of a call and is none that can be run.
 func misspoken(wrong string) string {
-	return "Your reply holds what looks like a tool call, and nothing in it was done. " + wrong + ". Make your calls anew, whole. " +
+	return "Your reply holds what looks like a tool call, and nothing in it was done: " + prompt.Escape(wrong) + ". Make your calls anew, whole. " +
 		`If you have no other way to call a tool, write <tool_call>{"name": "...", "arguments": {...}}</tool_call>. ` +
 		"If you meant no call, end the scene with one line of plain text."
 }

@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -126,7 +127,7 @@ func (s *stage) edits(name string) []string {
 	})
 }
 
-// TestSpokenCallsResume halts before each call in turn, and goes on.
+// TestSpokenCallsResume interrupts a run at each of its transitions, and goes on.
 func TestSpokenCallsResume(t *testing.T) {
 	t.Parallel()
 	mumbles := func(r scripted.Request) scripted.Reply {
@@ -143,24 +144,44 @@ func TestSpokenCallsResume(t *testing.T) {
 	if s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE '%looks like a tool call%'`) != 1 {
 		t.Fatal("the call that is not whole was not asked for again")
 	}
-	calm, calls := dump(t, s.db("calm")), s.state("calm").Calls
-	for at := 2; at <= calls; at++ {
-		name := fmt.Sprintf("halted before call %d", at)
-		s.serve(scripted.Options{Strict: true, Script: mumbles, Fault: func(call int, _ scripted.Request) *scripted.Fault {
-			if call < at {
-				return nil
-			}
-			return &scripted.Fault{Status: 401}
-		}})
-		if err := s.run(name); !errors.Is(err, annotator.Halted) {
-			t.Fatalf("%s: %v", name, err)
-		}
-		s.serve(scripted.Options{Strict: true, Script: mumbles})
+	calm := dump(t, s.db("calm"))
+	at, step := 1, 1
+	if testing.Short() {
+		step = 4
+	}
+	for ; s.interrupted(at); at += step {
+		name := fmt.Sprintf("interrupted at transition %d", at)
+		s.bus = nil
 		if err := s.run(name); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		s.compareBut(name, calm, "run_state ")
 	}
+	if at < 20 {
+		t.Errorf("there are only %d transitions", at)
+	}
+}
+
+// interrupted runs the story up to a transition, and reports whether there was one.
+func (s *stage) interrupted(at int) bool {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	transitions := 0
+	s.bus = bus{func(n annotator.Notice) {
+		if n.Kind != annotator.NoticeTransition {
+			return
+		}
+		if transitions++; transitions == at {
+			cancel()
+		}
+	}}
+	r, end, err := prepare(s.job(fmt.Sprintf("interrupted at transition %d", at)), &s.bus, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer end()
+	return r.Run(ctx) != nil
 }
 
 // TestCallsThatAreNotSound are asked for again, once; then the scene is refused with what the model wrote. None of them runs,
@@ -223,6 +244,24 @@ func TestSpokenCallsOfACutReply(t *testing.T) {
 	s.verify("cut")
 	if s.count("cut", `SELECT count(*) FROM glossary_entry`) != 0 || s.count("cut", `SELECT count(*) FROM trace WHERE error = 'TRUNCATED'`) == 0 {
 		t.Error("a call of a cut reply was run")
+	}
+}
+
+// TestSpokenCallsPastTheRounds are answered as other calls are: with a refusal, and in the end the scene is refused.
+func TestSpokenCallsPastTheRounds(t *testing.T) {
+	t.Parallel()
+	round := 0
+	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(scripted.Request) scripted.Reply {
+		round++
+		return scripted.Reply{Text: fmt.Sprintf(`<tool_call>{"name":"glossary_search","arguments":{"query":"lamp %d"}}</tool_call>`, round)}
+	}})
+	s.config.ToolRounds = 3
+	if err := s.run("endless"); !errors.Is(err, annotator.Quarantined) {
+		t.Fatalf("err = %v", err)
+	}
+	s.verify("endless")
+	if n := s.count("endless", `SELECT count(*) FROM trace WHERE error = 'ROUND_LIMIT'`); n == 0 || round > 6 {
+		t.Errorf("%d calls past the limit, %d requests", n, round)
 	}
 }
 

@@ -149,7 +149,7 @@ func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question strin
 // words returns an answer as it is kept.
 func words(reply *model.Reply) string {
 	text := codex.Clean(strings.TrimSpace(reply.Text))
-	if text != "" && reply.Finish == "length" {
+	if text != "" && reply.Cut(0) {
 		text += " [cut]"
 	}
 	return text

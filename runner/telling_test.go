@@ -26,7 +26,11 @@ func TestWatchersNeverSlowTheRun(t *testing.T) {
 	defer close(forever)
 	watched.Subscribe(annotator.Subscriber{Name: "the stuck one", Notice: func(annotator.Notice) { <-forever }})
 	watched.Subscribe(annotator.Subscriber{Name: "the panicking one", Notice: func(annotator.Notice) { panic("oh") }})
-	watched.Subscribe(annotator.Subscriber{Notice: func(n annotator.Notice) { seen = append(seen, n) }})
+	done := make(chan struct{})
+	watched.Subscribe(annotator.Subscriber{
+		Notice: func(n annotator.Notice) { seen = append(seen, n) },
+		Close:  func() error { close(done); return nil },
+	})
 	if err := s.run("watched"); err != nil {
 		t.Fatal(err)
 	}
@@ -35,6 +39,7 @@ func TestWatchersNeverSlowTheRun(t *testing.T) {
 	if err := watched.Close(ctx); err == nil {
 		t.Error("nothing is said of who is stuck")
 	}
+	<-done
 	if err := s.run("alone"); err != nil {
 		t.Fatal(err)
 	}

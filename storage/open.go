@@ -251,7 +251,7 @@ func usable(version int, path string) error {
 		return annotator.Errorf(annotator.NotFound, "%s holds no run yet", path).WithAdvice("fill it with `annotator run SOURCE --db %s`", path)
 	case version < len(steps):
 		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d", path, version, len(steps)).
-			WithAdvice("`annotator run` brings it up to date")
+			WithAdvice("`annotator run SOURCE --db %[1]s` brings it up to date, and so does `annotator verify --repair --db %[1]s`", path)
 	}
 	return tooNew(version, len(steps), path)
 }

@@ -7,7 +7,7 @@ import (
 	"annotator/codex"
 )
 
-// The codes of a failed call, beside those of codex.Refusal: EMPTY, TOO_LONG, LOCKED, NARROWER and RETIRED.
+// The codes of a failed call, beside those of codex.Refusal (EMPTY, TOO_LONG, LOCKED, NARROWER and RETIRED) and of package policy.
 const (
 	InvalidJSON      = "INVALID_JSON"      // the arguments are no JSON object
 	InvalidArguments = "INVALID_ARGUMENTS" // they are one that does not fit the schema

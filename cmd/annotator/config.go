@@ -9,6 +9,7 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/model/offline"
 	"annotator/policy"
 	"annotator/runner"
 
@@ -192,7 +193,7 @@ func outOfRange(setting, wants string, value any) error {
 
 // apply gives a runner what is configured.
 func (c *Config) apply(r *runner.Config) {
-	r.Endpoint, r.Model = c.Endpoint, c.Model
+	r.Endpoint, r.Model = c.Endpoint, c.model()
 	r.ContextBudget, r.MaxTokens = c.ContextBudget, c.MaxTokens
 	r.Compaction, _ = c.policy() // both are checked
 	r.MaxContext, _ = c.contexts()
@@ -201,6 +202,15 @@ func (c *Config) apply(r *runner.Config) {
 	r.StrictModel, r.Preflight = c.StrictModel, c.Endpoint != offlineEndpoint
 	r.Retry.Patience = c.Patience
 	r.Curator.Prompt, r.Curator.Off = runner.CuratorPrompt(c.CuratorPrompt), c.NoCurator
+}
+
+// model is the name of the model to ask; empty where the endpoint is to say. The embedded one has a name of its own, so that a run
+// which was made with a server does not go on with it unawares.
+func (c *Config) model() string {
+	if c.Endpoint == offlineEndpoint {
+		return cmp.Or(c.Model, offline.Name)
+	}
+	return c.Model
 }
 
 // settle gives a command other than run its settings, and the key to the endpoint.

@@ -17,6 +17,8 @@ type doctorView struct {
 	quiet  bool // it is printed as JSON, when it is over
 	colour bool
 	width  int // columns of the terminal; 0: lines may be as long as they are
+
+	skipped []doctor.Finding // not shown yet: where many have one reason, they have one line
 }
 
 // The columns before what was seen, with the blanks behind them.
@@ -49,6 +51,29 @@ func (v *doctorView) finding(f *doctor.Finding) {
 	if v.quiet {
 		return
 	}
+	if len(v.skipped) > 0 && (f.State != doctor.Skipped || f.Seen != v.skipped[0].Seen) {
+		v.flush()
+	}
+	if f.State == doctor.Skipped {
+		v.skipped = append(v.skipped, *f)
+		return
+	}
+	v.line(f)
+}
+
+// flush shows what was skipped.
+func (v *doctorView) flush() {
+	const few = 2
+	if len(v.skipped) > few {
+		v.skipped = []doctor.Finding{{Check: count(len(v.skipped), "check"), State: doctor.Skipped, Seen: v.skipped[0].Seen}}
+	}
+	for i := range v.skipped {
+		v.line(&v.skipped[i])
+	}
+	v.skipped = nil
+}
+
+func (v *doctorView) line(f *doctor.Finding) {
 	took := ""
 	if f.Took >= time.Millisecond {
 		took = span(f.Took)
@@ -102,6 +127,7 @@ func broken(text string, most int) (lines []string) {
 
 // close tells what can be done, and what follows of it all.
 func (v *doctorView) close(r *doctor.Report) error {
+	v.flush()
 	for _, remedy := range r.Remedies {
 		fmt.Fprintln(v.out)
 		fmt.Fprintln(v.out, v.wrapped(fmt.Sprintf("To mend %s: %s.", strings.Join(remedy.Checks, ", "), remedy.Does), 0))

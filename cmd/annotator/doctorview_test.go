@@ -10,6 +10,32 @@ import (
 	"annotator/model/doctor"
 )
 
+// TestDoctorViewSkipped: a dozen lines that say the same would hide the one that says why.
+func TestDoctorViewSkipped(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	v := &doctorView{app: &app{out: &out}}
+	skipped := func(check, why string) { v.finding(&doctor.Finding{Check: check, State: doctor.Skipped, Seen: why}) }
+	skipped("authenticates", "no list")
+	v.finding(&doctor.Finding{Check: "answers", State: doctor.Failed, Seen: "refused"})
+	skipped("streams", "nothing answers")
+	skipped("reports usage", "nothing answers")
+	skipped("keeps roles", "nothing answers")
+	skipped("honours json_schema", "not on this wire")
+	skipped("keeps thoughts apart", "not on this wire")
+	v.flush()
+	want := `
+skipped  authenticates                    no list
+failed   answers                          refused
+skipped  3 checks                         nothing answers
+skipped  honours json_schema              not on this wire
+skipped  keeps thoughts apart             not on this wire
+`
+	if diff := cmp.Diff(want, "\n"+out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestDoctorView shows findings on terminals of several widths. What a server says does not reach a terminal as it is.
 func TestDoctorView(t *testing.T) {
 	t.Parallel()

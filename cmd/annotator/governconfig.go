@@ -36,12 +36,26 @@ func (c *Config) readMatrix() (*policy.Policy, error) {
 
 // tools are those that the model is given.
 func (c *Config) tools() []tools.Tool {
-	offered := tools.Standard()
-	if c.SnapshotTools {
-		offered = tools.All()
-	}
 	if policy.Level(c.Governance) == policy.Off {
-		return offered
+		return c.allTools()
 	}
-	return tools.Governed(c.matrix, offered)
+	return tools.Governed(c.matrix, c.allTools())
+}
+
+func (c *Config) allTools() []tools.Tool {
+	if c.SnapshotTools {
+		return tools.All()
+	}
+	return tools.Standard()
+}
+
+// withheld names the tools that no intent permits, and that the model is therefore not given.
+func (c *Config) withheld() []string {
+	var names []string
+	for _, tool := range c.allTools() {
+		if policy.Level(c.Governance) != policy.Off && !c.matrix.Permits(policy.Annotate, tool.Name) {
+			names = append(names, tool.Name)
+		}
+	}
+	return names
 }

@@ -61,6 +61,7 @@ func endpoints() http.Handler {
 	}
 	add("good", nil)
 	mux.Handle("/merging/", http.StripPrefix("/merging", scripted.New(scripted.Options{Model: "offline", Script: mergesAlike})))
+	mux.Handle("/idle/", http.StripPrefix("/idle", scripted.New(scripted.Options{Script: callsNothing})))
 	mux.Handle("/hang/", http.StripPrefix("/hang", scripted.New(scripted.Options{Fault: hangsOnScenes})))
 	add("filter", &scripted.Fault{
 		Status: http.StatusBadRequest, Body: `{"error":{"message":"the story \u001b[2J is not nice","code":"content_filter"}}`,
@@ -73,6 +74,9 @@ func endpoints() http.Handler {
 	})
 	return mux
 }
+
+// callsNothing is a model that reads, and does no more.
+func callsNothing(scripted.Request) scripted.Reply { return scripted.Reply{Text: "A lovely scene."} }
 
 // hangsOnScenes is a server that answers all but scenes.
 func hangsOnScenes(_ int, r scripted.Request) *scripted.Fault {

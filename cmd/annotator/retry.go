@@ -68,7 +68,7 @@ func (o *retryOptions) run(ctx context.Context, settings *pflag.FlagSet, args []
 	if o.db, err = findDatabase(o.db); err != nil {
 		return err
 	}
-	if err := withDatabase(ctx, o.db, func(db *storage.DB) error { return o.remember(ctx, db) }); err != nil {
+	if err := withDatabase(ctx, o.db, func(db *storage.DB) error { return o.remember(ctx, db, settings) }); err != nil {
 		return err
 	}
 	if o.key, err = o.settle(&o.config, settings, o.configPath); err != nil {
@@ -79,12 +79,14 @@ func (o *retryOptions) run(ctx context.Context, settings *pflag.FlagSet, args []
 }
 
 // remember takes in what the database knows of its run: where it was asked, and what it read.
-func (o *retryOptions) remember(ctx context.Context, db *storage.DB) error {
+func (o *retryOptions) remember(ctx context.Context, db *storage.DB, settings *pflag.FlagSet) error {
 	run, err := db.Run(ctx)
 	if err != nil {
 		return err
 	}
-	o.config.Endpoint = run.Endpoint // flag, environment and file count over it
+	if !settings.Changed("endpoint") {
+		o.config.Endpoint = run.Endpoint // environment and file count over it
+	}
 	if o.source = o.corpus; o.source == autoCorpus {
 		o.source = corpusOfRun(&run, db.Path())
 	}

@@ -93,6 +93,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		return unknownFlag(cmd, unknown.GetSpecifiedName())
+	case unknown != nil:
+		return annotator.Errorf(annotator.Misused, "%s has no flag -%s", cmd.CommandPath(), unknown.GetSpecifiedName()).
+			WithAdvice("see `%s --help`; what begins with a dash and is no flag comes behind --", cmd.CommandPath())
 	case errors.As(err, &unfit):
 		flag := unfit.GetFlag()
 		return unfitValue("--"+flag.Name, flag, unfit.GetValue())

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"annotator"
@@ -185,6 +186,9 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	registry, err := tools.New(o.config.tools()...)
 	if err != nil {
 		return nil, err
+	}
+	if names := o.config.withheld(); len(names) > 0 {
+		o.progress.say("no intent permits " + strings.Join(names, ", ") + ", so the model is not given them")
 	}
 	source, err := o.openCorpus(ctx, open)
 	if err != nil {

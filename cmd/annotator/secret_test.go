@@ -36,7 +36,7 @@ func disguises() map[string]string {
 	}
 }
 
-// echoes are servers that give the key back, each in its own way, to every request but the first that names their model.
+// echoes are servers that give the key back, each in its own way.
 func echoes() map[string]http.HandlerFunc {
 	answer := func(status int, media, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -163,18 +163,19 @@ func TestKeyStaysSecret(t *testing.T) {
 			h.annotator(append(run, "--events", "events.jsonl", "--log-file", "log.jsonl")...)
 			if !triedAgain {
 				h.annotator(append(run, "--db", "plain.annotator.db", "--stream=false", "--quiet")...)
+				h.annotator("retry", "--db", "plain.annotator.db", "--endpoint", server.URL+"/v1", "--limit", "1", "--patience", "0s")
 			}
 			if name == "denied" || name == "filtered" || name == "redirect" {
 				for _, wire := range []string{"responses", "anthropic", "gemini"} {
 					h.annotator(append(run, "--db", wire+".annotator.db", "--wire", wire)...)
 				}
 			}
-			h.annotator("status")
-			h.annotator("status", "--json")
-			h.annotator("verify")
+			for _, command := range []string{"status", "status --json", "verify", "audit"} {
+				h.annotator(append(strings.Fields(command), "--db", "quay.annotator.db")...)
+			}
 			h.annotator("doctor", "--endpoint", server.URL+"/v1", "--model", "m", "--timeout", "10s")
-			if !told.Load() {
-				t.Error("the server was never told the key")
+			if !told.Load() || strings.Contains(h.said.String(), "--help`") {
+				t.Errorf("the server was never told the key, or a command not understood: %s", h.said.Bytes())
 			}
 			h.search()
 		})
@@ -221,11 +222,15 @@ func TestModelThatTellsTheKey(t *testing.T) {
 
 	h.annotator(run...)
 	for _, command := range []string{
-		"status --json", "verify", "export --format json -o codex.json", "export --format yaml -o codex.yaml", "export --format json", "backup copy.db",
-		"search key", "show 1", "audit", "memory", "snapshot list", "prompts --help", "tools",
-		"curate --endpoint " + server.URL + "/v1", "doctor --endpoint " + server.URL + "/v1",
+		"status", "status --json", "verify", "export --format json -o codex.json", "export --format yaml -o codex.yaml", "export --format json",
+		"search key", "show 1", "audit", "memory raw", "memory tools", "snapshot list", "snapshot ask 1 Key? --endpoint " + server.URL + "/v1",
+		"curate --endpoint " + server.URL + "/v1", "backup copy.db",
 	} {
-		h.annotator(strings.Fields(command)...)
+		h.annotator(append(strings.Fields(command), "--db", "quay.annotator.db")...)
+	}
+	h.annotator("doctor", "--endpoint", server.URL+"/v1")
+	if strings.Contains(h.said.String(), "--help`") {
+		t.Errorf("a command was not understood: %s", h.said.Bytes())
 	}
 	if codex, err := os.ReadFile(filepath.Join(h.dir, "codex.json")); err != nil || !bytes.Contains(codex, []byte("It is [key].")) {
 		t.Errorf("the codex does not hold what the model wrote: %v: %.500s", err, codex)

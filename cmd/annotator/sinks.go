@@ -21,6 +21,10 @@ type sink struct {
 
 // appendTo opens a file that former runs may have written to. It tells of the story, and is its owner's only.
 func appendTo(path, what string, failed func(error)) (*sink, error) {
+	if path == "-" {
+		return nil, annotator.Errorf(annotator.Misused, "write %s to -: standard output is for the answer", what).
+			WithAdvice("name a file; /dev/stderr is one, too")
+	}
 	if err := spareDatabase(path); err != nil {
 		return nil, err
 	}

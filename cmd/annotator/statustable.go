@@ -35,7 +35,10 @@ func (s *status) print(w io.Writer) error {
 }
 
 func (s *status) modelAt() string {
-	if s.Endpoint == offlineEndpoint {
+	switch s.Endpoint {
+	case "":
+		return "none has been found yet"
+	case offlineEndpoint:
 		return s.Model + ", the embedded baseline"
 	}
 	return s.Model + " at " + s.Endpoint

@@ -33,14 +33,17 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 	if run.Corpus.Scenes == 0 {
 		fmt.Fprintf(o.out, "no post is tagged %s, so there is no story to read\n", annotator.TagStory)
 	}
+	path := quoted(db.Path())
 	if len(entries) == 0 {
-		return nil
+		if run.Recorded > 0 {
+			_, err = fmt.Fprintf(o.out, "no entry was made: `annotator audit --db %s` shows which tools the model called, `annotator doctor` whether it can\n", path)
+		}
+		return err
 	}
 	fmt.Fprintln(o.out)
 	if err := o.listEntries(entries); err != nil {
 		return err
 	}
-	path := quoted(db.Path())
 	_, err = fmt.Fprintf(o.out, "\nnext:\n  annotator search --db %s %s\n  annotator export --db %s --format json -o %s\n",
 		path, quoted(oneLine(entries[0].Term)), path, quoted(strings.TrimSuffix(db.Path(), ".db")+".json"))
 	return err

@@ -162,7 +162,7 @@ func detect(path, encoding string) (Format, error) {
 		return "", err
 	}
 	for _, magic := range foreignFormats {
-		if bytes.HasPrefix(head, []byte(magic.bytes)) {
+		if bytes.HasPrefix(head[min(magic.at, len(head)):], []byte(magic.bytes)) {
 			return "", annotator.Errorf(annotator.Misused, "%s is %s, which cannot be imported", path, magic.name).
 				WithAdvice("convert it to EPUB or to plain text first")
 		}
@@ -178,16 +178,20 @@ func detect(path, encoding string) (Format, error) {
 
 func isDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 
-// foreignFormats are those that people try, with how they begin.
-var foreignFormats = [...]struct{ bytes, name string }{
-	{"%PDF-", "a PDF document"},
-	{"\x1f\x8b", "a gzip archive"},
-	{"Rar!", "a RAR archive"},
-	{"7z\xbc\xaf", "a 7z archive"},
-	{"\x89PNG", "an image"},
-	{"\xff\xd8\xff", "an image"},
-	{"{\\rtf", "an RTF document"},
-	{"\xd0\xcf\x11\xe0", "an old Word document"},
+// foreignFormats are those that people try, with the bytes that show them, and where these stand.
+var foreignFormats = [...]struct {
+	at          int
+	bytes, name string
+}{
+	{0, "%PDF-", "a PDF document"},
+	{60, "BOOKMOBI", "a Kindle book"},
+	{0, "\x1f\x8b", "a gzip archive"},
+	{0, "Rar!", "a RAR archive"},
+	{0, "7z\xbc\xaf", "a 7z archive"},
+	{0, "\x89PNG", "an image"},
+	{0, "\xff\xd8\xff", "an image"},
+	{0, "{\\rtf", "an RTF document"},
+	{0, "\xd0\xcf\x11\xe0", "an old Word document"},
 }
 
 func readHead(path string) ([]byte, error) {

@@ -2,8 +2,11 @@
 //
 // The API caches a prompt up to the breakpoints in it, and only there; it takes four. One stands behind the tools, one behind the
 // system prompt, one where the request before ended, and one at the end. The last two are put in when a request is sent, so
-// that the encoded history only grows at its end. Another choice of tools than that of the request before has the server read
-// the messages anew: the API keeps them apart by it.
+// that the encoded history only grows at its end.
+//
+// Another choice of tools than that of the request before has the server read all messages anew: the API keeps them apart by it.
+// So a request that is to be answered in words leaves the choice to the model, which its last message tells what is wanted,
+// until a reply calls a tool all the same.
 package anthropic
 
 import (
@@ -75,17 +78,16 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 		return nil, err
 	}
 	call := endpoint.Call{URL: c.endpoint.BaseURL() + messages, Body: body, Stream: r.Stream, Heard: r.Heard}
-	return c.endpoint.Complete(ctx, &call, new(assembler))
+	reply, err := c.endpoint.Complete(ctx, &call, new(assembler))
+	if err == nil && r.Choice.Mode == model.ChoiceNone && len(reply.Calls) > 0 && !c.quirks.Has(needsNone) {
+		return nil, callsUnbidden(reply)
+	}
+	return reply, err
 }
 
 // Models lists what the endpoint serves. A failure is a *model.Fault.
-func (c *Client) Models(ctx context.Context) (models []model.Model, err error) {
-	call := endpoint.Call{URL: c.endpoint.BaseURL() + "/models?limit=1000"} // the most that the API gives at once
-	err = c.endpoint.Fetch(ctx, &call, func(body []byte) error {
-		models, err = endpoint.ReadModels(body)
-		return err
-	})
-	return models, err
+func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
+	return c.endpoint.Models(ctx, "/models?limit=1000") // the most that the API gives at once
 }
 
 // CountTokens has the server count a message of the text alone: a few tokens that stand around it are in the count. See

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 	"annotator/model/scripted"
@@ -20,25 +21,26 @@ func TestHeader(t *testing.T) {
 		"https://api.anthropic.com/v1/messages": {"X-Api-Key": {"canary-key"}},
 		"http://localhost:8000/v1":              {"X-Api-Key": {"canary-key"}, "Authorization": {"Bearer canary-key"}},
 	} {
-		var got sent
-		c := newClient(t, endpoint.Options{BaseURL: base, Key: "canary-key", HTTP: record(&got, `{"content":[],"stop_reason":"end_turn"}`)})
+		got := wiretest.Recorder{Answer: done}
+		c := newClient(t, endpoint.Options{BaseURL: base, Key: "canary-key", HTTP: &got})
 		if _, err := c.Complete(t.Context(), &model.Request{}); err != nil {
 			t.Fatal(err)
 		}
 		want.Set("Anthropic-Version", "2023-06-01")
 		want.Set("Accept", "application/json")
+		want.Set("Accept-Encoding", "identity")
 		want.Set("Content-Type", "application/json")
-		if diff := cmp.Diff(want, got.header); diff != "" {
+		if diff := cmp.Diff(want, got.Request.Header); diff != "" {
 			t.Errorf("%s: %s", base, diff)
 		}
-		if want := strings.TrimSuffix(base, "/messages") + "/messages"; got.url != want {
-			t.Errorf("asked %q, want %q", got.url, want)
+		if asked, want := got.Request.URL.String(), strings.TrimSuffix(base, "/messages")+"/messages"; asked != want {
+			t.Errorf("asked %q, want %q", asked, want)
 		}
 	}
-	var got sent
-	c := newClient(t, endpoint.Options{HTTP: record(&got, `{"data":[]}`)})
-	if _, err := c.Models(t.Context()); err != nil || got.header.Get("X-Api-Key") != "" || got.header.Get("Anthropic-Version") == "" {
-		t.Errorf("without a key: %v, %v", got.header, err)
+	got := wiretest.Recorder{Answer: `{"data":[]}`}
+	c := newClient(t, endpoint.Options{HTTP: &got})
+	if _, err := c.Models(t.Context()); err != nil || got.Request.Header.Get("X-Api-Key") != "" || got.Request.Header.Get("Anthropic-Version") == "" {
+		t.Errorf("without a key: %v, %v", got.Request, err)
 	}
 }
 
@@ -46,7 +48,7 @@ func TestModels(t *testing.T) {
 	t.Parallel()
 	const list = `{"data":[{"type":"model","id":"claude","display_name":"Claude","max_input_tokens":200000},
 		{"id":"vllm","max_model_len":4096},{"id":"silent","max_input_tokens":null}],"has_more":false}`
-	got, err := newClient(t, endpoint.Options{HTTP: respond(200, "application/json", list)}).Models(t.Context())
+	got, err := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", list)}).Models(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +56,8 @@ func TestModels(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	_, err = newClient(t, endpoint.Options{HTTP: respond(200, "", `{}`)}).Models(t.Context())
-	if f := fault(t, nil, err); f.Kind != annotator.Malformed {
+	_, err = newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "", `{}`)}).Models(t.Context())
+	if f := wiretest.Fault(t, nil, err); f.Kind != annotator.Malformed {
 		t.Errorf("no list is %q", f.Kind)
 	}
 }
@@ -68,8 +70,8 @@ func TestCountTokens(t *testing.T) {
 	if n, err := c.CountTokens(t.Context(), "scripted", text); err != nil || n < 100 || n > 110 {
 		t.Errorf("counted %d, %v", n, err)
 	}
-	_, err := newClient(t, endpoint.Options{HTTP: respond(200, "", `{}`)}).CountTokens(t.Context(), "m", "x")
-	if f := fault(t, nil, err); f.Kind != annotator.Malformed {
+	_, err := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "", `{}`)}).CountTokens(t.Context(), "m", "x")
+	if f := wiretest.Fault(t, nil, err); f.Kind != annotator.Malformed {
 		t.Errorf("no count is %q", f.Kind)
 	}
 }
@@ -77,11 +79,11 @@ func TestCountTokens(t *testing.T) {
 // TestAdapt leaves out what a model refuses, once it has said so.
 func TestAdapt(t *testing.T) {
 	t.Parallel()
-	var got sent
-	c := newClient(t, endpoint.Options{HTTP: record(&got, `{"content":[],"stop_reason":"end_turn"}`)})
+	got := wiretest.Recorder{Answer: done}
+	c := newClient(t, endpoint.Options{HTTP: &got})
 	request := &model.Request{Tools: []byte(`[{"name":"a"}]`), Choice: model.Choice{Mode: model.ChoiceRequired}}
 	refused := func(message string) *model.Fault {
-		return model.Classify(400, http.Header{}, []byte(`{"type":"error","error":{"type":"invalid_request_error","message":`+quote(message)+`}}`))
+		return model.Classify(400, http.Header{}, []byte(`{"type":"error","error":{"type":"invalid_request_error","message":`+wiretest.JSON(message)+`}}`))
 	}
 	for _, step := range []struct {
 		message  string
@@ -100,8 +102,39 @@ func TestAdapt(t *testing.T) {
 		if _, err := c.Complete(t.Context(), request); err != nil {
 			t.Fatal(err)
 		}
-		if body := string(got.body); !strings.Contains(body, step.then) || step.thenGone != "" && strings.Contains(body, step.thenGone) {
+		if body := string(got.Body); !strings.Contains(body, step.then) || step.thenGone != "" && strings.Contains(body, step.thenGone) {
 			t.Errorf("after %q: %s", step.message, body)
 		}
+	}
+}
+
+// TestToolsThatMustNotBeCalled: the choice stays what it is otherwise, for the sake of the cache, until a model makes use of it.
+func TestToolsThatMustNotBeCalled(t *testing.T) {
+	t.Parallel()
+	got := wiretest.Recorder{Answer: `{"content":[{"type":"text","text":"Dawn"}],"stop_reason":"end_turn"}`}
+	c := newClient(t, endpoint.Options{HTTP: &got})
+	request := &model.Request{Tools: []byte(`[{"name":"a"}]`), Choice: model.Choice{Mode: model.ChoiceNone}}
+	complete := func(want string) (*model.Reply, error) {
+		t.Helper()
+		reply, err := c.Complete(t.Context(), request)
+		if !strings.Contains(string(got.Body), `"tool_choice":{"type":"`+want+`"}`) {
+			t.Errorf("the choice is not %s: %s", want, got.Body)
+		}
+		return reply, err
+	}
+	if reply, err := complete("auto"); err != nil || reply.Text != "Dawn" {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	got.Answer = `{"content":[{"type":"tool_use","id":"1","name":"a","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":9}}`
+	reply, err := complete("auto")
+	f := wiretest.Fault(t, reply, err)
+	if f.Kind != annotator.Malformed || f.Usage.Prompt != 9 || string(f.Raw) != got.Answer {
+		t.Errorf("%+v", f)
+	}
+	if c.Adapt(f) == "" || c.Adapt(f) != "" {
+		t.Errorf("%v is not learned once", f)
+	}
+	if reply, err := complete("none"); err != nil || len(reply.Calls) != 1 {
+		t.Errorf("%+v, %v", reply, err)
 	}
 }

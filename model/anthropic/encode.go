@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -60,16 +59,12 @@ func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
 }
 
 func encodeMessages(group []annotator.Message) ([]byte, error) {
-	var parts [][]byte
+	var wire []message
 	for len(group) > 0 {
 		n := results(group)
-		part, err := endpoint.Marshal(newMessage(group[:n]))
-		if err != nil {
-			return nil, err
-		}
-		parts, group = append(parts, part), group[n:]
+		wire, group = append(wire, newMessage(group[:n])), group[n:]
 	}
-	return bytes.Join(parts, []byte(",")), nil
+	return endpoint.MarshalElements(wire)
 }
 
 // results counts the messages that make one here: the results of all tools that a reply has called are told by the user, at

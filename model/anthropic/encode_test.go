@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
@@ -61,74 +60,24 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var got sent
-			c := newClient(t, endpoint.Options{HTTP: record(&got, `{"content":[],"stop_reason":"end_turn"}`)})
-			give.History, give.Tools = history(t, c), tools(t, c)
+			got := wiretest.Recorder{Answer: done}
+			c := newClient(t, endpoint.Options{HTTP: &got})
+			give.History, give.Tools = wiretest.History(t, c, conversation...), wiretest.Tools(t, c, definitions)
 			if _, err := c.Complete(t.Context(), &give); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, got.body)
+			wiretest.Golden(t, *update, name, got.Body)
 		})
 	}
 	t.Run("bare", func(t *testing.T) {
 		t.Parallel()
-		var got sent
-		c := newClient(t, endpoint.Options{HTTP: record(&got, `{"content":[],"stop_reason":"end_turn"}`)})
+		got := wiretest.Recorder{Answer: done}
+		c := newClient(t, endpoint.Options{HTTP: &got})
 		if _, err := c.Complete(t.Context(), &model.Request{Model: "claude"}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "bare", got.body)
+		wiretest.Golden(t, *update, "bare", got.Body)
 	})
-}
-
-// golden compares a body with a file, in which each message has its line.
-func golden(t *testing.T, name string, body []byte) {
-	t.Helper()
-	if !json.Valid(body) {
-		t.Fatalf("no JSON: %s", body)
-	}
-	got := strings.ReplaceAll(string(body), `,{"role"`, ",\n"+`{"role"`) + "\n"
-	path := filepath.Join("testdata", name+".json")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("write it anew with -update (-want +got):\n%s", diff)
-	}
-}
-
-// encoder is the half of a wire that encodes.
-type encoder interface {
-	Encode([]annotator.Message) ([]byte, error)
-	EncodeTools([]annotator.ToolDefinition) ([]byte, error)
-}
-
-func history(t *testing.T, c encoder) []byte {
-	t.Helper()
-	var parts [][]byte
-	for _, group := range conversation {
-		part, err := c.Encode(group)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts = append(parts, part)
-	}
-	return bytes.Join(parts, []byte(","))
-}
-
-func tools(t *testing.T, c encoder) []byte {
-	t.Helper()
-	encoded, err := c.EncodeTools(definitions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return encoded
 }
 
 // groups draws a conversation in groups: single messages, and the results of tools together.
@@ -152,7 +101,7 @@ func groups() *rapid.Generator[[][]annotator.Message] {
 
 func calls() *rapid.Generator[annotator.ToolCall] {
 	return rapid.Custom(func(t *rapid.T) annotator.ToolCall {
-		arguments := quote(map[string]string{"q": rapid.String().Draw(t, "q")})
+		arguments := wiretest.JSON(map[string]string{"q": rapid.String().Draw(t, "q")})
 		return call(rapid.StringMatching(`[a-z0-9]{9}`).Draw(t, "id"), rapid.StringMatching(`[a-z_]{1,12}`).Draw(t, "name"), arguments)
 	})
 }
@@ -163,8 +112,8 @@ var cacheMark = []byte(`,"cache_control":{"type":"ephemeral"}`)
 // with those of the one before, but for the breakpoints of its history, and each says in blocks what was said.
 func TestEncodeIsAppendOnly(t *testing.T) {
 	t.Parallel()
-	var got sent
-	c := newClient(t, endpoint.Options{HTTP: record(&got, `{"content":[],"stop_reason":"end_turn"}`)})
+	got := wiretest.Recorder{Answer: done}
+	c := newClient(t, endpoint.Options{HTTP: &got})
 	rapid.Check(t, func(t *rapid.T) {
 		var before, history []byte
 		var all []annotator.Message
@@ -180,12 +129,12 @@ func TestEncodeIsAppendOnly(t *testing.T) {
 			if _, err := c.Complete(t.Context(), &model.Request{Model: "m", System: "s", History: history}); err != nil {
 				t.Fatal(err)
 			}
-			body, _, found := bytes.Cut(bytes.ReplaceAll(got.body, cacheMark, nil), []byte(`],"max_tokens"`))
-			if marks := bytes.Count(got.body, cacheMark); !found || marks != min(i, 1)+2 || !bytes.HasPrefix(body, before) {
-				t.Fatalf("%s\ndoes not begin with\n%s", got.body, before)
+			body, _, found := bytes.Cut(bytes.ReplaceAll(got.Body, cacheMark, nil), []byte(`],"max_tokens"`))
+			if marks := bytes.Count(got.Body, cacheMark); !found || marks != min(i, 1)+2 || !bytes.HasPrefix(body, before) {
+				t.Fatalf("%s\ndoes not begin with\n%s", got.Body, before)
 			}
 			before = body
-			checkBlocks(t, got.body, all)
+			checkBlocks(t, got.Body, all)
 		}
 		if whole, _ := c.Encode(all); !bytes.Equal(whole, history) {
 			t.Fatalf("%s\nis not\n%s", history, whole)
@@ -245,23 +194,21 @@ func checkBlocks(t *rapid.T, body []byte, want []annotator.Message) {
 func TestArgumentsLikeMessages(t *testing.T) {
 	t.Parallel()
 	const arguments = `{"a":[{"b":[{}]},{"role":"assistant","content":[{"c":[{}]}]}]}`
-	var got sent
-	c := newClient(t, endpoint.Options{HTTP: record(&got, `{"content":[],"stop_reason":"end_turn"}`)})
-	history, err := c.Encode([]annotator.Message{user("hi"), assistant("", call("call00001", "search", arguments)), result("call00001", "no")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := wiretest.Recorder{Answer: done}
+	c := newClient(t, endpoint.Options{HTTP: &got})
+	history := wiretest.History(t, c, []annotator.Message{user("hi")}, []annotator.Message{assistant("", call("call00001", "search", arguments))},
+		[]annotator.Message{result("call00001", "no")})
 	if _, err := c.Complete(t.Context(), &model.Request{History: history}); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(got.body, []byte(`"input":`+arguments)) || bytes.Count(got.body, cacheMark) != 1 || !bytes.Contains(got.body, slices.Concat([]byte(`"content":"no"`), cacheMark)) {
-		t.Errorf("%s", got.body)
+	if !bytes.Contains(got.Body, []byte(`"input":`+arguments)) || bytes.Count(got.Body, cacheMark) != 1 || !bytes.Contains(got.Body, slices.Concat([]byte(`"content":"no"`), cacheMark)) {
+		t.Errorf("%s", got.Body)
 	}
 }
 
 func TestCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, endpoint.Options{HTTP: respond(200, "", "")})
+	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "", "")})
 	if got, err := c.EncodeTools(nil); got != nil || err != nil {
 		t.Errorf("no tools give %q, %v", got, err)
 	}
@@ -269,7 +216,7 @@ func TestCannotBeWritten(t *testing.T) {
 		t.Errorf("a broken schema gives %v", err)
 	}
 	reply, err := c.Complete(t.Context(), &model.Request{Temperature: math.NaN()})
-	if f := fault(t, reply, err); f.Kind != annotator.Misused {
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Misused {
 		t.Errorf("kind is %q", f.Kind)
 	}
 }

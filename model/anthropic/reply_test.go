@@ -1,22 +1,15 @@
 package anthropic_test
 
 import (
-	"io"
-	"net/http"
-	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
-
-// unmeasured compares what was said, not how it came.
-var unmeasured = cmpopts.IgnoreFields(model.Reply{}, "Raw", "FirstByte", "Duration")
 
 // TestReadReply holds what this API and the servers that copy it do to replies.
 func TestReadReply(t *testing.T) {
@@ -66,12 +59,12 @@ func TestReadReply(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, endpoint.Options{HTTP: respond(200, test.media, test.body)})
+			c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, test.media, test.body)})
 			got, err := c.Complete(t.Context(), &model.Request{Stream: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&test.want, got, unmeasured); diff != "" {
+			if diff := cmp.Diff(&test.want, got, wiretest.Unmeasured()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -107,9 +100,9 @@ func TestReadFault(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, endpoint.Options{HTTP: respond(test.status, test.media, test.body)})
+			c := newClient(t, endpoint.Options{HTTP: wiretest.Always(test.status, test.media, test.body)})
 			reply, err := c.Complete(t.Context(), &model.Request{Stream: true})
-			if f := fault(t, reply, err); f.Kind != test.want {
+			if f := wiretest.Fault(t, reply, err); f.Kind != test.want {
 				t.Errorf("%v is %q, want %q", f, f.Kind, test.want)
 			}
 		})
@@ -121,21 +114,14 @@ func FuzzReadReply(f *testing.F) {
 	f.Add("text/event-stream", []byte(events(`{"type":"message_start","message":{}}`, `{"type":"content_block_start","index":-1,"content_block":{"type":"tool_use","input":null}}`, endEvent)))
 	f.Add("application/json", []byte(`{"content":[{"type":"tool_use","input":[]}],"stop_reason":"x","usage":{"input_tokens":9}}`))
 	f.Fuzz(func(t *testing.T, media string, body []byte) {
-		read := func(r io.Reader) (*model.Reply, string) {
-			c := newClient(t, endpoint.Options{HTTP: tripper(func(*http.Request) (*http.Response, error) { return response(200, media, r), nil })})
-			reply, err := c.Complete(t.Context(), &model.Request{Stream: true})
-			if err != nil {
-				return nil, err.Error()
-			}
-			if u := reply.Usage; reply.Finish == "" || u.Cached > u.Prompt || u.Cached < 0 || u.Completion < 0 {
-				t.Errorf("no reply: %+v", reply)
-			}
-			return reply, ""
+		reply := wiretest.Reread(t, media, body, func(n wiretest.Network) (*model.Reply, error) {
+			return newClient(t, endpoint.Options{HTTP: n}).Complete(t.Context(), &model.Request{Stream: true})
+		})
+		if reply == nil {
+			return
 		}
-		whole, said := read(strings.NewReader(string(body)))
-		broken, saidBroken := read(iotest.OneByteReader(strings.NewReader(string(body))))
-		if diff := cmp.Diff(whole, broken, unmeasured); diff != "" || said != saidBroken {
-			t.Errorf("byte by byte it is another reply: %s %q %q", diff, said, saidBroken)
+		if u := reply.Usage; reply.Finish == "" || u.Cached > u.Prompt || u.Cached < 0 || u.Completion < 0 {
+			t.Errorf("no reply: %+v", reply)
 		}
 	})
 }

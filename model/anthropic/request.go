@@ -34,11 +34,10 @@ func encodeRequest(r *model.Request, quirks *endpoint.Quirks) (endpoint.Segments
 	if err != nil {
 		return nil, err
 	}
-	tail, err := endpoint.Marshal(newSettings(r, quirks))
+	tail, err := endpoint.MarshalRest(newSettings(r, quirks))
 	if err != nil {
 		return nil, err
 	}
-	tail[0] = ',' // it goes on in the object that the head opened
 	body := endpoint.Segments{head}
 	if len(r.Tools) > 0 {
 		body = append(body, []byte(`,"tools":`), r.Tools)
@@ -101,22 +100,19 @@ func newSettings(r *model.Request, quirks *endpoint.Quirks) settings {
 		s.Temperature = &temperature
 	}
 	if len(r.Tools) > 0 {
-		s.ToolChoice = newToolChoice(&r.Choice)
-		if quirks.Has(noForce) && r.Choice.Mode == model.ChoiceRequired {
-			s.ToolChoice = &toolChoice{Type: "auto"}
-		}
+		s.ToolChoice = newToolChoice(&r.Choice, quirks)
 	}
 	return s
 }
 
-// newToolChoice says what the API can say of a choice: all tools, none, any, or one by name.
-func newToolChoice(c *model.Choice) *toolChoice {
-	switch {
-	case c.Mode == model.ChoiceNone:
+// newToolChoice says what the API can say of a choice, and is to be told: all tools, none, any, or one by name.
+func newToolChoice(c *model.Choice, quirks *endpoint.Quirks) *toolChoice {
+	switch forced := c.Mode == model.ChoiceRequired && !quirks.Has(noForce); {
+	case c.Mode == model.ChoiceNone && quirks.Has(needsNone):
 		return &toolChoice{Type: "none"}
-	case c.Mode == model.ChoiceRequired && len(c.Allowed) == 1:
+	case forced && len(c.Allowed) == 1:
 		return &toolChoice{Type: "tool", Name: c.Allowed[0]}
-	case c.Mode == model.ChoiceRequired:
+	case forced:
 		return &toolChoice{Type: "any"}
 	}
 	return &toolChoice{Type: "auto"}

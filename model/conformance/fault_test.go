@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/scripted"
 )
@@ -34,18 +35,19 @@ func cutAnywhere(t *testing.T, w wire) {
 	}
 	body = want.Raw
 	ignored := cmpopts.IgnoreFields(model.Reply{}, "Usage")
-	for n := range len(body) + 1 {
-		c := w.answered(t, func(*http.Request) (*http.Response, error) {
-			return stream(iotest.OneByteReader(bytes.NewReader(body[:n]))), nil
-		})
+	n := 0
+	c := w.answered(t, func(*http.Request) (*http.Response, error) {
+		return stream(iotest.OneByteReader(bytes.NewReader(body[:n]))), nil
+	})
+	for n = range len(body) + 1 {
 		got, err := ask(t.Context(), c, true)
 		if err != nil {
-			if f := failure(t, got, err); f.Kind != annotator.Malformed || n == len(body) {
+			if f := wiretest.Fault(t, got, err); f.Kind != annotator.Malformed || n == len(body) {
 				t.Fatalf("cut at %d of %d: %v is %q", n, len(body), f, f.Kind)
 			}
 			continue
 		}
-		if diff := cmp.Diff(want, got, unmeasured, ignored); diff != "" {
+		if diff := cmp.Diff(want, got, wiretest.Unmeasured(), ignored); diff != "" {
 			t.Fatalf("cut at %d of %d there is half a reply: %s", n, len(body), diff)
 		}
 	}
@@ -57,7 +59,7 @@ func connectionCut(t *testing.T, w wire) {
 		for _, stream := range []bool{true, false} {
 			server := scripted.Start(t, scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &scripted.Fault{Cut: at} }})
 			reply, err := ask(t.Context(), w.connect(t, server), stream)
-			if f := failure(t, reply, err); f.Kind != annotator.Transient && f.Kind != annotator.Malformed {
+			if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Transient && f.Kind != annotator.Malformed {
 				t.Errorf("cut at %d, stream %v: %v is %q", at, stream, f, f.Kind)
 			}
 		}
@@ -88,7 +90,7 @@ func faults(t *testing.T, w wire) {
 		for _, stream := range []bool{true, false} {
 			server := scripted.Start(t, scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &test.fault }})
 			reply, err := ask(t.Context(), w.connect(t, server), stream)
-			f := failure(t, reply, err)
+			f := wiretest.Fault(t, reply, err)
 			if f.Kind != test.want || f.Status == 0 || f.Header == nil {
 				t.Errorf("%s, stream %v: %v is %q, want %q", test.name, stream, f, f.Kind, test.want)
 			}
@@ -102,7 +104,7 @@ func faults(t *testing.T, w wire) {
 		c := newTalk(t, w.connect(t, scripted.Start(t, scripted.Options{MaxModelLen: 600})))
 		c.user(t, repeat("a scene ", 4000))
 		reply, err := c.client.Complete(t.Context(), c.request(true))
-		if f := failure(t, reply, err); f.Kind != annotator.Shrink {
+		if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Shrink {
 			t.Errorf("%v is %q", f, f.Kind)
 		}
 	})
@@ -145,7 +147,7 @@ func keepsItsKey(t *testing.T, w wire) {
 				return answer, nil
 			})
 			reply, err := ask(t.Context(), c, true)
-			f := failure(t, reply, err)
+			f := wiretest.Fault(t, reply, err)
 			if shown := fmt.Sprintf("%v %+v %s %v", err, *f, f.Raw, f.Err); strings.Contains(shown, "canary") {
 				t.Errorf("%d %s: %s", status, media, shown)
 			}
@@ -171,7 +173,7 @@ func cancels(t *testing.T, w wire) {
 		})}
 	}})
 	reply, err := ask(ctx, w.connect(t, server), true)
-	if f := failure(t, reply, err); f.Kind != annotator.Interrupted || !errors.Is(f, context.Canceled) {
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Interrupted || !errors.Is(f, context.Canceled) {
 		t.Errorf("%v is %q", f, f.Kind)
 	}
 	select {
@@ -199,7 +201,7 @@ func endlessAnswer(t *testing.T, w wire) {
 	} {
 		c := w.answered(t, func(*http.Request) (*http.Response, error) { return stream(body), nil })
 		reply, err := ask(t.Context(), c, true)
-		if f := failure(t, reply, err); f.Kind != annotator.Refused || len(f.Raw) > model.RawLimit {
+		if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Refused || len(f.Raw) > model.RawLimit {
 			t.Errorf("%s: %v is %q", name, f, f.Kind)
 		}
 	}

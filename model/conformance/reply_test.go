@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/scripted"
 )
@@ -115,7 +116,7 @@ func streamedIsUnstreamed(t *testing.T, w wire) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got, unmeasured, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, got, wiretest.Unmeasured(), cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("stream %v: %s", stream, diff)
 			}
 			if len(got.Raw) == 0 || got.Duration < got.FirstByte {
@@ -219,10 +220,10 @@ func choosesTools(t *testing.T, w wire) {
 	tests := []struct {
 		choice model.Choice
 		want   string // in the form of chat completions
-		loose  string // of a wire that cannot say it
+		loose  string // of a wire that does not say it
 	}{
 		{model.Choice{}, `"auto"`, ""},
-		{model.Choice{Mode: model.ChoiceNone}, `"none"`, ""},
+		{model.Choice{Mode: model.ChoiceNone}, `"none"`, `"auto"`},
 		{model.Choice{Mode: model.ChoiceRequired}, `"required"`, ""},
 		{model.Choice{Mode: model.ChoiceRequired, Allowed: both[:1]}, `{"type":"function","function":{"name":"search"}}`, ""},
 		{model.Choice{Mode: model.ChoiceRequired, Allowed: both}, allowed("required", both), `"required"`},
@@ -236,7 +237,11 @@ func choosesTools(t *testing.T, w wire) {
 		}
 		got := server.Requests()[i]
 		var want, is any
-		if test.loose != "" && !w.allows {
+		says := w.allows
+		if test.choice.Mode == model.ChoiceNone {
+			says = w.forbids
+		}
+		if test.loose != "" && !says {
 			test.want = test.loose
 		}
 		_ = json.Unmarshal([]byte(test.want), &want)
@@ -267,6 +272,31 @@ func countsCached(t *testing.T, w wire) {
 		first, second := c.complete(t, stream).Usage, c.complete(t, stream).Usage
 		if !second.Exact || second.Prompt != first.Prompt || second.Completion != first.Completion || second.Prompt-second.Cached > 32 || second.Cached > second.Prompt {
 			t.Errorf("stream %v: %+v after %+v", stream, second, first)
+		}
+	}
+}
+
+// asksBeside: a question beside a conversation, which no tool may answer, finds the conversation in the cache, and the conversation
+// goes on where it was.
+func asksBeside(t *testing.T, w wire) {
+	server := scripted.Start(t, scripted.Options{})
+	c := newTalk(t, w.connect(t, server), searchTool, readTool)
+	c.user(t, repeat("a scene ", 4000))
+	for turn := range 3 {
+		reply := c.complete(t, true)
+		if u := reply.Usage; turn > 0 && u.Prompt-u.Cached > 64 {
+			t.Errorf("the conversation is read anew: %+v", u)
+		}
+		c.answer(t, reply, func(int) string { return "" })
+		c.user(t, "Go on.")
+		r := c.request(true)
+		r.Choice = model.Choice{Mode: model.ChoiceNone}
+		asked, err := c.client.Complete(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u := asked.Usage; u.Prompt-u.Cached > 64 {
+			t.Errorf("for a question the conversation is read anew: %+v", u)
 		}
 	}
 }

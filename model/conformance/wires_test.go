@@ -2,15 +2,13 @@ package conformance_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/anthropic"
 	"annotator/model/endpoint"
@@ -32,9 +30,10 @@ type wire struct {
 	path string // of the base URL
 	dial func(endpoint.Options) (client, error)
 
-	allows bool   // its tool choice can name several tools out of the list
-	seeds  bool   // it has a seed
-	marks  string // what it puts between the bytes of a history for one request only
+	allows  bool   // its tool choice can name several tools out of the list
+	forbids bool   // it says beside the list that no tool may be called
+	seeds   bool   // it has a seed
+	marks   string // what it puts between the bytes of a history for one request only
 
 	// What its servers say, in their own form.
 	noKey  string // with a 401
@@ -45,13 +44,13 @@ type wire struct {
 func wires() []wire {
 	return []wire{
 		{
-			name: "chat", path: "/v1", dial: dial(openai.New), seeds: true,
+			name: "chat", path: "/v1", dial: dial(openai.New), forbids: true, seeds: true,
 			noKey:  `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`,
 			busy:   `{"error":{"message":"Rate limit reached for requests","type":"requests","code":"rate_limit_exceeded"}}`,
 			broken: `data: {"error":{"message":"boom","type":"InternalServerError","code":500}}` + "\n\n",
 		},
 		{
-			name: "responses", path: "/v1", dial: dial(responses.New), allows: true,
+			name: "responses", path: "/v1", dial: dial(responses.New), allows: true, forbids: true,
 			noKey:  `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`,
 			busy:   `{"error":{"message":"Rate limit reached","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`,
 			broken: `event: response.failed` + "\n" + `data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"boom"}}}` + "\n\n",
@@ -63,7 +62,7 @@ func wires() []wire {
 			broken: "event: error\ndata: " + `{"type":"error","error":{"type":"api_error","message":"boom"}}` + "\n\n",
 		},
 		{
-			name: "gemini", path: "/v1beta", dial: dial(gemini.New), allows: true, seeds: true,
+			name: "gemini", path: "/v1beta", dial: dial(gemini.New), allows: true, forbids: true, seeds: true,
 			noKey:  `{"error":{"code":401,"message":"Request had invalid authentication credentials.","status":"UNAUTHENTICATED"}}`,
 			busy:   `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED"}}`,
 			broken: `data: {"error":{"code":500,"message":"boom","status":"INTERNAL"}}` + "\r\n\r\n",
@@ -90,6 +89,7 @@ func TestConformance(t *testing.T) {
 		{"settings", settings},
 		{"choice of tools", choosesTools},
 		{"cached tokens", countsCached},
+		{"question beside", asksBeside},
 		{"what is heard", tellsWhatIsHeard},
 		{"models", listsModels},
 		{"cut anywhere", cutAnywhere},
@@ -125,25 +125,16 @@ func (w *wire) connect(tb testing.TB, server *scripted.Server) client {
 // answered returns a client whose requests are answered without a network.
 func (w *wire) answered(tb testing.TB, answer func(*http.Request) (*http.Response, error)) client {
 	tb.Helper()
-	return w.open(tb, endpoint.Options{BaseURL: "http://model.test" + w.path, Key: canary, HTTP: tripper(answer)})
+	return w.open(tb, endpoint.Options{BaseURL: "http://model.test" + w.path, Key: canary, HTTP: wiretest.Network(answer)})
 }
 
 func (w *wire) open(tb testing.TB, o endpoint.Options) client {
 	tb.Helper()
-	c, err := w.dial(o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(c.Close)
-	return c
+	return wiretest.Open(tb, w.dial, o)
 }
 
-type tripper func(*http.Request) (*http.Response, error)
-
-func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func stream(body io.Reader) *http.Response {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(body)}
+	return wiretest.Response(http.StatusOK, "text/event-stream", body)
 }
 
 // talk is a conversation as it grows: its messages, encoded by one wire.
@@ -165,24 +156,16 @@ var readTool = annotator.ToolDefinition{
 
 func newTalk(tb testing.TB, c client, tools ...annotator.ToolDefinition) *talk {
 	tb.Helper()
-	encoded, err := c.EncodeTools(tools)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return &talk{client: c, tools: encoded}
+	return &talk{client: c, tools: wiretest.Tools(tb, c, tools)}
 }
 
 // say adds a group of messages.
 func (c *talk) say(tb testing.TB, group ...annotator.Message) {
 	tb.Helper()
-	encoded, err := c.client.Encode(group)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	if len(c.history) > 0 {
 		c.history = append(c.history, ',')
 	}
-	c.history = append(c.history, encoded...)
+	c.history = append(c.history, wiretest.History(tb, c.client, group)...)
 	c.sent = append(c.sent, group...)
 }
 
@@ -220,23 +203,13 @@ func (c *talk) complete(tb testing.TB, stream bool) *model.Reply {
 	return reply
 }
 
-// failure returns the fault that a call must have ended with.
-func failure(tb testing.TB, reply *model.Reply, err error) *model.Fault {
-	tb.Helper()
-	var f *model.Fault
-	if !errors.As(err, &f) || reply != nil {
-		tb.Fatalf("no fault, but %+v, %v", reply, err)
-	}
-	return f
-}
-
-// unmeasured compares what was said, not how it came.
-var unmeasured = cmpopts.IgnoreFields(model.Reply{}, "Raw", "FirstByte", "Duration")
-
 func repeat(text string, bytes int) string { return strings.Repeat(text, bytes/len(text)+1) }
 
+// hi is the shortest conversation.
+var hi = []annotator.Message{{Role: annotator.RoleUser, Content: "hi"}}
+
 func ask(ctx context.Context, c client, stream bool) (*model.Reply, error) {
-	encoded, err := c.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: "hi"}})
+	encoded, err := c.Encode(hi)
 	if err != nil {
 		return nil, err
 	}

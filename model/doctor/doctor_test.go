@@ -350,7 +350,7 @@ func TestFindings(t *testing.T) {
 			name:   "silence",
 			server: scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &scripted.Fault{Delay: time.Minute} }},
 			change: func(p *doctor.Patient) { p.Timeout = 3 * time.Second },
-			check:  "answers", state: doctor.Failed, seen: "longer than it may",
+			check:  "answers", state: doctor.Failed, seen: "longer than it may; see whether the server is busy, and give it longer with --timeout",
 		},
 	}
 	for _, test := range tests {

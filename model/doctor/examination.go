@@ -189,6 +189,8 @@ func why(f *model.Fault) string {
 		return f.Error() + "; " + f.Advice
 	case f.Kind == annotator.Overloaded:
 		return f.Error() + "; try again when it is ready"
+	case f.Code == model.CodeSilent:
+		return f.Error() + "; see whether the server is busy, and give it longer with --timeout"
 	}
 	return f.Error()
 }

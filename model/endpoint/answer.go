@@ -1,9 +1,13 @@
 package endpoint
 
 import (
+	"compress/gzip"
 	"io"
+	"net/http"
+	"strings"
 	"time"
 
+	"annotator"
 	"annotator/model"
 )
 
@@ -38,4 +42,35 @@ func (a *answer) drain() {
 	const most, wait = 4 << 10, time.Second
 	a.watch.within(wait)
 	_, _ = io.CopyN(io.Discard, a.body, most) // a connection that breaks now is no loss
+}
+
+// unpacked returns the body of a response as its server wrote it. Compression is not asked for, and there are proxies that
+// compress all the same. The error is a *model.Fault, and the body then as it came.
+func unpacked(r *http.Response) (io.Reader, error) {
+	switch coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding {
+	case "", "identity":
+		return r.Body, nil
+	case "gzip", "x-gzip":
+		return &unzipped{packed: r.Body}, nil
+	default:
+		f := Unusable("the answer is compressed by a method that is not known (%.20q)", coding)
+		f.Kind, f.Advice = annotator.Misconfigured, "have the server, and what stands before it, leave answers uncompressed"
+		return r.Body, f
+	}
+}
+
+// unzipped waits for the beginning of what it unpacks until it is read.
+type unzipped struct {
+	packed io.Reader
+	body   *gzip.Reader
+}
+
+// Read reads the next piece.
+func (u *unzipped) Read(p []byte) (n int, err error) {
+	if u.body == nil {
+		if u.body, err = gzip.NewReader(u.packed); err != nil {
+			return 0, err
+		}
+	}
+	return u.body.Read(p)
 }

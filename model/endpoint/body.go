@@ -40,6 +40,28 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
+// MarshalElements renders the elements of a list, joined by commas as they are in one.
+func MarshalElements[T any](list []T) ([]byte, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	encoded, err := Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	return encoded[1 : len(encoded)-1], nil
+}
+
+// MarshalRest renders an object, which has fields, as the rest of one that is open.
+func MarshalRest(v any) ([]byte, error) {
+	encoded, err := Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	encoded[0] = ','
+	return encoded, nil
+}
+
 // Unsendable is the fault of a request that cannot be written.
 func Unsendable(err error) *model.Fault {
 	err = fmt.Errorf("encode for the endpoint: %w", err)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,20 +11,12 @@ import (
 
 	"go.uber.org/goleak"
 
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// tripper answers requests without a network.
-type tripper func(*http.Request) (*http.Response, error)
-
-func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func response(status int, media string, body io.Reader) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {media}}, Body: io.NopCloser(body)}
-}
 
 var api = endpoint.API{Example: "http://localhost:8000/v1", Suffix: "/ask", Header: endpoint.Bearer}
 
@@ -35,12 +25,7 @@ func newClient(tb testing.TB, o endpoint.Options) *endpoint.Client {
 	if o.BaseURL == "" {
 		o.BaseURL = "http://model.test/v1"
 	}
-	c, err := endpoint.New(o, api)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(c.Close)
-	return c
+	return wiretest.Open(tb, func(o endpoint.Options) (*endpoint.Client, error) { return endpoint.New(o, api) }, o)
 }
 
 // serve starts a server for the time of a test and returns a client for it.
@@ -85,26 +70,4 @@ func (m *minutes) Reply() (*model.Reply, error) {
 func ask(ctx context.Context, c *endpoint.Client) (*model.Reply, error) {
 	call := endpoint.Call{URL: c.BaseURL() + "/ask", Body: endpoint.Segments{[]byte(`{"a"`), nil, []byte(`:1}`)}, Stream: true}
 	return c.Complete(ctx, &call, new(minutes))
-}
-
-// fault returns the fault that a call must have ended with.
-func fault(tb testing.TB, reply *model.Reply, err error) *model.Fault {
-	tb.Helper()
-	var f *model.Fault
-	if !errors.As(err, &f) {
-		tb.Fatalf("no fault, but %+v, %v", reply, err)
-	}
-	if reply != nil {
-		tb.Fatalf("a fault came with a reply: %+v", reply)
-	}
-	return f
-}
-
-// events renders frames as a stream.
-func events(frames ...string) string {
-	var b strings.Builder
-	for _, f := range frames {
-		fmt.Fprintf(&b, "data: %s\n\n", f)
-	}
-	return b.String()
 }

@@ -56,7 +56,8 @@ func (x *exchange) send() error {
 		return err
 	}
 	x.firstByte = x.client.now().Sub(x.began)
-	x.answer = &answer{body: x.response.Body, watch: x.watch, left: answerLimit}
+	body, packed := unpacked(x.response)
+	x.answer = &answer{body: body, watch: x.watch, left: answerLimit}
 	if x.call.Stream {
 		x.answer.told = x.call.Heard
 	}
@@ -68,7 +69,7 @@ func (x *exchange) send() error {
 		body, _ := io.ReadAll(io.LimitReader(x.answer, model.RawLimit)) // what came of it is enough
 		return x.classify(body)
 	}
-	return nil
+	return packed
 }
 
 func (x *exchange) request() (*http.Request, error) {
@@ -81,6 +82,7 @@ func (x *exchange) request() (*http.Request, error) {
 		return nil, err
 	}
 	maps.Copy(req.Header, x.client.header)
+	req.Header.Set("Accept-Encoding", "identity") // without it, any would do
 	req.Header.Set("Accept", typeJSON)
 	if x.call.Stream {
 		req.Header.Set("Accept", typeStream)

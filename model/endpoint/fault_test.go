@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,8 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/internal/wiretest"
+	"annotator/model"
 	"annotator/model/endpoint"
 )
 
@@ -20,13 +24,13 @@ func TestRetryAfterOfAStream(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "Fri, 20 Nov 2026 10:00:30 GMT": 30 * time.Second} {
-		c := newClient(t, endpoint.Options{Now: func() time.Time { return now }, HTTP: tripper(func(*http.Request) (*http.Response, error) {
-			r := response(429, "", strings.NewReader(""))
+		c := newClient(t, endpoint.Options{Now: func() time.Time { return now }, HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) {
+			r := wiretest.Response(429, "", strings.NewReader(""))
 			r.Header.Set("Retry-After", value)
 			return r, nil
 		})})
 		reply, err := ask(t.Context(), c)
-		if f := fault(t, reply, err); f.RetryAfter != want {
+		if f := wiretest.Fault(t, reply, err); f.RetryAfter != want {
 			t.Errorf("%s: retry after %v, want %v", value, f.RetryAfter, want)
 		}
 	}
@@ -43,7 +47,7 @@ func TestNetwork(t *testing.T) {
 		{"no headers", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, annotator.Transient},
 		{"cut chunks", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = io.WriteString(w, events("{}"))
+			_, _ = io.WriteString(w, wiretest.Events("{}"))
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}, annotator.Transient},
@@ -60,7 +64,7 @@ func TestNetwork(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			reply, err := ask(t.Context(), serve(t, endpoint.Options{}, test.serve))
-			f := fault(t, reply, err)
+			f := wiretest.Fault(t, reply, err)
 			if f.Kind != test.want || strings.Contains(f.Error(), "secret") {
 				t.Errorf("%v is %q, want %q", f, f.Kind, test.want)
 			}
@@ -72,7 +76,7 @@ func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, endpoint.Options{BaseURL: "http://127.0.0.1:1/v1"})
 	reply, err := ask(t.Context(), c)
-	if f := fault(t, reply, err); f.Kind != annotator.Gone || f.Advice == "" {
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Gone || f.Advice == "" {
 		t.Errorf("%v is %q with advice %q", f, f.Kind, f.Advice)
 	}
 }
@@ -101,30 +105,33 @@ func (s *slow) Read(p []byte) (int, error) {
 // TestSilence checks the two limits against a clock that only moves when everybody waits.
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	chunks := []string{events("{}"), ": ping\n", events("{}", "[DONE]")}
+	chunks := []string{wiretest.Events("{}"), ": ping\n", wiretest.Events("{}", "[DONE]")}
+	forEver := slices.Repeat(chunks[:2], 5000)
 	tests := []struct {
 		name          string
+		pieces        []string
 		headers, body time.Duration
 		want          time.Duration // of the whole call
 		said          string        // of the fault; empty for a reply
 	}{
-		{"slow but steady", 50 * time.Second, 3 * time.Second, 59 * time.Second, ""},
-		{"no headers", 2 * time.Minute, 0, time.Minute, "sent nothing for 1m0s"},
-		{"headers, then nothing", time.Second, 2 * time.Minute, time.Minute, "sent nothing for 1m0s"},
-		{"stalls between pieces", time.Second, 30 * time.Second, 36 * time.Second, "stopped in the middle of its answer for 5s"},
+		{"slow but steady", chunks, 50 * time.Second, 3 * time.Second, 59 * time.Second, ""},
+		{"no headers", chunks, 2 * time.Minute, 0, time.Minute, "sent nothing for 1m0s"},
+		{"headers, then nothing", chunks, time.Second, 2 * time.Minute, time.Minute, "sent nothing for 1m0s"},
+		{"stalls between pieces", chunks, time.Second, 30 * time.Second, 36 * time.Second, "stopped in the middle of its answer for 5s"},
+		{"goes on for ever", forEver, time.Second, 4 * time.Second, 4 * time.Hour, "did not come to the end of its answer in 4h"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				c := newClient(t, endpoint.Options{FirstByte: time.Minute, Idle: 5 * time.Second, HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+				c := newClient(t, endpoint.Options{FirstByte: time.Minute, Idle: 5 * time.Second, HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
 					select {
 					case <-time.After(test.headers):
 					case <-r.Context().Done():
 						return nil, context.Cause(r.Context())
 					}
-					return response(200, "text/event-stream", &slow{ctx: r.Context(), pieces: chunks, pause: test.body}), nil
+					return wiretest.Response(200, "text/event-stream", &slow{ctx: r.Context(), pieces: test.pieces, pause: test.body}), nil
 				})})
 				reply, err := ask(t.Context(), c)
 				if took := time.Since(began); took != test.want {
@@ -136,7 +143,7 @@ func TestSilence(t *testing.T) {
 					}
 					return
 				}
-				f := fault(t, reply, err)
+				f := wiretest.Fault(t, reply, err)
 				if f.Kind != annotator.Transient || !strings.Contains(f.Error(), test.said) || errors.Is(f, context.Canceled) {
 					t.Errorf("%v is %q", f, f.Kind)
 				}
@@ -152,21 +159,58 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	c := serve(t, endpoint.Options{}, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		_, _ = io.WriteString(w, events("{}"))
+		_, _ = io.WriteString(w, wiretest.Events("{}"))
 		_ = http.NewResponseController(w).Flush()
 		cancel(errors.New("second signal"))
 		<-r.Context().Done()
 		close(closed)
 	})
 	reply, err := ask(ctx, c)
-	if f := fault(t, reply, err); f.Kind != annotator.Interrupted || !errors.Is(f, context.Canceled) {
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Interrupted || !errors.Is(f, context.Canceled) {
 		t.Errorf("%v is %q", f, f.Kind)
 	}
+	waitFor(t, closed)
+}
+
+// waitFor waits for a server to see that nobody listens any more.
+func waitFor(t *testing.T, closed <-chan struct{}) {
+	t.Helper()
 	select {
 	case <-closed:
-	case <-time.After(5 * time.Second):
-		t.Error("the connection is still open")
+	case <-time.After(20 * time.Second):
+		t.Error("the server still works for nobody")
 	}
+}
+
+// TestHTTP2 reads a reply, and ends a call in the middle of one, over the connection that hosted services have.
+func TestHTTP2(t *testing.T) {
+	t.Parallel()
+	closed := make(chan struct{})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor != 2 {
+			t.Errorf("spoken to in %s", r.Proto)
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, wiretest.Events("{}"))
+		_ = http.NewResponseController(w).Flush()
+		if r.URL.Path == "/v1/stall/ask" {
+			<-r.Context().Done()
+			close(closed)
+		}
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	c := newClient(t, endpoint.Options{BaseURL: server.URL + "/v1", HTTP: server.Client().Transport})
+	if reply, err := ask(t.Context(), c); err != nil || reply.Text != "|{}" {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	c = newClient(t, endpoint.Options{BaseURL: server.URL + "/v1/stall", HTTP: server.Client().Transport, Idle: 50 * time.Millisecond})
+	reply, err := ask(t.Context(), c)
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Transient || f.Code != model.CodeSilent {
+		t.Errorf("%v is %q", f, f.Kind)
+	}
+	waitFor(t, closed)
 }
 
 // TestConnectionIsUsedAgain counts connections over several replies.
@@ -176,7 +220,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	c := serve(t, endpoint.Options{}, func(w http.ResponseWriter, r *http.Request) {
 		remotes.Store(r.RemoteAddr, nil)
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, events("{}", "[DONE]"))
+		_, _ = io.WriteString(w, wiretest.Events("{}", "[DONE]"))
 		_ = http.NewResponseController(w).Flush()
 		time.Sleep(5 * time.Millisecond) // the end of the body comes in a packet of its own
 	})
@@ -199,9 +243,9 @@ func TestKeyIsNotShown(t *testing.T) {
 	t.Parallel()
 	const key = "sk-canary-0123456789"
 	echo := func(status int, media, body string) http.RoundTripper {
-		return tripper(func(r *http.Request) (*http.Response, error) {
+		return wiretest.Network(func(r *http.Request) (*http.Response, error) {
 			got := r.Header.Get("Authorization")
-			w := response(status, media, strings.NewReader(strings.ReplaceAll(body, "KEY", got)))
+			w := wiretest.Response(status, media, strings.NewReader(strings.ReplaceAll(body, "KEY", got)))
 			w.Header.Set("Location", "http://"+key+".test/?k="+got)
 			w.Header.Set("X-Echo", got)
 			return w, nil
@@ -214,11 +258,11 @@ func TestKeyIsNotShown(t *testing.T) {
 		"plain error":     echo(500, "text/plain", "KEY"),
 		"redirect":        echo(302, "", "KEY"),
 		"page":            echo(200, "text/html", "<p>KEY</p>"),
-		"error frame":     echo(200, "text/event-stream", events("{}", `{"error":"KEY"}`)),
-		"broken frame":    echo(200, "text/event-stream", events("KEY")),
+		"error frame":     echo(200, "text/event-stream", wiretest.Events("{}", `{"error":"KEY"}`)),
+		"broken frame":    echo(200, "text/event-stream", wiretest.Events("KEY")),
 		"broken object":   echo(200, "application/json", `{"choices":KEY`),
-		"no reply at all": tripper(func(*http.Request) (*http.Response, error) { return nil, fmt.Errorf("malformed HTTP response %q", key) }),
-		"reply":           echo(200, "text/event-stream", ": KEY\n"+events(`{"text":"KEY"}`)),
+		"no reply at all": wiretest.Network(func(*http.Request) (*http.Response, error) { return nil, fmt.Errorf("malformed HTTP response %q", key) }),
+		"reply":           echo(200, "text/event-stream", ": KEY\n"+wiretest.Events(`{"text":"KEY"}`)),
 	}
 	for name, transport := range transports {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +273,7 @@ func TestKeyIsNotShown(t *testing.T) {
 			if reply != nil {
 				shown += string(reply.Raw)
 			} else {
-				f := fault(t, reply, err)
+				f := wiretest.Fault(t, reply, err)
 				shown += fmt.Sprintf("%+v %s %v %+v", *f, f.Raw, f.Err, errors.Unwrap(f.Err))
 			}
 			if strings.Contains(shown, "canary") {

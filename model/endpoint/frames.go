@@ -14,7 +14,9 @@ type frames struct {
 	src   *bufio.Reader
 	event string // name of the event whose lines are being read
 	data  []byte // of its lines, where the first is not all of it
-	long  []byte // a line that does not fit the reader's buffer
+	bare  bool   // these are lines of an object that nothing stands before
+	long  []byte // a line that did not come in one piece
+	cr    bool   // the newest line ended with CR: an LF right behind it belongs to that end
 }
 
 // endMark is the data of the last frame on some wires. It is no JSON.
@@ -25,7 +27,7 @@ const endMark = "[DONE]"
 // An event ends with a blank line, but some servers leave those out. So a line of data that is whole by itself is a frame at
 // once, as nearly all are; lines that are not whole are joined until the blank line. A bare object is taken for data, too.
 func (f *frames) next() (string, []byte, error) {
-	for f.data = f.data[:0]; ; {
+	for f.data, f.bare = f.data[:0], false; ; {
 		line, err := f.line()
 		switch {
 		case errors.Is(err, io.EOF) && len(f.data) > 0:
@@ -53,7 +55,8 @@ func (f *frames) next() (string, []byte, error) {
 func (f *frames) field(line []byte) []byte {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	switch {
-	case line[0] == '{':
+	case line[0] == '{', f.bare:
+		f.bare = true
 		return line
 	case string(name) == "event":
 		f.event = string(bytes.TrimSpace(value))
@@ -75,22 +78,46 @@ func (f *frames) join(data []byte) error {
 	return nil
 }
 
-// line returns a line without its end. The last one need not have an end.
+// line returns a line without its end, which is LF, CR or both. The last one need not have an end.
 func (f *frames) line() ([]byte, error) {
-	line, err := f.src.ReadSlice('\n')
-	for f.long = f.long[:0]; errors.Is(err, bufio.ErrBufferFull); line, err = f.src.ReadSlice('\n') {
-		if f.long = append(f.long, line...); len(f.long) > eventLimit {
+	for f.long = f.long[:0]; ; {
+		switch _, err := f.src.Peek(1); { // waits until something has come
+		case errors.Is(err, io.EOF) && len(f.long) > 0:
+			return bytes.TrimSpace(f.long), nil
+		case err != nil:
+			return nil, err
+		}
+		piece, _ := f.src.Peek(f.src.Buffered())
+		line, ended := f.cut(piece)
+		if ended && len(f.long) == 0 {
+			return bytes.TrimSpace(line), nil
+		}
+		f.long = append(f.long, line...)
+		switch {
+		case ended:
+			return bytes.TrimSpace(f.long), nil
+		case len(f.long) > eventLimit:
 			return nil, tooLong("a line of the answer", eventLimit)
 		}
 	}
-	if len(f.long) > 0 {
-		f.long = append(f.long, line...)
-		line = f.long
+}
+
+// cut takes what there is of a line from what has come, and reports whether that is its end.
+func (f *frames) cut(come []byte) (line []byte, ended bool) {
+	after := f.cr && come[0] == '\n'
+	if f.cr = false; after {
+		_, _ = f.src.Discard(1)
+		return nil, false
 	}
-	if errors.Is(err, io.EOF) && len(line) > 0 {
-		err = nil
+	end := bytes.IndexByte(come, '\n')
+	if end < 0 {
+		end = len(come)
 	}
-	return bytes.TrimSpace(line), err
+	if cr := bytes.IndexByte(come[:end], '\r'); cr >= 0 {
+		end, f.cr = cr, true
+	}
+	_, _ = f.src.Discard(min(end+1, len(come)))
+	return come[:end], end < len(come)
 }
 
 // firstCharacter skips white space and a byte order mark, and returns the character that comes then without reading it.

@@ -1,6 +1,7 @@
 package endpoint_test
 
 import (
+	"compress/gzip"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
@@ -19,10 +21,15 @@ import (
 // heard returns what events an assembler was told of, or the fault in their place.
 func heard(tb testing.TB, media string, body io.Reader) string {
 	tb.Helper()
-	c := newClient(tb, endpoint.Options{HTTP: tripper(func(*http.Request) (*http.Response, error) { return response(200, media, body), nil })})
+	c := newClient(tb, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) { return wiretest.Response(200, media, body), nil })})
+	return told(tb, c)
+}
+
+func told(tb testing.TB, c *endpoint.Client) string {
+	tb.Helper()
 	reply, err := ask(tb.Context(), c)
 	if err != nil {
-		return "fault: " + string(fault(tb, reply, err).Kind)
+		return "fault: " + string(wiretest.Fault(tb, reply, err).Kind)
 	}
 	return reply.Text
 }
@@ -31,7 +38,7 @@ func heard(tb testing.TB, media string, body io.Reader) string {
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ give, want string }{
-		"ordinary":          {events(`{"a":1}`, `{"b":2}`), `|{"a":1}` + "\n" + `|{"b":2}`},
+		"ordinary":          {wiretest.Events(`{"a":1}`, `{"b":2}`), `|{"a":1}` + "\n" + `|{"b":2}`},
 		"named":             {"event: x\ndata: {}\n\nevent:y\ndata:{}\n\n", "x|{}\ny|{}"},
 		"a name holds once": {"event: x\ndata: {}\n\ndata: {}\n\n", "x|{}\n|{}"},
 		"no blank lines":    {"data:{\"a\":1}\ndata:{\"b\":2}\ndata:[DONE]\ndata:{}\n", `|{"a":1}` + "\n" + `|{"b":2}`},
@@ -41,11 +48,14 @@ func TestEvents(t *testing.T) {
 		"bare object":       {"{\"a\":1}\n\n", `|{"a":1}`},
 		"keep-alives":       {": ping\n\ndata:\n\ndata: \n\nid: 7\nretry: 5\nnonsense\n\nevent: ping\n\ndata: {}\n\n", "|{}"},
 		"CR LF and BOM":     {"\ufeffevent: x\r\ndata: {}\r\n\r\n", "x|{}"},
-		"[DONE] is the end": {events("{}", "[DONE]", `{"late":1}`), "|{}"},
+		"CR alone":          {"event: x\rdata: {\"a\":1}\r\revent: y\rdata: {\rdata: }\r\rdata: {}", "x|{\"a\":1}\ny|{\n}\n|{}"},
+		"ends of all kinds": {"event: x\rdata: [\ndata: 1\r\ndata: ]\n\r\ndata: {}\r\n\rdata: {}\n\n", "x|[\n1\n]\n|{}\n|{}"},
+		"object in lines":   {"{\n  \"a\": 1,\n  \"b\": []\n}\n", "|{\n\"a\": 1,\n\"b\": []\n}"},
+		"[DONE] is the end": {wiretest.Events("{}", "[DONE]", `{"late":1}`), "|{}"},
 		"its own end":       {"event: end\ndata: {}\n\ndata: {\"late\":1}\n\n", "end|{}"},
 		"an error":          {"event: error\ndata: {\"error\":{\"code\":503}}\n\n", "fault: overloaded"},
 		"an error in lines": {"event: error\ndata: context length\ndata: of 9 tokens\n\n", "fault: shrink"},
-		"no JSON":           {events("{}", "x"), "fault: malformed"},
+		"no JSON":           {wiretest.Events("{}", "x"), "fault: malformed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,6 +90,49 @@ func TestOneObject(t *testing.T) {
 	}
 }
 
+// TestPacked: nobody asks for compression, and what is compressed all the same is read, within the same limits.
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	zip := func(text string) string {
+		var b strings.Builder
+		w := gzip.NewWriter(&b)
+		_, _ = io.WriteString(w, text)
+		_ = w.Close()
+		return b.String()
+	}
+	packed := zip("data: {}\n\n")
+	for name, test := range map[string]struct {
+		status             int
+		coding, body, want string
+	}{
+		"gzip":            {200, "gzip", packed, "|{}"},
+		"x-gzip":          {200, " X-GZip", packed, "|{}"},
+		"identity":        {200, "identity", "data: {}\n\n", "|{}"},
+		"an error":        {400, "gzip", zip(`{"error":{"code":"context_length_exceeded"}}`), "fault: shrink"},
+		"cut":             {200, "gzip", packed[:len(packed)-1], "fault: transient"},
+		"not packed":      {200, "gzip", "data: {}\n\n", "fault: transient"},
+		"nothing":         {200, "gzip", "", "fault: malformed"},
+		"a bomb":          {200, "gzip", zip(strings.Repeat(strings.Repeat(" ", 1<<10)+"\n", 33<<10)), "fault: refused"},
+		"unknown":         {200, "br", "\x0b\x02", "fault: misconfigured"},
+		"an unread error": {503, "br", "\x0b\x02", "fault: overloaded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
+				if r.Header.Get("Accept-Encoding") != "identity" {
+					t.Errorf("compression is asked for: %v", r.Header)
+				}
+				answer := wiretest.Response(test.status, "text/event-stream", strings.NewReader(test.body))
+				answer.Header.Set("Content-Encoding", test.coding)
+				return answer, nil
+			})})
+			if got := told(t, c); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
 // TestEventsInAnyForm writes events in the forms that the standard allows, and reads them back.
 func TestEventsInAnyForm(t *testing.T) {
 	t.Parallel()
@@ -88,7 +141,7 @@ func TestEventsInAnyForm(t *testing.T) {
 		for range rapid.IntRange(1, 5).Draw(rt, "events") {
 			name := rapid.SampledFrom([]string{"", "a", "response.output_text.delta"}).Draw(rt, "name")
 			value := fmt.Sprintf(`{"text":%q}`, rapid.StringMatching(`[a-z :{}\[\]é字]{0,40}`).Draw(rt, "text"))
-			end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(rt, "line end")
+			end := rapid.SampledFrom([]string{"\n", "\r\n", "\r"}).Draw(rt, "line end")
 			if rapid.Bool().Draw(rt, "keep-alive") {
 				stream = append(stream, ": ping", end, end)
 			}
@@ -119,9 +172,9 @@ func TestLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, endpoint.Options{HTTP: tripper(func(*http.Request) (*http.Response, error) { return response(200, test.media, test.body), nil })})
+			c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) { return wiretest.Response(200, test.media, test.body), nil })})
 			reply, err := ask(t.Context(), c)
-			if f := fault(t, reply, err); f.Kind != annotator.Refused || len(f.Raw) > model.RawLimit {
+			if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Refused || len(f.Raw) > model.RawLimit {
 				t.Errorf("%v is %q", f, f.Kind)
 			}
 		})

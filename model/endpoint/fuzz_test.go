@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
@@ -33,17 +34,6 @@ func (l *listener) Event(name string, data []byte) (bool, error) {
 // Reply returns an empty reply.
 func (*listener) Reply() (*model.Reply, error) { return &model.Reply{}, nil }
 
-// answering is a network that answers every request with one body.
-type answering struct {
-	media string
-	body  io.Reader
-}
-
-// RoundTrip answers.
-func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {a.media}}, Body: io.NopCloser(a.body)}, nil
-}
-
 // FuzzEvents: an answer is read alike wherever the network cuts it, and every event stands in it.
 func FuzzEvents(f *testing.F) {
 	f.Add("text/event-stream", []byte(": ping\r\n\r\nevent: a\r\ndata: {\"b\":\r\ndata: 1}\r\n\r\ndata: {}\n\ndata: [DONE]\n\n"))
@@ -53,15 +43,12 @@ func FuzzEvents(f *testing.F) {
 	f.Add("text/plain", []byte("<html>"))
 	f.Fuzz(func(t *testing.T, media string, body []byte) {
 		read := func(r io.Reader) (*listener, string) {
-			c, err := endpoint.New(endpoint.Options{BaseURL: "http://model.test/v1", HTTP: answering{media, r}}, endpoint.API{Header: endpoint.Bearer})
-			if err != nil {
-				t.Fatal(err)
+			c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) { return wiretest.Response(200, media, r), nil })})
+			var l listener
+			if _, err := c.Complete(t.Context(), &endpoint.Call{URL: c.BaseURL(), Stream: true}, &l); err != nil {
+				return &l, err.Error()
 			}
-			l := &listener{}
-			if _, err := c.Complete(t.Context(), &endpoint.Call{URL: c.BaseURL(), Stream: true}, l); err != nil {
-				return l, err.Error()
-			}
-			return l, ""
+			return &l, ""
 		}
 		whole, said := read(bytes.NewReader(body))
 		broken, saidBroken := read(iotest.OneByteReader(bytes.NewReader(body)))

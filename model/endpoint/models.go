@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 
@@ -20,8 +21,17 @@ type listed struct {
 	} `json:"meta"` // llama.cpp
 }
 
-// ReadModels reads a list of models in OpenAI's form, which Anthropic's is, too.
-func ReadModels(body []byte) ([]model.Model, error) {
+// Models has the list of models read that stands behind a path, in OpenAI's form, which Anthropic's is, too. A failure is a
+// *model.Fault.
+func (c *Client) Models(ctx context.Context, path string) (models []model.Model, err error) {
+	err = c.Fetch(ctx, &Call{URL: c.base + path}, func(body []byte) error {
+		models, err = readModels(body)
+		return err
+	})
+	return models, err
+}
+
+func readModels(body []byte) ([]model.Model, error) {
 	var list struct {
 		Data []listed `json:"data"`
 	}

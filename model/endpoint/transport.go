@@ -23,5 +23,9 @@ func newTransport() *http.Transport {
 		MaxResponseHeaderBytes: 256 << 10,
 		WriteBufferSize:        64 << 10,
 		ReadBufferSize:         16 << 10,
+
+		// All requests to a server share one connection of HTTP/2. When it dies without a word, each of them would wait for its
+		// whole time, one after the other.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 }

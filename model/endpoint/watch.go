@@ -9,10 +9,15 @@ import (
 	"annotator/model"
 )
 
+// longestCall is how long a call may take, whatever comes: there are proxies that keep a connection alive for ever before a
+// server that has died.
+const longestCall = 4 * time.Hour
+
 // watch ends a call when nothing has come for too long: the context ends, and with it the connection.
 type watch struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
+	last   *time.Timer // ends the call whatever comes
 	idle   time.Duration
 	begun  bool // the first byte has come
 }
@@ -22,7 +27,10 @@ func newWatch(ctx context.Context, first, idle time.Duration) (context.Context, 
 	timer := time.AfterFunc(first, func() {
 		cancel(silence(fmt.Sprintf("the endpoint sent nothing for %s", first)))
 	})
-	return ctx, &watch{cancel: cancel, timer: timer, idle: idle}
+	last := time.AfterFunc(longestCall, func() {
+		cancel(silence(fmt.Sprintf("the endpoint did not come to the end of its answer in %s", longestCall)))
+	})
+	return ctx, &watch{cancel: cancel, timer: timer, last: last, idle: idle}
 }
 
 // heard notes that something has come.
@@ -43,6 +51,7 @@ func (w *watch) within(d time.Duration) { w.timer.Reset(min(d, w.idle)) }
 
 func (w *watch) stop() {
 	w.timer.Stop()
+	w.last.Stop()
 	w.cancel(nil)
 }
 

@@ -1,12 +1,12 @@
 package gemini_test
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
@@ -31,29 +31,25 @@ func TestAdapts(t *testing.T) {
 			"no seed is sent", `"seed":7`, `"temperature":0}`,
 		},
 	} {
-		var sent string
-		c := newClient(t, endpoint.Options{HTTP: tripper(func(r *http.Request) (*http.Response, error) {
-			body, _ := io.ReadAll(r.Body)
-			sent = string(body)
-			return respond(200, "application/json", `{"candidates":[{"finishReason":"STOP"}]}`)(r)
-		})})
+		sent := wiretest.Recorder{Answer: done}
+		c := newClient(t, endpoint.Options{HTTP: &sent})
 		request := asks(t, c, model.Choice{Allowed: []string{"search"}})
-		send := func() {
+		send := func() string {
 			if _, err := c.Complete(t.Context(), request); err != nil {
 				t.Fatal(err)
 			}
+			return string(sent.Body)
 		}
-		send()
-		if !strings.Contains(sent, test.sends) {
-			t.Fatalf("%s: no %s in %s", message, test.sends, sent)
+		if body := send(); !strings.Contains(body, test.sends) {
+			t.Fatalf("%s: no %s in %s", message, test.sends, body)
 		}
 		f := &model.Fault{Kind: annotator.Refused, Status: http.StatusBadRequest, Message: message}
 		if does := c.Adapt(f); does != test.does {
 			t.Errorf("%s: %q", message, does)
 		}
-		send()
-		if strings.Contains(sent, test.sends) || !strings.Contains(sent, test.leaves) || !strings.Contains(sent, `{\"functionCall\":{\"id\":\"a\",`) {
-			t.Errorf("%s: %s", message, sent)
+		body := send()
+		if strings.Contains(body, test.sends) || !strings.Contains(body, test.leaves) || !strings.Contains(body, `{\"functionCall\":{\"id\":\"a\",`) {
+			t.Errorf("%s: %s", message, body)
 		}
 		if again := c.Adapt(f); again != "" {
 			t.Errorf("%s: learned again: %q", message, again)
@@ -64,22 +60,10 @@ func TestAdapts(t *testing.T) {
 // asks makes a request with a call in its history, and a text that looks like one.
 func asks(t *testing.T, c model.Encoder, choice model.Choice) *model.Request {
 	t.Helper()
-	r := model.Request{Choice: choice, Seed: 7}
-	for i, group := range append(conversation[:3:3], []annotator.Message{says(annotator.RoleUser, `{"functionCall":{"id":"a",`)}) {
-		encoded, err := c.Encode(group)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i > 0 {
-			r.History = append(r.History, ',')
-		}
-		r.History = append(r.History, encoded...)
+	groups := append(conversation[:3:3], []annotator.Message{says(annotator.RoleUser, `{"functionCall":{"id":"a",`)})
+	return &model.Request{
+		Choice: choice, Seed: 7, History: wiretest.History(t, c, groups...), Tools: wiretest.Tools(t, c, definitions),
 	}
-	var err error
-	if r.Tools, err = c.EncodeTools(definitions); err != nil {
-		t.Fatal(err)
-	}
-	return &r
 }
 
 func TestNothingToLearn(t *testing.T) {

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 
@@ -50,17 +49,12 @@ const noSignature = "skip_thought_signature_validator"
 const blank = " "
 
 func encodeContents(group []annotator.Message) ([]byte, error) {
-	var parts [][]byte
+	var contents []content
 	for len(group) > 0 {
-		n := results(group)
-		encoded, err := endpoint.Marshal(newContent(group[:max(n, 1)]))
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, encoded)
-		group = group[max(n, 1):]
+		n := max(results(group), 1)
+		contents, group = append(contents, newContent(group[:n])), group[n:]
 	}
-	return bytes.Join(parts, []byte(",")), nil
+	return endpoint.MarshalElements(contents)
 }
 
 // results counts the results of tools at the beginning of a group: they are said together.

@@ -2,7 +2,6 @@ package gemini_test
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 	"annotator/model/gemini"
@@ -20,30 +20,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tripper answers requests without a network.
-type tripper func(*http.Request) (*http.Response, error)
-
-func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// respond returns a tripper that always answers the same.
-func respond(status int, media, body string) tripper {
-	return func(*http.Request) (*http.Response, error) {
-		header := http.Header{"Content-Type": {media}}
-		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body))}, nil
-	}
-}
-
 func newClient(tb testing.TB, o endpoint.Options) *gemini.Client {
 	tb.Helper()
 	if o.BaseURL == "" {
 		o.BaseURL = "http://gemini.test/v1beta"
 	}
-	c, err := gemini.New(o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(c.Close)
-	return c
+	return wiretest.Open(tb, gemini.New, o)
 }
 
 // start starts a scripted server for the time of a test and returns a client for it.
@@ -56,33 +38,19 @@ func start(tb testing.TB, o scripted.Options) (*gemini.Client, *scripted.Server)
 // complete sends a small request.
 func complete(tb testing.TB, c *gemini.Client, stream bool) (*model.Reply, error) {
 	tb.Helper()
-	history, err := c.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: "hi"}})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return c.Complete(tb.Context(), &model.Request{Model: "scripted", History: history, Stream: stream})
-}
-
-// fault returns the fault that a call must have ended with.
-func fault(tb testing.TB, reply *model.Reply, err error) *model.Fault {
-	tb.Helper()
-	var f *model.Fault
-	if !errors.As(err, &f) || reply != nil {
-		tb.Fatalf("no fault alone, but %+v, %v", reply, err)
-	}
-	return f
+	return c.Complete(tb.Context(), &model.Request{Model: "scripted", History: []byte(`{"role":"user","parts":[{"text":"hi"}]}`), Stream: stream})
 }
 
 func TestKeyIsInTheHeaderAlone(t *testing.T) {
 	t.Parallel()
 	var seen *http.Request
-	keep := tripper(func(r *http.Request) (*http.Response, error) {
+	keep := wiretest.Network(func(r *http.Request) (*http.Response, error) {
 		seen = r
-		return respond(400, "application/json", `{"error":{"code":400,"message":"not valid: AIza-canary"}}`)(r)
+		return wiretest.Always(400, "application/json", `{"error":{"code":400,"message":"not valid: AIza-canary"}}`)(r)
 	})
 	c := newClient(t, endpoint.Options{Key: "AIza-canary", HTTP: keep})
 	reply, err := complete(t, c, true)
-	if f := fault(t, reply, err); strings.Contains(f.Error()+string(f.Raw), "canary") {
+	if f := wiretest.Fault(t, reply, err); strings.Contains(f.Error()+string(f.Raw), "canary") {
 		t.Errorf("the key is in %v, %s", f, f.Raw)
 	}
 	const want = "http://gemini.test/v1beta/models/scripted:streamGenerateContent?alt=sse"
@@ -100,9 +68,9 @@ func TestAddresses(t *testing.T) {
 		"a?key=b#c d":         "/v1beta/models/a%3Fkey=b%23c%20d:generateContent",
 	} {
 		got := ""
-		c := newClient(t, endpoint.Options{BaseURL: "http://gemini.test/v1beta/models/", HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+		c := newClient(t, endpoint.Options{BaseURL: "http://gemini.test/v1beta/models/", HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
 			got = r.URL.RequestURI()
-			return respond(200, "application/json", `{"candidates":[{"finishReason":"STOP"}]}`)(r)
+			return wiretest.Always(200, "application/json", `{"candidates":[{"finishReason":"STOP"}]}`)(r)
 		})})
 		if _, err := c.Complete(t.Context(), &model.Request{Model: name}); err != nil || got != want {
 			t.Errorf("%s: %s, %v", name, got, err)
@@ -113,9 +81,9 @@ func TestAddresses(t *testing.T) {
 func TestHostAlone(t *testing.T) {
 	t.Parallel()
 	var seen []string
-	c := newClient(t, endpoint.Options{BaseURL: "https://generativelanguage.googleapis.com/", HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+	c := newClient(t, endpoint.Options{BaseURL: "https://generativelanguage.googleapis.com/", HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
 		seen = append(seen, r.URL.Path)
-		return respond(503, "application/json", "{}")(r)
+		return wiretest.Always(503, "application/json", "{}")(r)
 	})})
 	_, _ = c.Models(t.Context())
 	_, _ = c.CountTokens(t.Context(), "m", "x")
@@ -126,7 +94,7 @@ func TestHostAlone(t *testing.T) {
 
 func TestModels(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, endpoint.Options{HTTP: respond(200, "application/json", `{"models":[
+	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", `{"models":[
 		{"name":"models/gemini-3-pro","inputTokenLimit":1048576,"supportedGenerationMethods":["generateContent","countTokens"]},
 		{"name":"models/embedding-001","inputTokenLimit":2048,"supportedGenerationMethods":["embedContent"]},
 		{"name":"models/local"}]}`)})
@@ -143,7 +111,7 @@ func TestModels(t *testing.T) {
 func TestWhatIsNoList(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{``, `{}`, `[]`, `{"data":[]}`, `{"models":3}`} {
-		c := newClient(t, endpoint.Options{HTTP: respond(200, "application/json", body)})
+		c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", body)})
 		if models, err := c.Models(t.Context()); !errors.Is(err, annotator.Malformed) || models != nil {
 			t.Errorf("%s: %v, %v", body, models, err)
 		}
@@ -164,7 +132,7 @@ func TestServer(t *testing.T) {
 		t.Errorf("%s, %v", diff, err)
 	}
 	reply, err := c.Complete(t.Context(), &model.Request{Model: "other", History: []byte(`{"role":"user","parts":[{"text":"x"}]}`)})
-	if f := fault(t, reply, err); f.Kind != annotator.Misconfigured || f.Status != http.StatusNotFound || s.Calls() != 1 {
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Misconfigured || f.Status != http.StatusNotFound || s.Calls() != 1 {
 		t.Errorf("%d calls, %v", s.Calls(), f)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
-	"annotator/model/scripted"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -17,11 +17,7 @@ import (
 
 // events renders chunks as a stream, as the API ends its lines.
 func events(chunks ...string) string {
-	var b strings.Builder
-	for _, c := range chunks {
-		fmt.Fprintf(&b, "data: %s\r\n\r\n", c)
-	}
-	return b.String()
+	return strings.ReplaceAll(wiretest.Events(chunks...), "\n", "\r\n")
 }
 
 const (
@@ -34,7 +30,7 @@ const (
 func TestStream(t *testing.T) {
 	t.Parallel()
 	stream := events(thought, dawn, called, stopped)
-	c := newClient(t, endpoint.Options{HTTP: respond(200, "text/event-stream", stream)})
+	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "text/event-stream", stream)})
 	got, err := complete(t, c, true)
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +44,11 @@ func TestStream(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(model.Reply{}, "FirstByte", "Duration")); diff != "" {
 		t.Error(diff)
 	}
-	array := newClient(t, endpoint.Options{HTTP: respond(200, "application/json", "["+strings.Join([]string{thought, dawn, called, stopped}, ",\n")+"]")})
+	array := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", "["+strings.Join([]string{thought, dawn, called, stopped}, ",\n")+"]")})
 	if got, err = complete(t, array, true); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(model.Reply{}, "FirstByte", "Duration", "Raw")); diff != "" {
+	if diff := cmp.Diff(want, got, wiretest.Unmeasured()); diff != "" {
 		t.Errorf("as an array: %s", diff)
 	}
 }
@@ -63,7 +59,7 @@ func TestCutStream(t *testing.T) {
 	whole := events(dawn, called, stopped)
 	end := len(whole) - len("\r\n\r\n")
 	for n := range len(whole) {
-		c := newClient(t, endpoint.Options{HTTP: respond(200, "text/event-stream", whole[:n])})
+		c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "text/event-stream", whole[:n])})
 		reply, err := complete(t, c, true)
 		if n >= end {
 			if err != nil || len(reply.Calls) != 2 {
@@ -71,7 +67,7 @@ func TestCutStream(t *testing.T) {
 			}
 			continue
 		}
-		if f := fault(t, reply, err); f.Kind != annotator.Malformed {
+		if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Malformed {
 			t.Errorf("cut at %d of %d: %s, %v", n, len(whole), f.Kind, f)
 		}
 	}
@@ -85,7 +81,7 @@ func TestFinish(t *testing.T) {
 		"MISSING_THOUGHT_SIGNATURE": "MISSING_THOUGHT_SIGNATURE",
 	} {
 		body := fmt.Sprintf(`{"candidates":[{"finishReason":%q}]}`, word)
-		reply, err := complete(t, newClient(t, endpoint.Options{HTTP: respond(200, "application/json", body)}), false)
+		reply, err := complete(t, newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", body)}), false)
 		if err != nil || reply.Finish != want {
 			t.Errorf("%s: %+v, %v", word, reply, err)
 		}
@@ -95,7 +91,7 @@ func TestFinish(t *testing.T) {
 func TestBlockedPrompt(t *testing.T) {
 	t.Parallel()
 	const body = `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":10}}`
-	reply, err := complete(t, newClient(t, endpoint.Options{HTTP: respond(200, "text/event-stream", events(body))}), true)
+	reply, err := complete(t, newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "text/event-stream", events(body))}), true)
 	if err != nil || reply.Finish != "content_filter" || reply.Usage.Prompt != 10 {
 		t.Errorf("%+v, %v", reply, err)
 	}
@@ -121,8 +117,8 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 		"a page":           {`<html>`, annotator.Transient},
 		"chat completions": {`{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`, annotator.Malformed},
 	} {
-		reply, err := complete(t, newClient(t, endpoint.Options{HTTP: respond(200, "application/json", test.body)}), false)
-		if f := fault(t, reply, err); f.Kind != test.want {
+		reply, err := complete(t, newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", test.body)}), false)
+		if f := wiretest.Fault(t, reply, err); f.Kind != test.want {
 			t.Errorf("%s: %s, %v", name, f.Kind, f)
 		}
 	}
@@ -131,35 +127,9 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 func TestErrorInAStream(t *testing.T) {
 	t.Parallel()
 	stream := events(dawn, `{"error":{"code":429,"message":"slow","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"3s"}]}}`)
-	reply, err := complete(t, newClient(t, endpoint.Options{HTTP: respond(200, "text/event-stream", stream)}), true)
-	if f := fault(t, reply, err); f.Kind != annotator.Overloaded || f.Status != http.StatusTooManyRequests || f.RetryAfter.Seconds() != 3 {
+	reply, err := complete(t, newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "text/event-stream", stream)}), true)
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Overloaded || f.Status != http.StatusTooManyRequests || f.RetryAfter.Seconds() != 3 {
 		t.Errorf("%s, %d, %v: %v", f.Kind, f.Status, f.RetryAfter, f)
-	}
-}
-
-// TestStreamedOrNot has the server say the same either way.
-func TestStreamedOrNot(t *testing.T) {
-	t.Parallel()
-	c, _ := start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply {
-		return scripted.Reply{
-			Text: strings.Repeat("灯籠 and <b> ", 20), Reasoning: "Why not? It is long enough for two deltas.",
-			ToolCalls: []annotator.ToolCall{call("", "search", `{"q": "x"}`), call("mine", "list", "{}")},
-		}
-	}})
-	plain, err := complete(t, c, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	streamed, err := complete(t, c, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ignored := cmpopts.IgnoreFields(model.Reply{}, "FirstByte", "Duration", "Raw")
-	if diff := cmp.Diff(plain, streamed, ignored); diff != "" {
-		t.Errorf("plain (-) and streamed (+) differ:\n%s", diff)
-	}
-	if len(plain.Calls) != 2 || plain.Calls[0].Arguments != `{"q":"x"}` || plain.Usage.Completion < 60 {
-		t.Errorf("%+v", plain)
 	}
 }
 
@@ -174,12 +144,10 @@ func FuzzReply(f *testing.F) {
 		if stream {
 			media = "text/event-stream"
 		}
-		reply, err := complete(t, newClient(t, endpoint.Options{HTTP: respond(200, media, string(body))}), stream)
-		if err != nil {
-			fault(t, reply, err)
-			return
-		}
-		if reply.Finish == "" || reply.Usage.Cached > reply.Usage.Prompt {
+		reply := wiretest.Reread(t, media, body, func(n wiretest.Network) (*model.Reply, error) {
+			return complete(t, newClient(t, endpoint.Options{HTTP: n}), stream)
+		})
+		if reply != nil && (reply.Finish == "" || reply.Usage.Cached > reply.Usage.Prompt) {
 			t.Errorf("%+v", reply)
 		}
 	})

@@ -46,11 +46,10 @@ func encodeRequest(r *model.Request, q *endpoint.Quirks) (endpoint.Segments, err
 		body = append(body, []byte(`"tools":`), r.Tools, []byte(`,`))
 		s.ToolConfig = &toolConfig{calling(&r.Choice, q)}
 	}
-	tail, err := endpoint.Marshal(s)
+	tail, err := endpoint.MarshalRest(s)
 	if err != nil {
 		return nil, err
 	}
-	tail[0] = ',' // it goes on in the object that is open
 	return append(body, []byte(`"contents":[`), adapted(r.History, q), []byte(`]`), tail), nil
 }
 

@@ -5,19 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"io"
 	"math"
-	"net/http"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 	"annotator/model/gemini"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -60,30 +56,19 @@ var conversation = [][]annotator.Message{
 	{says(annotator.RoleUser, "")},
 }
 
+// done is the shortest answer that is a reply.
+const done = `{"candidates":[{"finishReason":"STOP"}]}`
+
 // body renders a request as it is sent.
 func body(tb testing.TB, groups [][]annotator.Message, tools []annotator.ToolDefinition, r model.Request) []byte {
 	tb.Helper()
-	var sent []byte
-	c := newClient(tb, endpoint.Options{HTTP: tripper(func(request *http.Request) (*http.Response, error) {
-		sent, _ = io.ReadAll(request.Body)
-		return respond(200, "application/json", `{"candidates":[{"finishReason":"STOP"}]}`)(request)
-	})})
-	encoded := make([][]byte, len(groups))
-	for i, group := range groups {
-		var err error
-		if encoded[i], err = c.Encode(group); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	r.History = bytes.Join(encoded, []byte(","))
-	var err error
-	if r.Tools, err = c.EncodeTools(tools); err != nil {
-		tb.Fatal(err)
-	}
+	sent := wiretest.Recorder{Answer: done}
+	c := newClient(tb, endpoint.Options{HTTP: &sent})
+	r.History, r.Tools = wiretest.History(tb, c, groups...), wiretest.Tools(tb, c, tools)
 	if _, err := c.Complete(tb.Context(), &r); err != nil {
 		tb.Fatal(err)
 	}
-	return sent
+	return sent.Body
 }
 
 func TestRequestsAreAsTheyWere(t *testing.T) {
@@ -108,23 +93,7 @@ func TestRequestsAreAsTheyWere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := append(body(t, test.groups, test.tools, test.request), '\n')
-			if !json.Valid(got) {
-				t.Errorf("no JSON: %s", got)
-			}
-			path := filepath.Join("testdata", name+".json")
-			if *update {
-				if err := os.WriteFile(path, got, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Error(diff)
-			}
+			wiretest.Golden(t, *update, name, body(t, test.groups, test.tools, test.request))
 		})
 	}
 }
@@ -143,9 +112,9 @@ func TestSeedFitsTheAPI(t *testing.T) {
 
 func TestRequestThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, endpoint.Options{HTTP: respond(200, "", "")})
+	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "", "")})
 	reply, err := c.Complete(t.Context(), &model.Request{Temperature: math.NaN()})
-	if f := fault(t, reply, err); f.Kind != annotator.Misused {
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Misused {
 		t.Errorf("kind is %q", f.Kind)
 	}
 	if _, err := c.EncodeTools([]annotator.ToolDefinition{{Schema: []byte(`{`)}}); !errors.Is(err, annotator.Misused) {

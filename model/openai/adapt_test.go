@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 	"annotator/model/scripted"
@@ -46,7 +47,7 @@ func TestAdapt(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			var sent recorder
+			sent := wiretest.Recorder{Answer: answered}
 			c := newClient(t, endpoint.Options{HTTP: &sent})
 			f := model.Classify(test.status, http.Header{}, []byte(test.body))
 			if c.Adapt(f) == "" {
@@ -62,7 +63,7 @@ func TestAdapt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, string(sent.body)); diff != "" {
+			if diff := cmp.Diff(test.want, string(sent.Body)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -102,22 +103,12 @@ func TestStrictTemplateIsMet(t *testing.T) {
 		return &scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported","code":400}}`}
 	}})
 	c := newClient(t, endpoint.Options{BaseURL: server.Endpoint()})
-	var history []byte
-	say := func(group ...annotator.Message) {
-		encoded, err := c.Encode(group)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(history) > 0 {
-			history = append(history, ',')
-		}
-		history = append(history, encoded...)
-	}
-	say(annotator.Message{Role: annotator.RoleUser, Content: "a"})
-	say(annotator.Message{Role: annotator.RoleUser, Content: "b"})
-	say(annotator.Message{Role: annotator.RoleAssistant, ToolCalls: []annotator.ToolCall{call("a00000001", "f", "{}")}})
-	say(annotator.Message{Role: annotator.RoleTool, ToolCallID: "a00000001", Content: "none"})
-	say(annotator.Message{Role: annotator.RoleUser, Content: "go on"})
+	history := wiretest.History(t, c,
+		[]annotator.Message{{Role: annotator.RoleUser, Content: "a"}},
+		[]annotator.Message{{Role: annotator.RoleUser, Content: "b"}},
+		[]annotator.Message{{Role: annotator.RoleAssistant, ToolCalls: []annotator.ToolCall{call("a00000001", "f", "{}")}}},
+		[]annotator.Message{{Role: annotator.RoleTool, ToolCallID: "a00000001", Content: "none"}},
+		[]annotator.Message{{Role: annotator.RoleUser, Content: "go on"}})
 	r := &model.Request{Model: "scripted", System: "s", History: history, MaxTokens: 100, Stream: true}
 	learned := 0
 	for {
@@ -128,7 +119,7 @@ func TestStrictTemplateIsMet(t *testing.T) {
 			}
 			break
 		}
-		if f := fault(t, reply, err); c.Adapt(f) == "" {
+		if f := wiretest.Fault(t, reply, err); c.Adapt(f) == "" {
 			t.Fatalf("after %d lessons: %v", learned, f)
 		}
 		learned++
@@ -141,7 +132,7 @@ func TestStrictTemplateIsMet(t *testing.T) {
 // TestAlternating checks that what alternates already is sent as it is, and that no words are lost where it does not.
 func TestAlternating(t *testing.T) {
 	t.Parallel()
-	var sent recorder
+	sent := wiretest.Recorder{Answer: answered}
 	c := newClient(t, endpoint.Options{HTTP: &sent})
 	c.Adapt(&model.Fault{Kind: annotator.Misconfigured, Status: 400, Message: "Conversation roles must alternate user/assistant"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,7 +145,7 @@ func TestAlternating(t *testing.T) {
 			if _, err := c.Complete(t.Context(), &model.Request{Model: "m", History: history}); err != nil {
 				t.Fatal(err)
 			}
-			list = bytes.TrimPrefix(sent.body, []byte(`{"model":"m","messages":[`))
+			list = bytes.TrimPrefix(sent.Body, []byte(`{"model":"m","messages":[`))
 			list, _, _ = bytes.Cut(list, []byte(`],"temperature":`))
 			return list
 		}

@@ -17,7 +17,9 @@ type assembler struct {
 	reasoning strings.Builder
 	calls     []*callBuilder
 	byIndex   map[int]*callBuilder // the newest call at an index
+	refused   bool
 	finish    string
+	always    bool // every chunk has a reason to finish: the first had one
 	model     string
 	usage     annotator.Usage
 }
@@ -40,13 +42,16 @@ func (a *assembler) take(c *chunk) {
 	}
 }
 
-// choose adds the pieces of a choice. The first finish is the end: some servers send another, with the calls once more.
+// choose adds the pieces of a choice. The first finish is the end: some servers send another, with the calls once more. Others
+// give all chunks a reason to finish, of which only the last is one.
 func (a *assembler) choose(c *choice) {
-	a.begun = true
-	if a.finish != "" {
+	if !a.begun {
+		a.begun, a.always = true, c.Finish != ""
+	}
+	if a.finish != "" && !a.always {
 		return
 	}
-	a.finish = c.Finish
+	a.finish = cmp.Or(c.Finish, a.finish)
 	switch {
 	case c.Delta != nil:
 		a.say(c.Delta)
@@ -62,7 +67,8 @@ func (a *assembler) choose(c *choice) {
 }
 
 func (a *assembler) say(d *delta) {
-	a.text.WriteString(string(d.Content))
+	a.text.WriteString(string(d.Content + d.Refusal))
+	a.refused = a.refused || d.Refusal != ""
 	a.reasoning.WriteString(d.reasoning())
 }
 
@@ -104,6 +110,9 @@ func (a *assembler) Reply() (*model.Reply, error) {
 	}
 	slices.SortStableFunc(a.calls, func(x, y *callBuilder) int { return cmp.Compare(x.index, y.index) })
 	r := &model.Reply{Text: a.text.String(), Reasoning: a.reasoning.String(), Finish: a.finish, Model: a.model, Usage: a.usage}
+	if a.refused {
+		r.Finish = "content_filter"
+	}
 	for _, c := range a.calls {
 		r.Calls = append(r.Calls, annotator.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
 	}

@@ -29,6 +29,7 @@ type choice struct {
 
 type delta struct {
 	Content          content    `json:"content"`
+	Refusal          content    `json:"refusal"` // in place of the content
 	Reasoning        content    `json:"reasoning"`
 	ReasoningContent content    `json:"reasoning_content"`
 	ToolCalls        []callPart `json:"tool_calls"`
@@ -87,13 +88,16 @@ func (a *arguments) UnmarshalJSON(raw []byte) error {
 
 // usage returns what a chunk reports. An account that cannot be read is no reason to lose the reply.
 func (c *chunk) usage() (annotator.Usage, bool) {
+	if c.Usage == nil { // as of nearly all
+		return annotator.Usage{}, false
+	}
 	var (
 		u sdk.Usage
 		t struct {
 			Cached int `json:"cache_n"` // llama.cpp's own account
 		}
 	)
-	if c.Usage == nil || json.Unmarshal(c.Usage, &u) != nil || u.PromptTokens <= 0 || u.CompletionTokens < 0 {
+	if json.Unmarshal(c.Usage, &u) != nil || u.PromptTokens <= 0 || u.CompletionTokens < 0 {
 		return annotator.Usage{}, false
 	}
 	cached := 0

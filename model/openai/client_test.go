@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 	"annotator/model/openai"
@@ -26,9 +27,9 @@ func TestAddress(t *testing.T) {
 		"http://[::1]:8000/v1":                         "http://[::1]:8000/v1/models",
 	} {
 		var asked string
-		c := newClient(t, endpoint.Options{BaseURL: give, HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+		c := newClient(t, endpoint.Options{BaseURL: give, HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
 			asked = r.URL.String()
-			return response(200, "", strings.NewReader(`{"data":[]}`)), nil
+			return wiretest.Response(200, "", strings.NewReader(`{"data":[]}`)), nil
 		})})
 		if _, err := c.Models(t.Context()); err != nil || asked != want {
 			t.Errorf("%s: asked %q, %v, want %q", give, asked, err, want)
@@ -66,7 +67,7 @@ func TestModels(t *testing.T) {
 		{"id":"older llama.cpp","meta":{"n_ctx_train":8192}},
 		{"id":"router","context_length":1000},
 		{"id":"silent","meta":null}]}`
-	c := newClient(t, endpoint.Options{HTTP: respond(200, "application/json", list)})
+	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", list)})
 	got, err := c.Models(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -90,8 +91,8 @@ func TestModelsFails(t *testing.T) {
 		`[]`:                                   annotator.Malformed,
 		`<html>`:                               annotator.Malformed,
 	} {
-		_, err := newClient(t, endpoint.Options{HTTP: respond(200, "", body)}).Models(t.Context())
-		if f := fault(t, nil, err); f.Kind != want {
+		_, err := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "", body)}).Models(t.Context())
+		if f := wiretest.Fault(t, nil, err); f.Kind != want {
 			t.Errorf("%s: %v is %q, want %q", body, f, f.Kind, want)
 		}
 	}
@@ -99,10 +100,10 @@ func TestModelsFails(t *testing.T) {
 
 // BenchmarkComplete sends a history of 400 KB to a server that answers at once.
 func BenchmarkComplete(b *testing.B) {
-	c := serve(b, endpoint.Options{}, func(w http.ResponseWriter, r *http.Request) {
+	c := serve(b, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, events(textChunk, finishChunk, usageChunk, "[DONE]"))
+		_, _ = io.WriteString(w, wiretest.Events(textChunk, finishChunk, usageChunk, "[DONE]"))
 	})
 	encoded, err := c.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: strings.Repeat("scene ", 400<<10/6)}})
 	if err != nil {

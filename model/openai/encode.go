@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"annotator"
@@ -35,18 +34,14 @@ func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
 }
 
 func encodeMessages(group []annotator.Message) ([]byte, error) {
-	parts := make([][]byte, len(group))
+	wire := make([]message, len(group))
 	for i := range group {
-		part, err := encodeMessage(&group[i])
-		if err != nil {
-			return nil, err
-		}
-		parts[i] = part
+		wire[i] = newMessage(&group[i])
 	}
-	return bytes.Join(parts, []byte(",")), nil
+	return endpoint.MarshalElements(wire)
 }
 
-func encodeMessage(m *annotator.Message) ([]byte, error) {
+func newMessage(m *annotator.Message) message {
 	wire := message{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID}
 	for _, call := range m.ToolCalls {
 		wire.ToolCalls = append(wire.ToolCalls, sdk.ToolCall{
@@ -55,5 +50,5 @@ func encodeMessage(m *annotator.Message) ([]byte, error) {
 			Function: sdk.FunctionCall{Name: endpoint.ToolName(call.Name), Arguments: endpoint.ToolArguments(call.Arguments)},
 		})
 	}
-	return endpoint.Marshal(wire)
+	return wire
 }

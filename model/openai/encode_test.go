@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
@@ -73,7 +74,7 @@ func messages() *rapid.Generator[annotator.Message] {
 
 func calls() *rapid.Generator[annotator.ToolCall] {
 	return rapid.Custom(func(t *rapid.T) annotator.ToolCall {
-		arguments := quote(map[string]string{"q": rapid.String().Draw(t, "q")})
+		arguments := wiretest.JSON(map[string]string{"q": rapid.String().Draw(t, "q")})
 		return call(rapid.StringMatching(`[a-z0-9]{9}`).Draw(t, "id"), rapid.StringMatching(`[a-z_]{1,12}`).Draw(t, "name"), arguments)
 	})
 }
@@ -132,9 +133,9 @@ func TestEncodeTools(t *testing.T) {
 
 func TestRequestThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, endpoint.Options{HTTP: respond(200, "", "")})
+	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "", "")})
 	reply, err := c.Complete(t.Context(), &model.Request{Temperature: math.NaN()})
-	if f := fault(t, reply, err); f.Kind != annotator.Misused {
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Misused {
 		t.Errorf("kind is %q", f.Kind)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
@@ -25,14 +26,14 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 		{"gateway", 502, page, "<html>", annotator.Transient},
 		{"error in a 200", 200, object, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`, annotator.Overloaded},
 		{"error in a list", 200, object, `[{"error":{"code":429}}]`, annotator.Overloaded},
-		{"error frame", 200, stream, events(textChunk, `{"error":{"message":"boom","code":500}}`, "[DONE]"), annotator.Transient},
-		{"error frame, a string", 200, stream, events(textChunk, `{"error":"Unauthorized"}`), annotator.Misconfigured},
-		{"error frame beside choices", 200, stream, events(textChunk, `{"error":{"code":502,"message":"x"},"choices":[{"delta":{},"finish_reason":"error"}]}`), annotator.Transient},
+		{"error frame", 200, stream, wiretest.Events(textChunk, `{"error":{"message":"boom","code":500}}`, "[DONE]"), annotator.Transient},
+		{"error frame, a string", 200, stream, wiretest.Events(textChunk, `{"error":"Unauthorized"}`), annotator.Misconfigured},
+		{"error frame beside choices", 200, stream, wiretest.Events(textChunk, `{"error":{"code":502,"message":"x"},"choices":[{"delta":{},"finish_reason":"error"}]}`), annotator.Transient},
 		{"error event", 200, stream, "event: error\ndata: {\"message\":\"context length of only 9 tokens\"}\n\n", annotator.Shrink},
 		{"bare error line", 200, stream, `{"error":{"code":503}}` + "\n", annotator.Overloaded},
-		{"no finish", 200, stream, events(textChunk), annotator.Malformed},
-		{"no finish but [DONE]", 200, stream, events(textChunk, "[DONE]"), annotator.Malformed},
-		{"cut in arguments", 200, stream, events(callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x"}}`)), annotator.Malformed},
+		{"no finish", 200, stream, wiretest.Events(textChunk), annotator.Malformed},
+		{"no finish but [DONE]", 200, stream, wiretest.Events(textChunk, "[DONE]"), annotator.Malformed},
+		{"cut in arguments", 200, stream, wiretest.Events(callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x"}}`)), annotator.Malformed},
 		{"unstreamed without finish", 200, object, `{"choices":[{"message":{"content":"x"}}]}`, annotator.Malformed},
 		{"no choices", 200, object, `{"model":"m"}`, annotator.Malformed},
 		{"choices empty", 200, object, `{"choices":[]}`, annotator.Malformed},
@@ -46,9 +47,9 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, endpoint.Options{HTTP: respond(test.status, test.media, test.body)})
+			c := newClient(t, endpoint.Options{HTTP: wiretest.Always(test.status, test.media, test.body)})
 			reply, err := complete(t.Context(), c, true)
-			f := fault(t, reply, err)
+			f := wiretest.Fault(t, reply, err)
 			if f.Kind != test.want || f.Status == 0 || f.Header == nil || len(f.Raw) > model.RawLimit {
 				t.Errorf("%+v is %q, want %q", f, f.Kind, test.want)
 			}

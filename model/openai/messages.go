@@ -30,7 +30,7 @@ func encodeMessageList(r *model.Request, q *endpoint.Quirks) (head, history []by
 	if q.Has(noSystem) {
 		return foldSystem(head, history, r.System)
 	}
-	system, err := encodeMessage(&annotator.Message{Role: annotator.RoleSystem, Content: r.System})
+	system, err := endpoint.Marshal(message{Role: annotator.RoleSystem, Content: r.System})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,14 +51,14 @@ func foldSystem(head, history []byte, system string) ([]byte, []byte, error) {
 	if begun {
 		system += "\n\n"
 	}
-	message, err := encodeMessage(&annotator.Message{Role: annotator.RoleUser, Content: system})
+	folded, err := endpoint.Marshal(message{Role: annotator.RoleUser, Content: system})
 	if err != nil {
 		return nil, nil, err
 	}
 	if !begun {
-		return precede(append(head, message...), history), history, nil
+		return precede(append(head, folded...), history), history, nil
 	}
-	return append(head, bytes.TrimSuffix(message, []byte(`"}`))...), rest, nil
+	return append(head, bytes.TrimSuffix(folded, []byte(`"}`))...), rest, nil
 }
 
 // alternate makes one message of several that follow each other in one role. Templates that insist do not see the results of
@@ -77,11 +77,7 @@ func alternate(history []byte) ([]byte, error) {
 		}
 		merged = append(merged, m)
 	}
-	encoded, err := endpoint.Marshal(merged)
-	if err != nil {
-		return nil, err
-	}
-	return encoded[1 : len(encoded)-1], nil
+	return endpoint.MarshalElements(merged)
 }
 
 // joins reports whether a message goes into the one before it.

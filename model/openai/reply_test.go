@@ -2,7 +2,6 @@ package openai_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,12 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
-
-// unmeasured compares what was said, not how it came.
-var unmeasured = cmpopts.IgnoreFields(model.Reply{}, "Raw", "FirstByte", "Duration")
 
 func callChunk(parts string) string {
 	return `{"choices":[{"index":0,"delta":{"tool_calls":[` + parts + `]}}]}`
@@ -40,46 +37,53 @@ func TestReadReply(t *testing.T) {
 		name, media, body string
 		want              model.Reply
 	}{
-		{"ordinary", stream, events(textChunk, finishChunk, usageChunk, "[DONE]"), plain},
-		{"no [DONE]", stream, events(textChunk, finishChunk, usageChunk), plain},
+		{"ordinary", stream, wiretest.Events(textChunk, finishChunk, usageChunk, "[DONE]"), plain},
+		{"no [DONE]", stream, wiretest.Events(textChunk, finishChunk, usageChunk), plain},
 		{"no last line end", stream, "data: " + textChunk + "\ndata: " + finishChunk, uncounted},
 		{"no blanks", stream, "data:" + textChunk + "\ndata:" + finishChunk + "\ndata:[DONE]\n", uncounted},
-		{"keep-alives", stream, ": ping\n\n: OPENROUTER PROCESSING\n\ndata:\n\ndata: \n\nevent: ping\nid: 1\nretry: 5\n\n" + events(textChunk, finishChunk, usageChunk), plain},
-		{"CRLF and BOM", stream, "\ufeff" + strings.ReplaceAll(events(textChunk, finishChunk), "\n", "\r\n"), uncounted},
-		{"usage null", stream, events(`{"choices":[],"usage":null}`, textChunk, finishChunk, `{"choices":[],"usage":null}`), uncounted},
-		{"usage unreadable", stream, events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":"many"}}`), uncounted},
-		{"usage zero", stream, events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":0}}`), uncounted},
-		{"error null", stream, events(`{"error":null,`+textChunk[1:], finishChunk), uncounted},
-		{"two finishes", stream, events(textChunk, finishChunk, textChunk, strings.Replace(finishChunk, "stop", "length", 1)), uncounted},
-		{"another choice", stream, events(textChunk, `{"choices":[{"index":1,"delta":{"content":"x"}}]}`, finishChunk), uncounted},
-		{"wrong type", "text/plain", events(textChunk, finishChunk, "[DONE]"), uncounted},
+		{"keep-alives", stream, ": ping\n\n: OPENROUTER PROCESSING\n\ndata:\n\ndata: \n\nevent: ping\nid: 1\nretry: 5\n\n" + wiretest.Events(textChunk, finishChunk, usageChunk), plain},
+		{"CRLF and BOM", stream, "\ufeff" + strings.ReplaceAll(wiretest.Events(textChunk, finishChunk), "\n", "\r\n"), uncounted},
+		{"usage null", stream, wiretest.Events(`{"choices":[],"usage":null}`, textChunk, finishChunk, `{"choices":[],"usage":null}`), uncounted},
+		{"usage unreadable", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":"many"}}`), uncounted},
+		{"usage zero", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":0}}`), uncounted},
+		{"error null", stream, wiretest.Events(`{"error":null,`+textChunk[1:], finishChunk), uncounted},
+		{"two finishes", stream, wiretest.Events(textChunk, finishChunk, textChunk, strings.Replace(finishChunk, "stop", "length", 1)), uncounted},
+		{
+			"always a finish", stream, wiretest.Events(
+				`{"model":"m","choices":[{"delta":{"content":"Da"},"finish_reason":"stop"}]}`, `{"choices":[{"delta":{"content":"wn"},"finish_reason":"stop"}]}`,
+				`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`, usageChunk),
+			model.Reply{Text: "Dawn", Finish: "tool_calls", Model: "m", Usage: exactUsage, Calls: []annotator.ToolCall{call("a", "f", "{}")}},
+		},
+		{"another choice", stream, wiretest.Events(textChunk, `{"choices":[{"index":1,"delta":{"content":"x"}}]}`, finishChunk), uncounted},
+		{"wrong type", "text/plain", wiretest.Events(textChunk, finishChunk, "[DONE]"), uncounted},
 		{"an object where a stream was asked for", object, ` {"model":"m","choices":[{"message":{"content":"Dawn"},"finish_reason":"stop"}]}`, uncounted},
-		{"llama.cpp counts its cache", stream, events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2},"timings":{"cache_n":8}}`), plain},
+		{"llama.cpp counts its cache", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2},"timings":{"cache_n":8}}`), plain},
 		{"content null", object, `{"model":"m","choices":[{"message":{"content":null},"finish_reason":"stop"}]}`, called()},
+		{"refused", object, `{"model":"m","choices":[{"message":{"content":null,"refusal":"I cannot"},"finish_reason":"stop"}]}`, model.Reply{Text: "I cannot", Finish: "content_filter", Model: "m"}},
 		{"content in parts", object, `{"model":"m","choices":[{"message":{"content":[{"type":"text","text":"Da"},{"type":"image"},{"type":"text","text":"wn"}]},"finish_reason":"stop"}]}`, uncounted},
 		{"arguments an object", object, `{"model":"m","choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x": 1}}}]},"finish_reason":"stop"}]}`, called(call("a", "f", `{"x": 1}`))},
 		{"no ids, doubled ids", object, `{"model":"m","choices":[{"message":{"tool_calls":[{"function":{"name":"f"}},{"id":"a","function":{"name":"g","arguments":null}},{"id":"a","function":{"name":"h","arguments":""}}]},"finish_reason":"stop"}]}`, called(call("", "f", ""), call("a", "g", ""), call("a", "h", ""))},
 		{
-			"calls in pieces", stream, events(
+			"calls in pieces", stream, wiretest.Events(
 				callChunk(`{"index":1,"id":"b","function":{"name":"g","arguments":"{"}}`),
 				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}},{"index":1,"function":{"arguments":"}"}}`),
 				callChunk(`{"index":0,"id":"a","function":{"arguments":":1}"}}`), finishChunk),
 			called(call("a", "f", `{"x":1}`), call("b", "g", `{}`)),
 		},
 		{
-			"calls without index", stream, events(
+			"calls without index", stream, wiretest.Events(
 				callChunk(`{"id":"a","function":{"name":"f","arguments":"{"}}`), callChunk(`{"function":{"arguments":"}"}}`),
 				callChunk(`{"id":"b","function":{"name":"g","arguments":"{}"}}`), finishChunk),
 			called(call("a", "f", `{}`), call("b", "g", `{}`)),
 		},
 		{
-			"every index 0", stream, events(
+			"every index 0", stream, wiretest.Events(
 				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`),
 				callChunk(`{"index":0,"id":"b","function":{"name":"g","arguments":"{}"}}`), finishChunk),
 			called(call("a", "f", `{}`), call("b", "g", `{}`)),
 		},
 		{
-			"reasoning under two names", stream, events(
+			"reasoning under two names", stream, wiretest.Events(
 				`{"model":"m","choices":[{"delta":{"reasoning":"h","reasoning_content":"h"}}]}`,
 				`{"choices":[{"delta":{"reasoning_content":"m"}}]}`, finishChunk),
 			model.Reply{Reasoning: "hm", Finish: "stop", Model: "m"},
@@ -88,12 +92,12 @@ func TestReadReply(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, endpoint.Options{HTTP: respond(200, test.media, test.body)})
+			c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, test.media, test.body)})
 			got, err := complete(t.Context(), c, true)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&test.want, got, unmeasured); diff != "" {
+			if diff := cmp.Diff(&test.want, got, wiretest.Unmeasured()); diff != "" {
 				t.Error(diff)
 			}
 			if string(got.Raw) != test.body {
@@ -135,15 +139,15 @@ func (s *script) stream(t *rapid.T) {
 		s.frames = append(s.frames, `{"model":"m","choices":[{"index":0,"delta":`+fmt.Sprintf(format, args...)+`}]}`)
 	}
 	for _, piece := range pieces(t, s.reply.Reasoning) {
-		add(`{"reasoning":%s}`, quote(piece))
+		add(`{"reasoning":%s}`, wiretest.JSON(piece))
 	}
 	for _, piece := range pieces(t, s.reply.Text) {
-		add(`{"content":%s}`, quote(piece))
+		add(`{"content":%s}`, wiretest.JSON(piece))
 	}
 	for i, c := range s.reply.Calls {
 		add(`{"tool_calls":[{"index":%d,"id":%q,"function":{"name":%q,"arguments":""}}]}`, i, c.ID, c.Name)
 		for _, piece := range pieces(t, c.Arguments) {
-			add(`{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}`, i, quote(piece))
+			add(`{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}`, i, wiretest.JSON(piece))
 		}
 	}
 	s.frames = append(s.frames,
@@ -165,28 +169,28 @@ func pieces(t *rapid.T, s string) (all []string) {
 func (s *script) wholly() {
 	var calls []string
 	for _, c := range s.reply.Calls {
-		calls = append(calls, fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}`, c.ID, c.Name, quote(c.Arguments)))
+		calls = append(calls, fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}`, c.ID, c.Name, wiretest.JSON(c.Arguments)))
 	}
 	s.whole = fmt.Sprintf(`{"model":"m","choices":[{"index":0,"message":{"content":%s,"reasoning_content":%s,"tool_calls":[%s]},"finish_reason":%q}],"usage":{"prompt_tokens":%d,"completion_tokens":3}}`,
-		quote(s.reply.Text), quote(s.reply.Reasoning), strings.Join(calls, ","), s.reply.Finish, s.reply.Usage.Prompt)
+		wiretest.JSON(s.reply.Text), wiretest.JSON(s.reply.Reasoning), strings.Join(calls, ","), s.reply.Finish, s.reply.Usage.Prompt)
 }
 
 func TestStreamedIsUnstreamed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := scripts().Draw(rt, "script")
-		c := newClient(t, endpoint.Options{HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+		c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
 			if r.Header.Get("Accept") == "application/json" {
-				return response(200, "application/json", strings.NewReader(s.whole)), nil
+				return wiretest.Response(200, "application/json", strings.NewReader(s.whole)), nil
 			}
-			return response(200, "text/event-stream", strings.NewReader(events(s.frames...))), nil
+			return wiretest.Response(200, "text/event-stream", strings.NewReader(wiretest.Events(s.frames...))), nil
 		})})
 		for _, stream := range []bool{true, false} {
 			got, err := complete(t.Context(), c, stream)
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if diff := cmp.Diff(&s.reply, got, unmeasured, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(&s.reply, got, wiretest.Unmeasured(), cmpopts.EquateEmpty()); diff != "" {
 				rt.Fatalf("stream %v: %s", stream, diff)
 			}
 		}
@@ -196,17 +200,17 @@ func TestStreamedIsUnstreamed(t *testing.T) {
 // TestCutAnywhere ends a stream behind each of its bytes: there is the whole reply or none.
 func TestCutAnywhere(t *testing.T) {
 	t.Parallel()
-	body := "\ufeff" + events(textChunk, callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), "", finishChunk, usageChunk, "[DONE]")
+	body := "\ufeff" + wiretest.Events(textChunk, callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), "", finishChunk, usageChunk, "[DONE]")
 	body = strings.ReplaceAll(body, "Dawn", "Dämmerung \U0001F305")
 	want := &model.Reply{Text: "Dämmerung \U0001F305", Finish: "stop", Model: "m", Calls: []annotator.ToolCall{call("a", "f", "{}")}}
 	finished := strings.Index(body, finishChunk) + len(finishChunk)
 	for n := range len(body) + 1 {
-		c := newClient(t, endpoint.Options{HTTP: tripper(func(*http.Request) (*http.Response, error) {
-			return response(200, "text/event-stream", iotest.OneByteReader(strings.NewReader(body[:n]))), nil
+		c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) {
+			return wiretest.Response(200, "text/event-stream", iotest.OneByteReader(strings.NewReader(body[:n]))), nil
 		})})
 		got, err := complete(t.Context(), c, true)
 		if n < finished || err != nil && n < len(body) {
-			if f := fault(t, got, err); f.Kind != annotator.Malformed {
+			if f := wiretest.Fault(t, got, err); f.Kind != annotator.Malformed {
 				t.Fatalf("cut at %d: kind %q", n, f.Kind)
 			}
 			continue
@@ -214,34 +218,24 @@ func TestCutAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got, unmeasured, cmpopts.IgnoreFields(model.Reply{}, "Usage")); diff != "" {
+		if diff := cmp.Diff(want, got, wiretest.Unmeasured(), cmpopts.IgnoreFields(model.Reply{}, "Usage")); diff != "" {
 			t.Fatalf("cut at %d: %s", n, diff)
 		}
 	}
 }
 
 func FuzzReadReply(f *testing.F) {
-	f.Add("text/event-stream", []byte(events(textChunk, finishChunk, usageChunk, "[DONE]")))
-	f.Add("text/event-stream", []byte(events(textChunk, `{"error":{"message":"x"}}`)+"event: error\ndata: x\n"))
+	f.Add("text/event-stream", []byte(wiretest.Events(textChunk, finishChunk, usageChunk, "[DONE]")))
+	f.Add("text/event-stream", []byte(wiretest.Events(textChunk, `{"error":{"message":"x"}}`)+"event: error\ndata: x\n"))
 	f.Add("application/json", []byte(`{"choices":[{"message":{"content":[{"text":"a"}],"tool_calls":[{"index":-1,"function":{"arguments":{}}}]},"finish_reason":"stop"}]}`))
 	f.Add("", []byte("\xef\xbb\xbf \r\n{\"choices\":[{\"delta\":{\"tool_calls\":[{}]}}]}"))
 	f.Add("text/html", []byte("<html>"))
 	f.Fuzz(func(t *testing.T, media string, body []byte) {
-		read := func(r io.Reader) (*model.Reply, string) {
-			c := newClient(t, endpoint.Options{HTTP: tripper(func(*http.Request) (*http.Response, error) { return response(200, media, r), nil })})
-			reply, err := complete(t.Context(), c, true)
-			if err != nil {
-				return nil, err.Error()
-			}
-			if reply.Finish == "" {
-				t.Error("a reply without an end")
-			}
-			return reply, ""
-		}
-		whole, said := read(strings.NewReader(string(body)))
-		broken, saidBroken := read(iotest.OneByteReader(strings.NewReader(string(body))))
-		if diff := cmp.Diff(whole, broken, unmeasured); diff != "" || said != saidBroken {
-			t.Errorf("byte by byte it is another reply: %s %q %q", diff, said, saidBroken)
+		reply := wiretest.Reread(t, media, body, func(n wiretest.Network) (*model.Reply, error) {
+			return complete(t.Context(), newClient(t, endpoint.Options{HTTP: n}), true)
+		})
+		if reply != nil && reply.Finish == "" {
+			t.Error("a reply without an end")
 		}
 	})
 }

@@ -24,11 +24,10 @@ func encodeRequest(r *model.Request, q *endpoint.Quirks) (endpoint.Segments, err
 	if err != nil {
 		return nil, err
 	}
-	tail, err := endpoint.Marshal(chooseSettings(r, q))
+	tail, err := endpoint.MarshalRest(chooseSettings(r, q))
 	if err != nil {
 		return nil, err
 	}
-	tail[0] = ',' // it goes on in the object that the head opened
 	if len(r.Tools) == 0 {
 		return endpoint.Segments{head, history, []byte(`]`), tail}, nil
 	}

@@ -3,35 +3,19 @@ package openai_test
 import (
 	"bytes"
 	"io"
-	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 	"annotator/model/scripted"
 )
 
-// recorder answers every request well and keeps what was sent.
-type recorder struct {
-	request *http.Request
-	body    []byte
-	again   []byte // what GetBody gives
-}
-
-func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	r.request = req
-	r.body, _ = io.ReadAll(req.Body)
-	second, err := req.GetBody()
-	if err != nil {
-		return nil, err
-	}
-	r.again, _ = io.ReadAll(second)
-	return response(200, "text/event-stream", strings.NewReader(events(finishChunk, "[DONE]"))), nil
-}
+// answered is a recorder's answer that is a reply.
+var answered = wiretest.Events(finishChunk, "[DONE]")
 
 func TestRequestBody(t *testing.T) {
 	t.Parallel()
@@ -63,71 +47,29 @@ func TestRequestBody(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			var sent recorder
+			sent := wiretest.Recorder{Answer: answered}
 			c := newClient(t, endpoint.Options{HTTP: &sent, Key: "canary-key"})
 			if _, err := c.Complete(t.Context(), &test.give); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, string(sent.body)); diff != "" {
+			if diff := cmp.Diff(test.want, string(sent.Body)); diff != "" {
 				t.Error(diff)
 			}
-			if !bytes.Equal(sent.body, sent.again) || sent.request.ContentLength != int64(len(sent.body)) {
-				t.Errorf("length %d; sent again: %s", sent.request.ContentLength, sent.again)
+			again, err := sent.Request.GetBody()
+			if err != nil {
+				t.Fatal(err)
 			}
-			if got := sent.request.Header.Get("Authorization"); got != "Bearer canary-key" {
+			if second, _ := io.ReadAll(again); !bytes.Equal(sent.Body, second) || sent.Request.ContentLength != int64(len(sent.Body)) {
+				t.Errorf("length %d; sent again: %s", sent.Request.ContentLength, second)
+			}
+			if got := sent.Request.Header.Get("Authorization"); got != "Bearer canary-key" {
 				t.Errorf("Authorization is %q", got)
 			}
-			if got := sent.request.URL.String(); got != "http://model.test/v1/chat/completions" {
+			if got := sent.Request.URL.String(); got != "http://model.test/v1/chat/completions" {
 				t.Errorf("sent to %q", got)
 			}
 		})
 	}
-}
-
-// TestConversation talks with a server that is as strict as the strictest template. Each request goes on from the bytes of
-// the one before, and the server finds it in its cache.
-func TestConversation(t *testing.T) {
-	t.Parallel()
-	server := scripted.Start(t, scripted.Options{Strict: true, Keep: true, Script: searchOnce})
-	c := newClient(t, endpoint.Options{BaseURL: server.Endpoint()})
-	tools, err := c.EncodeTools([]annotator.ToolDefinition{{Name: "search", Description: "d", Schema: []byte(`{"type":"object"}`)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var (
-		history []byte
-		last    *model.Reply
-	)
-	say := func(group ...annotator.Message) {
-		encoded, err := c.Encode(group)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(history) > 0 {
-			history = append(history, ',')
-		}
-		history = append(history, encoded...)
-	}
-	for turn := range 6 {
-		say(annotator.Message{Role: annotator.RoleUser, Content: strings.Repeat("a scene ", 50)})
-		for range 2 {
-			r := &model.Request{Model: "scripted", System: "s", History: history, Tools: tools, MaxTokens: 100, Stream: turn%2 == 0}
-			if last, err = c.Complete(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
-			say(annotator.Message{Role: annotator.RoleAssistant, Content: last.Text, ToolCalls: last.Calls})
-			for _, made := range last.Calls {
-				say(annotator.Message{Role: annotator.RoleTool, ToolCallID: made.ID})
-			}
-		}
-	}
-	if v := server.Violations(); len(v) > 0 {
-		t.Errorf("the template refuses: %+v", v)
-	}
-	if u := last.Usage; !u.Exact || u.Prompt-u.Cached > 32 {
-		t.Errorf("the last request was not in the cache: %+v", u)
-	}
-	checkPrefixes(t, server.Requests())
 }
 
 // searchOnce calls a tool, and answers when it has the result.
@@ -136,16 +78,4 @@ func searchOnce(r scripted.Request) scripted.Reply {
 		return scripted.Reply{Text: "done"}
 	}
 	return scripted.Reply{Reasoning: "hm", ToolCalls: []annotator.ToolCall{{Name: "search", Arguments: `{"q": "x"}`}}}
-}
-
-func checkPrefixes(t *testing.T, requests []scripted.Request) {
-	t.Helper()
-	var before []byte
-	for i, r := range requests {
-		list, _, found := bytes.Cut(r.Body, []byte(`],"tools":`))
-		if !found || !bytes.HasPrefix(list, before) {
-			t.Fatalf("request %d does not begin with the messages of the one before", i+1)
-		}
-		before = list
-	}
 }

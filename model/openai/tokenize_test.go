@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 	"annotator/model/scripted"
@@ -42,7 +43,7 @@ func TestCountsOfOtherServers(t *testing.T) {
 		{500, `{"count":3}`, 0},
 		{307, ``, 0},
 	} {
-		c := newClient(t, endpoint.Options{HTTP: respond(test.status, "application/json", test.body)})
+		c := newClient(t, endpoint.Options{HTTP: wiretest.Always(test.status, "application/json", test.body)})
 		n, err := c.CountTokens(context.Background(), "m", "text")
 		var f *model.Fault
 		if n != test.want || (test.want == 0) != errors.As(err, &f) {
@@ -55,10 +56,10 @@ func TestCountsOfOtherServers(t *testing.T) {
 func TestTokenizerAddress(t *testing.T) {
 	t.Parallel()
 	var asked *http.Request
-	c := newClient(t, endpoint.Options{BaseURL: "http://model.test/served/v1", Key: "secret", HTTP: tripper(func(r *http.Request) (*http.Response, error) {
+	c := newClient(t, endpoint.Options{BaseURL: "http://model.test/served/v1", Key: "secret", HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
 		asked = r
 		_, _ = io.Copy(io.Discard, r.Body)
-		return response(200, "application/json", strings.NewReader(`{"count":1}`)), nil
+		return wiretest.Response(200, "application/json", strings.NewReader(`{"count":1}`)), nil
 	})})
 	if _, err := c.CountTokens(context.Background(), "m", "text"); err != nil {
 		t.Fatal(err)

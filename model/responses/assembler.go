@@ -25,7 +25,7 @@ type response struct {
 	Status     string          `json:"status"`
 	Model      string          `json:"model"`
 	Output     []*item         `json:"output"`
-	Usage      *usage          `json:"usage"`
+	Usage      json.RawMessage `json:"usage"`
 	Error      json.RawMessage `json:"error"`
 	Incomplete struct {
 		Reason string `json:"reason"`
@@ -41,20 +41,12 @@ type item struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 
-	said strings.Builder // the deltas, until the item comes whole
+	deltas *strings.Builder // nil where none came
 }
 
 type part struct {
 	Text    string `json:"text"`
 	Refusal string `json:"refusal"`
-}
-
-type usage struct {
-	Input   int `json:"input_tokens"`
-	Details struct {
-		Cached int `json:"cached_tokens"`
-	} `json:"input_tokens_details"`
-	Output int `json:"output_tokens"`
 }
 
 // assembler puts a reply together from its items. An item comes whole when it is done, and the last event holds them all once
@@ -100,14 +92,18 @@ func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 	return false, nil
 }
 
-// place puts an item where it belongs, in place of what is known of it.
+// place puts an item where it belongs, in place of what is known of it but for its words, in case it comes without.
 func (a *assembler) place(index int, it *item) {
 	for len(a.items) <= index {
 		a.items = append(a.items, nil)
 	}
-	if it != nil {
-		a.items[index] = it
+	if it == nil {
+		return
 	}
+	if known := a.items[index]; known != nil {
+		it.deltas = known.deltas
+	}
+	a.items[index] = it
 }
 
 // grow adds a delta to its item.
@@ -116,10 +112,23 @@ func (a *assembler) grow(e *event) error {
 	if err := json.Unmarshal(e.Delta, &delta); err != nil {
 		return err
 	}
-	if e.Index < len(a.items) && a.items[e.Index] != nil {
-		a.items[e.Index].said.WriteString(delta)
+	if e.Index >= len(a.items) || a.items[e.Index] == nil {
+		return nil
 	}
+	it := a.items[e.Index]
+	if it.deltas == nil {
+		it.deltas = new(strings.Builder)
+	}
+	it.deltas.WriteString(delta)
 	return nil
+}
+
+// said returns what the deltas of an item say together.
+func (it *item) said() string {
+	if it.deltas == nil {
+		return ""
+	}
+	return it.deltas.String()
 }
 
 // finish takes in the whole reply, or what the server says of why there is none.
@@ -145,7 +154,7 @@ func (a *assembler) Reply() (*model.Reply, error) {
 		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
 	}
 	var text, reasoning strings.Builder
-	r := &model.Reply{Finish: "stop", Model: a.end.Model, Usage: a.end.Usage.total()}
+	r := &model.Reply{Finish: "stop", Model: a.end.Model, Usage: readUsage(a.end.Usage)}
 	for _, it := range a.items {
 		switch {
 		case it == nil:
@@ -155,7 +164,7 @@ func (a *assembler) Reply() (*model.Reply, error) {
 			reasoning.WriteString(it.words())
 		case it.Type == itemCall:
 			r.Finish = "tool_calls"
-			r.Calls = append(r.Calls, annotator.ToolCall{ID: it.CallID, Name: it.Name, Arguments: cmp.Or(it.Arguments, it.said.String())})
+			r.Calls = append(r.Calls, annotator.ToolCall{ID: it.CallID, Name: it.Name, Arguments: cmp.Or(it.Arguments, it.said())})
 		}
 	}
 	r.Text, r.Reasoning = text.String(), reasoning.String()
@@ -182,7 +191,7 @@ func (it *item) words() string {
 	if it.Type == itemReasoning {
 		separator = "\n\n"
 	}
-	return cmp.Or(strings.Join(words, separator), it.said.String())
+	return cmp.Or(strings.Join(words, separator), it.said())
 }
 
 // refused reports whether a part of the reply is a refusal, which the API keeps apart from what the model has to say.
@@ -205,9 +214,16 @@ func cutShort(reason string) string {
 	return cmp.Or(reason, "incomplete")
 }
 
-// total is the usage as every wire tells it. An account that makes no sense is none.
-func (u *usage) total() annotator.Usage {
-	if u == nil || u.Input <= 0 || u.Output < 0 {
+// readUsage returns what a reply has cost. An account that cannot be read is no reason to lose the reply.
+func readUsage(raw json.RawMessage) annotator.Usage {
+	var u struct {
+		Input   int `json:"input_tokens"`
+		Details struct {
+			Cached int `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+		Output int `json:"output_tokens"`
+	}
+	if raw == nil || json.Unmarshal(raw, &u) != nil || u.Input <= 0 || u.Output < 0 {
 		return annotator.Usage{}
 	}
 	return annotator.Usage{Prompt: u.Input, Cached: min(max(u.Details.Cached, 0), u.Input), Completion: u.Output, Exact: true}

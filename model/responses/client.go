@@ -53,13 +53,8 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 }
 
 // Models lists what the endpoint serves. A failure is a *model.Fault.
-func (c *Client) Models(ctx context.Context) (models []model.Model, err error) {
-	call := endpoint.Call{URL: c.endpoint.BaseURL() + "/models"}
-	err = c.endpoint.Fetch(ctx, &call, func(body []byte) error {
-		models, err = endpoint.ReadModels(body)
-		return err
-	})
-	return models, err
+func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
+	return c.endpoint.Models(ctx, "/models")
 }
 
 // Encode renders messages for a request's list. See model.Wire.

@@ -1,7 +1,6 @@
 package responses
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"annotator"
@@ -60,15 +59,7 @@ func encodeMessages(group []annotator.Message) ([]byte, error) {
 	for i := range group {
 		items = append(items, itemsOf(&group[i])...)
 	}
-	parts := make([][]byte, len(items))
-	for i, item := range items {
-		part, err := endpoint.Marshal(item)
-		if err != nil {
-			return nil, err
-		}
-		parts[i] = part
-	}
-	return bytes.Join(parts, []byte(",")), nil
+	return endpoint.MarshalElements(items)
 }
 
 // itemsOf takes a message apart: calls are items of their own.

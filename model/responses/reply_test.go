@@ -1,20 +1,15 @@
 package responses_test
 
 import (
-	"fmt"
-	"io"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
 )
-
-var unmeasured = cmpopts.IgnoreFields(model.Reply{}, "Raw", "FirstByte", "Duration")
 
 const (
 	stream = "text/event-stream"
@@ -30,14 +25,6 @@ const (
 	textDone   = `{"type":"response.output_item.done","output_index":0,"item":` + textItem + `}`
 )
 
-func events(frames ...string) string {
-	var b strings.Builder
-	for _, f := range frames {
-		fmt.Fprintf(&b, "data: %s\n\n", f)
-	}
-	return b.String()
-}
-
 func whole(status, output, more string) string {
 	return `{"status":"` + status + `","model":"m","output":[` + output + `]` + more + `}`
 }
@@ -47,21 +34,24 @@ func TestReadReply(t *testing.T) {
 	t.Parallel()
 	counted := annotator.Usage{Prompt: 10, Cached: 8, Completion: 2, Exact: true}
 	dawn := model.Reply{Text: "Dawn", Finish: "stop", Model: "m", Usage: counted}
+	uncounted := model.Reply{Text: "Dawn", Finish: "stop", Model: "m"}
 	tests := []struct {
 		name, media, body string
 		want              model.Reply
 	}{
 		{"whole", object, whole("completed", textItem, ","+account), dawn},
-		{"deltas alone", stream, events(textBegins, textDelta, textDelta2, completed), dawn},
-		{"items without deltas", stream, events(textDone, completed), dawn},
-		{"deltas and items", stream, events(textBegins, textDelta, textDelta2, textDone, completed), dawn},
-		{"all in the end", stream, events(textBegins, textDelta, strings.Replace(completed, `"output":[]`, `"output":[`+textItem+`]`, 1)), dawn},
-		{"named events", stream, "event: response.output_item.done\n" + events(textDone) + "event: response.completed\n" + events(completed), dawn},
-		{"what is new", stream, events(`{"type":"response.something.new","delta":{"a":1}}`, `{"type":"response.output_item.done","output_index":1,"item":{"type":"web_search_call"}}`, textDone, completed), dawn},
-		{"usage unreadable in part", object, whole("completed", textItem, `,"usage":{"input_tokens":0}`), model.Reply{Text: "Dawn", Finish: "stop", Model: "m"}},
+		{"deltas alone", stream, wiretest.Events(textBegins, textDelta, textDelta2, completed), dawn},
+		{"items without deltas", stream, wiretest.Events(textDone, completed), dawn},
+		{"deltas and items", stream, wiretest.Events(textBegins, textDelta, textDelta2, textDone, completed), dawn},
+		{"deltas, and items without words", stream, wiretest.Events(textBegins, textDelta, textDelta2, strings.Replace(textDone, `"content":[{"type":"output_text","text":"Dawn"}]`, `"content":[]`, 1), completed), dawn},
+		{"all in the end", stream, wiretest.Events(textBegins, textDelta, strings.Replace(completed, `"output":[]`, `"output":[`+textItem+`]`, 1)), dawn},
+		{"named events", stream, "event: response.output_item.done\n" + wiretest.Events(textDone) + "event: response.completed\n" + wiretest.Events(completed), dawn},
+		{"what is new", stream, wiretest.Events(`{"type":"response.something.new","delta":{"a":1}}`, `{"type":"response.output_item.done","output_index":1,"item":{"type":"web_search_call"}}`, textDone, completed), dawn},
+		{"usage of nothing", object, whole("completed", textItem, `,"usage":{"input_tokens":0}`), uncounted},
+		{"usage unreadable", object, whole("completed", textItem, `,"usage":{"input_tokens":"many"}`), uncounted},
 		{"calls", object, whole("completed", callItem+","+callItem, ""), model.Reply{Finish: "tool_calls", Model: "m", Calls: []annotator.ToolCall{call("c1", "f", `{"x":1}`), call("c1", "f", `{"x":1}`)}}},
 		{
-			"a call in deltas", stream, events(
+			"a call in deltas", stream, wiretest.Events(
 				`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","call_id":"c1","name":"f","arguments":""}}`,
 				`{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"x\""}`,
 				`{"type":"response.function_call_arguments.delta","output_index":0,"delta":":1}"}`, completed),
@@ -79,11 +69,11 @@ func TestReadReply(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := complete(t, test.media, test.body)
+			got, err := complete(t, wiretest.Always(200, test.media, test.body))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&test.want, got, unmeasured); diff != "" {
+			if diff := cmp.Diff(&test.want, got, wiretest.Unmeasured()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -98,21 +88,21 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 	}{
 		{"failed", object, `{"status":"failed","error":{"code":"rate_limit_exceeded","message":"x"}}`, annotator.Overloaded},
 		{"failed for no reason", object, `{"status":"failed","error":null}`, annotator.Transient},
-		{"failed in a stream", stream, events(textDone, `{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"x"}}}`), annotator.Transient},
-		{"error event", stream, events(textDone, `{"type":"error","code":"context_length_exceeded","message":"x","param":null}`), annotator.Shrink},
+		{"failed in a stream", stream, wiretest.Events(textDone, `{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"x"}}}`), annotator.Transient},
+		{"error event", stream, wiretest.Events(textDone, `{"type":"error","code":"context_length_exceeded","message":"x","param":null}`), annotator.Shrink},
 		{"cancelled", object, whole("cancelled", textItem, ""), annotator.Malformed},
 		{"in progress", object, whole("in_progress", textItem, ""), annotator.Malformed},
-		{"no end", stream, events(textBegins, textDelta, textDelta2, textDone), annotator.Malformed},
-		{"no end but [DONE]", stream, events(textDone, "[DONE]"), annotator.Malformed},
-		{"an index from nowhere", stream, events(`{"type":"response.output_item.added","output_index":2000000000,"item":{}}`, completed), annotator.Malformed},
-		{"a delta that is none", stream, events(textBegins, `{"type":"response.output_text.delta","delta":7}`, completed), annotator.Malformed},
+		{"no end", stream, wiretest.Events(textBegins, textDelta, textDelta2, textDone), annotator.Malformed},
+		{"no end but [DONE]", stream, wiretest.Events(textDone, "[DONE]"), annotator.Malformed},
+		{"an index from nowhere", stream, wiretest.Events(`{"type":"response.output_item.added","output_index":2000000000,"item":{}}`, completed), annotator.Malformed},
+		{"a delta that is none", stream, wiretest.Events(textBegins, `{"type":"response.output_text.delta","delta":7}`, completed), annotator.Malformed},
 		{"a chat completion", object, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`, annotator.Malformed},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			reply, err := complete(t, test.media, test.body)
-			if f := fault(t, reply, err); f.Kind != test.want {
+			reply, err := complete(t, wiretest.Always(200, test.media, test.body))
+			if f := wiretest.Fault(t, reply, err); f.Kind != test.want {
 				t.Errorf("%v is %q, want %q", f, f.Kind, test.want)
 			}
 		})
@@ -120,25 +110,14 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 }
 
 func FuzzReadReply(f *testing.F) {
-	f.Add(stream, []byte(events(textBegins, textDelta, textDelta2, textDone, completed)))
+	f.Add(stream, []byte(wiretest.Events(textBegins, textDelta, textDelta2, textDone, completed)))
 	f.Add(stream, []byte("event: error\ndata: {\"type\":\"error\",\"message\":\"x\"}\n\n"))
-	f.Add(stream, []byte(events(`{"type":"response.output_item.added","output_index":3}`, textDelta, completed)))
+	f.Add(stream, []byte(wiretest.Events(`{"type":"response.output_item.added","output_index":3}`, textDelta, completed)))
 	f.Add(object, []byte(whole("incomplete", "null,"+callItem+","+textItem, `,"incomplete_details":{"reason":"max_output_tokens"}`)))
 	f.Fuzz(func(t *testing.T, media string, body []byte) {
-		read := func(r io.Reader) (*model.Reply, string) {
-			reply, err := completeFrom(t, media, r)
-			if err != nil {
-				return nil, err.Error()
-			}
-			if reply.Finish == "" {
-				t.Error("a reply without an end")
-			}
-			return reply, ""
-		}
-		one, said := read(strings.NewReader(string(body)))
-		broken, saidBroken := read(iotest.OneByteReader(strings.NewReader(string(body))))
-		if diff := cmp.Diff(one, broken, unmeasured); diff != "" || said != saidBroken {
-			t.Errorf("byte by byte it is another reply: %s %q %q", diff, said, saidBroken)
+		reply := wiretest.Reread(t, media, body, func(n wiretest.Network) (*model.Reply, error) { return complete(t, n) })
+		if reply != nil && reply.Finish == "" {
+			t.Error("a reply without an end")
 		}
 	})
 }

@@ -38,12 +38,11 @@ func encodeRequest(r *model.Request, q *endpoint.Quirks) (endpoint.Segments, err
 	if err != nil {
 		return nil, err
 	}
-	tail, err := endpoint.Marshal(chooseSettings(r, q))
+	tail, err := endpoint.MarshalRest(chooseSettings(r, q))
 	if err != nil {
 		return nil, err
 	}
 	front = append(front[:len(front)-1], `,"input":[`...)
-	tail[0] = ',' // it goes on in the object that the head opened
 	if len(r.Tools) == 0 {
 		return endpoint.Segments{front, r.History, []byte(`]`), tail}, nil
 	}

@@ -1,18 +1,14 @@
 package responses_test
 
 import (
-	"bytes"
 	"flag"
-	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model"
+	"annotator/model/endpoint"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -43,36 +39,21 @@ var definitions = []annotator.ToolDefinition{
 // body renders a request as it is sent.
 func body(t *testing.T, groups [][]annotator.Message, tools []annotator.ToolDefinition, r *model.Request, lessons ...string) []byte {
 	t.Helper()
-	var sent []byte
-	c := newClient(t, tripper(func(request *http.Request) (*http.Response, error) {
-		if request.URL.String() != "http://model.test/v1/responses" {
-			t.Errorf("sent to %s", request.URL)
-		}
-		sent, _ = io.ReadAll(request.Body)
-		return respond("application/json", bytes.NewReader([]byte(`{"status":"completed"}`)))(request)
-	}))
+	sent := wiretest.Recorder{Answer: `{"status":"completed"}`}
+	c := newClient(t, endpoint.Options{HTTP: &sent})
 	for _, lesson := range lessons {
 		if c.Adapt(model.Classify(400, http.Header{}, []byte(lesson))) == "" {
 			t.Errorf("it teaches nothing: %s", lesson)
 		}
 	}
-	var encoded [][]byte
-	for _, group := range groups {
-		part, err := c.Encode(group)
-		if err != nil {
-			t.Fatal(err)
-		}
-		encoded = append(encoded, part)
-	}
-	r.Model, r.History = "gpt-5", bytes.Join(encoded, []byte(","))
-	var err error
-	if r.Tools, err = c.EncodeTools(tools); err != nil {
-		t.Fatal(err)
-	}
+	r.Model, r.History, r.Tools = "gpt-5", wiretest.History(t, c, groups...), wiretest.Tools(t, c, tools)
 	if _, err := c.Complete(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	return sent
+	if address := sent.Request.URL.String(); address != "http://model.test/v1/responses" {
+		t.Errorf("sent to %s", address)
+	}
+	return sent.Body
 }
 
 // TestRequestsAreAsTheyWere: what is sent is what it was when somebody last looked at it.
@@ -105,20 +86,7 @@ func TestRequestsAreAsTheyWere(t *testing.T) {
 			if test.name != "conversation" {
 				groups = conversation[:1]
 			}
-			got := append(body(t, groups, test.tools, &test.request, test.lessons...), '\n')
-			path := filepath.Join("testdata", test.name+".json")
-			if *update {
-				if err := os.WriteFile(path, got, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("%s (go test -update writes it anew): %s", path, diff)
-			}
+			wiretest.Golden(t, *update, test.name, body(t, groups, test.tools, &test.request, test.lessons...))
 		})
 	}
 }

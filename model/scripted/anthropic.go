@@ -13,7 +13,8 @@ import (
 )
 
 // anthropic is the wire of Anthropic's messages. It refuses what that API refuses of any request: a missing version or
-// max_tokens, a temperature above 1, a text block without text, a fifth cache breakpoint.
+// max_tokens, a temperature above 1, a text block without text, a fifth cache breakpoint. And as there, another choice of tools
+// than the model's own has all messages read anew.
 type anthropic struct{}
 
 const anthropicVersion = "Anthropic-Version"
@@ -139,6 +140,9 @@ func (r *messagesRequest) conversation() *conversation {
 	}
 	for _, t := range r.Tools {
 		c.tools = append(c.tools, annotator.ToolDefinition{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
+	}
+	if r.ToolChoice.Type != "auto" {
+		c.salt = r.ToolChoice.Type
 	}
 	switch r.ToolChoice.Type {
 	case "any":

@@ -22,6 +22,8 @@ type conversation struct {
 	temperature json.RawMessage // as it came, as the seed
 	seed        json.RawMessage
 	stream      bool
+
+	salt string // keeps prompts apart in the cache
 }
 
 type chatRequest struct {
@@ -34,6 +36,7 @@ type chatRequest struct {
 	Seed          json.RawMessage `json:"seed,omitempty"`
 	Stream        bool            `json:"stream,omitempty"`
 	StreamOptions any             `json:"stream_options,omitempty"`
+	CacheSalt     string          `json:"cache_salt,omitempty"`
 }
 
 type chatMessage struct {
@@ -59,7 +62,7 @@ type chatFunction struct {
 func (c *conversation) body() []byte {
 	r := chatRequest{
 		Model: c.model, Messages: []chatMessage{}, ToolChoice: c.toolChoice(), MaxTokens: c.maxTokens,
-		Temperature: c.temperature, Seed: c.seed, Stream: c.stream,
+		Temperature: c.temperature, Seed: c.seed, Stream: c.stream, CacheSalt: c.salt,
 	}
 	if c.stream {
 		r.StreamOptions = map[string]bool{"include_usage": true} // no other wire lets the client choose

@@ -40,7 +40,7 @@ func newPrompt(body []byte, earlier *prompt) (*prompt, error) {
 	if err := p.decode(earlier, shared); err != nil {
 		return nil, err
 	}
-	if bytes.Equal(p.fields["tools"], earlier.fields["tools"]) {
+	if p.same(earlier, "tools") && p.same(earlier, saltField) {
 		p.tools = earlier.tools
 		p.render(earlier.places[:shared:shared])
 		return p, nil
@@ -50,6 +50,13 @@ func newPrompt(body []byte, earlier *prompt) (*prompt, error) {
 	p.render(nil)
 	return p, err
 }
+
+func (p *prompt) same(earlier *prompt, field string) bool {
+	return bytes.Equal(p.fields[field], earlier.fields[field])
+}
+
+// saltField keeps prompts apart in the cache that differ in it alone. vLLM has it, too.
+const saltField = "cache_salt"
 
 // sharedMessages counts the messages, from the first on, that end within the bytes that both bodies begin with.
 func (p *prompt) sharedMessages(body []byte) int {
@@ -182,6 +189,7 @@ func (p *prompt) render(places []chain) {
 	var r renderer
 	if len(places) == 0 {
 		r.piece(string(p.fields["tools"]))
+		r.salt(p.fields[saltField])
 	} else {
 		r.chain = places[len(places)-1]
 		p.shared = r.tokens / blockTokens

@@ -64,6 +64,13 @@ func (r *renderer) piece(text string) {
 	r.token(rest)
 }
 
+// salt is no part of the prompt, but of the keys of all blocks that are completed from here on.
+func (r *renderer) salt(value []byte) {
+	for _, b := range value {
+		r.hash = bits.RotateLeft64((r.hash^uint64(b))*0x9e3779b97f4a7c15, 29)
+	}
+}
+
 func (r *renderer) message(m *annotator.Message) {
 	r.open(m.Role)
 	r.body(m)

@@ -19,7 +19,7 @@ type said struct {
 var errNoCall = errors.New("it is no JSON object with name and arguments")
 
 // values reads the calls that text begins with: JSON objects, or lists of them. Where the first value is something else, the
-// error is errNoCall. With an error, n is how far it is about.
+// error is errNoCall. With an error, n is where that stands.
 func values(text string) (calls []said, n int, err error) {
 	for {
 		rest := strings.TrimLeft(text[n:], space+";")

@@ -113,25 +113,25 @@ func function(text string) ([]said, int, error) {
 	if found == nil {
 		return nil, 0, errors.New("<function= is not followed by a name and >")
 	}
-	call := annotator.ToolCall{Name: found[1]}
-	n, err := skipSpace(text, len(found[0])), error(nil)
-	if strings.HasPrefix(text[n:], "{") {
-		var size int
-		size, err = skipValue(text[n:])
-		call.Arguments = text[n : n+size]
-		n += size
-	} else {
-		call.Arguments, n, err = parameters(text, n)
-	}
+	arguments, n, err := argumentsOf(text, skipSpace(text, len(found[0])))
 	if err != nil {
 		return nil, n, err
 	}
 	n, err = closed(text, n, "</function>")
-	return []said{{call, text[:n]}}, n, err
+	return []said{{annotator.ToolCall{Name: found[1], Arguments: arguments}, text[:n]}}, n, err
 }
 
-// parameters reads <parameter=KEY>VALUE</parameter>, any number of them, as an object of strings. Package tools reads a string
-// as what the schema asks for.
+// argumentsOf returns the arguments that stand at a place, and where they end.
+func argumentsOf(text string, at int) (arguments string, end int, err error) {
+	if !strings.HasPrefix(text[at:], "{") {
+		return parameters(text, at)
+	}
+	size, err := skipValue(text[at:])
+	return text[at : at+size], at + size, err
+}
+
+// parameters reads <parameter=KEY>VALUE</parameter>, any number of them, as an object of strings. What a string stands for is
+// for the tool's schema to say.
 func parameters(text string, n int) (arguments string, end int, err error) {
 	var object strings.Builder
 	keys := map[string]bool{}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxDepth is how many levels of arrays and objects are read, as package tools reads them.
+// maxDepth is how many levels of arrays and objects are read: a few more than any tool's arguments have.
 const maxDepth = 18
 
 // skipValue returns the length of the one JSON value that text begins with; with an error, of what of it could be read. It is

@@ -209,7 +209,7 @@ func TestTimeGrowsWithLength(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{
 		"<tool_call>", "<tool_call>[", `<tool_call>["`, `"<tool_call>["",`, `,"<tool_call>["`, "<tool_call>{\"a\":", "<function=a>", "<function=a><parameter=b>",
-		"<function=a>{\"a\":", "[TOOL_CALLS]", "[TOOL_CALLS]a[ARGS]{\"a\":[", "```json\n", "```json\n{\"a\":[\n", "{\n", "[{\n", "{\"a\":\n{},\"b\":[\n", "{\"name\":\"a\",\"arguments\":[\n",
+		"<function=a>{\"a\":", "[TOOL_CALLS]", "[TOOL_CALLS]a[ARGS]{\"a\":[", "```json\n", "```\n", "```a ", "```json\n{\"a\":[\n", "{\n", "[{\n", "{\"a\":\n{},\"b\":[\n", "{\"name\":\"a\",\"arguments\":[\n",
 		"<think>", "<codex_updates>", "</codex_updates>", "<codex_updates></codex_updates>", "</think>", `\`, "&amp;", "<|python_tag|>{", "</tool_call>", "[1,\n", "[[{\n",
 	} {
 		start := time.Now()

@@ -8,12 +8,14 @@ import (
 	"strings"
 )
 
-// marks is where something of interest may begin, or end that never began. Plain JSON and fences count at the beginning of a
-// line, Python at that of the text.
-var marks = regexp.MustCompile(`(?i:</?(?:thinking|think|analysis|codex_updates)>)` +
-	`|</?tool_call>|</?function[=>]|<\|python_tag\|>|\[(?:TOOL_CALLS|CALL_ID|ARGS)\]` +
-	`|</?tool_code>|</?function_calls?>|<invoke |<[|｜]tool[_▁]calls?|\bto=functions\.` +
-	"|(?m:^[ \t]*(?:```|\\{|\\[\\s*\\{))|\\A\\s*\\[?(?:print\\()?\\w+\\(\\w+\\s*=")
+// marks is where something of interest may begin, or end that never began.
+var marks = regexp.MustCompile(strings.Join([]string{
+	`(?i:</?(?:thinking|think|analysis|codex_updates)>)`, // no part of the answer, or its end
+	`</?tool_call>`, `</?function[=>]`, `<\|python_tag\|>`, `\[(?:TOOL_CALLS|CALL_ID|ARGS)\]`,
+	"(?m:^[ \t]*(?:```|\\{|\\[\\s*\\{))", // a fence or plain JSON
+	// What is not read: Python, the tags of DeepSeek and others, OpenAI's own.
+	`\A\s*\[?(?:print\()?\w+\(\w+\s*=`, `</?tool_code>`, `</?function_calls?>`, `<invoke `, `<[|｜]tool[_▁]calls?`, `\bto=functions\.`,
+}, "|"))
 
 // asides are the tags of what is no part of the answer: reasoning, and the updates that package tools reads.
 var asides = []string{"<thinking>", "<think>", "<analysis>", updatesMark}
@@ -51,6 +53,9 @@ func scan(text string) []piece {
 			break
 		}
 	}
+	if !slices.ContainsFunc(s.pieces, func(p piece) bool { return !strings.HasPrefix(p.mark, "</") }) {
+		return nil // a server has taken the call and left its end tag
+	}
 	return s.pieces
 }
 
@@ -84,7 +89,7 @@ func (s *scanner) meet(start, end int) {
 }
 
 // begun is JSON that is meant to be a call, whether or not it comes to its end.
-var begun = regexp.MustCompile("^[`\\w\\s\\[]*\\{\\s*\"(?:name|arguments|parameters|id|type|function)\"\\s*:")
+var begun = regexp.MustCompile("^[ \t]*(?:```[\\w-]*)?\\s*\\[?\\s*\\{\\s*\"(?:name|arguments|parameters|id|type|function)\"\\s*:")
 
 // read reads the piece that a mark begins.
 func (s *scanner) read(mark string, start, end int) {

@@ -6,15 +6,16 @@
 // is as sound. One that is not spoils them all, since nobody knows then what the model meant. What the story says is no call,
 // whatever its shape: see Found.Spare. Nor is anything in reasoning, or in a block of codex updates, which is a form of its own.
 //
-// These forms are read:
+// These forms are read, the last two only with hardly any text beside them:
 //
-//	<tool_call>{"name": …, "arguments": {…}}</tool_call>                        Hermes, Qwen
-//	<tool_call><function=NAME><parameter=KEY>VALUE</parameter></function></tool_call>  Qwen Coder; also without the outer tag
-//	<function=NAME>{…}</function>                                               Llama 3.1
-//	<|python_tag|>{"name": …, "parameters": {…}}                                Llama 3
-//	[TOOL_CALLS][{"name": …, "arguments": {…}}]                                 Mistral
-//	[TOOL_CALLS]NAME[ARGS]{…}                                                   newer Mistral
-//	a fence or a line that begins with {"name": …, "arguments": {…}}, or a list of them, with hardly any text beside it
+//	<tool_call>{"name": …, "arguments": {…}}</tool_call>             Hermes, Qwen
+//	<function=NAME><parameter=KEY>VALUE</parameter>…</function>      Qwen Coder, mostly between <tool_call> and </tool_call>
+//	<function=NAME>{…}</function>                                    Llama 3.1
+//	<|python_tag|>{"name": …, "parameters": {…}}                     Llama 3
+//	[TOOL_CALLS][{"name": …, "arguments": {…}}, …]                   Mistral
+//	[TOOL_CALLS]NAME[ARGS]{…}                                        Mistral, since 2025
+//	{"name": …, "arguments": {…}}, or a list of them                 at the beginning of a line
+//	the same in a fence
 //
 // Others are known by their marks and not read, such as Python code.
 package spoken

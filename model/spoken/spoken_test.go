@@ -146,7 +146,7 @@ func TestNothingOfTheKind(t *testing.T) {
 		"<analysis>" + hermes + "</think>" + hermes + "</analysis>",
 		"<codex_updates>[]</codex_updates>", `<codex_updates>[{"term":"Dawn","definition":"` + hermes + `","status":"new"}]</codex_updates> Done.`,
 		"<codex_updates>[</codex_updates>" + hermes + "</codex_updates>", "<codex_updates>" + hermes,
-		"```\n<codex_updates>\n" + `[{"name":"a","arguments":{}}]` + "\n</codex_updates>\n```", "</codex_updates>",
+		"```\n<codex_updates>\n" + `[{"name":"a","arguments":{}}]` + "\n</codex_updates>\n```", "</codex_updates>", "Done.\n</tool_call>", "</function></tool_call>",
 		strings.Repeat(hermes, 1<<20/len(hermes)+1),
 	} {
 		if found := spoken.Find(text); !found.Empty() {

@@ -1,0 +1,96 @@
+package runner_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/model/scripted"
+)
+
+// unlisted hides how much context the server's models have.
+type unlisted struct{}
+
+var listedContext = regexp.MustCompile(`"max_model_len":\d+,?`)
+
+func (unlisted) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || !strings.HasSuffix(r.URL.Path, "/models") {
+		return response, err
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	body = listedContext.ReplaceAll(body, nil)
+	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return response, nil
+}
+
+// TestContextIsLearned: what a server says of its context when it refuses a prompt lowers the budget, so that it has to say it once;
+// a run that is stopped and resumed at every scene knows it, too, and compacts when and how the undisturbed one does.
+func TestContextIsLearned(t *testing.T) {
+	t.Parallel()
+	const window = 8_000
+	s := newTale(t, [][]string{evenScenes(8), evenScenes(10)}, 60_000, scripted.Options{})
+	s.serve(scripted.Options{Script: summarised, MaxModelLen: 60_000, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+		if r.Tokens+r.MaxTokens <= window {
+			return nil
+		}
+		return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens. `+
+			`However, you requested %d tokens.","type":"BadRequestError","code":400}}`, window, r.Tokens)}
+	}})
+	s.config.ContextBudget, s.config.MaxTokens, s.transport = 60_000, 1_000, unlisted{}
+	if err := s.run("calm"); err != nil {
+		t.Fatal(err)
+	}
+	s.config.Limit = 1
+	for range 18 {
+		if err := s.run("halting"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"calm", "halting"} {
+		s.verify(name)
+		if n := s.count(name, `SELECT count(*) FROM call WHERE outcome = 'shrink'`); n != 1 {
+			t.Errorf("%s: the server had to say it %d times", name, n)
+		}
+	}
+	const query = `SELECT trace_id * 100000 + tokens_after FROM compaction ORDER BY trace_id`
+	if calm, halting := fmt.Sprint(s.column("calm", query)), fmt.Sprint(s.column("halting", query)); calm != halting || calm == "[]" {
+		t.Errorf("compactions of the undisturbed run: %s; of the resumed: %s", calm, halting)
+	}
+}
+
+// TestContextTooSmallIsNotLearned: a server that names a context in which not even a scene fits halts the run after some scenes; it
+// may be another one tomorrow, so that nothing of it is kept.
+func TestContextTooSmallIsNotLearned(t *testing.T) {
+	t.Parallel()
+	small := true
+	s := newStage(t, story{threads: 1, scenes: 6}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+		if !small {
+			return nil
+		}
+		return &scripted.Fault{Status: 400, Body: `{"error":{"message":"This model's maximum context length is 2048 tokens. However, you requested 4000 tokens."}}`}
+	}})
+	s.transport = unlisted{}
+	if err := s.run("small"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "2048") {
+		t.Fatal(err)
+	}
+	s.verify("small")
+	if run := s.state("small"); run.Quarantined != 3 {
+		t.Errorf("quarantined %d", run.Quarantined)
+	}
+	small = false
+	s.putBack("small")
+	if err := s.run("small"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("small")
+}

@@ -1,0 +1,85 @@
+package runner_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"annotator"
+	"annotator/model/scripted"
+)
+
+// unready is a network on which the list of models is not to be had at first, for ever where times is below 0.
+type unready struct {
+	times  int
+	err    error // where nobody answers
+	status int
+	body   string
+	asked  int
+}
+
+func (u *unready) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(r.URL.Path, "/models") || u.times >= 0 && u.asked == u.times {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	u.asked++
+	if u.err != nil {
+		return nil, u.err
+	}
+	return &http.Response{StatusCode: u.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(u.body)), Request: r}, nil
+}
+
+// TestModelsOfAServerThatIsNotReady: where only the server can name the model, it is waited for as it is for a reply.
+func TestModelsOfAServerThatIsNotReady(t *testing.T) {
+	t.Parallel()
+	refused := fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
+	loading := `{"error":{"message":"Loading model","code":503}}`
+	for name, test := range map[string]struct {
+		network unready
+		model   string
+		advice  string // of the halt; empty: there is none
+	}{
+		"refused":               {unready{times: 3, err: refused}, "", ""},
+		"loading":               {unready{times: 3, status: 503, body: loading}, "", ""},
+		"a bad gateway":         {unready{times: 3, status: 502}, "", ""},
+		"refused, but named":    {unready{times: -1, err: refused}, "scripted", ""},
+		"no list, but named":    {unready{times: -1, status: 404}, "scripted", ""},
+		"no list":               {unready{times: -1, status: 404}, "", "with its /v1, as in http://localhost:8000/v1, or name the model with --model, then run again"},
+		"no key":                {unready{times: -1, status: 401}, "", "accepts, then run again"},
+		"refused for ever":      {unready{times: -1, err: refused}, "", "start the server, or give another address with --endpoint, then run again"},
+		"a web page for a list": {unready{times: -1, status: 200, body: "<html>hotel"}, "", "then run again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{})
+			s.transport, s.config.Model = &test.network, test.model
+			if s.config.Retry.Max = time.Millisecond; test.network.times < 0 {
+				s.config.Retry.Patience = 100 * time.Millisecond
+			}
+			waits := 0
+			s.bus.Subscribe(func(n annotator.Notice) {
+				if n.Kind == annotator.NoticeWait {
+					waits++
+				}
+			})
+			err := s.run("run")
+			if test.advice == "" {
+				if err != nil || s.state("run").Recorded != 2 || s.state("run").Model != "scripted" {
+					t.Error(err)
+				}
+				if waits != max(test.network.times, 0) {
+					t.Errorf("it waited %d times", waits)
+				}
+				return
+			}
+			if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), test.advice) {
+				t.Error(err)
+			}
+		})
+	}
+}
