@@ -16,7 +16,7 @@ import (
 
 // initialize is INIT: it makes sure that story, model and prompt are those the run began with, and folds the journal.
 func (r *Runner) initialize(ctx context.Context) (annotator.Event, error) {
-	for _, step := range []func(context.Context) error{r.findStory, r.findModel, r.findPrompt, r.recallContext, r.restore, r.preflight} {
+	for _, step := range []func(context.Context) error{r.findStory, r.findModel, r.findPrompt, r.recallContext, r.checkBudget, r.restore, r.preflight} {
 		if err := step(ctx); err != nil {
 			return "", err
 		}
@@ -124,7 +124,7 @@ func (r *Runner) chooseModel(ctx context.Context, former string) error {
 	if r.Config.Model == "" {
 		return annotator.Errorf(annotator.Misused, "%s serves no model", r.Config.Endpoint).WithAdvice("name one with --model")
 	}
-	return r.checkBudget()
+	return nil
 }
 
 // lowerBudget takes in how many tokens the model takes; 0 where that is not known.

@@ -32,18 +32,21 @@ func (r *Runner) recallContext(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.learnContext(model.Classify(said.Status, nil, said.Raw).MaxContext, r.frame.size.Tokens()+LeastPrompt)
+	r.learnContext(model.Classify(said.Status, nil, said.Raw).MaxContext, r.frame.size.Tokens()+LeastScene)
 	return nil
 }
 
-// LeastPrompt is how many tokens of a context must be left for the prompt, or no run begins.
-const LeastPrompt = 1024
+// LeastScene is how many tokens of a context must be left for a scene, beside the system prompt, the tools and the reply, or no run
+// begins.
+const LeastScene = 1024
 
-// checkBudget refuses a context in which no scene could be read.
-func (r *Runner) checkBudget() error {
-	if room := r.promptBudget(); room < LeastPrompt {
-		return annotator.Errorf(annotator.Misused, "a context of %d tokens leaves %d for the prompt beside replies of %d", r.Config.ContextBudget,
-			room, r.Config.MaxTokens).WithAdvice("raise --context-budget or lower --max-tokens")
+// checkBudget refuses a context in which hardly a scene could be read: else a whole story would be quarantined in no time.
+func (r *Runner) checkBudget(context.Context) error {
+	frame := r.frame.size.Tokens()
+	if room := r.promptBudget() - frame; room < LeastScene {
+		return annotator.Errorf(annotator.Misused, "a context of %d tokens leaves %d for a scene, beside %d for the system prompt and tools and %d for the reply",
+			r.Config.ContextBudget, max(room, 0), frame, r.Config.MaxTokens).
+			WithAdvice("raise --context-budget, and the server's own context where that is less, or lower --max-tokens")
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (r *Runner) preflight(ctx context.Context) error {
 	}, request)
 	if refused := (noAnswer{}); errors.As(err, &refused) {
 		r.word(fmt.Sprintf("the server would not answer a conversation with tools: %s", refused.Error()))
-		r.learnContext(refused.MaxContext, r.frame.size.Tokens()+LeastPrompt)
+		r.learnContext(refused.MaxContext, r.frame.size.Tokens()+LeastScene)
 		return nil
 	}
 	if err != nil {

@@ -115,12 +115,25 @@ func (o *doctorOptions) patient(settings *pflag.FlagSet) (*doctor.Patient, error
 		Tools: registry.Definitions(), Timeout: o.timeout, Now: o.now,
 	}
 	p.Contexts, _ = o.config.contexts() // they are checked
-	p.Least = o.config.MaxTokens + runner.Defaults().SafetyMargin + runner.LeastPrompt
+	if p.Least, err = o.leastContext(p.System); err != nil {
+		return nil, err
+	}
 	if p.Wire, err = o.config.connect(key); err != nil {
 		return nil, err
 	}
 	p.Beside, err = o.beside(key)
 	return p, err
+}
+
+// leastContext is how many tokens of context a run needs to begin.
+func (o *doctorOptions) leastContext(system string) (int, error) {
+	registry, err := tools.New(o.config.tools()...)
+	if err != nil {
+		return 0, err
+	}
+	record, err := tools.Record(registry.Definitions())
+	frame := prompt.Size(system, record).Tokens()
+	return o.config.MaxTokens + runner.Defaults().SafetyMargin + frame + runner.LeastScene, err
 }
 
 // beside is the endpoint for what stands beside its API, such as its version.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"annotator/corpus"
@@ -19,6 +20,7 @@ import (
 	"annotator/model/gemini"
 	"annotator/model/openai"
 	"annotator/model/responses"
+	"annotator/policy"
 	"annotator/runner"
 	"annotator/storage"
 	"annotator/tools"
@@ -55,7 +57,7 @@ type program struct {
 	corpus, db string
 	wire       *wire
 	server     string // without the wire's path
-	stream     bool
+	config     runner.Config
 	network    http.RoundTripper
 	watcher    runner.Publisher
 }
@@ -77,15 +79,25 @@ func (p *program) run(ctx context.Context) error {
 		return err
 	}
 	defer wire.Close()
-	registry, err := tools.New(tools.Standard()...)
+	offered := tools.Standard()
+	if p.config.Governance != policy.Off {
+		offered = tools.Governed(policy.Default(), offered)
+	}
+	registry, err := tools.New(offered...)
 	if err != nil {
 		return err
 	}
-	config := runner.Defaults()
-	config.Endpoint, config.Stream, config.Curator.Off = p.server, p.stream, true
-	r := runner.New(config, store, source, wire, registry, p.watcher)
+	p.config.Endpoint = p.server
+	r := runner.New(p.config, store, source, wire, registry, p.watcher)
 	r.Random = func() float64 { return 0.5 }
 	return r.Run(ctx)
+}
+
+// plain is a configuration as short as the story, in which the model is asked of scenes only.
+func plain() runner.Config {
+	config := runner.Defaults()
+	config.MaxTokens, config.SafetyMargin, config.Curator.Off, config.Governance = 600, 64, true, policy.Off
+	return config
 }
 
 // session is the program in the bubble of a cell. In a bubble an hour passes as soon as all there is has nothing to do but wait
@@ -169,21 +181,26 @@ func asksReply(req *http.Request) bool {
 		strings.HasSuffix(path, "/responses") || strings.Contains(path, "enerateContent"))
 }
 
-// watched demands that the server is never at work on two requests of one story.
+// watched demands that the server is never at work on two requests of one story. It may take a moment to see that the client has
+// hung up on the one before.
 func (l *line) watched(server http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		l.fly(1)
+		if l.fly(1) > 1 {
+			synctest.Wait()
+			if l.fly(0) > 1 {
+				l.t.Error("the server works on two requests at once")
+			}
+		}
 		defer l.fly(-1)
 		server.ServeHTTP(w, r)
 	})
 }
 
-func (l *line) fly(by int) {
+func (l *line) fly(by int) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.flying += by; l.flying > 1 {
-		l.t.Error("the server works on two requests at once")
-	}
+	l.flying += by
+	return l.flying
 }
 
 // pipes is a listener in memory.

@@ -13,16 +13,16 @@ import (
 // callRows are the faults of tool calls.
 func callRows() []row {
 	return []row{
-		{n: 51, fault: "`finish_reason` is `tool_calls`, though the reply was cut at `max_tokens`", action: reask, ends: ends{"R", "R", "Q"}, forms: []form{
+		{n: 51, fault: "`finish_reason` is `tool_calls`, though the reply was cut at `max_tokens`", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(cut("tool_calls")),
 		}},
-		{n: 52, fault: "`finish_reason` is `length`, within a call", action: reask, ends: ends{"R", "R", "Q"}, forms: []form{
+		{n: 52, fault: "`finish_reason` is `length`, within a call", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(cut("length")),
 		}},
-		{n: 53, fault: "arguments are the empty string", action: reask, ends: ends{"R", "R", "Q"}, forms: []form{
+		{n: 53, fault: "arguments are the empty string", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_create", "")),
 		}},
-		{n: 54, fault: "arguments have lost their last brace", action: reask, ends: ends{"R", "R", "Q"}, forms: []form{
+		{n: 54, fault: "arguments have lost their last brace", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_create", `{"term":"Lamp","definition":"A lamp.","tags":["thing"]`)),
 		}},
 		{n: 56, fault: "arguments are an object, not a string", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
@@ -33,10 +33,10 @@ func callRows() []row {
 				}
 			}),
 		}},
-		{n: 57, fault: "arguments are `null`, `[]` or `1`", action: reask, ends: ends{"R", "R", "Q"}, forms: []form{
+		{n: 57, fault: "arguments are `null`, `[]` or `1`", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_create", "null")), says(calling("glossary_create", "[]")), says(calling("glossary_create", "1")),
 		}},
-		{n: 59, fault: "a key twice, or in another case", action: reask, ends: ends{"R", "R", "Q"}, forms: []form{
+		{n: 59, fault: "a key twice, or in another case", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_create", `{"term":"Lamp","term":"Lantern 1","definition":"A lamp.","tags":["thing"]}`)),
 			says(calling("glossary_create", `{"Term":"Lamp","term":"Lantern 1","definition":"A lamp.","tags":["thing"]}`)),
 		}},
@@ -51,7 +51,7 @@ func callRows() []row {
 			says(spoken(`[{"name": %q, "arguments": %s}]`)),
 			says(spoken(`<|python_tag|>{"name": %q, "parameters": %s}`)),
 		}},
-		{n: 61, fault: "a call as text that is not whole, or in no known form", action: reask, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+		{n: 61, fault: "a call as text that is not whole, or in no known form", action: reask, ends: ends{"R", "Q", "HQQ"}, chat: true, forms: []form{
 			says(telling(`<tool_call>{"name": "glossary_create", "arguments": {"term": "Lam`)),
 			says(telling("<tool_code>\nprint(glossary_create(term='Lamp', definition='A lamp.'))\n</tool_code>")),
 		}},
@@ -61,7 +61,7 @@ func callRows() []row {
 				return honest
 			}),
 		}},
-		{n: 63, fault: "a tool that does not exist: `functions.glossary_create:0`", action: reask, ends: ends{"R", "R", "Q"}, forms: []form{
+		{n: 63, fault: "a tool that does not exist: `functions.glossary_create:0`", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("functions.glossary_create:0", `{"term":"Lamp","definition":"A lamp.","tags":["thing"]}`)),
 		}},
 		{n: 64, fault: "ids of calls are missing, or all the same", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
@@ -92,7 +92,19 @@ func callRows() []row {
 				return honest
 			}),
 		}},
-		{n: 73, fault: "the same call again and again, in one reply or one reply after the other", action: reask, ends: ends{"R", "R", "Q"}, forms: []form{
+		{n: 66, fault: "`tool_choice` demands a call, and is ignored", action: reask, ends: ends{"R", "R", "HQQ"}, governed: true, chat: true, forms: []form{
+			says(func(r *scripted.Request, honest scripted.Reply) scripted.Reply {
+				w := findWork(r)
+				switch demanded := r.MayCall() && r.ToolChoice != "" && r.ToolChoice != `"auto"`; {
+				case demanded:
+					return scripted.Reply{Text: "I would rather not."}
+				case w.intent == "":
+					return scripted.Reply{ToolCalls: w.creations()}
+				}
+				return honest
+			}),
+		}},
+		{n: 73, fault: "the same call again and again, in one reply or one reply after the other", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_search", `{"query":"lantern"}`)),
 			says(func(_ *scripted.Request, _ scripted.Reply) scripted.Reply {
 				return scripted.Reply{ToolCalls: slices.Repeat([]annotator.ToolCall{{Name: "glossary_search", Arguments: `{"query":"lantern"}`}}, 300)}

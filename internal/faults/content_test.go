@@ -14,7 +14,7 @@ import (
 // contentRows are the faults of what a model says.
 func contentRows() []row {
 	return []row{
-		{n: 67, fault: "an empty reply: no text and no call, or no choice", action: retry, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+		{n: 67, fault: "an empty reply: no text and no call, or no choice", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			says(telling("")),
 			shaped(func(answer map[string]any) { message(answer)["content"], message(answer)["tool_calls"] = nil, []any{} }),
 			shaped(func(answer map[string]any) { answer["choices"] = []any{} }),
@@ -37,43 +37,46 @@ func contentRows() []row {
 				return honest
 			}),
 		}},
-		{n: 68, fault: "a `<think>` that is never closed, and swallows the reply", action: retry, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+		{n: 68, fault: "a `<think>` that is never closed, and swallows the reply", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			says(telling("<think>I could <tool_call>" + quotedOrder + "</tool_call> it, or")),
 		}},
-		{n: 69, fault: "reasoning takes the whole of `max_tokens`", action: retry, ends: ends{"R", "R", "Q"}, forms: []form{
+		{n: 69, fault: "reasoning takes the whole of `max_tokens`", action: retry, ends: ends{"R", "Q", "HQQ"}, forms: []form{
 			says(func(r *scripted.Request, _ scripted.Reply) scripted.Reply {
 				return scripted.Reply{
 					Reasoning: ponderings, FinishReason: "length", Usage: &annotator.Usage{Prompt: r.Tokens, Completion: r.MaxTokens},
 				}
 			}),
 		}},
-		{n: 71, fault: "`!!!!`, or one phrase thousands of times", action: retry, ends: ends{"R", "R", "QQQ"}, forms: []form{
+		{n: 71, fault: "`!!!!`, or one phrase thousands of times", action: retry, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(telling(strings.Repeat("!", 9_000))),
 			says(telling(strings.Repeat("the lantern and ", 600))),
 			says(thinks(strings.Repeat("the lantern and ", 600))),
 		}},
-		{n: 74, fault: "a reply of 100 MB", action: refuse, ends: ends{"Q", "Q", "Q"}, chat: true, forms: []form{
+		{n: 74, fault: "a reply of 100 MB", action: refuse, ends: ends{"Q", "HQQ", "HQQ"}, chat: true, forms: []form{
 			{{fault: func(r *scripted.Request) *scripted.Fault { return &scripted.Fault{Serve: flood(r.Stream)} }}},
 		}},
-		{n: 75, fault: "a lone surrogate or bytes that are no UTF-8, in text", action: note, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+		{n: 75, fault: "a lone surrogate or bytes that are no UTF-8, in text", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			{{reply: adds(" @@."), edit: replace("@@", `\ud800`)}},
 			{{reply: adds(" @@."), edit: replace("@@", "\xff\xfe")}},
 		}},
-		{n: 75, fault: "a lone surrogate or bytes that are no UTF-8, in the arguments of a call", action: reask, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+		{n: 75, fault: "a lone surrogate or bytes that are no UTF-8, in the arguments of a call", action: reask, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			{{reply: calling("glossary_create", `{"term":"La@@mp","definition":"A lamp.","tags":["thing"]}`), edit: replace("@@", `\\ud800`)}},
 			{{reply: calling("glossary_create", `{"term":"La@@mp","definition":"A lamp.","tags":["thing"]}`), edit: replace("@@", "\xff\xfe")}},
 		}},
-		{n: 76, fault: "NUL in text", action: note, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+		{n: 76, fault: "NUL in text", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			{{reply: adds(" @@."), edit: replace("@@", `\u0000`)}},
 		}},
-		{n: 76, fault: "NUL in the arguments of a call", action: reask, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+		{n: 76, fault: "NUL in the arguments of a call", action: reask, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			{{reply: calling("glossary_create", `{"term":"La@@mp","definition":"A lamp.","tags":["thing"]}`), edit: replace("@@", `\\u0000`)}},
 		}},
 		{n: 78, fault: "the reply names another model", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
 			shaped(func(answer map[string]any) { answer["model"] = "another" }),
 		}},
-		{n: 79, fault: "`content_filter`, or a `finish_reason` that nobody knows", action: refuse, ends: ends{"Q", "Q", "Q"}, forms: []form{
-			says(finishing("content_filter")), says(finishing("xyzzy")),
+		{n: 79, fault: "`content_filter`", action: refuse, ends: ends{"Q", "Q", "Q"}, says: `"content_filter"`, forms: []form{
+			says(finishing("content_filter")),
+		}},
+		{n: 79, fault: "a `finish_reason` that nobody knows", action: refuse, ends: ends{"Q", "HQQ", "HQQ"}, chat: true, says: `"xyzzy"`, forms: []form{
+			says(finishing("xyzzy")),
 		}},
 	}
 }

@@ -12,47 +12,47 @@ import (
 // httpRows are the faults that show in status and body.
 func httpRows() []row {
 	return []row{
-		{n: 1, fault: "the prompt is too long, as vLLM says it", action: shrink, ends: ends{"QRR", "QRR", "Q"}, chat: true, forms: []form{
+		{n: 1, fault: "the prompt is too long, as vLLM says it", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
 			tooLong(400, `{"error":{"message":"You passed %[1]d input tokens and requested %[2]d output tokens. However, the model's context `+
 				`length is only %[3]d tokens, resulting in a maximum input length of %[4]d tokens. Please reduce the length of the input `+
 				`prompt. (parameter=input_tokens, value=%[1]d)","type":"BadRequestError","param":"input_tokens","code":400}}`),
 		}},
-		{n: 2, fault: "the prompt is too long, as older vLLM says it: not nested", action: shrink, ends: ends{"QRR", "QRR", "Q"}, chat: true, forms: []form{
+		{n: 2, fault: "the prompt is too long, as older vLLM says it: not nested", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
 			tooLong(400, `{"object":"error","message":"This model's maximum context length is %[3]d tokens. However, you requested %[5]d `+
 				`tokens (%[1]d in the messages, %[2]d in the completion). Please reduce the length of the messages or completion.",`+
 				`"type":"BadRequestError","param":null,"code":400}`),
 		}},
-		{n: 3, fault: "`max_tokens` is too large", action: shrinkReply, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+		{n: 3, fault: "`max_tokens` is too large", action: shrinkReply, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			tooLong(400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: %[2]d. This model's maximum context length `+
 				`is %[3]d tokens and your request has %[1]d input tokens (%[2]d > %[3]d - %[1]d).","type":"BadRequestError","param":null,"code":400}}`),
 		}},
-		{n: 4, fault: "the prompt is too long, as SGLang says it", action: shrink, ends: ends{"QRR", "QRR", "Q"}, chat: true, forms: []form{
+		{n: 4, fault: "the prompt is too long, as SGLang says it", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
 			tooLong(400, `{"object":"error","message":"The input (%[1]d tokens) is longer than the model's context length (%[4]d tokens).",`+
 				`"type":"BadRequestError","param":null,"code":400}`),
 		}},
-		{n: 5, fault: "`context_length_exceeded`", action: shrink, ends: ends{"QRR", "QRR", "Q"}, chat: true, forms: []form{
+		{n: 5, fault: "`context_length_exceeded`", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
 			tooLong(400, `{"error":{"message":"This model's maximum context length is %[3]d tokens. However, your messages resulted in %[1]d `+
 				`tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`),
 		}},
-		{n: 6, fault: "`exceed_context_size_error` of llama.cpp, whatever the status", action: shrink, ends: ends{"QRR", "QRR", "Q"}, chat: true, forms: []form{
+		{n: 6, fault: "`exceed_context_size_error` of llama.cpp, whatever the status", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
 			tooLong(400, llamaTooLong), tooLong(500, llamaTooLong),
 		}},
-		{n: 8, fault: "the prompt is too long, as LM Studio says it: within a stream, an event", action: shrink, ends: ends{"QRR", "QRR", "Q"}, only: streamed, chat: true, forms: []form{
+		{n: 8, fault: "the prompt is too long, as LM Studio says it: within a stream, an event", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, only: streamed, chat: true, forms: []form{
 			answers(0, "event: error\ndata: {\"error\":{\"message\":\""+lmTooLong+"\"}}\n\n"),
 		}},
-		{n: 8, fault: "the prompt is too long, as LM Studio says it: with 400", action: shrink, ends: ends{"QRR", "QRR", "Q"}, only: whole, chat: true, forms: []form{
+		{n: 8, fault: "the prompt is too long, as LM Studio says it: with 400", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, only: whole, chat: true, forms: []form{
 			answers(400, `{"error":"`+lmTooLong+`"}`),
 		}},
-		{n: 10, fault: "Ollama drops the oldest messages, silently", action: halt, ends: ends{"H", "H", "H"}, forms: []form{
+		{n: 10, fault: "Ollama drops the oldest messages, silently", action: halt, ends: ends{"H", "H", "H"}, says: "context", forms: []form{
 			says(func(r *scripted.Request, honest scripted.Reply) scripted.Reply {
 				honest.Usage = &annotator.Usage{Prompt: r.Tokens / 3, Completion: 50}
 				return honest
 			}),
 		}},
-		{n: 11, fault: "400 or 413, and no body", action: shrink, ends: ends{"QRR", "QQR", "Q"}, forms: []form{
+		{n: 11, fault: "400 or 413, and no body", action: shrink, ends: ends{"QRR", "HQR", "HQQ"}, forms: []form{
 			answers(400, ""), answers(413, ""),
 		}},
-		{n: 12, fault: "404: there is no such model", action: halt, ends: ends{"H", "H", "H"}, chat: true, forms: []form{
+		{n: 12, fault: "404: there is no such model", action: halt, ends: ends{"H", "H", "H"}, says: "it serves scripted", chat: true, forms: []form{
 			answers(404, `{"error":{"message":"The model `+"`x`"+` does not exist.","type":"NotFoundError","param":"model","code":404}}`),
 			answers(404, `{"error":{"message":"model \"x\" not found, try pulling it first","type":"api_error","param":null,"code":null}}`),
 		}},
@@ -65,11 +65,19 @@ func httpRows() []row {
 			slowDown("5"), slowDown("Sat, 01 Jan 2000 00:00:30 GMT"), slowDown("0"), slowDown("-1"), slowDown("1.5"), slowDown("5s"),
 			slowDown("99999999999999999999"), answers(429, `{"error":{"message":"slow down"}}`),
 		}},
-		{n: 15, fault: "429 `insufficient_quota`", action: halt, ends: ends{"H", "H", "H"}, chat: true, forms: []form{
+		{n: 15, fault: "429 `insufficient_quota`", action: halt, ends: ends{"H", "H", "H"}, says: "credit", chat: true, forms: []form{
 			answers(429, `{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`),
 		}},
 		{n: 16, fault: "503: the model is being loaded", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
-			answers(503, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`),
+			answers(503, loading),
+		}},
+		{n: 16, fault: "the same, for half an hour", action: wait, ends: ends{"R", "R", "R"}, forms: []form{
+			{{fault: func(*scripted.Request) *scripted.Fault {
+				if !time.Now().Before(beginning.Add(30 * time.Minute)) {
+					return nil
+				}
+				return &scripted.Fault{Status: 503, Body: loading}
+			}}},
 		}},
 		{n: 18, fault: "vLLM's engine dies, and then the port refuses", action: wait, ends: ends{"R", "R", "H"}, chat: true, forms: []form{{
 			answers(500, `{"error":{"message":"EngineCore encountered an issue. See stack trace (above) for the root cause.","type":"Internal`+
@@ -79,13 +87,13 @@ func httpRows() []row {
 		{n: 19, fault: "/health answers and requests hang", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
 			breaks(scripted.Fault{Delay: 24 * time.Hour}),
 		}},
-		{n: 21, fault: "a server fails at arguments that are no object, sent back to it", action: reask, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
+		{n: 21, fault: "a server fails at arguments that are no object, sent back to it", action: reask, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			{{reply: calling("glossary_create", `{"term":"Lan`), fault: refusesReplay(500, "Failed to parse tool call arguments as JSON")}},
 			{{reply: calling("glossary_create", `{"term":"Lan`), fault: refusesReplay(400, "Unterminated string starting at: line 1 column 9 (char 8)")}},
 		}},
-		{n: 22, fault: "the model's call is beyond the server's own parser", action: retry, ends: ends{"R", "R", "Q"}, chat: true, forms: []form{
-			answers(500, `{"error":{"code":500,"message":"Failed to parse input at pos 12: {\"name\":","type":"server_error"}}`),
-			answers(500, `{"error":{"message":"error parsing tool call: raw='{\"name\": \"glossary`+`', err=unexpected end of JSON input","type":"api_error"}}`),
+		{n: 22, fault: "the model's call is beyond the server's own parser", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
+			refuses(500, `{"error":{"code":500,"message":"Failed to parse input at pos 12: {\"name\":","type":"server_error"}}`, hasTools),
+			refuses(500, `{"error":{"message":"error parsing tool call: raw='{\"name\": \"glossary`+`', err=unexpected end of JSON input","type":"api_error"}}`, hasTools),
 		}},
 		{n: 23, fault: "roles must alternate", action: adapt, ends: ends{"R", "H", "H"}, chat: true, forms: []form{
 			answers(400, `{"object":"error","message":"Conversation roles must alternate user/assistant/user/assistant/...","type":"BadRequestError","code":400}`),
@@ -102,7 +110,7 @@ func httpRows() []row {
 		{n: 27, fault: "ids of calls must differ", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
 			refuses(400, `{"object":"error","message":"Duplicate value for 'tool_call_id' of X in message[5]","code":400}`, hasDoubledID),
 		}},
-		{n: 28, fault: "the server was started without tools", action: halt, ends: ends{"H", "H", "H"}, chat: true, forms: []form{
+		{n: 28, fault: "the server was started without tools", action: halt, ends: ends{"H", "H", "H"}, says: "--enable-auto-tool-choice", chat: true, forms: []form{
 			answers(400, `{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","code":400}`),
 		}},
 		{n: 29, fault: "reasoning, sent back beside calls, is refused", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{{{
@@ -114,7 +122,7 @@ func httpRows() []row {
 			answers(504, "<html><body>Gateway Timeout</body></html>", "Content-Type: text/html"),
 			answers(200, "<!doctype html><title>Welcome</title>", "Content-Type: text/html"),
 		}},
-		{n: 30, fault: "500 as plain text", action: retry, ends: ends{"R", "R", "Q"}, forms: []form{
+		{n: 30, fault: "500 as plain text", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
 			answers(500, "Internal Server Error", "Content-Type: text/plain; charset=utf-8"),
 		}},
 		{n: 32, fault: "200 with an error inside", action: retry, ends: ends{"R", "R", "H"}, chat: true, forms: []form{
@@ -124,7 +132,11 @@ func httpRows() []row {
 	}
 }
 
+// beginning is when the clock of every cell begins.
+var beginning = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
 const (
+	loading      = `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`
 	llamaTooLong = `{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it",` +
 		`"type":"exceed_context_size_error","n_prompt_tokens":%[1]d,"n_ctx":%[4]d}}`
 	lmTooLong = "The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a " +
@@ -155,6 +167,8 @@ func refuses(status int, body string, has func(r *scripted.Request) bool) form {
 }
 
 func hasSystem(r *scripted.Request) bool { return r.Messages[0].Role == annotator.RoleSystem }
+
+func hasTools(r *scripted.Request) bool { return len(r.Tools) > 0 }
 
 func hasStrayAnswer(r *scripted.Request) bool {
 	asked := map[string]bool{}

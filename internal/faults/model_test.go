@@ -7,15 +7,26 @@ import (
 
 	"annotator"
 	"annotator/model/scripted"
+	"annotator/policy"
+	"annotator/tools"
 )
 
 // diligent is a model that keeps two findings of each odd scene and then one of them better, and keeps one finding of each
 // even scene. It goes by what its tools have answered, so it ends up with the same codex whatever it had to be asked again.
 func diligent(r scripted.Request) scripted.Reply {
+	switch question := r.Messages[len(r.Messages)-1].Content; {
+	case strings.Contains(question, ofSummary):
+		return scripted.Reply{Text: summary(question)}
+	case strings.Contains(question, ofCurator):
+		return scripted.Reply{Text: `{"decision":"CONFIRM","reason":"It is named in the story."}`}
+	}
 	w := findWork(&r)
-	todo := w.creations()
+	todo, intent := w.creations(), "PROPOSE"
 	if todo == nil {
-		todo = w.betterings()
+		todo, intent = w.betterings(), "REVISE"
+	}
+	if todo != nil && r.Tools != nil && r.Tools[0].Name == policy.Select && w.intent != intent {
+		todo = []annotator.ToolCall{toolcall(policy.Select, map[string]any{"intent": intent, "justification": "The scene calls for it."})}
 	}
 	if todo == nil || !r.MayCall() {
 		return scripted.Reply{Text: fmt.Sprintf("Scene %d is read — «gelesen», 読んだ.", w.scene)}
@@ -23,9 +34,26 @@ func diligent(r scripted.Request) scripted.Reply {
 	return scripted.Reply{ToolCalls: todo}
 }
 
+// What the questions beside the story say, and no other.
+const (
+	ofSummary = "write a summary for your own later use"
+	ofCurator = "judge one entry of the glossary"
+)
+
+// summary answers with each of the elements that are asked for.
+func summary(question string) (text string) {
+	for _, element := range []string{"cumulative", "chunk"} {
+		if strings.Contains(question, "<"+element+">") {
+			text += fmt.Sprintf("<%[1]s>The lantern burned while the warden slept.</%[1]s>\n", element)
+		}
+	}
+	return text
+}
+
 // work is the scene at hand, and what has been answered since.
 type work struct {
 	scene, post int
+	intent      string // that is declared, where that is asked for
 	answers     []finding
 }
 
@@ -43,15 +71,33 @@ func findWork(r *scripted.Request) work {
 			_, post, _ := strings.Cut(scene, `<post id="`)
 			w = work{scene: leadingNumber(scene), post: leadingNumber(post)}
 		}
-		var answer struct {
-			OK    bool
-			Entry finding
-		}
-		if r.Messages[i].Role == annotator.RoleTool && json.Unmarshal([]byte(text), &answer) == nil && answer.OK {
-			w.answers = append(w.answers, answer.Entry)
+		if r.Messages[i].Role == annotator.RoleTool {
+			w.hear(text)
 		}
 	}
 	return w
+}
+
+// hear takes in the answer of a tool. What is kept already is kept as well as what was kept just now.
+func (w *work) hear(text string) {
+	var answer struct {
+		OK     bool
+		Intent string
+		Entry  finding
+		Error  struct {
+			Code  string
+			Entry finding
+		}
+	}
+	_ = json.Unmarshal([]byte(text), &answer) // if it is none, it says nothing
+	switch {
+	case answer.OK && answer.Intent != "":
+		w.intent = answer.Intent
+	case answer.OK:
+		w.answers = append(w.answers, answer.Entry)
+	case answer.Error.Code == tools.Duplicate:
+		w.answers = append(w.answers, answer.Error.Entry)
+	}
 }
 
 func leadingNumber(text string) (n int) {

@@ -30,7 +30,7 @@ func writeStory(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 		for id := thread; id < thread+6; id += 3 {
-			post(thread, id, "Storyteller", "The lantern burned in room 1 while the warden slept.", annotator.TagStory)
+			post(thread, id, "Storyteller", "The lantern burned in room 1 while the warden slept."+night(id), annotator.TagStory)
 			post(thread, id+1, "Storyteller", "On the wall stood: "+quotedCall, annotator.TagStory)
 			post(thread, id+2, "Reader", "We go on.")
 		}
@@ -38,6 +38,14 @@ func writeStory(t *testing.T, path string) {
 	if err := w.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// night makes a scene long enough to make room for another when it leaves the window.
+func night(id int64) (text string) {
+	for hour := range 24 {
+		text += fmt.Sprintf(" At hour %d of night %d the wind turned, and somebody counted the steps on the stairs anew.", hour, id)
+	}
+	return text
 }
 
 // quotedCall stands in the story, and is nobody's order.

@@ -34,7 +34,7 @@ func streamRows() []row {
 		{n: 44, fault: "200, then an error as an event, then `[DONE]`", action: retry, ends: ends{"R", "R", "H"}, only: streamed, chat: true, forms: []form{
 			answers(0, "data: {\"error\":{\"message\":\"CUDA error\",\"type\":\"InternalServerError\",\"code\":null}}\n\ndata: [DONE]\n\n"),
 		}},
-		{n: 45, fault: "a stream without its end: no `[DONE]`, no `finish_reason`; cut within arguments", action: retry, ends: ends{"R", "R", "Q"}, only: streamed, chat: true, forms: []form{
+		{n: 45, fault: "a stream without its end: no `[DONE]`, no `finish_reason`; cut within arguments", action: retry, ends: ends{"R", "R", "HQQ"}, only: streamed, chat: true, forms: []form{
 			edited(withoutEnd), edited(func(body string) string { return body[:len(body)*3/5] }),
 		}},
 		{n: 46, fault: "`usage` in an event without choices, or null", action: accept, ends: ends{"R", "R", "R"}, only: streamed, chat: true, forms: []form{

@@ -30,10 +30,12 @@ type wrong struct {
 // trouble is a form of a fault at a place of a run.
 type trouble struct {
 	form  form
-	place int // the request that it begins with, from 1, among those that show a scene
-	times int // how many requests it strikes
+	aim   func(body []byte) bool // the requests that it is aimed at
+	place int                    // the first of these that it strikes, from 1
+	times int                    // how many requests it strikes
+	alone bool                   // it strikes none but those that it is aimed at
 
-	scenes, struck int // requests so far
+	passed, struck int // requests so far
 }
 
 // calm is no trouble.
@@ -44,14 +46,21 @@ const troubleMark = "X-Trouble"
 
 // strikes counts a request and marks it, if it is one that goes wrong.
 func (t *trouble) strikes(header http.Header, body []byte) {
-	if bytes.Contains(body, []byte("scene number=")) {
-		t.scenes++
+	if t.times == 0 {
+		return
 	}
-	if t.scenes >= t.place && t.struck < t.times {
+	aimed := t.aim(body)
+	if aimed {
+		t.passed++
+	}
+	if t.passed >= t.place && t.struck < t.times && (aimed || !t.alone) {
 		header.Set(troubleMark, strconv.Itoa(min(t.struck, len(t.form)-1)))
 		t.struck++
 	}
 }
+
+// showsScene is what a model is asked of the story itself, in the middle of which the other questions stand.
+func showsScene(body []byte) bool { return bytes.Contains(body, []byte("scene number=")) }
 
 // marked returns what goes wrong with a request.
 func (t *trouble) marked(header http.Header) *wrong {

@@ -126,6 +126,32 @@ func streamedIsUnstreamed(t *testing.T, w wire) {
 	})
 }
 
+// whatComesDecides: a server may answer with one object where a stream was asked for, and the other way round, under a wrong type.
+func whatComesDecides(t *testing.T, w wire) {
+	server := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply {
+		return scripted.Reply{Text: "Dawn", Reasoning: "hm", ToolCalls: []annotator.ToolCall{{ID: "a00000001", Name: "search", Arguments: `{}`}}}
+	}})
+	for _, stream := range []bool{true, false} {
+		want, err := ask(t.Context(), w.connect(t, server), stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies := []string{string(want.Raw)}
+		if indented := new(bytes.Buffer); json.Indent(indented, want.Raw, "", "  ") == nil {
+			bodies = append(bodies, indented.String())
+		}
+		for _, body := range bodies {
+			for _, media := range []string{"text/event-stream", "text/plain", ""} {
+				c := w.answered(t, wiretest.Always(200, media, body))
+				got, err := ask(t.Context(), c, !stream)
+				if diff := cmp.Diff(want, got, wiretest.Unmeasured()); diff != "" || err != nil {
+					t.Errorf("as %q, %v: %s\n%s", media, err, diff, body)
+				}
+			}
+		}
+	}
+}
+
 // conversation talks with a server that is as strict as the strictest template: every request goes on from the bytes of the one
 // before, the server reads what was said, and finds nearly all of it in its cache.
 func conversation(t *testing.T, w wire) {

@@ -85,6 +85,7 @@ func TestConformance(t *testing.T) {
 		{"encoding only grows", onlyGrows},
 		{"tools", encodesTools},
 		{"streamed is unstreamed", streamedIsUnstreamed},
+		{"what comes decides", whatComesDecides},
 		{"conversation", conversation},
 		{"settings", settings},
 		{"choice of tools", choosesTools},

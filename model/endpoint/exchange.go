@@ -56,7 +56,7 @@ func (x *exchange) send() error {
 		return err
 	}
 	x.firstByte = x.client.now().Sub(x.began)
-	body, packed := unpacked(x.response)
+	body, unreadable := unpacked(x.response)
 	x.answer = &answer{body: body, watch: x.watch, left: answerLimit}
 	if x.call.Stream {
 		x.answer.told = x.call.Heard
@@ -69,7 +69,7 @@ func (x *exchange) send() error {
 		body, _ := io.ReadAll(io.LimitReader(x.answer, model.RawLimit)) // what came of it is enough
 		return x.classify(body)
 	}
-	return packed
+	return unreadable
 }
 
 func (x *exchange) request() (*http.Request, error) {

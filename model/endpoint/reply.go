@@ -85,7 +85,12 @@ func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, err
 		if event == "error" {
 			return nil, x.classify(data)
 		}
-		end, err := a.Event(event, data)
+		end := false
+		if f.bare { // no event, but a reply that came as one object after all
+			err = a.Whole(data)
+		} else {
+			end, err = a.Event(event, data)
+		}
 		switch {
 		case err != nil:
 			return nil, x.complaint(data, err)

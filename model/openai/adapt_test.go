@@ -137,6 +137,9 @@ func TestAlternating(t *testing.T) {
 	c.Adapt(&model.Fault{Kind: annotator.Misconfigured, Status: 400, Message: "Conversation roles must alternate user/assistant"})
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(messages(), 1, 8).Draw(t, "messages")
+		for i := range all {
+			all[i].Content = strings.ReplaceAll(all[i].Content, "\n", " ") // only what stands between two messages has blank lines
+		}
 		history, err := c.Encode(all)
 		if err != nil {
 			t.Fatal(err)
@@ -171,9 +174,6 @@ func TestAlternating(t *testing.T) {
 		for _, m := range all {
 			calls -= len(m.ToolCalls)
 			rest, found := strings.CutPrefix(strings.TrimPrefix(words, "\n\n"), m.Content)
-			if !found {
-				rest, found = strings.CutPrefix(words, m.Content)
-			}
 			if !found {
 				t.Fatalf("%q is not in %s", m.Content, first)
 			}

@@ -1,0 +1,61 @@
+package faults_test
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestBeside lets each fault strike the questions beside the story: what the curator is asked of an entry, and a summary. No scene is
+// at stake there. Where no usable answer comes, a rule takes its place; the run goes on to its end, or halts.
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	config := plain()
+	config.Curator.Off, config.ContextBudget = false, 5_200
+	b := newBench(t, config)
+	for what, question := range map[string]string{"curator": ofCurator, "summary": ofSummary} {
+		aim := func(body []byte) bool { return bytes.Contains(body, []byte(question)) }
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			rows := catalogueRows()
+			for i := range rows {
+				if testing.Short() && i%sample != 0 {
+					continue
+				}
+				for _, times := range []int{0, forEver} {
+					c := &cell{row: &rows[i], form: rows[i].forms[0], wire: wires()[0], times: times, mode: streamed}
+					t.Run(fmt.Sprintf("%d %s, %s", rows[i].n, rows[i].fault, strikings[times]), func(t *testing.T) { b.tryBeside(t, c, aim) })
+				}
+			}
+		})
+	}
+}
+
+// tryBeside has the cell's trouble strike nothing but the requests that it is aimed at.
+func (b *bench) tryBeside(t *testing.T, c *cell, aim func([]byte) bool) {
+	db := filepath.Join(t.TempDir(), "story.db")
+	synctest.Test(t, func(t *testing.T) {
+		s := b.session(t, db, c.wire, c.mode)
+		trouble := c.trouble(b.calls)
+		trouble.aim, trouble.alone, trouble.place = aim, true, 1
+		begin := time.Now()
+		got := s.judge(s.run(trouble))
+		if took := time.Since(begin); took > longestRun {
+			t.Errorf("the run took %s", took)
+		}
+		if trouble.struck == 0 {
+			t.Error("nobody was asked")
+		}
+		if got != 'R' && got != 'H' {
+			t.Errorf("ended %c\n%s", got, s.calls())
+		}
+		s.mend(got)
+		if passes := []action{retry, wait, accept}; slices.Contains(passes, c.row.action) && c.times == 0 {
+			b.compare(t, c, db)
+		}
+	})
+}

@@ -1,0 +1,265 @@
+//go:build linux && (amd64 || arm64)
+
+package faults_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"annotator"
+	"annotator/model/scripted"
+	"annotator/storage"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// childEnv carries the breakdown that a child of the test binary is to meet.
+const childEnv = "ANNOTATOR_TEST_BREAKDOWN"
+
+// TestMain lets the test binary be the process whose system fails.
+func TestMain(m *testing.M) {
+	if encoded := os.Getenv(childEnv); encoded != "" {
+		os.Exit(breakDown(encoded))
+	}
+	os.Exit(m.Run())
+}
+
+// breakdown is a run in the middle of which the system begins to fail.
+type breakdown struct {
+	Corpus, DB, Server string
+	At                 int           // transition of the machine
+	Call               []int         // numbers of the system calls that fail from then on; none: no file can be opened any more
+	Errno              syscall.Errno // with which they fail
+}
+
+// TestFailingSystem has the disk, or what else a process lives on, fail in the middle of a run. The run halts and says what to do;
+// the database stays whole, whether the commit that failed is in it or not, and the next run goes on from there to the same end.
+func TestFailingSystem(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, plain())
+	server := scripted.Start(t, scripted.Options{Script: diligent})
+	stride := 9
+	if testing.Short() {
+		stride = 40
+	}
+	writes, syncs := []int{syscall.SYS_PWRITE64}, []int{syscall.SYS_FSYNC, syscall.SYS_FDATASYNC}
+	for _, failing := range []struct {
+		name  string
+		calls []int
+		errno syscall.Errno
+		says  string
+	}{
+		{"the disk is full", writes, syscall.ENOSPC, "free space on the disk, then run again"},
+		{"the quota is used up", writes, syscall.EDQUOT, "check the disk, its quota and its mount, then run again"},
+		{"the disk is mounted anew, read only", writes, syscall.EROFS, "check the disk, its quota and its mount, then run again"},
+		{"what was written cannot be made safe", syncs, syscall.EIO, "check the disk, its quota and its mount, then run again"},
+		{"there are no file descriptors left", nil, 0, "ulimit -n"},
+	} {
+		t.Run(failing.name, func(t *testing.T) {
+			t.Parallel()
+			for at := 3; at < 50; at += stride {
+				p := program{
+					corpus: b.corpus, db: filepath.Join(t.TempDir(), "story.db"), wire: wires()[0], server: server.URL, config: plain(),
+					watcher: &annotator.Bus{},
+				}
+				said := inChild(t, breakdown{b.corpus, p.db, server.URL, at, failing.calls, failing.errno})
+				if !strings.Contains(said, failing.says) {
+					t.Errorf("at transition %d the run said: %s", at, said)
+				}
+				s := session{t: t, program: p}
+				s.verifyAll()
+				if err := s.program.run(t.Context()); err != nil {
+					t.Fatalf("at transition %d: resumed: %v", at, err)
+				}
+				s.verifyAll()
+				if diff := gocmp.Diff(append(b.rows, b.codex...), append(journalOf(t, p.db), codexOf(t, p.db)...)); diff != "" {
+					t.Errorf("at transition %d: not what the undisturbed run leaves (-calm +this):\n%s", at, diff)
+				}
+			}
+		})
+	}
+}
+
+func inChild(t *testing.T, b breakdown) string {
+	t.Helper()
+	encoded, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), childEnv+"="+string(encoded))
+	said, err := child.CombinedOutput()
+	if status := (*exec.ExitError)(nil); errors.As(err, &status) && status.ExitCode() == noFilter {
+		t.Skip("this system does not let a process filter its system calls: " + string(said))
+	}
+	if err == nil {
+		t.Errorf("the run has not noticed")
+	}
+	return string(said)
+}
+
+// Exit statuses of the child.
+const (
+	halted   = 5
+	noFilter = 6
+)
+
+func breakDown(encoded string) int {
+	var b breakdown
+	if err := json.Unmarshal([]byte(encoded), &b); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	count := 0
+	p := program{
+		corpus: b.Corpus, db: b.DB, wire: wires()[0], server: b.Server, config: plain(),
+		network: &http.Transport{DisableKeepAlives: true}, // each call opens a socket
+		watcher: watcher(func(n annotator.Notice) {
+			if n.Kind != annotator.NoticeTransition {
+				return
+			}
+			if count++; count == b.At {
+				if err := b.begin(); err != nil {
+					fmt.Println(err)
+					os.Exit(noFilter)
+				}
+			}
+		}),
+	}
+	if err := p.run(context.Background()); err != nil {
+		fmt.Println(err)
+		return halted
+	}
+	return 0
+}
+
+type watcher func(annotator.Notice)
+
+// Publish hands a notice on. See runner.Publisher.
+func (w watcher) Publish(n annotator.Notice) { w(n) }
+
+// begin has the system fail from now on, for all threads of the process.
+func (b *breakdown) begin() error {
+	if b.Call == nil {
+		return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 0, Max: 0})
+	}
+	return filter(b.Call, b.Errno)
+}
+
+// instruction is one of the kernel's filter machine.
+type instruction struct {
+	code        uint16
+	true, false uint8 // how many instructions to skip
+	k           uint32
+}
+
+// filter has system calls fail, by the kernel's own means (seccomp): to the program it is the disk.
+func filter(calls []int, errno syscall.Errno) error {
+	const (
+		load, equals, answer = 0x20, 0x15, 0x06 // the number of the call; compare; the verdict
+		fail, allow          = 0x00050000, 0x7fff0000
+		noNewPrivileges      = 38
+		allThreads           = 1
+	)
+	program := []instruction{{code: load}}
+	for _, call := range calls {
+		program = append(program, instruction{equals, 0, 1, uint32(call)}, instruction{code: answer, k: fail | uint32(errno)})
+	}
+	program = append(program, instruction{code: answer, k: allow})
+	header := struct {
+		length uint16
+		first  *instruction
+	}{uint16(len(program)), &program[0]}
+	// The kernel wants one thread to ask for it all.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if _, _, err := syscall.RawSyscall6(syscall.SYS_PRCTL, noNewPrivileges, 1, 0, 0, 0, 0); err != 0 {
+		return err
+	}
+	if _, _, err := syscall.RawSyscall(seccomp, 1, allThreads, uintptr(unsafe.Pointer(&header))); err != 0 {
+		return err
+	}
+	runtime.KeepAlive(program)
+	return nil
+}
+
+// TestLocksAreKept looks at what the kernel has locked for this process. A process that opens a file of its own database by itself and
+// closes it again loses its locks on it, and SQLite does not know.
+func TestLocksAreKept(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	db := filepath.Join(t.TempDir(), "story.db")
+	store, err := storage.OpenWriter(ctx, db, "the test", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	before := locksOn(t, db)
+	if before == 0 {
+		t.Fatal("an open database holds no lock")
+	}
+	for name, use := range map[string]func() error{
+		"a backup":    func() error { return store.Backup(ctx, db+".copy") },
+		"a proof":     func() error { _, err := store.Verify(ctx, nil); return err },
+		"a look":      func() error { _, err := storage.Running(db); return err },
+		"a reader":    func() error { return closing(storage.Open(ctx, db)) },
+		"a rival":     func() error { _, err := storage.OpenWriter(ctx, db, "another", time.Now); return held(err) },
+		"a mere tidy": func() error { _, err := store.Tidy(ctx); return err },
+	} {
+		if err := use(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if after := locksOn(t, db); after < before {
+			t.Errorf("%s has cost %d of %d locks", name, before-after, before)
+		}
+	}
+}
+
+func closing(db *storage.DB, err error) error {
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+func held(err error) error {
+	if errors.Is(err, annotator.Held) {
+		return nil
+	}
+	return fmt.Errorf("a second writer: %w", err)
+}
+
+// locksOn counts the locks that this process has on a database and the files beside it.
+func locksOn(t *testing.T, path string) (n int) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mark := fmt.Sprintf(" %d ", os.Getpid())
+		inode := fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino)
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, mark) && strings.Contains(line, inode) {
+				n++
+			}
+		}
+	}
+	return n
+}
