@@ -90,7 +90,6 @@ var Transitions = [...]Transition{
 	{StateCalling, EventFailed, StateHalting},
 
 	{StateRetrying, EventRetry, StateCalling},
-	{StateRetrying, EventRefused, StateRecording},
 	{StateRetrying, EventFailed, StateHalting},
 
 	{StateProcessing, EventToolCalls, StateToolExec},
@@ -100,7 +99,6 @@ var Transitions = [...]Transition{
 	{StateProcessing, EventFailed, StateHalting},
 
 	{StateToolExec, EventToolsDone, StateCalling},
-	{StateToolExec, EventRefused, StateRecording},
 	{StateToolExec, EventFailed, StateHalting},
 
 	{StateParsing, EventParsed, StateRecording},

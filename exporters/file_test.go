@@ -58,7 +58,7 @@ func TestWriteFileLeavesTheOldFileWhereItFails(t *testing.T) {
 		t.Errorf("error: %v", err)
 	}
 	ours := annotator.Errorf(annotator.Storage, "read the codex: %w", errFull)
-	if err := exporters.WriteFile(path, func(io.Writer) error { return ours }); err != error(ours) {
+	if err := exporters.WriteFile(path, func(io.Writer) error { return ours }); !errors.Is(err, ours) || err.Error() != ours.Error() {
 		t.Errorf("error: %v", err)
 	}
 	holds(t, path, "old")

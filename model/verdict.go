@@ -31,7 +31,7 @@ const (
 	adviceRedirect = "redirects are not followed: give the address itself with --endpoint, if you trust it"
 	adviceHTTPS    = "write https in the endpoint's address"
 	adviceTemplate = "the model's chat template cannot render this conversation: start the server with one that can"
-	adviceAddress  = "give the base URL with its /v1, as in http://localhost:8000/v1"
+	adviceAddress  = "give the base URL with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire"
 )
 
 // byCode knows the codes and types that servers give for machines, where they say more than the status does.

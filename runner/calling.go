@@ -17,6 +17,9 @@ import (
 // commits with the reply's rows.
 func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	d := r.day
+	if reason := r.givenUp(); reason != "" {
+		return r.refuse(reason)
+	}
 	if r.promptTokens() > r.promptBudget() {
 		d.squeeze = true
 		return annotator.EventOverflow, nil

@@ -67,7 +67,7 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, tell func(*annotat
 	if r.frame, err = frameOf(r.Wire, &run.Context); err != nil {
 		return err
 	}
-	if err := r.chooseModel(ctx, run.Model); err != nil {
+	if err := r.chooseModel(ctx, &run); err != nil {
 		return err
 	}
 	if err := r.refold(ctx); err != nil {

@@ -35,7 +35,7 @@ type day struct {
 	squeeze     bool              // the server, or our own count, says that the prompt is too long
 	demanded    bool              // a call was demanded in words, and none has come since
 	said        *model.Fault      // with which the server found the prompt too long; nil if it did not
-	wrote       string            // the newest reply, with its calls
+	wrote       []byte            // the newest reply, with its calls
 	ran         runs
 	counted     int // tokens of the scene, where the server was asked; else 0
 	governed    policy.Turn
@@ -101,7 +101,7 @@ func (d *day) take(row *annotator.Trace) {
 	switch row.Kind {
 	case annotator.TraceReply:
 		d.reply, d.calls, d.updates, d.closed, d.cut = row, nil, 0, true, row.Error != ""
-		d.wrote, d.placed = row.Content, 0
+		d.wrote, d.placed = []byte(row.Content), 0
 		d.ran.replies++
 	case annotator.TraceCall:
 		if len(d.calls) == 0 {
@@ -109,7 +109,7 @@ func (d *day) take(row *annotator.Trace) {
 		}
 		d.calls = append(d.calls, *row)
 		d.demanded = false
-		d.wrote += "\n" + row.Tool + " " + row.Arguments
+		d.wrote = append(d.wrote, "\n"+row.Tool+" "+row.Arguments...)
 	case annotator.TraceResult:
 		d.ran.take(&d.calls[0], row)
 		d.placed++

@@ -30,7 +30,7 @@ func (r *Runner) ending() error {
 	case r.stop.Load() && run.Recorded+run.Quarantined < run.Corpus.Scenes:
 		err = annotator.Errorf(annotator.Interrupted, "stopped after scene %d of %d", run.Recorded+run.Quarantined, run.Corpus.Scenes).
 			WithAdvice("run again to go on")
-	case run.Quarantined > r.accepted:
+	case run.Quarantined > 0:
 		err = annotator.Errorf(annotator.Quarantined, "%d of %d scenes could not be annotated", run.Quarantined, run.Corpus.Scenes).
 			WithAdvice("`annotator status` names them and says why")
 	}

@@ -56,5 +56,5 @@ func (r *Runner) reopen(ctx context.Context) (annotator.Event, error) {
 
 // noMore is NO_MORE: every scene has been read, and the database says so.
 func (r *Runner) noMore(ctx context.Context) (annotator.Event, error) {
-	return annotator.EventEnd, r.Store.Halt(ctx, "")
+	return annotator.EventEnd, r.Store.Forgive(ctx)
 }

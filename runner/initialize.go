@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"annotator"
 	"annotator/context/prompt"
@@ -83,7 +84,7 @@ func (r *Runner) findModel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.chooseModel(ctx, run.Model); err != nil {
+	if err := r.chooseModel(ctx, &run); err != nil {
 		return err
 	}
 	if run.Model != "" && run.Model != r.Config.Model && !r.Config.Accept["model"] {
@@ -102,14 +103,19 @@ func (r *Runner) findModel(ctx context.Context) error {
 }
 
 // chooseModel takes the configured model, else the one that was used before, else the first that the endpoint lists, and as much
-// context as it has.
-func (r *Runner) chooseModel(ctx context.Context, former string) error {
-	if r.Config.Model == "" {
-		r.Config.Model = former
+// context as it has. Another endpoint need not serve what the former one did.
+func (r *Runner) chooseModel(ctx context.Context, run *storage.Run) error {
+	named := r.Config.Model != ""
+	if !named {
+		r.Config.Model = run.Model
 	}
 	served, err := r.served(ctx)
 	if err != nil {
 		return err
+	}
+	listed := slices.ContainsFunc(served, func(m model.Model) bool { return m.ID == r.Config.Model })
+	if !named && !listed && len(served) > 0 && run.Endpoint != r.Config.Endpoint {
+		r.Config.Model = ""
 	}
 	for _, m := range served {
 		if r.Config.Model == "" {
@@ -127,12 +133,16 @@ func (r *Runner) chooseModel(ctx context.Context, former string) error {
 	return nil
 }
 
+// replyShare is which part of a context that is lower than the budget a reply may take: the scene needs the others.
+const replyShare = 4
+
 // lowerBudget takes in how many tokens the model takes; 0 where that is not known.
 func (r *Runner) lowerBudget(most int) {
-	if most > 0 && most < r.Config.ContextBudget {
-		r.word(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that", r.Config.Model, most))
-		r.Config.ContextBudget = most
+	if most <= 0 || most >= r.Config.ContextBudget {
+		return
 	}
+	r.Config.ContextBudget, r.Config.MaxTokens = most, min(r.Config.MaxTokens, most/replyShare)
+	r.word(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that, and replies have %d at most", r.Config.Model, most, r.Config.MaxTokens))
 }
 
 // findPrompt puts the system prompt and the tools in force.
@@ -165,7 +175,7 @@ func (r *Runner) restore(ctx context.Context) error {
 	}
 	r.total, r.done, r.open = run.Corpus.Scenes, run.Recorded+run.Quarantined, run.OpenScene
 	if run.Halted != "" {
-		err = r.Store.Halt(ctx, "") // and what led to that is forgiven
+		err = r.Store.Forgive(ctx)
 	} else {
 		r.faulty, r.fault, err = r.Store.FaultyInARow(ctx, sick)
 	}

@@ -21,12 +21,13 @@ func (r *Runner) turnTokens() int {
 	return r.counter.Count(r.frame.size.Plus(turns[len(turns)-1].Size))
 }
 
-// recallContext takes in what the server said of its context to a process that was killed, so that the run goes on as it would have.
-// What it lists now, or what the user says of the model, counts instead; and when a run has come to an end, somebody may
-// have seen to the server since.
+// recallContext takes in what the server said of its context to a process that was stopped or killed, so that the run goes on as it
+// would have. What it lists now, or what the user says of the model, counts instead; and when a run has halted or come to its
+// end, somebody may have seen to the server since.
 func (r *Runner) recallContext(ctx context.Context) error {
-	if state := r.Store.Left(); state == annotator.StateHalting || state == annotator.StateNoMore || r.listed || r.Config.MaxContext[r.Config.Model] > 0 {
-		return nil
+	run, err := r.Store.Run(ctx)
+	if err != nil || run.Halted != "" || r.listed || r.Config.MaxContext[r.Config.Model] > 0 {
+		return err
 	}
 	said, err := r.Store.NewestRefusalForLength(ctx)
 	if err != nil {

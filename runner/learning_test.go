@@ -94,3 +94,44 @@ func TestContextTooSmallIsNotLearned(t *testing.T) {
 	}
 	s.verify("small")
 }
+
+// TestContextIsForgottenBehindAHalt: whoever goes on with a run that has halted may have given the server a longer context, and no
+// later process remembers the old one.
+func TestContextIsForgottenBehindAHalt(t *testing.T) {
+	t.Parallel()
+	window, denied := 8_000, false
+	s := newTale(t, [][]string{evenScenes(18)}, 60_000, scripted.Options{})
+	s.serve(scripted.Options{Script: summarised, MaxModelLen: 60_000, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+		switch {
+		case denied:
+			return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
+		case r.Tokens+r.MaxTokens > window:
+			return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens."}}`, window)}
+		}
+		return nil
+	}})
+	s.config.ContextBudget, s.config.MaxTokens, s.transport = 60_000, 1_000, unlisted{}
+	s.config.Limit = 12
+	if err := s.run("moved"); err != nil {
+		t.Fatal(err)
+	}
+	denied = true
+	if err := s.run("moved"); !errors.Is(err, annotator.Halted) {
+		t.Fatal(err)
+	}
+	denied, window = false, 60_000
+	compactions := s.count("moved", `SELECT count(*) FROM compaction`)
+	s.config.Limit = 1
+	for range 6 {
+		if err := s.run("moved"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.verify("moved")
+	if n := s.count("moved", `SELECT count(*) FROM compaction`); n != compactions || n == 0 {
+		t.Errorf("%d compactions, %d of them before the server was given more", n, compactions)
+	}
+	if n := s.count("moved", `SELECT max(prompt_tokens) FROM call`); n < 8_000 {
+		t.Errorf("the longest prompt has %d tokens", n)
+	}
+}

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"fmt"
+
 	"annotator"
 	"annotator/tools"
 )
@@ -53,6 +55,18 @@ func (rs *runs) circled() int {
 		}
 	}
 	return n
+}
+
+// givenUp tells why the model is not asked again in this scene; empty where it is. That follows from the journal alone, so that a
+// run that was killed before it had refused the scene does so when it goes on.
+func (r *Runner) givenUp() string {
+	switch d := r.day; {
+	case d.rounds > r.Config.ToolRounds+1:
+		return fmt.Sprintf("the model went on calling tools after %d rounds", d.rounds)
+	case d.ran.circled() > 1:
+		return "the model goes round in circles: it repeats calls that were answered, though it was told so"
+	}
+	return ""
 }
 
 // changes reports whether a tool can change what another call finds.

@@ -37,8 +37,11 @@ func (r *Runner) served(ctx context.Context) ([]model.Model, error) {
 // unlisted says that an endpoint does not tell its models, and nothing else does.
 func unlisted(endpoint string, fault *model.Fault, waited time.Duration) error {
 	advice := cmp.Or(fault.Advice, "see to the endpoint")
-	if fault.Status == http.StatusNotFound { // or it has no such list
+	switch {
+	case fault.Status == http.StatusNotFound: // or it has no such list
 		advice += ", or name the model with --model"
+	case fault.Kind == annotator.Malformed:
+		advice = "check the endpoint's address and --wire"
 	}
 	return annotator.Errorf(annotator.Halted, "ask %s for its models: %w%s", endpoint, fault, inVain(waited)).
 		WithAdvice("%s, then run again to resume", advice)

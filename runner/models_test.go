@@ -31,7 +31,8 @@ func (u *unready) RoundTrip(r *http.Request) (*http.Response, error) {
 	if u.err != nil {
 		return nil, u.err
 	}
-	return &http.Response{StatusCode: u.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(u.body)), Request: r}, nil
+	header := http.Header{"Content-Type": {http.DetectContentType([]byte(u.body))}}
+	return &http.Response{StatusCode: u.status, Header: header, Body: io.NopCloser(strings.NewReader(u.body)), Request: r}, nil
 }
 
 // TestModelsOfAServerThatIsNotReady: where only the server can name the model, it is waited for as it is for a reply.
@@ -49,10 +50,11 @@ func TestModelsOfAServerThatIsNotReady(t *testing.T) {
 		"a bad gateway":         {unready{times: 3, status: 502}, "", ""},
 		"refused, but named":    {unready{times: -1, err: refused}, "scripted", ""},
 		"no list, but named":    {unready{times: -1, status: 404}, "scripted", ""},
-		"no list":               {unready{times: -1, status: 404}, "", "with its /v1, as in http://localhost:8000/v1, or name the model with --model, then run again"},
+		"no list":               {unready{times: -1, status: 404}, "", "with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire, or name the model with --model, then run again"},
 		"no key":                {unready{times: -1, status: 401}, "", "accepts, then run again"},
 		"refused for ever":      {unready{times: -1, err: refused}, "", "start the server, or give another address with --endpoint, then run again"},
-		"a web page for a list": {unready{times: -1, status: 200, body: "<html>hotel"}, "", "then run again"},
+		"a web page for a list": {unready{times: -1, status: 200, body: "<html>hotel"}, "", "see to the endpoint, then run again"},
+		"another wire's list":   {unready{times: -1, status: 200, body: `{"models":[]}`}, "", "check the endpoint's address and --wire, then run again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,11 +20,11 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 		return "", err
 	}
 	if wrong != "" {
-		return r.reask(ctx, misspoken(wrong), text)
+		return r.reask(ctx, misspoken(wrong))
 	}
 	updates, found, err := tools.Updates(text)
 	if err != nil {
-		return r.reask(ctx, "Your codex_updates could not be read: "+err.Error()+". Send the whole block again, corrected.", text)
+		return r.reask(ctx, "Your codex_updates could not be read: "+err.Error()+". Send the whole block again, corrected.")
 	}
 	if !found {
 		return annotator.EventParsed, nil
@@ -46,7 +46,7 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	}
 	if len(failed) > 0 && d.reasks == 0 {
 		return r.reask(ctx, "Some of your codex_updates were not made:\n"+strings.Join(failed, "\n")+
-			"\nSend a block with only these, corrected, or an empty one.", text)
+			"\nSend a block with only these, corrected, or an empty one.")
 	}
 	return annotator.EventParsed, nil
 }
@@ -55,10 +55,10 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 const declareAgain = "Declare your intent with " + policy.Select + " again before you change anything."
 
 // reask puts a correction to the model, once a scene; after that the scene is refused with what the model wrote.
-func (r *Runner) reask(ctx context.Context, correction, raw string) (annotator.Event, error) {
+func (r *Runner) reask(ctx context.Context, correction string) (annotator.Event, error) {
 	d := r.day
 	if d.reasks > 0 {
-		return r.refuse(correction, []byte(raw))
+		return r.refuse("the model was corrected and did no better: " + correction)
 	}
 	if r.Config.Governance != policy.Off {
 		correction += " " + declareAgain

@@ -16,7 +16,7 @@ func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 	case len(r.day.calls) > 0:
 		return annotator.EventToolCalls, nil
 	case r.choice().Mode == model.ChoiceRequired:
-		return r.reask(ctx, demand, r.day.reply.Content)
+		return r.reask(ctx, demand)
 	}
 	return annotator.EventText, nil
 }

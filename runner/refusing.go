@@ -23,40 +23,31 @@ func (r *Runner) checkHealth() error {
 		WithAdvice("see whether server, model and context are as they should be, then run again to go on, or `annotator retry` to have these scenes read again")
 }
 
-// refuse ends the scene at hand without a record, for what the model did: it is quarantined with the reason, and with what was
-// written; where that is not said, with the newest reply.
-func (r *Runner) refuse(reason string, raw []byte) (annotator.Event, error) {
-	if len(raw) == 0 {
-		raw = []byte(r.day.wrote)
-	}
-	return r.condemn(&model.Fault{Kind: annotator.Malformed, Message: reason, Raw: raw})
+// refuse ends the scene at hand without a record, for what the model did: it is quarantined with the reason, and with the newest reply.
+func (r *Runner) refuse(reason string) (annotator.Event, error) {
+	return r.condemn(&model.Fault{Kind: annotator.Malformed, Message: reason, Raw: r.day.wrote})
 }
 
 // tooLong ends the scene at hand without a record: its prompt needs more tokens than fit, though nothing is left in the window that
 // could give way. It may be the server who says so.
 func (r *Runner) tooLong(need, fit int) (annotator.Event, error) {
-	said := r.day.said
-	if said == nil {
-		return r.pass(fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget", need, fit), nil)
+	f := &model.Fault{Kind: annotator.Shrink}
+	if said := r.day.said; said == nil {
+		f.Message = fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget or lower --max-tokens", need, fit)
+	} else {
+		f.Message = fmt.Sprintf("too long for the server, with a prompt of about %d tokens that has nothing beside the scene: %s", need, said.Error())
+		f.Raw = said.Raw
 	}
-	return r.condemn(&model.Fault{
-		Kind: annotator.Shrink, Raw: said.Raw,
-		Message: fmt.Sprintf("too long for the server, with a prompt of about %d tokens that has nothing beside the scene: %s", need, said.Error()),
-	})
+	return r.condemn(f)
 }
 
-// condemn ends the scene at hand without a record, for a fault that no further attempt would mend.
+// condemn ends the scene at hand without a record, for a fault that no further attempt would mend. Where it is for what the story
+// tells, that is no sign of a broken server.
 func (r *Runner) condemn(fault *model.Fault) (annotator.Event, error) {
-	if !fault.Filtered() {
-		r.day.outcome.Fault = string(fault.Kind)
-	}
-	return r.pass(fault.Error(), fault.Raw)
-}
-
-// pass ends the scene at hand without a record. Where it is for what the story tells, or for how long it is, that is no sign of a
-// broken server.
-func (r *Runner) pass(reason string, raw []byte) (annotator.Event, error) {
 	o := &r.day.outcome
-	o.State, o.Reason, o.Raw = storage.SceneQuarantined, reason, raw
+	o.State, o.Reason, o.Raw = storage.SceneQuarantined, fault.Error(), fault.Raw
+	if !fault.Filtered() {
+		o.Fault = string(fault.Kind)
+	}
 	return annotator.EventRefused, nil
 }

@@ -98,7 +98,6 @@ type Runner struct {
 	moved      bool   // the run goes on with another model or endpoint
 	listed     bool   // the endpoint lists how much context the model has
 	stranger   string // a model that answered in place of the one that was asked
-	accepted   int    // quarantined before this run
 	heard      bool   // a reply had its calls in its text
 	logTold    bool   // a word was given on a write-ahead log that grows
 	day        *day

@@ -23,12 +23,6 @@ func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 			return "", err
 		}
 	}
-	if d.rounds > r.Config.ToolRounds+1 {
-		return r.refuse(fmt.Sprintf("the model went on calling tools after %d rounds", d.rounds), nil)
-	}
-	if d.ran.circled() > 1 {
-		return r.refuse("the model goes round in circles: it repeats calls that were answered, though it was told so", nil)
-	}
 	return annotator.EventToolsDone, nil
 }
 

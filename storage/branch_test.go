@@ -70,7 +70,7 @@ func line(table string, columns []string, values []any) string {
 	b.WriteString(table)
 	for i, column := range columns {
 		switch column {
-		case "state", "holder", "updated_at":
+		case "state", "holder", "updated_at", "begun_call", "begun_snapshot": // a branch is begun anew
 			if table == "run_state" {
 				continue
 			}

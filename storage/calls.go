@@ -121,9 +121,10 @@ func (db *DB) LastUsage(ctx context.Context) (last Last, err error) {
 }
 
 // NewestRefusalForLength returns the newest call whose prompt the server found too long, with what it said; a call without an id
-// where there is none.
+// where there is none since the run was begun anew.
 func (db *DB) NewestRefusalForLength(ctx context.Context) (c Call, err error) {
-	err = db.read.QueryRowContext(ctx, `SELECT id, status, raw FROM call WHERE outcome = 'shrink' AND raw IS NOT NULL ORDER BY id DESC LIMIT 1`).
+	err = db.read.QueryRowContext(ctx, `SELECT id, status, raw FROM call WHERE outcome = 'shrink' AND raw IS NOT NULL
+		  AND id > (SELECT begun_call FROM run_state) ORDER BY id DESC LIMIT 1`).
 		Scan(&c.ID, &c.Status, &c.Raw)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil

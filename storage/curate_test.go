@@ -143,7 +143,7 @@ func TestDecideIsWhole(t *testing.T) {
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Error(diff)
 	}
-	call.Outcome, call.Fault = string(annotator.Malformed), "no JSON"
+	call.Outcome, call.Fault, call.Decision = string(annotator.Malformed), "no JSON", "not used"
 	s.ok(s.db.Decide(s.ctx, call, &annotator.Trace{Kind: annotator.TraceNote, Content: "Once more."}, nil))
 	s.clean()
 	report, err := s.db.Report(s.ctx)

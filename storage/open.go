@@ -34,7 +34,6 @@ type DB struct {
 	holder string
 	now    func() time.Time
 	state  annotator.State
-	left   annotator.State // by the process before
 	head   head
 }
 
@@ -182,9 +181,6 @@ func holderOf(ctx context.Context, path string) string {
 // adopt names the holder, and writes off the calls that a killed process left open.
 func (db *DB) adopt(ctx context.Context) error {
 	return db.update(ctx, "take over the database", func(tx *tx) error {
-		if err := tx.QueryRowContext(tx.ctx, `SELECT state FROM run_state`).Scan(&db.left); err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
 		if _, err := tx.exec(`UPDATE run_state SET holder = ?`, db.holder); err != nil {
 			return err
 		}
@@ -206,9 +202,6 @@ func (db *DB) Close() error {
 	}
 	return errors.Join(errs...)
 }
-
-// Left returns the state in which the process before left the run that is open for writing; "" where there was none.
-func (db *DB) Left() annotator.State { return db.left }
 
 // Path returns where the file is.
 func (db *DB) Path() string { return db.path }

@@ -10,8 +10,9 @@ import (
 )
 
 // Retry puts quarantined scenes back to be read, those of the given numbers or all, and returns how many there were. What a
-// scene was refused for stays on record, and its turn out of the window. A scene that waits to be read already stays as it is;
-// NotFound tells of one that there is not, Misused of one that was recorded, or whose checkpoint is due.
+// scene was refused for stays on record, and its turn out of the window. Whoever has it read again has seen to the server: see
+// Forgive. A scene that waits to be read already stays as it is; NotFound tells of one that there is not, Misused of one that was
+// recorded, or whose checkpoint is due.
 func (db *DB) Retry(ctx context.Context, scenes ...int) (int, error) {
 	for _, n := range scenes {
 		if err := db.retryable(ctx, n); err != nil {
@@ -45,7 +46,10 @@ func (db *DB) Retry(ctx context.Context, scenes ...int) (int, error) {
 		if put, err = result.RowsAffected(); err != nil {
 			return err
 		}
-		return tx.execOne(`UPDATE run_state SET quarantined = quarantined - ?`, put)
+		if err := tx.execOne(`UPDATE run_state SET quarantined = quarantined - ?`, put); err != nil {
+			return err
+		}
+		return tx.forgive()
 	})
 	return int(put), err
 }
@@ -75,12 +79,15 @@ func (db *DB) LastRead(ctx context.Context) (*SceneRow, error) {
 	return db.oneScene(ctx, ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
 }
 
-// FaultyInARow counts how many of the scenes that ended last, at most limit, were quarantined one after the other for faults, and
-// returns the newest reason. Scenes about which nobody had to be asked do not count.
+// FaultyInARow counts how many of the scenes that ended last since the run was begun anew, at most limit, were quarantined one after
+// the other for faults, and returns the newest reason. Scenes about which nobody had to be asked do not count.
 func (db *DB) FaultyInARow(ctx context.Context, limit int) (n int, reason string, err error) {
 	scan := func(rows *sql.Rows, s *SceneRow) error { return rows.Scan(&s.Fault, &s.Reason) }
-	scenes, err := collect(ctx, db.read, scan, `SELECT fault, reason FROM scene
-		WHERE state = 'quarantined' OR state = 'recorded' AND turn > 0 ORDER BY recorded_at DESC, n DESC LIMIT ?`, limit)
+	scenes, err := collect(ctx, db.read, scan, `WITH ended AS (
+		  SELECT id, scene FROM snapshot WHERE type = 'checkpoint' AND id > (SELECT begun_snapshot FROM run_state)
+		  UNION ALL SELECT 1 << 62, open_scene FROM run_state) -- whose checkpoint is due
+		SELECT fault, reason FROM ended JOIN scene ON n = ended.scene
+		WHERE state = 'quarantined' OR state = 'recorded' AND turn > 0 ORDER BY id DESC LIMIT ?`, limit)
 	if err != nil {
 		return 0, "", sqlite.Wrap(err, "read the newest scenes in %s", db.path)
 	}

@@ -57,6 +57,7 @@ func TestFaultyInARow(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(8))
 	refused := func() {
 		s.begin("scene")
+		s.fail(annotator.Malformed)
 		s.record(storage.SceneQuarantined)
 		s.checkpoint()
 	}
@@ -80,6 +81,11 @@ func TestFaultyInARow(t *testing.T) {
 	refused()
 	refused()
 	want(3)
+	s.ok(s.db.Forgive(t.Context()))
+	want(0)
+	refused()
+	s.reopen()
+	want(1)
 	s.retry()
 	want(0)
 	s.clean()

@@ -145,12 +145,23 @@ func (db *DB) Configure(ctx context.Context, endpoint, model, corpusPath, corpus
 	})
 }
 
-// Halt records why the run stops before its end; an empty reason takes it back.
+// Halt records why the run stops before its end.
 func (db *DB) Halt(ctx context.Context, reason string) error {
 	return db.update(ctx, "record the halt", func(tx *tx) error {
 		_, err := tx.exec(`UPDATE run_state SET halted = ?`, reason)
 		return err
 	})
+}
+
+// Forgive begins the run anew: a halt is taken back, and nothing that happened so far speaks of the server any more, for somebody
+// may have seen to it.
+func (db *DB) Forgive(ctx context.Context) error {
+	return db.update(ctx, "begin the run anew", func(tx *tx) error { return tx.forgive() })
+}
+
+func (tx *tx) forgive() error {
+	return tx.execOne(`UPDATE run_state SET halted = '', begun_call = (SELECT coalesce(max(id), 0) FROM call),
+		begun_snapshot = (SELECT coalesce(max(id), 0) FROM snapshot)`)
 }
 
 // SceneState is where a scene stands.

@@ -109,7 +109,7 @@ func TestGuestBesideTheWriter(t *testing.T) {
 	defer func() { _ = g.Close() }()
 	conversation := &storage.Summon{Snapshot: 1}
 	for _, question := range []string{"Who is Dawn?", "Where is she?"} {
-		c := &storage.Call{Scene: 1, Purpose: "ask", Attempt: 1, Outcome: string(annotator.Transient), Usage: annotator.Usage{Prompt: 7}}
+		c := &storage.Call{Scene: 1, Purpose: "ask", Attempt: 1, Outcome: string(annotator.Transient), Fault: "no", Decision: "retry", Usage: annotator.Usage{Prompt: 7}}
 		s.ok(g.OpenCall(s.ctx, c))
 		s.ok(g.FailCall(s.ctx, c))
 		c = &storage.Call{Scene: 1, Purpose: "ask", Attempt: 2, Usage: annotator.Usage{Prompt: 90, Cached: 64, Completion: 9, Exact: true}}
@@ -152,7 +152,7 @@ func TestGuestIsKilled(t *testing.T) {
 	if open, lost := s.outcomes("open"), s.outcomes("lost"); open != 0 || lost != len(calls) {
 		t.Errorf("%d calls are open and %d lost, of %d", open, lost, len(calls))
 	}
-	calls[1].Outcome, calls[1].Usage.Prompt = string(annotator.Transient), 7
+	calls[1].Outcome, calls[1].Fault, calls[1].Decision, calls[1].Usage.Prompt = string(annotator.Transient), "no", "retry", 7
 	s.ok(g.FailCall(s.ctx, &calls[1]))
 	calls[2].Usage.Prompt = 90
 	s.ok(g.Answer(s.ctx, &storage.Summon{Snapshot: 1}, &calls[2], storage.Exchange{Question: "Who is Dawn?", Answer: "A ship."}))

@@ -109,12 +109,15 @@ var invariants = [...]invariant{
 		  HAVING count(p.id) <> (s.state IN ('recorded', 'quarantined')) + (SELECT count(*) FROM refusal f WHERE f.scene = s.n)`,
 	},
 	{
-		"refusals", "what a scene was refused for stays on record when it is put back to be read, and its turn stays out of the window",
+		"refusals", "what a scene was refused for is on record, also when it is put back to be read, and its turn stays out of the window",
 		`SELECT 'scene ' || scene || ': ' || count(*) || ' refusals, newest ' || max(nth) FROM refusal GROUP BY scene HAVING count(*) <> max(nth)
 		 UNION ALL SELECT 'scene ' || f.scene || ' was refused in turn ' || f.turn || ', which is not its own' FROM refusal f
 		  WHERE f.turn <> 0 AND NOT EXISTS (SELECT 1 FROM trace t WHERE t.turn = f.turn AND t.seq = 0 AND t.scene = f.scene)
-		 UNION ALL SELECT 'turn ' || f.turn || ' of scene ' || f.scene || ', which was refused, is in the window' FROM refusal f
-		  WHERE f.turn <> 0 AND f.turn NOT IN (SELECT only_turn FROM compaction)`,
+		 UNION ALL SELECT 'turn ' || turn || ' of scene ' || scene || ', which was refused, is in the window' FROM
+		  (SELECT scene, turn FROM refusal UNION ALL SELECT n, turn FROM scene WHERE state = 'quarantined')
+		  WHERE turn <> 0 AND turn NOT IN (SELECT only_turn FROM compaction)
+		 UNION ALL SELECT 'scene ' || n || ' is quarantined, and nothing says why' FROM scene WHERE state = 'quarantined' AND reason = ''
+		 UNION ALL SELECT 'scene ' || n || ' is ' || state || ', and has a fault' FROM scene WHERE state <> 'quarantined' AND fault <> ''`,
 	},
 	{
 		"snapshots", "a snapshot points into the journal and the revisions, never back",
@@ -128,6 +131,12 @@ var invariants = [...]invariant{
 		"threads", "a thread is completed exactly when its last scene is done",
 		`SELECT 'thread ' || t.thread_id || ' is ' || t.status || ', its last scene is ' || s.state FROM thread_state t JOIN scene s ON s.n = t.last_scene
 		  WHERE (t.status = 'completed') <> (s.state IN ('recorded', 'quarantined')) AND s.n <> (SELECT open_scene FROM run_state)`,
+	},
+	{
+		"calls", "one call is under way at a time, and what failed says why and what was done about it",
+		`SELECT count(*) || ' calls are under way' FROM call WHERE outcome = 'open' HAVING count(*) > 1
+		 UNION ALL SELECT 'call ' || id || ' (' || outcome || ') says nothing of what went wrong, or what was done about it' FROM call
+		  WHERE outcome NOT IN ('open', 'ok', 'lost') AND (fault = '' OR decision = '')`,
 	},
 	{
 		"token sums", "the run's totals are the sums over its calls, probes aside",

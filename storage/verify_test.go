@@ -74,6 +74,12 @@ var damages = []struct {
 	{"refusals", "one is gone", `UPDATE refusal SET nth = 2`},
 	{"refusals", "of a foreign turn", `UPDATE refusal SET turn = 1`},
 	{"refusals", "in the window again", `DELETE FROM compaction WHERE only_turn <> 0`},
+	{"refusals", "quarantined for nothing", `UPDATE scene SET state = 'quarantined' WHERE n = 1; UPDATE scene SET reason = '' WHERE n = 1`},
+	{"refusals", "recorded, and to blame", `UPDATE scene SET fault = 'gone' WHERE n = 1`},
+	{"calls", "two at a time", `INSERT INTO call (turn, scene, purpose, attempt, outcome, estimate, started_at)
+		VALUES (1, 1, 'annotate', 1, 'open', 1, 1), (1, 1, 'annotate', 2, 'open', 1, 1)`},
+	{"calls", "failed for nothing", `UPDATE call SET fault = '' WHERE outcome = 'transient'`},
+	{"calls", "nobody knows what was done", `UPDATE call SET decision = '' WHERE outcome = 'transient'`},
 	{"snapshots", "past the end of the journal", `UPDATE snapshot SET trace_id = 9999`},
 	{"snapshots", "past the end of the revisions", `UPDATE snapshot SET revision_id = 9999`},
 	{"snapshots", "going back", `UPDATE snapshot SET trace_id = 1 WHERE id = 2`},

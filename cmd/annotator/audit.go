@@ -23,6 +23,7 @@ type auditOptions struct {
 	tool   string
 	denied bool
 	json   bool
+	found  bool // a call was printed
 }
 
 func newAudit(a *app) *cobra.Command {
@@ -55,14 +56,22 @@ those that were denied, or would have been where the policy is only observed.`, 
 
 func (o *auditOptions) run(ctx context.Context, db *storage.DB) error {
 	view := memoryOptions{app: o.app, out: "-", list: !o.json}
-	return view.run(items(o.chosen(db.Audit(ctx)), auditItem))
+	err := view.run(items(o.chosen(db.Audit(ctx)), auditItem))
+	if err == nil && !o.found && !o.json {
+		_, err = fmt.Fprintln(o.out, "no call was found")
+	}
+	return err
 }
 
 // chosen passes the calls on that were asked for.
 func (o *auditOptions) chosen(calls iter.Seq2[*storage.Audited, error]) iter.Seq2[*storage.Audited, error] {
 	return func(yield func(*storage.Audited, error) bool) {
 		for call, err := range calls {
-			if (err != nil || o.wants(call)) && !yield(call, err) {
+			if err == nil && !o.wants(call) {
+				continue
+			}
+			o.found = true
+			if !yield(call, err) {
 				return
 			}
 		}

@@ -101,7 +101,7 @@ func (o *retryOptions) remember(ctx context.Context, db *storage.DB, settings *p
 func (o *retryOptions) putBack(ctx context.Context, db *storage.DB) error {
 	n, err := db.Retry(ctx, o.scenes...)
 	if err == nil && n == 0 {
-		o.progress.say("no scene is quarantined; the run goes on")
+		o.progress.say("no scene is quarantined")
 	} else if err == nil {
 		o.progress.say(count(n, "scene") + " put back to be read")
 	}

@@ -3,6 +3,7 @@ package faults_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"fmt"
 	"io"
 	"net"
@@ -105,9 +106,10 @@ func plain() runner.Config {
 type session struct {
 	program
 
-	t    *testing.T
-	ways ways
-	line *line // of the newest run
+	t     *testing.T
+	ways  ways
+	line  *line   // of the newest run
+	aside *sql.DB // the same database, opened beside the program
 }
 
 // run walks the story with a server that has the trouble, and returns how that ended.

@@ -92,7 +92,7 @@ func callRows() []row {
 				return honest
 			}),
 		}},
-		{n: 66, fault: "`tool_choice` demands a call, and is ignored", action: reask, ends: ends{"R", "R", "HQQ"}, governed: true, chat: true, forms: []form{
+		{n: 66, fault: "`tool_choice` demands a call, and is ignored", action: reask, ends: ends{"R", "QRR", "HQQ"}, governed: true, chat: true, forms: []form{
 			says(func(r *scripted.Request, honest scripted.Reply) scripted.Reply {
 				w := findWork(r)
 				switch demanded := r.MayCall() && r.ToolChoice != "" && r.ToolChoice != `"auto"`; {

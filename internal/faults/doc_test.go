@@ -83,7 +83,7 @@ func render() string {
 			}
 		}
 	}
-	fmt.Fprintf(&b, introduction, len(rows), forms, cells, others, 4*len(rows))
+	fmt.Fprintf(&b, introduction, len(rows), forms, cells, others, 2*len(rows))
 	b.WriteString("\n| # | What goes wrong | Action | Once | Three times | For ever |\n|---|---|---|---|---|---|\n")
 	for i := range rows {
 		r := &rows[i]
@@ -127,13 +127,11 @@ func inWords(letters string) string {
 func renderGuards(b *strings.Builder, guards []guard) {
 	b.WriteString("| # | What goes wrong | What the program does | Shown by |\n|---|---|---|---|\n")
 	for _, g := range guards {
-		shown := g.untested
-		for i, name := range g.tests {
-			if i > 0 || shown != "" {
-				shown += ", "
-			}
-			shown += "`" + name + "`"
+		var tests []string
+		for _, name := range g.tests {
+			tests = append(tests, "`"+name+"`")
 		}
+		shown := strings.TrimSpace(g.untested + " " + strings.Join(tests, ", "))
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", g.n, g.fault, g.does, shown)
 	}
 }
@@ -153,7 +151,7 @@ go test ./internal/faults -run Document -update    # this document
 
 A story of four scenes is read, ten calls long, with tool calls in each scene. The %d faults of the table come in %d forms. Each
 strikes at the first call, at one in the middle of a scene, and at the last; once, three calls running, and from there on for ever;
-streamed and not. (The further forms of a fault strike in the middle only. Where a fault shows on every wire, its first form strikes
+streamed and not. (The further forms of a fault strike in the middle only, streamed. Where a fault shows on every wire, its first form strikes
 the other three in the middle, too, once and for ever.) That makes %d cells, %d of them on other wires than chat completions.
 
 In each cell the run ends in one of three ways: all scenes are recorded; or some are quarantined with the reason and with what the server
@@ -164,15 +162,15 @@ server is never at work on two requests at once, is asked no more than 200 times
 clock of their own, so the policy that is tried is the one in force, with its pauses of a minute and its patience of 45.
 
 The first form of each fault also strikes what is asked beside the story, where no scene is at stake: the curator's questions and the
-summaries, once and for ever, %d cells more. There the run goes on to its end, by rule where no usable answer comes, or halts; it is never a
+summaries, for ever, %d cells more. There the run goes on to its end, by rule where no usable answer comes, or halts; it is never a
 scene that pays.
 
 The numbers are those of the catalogue from which this table grew.
 `
 
 const legend = `
-Actions: **retry** the same request, bounded, with longer and longer pauses, once a probe is answered · **wait** the same, without charging the
-scene, for 45 minutes · **shrink** the prompt, strictly smaller each time · **shrink reply** fewer tokens asked for · **re-ask** the model is
+Actions: **retry** the same request, bounded, with longer and longer pauses; from the second failure on, a probe of one token has to be
+answered first · **wait** the same, without charging the scene, for 45 minutes, then halt · **shrink** the prompt, strictly smaller each time · **shrink reply** fewer tokens asked for · **re-ask** the model is
 told what was wrong · **adapt** the request is written otherwise from there on · **quarantine** the scene is refused and the next one read ·
 **halt** resumable · **accept** it is no fault · **accept and note** it does no harm, and stands in the journal · **prevent** no request is
 such that the fault could occur.

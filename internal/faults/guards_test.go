@@ -20,7 +20,7 @@ func systemGuards() []guard {
 		{n: "85", fault: "two runs on one database", does: "the second is refused and told who holds it", tests: []string{"storage.TestOneWriter", "storage.TestCloseGivesUpTheLock"}},
 		{n: "86", fault: "the database is locked; a read that becomes a write", does: "waits ten seconds; transactions are immediate", tests: []string{"internal/sqlite.TestImmediate", "internal/sqlite.TestPragmas"}},
 		{n: "88", fault: "a long reader, for which the write-ahead log grows", does: "the run never waits for it, gives a word past 64 MiB, and folds the log back after it", tests: []string{"storage.TestTidy"}},
-		{n: "89", fault: "a place that can only be read", does: "refused, with a word on what to check", tests: []string{"storage.TestReadOnlyPlaces", failing}, untested: "as another user than root:"},
+		{n: "89", fault: "a place that can only be read", does: "refused, with a word on what to check, and not a byte changes", tests: []string{"internal/faults.TestReadOnlyMount", "storage.TestReadOnlyPlaces"}, untested: "as root, and as another user:"},
 		{n: "90", fault: "a file of garbage, or one that is cut off", does: "refused, and not a byte of it changes; points to a backup", tests: []string{"storage.TestRefusesWhatIsNotOurs"}},
 		{n: "91", fault: "a flipped bit that SQLite's own check does not see", does: "the journal is chained by hashes; `verify` finds it", tests: []string{"storage.TestVerifyFindsBitRot"}},
 		{n: "92", fault: "the full-text index has drifted from its table", does: "`verify` finds it, and `--rebuild` mends it", tests: []string{"storage.TestVerifyFindsDamage", "storage.TestRebuildIndex"}},

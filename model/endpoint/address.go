@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"annotator"
@@ -22,10 +23,18 @@ func parseBase(raw string, api *API) (string, error) {
 		return "", badAddress("the endpoint's address does not begin with http:// or https://", example)
 	case u.Hostname() == "":
 		return "", badAddress("the endpoint's address names no host", example)
+	case !isPort(u.Port()):
+		return "", badAddress("the endpoint's address has a port that there is not", "ports go from 1 to 65535")
 	}
 	path := strings.TrimRight(u.EscapedPath(), "/")
 	path = strings.TrimSuffix(path, api.Suffix)
 	return u.Scheme + "://" + u.Host + strings.TrimRight(path, "/"), nil
+}
+
+// isPort reports whether a port, as a URL has it, may stand: none is one, too.
+func isPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 func badAddress(what, advice string) error {

@@ -43,6 +43,8 @@ func TestAddressRefused(t *testing.T) {
 	for _, o := range []endpoint.Options{
 		{BaseURL: ""},
 		{BaseURL: "localhost:8000/v1"},
+		{BaseURL: "http://localhost:80000/v1"},
+		{BaseURL: "http://localhost:0/v1"},
 		{BaseURL: "ftp://model.test/v1"},
 		{BaseURL: "http:///v1"},
 		{BaseURL: "http://model.test:" + secret + "/v1"},

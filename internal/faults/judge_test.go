@@ -1,0 +1,165 @@
+package faults_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"annotator"
+	"annotator/corpus"
+	"annotator/storage"
+)
+
+// mend goes on with a sound server where a run has ended early, and has it read again what was quarantined.
+func (s *session) mend(ended byte) {
+	s.t.Helper()
+	if ended == 'H' {
+		ended = s.judge(s.run(calm()))
+	}
+	if ended == 'Q' {
+		store, err := storage.OpenWriter(context.Background(), s.db, "the catalogue", time.Now)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		_, err = store.Retry(context.Background())
+		if err := errors.Join(err, store.Close()); err != nil {
+			s.t.Fatal(err)
+		}
+		ended = s.judge(s.run(calm()))
+	}
+	if ended != 'R' {
+		s.t.Errorf("with a sound server it ended %c\n%s", ended, s.calls())
+	}
+}
+
+// judge demands what holds of every run however it ends, and says how it did.
+func (s *session) judge(ended error) byte {
+	s.t.Helper()
+	ctx := context.Background()
+	db, err := storage.Open(ctx, s.db)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	s.verify(db)
+	run, err := db.Run(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, call := range s.lines(`SELECT id FROM call WHERE outcome = 'open' OR outcome <> 'ok' AND decision = ''`) {
+		s.t.Errorf("call %s has no end, or nothing is decided about it", call)
+	}
+	for _, scene := range s.lines(`SELECT n || ': ' || reason FROM scene WHERE state = 'quarantined' AND length(coalesce(raw, '')) = 0
+		AND (SELECT outcome = 'ok' AND reason NOT LIKE 'too long%' OR length(raw) > 0 FROM call WHERE scene = n ORDER BY id DESC LIMIT 1)`) {
+		s.t.Errorf("nothing is kept of what the server sent for scene %s", scene)
+	}
+	refused, err := db.Quarantined(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, q := range refused {
+		if q.Reason == "" {
+			s.t.Errorf("scene %d is quarantined without a reason", q.N)
+		}
+	}
+	switch {
+	case ended == nil && run.Recorded == run.Corpus.Scenes:
+		return 'R'
+	case errors.Is(ended, annotator.Quarantined) && run.Recorded+len(refused) == run.Corpus.Scenes:
+		return 'Q'
+	case errors.Is(ended, annotator.Halted) && run.Halted != "" && strings.Contains(ended.Error(), "run again"):
+		return 'H'
+	}
+	s.t.Errorf("%d recorded, %d quarantined, halted %q: %v", run.Recorded, len(refused), run.Halted, ended)
+	return '?'
+}
+
+// verifyAll opens the database to verify it.
+func (s *session) verifyAll() {
+	s.t.Helper()
+	db, err := storage.Open(context.Background(), s.db)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	s.verify(db)
+}
+
+// verify demands that the laws of the database hold, quotations included.
+func (s *session) verify(db *storage.DB) {
+	s.t.Helper()
+	ctx := context.Background()
+	source, err := corpus.Open(ctx, s.corpus)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = source.Close() }()
+	findings, err := db.Verify(ctx, func(ctx context.Context, id int64) (string, error) {
+		p, err := source.Post(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		return p.Body, nil
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range findings {
+		for _, v := range f.Violations {
+			s.t.Errorf("verify: %s: %s", f.Check, v)
+		}
+	}
+}
+
+// reasons tells why scenes were quarantined.
+func (s *session) reasons() string {
+	return strings.Join(s.lines(`SELECT reason FROM scene WHERE reason <> ''`), "\n")
+}
+
+// calls tells the story of the calls, for who has to find out what went wrong.
+func (s *session) calls() string {
+	return strings.Join(s.lines(`SELECT concat_ws(' | ', scene, purpose, attempt, outcome, decision, status, fault) FROM call ORDER BY id`), "\n")
+}
+
+// journal writes out the journal, the scenes and the threads of the database, but for times.
+func (s *session) journal() []string {
+	return s.lines(`SELECT concat_ws(' | ', turn, seq, kind, scene, call_id, tool, arguments, content, reasoning, error, tokens) FROM trace
+		UNION ALL SELECT concat_ws(' | ', 'scene', n, state, turn, reason) FROM scene
+		UNION ALL SELECT concat_ws(' | ', 'thread', thread_id, status) FROM thread_state`)
+}
+
+// codex writes out the entries and revisions of the database.
+func (s *session) codex() []string {
+	return s.lines(`SELECT concat_ws(' | ', term, field, old_value, new_value, at, actor) FROM revision JOIN glossary_entry e ON e.id = entry_id
+		UNION ALL SELECT concat_ws(' | ', term, status, definition, names, first_at, last_at, revisions) FROM glossary_entry ORDER BY 1`)
+}
+
+// lines asks the database behind the program's back.
+func (s *session) lines(query string) (all []string) {
+	s.t.Helper()
+	if s.aside == nil {
+		var err error
+		if s.aside, err = sql.Open("sqlite", "file:"+s.db+"?mode=ro"); err != nil {
+			s.t.Fatal(err)
+		}
+		s.t.Cleanup(func() { _ = s.aside.Close() })
+	}
+	rows, err := s.aside.Query(query)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			s.t.Fatal(err)
+		}
+		all = append(all, line)
+	}
+	if err := rows.Err(); err != nil {
+		s.t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,84 @@
+package faults_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// TestLocksAreKept looks at what the kernel has locked for this process. A process that opens a file of its own database by itself and
+// closes it again loses its locks on it, and SQLite does not know.
+func TestLocksAreKept(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	db := filepath.Join(t.TempDir(), "story.db")
+	store, err := storage.OpenWriter(ctx, db, "the test", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	before := locksOn(t, db)
+	if before == 0 {
+		t.Fatal("an open database holds no lock")
+	}
+	for name, use := range map[string]func() error{
+		"a backup":    func() error { return store.Backup(ctx, db+".copy") },
+		"a proof":     func() error { _, err := store.Verify(ctx, nil); return err },
+		"a look":      func() error { _, err := storage.Running(db); return err },
+		"a reader":    func() error { return closing(storage.Open(ctx, db)) },
+		"a rival":     func() error { _, err := storage.OpenWriter(ctx, db, "another", time.Now); return held(err) },
+		"a mere tidy": func() error { _, err := store.Tidy(ctx); return err },
+	} {
+		if err := use(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if after := locksOn(t, db); after < before {
+			t.Errorf("%s has cost %d of %d locks", name, before-after, before)
+		}
+	}
+}
+
+func closing(db *storage.DB, err error) error {
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+func held(err error) error {
+	if errors.Is(err, annotator.Held) {
+		return nil
+	}
+	return fmt.Errorf("a second writer: %w", err)
+}
+
+// locksOn counts the locks that this process has on a database and the files beside it.
+func locksOn(t *testing.T, path string) (n int) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mark := fmt.Sprintf(" %d ", os.Getpid())
+		inode := fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino)
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, mark) && strings.Contains(line, inode) {
+				n++
+			}
+		}
+	}
+	return n
+}
