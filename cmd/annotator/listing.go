@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -17,10 +18,15 @@ func (a *app) listEntries(entries []annotator.Entry) error {
 			fmt.Sprintf("#%d", e.ID), shortened(e.Name(), 32), shortened(strings.Join(e.Tags, ", "), 20), shortened(e.Definition(), 72),
 		}
 	}
-	if width := terminalWidth(a.out); width > 0 {
+	return fitted(a.out, rows)
+}
+
+// fitted prints a table in lines that the terminal has room for, where it goes to one.
+func fitted(w io.Writer, rows [][]string) error {
+	if width := terminalWidth(w); width > 0 && len(rows) > 0 {
 		fit(rows, width)
 	}
-	return table(a.out, rows)
+	return table(w, rows)
 }
 
 // fit shortens the columns of a table until it is no wider than so many characters: the last first, and one of which next to

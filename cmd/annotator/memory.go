@@ -146,13 +146,13 @@ func listItems(w io.Writer, items iter.Seq2[memoryItem, error]) error {
 			return err
 		}
 		if rows = append(rows, item.cells); len(rows) == listed {
-			if err := table(w, rows); err != nil {
+			if err := fitted(w, rows); err != nil {
 				return err
 			}
 			rows = nil
 		}
 	}
-	return table(w, rows)
+	return fitted(w, rows)
 }
 
 // items turns rows into lines of a view.

@@ -109,6 +109,7 @@ type session struct {
 	t     *testing.T
 	ways  ways
 	line  *line   // of the newest run
+	asked int     // requests for a reply, of all runs
 	aside *sql.DB // the same database, opened beside the program
 }
 
@@ -132,6 +133,7 @@ func (s *session) run(trouble *trouble) error {
 	s.line.home.CloseIdleConnections()
 	_ = server.Close()
 	<-done
+	s.asked += s.line.asked
 	return err
 }
 

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestBeside lets each fault strike, for ever, the questions beside the story: what the curator is asked of an entry, and a summary. No scene is
-// at stake there. Where no usable answer comes, a rule takes its place; the run goes on to its end, or halts.
+// TestBeside lets each fault strike, for ever, the questions beside the story: what the curator is asked of an entry, and a summary.
+// No scene is at stake there. Where no usable answer comes, a rule takes its place; the run goes on to its end, or halts.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	config := plain()

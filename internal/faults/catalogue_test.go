@@ -47,8 +47,8 @@ const (
 	prevent     action = "prevent"         // no request is such that the fault could occur
 )
 
-// ends is how a run ends when a fault strikes once, three times, and from a call on for ever: R recorded, Q quarantined, H halted. One
-// letter is for the first, a middle and the last call alike; three letters are one for each.
+// ends is how a run ends when a fault strikes once, three times, and from a call on for ever: R recorded, Q quarantined, H halted.
+// One letter is for the first, a middle and the last call alike; three letters are one for each.
 type ends [3]string
 
 // of returns how a run ends.
@@ -98,8 +98,8 @@ const (
 	forEver = 2
 )
 
-// cells returns the squares of a row, a list for each form: all of them in its first form, in the others those of the middle call in one
-// mode. Where the fault shows on other wires, too, it strikes them at the middle call, once and for ever.
+// cells returns the squares of a row, a list for each form: all of them in its first form, in the others those of the middle call in
+// one mode. Where the fault shows on other wires, too, it strikes them at the middle call, once and for ever.
 func (r *row) cells() (all [][]*cell) {
 	chat, usual := wires()[0], cmp.Or(r.only, streamed)
 	for i, form := range r.forms {
@@ -145,9 +145,9 @@ func catalogueRows() (all []row) {
 	return all
 }
 
-// TestCatalogue lets each fault of the catalogue strike, in each of its forms, at the first, a middle and the last call of a story, once,
-// three times and for ever, streamed and not. Every run ends with all scenes recorded, or some quarantined with a reason, or halted;
-// then it goes on with a sound server, and in the end nothing is lost and nothing is double.
+// TestCatalogue lets each fault of the catalogue strike, in each of its forms, at the first, a middle and the last call of a story,
+// once, three times and for ever, streamed and not. Every run ends with all scenes recorded, or some quarantined with a reason, or
+// halted; then it goes on with a sound server, and in the end nothing is lost and nothing is double.
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())

@@ -157,7 +157,7 @@ the other three in the middle, too, once and for ever.) That makes %d cells, %d 
 In each cell the run ends in one of three ways: all scenes are recorded; or some are quarantined with the reason and with what the server
 sent; or it has halted, says why, and can be resumed. Then it goes on with a sound server, ` + "`annotator retry`" + ` included. In the end every
 scene is recorded, and the codex is that of the undisturbed run, revision by revision; so is the journal, row by row, where the fault is
-none of the model's doing. After every run ` + "`verify`" + ` finds nothing, and each call is on record with its outcome and what was decided. The
+none of the model's doing. After every run ` + "`verify`" + ` finds nothing, and each request is on record as a call, with its outcome and what was decided. The
 server is never at work on two requests at once, is asked no more than 200 times, and no run takes longer than six hours: the cells have a
 clock of their own, so the policy that is tried is the one in force, with its pauses of a minute and its patience of 45.
 

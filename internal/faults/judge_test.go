@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -47,6 +48,9 @@ func (s *session) judge(ended error) byte {
 	run, err := db.Run(ctx)
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	if n := s.lines(`SELECT count(*) FROM call`)[0]; n != fmt.Sprint(s.asked) {
+		s.t.Errorf("%s calls are on record, %d were made", n, s.asked)
 	}
 	for _, call := range s.lines(`SELECT id FROM call WHERE outcome = 'open' OR outcome <> 'ok' AND decision = ''`) {
 		s.t.Errorf("call %s has no end, or nothing is decided about it", call)
