@@ -58,6 +58,7 @@ func (r *run) close() error {
 // prepare opens what the command opens for a run. A transport of nil is the client's own.
 func prepare(ctx context.Context, job walkJob, transport http.RoundTripper) (*run, error) {
 	r := &run{}
+	r.watch.see = func(annotator.Notice) {} // until somebody looks
 	r.watch.Subscribe(annotator.Subscriber{Notice: func(annotator.Notice) {}})
 	var err error
 	if r.store, err = storage.OpenWriter(ctx, job.DB, fmt.Sprintf("measure %d", os.Getpid()), time.Now); err != nil {
