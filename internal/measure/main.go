@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -78,7 +79,7 @@ func measure(ctx context.Context, args []string) error {
 	flags.IntVar(&o.tokens, "tokens", 800, "scenes of the story that tokens are counted on")
 	flags.IntVar(&o.bareMost, "bare", 10_000, "the longest story that a bare loop goes through, too")
 	flags.BoolVar(&o.curatorOff, "curator-off", false, "leave the curator out")
-	flags.StringVar(&o.document, "o", "docs/performance.md", "the document whose tables are written; - for standard output")
+	flags.StringVar(&o.document, "o", "", "the document whose tables are written, in place of the one in docs; - for standard output")
 	flags.StringVar(&o.folder, "dir", "", "where databases go and stay; by default a folder that is removed")
 	flags.StringVar(&o.profiles, "profiles", "", "folder for profiles of the longest run and its bare loop; the figures are then higher")
 	flags.StringVar(&o.what, "what", "program", "program, or compaction: what is measured")
@@ -99,13 +100,13 @@ func measure(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return writeDocument("docs/compaction.md", tables)
+		return writeDocument(cmp.Or(o.document, "docs/compaction.md"), tables)
 	}
 	tables, err := o.tables(ctx)
 	if err != nil {
 		return err
 	}
-	return writeDocument(o.document, tables)
+	return writeDocument(cmp.Or(o.document, "docs/performance.md"), tables)
 }
 
 // tables makes all measurements, and returns the tables by the names that the document has for them.
