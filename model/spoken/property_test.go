@@ -226,6 +226,9 @@ func FuzzFind(f *testing.F) {
 	for _, write := range writers {
 		f.Add(write([]annotator.ToolCall{call("glossary_search", search), call("list_snapshots", "{}")}), "")
 	}
+	f.Add("{\"name\":\"\xdc\",\"parameters\":{}}", "")
+	f.Add(`{"name":"\ud800","parameters":{}}`, "")
+	f.Add(`<tool_call>{"name":"\u00e9","arguments":{}}</tool_call>`, "")
 	f.Add("<think><tool_call></think><tool_code>[ARGS]</function>```json\n{\"name\":", "&lt;tool_call&gt;")
 	f.Fuzz(func(t *testing.T, text, shown string) {
 		found := spoken.Find(text)
@@ -239,7 +242,8 @@ func FuzzFind(f *testing.F) {
 			if json.Unmarshal([]byte(c.Arguments), &arguments) != nil || arguments == nil {
 				t.Errorf("%s is called with %s", c.Name, c.Arguments)
 			}
-			if name := strings.Trim(encode(c.Name), `"`); c.Name == "" || !strings.Contains(text, c.Name) && !strings.Contains(name, `\`) {
+			// A name may be written with escapes, of JSON or of HTML.
+			if c.Name == "" || !strings.Contains(text, c.Name) && !strings.ContainsAny(text, `\&`) {
 				t.Errorf("nothing in %q names %q", text, c.Name)
 			}
 		}

@@ -23,6 +23,7 @@ package spoken
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"annotator"
 )
@@ -41,9 +42,9 @@ type Found struct {
 	full   bool // there may be more
 }
 
-// Find looks for calls in a text, in time that grows with its length.
+// Find looks for calls in a text, in time that grows with its length. A text that is not UTF-8 is damaged, and has none.
 func Find(text string) *Found {
-	if len(text) > maxText {
+	if len(text) > maxText || !utf8.ValidString(text) {
 		return &Found{text: text}
 	}
 	pieces := scan(text)
