@@ -31,6 +31,38 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
+// BenchmarkFindKorean reads a scene in which most words end with particles, and one in ten is a name with some.
+func BenchmarkFindKorean(b *testing.B) {
+	index := mention.New()
+	for id := range 100_000 {
+		index.Add(hangul(id), int64(id))
+	}
+	particles := strings.Fields("은 는 이 가 을 를 에게서는 에서 로 으로 까지도 . 했다 이었다")
+	random := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	for n := range 2_000 {
+		id := 1_000_000 + random.IntN(1_000_000)
+		if n%10 == 0 {
+			id = random.IntN(100_000)
+		}
+		text.WriteString(hangul(id) + particles[random.IntN(len(particles))] + " ")
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		index.Find(text.String())
+	}
+	b.ReportMetric(float64(len(index.Find(text.String()))), "matches")
+}
+
+// hangul spells a number in syllables.
+func hangul(n int) string {
+	var name strings.Builder
+	for ; n > 0 || name.Len() < 2*len("가"); n /= 399 {
+		name.WriteRune('가' + rune(n%399)*28 + rune(n%3))
+	}
+	return name.String()
+}
+
 func BenchmarkAdd(b *testing.B) {
 	index := mention.New()
 	id := 0

@@ -9,26 +9,38 @@ import (
 type word struct {
 	start, end int   // in bytes
 	number     int32 // 0 if no name holds it
-	bare       int32 // number of the word without its possessive ending; 0 as above, or if it has none
+	stems      int32 // where those of the word begin in the list of all
 	capital    bool
 	attached   bool
 	paragraph  bool
 }
 
+// reading is a text as the index knows it. A stem is what a word is without a possessive ending or without particles.
+type reading struct {
+	words []word
+	stems []int32 // the numbers of those that names hold, by word, the longest first; a 0 stands behind each word's
+}
+
+// stemsOf returns the numbers of a word's stems.
+func (r *reading) stemsOf(w *word) []int32 {
+	return r.stems[w.stems:][:slices.Index(r.stems[w.stems:], 0)]
+}
+
 // read returns the words of a text.
-func (x *Index) read(text string) []word {
-	words := make([]word, 0, len(text)/5+1)
+func (x *Index) read(text string) reading {
+	r := reading{words: make([]word, 0, len(text)/5+1), stems: []int32{0}} // here begin those of all words that have none
 	for s := (scanner{text: text}); s.next(); {
 		w := word{
 			start: s.start, end: s.end, number: x.numbers[string(s.folded)],
 			capital: s.capitalised(), attached: s.attached, paragraph: s.paragraph,
 		}
-		if bare, ok := s.bare(); ok {
-			w.bare = x.numbers[string(bare)]
+		before := len(r.stems)
+		if r.stems = x.appendStems(r.stems, s.folded); len(r.stems) > before {
+			w.stems, r.stems = int32(before), append(r.stems, 0)
 		}
-		words = append(words, w)
+		r.words = append(r.words, w)
 	}
-	return words
+	return r
 }
 
 // Match is an id whose names occur in a text.
@@ -41,20 +53,21 @@ type Match struct {
 
 // Find returns the ids whose names the text contains, best first: by words, count, first occurrence and id. A name that
 // stands inside a longer one does not count there: "Sherlock Holmes" is no occurrence of "Holmes". Names that overlap and
-// names of several ids all count. The last word of a name may be a possessive in the text. A name may run over the
-// end of a line, but not over a blank line.
+// names of several ids all count. The last word of a name may be a possessive in the text, or have particles behind it where the
+// language writes them so. A name may run over the end of a line, but not over a blank line.
 func (x *Index) Find(text string) []Match {
-	words := x.read(text)
+	r := x.read(text)
 	found := tally{rank: map[int64]int{}}
 	covered := 0
-	for i := range words {
-		if words[i].number == 0 && words[i].bare == 0 {
+	for i := range r.words {
+		first := &r.words[i]
+		if first.number == 0 && first.stems == 0 {
 			continue
 		}
 		// A name that begins later and ends no later stands inside the one before.
-		if h := x.longest(words[i:]); h.end > covered {
+		if h := x.longest(&r, i); h.end > covered {
 			covered = h.end
-			found.count(x.nodes[h.node], h, &words[i])
+			found.count(x.nodes[h.node], h, first)
 		}
 	}
 	return found.matches()
@@ -67,9 +80,10 @@ type hit struct {
 	end   int // in bytes; 0 if nothing was found
 }
 
-// longest returns the longest name that begins with the first of the words.
-func (x *Index) longest(words []word) hit {
+// longest returns the longest name that begins with the given word of a text.
+func (x *Index) longest(r *reading, first int) hit {
 	var best hit
+	words := r.words[first:]
 	node, length := int32(0), 0
 	for i := range words {
 		w := &words[i]
@@ -80,8 +94,11 @@ func (x *Index) longest(words []word) hit {
 		if !attached {
 			length++
 		}
-		if bare := x.child(node, w.bare, attached); x.owned(bare, &words[0]) {
-			best = hit{bare, length, w.end - 1} // by how much it is shorter than the whole word makes no difference
+		for k, stem := range r.stemsOf(w) {
+			if last := x.child(node, stem, attached); x.owned(last, &words[0]) {
+				best = hit{last, length, w.end - 1 - k} // by how much a stem is shorter makes no difference, but which of two is
+				break
+			}
 		}
 		if node = x.child(node, w.number, attached); node == 0 {
 			break

@@ -11,9 +11,10 @@ import "slices"
 // Index is a set of names, each of which stands for one or more ids. Find may run in several goroutines at once, but not
 // beside Add or Remove.
 type Index struct {
-	numbers map[string]int32 // of the words of names, folded; from 1
-	edges   map[edge]int32   // to a node
-	nodes   [][]owner        // whose name ends there; node 0 is the root, where none does
+	numbers   map[string]int32 // of the words of names, folded; from 1
+	edges     map[edge]int32   // to a node
+	nodes     [][]owner        // whose name ends there; node 0 is the root, where none does
+	particles map[string]place // of Korean, folded
 }
 
 // edge leads from a node to the next one by a word's number, which is negative where the word is attached to the one
@@ -28,7 +29,7 @@ type owner struct {
 
 // New returns an index without names.
 func New() *Index {
-	return &Index{numbers: map[string]int32{}, edges: map[edge]int32{}, nodes: make([][]owner, 1)}
+	return &Index{numbers: map[string]int32{}, edges: map[edge]int32{}, nodes: make([][]owner, 1), particles: particles()}
 }
 
 // Add makes a name stand for an id. A name is known by its words, whatever their case and Unicode form and whatever stands
@@ -37,7 +38,7 @@ func New() *Index {
 // in any case. A name without a letter or digit is never found. Disambiguators are the caller's to take off.
 func (x *Index) Add(name string, id int64) {
 	x.learn(name)
-	words := x.read(name)
+	words := x.read(name).words
 	if len(words) == 0 {
 		return
 	}
@@ -53,7 +54,7 @@ func (x *Index) Add(name string, id int64) {
 // Remove undoes Add. It keeps the name's path in the trie, some fifty bytes, because what is retired is often restored.
 func (x *Index) Remove(name string, id int64) {
 	node := int32(0)
-	for i, w := range x.read(name) {
+	for i, w := range x.read(name).words {
 		if node = x.child(node, w.number, i > 0 && w.attached); node == 0 {
 			return
 		}

@@ -72,6 +72,20 @@ func TestFind(t *testing.T) {
 		}},
 		{"a mark belongs to its kana", []string{"カ"}, "ガール", nil},
 		{"Thai", []string{"น้ำ"}, "แม่น้ำโขง", []mention.Match{{ID: 1, Words: 1, Count: 1, First: 9}}},
+		{"a particle", []string{"민수"}, "민수는, 민수가. 민수!", []mention.Match{{ID: 1, Words: 1, Count: 3}}},
+		{"of several words", []string{"김 민수"}, "김 민수에게", []mention.Match{{ID: 1, Words: 2, Count: 1}}},
+		{"several particles", []string{"민준"}, "민준이에게서는", []mention.Match{{ID: 1, Words: 1, Count: 1}}},
+		{"a particle that does not go with the name's last sound", []string{"민수", "민준", "서울"}, "민수은 민준가 서울가", nil},
+		{"one that does", []string{"민수", "민준", "서울"}, "민수로 민준으로 서울로", []mention.Match{
+			{ID: 1, Words: 1, Count: 1}, {ID: 2, Words: 1, Count: 1, First: 10}, {ID: 3, Words: 1, Count: 1, First: 23},
+		}},
+		{"another name, and no particle", []string{"민수"}, "민수진은 김민수는 민순은", nil},
+		{"a particle is part of the longer name", []string{"고양", "고양이"}, "고양이는", []mention.Match{{ID: 2, Words: 1, Count: 1}}},
+		{"a particle behind another script", []string{"Dawn", "東京"}, "Dawn은 東京에서", []mention.Match{
+			{ID: 1, Words: 1, Count: 1}, {ID: 2, Words: 1, Count: 1, First: 8},
+		}},
+		{"too many particles", []string{"민수"}, "민수" + strings.Repeat("도", 9), nil},
+		{"a decomposed particle", []string{"민수"}, norm.NFD.String("민수에서"), []mention.Match{{ID: 1, Words: 1, Count: 1}}},
 		{"mixed scripts", []string{"Dawn号", "Dawn"}, "飛行船Dawn号", []mention.Match{{ID: 1, Words: 1, Count: 1, First: 9}}},
 		{"no words at all", []string{"", "?!"}, "?! ", nil},
 	} {
@@ -109,7 +123,8 @@ var (
 	parts = []string{
 		"Holmes", "holmes", "Sherlock", "HOLMES's", "sherlock’s", "o'holmes", "Sherlock-Holmes", "Zoë", "zoe\u0308", "東", "京", "ガ", "カ", "น้ำ", "é", "3",
 	}
-	gaps = []string{" ", " ", " ", "", "\n", "\n\n", ", ", "-", "'", "’s ", "\u0301", "\ufe0f"}
+	korean = []string{"민수", "민준", "서울", "Dawn", "은", "는", "이", "가", "에서", "로", "으로", "만", "랑", "民"}
+	gaps   = []string{" ", " ", " ", "", "\n", "\n\n", ", ", "-", "'", "’s ", "\u0301", "\ufe0f"}
 )
 
 func phrase(most int, parts []string) *rapid.Generator[string] {
@@ -124,6 +139,16 @@ func phrase(most int, parts []string) *rapid.Generator[string] {
 
 func TestFindsWhatTheNaiveMatcherFinds(t *testing.T) {
 	t.Parallel()
+	for language, parts := range map[string][]string{"of many": parts, "Korean": korean} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			holdAgainstNaive(t, parts)
+		})
+	}
+}
+
+func holdAgainstNaive(t *testing.T, parts []string) {
+	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
 		index, naive := mention.New(), naive{}
 		spoken := slices.Clone(parts)
@@ -167,6 +192,7 @@ func FuzzFind(f *testing.F) {
 	f.Add("東京タワー", "私は東京タワーへ")
 	f.Add("Mik's sword", "Mik’s\r\nsword \xff\xfe \u2764\ufe0f")
 	f.Add("-'’", "''--’’")
+	f.Add("민수", "민수에게서는 김민수가")
 	f.Fuzz(func(t *testing.T, name, text string) {
 		index := indexOf(name, "dawn")
 		found := index.Find(text)

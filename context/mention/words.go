@@ -1,7 +1,6 @@
 package mention
 
 import (
-	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -84,12 +83,33 @@ func (s *scanner) fold(word string) {
 // foldUnicode decomposes before it lowers, so that composed and decomposed spellings meet whatever their case.
 func (s *scanner) foldUnicode(word string) {
 	s.folded = s.folded[:0]
+	if s.foldHangul(word) {
+		return
+	}
 	s.decomposed = norm.NFD.AppendString(s.decomposed[:0], word)
 	for rest := s.decomposed; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		s.folded = utf8.AppendRune(s.folded, lower(r))
 		rest = rest[size:]
 	}
+}
+
+// foldHangul folds a word of nothing but composed syllables of Hangul, which is arithmetic; norm allocates for each such word.
+func (s *scanner) foldHangul(word string) bool {
+	const first, last, initials, vowels, finals, perInitial, perVowel = '가', '힣', '\u1100', '\u1161', '\u11a7', 21 * 28, 28
+	for _, r := range word {
+		if r < first || r > last {
+			s.folded = s.folded[:0]
+			return false
+		}
+		n := r - first
+		s.folded = utf8.AppendRune(s.folded, initials+n/perInitial)
+		s.folded = utf8.AppendRune(s.folded, vowels+n%perInitial/perVowel)
+		if n%perVowel > 0 {
+			s.folded = utf8.AppendRune(s.folded, finals+n%perVowel)
+		}
+	}
+	return true
 }
 
 func lower(r rune) rune {
@@ -100,11 +120,6 @@ func lower(r rune) rune {
 		return '-'
 	}
 	return unicode.ToLower(r)
-}
-
-// bare returns the folded word without its possessive ending, or false where it has none.
-func (s *scanner) bare() ([]byte, bool) {
-	return bytes.CutSuffix(s.folded, []byte("'s"))
 }
 
 // capitalised reports whether the word begins with a capital letter.
