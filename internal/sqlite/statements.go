@@ -10,6 +10,13 @@ import (
 // where more could come from.
 const keptStatements = 128
 
+// SQLite plans a query by the number that is bound to a bare LIMIT, and so compiles the statement anew whenever one is bound. A
+// sum is no such number.
+const (
+	bareLimit = "LIMIT ?"
+	keptLimit = "LIMIT 0+?"
+)
+
 // keeping is a connector whose connections keep the statements they prepare. SQLite takes as long to compile a short
 // statement as to run it, and the program runs the same few dozen over and over. To do that here leaves the SQL where it is
 // used, as plain text.
@@ -99,7 +106,7 @@ func (c *conn) statement(ctx context.Context, query string) (*statement, error) 
 	case len(c.kept) >= keptStatements || strings.HasPrefix(query, "PRAGMA"):
 		return nil, nil
 	}
-	prepared, err := c.PrepareContext(ctx, query)
+	prepared, err := c.PrepareContext(ctx, strings.ReplaceAll(query, bareLimit, keptLimit))
 	if err != nil {
 		return nil, err
 	}

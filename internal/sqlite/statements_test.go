@@ -83,3 +83,23 @@ func TestStatementsAreKept(t *testing.T) {
 		}
 	}
 }
+
+// TestLimitsAreBound runs kept statements with other limits than those they were prepared for.
+func TestLimitsAreBound(t *testing.T) {
+	t.Parallel()
+	pool, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "limits.db"), sqlite.Create, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	const words = `WITH word (n) AS (VALUES (1), (2), (3), (4), (5)) SELECT count(*), coalesce(max(n), 0) FROM (SELECT n FROM word WHERE n > ?1 ORDER BY n `
+	for _, test := range []struct{ skip, limit, count, last int }{{0, 2, 2, 2}, {1, 3, 3, 4}, {0, 0, 0, 0}, {2, -1, 3, 5}, {0, 2, 2, 2}} {
+		for _, limit := range []string{`LIMIT ?2)`, `LIMIT ?)`} {
+			var count, last int
+			err := pool.QueryRowContext(t.Context(), words+limit, test.skip, test.limit).Scan(&count, &last)
+			if err != nil || count != test.count || last != test.last {
+				t.Errorf("%+v with %s: %d up to %d, %v", test, limit, count, last, err)
+			}
+		}
+	}
+}
