@@ -87,10 +87,10 @@ func (j *job) closeForum(ctx context.Context) error {
 		return err
 	}
 	if told > 0 {
-		j.report.note("no post says that it tells the story: %s by whoever opened the thread were taken for it", plural(int(told), "post"))
+		j.report.note("no post says that it tells the story, so what whoever opened the thread wrote was taken for it: %s", plural(int(told), "post"))
 	}
 	if anonymous > 0 {
-		j.report.note("the openers of %s are anonymous: of these only the opening post was taken", plural(int(anonymous), "thread"))
+		j.report.note("of threads that were opened without a name only the opening post was taken: %s", plural(int(anonymous), "thread"))
 	}
 	return nil
 }

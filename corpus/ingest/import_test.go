@@ -245,7 +245,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	paths := files(t, map[string]string{
 		"a.txt": twoChapters, "b.jsonl": `{"body":"x"}`, "c.pdf": "%PDF-1.7", "d.zip": "PK\x03\x04rubbish",
-		"e.mobi": strings.Repeat("Book", 15) + "BOOKMOBI\xff",
+		"e.mobi": strings.Repeat("Book", 15) + "BOOKMOBI\xff", "f.EPUB": "<html>Not Found</html>", "g.yaml": "format: \"annotator-glossary\"\n",
 	})
 	for _, c := range []struct {
 		options ingest.Options
@@ -260,7 +260,9 @@ func TestRefusals(t *testing.T) {
 		{ingest.Options{Sources: paths[:2]}, annotator.Misused, "books and forums"},
 		{ingest.Options{Sources: paths[2:3]}, annotator.Misused, "a PDF document"},
 		{ingest.Options{Sources: paths[3:4]}, annotator.Misused, "damaged zip archive"},
-		{ingest.Options{Sources: paths[4:]}, annotator.Misused, "a Kindle book"},
+		{ingest.Options{Sources: paths[4:5]}, annotator.Misused, "a Kindle book"},
+		{ingest.Options{Sources: paths[5:6]}, annotator.Misused, "something else than an EPUB"},
+		{ingest.Options{Sources: paths[6:]}, annotator.Misused, "an export of annotator's"},
 		{ingest.Options{Sources: []string{t.TempDir()}}, annotator.Misused, "no files"},
 	} {
 		_, err := tryImport(t, c.options)

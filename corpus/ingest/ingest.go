@@ -48,7 +48,7 @@ const DefaultSceneTokens = 1500
 
 // Options say what to import.
 type Options struct {
-	Sources     []string // files and folders, in the story's order; a folder stands for the files in it, by name
+	Sources     []string // files and folders, in the story's order; a folder stands for the files in it that tell a story, by name
 	Corpus      string   // the file to make
 	Format      Format   // of all sources; "" is Auto
 	Encoding    string   // of all sources, by its name on the web ("windows-1252"); "" finds out
@@ -75,7 +75,8 @@ func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, e
 	if len(o.Sources) == 1 && IsDatabase(o.Sources[0]) {
 		return reportOf(ctx, o.Sources[0])
 	}
-	sources, err := findSources(o)
+	found := &Report{}
+	sources, err := findSources(o, found)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, e
 	if report, err := existing(ctx, o, digest); report != nil || err != nil {
 		return report, err
 	}
-	return build(ctx, o, sources, digest, progress)
+	return build(ctx, o, sources, found, digest, progress)
 }
 
 // IsDatabase reports whether a regular file is a SQLite database: a corpus then, or nothing that can be imported.
@@ -161,15 +162,15 @@ func existing(ctx context.Context, o Options, digest string) (*Report, error) {
 }
 
 // build writes the corpus beside its place, and puts it there when it is whole.
-func build(ctx context.Context, o Options, sources []source, digest string, progress func(Progress)) (*Report, error) {
+func build(ctx context.Context, o Options, sources []source, report *Report, digest string, progress func(Progress)) (*Report, error) {
 	d, err := draft.New(o.Corpus)
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "make a file for the corpus: %w", err).
 			WithAdvice("check that the folder of %s exists and can be written", o.Corpus)
 	}
 	defer d.Discard()
-	report, err := write(ctx, d.Path, o, sources, digest, progress)
-	if err != nil {
+	j := &job{options: o, report: report, progress: newMeter(sources, progress)}
+	if err := j.write(ctx, d.Path, sources, digest); err != nil {
 		return nil, err
 	}
 	if err := count(ctx, d.Path, report); err != nil {
@@ -186,18 +187,17 @@ func build(ctx context.Context, o Options, sources []source, digest string, prog
 	return report, nil
 }
 
-func write(ctx context.Context, path string, o Options, sources []source, digest string, progress func(Progress)) (*Report, error) {
-	w, err := corpus.Create(ctx, path)
-	if err != nil {
-		return nil, err
+func (j *job) write(ctx context.Context, path string, sources []source, digest string) error {
+	var err error
+	if j.writer, err = corpus.Create(ctx, path); err != nil {
+		return err
 	}
-	j := &job{options: o, writer: w, report: &Report{}, progress: newMeter(sources, progress)}
 	if err := j.run(ctx, sources); err != nil {
-		return nil, abandon(w, err)
+		return abandon(j.writer, err)
 	}
 	said, err := json.Marshal(j.report)
 	if err != nil {
-		return nil, abandon(w, err)
+		return abandon(j.writer, err)
 	}
 	for key, value := range map[string]string{
 		corpus.MetaTitle:  j.report.Title,
@@ -205,11 +205,11 @@ func write(ctx context.Context, path string, o Options, sources []source, digest
 		corpus.MetaDigest: digest,
 		corpus.MetaReport: string(said),
 	} {
-		if err := w.Meta(ctx, key, value); err != nil {
-			return nil, abandon(w, err)
+		if err := j.writer.Meta(ctx, key, value); err != nil {
+			return abandon(j.writer, err)
 		}
 	}
-	return j.report, w.Close(ctx)
+	return j.writer.Close(ctx)
 }
 
 // abandon gives up the draft for an error, which stays as it is: its advice is shown on a line of its own.

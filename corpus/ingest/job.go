@@ -40,6 +40,9 @@ func (j *job) run(ctx context.Context, sources []source) error {
 	j.report.Format = sources[0].format
 	for _, s := range sources {
 		read, book := j.importer(s.format)
+		if read == nil && !IsDatabase(s.path) {
+			return annotator.Errorf(annotator.Misused, "%s is no SQLite database", s.path).WithAdvice("name another --format, or leave it out")
+		}
 		if read == nil {
 			return annotator.Errorf(annotator.Misused, "%s is a SQLite database, and not the only source", s.path).
 				WithAdvice("a corpus needs no import: name it alone")
@@ -58,8 +61,9 @@ func (j *job) run(ctx context.Context, sources []source) error {
 			return err
 		}
 	}
-	if j.report.Title == "" {
-		j.report.Title = stem(j.options.Sources[0])
+	// What the files of a folder say of themselves are titles of chapters or volumes.
+	if folder := len(sources) > 1 && len(j.options.Sources) == 1; j.report.Title == "" || folder && books {
+		j.report.Title = titleOf(j.options.Sources[0])
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -148,6 +149,17 @@ func count(ctx context.Context, path string, r *Report) error {
 	}
 	r.Stats, err = db.Stats(ctx, corpus.Limits{})
 	return errors.Join(err, db.Close())
+}
+
+// titleOf is the title of a source that does not say its own: the name of a file, or of a folder however that is named.
+func titleOf(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return stem(path)
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	return filepath.Base(path)
 }
 
 // stem is a file's name without folder and extension.

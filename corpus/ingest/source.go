@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -25,75 +24,50 @@ type source struct {
 	format Format
 }
 
-// findSources lists the files, each with its format.
-func findSources(o Options) ([]source, error) {
+// findSources lists the files, each with its format. What folders hold beside them is left out, and said so in the report.
+func findSources(o Options, report *Report) ([]source, error) {
 	var sources []source
 	for _, path := range o.Sources {
-		found, err := expand(path)
+		info, err := os.Stat(path)
+		var found []source
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, annotator.Errorf(annotator.NotFound, "there is nothing at %s to import", path)
+		case err != nil:
+			return nil, annotator.Errorf(annotator.Storage, "look at %s: %w", path, err)
+		case info.IsDir():
+			found, err = folder(path, o, report)
+		default:
+			found, err = file(path, info, o)
+		}
 		if err != nil {
 			return nil, err
 		}
 		sources = append(sources, found...)
 	}
-	for i := range sources {
-		sources[i].format = o.Format
-		if o.Format != Auto {
-			continue
-		}
-		var err error
-		if sources[i].format, err = detect(sources[i].path, o.Encoding); err != nil {
-			return nil, err
-		}
-	}
 	return sources, nil
 }
 
-// expand gives a file, or all files of a folder by name, numbers in names taken as numbers. Hidden files are passed over.
-func expand(path string) ([]source, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, annotator.Errorf(annotator.NotFound, "there is nothing at %s to import", path)
+// file is a file that was named, which is read whatever it is called.
+func file(path string, info fs.FileInfo, o Options) ([]source, error) {
+	if !info.Mode().IsRegular() {
+		return nil, annotator.Errorf(annotator.Misused, "%s is a pipe or a device, and a source is read more than once", path).
+			WithAdvice("save what comes out of it in a file, and name that")
 	}
+	s := source{path: path, size: info.Size(), format: o.Format}
+	if o.Format != Auto {
+		return []source{s}, nil
+	}
+	head, err := readHead(path)
 	if err != nil {
-		return nil, annotator.Errorf(annotator.Storage, "look at %s: %w", path, err)
+		return nil, err
 	}
-	if !info.IsDir() {
-		return []source{{path: path, size: info.Size()}}, nil
+	if kind := foreign(path, head); kind != "" {
+		return nil, annotator.Errorf(annotator.Misused, "%s is %s, which cannot be imported", path, kind).
+			WithAdvice("convert it to EPUB or to plain text first")
 	}
-	return folder(path)
-}
-
-func folder(path string) ([]source, error) {
-	root, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, annotator.Errorf(annotator.Storage, "read the folder %s: %w", path, err)
-	}
-	var found []source
-	err = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		switch hidden := strings.HasPrefix(entry.Name(), ".") && file != root; {
-		case hidden && entry.IsDir():
-			return fs.SkipDir
-		case hidden, !entry.Type().IsRegular():
-			return nil
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		found = append(found, source{path: file, size: info.Size()})
-		return nil
-	})
-	if err != nil {
-		return nil, annotator.Errorf(annotator.Storage, "read the folder %s: %w", path, err)
-	}
-	if len(found) == 0 {
-		return nil, annotator.Errorf(annotator.Misused, "the folder %s has no files to import", path)
-	}
-	slices.SortFunc(found, func(a, b source) int { return byNumber(a.path, b.path) })
-	return found, nil
+	s.format = detect(path, head, o.Encoding)
+	return []source{s}, nil
 }
 
 // byNumber compares names with numbers in them the way people do: 2 comes before 10.
@@ -156,42 +130,15 @@ func (r contextReader) Read(p []byte) (int, error) {
 // headSize is how much of a file is looked at to tell its format.
 const headSize = 64 << 10
 
-func detect(path, encoding string) (Format, error) {
-	head, err := readHead(path)
-	if err != nil {
-		return "", err
-	}
-	for _, magic := range foreignFormats {
-		if bytes.HasPrefix(head[min(magic.at, len(head)):], []byte(magic.bytes)) {
-			return "", annotator.Errorf(annotator.Misused, "%s is %s, which cannot be imported", path, magic.name).
-				WithAdvice("convert it to EPUB or to plain text first")
-		}
-	}
+// detect tells a format by the head of a file, and by its name only where that does not say.
+func detect(path string, head []byte, encoding string) Format {
 	switch {
 	case isDatabase(head):
-		return SQLite, nil
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return EPUB, nil
+		return SQLite
+	case bytes.HasPrefix(head, []byte(zipMark)):
+		return EPUB
 	}
-	return detectText(path, decodeHead(head, encoding)), nil
-}
-
-func isDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
-
-// foreignFormats are those that people try, with the bytes that show them, and where these stand.
-var foreignFormats = [...]struct {
-	at          int
-	bytes, name string
-}{
-	{0, "%PDF-", "a PDF document"},
-	{60, "BOOKMOBI", "a Kindle book"},
-	{0, "\x1f\x8b", "a gzip archive"},
-	{0, "Rar!", "a RAR archive"},
-	{0, "7z\xbc\xaf", "a 7z archive"},
-	{0, "\x89PNG", "an image"},
-	{0, "\xff\xd8\xff", "an image"},
-	{0, "{\\rtf", "an RTF document"},
-	{0, "\xd0\xcf\x11\xe0", "an old Word document"},
+	return detectText(path, decodeHead(head, encoding))
 }
 
 func readHead(path string) ([]byte, error) {
@@ -206,6 +153,8 @@ func readHead(path string) ([]byte, error) {
 	}
 	return head, nil
 }
+
+func isDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 
 // detectText tells the formats that are text. Only if the first line is a JSON object, or what begins like JSON speaks of
 // posts, is it JSON: a book may well begin with a bracket.

@@ -1,0 +1,115 @@
+//go:build !windows
+
+package ingest_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"annotator"
+	"annotator/corpus/ingest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// beside is what may lie beside a story, by name, and as what it is left out.
+var beside = map[string]struct{ content, kind string }{
+	"a.css":     {"p { margin: 0 }", "neither text nor book by its name"},
+	"b.db":      {"SQLite format 3\x00rubbish", "a database"},
+	"c.docx":    {"PK\x03\x04word/document.xml", "an archive"},
+	"cover.jpg": {"\xff\xd8\xff\xe0", "an image"},
+	"e.json":    {"{\n  \"format\": \"annotator-glossary\",\n  \"version\": 1\n}\n", "an export of annotator's"},
+	"e.yaml":    {"format: \"annotator-glossary\"\nversion: 1\n", "an export of annotator's"},
+	"f.jsonl":   {`{"time":"2026-01-01T00:00:00Z","kind":"scene","scene":1}`, "no posts"},
+	"g.jsonl":   {`{"id":1,"ts":1,"turn_id":1,"seq":0,"trace_type":"user","content":"The story."}`, "no posts"},
+	"h.json":    {`{"name":"a package"}`, "no posts"},
+	"h.epub":    {"<html><body>404 Not Found</body></html>", "something else than an EPUB"},
+	"i.txt":     {"text\x00and\x01noise", "no text"},
+	"j.pdf":     {"%PDF-1.7", "a PDF document"},
+	"k.lock":    {"", "neither text nor book by its name"},
+}
+
+// TestFolderTakesTheStoryOnly has a folder hold all sorts of things beside a story. Each is left out, and named with the reason.
+func TestFolderTakesTheStoryOnly(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "A Story v1.2")
+	write := func(name, content string) {
+		t.Helper()
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("2.md", "# Two\n\nIt goes on.\n")
+	write("10", "It ends.\n")
+	write("part/1.txt", "It is told again.\n")
+	write(".git/config", "no story\n")
+	if err := os.Symlink("10", filepath.Join(folder, "11.txt")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"nowhere", "part"} {
+		if err := os.Symlink(name, filepath.Join(folder, "link to "+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(folder, "pipe.txt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	made := mustImport(t, ingest.Options{Sources: []string{folder}})
+	wantScenes(t, made, "= Two", "It goes on.", "= 10", "It ends.", "= 11", "It ends.", "= 1", "It is told again.")
+	if diff := cmp.Diff([]string{"4 files of the folder A Story v1.2: 2.md, 10, 11.txt, part/1.txt"}, made.report.Notes); diff != "" {
+		t.Error(diff)
+	}
+	if made.report.Title != "A Story v1.2" {
+		t.Errorf("the story is called %q", made.report.Title)
+	}
+	wantLeftOut(t, made, "left out: hidden files (1): .git",
+		"left out: files that tell no story (3): link to nowhere (no file), link to part (no file), pipe.txt (no file)")
+
+	for name, file := range beside {
+		write(name, file.content)
+		made := mustImport(t, ingest.Options{Sources: []string{folder}})
+		wantLeftOut(t, made, "left out: hidden files (1): .git",
+			"left out: files that tell no story (4): "+name+" ("+file.kind+"), link to nowhere (no file), link to part (no file), pipe.txt (no file)")
+		if err := os.Remove(filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFolderOfANamedFormat takes all files that can be of it, whatever they are called.
+func TestFolderOfANamedFormat(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Dir(files(t, map[string]string{"a.rst": "It begins.\n", "b.css": "It ends.\n", "c.png": "\x89PNG"})[0])
+	made := mustImport(t, ingest.Options{Sources: []string{folder}, Format: ingest.Text})
+	wantScenes(t, made, "= a", "It begins.", "= b", "It ends.")
+	wantLeftOut(t, made, "left out: files that tell no story (1): c.png (an image)")
+}
+
+// TestFolderOfForumAndBook does not guess which of them the story is.
+func TestFolderOfForumAndBook(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Dir(files(t, map[string]string{"a.txt": twoChapters, "b.jsonl": `{"body":"x","tags":["qm_post"]}`, "c.json": `{"posts":[]}`})[0])
+	_, err := tryImport(t, ingest.Options{Sources: []string{folder}})
+	wantRefused(t, err, annotator.Misused, "books and forums")
+}
+
+// TestNoFile has a source be nothing that can be read twice.
+func TestNoFile(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, os.DevNull} {
+		_, err := tryImport(t, ingest.Options{Sources: []string{path}})
+		wantRefused(t, err, annotator.Misused, "is a pipe or a device")
+	}
+	_, err := tryImport(t, ingest.Options{Sources: []string{filepath.Dir(pipe)}})
+	wantRefused(t, err, annotator.Misused, "has no files to import")
+}
