@@ -134,16 +134,17 @@ func account(t *rapid.T, published, got []annotator.Notice) {
 	}
 }
 
-// TestBusWaitsForNobody: a subscriber that never returns costs the others nothing, and the end a bounded time.
+// TestBusWaitsForNobody: a subscriber that never returns costs the others nothing, the end a bounded time, and memory for no more
+// notices than a queue holds.
 func TestBusWaitsForNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var bus annotator.Bus
-		forever := make(chan struct{})
-		stuck := func(annotator.Notice) { <-forever }
+		forever := make(chan struct{}) // is how long they take for the first notice
+		printer, screen := collector{let: forever}, collector{let: forever}
 		var quick collector
-		bus.Subscribe(annotator.Subscriber{Name: "the printer", Notice: stuck})
-		bus.Subscribe(annotator.Subscriber{Notice: stuck})
+		bus.Subscribe(annotator.Subscriber{Name: "the printer", Notice: printer.notice})
+		bus.Subscribe(annotator.Subscriber{Notice: screen.notice})
 		bus.Subscribe(annotator.Subscriber{Notice: quick.notice, Close: func() error { return errors.New("the disk is full") }})
 		began := time.Now()
 		for i := range 20_000 {
@@ -172,6 +173,10 @@ func TestBusWaitsForNobody(t *testing.T) {
 		close(forever)
 		if err := bus.Close(context.Background()); err == nil || strings.Contains(err.Error(), "printer") {
 			t.Errorf("when the printer is done the bus says %v", err)
+		}
+		const held = 1 + 8192 // the one in hand, and a full queue
+		if last := len(printer.got) - 1; last != held || printer.got[last].Kind != annotator.NoticeLost || printer.got[last].Lost != 20_000-held {
+			t.Errorf("the printer was kept %d notices, and told of %d that are lost", last, printer.got[last].Lost)
 		}
 	})
 }

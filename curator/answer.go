@@ -16,13 +16,75 @@ import (
 // thinking is what a model writes before it answers. One that is never closed swallows the answer.
 var thinking = regexp.MustCompile(`(?s)<(?:think|thinking|analysis)>.*?(?:</(?:think|thinking|analysis)>|$)`)
 
-// Read takes the decision out of a judge's answer: exactly one JSON object, bare, fenced or between words. The error says what
-// is wrong with the answer, in words for the one who gave it; nothing is decided by default.
-func (c *Candidate) Read(answer string) (Decision, error) {
-	fields, err := object(thinking.ReplaceAllString(answer, ""))
-	if err != nil {
-		return Decision{}, err
+// Read takes the rulings out of a judge's answer, one on each candidate. The answer holds a JSON object for each, in an array or
+// not, bare, fenced or between words. An answer about several counts as far as it can be read, and what it says of other
+// entries is passed over; one about a single candidate is one object. A ruling that is wrong says so in words for the one who
+// gave the answer; nothing is decided by default.
+func (b Batch) Read(answer string) []Ruling {
+	list, broken := objects(thinking.ReplaceAllString(answer, ""))
+	if len(b) == 1 && len(list) > 1 {
+		broken = errors.New("it holds more than one JSON object")
 	}
+	if len(b) == 1 && broken != nil {
+		return b.Unruled(broken)
+	}
+	rulings, said := make([]Ruling, len(b)), make([]int, len(b))
+	for _, object := range list {
+		fields, err := readFields(object)
+		at := 0
+		if err == nil {
+			at, err = b.about(fields)
+		}
+		if err != nil {
+			broken = err
+			continue
+		}
+		said[at]++
+		rulings[at].Decision, rulings[at].Wrong = b[at].read(fields)
+	}
+	for i := range rulings {
+		switch {
+		case said[i] > 1:
+			rulings[i] = Ruling{Wrong: fmt.Errorf("it decides on entry %d more than once", b[i].Entry.ID)}
+		case said[i] == 0 && broken != nil:
+			rulings[i].Wrong = broken
+		case said[i] == 0:
+			rulings[i].Wrong = fmt.Errorf("it says nothing of entry %d", b[i].Entry.ID)
+		}
+	}
+	return rulings
+}
+
+// about returns the index of the candidate that an object is about. Where there are several, it names the term beside the id, so
+// that what is meant for one is not done to another.
+func (b Batch) about(fields map[string]json.RawMessage) (int, error) {
+	if fields["entry"] == nil && len(b) == 1 {
+		return 0, nil
+	}
+	id, err := number(fields["entry"])
+	if err != nil {
+		return 0, errors.New("an object in it does not say by its id which entry it is about")
+	}
+	at := slices.IndexFunc(b, func(c *Candidate) bool { return c.Entry.ID == id })
+	if at < 0 {
+		return 0, fmt.Errorf("it decides on entry %d, about which it was not asked", id)
+	}
+	term, err := text(fields, "term")
+	if err == nil && (term != "" || len(b) > 1) && !b[at].called(term) {
+		err = fmt.Errorf("it names entry %d %q, which is not what that one is called", id, beginning(term, quoteLength))
+	}
+	return at, err
+}
+
+// called reports whether a candidate has a name.
+func (c *Candidate) called(name string) bool {
+	name = codex.Normalize(name)
+	return name == codex.Normalize(c.Entry.Name()) ||
+		slices.ContainsFunc(names(&c.Entry), func(own string) bool { return name == codex.Normalize(own) })
+}
+
+// read takes a decision out of an object.
+func (c *Candidate) read(fields map[string]json.RawMessage) (Decision, error) {
 	d := Decision{}
 	verdict, err := text(fields, "decision")
 	if err != nil {
@@ -32,9 +94,7 @@ func (c *Candidate) Read(answer string) (Decision, error) {
 	if d.Reason, err = text(fields, "reason"); err != nil {
 		return d, err
 	}
-	if runes := []rune(d.Reason); len(runes) > MaxReason {
-		d.Reason = string(runes[:MaxReason])
-	}
+	d.Reason = clipped(d.Reason)
 	switch d.Verdict {
 	case Confirm:
 	case Reject:
@@ -53,10 +113,9 @@ func (c *Candidate) Read(answer string) (Decision, error) {
 	return d, err
 }
 
-// target reads the id of one of the similar entries: a number, or its digits as a string.
+// target reads the id of one of the similar entries.
 func (c *Candidate) target(raw json.RawMessage) (int64, error) {
-	digits := strings.Trim(strings.TrimSpace(string(raw)), `"`)
-	id, err := strconv.ParseInt(digits, 10, 64)
+	id, err := number(raw)
 	if err != nil {
 		return 0, errors.New("MERGE needs the id of one of the similar entries as its target")
 	}
@@ -67,6 +126,11 @@ func (c *Candidate) target(raw json.RawMessage) (int64, error) {
 		return 0, fmt.Errorf("the target %d is none of the similar entries shown", id)
 	}
 	return id, nil
+}
+
+// number reads an id: a number, or its digits as a string.
+func number(raw json.RawMessage) (int64, error) {
+	return strconv.ParseInt(strings.Trim(strings.TrimSpace(string(raw)), `"`), 10, 64)
 }
 
 // text reads a field that holds a string; null and a field that is not there are an empty one. What the judge copied out of the
@@ -86,26 +150,27 @@ func text(fields map[string]json.RawMessage, name string) (string, error) {
 	return codex.Clean(html.UnescapeString(*value)), nil
 }
 
-// object finds the one JSON object in an answer. Braces inside its strings are text like any other.
-func object(answer string) (map[string]json.RawMessage, error) {
-	start := strings.IndexByte(answer, '{')
-	if start < 0 {
+// objects finds the JSON objects in an answer, whatever stands between them, up to the first that cannot be read; there is an
+// error where that is not all of it. Braces inside of strings are text like any other.
+func objects(answer string) (list []json.RawMessage, err error) {
+	for at := strings.IndexByte(answer, '{'); at >= 0; at = strings.IndexByte(answer, '{') {
+		d := json.NewDecoder(strings.NewReader(answer[at:]))
+		var object json.RawMessage
+		if err := d.Decode(&object); err != nil {
+			return list, fmt.Errorf("its JSON cannot be read: %w", err)
+		}
+		list, answer = append(list, object), answer[at+int(d.InputOffset()):]
+	}
+	if len(list) == 0 {
 		return nil, errors.New("it holds no JSON object")
 	}
-	d := json.NewDecoder(strings.NewReader(answer[start:]))
-	fields, err := readFields(d)
-	if err != nil {
-		return nil, fmt.Errorf("its JSON object cannot be read: %w", err)
-	}
-	if rest := answer[start+int(d.InputOffset()):]; strings.Contains(rest, "{") {
-		return nil, errors.New("it holds more than one JSON object")
-	}
-	return fields, nil
+	return list, nil
 }
 
 // readFields reads an object whose keys are the known ones, each at most once: a decoder into a struct would take the last of
 // two, in any case of letters.
-func readFields(d *json.Decoder) (map[string]json.RawMessage, error) {
+func readFields(object json.RawMessage) (map[string]json.RawMessage, error) {
+	d := json.NewDecoder(strings.NewReader(string(object)))
 	if _, err := d.Token(); err != nil {
 		return nil, err
 	}
@@ -116,7 +181,7 @@ func readFields(d *json.Decoder) (map[string]json.RawMessage, error) {
 			return nil, err
 		}
 		name, _ := key.(string)
-		if !slices.Contains([]string{"decision", "target", "definition", "reason"}, name) {
+		if !slices.Contains([]string{"entry", "term", "decision", "target", "definition", "reason"}, name) {
 			return nil, fmt.Errorf("there is no field %q", name)
 		}
 		if _, twice := fields[name]; twice {

@@ -1,5 +1,5 @@
 // Package curator takes a second look at entries of the glossary that nobody has confirmed yet: it writes the question that a
-// model is asked about one of them, reads the answer, and turns it into revisions.
+// model is asked about some of them, reads the answer, and turns it into revisions.
 //
 // All of it is pure. What a candidate is shown with is found by the caller, who also asks, and writes down what follows.
 package curator
@@ -32,6 +32,7 @@ const (
 	Reject  Verdict = "REJECT"  // it is not worth an entry: retired
 	Merge   Verdict = "MERGE"   // it is another entry under another name
 	Revise  Verdict = "REVISE"  // it is worth an entry, but says something else; tentative still, for nobody has borne the new text out
+	Again   Verdict = "AGAIN"   // an answer about several had nothing usable on it: it is asked about again, alone
 	None    Verdict = "NONE"    // the judge gave no usable answer: it stays as it is
 )
 
@@ -43,6 +44,9 @@ type Decision struct {
 	Reason     string  `json:"reason,omitempty"`     // at most MaxReason characters
 	Thread     int64   `json:"thread"`               // that had ended when it was made
 }
+
+// Made reports whether it is the judge's own, and no rule's.
+func (v Verdict) Made() bool { return v != Again && v != None }
 
 // MaxReason is how much of a reason is kept, in code points.
 const MaxReason = 300
@@ -56,17 +60,23 @@ func (c *Candidate) Revisions(d Decision, at annotator.Place) ([]annotator.Revis
 	if err != nil {
 		return nil, err
 	}
-	actor := annotator.ActorCurator
-	if d.Verdict == None {
-		actor = annotator.ActorRule
-	}
-	record := annotator.Revision{Entry: c.Entry.ID, Field: annotator.FieldCuratorDecision, New: encode(d), At: at, Actor: actor}
+	record := c.record(d, at)
 	if d.Verdict != Merge {
 		return append([]annotator.Revision{record}, changes...), nil
 	}
 	// The target comes first; the record belongs with what else becomes of the source.
 	own := slices.IndexFunc(changes, func(r annotator.Revision) bool { return r.Entry == c.Entry.ID })
 	return slices.Insert(changes, own, record), nil
+}
+
+// record is the revision that says what was decided.
+func (c *Candidate) record(d Decision, at annotator.Place) annotator.Revision {
+	actor := annotator.ActorCurator
+	if !d.Verdict.Made() {
+		actor = annotator.ActorRule
+	}
+	at = max(at, c.Entry.Last)
+	return annotator.Revision{Entry: c.Entry.ID, Field: annotator.FieldCuratorDecision, New: encode(d), At: at, Actor: actor}
 }
 
 func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revision, error) {
@@ -84,7 +94,7 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 			return nil, fmt.Errorf("entry %d is none of those shown", d.Target)
 		}
 		return codex.Merge(&c.Entry, target, annotator.ActorCurator, at)
-	case None:
+	case Again, None:
 		return nil, nil
 	}
 	return codex.Revise(&c.Entry, edit)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"annotator"
 	"annotator/codex"
@@ -23,26 +22,28 @@ func System() string { return system }
 
 // How much a question shows, in code points and items, so that it fits beside a full window.
 const (
-	firstLength    = 2000 // of the post that names the candidate first
-	neighborLength = 400  // of each other post
-	similarLength  = 600  // of a similar entry's definition
-	quoteLength    = 300
-	maxQuotes      = 12
+	similarLength = 600 // of a similar entry's definition
+	quoteLength   = 300
+	maxQuotes     = 12
 )
 
-// Question is what the judge is asked about a candidate, as one message. For the server's cache, what is the same for all stands
-// first, and then the posts: candidates that appear in one post follow one another.
-func (c *Candidate) Question() string {
-	var b strings.Builder
-	b.WriteString(instruction)
-	b.WriteString("\n")
-	c.posts(&b)
-	b.WriteString("<candidate>\n")
-	b.WriteString(prompt.Entry(&c.Entry))
-	c.quotes(&b)
-	b.WriteString("</candidate>\n")
-	c.likenesses(&b)
-	return strings.TrimSuffix(b.String(), "\n")
+// Question is what the judge is asked about the candidates, as one message. What is the same in all questions stands first, for
+// the server's cache.
+func (b Batch) Question() string {
+	var text strings.Builder
+	text.WriteString(instruction)
+	text.WriteString("\n<posts>\n")
+	for _, e := range b.excerpts() {
+		fmt.Fprintf(&text, "<post id=\"%d\" author=\"%s\">\n%s\n</post>\n", e.post.ID, prompt.Escape(e.post.Name), prompt.Escape(e.text()))
+	}
+	text.WriteString("</posts>")
+	for _, c := range b {
+		fmt.Fprintf(&text, "\n<candidate first_post=\"%d\">\n%s", c.First, prompt.Entry(&c.Entry))
+		c.quotes(&text)
+		c.likenesses(&text)
+		text.WriteString("</candidate>")
+	}
+	return text.String()
 }
 
 // quotes shows what the definition rests on. Each quotation names the sentence of the definition that it stands behind.
@@ -64,26 +65,6 @@ func (c *Candidate) quotes(b *strings.Builder) {
 	}
 }
 
-func (c *Candidate) posts(b *strings.Builder) {
-	if len(c.Posts) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "<first_appearance post=\"%d\">\n", c.First)
-	before := true
-	for i := range c.Posts {
-		p := &c.Posts[i]
-		at, most := c.mention(p.Body), neighborLength
-		switch {
-		case p.ID == c.First:
-			before, most = false, firstLength
-		case at < 0 && before:
-			at = len(p.Body)
-		}
-		fmt.Fprintf(b, "<post id=\"%d\" author=\"%s\">\n%s\n</post>\n", p.ID, prompt.Escape(p.Name), prompt.Escape(excerpt(p.Body, max(at, 0), most)))
-	}
-	b.WriteString("</first_appearance>\n")
-}
-
 func (c *Candidate) likenesses(b *strings.Builder) {
 	if len(c.Similar) == 0 {
 		return
@@ -97,8 +78,6 @@ func (c *Candidate) likenesses(b *strings.Builder) {
 	b.WriteString("</similar>\n")
 }
 
-const cutMark = " [...] "
-
 // beginning cuts a text.
 func beginning(text string, most int) string {
 	runes := []rune(text)
@@ -106,23 +85,6 @@ func beginning(text string, most int) string {
 		return text
 	}
 	return string(runes[:most]) + cutMark
-}
-
-// excerpt cuts a text to what stands around a place in it, given in bytes.
-func excerpt(text string, at, most int) string {
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	from := max(0, min(utf8.RuneCountInString(text[:at])-most/3, len(runes)-most))
-	cut := string(runes[from : from+most])
-	if from > 0 {
-		cut = cutMark + cut
-	}
-	if from+most < len(runes) {
-		cut += cutMark
-	}
-	return strings.TrimSpace(cut)
 }
 
 // mention returns where in a text one of the candidate's names stands first, in bytes; -1 where none does.
@@ -162,12 +124,7 @@ func names(e *annotator.Entry) []string {
 
 const unusable = "\n\nYour former answer could not be used: "
 
-// Correction is a question asked once more, with what was wrong with the answer.
+// Correction is a question about one entry that was asked about before, with what was wrong with the answer.
 func Correction(question, wrong string) string {
-	return question + unusable + prompt.Escape(beginning(wrong, MaxReason)) + "\nAnswer with exactly one JSON object and nothing else."
-}
-
-// IsCorrection reports whether a message is a correction of the question.
-func IsCorrection(message, question string) bool {
-	return strings.HasPrefix(message, question+unusable)
+	return question + unusable + prompt.Escape(beginning(wrong, MaxReason)) + "\nAnswer with exactly one JSON array that holds one object, and nothing else."
 }

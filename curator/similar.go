@@ -21,16 +21,34 @@ const MostSimilar = 5
 // yet no more in a glossary in which everything is called alike.
 const MostLike = 50
 
-// grams are the trigrams of a normalised name, with its ends marked.
-type grams map[string]struct{}
+// gram is a trigram: three characters of 21 bits.
+type gram uint64
 
-func gramsOf(name string) grams {
+// gramsOf returns the trigrams of a normalised name with its ends marked, each once and in order.
+func gramsOf(name string) []gram {
 	runes := []rune("  " + codex.Normalize(name) + " ")
-	set := grams{}
-	for i := range len(runes) - 2 {
-		set[string(runes[i:i+3])] = struct{}{}
+	list := make([]gram, len(runes)-2)
+	for i := range list {
+		list[i] = gram(runes[i])<<42 | gram(runes[i+1])<<21 | gram(runes[i+2])
 	}
-	return set
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// sharedBy counts the trigrams that both have.
+func sharedBy(a, b []gram) int {
+	n := 0
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			n, a, b = n+1, a[1:], b[1:]
+		}
+	}
+	return n
 }
 
 // likeness is 1 for names that compare as the same.
@@ -39,8 +57,8 @@ func likeness(shared, a, b int) float64 { return float64(shared) / float64(a+b-s
 // Index finds entries that are called alike.
 type Index struct {
 	names []indexed
-	with  map[string][]int32 // by trigram: the names that have it
-	of    map[int64][]int32  // by entry: its names
+	with  map[gram][]int32  // the names that have a trigram
+	of    map[int64][]int32 // by entry: its names
 }
 
 type indexed struct {
@@ -49,15 +67,15 @@ type indexed struct {
 }
 
 // NewIndex returns an empty index.
-func NewIndex() *Index { return &Index{with: map[string][]int32{}, of: map[int64][]int32{}} }
+func NewIndex() *Index { return &Index{with: map[gram][]int32{}, of: map[int64][]int32{}} }
 
 // Add puts in a name of an entry. The same one again changes nothing that Like returns.
 func (x *Index) Add(entry int64, name string) {
-	set, at := gramsOf(name), int32(len(x.names))
-	for gram := range set {
-		x.with[gram] = append(x.with[gram], at)
+	grams, at := gramsOf(name), int32(len(x.names))
+	for _, g := range grams {
+		x.with[g] = append(x.with[g], at)
 	}
-	x.names = append(x.names, indexed{entry, len(set)})
+	x.names = append(x.names, indexed{entry, len(grams)})
 	x.of[entry] = append(x.of[entry], at)
 }
 
@@ -74,19 +92,19 @@ func (x *Index) Remove(entry int64) {
 func (x *Index) Like(e *annotator.Entry) []int64 {
 	found := map[int64]float64{}
 	for _, name := range names(e) {
-		set := gramsOf(name)
-		shared := map[int32]int{}
-		for gram := range set {
-			for _, at := range x.with[gram] {
+		grams := gramsOf(name)
+		shared := make([]int32, len(x.names)) // one pass over all names is less than a map of those that share anything
+		for _, g := range grams {
+			for _, at := range x.with[g] {
 				shared[at]++
 			}
 		}
 		for at, n := range shared {
 			other := x.names[at]
-			if other.size == 0 || other.entry == e.ID {
+			if n == 0 || other.size == 0 || other.entry == e.ID {
 				continue
 			}
-			if alike := likeness(n, len(set), other.size); alike >= Likeness {
+			if alike := likeness(int(n), len(grams), other.size); alike >= Likeness {
 				found[other.entry] = max(found[other.entry], alike)
 			}
 		}
@@ -99,60 +117,55 @@ func (x *Index) Like(e *annotator.Entry) []int64 {
 	return ids
 }
 
-// Closest returns those of the entries that are called most like a given one, the best first and at most MostSimilar of them:
-// live ones, each once, and never itself.
-func Closest(e *annotator.Entry, others []annotator.Entry) []annotator.Entry {
-	type ranked struct {
-		*annotator.Entry
-		closeness float64
-	}
-	var list []ranked
-	seen := map[int64]bool{e.ID: true}
-	for i := range others {
-		if o := &others[i]; !seen[o.ID] && o.Status.Live() {
-			seen[o.ID] = true
-			list = append(list, ranked{o, closeness(e, o)})
+// Closest returns the ids of those entries that are called most like a given one, the best first and at most MostSimilar of them,
+// each once and never itself. What they are called is in known; an entry that has no name there is left out.
+func Closest(e *annotator.Entry, ids []int64, known map[int64][]string) []int64 {
+	own := spelled(names(e))
+	closeness := map[int64]float64{}
+	for _, id := range ids {
+		if _, seen := closeness[id]; seen || id == e.ID || len(known[id]) == 0 {
+			continue
 		}
+		best := 0.0
+		for _, other := range spelled(known[id]) {
+			for i := range own {
+				best = max(best, alike(&own[i], &other))
+			}
+		}
+		closeness[id] = best
 	}
-	slices.SortFunc(list, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.closeness, a.closeness), cmp.Compare(a.ID, b.ID)) })
-	var closest []annotator.Entry
-	for _, r := range list[:min(len(list), MostSimilar)] {
-		closest = append(closest, *r.Entry)
+	closest := slices.SortedFunc(maps.Keys(closeness), func(a, b int64) int {
+		return cmp.Or(cmp.Compare(closeness[b], closeness[a]), cmp.Compare(a, b))
+	})
+	return closest[:min(len(closest), MostSimilar)]
+}
+
+// spelling is a name as it is held against others.
+type spelling struct {
+	grams []gram
+	words []string
+}
+
+func spelled(names []string) []spelling {
+	list := make([]spelling, len(names))
+	for i, name := range names {
+		list[i] = spelling{gramsOf(name), strings.Fields(codex.Normalize(name))}
 	}
-	return closest
+	return list
 }
 
 // contained is the least that two names count of which one has all the words of the other: more than names that are merely
 // spelled alike commonly do.
 const contained = 0.8
 
-func closeness(a, b *annotator.Entry) float64 {
-	best := 0.0
-	for _, one := range names(a) {
-		for _, other := range names(b) {
-			best = max(best, alike(one, other))
-		}
-	}
-	return best
-}
-
-func alike(a, b string) float64 {
-	one, other := gramsOf(a), gramsOf(b)
-	shared := 0
-	for gram := range one {
-		if _, ok := other[gram]; ok {
-			shared++
-		}
-	}
-	same := likeness(shared, len(one), len(other))
-	if hasWordsOf(a, b) || hasWordsOf(b, a) {
+func alike(a, b *spelling) float64 {
+	same := likeness(sharedBy(a.grams, b.grams), len(a.grams), len(b.grams))
+	if hasWordsOf(a.words, b.words) || hasWordsOf(b.words, a.words) {
 		return contained + (1-contained)*same
 	}
 	return same
 }
 
-func hasWordsOf(name, part string) bool {
-	words := strings.Fields(codex.Normalize(name))
-	parts := strings.Fields(codex.Normalize(part))
-	return len(parts) > 0 && !slices.ContainsFunc(parts, func(word string) bool { return !slices.Contains(words, word) })
+func hasWordsOf(name, part []string) bool {
+	return len(part) > 0 && !slices.ContainsFunc(part, func(word string) bool { return !slices.Contains(name, word) })
 }

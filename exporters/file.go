@@ -6,8 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime"
 
 	"annotator"
 	"annotator/internal/draft"
@@ -31,9 +29,6 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err = fill(d.Path, write); err == nil {
 		err = d.Place()
 	}
-	if err == nil {
-		err = syncFolder(filepath.Dir(path))
-	}
 	if err == nil || annotator.KindOf(err) != "" { // that is about what was to be written
 		return err
 	}
@@ -50,7 +45,7 @@ func replaceable(path string) error {
 		return annotator.Errorf(annotator.Misused, "write %s: %w", path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return annotator.Errorf(annotator.Misused, "write %s: it is not a regular file (%s)", path, info.Mode().Type()).
+		return annotator.Errorf(annotator.Misused, "write %s: it is a link, a folder or a device, not a regular file", path).
 			WithAdvice("name a new file, or the file itself where this is a link")
 	}
 	return nil
@@ -66,16 +61,4 @@ func fill(path string, write func(io.Writer) error) error {
 		err = file.Sync()
 	}
 	return cmp.Or(err, file.Close())
-}
-
-// syncFolder makes a rename in the folder last. Windows has no such call, and needs none.
-func syncFolder(folder string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	dir, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

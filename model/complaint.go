@@ -14,26 +14,28 @@ import (
 // complaint is what the body of an answer complains of. No two servers have the same form: {"error":{…}}, {"error":"…"},
 // {"object":"error",…}, {"detail":…}, [{"error":…}], plain text, nothing.
 type complaint struct {
-	isError bool // by its structure, whatever the status
-	message string
-	text    string   // what phrases are looked for in: the message and what lies beneath it, in lower case
-	codes   []string // for machines, in lower case, the most exact first
-	param   string   // the field of the request that is meant
-	status  int      // HTTP status that the body names; 0 for none
-	context int      // tokens of context that the server has; 0 where it does not say
-	retry   string   // how long to wait, as in a Retry-After header
+	isError  bool // by its structure, whatever the status
+	isObject bool // it is JSON, which no page of a proxy is
+	message  string
+	text     string   // what phrases are looked for in: the message and what lies beneath it, in lower case
+	codes    []string // for machines, in lower case, the most exact first
+	param    string   // the field of the request that is meant
+	status   int      // HTTP status that the body names; 0 for none
+	context  int      // tokens of context that the server has; 0 where it does not say
+	retry    string   // how long to wait, as in a Retry-After header
 }
 
 // textLimit is how much of a body is searched for phrases, in bytes: further on a server may quote the request.
 const textLimit = 2000
 
 func readComplaint(body []byte) complaint {
-	o, isError := findError(body)
+	o, isError := findError(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if o == nil {
 		return complaint{message: plain(body), text: searchable(string(body))}
 	}
-	c := complaint{isError: isError, message: clip(text(o["message"])), param: text(o["param"])}
-	c.text = searchable(text(o["message"]) + " " + text(o["metadata"]))
+	said := cmp.Or(text(o["message"]), text(o["msg"]))
+	c := complaint{isError: isError, isObject: true, message: clip(said), param: text(o["param"])}
+	c.text = searchable(said + " " + text(o["metadata"]))
 	c.takeDetails(o["details"])
 	for _, name := range []string{"code", "type", "status", "error_type"} {
 		c.take(text(o[name]))
@@ -80,7 +82,7 @@ func (c *complaint) code() string {
 type fields = map[string]json.RawMessage
 
 // findError returns the object that says what is wrong, and whether its place alone shows it to be an error. The object is
-// nil where the body is none.
+// nil where the body is none; of several errors it is the first.
 func findError(body []byte) (fields, bool) {
 	top := object(body)
 	if inner := top["error"]; present(inner) {
@@ -88,6 +90,9 @@ func findError(body []byte) (fields, bool) {
 			return o, true
 		}
 		return withMessage(top, text(inner)+" "+text(top["message"])), true
+	}
+	if inner := object(top["errors"]); inner != nil && !present(top["choices"]) {
+		return inner, true
 	}
 	if present(top["detail"]) && !present(top["choices"]) {
 		return withMessage(top, text(top["detail"])), true
@@ -154,12 +159,13 @@ func contextIn(s string) int {
 	return n
 }
 
-// plain returns the message of a body that is no JSON object.
+// plain returns the message of a body that is no JSON object. A web page has none, nor has one that only names its status.
 func plain(body []byte) string {
-	if isHTML(http.Header{}, body) {
+	said := clip(string(body))
+	if isPage(body) || said == "null" || said == http.StatusText(http.StatusBadRequest) {
 		return ""
 	}
-	return clip(string(body))
+	return said
 }
 
 func firstBytes(body []byte) []byte {

@@ -9,10 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -38,13 +38,30 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 		f.Message = "it redirects to another address" + redirectHost(header)
 	case c.status != 0:
 		f.Status = c.status
-	case status/100 == 2 && isHTML(header, body):
-		f.Message = "a web page came in place of a reply"
 	}
-	v := judge(f.Status, &c)
-	f.Kind = cmp.Or(v.kind, annotator.Transient)
+	v, said := judge(f.Status, &c)
+	f.Kind, f.filtered = cmp.Or(v.kind, annotator.Transient), v.filtered
 	f.Advice, f.Param = v.advice, cmp.Or(v.param, f.Param)
+	if !said && isStrange(f.Status, &c) {
+		f.Stranger, f.Code, f.Advice = true, "", adviceStranger
+		if f.Status == http.StatusForbidden {
+			f.Advice = adviceForbidden
+		}
+	}
+	if f.Message == "" && f.Kind != annotator.Shrink && isPage(body) { // where length is meant, that nothing is said counts
+		f.Message = "a web page came in place of a reply" + titled(body)
+	}
 	return f
+}
+
+// isStrange reports whether an answer has nothing of the API: where a model answers, nobody says that there is no such place, or
+// forbids it, but by an error that programs can read.
+func isStrange(status int, c *complaint) bool {
+	switch status {
+	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
+		return !c.isObject
+	}
+	return status/100 == 2 && !c.isError
 }
 
 // redirectHost tells no more of the address than its host, for the rest may hold secrets.
@@ -60,31 +77,43 @@ func redirectHost(header http.Header) string {
 // and put the error inside.
 func CarriesError(body []byte) bool { return readComplaint(body).isError }
 
-// judge returns the first verdict there is; one without a kind where the status is no error's either.
-func judge(status int, c *complaint) verdict {
-	if redirects(status) {
-		return byStatus(status)
+// judge returns the first verdict there is; one without a kind where the status is no error's either. It reports whether the body
+// said more than the status.
+func judge(status int, c *complaint) (v verdict, said bool) {
+	switch {
+	case redirects(status):
+		return byStatus(status), false
+	case containsAll(c.text, tooMuchAtOnce[:]):
+		return verdict{kind: annotator.Shrink}, true
 	}
 	for _, code := range c.codes {
 		if v := byCode(code); v.kind != "" {
-			return v
+			return v, true
 		}
 	}
 	if v := byText(c.text); v.kind != "" {
-		return v
+		return v, true
 	}
-	v := byStatus(status)
 	if status == http.StatusBadRequest && c.message == "" {
-		v = verdict{kind: annotator.Shrink}
+		return verdict{kind: annotator.Shrink}, false
 	}
-	return v
+	return byStatus(status), false
 }
 
 func redirects(status int) bool { return status/100 == 3 }
 
-func isHTML(header http.Header, body []byte) bool {
-	media, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	return media == "text/html" || strings.HasPrefix(string(firstBytes(body)), "<")
+// isPage reports whether a body is a web page, whatever its headers say: there are proxies that call all that they send HTML.
+func isPage(body []byte) bool { return bytes.HasPrefix(firstBytes(body), []byte("<")) }
+
+var title = regexp.MustCompile(`(?is)<title[^>]*>([^<]{1,200})`)
+
+// titled tells what a web page says of itself, for what stands before a server says so why it failed.
+func titled(body []byte) string {
+	found := title.FindSubmatch(body[:min(len(body), textLimit)])
+	if found == nil {
+		return ""
+	}
+	return fmt.Sprintf(": %q", clip(string(found[1])))
 }
 
 // retryAfter takes the longer of what the header and the body say.
@@ -116,7 +145,7 @@ func ClassifyTransport(err error) *Fault {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		f.Kind, f.Advice = annotator.Misconfigured, "close other programs, or raise the limit on open files (ulimit -n)"
 	case isWrongSpeech(err):
-		f.Kind = annotator.Misconfigured
+		f.Kind, f.Stranger = annotator.Misconfigured, isNoHTTP(err)
 		f.Advice = "check http or https in the endpoint's address, and that its certificate is trusted on this machine"
 	case isUnreachable(err):
 		f.Kind, f.Advice = annotator.Gone, "start the server, or give another address with --endpoint"
@@ -136,9 +165,11 @@ func isWrongSpeech(err error) bool {
 		alert        tls.AlertError
 	)
 	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) ||
-		errors.As(err, &invalid) || errors.As(err, &record) || errors.As(err, &alert) ||
-		strings.Contains(err.Error(), "malformed HTTP") // net/http has no type for it
+		errors.As(err, &invalid) || errors.As(err, &record) || errors.As(err, &alert) || isNoHTTP(err)
 }
+
+// isNoHTTP reports whether what came is no answer of HTTP at all; net/http has no type for that.
+func isNoHTTP(err error) bool { return strings.Contains(err.Error(), "malformed HTTP") }
 
 func isUnreachable(err error) bool {
 	var (
@@ -150,7 +181,10 @@ func isUnreachable(err error) bool {
 
 // describe gives a fault in one line.
 func describe(f *Fault) string {
-	what := cmp.Or(f.Message, http.StatusText(f.Status), string(f.Kind))
+	what := cmp.Or(f.Message, "no reason is given")
+	if f.Message == "" && f.Status/100 >= 4 {
+		what = cmp.Or(http.StatusText(f.Status), what)
+	}
 	switch {
 	case f.Status == 0:
 		return what

@@ -2,7 +2,9 @@ package model
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -20,6 +22,9 @@ const (
 	CodeFiltered  = "content_filter"
 	CodeFinish    = "unknown_finish"
 	CodeBroken    = "broken_off"   // the server says that it failed in the middle
+	CodeNoCall    = "no_call"      // the server says that a tool is called, and sends no call
+	CodeEcho      = "echo"         // it is a piece of the prompt
+	CodeRunOn     = "run_on"       // it goes on with what another speaker says
 	CodeEmpty     = "empty_reply"  // neither a word nor a call
 	CodeThinking  = "only_thought" // it ended at its limit before the first word
 	CodeStuck     = "repetition"
@@ -36,7 +41,7 @@ const MostCalls = 256
 // is so a failed call like any other, and the same Policy decides about it. The reply must be settled.
 func Inspect(r *Request, reply *Reply) *Fault {
 	// From what says most of the server to what only this reply did.
-	for _, judge := range []func(*Request, *Reply) *Fault{judgePrompt, judgeModel, judgeFinish, judgeCalls, judgeText, judgeSilence} {
+	for _, judge := range []func(*Request, *Reply) *Fault{judgePrompt, judgeModel, judgeFinish, judgeCalls, judgeText, judgeSilence, judgeEcho, judgeTurns} {
 		if f := judge(r, reply); f != nil {
 			f.Raw, f.Usage, f.FirstByte, f.Duration = reply.Raw, reply.Usage, reply.FirstByte, reply.Duration
 			return f
@@ -46,9 +51,7 @@ func Inspect(r *Request, reply *Reply) *Fault {
 }
 
 // Filtered reports whether the server will not have what the story tells.
-func (f *Fault) Filtered() bool {
-	return f.Code == CodeFiltered || f.Code == "content_policy_violation"
-}
+func (f *Fault) Filtered() bool { return f.filtered }
 
 func fault(kind annotator.Kind, code, format string, args ...any) *Fault {
 	return &Fault{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
@@ -81,13 +84,21 @@ func judgeModel(r *Request, reply *Reply) *Fault {
 // judgeFinish knows the words with which servers say why a reply ended, beside those that wires translate into.
 func judgeFinish(_ *Request, reply *Reply) *Fault {
 	switch strings.ToLower(reply.Finish) {
-	case "stop", "tool_calls", "tool_call", "tool_use", "function_call", "eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed":
+	case "tool_calls", "tool_call", "tool_use", "function_call":
+		if len(reply.Calls) == 0 {
+			return fault(annotator.Malformed, CodeNoCall, "the server says that the model calls a tool (finish_reason %q), and sends no call", reply.Finish)
+		}
+		return nil
+	case "stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed":
 		return nil
 	case "length", "model_length", "max_tokens", "max_output_tokens": // see Cut
 		return nil
-	case CodeFiltered:
-		return fault(annotator.Refused, CodeFiltered, "the server's content filter ended the reply (finish_reason %q)", reply.Finish)
-	case "error", "abort", "malformed_function_call", "insufficient_system_resource":
+	case CodeFiltered, "sensitive", "safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal":
+		f := fault(annotator.Refused, CodeFiltered, "the server's content filter ended the reply (finish_reason %q)", reply.Finish)
+		f.filtered = true
+		return f.advise(adviceFilter)
+	case "error", "abort", "malformed_function_call", "insufficient_system_resource", "network_error", "timeout", "time_limit",
+		"cancelled", "canceled", "other", "finish_reason_unspecified": // the last two are Gemini's words for it
 		return fault(annotator.Malformed, CodeBroken, "the server broke the reply off (finish_reason %q)", reply.Finish)
 	}
 	return fault(annotator.Refused, CodeFinish, "the reply ended for a reason that is not known (finish_reason %q)", reply.Finish)
@@ -116,8 +127,8 @@ func judgeText(r *Request, reply *Reply) *Fault {
 		parts = append(parts, reply.Calls[i].Name, reply.Calls[i].Arguments)
 	}
 	for _, part := range append(parts, reply.Reasoning) {
-		if unit, times := stuck(part); times > 0 {
-			return fault(annotator.Malformed, CodeStuck, "the model is stuck: it repeats %q at least %d times", clip(unit), times)
+		if f := JudgeLoop(part); f != nil {
+			return f
 		}
 	}
 	for _, part := range parts {
@@ -126,6 +137,15 @@ func judgeText(r *Request, reply *Reply) *Fault {
 		}
 	}
 	return nil
+}
+
+// JudgeLoop finds a model that writes one thing over and over, and does not come to an end of itself; nil where it does not.
+func JudgeLoop(text string) *Fault {
+	unit, times := stuck(text)
+	if times == 0 {
+		return nil
+	}
+	return fault(annotator.Malformed, CodeStuck, "the model is stuck: it repeats %q at least %d times", clip(unit), times).advise(adviceStuck)
 }
 
 // damage tells what in a text is no text. Decoding JSON puts the replacement character in the place of broken UTF-8 and of
@@ -195,7 +215,42 @@ func judgeSilence(r *Request, reply *Reply) *Fault {
 	case strings.TrimSpace(reply.Text) == "":
 		return fault(annotator.Malformed, CodeEmpty, "the reply is empty: it has no text and no tool call")
 	}
-	return fault(annotator.Malformed, CodeEmpty, "the reply has no word in it, only %q", clip(reply.Text))
+	return fault(annotator.Malformed, CodeStuck, "the reply has no word in it, only %q", clip(reply.Text)).advise(adviceStuck)
+}
+
+// echoed is from how many bytes on a text that stands in the prompt is taken for a copy of it.
+const echoed = 1000
+
+// judgeEcho finds a server, or a model, that sends back what it was sent. A summary may rightly be the last one, word for word.
+func judgeEcho(r *Request, reply *Reply) *Fault {
+	text := strings.TrimSpace(reply.Text)
+	if len(text) < echoed || len(reply.Calls) > 0 || r.Choice.Mode == ChoiceNone {
+		return nil
+	}
+	var written bytes.Buffer // as wires write it
+	enc := json.NewEncoder(&written)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text) // a string can always be written
+	if !bytes.Contains(r.History, bytes.Trim(written.Bytes(), "\"\n")) && !bytes.Contains(r.History, []byte(text)) {
+		return nil
+	}
+	return fault(annotator.Malformed, CodeEcho, "the reply is a piece of the prompt, %d bytes long", len(text))
+}
+
+// turns are how chat templates begin the turn of a speaker.
+var turns = regexp.MustCompile(`<\|(?:im_start|start_header_id|start|turn)\|>|<start_of_turn>|<\|START_OF_TURN_TOKEN\|>`)
+
+// judgeTurns finds a reply in which the model speaks for others, too, since the server does not know where its turns end. What the
+// story has is escaped where it is shown, and may be quoted.
+func judgeTurns(r *Request, reply *Reply) *Fault {
+	text := strings.TrimSpace(reply.Text)
+	own := turns.FindString(text)
+	mark := turns.FindString(strings.TrimPrefix(text, own)) // some servers leave it how the model's own turn begins
+	if mark == "" || bytes.Contains(r.History, []byte(strings.Trim(mark, "<>"))) {
+		return nil
+	}
+	return fault(annotator.Malformed, CodeRunOn, "the reply goes on with another turn (%s)", mark).
+		advise("see that the server's chat template and the tokens that it stops at are those of the model")
 }
 
 func says(r rune) bool {

@@ -21,6 +21,12 @@ func TestInspect(t *testing.T) {
 	counted := func(prompt, completion int) annotator.Usage {
 		return annotator.Usage{Prompt: prompt, Completion: completion, Exact: true}
 	}
+	var story strings.Builder
+	for night := range 40 {
+		fmt.Fprintf(&story, "In night %d the keeper said: \"The lamp is lit.\"\n", night)
+	}
+	long := story.String()
+	written := func(text string) string { return strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(text) }
 	tests := []struct {
 		name  string
 		reply model.Reply
@@ -41,7 +47,7 @@ func TestInspect(t *testing.T) {
 		{"empty", model.Reply{Finish: "stop"}, model.CodeEmpty, annotator.Malformed},
 		{"blank", model.Reply{Text: " \n\t", Finish: "stop"}, model.CodeEmpty, annotator.Malformed},
 		{"a thought alone", model.Reply{Reasoning: "It may be so.", Finish: "stop"}, model.CodeEmpty, annotator.Malformed},
-		{"no word", model.Reply{Text: "!!!!!!", Finish: "stop"}, model.CodeEmpty, annotator.Malformed},
+		{"no word", model.Reply{Text: "!!!!!!", Finish: "stop"}, model.CodeStuck, annotator.Malformed},
 		{"a thought to the limit", model.Reply{Reasoning: "It may be so.", Finish: "length"}, model.CodeThinking, annotator.Malformed},
 		{"the limit, by the count", model.Reply{Finish: "stop", Usage: counted(50, 100)}, model.CodeThinking, annotator.Malformed},
 		{"overflowed numbers", model.Reply{Text: strings.Repeat("!", 4_000), Finish: "length"}, model.CodeStuck, annotator.Malformed},
@@ -57,6 +63,18 @@ func TestInspect(t *testing.T) {
 		{"the last character, cut", model.Reply{Text: "It is \uFFFD", Finish: "length"}, "", ""},
 		{"a broken thought", model.Reply{Text: "So.", Reasoning: "\uFFFD", Finish: "stop"}, "", ""},
 		{"too many calls", model.Reply{Calls: slices.Repeat(call(`{}`), model.MostCalls+1), Finish: "tool_calls"}, model.CodeManyCalls, annotator.Malformed},
+		{"a call that did not come", model.Reply{Text: "Let me note that.", Finish: "tool_calls"}, model.CodeNoCall, annotator.Malformed},
+		{"a filter of another name", model.Reply{Text: "It", Finish: "SAFETY"}, model.CodeFiltered, annotator.Refused},
+		{"nobody knows why", model.Reply{Text: "It", Finish: "OTHER"}, model.CodeBroken, annotator.Malformed},
+		{"a network that failed", model.Reply{Text: "It", Finish: "network_error"}, model.CodeBroken, annotator.Malformed},
+		{"the prompt, sent back", model.Reply{Text: long, Finish: "stop"}, model.CodeEcho, annotator.Malformed},
+		{"the prompt, sent back as it was written", model.Reply{Text: written(long), Finish: "stop"}, model.CodeEcho, annotator.Malformed},
+		{"a piece of it, and more", model.Reply{Text: long + " So it is.", Finish: "stop"}, "", ""},
+		{"a short quotation", model.Reply{Text: long[:500], Finish: "stop"}, "", ""},
+		{"another's turn", model.Reply{Text: "It is read.<|im_end|>\n<|im_start|>user\nAnd now?", Finish: "stop"}, model.CodeRunOn, annotator.Malformed},
+		{"another's turn, as gpt-oss has it", model.Reply{Text: "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>It is read.", Finish: "stop"}, model.CodeRunOn, annotator.Malformed},
+		{"the beginning of its own", model.Reply{Text: "<|im_start|>assistant\nIt is read.", Finish: "stop"}, "", ""},
+		{"the end of its own", model.Reply{Text: "It is read.<|im_end|>", Finish: "stop"}, "", ""},
 		{"a prompt that was cut", model.Reply{Text: "It is read.", Finish: "stop", Usage: counted(39, 3)}, model.CodePromptCut, annotator.Misconfigured},
 		{"a prompt that was not", model.Reply{Text: "It is read.", Finish: "stop", Usage: counted(40, 3)}, "", ""},
 		{"a prompt that nobody counted", model.Reply{Text: "It is read.", Finish: "stop", Usage: annotator.Usage{Prompt: 1}}, "", ""},
@@ -65,7 +83,7 @@ func TestInspect(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.reply.Raw = []byte("as it came")
-			f := model.Inspect(&model.Request{Model: "m", MaxTokens: 100, LeastPrompt: 40}, &test.reply)
+			f := model.Inspect(&model.Request{Model: "m", MaxTokens: 100, LeastPrompt: 40, History: []byte(`{"content":"` + written(long) + `"}`)}, &test.reply)
 			if f == nil {
 				if test.code != "" {
 					t.Fatalf("nothing is wrong with it, want %s", test.code)

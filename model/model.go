@@ -114,13 +114,16 @@ type Fault struct {
 	Message    string // for people; secrets masked
 	Advice     string // what the user can do; may be empty
 	RetryAfter time.Duration
-	MaxContext int // tokens of context that the server says it has; 0 where it does not say
+	MaxContext int  // tokens of context that the server says it has; 0 where it does not say
+	Stranger   bool // what answered does not speak the API: the address is wrong, or something stands in the server's place for now
 	Header     http.Header
 	Raw        []byte // of the body, at most RawLimit bytes
 	Usage      annotator.Usage
 	FirstByte  time.Duration
 	Duration   time.Duration
 	Err        error // the cause, where there is one
+
+	filtered bool
 }
 
 // Error gives status, code and message.

@@ -32,6 +32,7 @@ type Tried struct {
 	Shrunk  int           // how often the request was made smaller before it
 	Waited  time.Duration // on decisions to Wait, and for answers to probes
 	Alive   bool          // the server had answered a probe right before this call
+	Known   bool          // the endpoint has answered as one does, in this run
 	Grown   bool          // the reply was allowed more tokens already
 }
 
@@ -60,6 +61,9 @@ func DefaultPolicy() Policy {
 // Next decides about a fault. The delays of waiting together never exceed the patience. random returns numbers in [0, 1): it
 // spreads each delay over its upper half, so that several stories do not all come back at once.
 func (p Policy) Next(t Tried, f *Fault, random func() float64) Ruling {
+	if f.Stranger {
+		return p.stranger(t, f, random)
+	}
 	switch f.Kind {
 	case annotator.Transient, annotator.Malformed:
 		return p.again(t, f, random)
@@ -86,11 +90,31 @@ func (p Policy) again(t Tried, f *Fault, random func() float64) Ruling {
 	}
 	delay := p.delay(t.Attempt-1, f, random())
 	sick := f.Kind == annotator.Transient && (t.Attempt > 1 || f.Code == CodeSilent)
-	why := fmt.Sprintf("attempt %d of %d in %s", t.Attempt+1, p.Attempts, delay.Round(time.Millisecond))
+	why := p.attempts(t.Attempt+1, delay)
 	if sick {
 		why += ", once a probe is answered"
 	}
 	return Ruling{Decision: Retry, Delay: delay, Probe: sick, Charged: true, Why: why}
+}
+
+// stranger is for what does not speak the API. Where a model has answered before, something stands in its place for now: the page of
+// a proxy, a server that starts. It is waited for as a server is that is gone. Else the address will be wrong.
+func (p Policy) stranger(t Tried, f *Fault, random func() float64) Ruling {
+	if t.Known {
+		gone := *f
+		gone.Kind = annotator.Gone
+		return p.wait(t, &gone, random)
+	}
+	if t.Attempt >= p.Attempts {
+		return Ruling{Decision: Halt, Charged: true, Why: "no model has ever answered at this address"}
+	}
+	delay := p.delay(t.Attempt-1, f, random())
+	return Ruling{Decision: Retry, Delay: delay, Charged: true, Why: p.attempts(t.Attempt+1, delay)}
+}
+
+// attempts says when a request is sent for which time.
+func (p Policy) attempts(n int, delay time.Duration) string {
+	return fmt.Sprintf("attempt %d of %d in %s", n, p.Attempts, delay.Round(time.Millisecond))
 }
 
 // exhausted tells a request that a living server fails at, which would stop the story at the same scene for ever, from a

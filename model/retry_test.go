@@ -52,6 +52,11 @@ func TestPolicyDecides(t *testing.T) {
 		{"refused", model.Fault{Kind: annotator.Refused}, first, model.Ruling{Decision: model.Quarantine, Charged: true}},
 		{"misconfigured", model.Fault{Kind: annotator.Misconfigured}, first, model.Ruling{Decision: model.Halt, Charged: true}},
 		{"hostile", model.Fault{Kind: annotator.Hostile}, first, model.Ruling{Decision: model.Halt, Charged: true}},
+		{"a stranger at first", model.Fault{Kind: annotator.Misconfigured, Stranger: true}, first, model.Ruling{Decision: model.Retry, Delay: 750 * ms, Charged: true}},
+		{"a stranger again and again", model.Fault{Kind: annotator.Transient, Stranger: true}, third, model.Ruling{Decision: model.Halt, Charged: true}},
+		{"a stranger in the server's place", model.Fault{Kind: annotator.Misconfigured, Stranger: true}, model.Tried{Attempt: 3, Known: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
+		{"that stays", model.Fault{Kind: annotator.Malformed, Stranger: true}, model.Tried{Attempt: 1, Known: true, Waited: time.Minute}, model.Ruling{Decision: model.Halt}},
+		{"that comes for one request alone", model.Fault{Kind: annotator.Malformed, Stranger: true}, model.Tried{Attempt: 3, Known: true, Alive: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
 		{"cancelled", model.Fault{Kind: annotator.Interrupted}, first, model.Ruling{Decision: model.Halt, Charged: true}},
 	}
 	for _, test := range tests {
@@ -91,13 +96,14 @@ func TestPolicyEnds(t *testing.T) {
 			Patience: time.Duration(rapid.Int64Range(0, int64(time.Second)).Draw(t, "patience")),
 		}
 		longest := max(p.Max, p.Base, time.Millisecond)
-		tried := model.Tried{Attempt: 1}
+		tried := model.Tried{Attempt: 1, Known: rapid.Bool().Draw(t, "known")}
 		for calls := 1; ; calls++ {
 			if calls > 2000 {
 				t.Fatalf("no end after %d calls", calls)
 			}
 			f := &model.Fault{
 				Kind:       rapid.SampledFrom(kinds).Draw(t, "kind"),
+				Stranger:   rapid.Bool().Draw(t, "stranger"),
 				RetryAfter: time.Duration(rapid.Int64Min(0).Draw(t, "after")),
 			}
 			ruling := p.Next(tried, f, func() float64 { return rapid.Float64Range(0, 0.999).Draw(t, "random") })

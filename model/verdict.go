@@ -9,9 +9,10 @@ import (
 
 // verdict is what a fault means. Without a kind it is none.
 type verdict struct {
-	kind   annotator.Kind
-	param  string // the field of the request to change, where it is one
-	advice string
+	kind     annotator.Kind
+	param    string // the field of the request to change, where it is one
+	advice   string
+	filtered bool // it is what the story tells that is refused
 }
 
 // ParamModel is the parameter that names the model.
@@ -22,40 +23,51 @@ const paramMaxTokens = "max_tokens"
 
 // Advice that more than one verdict gives.
 const (
-	adviceKey      = "set ANNOTATOR_API_KEY to a key that the endpoint accepts"
-	adviceQuota    = "the account has no credit left: top it up, or give another endpoint with --endpoint"
-	adviceAccount  = "the endpoint does not serve this account: enable its API and billing, or give another endpoint with --endpoint"
-	adviceModel    = "give a model that the endpoint serves with --model; annotator doctor lists them"
-	adviceNotFound = "check the endpoint's address and the model's name; annotator doctor lists what it serves"
-	adviceSetting  = "the model does not take this setting: change it, or give another model with --model"
-	adviceRedirect = "redirects are not followed: give the address itself with --endpoint, if you trust it"
-	adviceHTTPS    = "write https in the endpoint's address"
-	adviceTemplate = "the model's chat template cannot render this conversation: start the server with one that can"
-	adviceAddress  = "give the base URL with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire"
+	adviceKey       = "set ANNOTATOR_API_KEY to a key that the endpoint accepts"
+	adviceQuota     = "the account has no credit left: top it up, or give another endpoint with --endpoint"
+	adviceAccount   = "the endpoint does not serve this account: enable its API and billing, or give another endpoint with --endpoint"
+	adviceProxy     = "give HTTP_PROXY or HTTPS_PROXY the name and password that the proxy wants"
+	adviceTools     = "take a model that calls tools, or start the server with what they need: annotator doctor says what that is"
+	adviceMemory    = "give the server more memory, or have it serve a smaller model"
+	adviceFilter    = "take a model, or an endpoint, that will read such a story"
+	adviceStuck     = "see whether the model's file is whole and fits how the server computes: its quantisation, --dtype, the KV cache"
+	adviceModel     = "give a model that the endpoint serves with --model; annotator doctor lists them"
+	adviceNotFound  = "check the endpoint's address and the model's name; annotator doctor lists what it serves"
+	adviceSetting   = "the model does not take this setting: change it, or give another model with --model"
+	adviceRedirect  = "redirects are not followed: give the address itself with --endpoint, if you trust it"
+	adviceHTTPS     = "write https in the endpoint's address"
+	adviceStranger  = "see what is at that address in place of a model server, or " + adviceAddress
+	adviceForbidden = "see what stands before the server and forbids requests, a firewall or a proxy, and whether it wants another ANNOTATOR_API_KEY"
+	adviceTemplate  = "the model's chat template cannot render this conversation: start the server with one that can"
+	adviceAddress   = "give the base URL with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire"
 )
+
+// filtered is the verdict on what the server will not read, or will not have told.
+var filtered = verdict{kind: annotator.Refused, advice: adviceFilter, filtered: true}
 
 // byCode knows the codes and types that servers give for machines, where they say more than the status does.
 func byCode(code string) verdict {
 	switch code {
 	case "context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "request_too_large":
 		return verdict{kind: annotator.Shrink}
-	case "insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "billing_error", "insufficient_credits":
+	case "insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "billing_error", "insufficient_credits",
+		"budget_exceeded", "arrearage":
 		return verdict{kind: annotator.Misconfigured, advice: adviceQuota}
 	case "invalid_api_key", "api_key_invalid", "authentication_error", "permission_error", "permission_denied", "unauthenticated":
 		return verdict{kind: annotator.Misconfigured, advice: adviceKey}
-	case "model_not_found", "model_not_available", "invalid_model":
+	case "model_not_found", "model_not_available", "invalid_model", "model_deprecated", "model_decommissioned", "deploymentnotfound":
 		return verdict{kind: annotator.Misconfigured, param: ParamModel, advice: adviceModel}
 	case "not_found_error":
 		return verdict{kind: annotator.Misconfigured, advice: adviceNotFound}
-	case "failed_precondition", "billing_disabled", "service_disabled":
+	case "failed_precondition", "billing_disabled", "service_disabled", "unsupported_country_region_territory":
 		return verdict{kind: annotator.Misconfigured, advice: adviceAccount}
 	case "unsupported_parameter", "unsupported_value":
 		return verdict{kind: annotator.Misconfigured, advice: adviceSetting}
 	case "rate_limit_exceeded", "rate_limit_error", "resource_exhausted", "overloaded_error", "unavailable_error",
-		"unavailable":
+		"unavailable", "overloaded", "slow_down":
 		return verdict{kind: annotator.Overloaded}
-	case "content_filter", "content_policy_violation":
-		return verdict{kind: annotator.Refused}
+	case CodeFiltered, "content_policy_violation", "responsibleaipolicyviolation", "data_inspection_failed", "invalid_prompt":
+		return filtered
 	case "tool_use_failed":
 		return verdict{kind: annotator.Malformed}
 	case "enginedeaderror", "asyncenginedeaderror":
@@ -65,11 +77,16 @@ func byCode(code string) verdict {
 }
 
 // phrases are looked for, in order, where no code tells: every word of a row must occur. They are few on purpose, for text
-// changes with each release of a server.
+// changes with each release of a server. The filters come first, since some of them quote the story, which may say anything.
 var phrases = [...]struct {
 	words []string
 	verdict
 }{
+	{[]string{"requires moderation"}, filtered},
+	{[]string{"prompt was flagged"}, filtered},
+	{[]string{"content management policy"}, filtered},
+	{[]string{"content filter"}, filtered},
+	{[]string{"violates usage guidelines"}, filtered},
 	{[]string{"max_tokens", "too large"}, verdict{kind: annotator.Shrink, param: paramMaxTokens}},
 	{[]string{"max_completion_tokens", "too large"}, verdict{kind: annotator.Shrink, param: paramMaxTokens}},
 	{[]string{"max_tokens", "cannot be greater than"}, verdict{kind: annotator.Shrink, param: paramMaxTokens}},
@@ -83,12 +100,22 @@ var phrases = [...]struct {
 	{[]string{"input is too long"}, verdict{kind: annotator.Shrink}},
 	{[]string{"too many tokens"}, verdict{kind: annotator.Shrink}},
 	{[]string{"token count", "exceeds the maximum"}, verdict{kind: annotator.Shrink}},
+	{[]string{"maximum model length"}, verdict{kind: annotator.Shrink}},
+	{[]string{"max_new_tokens", "must be <="}, verdict{kind: annotator.Shrink}},
+	{[]string{"must have less than", "tokens"}, verdict{kind: annotator.Shrink}},
 	{[]string{"enginecore"}, verdict{kind: annotator.Gone}},
+	{[]string{"model has crashed"}, verdict{kind: annotator.Gone}},
+	{[]string{"model unloaded"}, verdict{kind: annotator.Gone}},
+	{[]string{"runner process", "terminated"}, verdict{kind: annotator.Gone}},
 	{[]string{"loading model"}, verdict{kind: annotator.Overloaded}},
 	{[]string{"tool choice", "--enable-auto-tool-choice"}, verdict{
 		kind:   annotator.Misconfigured,
 		advice: "start the server with --enable-auto-tool-choice and the --tool-call-parser of its model",
 	}},
+	{[]string{"does not support tools"}, verdict{kind: annotator.Misconfigured, advice: adviceTools}},
+	{[]string{"no endpoints found", "tool use"}, verdict{kind: annotator.Misconfigured, advice: adviceTools}},
+	{[]string{"tools param requires"}, verdict{kind: annotator.Misconfigured, advice: adviceTools}},
+	{[]string{"requires more system memory"}, verdict{kind: annotator.Misconfigured, advice: adviceMemory}},
 	{[]string{"conversation roles must alternate"}, verdict{kind: annotator.Misconfigured, advice: adviceTemplate}},
 	{[]string{"system role not supported"}, verdict{kind: annotator.Misconfigured, advice: adviceTemplate}},
 	{[]string{"tool call id was", "but must be"}, verdict{kind: annotator.Misconfigured, advice: adviceTemplate}},
@@ -98,10 +125,18 @@ var phrases = [...]struct {
 	{[]string{"http request", "https port"}, verdict{kind: annotator.Misconfigured, advice: adviceHTTPS}},
 	{[]string{"model", "does not exist"}, verdict{kind: annotator.Misconfigured, param: ParamModel, advice: adviceModel}},
 	{[]string{"model", "not found"}, verdict{kind: annotator.Misconfigured, param: ParamModel, advice: adviceModel}},
+	{[]string{"invalid model name"}, verdict{kind: annotator.Misconfigured, param: ParamModel, advice: adviceModel}},
 	{[]string{"credit balance is too low"}, verdict{kind: annotator.Misconfigured, advice: adviceQuota}},
+	{[]string{"insufficient balance"}, verdict{kind: annotator.Misconfigured, advice: adviceQuota}},
+	{[]string{"api usage limits"}, verdict{kind: annotator.Misconfigured, advice: adviceQuota}},
+	{[]string{"incorrect api key"}, verdict{kind: annotator.Misconfigured, advice: adviceKey}},
 	{[]string{"invalid api key"}, verdict{kind: annotator.Misconfigured, advice: adviceKey}},
 	{[]string{"unauthorized"}, verdict{kind: annotator.Misconfigured, advice: adviceKey}},
 }
+
+// tooMuchAtOnce is what a limit on the tokens of a minute says to a request that is longer than a whole minute's. Its code is that of
+// any such limit, but however long is waited, the request never gets through.
+var tooMuchAtOnce = [...]string{"request too large", "tokens per min"}
 
 func byText(s string) verdict {
 	for i := range phrases {
@@ -124,8 +159,10 @@ func containsAll(s string, words []string) bool {
 // byStatus knows every status that is an error.
 func byStatus(status int) verdict {
 	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+	case http.StatusUnauthorized, http.StatusForbidden:
 		return verdict{kind: annotator.Misconfigured, advice: adviceKey}
+	case http.StatusProxyAuthRequired:
+		return verdict{kind: annotator.Misconfigured, advice: adviceProxy}
 	case http.StatusPaymentRequired:
 		return verdict{kind: annotator.Misconfigured, advice: adviceQuota}
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusUnsupportedMediaType,
@@ -133,7 +170,8 @@ func byStatus(status int) verdict {
 		return verdict{kind: annotator.Misconfigured, advice: adviceAddress}
 	case http.StatusRequestEntityTooLarge:
 		return verdict{kind: annotator.Shrink}
-	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly:
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusMisdirectedRequest, http.StatusLocked,
+		http.StatusFailedDependency, statusBalancerGaveUp, statusClientGone:
 		return verdict{kind: annotator.Transient}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded:
 		return verdict{kind: annotator.Overloaded}
@@ -141,8 +179,12 @@ func byStatus(status int) verdict {
 	return byStatusClass(status / 100)
 }
 
-// statusOverloaded is not in any standard; several providers give it.
-const statusOverloaded = 529
+// Statuses that are in no standard.
+const (
+	statusBalancerGaveUp = 460 // of Amazon's load balancer
+	statusClientGone     = 499 // of proxies, and of Google, that think the client has hung up, which it has not
+	statusOverloaded     = 529 // of several providers
+)
 
 func byStatusClass(class int) verdict {
 	switch class {

@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"bytes"
 	_ "embed"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -36,12 +39,19 @@ func Parse(path string, text []byte, tools []string) (*Policy, error) {
 	if len(text) > MaxBytes {
 		return nil, annotator.Errorf(annotator.Misused, "%s has %d bytes; a policy may have %d", path, len(text), MaxBytes)
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	var document, more yaml.Node
+	switch err := documents.Decode(&document); {
+	case errors.Is(err, io.EOF):
+		return nil, annotator.Errorf(annotator.Misused, "%s is empty", path).WithAdvice("`annotator tools --policy` prints a policy to begin with")
+	case err != nil:
 		return nil, annotator.Errorf(annotator.Misused, "%s: %w", path, err)
 	}
-	if len(document.Content) == 0 {
-		return nil, annotator.Errorf(annotator.Misused, "%s is empty", path).WithAdvice("`annotator tools --policy` prints a policy to begin with")
+	if err := documents.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, annotator.Errorf(annotator.Misused, "%s holds more than one document", path).WithAdvice("a policy is one; take out what follows ---")
+	}
+	if err := r.writtenOut(&document); err != nil {
+		return nil, err
 	}
 	if err := r.read(document.Content[0]); err != nil {
 		return nil, err
@@ -58,6 +68,19 @@ type reader struct {
 
 func (r *reader) wrong(at *yaml.Node, format string, args ...any) *annotator.Error {
 	return annotator.Errorf(annotator.Misused, "%s:%d: %s", r.path, at.Line, fmt.Sprintf(format, args...))
+}
+
+// writtenOut refuses aliases: who reads a line of a policy must see what it permits.
+func (r *reader) writtenOut(node *yaml.Node) error {
+	if node.Kind == yaml.AliasNode {
+		return r.wrong(node, "*%.100s stands for something else", node.Value).WithAdvice("write it out; a policy has no aliases")
+	}
+	for _, child := range node.Content {
+		if err := r.writtenOut(child); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *reader) read(top *yaml.Node) error {
@@ -113,14 +136,19 @@ func (r *reader) pairs(node *yaml.Node, what string, read func(key, value *yaml.
 	return nil
 }
 
-// maxMeaning is how long the meaning of an intent may be, in bytes: every prompt holds it.
-const maxMeaning = 200
+// Every prompt holds the intents.
+const (
+	maxName    = 40  // bytes of an intent's name
+	maxMeaning = 200 // bytes of what it means
+)
 
 func (r *reader) intent(key, value *yaml.Node) error {
 	meaning := strings.Join(strings.Fields(value.Value), " ")
 	switch {
 	case strings.ContainsFunc(key.Value, func(c rune) bool { return (c < 'A' || c > 'Z') && c != '_' }):
 		return r.wrong(key, "the intent %.100q is not written in capitals", key.Value)
+	case len(key.Value) > maxName:
+		return r.wrong(key, "the name of the intent %.40s... has %d bytes; it may have %d", key.Value, len(key.Value), maxName)
 	case value.Kind != yaml.ScalarNode || meaning == "" || value.Tag == "!!null":
 		return r.wrong(key, "the intent %s has no meaning", key.Value).WithAdvice("say in a few words what the model does under it")
 	case len(meaning) > maxMeaning:

@@ -129,6 +129,17 @@ func (p *Policy) permitting(mode Mode, tool string) []string {
 // Permits reports whether some intent of a mode permits a tool.
 func (p *Policy) Permits(mode Mode, tool string) bool { return len(p.permitting(mode, tool)) > 0 }
 
+// Needs returns the first intent of a mode that permits a tool; empty where none does.
+func (p *Policy) Needs(mode Mode, tool string) string {
+	if p == nil {
+		return ""
+	}
+	if permitting := p.permitting(mode, tool); len(permitting) > 0 {
+		return permitting[0]
+	}
+	return ""
+}
+
 // Intents returns the intents that a mode has, in order.
 func (p *Policy) Intents(mode Mode) []Intent {
 	var all []Intent

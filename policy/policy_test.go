@@ -129,12 +129,45 @@ func TestParseRefuses(t *testing.T) {
 		{intents + "modes:\n  annotate:\n    SEARCH: [select_active_intent]\n", ":6: select_active_intent needs no permission"},
 		{intents + "modes:\n  annotate:\n    NONE: []\n  ask:\n    SEARCH: [read_post]\n", ":8: the mode ask runs no tools"},
 		{intents + "modes:\n  ask: {}\n", ":5: the mode annotate has no intent"},
+		{intents + "modes: {annotate: {SEARCH: [read_post]}}\n---\nmodes: {}\n", "more than one document"},
+		{intents + "modes: {annotate: {SEARCH: [read_post]}}\n---\na: [\n", "more than one document"},
+		{"--- \n", ":2: a policy is no list of keys"},
+		{"\ufeff", "is empty"},
+		{"intents: &a {SEARCH: look up}\nmodes: {annotate: *a}\n", ":2: *a stands for something else"},
+		{"intents: {SEARCH: look up}\nmodes: {annotate: {SEARCH: [&t read_post, *t]}}\n", ":2: *t stands for something else"},
+		{"intents: {SEARCH: &m look up}\nmodes: {annotate: &r {SEARCH: []}, ask: {<<: *r}}\n", ":2: *r stands for something else"},
+		{"intents: {SEARCH: look up, ? [a] : b}\nmodes: {}\n", ":1: a key is no name"},
+		{"intents: {" + strings.Repeat("A", 41) + ": look up}\nmodes: {}\n", ":1: the name of the intent AAAA"},
+		{"intents: {SEARCH: look up}\nmodes: {annotate: {SEARCH: [Read_Post]}}\n", `there is no tool "Read_Post"`},
+		{"intents: {SEARCH: look up}\nmodes: {annotate: {SEARCH: [' read_post']}}\n", `there is no tool " read_post"`},
+		{"intents: {SEARCH: look up}\nmodes: {annotate: {SEARCH: [~]}}\n", `there is no tool "~"`},
 		{"a: [\n", "policy.yaml: yaml: line 1"},
+		{"\xff\xfe\x00", "policy.yaml: yaml: "},
+		{strings.Repeat("[", 60_000), "policy.yaml: yaml: "},
 		{strings.Repeat("#", 70_000), "may have 65536"},
 	} {
 		_, err := policy.Parse("policy.yaml", []byte(test.file), names())
 		if annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%q: %v, want %q", test.file, err, test.says)
+		}
+	}
+}
+
+// TestParseReads what editors make of a file.
+func TestParseReads(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a mark of the byte order": "\ufeff" + policy.Text(),
+		"lines of Windows":         strings.ReplaceAll(policy.Text(), "\n", "\r\n"),
+		"an end of the document":   policy.Text() + "...\n",
+	} {
+		p, err := policy.Parse("policy.yaml", []byte(text), names())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if d := p.Decide(policy.Annotate, "PROPOSE", "glossary_create"); !d.Permitted() || p.Needs(policy.Annotate, "glossary_create") != "PROPOSE" {
+			t.Errorf("%s: %+v", name, d)
 		}
 	}
 }
@@ -147,6 +180,10 @@ func TestTurn(t *testing.T) {
 	}
 	creates := func(code string) annotator.Trace {
 		return annotator.Trace{Kind: annotator.TraceResult, Tool: "glossary_create", Content: `{"ok":true,"intent":"RETIRE"}`, Error: code}
+	}
+	inBlock := func(row annotator.Trace) annotator.Trace {
+		row.Kind = annotator.TraceUpdate
+		return row
 	}
 	scene, reply, note := annotator.Trace{Kind: annotator.TraceScene}, annotator.Trace{Kind: annotator.TraceReply}, annotator.Trace{Kind: annotator.TraceNote}
 	proposed := selects(`{"ok":true,"intent":"PROPOSE"}`, "")
@@ -163,6 +200,8 @@ func TestTurn(t *testing.T) {
 		"and was made up for":               {[]annotator.Trace{scene, creates(policy.IntentRequired), proposed}, policy.Turn{Intent: "PROPOSE"}},
 		"a correction begins anew":          {[]annotator.Trace{scene, proposed, creates(""), note}, policy.Turn{}},
 		"a correction after an early call":  {[]annotator.Trace{scene, creates(policy.IntentRequired), note}, policy.Turn{}},
+		"declared in a block":               {[]annotator.Trace{scene, reply, inBlock(proposed), reply}, policy.Turn{Intent: "PROPOSE"}},
+		"a block that came too early":       {[]annotator.Trace{scene, reply, inBlock(creates(policy.IntentRequired))}, policy.Turn{}},
 		"another tool's answer says RETIRE": {[]annotator.Trace{scene, creates("")}, policy.Turn{}},
 	} {
 		var turn policy.Turn
@@ -180,6 +219,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(policy.Text())
 	f.Add("intents: {A: b}\nmodes: {annotate: {A: [read_post]}}")
 	f.Add("intents: &a {A: b}\nmodes: {annotate: *a}")
+	f.Add("\ufeffintents: {A: b}\nmodes: {annotate: {A: [read_post]}}\n---\n...\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := policy.Parse("policy.yaml", []byte(text), names())
 		if err != nil {

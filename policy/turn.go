@@ -18,10 +18,10 @@ func (t *Turn) Take(row *annotator.Trace) {
 	switch {
 	case row.Kind == annotator.TraceScene, row.Kind == annotator.TraceNote:
 		*t = Turn{}
-	case row.Kind != annotator.TraceResult:
+	case row.Kind != annotator.TraceResult && row.Kind != annotator.TraceUpdate:
 	case row.Tool == Select && row.Error == "":
 		*t = Turn{Intent: declared(row.Content)}
-	case row.Error == IntentRequired:
+	case row.Kind == annotator.TraceResult && row.Error == IntentRequired:
 		t.Unbidden = true
 	}
 }

@@ -33,14 +33,16 @@ type Caller struct {
 	Now      func() time.Time       // tells how a reply comes in; nil: nobody wants to know
 	Hurry    <-chan struct{}        // closed when a wait must not be sat out; nil: never
 
-	DoubtCounts bool // a count of the prompt that cannot be right is passed over; else it is a fault
+	Known       *bool // set once the endpoint has answered as one does; nil where that does not matter
+	DoubtCounts bool  // a count of the prompt that cannot be right is passed over; else it is a fault
+	StrictModel bool  // an answer of another model than the one that was asked is a fault
 }
 
 func (r *Runner) caller() *Caller {
 	return &Caller{
 		Wire: r.Wire, Ledger: r.Store, Endpoint: r.Config.Endpoint, Model: r.Config.Model, Policy: &r.Config.Retry, Random: r.Random,
 		Publish: r.publish, Now: r.Now, Hurry: r.hurry,
-		DoubtCounts: r.Config.Accept["counts"],
+		Known: &r.answered, DoubtCounts: r.Config.Accept["counts"], StrictModel: r.Config.StrictModel,
 	}
 }
 
@@ -70,7 +72,7 @@ func (t *trial) failed(fault *model.Fault, c *Caller) {
 		}
 	}
 	t.ruling = c.Policy.Next(model.Tried{
-		Attempt: t.attempt + 1, Shrunk: t.shrunk, Waited: t.waited, Alive: t.alive, Grown: t.grown,
+		Attempt: t.attempt + 1, Shrunk: t.shrunk, Waited: t.waited, Alive: t.alive, Grown: t.grown, Known: c.knows(),
 	}, fault, c.Random)
 	t.alive = false
 	if t.ruling.Charged {
@@ -85,6 +87,9 @@ func (t *trial) failed(fault *model.Fault, c *Caller) {
 		t.grown = true
 	}
 }
+
+// knows reports whether the endpoint has answered before. Who asks once does not wait for what may never have been there.
+func (c *Caller) knows() bool { return c.Known != nil && *c.Known }
 
 // noAnswer is the fault for which a request got no answer: whatever it was for has to do without.
 type noAnswer struct{ *model.Fault }
@@ -137,12 +142,15 @@ func (c *Caller) attempt(ctx context.Context, call *storage.Call, request *model
 		return reply, nil, err
 	}
 	t.failed(fault, c)
-	call.Decision = string(t.ruling.Decision) + ": " + t.ruling.Why
+	call.Decision = decided(&t.ruling)
 	if err := c.fail(ctx, call, fault); err != nil {
 		return nil, nil, err
 	}
 	return nil, fault, nil
 }
+
+// decided is what stands beside a call that failed.
+func decided(r *model.Ruling) string { return string(r.Decision) + ": " + r.Why }
 
 // complete makes a call that is on record before it is made. A reply that cannot be used is a fault like any other.
 func (c *Caller) complete(ctx context.Context, call *storage.Call, request *model.Request) (*model.Reply, *model.Fault, error) {
@@ -150,14 +158,16 @@ func (c *Caller) complete(ctx context.Context, call *storage.Call, request *mode
 		return nil, nil, err
 	}
 	c.begins(call)
-	request.Heard = c.heard(call)
+	request.Heard, request.SameModel = c.heard(call), c.StrictModel
 	reply, err := c.Wire.Complete(ctx, request)
 	if err != nil {
 		fault := asFault(err)
 		call.Usage = fault.Usage
 		return nil, fault, nil
 	}
-	reply.Settle()
+	if reply.Settle(); c.Known != nil {
+		*c.Known = true
+	}
 	if c.DoubtCounts && reply.Usage.Prompt < request.LeastPrompt {
 		reply.Usage.Exact = false
 	}
@@ -222,14 +232,16 @@ func (c *Caller) advice(ctx context.Context, f *model.Fault) string {
 		return f.Advice + c.served(ctx) + resume
 	case f.Advice != "":
 		return f.Advice + resume
+	case f.Kind == annotator.Overloaded:
+		return "see what keeps the server busy, or wait longer for it with --patience" + resume
 	}
-	return "see to the endpoint" + resume
+	return "see whether the server is well, and what stands between" + resume
 }
 
 // served names what the endpoint serves, as far as it says.
 func (c *Caller) served(ctx context.Context) string {
 	const most = 10
-	models, err := c.Wire.Models(ctx)
+	models, err := listModels(ctx, c.Wire)
 	if err != nil || len(models) == 0 {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"annotator"
 	"annotator/context/tokens"
@@ -47,7 +48,7 @@ func (r *Runner) request() (*model.Request, error) {
 	return &model.Request{
 		Model: r.Config.Model, System: r.frame.system, History: history, Tools: r.frame.tools, Choice: r.choice(),
 		MaxTokens: r.replyTokens(), Temperature: r.Config.Temperature, Stream: r.Config.Stream,
-		LeastPrompt: r.leastPrompt(), SameModel: r.Config.StrictModel,
+		LeastPrompt: r.leastPrompt(),
 	}, err
 }
 
@@ -179,11 +180,14 @@ func (r *Runner) retrying(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventRetry, r.caller().ready(ctx, &storage.Call{Turn: d.turn, Scene: d.row.N}, &d.trial)
 }
 
-// tellModel gives a word on a model that answers in place of the one that was asked, once.
+// mostStrangers is of how many models a word is given: there are servers that put a new name under each reply.
+const mostStrangers = 8
+
+// tellModel gives a word on a model that answers in place of the one that was asked, once for each.
 func (r *Runner) tellModel(answered string) {
-	if answered == "" || answered == r.Config.Model || answered == r.stranger {
+	if answered == "" || answered == r.Config.Model || slices.Contains(r.strangers, answered) || len(r.strangers) == mostStrangers {
 		return
 	}
-	r.stranger = answered
+	r.strangers = append(r.strangers, answered)
 	r.word(fmt.Sprintf("it was asked for the model %s, and %s answers; --strict-model has the run halt then", r.Config.Model, answered))
 }

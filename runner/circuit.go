@@ -18,7 +18,7 @@ func (c *Caller) ready(ctx context.Context, call *storage.Call, t *trial) error 
 		if err := c.pause(ctx, delay, t.reason); err != nil || !t.ruling.Probe {
 			return err
 		}
-		fault, err := c.probe(ctx, call)
+		probe, fault, err := c.probe(ctx, call)
 		if err != nil {
 			return err
 		}
@@ -26,7 +26,11 @@ func (c *Caller) ready(ctx context.Context, call *storage.Call, t *trial) error 
 			t.alive = true
 			return nil
 		}
-		ruling := c.Policy.Next(model.Tried{Attempt: 1, Waited: t.waited}, probed(fault), c.Random)
+		ruling := c.Policy.Next(model.Tried{Attempt: c.Policy.Attempts, Waited: t.waited, Known: c.knows()}, probed(fault), c.Random)
+		probe.Decision = decided(&ruling)
+		if err := c.fail(ctx, probe, fault); err != nil {
+			return err
+		}
 		if ruling.Decision == model.Halt {
 			return c.halt(ctx, fault, t.waited)
 		}
@@ -47,12 +51,12 @@ func probed(fault *model.Fault) *model.Fault {
 // probePatience is how long a server may take for one token.
 const probePatience = 2 * time.Minute
 
-// probe has the server make one token, and returns the fault for which it could not. A refusal is an answer, too: there is
-// somebody.
-func (c *Caller) probe(ctx context.Context, failed *storage.Call) (*model.Fault, error) {
+// probe has the server make one token, and returns the fault for which it could not, with the call, which is then to be ended. A
+// refusal is an answer, too: there is somebody.
+func (c *Caller) probe(ctx context.Context, failed *storage.Call) (*storage.Call, *model.Fault, error) {
 	history, err := c.Wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: "Say yes."}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	short, cancel := context.WithTimeout(ctx, probePatience)
 	defer cancel()
@@ -60,22 +64,18 @@ func (c *Caller) probe(ctx context.Context, failed *storage.Call) (*model.Fault,
 	reply, fault, err := c.complete(short, call, &model.Request{Model: c.Model, History: history, MaxTokens: 1})
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case reply != nil:
-		return nil, c.answered(ctx, call)
+		return nil, nil, c.answered(ctx, call)
+	case fault.Stranger: // there is somebody, but no model
+		return call, fault, nil
 	}
-	call.Decision = "the request waits"
 	switch fault.Kind {
 	case annotator.Malformed, annotator.Refused, annotator.Shrink:
 		call.Decision = "the server is there"
+		return nil, nil, c.fail(ctx, call, fault)
 	}
-	if err := c.fail(ctx, call, fault); err != nil {
-		return nil, err
-	}
-	if call.Decision != "the request waits" {
-		return nil, nil
-	}
-	return fault, nil
+	return call, fault, nil
 }
 
 // probeTokens is about what a probe's prompt has.

@@ -11,6 +11,7 @@ import (
 	"annotator/context/compaction"
 	"annotator/context/tokens"
 	"annotator/context/window"
+	"annotator/model"
 	"annotator/storage"
 )
 
@@ -157,7 +158,7 @@ func (r *Runner) refuseStep(ctx context.Context, c *storage.Compaction) error {
 	if c.Call == nil {
 		return errNotBetter
 	}
-	return errors.Join(errNotBetter, r.discard(ctx, c.Call, c.Reply.Content, "the summary is longer than what it was to replace"))
+	return r.unusable(ctx, c.Call, &model.Reply{Text: c.Reply.Content}, errors.New("the summary is longer than what it was to replace"))
 }
 
 // refold takes in what the window is told to be now.
@@ -189,7 +190,7 @@ func (r *Runner) recount(ctx context.Context, rows []annotator.Trace) error {
 		r.counter.Observe(tokens.Observation{Size: tokens.Size(c.Signs), Tokens: c.Tokens})
 	}
 	last, err := r.Store.LastUsage(ctx)
-	if err != nil || last.Reply == 0 || !last.Usage.Exact || last.Compacted {
+	if err != nil || last.Reply <= r.foreign || !last.Usage.Exact || last.Compacted {
 		return err
 	}
 	for i := range rows {

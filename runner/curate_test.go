@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"annotator"
@@ -22,7 +23,7 @@ func TestCurateByHand(t *testing.T) {
 	if err := s.run("hand"); err != nil {
 		t.Fatal(err)
 	}
-	thread, err := s.open("hand").ThreadAt(context.Background(), 2)
+	thread, err := s.open("hand").ThreadBefore(context.Background(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,8 @@ func TestCurateByHandInAnOpenScene(t *testing.T) {
 	s.verify("open")
 }
 
-// TestCuratorCost measures what the curator's prompts cost in tokens; docs/curator.md has the figures.
+// TestCuratorCost measures what the curator's questions cost in tokens, about one entry or several, under both prompts;
+// docs/curator.md has the figures.
 func TestCuratorCost(t *testing.T) {
 	t.Parallel()
 	told := story{threads: 4, scenes: 8, words: 1_100}
@@ -97,26 +99,65 @@ func TestCuratorCost(t *testing.T) {
 	if testing.Short() {
 		told, windows = story{threads: 3, scenes: 4, words: 300}, windows[:1]
 	}
+	several := runner.Defaults().Curator.Batch
 	for _, window := range windows {
-		shared := costOfCurator(t, told, window, runner.CuratorShared)
-		replaced := costOfCurator(t, told, window, runner.CuratorReplaced)
-		if shared == 0 || 5*shared > 4*replaced {
-			t.Errorf("window %d: %d uncached tokens under the shared prompt, %d under its own", window, shared, replaced)
+		one := costOfCurator(t, told, window, runner.CuratorShared, 1)
+		shared := costOfCurator(t, told, window, runner.CuratorShared, several)
+		replaced := costOfCurator(t, told, window, runner.CuratorReplaced, several)
+		if shared == 0 || 5*shared > 4*one || 5*shared > 4*replaced {
+			t.Errorf("window %d: %d uncached tokens for several at a time under the shared prompt, %d one by one, %d under its own prompt",
+				window, shared, one, replaced)
 		}
 	}
 }
 
 // costOfCurator returns the uncached tokens of all questions of a run, and logs a row of the table.
-func costOfCurator(t *testing.T, told story, window int, prompt runner.CuratorPrompt) int {
+func costOfCurator(t *testing.T, told story, window int, prompt runner.CuratorPrompt, batch int) int {
 	s := newStage(t, told, scripted.Options{Strict: true})
-	s.config.ContextBudget, s.config.Curator.Prompt = window, prompt
+	s.config.ContextBudget, s.config.Curator.Prompt, s.config.Curator.Batch = window, prompt, batch
 	if err := s.run("cost"); err != nil {
 		t.Fatal(err)
 	}
 	const of = ` FROM call WHERE outcome = 'ok' AND purpose = 'curate'`
-	questions, tokens := s.count("cost", `SELECT count(*)`+of), s.count("cost", `SELECT sum(prompt_tokens)`+of)
-	uncached := s.count("cost", `SELECT sum(prompt_tokens - cached_tokens)`+of)
+	questions, entries := s.count("cost", `SELECT count(*)`+of), s.count("cost", `SELECT count(*) FROM glossary_entry`)
+	tokens, uncached := s.count("cost", `SELECT sum(prompt_tokens)`+of), s.count("cost", `SELECT sum(prompt_tokens - cached_tokens)`+of)
 	others := s.count("cost", `SELECT sum(prompt_tokens - cached_tokens) FROM call WHERE outcome = 'ok' AND purpose <> 'curate'`)
-	t.Logf("| %d | %s | %d | %d | %d | %d | %d |", window, prompt, questions, tokens/questions, uncached/questions, uncached, others)
+	t.Logf("| %d | %s | %d | %d | %d | %d | %d | %d |", window, prompt, batch, questions, tokens/entries, uncached/entries, uncached, others)
 	return uncached
+}
+
+// TestCuratorQuestionsAreBounded in tokens, too, and ask about as many entries as that allows; where there is no room even for one
+// question alone, the entries are left as they are, and nobody is asked.
+func TestCuratorQuestionsAreBounded(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	longest, most := 0, 0
+	s := newStage(t, story{threads: 1, scenes: 16, words: 1_000}, scripted.Options{Strict: true, OnRequest: func(r scripted.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if shown := shownTo(r); shown != nil {
+			longest, most = max(longest, len(r.Messages[len(r.Messages)-1].Content)), max(most, len(shown))
+		}
+	}})
+	s.config.ContextBudget, s.config.Curator.Batch = 65_536, 1_000
+	if err := s.run("long"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("long")
+	if entries := s.count("long", `SELECT count(*) FROM glossary_entry`); most < 9 || most >= entries || longest > 36_000 {
+		t.Errorf("a question is about %d of %d entries, and one has %d characters", most, entries, longest)
+	}
+	most, s.config.Curator.MaxTokens = 0, s.config.ContextBudget
+	if err := s.run("none"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("none")
+	for id, made := range s.decisions("none") {
+		if len(made) != 1 || made[0].Verdict != curator.None || !strings.Contains(made[0].Reason, "no room") {
+			t.Errorf("entry %d: %+v", id, made)
+		}
+	}
+	if most > 0 {
+		t.Error("a question was put for the answer to which there is no room")
+	}
 }

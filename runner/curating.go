@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"annotator"
 	"annotator/curator"
@@ -22,7 +23,8 @@ const (
 type Curator struct {
 	Off         bool
 	Prompt      CuratorPrompt
-	MaxTokens   int // of an answer
+	Batch       int // the most entries that one question is about; below 2: one
+	MaxTokens   int // of an answer, for each entry that it is about
 	Temperature float64
 }
 
@@ -32,7 +34,7 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	if r.Config.Curator.Off {
 		return annotator.EventCurated, nil
 	}
-	before, err := r.Store.ThreadAt(ctx, r.day.row.Thread.Order-1)
+	before, err := r.Store.ThreadBefore(ctx, r.day.row.Thread.Order)
 	if err != nil {
 		return "", err
 	}
@@ -44,11 +46,11 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	if err != nil {
 		return "", err
 	}
-	ids, err := r.Store.Undecided(ctx, since, threads...)
+	open, err := r.Store.Undecided(ctx, since, threads...)
 	if err != nil {
 		return "", err
 	}
-	return annotator.EventCurated, r.curate(ctx, ids, 0, func(*annotator.Entry, curator.Decision) {})
+	return annotator.EventCurated, r.curate(ctx, open, 0, func(*annotator.Entry, curator.Decision) {})
 }
 
 // Curate has the curator judge tentative entries outside of a run: those first seen in the threads named, or all. It tells
@@ -78,15 +80,15 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, tell func(*annotat
 		return err
 	}
 	r.day = &day{row: row, turn: row.Turn}
-	ids, err := r.Store.Undecided(ctx, newestRow, threads...)
+	open, err := r.Store.Undecided(ctx, newestRow, threads...)
 	if err != nil {
 		return err
 	}
-	open, err := r.openTurn(ctx, &run)
+	turn, err := r.openTurn(ctx, &run)
 	if err != nil {
 		return err
 	}
-	return r.curate(ctx, ids, open, tell)
+	return r.curate(ctx, open, turn, tell)
 }
 
 // openTurn returns the turn that a run has begun and not ended; 0 for none.
@@ -104,34 +106,50 @@ func (r *Runner) openTurn(ctx context.Context, run *storage.Run) (int64, error) 
 // newestRow is behind every row of the journal.
 const newestRow = 1<<63 - 1
 
-// curate judges entries one by one, in a fork that shows the window as it was before a turn (0: all of it).
-func (r *Runner) curate(ctx context.Context, ids []int64, turn int64, tell func(*annotator.Entry, curator.Decision)) error {
-	if len(ids) == 0 {
+// curate has entries judged until there is a decision on each, in a fork that shows the window as it was before a turn (0: all of it).
+func (r *Runner) curate(ctx context.Context, open []storage.Undecided, turn int64, tell func(*annotator.Entry, curator.Decision)) error {
+	if len(open) == 0 {
 		return nil
 	}
 	f, err := r.fork(ctx, turn)
 	if err != nil {
 		return err
 	}
-	for i, id := range ids {
+	for all := len(open); len(open) > 0; {
 		if r.stop.Load() {
-			return annotator.Errorf(annotator.Interrupted, "stopped with %d of %d entries judged by the curator", i, len(ids)).
+			return annotator.Errorf(annotator.Interrupted, "stopped with %d of %d entries judged by the curator", all-len(open), all).
 				WithAdvice("run again to go on")
 		}
-		c, err := f.candidate(ctx, id)
+		i, err := f.next(ctx, open)
 		if err != nil {
 			return err
 		}
-		if c == nil {
-			continue
-		}
-		entry := c.Entry
-		d, err := f.judge(ctx, c)
+		decisions, err := f.judge(ctx, i)
 		if err != nil {
 			return err
 		}
-		r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: fmt.Sprintf("%s: %s", d.Verdict, entry.Name())})
-		tell(&entry, d)
+		for at, d := range decisions {
+			if e := &i.batch[at].Entry; d.Verdict != curator.Again {
+				r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: fmt.Sprintf("%s: %s", d.Verdict, e.Name())})
+				tell(e, d)
+			}
+		}
+		open = undecided(open, i.batch, decisions)
 	}
 	return nil
+}
+
+// undecided returns what is left of entries after decisions on some of them. A process that goes on finds the same on record, so that
+// it asks what the undisturbed one would have asked.
+func undecided(open []storage.Undecided, batch curator.Batch, decisions []curator.Decision) (left []storage.Undecided) {
+	for _, u := range open {
+		at := slices.IndexFunc(batch, func(c *curator.Candidate) bool { return c.Entry.ID == u.Entry })
+		switch {
+		case at < 0:
+			left = append(left, u)
+		case decisions[at].Verdict == curator.Again:
+			left = append(left, storage.Undecided{Entry: u.Entry, Again: decisions[at].Reason})
+		}
+	}
+	return left
 }

@@ -5,32 +5,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"annotator"
+	"annotator/corpus"
 	"annotator/curator"
 	"annotator/model/scripted"
 	"annotator/storage"
 )
 
-var entryID = regexp.MustCompile(`<entry id="(\d+)"`)
-
-// shownTo returns the ids of the entries that the curator is shown, the candidate first; none where the request is for
-// something else.
-func shownTo(r scripted.Request) (ids []int64) {
-	_, shown, ok := strings.Cut(r.Messages[len(r.Messages)-1].Content, "\n<candidate>\n")
-	if !ok {
-		return nil
-	}
-	for _, match := range entryID.FindAllStringSubmatch(shown, -1) {
-		var id int64
-		_, _ = fmt.Sscan(match[1], &id)
-		ids = append(ids, id)
-	}
-	return ids
+// shownTo returns the entries that the curator is asked about; none where the request is for something else.
+func shownTo(r scripted.Request) []scripted.Candidate {
+	return scripted.Candidates(r.Messages[len(r.Messages)-1].Content)
 }
 
 // askedAgain reports whether the curator is asked a second time.
@@ -38,25 +27,37 @@ func askedAgain(r scripted.Request) bool {
 	return strings.Contains(r.Messages[len(r.Messages)-1].Content, "could not be used")
 }
 
-// judging is the ordinary script, but for a curator who decides in every way there is, going by the entry's id.
+// judges is the ordinary script, but for a curator who decides by a rule.
+func judges(decide func(r scripted.Request, c scripted.Candidate) map[string]any) scripted.Script {
+	return func(r scripted.Request) scripted.Reply {
+		if shownTo(r) == nil {
+			return scripted.Annotate(r)
+		}
+		return scripted.Judge(r.Messages[len(r.Messages)-1].Content, func(c scripted.Candidate) map[string]any { return decide(r, c) })
+	}
+}
+
+// judging is a curator who decides in every way there is, going by the ids of entries. Some are left out of the answer or get a
+// decision that cannot be carried out, and some answers are of no use at all.
 func judging(r scripted.Request) scripted.Reply {
-	shown := shownTo(r)
-	if shown == nil {
-		return scripted.Annotate(r)
+	if shown := shownTo(r); shown != nil && shown[0].Entry%5 == 3 && !askedAgain(r) {
+		return scripted.Reply{Text: "I would confirm all of them."}
 	}
-	switch id := shown[0]; {
-	case id%7 == 1:
-		return scripted.Reply{Text: `{"decision":"REJECT","reason":"A {passing} word."}`}
-	case id%7 == 2 && len(shown) > 1:
-		return scripted.Reply{Text: fmt.Sprintf(`{"decision":"MERGE","target":%d,"reason":"The same."}`, shown[1])}
-	case id%7 == 3:
-		return scripted.Reply{Text: fmt.Sprintf(`{"decision":"REVISE","definition":"Number %d, put in other words.","reason":"Unclear."}`, id)}
-	case id%7 == 4 && !askedAgain(r):
-		return scripted.Reply{Text: "I would confirm it."}
-	case id%7 == 5:
-		return scripted.Reply{Text: `{"decision":"MERGE","target":999999}`}
-	}
-	return scripted.Reply{Text: `{"decision":"CONFIRM","reason":"It is named in the story."}`}
+	return judges(func(r scripted.Request, c scripted.Candidate) map[string]any {
+		switch {
+		case c.Entry%7 == 1:
+			return map[string]any{"decision": "REJECT", "reason": "A {passing} word."}
+		case c.Entry%7 == 2 && len(c.Similar) > 0:
+			return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": "The same."}
+		case c.Entry%7 == 3:
+			return map[string]any{"decision": "REVISE", "definition": fmt.Sprintf("Number %d, put in other words.", c.Entry), "reason": "Unclear."}
+		case c.Entry%7 == 4 && !askedAgain(r):
+			return nil
+		case c.Entry%7 == 5:
+			return map[string]any{"decision": "MERGE", "target": 999999}
+		}
+		return map[string]any{"decision": "CONFIRM", "reason": "It is named in the story."}
+	})(r)
 }
 
 // answers is a curator who gives the same answer to every question.
@@ -69,7 +70,7 @@ func answers(text string) scripted.Script {
 	}
 }
 
-// decisions returns what was decided on each entry, in order.
+// decisions returns what was decided on each entry, in order. That it is to be asked about again is no decision.
 func (s *stage) decisions(name string) map[int64][]curator.Decision {
 	s.t.Helper()
 	all := map[int64][]curator.Decision{}
@@ -90,7 +91,9 @@ func (s *stage) decisions(name string) map[int64][]curator.Decision {
 			if err := json.Unmarshal([]byte(r.New), &d); err != nil {
 				s.t.Fatal(err)
 			}
-			all[e.ID] = append(all[e.ID], d)
+			if d.Verdict != curator.Again {
+				all[e.ID] = append(all[e.ID], d)
+			}
 		}
 	}
 	return all
@@ -131,8 +134,13 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 			t.Errorf("nothing was decided by %s: %v", verdict, made)
 		}
 	}
-	// An answer that cannot be used is kept, with the question put again once.
-	if n := s.count("judged", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed' AND raw IS NOT NULL`); n <= 2*made[curator.None] {
+	// Who was asked about without a usable answer is asked about alone, once; and an answer that is of no use is kept.
+	again := s.count("judged", `SELECT count(*) FROM revision WHERE field = 'curator_decision' AND new_value LIKE '{"decision":"AGAIN"%'`)
+	twice := s.count("judged", `SELECT count(*) - count(DISTINCT entry_id) FROM revision WHERE new_value LIKE '{"decision":"AGAIN"%'`)
+	if again <= made[curator.None] || twice > 0 {
+		t.Errorf("%d entries were to be asked about again, %d of them twice, %d were left as they were", again, twice, made[curator.None])
+	}
+	if n := s.count("judged", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed' AND raw IS NOT NULL`); n <= made[curator.None] {
 		t.Errorf("%d unusable answers, %d entries left as they were", n, made[curator.None])
 	}
 }
@@ -167,11 +175,11 @@ func TestCuratorNeverConfirmsByDefault(t *testing.T) {
 				}
 			}
 			entries := s.count("asked", `SELECT count(*) FROM glossary_entry`)
-			each := 2 // the question, and its correction
+			questions := 1 + entries // about all of them, and about each alone
 			if name == "empty" || name == "thought" {
-				each = s.config.Retry.Attempts // of the question: there is nothing to correct
+				questions *= s.config.Retry.Attempts
 			}
-			if n := s.count("asked", `SELECT count(*) FROM call WHERE purpose = 'curate'`); entries == 0 || n != each*entries {
+			if n := s.count("asked", `SELECT count(*) FROM call WHERE purpose = 'curate'`); entries < 2 || n != questions {
 				t.Errorf("%d questions about %d entries", n, entries)
 			}
 		})
@@ -198,70 +206,117 @@ func TestCuratorThatIsRefused(t *testing.T) {
 	}
 }
 
-// TestCuratorHalts where the endpoint is of no use, and goes on with the next entry when it is.
-func TestCuratorHalts(t *testing.T) {
+// TestCuratorPassesOverThreadsWithoutScenes: what the thread before them has told is judged at the end of the one after.
+func TestCuratorPassesOverThreadsWithoutScenes(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Script: judging})
-	if err := s.run("calm"); err != nil {
+	s := newStage(t, story{}, scripted.Options{Strict: true})
+	told := story{threads: 1, scenes: 2}
+	s.corpus = filepath.Join(s.dir, "gap.corpus.db")
+	w, err := corpus.Create(context.Background(), s.corpus)
+	if err != nil {
 		t.Fatal(err)
 	}
-	calm := dump(t, s.db("calm"))
-	asked := 0
-	s.serve(scripted.Options{Strict: true, Script: judging, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if shownTo(r) == nil {
+	for thread := range int64(3) {
+		first := 100 * (thread + 1)
+		if err := w.Thread(context.Background(), first, ""); err != nil {
+			t.Fatal(err)
+		}
+		post := annotator.Post{Thread: first, ID: first, Time: first, Name: "Storyteller", Body: told.body(int(thread), 0, 0)}
+		if thread != 1 {
+			post.Tags = []string{annotator.TagStory}
+		}
+		told.post(t, w, &post)
+	}
+	if err := w.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run("gap"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("gap")
+	if n, made := s.count("gap", `SELECT count(*) FROM glossary_entry`), s.decisions("gap"); n < 3 || len(made) != n {
+		t.Errorf("%d entries, %d of them decided on", n, len(made))
+	}
+}
+
+// TestCuratorHalts where the endpoint is of no use, and goes on with the next question when it is.
+func TestCuratorHalts(t *testing.T) {
+	t.Parallel()
+	left := -1 // questions that are answered before the server denies them; below 0: all
+	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Script: judging, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+		if shownTo(r) == nil || left < 0 {
 			return nil
 		}
-		if asked++; asked < 4 {
+		if left > 0 {
+			left--
 			return nil
 		}
 		return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
 	}})
-	if err := s.run("halted"); !errors.Is(err, annotator.Halted) {
-		t.Fatalf("err = %v", err)
-	}
-	s.verify("halted")
-	s.serve(scripted.Options{Strict: true, Script: judging})
-	if err := s.run("halted"); err != nil {
+	s.config.Curator.Batch = 3
+	if err := s.run("calm"); err != nil {
 		t.Fatal(err)
+	}
+	calm, halts := dump(t, s.db("calm")), 0
+	for err := errors.New("not run yet"); err != nil; halts++ {
+		left = 1
+		if err = s.run("halted"); err != nil && !errors.Is(err, annotator.Halted) {
+			t.Fatal(err)
+		}
+		s.verify("halted")
+	}
+	if halts < 4 {
+		t.Errorf("%d runs", halts)
 	}
 	s.compareBut("halted", calm, "run_state ")
 }
 
-// TestCuratorStops between two entries, and goes on with the next.
+// TestCuratorStops between two questions, and goes on with the next.
 func TestCuratorStops(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Script: judging})
+	s.config.Curator.Batch = 2
 	if err := s.run("calm"); err != nil {
 		t.Fatal(err)
 	}
 	calm := dump(t, s.db("calm"))
-	stops, decided := 0, 0
+	decided := 0
+	stops := s.runStopped("stopped", func(n annotator.Notice) bool {
+		if n.Kind == annotator.NoticeDecision {
+			decided++
+		}
+		return n.Kind == annotator.NoticeDecision
+	})
+	if n := len(s.decisions("calm")); stops == 0 || decided != n {
+		t.Errorf("%d stops, %d decisions, undisturbed %d", stops, decided, n)
+	}
+	s.compareBut("stopped", calm, "run_state ")
+}
+
+// runStopped runs a story again and again until it is told, and stops each run at a notice. It returns how often it did.
+func (s *stage) runStopped(name string, at func(annotator.Notice) bool) (stops int) {
+	s.t.Helper()
 	for {
 		var watched bus
-		r, end, err := prepare(job{Corpus: s.corpus, DB: s.db("stopped"), Base: s.base, Config: s.config}, &watched, nil)
+		r, end, err := prepare(s.job(name), &watched, nil)
 		if err != nil {
-			t.Fatal(err)
+			s.t.Fatal(err)
 		}
 		watched.Subscribe(func(n annotator.Notice) {
-			if n.Kind == annotator.NoticeDecision {
-				decided++
+			if at(n) {
 				r.Stop()
 			}
 		})
 		err = r.Run(context.Background())
 		end()
+		s.verify(name)
 		if err == nil {
-			break
+			return stops
 		}
 		if stops++; !errors.Is(err, annotator.Interrupted) || stops > 100 {
-			t.Fatalf("stop %d: %v", stops, err)
+			s.t.Fatalf("stop %d: %v", stops, err)
 		}
-		s.verify("stopped")
 	}
-	if n := len(s.decisions("calm")); stops == 0 || decided != n {
-		t.Errorf("%d stops, %d decisions, undisturbed %d", stops, decided, n)
-	}
-	s.compareBut("stopped", calm, "run_state ")
 }
 
 // TestCuratorIsOff on request.

@@ -18,24 +18,25 @@ import (
 type day struct {
 	row         *storage.SceneRow
 	scene       annotator.Scene
-	text        string            // the scene as the model is shown it, without entries
-	size        tokens.Size       // of this message
-	turn        int64             // 0 until its message is in the journal
-	seq         int               // of the turn's next row
-	rounds      int               // replies with tool calls
-	reasks      int               // corrections sent
-	reply       *annotator.Trace  // the newest, where it is not worked off
-	calls       []annotator.Trace // of the newest reply, without a result yet
-	placed      int               // calls of the newest reply that have their result
-	updates     int               // items of the newest reply's codex updates that are done
-	closed      bool              // the newest row is an answer in text
-	cut         bool              // the newest reply ended at its token limit
-	trial       trial             // the call at hand
-	replyTokens int               // the most that the server takes for a reply, where that is less than configured; 0: as configured
-	squeeze     bool              // the server, or our own count, says that the prompt is too long
-	demanded    bool              // a call was demanded in words, and none has come since
-	said        *model.Fault      // with which the server found the prompt too long; nil if it did not
-	wrote       []byte            // the newest reply, with its calls
+	text        string             // the scene as the model is shown it, without entries
+	size        tokens.Size        // of this message
+	turn        int64              // 0 until its message is in the journal
+	seq         int                // of the turn's next row
+	rounds      int                // replies with tool calls
+	reasks      int                // corrections sent since the newest call
+	reply       *annotator.Trace   // the newest, where it is not worked off
+	calls       []annotator.Trace  // of the newest reply, without a result yet
+	placed      int                // calls of the newest reply that have their result
+	updates     int                // items of the newest reply's codex updates that are done
+	failed      []*annotator.Trace // those of them that were not made
+	closed      bool               // the newest row is an answer in text
+	cut         bool               // the newest reply ended at its token limit
+	trial       trial              // the call at hand
+	replyTokens int                // the most that the server takes for a reply, where that is less than configured; 0: as configured
+	squeeze     bool               // the server, or our own count, says that the prompt is too long
+	demanded    bool               // a call was demanded in words, and none has come since
+	said        *model.Fault       // with which the server found the prompt too long; nil if it did not
+	wrote       []byte             // the newest reply, with its calls
 	ran         runs
 	counted     int // tokens of the scene, where the server was asked; else 0
 	governed    policy.Turn
@@ -101,14 +102,14 @@ func (d *day) take(row *annotator.Trace) {
 	switch row.Kind {
 	case annotator.TraceReply:
 		d.reply, d.calls, d.updates, d.closed, d.cut = row, nil, 0, true, row.Error != ""
-		d.wrote, d.placed = []byte(row.Content), 0
+		d.wrote, d.placed, d.failed = []byte(row.Content), 0, nil
 		d.ran.replies++
 	case annotator.TraceCall:
 		if len(d.calls) == 0 {
 			d.rounds++
 		}
 		d.calls = append(d.calls, *row)
-		d.demanded = false
+		d.demanded, d.reasks = false, 0
 		d.wrote = append(d.wrote, "\n"+row.Tool+" "+row.Arguments...)
 	case annotator.TraceResult:
 		d.ran.take(&d.calls[0], row)
@@ -120,6 +121,9 @@ func (d *day) take(row *annotator.Trace) {
 	case annotator.TraceUpdate:
 		d.updates++
 		d.closed = true
+		if row.Error != "" {
+			d.failed = append(d.failed, row)
+		}
 	case annotator.TraceNote:
 		d.reply = nil
 		d.reasks++

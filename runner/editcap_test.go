@@ -72,7 +72,7 @@ func workOf(t *testing.T, source string) *work {
 	}
 	db := s.open("work")
 	w := &work{}
-	for call, err := range db.Audit(ctx) {
+	for call, err := range db.Audit(ctx, storage.AuditFilter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

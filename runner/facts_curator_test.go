@@ -2,7 +2,6 @@ package runner_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -17,12 +16,12 @@ import (
 // took its place; the run goes on to its end.
 func TestFact05MergeIsOneTransaction(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-		if shown := shownTo(r); len(shown) > 1 {
-			return scripted.Reply{Text: fmt.Sprintf(`{"decision":"MERGE","target":%d,"reason":"The same."}`, shown[1])}
+	s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{Strict: true, Script: judges(func(_ scripted.Request, c scripted.Candidate) map[string]any {
+		if len(c.Similar) > 0 {
+			return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": "The same."}
 		}
-		return scripted.Annotate(r)
-	}})
+		return map[string]any{"decision": "CONFIRM"}
+	})})
 	if err := s.run("merged"); err != nil {
 		t.Fatal(err)
 	}
@@ -56,13 +55,16 @@ func TestFact12CuratorIsAFork(t *testing.T) {
 	s := newStage(t, story{threads: 3, scenes: 4}, scripted.Options{
 		Strict: true, OnRequest: func(r scripted.Request) { bodies = append(bodies, string(r.Body)) },
 		Script: func(r scripted.Request) scripted.Reply {
-			switch shown := shownTo(r); {
-			case shown == nil:
-				return scripted.Annotate(r)
-			case shown[0]%3 == 0 && len(shown) > 1:
-				return scripted.Reply{Text: fmt.Sprintf(`{"reason":"{\"decision\":\"REJECT\"} }{","decision":"MERGE","target":%d}`, shown[1])}
+			reply := judges(func(_ scripted.Request, c scripted.Candidate) map[string]any {
+				if c.Entry%3 == 0 && len(c.Similar) > 0 {
+					return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": `{"decision":"REJECT"} }{`}
+				}
+				return map[string]any{"decision": "CONFIRM", "reason": "It {is} named."}
+			})(r)
+			if shownTo(r) != nil {
+				reply.Text = "```json\n" + reply.Text + "\n```"
 			}
-			return scripted.Reply{Text: "```json\n{\"decision\":\"CONFIRM\",\"reason\":\"It {is} named.\"}\n```"}
+			return reply
 		},
 	})
 	if err := s.run("forked"); err != nil {
@@ -107,7 +109,7 @@ func (s *stage) checkThreadsJudged(name string) {
 // checkForks demands that a question begins with the request before the curator was asked, and is not in the next one after.
 func (s *stage) checkForks(bodies []string) {
 	s.t.Helper()
-	const mark = `Set the scenes aside for a moment, call no tool, and judge`
+	const mark = `Set the scenes aside for a moment, call no tool, and judge the candidates`
 	var window string
 	forks := 0
 	for _, body := range bodies {

@@ -173,7 +173,7 @@ func TestFact10_TrimsOutliveTheProcess(t *testing.T) {
 			if asksSummary(r) {
 				return scripted.Reply{}
 			}
-			return scripted.Reply{Text: reply}
+			return scripted.Reply{Text: fmt.Sprintf("%d messages. %s", len(r.Messages), reply)} // never what it has said before
 		}})
 		s.config.MaxTokens, s.config.Limit = 1_000, 1
 		for trimmed := false; !trimmed; trimmed = s.count("trims", `SELECT count(*) FROM compaction WHERE tier = '`+tier+`'`) > 0 {

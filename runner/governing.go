@@ -8,10 +8,20 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/context/mention"
+	"annotator/context/prompt"
 	"annotator/policy"
 	"annotator/storage"
 	"annotator/tools"
 )
+
+// intents are what the prompt says of the policy; nil where the model is not told of it.
+func (r *Runner) intents() *prompt.Intents {
+	if r.Config.Governance == policy.Off {
+		return nil
+	}
+	p := r.Config.Policy
+	return &prompt.Intents{New: p.Needs(policy.Annotate, tools.Create), Update: p.Needs(policy.Annotate, tools.Change)}
+}
 
 // decide has the policy say whether a tool may be called now. It comes before arguments are read and anything is done.
 func (r *Runner) decide(tool string) *storage.Decision {
@@ -91,9 +101,10 @@ func (r *Runner) mayUndo(e *annotator.Entry) bool {
 	return len(names.Find(r.day.story())) > 0
 }
 
-// taken counts the edits of the turn at hand that took something away.
+// taken counts the edits that the scene at hand has made and that took something away. What it did before it was refused counts: to
+// have it read again is no leave to take away more.
 func (r *Runner) taken(ctx context.Context, g *storage.Glossary) (int, error) {
-	revisions, err := g.Made(ctx, r.day.turn)
+	revisions, err := g.Made(ctx, r.day.row.N, r.day.turn)
 	edits := map[int64][]annotator.Revision{}
 	for _, revision := range revisions {
 		edits[revision.Trace] = append(edits[revision.Trace], revision)

@@ -17,13 +17,15 @@ import (
 )
 
 // apart has a script declare each intent in a reply of its own: what a wire does to a model on which it forces the declaration, or
-// to which it allows only what the intent in force permits. Where it is forgetful, it declares only when the wire forces it to.
+// to which it allows only what the intent in force permits. Where it is forgetful, it declares only when the wire forces it to, or a
+// correction says so.
 func apart(script scripted.Script, forgetful bool) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		if !mayDeclare(r) {
 			return script(r)
 		}
-		intent, forced := intentOf(r), strings.Contains(r.ToolChoice, policy.Select)
+		corrected := strings.Contains(r.Messages[len(r.Messages)-1].Content, "declare your intent again")
+		intent, forced := intentOf(r), corrected || strings.Contains(r.ToolChoice, policy.Select)
 		r.Messages = undeclared(r.Messages)
 		reply := script(r)
 		if reply.ToolCalls == nil && !strings.Contains(reply.Text, `"status":"new"`) || permits(intent, reply.ToolCalls) && intent != "" || forgetful && !forced {
@@ -51,6 +53,8 @@ func undeclared(messages []scripted.Message) []scripted.Message {
 	for i := range messages {
 		m := &messages[i]
 		switch {
+		case m.Role == annotator.RoleUser && strings.Contains(m.Content, "declare your intent again"):
+			all = all[:len(all)-1] // the block that was denied
 		case m.Role == annotator.RoleTool && (strings.HasPrefix(m.Content, `{"ok":true,"intent":`) || strings.Contains(m.Content, policy.IntentRequired)):
 			if n := len(all); all[n-1].Role == annotator.RoleAssistant {
 				all = all[:n-1]

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"annotator"
@@ -18,17 +19,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// declaring has a script declare its intents as it is told to: before each call that the intent in force does not permit, and in
-// a reply of its own before it writes a block of updates.
+// declaring has a script declare its intents as it is told to: before each call that the intent in force does not permit, and at the
+// head of a block of updates.
 func declaring(script scripted.Script) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		reply, intent := script(r), intentOf(r)
-		switch {
-		case !mayDeclare(r):
-		case strings.Contains(reply.Text, `"status":"new"`) && intent != "PROPOSE":
-			return calls(declares("PROPOSE"))
-		default:
-			reply.ToolCalls = declared(intent, reply.ToolCalls)
+		if !mayDeclare(r) {
+			return reply
+		}
+		reply.ToolCalls = declared(intent, reply.ToolCalls)
+		for status, declaration := range map[string]string{`"status":"new"`: proposes, `"status":"update"`: revises} {
+			if strings.Contains(reply.Text, status) {
+				reply.Text = strings.Replace(reply.Text, "<codex_updates>[", "<codex_updates>["+declaration+",", 1)
+			}
 		}
 		return reply
 	}
@@ -118,7 +121,7 @@ func (s *stage) audited(name string) []string {
 	s.t.Helper()
 	s.lawful(name)
 	var lines []string
-	for call, err := range s.open(name).Audit(context.Background()) {
+	for call, err := range s.open(name).Audit(context.Background(), storage.AuditFilter{}) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -183,7 +186,8 @@ func TestEnforce(t *testing.T) {
 	}
 }
 
-// TestIntentEndsWithItsRequest: the next scene begins without one, and so does what follows a correction.
+// TestIntentEndsWithItsRequest: the next scene begins without one, and so does what follows a correction. A block that is denied for
+// that has its scene refused: the model has been told.
 func TestIntentEndsWithItsRequest(t *testing.T) {
 	t.Parallel()
 	const block = `<codex_updates>[{"term":"Bell","definition":"It rings.","status":"new"}]</codex_updates>`
@@ -197,7 +201,7 @@ func TestIntentEndsWithItsRequest(t *testing.T) {
 			scripted.Reply{Text: block},
 		)(r)
 	}, "The lamp burned.", "The lamp went out.")
-	if err := s.run("ends"); err != nil {
+	if err := s.run("ends"); !errors.Is(err, annotator.Quarantined) {
 		t.Fatal(err)
 	}
 	s.wantAudit("ends",
@@ -208,7 +212,7 @@ func TestIntentEndsWithItsRequest(t *testing.T) {
 		"2 select_active_intent [] allow",
 	)
 	note := s.server.Requests()[2].Messages
-	if said := note[len(note)-1].Content; !strings.HasSuffix(said, "Declare your intent with select_active_intent again before you change anything.") {
+	if said := note[len(note)-1].Content; !strings.HasSuffix(said, "declare your intent again, with select_active_intent or in the block.") {
 		t.Errorf("the correction says %q", said)
 	}
 }
@@ -298,7 +302,7 @@ func TestScenesTakeAwayWhatTheyName(t *testing.T) {
 			t.Fatal(err)
 		}
 		var refused, done []string
-		for call, err := range s.open(string(level)).Audit(context.Background()) {
+		for call, err := range s.open(string(level)).Audit(context.Background(), storage.AuditFilter{}) {
 			switch {
 			case err != nil:
 				t.Fatal(err)
@@ -358,8 +362,9 @@ func TestEditCap(t *testing.T) {
 // haltAt runs until a call is refused, and leaves a server that refuses none.
 func (s *stage) haltAt(name string, call int, script scripted.Script) {
 	s.t.Helper()
+	var mended atomic.Bool
 	s.serve(scripted.Options{Strict: true, Script: script, Fault: func(n int, _ scripted.Request) *scripted.Fault {
-		if n < call {
+		if n < call || mended.Load() {
 			return nil
 		}
 		return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
@@ -367,7 +372,7 @@ func (s *stage) haltAt(name string, call int, script scripted.Script) {
 	if err := s.run(name); err != nil && !errors.Is(err, annotator.Halted) {
 		s.t.Fatal(err)
 	}
-	s.serve(scripted.Options{Strict: true, Script: script})
+	mended.Store(true)
 }
 
 // TestGovernedRunResumes stops runs at each of their calls: what was declared holds as far as the journal tells, and what follows
@@ -413,6 +418,10 @@ func fickle(seed uint64) scripted.Script {
 			text := []string{
 				"Done.", "<codex_updates>[]</codex_updates>", "<codex_updates>[{]</codex_updates>",
 				fmt.Sprintf(`<codex_updates>[{"term":"Note %d","definition":"It was noted.","status":"new"}]</codex_updates>`, r.Tokens),
+				fmt.Sprintf(`<codex_updates>[{"intent":%q,"justification":"it is noted"},{"term":"Note %[2]d","definition":"It was noted.","status":"new"},`+
+					`{"intent":"REVISE"}]</codex_updates>`, []string{"PROPOSE", "NONE", "ADMIN"}[random.IntN(3)], r.Tokens),
+				fmt.Sprintf(`<codex_updates>[{"intent":"REVISE","justification":" "},{"intent":%q,"justification":"it is noted"},`+
+					`{"term":"Note %[2]d","definition":"It was noted.","status":"new"}]</codex_updates>`, []string{"PROPOSE", "NONE", "ADMIN"}[random.IntN(3)], r.Tokens),
 			}
 			return scripted.Reply{Text: text[random.IntN(len(text))]}
 		}
@@ -436,16 +445,21 @@ func fickle(seed uint64) scripted.Script {
 // model had written: the intent that was in force, and whether it permitted the call.
 func TestDecisionsFollowFromTheJournal(t *testing.T) {
 	t.Parallel()
+	inBlocks := 0
 	for seed := range uint64(6) {
 		level := policy.Levels()[1+seed%2]
 		s := governed(t, level, fickle(seed), evenScenes(12)...)
 		s.config.ToolRounds = 4
-		if err := s.run("fickle"); err != nil && !errors.Is(err, annotator.Quarantined) {
+		err := s.run("fickle")
+		for n := 0; errors.Is(err, annotator.Halted) && n < 12; n++ { // for scenes in a row that were refused
+			err = s.run("fickle")
+		}
+		if err != nil && !errors.Is(err, annotator.Quarantined) {
 			t.Fatal(err)
 		}
 		s.lawful("fickle")
 		decisions := map[string]*storage.Decision{}
-		for call, err := range s.open("fickle").Audit(context.Background()) {
+		for call, err := range s.open("fickle").Audit(context.Background(), storage.AuditFilter{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -463,6 +477,9 @@ func TestDecisionsFollowFromTheJournal(t *testing.T) {
 			case annotator.TraceCall:
 				arguments[row.CallID] = row.Arguments
 			case annotator.TraceResult, annotator.TraceUpdate:
+				if row.Kind == annotator.TraceUpdate {
+					arguments[row.CallID] = row.Arguments
+				}
 				want, got := policy.Default().Decide(policy.Annotate, intent, row.Tool), decisions[row.CallID]
 				structural := got.Rule == row.Error && slices.Contains([]string{"NOT_MENTIONED", "EDIT_CAP"}, row.Error)
 				if got.Intent != intent || !structural && got.Rule != want.Code || got.Verdict == storage.Deny && row.Error == "" {
@@ -477,12 +494,18 @@ func TestDecisionsFollowFromTheJournal(t *testing.T) {
 						t.Fatal(err)
 					}
 					intent = said.Intent
+					if row.Kind == annotator.TraceUpdate {
+						inBlocks++
+					}
 				}
 			}
 		}
 		if denied == 0 {
 			t.Errorf("seed %d: nothing was denied", seed)
 		}
+	}
+	if inBlocks == 0 {
+		t.Error("nothing was declared in a block")
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"annotator/context/prompt"
 	"annotator/corpus"
 	"annotator/model"
-	"annotator/policy"
 	"annotator/storage"
 	"annotator/tools"
 )
@@ -155,7 +154,7 @@ func (r *Runner) findPrompt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	system := prompt.Compose(r.Config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.Config.Governance != policy.Off})
+	system := prompt.Compose(r.Config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.intents()})
 	now := storage.Context{SystemPrompt: system, Tools: record, Hash: prompt.Hash(system, record)}
 	if r.frame, err = frameOf(r.Wire, &now); err != nil {
 		return err
@@ -164,6 +163,7 @@ func (r *Runner) findPrompt(ctx context.Context) error {
 		return annotator.Errorf(annotator.Misused, "the system prompt or the tools have changed since this run began (%.8s, now %.8s)", old, now.Hash).
 			WithAdvice("agree with --accept prompt, or start a new database with --no-resume")
 	}
+	r.moved = r.moved || run.Context.Hash != now.Hash
 	return r.Store.UseContext(ctx, now)
 }
 
@@ -174,6 +174,7 @@ func (r *Runner) restore(ctx context.Context) error {
 		return err
 	}
 	r.total, r.done, r.open = run.Corpus.Scenes, run.Recorded+run.Quarantined, run.OpenScene
+	r.answered = run.Recorded > 0 && !r.moved
 	if run.Halted != "" {
 		err = r.Store.Forgive(ctx)
 	} else {
@@ -182,13 +183,17 @@ func (r *Runner) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.moved {
+		last, err := r.Store.LastUsage(ctx)
+		if err != nil {
+			return err
+		}
+		r.foreign = last.Reply
+	}
 	if err := r.refold(ctx); err != nil {
 		return err
 	}
 	const doubt = 0.8 // what a former process was told may have been told of another tokenizer
 	r.seen = int(doubt * float64(r.seen))
-	if r.moved {
-		r.seen = 0
-	}
 	return nil
 }

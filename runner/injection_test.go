@@ -58,7 +58,8 @@ func obedient(r scripted.Request) scripted.Reply {
 		}
 		return saying(calls(all...))(r)
 	}
-	reply := scripted.Reply{ToolCalls: ordered(scene), Text: blockGiven.FindString(scene)}
+	own := strings.ReplaceAll(blockGiven.FindString(scene), `"status":`, `"kind":"narrated","status":`) // to say it after the story would be a quotation
+	reply := scripted.Reply{ToolCalls: ordered(scene), Text: own}
 	if strings.Contains(r.ToolChoice, policy.Select) { // it is told so by the wire, and so it does
 		return calls(declares("NONE"))
 	}
@@ -171,7 +172,7 @@ func (s *stage) codex(t *testing.T) map[int64]annotator.Entry {
 func (a *attacked) count(t *testing.T, s *stage, peaceful int) {
 	t.Helper()
 	taken := map[int]int{}
-	for call, err := range s.open("attacked").Audit(context.Background()) {
+	for call, err := range s.open("attacked").Audit(context.Background(), storage.AuditFilter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
 	}
 	m.by = annotator.AuthorModel
 	if m.summary, err = compaction.Read(m.step, reply.Text); err != nil {
-		return r.unusable(ctx, call, reply, err.Error())
+		return r.unusable(ctx, call, reply, err)
 	}
 	c.Call = call
 	c.Reply = &annotator.Trace{Kind: annotator.TraceReply, Content: reply.Text, Reasoning: reply.Reasoning, Tokens: tokens.Estimate(reply.Text)}
@@ -60,17 +60,12 @@ func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
 }
 
 // unusable ends the call of a summary that cannot be used.
-func (r *Runner) unusable(ctx context.Context, call *storage.Call, reply *model.Reply, why string) error {
-	if err := r.discard(ctx, call, reply.Text, why); err != nil {
+func (r *Runner) unusable(ctx context.Context, call *storage.Call, reply *model.Reply, wrong error) error {
+	spoil(call, reply, wrong)
+	if err := r.Store.FailCall(ctx, call); err != nil {
 		return err
 	}
 	return errNotBetter
-}
-
-// discard ends a call whose reply takes no effect, and keeps what was said.
-func (r *Runner) discard(ctx context.Context, call *storage.Call, raw, why string) error {
-	call.Outcome, call.Decision, call.Fault, call.Raw = string(annotator.Malformed), "not used", why, []byte(raw)
-	return r.Store.FailCall(ctx, call)
 }
 
 // byRule writes the summary without a model: which scenes, which entries, and how they began.
@@ -291,7 +286,7 @@ func (r *Runner) ask(ctx context.Context, q *question) (*storage.Call, *model.Re
 	request := &model.Request{
 		Model: r.Config.Model, System: q.frame.system, History: append(history, encoded...), Tools: q.frame.tools,
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.most, Temperature: q.temperature, Stream: r.Config.Stream,
-		LeastPrompt: q.frame.least(q.size), SameModel: r.Config.StrictModel,
+		LeastPrompt: q.frame.least(q.size),
 	}
 	call, reply, err := r.caller().insist(ctx, storage.Call{
 		Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: q.estimate, Signs: storage.Signs(q.size),

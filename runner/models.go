@@ -10,12 +10,22 @@ import (
 	"annotator/model"
 )
 
+// listPatience is how long a server may take to list its models. It has them at hand; one that hangs must not hold up a run that
+// knows its model, nor one that halts and only wants to name the others.
+const listPatience = 30 * time.Second
+
+func listModels(ctx context.Context, wire model.Wire) ([]model.Model, error) {
+	ctx, cancel := context.WithTimeout(ctx, listPatience)
+	defer cancel()
+	return wire.Models(ctx)
+}
+
 // served asks the endpoint for the models that it serves. Where a model is known already, an endpoint that cannot tell is taken at
 // the user's word. Where none is, a server that is not there yet is waited for, as one is that is to answer.
 func (r *Runner) served(ctx context.Context) ([]model.Model, error) {
 	c := r.caller()
 	for waited := time.Duration(0); ; {
-		models, err := r.Wire.Models(ctx)
+		models, err := listModels(ctx, r.Wire)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)

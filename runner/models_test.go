@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"annotator"
@@ -53,7 +55,7 @@ func TestModelsOfAServerThatIsNotReady(t *testing.T) {
 		"no list":               {unready{times: -1, status: 404}, "", "with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire, or name the model with --model, then run again"},
 		"no key":                {unready{times: -1, status: 401}, "", "accepts, then run again"},
 		"refused for ever":      {unready{times: -1, err: refused}, "", "start the server, or give another address with --endpoint, then run again"},
-		"a web page for a list": {unready{times: -1, status: 200, body: "<html>hotel"}, "", "see to the endpoint, then run again"},
+		"a web page for a list": {unready{times: -1, status: 200, body: "<html>hotel"}, "", "check the endpoint's address and --wire, then run again"},
 		"another wire's list":   {unready{times: -1, status: 200, body: `{"models":[]}`}, "", "check the endpoint's address and --wire, then run again"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,4 +86,40 @@ func TestModelsOfAServerThatIsNotReady(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hanging is a server, in this process, that never lists its models.
+type hanging struct{ http.Handler }
+
+func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.URL.Path, "/models") {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, r)
+	return answer.Result(), nil
+}
+
+// TestModelsThatNeverCome: a list that never comes costs a run that knows its model half a minute, and a run that does not is told
+// what it waits for.
+func TestModelsThatNeverCome(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{})
+	synctest.Test(t, func(t *testing.T) {
+		s.transport = hanging{scripted.New(scripted.Options{})}
+		s.config.Model = "scripted"
+		began := time.Now()
+		if err := s.run("named"); err != nil || time.Since(began) > time.Minute {
+			t.Errorf("it took %s (%v)", time.Since(began), err)
+		}
+		s.config.Model, s.config.Retry.Patience = "", 5*time.Minute
+		err := s.run("nameless")
+		if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "for its models: the call took longer than it may, and 5m") {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > 10*time.Minute {
+			t.Errorf("it took %s to halt", took)
+		}
+	})
 }

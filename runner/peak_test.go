@@ -30,7 +30,8 @@ func tellPeak(w io.Writer) {
 	}
 }
 
-// flood answers with so many bytes, most of them one piece over and over.
+// flood answers with so many bytes, most of them one piece over and over. A piece may have a place for its number: a reply that only
+// repeats itself is cut long before.
 type flood struct {
 	status                int
 	media                 string
@@ -43,9 +44,12 @@ func (f flood) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", f.media)
 	w.WriteHeader(f.status)
 	_, _ = io.WriteString(w, f.header)
-	pieces := strings.Repeat(f.piece, max(1, (64<<10)/len(f.piece)))
-	for sent := 0; sent < f.size; sent += len(pieces) {
-		if _, err := io.WriteString(w, pieces); err != nil {
+	var pieces strings.Builder
+	for sent, number := 0, 0; sent < f.size; sent += pieces.Len() {
+		for pieces.Reset(); pieces.Len() < 64<<10; number++ {
+			pieces.WriteString(strings.Replace(f.piece, placeOfNumber, strconv.Itoa(number), 1))
+		}
+		if _, err := io.WriteString(w, pieces.String()); err != nil {
 			return
 		}
 	}
@@ -68,6 +72,9 @@ func endlessHeaders(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
+// placeOfNumber is where a piece of a flood has its number.
+const placeOfNumber = "#"
+
 const (
 	streamed  = "text/event-stream"
 	oneObject = "application/json"
@@ -83,13 +90,13 @@ func delta(piece string) string {
 // floods are replies of 100 MB in all the ways in which one may come.
 func floods() map[string]http.Handler {
 	const size = 100 << 20
-	prose := numbered("It was night over the roofs of the town, and lamp %d burned. ", 900)
+	prose := placeOfNumber + numbered(" It was night over the roofs of the town, and lamp %d burned. ", 900)
 	argument := `"tool_calls":[{"index":0,"id":"c","function":{"name":"read_post","arguments":"` + prose + `"}}]`
 	return map[string]http.Handler{
 		"one line":                   flood{200, streamed, `data: ` + begins + `"content":"`, prose, `"}}]}` + "\n\n" + ends, size},
 		"one line of another kind":   flood{200, streamed, ": ", prose, "", size},
 		"large deltas":               flood{200, streamed, "", delta(`"content":"` + prose + `"`), ends, size},
-		"small deltas":               flood{200, streamed, "", delta(`"content":" lamp"`), ends, size},
+		"small deltas":               flood{200, streamed, "", delta(`"content":" #lamp"`), ends, size},
 		"reasoning":                  flood{200, streamed, "", delta(`"reasoning":"` + prose + `"`), ends, size},
 		"arguments":                  flood{200, streamed, "", delta(argument), ends, size},
 		"calls":                      flood{200, streamed, "", delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends, size},
@@ -112,12 +119,12 @@ func floods() map[string]http.Handler {
 // swells are replies that the limits just let through, as a whole or to be put together.
 func swells() map[string]http.Handler {
 	const once, object, all = 1, 15 << 20, 31 << 20
-	prose := numbered("It was night over the roofs of the town, and lamp %d burned. ", 900)
+	prose := placeOfNumber + numbered(" It was night over the roofs of the town, and lamp %d burned. ", 900)
 	book := numbered("It was night over the roofs of the town, and lamp %d burned. ", 60_000) // just under what a reply may say
 	return map[string]http.Handler{
 		"a large delta":      flood{200, streamed, "", delta(`"content":"` + book + `"`), ends, once},
 		"many large deltas":  flood{200, streamed, "", delta(`"content":"` + prose + `"`), ends, all},
-		"small deltas":       flood{200, streamed, "", delta(`"content":" lamp"`), ends, all},
+		"small deltas":       flood{200, streamed, "", delta(`"content":" #lamp"`), ends, all},
 		"reasoning":          flood{200, streamed, delta(`"content":"Done."`), delta(`"reasoning":"` + book + `"`), ends, once},
 		"calls":              flood{200, streamed, "", delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends, all},
 		"an object of text":  flood{200, oneObject, begins + `"content":"`, book, `"}}]}`, once},

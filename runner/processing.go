@@ -16,6 +16,13 @@ func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 	case len(r.day.calls) > 0:
 		return annotator.EventToolCalls, nil
 	case r.choice().Mode == model.ChoiceRequired:
+		updates, _, err := r.updates(ctx, r.day.reply.Content)
+		switch {
+		case err != nil:
+			return "", err
+		case len(updates) > 0: // they say in their block what they are for, or are denied
+			return annotator.EventText, nil
+		}
 		return r.reask(ctx, demand)
 	}
 	return annotator.EventText, nil

@@ -39,6 +39,9 @@ func TestServerIsProbed(t *testing.T) {
 		"engine died": {scripted.Fault{Status: 500, Body: `{"error":{"message":"EngineCore encountered an issue.","code":500}}`}, 1, 1},
 		"bad gateway": {scripted.Fault{Status: 502, Body: `<html>Bad Gateway</html>`}, 2, 3},
 		"cut":         {scripted.Fault{Cut: 20}, 2, 3},
+		"a page":      {scripted.Fault{Status: 404, Body: `<html>The tunnel is offline</html>`}, 1, 1},
+		"another API": {scripted.Fault{Body: `{"message":"starting"}`}, 1, 1},
+		"no HTTP":     {scripted.Fault{Serve: speaksOtherwise("220 mail.test ESMTP\r\n")}, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,6 +109,10 @@ func TestPatienceEnds(t *testing.T) {
 	s.verify("patient")
 	if n := s.count("patient", `SELECT count(*) FROM call WHERE purpose = 'annotate' AND outcome = 'overloaded'`); n != 1 {
 		t.Errorf("the long prompt was sent %d times", n)
+	}
+	const last = ` FROM call WHERE purpose = 'probe' AND id = (SELECT max(id) FROM call)`
+	if n := s.count("patient", `SELECT decision LIKE 'halt: the patience of 30ms is at its end'`+last); n != 1 {
+		t.Error("the newest call does not say that the run halts")
 	}
 	away = false
 	if err := s.run("patient"); err != nil {

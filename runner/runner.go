@@ -48,7 +48,7 @@ type Config struct {
 	StrictModel        bool            // halt where another model answers than the one that was asked
 	SceneBytes         int             // a longer run of posts is read in parts
 	Limit              int             // scenes to read in this run; 0: all
-	Accept             map[string]bool // changes the user has agreed to: corpus, model, prompt
+	Accept             map[string]bool // what the user has agreed to: model, prompt, counts
 	Retry              model.Policy
 }
 
@@ -58,7 +58,7 @@ func Defaults() Config {
 		Identity:      prompt.Defaults(),
 		ContextBudget: 32_768, MaxTokens: 3_072, SafetyMargin: 512, RelevantShare: 0.15,
 		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024, SummonQuestions: 6,
-		Curator:     Curator{Prompt: CuratorShared, MaxTokens: 256, Temperature: 0.3},
+		Curator:     Curator{Prompt: CuratorShared, Batch: 8, MaxTokens: 256, Temperature: 0.3},
 		Temperature: 0.4, Stream: true, Governance: policy.Off, Policy: policy.Default(), EditCap: 12, ToolRounds: 10, SceneBytes: 48_000, Retry: model.DefaultPolicy(),
 	}
 }
@@ -91,15 +91,17 @@ type Runner struct {
 	frame      frame
 	open       int // scene to go on with
 	total      int
-	done       int    // scenes done, in this run and before
-	read       int    // scenes done in this run
-	faulty     int    // scenes in a row that were quarantined for faults of the server or the model
-	fault      string // why the newest of these was
-	moved      bool   // the run goes on with another model or endpoint
-	listed     bool   // the endpoint lists how much context the model has
-	stranger   string // a model that answered in place of the one that was asked
-	heard      bool   // a reply had its calls in its text
-	logTold    bool   // a word was given on a write-ahead log that grows
+	done       int      // scenes done, in this run and before
+	read       int      // scenes done in this run
+	faulty     int      // scenes in a row that were quarantined for faults of the server or the model
+	fault      string   // why the newest of these was
+	moved      bool     // the run goes on with another model, endpoint or prompt
+	foreign    int64    // the reply up to which prompts were counted before that; 0: none was
+	answered   bool     // the endpoint has answered as one does, now or when the scenes before were read
+	listed     bool     // the endpoint lists how much context the model has
+	strangers  []string // models that answered in place of the one that was asked
+	heard      bool     // a reply had its calls in its text
+	logTold    bool     // a word was given on a write-ahead log that grows
 	day        *day
 }
 

@@ -26,10 +26,13 @@ func TestConfirmedEntryIsNotShownAgain(t *testing.T) {
 			return create("Warden Ashe1")
 		case judged == nil:
 			return scripted.Reply{Text: "Read."}
-		case judged[0] == 1:
-			return scripted.Reply{Text: `{"decision":"CONFIRM","reason":"It is named in the story."}`}
 		}
-		return scripted.Reply{Text: `{"decision":"REVISE","definition":"Warns of the lantern.","reason":"Clearer."}`}
+		return scripted.Judge(asked, func(c scripted.Candidate) map[string]any {
+			if c.Entry == 1 {
+				return map[string]any{"decision": "CONFIRM", "reason": "It is named in the story."}
+			}
+			return map[string]any{"decision": "REVISE", "definition": "Warns of the lantern.", "reason": "Clearer."}
+		})
 	}})
 	if err := s.run("judged"); err != nil {
 		t.Fatal(err)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"annotator"
 	"annotator/context/prompt"
 	"annotator/model"
 	"annotator/model/spoken"
+	"annotator/policy"
 	"annotator/storage"
 	"annotator/tools"
 )
@@ -41,9 +43,27 @@ func (r *Runner) spoken(ctx context.Context, text string) (calls []annotator.Too
 	if found.Empty() {
 		return nil, text, "", nil
 	}
-	rows, err := r.Store.Window(ctx, 0)
+	shown, err := r.shown(ctx)
 	if err != nil {
 		return nil, "", "", err
+	}
+	found.Spare(shown...)
+	calls, rest, wrong = found.Calls(r.checkCall)
+	if wrong != "" || slices.ContainsFunc(calls, func(c annotator.ToolCall) bool { return c.Name != policy.Select }) {
+		return calls, rest, wrong, nil
+	}
+	updates, _, err := r.updates(ctx, rest)
+	if len(updates) > 0 { // it would not be read: a reply that makes calls is not at its end
+		return nil, text, "what the codex_updates are for is declared in their block, by an object with intent and justification", err
+	}
+	return calls, rest, "", err
+}
+
+// shown is what the model has been shown of the story and of the codex, as far as it can see it.
+func (r *Runner) shown(ctx context.Context) ([]string, error) {
+	rows, err := r.Store.Window(ctx, 0)
+	if err != nil {
+		return nil, err
 	}
 	shown := []string{r.fold.Memory}
 	for i := range rows {
@@ -51,9 +71,7 @@ func (r *Runner) spoken(ctx context.Context, text string) (calls []annotator.Too
 			shown = append(shown, rows[i].Content)
 		}
 	}
-	found.Spare(shown...)
-	calls, rest, wrong = found.Calls(r.checkCall)
-	return calls, rest, wrong, nil
+	return shown, nil
 }
 
 // checkCall tells what is wrong with a call, in words for the model.

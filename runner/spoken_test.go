@@ -149,7 +149,7 @@ func TestSpokenCallsResume(t *testing.T) {
 	if testing.Short() {
 		step = 4
 	}
-	for ; s.interrupted(at); at += step {
+	for ; s.interrupted(annotator.NoticeTransition, at); at += step {
 		name := fmt.Sprintf("interrupted at transition %d", at)
 		s.bus = nil
 		if err := s.run(name); err != nil {
@@ -162,26 +162,46 @@ func TestSpokenCallsResume(t *testing.T) {
 	}
 }
 
-// interrupted runs the story up to a transition, and reports whether there was one.
-func (s *stage) interrupted(at int) bool {
+// interrupted runs the story up to the notice of a kind with a number, and reports whether there was one.
+func (s *stage) interrupted(kind annotator.NoticeKind, at int) bool {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	transitions := 0
+	notices := 0
 	s.bus = bus{func(n annotator.Notice) {
-		if n.Kind != annotator.NoticeTransition {
+		if n.Kind != kind {
 			return
 		}
-		if transitions++; transitions == at {
+		if notices++; notices == at {
 			cancel()
 		}
 	}}
-	r, end, err := prepare(s.job(fmt.Sprintf("interrupted at transition %d", at)), &s.bus, nil)
+	r, end, err := prepare(s.job(fmt.Sprintf("interrupted at %s %d", kind, at)), &s.bus, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer end()
 	return r.Run(ctx) != nil
+}
+
+// TestCorrectionsThatHelp: what is not sound is asked for again as often as sound calls have come in between, however long the scene.
+func TestCorrectionsThatHelp(t *testing.T) {
+	t.Parallel()
+	speaks := func(term string) scripted.Reply {
+		return scripted.Reply{Text: families["Hermes"]([]annotator.ToolCall{creates(term)})}
+	}
+	torn := scripted.Reply{Text: strings.Replace(speaks("Oil").Text, "</tool_call>", "", 1)}
+	for refused, replies := range map[bool][]scripted.Reply{
+		false: {torn, speaks("Lamp"), torn, speaks("Door"), speaks("Oil"), torn},
+		true:  {torn, speaks("Lamp"), torn, torn},
+	} {
+		s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: saying(replies...)})
+		if err := s.run("run"); errors.Is(err, annotator.Quarantined) != refused {
+			t.Errorf("refused %v: %v", refused, err)
+		}
+		s.verify("run")
+		s.noViolations()
+	}
 }
 
 // TestCallsThatAreNotSound are asked for again, once; then the scene is refused with what the model wrote. None of them runs,

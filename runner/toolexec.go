@@ -101,7 +101,7 @@ func (r *Runner) refuseCall(call *annotator.ToolCall) (tools.Result, bool) {
 		return tools.Refuse(tools.Truncated, "the reply was cut at its token limit and nothing in it was done; make fewer or smaller calls"), true
 	case d.rounds > r.Config.ToolRounds:
 		return tools.Refuse(tools.RoundLimit, fmt.Sprintf("this scene has had its %d rounds of tools; end it with a line of text", r.Config.ToolRounds)), true
-	case d.placed >= mostCalls:
+	case d.placed+d.updates >= mostCalls:
 		return tools.Refuse(tools.CallLimit, fmt.Sprintf("a reply has %d calls run, and this one was not; make it again if it matters", mostCalls)), true
 	case call.Name != policy.Select && d.ran.circles(call, r.changes): // to declare the same again is only polite
 		return tools.Refuse(tools.Repeated, "this very call was answered before, and nothing has changed since: use that answer, call something "+

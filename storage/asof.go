@@ -82,17 +82,27 @@ func (db *DB) Moment(ctx context.Context, p Point) (Moment, error) {
 		}
 		return db.placeMoment(ctx, p, place.Scene(), place.Rank())
 	case PointThread:
-		var last int64
-		row := db.read.QueryRowContext(ctx, `SELECT coalesce(max(last_scene), 0) FROM thread_state WHERE thread_id = ?`, p.ID)
-		if err := row.Scan(&last); err != nil {
-			return Moment{}, sqlite.Wrap(err, "read thread %d in %s", p.ID, db.path)
+		last, err := db.LastScene(ctx, p.ID)
+		if err != nil {
+			return Moment{}, err
 		}
-		if last == 0 {
-			return Moment{}, annotator.Errorf(annotator.NotFound, "thread %d has no scene", p.ID).WithAdvice("name a scene or a post: --as-of scene:N")
-		}
-		return db.placeMoment(ctx, p, int(last), -1)
+		return db.placeMoment(ctx, p, last, -1)
 	}
 	return db.placeMoment(ctx, p, int(p.ID), -1)
+}
+
+// LastScene returns the number of a thread's last scene; NotFound where the story has no scene of it.
+func (db *DB) LastScene(ctx context.Context, thread int64) (int, error) {
+	var last int
+	row := db.read.QueryRowContext(ctx, `SELECT coalesce(max(last_scene), 0) FROM thread_state WHERE thread_id = ?`, thread)
+	if err := row.Scan(&last); err != nil {
+		return 0, sqlite.Wrap(err, "read thread %d in %s", thread, db.path)
+	}
+	if last == 0 {
+		return 0, annotator.Errorf(annotator.NotFound, "the story has no thread %d, or thread %[1]d has no scene", thread).
+			WithAdvice("`annotator snapshot list --limit 0` names the threads that have been read")
+	}
+	return last, nil
 }
 
 // SnapshotMoment returns the moment at which a snapshot was taken.

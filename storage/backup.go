@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,7 +13,10 @@ import (
 
 // Backup writes a whole, compact copy of the database to a new file, while others may read and write on. A file that is
 // there already is not touched.
-func (db *DB) Backup(ctx context.Context, out string) error {
+func (db *DB) Backup(ctx context.Context, out string) error { return db.backup(ctx, db.read, out) }
+
+// backup is Backup through the connections of a pool. None of them can write after it.
+func (db *DB) backup(ctx context.Context, pool *sql.DB, out string) error {
 	if err := untaken(out); err != nil {
 		return err
 	}
@@ -24,7 +28,7 @@ func (db *DB) Backup(ctx context.Context, out string) error {
 		return annotator.Errorf(annotator.Misused, "back up to %s: its folder cannot be written", out).WithAdvice("choose another place")
 	}
 	defer func() { _ = os.Remove(partial) }()
-	if err := db.vacuumInto(ctx, partial); err != nil {
+	if err := vacuumInto(ctx, pool, partial); err != nil {
 		return sqlite.Wrap(err, "back up %s to %s", db.path, out)
 	}
 	if err := sync(partial); err != nil {
@@ -45,8 +49,8 @@ func untaken(path string) error {
 
 // vacuumInto copies the database. SQLite takes the copy for a write, which readers are not allowed, even in a file that
 // is open for reading only.
-func (db *DB) vacuumInto(ctx context.Context, path string) error {
-	conn, err := db.read.Conn(ctx)
+func vacuumInto(ctx context.Context, pool *sql.DB, path string) error {
+	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return err
 	}

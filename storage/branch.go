@@ -153,7 +153,9 @@ func (tx *tx) rebuild() error {
 			return err
 		}
 	}
-	_, err := tx.exec(`UPDATE glossary_entry SET created_at = (SELECT min(changed_at) FROM revision WHERE entry_id = glossary_entry.id),
-		updated_at = (SELECT max(changed_at) FROM revision WHERE entry_id = glossary_entry.id)`)
+	// By their numbers, for the clock may have been set between two revisions.
+	_, err := tx.exec(`UPDATE glossary_entry SET
+		created_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id LIMIT 1),
+		updated_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id DESC LIMIT 1)`)
 	return err
 }

@@ -11,21 +11,30 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Undecided returns the ids of the tentative entries that no person has locked and that are first seen in one of the threads
-// (none: in any), but for those that a curator's decision was written about in a row of the journal after the given one. They
-// come in story order.
-func (db *DB) Undecided(ctx context.Context, after int64, threads ...int64) ([]int64, error) {
+// Undecided is a tentative entry on which the curator has yet to decide.
+type Undecided struct {
+	Entry int64
+	Again string // why it has to be asked about again, alone; empty where it was not asked about
+}
+
+// Undecided returns the tentative entries that no person has locked and that are first seen in one of the threads (none: in any),
+// but for those that a curator's decision was written about in a row of the journal after the given one. They come in story
+// order.
+func (db *DB) Undecided(ctx context.Context, after int64, threads ...int64) ([]Undecided, error) {
 	list, err := json.Marshal(append([]int64{}, threads...))
 	if err != nil {
 		return nil, err
 	}
-	ids, err := collect(ctx, db.read, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `SELECT e.id FROM glossary_entry e
+	scan := func(rows *sql.Rows, u *Undecided) error { return rows.Scan(&u.Entry, &u.Again) }
+	open, err := collect(ctx, db.read, scan, `SELECT e.id, coalesce(d.new_value ->> '$.reason', '') FROM glossary_entry e
+		LEFT JOIN revision d ON d.id = (SELECT max(v.id) FROM revision v
+		  WHERE v.entry_id = e.id AND v.field = 'curator_decision' AND v.trace_id > ?2)
 		WHERE e.status = 'tentative' AND e.locked = 0
 		  AND (json_array_length(?1) = 0 OR EXISTS (SELECT 1 FROM thread_state t WHERE t.thread_id IN (SELECT value FROM json_each(?1))
 		    AND e.first_at / 1000000 BETWEEN t.first_scene AND t.last_scene))
-		  AND NOT EXISTS (SELECT 1 FROM revision v WHERE v.entry_id = e.id AND v.field = 'curator_decision' AND v.trace_id > ?2)
+		  AND coalesce(d.new_value ->> '$.decision', 'AGAIN') = 'AGAIN'
 		ORDER BY e.first_at, e.id`, string(list), after)
-	return ids, sqlite.Wrap(err, "read the tentative entries in %s", db.path)
+	return open, sqlite.Wrap(err, "read the tentative entries in %s", db.path)
 }
 
 // LastCheckpoint returns the id of the journal's newest row at the newest checkpoint; 0 before the first.
@@ -35,25 +44,18 @@ func (db *DB) LastCheckpoint(ctx context.Context) (int64, error) {
 	return row, sqlite.Wrap(err, "read the newest checkpoint in %s", db.path)
 }
 
-// ThreadAt returns the id of the thread with a place in story order, from 1; 0 where there is none.
-func (db *DB) ThreadAt(ctx context.Context, order int) (int64, error) {
+// ThreadBefore returns the id of the last thread before a place in story order, from 1; 0 where there is none. Threads without a scene
+// have a place, and are passed over.
+func (db *DB) ThreadBefore(ctx context.Context, order int) (int64, error) {
 	var thread int64
-	err := db.read.QueryRowContext(ctx, `SELECT coalesce((SELECT thread_id FROM thread_state WHERE ord = ?), 0)`, order).Scan(&thread)
+	err := db.read.QueryRowContext(ctx, `SELECT coalesce((SELECT thread_id FROM thread_state WHERE ord < ? ORDER BY ord DESC LIMIT 1), 0)`,
+		order).Scan(&thread)
 	return thread, sqlite.Wrap(err, "read the threads in %s", db.path)
-}
-
-// Newest returns the newest row of the journal; the zero row where there is none.
-func (db *DB) Newest(ctx context.Context) (annotator.Trace, error) {
-	rows, err := collect(ctx, db.read, scanTrace, `SELECT `+traceColumns+` FROM trace ORDER BY id DESC LIMIT 1`)
-	if err != nil || len(rows) == 0 {
-		return annotator.Trace{}, sqlite.Wrap(err, "read the end of the journal in %s", db.path)
-	}
-	return rows[0], nil
 }
 
 // Decide writes what a question outside any turn came to: the row with the answer, or the note that stands for one which could
 // not be used, the revisions that follow from it, and the end of the call. All of them commit together. A call whose row is no
-// reply ends with the outcome that it has; it is nil where it has ended before. The revisions of an entry must stand together.
+// reply ends with the outcome that it has; it is nil where it has ended before.
 func (db *DB) Decide(ctx context.Context, call *Call, row *annotator.Trace, revisions []annotator.Revision) error {
 	return db.update(ctx, "write down a decision", func(tx *tx) error {
 		g := &Glossary{q: tx, path: db.path, tx: tx}
@@ -79,18 +81,19 @@ func (db *DB) Decide(ctx context.Context, call *Call, row *annotator.Trace, revi
 }
 
 // Namesakes returns the ids of live entries that share a word of their names with an entry, the best match first, at most limit
-// of them. The entry itself may be one.
+// of them. A word that is in the names of very many entries does not count. The entry itself may be one.
 func (g *Glossary) Namesakes(ctx context.Context, e *annotator.Entry, limit int) ([]int64, error) {
 	words := e.Term
 	for i := range e.Aliases {
 		words += " " + e.Aliases[i].Name
 	}
-	terms := searchTerms(codex.Normalize(words))
-	if len(terms) == 0 {
-		return nil, nil
+	const columns = `{term names} : `
+	terms, err := g.rare(ctx, searchTerms(codex.Normalize(words)), columns, commonName)
+	if err != nil || len(terms) == 0 {
+		return nil, err
 	}
 	ids, err := collect(ctx, g.q, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `SELECT f.rowid FROM glossary_fts f
 		JOIN glossary_entry e ON e.id = f.rowid WHERE glossary_fts MATCH ? AND e.status IN ('tentative', 'confirmed')
-		ORDER BY bm25(glossary_fts, 2.0, 1.0), f.rowid LIMIT ?`, `{term names} : (`+strings.Join(terms, " OR ")+`)`, limit)
+		ORDER BY bm25(glossary_fts, 2.0, 1.0), f.rowid LIMIT ?`, columns+`(`+strings.Join(terms, " OR ")+`)`, limit)
 	return ids, sqlite.Wrap(err, "search the glossary in %s", g.path)
 }

@@ -46,6 +46,19 @@ func (s *story) curates() *storage.Call {
 	return c
 }
 
+// newest is the newest row of the journal outside any turn; the zero row where there is none.
+func (s *story) newest() (row annotator.Trace) {
+	s.Helper()
+	rows, err := s.db.Turn(s.ctx, 0)
+	s.ok(err)
+	for i := range rows {
+		if rows[i].ID > row.ID {
+			row = rows[i]
+		}
+	}
+	return row
+}
+
 func record(entry int64, actor annotator.Actor) annotator.Revision {
 	return annotator.Revision{
 		Entry: entry, Field: annotator.FieldCuratorDecision, New: `{"decision":"NONE","thread":1000}`, At: annotator.PlaceAt(3, 1), Actor: actor,
@@ -54,8 +67,12 @@ func record(entry int64, actor annotator.Actor) annotator.Revision {
 
 func (s *story) undecided(after int64, threads ...int64) []int64 {
 	s.Helper()
-	ids, err := s.db.Undecided(s.ctx, after, threads...)
+	open, err := s.db.Undecided(s.ctx, after, threads...)
 	s.ok(err)
+	var ids []int64
+	for _, u := range open {
+		ids = append(ids, u.Entry)
+	}
 	return ids
 }
 
@@ -85,6 +102,31 @@ func TestUndecided(t *testing.T) {
 		return err
 	})
 	check("confirmed and locked", s.undecided(0), 3)
+}
+
+// TestUndecidedAgain: that an entry is to be asked about again is no decision, and why is told until there is one.
+func TestUndecidedAgain(t *testing.T) {
+	t.Parallel()
+	s := twoThreads(t)
+	before, err := s.db.LastCheckpoint(s.ctx)
+	s.ok(err)
+	again := record(2, annotator.ActorRule)
+	again.New = `{"decision":"AGAIN","reason":"It says nothing.","thread":1000}`
+	s.ok(s.db.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(1, annotator.ActorRule), again}))
+	for after, want := range map[int64][]storage.Undecided{
+		before:     {{Entry: 2, Again: "It says nothing."}, {Entry: 3}},
+		before + 1: {{Entry: 1}, {Entry: 2}, {Entry: 3}}, // what was written before does not matter
+	} {
+		got, err := s.db.Undecided(s.ctx, after)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("after row %d: %v %s", after, err, diff)
+		}
+	}
+	s.ok(s.db.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(2, annotator.ActorRule)}))
+	if got := s.undecided(before); !slices.Equal(got, []int64{3}) {
+		t.Errorf("after the decision: %v", got)
+	}
+	s.clean()
 }
 
 // TestDecide merges one entry into another, in one transaction with the answer that asked for it.
@@ -117,9 +159,8 @@ func TestDecide(t *testing.T) {
 	if found, err := s.db.Glossary().Lookup(s.ctx, "Dawn"); err != nil || found.ID != 2 {
 		t.Errorf("the merged entry's name leads to %v, %v", found, err)
 	}
-	newest, err := s.db.Newest(s.ctx)
-	if err != nil || newest.ID != row.ID || newest.Content != row.Content {
-		t.Errorf("the journal ends with %+v, %v", newest, err)
+	if newest := s.newest(); newest.ID != row.ID || newest.Content != row.Content {
+		t.Errorf("the journal ends with %+v", newest)
 	}
 }
 
@@ -127,16 +168,14 @@ func TestDecide(t *testing.T) {
 func TestDecideIsWhole(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
-	before, err := s.db.Newest(s.ctx)
-	s.ok(err)
+	before := s.newest()
 	call := s.curates()
 	row := &annotator.Trace{Kind: annotator.TraceReply}
-	err = s.db.Decide(s.ctx, call, row, []annotator.Revision{record(1, annotator.ActorCurator), record(99, annotator.ActorCurator)})
+	err := s.db.Decide(s.ctx, call, row, []annotator.Revision{record(1, annotator.ActorCurator), record(99, annotator.ActorCurator)})
 	if annotator.KindOf(err) == "" {
 		t.Fatalf("a decision on an entry that is not there: %v", err)
 	}
-	after, err := s.db.Newest(s.ctx)
-	s.ok(err)
+	after := s.newest()
 	if history, err := s.db.Glossary().Revisions(s.ctx, 1); err != nil || history[len(history)-1].Field == annotator.FieldCuratorDecision {
 		t.Errorf("half a decision was written: %v", err)
 	}
@@ -170,12 +209,12 @@ func TestNamesakes(t *testing.T) {
 	}
 }
 
-func TestThreadAt(t *testing.T) {
+func TestThreadBefore(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
-	for order, want := range []int64{0, 1000, 999, 0} {
-		if got, err := s.db.ThreadAt(s.ctx, order); err != nil || got != want {
-			t.Errorf("thread %d is %d, %v; want %d", order, got, err, want)
+	for order, want := range []int64{0, 0, 1000, 999, 999} { // those after the second have no scene
+		if got, err := s.db.ThreadBefore(s.ctx, order); err != nil || got != want {
+			t.Errorf("before thread %d is %d, %v; want %d", order, got, err, want)
 		}
 	}
 }

@@ -53,12 +53,20 @@ type Audited struct {
 	result int64 // id of the result's row; 0 where there is none
 }
 
+// AuditFilter narrows an audit. The zero value narrows nothing.
+type AuditFilter struct {
+	Scene  int    // only its calls
+	Tool   string // only calls of the tool of this name
+	Denied bool   // only calls that were denied, or would have been
+}
+
 // Audit yields the tool calls in order, as Interactions does for the whole journal.
-func (db *DB) Audit(ctx context.Context) iter.Seq2[*Audited, error] {
+func (db *DB) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, error] {
 	calls := spans(ctx, db, 0, scanAudited, `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status,
 		coalesce(result_trace, 0), coalesce(mode, ''), coalesce(intent, ''), coalesce(verdict, ''), coalesce(rule, ''), coalesce(reason, '')
 		FROM tool_interaction i LEFT JOIN tool_decision d ON d.trace_id = i.result_trace
-		WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR i.turn = ?3) ORDER BY call_trace`)
+		WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR i.turn = ?3) AND (?4 = 0 OR i.scene = ?4) AND (?5 = '' OR i.tool_name = ?5)
+		  AND (?6 = 0 OR verdict <> 'allow') ORDER BY call_trace`, f.Scene, f.Tool, f.Denied)
 	return func(yield func(*Audited, error) bool) {
 		for call, err := range calls {
 			if err == nil && call.Status == Success {
@@ -86,7 +94,9 @@ func (db *DB) madeBy(ctx context.Context, row int64) ([]annotator.Revision, erro
 	return collect(ctx, db.read, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE trace_id = ? ORDER BY id`, row)
 }
 
-// Made returns the revisions of a turn so far, in order.
-func (g *Glossary) Made(ctx context.Context, turn int64) ([]annotator.Revision, error) {
-	return collect(ctx, g.q, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE turn = ? ORDER BY id`, turn)
+// Made returns the revisions that a scene has made so far, in order: those of the turn at hand, and of earlier ones in which it was
+// refused.
+func (g *Glossary) Made(ctx context.Context, scene int, turn int64) ([]annotator.Revision, error) {
+	return collect(ctx, g.q, scanRevision, `SELECT `+revisionColumns+` FROM revision
+		WHERE turn = ?2 OR turn IN (SELECT turn FROM refusal WHERE scene = ?1 AND turn > 0) ORDER BY id`, scene, turn)
 }

@@ -46,7 +46,7 @@ func TestAudit(t *testing.T) {
 		Revisions int
 	}
 	var got []line
-	for call, err := range s.db.Audit(s.ctx) {
+	for call, err := range s.db.Audit(s.ctx, storage.AuditFilter{}) {
 		s.ok(err)
 		got = append(got, line{call.Scene, call.Status, call.Error, call.Decision, len(call.Revisions)})
 	}
@@ -60,6 +60,26 @@ func TestAudit(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	for filter, want := range map[storage.AuditFilter][]string{
+		{Scene: 1}:                                        {"glossary_create"},
+		{Tool: "read_post"}:                               {"read_post"},
+		{Denied: true}:                                    {"glossary_delete"},
+		{Scene: 2, Tool: "glossary_create"}:               {"glossary_create", "glossary_create"},
+		{Scene: 1, Denied: true}:                          nil,
+		{Tool: "glossary_create", Denied: true}:           nil,
+		{Scene: 2, Tool: "glossary_d%"}:                   nil,
+		{Scene: 9, Tool: "glossary_delete"}:               nil,
+		{Scene: 2, Tool: "glossary_delete", Denied: true}: {"glossary_delete"},
+	} {
+		var tools []string
+		for call, err := range s.db.Audit(s.ctx, filter) {
+			s.ok(err)
+			tools = append(tools, call.Tool)
+		}
+		if diff := cmp.Diff(want, tools); diff != "" {
+			t.Errorf("%+v: %s", filter, diff)
+		}
+	}
 	s.clean()
 }
 
@@ -69,7 +89,7 @@ func TestMade(t *testing.T) {
 	s := asked(t)
 	s.ok(s.db.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, row *annotator.Trace) error {
 		s.ok(creates("Mik", "A sailor.")(s.ctx, g))
-		made, err := g.Made(s.ctx, row.Turn)
+		made, err := g.Made(s.ctx, row.Scene, row.Turn)
 		s.ok(err)
 		if len(made) != 4 || made[0].Entry != 2 || made[0].Turn != row.Turn {
 			t.Errorf("made: %+v", made)
@@ -95,7 +115,7 @@ func TestBranchCutsDecisions(t *testing.T) {
 	db, err := storage.Open(s.ctx, branch)
 	s.ok(err)
 	defer func() { _ = db.Close() }()
-	for call, err := range db.Audit(s.ctx) {
+	for call, err := range db.Audit(s.ctx, storage.AuditFilter{}) {
 		s.ok(err)
 		if call.Scene > 1 || call.Decision != nil {
 			t.Errorf("the branch has %+v", call)

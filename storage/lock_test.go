@@ -82,6 +82,9 @@ func TestOneWriter(t *testing.T) {
 		if annotator.KindOf(err) != annotator.Held || !strings.Contains(err.Error(), "in use by the child") {
 			t.Fatalf("a second writer at %s: %v", way, err)
 		}
+		if running, err := storage.Running(way); err != nil || !running {
+			t.Errorf("a run at %s: %v, %v", way, running, err)
+		}
 	}
 	if err := holder.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -35,6 +35,8 @@ type DB struct {
 	now    func() time.Time
 	state  annotator.State
 	head   head
+	files  standing
+	taken  error // since one of the files is not where it was
 }
 
 // head is where the journal and the revisions end.
@@ -65,6 +67,9 @@ func Open(ctx context.Context, path string) (*DB, error) {
 // OpenWriter opens the database at path to write, makes it if it is not there, and brings its schema up to date. The
 // error is of kind Held where another process has it open so. The holder is a name for this process, shown to others.
 func OpenWriter(ctx context.Context, path, holder string, now func() time.Time) (*DB, error) {
+	if err := refuseForeign(ctx, path); err != nil {
+		return nil, err
+	}
 	db := &DB{path: path, holder: holder, now: now, state: annotator.StateInit}
 	if err := db.acquire(ctx); err != nil {
 		return nil, err
@@ -96,7 +101,30 @@ func (db *DB) openWriter(ctx context.Context) error {
 	if err := db.readHead(ctx); err != nil {
 		return err
 	}
-	return db.adopt(ctx)
+	if err := db.adopt(ctx); err != nil {
+		return err
+	}
+	if db.files, err = look(db.path); err != nil {
+		return annotator.Errorf(annotator.Storage, "open %s: %w", db.path, err)
+	}
+	return nil
+}
+
+// refuseForeign refuses what is evidently no database of annotator's, such as a folder or the story itself, and a place on another
+// machine, before a lock is left there. Whatever else is wrong with the file shows when it is opened to write.
+func refuseForeign(ctx context.Context, path string) error {
+	if err := sqlite.RefuseNetwork(path); err != nil {
+		return err
+	}
+	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnly, 1)
+	if err == nil {
+		_, err = schemaVersion(ctx, pool, path)
+		_ = pool.Close()
+	}
+	if annotator.KindOf(err) == annotator.Misused {
+		return err
+	}
+	return nil
 }
 
 // restrict makes a new file that only its owner may read: it will hold the whole story.
@@ -139,14 +167,17 @@ func recognize(ctx context.Context, path string) error {
 	return refuseAliens(ctx, pool, path)
 }
 
-// acquire takes the lock beside the file: the file itself, so that a symbolic link is no way around it. The system lets go
-// of the lock when the process ends, however that happens.
-func (db *DB) acquire(ctx context.Context) error {
-	file := db.path
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target
+// lockOf names the lock beside a database: beside the file itself, so that a symbolic link is no way around it.
+func lockOf(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
-	db.lock = flock.New(file+".lock", flock.SetPermissions(0o600))
+	return path + ".lock"
+}
+
+// acquire takes the lock. The system lets go of it when the process ends, however that happens.
+func (db *DB) acquire(ctx context.Context) error {
+	db.lock = flock.New(lockOf(db.path), flock.SetPermissions(0o600))
 	// Whoever asks whether a run is on holds the lock for an instant.
 	patience, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()

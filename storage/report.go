@@ -75,12 +75,14 @@ func (r *Report) time(ctx context.Context, q querier) error {
 	const newest = 21
 	ends, err := collect(ctx, q, func(rows *sql.Rows, at *int64) error { return rows.Scan(at) },
 		`SELECT recorded_at FROM scene WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT ?`, newest)
-	if err != nil || len(ends) < 2 {
-		return err
+	var gaps []int64
+	for i := 1; i < len(ends); i++ {
+		if gap := ends[i-1] - ends[i]; gap >= 0 { // else a scene was read late, or the clock was set back
+			gaps = append(gaps, gap)
+		}
 	}
-	gaps := make([]int64, len(ends)-1)
-	for i := range gaps {
-		gaps[i] = ends[i] - ends[i+1]
+	if err != nil || len(gaps) == 0 {
+		return err
 	}
 	slices.Sort(gaps)
 	r.SceneTime = time.Duration(gaps[len(gaps)/2]) * time.Millisecond
@@ -89,7 +91,7 @@ func (r *Report) time(ctx context.Context, q querier) error {
 
 // Running reports whether a writer has the database at path open now.
 func Running(path string) (bool, error) {
-	file := path + ".lock"
+	file := lockOf(path)
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}

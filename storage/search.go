@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/internal/sqlite"
 )
 
 // What a search looks at of a query.
@@ -16,21 +17,69 @@ const (
 	maxTermBytes = 64
 )
 
-// Search finds entries by words in their names and definitions, best first: all words if any entry has them all, else any
-// of them. Every word is taken literally, so that no text is a syntax error. A word that FTS5 does not index, as in
+// How many entries a word may be in and still be looked for beside others. To rank what it finds, FTS5 visits all of them.
+const (
+	commonWord = 1_000 // in names and definitions
+	commonName = 100   // in names, for those called alike: which twenty of more it would be says nothing
+)
+
+// Search finds entries by words in their names and definitions, what has exactly that name first, and then the best: all words
+// if any entry has them all, else any of them. Words that very many entries hold, such as "the", count only where no other
+// finds anything. Every word is taken literally, so that no text is a syntax error. A word that FTS5 does not index, as in
 // scripts that write no spaces, is looked for inside the names. A query without a word finds everything, by term.
 func (g *Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
 	terms := searchTerms(query.Text)
 	if len(terms) == 0 {
 		return g.list(ctx, query)
 	}
-	for _, join := range []string{" ", " OR "} {
-		found, err := g.match(ctx, strings.Join(terms, join), query)
+	matches, err := g.matches(ctx, terms)
+	if err != nil {
+		return nil, err
+	}
+	for _, match := range matches {
+		found, err := g.match(ctx, match, query)
 		if err != nil || len(found) > 0 {
 			return found, err
 		}
 	}
 	return g.inside(ctx, query)
+}
+
+// matches returns what FTS5 is asked, one after the other until something is found.
+func (g *Glossary) matches(ctx context.Context, terms []string) ([]string, error) {
+	if len(terms) == 1 {
+		return terms, nil
+	}
+	rare, err := g.rare(ctx, terms, "", commonWord)
+	if err != nil {
+		return nil, err
+	}
+	anyTerm := strings.Join(terms, " OR ")
+	if len(rare) == 0 || len(rare) == len(terms) {
+		return []string{strings.Join(terms, " "), anyTerm}, nil
+	}
+	return []string{strings.Join(rare, " "), strings.Join(rare, " OR "), anyTerm}, nil
+}
+
+// rare returns those of the terms that at most so many entries hold, in the columns that a filter of FTS5 names.
+func (g *Glossary) rare(ctx context.Context, terms []string, columns string, most int) ([]string, error) {
+	var entries int
+	if err := g.q.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM glossary_entry`).Scan(&entries); err != nil || entries <= most {
+		return terms, sqlite.Wrap(err, "search the glossary in %s", g.path)
+	}
+	var rare []string
+	for _, term := range terms {
+		var common bool
+		err := g.q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM glossary_fts WHERE glossary_fts MATCH ? LIMIT 1 OFFSET ?)`,
+			columns+term, most).Scan(&common)
+		if err != nil {
+			return nil, sqlite.Wrap(err, "search the glossary in %s", g.path)
+		}
+		if !common {
+			rare = append(rare, term)
+		}
+	}
+	return rare, nil
 }
 
 // searchTerms quotes each word for FTS5, once. What holds no letter or digit would be an empty phrase, and is left out.
@@ -54,7 +103,8 @@ func (g *Glossary) match(ctx context.Context, match string, query annotator.Quer
 		return nil, err
 	}
 	return g.entries(ctx, `JOIN glossary_fts f ON f.rowid = e.id WHERE glossary_fts MATCH ?`+where+
-		` ORDER BY bm25(glossary_fts, 10.0, 5.0, 1.0), e.id LIMIT ?`, append(append([]any{match}, args...), limit(query))...)
+		` ORDER BY e.id NOT IN (SELECT entry_id FROM glossary_alias WHERE name_normalized = ?), bm25(glossary_fts, 10.0, 5.0, 1.0), e.id LIMIT ?`,
+		append(append([]any{match}, args...), codex.Normalize(query.Text), limit(query))...)
 }
 
 func (g *Glossary) inside(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {

@@ -50,6 +50,9 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx) error) err
 	if db.write == nil {
 		return annotator.Errorf(annotator.Storage, "%s: %s is open for reading only", what, db.path)
 	}
+	if err := db.stands(ctx); err != nil {
+		return err
+	}
 	head := db.head
 	err := transact(context.WithoutCancel(ctx), db.write, db.now, func(tx *tx) error {
 		tx.head = db.head

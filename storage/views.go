@@ -73,14 +73,14 @@ func (db *DB) Interactions(ctx context.Context, turn int64) iter.Seq2[*Interacti
 }
 
 // spans yields what a query finds in the journal: in the rows of one turn, or in all where it is 0. The query takes the first
-// and the last row of a span, and the turn.
-func spans[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, *T) error, query string) iter.Seq2[*T, error] {
+// and the last row of a span, the turn, and the arguments.
+func spans[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, *T) error, query string, arguments ...any) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		var first, last int64
 		err := db.read.QueryRowContext(ctx, `SELECT coalesce(min(id), 1), coalesce(max(id), 0) FROM trace WHERE turn = ?1 OR ?1 = 0`, turn).Scan(&first, &last)
 		for ; err == nil && first <= last; first += span {
 			var rows []T
-			rows, err = collect(ctx, db.read, scan, query, first, min(first+span-1, last), turn)
+			rows, err = collect(ctx, db.read, scan, query, append([]any{first, min(first+span-1, last), turn}, arguments...)...)
 			for i := range rows {
 				if !yield(&rows[i], nil) {
 					return

@@ -11,10 +11,10 @@ import (
 // markup is what matters in a text reply. Servers write the tag of their reasoning in lower case; models are not so strict.
 var markup = regexp.MustCompile(`(?i)<(/?)(codex_updates|thinking|think|analysis)>`)
 
-// lastBlock returns the JSON of the last codex_updates block outside of reasoning. A block ends where its JSON does, so
-// that a tag in a quotation neither ends nor begins one. Reasoning that is not closed goes on to the end; a closing tag
-// of reasoning that was never opened (a server's template may have opened it) makes all before it reasoning.
-func lastBlock(text string) (array string, found bool, err error) {
+// lastBlock returns the JSON of the last codex_updates block outside of reasoning that is no quotation itself. A block ends where
+// its JSON does, so that a tag in a string neither ends nor begins one. Reasoning that is not closed goes on to the end; a closing
+// tag of reasoning that was never opened (a server's template may have opened it) makes all before it reasoning.
+func lastBlock(text string, quoted func(array string) bool) (array string, found bool, err error) {
 	for {
 		tag := markup.FindStringSubmatch(text)
 		if tag == nil {
@@ -27,8 +27,10 @@ func lastBlock(text string) (array string, found bool, err error) {
 			if err != nil {
 				return "", true, err
 			}
-			array, rest, err = block(rest)
-			found = true
+			var said string
+			if said, rest, err = block(rest); err != nil || !quoted(said) {
+				array, found = said, true
+			}
 		case name != "codex_updates" && closing:
 			array, found, err = "", false, nil
 		case name != "codex_updates":

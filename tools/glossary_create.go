@@ -20,7 +20,7 @@ type createArguments struct {
 	basis
 }
 
-func createTool() Tool { return Define("glossary_create", Writes, createText, create) }
+func createTool() Tool { return Define(Create, Writes, createText, create) }
 
 func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
 	a.Term, a.Definition, a.Aliases = plain(a.Term), plain(a.Definition), plainAll(a.Aliases)

@@ -27,7 +27,7 @@ func (a *updateArguments) asksNothing() bool {
 	return a.Term == nil && a.Definition == nil && a.Tags == nil && a.Status == nil && len(a.Aliases) == 0 && a.Quote == ""
 }
 
-func updateTool() Tool { return Define("glossary_update", Writes, updateText, update) }
+func updateTool() Tool { return Define(Change, Writes, updateText, update) }
 
 func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	e, err := env.subject(ctx, &a)

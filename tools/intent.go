@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"annotator/codex"
 	"annotator/policy"
@@ -31,7 +32,8 @@ func intentTool(intents []policy.Intent) Tool {
 	for _, intent := range intents {
 		text += fmt.Sprintf("\n- %s: %s", intent.Name, intent.Meaning)
 	}
-	text += "\n\nAnswers `{\"ok\":true,\"intent\":...}`. Errors: EMPTY: the justification holds no word."
+	text += fmt.Sprintf("\n\nAnswers `{\"ok\":true,\"intent\":...}`. Errors: EMPTY: the justification holds no word. TOO_LONG: it has more than %d characters.",
+		maxJustification)
 	tool := Define(policy.Select, Declares, text, declare)
 	tool.shape = func() (*shape, error) { return intentShape(intents) }
 	return tool
@@ -46,13 +48,18 @@ func intentShape(intents []policy.Intent) (*shape, error) {
 	for _, intent := range intents {
 		s.schema.Properties["intent"].Enum = append(s.schema.Properties["intent"].Enum, intent.Name)
 	}
-	s.checker, err = compile(s.schema)
-	return s, err
+	return s, nil
 }
+
+// maxJustification is how long a justification may be, in code points.
+const maxJustification = 500
 
 func declare(_ context.Context, _ *Env, a intentArguments) (Result, error) {
 	if !codex.HasWord(a.Justification) {
 		return Result{}, &Failure{Code: "EMPTY", Message: "the justification holds no word"}
+	}
+	if n := utf8.RuneCountInString(a.Justification); n > maxJustification {
+		return Result{}, &Failure{Code: TooLong, Message: fmt.Sprintf("the justification has %d characters; at most %d", n, maxJustification)}
 	}
 	return Result{Content: encode(policy.Answer{OK: true, Intent: a.Intent})}, nil
 }

@@ -68,6 +68,7 @@ func TestDeclare(t *testing.T) {
 		{"INVALID_ARGUMENTS", `{"justification":"a new name"}`},
 		{"INVALID_JSON", `"PROPOSE"`},
 		{"EMPTY", `{"intent":"PROPOSE","justification":" - "}`},
+		{"TOO_LONG", `{"intent":"PROPOSE","justification":"` + strings.Repeat("é", 501) + `"}`},
 	} {
 		w.refused(test.code, policy.Select, test.arguments)
 	}

@@ -147,7 +147,7 @@ func (r *Registry) read(call annotator.ToolCall) (tool Tool, arguments []byte, c
 func Failed(call annotator.ToolCall, err error) Result {
 	failure := Failure{Code: ExecutionError, Message: fmt.Sprintf("nothing was changed: %.300s", err)}
 	switch call.Name {
-	case "glossary_update":
+	case Change:
 		failure.Code = UpdateFailed
 	case "glossary_delete":
 		failure.Code = DeleteFailed

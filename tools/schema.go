@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
@@ -19,7 +21,7 @@ import (
 // shape is the form that JSON from outside must have: the schema that a model is told, and what checks it.
 type shape struct {
 	schema  *jsonschema.Schema
-	checker *validator.Schema
+	checker func() (*validator.Schema, error) // compiles the schema when there is something to check: a start waits for none
 }
 
 // shapeOf derives the schema of a flat struct from its fields and their tags.
@@ -36,8 +38,8 @@ func shapeOf[A any]() (*shape, error) {
 			}
 		}
 	}
-	checker, err := compile(schema)
-	return &shape{schema: schema, checker: checker}, err
+	checker := sync.OnceValues(func() (*validator.Schema, error) { return compile(schema) })
+	return &shape{schema: schema, checker: checker}, nil
 }
 
 // refine adds to an inferred schema what only the tags know. A pointer or a slice may be null in Go; to a model an absent
@@ -96,7 +98,10 @@ const (
 
 // problems returns all that is wrong with a value, sorted, so that the same mistake always gets the same answer.
 func (s *shape) problems(value any) []string {
-	err := s.checker.Validate(value)
+	checker, err := s.checker()
+	if err == nil {
+		err = checker.Validate(value)
+	}
 	if err == nil {
 		return nil
 	}
@@ -113,6 +118,9 @@ func (s *shape) problems(value any) []string {
 }
 
 func leaves(err *validator.ValidationError, printer *message.Printer) []string {
+	if more, ok := err.ErrorKind.(*kind.AdditionalProperties); ok {
+		slices.Sort(more.Properties) // they come in the order of a map
+	}
 	if len(err.Causes) == 0 {
 		where := cmp.Or(strings.Join(err.InstanceLocation, "."), "arguments")
 		return []string{cut(where+": "+err.ErrorKind.LocalizedString(printer), maxProblem)}

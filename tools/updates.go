@@ -7,9 +7,11 @@ import (
 	"sync"
 
 	"annotator"
+	"annotator/policy"
 )
 
-// Update is one change that a model wrote into the codex_updates block of its reply.
+// Update is one element of the codex_updates block of a reply: a change, or the declaration of what those behind it are for, which
+// is all that a model can declare that cannot call tools.
 type Update struct {
 	Term         string              `json:"term"`
 	Definition   string              `json:"definition,omitempty"`
@@ -19,7 +21,15 @@ type Update struct {
 	Kind         annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred"`
 	Tags         []string            `json:"tags,omitempty"`
 	Aliases      []string            `json:"aliases,omitempty"`
+
+	declares *intentArguments // nil for a change
 }
+
+// The tools that carry out the changes of a block.
+const (
+	Create = "glossary_create" // for the status "new"
+	Change = "glossary_update" // for "update"
+)
 
 // The statuses of an update, beside "update".
 const (
@@ -27,15 +37,18 @@ const (
 	updateSkip = "skip"
 )
 
-// updateShape is the schema of an element, compiled at the first block.
-var updateShape = sync.OnceValues(shapeOf[Update])
+// The schemas of an element, compiled at the first block. Which intents there are, the tool that declares them knows.
+var (
+	updateShape      = sync.OnceValues(shapeOf[Update])
+	declarationShape = sync.OnceValues(shapeOf[intentArguments])
+)
 
-// Updates reads the changes out of a text reply: a JSON array between <codex_updates> and </codex_updates>, bare or in a
-// code fence. What stands in <thinking>, <think> or <analysis> does not count; of several blocks the last does. Found is
-// false where there is no block. An empty array is no change, and elements with the status skip are left out. An error
-// says what is wrong with a block, in words for the model that wrote it.
-func Updates(text string) (updates []Update, found bool, err error) {
-	array, found, err := lastBlock(text)
+// Updates reads the elements of the block in a text reply: a JSON array between <codex_updates> and </codex_updates>, bare or in
+// a code fence. What stands in <thinking>, <think> or <analysis> does not count, nor does a block that is quoted; of several the
+// last does. Found is false where there is none. An empty array is no change, and elements with the status skip are left out. An
+// error says what is wrong with a block, in words for the model that wrote it.
+func Updates(text string, quoted func(array string) bool) (updates []Update, found bool, err error) {
+	array, found, err := lastBlock(text, quoted)
 	if err != nil || !found {
 		return nil, found, err
 	}
@@ -47,12 +60,8 @@ func Updates(text string) (updates []Update, found bool, err error) {
 	if !ok {
 		return nil, true, fmt.Errorf("the codex_updates block holds %s, not an array", name(value))
 	}
-	s, err := updateShape()
-	if err != nil {
-		return nil, true, err
-	}
-	for i, element := range elements {
-		u, err := s.update(element)
+	for i := range elements {
+		u, err := element(elements[i])
 		if err != nil {
 			return nil, true, fmt.Errorf("element %d of the codex_updates block: %w", i+1, err)
 		}
@@ -63,28 +72,46 @@ func Updates(text string) (updates []Update, found bool, err error) {
 	return updates, true, nil
 }
 
-func (s *shape) update(element any) (Update, error) {
-	object, ok := element.(map[string]any)
+// element reads an element of a block: one that names an intent declares it.
+func element(value any) (Update, error) {
+	object, ok := value.(map[string]any)
 	if !ok {
-		return Update{}, fmt.Errorf("it is %s, not an object", name(element))
+		return Update{}, fmt.Errorf("it is %s, not an object", name(value))
 	}
-	s.fit(object)
-	if problems := s.problems(object); problems != nil {
-		return Update{}, fmt.Errorf("%s", strings.Join(problems, "; "))
+	if _, declares := object["intent"]; declares {
+		d, err := fitted[intentArguments](declarationShape, object)
+		return Update{declares: &d}, err
 	}
-	u, err := unmarshal[Update]([]byte(encode(object)))
+	u, err := fitted[Update](updateShape, object)
 	if err == nil && u.Status != updateSkip && u.Definition == "" {
 		err = fmt.Errorf("%.100q has no definition", u.Term)
 	}
 	return u, err
 }
 
-// Call returns the tool call that makes the update, without an ID. An update of an existing entry is for the live one that
-// goes by its term; where there is none, the call is one that answers NOT_FOUND.
+// fitted reads an object that has to fit a schema.
+func fitted[A any](shapeOf func() (*shape, error), object map[string]any) (A, error) {
+	var none A
+	s, err := shapeOf()
+	if err != nil {
+		return none, err
+	}
+	s.fit(object)
+	if problems := s.problems(object); problems != nil {
+		return none, fmt.Errorf("%s", strings.Join(problems, "; "))
+	}
+	return unmarshal[A]([]byte(encode(object)))
+}
+
+// Call returns the tool call that does what the element says, without an ID. An update of an existing entry is for the live one
+// that goes by its term; where there is none, the call is one that answers NOT_FOUND.
 func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCall, error) {
+	if u.declares != nil {
+		return call(policy.Select, u.declares), nil
+	}
 	rest := basis{Quote: u.Quote, PostID: u.SourcePostID, Kind: u.Kind}
 	if u.Status == updateNew {
-		return call("glossary_create", createArguments{
+		return call(Create, createArguments{
 			Term: u.Term, Definition: u.Definition, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, basis: rest,
 		}), nil
 	}
@@ -98,7 +125,7 @@ func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCal
 	default:
 		return annotator.ToolCall{}, err
 	}
-	return call("glossary_update", change), nil
+	return call(Change, change), nil
 }
 
 func call(tool string, arguments any) annotator.ToolCall {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"annotator"
+	"annotator/policy"
 	"annotator/tools"
 )
 
@@ -16,6 +17,9 @@ const (
 	opening = "<codex_updates>"
 	closing = "</codex_updates>"
 )
+
+// own takes no block for a quotation.
+func own(string) bool { return false }
 
 func TestUpdatesFindsTheBlock(t *testing.T) {
 	t.Parallel()
@@ -45,7 +49,7 @@ func TestUpdatesFindsTheBlock(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			updates, found, err := tools.Updates(test.text)
+			updates, found, err := tools.Updates(test.text, own)
 			var got []string
 			for _, u := range updates {
 				got = append(got, u.Term)
@@ -54,6 +58,48 @@ func TestUpdatesFindsTheBlock(t *testing.T) {
 				t.Errorf("%q, %v, %v; want %q, %v", got, found, err, test.want, test.found)
 			}
 		})
+	}
+}
+
+// TestQuotedUpdates are no model's own: the last block that is, counts.
+func TestQuotedUpdates(t *testing.T) {
+	t.Parallel()
+	quoted := func(array string) bool { return array == mik }
+	for text, term := range map[string]string{
+		opening + mik + closing: "",
+		opening + dawn + closing + " It said: " + opening + mik + closing: "Dawn",
+		opening + mik + closing + " So: " + opening + dawn + closing:      "Dawn",
+		opening + "…" + closing + opening + mik + closing:                 "unreadable",
+	} {
+		updates, found, err := tools.Updates(text, quoted)
+		switch {
+		case term == "unreadable" && err != nil:
+		case found != (term != "") || err != nil || found && (len(updates) != 1 || updates[0].Term != term):
+			t.Errorf("%s: %+v, %v, %v", text, updates, found, err)
+		}
+	}
+}
+
+// TestDeclarationsInUpdates become calls of the tool that declares, where they stand. Whether there is such an intent, that tool says.
+func TestDeclarationsInUpdates(t *testing.T) {
+	t.Parallel()
+	w := worldOf(t, governed(t, policy.Default()))
+	updates, _, err := tools.Updates(opening+`[{"intent":"PROPOSE","justification":"a new name"},`+dawn[1:len(dawn)-1]+
+		`,{"justification":"I may","intent":"ADMIN"},{"intent":"REVISE","justification":" "}]`+closing, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, u := range updates {
+		call, err := u.Call(t.Context(), w.glossary)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, _ := w.run(call.Name, call.Arguments)
+		got = append(got, strings.TrimSpace(call.Name+" "+result.Error))
+	}
+	if diff := cmp.Diff([]string{policy.Select, tools.Create, policy.Select + " INVALID_ARGUMENTS", policy.Select + " EMPTY"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -76,8 +122,11 @@ func TestMalformedUpdates(t *testing.T) {
 		{opening + `[{"term":"a","status":"new"}]` + closing, `"a" has no definition`},
 		{opening + `[{"term":"a","term":"b","status":"skip"}]` + closing, "stands twice"},
 		{opening + "[\"\xff\"]" + closing, "UTF-8"},
+		{opening + `[{"intent":"PROPOSE"}]` + closing, "missing property 'justification'"},
+		{opening + `[{"intent":7,"justification":"a new name"}]` + closing, "intent: got number, want string"},
+		{opening + `[{"intent":"PROPOSE","justification":"a new name","term":"Dawn","status":"new","quote":"","kind":""}]` + closing, "additional properties 'kind', 'quote', 'status', 'term' not"},
 	} {
-		updates, found, err := tools.Updates(test.text)
+		updates, found, err := tools.Updates(test.text, own)
 		if err == nil || !strings.Contains(err.Error(), test.says) || !found || updates != nil {
 			t.Errorf("%s: %v, %v, %v; want %q", test.text, updates, found, err, test.says)
 		}
@@ -92,7 +141,7 @@ func TestUpdatesBecomeCalls(t *testing.T) {
 		{"term":"grey lady","definition":"A grey ship. Mik stole her.","status":"update","source_post_id":"31","kind":"claimed"},
 		{"term":"Mik","definition":"A smith.","status":"update","source_post_id":null},
 		{"term":"Dawn","definition":"A ship.","status":"update"}]` + closing
-	updates, _, err := tools.Updates(reply)
+	updates, _, err := tools.Updates(reply, own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,12 +173,13 @@ func FuzzUpdates(f *testing.F) {
 	for _, text := range []string{
 		opening + dawn + closing, "<think>" + opening + "</think>" + opening + "```json" + mik + "```" + closing, opening + opening + closing, "</think>",
 		"<thinking><think></thinking>" + opening + "[]" + closing, opening + `[{"term":"` + closing + `"}]`, "<analysis>", "\xff" + opening + "{}",
+		opening + `[{"intent":"PROPOSE","justification":"new"},` + dawn[1:] + closing,
 	} {
 		f.Add(text)
 	}
 	registry := newRegistry(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		updates, found, err := tools.Updates(text)
+		updates, found, err := tools.Updates(text, own)
 		if err != nil && (updates != nil || !found) || !found && updates != nil {
 			t.Fatalf("%v, %v, %v", updates, found, err)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"strings"
 
 	"annotator"
@@ -19,11 +18,8 @@ import (
 type auditOptions struct {
 	*app
 	db     string
-	scene  int
-	tool   string
-	denied bool
+	filter storage.AuditFilter
 	json   bool
-	found  bool // a call was printed
 }
 
 func newAudit(a *app) *cobra.Command {
@@ -47,40 +43,31 @@ those that were denied, or would have been where the policy is only observed.`, 
 	}
 	flags := cmd.Flags()
 	databaseFlag(flags, &o.db)
-	flags.IntVar(&o.scene, "scene", 0, "only calls of the scene of this `NUMBER`")
-	flags.StringVar(&o.tool, "tool", "", "only calls of the tool of this `NAME`")
-	flags.BoolVar(&o.denied, "denied", false, "only calls that were denied, or would have been")
+	flags.IntVar(&o.filter.Scene, "scene", 0, "only calls of the scene of this `NUMBER`")
+	flags.StringVar(&o.filter.Tool, "tool", "", "only calls of the tool of this `NAME`")
+	flags.BoolVar(&o.filter.Denied, "denied", false, "only calls that were denied, or would have been")
 	flags.BoolVar(&o.json, "json", false, "print JSON, an object a line")
 	return cmd
 }
 
 func (o *auditOptions) run(ctx context.Context, db *storage.DB) error {
+	if err := knownScene(ctx, db, o.filter.Scene); err != nil {
+		return err
+	}
 	view := memoryOptions{app: o.app, out: "-", list: !o.json}
-	err := view.run(items(o.chosen(db.Audit(ctx)), auditItem))
-	if err == nil && !o.found && !o.json {
-		_, err = fmt.Fprintln(o.out, "no call was found")
+	found := false
+	err := view.run(items(db.Audit(ctx, o.filter), func(c *storage.Audited) memoryItem {
+		found = true
+		return auditItem(c)
+	}))
+	if err != nil || found {
+		return err
 	}
+	if err := knownTool(o.filter.Tool); err != nil || o.json {
+		return err
+	}
+	_, err = fmt.Fprintln(o.out, "no call was found")
 	return err
-}
-
-// chosen passes the calls on that were asked for.
-func (o *auditOptions) chosen(calls iter.Seq2[*storage.Audited, error]) iter.Seq2[*storage.Audited, error] {
-	return func(yield func(*storage.Audited, error) bool) {
-		for call, err := range calls {
-			if err == nil && !o.wants(call) {
-				continue
-			}
-			o.found = true
-			if !yield(call, err) {
-				return
-			}
-		}
-	}
-}
-
-func (o *auditOptions) wants(c *storage.Audited) bool {
-	denied := c.Decision != nil && c.Decision.Verdict != storage.Allow
-	return (o.scene == 0 || c.Scene == o.scene) && (o.tool == "" || c.Tool == o.tool) && (denied || !o.denied)
 }
 
 // auditedCall is a tool call as the audit prints it.
@@ -140,5 +127,5 @@ func (c *auditedCall) outcome() string {
 	for i, e := range c.Effect {
 		changes[i] = string(e.Field) + " " + fromTo(e.Old, e.New)
 	}
-	return fmt.Sprintf("#%d, revisions %d to %d: %s", first.Entry, first.Revision, last.Revision, shortened(strings.Join(changes, ", "), 120))
+	return fmt.Sprintf("#%d r%d-%d: %s", first.Entry, first.Revision, last.Revision, shortened(strings.Join(changes, ", "), 120))
 }

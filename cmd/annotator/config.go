@@ -62,34 +62,34 @@ func (c *Config) settings() *pflag.FlagSet {
 	s.StringVar(&c.APIKeyFile, "api-key-file", "", "`FILE` that holds the API key")
 	s.IntVar(&c.ContextBudget, "context-budget", base.ContextBudget, "`TOKENS` of prompt and reply together")
 	s.StringVar(&c.ModelContext, "model-context", "", "`MODEL=TOKENS,...` that models take, where that is less than their server says")
-	s.IntVar(&c.MaxTokens, "max-tokens", base.MaxTokens, "most tokens of a reply")
+	s.IntVar(&c.MaxTokens, "max-tokens", base.MaxTokens, "most `TOKENS` of a reply")
 	s.StringVar(&c.Compaction, "compaction-preset", presetAuto, "`PRESET` by which a full window is summed up: "+presetAuto+" or "+presetMarks)
 	s.StringVar(&c.LowWater, "compaction-low-water", lowAuto, "`SHARE` of the window down to which that goes, 0 to 1; auto: as the preset has it")
-	s.Float64Var(&c.Temperature, "temperature", base.Temperature, "sampling temperature, 0 to 2")
+	s.Float64Var(&c.Temperature, "temperature", base.Temperature, "sampling temperature `T`, 0 to 2")
 	s.BoolVar(&c.Stream, "stream", base.Stream, "have replies streamed")
 	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that say otherwise what the model is told; see annotator prompts")
 	s.StringVar(&c.CuratorPrompt, "curator-prompt", string(base.Curator.Prompt), "the `PROMPT` that the curator is asked under: shared with the scenes, or replaced by its own")
 	s.BoolVar(&c.NoCurator, "no-curator", base.Curator.Off, "have no curator judge tentative entries at the end of a thread")
 	s.BoolVar(&c.SnapshotTools, "snapshot-tools", true, "let the model ask itself as it was at a snapshot; that takes about 500 tokens of its prompt")
-	s.StringVar(&c.Governance, "governance", string(base.Governance), "how far a model has to declare its intent before it calls tools: off, observe (only put on record) or enforce")
+	s.StringVar(&c.Governance, "governance", string(base.Governance), "the `LEVEL` to which a model has to declare its intent before it calls tools: off, observe (only put on record) or enforce")
 	s.StringVar(&c.GovernancePolicy, "governance-policy", "", "`FILE` that says which intent permits which tools; empty: the one that annotator tools --policy prints")
 	s.IntVar(&c.EditCap, "edit-cap", base.EditCap, "`EDITS` of a scene that may take something away from the codex, at most")
 	s.BoolVar(&c.StrictModel, "strict-model", false, "halt where another model answers than the one that was asked")
-	s.DurationVar(&c.Patience, "patience", base.Retry.Patience, "how long to wait for a server that is loading, busy or gone")
-	s.StringVar(&c.Format, "format", string(ingest.Auto), "what SOURCE is written in: "+formatNames())
-	s.StringVar(&c.Encoding, "encoding", "", "character encoding of SOURCE; empty: found out")
-	s.IntVar(&c.SceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "length towards which the scenes of a book are cut")
+	s.DurationVar(&c.Patience, "patience", base.Retry.Patience, "the `TIME` to wait for a server that is loading, busy or gone")
+	s.StringVar(&c.Format, "format", string(ingest.Auto), "the `FORMAT` that SOURCE is written in: "+strings.Join(formatNames(), ", "))
+	s.StringVar(&c.Encoding, "encoding", "", "character encoding of SOURCE, by its `NAME`; empty: found out")
+	s.IntVar(&c.SceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "length towards which the scenes of a book are cut, in `TOKENS`")
 	s.StringVar(&c.LogFile, "log-file", "", "append a log to `FILE`, as JSON lines")
 	s.StringVar(&c.Events, "events", "", "append every event to `FILE`, as JSON lines")
 	return s
 }
 
-func formatNames() string {
+func formatNames() []string {
 	names := make([]string, len(ingest.Formats()))
 	for i, format := range ingest.Formats() {
 		names[i] = string(format)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // environment names the variables that stand for a setting, the first that is set first.

@@ -59,6 +59,7 @@ The endpoint and other settings come from where run has them; the model may be a
 	flags.StringVar(&o.corpus, "corpus", autoCorpus, "`FILE` that the run was made from; auto: where it was then, or beside the database")
 	configFlag(flags, &o.configPath)
 	flags.Int64SliceVar(&o.threads, "thread", nil, "judge only entries first seen in the threads with these `IDS`")
+	flags.Lookup("thread").DefValue = "" // which is not worth a word
 	flags.BoolVar(&o.dryRun, "dry-run", false, "ask and tell, but change nothing")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	settingFlags(flags, settings, "endpoint", "wire", "model", "api-key-file", "context-budget", "stream", "curator-prompt", "patience")
@@ -81,12 +82,19 @@ func (o *curateOptions) run(ctx context.Context, settings *pflag.FlagSet) (err e
 	if err != nil {
 		return err
 	}
+	for _, thread := range o.threads {
+		if err := knownThread(ctx, r.Store, thread); err != nil {
+			return err
+		}
+	}
 	made := []curation{}
+	var unheard error
 	err = r.Curate(ctx, o.threads, func(e *annotator.Entry, d curator.Decision) {
 		c := curation{e.ID, e.Name(), d.Verdict, d.Target, d.Reason}
 		made = append(made, c)
 		if !o.json {
-			fmt.Fprintln(o.out, c.line())
+			_, printed := fmt.Fprintln(o.out, c.line())
+			unheard = cmp.Or(unheard, printed)
 		}
 	})
 	if o.json {
@@ -96,7 +104,7 @@ func (o *curateOptions) run(ctx context.Context, settings *pflag.FlagSet) (err e
 	if err == nil && len(made) == 0 {
 		fmt.Fprintln(o.err, "no entry is tentative")
 	}
-	return err
+	return cmp.Or(err, unheard)
 }
 
 func (c *curation) line() string {
@@ -104,7 +112,7 @@ func (c *curation) line() string {
 	if c.Target != 0 {
 		into = " into #" + strconv.FormatInt(c.Target, 10)
 	}
-	return fmt.Sprintf("#%-5d %-32s %s%s: %s", c.ID, shortened(c.Term, 32), c.Decision, into, shortened(c.Reason, 100))
+	return fmt.Sprintf("#%-5d %s %s%s: %s", c.ID, padded(shortened(c.Term, 32), 32), c.Decision, into, shortened(c.Reason, 100))
 }
 
 // assemble opens what a curator needs.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -40,8 +41,12 @@ func findDatabase(named string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", annotator.Errorf(annotator.Misused, "there are several databases in this folder: %s", strings.Join(found, ", ")).
-		WithAdvice("name one with --db")
+	const few = 5
+	names := strings.Join(found[:min(len(found), few)], ", ")
+	if len(found) > few {
+		names += fmt.Sprintf(" and %d more", len(found)-few)
+	}
+	return "", annotator.Errorf(annotator.Misused, "there are several databases in this folder: %s", names).WithAdvice("name one with --db")
 }
 
 // spareDatabase refuses to write anything else over a database: a slip of the hand would cost the whole run.

@@ -51,7 +51,7 @@ be started with stands below. The endpoint and other settings come from where ru
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	configFlag(flags, &o.configPath)
-	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long a check may take: a server may have to load its model first")
+	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "the `TIME` that a check may take: a server may have to load its model first")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	settingFlags(flags, settings, "endpoint", "wire", "model", "api-key-file", "context-budget", "model-context", "max-tokens", "temperature", "stream", "prompts")
 	return cmd

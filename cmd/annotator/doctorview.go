@@ -1,14 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"annotator/model/doctor"
-
-	"golang.org/x/term"
 )
 
 // doctorView shows people an examination while it is made: a line a check, and below what can be done.
@@ -34,12 +32,7 @@ func (v *doctorView) open(address, wire string) {
 	}
 	if v.isTerminal(v.out) {
 		v.colour = v.getenv("NO_COLOR") == ""
-		v.width = 80
-		if file, ok := v.out.(*os.File); ok {
-			if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-				v.width = width
-			}
-		}
+		v.width = cmp.Or(terminalWidth(v.out), 80)
 	}
 	fmt.Fprintf(v.out, "%s, wire %s\n\n", oneLine(address), wire)
 }
@@ -98,7 +91,7 @@ func (v *doctorView) coloured(s doctor.State) string {
 // a line of its own.
 func (v *doctorView) wrapped(text string, column int) string {
 	const leastRoom, shallow = 30, 4
-	if v.width == 0 || column+len([]rune(text)) < v.width {
+	if v.width == 0 || column+columns(text) < v.width {
 		return text
 	}
 	before := ""
@@ -107,22 +100,6 @@ func (v *doctorView) wrapped(text string, column int) string {
 		before = "\n" + strings.Repeat(" ", column)
 	}
 	return before + strings.Join(broken(text, max(v.width-column-1, leastRoom)), "\n"+strings.Repeat(" ", column))
-}
-
-// broken cuts a text between words into lines of at most so many characters; a longer word has a line of its own.
-func broken(text string, most int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len([]rune(line))+1+len([]rune(word)) > most {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 // close tells what can be done, and what follows of it all.

@@ -48,7 +48,7 @@ stood at a point of the story, before anything was known of what comes later.`,
 	}
 	flags := cmd.Flags()
 	databaseFlag(flags, &o.db)
-	flags.StringVar(&o.format, "format", "", strings.Join(exporterNames(), " or "))
+	flags.StringVar(&o.format, "format", "", "the `FORMAT`: "+strings.Join(exporterNames(), " or "))
 	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write; - is standard output")
 	asOfFlag(flags, &o.asOf)
 	o.filter = filterFlags(flags)

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"annotator"
@@ -76,19 +73,4 @@ func quoted(word string) string {
 // when writes a time of the clock as the user reads clocks.
 func when(millis int64) string {
 	return time.UnixMilli(millis).Local().Format("2006-01-02 15:04:05")
-}
-
-// table aligns rows into columns, two spaces apart. Empty cells at the end of a row leave nothing behind.
-func table(w io.Writer, rows [][]string) error {
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		fmt.Fprintln(t, strings.Join(row, "\t"))
-	}
-	err := t.Flush()
-	for line := range strings.Lines(b.String()) {
-		_, printed := fmt.Fprintln(w, strings.TrimRight(line, " \n"))
-		err = cmp.Or(err, printed)
-	}
-	return err
 }

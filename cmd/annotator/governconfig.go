@@ -31,7 +31,18 @@ func (c *Config) readMatrix() (*policy.Policy, error) {
 	for _, tool := range tools.All() {
 		known = append(known, tool.Name)
 	}
-	return policy.Parse(c.GovernancePolicy, text, known)
+	matrix, err := policy.Parse(c.GovernancePolicy, text, known)
+	if err != nil {
+		return nil, err
+	}
+	writes := func(t tools.Tool) bool {
+		return t.Permission == tools.Writes && matrix.Permits(policy.Annotate, t.Name)
+	}
+	if !slices.ContainsFunc(c.allTools(), writes) {
+		return nil, annotator.Errorf(annotator.Misused, "%s permits no tool that writes, so nothing could ever be noted", c.GovernancePolicy).
+			WithAdvice("list %s under an intent of the mode annotate; `annotator tools --policy` prints a policy to begin with", tools.Create)
+	}
+	return matrix, nil
 }
 
 // tools are those that the model is given.

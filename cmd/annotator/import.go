@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"annotator"
 	"annotator/corpus/ingest"
@@ -23,8 +24,12 @@ func newImport(a *app) *cobra.Command {
 		Use:   "import SOURCE...",
 		Short: "Make a corpus out of a book or an archive",
 		Long: described(`
-Make a corpus database out of books (EPUB, text, Markdown, HTML) or a forum's posts (JSON lines, thread files). A folder
-stands for the files in it. The report says what was left out, and why.
+Make a corpus database out of books (EPUB, text, Markdown, HTML) or a forum's posts (JSON lines, thread files). The report says
+what was left out, and why.
+
+A folder stands for the files in it and in its folders that tell a story, in the order of their names, 2 before 10. Hidden files,
+images, databases, annotator's own exports and what else is no story are left out; text is taken from files whose names end in .txt,
+.text, .md, .markdown or in nothing. With a --format, all files are taken that can be in it. A file that is named itself is always read.
 
 A chapter becomes a thread, cut into scenes; a forum's threads stay what they are. The same sources and options give the same
 corpus. One that is there already is not written again; --reimport replaces it where the sources have changed.`,
@@ -40,9 +45,9 @@ corpus. One that is there already is not written again; --reimport replaces it w
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Corpus, "corpus", "", "`FILE` to make")
-	flags.StringVar(&o.format, "format", string(ingest.Auto), "what the sources are written in: "+formatNames())
-	flags.StringVar(&o.Encoding, "encoding", "", "character encoding of the sources; empty: found out")
-	flags.IntVar(&o.SceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "length towards which the scenes of a book are cut")
+	flags.StringVar(&o.format, "format", string(ingest.Auto), "the `FORMAT` that the sources are written in: "+strings.Join(formatNames(), ", "))
+	flags.StringVar(&o.Encoding, "encoding", "", "character encoding of the sources, by its `NAME`; empty: found out")
+	flags.IntVar(&o.SceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "length towards which the scenes of a book are cut, in `TOKENS`")
 	flags.BoolVar(&o.Replace, "reimport", false, "replace an import of other sources or options")
 	return cmd
 }

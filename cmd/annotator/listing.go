@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"annotator"
 )
@@ -21,6 +20,44 @@ func (a *app) listEntries(entries []annotator.Entry) error {
 	return fitted(a.out, rows)
 }
 
+// gap is how many blanks stand between the columns of a table.
+const gap = 2
+
+// table prints rows in columns. Empty cells at the end of a row leave nothing behind. On a terminal that a row is too long for, its
+// last cell goes on below where it began.
+func table(w io.Writer, rows [][]string) error {
+	var widths []int // of the columns, but for what stands last in a row
+	for _, row := range rows {
+		for c := range len(row) - 1 {
+			if c == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[c] = max(widths[c], columns(row[c]))
+		}
+	}
+	var b strings.Builder
+	terminal := terminalWidth(w)
+	for _, row := range rows {
+		head, last := "", row[len(row)-1]
+		for c := range len(row) - 1 {
+			head += padded(row[c], widths[c]+gap)
+		}
+		b.WriteString(strings.TrimRight(head+hanging(last, columns(head), terminal), " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// hanging breaks a text that begins in a column so that it stays in it, if lines have a number of columns, 0 meaning any, and there
+// is room for more than a word.
+func hanging(text string, column, line int) string {
+	const leastRoom = 20
+	if line == 0 || column+columns(text) <= line || line-column < leastRoom {
+		return text
+	}
+	return strings.Join(broken(text, line-column), "\n"+strings.Repeat(" ", column))
+}
+
 // fitted prints a table in lines that the terminal has room for, where it goes to one.
 func fitted(w io.Writer, rows [][]string) error {
 	if width := terminalWidth(w); width > 0 && len(rows) > 0 {
@@ -29,10 +66,10 @@ func fitted(w io.Writer, rows [][]string) error {
 	return table(w, rows)
 }
 
-// fit shortens the columns of a table until it is no wider than so many characters: the last first, and one of which next to
+// fit shortens the columns of a table until it is no wider than so many columns: the last first, and one of which next to
 // nothing would be left is left out. The first stays, and so does the beginning of the second.
 func fit(rows [][]string, width int) {
-	const least, gap = 8, 2
+	const least = 8
 	for column := len(rows[0]) - 1; column > 0; column-- {
 		over := -width - gap
 		for c := range column + 1 {
@@ -61,7 +98,7 @@ func cut(text string, room int) string {
 
 func widest(rows [][]string, column int) (width int) {
 	for _, row := range rows {
-		width = max(width, utf8.RuneCountInString(row[column]))
+		width = max(width, columns(row[column]))
 	}
 	return width
 }

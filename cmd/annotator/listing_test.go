@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
@@ -31,12 +30,45 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// TestTableOfWideCharacters has each column begin where it does in every line, also behind characters of two columns and of none.
+func TestTableOfWideCharacters(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := table(&b, [][]string{{"#1", "黒田官兵衛", "person"}, {"#23", "Zoe\u0301", "place"}, {"#4", "मोहन", ""}, {"and more"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.String(), "#1   黒田官兵衛  person\n#23  Zoe\u0301         place\n#4   मोहन\nand more\n"; got != want {
+		t.Errorf("the table is\n%swant\n%s", got, want)
+	}
+}
+
+// TestHanging breaks what stands last in a row so that it stays in its column.
+func TestHanging(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text         string
+		column, line int
+		want         string
+	}{
+		{"the index agrees with the entries", 10, 0, "the index agrees with the entries"},
+		{"the index agrees with the entries", 10, 43, "the index agrees with the entries"},
+		{"the index agrees with the entries", 10, 42, "the index agrees with the\n          entries"},
+		{"the index agrees with the entries", 10, 29, "the index agrees with the entries"},
+		{"/a/path/that/is/longer/than/that.db", 10, 30, "/a/path/that/is/longer/than/that.db"},
+		{"王小明は東京へ行った。王小明は強い。", 4, 25, "王小明は東京へ行った\n    。王小明は強い。"},
+	} {
+		if got := hanging(c.text, c.column, c.line); got != c.want {
+			t.Errorf("from column %d of %d it is %q, want %q", c.column, c.line, got, c.want)
+		}
+	}
+}
+
 // TestFitHolds: however wide cells are, a table that has been fitted is no wider than the terminal, if that takes numbers and the
 // beginnings of names at all; and one that fits stays as it is.
 func TestFitHolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		cell := rapid.StringMatching(`[a-z漢 ]{0,40}`)
+		cell := rapid.StringMatching(`[a-z漢é\x{301} ]{0,40}`)
 		var rows [][]string
 		for range rapid.IntRange(1, 5).Draw(t, "rows") {
 			rows = append(rows, []string{"#1", shortened(cell.Draw(t, "name"), 40), shortened(cell.Draw(t, "tags"), 40), shortened(cell.Draw(t, "text"), 40)})
@@ -65,7 +97,7 @@ func printedWidth(t *rapid.T, rows [][]string) (width int) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
-		width = max(width, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
+		width = max(width, columns(strings.TrimSuffix(line, "\n")))
 	}
 	return width
 }

@@ -7,11 +7,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime/debug"
 	"time"
+
+	"annotator"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -38,11 +42,19 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := a.execute(ctx, root)
+	err := heard(a.execute(ctx, root))
 	if err != nil {
 		a.complain(err)
 	}
 	return exitStatus(err)
+}
+
+// heard names an answer that could not be written for what it is: nothing went wrong but that.
+func heard(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) && e.Path == os.Stdout.Name() {
+		return annotator.Errorf(annotator.Storage, "write the answer: %w", e.Err).WithAdvice("see where standard output goes, and ask again")
+	}
+	return err
 }
 
 // execute makes a panic an error like others: Go's own way to end would have the exit status of wrong use.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -95,15 +94,18 @@ func refusesTools(_ int, r scripted.Request) *scripted.Fault {
 		`"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","code":400}}`}
 }
 
-var shownEntries = regexp.MustCompile(`<entry id="(\d+)"`)
-
 // mergesAlike is a curator who merges an entry into an older one that is called like it.
 func mergesAlike(r scripted.Request) scripted.Reply {
-	shown := shownEntries.FindAllStringSubmatch(r.Messages[len(r.Messages)-1].Content, -1)
-	if len(shown) > 1 && shown[1][1] < shown[0][1] {
-		return scripted.Reply{Text: `{"decision":"MERGE","target":` + shown[1][1] + `,"reason":"The same place."}`}
+	question := r.Messages[len(r.Messages)-1].Content
+	if scripted.Candidates(question) == nil {
+		return scripted.Annotate(r)
 	}
-	return scripted.Annotate(r)
+	return scripted.Judge(question, func(c scripted.Candidate) map[string]any {
+		if len(c.Similar) > 0 && c.Similar[0] < c.Entry {
+			return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": "The same place."}
+		}
+		return map[string]any{"decision": "CONFIRM", "reason": "It is named in the story."}
+	})
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

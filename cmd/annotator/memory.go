@@ -89,7 +89,12 @@ func newMemoryView(a *app, view memoryView) *cobra.Command {
 		Args:    arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return untilSignal(cmd.Context(), func(ctx context.Context) error {
-				return withDatabase(ctx, o.db, func(db *storage.DB) error { return o.run(view.items(ctx, db, o)) })
+				return withDatabase(ctx, o.db, func(db *storage.DB) error {
+					if err := knownTurn(ctx, db, o.turn); err != nil {
+						return err
+					}
+					return o.run(view.items(ctx, db, o))
+				})
 			})
 		},
 	}
@@ -236,7 +241,7 @@ type interaction struct {
 func toolItems(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq2[memoryItem, error] {
 	return items(db.Interactions(ctx, o.turn), func(i *storage.Interaction) memoryItem {
 		return memoryItem{interaction{*i, asJSON(i.Arguments)}, []string{
-			fmt.Sprintf("turn %d", i.Turn), i.CallID, i.Tool, string(i.Status), shortened(cmp.Or(i.Error, "-"), 24), shortened(i.Arguments, 80),
+			fmt.Sprintf("turn %d", i.Turn), oneLine(i.CallID), shortened(i.Tool, 24), string(i.Status), shortened(cmp.Or(i.Error, "-"), 24), shortened(i.Arguments, 80),
 		}}
 	})
 }

@@ -2,10 +2,10 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"annotator"
+	"annotator/corpus/ingest"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -35,23 +35,9 @@ A run can be stopped at any moment and goes on where it stopped when it is calle
 		newDoctor(a), newStates(a), newTools(a), newPrompts(a), newVersion(a),
 	)
 	root.SetHelpCommand(newHelp(root))
+	complete(root)
+	fitHelp(root, terminalWidth(a.out))
 	return root
-}
-
-// newHelp is the command that cobra would make, but for what it says of commands that there are not.
-func newHelp(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Tell more about a command",
-		Args:  arguments(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			command, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 {
-				return unknownCommand(root, args[0])
-			}
-			return command.Help()
-		},
-	}
 }
 
 // arguments accepts from least to most arguments.
@@ -60,30 +46,35 @@ func arguments(least, most int) cobra.PositionalArgs {
 		if least <= len(args) && len(args) <= most {
 			return nil
 		}
-		if !cmd.HasParent() {
+		if cmd.HasSubCommands() {
 			return unknownCommand(cmd, args[0])
 		}
-		what := "an argument is missing"
-		if len(args) > most {
-			what = fmt.Sprintf("%q is one argument too many", args[most])
+		if len(args) < least {
+			return annotator.Errorf(annotator.Misused, "%s: an argument is missing", cmd.CommandPath()).WithAdvice("the usage is: %s", cmd.UseLine())
 		}
-		return annotator.Errorf(annotator.Misused, "%s: %s", cmd.CommandPath(), what).WithAdvice("the usage is: %s", cmd.UseLine())
+		err := annotator.Errorf(annotator.Misused, "%s: %q is one argument too many", cmd.CommandPath(), args[most])
+		if cmd.Flags().Lookup("db") != nil && ingest.IsDatabase(args[most]) {
+			return err.WithAdvice("a database is named with --db: --db %s", quoted(args[most]))
+		}
+		return err.WithAdvice("the usage is: %s", cmd.UseLine())
 	}
 }
 
 // anyNumber is the most arguments of a command that takes as many as are given.
 const anyNumber = 1 << 20
 
-func unknownCommand(root *cobra.Command, name string) error {
-	err := annotator.Errorf(annotator.Misused, "there is no command %q", name)
+// unknownCommand says that a command has no subcommand of a name.
+func unknownCommand(parent *cobra.Command, name string) error {
+	_, path, _ := strings.Cut(parent.CommandPath()+" ", " ")
+	err := annotator.Errorf(annotator.Misused, "there is no command %q", path+name)
 	var names []string
-	for _, command := range root.Commands() {
+	for _, command := range parent.Commands() {
 		names = append(names, command.Name())
 	}
 	if near := nearest(name, names); near != "" {
-		return err.WithAdvice("did you mean %q?", near)
+		return err.WithAdvice("did you mean %q?", path+near)
 	}
-	return err.WithAdvice("`annotator --help` lists the commands")
+	return err.WithAdvice("`%s --help` lists the commands", parent.CommandPath())
 }
 
 // flagError puts what is wrong with a flag in our words.
@@ -117,8 +108,12 @@ func unknownFlag(cmd *cobra.Command, name string) error {
 func unfitValue(where string, flag *pflag.Flag, value string) *annotator.Error {
 	wants := "another value"
 	switch flag.Value.Type() {
-	case "int":
+	case "int", "int64":
 		wants = "a whole number"
+	case "int64Slice":
+		wants = "whole numbers with commas between them"
+	case "stringSlice":
+		wants = "words with commas between them"
 	case "float64":
 		wants = "a number"
 	case "bool":

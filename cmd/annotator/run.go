@@ -68,7 +68,7 @@ The first interrupt finishes the scene at hand and stops; the second stops at on
   annotator run corpus.db --endpoint http://localhost:8000/v1 --model qwen3-32b
   annotator run book.epub --from-snapshot 40 --db other.annotator.db
   annotator run --print-config`,
-		Args: arguments(0, 1),
+		Args: oneStory,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				o.source = args[0]
@@ -79,7 +79,7 @@ The first interrupt finishes the scene at hand and stops; the second stops at on
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.db, "db", "", "database `FILE`; empty: beside SOURCE, under its name")
-	flags.StringVar(&o.corpus, "corpus", "", "where to import SOURCE to; empty: beside it, under its name")
+	flags.StringVar(&o.corpus, "corpus", "", "the `FILE` to import SOURCE to; empty: beside it, under its name")
 	configFlag(flags, &o.configPath)
 	flags.IntVar(&o.limit, "limit", 0, "read at most so many `SCENES` in this run; 0: all")
 	flags.Int64Var(&o.fromSnapshot, "from-snapshot", 0, "branch: go on in a new database from snapshot `N` of the one that is there")
@@ -91,6 +91,15 @@ The first interrupt finishes the scene at hand and stops; the second stops at on
 	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings in force and where each comes from, and end")
 	flags.AddFlagSet(settings)
 	return cmd
+}
+
+// oneStory accepts a source, or none.
+func oneStory(_ *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return annotator.Errorf(annotator.Misused, "a run reads one story, and %d sources are named", len(args)).
+		WithAdvice("name the folder that holds them, or make one corpus of them: `annotator import SOURCE... --corpus FILE`")
 }
 
 func (o *runOptions) acceptFlag(flags *pflag.FlagSet) {
@@ -221,6 +230,11 @@ func (o *runOptions) connect() (model.Wire, error) {
 
 // subscribe has the files that were asked for told of the run.
 func (o *runOptions) subscribe() error {
+	for _, path := range []string{o.config.LogFile, o.config.Events} {
+		if sameFile(path, o.source) {
+			return annotator.Errorf(annotator.Misused, "%s is the story, and nothing is written to it", path).WithAdvice("name another file")
+		}
+	}
 	failed := func(err error) { o.progress.say(oneLine(err.Error())) }
 	if o.config.LogFile != "" {
 		log, err := openLog(o.config.LogFile, failed)

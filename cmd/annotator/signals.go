@@ -26,13 +26,13 @@ func (o *runOptions) walk(ctx context.Context, r *runner.Runner) error {
 		select {
 		case <-signals:
 			r.Stop()
-			o.progress.say(finishing(o.bus.scene.Load()))
+			go o.progress.say(finishing(o.bus.scene.Load())) // which may be stuck, and must not keep the second signal out
 		case <-ctx.Done():
 			return
 		}
 		select {
 		case <-signals:
-			cancel(annotator.Errorf(annotator.Interrupted, "stopped at once, in scene %d", o.bus.scene.Load()).WithAdvice("run again to go on"))
+			cancel(annotator.Errorf(annotator.Interrupted, "%s", stopped(o.bus.scene.Load())).WithAdvice("run again to go on"))
 			time.AfterFunc(grace, func() { o.exit(exitInterrupted) })
 		case <-ctx.Done():
 		}
@@ -49,4 +49,11 @@ func finishing(scene int64) string {
 		return "stopping; again to quit at once"
 	}
 	return fmt.Sprintf("finishing scene %d, then stopping; again to quit at once", scene)
+}
+
+func stopped(scene int64) string {
+	if scene == 0 {
+		return "stopped at once, before a scene was begun"
+	}
+	return fmt.Sprintf("stopped at once, in scene %d", scene)
 }

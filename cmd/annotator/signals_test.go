@@ -30,7 +30,8 @@ type runningStory struct {
 	let    func()
 }
 
-func startStory(t *testing.T) *runningStory {
+// startStory starts a run that writes to the file r.said(), or to another that is given.
+func startStory(t *testing.T, stderr ...*os.File) *runningStory {
 	t.Helper()
 	r := &runningStory{folder: t.TempDir()}
 	gate := make(chan struct{})
@@ -57,7 +58,7 @@ func startStory(t *testing.T) *runningStory {
 		t.Fatal(err)
 	}
 	defer said.Close()
-	r.Stdout, r.Stderr = &r.out, said
+	r.Stdout, r.Stderr = &r.out, append(stderr, said)[0]
 	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -118,5 +119,30 @@ func TestSecondSignalQuitsAtOnce(t *testing.T) {
 	r.ends(t, 0)
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("the run took %s to quit", took)
+	}
+}
+
+// TestSecondSignalPassesStuckErrors has standard error be a pipe that is full, and that nobody reads.
+func TestSecondSignalPassesStuckErrors(t *testing.T) {
+	t.Parallel()
+	held, full, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	defer held.Close()
+	r := startStory(t, full)
+	go func() { _, _ = full.Write(make([]byte, 1<<22)) }() // more than a pipe takes
+	for range 2 {
+		time.Sleep(200 * time.Millisecond) // the pipe fills, and two signals are not taken for one
+		if err := r.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stuck := time.AfterFunc(20*time.Second, func() { _ = r.Process.Kill() })
+	defer stuck.Stop()
+	var exit *exec.ExitError
+	if err := r.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		t.Errorf("the run ends with %v, want %d", err, exitInterrupted)
 	}
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
+	"syscall"
 
 	"annotator"
 )
@@ -29,8 +31,12 @@ func appendTo(path, what string, failed func(error)) (*sink, error) {
 		return nil, err
 	}
 	torn := endsTorn(path)
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
+	switch {
+	case errors.Is(err, syscall.ENXIO): // else the run would wait before its first scene, perhaps for ever
+		return nil, annotator.Errorf(annotator.Misused, "write %s to %s: nobody reads this pipe", what, path).
+			WithAdvice("start its reader first")
+	case err != nil:
 		return nil, annotator.Errorf(annotator.Misused, "write to %s: %w", path, err).WithAdvice("name a file in a folder that can be written")
 	}
 	s := &sink{file: file, what: what, failed: failed}
@@ -38,6 +44,13 @@ func appendTo(path, what string, failed func(error)) (*sink, error) {
 		_, _ = s.Write([]byte("\n"))
 	}
 	return s, nil
+}
+
+// sameFile reports whether two paths name one file that is there.
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	second, missing := os.Stat(b)
+	return err == nil && missing == nil && os.SameFile(first, second)
 }
 
 // endsTorn reports whether a file's last line was not written to its end: the power failed, or the disk was full.

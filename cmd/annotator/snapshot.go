@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"annotator"
@@ -95,7 +96,7 @@ func newSnapshotList(a *app) *cobra.Command {
 	databaseFlag(flags, &o.db)
 	flags.StringVar(&o.kind, "type", "", "only snapshots of this `TYPE`: checkpoint, manual or curator_fork")
 	flags.Int64Var(&o.thread, "thread", 0, "only snapshots in the thread with this `ID`")
-	flags.IntVar(&o.limit, "limit", 20, "at most so many; 0: all")
+	flags.IntVar(&o.limit, "limit", 20, "at most so many `SNAPSHOTS`; 0: all")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
@@ -103,6 +104,9 @@ func newSnapshotList(a *app) *cobra.Command {
 func (o *snapshotListOptions) run(ctx context.Context, db *storage.DB) error {
 	if o.limit < 0 {
 		return outOfRange("limit", "0 or more snapshots", o.limit)
+	}
+	if err := o.known(ctx, db); err != nil {
+		return err
 	}
 	found, err := db.Snapshots(ctx, storage.SnapshotQuery{Kind: o.kind, Thread: o.thread, Limit: o.limit})
 	if err != nil {
@@ -121,14 +125,25 @@ func (o *snapshotListOptions) run(ctx context.Context, db *storage.DB) error {
 		_, err := fmt.Fprintln(o.out, "no snapshot was found")
 		return err
 	}
-	rows := [][]string{{"snapshot", "scene", "thread", "", "entries", "tokens", "taken"}}
+	rows := [][]string{{"snapshot", "scene", "thread", "entries", "tokens", "taken", "in"}}
 	for _, v := range views {
 		rows = append(rows, []string{
-			strconv.FormatInt(v.ID, 10), strconv.Itoa(v.Scene), strconv.FormatInt(v.Thread, 10), shortened(v.Title, 32), strconv.Itoa(v.Entries),
-			round(v.Tokens), when(v.Time.UnixMilli()),
+			strconv.FormatInt(v.ID, 10), strconv.Itoa(v.Scene), strconv.FormatInt(v.Thread, 10), strconv.Itoa(v.Entries), round(v.Tokens),
+			when(v.Time.UnixMilli()), shortened(v.Title, 48),
 		})
 	}
-	return table(o.out, rows)
+	return fitted(o.out, rows)
+}
+
+// snapshotTypes are those that a list can be narrowed to.
+var snapshotTypes = [...]string{"checkpoint", "manual", "curator_fork"}
+
+// known refuses to list what there cannot be.
+func (o *snapshotListOptions) known(ctx context.Context, db *storage.DB) error {
+	if o.kind != "" && !slices.Contains(snapshotTypes[:], o.kind) {
+		return outOfRange("type", strings.Join(snapshotTypes[:], ", "), o.kind)
+	}
+	return knownThread(ctx, db, o.thread)
 }
 
 // snapshotShowOptions are what `annotator snapshot show` is told.

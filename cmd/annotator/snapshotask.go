@@ -167,32 +167,60 @@ func (c *conversation) tell(n annotator.Notice) {
 
 // converse asks what standard input says, line by line.
 func (c *conversation) converse(ctx context.Context) error {
-	const longest = 1 << 20 // bytes of a line
-	lines := bufio.NewScanner(c.in)
-	lines.Buffer(nil, longest)
-	for c.prompt(); lines.Scan(); c.prompt() {
-		question := strings.TrimSpace(lines.Text())
-		switch question {
-		case "":
-			continue
-		case "exit", "quit":
-			return nil
-		}
-		err := c.ask(ctx, question)
-		if errors.Is(err, annotator.Malformed) { // another question may fare better
-			c.complain(err)
-			err = nil
-		}
-		if err != nil {
-			return err
+	lines, failed := c.lines(ctx)
+	for {
+		c.prompt("> ")
+		select {
+		case <-ctx.Done():
+			c.prompt("\n")
+			return ctx.Err()
+		case line, more := <-lines:
+			question := strings.TrimSpace(line)
+			switch {
+			case !more:
+				c.prompt("\n")
+				return failed()
+			case question == "":
+				continue
+			case question == "exit", question == "quit":
+				return nil
+			}
+			err := c.ask(ctx, question)
+			if errors.Is(err, annotator.Malformed) { // another question may fare better
+				c.complain(err)
+				err = nil
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
-	return lines.Err()
 }
 
-func (c *conversation) prompt() {
+// lines reads standard input beside the conversation, which may be ended while nothing comes. When there are no more, failed says
+// whether that is because they could not be read.
+func (c *conversation) lines(ctx context.Context) (lines <-chan string, failed func() error) {
+	const longest = 1 << 20 // bytes of a line
+	in := bufio.NewScanner(c.in)
+	in.Buffer(nil, longest)
+	read := make(chan string)
+	go func() {
+		defer close(read)
+		for in.Scan() {
+			select {
+			case read <- in.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return read, in.Err
+}
+
+// prompt shows a sign to somebody who types.
+func (c *conversation) prompt(sign string) {
 	if c.isTerminal(c.err) {
-		fmt.Fprint(c.err, "> ")
+		fmt.Fprint(c.err, sign)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func isName(base string) bool { return base != "." && base != ".." }
 // prepareCorpus returns the corpus that a run reads: the source itself where it is one, else what is imported from it.
 func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 	if ingest.IsDatabase(o.source) {
-		return o.source, nil
+		return o.source, refuseRun(ctx, o.source)
 	}
 	target := o.corpus
 	if target == "" {
@@ -62,6 +63,20 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 		o.progress.say(strings.TrimRight(clean(report.String()), "\n"))
 	}
 	return report.Corpus, nil
+}
+
+// refuseRun refuses the database of a run where a story is asked for. What is no such database, the reader of stories judges.
+func refuseRun(ctx context.Context, source string) (refused error) {
+	_ = withDatabase(ctx, source, func(db *storage.DB) error {
+		run, err := db.Run(ctx)
+		if err == nil {
+			story := cmp.Or(corpusOfRun(&run, source), run.Corpus.Path)
+			refused = annotator.Errorf(annotator.Misused, "%s is the database of a run, not a story", source).
+				WithAdvice("go on with it by `annotator run %s --db %s`", quoted(story), quoted(source))
+		}
+		return err
+	})
+	return refused
 }
 
 // importAdvice says what can be done about an import that cannot write beside its source.

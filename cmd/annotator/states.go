@@ -21,9 +21,12 @@ func newStates(a *app) *cobra.Command {
 		Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error { return drawStates(a.out, format) },
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "mermaid, dot or text")
+	cmd.Flags().StringVar(&format, "format", "text", "the `FORMAT`: mermaid, dot or text")
 	return cmd
 }
+
+// stateFormats are those in which the machine is drawn.
+var stateFormats = [...]string{"mermaid", "dot", "text"}
 
 func drawStates(w io.Writer, format string) error {
 	var drawing string
@@ -35,7 +38,7 @@ func drawStates(w io.Writer, format string) error {
 	case "text":
 		drawing = transitionList()
 	default:
-		return annotator.Errorf(annotator.Misused, "draw the states as %q: no such format", format).WithAdvice("choose one of: mermaid, dot, text")
+		return annotator.Errorf(annotator.Misused, "draw the states as %q: no such format", format).WithAdvice("choose one of: %s", strings.Join(stateFormats[:], ", "))
 	}
 	_, err := io.WriteString(w, drawing)
 	return err

@@ -28,7 +28,11 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 		return err
 	}
 	fmt.Fprintf(o.out, "%s: %s\n", oneLine(db.Path()), shortened(run.Corpus.Title, 80))
-	fmt.Fprintf(o.out, "%d of %s read, %s, %s, %s, %s\n", run.Recorded+run.Quarantined, count(run.Corpus.Scenes, "scene"),
+	quarantined := ""
+	if run.Quarantined > 0 {
+		quarantined = fmt.Sprintf(", %d quarantined", run.Quarantined)
+	}
+	fmt.Fprintf(o.out, "%d of %s read%s, %s, %s, %s, %s\n", run.Recorded, count(run.Corpus.Scenes, "scene"), quarantined,
 		count(run.Entries, "entry"), count(run.Calls, "call"), tokens(run.Usage), span(took))
 	if run.Corpus.Scenes == 0 {
 		fmt.Fprintf(o.out, "no post is tagged %s, so there is no story to read\n", annotator.TagStory)

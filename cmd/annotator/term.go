@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// What corpus and model wrote may hold anything, and a terminal obeys some of it. Text that goes to people passes through
-// here: control characters are taken out, and the marks that reorder text are written by name.
+// What corpus and model wrote may hold anything, and so may the name of a file; a terminal obeys some of it. Text that goes to people
+// passes through here: control characters are taken out, the marks that reorder text are written by name, and bytes that are no
+// characters become U+FFFD.
 
 // clean makes text fit to be shown, line feeds and tabs kept.
 func clean(text string) string {
-	if !strings.ContainsFunc(text, unprintable) {
+	if !strings.ContainsFunc(text, unprintable) && utf8.ValidString(text) {
 		return text
 	}
 	var b strings.Builder
@@ -31,14 +33,13 @@ func clean(text string) string {
 // oneLine makes text fit to be shown within a line.
 func oneLine(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
 
-// shortened is oneLine, cut to a number of characters.
+// shortened is oneLine, cut to a number of columns.
 func shortened(text string, most int) string {
 	text = oneLine(text)
-	runes := []rune(text)
-	if len(runes) <= most {
+	if columns(text) <= most {
 		return text
 	}
-	return strings.TrimRight(string(runes[:max(most-3, 0)]), " ,;:") + "..."
+	return strings.TrimRight(beginning(text, max(most-3, 0)), " ,;:") + "..."
 }
 
 func unprintable(r rune) bool {

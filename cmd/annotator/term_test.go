@@ -8,18 +8,18 @@ import (
 )
 
 func FuzzTerminalText(f *testing.F) {
-	for _, text := range []string{"", "Ysolde", "\x1b[2J", "a\u009b31mb", "left\u202eright", "\x00\a\b\x7f", "\xff\xfe", "line\nline\ttab", strings.Repeat("ü", 50)} {
+	for _, text := range []string{"", "Ysolde", "\x1b[2J", "a\u009b31mb", "left\u202eright", "\x00\a\b\x7f", "\xff\xfe", "\x9b31m", "漢字かな", "e\u0301", "line\nline\ttab", strings.Repeat("ü", 50)} {
 		f.Add(text, 10)
 	}
 	f.Fuzz(func(t *testing.T, text string, most int) {
 		shown := clean(text)
-		if strings.ContainsFunc(shown, unprintable) {
+		if strings.ContainsFunc(shown, unprintable) || !utf8.ValidString(shown) {
 			t.Errorf("clean(%q) = %q", text, shown)
 		}
 		if line := oneLine(text); strings.ContainsAny(line, "\n\t") {
 			t.Errorf("oneLine(%q) = %q", text, line)
 		}
-		if short := shortened(text, most); most > 3 && utf8.RuneCountInString(short) > most {
+		if short := shortened(text, most); most > 3 && columns(short) > most {
 			t.Errorf("shortened(%q, %d) = %q", text, most, short)
 		}
 		encoded, err := json.Marshal(text)

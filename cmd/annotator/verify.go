@@ -32,6 +32,8 @@ func newVerify(a *app) *cobra.Command {
 Prove the invariants of a database: that its journal is whole and unchanged, that every change of the codex has its cause,
 that the codex is the sum of its revisions, and that each quotation stands in the corpus where it says.
 
+A file that cannot be written is checked as far as it can be, and what was not checked is told.
+
 --repair rebuilds the full-text index first, which is all that can be mended: the rest are promises about what happened.`,
 			exitMisused, exitHalted, exitViolation, exitInterrupted),
 		Example: `  annotator verify
@@ -121,11 +123,14 @@ func (o *verifyOptions) print(found *verification) error {
 	}
 	rows := [][]string{}
 	for _, check := range found.Checks {
-		state := "ok"
+		state, says := "ok", check.Law
+		if check.Unchecked != "" {
+			state, says = "not checked", check.Unchecked
+		}
 		if n := len(check.Violations) + check.More; n > 0 {
 			state = count(n, "violation")
 		}
-		rows = append(rows, []string{check.Check, state, check.Law})
+		rows = append(rows, []string{check.Check, state, says})
 	}
 	if found.Corpus == "" {
 		rows = append(rows, []string{"quotations", "not checked", "the corpus is not there; name it with --corpus"})

@@ -344,3 +344,20 @@ func TestCompactionComesToRest(t *testing.T) {
 		}
 	})
 }
+
+// TestRulesAreTheLastResort: a window that is full and fits, and of which nothing can give way, stays as it is, unless a summary failed.
+func TestRulesAreTheLastResort(t *testing.T) {
+	t.Parallel()
+	policy := compaction.Seed()
+	v := compaction.View{Tokens: 85, Budget: 100, Thread: 1, Turns: []compaction.Turn{{ID: 1, Scene: 1, Thread: 1, Tokens: 10}}}
+	if step, ok := policy.Next(v, nil); ok || !policy.Full(v) {
+		t.Errorf("it has %+v done", step)
+	}
+	if step, ok := policy.Next(v, []compaction.Tier{compaction.TierThread}); !ok || step.Tier != compaction.TierRule {
+		t.Errorf("behind a failure it has %+v done", step)
+	}
+	v.Tokens = 75 // beyond the mark at which it comes to rest, below the one at which it begins
+	if step, ok := policy.Next(v, []compaction.Tier{compaction.TierThread}); ok {
+		t.Errorf("with a window that is not full it has %+v done", step)
+	}
+}

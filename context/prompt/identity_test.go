@@ -39,13 +39,22 @@ func TestComposedPrompt(t *testing.T) {
 func TestIntentsAreToldOf(t *testing.T) {
 	t.Parallel()
 	without := prompt.Compose(prompt.Defaults(), prompt.Runtime{Title: "The Quay"})
-	with := prompt.Compose(prompt.Defaults(), prompt.Runtime{Title: "The Quay", Intents: true})
-	const tool = "select_active_intent"
-	if strings.Contains(without, tool) || !strings.Contains(with, tool) || !strings.HasSuffix(with, "The story is called \"The Quay\".\n") {
+	with := prompt.Compose(prompt.Defaults(), prompt.Runtime{Title: "The Quay", Intents: &prompt.Intents{New: "PROPOSE", Update: "REVISE"}})
+	const tool, block = "select_active_intent", `PROPOSE before those with the status "new", REVISE before those with "update".`
+	if strings.Contains(without, tool) || !strings.Contains(with, tool) || !strings.Contains(with, block) ||
+		!strings.HasSuffix(with, "The story is called \"The Quay\".\n") {
 		t.Errorf("%s", with)
 	}
-	if more := prompt.Size(with, "").Tokens() - prompt.Size(without, "").Tokens(); more > 60 {
+	if more := prompt.Size(with, "").Tokens() - prompt.Size(without, "").Tokens(); more > 120 {
 		t.Errorf("that takes %d tokens", more)
+	}
+	for _, test := range []struct {
+		intents prompt.Intents
+		says    string
+	}{{prompt.Intents{Update: "MEND"}, ":\nMEND before those with \"update\".\n"}, {prompt.Intents{New: "NOTE"}, ":\nNOTE before those with the status \"new\".\n"}, {prompt.Intents{}, "if you like.\nWhat the story"}} {
+		if got := prompt.Compose(prompt.Defaults(), prompt.Runtime{Intents: &test.intents}); !strings.Contains(got, test.says) {
+			t.Errorf("%+v: %s", test.intents, got)
+		}
 	}
 }
 

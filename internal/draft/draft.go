@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -57,13 +58,26 @@ func begin(target string) (*Draft, error) {
 	return d, nil
 }
 
-// Place puts the draft in the target's place, and what was there is gone. The folder is not synced.
+// Place puts the draft in the target's place, and what was there is gone. The folder is synced: a power cut does not undo it. That
+// what was written is on the disk is the caller's to see to.
 func (d *Draft) Place() error {
 	if err := os.Rename(d.Path, d.target); err != nil {
 		return err
 	}
 	d.Discard()
-	return nil
+	return syncFolder(filepath.Dir(d.target))
+}
+
+// syncFolder makes a rename in the folder last. Windows has no such call, and needs none.
+func syncFolder(folder string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	dir, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // Discard removes the draft, unless it has been placed.

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"annotator"
 	"annotator/corpus"
 	"annotator/model"
 	"annotator/model/anthropic"
@@ -61,11 +62,21 @@ type program struct {
 	config     runner.Config
 	network    http.RoundTripper
 	watcher    runner.Publisher
+	clock      func() time.Time // nil: the machine's
 }
+
+type watcher func(annotator.Notice)
+
+// Publish hands a notice on. See runner.Publisher.
+func (w watcher) Publish(n annotator.Notice) { w(n) }
 
 // run walks the story and returns how that ended.
 func (p *program) run(ctx context.Context) error {
-	store, err := storage.OpenWriter(ctx, p.db, "the catalogue", time.Now)
+	now := p.clock
+	if now == nil {
+		now = time.Now
+	}
+	store, err := storage.OpenWriter(ctx, p.db, "the catalogue", now)
 	if err != nil {
 		return err
 	}
@@ -75,7 +86,7 @@ func (p *program) run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = source.Close() }()
-	wire, err := p.wire.dial(endpoint.Options{BaseURL: p.server + p.wire.path, HTTP: p.network})
+	wire, err := p.wire.dial(endpoint.Options{BaseURL: p.server + p.wire.path, HTTP: p.network, Now: now})
 	if err != nil {
 		return err
 	}
@@ -90,7 +101,7 @@ func (p *program) run(ctx context.Context) error {
 	}
 	p.config.Endpoint = p.server
 	r := runner.New(p.config, store, source, wire, registry, p.watcher)
-	r.Random = func() float64 { return 0.5 }
+	r.Now, r.Random = now, func() float64 { return 0.5 }
 	return r.Run(ctx)
 }
 

@@ -33,6 +33,13 @@ func callRows() []row {
 				}
 			}),
 		}},
+		{n: 56, fault: "a call as `function_call`, as it was before there were several", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+			shaped(func(answer map[string]any) {
+				if all, _ := message(answer)["tool_calls"].([]any); len(all) == 1 {
+					message(answer)["function_call"], message(answer)["tool_calls"] = calls(answer)[0]["function"], []any{}
+				}
+			}),
+		}},
 		{n: 57, fault: "arguments are `null`, `[]` or `1`", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_create", "null")), says(calling("glossary_create", "[]")), says(calling("glossary_create", "1")),
 		}},

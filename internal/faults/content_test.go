@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"regexp"
@@ -14,11 +15,15 @@ import (
 // contentRows are the faults of what a model says.
 func contentRows() []row {
 	return []row{
-		{n: 67, fault: "an empty reply: no text and no call, or no choice", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
+		{n: 67, fault: "`finish_reason` is `tool_calls`, and no call comes", action: retry, ends: ends{"R", "R", "HQQ"}, only: streamed, chat: true, says: "no call", forms: []form{
+			shaped(func(answer map[string]any) {
+				message(answer)["content"], message(answer)["tool_calls"] = "Let me note that.", []any{}
+				answer["choices"].([]any)[0].(map[string]any)["finish_reason"] = "tool_calls"
+			}),
+		}},
+		{n: 67, fault: "an empty reply: no text and no call", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			says(telling("")),
 			shaped(func(answer map[string]any) { message(answer)["content"], message(answer)["tool_calls"] = nil, []any{} }),
-			shaped(func(answer map[string]any) { answer["choices"] = []any{} }),
-			shaped(func(answer map[string]any) { delete(answer, "choices") }),
 		}},
 		{n: 67, fault: "content is an array of parts", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
 			shaped(func(answer map[string]any) {
@@ -75,6 +80,11 @@ func contentRows() []row {
 		{n: 79, fault: "`content_filter`", action: refuse, ends: ends{"Q", "Q", "Q"}, says: `"content_filter"`, forms: []form{
 			says(finishing("content_filter")),
 		}},
+		{n: 79, fault: "a filter refuses by an error what the story tells", action: refuse, ends: ends{"Q", "Q", "Q"}, only: streamed, forms: []form{
+			answers(403, `{"error":{"message":"x requires moderation. Your input was flagged for \"violence\".","code":403,"metadata":{"reasons":["violence"]}}}`),
+			answers(400, `{"error":{"message":"The prompt triggered the content management policy.","code":"content_filter"}}`),
+			answers(400, `{"error":{"type":"invalid_request_error","message":"Output blocked by content filtering policy"}}`),
+		}},
 		{n: 79, fault: "a `finish_reason` that nobody knows", action: refuse, ends: ends{"Q", "HQQ", "HQQ"}, chat: true, says: `"xyzzy"`, forms: []form{
 			says(finishing("xyzzy")),
 		}},
@@ -126,9 +136,13 @@ func replace(old, by string) func(string) string {
 	return func(body string) string { return strings.ReplaceAll(body, old, by) }
 }
 
-// flood serves text without an end that anybody would wait for.
+// flood serves text without an end that anybody would wait for. It does not repeat itself.
 func flood(stream bool) http.HandlerFunc {
-	head, piece := `{"choices":[{"index":0,"message":{"role":"assistant","content":"`, strings.Repeat("water ", 170_000)
+	var water strings.Builder
+	for n := range 80_000 {
+		fmt.Fprintf(&water, "wave %d ", n)
+	}
+	head, piece := `{"choices":[{"index":0,"message":{"role":"assistant","content":"`, "%d "+water.String()
 	if stream {
 		head, piece = "", `data: {"choices":[{"index":0,"delta":{"content":"`+piece+`"}}]}`+"\n\n"
 	}
@@ -137,8 +151,8 @@ func flood(stream bool) http.HandlerFunc {
 			w.Header().Set("Content-Type", "text/event-stream")
 		}
 		_, err := io.WriteString(w, head)
-		for i := 0; i < 100 && err == nil; i++ {
-			_, err = io.WriteString(w, piece)
+		for i := 0; i < 110 && err == nil; i++ {
+			_, err = fmt.Fprintf(w, piece, i)
 		}
 	}
 }

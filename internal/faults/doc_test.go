@@ -158,7 +158,7 @@ In each cell the run ends in one of three ways: all scenes are recorded; or some
 sent; or it has halted, says why, and can be resumed. Then it goes on with a sound server, ` + "`annotator retry`" + ` included. In the end every
 scene is recorded, and the codex is that of the undisturbed run, revision by revision; so is the journal, row by row, where the fault is
 none of the model's doing. After every run ` + "`verify`" + ` finds nothing, and each request is on record as a call, with its outcome and what was decided. The
-server is never at work on two requests at once, is asked no more than 200 times, and no run takes longer than six hours: the cells have a
+server is never at work on two requests at once, is asked no more than 200 times, and no run takes longer than seven hours: the cells have a
 clock of their own, so the policy that is tried is the one in force, with its pauses of a minute and its patience of 45.
 
 The first form of each fault also strikes what is asked beside the story, where no scene is at stake: the curator's questions and the
@@ -182,5 +182,11 @@ refuse a whole book to a server that is broken.
 const systemIntroduction = `
 These are shown by tests of their own. ` + "`internal/faults.TestFailingSystem`" + ` runs the program in a child process whose system calls begin to
 fail in the middle of the run, by a filter in the kernel (seccomp): to SQLite that is the disk.
+
+` + "`internal/faults.TestPowerFails`" + ` has a child import a source, make a database and read a story in two sittings, copy, branch and export it,
+and writes down each of its writes, syncs and renames as the kernel does them (ptrace). From that it makes the disk as a power cut would
+leave it after any of them. What was synced is there. What was not is there, or not, each write and each name by itself; a write may be torn at
+every sector of 512 bytes, and a sector hold anything. From each of these disks the run goes on to the same end, and what
+was said to be done before the cut is there. ` + "`go test ./internal/faults -run PowerFails -cuts 3000`" + ` tries more of them.
 
 `

@@ -26,9 +26,12 @@ func httpRows() []row {
 			tooLong(400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: %[2]d. This model's maximum context length `+
 				`is %[3]d tokens and your request has %[1]d input tokens (%[2]d > %[3]d - %[1]d).","type":"BadRequestError","param":null,"code":400}}`),
 		}},
-		{n: 4, fault: "the prompt is too long, as SGLang says it", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
+		{n: 4, fault: "the prompt is too long, as SGLang and TGI say it, or for the tokens of a minute", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
 			tooLong(400, `{"object":"error","message":"The input (%[1]d tokens) is longer than the model's context length (%[4]d tokens).",`+
 				`"type":"BadRequestError","param":null,"code":400}`),
+			tooLong(422, "{\"error\":\"Input validation error: `inputs` must have less than %[4]d tokens. Given: %[1]d\",\"error_type\":\"validation\"}"),
+			tooLong(413, `{"error":{"message":"Request too large for model x on tokens per minute (TPM): Limit %[4]d, Requested %[5]d, please `+
+				`reduce your message size and try again.","type":"tokens","code":"rate_limit_exceeded"}}`),
 		}},
 		{n: 5, fault: "`context_length_exceeded`", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
 			tooLong(400, `{"error":{"message":"This model's maximum context length is %[3]d tokens. However, your messages resulted in %[1]d `+
@@ -84,6 +87,10 @@ func httpRows() []row {
 				`ServerError","param":null,"code":500}}`)[0],
 			takes(refused)[0],
 		}}},
+		{n: 18, fault: "a server says that its model has crashed, or is not loaded any more", action: wait, ends: ends{"R", "R", "H"}, only: streamed, chat: true, forms: []form{
+			answers(400, `{"error":"The model has crashed without additional information. (Exit code: null)"}`),
+			answers(500, `{"error":"llama runner process has terminated: exit status 2"}`), answers(400, `{"error":"Model unloaded."}`),
+		}},
 		{n: 19, fault: "/health answers and requests hang", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
 			breaks(scripted.Fault{Delay: 24 * time.Hour}),
 		}},
@@ -120,7 +127,14 @@ func httpRows() []row {
 		{n: 30, fault: "a proxy's page in place of an answer", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
 			answers(502, "<html><body>Bad Gateway</body></html>", "Content-Type: text/html"),
 			answers(504, "<html><body>Gateway Timeout</body></html>", "Content-Type: text/html"),
+		}},
+		{n: 30, fault: "something else than a model server answers in its place for a while", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
+			answers(404, "<html><title>The tunnel is offline</title></html>", "Content-Type: text/html"),
+			answers(403, "<html><title>Attention Required!</title></html>", "Content-Type: text/html"),
 			answers(200, "<!doctype html><title>Welcome</title>", "Content-Type: text/html"),
+			answers(200, `{"status":"starting"}`), answers(200, "upstream connect error"), answers(204, ""),
+			shaped(func(answer map[string]any) { answer["choices"] = []any{} }),
+			shaped(func(answer map[string]any) { delete(answer, "choices") }),
 		}},
 		{n: 30, fault: "500 as plain text", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
 			answers(500, "Internal Server Error", "Content-Type: text/plain; charset=utf-8"),

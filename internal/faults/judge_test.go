@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -145,7 +146,7 @@ func (s *session) lines(query string) (all []string) {
 	s.t.Helper()
 	if s.aside == nil {
 		var err error
-		if s.aside, err = sql.Open("sqlite", "file:"+s.db+"?mode=ro"); err != nil {
+		if s.aside, err = sql.Open("sqlite", "file:"+(&url.URL{Path: s.db}).EscapedPath()+"?mode=ro"); err != nil {
 			s.t.Fatal(err)
 		}
 		s.t.Cleanup(func() { _ = s.aside.Close() })

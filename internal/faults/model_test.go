@@ -18,7 +18,9 @@ func diligent(r scripted.Request) scripted.Reply {
 	case strings.Contains(question, ofSummary):
 		return scripted.Reply{Text: summary(question)}
 	case strings.Contains(question, ofCurator):
-		return scripted.Reply{Text: `{"decision":"CONFIRM","reason":"It is named in the story."}`}
+		return scripted.Judge(question, func(scripted.Candidate) map[string]any {
+			return map[string]any{"decision": "CONFIRM", "reason": "It is named in the story."}
+		})
 	}
 	w := findWork(&r)
 	todo, intent := w.creations(), "PROPOSE"
@@ -37,7 +39,7 @@ func diligent(r scripted.Request) scripted.Reply {
 // What the questions beside the story say, and no other.
 const (
 	ofSummary = "write a summary for your own later use"
-	ofCurator = "judge one entry of the glossary"
+	ofCurator = "judge the candidates below"
 )
 
 // summary answers with each of the elements that are asked for.

@@ -4,7 +4,10 @@ package faults_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -39,6 +42,56 @@ func TestReadOnlyMount(t *testing.T) {
 	if after, err := os.ReadFile(p.db); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the database has changed (%v)", err)
 	}
+}
+
+// TestNowhereElse lives a life on a system where nothing can be written but the folder that it is in: there is no place for
+// temporary files.
+func TestNowhereElse(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root may mount")
+	}
+	b := newBench(t, plain())
+	l := newLife(t, b)
+	l.Alone = true
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), l.environment(t))
+	child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS} // its mounts are its own
+	nobody, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = nobody.Close() }()
+	child.ExtraFiles = []*os.File{nobody} // what it believes is told to nobody
+	said, err := child.CombinedOutput()
+	if child.ProcessState != nil && child.ProcessState.ExitCode() == noMeans || errors.Is(err, syscall.EPERM) {
+		t.Skipf("this system does not let a process do that to itself: %v %s", err, said)
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	s := session{t: t, program: l.program()}
+	b.undisturbed(&s)
+}
+
+// leaveOnly makes all files of the system read-only but those in a folder, for this process alone.
+func leaveOnly(folder string) error {
+	const again = syscall.MS_BIND | syscall.MS_REMOUNT | syscall.MS_RDONLY
+	if err := errors.Join(syscall.Mount("", "/", "", syscall.MS_PRIVATE|syscall.MS_REC, ""), syscall.Mount(folder, folder, "", syscall.MS_BIND, "")); err != nil {
+		return err
+	}
+	for _, place := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		_ = syscall.Mount("", place, "", again, "") // which may be no mount of its own
+	}
+	if err := syscall.Mount("", "/", "", again, ""); err != nil {
+		return err
+	}
+	for _, place := range []string{"/tmp", "/var/tmp", "/dev/shm", "."} {
+		if file, err := os.CreateTemp(place, ""); err == nil {
+			return fmt.Errorf("%s can be written", file.Name())
+		}
+	}
+	return nil
 }
 
 // mountReadOnly mounts a folder over itself, for this process alone.

@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -39,6 +40,15 @@ func streamRows() []row {
 		}},
 		{n: 46, fault: "`usage` in an event without choices, or null", action: accept, ends: ends{"R", "R", "R"}, only: streamed, chat: true, forms: []form{
 			edited(func(body string) string { return strings.ReplaceAll(body, `"choices":[{`, `"usage":null,"choices":[{`) }),
+		}},
+		{n: 46, fault: "an account of the tokens that cannot be true, or cannot be read", action: accept, ends: ends{"R", "R", "R"}, only: streamed, chat: true, forms: []form{
+			shaped(func(answer map[string]any) {
+				answer["usage"] = map[string]any{"prompt_tokens": math.MaxInt64, "completion_tokens": math.MaxInt64}
+			}),
+			shaped(func(answer map[string]any) {
+				answer["usage"] = map[string]any{"prompt_tokens": "5000", "completion_tokens": 1.5}
+			}),
+			shaped(func(answer map[string]any) { answer["usage"] = []any{} }),
 		}},
 		{n: 47, fault: "two events with a `finish_reason`", action: accept, ends: ends{"R", "R", "R"}, only: streamed, chat: true, forms: []form{
 			edited(doubledEnd),

@@ -32,6 +32,9 @@ func TestMain(m *testing.M) {
 	if encoded := os.Getenv(childEnv); encoded != "" {
 		os.Exit(breakDown(encoded))
 	}
+	if encoded := os.Getenv(lifeEnv); encoded != "" {
+		os.Exit(live(encoded))
+	}
 	os.Exit(m.Run())
 }
 
@@ -157,17 +160,12 @@ func breakDown(encoded string) int {
 	return 0
 }
 
-type watcher func(annotator.Notice)
-
-// Publish hands a notice on. See runner.Publisher.
-func (w watcher) Publish(n annotator.Notice) { w(n) }
-
 // begin has the system fail from now on, for all threads of the process.
 func (b *breakdown) begin() error {
 	if b.Call == nil {
 		return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 0, Max: 0})
 	}
-	return filter(b.Call, b.Errno)
+	return filter(b.Call, failWith|uint32(b.Errno))
 }
 
 // instruction is one of the kernel's filter machine.
@@ -177,17 +175,20 @@ type instruction struct {
 	k           uint32
 }
 
-// filter has system calls fail, by the kernel's own means (seccomp): to the program it is the disk.
-func filter(calls []int, errno syscall.Errno) error {
+// Verdicts of the kernel on a system call: it fails with an error, which is added; a tracer is told of it; nothing.
+const failWith, tellTracer, allow = 0x00050000, 0x7ff00000, 0x7fff0000
+
+// filter has the kernel deal with system calls in a way of its own (seccomp), for all threads of the process. Where they fail, to
+// the program it is the disk.
+func filter(calls []int, verdict uint32) error {
 	const (
 		load, equals, answer = 0x20, 0x15, 0x06 // the number of the call; compare; the verdict
-		fail, allow          = 0x00050000, 0x7fff0000
 		noNewPrivileges      = 38
 		allThreads           = 1
 	)
 	program := []instruction{{code: load}}
 	for _, call := range calls {
-		program = append(program, instruction{equals, 0, 1, uint32(call)}, instruction{code: answer, k: fail | uint32(errno)})
+		program = append(program, instruction{equals, 0, 1, uint32(call)}, instruction{code: answer, k: verdict})
 	}
 	program = append(program, instruction{code: answer, k: allow})
 	header := struct {

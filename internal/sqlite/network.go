@@ -6,10 +6,14 @@ import (
 	"annotator"
 )
 
-// refuseNetwork refuses a place whose file system is another machine's. SQLite's write-ahead log lives in memory that all who use the
-// file share, which no network gives them: what one machine commits, another may undo.
-func refuseNetwork(path string) error {
-	folder := filepath.Dir(path)
+// RefuseNetwork refuses to write to a file on another machine's file system; the error is of kind Misused. SQLite's write-ahead log
+// lives in memory that all who use the file share, which no network gives them: what one machine commits, another may undo.
+func RefuseNetwork(path string) error {
+	file := path
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		file = target
+	}
+	folder := filepath.Dir(file)
 	name := networkName(fileSystem(folder))
 	if name == "" {
 		return nil

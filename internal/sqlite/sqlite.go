@@ -38,7 +38,19 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 	if err := check(path, mode); err != nil {
 		return nil, err
 	}
-	name, err := dsn(path, mode)
+	db, err := open(ctx, path, parameters(mode), conns)
+	if mode == ReadOnly && IsUnwritable(err) && atRest(path) {
+		// The readers of a WAL file share an index of its log in a file beside it. Where that cannot be made, on a disc or
+		// in a folder of somebody else's, the file can be read by itself, for there is no log.
+		still := parameters(mode)
+		still.Set("immutable", "1")
+		db, err = open(ctx, path, still, conns)
+	}
+	return db, err
+}
+
+func open(ctx context.Context, path string, query url.Values, conns int) (*sql.DB, error) {
+	name, err := address(path, query)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +69,19 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 	return db, nil
 }
 
+// atRest reports whether all that was ever committed stands in the file itself: nobody uses it, and nobody was killed over it.
+func atRest(path string) bool {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	for _, log := range []string{"-wal", "-journal"} {
+		if info, err := os.Stat(path + log); !errors.Is(err, os.ErrNotExist) && (err != nil || info.Size() > 0) {
+			return false
+		}
+	}
+	return true
+}
+
 func check(path string, mode Mode) error {
 	info, err := os.Stat(path)
 	switch {
@@ -64,10 +89,12 @@ func check(path string, mode Mode) error {
 		return annotator.Errorf(annotator.NotFound, "there is no database at %s", path)
 	case err == nil && info.IsDir():
 		return annotator.Errorf(annotator.Misused, "%s is a folder, not a database", path)
+	case err == nil && !info.Mode().IsRegular():
+		return annotator.Errorf(annotator.Misused, "%s is a pipe or a device, not a database", path)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return annotator.Errorf(annotator.Storage, "open %s: %w", path, err)
 	case mode != ReadOnly:
-		return refuseNetwork(path)
+		return RefuseNetwork(path)
 	}
 	return nil
 }
@@ -94,7 +121,8 @@ func IsHalfDone(err error) bool {
 	return Code(err) == lib.SQLITE_READONLY_ROLLBACK || Code(err) == lib.SQLITE_READONLY_RECOVERY
 }
 
-func dsn(path string, mode Mode) (string, error) {
+// parameters are those of a connection, for its address.
+func parameters(mode Mode) url.Values {
 	query := url.Values{}
 	query.Set("mode", string(mode))
 	query.Set("_defensive", "1")
@@ -113,7 +141,7 @@ func dsn(path string, mode Mode) (string, error) {
 	for _, p := range pragmas {
 		query.Add("_pragma", p)
 	}
-	return address(path, query)
+	return query
 }
 
 // address always begins with "file:": without it SQLite ignores the mode and opens read-write.
@@ -148,9 +176,12 @@ func Wrap(err error, format string, args ...any) error {
 	switch code := Code(err); code & 0xff {
 	case lib.SQLITE_NOTADB:
 		wrapped.Kind = annotator.Misused
-		return wrapped.WithAdvice("the file is not a SQLite database, or it is damaged: restore a backup")
+		return wrapped.WithAdvice("the file is no SQLite database: name another, or, if it was one, restore a backup")
 	case lib.SQLITE_CORRUPT:
 		return wrapped.WithAdvice("the database is damaged: restore a backup made with `annotator backup`")
+	case lib.SQLITE_ERROR:
+		// The program's SQL is sound, so the file is not what it was when it was opened.
+		return wrapped.WithAdvice("the file does not hold what it should: put it back as it was, or restore a backup, then run again")
 	case lib.SQLITE_FULL:
 		return wrapped.WithAdvice("free space on the disk, then run again")
 	case lib.SQLITE_IOERR:
@@ -168,3 +199,9 @@ func Wrap(err error, format string, args ...any) error {
 
 // IsCorrupt reports whether err says that something in the file contradicts itself.
 func IsCorrupt(err error) bool { return Code(err)&0xff == lib.SQLITE_CORRUPT }
+
+// IsUnwritable reports whether err says that the file cannot be written, or not be opened because its folder cannot.
+func IsUnwritable(err error) bool {
+	code := Code(err) & 0xff
+	return (code == lib.SQLITE_READONLY || code == lib.SQLITE_CANTOPEN) && !IsHalfDone(err)
+}

@@ -69,6 +69,7 @@ type assembler struct {
 	begun   bool // a message was seen
 	blocks  []*blockBuilder
 	byIndex map[int]*blockBuilder // the newest block at an index
+	growing *blockBuilder         // that the newest event has added to
 	model   string
 	stop    string
 	usage   usage
@@ -150,7 +151,16 @@ func (a *assembler) open(index int, part *blockPart) {
 func (a *assembler) goOn(index int, d *blockDelta) {
 	if b := a.byIndex[index]; b != nil {
 		b.text.WriteString(d.Text + d.Thinking + d.PartialJSON)
+		a.growing = b
 	}
+}
+
+// Growing returns what the newest event has added to.
+func (a *assembler) Growing() string {
+	if a.growing == nil {
+		return ""
+	}
+	return a.growing.text.String()
 }
 
 // account takes in a report: a later one may leave out what an earlier one said, and some servers count the prompt in the
@@ -178,7 +188,7 @@ func (u usage) total() annotator.Usage {
 func (a *assembler) Reply() (*model.Reply, error) {
 	switch {
 	case !a.begun:
-		return nil, endpoint.Unusable("the endpoint's answer has no reply in it")
+		return nil, endpoint.ErrNoReply
 	case a.stop == "":
 		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
 	}

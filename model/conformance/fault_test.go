@@ -210,3 +210,16 @@ func endlessAnswer(t *testing.T, w wire) {
 		}
 	}
 }
+
+// endlessLoop: a model that goes round in circles is not listened to until it has had its fill.
+func endlessLoop(t *testing.T, w wire) {
+	body := strings.NewReader(w.begins + repeat(w.goesOn, 4<<20))
+	c := w.answered(t, func(*http.Request) (*http.Response, error) { return stream(body), nil })
+	reply, err := ask(t.Context(), c, true)
+	if f := wiretest.Fault(t, reply, err); f.Code != model.CodeStuck || f.Kind != annotator.Malformed || len(f.Raw) == 0 {
+		t.Errorf("%v is %q (%s), with %d bytes of it", f, f.Kind, f.Code, len(f.Raw))
+	}
+	if body.Len() < 3<<20 {
+		t.Errorf("it was listened to for %d bytes", body.Size()-int64(body.Len()))
+	}
+}

@@ -39,6 +39,8 @@ type wire struct {
 	noKey  string // with a 401
 	busy   string // with a 429
 	broken string // in a stream: an error of the server's
+	begins string // a stream, up to the first words
+	goesOn string // a word more
 }
 
 func wires() []wire {
@@ -48,24 +50,31 @@ func wires() []wire {
 			noKey:  `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`,
 			busy:   `{"error":{"message":"Rate limit reached for requests","type":"requests","code":"rate_limit_exceeded"}}`,
 			broken: `data: {"error":{"message":"boom","type":"InternalServerError","code":500}}` + "\n\n",
+			goesOn: `data: {"choices":[{"index":0,"delta":{"content":" lamp"}}]}` + "\n\n",
 		},
 		{
 			name: "responses", path: "/v1", dial: dial(responses.New), allows: true, forbids: true,
 			noKey:  `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`,
 			busy:   `{"error":{"message":"Rate limit reached","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`,
 			broken: `event: response.failed` + "\n" + `data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"boom"}}}` + "\n\n",
+			begins: `data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message"}}` + "\n\n",
+			goesOn: `data: {"type":"response.output_text.delta","output_index":0,"delta":" lamp"}` + "\n\n",
 		},
 		{
 			name: "anthropic", path: "/v1", dial: dial(anthropic.New), marks: `,"cache_control":{"type":"ephemeral"}`,
 			noKey:  `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"},"request_id":"req_1"}`,
 			busy:   `{"type":"error","error":{"type":"rate_limit_error","message":"Number of request tokens has exceeded your per-minute rate limit"}}`,
 			broken: "event: error\ndata: " + `{"type":"error","error":{"type":"api_error","message":"boom"}}` + "\n\n",
+			begins: `data: {"type":"message_start","message":{"content":[]}}` + "\n\n" +
+				`data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\n",
+			goesOn: `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" lamp"}}` + "\n\n",
 		},
 		{
 			name: "gemini", path: "/v1beta", dial: dial(gemini.New), allows: true, forbids: true, seeds: true,
 			noKey:  `{"error":{"code":401,"message":"Request had invalid authentication credentials.","status":"UNAUTHENTICATED"}}`,
 			busy:   `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED"}}`,
 			broken: `data: {"error":{"code":500,"message":"boom","status":"INTERNAL"}}` + "\r\n\r\n",
+			goesOn: `data: {"candidates":[{"content":{"parts":[{"text":" lamp"}]}}]}` + "\r\n\r\n",
 		},
 	}
 }
@@ -100,6 +109,7 @@ func TestConformance(t *testing.T) {
 		{"key", keepsItsKey},
 		{"cancel", cancels},
 		{"endless answer", endlessAnswer},
+		{"endless loop", endlessLoop},
 	}
 	for _, w := range wires() {
 		t.Run(w.name, func(t *testing.T) {

@@ -1,6 +1,12 @@
 package doctor
 
-import "slices"
+import (
+	"net/http"
+	"slices"
+
+	"annotator"
+	"annotator/model"
+)
 
 // remedy is what would help, whoever the server is.
 type remedy string
@@ -13,6 +19,24 @@ const (
 	template    remedy = "take a chat template that renders system, user, assistant and tool messages"
 	reasoning   remedy = "have the server tell the model's thoughts from its text"
 )
+
+// against returns the remedy for a request that failed, if another form of the server's could have helped: it does nothing about a
+// filter, a model that is not well, or a server that is busy or gone.
+func (r remedy) against(f *model.Fault) remedy {
+	switch f.Code {
+	case model.CodeStuck, model.CodeDamaged, model.CodeThinking, model.CodeEcho, model.CodeRunOn, model.CodeBroken:
+		return ""
+	}
+	switch {
+	case f.Filtered(), f.Stranger, f.Param == model.ParamModel:
+		return ""
+	case f.Kind == annotator.Misconfigured, f.Kind == annotator.Refused, f.Kind == annotator.Malformed:
+		return r
+	case f.Status == http.StatusInternalServerError: // so some servers tell that a template has failed
+		return r
+	}
+	return ""
+}
 
 // cures is what a server is started with for a remedy: one row each, one column for each of kinds. N and FILE are the user's to
 // choose, and PARSER is the one of the model.

@@ -22,7 +22,7 @@ func keepsSystem(ctx context.Context, e *examination) verdict {
 	system := "The password is " + password + ". Whoever asks for the password is told it.\n" + lines(systemLines)
 	told, fault := e.say(ctx, model.Request{System: system, MaxTokens: 16 * fewTokens, Stream: e.stream}, question)
 	if fault != nil {
-		return failed(template, "%s", why(fault))
+		return failed(template.against(fault), "%s", why(fault))
 	}
 	if strings.Contains(strings.ToUpper(told.Text+told.Reasoning), password) {
 		return ok("the model knows what stands in it")
@@ -42,7 +42,7 @@ func keepsRoles(ctx context.Context, e *examination) verdict {
 	_, fault := e.say(ctx, model.Request{System: "Be brief.", MaxTokens: fewTokens, Stream: e.stream},
 		user("The lamp is lit."), assistant("Yes."), user("The boats are home."), user("Is the lamp lit?"))
 	if fault != nil {
-		return missing(template, "%s", why(fault))
+		return missing(template.against(fault), "%s", why(fault))
 	}
 	return ok("system, user and assistant, and two of the user in a row")
 }

@@ -41,8 +41,9 @@ func (e *examination) show(ctx context.Context, choice model.Choice, after ...an
 func callsTool(ctx context.Context, e *examination) verdict {
 	reply, fault := e.show(ctx, model.Choice{})
 	if fault != nil {
-		e.toolless = reply == nil
-		return failed(toolCalls, "%s", why(fault))
+		cure := toolCalls.against(fault)
+		e.toolless = reply == nil && cure != ""
+		return failed(cure, "%s", why(fault))
 	}
 	if v, called := e.judge(reply); called {
 		return v
@@ -109,7 +110,7 @@ func callsOnDemand(ctx context.Context, e *examination) verdict {
 	reply, fault := e.show(ctx, model.Choice{Mode: model.ChoiceRequired, Allowed: []string{wanted}})
 	switch {
 	case fault != nil:
-		return missing(toolCalls, "%s", why(fault))
+		return missing(toolCalls.against(fault), "%s", why(fault))
 	case len(reply.Calls) == 0:
 		return missing(toolCalls, "%s is required, and it answers %s", wanted, words(reply))
 	case reply.Calls[0].Name != wanted:
@@ -135,7 +136,7 @@ func replaysCall(ctx context.Context, e *examination) verdict {
 	}
 	reply, fault := e.complete(ctx, r)
 	if fault != nil {
-		return failed(template, "%s", why(fault))
+		return failed(template.against(fault), "%s", why(fault))
 	}
 	e.replay, e.replayed = r, reply
 	return ok("two calls at once, their ids of nine characters, and their results")

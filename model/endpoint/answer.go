@@ -48,7 +48,7 @@ func (a *answer) drain() {
 // compress all the same. The error is a *model.Fault, and the body then as it came.
 func unpacked(r *http.Response) (io.Reader, error) {
 	switch coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding {
-	case "", "identity":
+	case "", "identity", "none", "utf-8": // the last two are no codings, but there are servers that say so
 		return r.Body, nil
 	case "gzip", "x-gzip":
 		return &unzipped{packed: r.Body}, nil

@@ -59,6 +59,8 @@ func (m *minutes) write(name string, data []byte) error {
 	return nil
 }
 
+func (m *minutes) Growing() string { return strings.Join(m.lines, "\n") }
+
 func (m *minutes) Reply() (*model.Reply, error) {
 	if len(m.lines) == 0 {
 		return nil, endpoint.Unusable("nothing came")

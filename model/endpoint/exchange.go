@@ -3,13 +3,16 @@ package endpoint
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"mime"
 	"net/http"
 	"time"
 
+	"annotator"
 	"annotator/model"
 )
 
@@ -65,7 +68,7 @@ func (x *exchange) send() error {
 		// As RFC 9110 asks of a recipient with a clock; a Retry-After may be a date.
 		x.response.Header.Set("Date", x.client.now().UTC().Format(http.TimeFormat))
 	}
-	if x.response.StatusCode/100 != 2 || mediaType(x.response) == "text/html" {
+	if x.response.StatusCode/100 != 2 {
 		body, _ := io.ReadAll(io.LimitReader(x.answer, model.RawLimit)) // what came of it is enough
 		return x.classify(body)
 	}
@@ -105,11 +108,17 @@ func (x *exchange) complete(a Assembler) (*model.Reply, error) {
 		return nil, err
 	}
 	reply, err := x.readReply(a)
-	if err == nil {
+	switch {
+	case errors.Is(err, ErrNoReply):
+		err = x.complaint(x.answer.kept, err)
+	case err == nil:
 		err = checkReply(reply)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if reply.Usage.Prompt > mostTokens(x.call.Body) || reply.Usage.Completion > mostCompletion {
+		reply.Usage = annotator.Usage{} // as if there were none: to believe it would do harm
 	}
 	reply.FirstByte, reply.Duration = x.firstByte, x.client.now().Sub(x.began)
 	reply.Raw = x.answer.kept
@@ -139,12 +148,32 @@ func (x *exchange) complaint(data []byte, err error) *model.Fault {
 	switch {
 	case errors.As(err, &said):
 		return x.classify(said)
-	case model.CarriesError(data):
-		return x.classify(data)
-	case isFault(err):
+	case isFault(err) && !model.CarriesError(data):
 		return model.ClassifyTransport(err)
+	case isCut(err):
+		return Unusable("the endpoint's answer ended before the reply did")
 	}
-	return Unusable("the endpoint sent what is no answer of its API: %w", err)
+	f := x.classify(data)
+	if f.Stranger {
+		f.Kind, f.Err = annotator.Malformed, err
+		f.Message = noAnswer(err, f.Message)
+	}
+	return f
+}
+
+// isCut reports whether what cannot be read is the beginning of something.
+func isCut(err error) bool {
+	syntax := (*json.SyntaxError)(nil)
+	return errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" // encoding/json has no other sign of it
+}
+
+// noAnswer says why an answer cannot be read, and what can be read of it.
+func noAnswer(err error, said string) string {
+	why := fmt.Sprintf("the endpoint sent what is no answer of its API (%v)", err)
+	if said == "" {
+		return why
+	}
+	return fmt.Sprintf("%s: %.120q", why, said)
 }
 
 // classify makes a fault of the answer, or of the part of it that is an error.

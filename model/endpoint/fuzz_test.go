@@ -31,6 +31,9 @@ func (l *listener) Event(name string, data []byte) (bool, error) {
 	return false, nil
 }
 
+// Growing returns the newest event.
+func (l *listener) Growing() string { return l.heard[len(l.heard)-1].data }
+
 // Reply returns an empty reply.
 func (*listener) Reply() (*model.Reply, error) { return &model.Reply{}, nil }
 

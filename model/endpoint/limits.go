@@ -18,6 +18,16 @@ const (
 	valueLimit  = 1 << 18  // values of an event or an object: when parsed, even an empty one takes a hundred bytes
 )
 
+// mostCompletion is more tokens than any reply has that comes to its end.
+const mostCompletion = 1 << 24
+
+// mostTokens is more tokens than the prompt of a request can have: each stands for a byte at least, but for those that the server
+// puts around it.
+func mostTokens(body Segments) int {
+	const around = 1 << 16
+	return int(body.size()) + around
+}
+
 // callWeight is what a call counts for beside its name and arguments, in bytes.
 const callWeight = 256
 

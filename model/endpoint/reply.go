@@ -21,9 +21,15 @@ type Assembler interface {
 	// only. It reports whether the reply is at its end; the end of the stream is one, too. Events of the name "error" do
 	// not come here.
 	Event(name string, data []byte) (end bool, err error)
-	// Reply returns the whole, or a fault where the end of it is missing: what was cut off is never half a reply.
+	// Growing returns what has come of the part that an event added to last: of a text, a thought, the arguments of a call.
+	Growing() string
+	// Reply returns the whole, ErrNoReply where none has begun, or a fault where the end of it is missing: what was cut off is never
+	// half a reply.
 	Reply() (*model.Reply, error)
 }
+
+// ErrNoReply says that an answer has nothing of a reply in it.
+var ErrNoReply = errors.New("there is no reply in it")
 
 // Complaint is an error of the server's in the form in which model.Classify reads it.
 type Complaint []byte
@@ -68,6 +74,7 @@ func (x *exchange) readWhole(src io.Reader, a Assembler) (*model.Reply, error) {
 
 func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, error) {
 	f := frames{src: src}
+	var loop loopGuard
 	for {
 		event, data, err := f.next()
 		switch {
@@ -98,5 +105,26 @@ func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, err
 			x.answer.drain()
 			return a.Reply()
 		}
+		if fault := loop.look(len(data), a); fault != nil {
+			return nil, fault
+		}
 	}
+}
+
+// loopGuard ends a stream in which the model goes round in circles: some servers let it, far beyond the limit of the reply.
+type loopGuard struct {
+	came int // bytes of data
+	next int // look when so many have come; 0: at the first time
+}
+
+// firstLook is after how many bytes of data the reply is looked at. Each later time is when they have doubled.
+const firstLook = 64 << 10
+
+func (g *loopGuard) look(came int, a Assembler) *model.Fault {
+	if g.came += came; g.came < max(g.next, firstLook) {
+		return nil
+	}
+	g.next = 2 * g.came
+	text := a.Growing()
+	return model.JudgeLoop(text[max(0, len(text)-firstLook):]) // the end of it tells
 }

@@ -45,7 +45,9 @@ type piece struct {
 type assembler struct {
 	text      strings.Builder
 	reasoning strings.Builder
+	growing   *strings.Builder // one of these; nil before the first
 	reply     model.Reply
+	begun     bool   // something of a reply was seen
 	message   string // why it ended, in words
 }
 
@@ -79,6 +81,7 @@ func (a *assembler) take(data []byte) error {
 	if u, ok := readUsage(c.Usage); ok {
 		a.reply.Usage = u
 	}
+	a.begun = a.begun || len(c.Candidates) > 0 || c.Feedback.BlockReason != ""
 	if c.Feedback.BlockReason != "" {
 		a.reply.Finish = finishFilter
 	}
@@ -102,12 +105,22 @@ func (a *assembler) add(p *piece) {
 	switch {
 	case p.Thought: // of which nothing is done
 		a.reasoning.WriteString(p.Text)
+		a.growing = &a.reasoning
 	case p.Call != nil:
 		call := annotator.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Arguments: written(p.Call.Args)}
 		a.reply.Calls = append(a.reply.Calls, call)
 	default:
 		a.text.WriteString(p.Text)
+		a.growing = &a.text
 	}
+}
+
+// Growing returns what the newest chunk has added to. A call is never cut into pieces.
+func (a *assembler) Growing() string {
+	if a.growing == nil {
+		return ""
+	}
+	return a.growing.String()
 }
 
 // written returns arguments as text, in one form whether the server indents them or not.
@@ -121,7 +134,10 @@ func written(args json.RawMessage) string {
 
 // Reply returns the whole, or a fault where the end of it is missing.
 func (a *assembler) Reply() (*model.Reply, error) {
-	if a.reply.Finish == "" {
+	switch {
+	case !a.begun:
+		return nil, endpoint.ErrNoReply
+	case a.reply.Finish == "":
 		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
 	}
 	if f := a.misspoken(); f != nil {

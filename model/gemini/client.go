@@ -97,9 +97,9 @@ func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
 func readModels(body []byte) ([]model.Model, error) {
 	var list struct {
 		Models []struct {
-			Name       string   `json:"name"`
-			InputLimit int      `json:"inputTokenLimit"`
-			Methods    []string `json:"supportedGenerationMethods"`
+			Name       string         `json:"name"`
+			InputLimit endpoint.Count `json:"inputTokenLimit"`
+			Methods    []string       `json:"supportedGenerationMethods"`
 		} `json:"models"`
 	}
 	if err := json.Unmarshal(body, &list); err != nil || list.Models == nil {
@@ -107,8 +107,11 @@ func readModels(body []byte) ([]model.Model, error) {
 	}
 	models := []model.Model{}
 	for _, m := range list.Models {
+		if m.Name == "" {
+			continue
+		}
 		if m.Methods == nil || slices.Contains(m.Methods, "generateContent") {
-			models = append(models, model.Model{ID: strings.TrimPrefix(m.Name, modelsPrefix), MaxContext: max(0, m.InputLimit)})
+			models = append(models, model.Model{ID: strings.TrimPrefix(m.Name, modelsPrefix), MaxContext: int(m.InputLimit)})
 		}
 	}
 	return models, nil

@@ -8,6 +8,8 @@ import (
 
 // decision is a curator's word on an entry.
 type decision struct {
+	Entry    int64  `json:"entry"`
+	Term     string `json:"term"`
 	Decision string `json:"decision"`
 	Target   int64  `json:"target,omitempty"` // of MERGE: the id of the entry it goes into
 	Reason   string `json:"reason"`
@@ -18,24 +20,31 @@ func asksDecision(s string) bool {
 	return strings.Contains(s, "CONFIRM") && strings.Contains(s, "REJECT") && strings.Contains(s, "MERGE")
 }
 
-// decide judges the first entry that the last message shows; the entries after it are those like it.
+// decide judges the candidates that the last message shows. The first entry of each is the candidate itself; those after it are the
+// ones like it.
 func (m *Model) decide(w *window) answer {
-	entries := readEntries(w.last)
-	if len(entries) == 0 {
-		return answer{text: string(encode(decision{Decision: "REJECT", Reason: "The request shows no entry."}))}
+	decisions := []decision{}
+	for c := range elements(w.last, "candidate") {
+		entries := readEntries(c.body)
+		if len(entries) == 0 {
+			continue
+		}
+		d := m.judge(w, &c, &entries[0], entries[1:])
+		d.Entry, d.Term = entries[0].id, entries[0].term
+		decisions = append(decisions, d)
 	}
-	return answer{text: string(encode(m.judge(w, &entries[0], entries[1:])))}
+	return answer{text: string(encode(decisions))}
 }
 
 // judge goes by names first: a short form of another entry's is that entry. What the text shown names, or a quotation bears out, is
 // worth its entry; a word that is no name by itself has to be named more than once, or quoted.
-func (m *Model) judge(w *window, e *entry, similar []entry) decision {
+func (m *Model) judge(w *window, shown *element, e *entry, similar []entry) decision {
 	own := m.lex.identify(e.names()[0])
 	if full := m.fullForm(own, e, similar); full != nil {
-		return decision{"MERGE", full.id, fmt.Sprintf("%q is a shorter form of %q.", e.term, full.term)}
+		return decision{Decision: "MERGE", Target: full.id, Reason: fmt.Sprintf("%q is a shorter form of %q.", e.term, full.term)}
 	}
 	named, quotes := w.occurrences(e), 0
-	for range elements(w.last, "quote") {
+	for range elements(shown.body, "quote") {
 		quotes++
 	}
 	common := len(own.tokens) == 0 || len(own.tokens) == 1 && m.lex.generic(own.tokens[0])

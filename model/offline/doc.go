@@ -8,7 +8,7 @@
 //   - A scene is answered with calls of glossary_create for names that no entry has, and of glossary_update for further forms
 //     of names that one has. Once the calls are answered, or where nothing is to be noted, a line of text ends the turn.
 //   - A request for a summary is answered with sentences of the story.
-//   - A request for a curator's decision (CONFIRM, REJECT or MERGE) is answered with one, as JSON.
+//   - A request for a curator's decisions (CONFIRM, REJECT or MERGE) is answered with one on each candidate, as JSON.
 //   - Anything else is a question, and answered with the sentences nearest to it.
 //
 // A name is a run of capitalised words, told from words that merely begin a sentence by how the same words are written

@@ -50,25 +50,40 @@ func TestCurator(t *testing.T) {
 		shown, decision string
 		target          int64
 	}{
-		"named":    {`<entry id="1" term="Tobin Vane">A man.</entry><post id="5">Tobin Vane rowed.</post>`, "CONFIRM", 0},
-		"a part":   {`<entry id="1" term="Marrow">A woman.</entry><entry id="2" term="Ysolde Marrow">A captain.</entry>`, "MERGE", 2},
-		"of two":   {`<entry id="1" term="Marrow">A name.</entry><entry id="2" term="Ysolde Marrow">A.</entry><entry id="3" term="Tobin Marrow">B.</entry>`, "CONFIRM", 0},
-		"generic":  {`<entry id="1" term="Captain">A rank.</entry>`, "REJECT", 0},
-		"quoted":   {`<entry id="1" term="Captain">A rank.</entry><quote post="5">Captain</quote>`, "CONFIRM", 0},
-		"no entry": {``, "REJECT", 0},
+		"named":   {`<entry id="1" term="Tobin Vane">A man.</entry>`, "CONFIRM", 0},
+		"a part":  {`<entry id="1" term="Marrow">A woman.</entry><entry id="2" term="Ysolde Marrow">A captain.</entry>`, "MERGE", 2},
+		"of two":  {`<entry id="1" term="Marrow">A name.</entry><entry id="2" term="Ysolde Marrow">A.</entry><entry id="3" term="Tobin Marrow">B.</entry>`, "CONFIRM", 0},
+		"generic": {`<entry id="1" term="Captain">A rank.</entry>`, "REJECT", 0},
+		"quoted":  {`<entry id="1" term="Captain">A rank.</entry><quote post="5">Captain</quote>`, "CONFIRM", 0},
 	} {
-		var got struct {
-			Decision, Reason string
-			Target           int64
-		}
-		answer := text(t, withTools(says("user", "Answer CONFIRM, REJECT, MERGE or REVISE.\n"+test.shown)))
-		if err := json.Unmarshal([]byte(answer), &got); err != nil {
-			t.Fatalf("%s: %v", answer, err)
-		}
-		if got.Decision != test.decision || got.Target != test.target || got.Reason == "" {
+		got := decisions(t, "<candidate>"+test.shown+"</candidate>")
+		if len(got) != 1 || got[0].Entry != 1 || got[0].Decision != test.decision || got[0].Target != test.target || got[0].Reason == "" {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+	both := decisions(t, `<candidate><entry id="4" term="Captain">A rank.</entry></candidate>
+<candidate><entry id="5" term="Wren &amp; Son">A shop.</entry><quote post="5">Wren &amp; Son</quote></candidate>`)
+	if len(both) != 2 || both[0].Decision != "REJECT" || both[1].Decision != "CONFIRM" || both[1].Entry != 5 || both[1].Term != "Wren & Son" {
+		t.Errorf("two candidates: %+v", both)
+	}
+	if none := decisions(t, ""); len(none) != 0 {
+		t.Errorf("no candidate: %+v", none)
+	}
+}
+
+type decided struct {
+	Entry, Target          int64
+	Term, Decision, Reason string
+}
+
+// decisions has the model judge what a question shows beside a post.
+func decisions(t *testing.T, shown string) (list []decided) {
+	t.Helper()
+	answer := text(t, withTools(says("user", "Answer CONFIRM, REJECT, MERGE or REVISE.\n<post id=\"5\">Tobin Vane rowed.</post>\n"+shown)))
+	if err := json.Unmarshal([]byte(answer), &list); err != nil {
+		t.Fatalf("%s: %v", answer, err)
+	}
+	return list
 }
 
 func TestQuestion(t *testing.T) {

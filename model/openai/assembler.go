@@ -15,10 +15,12 @@ type assembler struct {
 	begun     bool // a choice was seen
 	text      strings.Builder
 	reasoning strings.Builder
+	growing   *strings.Builder // one of these, or the arguments of a call; nil before the first
 	calls     []*callBuilder
 	byIndex   map[int]*callBuilder // the newest call at an index
 	refused   bool
 	finish    string
+	late      bool // the first finish came before the calls
 	always    bool // every chunk has a reason to finish: the first had one
 	model     string
 	usage     annotator.Usage
@@ -43,37 +45,53 @@ func (a *assembler) take(c *chunk) {
 }
 
 // choose adds the pieces of a choice. The first finish is the end: some servers send another, with the calls once more. Others
-// give all chunks a reason to finish, of which only the last is one.
+// give all chunks a reason to finish, of which only the last is one, or send the calls behind it.
 func (a *assembler) choose(c *choice) {
+	said := cmp.Or(c.Delta, c.Message, &delta{})
+	calls := said.calls()
 	if !a.begun {
 		a.begun, a.always = true, c.Finish != ""
 	}
 	if a.finish != "" && !a.always {
-		return
+		a.late = a.late || len(a.calls) == 0 && len(calls) > 0
+		if !a.late {
+			return
+		}
 	}
 	a.finish = cmp.Or(c.Finish, a.finish)
-	switch {
-	case c.Delta != nil:
-		a.say(c.Delta)
-		for i := range c.Delta.ToolCalls {
-			a.goOn(&c.Delta.ToolCalls[i])
-		}
-	case c.Message != nil:
-		a.say(c.Message)
-		for i := range c.Message.ToolCalls {
-			a.open(len(a.calls), &c.Message.ToolCalls[i])
+	a.say(said)
+	for i := range calls {
+		if c.Delta != nil {
+			a.goOn(&calls[i])
+		} else {
+			a.open(len(a.calls), &calls[i])
 		}
 	}
 }
 
 func (a *assembler) say(d *delta) {
-	a.text.WriteString(string(d.Content + d.Refusal))
+	a.grow(&a.text, string(d.Content+d.Refusal))
 	a.refused = a.refused || d.Refusal != ""
-	a.reasoning.WriteString(d.reasoning())
+	a.grow(&a.reasoning, d.reasoning())
+}
+
+func (a *assembler) grow(part *strings.Builder, by string) {
+	if by != "" {
+		part.WriteString(by)
+		a.growing = part
+	}
+}
+
+// Growing returns what the newest chunk has added to.
+func (a *assembler) Growing() string {
+	if a.growing == nil {
+		return ""
+	}
+	return a.growing.String()
 }
 
 // goOn adds a piece of a call to the call it belongs to. Where the server gives no index, a piece with a name begins a call.
-// Some give every call the same index; then its id tells.
+// Some give every call the same index; then its id tells, where a name comes with it: others mint a new id for each piece.
 func (a *assembler) goOn(p *callPart) {
 	index := len(a.calls) - 1
 	if p.Index != nil {
@@ -82,12 +100,12 @@ func (a *assembler) goOn(p *callPart) {
 		index++
 	}
 	call := a.byIndex[index]
-	if call == nil || p.ID != "" && call.id != "" && p.ID != call.id {
+	if call == nil || p.Function.Name != "" && p.ID != "" && call.id != "" && p.ID != call.id {
 		a.open(index, p)
 		return
 	}
 	call.id, call.name = cmp.Or(call.id, p.ID), cmp.Or(call.name, p.Function.Name)
-	call.arguments.WriteString(string(p.Function.Arguments))
+	a.grow(&call.arguments, string(p.Function.Arguments))
 }
 
 func (a *assembler) open(index int, p *callPart) {
@@ -104,7 +122,7 @@ func (a *assembler) open(index int, p *callPart) {
 func (a *assembler) Reply() (*model.Reply, error) {
 	switch {
 	case !a.begun:
-		return nil, endpoint.Unusable("the endpoint's answer has no reply in it")
+		return nil, endpoint.ErrNoReply
 	case a.finish == "":
 		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
 	}

@@ -33,6 +33,15 @@ type delta struct {
 	Reasoning        content    `json:"reasoning"`
 	ReasoningContent content    `json:"reasoning_content"`
 	ToolCalls        []callPart `json:"tool_calls"`
+	FunctionCall     *function  `json:"function_call"` // what there was before tool_calls, and only one
+}
+
+// calls returns the calls, or their pieces.
+func (d *delta) calls() []callPart {
+	if len(d.ToolCalls) == 0 && d.FunctionCall != nil {
+		return []callPart{{Index: new(int), Function: *d.FunctionCall}}
+	}
+	return d.ToolCalls
 }
 
 // reasoning is under one of two names, or the same under both.
@@ -44,12 +53,14 @@ func (d *delta) reasoning() string {
 }
 
 type callPart struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string    `json:"name"`
-		Arguments arguments `json:"arguments"`
-	} `json:"function"`
+	Index    *int     `json:"index"`
+	ID       string   `json:"id"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name      string    `json:"name"`
+	Arguments arguments `json:"arguments"`
 }
 
 // content is a text: a string, null, or an array of parts, of which those with text count.

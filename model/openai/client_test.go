@@ -68,6 +68,11 @@ func TestModels(t *testing.T) {
 		{"id":"llama.cpp","meta":{"n_ctx":2048,"n_ctx_train":8192}},
 		{"id":"older llama.cpp","meta":{"n_ctx_train":8192}},
 		{"id":"router","context_length":1000},
+		{"id":"in words","max_model_len":"4096"},
+		{"id":"a fraction","max_model_len":4096.0},
+		{"id":"absurd","max_model_len":99999999999999999999},
+		{"id":"below nothing","max_model_len":-1},
+		{"id":""}, {"id":null}, {"id":7}, {"id":"\u001b[2J"},
 		{"id":"silent","meta":null}]}`
 	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", list)})
 	got, err := c.Models(t.Context())
@@ -79,10 +84,24 @@ func TestModels(t *testing.T) {
 		{ID: "llama.cpp", MaxContext: 2048},
 		{ID: "older llama.cpp", MaxContext: 8192},
 		{ID: "router", MaxContext: 1000},
+		{ID: "in words", MaxContext: 4096},
+		{ID: "a fraction", MaxContext: 4096},
+		{ID: "absurd"},
+		{ID: "below nothing"},
 		{ID: "silent"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestModelsAlone: a router gives the list without anything around it.
+func TestModelsAlone(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", `[{"id":"a","context_length":1000},{"id":"b"}]`)})
+	got, err := c.Models(t.Context())
+	if diff := cmp.Diff([]model.Model{{ID: "a", MaxContext: 1000}, {ID: "b"}}, got); err != nil || diff != "" {
+		t.Error(err, diff)
 	}
 }
 

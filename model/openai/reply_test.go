@@ -46,6 +46,9 @@ func TestReadReply(t *testing.T) {
 		{"usage null", stream, wiretest.Events(`{"choices":[],"usage":null}`, textChunk, finishChunk, `{"choices":[],"usage":null}`), uncounted},
 		{"usage unreadable", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":"many"}}`), uncounted},
 		{"usage zero", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":0}}`), uncounted},
+		{"usage absurd", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":9223372036854775807,"completion_tokens":2}}`), uncounted},
+		{"usage absurd, of the reply", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":9223372036854775807}}`), uncounted},
+		{"a page by its type only", "text/html; charset=utf-8", wiretest.Events(textChunk, finishChunk, usageChunk, "[DONE]"), plain},
 		{"error null", stream, wiretest.Events(`{"error":null,`+textChunk[1:], finishChunk), uncounted},
 		{"two finishes", stream, wiretest.Events(textChunk, finishChunk, textChunk, strings.Replace(finishChunk, "stop", "length", 1)), uncounted},
 		{
@@ -81,6 +84,34 @@ func TestReadReply(t *testing.T) {
 				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`),
 				callChunk(`{"index":0,"id":"b","function":{"name":"g","arguments":"{}"}}`), finishChunk),
 			called(call("a", "f", `{}`), call("b", "g", `{}`)),
+		},
+		{
+			"an id for each piece", stream, wiretest.Events(
+				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`), callChunk(`{"index":0,"id":"x","function":{"arguments":"}"}}`),
+				callChunk(`{"index":1,"id":"b","function":{"name":"g","arguments":"{"}}`), callChunk(`{"index":1,"id":"y","function":{"arguments":"}"}}`), finishChunk),
+			called(call("a", "f", `{}`), call("b", "g", `{}`)),
+		},
+		{
+			"calls behind the finish", stream, wiretest.Events(
+				`{"model":"m","choices":[{"delta":{"content":""}}]}`, finishChunk,
+				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`), callChunk(`{"index":0,"function":{"arguments":"}"}}`)),
+			called(call("a", "f", `{}`)),
+		},
+		{
+			"calls once more behind the finish", stream, wiretest.Events(
+				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), finishChunk, callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`)),
+			called(call("a", "f", `{}`)),
+		},
+		{"a function call", object, `{"model":"m","choices":[{"message":{"content":null,"function_call":{"name":"f","arguments":"{}"}},"finish_reason":"stop"}]}`, called(call("", "f", `{}`))},
+		{
+			"a function call in pieces", stream, wiretest.Events(
+				`{"model":"m","choices":[{"delta":{"function_call":{"name":"f","arguments":"{"}}}]}`, `{"choices":[{"delta":{"function_call":{"arguments":"}"}}}]}`, finishChunk),
+			called(call("", "f", `{}`)),
+		},
+		{
+			"a function call beside the same call", object, `{"model":"m","choices":[{"message":{"function_call":{"name":"f","arguments":"{}"},` +
+				`"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}]}`,
+			called(call("a", "f", `{}`)),
 		},
 		{
 			"reasoning under two names", stream, wiretest.Events(

@@ -52,7 +52,9 @@ type part struct {
 // assembler puts a reply together from its items. An item comes whole when it is done, and the last event holds them all once
 // more; servers leave out the one or the other, so what is most whole counts.
 type assembler struct {
+	begun bool    // an event of the API was seen
 	items []*item // by their index in the output; nil for one that has not begun
+	grown *item   // that the newest delta has added to
 	end   response
 }
 
@@ -78,9 +80,11 @@ func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 	if e.Index < 0 || e.Index >= mostItems {
 		return false, errNoEvent
 	}
-	switch e.Type {
-	case "", "error":
+	if e.Type == "" || e.Type == "error" {
 		return false, errNoEvent
+	}
+	a.begun = true
+	switch e.Type {
 	case "response.output_item.added", "response.output_item.done":
 		a.place(e.Index, e.Item)
 	case "response.output_text.delta", "response.refusal.delta", "response.function_call_arguments.delta",
@@ -120,7 +124,16 @@ func (a *assembler) grow(e *event) error {
 		it.deltas = new(strings.Builder)
 	}
 	it.deltas.WriteString(delta)
+	a.grown = it
 	return nil
+}
+
+// Growing returns what the newest delta has added to.
+func (a *assembler) Growing() string {
+	if a.grown == nil {
+		return ""
+	}
+	return a.grown.said()
 }
 
 // said returns what the deltas of an item say together.
@@ -150,7 +163,10 @@ func (a *assembler) finish(body []byte) error {
 
 // Reply returns the whole, or a fault where the end is missing: what was cut off is never half a reply.
 func (a *assembler) Reply() (*model.Reply, error) {
-	if a.end.Status != "completed" && a.end.Status != "incomplete" {
+	switch {
+	case a.end.Status == "" && !a.begun:
+		return nil, endpoint.ErrNoReply
+	case a.end.Status != "completed" && a.end.Status != "incomplete":
 		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
 	}
 	var text, reasoning strings.Builder

@@ -18,7 +18,7 @@ const noUpdates = "<codex_updates>[]</codex_updates>"
 // assistant's messages since the scene. The scene's number makes it vary: where N leaves 3 divided by 7 there is text only;
 // where it leaves 5, text with one codex update; where it leaves 6, a read_post and then text.
 //
-// A user message without a scene that asks for a summary or for a curator's decision gets one. Where no tool may be called
+// A user message without a scene that asks for a summary or for a curator's decisions gets them. Where no tool may be called
 // there is text only.
 func Annotate(r Request) Reply {
 	last := r.last(isUser)
@@ -28,8 +28,8 @@ func Annotate(r Request) Reply {
 	question := r.Messages[last].Content
 	at := r.last(isScene)
 	switch {
-	case at != last && strings.Contains(question, "CONFIRM") && strings.Contains(question, "REJECT"):
-		return Reply{Text: `{"decision":"CONFIRM","reason":"It is named in the story."}`}
+	case at != last && len(Candidates(question)) > 0:
+		return Judge(question, confirm)
 	case at != last && strings.Contains(strings.ToLower(question), "summar"):
 		return Reply{Text: fmt.Sprintf("The story so far fills %d messages.", last)}
 	case at < 0:

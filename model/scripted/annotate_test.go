@@ -87,7 +87,7 @@ func TestAnnotateVariants(t *testing.T) {
 		"empty scene":  {request(says("user", `<scene number="1"></scene>`)), "<codex_updates>[]</codex_updates>"},
 		"correction":   {scene(8, says("assistant", "?"), says("user", "Again.")), "glossary_search"},
 		"summary":      {scene(8, says("assistant", "?"), says("user", "Summarise.")), "The story so far fills 2 messages."},
-		"decision":     {request(says("user", "CONFIRM, REJECT or MERGE?")), `{"decision":"CONFIRM","reason":"It is named in the story."}`},
+		"decision":     {request(says("user", "CONFIRM?\n<candidate first_post=\"1\">\n<entry id=\"7\" term=\"A\">")), `[{"decision":"CONFIRM","entry":7,"reason":"It is named in the story.","term":"A"}]`},
 		"no scene":     {request(says("user", "Hello.")), "There is nothing to annotate."},
 		"no messages":  {request(), "There is nothing to annotate."},
 	} {

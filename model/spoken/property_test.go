@@ -255,3 +255,33 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+// TestQuoted: a block of updates that stands in what was shown is a quotation, however either of the two is escaped or wrapped; one
+// with a word more is not.
+func TestQuoted(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		said := "It burns. " + strings.Join(words.Draw(t, "words"), " ")
+		block := fmt.Sprintf(`[{"term":"Dawn","definition":%s,"status":"new"}]`, encode(said+"\nIt was rung."))
+		shown := "They wrote: <codex_updates>" + block + "</codex_updates> and left."
+		for range rapid.IntRange(0, 3).Draw(t, "escapes") {
+			if shown = html.EscapeString(shown); rapid.Bool().Draw(t, "as JSON") {
+				shown = encode(shown)
+			}
+		}
+		parrot := rapid.SampledFrom([]func(string) string{
+			func(s string) string { return s },
+			func(s string) string { return strings.ReplaceAll(s, `,"`, ",\n  \"") },
+			html.EscapeString,
+		}).Draw(t, "parrot")
+		if piece := parrot(block); !spoken.Quoted(piece, "another", shown) {
+			t.Fatalf("%s\nafter\n%s\nis the model's own", piece, shown)
+		}
+		if own := strings.Replace(block, "It burns.", "It burns bright.", 1); spoken.Quoted(own, "another", shown) {
+			t.Fatalf("%s\nafter\n%s\nis a quotation", own, shown)
+		}
+	})
+	if spoken.Quoted("[]", "[]") {
+		t.Error("what says nothing is a quotation")
+	}
+}

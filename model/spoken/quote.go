@@ -33,6 +33,27 @@ func (f *Found) Spare(shown ...string) {
 	})
 }
 
+// Quoted reports whether a piece of text stands in what the model was shown, compared as Spare does. One without a letter or a
+// digit is nobody's.
+func Quoted(piece string, shown ...string) bool {
+	signs, words := signsOf(unescape(piece)), wordsOf(piece)
+	return signs != "" && slices.ContainsFunc(shown, func(text string) bool {
+		missing := func(word string) bool { return !strings.Contains(text, word) }
+		return !slices.ContainsFunc(words, missing) && strings.Contains(signsOf(unescape(text)), signs)
+	})
+}
+
+// wordsOf returns the longer words of a text that are the same in whatever way it is escaped: where one is missing, nothing has to
+// be compared sign by sign.
+func wordsOf(text string) []string {
+	return word.FindAllString(escaping.ReplaceAllString(text, " "), -1)
+}
+
+var (
+	word     = regexp.MustCompile(`[0-9A-Za-z]{4,}`)
+	escaping = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|[nrtbf])?|&#?\w+;`)
+)
+
 // unescape reads the escapes of HTML and JSON, and those of what is escaped in turn.
 func unescape(text string) string {
 	for range 4 {

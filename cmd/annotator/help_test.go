@@ -1,0 +1,43 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestHelpFitsTheTerminal: what a command says of itself has lines that the terminal has room for, and says the same.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	const width = 60
+	a, _ := newTestApp(nil)
+	wide, narrow := newRoot(a), newRoot(a)
+	fitHelp(narrow, width)
+	var compare func(wide, narrow *cobra.Command)
+	compare = func(wide, narrow *cobra.Command) {
+		if !slices.Equal(strings.Fields(wide.Long), strings.Fields(narrow.Long)) {
+			t.Errorf("the help of %s says\n%s\nnot\n%s", wide.CommandPath(), narrow.Long, wide.Long)
+		}
+		about, list, _ := strings.Cut(narrow.Long, "Exit status:\n")
+		for line := range strings.Lines(about) {
+			if columns(strings.TrimSuffix(line, "\n")) > width {
+				t.Errorf("the help of %s has a line that is too long:\n%s", wide.CommandPath(), line)
+			}
+		}
+		if !strings.HasSuffix(wide.Long, list) {
+			t.Errorf("the exit statuses of %s are not as they were:\n%s", wide.CommandPath(), list)
+		}
+		_, flags, _ := strings.Cut(narrow.UsageString(), "\nFlags:\n")
+		for line := range strings.Lines(flags) {
+			if strings.HasPrefix(line, "  ") && columns(line) > width+1 {
+				t.Errorf("the flags of %s have a line that is too long:\n%s", wide.CommandPath(), line)
+			}
+		}
+		for i, command := range wide.Commands() {
+			compare(command, narrow.Commands()[i])
+		}
+	}
+	compare(wide, narrow)
+}

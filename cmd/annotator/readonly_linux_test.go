@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestReadOnly looks at a finished run that can be read and not written, with nothing to be made beside it: as on a disc, or in a
+// folder of somebody else's.
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	a, out, db := finishedRun(t)
+	forbid(t, filepath.Dir(db))
+	asNobody(t, func() {
+		for _, c := range []struct {
+			args   string
+			status int
+			says   []string
+		}{
+			{"status", exitDone, []string{"2 of 2 (100 %)"}},
+			{"show 1", exitDone, []string{"Ysolde Marrow  #1"}},
+			{"verify", exitDone, []string{"integrity        not checked  the constraints", "full-text index  not checked  the index", "quotations       ok"}},
+			{"verify --json", exitDone, []string{`"ok": true`, `"unchecked": "the index, since the file cannot be written`}},
+			{"verify --repair", exitHalted, []string{"check that the file and its folder can be written"}},
+		} {
+			out.Reset()
+			if status := a.run(t.Context(), append(strings.Fields(c.args), "--db", db)); status != c.status {
+				t.Errorf("%s ends with %d, want %d: %s", c.args, status, c.status, out)
+			}
+			for _, says := range c.says {
+				if !strings.Contains(out.String(), says) {
+					t.Errorf("%s says nothing of %q:\n%s", c.args, says, out)
+				}
+			}
+		}
+	})
+}
+
+// TestReadOnlyBesideALog has the newest of a run stand in a log, without the index that its readers share. What stands in the file alone
+// is not passed off as the run.
+func TestReadOnlyBesideALog(t *testing.T) {
+	t.Parallel()
+	a, out, db := finishedRun(t)
+	if err := os.WriteFile(db+"-wal", []byte("a log"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	forbid(t, filepath.Dir(db))
+	asNobody(t, func() {
+		if status := a.run(t.Context(), []string{"status", "--db", db}); status != exitHalted {
+			t.Errorf("status ends with %d: %s", status, out)
+		}
+	})
+}
+
+// forbid takes leave to write from a folder of the test and all that is in it, until the test ends.
+func forbid(t *testing.T, folder string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, mode := range map[string]os.FileMode{filepath.Dir(folder): 0o755, folder: 0o555} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range files {
+		if err := os.Chmod(path, 0o444); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
+}
+
+// asNobody does something as a user who owns nothing, if this is root, who is forbidden nothing.
+func asNobody(t *testing.T, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlock: the thread ends with its user
+		if err := syscall.Setfsuid(65534); err != nil {
+			t.Error(err)
+			return
+		}
+		do()
+	}()
+	<-done
+}

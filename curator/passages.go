@@ -1,0 +1,110 @@
+package curator
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"annotator"
+)
+
+// lengths are how much a candidate needs shown of its posts, in code points.
+type lengths struct {
+	first int // of the post that names it first
+	other int // of each post around that one
+}
+
+// lengths are less for several candidates: what is shown for one tells of the others, too.
+func (b Batch) lengths() lengths {
+	if len(b) == 1 {
+		return lengths{2_000, 400}
+	}
+	return lengths{1_200, 300}
+}
+
+// passage is a stretch of a post's body that is shown, in code points.
+type passage struct{ from, to int }
+
+// excerpt is what a question shows of a post.
+type excerpt struct {
+	post     *annotator.Post
+	thread   int // how many threads the question shows before the post's own
+	passages []passage
+}
+
+// excerpts gathers the posts around all candidates: each post once, threads in the order in which they come up.
+func (b Batch) excerpts() []excerpt {
+	var list []excerpt
+	threads, places := map[int64]int{}, map[int64]int{}
+	for _, c := range b {
+		for i, shown := range c.passages(b.lengths()) {
+			p := &c.Posts[i]
+			if _, known := threads[p.Thread]; !known {
+				threads[p.Thread] = len(threads)
+			}
+			at, known := places[p.ID]
+			if !known {
+				at = len(list)
+				places[p.ID] = at
+				list = append(list, excerpt{post: p, thread: threads[p.Thread]})
+			}
+			list[at].passages = append(list[at].passages, shown)
+		}
+	}
+	slices.SortFunc(list, func(a, b excerpt) int {
+		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.post.Time, b.post.Time), cmp.Compare(a.post.ID, b.post.ID))
+	})
+	return list
+}
+
+// passages returns what a candidate needs shown of each of its posts: what stands around its first name, and of a post without one
+// what is nearest to the post that names it first.
+func (c *Candidate) passages(most lengths) []passage {
+	list := make([]passage, len(c.Posts))
+	before := true
+	for i := range c.Posts {
+		p := &c.Posts[i]
+		at, length := c.mention(p.Body), most.other
+		switch {
+		case p.ID == c.First:
+			before, length = false, most.first
+		case at < 0 && before:
+			at = len(p.Body)
+		}
+		list[i] = around(p.Body, max(at, 0), length)
+	}
+	return list
+}
+
+// around returns the passage of a text that stands around a place in it, given in bytes.
+func around(text string, at, most int) passage {
+	length := utf8.RuneCountInString(text)
+	if length <= most {
+		return passage{0, length}
+	}
+	from := max(0, min(utf8.RuneCountInString(text[:at])-most/3, length-most))
+	return passage{from, from + most}
+}
+
+const cutMark = " [...] "
+
+// text joins the passages, with a mark wherever something of the post is left out.
+func (e *excerpt) text() string {
+	slices.SortFunc(e.passages, func(a, b passage) int { return cmp.Compare(a.from, b.from) })
+	runes, shown := []rune(e.post.Body), 0
+	var text strings.Builder
+	for _, p := range e.passages {
+		if p.from > shown {
+			text.WriteString(cutMark)
+		}
+		if p.to > shown {
+			text.WriteString(string(runes[max(p.from, shown):p.to]))
+			shown = p.to
+		}
+	}
+	if shown < len(runes) {
+		text.WriteString(cutMark)
+	}
+	return strings.TrimSpace(text.String())
+}

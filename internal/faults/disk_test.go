@@ -1,0 +1,221 @@
+package faults_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// deed is something that a program does to the files of one folder.
+type deed struct {
+	kind doing
+	name string // of the file
+	to   string // that it is renamed to
+	at   int64  // where the bytes are written; the size that is cut or grown to
+	data []byte // that are written; what is believed
+}
+
+// doing is a kind of deed.
+type doing int
+
+const (
+	_           doing = iota
+	opens             // a file, which is made if it is not there
+	writes            // bytes at a place
+	resizes           // a file
+	syncs             // a file: what it holds is safe
+	renames           // a file, over whatever has the other name
+	unlinks           // a file
+	syncsFolder       // the names of the files are safe
+	believes          // what it has done so far to be safe
+)
+
+// disk is a folder as a program sees it, and as much of that as would be there after a power cut.
+type disk struct {
+	files map[string]*inode
+	safe  map[string]*inode // by the names that the folder had when it was synced
+	moves []move            // of names, since then
+}
+
+// inode is a file under whatever name.
+type inode struct {
+	safe  []byte // as of its newest sync
+	since []deed // what was written, cut or grown since
+}
+
+// move is a change of names at one stroke: to each its file, or nil where the name is gone.
+type move map[string]*inode
+
+func newDisk() *disk { return &disk{files: map[string]*inode{}, safe: map[string]*inode{}} }
+
+// do does a deed.
+func (d *disk) do(a deed) error {
+	file := d.files[a.name]
+	if file == nil && a.kind != opens && a.kind != syncsFolder && a.kind != believes {
+		return fmt.Errorf("deed %d is done to %q, which is not there", a.kind, a.name)
+	}
+	switch a.kind {
+	case opens:
+		if file == nil {
+			d.move(move{a.name: {}})
+		}
+	case writes, resizes:
+		file.since = append(file.since, a)
+	case syncs:
+		for i := range file.since {
+			file.safe = file.since[i].onto(file.safe)
+		}
+		file.since = nil
+	case renames:
+		d.move(move{a.name: nil, a.to: file})
+	case unlinks:
+		d.move(move{a.name: nil})
+	case syncsFolder:
+		for _, m := range d.moves {
+			m.onto(d.safe)
+		}
+		d.moves = nil
+	}
+	return nil
+}
+
+func (d *disk) move(m move) {
+	m.onto(d.files)
+	d.moves = append(d.moves, m)
+}
+
+func (m move) onto(names map[string]*inode) {
+	for name, file := range m {
+		if file == nil {
+			delete(names, name)
+		} else {
+			names[name] = file
+		}
+	}
+}
+
+// onto writes to, cuts or grows a file.
+func (a *deed) onto(file []byte) []byte {
+	end := a.at + int64(len(a.data))
+	if a.kind == resizes && int64(len(file)) > end {
+		return file[:end:end]
+	}
+	if grow := end - int64(len(file)); grow > 0 {
+		file = append(file, make([]byte, grow)...)
+	}
+	copy(file[a.at:], a.data)
+	return file
+}
+
+// temper is how a disk treats what was not synced when the power fails.
+type temper int
+
+const (
+	forgets    temper = iota // nothing of it is there
+	keeps                    // all of it is there
+	mixes                    // each write, and each change of names, is there or not
+	tears                    // and each sector of a write by itself
+	scribbles                // and a sector that was being written may hold anything
+	allTempers               // how many there are
+)
+
+// cut returns the files that are found after the power has failed at this moment.
+func (d *disk) cut(t temper, random *rand.Rand) map[string][]byte {
+	names := map[string]*inode{}
+	move(d.safe).onto(names)
+	for _, m := range d.moves {
+		if t.lets(random) {
+			m.onto(names)
+		}
+	}
+	found := map[string][]byte{}
+	for name, file := range names {
+		content := slices.Clone(file.safe)
+		for i := range file.since {
+			content = t.write(content, &file.since[i], random)
+		}
+		found[name] = content
+	}
+	return found
+}
+
+// lets reports whether something that was not synced is there all the same.
+func (t temper) lets(random *rand.Rand) bool {
+	return t == keeps || t != forgets && random.IntN(2) == 0
+}
+
+// sector is what a disk writes at a time, in bytes.
+const sector = 512
+
+// write does what has become of a deed to a file that was not synced after it.
+func (t temper) write(file []byte, a *deed, random *rand.Rand) []byte {
+	if a.kind == resizes || t < tears {
+		if t.lets(random) {
+			file = a.onto(file)
+		}
+		return file
+	}
+	for from, end := a.at, a.at+int64(len(a.data)); from < end; {
+		to := min(end, (from/sector+1)*sector)
+		part := deed{kind: writes, at: from, data: a.data[from-a.at : to-a.at]}
+		if t == scribbles && random.IntN(4) == 0 {
+			part.data = noise(len(part.data), random)
+		}
+		if t.lets(random) {
+			file = part.onto(file)
+		}
+		from = to
+	}
+	return file
+}
+
+func noise(n int, random *rand.Rand) []byte {
+	all := make([]byte, n)
+	for i := range all {
+		all[i] = byte(random.Uint32())
+	}
+	return all
+}
+
+// TestDisk tries the disk that the power cuts are made with: what was synced is there whatever its temper, and what was not may be.
+func TestDisk(t *testing.T) {
+	t.Parallel()
+	d := newDisk()
+	text := func(s string) []byte { return []byte(s) }
+	for _, a := range []deed{
+		{kind: opens, name: "a"},
+		{kind: writes, name: "a", data: text("safe")},
+		{kind: syncs, name: "a"},
+		{kind: syncsFolder},
+		{kind: writes, name: "a", at: 4, data: text(" and sound")},
+		{kind: opens, name: "b"},
+		{kind: writes, name: "b", data: text("new")},
+		{kind: syncs, name: "b"},
+		{kind: writes, name: "b", at: 3, data: text("er")},
+		{kind: resizes, name: "b", at: 1},
+		{kind: renames, name: "b", to: "a"},
+	} {
+		if err := d.do(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]bool{}
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := range 1000 {
+		mood := temper(n) % allTempers
+		found := d.cut(mood, random)
+		what := fmt.Sprintf("%q", found)
+		if seen[what] = true; mood == forgets && what != `map["a":"safe"]` || mood == keeps && what != `map["a":"n"]` {
+			t.Fatalf("in temper %d there is %s", mood, what)
+		}
+		if a := string(found["a"]); a[0] != 's' && a[0] != 'n' {
+			t.Fatalf("what was synced has become %q", a)
+		}
+	}
+	for _, want := range []string{`map["a":"safe"]`, `map["a":"safe and sound"]`, `map["a":"newer"]`, `map["a":"n"]`} {
+		if !seen[want] {
+			t.Errorf("there never is %s, but %v", want, seen)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package storage_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// TestCommonWords is a glossary in which every name holds the same words: what a search looks for are the others.
+func TestCommonWords(t *testing.T) {
+	t.Parallel()
+	const crew = 1_050
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	s.read(func(ctx context.Context, g *storage.Glossary) error {
+		for i := range crew {
+			if err := creates(fmt.Sprintf("The Mate of Vessel%d", i), "Sails.")(ctx, g); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, creates("Vessel7", "A barge, where Hob is cook."), creates("Mate", "Whoever is second on board."), creates("The of", "A book."))
+	barge, mate, book := int64(crew+1), int64(crew+2), int64(crew+3)
+	for _, test := range []struct {
+		text string
+		want []int64
+	}{
+		{"the mate of vessel7", []int64{8, barge}}, // that very name first, then what has the word that tells
+		{"vessel7 the", []int64{barge, 8}},         // exactly that name is not there
+		{"The cook of the barge", []int64{barge}},  // no entry has all of the words
+		{"mate hob flibbert", []int64{barge}},      // nor all that are not common
+		{"the mate flibbert", []int64{1}},          // no word that is not common finds anything
+		{"the of", []int64{book}},                  // all words are common
+		{"mate", []int64{mate}},                    // so is this one
+		{"vessel8 vessel9", []int64{9, 10}},        // none is
+	} {
+		found, err := s.db.Glossary().Search(s.ctx, annotator.Query{Text: test.text, Limit: len(test.want)})
+		s.ok(err)
+		var got []int64
+		for i := range found {
+			got = append(got, found[i].ID)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%q finds %v, want %v", test.text, got, test.want)
+		}
+	}
+	for id, want := range map[int64][]int64{8: {barge, 8}, barge: {barge, 8}, 1: {1}, mate: nil, book: nil} {
+		got, err := s.db.Glossary().Namesakes(s.ctx, s.entry(id), 20)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("namesakes of %d: %v, %v; want %v", id, got, err, want)
+		}
+	}
+}
