@@ -279,18 +279,26 @@ func TestReadOnlyFolder(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")
 	}
-	if got := len(outline(t, open(t, locked(t, "DELETE")), corpus.Limits{}, corpus.Cursor{})); got != 5 {
-		t.Errorf("%d scenes", got)
+	for _, mode := range []string{"DELETE", "WAL"} {
+		if got := len(outline(t, open(t, locked(t, mode, "")), corpus.Limits{}, corpus.Cursor{})); got != 5 {
+			t.Errorf("in %s mode: %d scenes", mode, got)
+		}
 	}
-	if _, err := corpus.Open(t.Context(), locked(t, "WAL")); annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "copy it") {
-		t.Errorf("in WAL mode: %v", err)
+	_, err := corpus.Open(t.Context(), locked(t, "WAL", "a log"))
+	if annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "copy it") {
+		t.Errorf("beside a log: %v", err)
 	}
 }
 
-// locked makes a corpus that cannot be written, in a folder that cannot either.
-func locked(t *testing.T, mode string) string {
+// locked makes a corpus that cannot be written, in a folder that cannot either, with a write-ahead log unless that is empty.
+func locked(t *testing.T, mode, log string) string {
 	t.Helper()
 	path := foreign(t, plainSchema, forum, `PRAGMA journal_mode = `+mode)
+	if log != "" {
+		if err := os.WriteFile(path+"-wal", []byte(log), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	folder := filepath.Dir(path)
 	t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
 	if err := errors.Join(os.Chmod(path, 0o400), os.Chmod(folder, 0o500)); err != nil {

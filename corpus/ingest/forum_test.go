@@ -60,6 +60,15 @@ func TestJSONLines(t *testing.T) {
 			`{"thread":"One","body":"a","tags":["qm_post"]}` + "\n" + `{"thread":"Two","body":"b"}` + "\n" + `{"thread":"One","body":"c"}`,
 			"= One|1/1@1 ! [qm_post] a|1/3@3 ! [] c|= Two|2/2@2 ! [] b",
 		},
+		"threads by name and by number": {
+			`{"thread":"Prologue","body":"a","tags":["qm_post"]}` + "\n" + `{"thread":1,"body":"b"}` + "\n" + `{"thread":5,"body":"c"}` + "\n" +
+				`{"thread":1,"body":"d"}` + "\n" + `{"thread":"Epilogue","body":"e"}` + "\n" + `{"thread":"Prologue","body":"f"}`,
+			"= Prologue|1/1@1 ! [qm_post] a|1/6@6 ! [] f|= 1|1099511627777/2@2 ! [] b|1099511627777/4@4 ! [] d|= |5/3@3 ! [] c|= Epilogue|1099511627781/5@5 ! [] e",
+		},
+		"an opening post without a thread": {
+			`{"id":7,"body":"a","tags":["qm_post"]}` + "\n" + `{"thread":7,"id":8,"body":"b"}`,
+			"= |7/7@1 ! [qm_post] a|7/8@2 ! [] b",
+		},
 		"ids here and there": {
 			`{"thread":1,"id":1,"body":"a","tags":["qm_post"]}` + "\n" + `{"thread":1,"body":"b"}`,
 			"= |1/1@1 ! [qm_post] a|1/1099511627778@2 ! [] b",
@@ -82,6 +91,17 @@ func TestJSONLines(t *testing.T) {
 			wantPosts(t, importFile(t, "posts.jsonl", c.lines), strings.Split(c.want, "|")...)
 		})
 	}
+}
+
+// TestJSONLinesOfSeveralFiles: the posts of a folder need no ids either, and one chapter to a file is a thread to a file.
+func TestJSONLinesOfSeveralFiles(t *testing.T) {
+	t.Parallel()
+	m := mustImport(t, ingest.Options{Sources: files(t, map[string]string{
+		"1.jsonl": `{"thread":"One","body":"a","tags":["qm_post"]}` + "\n" + `{"thread":"One","body":"b"}`,
+		"2.jsonl": `{"thread":"One","body":"c"}` + "\n" + `{"thread":"Two","body":"d"}`,
+		"3.jsonl": `{"body":"e"}`, "4.jsonl": `{"body":"f"}`,
+	})})
+	wantPosts(t, m, "= One", "1/1@1 ! [qm_post] a", "1/2@2 ! [] b", "= One", "3/3@3 ! [] c", "= Two", "4/4@4 ! [] d", "= ", "5/5@5 ! [] e", "= ", "6/6@6 ! [] f")
 }
 
 func TestBadLinesAreLeftOut(t *testing.T) {

@@ -15,6 +15,7 @@ type job struct {
 	progress *meter
 	posts    int64 // made so far out of books; the next one's id is one more
 	forum    forum
+	lines    *lines // nil before the first source that has any
 }
 
 // importers names what reads each format. Forums bring their own ids, books are given theirs: one corpus cannot hold both.

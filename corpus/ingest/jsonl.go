@@ -50,13 +50,19 @@ var (
 	errTooLong  = errors.New("more than 16 MiB")
 )
 
-// lines reads the posts of one source, and gives ids, threads and times to those that have none.
+// lines reads posts, and gives ids, threads and times to those that have none. Numbers and times go on from one source to the next.
 type lines struct {
 	job      *job
-	threads  map[string]int64 // by their names, where they have no numbers
+	threads  map[string]int64 // of this source, by their names, where they have no numbers
+	names    map[int64]string // of the threads so far, by the number that each has; empty where it is its own
 	numbered bool             // a post had an id of its own
+	before   int64            // lines of the sources before
 	last     int64            // time of the post before
-	posts    int
+	posts    int              // of this source
+}
+
+func newLines(j *job) *lines {
+	return &lines{job: j, threads: map[string]int64{}, names: map[int64]string{}}
 }
 
 func (j *job) jsonl(ctx context.Context, s source) error {
@@ -65,7 +71,12 @@ func (j *job) jsonl(ctx context.Context, s source) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	in := &lines{job: j, threads: map[string]int64{}}
+	if j.lines == nil {
+		j.lines = newLines(j)
+	}
+	in := j.lines
+	clear(in.threads)
+	in.posts = 0
 	r := bufio.NewReaderSize(decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, false), 64<<10)
 	for n := int64(1); ; n++ {
 		line, err := readLine(r)
@@ -73,6 +84,7 @@ func (j *job) jsonl(ctx context.Context, s source) error {
 		case errors.Is(err, io.EOF) && in.posts == 0:
 			return annotator.Errorf(annotator.Misused, "%s has no line that is a post", s.path).WithAdvice("%s", j.report.advice())
 		case errors.Is(err, io.EOF):
+			in.before += n - 1
 			return nil
 		case err != nil && !errors.Is(err, errTooLong):
 			return readError(err, s.path)
@@ -138,7 +150,7 @@ func (l *lines) post(line []byte, n int64) (*forumPost, error) {
 	if p.Time, err = l.time(r); err != nil {
 		return nil, err
 	}
-	if p.ID, err = l.id(r, n); err != nil {
+	if p.ID, err = l.id(r, l.before+n); err != nil {
 		return nil, err
 	}
 	for _, tag := range r.Tags {
@@ -200,7 +212,7 @@ func (l *lines) time(r *record) (int64, error) {
 	return r.Time.unix()
 }
 
-// id is the record's. A source without ids has its lines counted; small numbers cost a model few tokens. Where some posts have
+// id is the record's. Where there are no ids, lines are counted; small numbers cost a model few tokens. Where some posts have
 // ids and some have not, these get numbers far from any that were seen.
 func (l *lines) id(r *record, n int64) (int64, error) {
 	switch {
@@ -216,18 +228,28 @@ func (l *lines) id(r *record, n int64) (int64, error) {
 // after the first post in it.
 func (l *lines) enterThread(p *forumPost, thread string) {
 	if id, err := scalar(thread).id(); err == nil {
-		p.Thread = id
-		return
+		if p.Thread = l.free(id, ""); p.Thread == id {
+			return // its number says which it is
+		}
+	} else {
+		if _, known := l.threads[thread]; !known {
+			l.threads[thread] = l.free(p.ID, thread)
+		}
+		p.Thread = l.threads[thread]
 	}
-	id, known := l.threads[thread]
-	if !known {
-		id = p.ID
-		l.threads[thread] = id
-	}
-	p.Thread = id
 	if p.title == "" {
 		p.title = thread
 	}
+}
+
+// free returns a number for a thread, and another where a thread with a name has it and this one has none, or the other way round:
+// there are books of a prologue, and of chapters from 1.
+func (l *lines) free(id int64, name string) int64 {
+	if owner, taken := l.names[id]; taken && owner != name {
+		id += mintedIDs
+	}
+	l.names[id] = name
+	return id
 }
 
 // readError gives a failure of reading its words, unless it has its own.
