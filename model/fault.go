@@ -116,14 +116,15 @@ func titled(body []byte) string {
 	return fmt.Sprintf(": %q", clip(string(found[1])))
 }
 
-// retryAfter takes the longer of what the header and the body say.
+// retryAfter takes the longest of what the headers and the body say. OpenAI's services give milliseconds in a header of their own.
 func retryAfter(header http.Header, body string) time.Duration {
 	now, err := http.ParseTime(header.Get("Date"))
 	if err != nil {
 		// Without a clock to compare with, a date says nothing.
 		now = endOfTime
 	}
-	return max(ParseRetryAfter(header.Get("Retry-After"), now), ParseRetryAfter(body, now))
+	milliseconds := header.Get("Retry-After-Ms") + "ms"
+	return max(ParseRetryAfter(header.Get("Retry-After"), now), ParseRetryAfter(milliseconds, now), ParseRetryAfter(body, now))
 }
 
 // ClassifyTransport says what it means that no answer came, or that it broke off. A fault among the causes of err is

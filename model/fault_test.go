@@ -46,6 +46,7 @@ func TestClassify(t *testing.T) {
 		{"bad key, string", 401, `{"error":"Unauthorized"}`, annotator.Misconfigured},
 		{"bad key, null", 401, `{"error":null}`, annotator.Misconfigured},
 		{"rate limit", 429, `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`, annotator.Overloaded},
+		{"rate limit that speaks of length", 429, `{"error":{"message":"too many tokens: your context window is asked for too often","code":"rate_limit_exceeded"}}`, annotator.Overloaded},
 		{"bare rate limit", 429, "", annotator.Overloaded},
 		{"quota", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`, annotator.Misconfigured},
 		{"loading", 503, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`, annotator.Overloaded},
@@ -150,6 +151,16 @@ func TestClassifyFindsTheDelayInABody(t *testing.T) {
 		f := model.Classify(429, http.Header{"Retry-After": {header}}, []byte(detail))
 		if f.RetryAfter != want || f.Kind != annotator.Overloaded || f.Code != "resource_exhausted" {
 			t.Errorf("with a header of %q: %s (%s), %v", header, f.Kind, f.Code, f.RetryAfter)
+		}
+	}
+}
+
+func TestClassifyFindsTheDelayInMilliseconds(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]time.Duration{"2500": 2500 * time.Millisecond, "1000.5": 1000500 * time.Microsecond, "": time.Second, "-7": time.Second, "soon": time.Second} {
+		f := model.Classify(429, http.Header{"Retry-After": {"1"}, "Retry-After-Ms": {value}}, nil)
+		if f.RetryAfter != want {
+			t.Errorf("%q: %v, want %v", value, f.RetryAfter, want)
 		}
 	}
 }

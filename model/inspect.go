@@ -37,8 +37,8 @@ const (
 // MostCalls is how many tool calls a reply may hold. A model that makes more is in a loop.
 const MostCalls = 256
 
-// Inspect judges a reply that came whole: nil where it can be used, else the fault for which it cannot. What a reply does wrong
-// is so a failed call like any other, and the same Policy decides about it. The reply must be settled.
+// Inspect judges a reply that came whole: nil where it can be used, else the fault for which it cannot. A reply that is of no use is
+// thus a failed call like any other, and the same Policy decides about it. The reply must be settled.
 func Inspect(r *Request, reply *Reply) *Fault {
 	// From what says most of the server to what only this reply did.
 	for _, judge := range []func(*Request, *Reply) *Fault{judgePrompt, judgeModel, judgeFinish, judgeCalls, judgeText, judgeSilence, judgeEcho, judgeTurns} {

@@ -30,7 +30,7 @@ type Encoder interface {
 	EncodeTools(tools []annotator.ToolDefinition) ([]byte, error)
 }
 
-// Counter is what a wire is, too, whose server can tell how many tokens a text is.
+// Counter is implemented by a wire whose server can tell how many tokens a text is.
 type Counter interface {
 	// CountTokens counts a text without the signs that a model wants around it. A failure is a *Fault; most servers cannot.
 	CountTokens(ctx context.Context, name, text string) (int, error)
@@ -75,7 +75,7 @@ const (
 	ChoiceRequired ChoiceMode = "required" // one of those allowed must be called
 )
 
-// Adapter is what a wire is, too, that can meet the wants of a server it learns of by its faults.
+// Adapter is implemented by a wire that can meet what a server turns out to want, as the server's faults tell.
 type Adapter interface {
 	// Adapt takes in what a fault says of the server: that it knows no system role, or another name for a setting. It
 	// returns in a few words what later requests do otherwise, or "" where the fault says nothing of the kind or nothing

@@ -48,6 +48,7 @@ func TestPolicyDecides(t *testing.T) {
 		{"too long", model.Fault{Kind: annotator.Shrink, Message: "too long"}, model.Tried{Attempt: 9}, model.Ruling{Decision: model.Shrink, Charged: true}},
 		{"perhaps too long", model.Fault{Kind: annotator.Shrink, Status: 400}, first, model.Ruling{Decision: model.Shrink, Charged: true}},
 		{"not too long", model.Fault{Kind: annotator.Shrink, Status: 400}, model.Tried{Attempt: 1, Shrunk: 1}, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"always too long", model.Fault{Kind: annotator.Shrink, Status: 400, Message: "too long"}, model.Tried{Attempt: 1, Shrunk: 24}, model.Ruling{Decision: model.Quarantine, Charged: true}},
 		{"reply too long", model.Fault{Kind: annotator.Shrink, Param: "max_tokens"}, first, model.Ruling{Decision: model.ShrinkReply, Charged: true}},
 		{"refused", model.Fault{Kind: annotator.Refused}, first, model.Ruling{Decision: model.Quarantine, Charged: true}},
 		{"misconfigured", model.Fault{Kind: annotator.Misconfigured}, first, model.Ruling{Decision: model.Halt, Charged: true}},

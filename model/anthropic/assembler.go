@@ -98,7 +98,7 @@ func (a *assembler) Whole(body []byte) error {
 		return errNoMessage
 	}
 	a.message(&m)
-	return nil
+	return endpoint.CheckParts(len(a.blocks))
 }
 
 // Event takes in an event by what it holds: its name stands in its data, too, and more are added to the API over time.
@@ -111,7 +111,7 @@ func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 		return false, errNoEvent
 	}
 	a.take(&e)
-	return e.Type == "message_stop", nil
+	return e.Type == "message_stop", endpoint.CheckParts(len(a.blocks))
 }
 
 func (a *assembler) take(e *event) {

@@ -10,11 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"annotator"
+	"annotator/internal/wiretest"
 	"annotator/model/doctor"
 	"annotator/model/endpoint"
 	"annotator/model/openai"
@@ -29,7 +31,13 @@ const canary = "sk-canary-0123456789"
 // patient is an endpoint at an address, with what a run would ask of it.
 func patient(t *testing.T, address string) *doctor.Patient {
 	t.Helper()
-	o := endpoint.Options{BaseURL: address + "/v1", Key: canary}
+	return patientBehind(t, address, nil)
+}
+
+// patientBehind is one that is reached over a network of the test's.
+func patientBehind(t *testing.T, address string, network http.RoundTripper) *doctor.Patient {
+	t.Helper()
+	o := endpoint.Options{BaseURL: address + "/v1", Key: canary, HTTP: network}
 	wire, err := openai.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -371,12 +379,6 @@ func TestFindings(t *testing.T) {
 			name: "another wire", change: func(p *doctor.Patient) { p.WireName = "anthropic" },
 			check: "honours json_schema", state: doctor.Skipped, seen: "not on this wire",
 		},
-		{
-			name:   "silence",
-			server: scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &scripted.Fault{Delay: time.Minute} }},
-			change: func(p *doctor.Patient) { p.Timeout = 3 * time.Second },
-			check:  "answers", state: doctor.Failed, seen: "longer than it may; see whether the server is busy, and give it longer with --timeout",
-		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -419,6 +421,26 @@ func remedied(report *doctor.Report, check string) bool {
 func cures(report *doctor.Report, check, with string) bool {
 	return slices.ContainsFunc(report.Remedies, func(r doctor.Remedy) bool {
 		return slices.Contains(r.Checks, check) && slices.Equal(r.Starts, []doctor.Start{{Server: "vLLM", With: with}})
+	})
+}
+
+// TestSilence finds a server that lists its models, and answers nothing for as long as anybody listens.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := scripted.New(scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &scripted.Fault{Delay: time.Hour} }})
+		p := patientBehind(t, "http://model.test", wiretest.Network(func(r *http.Request) (*http.Response, error) {
+			answer := httptest.NewRecorder()
+			if server.ServeHTTP(answer, r); r.Context().Err() != nil {
+				return nil, r.Context().Err()
+			}
+			return answer.Result(), nil
+		}))
+		_, found := examine(t, p)
+		if f := found["answers"]; f.State != doctor.Failed ||
+			!strings.Contains(f.Seen, "longer than it may; see whether the server is busy, and give it longer with --timeout") {
+			t.Errorf("it answers: %s: %s", f.State, f.Seen)
+		}
 	})
 }
 

@@ -161,21 +161,27 @@ func TestEventsInAnyForm(t *testing.T) {
 // TestLimits: nothing is read without end, and what is too long is not tried again.
 func TestLimits(t *testing.T) {
 	t.Parallel()
+	const object, stream = "application/json", "text/event-stream"
+	values := "[" + strings.Repeat("{},", 1<<18) + "{}]"
 	for name, test := range map[string]struct {
 		media string
 		body  io.Reader
+		says  string
 	}{
-		"line":       {"text/event-stream", io.MultiReader(strings.NewReader("data: "), endless("x"))},
-		"event":      {"text/event-stream", endless("data: {" + strings.Repeat("x", 1<<20) + "\n")},
-		"answer":     {"application/json", io.MultiReader(strings.NewReader("{"), endless(" "))},
-		"keep-alive": {"text/event-stream", endless(": ping" + strings.Repeat(" ", 1<<10) + "\n\n")},
+		"line":            {stream, io.MultiReader(strings.NewReader("data: "), endless(strings.Repeat("x", 1<<12))), "a line of the answer is longer than 16 MiB"},
+		"event":           {stream, endless("data: {" + strings.Repeat("x", 1<<10) + "\n"), "an event of the answer is longer than 16 MiB"},
+		"answer":          {object, io.MultiReader(strings.NewReader("{"), endless(strings.Repeat(" ", 1<<12))), "an answer in one piece is longer than 16 MiB"},
+		"keep-alive":      {stream, endless(": ping" + strings.Repeat(" ", 1<<10) + "\n\n"), "an answer is longer than 32 MiB"},
+		"values":          {object, strings.NewReader(values), "a piece of the answer has more than 262144 values"},
+		"values in event": {stream, strings.NewReader("data: " + values + "\n\n"), "a piece of the answer has more than 262144 values"},
+		"reply":           {object, strings.NewReader(`{"a":"` + strings.Repeat("x", 4<<20) + `"}`), "the reply is longer than 4 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) { return wiretest.Response(200, test.media, test.body), nil })})
 			reply, err := ask(t.Context(), c)
-			if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Refused || len(f.Raw) > model.RawLimit {
-				t.Errorf("%v is %q", f, f.Kind)
+			if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Refused || f.Message != test.says || len(f.Raw) > model.RawLimit {
+				t.Errorf("%v is %q, want %q", f, f.Kind, test.says)
 			}
 		})
 	}

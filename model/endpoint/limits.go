@@ -28,6 +28,18 @@ func mostTokens(body Segments) int {
 	return int(body.size()) + around
 }
 
+// MostParts is how many calls or blocks an Assembler puts together. No reply of use comes near it, and empty ones would fill the memory
+// long before the answer is too long.
+const MostParts = 1 << 12
+
+// CheckParts returns the fault of a reply that has more parts than MostParts.
+func CheckParts(n int) error {
+	if n <= MostParts {
+		return nil
+	}
+	return Unusable("the reply has more than %d calls or blocks", MostParts)
+}
+
 // callWeight is what a call counts for beside its name and arguments, in bytes.
 const callWeight = 256
 

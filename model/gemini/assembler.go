@@ -90,7 +90,7 @@ func (a *assembler) take(data []byte) error {
 			a.choose(&c.Candidates[i])
 		}
 	}
-	return nil
+	return endpoint.CheckParts(len(a.reply.Calls))
 }
 
 func (a *assembler) choose(c *candidate) {

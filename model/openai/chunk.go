@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-
-	"annotator"
-
-	sdk "github.com/sashabaranov/go-openai"
 )
 
 // chunk is a frame of a stream, or a whole reply. The types are wider than
@@ -21,10 +17,11 @@ type chunk struct {
 }
 
 type choice struct {
-	Index   int    `json:"index"`
-	Delta   *delta `json:"delta"`
-	Message *delta `json:"message"` // of a whole reply
-	Finish  string `json:"finish_reason"`
+	Index   int             `json:"index"`
+	Delta   *delta          `json:"delta"`
+	Message *delta          `json:"message"` // of a whole reply
+	Finish  string          `json:"finish_reason"`
+	Usage   json.RawMessage `json:"usage"` // of Moonshot's streams
 }
 
 type delta struct {
@@ -95,32 +92,4 @@ func (a *arguments) UnmarshalJSON(raw []byte) error {
 	}
 	*a = arguments(raw)
 	return nil
-}
-
-// usage returns what a chunk reports. An account that cannot be read is no reason to lose the reply.
-func (c *chunk) usage() (annotator.Usage, bool) {
-	if c.Usage == nil { // as of nearly all
-		return annotator.Usage{}, false
-	}
-	var (
-		u sdk.Usage
-		t struct {
-			Cached int `json:"cache_n"` // llama.cpp's own account
-		}
-	)
-	if json.Unmarshal(c.Usage, &u) != nil || u.PromptTokens <= 0 || u.CompletionTokens < 0 {
-		return annotator.Usage{}, false
-	}
-	cached := 0
-	if u.PromptTokensDetails != nil {
-		cached = u.PromptTokensDetails.CachedTokens
-	} else if json.Unmarshal(c.Timings, &t) == nil {
-		cached = t.Cached
-	}
-	return annotator.Usage{
-		Prompt:     u.PromptTokens,
-		Cached:     min(max(cached, 0), u.PromptTokens),
-		Completion: u.CompletionTokens,
-		Exact:      true,
-	}, true
 }

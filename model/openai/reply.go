@@ -16,10 +16,11 @@ func (a *assembler) Whole(body []byte) error {
 	if (err != nil || len(c.Choices) == 0 || c.Error != nil) && model.CarriesError(body) {
 		return endpoint.Complaint(body)
 	}
-	if err == nil {
-		a.take(&c)
+	if err != nil {
+		return err
 	}
-	return err
+	a.take(&c)
+	return endpoint.CheckParts(len(a.calls))
 }
 
 // Event takes in a chunk of a stream. The end of the reply is the end of the stream, for an account of the tokens may follow

@@ -54,6 +54,7 @@ type part struct {
 type assembler struct {
 	begun bool    // an event of the API was seen
 	items []*item // by their index in the output; nil for one that has not begun
+	parts int     // of all items that came
 	grown *item   // that the newest delta has added to
 	end   response
 }
@@ -65,9 +66,6 @@ var (
 	errNoEvent    = errors.New("it is no event")
 )
 
-// mostItems bounds what an index may make room for.
-const mostItems = 1 << 12
-
 // Whole takes in a reply that came as one object.
 func (a *assembler) Whole(body []byte) error { return a.finish(body) }
 
@@ -77,16 +75,16 @@ func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return false, err
 	}
-	if e.Index < 0 || e.Index >= mostItems {
+	if e.Index < 0 || e.Type == "" || e.Type == "error" {
 		return false, errNoEvent
 	}
-	if e.Type == "" || e.Type == "error" {
-		return false, errNoEvent
+	if err := endpoint.CheckParts(e.Index + 1); err != nil { // there is room made for all before it
+		return false, err
 	}
 	a.begun = true
 	switch e.Type {
 	case "response.output_item.added", "response.output_item.done":
-		a.place(e.Index, e.Item)
+		return false, a.place(e.Index, e.Item)
 	case "response.output_text.delta", "response.refusal.delta", "response.function_call_arguments.delta",
 		"response.reasoning_text.delta", "response.reasoning_summary_text.delta":
 		return false, a.grow(&e)
@@ -97,17 +95,19 @@ func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 }
 
 // place puts an item where it belongs, in place of what is known of it but for its words, in case it comes without.
-func (a *assembler) place(index int, it *item) {
+func (a *assembler) place(index int, it *item) error {
 	for len(a.items) <= index {
 		a.items = append(a.items, nil)
 	}
 	if it == nil {
-		return
+		return nil
 	}
 	if known := a.items[index]; known != nil {
 		it.deltas = known.deltas
 	}
 	a.items[index] = it
+	a.parts += len(it.Content) + len(it.Summary)
+	return endpoint.CheckParts(a.parts)
 }
 
 // grow adds a delta to its item.
