@@ -46,7 +46,7 @@ func hold(path string) {
 		os.Exit(1)
 	}
 	fmt.Println("held")
-	select {}
+	time.Sleep(time.Hour) // to wait for ever would be a deadlock, where nothing else runs
 }
 
 // child starts a process that holds the database at path, and returns when it does.

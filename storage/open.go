@@ -48,7 +48,7 @@ type head struct {
 
 // Open opens the database at path for reading. Nothing in it changes.
 func Open(ctx context.Context, path string) (*DB, error) {
-	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnly, readers)
+	pool, err := sqlite.Open(ctx, path, sqlite.Visit, readers)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func refuseForeign(ctx context.Context, path string) error {
 	if err := sqlite.RefuseNetwork(path); err != nil {
 		return err
 	}
-	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnly, 1)
+	pool, err := sqlite.Open(ctx, path, sqlite.Visit, 1)
 	if err == nil {
 		_, err = schemaVersion(ctx, pool, path)
 		_ = pool.Close()
@@ -142,12 +142,12 @@ func restrict(path string) error {
 // recognize refuses a file of somebody else's, and one that somebody has tampered with, before opening it to write would
 // change a byte of it.
 func recognize(ctx context.Context, path string) error {
-	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnly, 1)
+	pool, err := sqlite.Open(ctx, path, sqlite.Visit, 1)
 	if sqlite.IsHalfDone(err) {
 		if err := sqlite.Recover(ctx, path); err != nil {
 			return err
 		}
-		pool, err = sqlite.Open(ctx, path, sqlite.ReadOnly, 1)
+		pool, err = sqlite.Open(ctx, path, sqlite.Visit, 1)
 	}
 	if err != nil {
 		return err

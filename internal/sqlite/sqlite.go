@@ -23,6 +23,7 @@ type Mode string
 // The modes of opening. Only Create makes a file that is not there: a mistyped path must not leave an empty database.
 const (
 	ReadOnly  Mode = "ro"
+	Visit     Mode = "visit" // for reading, as ReadOnly is, but nothing is left beside a file that nobody else uses
 	ReadWrite Mode = "rw"
 	Create    Mode = "rwc"
 )
@@ -38,8 +39,14 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 	if err := check(path, mode); err != nil {
 		return nil, err
 	}
-	db, err := open(ctx, path, parameters(mode), conns)
-	if mode == ReadOnly && IsUnwritable(err) && atRest(path) {
+	query := parameters(mode)
+	if mode == Visit && atRest(path) && RefuseNetwork(path) == nil {
+		// Whoever closes a WAL file last takes its empty log and the index away, but only where it might have written. What a killed
+		// process has left in its log is not touched so: it is for the next run.
+		query.Set("mode", string(ReadWrite))
+	}
+	db, err := open(ctx, path, query, conns)
+	if reads(mode) && IsUnwritable(err) && atRest(path) {
 		// The readers of a WAL file share an index of its log in a file beside it. Where that cannot be made, on a disc or
 		// in a folder of somebody else's, the file can be read by itself, for there is no log.
 		still := parameters(mode)
@@ -47,6 +54,13 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 		db, err = open(ctx, path, still, conns)
 	}
 	return db, err
+}
+
+// Memory opens a database that is nowhere but in memory, and ends with its pool.
+func Memory(ctx context.Context) (*sql.DB, error) {
+	query := parameters(Create)
+	query.Set("mode", "memory")
+	return open(ctx, "memory", query, 1) // another connection would have a memory of its own
 }
 
 func open(ctx context.Context, path string, query url.Values, conns int) (*sql.DB, error) {
@@ -93,11 +107,13 @@ func check(path string, mode Mode) error {
 		return annotator.Errorf(annotator.Misused, "%s is a pipe or a device, not a database", path)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return annotator.Errorf(annotator.Storage, "open %s: %w", path, err)
-	case mode != ReadOnly:
+	case !reads(mode):
 		return RefuseNetwork(path)
 	}
 	return nil
 }
+
+func reads(mode Mode) bool { return mode == ReadOnly || mode == Visit }
 
 // Recover takes back what a killed process has left half done in a file that was not in WAL mode yet. Only a connection that
 // may write can do that; it changes nothing else.
@@ -130,12 +146,13 @@ func parameters(mode Mode) url.Values {
 	query.Set("_error_rc", "1")
 	query.Set("_txlock", "immediate")
 	pragmas := []string{waiting, "foreign_keys(1)", "trusted_schema(0)", "mmap_size(0)"}
-	if mode != ReadOnly {
+	if !reads(mode) {
 		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)", "journal_size_limit(16777216)",
 			"cache_size(-8000)")
 	} else {
 		// Whatever a reader has cached is void at the writer's next commit: more would be memory for nothing.
 		pragmas = append(pragmas, "query_only(1)", "cache_size(-1000)")
+		query.Set("mode", string(ReadOnly))
 		query.Set("_txlock", "deferred")
 	}
 	for _, p := range pragmas {

@@ -124,6 +124,71 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
+// TestVisit looks at what stands beside a file after it was read: nothing where nobody else uses it, and whatever a killed process
+// has left.
+func TestVisit(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	table(t, path)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, path, sqlite.Visit)
+	for _, statement := range []string{`INSERT INTO word VALUES ('more')`, `CREATE TABLE x (y)`, `PRAGMA user_version = 7`, `VACUUM`, `DROP TABLE word`} {
+		if _, err := db.ExecContext(t.Context(), statement); err == nil {
+			t.Errorf("a visitor may %s", statement)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the file has changed (%v)", err)
+	}
+	if names := beside(t, path); names != "" {
+		t.Errorf("a visitor leaves %s", names)
+	}
+
+	writer := open(t, path, sqlite.ReadWrite)
+	exec(t, writer, `INSERT INTO word VALUES ('more')`)
+	killed := filepath.Join(t.TempDir(), "killed.db")
+	for _, end := range []string{"", "-wal"} {
+		bytes, err := os.ReadFile(path + end)
+		if err == nil {
+			err = os.WriteFile(killed+end, bytes, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{path, killed} {
+		db := open(t, path, sqlite.Visit)
+		if got := ask(t, db, `SELECT count(*) FROM word`); got != "2" {
+			t.Errorf("%s: a visitor sees %s words", path, got)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if names := beside(t, path); !strings.Contains(names, "-wal") {
+			t.Errorf("%s: a visitor leaves only %q of what was there", path, names)
+		}
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// beside names the files that stand beside a file of the test.
+func beside(t *testing.T, path string) string {
+	t.Helper()
+	found, err := filepath.Glob(path + "-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(found, " ")
+}
+
 // TestPragmas asks each of two connections of a pool: what is set by a statement would hold for one of them only.
 func TestPragmas(t *testing.T) {
 	t.Parallel()
