@@ -19,10 +19,10 @@ type Subscriber struct {
 	Close  func() error // is called behind the last notice; nil where nothing is to be done
 }
 
-// Bus hands notices to those who subscribed. Nobody who is slow, or stuck, or panics has the run wait or fall: what a subscriber
-// has not taken in yet stands in its queue, and once that is full, what comes is lost to it until it has worked off the
-// queue. There it finds a NoticeLost, which says how many there were. A notice of a reply under way takes the place of
-// another that is still the newest in the queue, for only the newest counts.
+// Bus hands notices to those who subscribed. A subscriber that is slow, stuck or panics neither delays the run nor brings it down:
+// notices wait in its queue, and once that is full, new ones are lost to it until it has worked the queue off. A NoticeLost then
+// stands where they are missing and says how many there were. A notice of a reply under way takes the place of the one before
+// it where that is still the newest in the queue, since only the latest counts.
 //
 // The zero Bus is ready to use, and has no goroutine while there is nothing to hand over. Its methods may be called from any
 // goroutine.
@@ -39,7 +39,7 @@ type queue struct {
 	batch   []Notice      // is being handed over; its goroutine's alone
 	lost    Notice        // comes behind those that wait; none where its Lost is 0
 	served  bool          // by a goroutine; or it never will be again
-	failure error         // what the subscriber came to grief with
+	failure error         // what went wrong in the subscriber
 	ended   chan struct{} // closed behind the subscriber's Close
 }
 
@@ -65,8 +65,8 @@ func (b *Bus) Publish(n Notice) {
 	}
 }
 
-// Close hands over what is queued, closes the subscribers, and waits for that until the context ends. The error tells what
-// they came to grief with, and which of them were not done by then. It may be called again, and then says how things stand.
+// Close hands over what is queued, closes the subscribers, and waits for that until the context ends. The error tells what went
+// wrong in them, and which of them were not done by then. It may be called again, and then says how things stand.
 func (b *Bus) Close(ctx context.Context) error {
 	b.mu.Lock()
 	b.closed = true
@@ -86,7 +86,7 @@ func (b *Bus) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// outcome is what a subscriber came to grief with.
+// outcome is what went wrong in a subscriber, or that it is not done.
 func (b *Bus) outcome(q *queue) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -137,7 +137,7 @@ func (b *Bus) take(q *queue) bool {
 	return goOn
 }
 
-// failed takes in what a subscriber came to grief with. It is told nothing from then on, but closed in the end.
+// failed notes what went wrong in a subscriber. It is told nothing from then on, but still closed in the end.
 func (b *Bus) failed(q *queue, err error) {
 	if err == nil {
 		return
@@ -159,7 +159,7 @@ func (q *queue) put(n *Notice) {
 	}
 }
 
-// hand tells a subscriber of a batch. Its panic is no more than its own failure.
+// hand tells a subscriber of a batch. A panic of its own fails nobody else.
 func (q *queue) hand() (err error) {
 	defer q.caught(&err)
 	for i := range q.batch {

@@ -7,7 +7,8 @@ type NoticeKind string
 
 // The kinds of notices, and what each says beside the time, the scene at hand and how much of the story is done.
 const (
-	NoticeRun        NoticeKind = "run"        // a run begins
+	NoticeStart      NoticeKind = "start"      // a run begins, and nothing has been done for it
+	NoticeRun        NoticeKind = "run"        // it is ready to read: the story is known, the window restored, the server there
 	NoticeTransition NoticeKind = "transition" // the machine goes from State by Event to Next
 	NoticeCalling    NoticeKind = "calling"    // a call to the model begins: Purpose, Attempt, Usage as estimated
 	NoticeStream     NoticeKind = "stream"     // its reply is under way: Purpose, Attempt, Bytes, Duration
@@ -18,7 +19,7 @@ const (
 	NoticeDecision   NoticeKind = "decision"   // the curator has decided on an entry: Reason
 	NoticeScene      NoticeKind = "scene"      // a scene is done: Entries; Reason if it was refused
 	NoticeWord       NoticeKind = "word"       // a word to the user: Reason
-	NoticeEnd        NoticeKind = "end"        // the run ends: Entries; Reason if before its end
+	NoticeEnd        NoticeKind = "end"        // the run ends: Entries; Reason if it failed, was stopped, or scenes were refused
 	NoticeLost       NoticeKind = "lost"       // the subscriber was too slow for the Lost notices that stood here
 )
 

@@ -101,13 +101,15 @@ func (c *Candidate) mention(text string) int {
 // FirstNaming returns the index of the first post that names an entry, in any spelling that codex.Normalize makes the same;
 // -1 where none does.
 func FirstNaming(posts []annotator.Post, e *annotator.Entry) int {
-	wanted := names(e)
+	plain, wanted := names(e), names(e)
 	for i := range wanted {
 		wanted[i] = codex.Normalize(wanted[i])
 	}
+	holds := func(body string, names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.Contains(body, name) })
+	}
 	return slices.IndexFunc(posts, func(p annotator.Post) bool {
-		body := codex.Normalize(p.Body)
-		return slices.ContainsFunc(wanted, func(name string) bool { return name != "" && strings.Contains(body, name) })
+		return holds(p.Body, plain) || holds(codex.Normalize(p.Body), wanted) // most often the first will do, and costs little
 	})
 }
 

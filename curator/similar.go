@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"annotator"
 	"annotator/codex"
@@ -17,9 +18,16 @@ const Likeness = 0.3
 // MostSimilar is how many similar entries a candidate is shown with.
 const MostSimilar = 5
 
-// MostLike is how many entries Like returns: more than are shown, for names can be nearer to each other than their trigrams tell,
-// yet no more in a glossary in which everything is called alike.
+// MostLike is how many entries Like returns at most: more than are shown, since names can be closer than their trigrams tell, but a
+// bound all the same, for a glossary in which everything is called alike.
 const MostLike = 50
+
+// MostNamesakes is how many entries Namesakes returns, and commonWord how many names may hold a word that counts for it: which twenty
+// of more it would be says nothing.
+const (
+	MostNamesakes = 20
+	commonWord    = 100
+)
 
 // gram is a trigram: three characters of 21 bits.
 type gram uint64
@@ -56,9 +64,9 @@ func likeness(shared, a, b int) float64 { return float64(shared) / float64(a+b-s
 
 // Index finds entries that are called alike.
 type Index struct {
-	names []indexed
-	with  map[gram][]int32  // the names that have a trigram
-	of    map[int64][]int32 // by entry: its names
+	names  []indexed
+	with   map[gram][]int32   // the names that have a trigram
+	saying map[string][]int32 // the names that have a word
 }
 
 type indexed struct {
@@ -67,7 +75,7 @@ type indexed struct {
 }
 
 // NewIndex returns an empty index.
-func NewIndex() *Index { return &Index{with: map[gram][]int32{}, of: map[int64][]int32{}} }
+func NewIndex() *Index { return &Index{with: map[gram][]int32{}, saying: map[string][]int32{}} }
 
 // Add puts in a name of an entry. The same one again changes nothing that Like returns.
 func (x *Index) Add(entry int64, name string) {
@@ -75,16 +83,19 @@ func (x *Index) Add(entry int64, name string) {
 	for _, g := range grams {
 		x.with[g] = append(x.with[g], at)
 	}
+	for _, word := range wordsOf(name) {
+		x.saying[word] = append(x.saying[word], at)
+	}
 	x.names = append(x.names, indexed{entry, len(grams)})
-	x.of[entry] = append(x.of[entry], at)
 }
 
-// Remove takes out all names of an entry. Some dozens of bytes for each stay.
+// Remove takes out all names of an entry. It goes over all names, as Like does; some dozens of bytes for each stay.
 func (x *Index) Remove(entry int64) {
-	for _, at := range x.of[entry] {
-		x.names[at].size = 0
+	for at := range x.names {
+		if x.names[at].entry == entry {
+			x.names[at].size = 0
+		}
 	}
-	delete(x.of, entry)
 }
 
 // Like returns the other entries of which a name is like one of the entry's, by id; where there are more than MostLike, the
@@ -115,6 +126,45 @@ func (x *Index) Like(e *annotator.Entry) []int64 {
 	ids = ids[:min(len(ids), MostLike)]
 	slices.Sort(ids)
 	return ids
+}
+
+// wordsOf returns the words of a name, each once, without accents.
+func wordsOf(name string) []string {
+	plain := strings.Map(func(r rune) rune {
+		if r >= '\u0300' && r <= '\u036f' { // by itself: Normalize takes letters apart
+			return -1
+		}
+		return r
+	}, codex.Normalize(name))
+	words := strings.FieldsFunc(plain, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// Namesakes returns the other entries that share a word of their names with an entry, those that share most first and at most
+// MostNamesakes. Words that very many names hold do not count.
+func (x *Index) Namesakes(e *annotator.Entry) []int64 {
+	shared := map[int64]int{}
+	for _, word := range wordsOf(strings.Join(names(e), " ")) {
+		var with []int64
+		for _, at := range x.saying[word] {
+			if x.names[at].size > 0 {
+				with = append(with, x.names[at].entry)
+			}
+		}
+		if len(with) > commonWord {
+			continue
+		}
+		slices.Sort(with)
+		for _, other := range slices.Compact(with) {
+			shared[other]++
+		}
+	}
+	delete(shared, e.ID)
+	ids := slices.SortedFunc(maps.Keys(shared), func(a, b int64) int {
+		return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(a, b))
+	})
+	return ids[:min(len(ids), MostNamesakes)]
 }
 
 // Closest returns the ids of those entries that are called most like a given one, the best first and at most MostSimilar of them,

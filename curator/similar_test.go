@@ -83,6 +83,48 @@ func TestLikeIsBounded(t *testing.T) {
 	}
 }
 
+func TestNamesakes(t *testing.T) {
+	t.Parallel()
+	index := curator.NewIndex()
+	add := func(id int64, names ...string) annotator.Entry {
+		e := entry(id, names[0])
+		for _, name := range names {
+			index.Add(id, name)
+			e.Aliases = append(e.Aliases, annotator.Alias{Name: name, From: e.First})
+		}
+		return e
+	}
+	const crew = 105 // so many have the words "the", "Mate" and "of"
+	for id := range int64(crew) {
+		add(id, fmt.Sprintf("The Mate of Vessel%d", id))
+	}
+	const barge, mate, book, zoe, sister, gone, signs = crew, crew + 1, crew + 2, crew + 3, crew + 4, crew + 5, crew + 6
+	entries := map[int64]annotator.Entry{
+		8: entry(8, "The Mate of Vessel8"), barge: add(barge, "VESSEL8", "Old Vessel9, the \"Hob\""), mate: add(mate, "Mate"),
+		book: add(book, "The of"), zoe: add(zoe, "Zoë Arc-Marrow"), sister: add(sister, "Zoe", "Marrow of Zoe"), gone: add(gone, "Hob Zoe"),
+		signs: add(signs, "\"*("),
+	}
+	index.Remove(gone)
+	for id, want := range map[int64][]int64{
+		8: {barge}, barge: {8, 9}, mate: nil, book: nil, zoe: {sister}, sister: {zoe}, gone: {zoe, sister, barge}, signs: nil,
+	} {
+		slices.Sort(want)
+		e := entries[id]
+		got := index.Namesakes(&e)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("namesakes of %s: %v, want %v", e.Name(), got, want)
+		}
+	}
+	for id := range int64(curator.MostNamesakes + 2) {
+		index.Add(1_000+id, fmt.Sprintf("Vys of the year %d", id))
+	}
+	got := index.Namesakes(&annotator.Entry{ID: 999, Term: "Vys 21"})
+	if len(got) != curator.MostNamesakes || got[0] != 1_021 || got[1] != 1_000 {
+		t.Errorf("of many the best come first: %v", got)
+	}
+}
+
 // similar is the trigram likeness of two names, written as it is defined.
 func similar(a, b string) float64 {
 	one, other := trigrams(a), trigrams(b)

@@ -30,7 +30,7 @@ func TestStopWhileListing(t *testing.T) {
 		t.Fatal(err)
 	}
 	stops := 0
-	for limit := 10 * time.Millisecond; ; limit += limit / 8 { // however slow the machine, a few dozen stops are enough
+	for limit := 10 * time.Millisecond; ; limit += limit / 3 { // however slow the machine, a dozen or two stops are enough
 		r, end, err := prepare(s.job("stopped"), &s.bus, nil)
 		if err != nil {
 			t.Fatal(err)

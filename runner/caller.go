@@ -33,6 +33,7 @@ type Caller struct {
 	Now      func() time.Time       // tells how a reply comes in; nil: nobody wants to know
 	Hurry    <-chan struct{}        // closed when a wait must not be sat out; nil: never
 
+	Context     int   // tokens that a prompt and its reply may have together; 0: not known
 	Known       *bool // set once the endpoint has answered as one does; nil where that does not matter
 	DoubtCounts bool  // a count of the prompt that cannot be right is passed over; else it is a fault
 	StrictModel bool  // an answer of another model than the one that was asked is a fault
@@ -41,7 +42,7 @@ type Caller struct {
 func (r *Runner) caller() *Caller {
 	return &Caller{
 		Wire: r.Wire, Ledger: r.Store, Endpoint: r.Config.Endpoint, Model: r.Config.Model, Policy: &r.Config.Retry, Random: r.Random,
-		Publish: r.publish, Now: r.Now, Hurry: r.hurry,
+		Publish: r.publish, Now: r.Now, Hurry: r.hurry, Context: r.Config.ContextBudget - r.Config.SafetyMargin,
 		Known: &r.answered, DoubtCounts: r.Config.Accept["counts"], StrictModel: r.Config.StrictModel,
 	}
 }
@@ -58,14 +59,14 @@ type trial struct {
 	reason  string
 }
 
-// mostAdaptations end the going round of a wire that thinks it learns something.
+// mostAdaptations is how often a wire may adapt to one request: one that always learns something new would never end.
 const mostAdaptations = 16
 
 // failed decides what to do about a fault: the wire may know better what the server wants, else the policy says.
 func (t *trial) failed(fault *model.Fault, c *Caller) {
 	t.reason = fault.Error()
-	if adapter, ok := c.Wire.(model.Adapter); ok && t.adapted < mostAdaptations {
-		if what := adapter.Adapt(fault); what != "" {
+	if t.adapted < mostAdaptations {
+		if what := c.adapt(fault); what != "" {
 			t.adapted++
 			t.ruling = model.Ruling{Decision: model.Adapt, Why: what}
 			return
@@ -88,6 +89,15 @@ func (t *trial) failed(fault *model.Fault, c *Caller) {
 	}
 }
 
+// adapt has the wire take in what a fault says of the server; empty where that is nothing, or nothing new.
+func (c *Caller) adapt(fault *model.Fault) string {
+	adapter, ok := c.Wire.(model.Adapter)
+	if !ok {
+		return ""
+	}
+	return adapter.Adapt(fault)
+}
+
 // knows reports whether the endpoint has answered before. Who asks once does not wait for what may never have been there.
 func (c *Caller) knows() bool { return c.Known != nil && *c.Known }
 
@@ -99,6 +109,15 @@ func (noAnswer) Is(target error) bool { return target == errNotBetter }
 
 // grownReply is how many times longer a reply may be once it was cut before its first word.
 const grownReply = 4
+
+// grown is how long a reply may be then, in tokens, as far as the prompt leaves room for it.
+func (c *Caller) grown(most, prompt int) int {
+	longer := grownReply * most
+	if c.Context > 0 {
+		longer = min(longer, c.Context-prompt)
+	}
+	return max(most, longer)
+}
 
 // insist makes a call, tries again as the retry policy says, and returns the attempt that brought the reply, which is the
 // caller's to end. The error is noAnswer where there is none to be had.
@@ -117,7 +136,7 @@ func (c *Caller) insist(ctx context.Context, call storage.Call, request *model.R
 		switch t.ruling.Decision {
 		case model.Retry, model.Wait, model.Adapt:
 		case model.GrowReply:
-			request.MaxTokens *= grownReply
+			request.MaxTokens = c.grown(request.MaxTokens, call.Estimate)
 		case model.ShrinkReply:
 			if request.MaxTokens /= 2; request.MaxTokens == 0 {
 				return nil, nil, noAnswer{fault}

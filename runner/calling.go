@@ -69,7 +69,7 @@ func (r *Runner) choice() model.Choice {
 func (r *Runner) replyTokens() int {
 	most := r.Config.MaxTokens
 	if r.day.trial.grown {
-		most = max(most, min(grownReply*most, r.Config.ContextBudget-r.Config.SafetyMargin-r.promptTokens()))
+		most = r.caller().grown(most, r.promptTokens())
 	}
 	return min(most, cmp.Or(r.day.replyTokens, most))
 }
@@ -180,7 +180,7 @@ func (r *Runner) retrying(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventRetry, r.caller().ready(ctx, &storage.Call{Turn: d.turn, Scene: d.row.N}, &d.trial)
 }
 
-// mostStrangers is of how many models a word is given: there are servers that put a new name under each reply.
+// mostStrangers is how many models a word is given on: some servers put a new name under each reply.
 const mostStrangers = 8
 
 // tellModel gives a word on a model that answers in place of the one that was asked, once for each.

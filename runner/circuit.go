@@ -70,12 +70,16 @@ func (c *Caller) probe(ctx context.Context, failed *storage.Call) (*storage.Call
 	case fault.Stranger: // there is somebody, but no model
 		return call, fault, nil
 	}
-	switch fault.Kind {
-	case annotator.Malformed, annotator.Refused, annotator.Shrink:
+	what := c.adapt(fault) // the probe may be the first request that the server reads
+	switch {
+	case what != "":
+		call.Decision = decided(&model.Ruling{Decision: model.Adapt, Why: what})
+	case fault.Kind == annotator.Malformed, fault.Kind == annotator.Refused, fault.Kind == annotator.Shrink:
 		call.Decision = "the server is there"
-		return nil, nil, c.fail(ctx, call, fault)
+	default:
+		return call, fault, nil
 	}
-	return call, fault, nil
+	return nil, nil, c.fail(ctx, call, fault)
 }
 
 // probeTokens is about what a probe's prompt has.

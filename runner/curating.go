@@ -61,6 +61,9 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, tell func(*annotat
 	if err != nil {
 		return err
 	}
+	if _, _, err := r.sameStory(ctx, &run); err != nil { // another story has posts of the same numbers
+		return err
+	}
 	r.Store.SetState(annotator.StateCurating)
 	r.total, r.done = run.Corpus.Scenes, run.Recorded+run.Quarantined
 	if r.done == 0 {
@@ -85,7 +88,10 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, tell func(*annotat
 		return err
 	}
 	turn, err := r.openTurn(ctx, &run)
-	if err != nil {
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	if err := r.Store.Forgive(ctx); err != nil { // whoever asks for this has seen to the server
 		return err
 	}
 	return r.curate(ctx, open, turn, tell)

@@ -8,6 +8,7 @@ import (
 	"annotator"
 	"annotator/context/prompt"
 	"annotator/curator"
+	"annotator/storage"
 )
 
 // fork is the window as it stands when a thread ends, put to another use: questions follow it one at a time, and none of them
@@ -29,41 +30,86 @@ func (r *Runner) fork(ctx context.Context, turn int64) (*fork, error) {
 	}
 	f.last = *last
 	f.question = question{
-		purpose: "curate", most: r.Config.Curator.MaxTokens, temperature: r.Config.Curator.Temperature, frame: r.frame,
+		purpose: purposeCurate, most: r.Config.Curator.MaxTokens, temperature: r.Config.Curator.Temperature, frame: r.frame,
 	}
 	if r.Config.Curator.Prompt == CuratorReplaced {
 		f.question.frame = frame{system: curator.System(), size: prompt.Size(curator.System(), "")}
 	}
-	return f, r.learnNames(ctx)
+	return f, nil
 }
 
-// candidate gathers what the judge is shown with an entry.
-func (f *fork) candidate(ctx context.Context, id int64) (*curator.Candidate, error) {
-	e, err := f.Store.Glossary().Entry(ctx, id)
+// candidates gathers what the judge is shown with entries. They come in story order, so that neighbors share what is read for them.
+func (f *fork) candidates(ctx context.Context, open []storage.Undecided) (curator.Batch, error) {
+	if err := f.learnNames(ctx); err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(open))
+	for i := range open {
+		ids[i] = open[i].Entry
+	}
+	entries, err := f.entries(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	c := &curator.Candidate{Entry: *e}
-	if c.First, err = f.firstNaming(ctx, e); err != nil {
+	batch, scenes, closest := make(curator.Batch, len(open)), map[int][]annotator.Post{}, make([][]int64, len(open))
+	for i, id := range ids {
+		c := &curator.Candidate{Entry: *entries[id]}
+		if c.First, err = f.firstNaming(ctx, &c.Entry, scenes); err != nil {
+			return nil, err
+		}
+		if i > 0 && batch[i-1].First == c.First {
+			c.Posts = batch[i-1].Posts
+		} else if c.Posts, err = f.around(ctx, c.First); err != nil {
+			return nil, err
+		}
+		closest[i] = curator.Closest(&c.Entry, append(f.alike.Namesakes(&c.Entry), f.alike.Like(&c.Entry)...), f.known)
+		batch[i] = c
+	}
+	similar, err := f.entries(ctx, slices.Concat(closest...))
+	if err != nil {
 		return nil, err
 	}
-	if c.Posts, err = f.around(ctx, c.First); err != nil {
+	for i, c := range batch {
+		for _, id := range closest[i] {
+			c.Similar = append(c.Similar, *similar[id])
+		}
+	}
+	return batch, nil
+}
+
+// entries returns entries by id. They must be in the glossary.
+func (f *fork) entries(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
+	found, err := f.Store.Glossary().Entries(ctx, ids)
+	if err != nil {
 		return nil, err
 	}
-	c.Similar, err = f.similar(ctx, e)
-	return c, err
+	byID := make(map[int64]*annotator.Entry, len(found))
+	for i := range found {
+		byID[found[i].ID] = &found[i]
+	}
+	for _, id := range ids {
+		if byID[id] == nil {
+			return nil, annotator.Errorf(annotator.Violation, "entry %d is not in the glossary any more", id).
+				WithAdvice("check the database with `annotator verify`")
+		}
+	}
+	return byID, nil
 }
 
 // firstNaming returns the post that an entry appears in first: the one of its first scene that names it, else the one that it
-// was dated by.
-func (f *fork) firstNaming(ctx context.Context, e *annotator.Entry) (int64, error) {
-	row, err := f.Store.Scene(ctx, max(e.First.Scene(), 1))
-	if err != nil {
-		return 0, err
-	}
-	posts, err := f.Corpus.Scene(ctx, row.Thread.ID, row.Posts)
-	if err != nil {
-		return 0, err
+// was dated by. The posts of scenes that were read are kept in scenes.
+func (f *fork) firstNaming(ctx context.Context, e *annotator.Entry, scenes map[int][]annotator.Post) (int64, error) {
+	n := max(e.First.Scene(), 1)
+	posts, known := scenes[n]
+	if !known {
+		row, err := f.Store.Scene(ctx, n)
+		if err != nil {
+			return 0, err
+		}
+		if posts, err = f.Corpus.Scene(ctx, row.Thread.ID, row.Posts); err != nil {
+			return 0, err
+		}
+		scenes[n] = posts
 	}
 	at := curator.FirstNaming(posts, e)
 	if at < 0 {
@@ -81,21 +127,4 @@ func (f *fork) around(ctx context.Context, post int64) ([]annotator.Post, error)
 	return slices.DeleteFunc(posts, func(p annotator.Post) bool {
 		return p.Thread == f.last.Thread && cmp.Or(cmp.Compare(p.Time, f.last.Time), cmp.Compare(p.ID, f.last.ID)) > 0
 	}), err
-}
-
-// namesakes is how many entries that share a word of their names are looked at for the similar ones.
-const namesakes = 20
-
-func (f *fork) similar(ctx context.Context, e *annotator.Entry) ([]annotator.Entry, error) {
-	g := f.Store.Glossary()
-	ids, err := g.Namesakes(ctx, e, namesakes)
-	if err != nil {
-		return nil, err
-	}
-	closest := curator.Closest(e, append(ids, f.alike.Like(e)...), f.known)
-	entries, err := g.Entries(ctx, closest)
-	slices.SortFunc(entries, func(a, b annotator.Entry) int {
-		return cmp.Compare(slices.Index(closest, a.ID), slices.Index(closest, b.ID))
-	})
-	return entries, err
 }

@@ -270,9 +270,15 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestFailsClosed runs with a policy that breaks: every call is denied, and the story is read to its end.
+// TestFailsClosed runs with a policy that breaks: every call is denied, and the story is read to its end. A level that nobody knows
+// is no way around the policy.
 func TestFailsClosed(t *testing.T) {
 	t.Parallel()
+	strange := governed(t, "lenient", saying(calls(creates("Lamp"))), "The lamp burned.")
+	if err := strange.run("strange"); err != nil {
+		t.Fatal(err)
+	}
+	strange.wantAudit("strange", "1 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED")
 	s := governed(t, policy.Enforce, declaring(saying(calls(creates("Lamp")))), "The lamp burned.")
 	r := s.runner("broken")
 	r.Config.Policy = nil
@@ -526,5 +532,24 @@ func TestDemandIsNotPassedOver(t *testing.T) {
 	}
 	if n := s.count("deaf", `SELECT count(*) FROM scene WHERE state = 'quarantined' AND CAST(raw AS TEXT) = 'So be it.'`); n != 1 {
 		t.Error("the scene is not quarantined with what the model said")
+	}
+}
+
+// TestDemandEndsWithItsLevel: nothing is demanded of a model that is no more told of intents since its run was stopped.
+func TestDemandEndsWithItsLevel(t *testing.T) {
+	t.Parallel()
+	s := governed(t, policy.Enforce, saying(calls(creates("Door")), calls(creates("Door"))), "The lamp burned.")
+	if !s.interrupted(annotator.NoticeTool, 1) {
+		t.Fatal("the run was not stopped")
+	}
+	s.bus, s.config.Governance, s.config.Accept = nil, policy.Off, map[string]bool{"prompt": true}
+	if err := s.run("interrupted at tool 1"); err != nil {
+		t.Fatal(err)
+	}
+	s.wantAudit("interrupted at tool 1", "1 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED", "1 glossary_create")
+	for _, r := range s.server.Requests() {
+		if strings.Contains(r.ToolChoice, policy.Select) {
+			t.Errorf("tool_choice is %s", r.ToolChoice)
+		}
 	}
 }

@@ -162,7 +162,8 @@ func TestLocksHoldInText(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.lawful("attacked")
-		if n := s.count("attacked", `SELECT count(*) FROM trace WHERE kind = 'update' AND error = 'LOCKED'`); n != 2 {
+		if n := s.count("attacked", `SELECT count(*) FROM trace t JOIN tool_decision d ON d.trace_id = t.id
+			WHERE kind = 'update' AND error = 'LOCKED' AND verdict = 'deny' AND rule = error`); n != 2 {
 			t.Errorf("%s: %q", level, s.audited("attacked"))
 		}
 	}

@@ -32,39 +32,48 @@ func (r *Runner) initialize(ctx context.Context) (annotator.Event, error) {
 // findStory lists the story's scenes, or makes sure that they are the ones listed. A corpus that has only grown at its
 // end is read on.
 func (r *Runner) findStory(ctx context.Context) error {
+	run, err := r.Store.Run(ctx)
+	if errors.Is(err, annotator.NotFound) {
+		return r.listStory(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	identity, total, err := r.sameStory(ctx, &run)
+	if err != nil || identity == run.Corpus.Identity {
+		return err
+	}
+	if total > run.Corpus.Scenes {
+		r.word(fmt.Sprintf("the corpus has grown by %d scenes", total-run.Corpus.Scenes))
+	}
+	return r.Store.Extend(ctx, identity, r.Corpus.Scenes(ctx, r.limits()))
+}
+
+// sameStory makes sure that the corpus is the one that the run was made from: the very file, else one with the same scenes, and maybe
+// more. It returns what the file is known by, and how many scenes there are now.
+func (r *Runner) sameStory(ctx context.Context, run *storage.Run) (identity string, total int, err error) {
+	r.Config.SceneBytes = run.Corpus.SceneBytes // the scenes were cut so; they must not move
+	identity, err = r.Corpus.Identity(ctx)
+	if err != nil || identity == run.Corpus.Identity {
+		return identity, run.Corpus.Scenes, err
+	}
+	changed, total, err := r.Store.ChangedScene(ctx, r.Corpus.Scenes(ctx, r.limits()))
+	if err != nil || changed == 0 {
+		return identity, total, err
+	}
+	which := "which is not read yet"
+	if changed <= run.Recorded+run.Quarantined {
+		which = "which was read"
+	}
+	return identity, total, annotator.Errorf(annotator.Misused, "the corpus has changed: scene %d, %s, reads otherwise now or is gone", changed, which).
+		WithAdvice("put the corpus back, or start a new database with --no-resume")
+}
+
+func (r *Runner) listStory(ctx context.Context) error {
 	identity, err := r.Corpus.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	run, err := r.Store.Run(ctx)
-	if errors.Is(err, annotator.NotFound) {
-		return r.listStory(ctx, identity)
-	}
-	if err != nil {
-		return err
-	}
-	r.Config.SceneBytes = run.Corpus.SceneBytes // the scenes were cut so; they must not move
-	if run.Corpus.Identity == identity {
-		return nil
-	}
-	scenes := r.Corpus.Scenes(ctx, r.limits())
-	changed, total, err := r.Store.ChangedScene(ctx, scenes)
-	switch {
-	case err != nil:
-		return err
-	case changed > 0 && changed <= run.Recorded+run.Quarantined:
-		return annotator.Errorf(annotator.Misused, "the corpus has changed: scene %d, which was read, reads otherwise now or is gone", changed).
-			WithAdvice("put the corpus back, or start a new database with --no-resume")
-	case changed > 0:
-		return annotator.Errorf(annotator.Misused, "the corpus has changed: scene %d, which is not read yet, reads otherwise now or is gone", changed).
-			WithAdvice("put the corpus back, or start a new database with --no-resume")
-	case total > run.Corpus.Scenes:
-		r.word(fmt.Sprintf("the corpus has grown by %d scenes", total-run.Corpus.Scenes))
-	}
-	return r.Store.Extend(ctx, identity, scenes)
-}
-
-func (r *Runner) listStory(ctx context.Context, identity string) error {
 	title, err := r.Corpus.Title(ctx)
 	if err != nil {
 		return err

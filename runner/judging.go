@@ -29,18 +29,22 @@ type inquiry struct {
 // next puts together the question that is due: about an entry that has to be asked about again, alone; else about the first of
 // the entries, as many of them as one question may be about.
 func (f *fork) next(ctx context.Context, open []storage.Undecided) (*inquiry, error) {
+	due := open[:max(1, min(len(open), f.Config.Curator.Batch))]
 	if at := slices.IndexFunc(open, func(u storage.Undecided) bool { return u.Again != "" }); at >= 0 {
-		return f.inquire(ctx, nil, open[at])
+		due = open[at : at+1]
 	}
-	chosen, err := f.inquire(ctx, nil, open[0])
-	for i := 1; err == nil && i < min(len(open), f.Config.Curator.Batch); i++ {
+	batch, err := f.candidates(ctx, due)
+	if err != nil {
+		return nil, err
+	}
+	alone, err := f.inquire(batch[:1], due[0].Again)
+	for n := len(batch); err == nil && n > 1; n-- {
 		var larger *inquiry
-		if larger, err = f.inquire(ctx, chosen.batch, open[i]); err != nil || !larger.insteadOf(chosen) {
-			break
+		if larger, err = f.inquire(batch[:n], ""); err == nil && larger.insteadOf(alone) {
+			return larger, nil
 		}
-		chosen = larger
 	}
-	return chosen, err
+	return alone, err
 }
 
 // insteadOf reports whether a larger question may take the place of one that it holds: not if it leaves no room for the window.
@@ -49,14 +53,9 @@ func (q *inquiry) insteadOf(smaller *inquiry) bool {
 	return q.fits && q.asked <= mostAsked && alone == wasAlone
 }
 
-// inquire adds an entry to a batch, and puts together the question about all of them. It follows the window, and is alone where that
-// leaves no room for it.
-func (f *fork) inquire(ctx context.Context, batch curator.Batch, u storage.Undecided) (*inquiry, error) {
-	c, err := f.candidate(ctx, u.Entry)
-	if err != nil {
-		return nil, err
-	}
-	i := &inquiry{question: f.question, batch: append(slices.Clip(batch), c), again: u.Again}
+// inquire puts together the question about a batch. It follows the window, and is alone where that leaves no room for it.
+func (f *fork) inquire(batch curator.Batch, again string) (*inquiry, error) {
+	i := &inquiry{question: f.question, batch: batch, again: again}
 	q := &i.question
 	q.note, q.most = i.batch.Question(), q.most*len(i.batch)
 	if i.again != "" {
@@ -127,13 +126,10 @@ func (f *fork) carryOut(ctx context.Context, call *storage.Call, reply *model.Re
 		return err
 	}
 	f.learned(call)
-	var touched []int64
 	for i := range revisions {
-		if id := revisions[i].Entry; !slices.Contains(touched, id) {
-			touched = append(touched, id)
-		}
+		f.touched = append(f.touched, revisions[i].Entry)
 	}
-	return f.learn(ctx, touched...)
+	return nil
 }
 
 // unused says what becomes of entries on which an answer decides nothing.

@@ -7,8 +7,8 @@ import (
 	"annotator/model"
 )
 
-// learnContext takes in how much context a server says it has when it refuses a prompt; 0 where it does not say. What would leave no
-// room for so many tokens is not believed for the scenes to come.
+// learnContext takes in how much context a server says it has when it refuses a prompt; 0 where it does not say. A limit that leaves
+// no room for the tokens needed is not believed for the scenes to come.
 func (r *Runner) learnContext(most, needed int) {
 	if most-r.Config.MaxTokens-r.Config.SafetyMargin >= needed {
 		r.lowerBudget(most)

@@ -31,9 +31,9 @@ func (rs *runs) take(call, result *annotator.Trace) {
 	rs.all = append(rs.all, run{rs.replies, call.Tool, call.Arguments, result.Error})
 }
 
-// circles reports whether a call has run often enough: the same call with nothing done in between that could have another
-// answer come of it. Repeating a change changes nothing. A declaration has another answer come of what was denied before it, and
-// of nothing else: a model that declares before each call goes in circles like any other.
+// circles reports whether a call has run often enough: the same call, with nothing done in between that could lead to another
+// answer. The same change made again leads to none. A declaration does, but only for what was denied before it: a model that
+// declares before each call goes in circles like any other.
 func (rs *runs) circles(call *annotator.ToolCall, changes func(tool string) bool) bool {
 	alike, declared := 0, false
 	for i := len(rs.all) - 1; i >= 0; i-- {

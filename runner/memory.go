@@ -32,7 +32,7 @@ const leastSummary = 512
 func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
 	r := m.r
 	q := &question{
-		purpose: "summarise", note: compaction.Instruction(m.step), most: r.Config.SummaryTokens,
+		purpose: purposeSummarise, note: compaction.Instruction(m.step), most: r.Config.SummaryTokens,
 		temperature: r.Config.SummaryTemperature, frame: r.frame,
 	}
 	if err := r.behind(q, r.day.turn); err != nil {
@@ -241,9 +241,16 @@ func (m *memory) episode(ctx context.Context, kind annotator.EpisodeKind, text s
 	return e, err
 }
 
+// What a call beside the story is for.
+const (
+	purposeSummarise = "summarise"
+	purposeCurate    = "curate"
+	purposeAsk       = "ask" // a snapshot
+)
+
 // question is a message to the model that is no part of a scene.
 type question struct {
-	purpose     string
+	purpose     string // one of those
 	note        string
 	most        int // tokens of the answer
 	temperature float64
@@ -270,6 +277,9 @@ func (r *Runner) room(q *question) int {
 // ask puts a question to the model. It tries again as the retry policy says. The caller ends the call that brought the reply.
 // A nil reply with the error errNotBetter means that there is none to be had.
 func (r *Runner) ask(ctx context.Context, q *question) (*storage.Call, *model.Reply, error) {
+	if err := r.checkAnswers(ctx, q.purpose); err != nil {
+		return nil, nil, err
+	}
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: q.note}
 	note.Tokens = tokens.Estimate(note.Content) + tokens.PerMessage
 	if err := r.Store.Note(ctx, note); err != nil {
@@ -279,12 +289,8 @@ func (r *Runner) ask(ctx context.Context, q *question) (*storage.Call, *model.Re
 	if err != nil {
 		return nil, nil, err
 	}
-	history := slices.Clone(q.history)
-	if len(history) > 0 {
-		history = append(history, ',')
-	}
 	request := &model.Request{
-		Model: r.Config.Model, System: q.frame.system, History: append(history, encoded...), Tools: q.frame.tools,
+		Model: r.Config.Model, System: q.frame.system, History: appendMessages(q.history, encoded), Tools: q.frame.tools,
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.most, Temperature: q.temperature, Stream: r.Config.Stream,
 		LeastPrompt: q.frame.least(q.size),
 	}

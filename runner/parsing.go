@@ -70,7 +70,7 @@ func (r *Runner) runUpdate(ctx context.Context, update *tools.Update) error {
 	}
 	row := d.next(annotator.TraceUpdate)
 	row.CallID, row.Tool, row.Arguments = callID(d.turn, row.Seq), call.Name, call.Arguments
-	return r.runTool(ctx, row, call)
+	return r.runTool(ctx, row, call, "")
 }
 
 // failures are what the items of the newest block were answered that failed.

@@ -127,6 +127,7 @@ func swells() map[string]http.Handler {
 		"small deltas":       flood{200, streamed, "", delta(`"content":" #lamp"`), ends, all},
 		"reasoning":          flood{200, streamed, delta(`"content":"Done."`), delta(`"reasoning":"` + book + `"`), ends, once},
 		"calls":              flood{200, streamed, "", delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends, all},
+		"many calls":         flood{200, streamed, "", delta(`"tool_calls":[{}` + strings.Repeat(`,{"function":{"name":"f"}}`, 20_000) + `]`), ends, all},
 		"an object of text":  flood{200, oneObject, begins + `"content":"`, book, `"}}]}`, once},
 		"a larger object":    flood{200, oneObject, begins + `"content":"`, prose, `"}}]}`, object},
 		"an object of parts": flood{200, oneObject, begins + `"content":[{}`, `,{}`, `]}}]}`, 4 * 260_000},

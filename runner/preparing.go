@@ -99,20 +99,22 @@ func (r *Runner) unseen(ctx context.Context) ([]int64, error) {
 	}), nil
 }
 
-// learnNames fills the indexes of names, at the first scene that needs them.
+// learnNames brings the indexes of names up to date, before they are used. The first time it fills them.
 func (r *Runner) learnNames(ctx context.Context) error {
-	if r.names != nil {
+	switch {
+	case r.names == nil:
+		r.names, r.alike, r.known = mention.New(), curator.NewIndex(), map[int64][]string{}
+		r.touched = nil
+	case len(r.touched) == 0:
 		return nil
 	}
-	r.names, r.alike, r.known = mention.New(), curator.NewIndex(), map[int64][]string{}
-	return r.learn(ctx)
+	err := r.learn(ctx, r.touched...)
+	r.touched = nil
+	return err
 }
 
 // learn takes the names of entries as they are now into the indexes; of all entries where none is given.
 func (r *Runner) learn(ctx context.Context, entries ...int64) error {
-	if r.names == nil {
-		return nil // they will be read when they are needed
-	}
 	names, err := r.Store.Glossary().Names(ctx, entries...)
 	if err != nil {
 		return err
@@ -137,7 +139,9 @@ func (r *Runner) rename(id int64, names []string) {
 	for _, name := range r.known[id] {
 		r.names.Remove(name, id)
 	}
-	r.alike.Remove(id)
+	if len(r.known[id]) > 0 {
+		r.alike.Remove(id)
+	}
 	for _, name := range names {
 		r.names.Add(name, id)
 		r.alike.Add(id, name)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"fmt"
 
 	"annotator"
@@ -21,6 +22,30 @@ func (r *Runner) checkHealth() error {
 	}
 	return annotator.Errorf(annotator.Halted, "%s: %d scenes in a row could not be annotated, the last for this: %s", r.Config.Endpoint, r.faulty, r.fault).
 		WithAdvice("see whether server, model and context are as they should be, then run again to go on, or `annotator retry` to have these scenes read again")
+}
+
+// rest is how many scenes a server that was not well is spared a kind of question that the story can do without.
+const rest = 50
+
+// checkAnswers looks, before a question beside the story, whether the server was not well at as many of that kind before it: each
+// of them has waited for an answer as long as a scene does, and a story has thousands. A summary can be made by rule and a tool
+// can say that it has no answer, so those do without, noAnswer, and the server is asked once more after a rest. An entry that
+// is passed over is never looked at again, so for the curator the run halts.
+func (r *Runner) checkAnswers(ctx context.Context, purpose string) error {
+	n, last, err := r.Store.UnansweredInARow(ctx, purpose, sick)
+	if err != nil || n < sick {
+		return err
+	}
+	wrong := fmt.Sprintf("it was asked %d times in a row to %s, and gave no answer, the last time for this: %s", n, purpose, last.Fault)
+	if purpose == purposeCurate {
+		return annotator.Errorf(annotator.Halted, "%s: %s", r.Config.Endpoint, wrong).
+			WithAdvice("see whether the server is well and answers requests as long as these in time, then run again to go on, with --no-curator to read on without")
+	}
+	if again := last.Scene + rest; r.day.row.N < again {
+		r.word(fmt.Sprintf("%s: %s; the story goes on without, and it is asked again from scene %d on", r.Config.Endpoint, wrong, again))
+		return noAnswer{&model.Fault{Kind: annotator.Transient, Message: wrong}}
+	}
+	return nil
 }
 
 // refuse ends the scene at hand without a record, for what the model did: it is quarantined with the reason, and with the newest reply.

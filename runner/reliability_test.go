@@ -19,7 +19,9 @@ import (
 )
 
 // isProbe reports whether a request only asks whether the server is there.
-func isProbe(r scripted.Request) bool { return len(r.Tools) == 0 && len(r.Messages) == 1 }
+func isProbe(r scripted.Request) bool {
+	return len(r.Tools) == 0 && len(r.Messages) == 1 && r.MaxTokens == 1
+}
 
 // TestServerIsProbed: while a server is away, loading or silent, or fails again and again, it is not sent the long prompt, but asked
 // for a token, and the scene is charged nothing. What comes of the story is what would have come of it undisturbed.
@@ -68,6 +70,28 @@ func TestServerIsProbed(t *testing.T) {
 			}
 			s.compareBut("away", want, "run_state ")
 		})
+	}
+}
+
+// TestProbeTeaches: where the first request that a server reads is a probe, the wire learns of it what the server wants otherwise.
+func TestProbeTeaches(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Strict: true, Fault: func(call int, r scripted.Request) *scripted.Fault {
+		_, old := r.Params["max_tokens"]
+		switch {
+		case call == 1:
+			return &scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model"}}`}
+		case old:
+			return &scripted.Fault{Status: 400, Body: `{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.","param":"max_tokens","code":"unsupported_parameter"}}`}
+		}
+		return nil
+	}})
+	if err := s.run("taught"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("taught")
+	if n := s.count("taught", `SELECT count(*) FROM call WHERE purpose = 'probe' AND decision LIKE 'adapt: %'`); n != 1 {
+		t.Errorf("%d probes have taught something", n)
 	}
 }
 

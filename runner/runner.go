@@ -88,6 +88,7 @@ type Runner struct {
 	names      *mention.Index     // of all names of live entries
 	alike      *curator.Index     // of the same names
 	known      map[int64][]string // names in the indexes, by entry
+	touched    []int64            // entries whose names may have changed since
 	frame      frame
 	open       int // scene to go on with
 	total      int
@@ -142,6 +143,7 @@ func (r *Runner) size() tokens.Size { return r.frame.size.Plus(r.window.Size()) 
 // kind says how it ended: nil, Quarantined (done, but scenes were refused), Interrupted, or what failed. A cancelled
 // context ends it at once; the next run resumes.
 func (r *Runner) Run(ctx context.Context) error {
+	r.publish(annotator.Notice{Kind: annotator.NoticeStart})
 	state := annotator.StateInit
 	for state != annotator.StateExit {
 		next, err := r.step(ctx, state)

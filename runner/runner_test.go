@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -140,10 +141,24 @@ func TestRequestsGrowAtTheirEnd(t *testing.T) {
 		if !broken && !bytes.HasPrefix(now, before) && (!aside || !bytes.HasPrefix(before, now)) {
 			t.Errorf("request %d does not begin with request %d, and no turn left the window", i+1, last+1)
 		}
+		if !bytes.Equal(offered(t, bodies[i]), offered(t, bodies[0])) { // servers render them before all else
+			t.Errorf("the tools of request %d are not those of the first", i+1)
+		}
 		if !aside {
 			last = i
 		}
 	}
+}
+
+// offered cuts the list of tools out of a request's body.
+func offered(t *testing.T, body []byte) []byte {
+	t.Helper()
+	_, behind, found := bytes.Cut(body, []byte(`],"tools":`))
+	list, _, ended := bytes.Cut(behind, []byte(`,"tool_choice":`))
+	if !found || !ended {
+		t.Fatalf("a request without tools: %.200s", body)
+	}
+	return list
 }
 
 // messages cuts the list of messages out of a request's body, without its closing bracket.
@@ -308,6 +323,31 @@ func TestLimitAndStop(t *testing.T) {
 		}
 	}
 	s.verify("limited")
+}
+
+// TestModelDoesNotReadAhead: it can look up what was read, in its thread and in those before it, and nothing behind the scene at hand.
+func TestModelDoesNotReadAhead(t *testing.T) {
+	t.Parallel()
+	const second, third = 1003, 1006 // posts of these scenes, the third in a thread of its own
+	read := func(post int) annotator.ToolCall {
+		return annotator.ToolCall{Name: "read_post", Arguments: fmt.Sprintf(`{"post_id":%d}`, post)}
+	}
+	s := newStage(t, story{threads: 2, scenes: 2}, scripted.Options{Strict: true, Script: saying(calls(read(second), read(third)))})
+	if err := s.run("curious"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("curious")
+	want := []string{"1 NOT_FOUND", "1 NOT_FOUND", "2 ", "2 NOT_FOUND", "3 ", "3 ", "4 ", "4 "}
+	var got []string
+	for call, err := range s.open("curious").Audit(context.Background(), storage.AuditFilter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%d %s", call.Scene, call.Error))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("to look up two posts was answered %q, want %q", got, want)
+	}
 }
 
 // TestModelThatNeverStopsCalling is cut off after its rounds; one that does not even take that for an answer is refused.

@@ -124,7 +124,7 @@ func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question strin
 	if count == nil {
 		count = tokens.Size.Tokens
 	}
-	attempt := storage.Call{Turn: a.Turn, Scene: a.Scene, Purpose: "ask", Estimate: count(size)}
+	attempt := storage.Call{Turn: a.Turn, Scene: a.Scene, Purpose: purposeAsk, Estimate: count(size)}
 	for told := false; ; told = true {
 		call, reply, err := c.insist(ctx, attempt, request)
 		if err != nil {
@@ -241,6 +241,9 @@ func (p *past) ask(ctx context.Context, open *storage.Summon, question string) (
 	left := p.Config.SummonQuestions - asked
 	if left <= 0 {
 		return none, &tools.Failure{Code: tools.SummonLimit, Message: fmt.Sprintf("this scene has asked its %d questions", p.Config.SummonQuestions)}
+	}
+	if err := p.checkAnswers(ctx, purposeAsk); err != nil {
+		return none, unanswered(err)
 	}
 	s, err := p.summon(ctx, open)
 	if err != nil {

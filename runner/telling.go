@@ -24,8 +24,8 @@ func (r *Runner) word(text string) {
 	r.publish(annotator.Notice{Kind: annotator.NoticeWord, Reason: text})
 }
 
-// heardEvery is the least time between two notices of a reply under way: a model may send hundreds of pieces a second, and who
-// writes notices down for days has more use for those of other kinds.
+// heardEvery is the least time between two notices of a reply under way: a model may send hundreds of pieces a second, and whoever
+// keeps the notices of days has more use for those of other kinds.
 const heardEvery = time.Second
 
 // heard returns what a request is to tell of its reply while it comes in.

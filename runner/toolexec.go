@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"annotator"
 	"annotator/context/tokens"
@@ -15,34 +16,50 @@ import (
 // toolExec is TOOL_EXEC: the calls of the reply run in order, each with its result in one transaction.
 func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 	d := r.day
+	updates, wrong, err := r.updates(ctx, d.reply.Content)
+	if err != nil {
+		return "", err
+	}
 	for len(d.calls) > 0 {
-		call := d.calls[0]
+		call, note := d.calls[0], ""
+		if len(d.calls) == 1 && (len(updates) > 0 || wrong != "") {
+			note = unread
+		}
 		row := d.next(annotator.TraceResult)
 		row.CallID, row.Tool = call.CallID, call.Tool
-		if err := r.runTool(ctx, row, annotator.ToolCall{ID: call.CallID, Name: call.Tool, Arguments: call.Arguments}); err != nil {
+		if err := r.runTool(ctx, row, annotator.ToolCall{ID: call.CallID, Name: call.Tool, Arguments: call.Arguments}, note); err != nil {
 			return "", err
 		}
 	}
 	return annotator.EventToolsDone, nil
 }
 
+// unread is noted in the last result of a reply that has a block of updates beside its calls: it is not at its end, and the block may
+// be what it goes on to do by calls.
+const unread = "the codex_updates beside these calls were not read, and nothing in them was done: make calls of what is still to do, " +
+	"or end with a reply that has the block and no calls"
+
 // errand is a call on its way through the tools: the row that will answer it, and what was decided of it.
 type errand struct {
 	row      *annotator.Trace
 	call     annotator.ToolCall
 	decision *storage.Decision
+	note     string  // for the model, beside the answer; may be empty
 	touched  []int64 // entries
 }
 
 func (e *errand) fill(result tools.Result) {
 	e.row.Content, e.row.Error, e.row.Shows = result.Content, result.Error, result.Shows
+	if e.note != "" { // an answer is an object that is not empty
+		e.row.Content = strings.TrimSuffix(result.Content, "}") + `,"note":"` + e.note + `"}`
+	}
 	e.row.Tokens = tokens.Estimate(e.row.Content) + tokens.PerMessage
 	e.touched = result.Touched
 }
 
-// runTool runs a call and writes its row, whatever comes of it.
-func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotator.ToolCall) error {
-	e := &errand{row: row, call: call, decision: r.decide(call.Name)}
+// runTool runs a call and writes its row, whatever comes of it, with a note for the model where there is one.
+func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotator.ToolCall, note string) error {
+	e := &errand{row: row, call: call, decision: r.decide(call.Name), note: note}
 	run := r.runInside
 	if tool, ok := r.Tools.Tool(call.Name); ok && tool.Permission == tools.Summons {
 		run = r.runBefore
@@ -51,10 +68,8 @@ func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotat
 		return err
 	}
 	r.publish(annotator.Notice{Kind: annotator.NoticeTool, Tool: row.Tool, Reason: row.Error})
-	if err := r.add(row); err != nil || len(e.touched) == 0 {
-		return err
-	}
-	return r.learn(ctx, e.touched...)
+	r.touched = append(r.touched, e.touched...)
+	return r.add(row)
 }
 
 // runInside runs a call inside the transaction that records its result.

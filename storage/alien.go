@@ -10,8 +10,8 @@ import (
 	"annotator/migrations"
 )
 
-// aliens lists the triggers and views that no migration made. Somebody else's trigger runs within our transactions: it
-// can undo what they promise while each of them succeeds.
+// aliens lists the triggers and views that no migration made. Somebody else's trigger runs inside our transactions, and can undo
+// what they promise although each of them succeeds.
 func aliens(ctx context.Context, q querier) ([]string, error) {
 	steps, err := migrations.All()
 	if err != nil {

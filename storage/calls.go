@@ -55,9 +55,13 @@ func (db *DB) OpenCall(ctx context.Context, c *Call) error {
 }
 
 func (tx *tx) openCall(c *Call, outcome, decision string) error {
-	return tx.QueryRowContext(tx.ctx, `INSERT INTO call (turn, scene, purpose, attempt, outcome, decision, estimate, signs, started_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		c.Turn, c.Scene, c.Purpose, c.Attempt, outcome, decision, c.Estimate, c.Signs.encode(), tx.now).Scan(&c.ID)
+	result, err := tx.exec(`INSERT INTO call (turn, scene, purpose, attempt, outcome, decision, estimate, signs, started_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		c.Turn, c.Scene, c.Purpose, c.Attempt, outcome, decision, c.Estimate, c.Signs.encode(), tx.now)
+	if err == nil {
+		c.ID, err = result.LastInsertId()
+	}
+	return err
 }
 
 // lostDecision is what stands beside a call that its process did not survive.
@@ -98,7 +102,7 @@ func (tx *tx) endCall(c *Call, reply *int64) error {
 		return nil
 	}
 	return tx.execOne(`UPDATE run_state SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, cached_tokens = cached_tokens + ?,
-		completion_tokens = completion_tokens + ?`, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt), c.Usage.Completion)
+		completion_tokens = completion_tokens + ? WHERE id = 1`, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt), c.Usage.Completion)
 }
 
 // Last is the newest call for a scene that ended well.
@@ -138,7 +142,8 @@ type Counted struct {
 	Tokens int
 }
 
-// Counted returns the newest n prompts of the run that the server has counted, oldest first.
+// Counted returns the newest n prompts of the run that the server has counted, oldest first, out of its newest 10 n calls: there are
+// servers that count nothing, and all calls are not to be looked through for that.
 func (db *DB) Counted(ctx context.Context, n int) ([]Counted, error) {
 	scan := func(rows *sql.Rows, c *Counted) error {
 		var signs string
@@ -148,7 +153,8 @@ func (db *DB) Counted(ctx context.Context, n int) ([]Counted, error) {
 		return json.Unmarshal([]byte(signs), &c.Signs)
 	}
 	counted, err := collect(ctx, db.read, scan, `SELECT signs, prompt_tokens FROM call
-		WHERE outcome = 'ok' AND purpose <> 'ask' AND exact = 1 AND signs <> '' ORDER BY id DESC LIMIT ?`, n)
+		WHERE outcome = 'ok' AND purpose <> 'ask' AND exact = 1 AND signs <> '' AND id > (SELECT max(id) FROM call) - 10 * ?1
+		ORDER BY id DESC LIMIT ?1`, n)
 	slices.Reverse(counted)
 	return counted, sqlite.Wrap(err, "read the newest calls in %s", db.path)
 }

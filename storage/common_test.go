@@ -47,10 +47,4 @@ func TestCommonWords(t *testing.T) {
 			t.Errorf("%q finds %v, want %v", test.text, got, test.want)
 		}
 	}
-	for id, want := range map[int64][]int64{8: {barge, 8}, barge: {barge, 8}, 1: {1}, mate: nil, book: nil} {
-		got, err := s.db.Glossary().Namesakes(s.ctx, s.entry(id), 20)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("namesakes of %d: %v, %v; want %v", id, got, err, want)
-		}
-	}
 }

@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -34,6 +35,16 @@ var costs = []struct {
 	{"window", func(s *story) { _, err := s.db.Window(s.ctx, 0); s.ok(err) }},
 	{"old window", func(s *story) { _, err := s.db.Window(s.ctx, 150); s.ok(err) }},
 	{"last usage", func(s *story) { _, err := s.db.LastUsage(s.ctx); s.ok(err) }},
+	{"prompts counted", func(s *story) { _, err := s.db.Counted(s.ctx, 32); s.ok(err) }}, // none is, which takes longest
+	{"fold", func(s *story) { _, _, err := s.db.Fold(s.ctx, 0); s.ok(err) }},
+	{"memory", func(s *story) { _, _, err := s.db.Memory(s.ctx); s.ok(err) }},
+	{"scene of a turn", func(s *story) { _, err := s.db.SceneOfTurn(s.ctx, 7); s.ok(err) }},
+	{"changed", func(s *story) { _, err := s.db.Changed(s.ctx, 7, 17); s.ok(err) }},
+	{"made", func(s *story) { _, err := s.db.Glossary().Made(s.ctx, 7, 7); s.ok(err) }},
+	{"questions", func(s *story) { _, err := s.db.Questions(s.ctx, 7); s.ok(err) }},
+	{"open conversation", func(s *story) { _, err := s.db.OpenSummon(s.ctx); s.ok(err) }},
+	{"newest checkpoint", func(s *story) { _, err := s.db.LastCheckpoint(s.ctx); s.ok(err) }},
+	{"thread before", func(s *story) { _, err := s.db.ThreadBefore(s.ctx, 90); s.ok(err) }},
 	{"entries", func(s *story) { _, err := s.db.Glossary().Entries(s.ctx, []int64{7, 90}); s.ok(err) }},
 	{"rewritten", func(s *story) {
 		_, err := s.db.Glossary().Rewritten(s.ctx, []annotator.Shown{{Entry: 7, Revision: 7}, {Entry: 90, Revision: 90}})
@@ -56,9 +67,14 @@ func TestCostIsFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes a long story")
 	}
-	short, long := grown(t, t.TempDir(), 100, 100), grown(t, t.TempDir(), 10_000, 40_000)
+	short, long := grown(t, t.TempDir(), 100, 1000), grown(t, t.TempDir(), 10_000, 40_000)
 	for _, cost := range costs {
-		if a, b := quickest(short, cost.do), quickest(long, cost.do); b > 3*a+100*time.Microsecond {
+		a, b := quickest(short, cost.do), quickest(long, cost.do)
+		grows := func() bool { return b > 3*a+100*time.Microsecond }
+		for tries := 0; grows() && tries < 10; tries++ { // or the machine had more to do when it was the long one's turn
+			a, b = min(a, quickest(short, cost.do)), min(b, quickest(long, cost.do))
+		}
+		if grows() {
 			t.Errorf("%s: %v after 100 scenes, %v after 10000", cost.name, a, b)
 		}
 	}
@@ -66,6 +82,11 @@ func TestCostIsFlat(t *testing.T) {
 	_, err := long.db.Verify(t.Context(), nil) // about a second, but for a query that looks through all for each
 	if took := processorTime(t) - start; err != nil || took > 6*time.Second {
 		t.Errorf("to verify 10000 scenes took %v of the processor (%v)", took, err)
+	}
+	start = processorTime(t)
+	err = storage.Branch(t.Context(), long.path, filepath.Join(t.TempDir(), "branch.db"), 5_000) // about a second, too, and forty with such a query
+	if took := processorTime(t) - start; err != nil || took > 10*time.Second {
+		t.Errorf("to branch off 10000 scenes took %v of the processor (%v)", took, err)
 	}
 }
 

@@ -4,10 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"strings"
 
 	"annotator"
-	"annotator/codex"
 	"annotator/internal/sqlite"
 )
 
@@ -59,15 +57,8 @@ func (db *DB) ThreadBefore(ctx context.Context, order int) (int64, error) {
 func (db *DB) Decide(ctx context.Context, call *Call, row *annotator.Trace, revisions []annotator.Revision) error {
 	return db.update(ctx, "write down a decision", func(tx *tx) error {
 		g := &Glossary{q: tx, path: db.path, tx: tx}
-		for len(revisions) > 0 {
-			n := 1
-			for n < len(revisions) && revisions[n].Entry == revisions[0].Entry {
-				n++
-			}
-			if _, err := g.Revise(tx.ctx, revisions[:n]); err != nil {
-				return err
-			}
-			revisions = revisions[n:]
+		if err := g.reviseAll(tx.ctx, revisions); err != nil {
+			return err
 		}
 		if err := tx.append(row); err != nil || call == nil {
 			return err
@@ -78,22 +69,4 @@ func (db *DB) Decide(ctx context.Context, call *Call, row *annotator.Trace, revi
 		call.Outcome = "ok"
 		return tx.endCall(call, &row.ID)
 	})
-}
-
-// Namesakes returns the ids of live entries that share a word of their names with an entry, the best match first, at most limit
-// of them. A word that is in the names of very many entries does not count. The entry itself may be one.
-func (g *Glossary) Namesakes(ctx context.Context, e *annotator.Entry, limit int) ([]int64, error) {
-	words := e.Term
-	for i := range e.Aliases {
-		words += " " + e.Aliases[i].Name
-	}
-	const columns = `{term names} : `
-	terms, err := g.rare(ctx, searchTerms(codex.Normalize(words)), columns, commonName)
-	if err != nil || len(terms) == 0 {
-		return nil, err
-	}
-	ids, err := collect(ctx, g.q, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `SELECT f.rowid FROM glossary_fts f
-		JOIN glossary_entry e ON e.id = f.rowid WHERE glossary_fts MATCH ? AND e.status IN ('tentative', 'confirmed')
-		ORDER BY bm25(glossary_fts, 2.0, 1.0), f.rowid LIMIT ?`, columns+`(`+strings.Join(terms, " OR ")+`)`, limit)
-	return ids, sqlite.Wrap(err, "search the glossary in %s", g.path)
 }

@@ -192,23 +192,6 @@ func TestDecideIsWhole(t *testing.T) {
 	}
 }
 
-func TestNamesakes(t *testing.T) {
-	t.Parallel()
-	s := twoThreads(t)
-	for id, want := range map[int64][]int64{1: {1, 3}, 2: {2}, 3: {3, 1}} {
-		got, err := s.db.Glossary().Namesakes(s.ctx, s.entry(id), 9)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("namesakes of %d: %v, %v; want %v", id, got, err, want)
-		}
-	}
-	if got, err := s.db.Glossary().Namesakes(s.ctx, &annotator.Entry{Term: "\"*NEAR("}, 9); err != nil || len(got) > 0 {
-		t.Errorf("of signs alone: %v, %v", got, err)
-	}
-	if got, err := s.db.Glossary().Namesakes(s.ctx, &annotator.Entry{Term: "-"}, 9); err != nil || len(got) > 0 {
-		t.Errorf("of no word: %v, %v", got, err)
-	}
-}
-
 func TestThreadBefore(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)

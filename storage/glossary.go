@@ -40,7 +40,19 @@ func (g *Glossary) entries(ctx context.Context, rest string, args ...any) ([]ann
 	return found, nil
 }
 
-// fill reads tags, aliases, claims and evidence: one query each, however many entries there are.
+// parts are what an entry has beside its own row, by one statement, since each read on its own would be a transaction: tags, aliases,
+// claims, and evidence, which comes after the claims that it belongs to. What they are sorted by stands before what is read.
+const parts = `WITH chosen (entry_id) AS (SELECT value FROM json_each(?))
+	SELECT 1 AS part, entry_id, 0 AS n, 0 AS id, tag AS name, '' AS text, '' AS kind, 0 AS a, 0 AS b, 0 AS c FROM chosen JOIN glossary_tag USING (entry_id)
+	UNION ALL
+	SELECT 2, entry_id, 0, 0, name_normalized, name, '', from_at, 0, 0 FROM chosen JOIN glossary_alias USING (entry_id)
+	UNION ALL
+	SELECT 3, entry_id, ord, id, '', text, kind, from_at, until_at, 0 FROM chosen JOIN claim USING (entry_id)
+	UNION ALL
+	SELECT 4, entry_id, id, claim_id, '', quote, '', post_id, start_at, end_at FROM chosen JOIN evidence USING (entry_id)
+	ORDER BY part, n, id, name`
+
+// fill reads the parts of entries.
 func (g *Glossary) fill(ctx context.Context, entries []annotator.Entry) error {
 	byID := make(map[int64]*annotator.Entry, len(entries))
 	ids := make([]int64, len(entries))
@@ -51,36 +63,7 @@ func (g *Glossary) fill(ctx context.Context, entries []annotator.Entry) error {
 	if err != nil {
 		return err
 	}
-	parts := []struct {
-		query string
-		read  func(*sql.Rows) error
-	}{
-		{
-			`SELECT entry_id, tag FROM glossary_tag WHERE entry_id IN (SELECT value FROM json_each(?)) ORDER BY entry_id, tag`,
-			func(rows *sql.Rows) error { return readTag(rows, byID) },
-		},
-		{
-			`SELECT entry_id, name, from_at FROM glossary_alias WHERE entry_id IN (SELECT value FROM json_each(?))
-			ORDER BY entry_id, name_normalized`,
-			func(rows *sql.Rows) error { return readAlias(rows, byID) },
-		},
-		{
-			`SELECT entry_id, id, ord, text, kind, from_at, until_at FROM claim WHERE entry_id IN (SELECT value FROM json_each(?))
-			ORDER BY entry_id, ord, id`,
-			func(rows *sql.Rows) error { return readClaim(rows, byID) },
-		},
-		{
-			`SELECT entry_id, claim_id, post_id, start_at, end_at, quote FROM evidence WHERE entry_id IN (SELECT value FROM json_each(?))
-			ORDER BY id`,
-			func(rows *sql.Rows) error { return readEvidence(rows, byID) },
-		},
-	}
-	for _, part := range parts {
-		if err := each(ctx, g.q, part.read, part.query, string(list)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(ctx, g.q, func(rows *sql.Rows) error { return readPart(rows, byID) }, parts, string(list))
 }
 
 func each(ctx context.Context, q querier, read func(*sql.Rows) error, query string, args ...any) error {
@@ -97,46 +80,28 @@ func each(ctx context.Context, q querier, read func(*sql.Rows) error, query stri
 	return rows.Err()
 }
 
-func readTag(rows *sql.Rows, byID map[int64]*annotator.Entry) error {
-	var id int64
-	var tag string
-	if err := rows.Scan(&id, &tag); err != nil {
+// readPart puts a part into its entry.
+func readPart(rows *sql.Rows, byID map[int64]*annotator.Entry) error {
+	var part int
+	var entry, n, id, a, b, c int64
+	var name, text, kind string
+	if err := rows.Scan(&part, &entry, &n, &id, &name, &text, &kind, &a, &b, &c); err != nil {
 		return err
 	}
-	byID[id].Tags = append(byID[id].Tags, tag)
-	return nil
-}
-
-func readAlias(rows *sql.Rows, byID map[int64]*annotator.Entry) error {
-	var id int64
-	var alias annotator.Alias
-	if err := rows.Scan(&id, &alias.Name, &alias.From); err != nil {
-		return err
-	}
-	byID[id].Aliases = append(byID[id].Aliases, alias)
-	return nil
-}
-
-func readClaim(rows *sql.Rows, byID map[int64]*annotator.Entry) error {
-	var id int64
-	var c annotator.Claim
-	if err := rows.Scan(&id, &c.ID, &c.Ord, &c.Text, &c.Kind, &c.From, &c.Until); err != nil {
-		return err
-	}
-	byID[id].Claims = append(byID[id].Claims, c)
-	return nil
-}
-
-func readEvidence(rows *sql.Rows, byID map[int64]*annotator.Entry) error {
-	var id int64
-	var v annotator.Evidence
-	if err := rows.Scan(&id, &v.Claim, &v.Post, &v.Start, &v.End, &v.Quote); err != nil {
-		return err
-	}
-	claims := byID[id].Claims
-	for i := range claims {
-		if claims[i].ID == v.Claim {
-			claims[i].Evidence = append(claims[i].Evidence, v)
+	switch e := byID[entry]; part {
+	case 1:
+		e.Tags = append(e.Tags, name)
+	case 2:
+		e.Aliases = append(e.Aliases, annotator.Alias{Name: text, From: annotator.Place(a)})
+	case 3:
+		e.Claims = append(e.Claims, annotator.Claim{
+			ID: id, Ord: int(n), Text: text, Kind: annotator.ClaimKind(kind), From: annotator.Place(a), Until: annotator.Place(b),
+		})
+	case 4:
+		for i := range e.Claims {
+			if e.Claims[i].ID == id {
+				e.Claims[i].Evidence = append(e.Claims[i].Evidence, annotator.Evidence{Claim: id, Post: a, Start: int(b), End: int(c), Quote: text})
+			}
 		}
 	}
 	return nil

@@ -100,6 +100,26 @@ func (db *DB) FaultyInARow(ctx context.Context, limit int) (n int, reason string
 	return n, reason, nil
 }
 
+// UnansweredInARow counts how many of the newest questions of a purpose since the run was begun anew, at most limit, were given up one
+// after the other because the server was not well, and returns the newest of them: its scene and its fault. An answer that
+// could not be used is one.
+func (db *DB) UnansweredInARow(ctx context.Context, purpose string, limit int) (n int, newest Call, err error) {
+	scan := func(rows *sql.Rows, c *Call) error { return rows.Scan(&c.Scene, &c.Outcome, &c.Fault) }
+	asked, err := collect(ctx, db.read, scan, `SELECT scene, outcome, fault FROM call
+		WHERE purpose = ? AND id > (SELECT begun_call FROM run_state) AND (outcome = 'ok' OR decision = 'not used' OR decision LIKE 'quarantine: %')
+		ORDER BY id DESC LIMIT ?`, purpose, limit)
+	if err != nil {
+		return 0, newest, sqlite.Wrap(err, "read the newest calls in %s", db.path)
+	}
+	for n < len(asked) && (asked[n].Outcome == string(annotator.Transient) || asked[n].Outcome == string(annotator.Gone)) {
+		n++
+	}
+	if n > 0 {
+		newest = asked[0]
+	}
+	return n, newest, nil
+}
+
 // Raw returns what the server had sent for a quarantined scene, as it came; NotFound where nothing is kept.
 func (db *DB) Raw(ctx context.Context, n int) ([]byte, error) {
 	found, err := collect(ctx, db.read, func(rows *sql.Rows, raw *[]byte) error { return rows.Scan(raw) },

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"annotator"
@@ -23,27 +24,65 @@ func (g *Glossary) Revise(ctx context.Context, revisions []annotator.Revision) (
 	if err != nil {
 		return nil, err
 	}
-	before := e.Status
+	return e, g.revise(e, created, revisions)
+}
+
+// reviseAll writes the revisions of several entries, of each one after another. The entries are read all at once.
+func (g *Glossary) reviseAll(ctx context.Context, revisions []annotator.Revision) error {
+	var ids []int64
+	for i := range revisions {
+		ids = append(ids, revisions[i].Entry)
+	}
+	entries, err := g.Entries(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for len(revisions) > 0 {
+		id, n := revisions[0].Entry, 1
+		for n < len(revisions) && revisions[n].Entry == id {
+			n++
+		}
+		at := slices.IndexFunc(entries, func(e annotator.Entry) bool { return e.ID == id })
+		if at < 0 {
+			return annotator.Errorf(annotator.NotFound, "there is no entry %d", id)
+		}
+		if err := g.revise(&entries[at], false, revisions[:n]); err != nil {
+			return err
+		}
+		revisions = revisions[n:]
+	}
+	return nil
+}
+
+// revise changes an entry by revisions, and writes both.
+func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotator.Revision) error {
+	status, former := e.Status, indexedOf(e)
 	for i := range revisions {
 		r := &revisions[i]
 		r.ID, r.Entry = g.tx.head.revision+1+int64(i), e.ID
 		r.Turn, r.Trace, r.Changed = g.turn, g.tx.head.trace+1, g.tx.now
 		if err := codex.Apply(e, r); err != nil {
-			return nil, err
+			return err
 		}
 	}
+	var err error
 	if created {
-		before = ""
+		status, err = "", g.tx.insertEntry(e)
+	} else {
+		err = g.tx.updateEntry(e, former)
 	}
-	if err := g.tx.putEntry(e, created, before); err != nil {
-		return nil, err
+	if err != nil {
+		return err
+	}
+	if err := g.tx.countLive(status, e.Status); err != nil {
+		return err
 	}
 	for i := range revisions {
 		if err := g.tx.putRevision(&revisions[i]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return e, nil
+	return nil
 }
 
 func (g *Glossary) subject(ctx context.Context, id int64) (e *annotator.Entry, created bool, err error) {
@@ -56,36 +95,55 @@ func (g *Glossary) subject(ctx context.Context, id int64) (e *annotator.Entry, c
 	return e, true, err
 }
 
-func (tx *tx) putEntry(e *annotator.Entry, created bool, before annotator.Status) error {
+// indexed is what the full-text index holds of an entry.
+type indexed struct{ term, names, definition string }
+
+func indexedOf(e *annotator.Entry) indexed {
 	names := make([]string, len(e.Aliases))
 	for i := range e.Aliases {
 		names[i] = e.Aliases[i].Name
 	}
-	values := []any{
-		e.Term, e.Disambiguator, codex.Normalize(e.Name()), strings.Join(names, "\n"), e.Definition(), e.Status, e.First, e.Last,
-		e.Revisions, e.Revision, e.Locked, e.MergedInto, tx.now, e.ID,
+	return indexed{e.Term, strings.Join(names, "\n"), e.Definition()}
+}
+
+// columnsOf are what the row of an entry has beside that.
+func (tx *tx) columnsOf(e *annotator.Entry) []any {
+	return []any{
+		e.ID, tx.now, e.Disambiguator, codex.Normalize(e.Name()), e.Status, e.First, e.Last, e.Revisions, e.Revision, e.Locked, e.MergedInto,
 	}
-	query := `UPDATE glossary_entry SET term = ?, disambiguator = ?, term_normalized = ?, names = ?, definition = ?, status = ?,
-		first_at = ?, last_at = ?, revisions = ?, revision = ?, locked = ?, merged_into = ?, updated_at = ? WHERE id = ?`
-	if created {
-		query = `INSERT INTO glossary_entry (term, disambiguator, term_normalized, names, definition, status, first_at, last_at,
-			revisions, revision, locked, merged_into, updated_at, id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-		values = append(values, tx.now)
+}
+
+// insertEntry writes the row of a new entry.
+func (tx *tx) insertEntry(e *annotator.Entry) error {
+	now := indexedOf(e)
+	return tx.execOne(`INSERT INTO glossary_entry (id, created_at, updated_at, disambiguator, term_normalized, status, first_at, last_at,
+		revisions, revision, locked, merged_into, term, names, definition) VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`,
+		append(tx.columnsOf(e), now.term, now.names, now.definition)...)
+}
+
+// updateEntry writes the row of an entry anew. The full-text index follows an update that names what it holds: where that is as it was
+// before, as when an entry is confirmed, there is nothing to follow.
+func (tx *tx) updateEntry(e *annotator.Entry, before indexed) error {
+	const update = `UPDATE glossary_entry SET updated_at = ?2, disambiguator = ?3, term_normalized = ?4, status = ?5, first_at = ?6,
+		last_at = ?7, revisions = ?8, revision = ?9, locked = ?10, merged_into = ?11`
+	now := indexedOf(e)
+	if now == before {
+		return tx.execOne(update+` WHERE id = ?1`, tx.columnsOf(e)...)
 	}
-	if err := tx.execOne(query, values...); err != nil {
-		return err
-	}
-	change := 0
-	if e.Status.Live() {
-		change++
-	}
-	if before.Live() {
-		change--
-	}
-	if change == 0 {
+	return tx.execOne(update+`, term = ?12, names = ?13, definition = ?14 WHERE id = ?1`,
+		append(tx.columnsOf(e), now.term, now.names, now.definition)...)
+}
+
+// countLive keeps the number of live entries, of which one has changed its status.
+func (tx *tx) countLive(before, now annotator.Status) error {
+	if before.Live() == now.Live() {
 		return nil
 	}
-	return tx.execOne(`UPDATE run_state SET entries = entries + ?`, change)
+	change := 1
+	if before.Live() {
+		change = -1
+	}
+	return tx.execOne(`UPDATE run_state SET entries = entries + ? WHERE id = 1`, change)
 }
 
 // putRevision writes a revision and what it changes in the tables beside the entry's own row.

@@ -34,7 +34,7 @@ func (tx *tx) openScene(n int, turn int64) error {
 	if err != nil {
 		return err
 	}
-	return tx.execOne(`UPDATE run_state SET open_scene = ?, turn = ?`, n, turn)
+	return tx.execOne(`UPDATE run_state SET open_scene = ?, turn = ? WHERE id = 1`, n, turn)
 }
 
 // Append adds rows to the journal: what a turn needs beyond replies and tools. It sets their ids.
@@ -82,7 +82,7 @@ func (db *DB) Record(ctx context.Context, o Outcome) error {
 		if err := tx.dismiss(); err != nil {
 			return err
 		}
-		return tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ?`,
+		return tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ? WHERE id = 1`,
 			o.Scene, o.State == SceneRecorded, o.State == SceneQuarantined)
 	})
 }
@@ -105,7 +105,7 @@ func (db *DB) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snap
 		if err != nil {
 			return err
 		}
-		return tx.execOne(`UPDATE run_state SET open_scene = 0 WHERE open_scene = ?`, scene)
+		return tx.execOne(`UPDATE run_state SET open_scene = 0 WHERE id = 1 AND open_scene = ?`, scene)
 	})
 	return s, err
 }

@@ -17,11 +17,9 @@ const (
 	maxTermBytes = 64
 )
 
-// How many entries a word may be in and still be looked for beside others. To rank what it finds, FTS5 visits all of them.
-const (
-	commonWord = 1_000 // in names and definitions
-	commonName = 100   // in names, for those called alike: which twenty of more it would be says nothing
-)
+// commonWord is how many entries a word may be in and still be looked for beside others. To rank what it finds, FTS5 visits all of
+// them.
+const commonWord = 1_000
 
 // Search finds entries by words in their names and definitions, what has exactly that name first, and then the best: all words
 // if any entry has them all, else any of them. Words that very many entries hold, such as "the", count only where no other
@@ -50,7 +48,7 @@ func (g *Glossary) matches(ctx context.Context, terms []string) ([]string, error
 	if len(terms) == 1 {
 		return terms, nil
 	}
-	rare, err := g.rare(ctx, terms, "", commonWord)
+	rare, err := g.rare(ctx, terms)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +59,17 @@ func (g *Glossary) matches(ctx context.Context, terms []string) ([]string, error
 	return []string{strings.Join(rare, " "), strings.Join(rare, " OR "), anyTerm}, nil
 }
 
-// rare returns those of the terms that at most so many entries hold, in the columns that a filter of FTS5 names.
-func (g *Glossary) rare(ctx context.Context, terms []string, columns string, most int) ([]string, error) {
+// rare returns those of the terms that are not common.
+func (g *Glossary) rare(ctx context.Context, terms []string) ([]string, error) {
 	var entries int
-	if err := g.q.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM glossary_entry`).Scan(&entries); err != nil || entries <= most {
+	if err := g.q.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM glossary_entry`).Scan(&entries); err != nil || entries <= commonWord {
 		return terms, sqlite.Wrap(err, "search the glossary in %s", g.path)
 	}
 	var rare []string
 	for _, term := range terms {
 		var common bool
 		err := g.q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM glossary_fts WHERE glossary_fts MATCH ? LIMIT 1 OFFSET ?)`,
-			columns+term, most).Scan(&common)
+			term, commonWord).Scan(&common)
 		if err != nil {
 			return nil, sqlite.Wrap(err, "search the glossary in %s", g.path)
 		}

@@ -8,8 +8,8 @@ import (
 	"annotator"
 )
 
-// standing are the files of an open database, by where they were when it was opened. Of the system's own accord a program goes on to
-// write to a file that somebody has deleted or moved, and all of it is gone when it ends.
+// standing are the files of an open database, by where they were when it was opened. Left to itself, a program goes on writing to a
+// file that somebody has deleted or moved, and all of it is gone when it ends.
 type standing map[string]os.FileInfo
 
 // look finds the files: the database, its log, and the log's index, which stand beside the file itself, not beside a link.

@@ -60,7 +60,9 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx) error) err
 			return err
 		}
 		head = tx.head
-		_, err := tx.exec(`UPDATE run_state SET state = ?, updated_at = ?`, db.state, tx.now)
+		// There is one row. To name it tells SQLite that no more than one changes: else it would prepare to undo the statement, and
+		// have the full-text index written out for that.
+		_, err := tx.exec(`UPDATE run_state SET state = ?, updated_at = ? WHERE id = 1`, db.state, tx.now)
 		return err
 	})
 	if err != nil {

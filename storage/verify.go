@@ -21,174 +21,11 @@ type Finding struct {
 	Unchecked  string   `json:"unchecked,omitempty"` // what could not be checked, and why; empty where all was
 }
 
+// CheckQuotations is the name of the check that needs the corpus.
+const CheckQuotations = "quotations"
+
 // listed is how many violations of a check are told in full.
 const listed = 20
-
-// invariant is a law that a query can prove: each row it returns is a violation.
-type invariant struct {
-	check, law, query string
-}
-
-// invariants are the laws of the tables. What needs more than a query follows in Verify.
-var invariants = [...]invariant{
-	{
-		"foreign keys", "every reference leads somewhere",
-		`SELECT "table" || ' row ' || coalesce(rowid, '?') || ' refers to a missing ' || parent FROM pragma_foreign_key_check`,
-	},
-	{
-		"journal order", "the journal's ids have no gap, and the rows of a turn are numbered from 0",
-		`SELECT 'journal: ' || count(*) || ' rows, newest id ' || max(id) FROM trace HAVING count(*) > 0 AND count(*) <> max(id)
-		 UNION ALL SELECT 'turn ' || turn || ': ' || count(*) || ' rows, newest seq ' || max(seq) FROM trace WHERE turn > 0
-		  GROUP BY turn HAVING count(*) <> max(seq) + 1`,
-	},
-	{
-		"turns", "a turn begins with its scene, belongs to one scene, and turns are numbered from 1",
-		`SELECT 'turn ' || turn || ' begins with ' || kind FROM trace WHERE seq = 0 AND turn > 0 AND kind <> 'scene'
-		 UNION ALL SELECT 'turn ' || turn || ' holds ' || count(DISTINCT scene) || ' scenes' FROM trace WHERE turn > 0
-		  GROUP BY turn HAVING count(DISTINCT scene) <> 1
-		 UNION ALL SELECT 'newest turn is ' || r.turn || ', the journal has ' || t.n FROM run_state r, (SELECT count(DISTINCT turn) AS n FROM trace WHERE turn > 0) t
-		  WHERE r.turn <> t.n`,
-	},
-	{
-		"call and result", "a tool call has one result, in its turn, unless its turn is still open",
-		`SELECT 'call ' || call_id || ' of turn ' || turn || ' has no result' FROM tool_interaction
-		  WHERE status = 'PENDING' AND scene <> (SELECT open_scene FROM run_state)
-		 UNION ALL SELECT 'result ' || r.call_id || ' of turn ' || r.turn || ' answers no call' FROM trace r WHERE r.kind = 'tool_result'
-		  AND NOT EXISTS (SELECT 1 FROM trace c WHERE c.kind = 'tool_call' AND c.call_id = r.call_id AND c.turn = r.turn AND c.id < r.id)`,
-	},
-	{
-		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn; every one by the curator with its answer",
-		`SELECT 'revision ' || v.id || ' has no successful tool result' FROM revision v WHERE v.actor = 'model' AND NOT EXISTS
-		  (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind IN ('tool_result', 'update') AND t.error = '' AND t.turn = v.turn)
-		 UNION ALL SELECT 'revision ' || v.id || ' has no answer of the curator' FROM revision v WHERE v.actor = 'curator'
-		  AND coalesce(v.trace_id, 0) NOT IN (SELECT trace_id FROM call WHERE purpose = 'curate' AND outcome = 'ok')`,
-	},
-	{
-		"decisions", "a decision is about a tool's result, what was denied changed nothing, and where intents are asked for every result has one",
-		`SELECT 'decision ' || d.trace_id || ' is about a ' || t.kind FROM tool_decision d JOIN trace t ON t.id = d.trace_id
-		  WHERE t.kind NOT IN ('tool_result', 'update')
-		 UNION ALL SELECT 'call ' || t.call_id || ' was denied, and ran' FROM tool_decision d JOIN trace t ON t.id = d.trace_id
-		  WHERE d.verdict = 'deny' AND (t.error = '' OR EXISTS (SELECT 1 FROM revision v WHERE v.trace_id = d.trace_id))
-		 UNION ALL SELECT 'call ' || t.call_id || ' has no decision' FROM
-		  (SELECT id AS first, lead(id, 1, 1 << 62) OVER (ORDER BY id) AS next, content FROM trace WHERE kind = 'prompt') p
-		  JOIN snapshot_context c ON c.id = CAST(p.content AS INTEGER) AND instr(c.tools, '"select_active_intent"') > 0
-		  JOIN trace t ON t.id > p.first AND t.id < p.next
-		  WHERE t.kind IN ('tool_result', 'update') AND t.id NOT IN (SELECT trace_id FROM tool_decision)`,
-	},
-	{
-		"revisions", "revisions are numbered without a gap",
-		`SELECT count(*) || ' revisions, newest ' || max(id) FROM revision HAVING count(*) > 0 AND count(*) <> max(id)`,
-	},
-	{
-		"scenes", "scenes are numbered without a gap, within their threads too",
-		`SELECT count(*) || ' scenes, last is ' || max(n) FROM scene HAVING count(*) > 0 AND count(*) <> max(n)
-		 UNION ALL SELECT 'thread ' || t.thread_id || ' spans scenes ' || first_scene || ' to ' || last_scene || ', has ' || count(s.n)
-		  FROM thread_state t LEFT JOIN scene s ON s.thread_id = t.thread_id AND s.n BETWEEN first_scene AND last_scene AND s.idx = s.n - first_scene
-		  GROUP BY t.thread_id HAVING count(s.n) <> last_scene - first_scene + 1`,
-	},
-	{
-		"recorded once", "a scene is recorded at most once, in story order, and the run's counts say how many",
-		`SELECT 'scene ' || n || ' is pending before recorded ones' FROM scene WHERE state = 'pending'
-		  AND n < (SELECT max(n) FROM scene WHERE state IN ('recorded', 'quarantined')) AND attempts = 0
-		  AND n NOT IN (SELECT scene FROM refusal)
-		 UNION ALL SELECT 'run counts ' || r.recorded || ' recorded and ' || r.quarantined || ' quarantined scenes; there are ' || s.r || ' and ' || s.q
-		  FROM run_state r, (SELECT coalesce(sum(state = 'recorded'), 0) AS r, coalesce(sum(state = 'quarantined'), 0) AS q FROM scene) s
-		  WHERE r.recorded <> s.r OR r.quarantined <> s.q
-		 UNION ALL SELECT 'scene ' || s.n || ' was ended by turn ' || s.turn || ', which is not its own' FROM scene s
-		  WHERE s.turn <> 0 AND NOT EXISTS (SELECT 1 FROM trace t WHERE t.turn = s.turn AND t.seq = 0 AND t.scene = s.n)
-		 UNION ALL SELECT 'turn ' || s.turn || ' ended ' || count(*) || ' scenes' FROM scene s WHERE s.turn <> 0 GROUP BY s.turn HAVING count(*) > 1`,
-	},
-	{
-		"open scene", "at most one scene is open: the one the run names",
-		`SELECT 'scene ' || n || ' is open, the run names ' || (SELECT open_scene FROM run_state) FROM scene
-		  WHERE state = 'open' AND n <> (SELECT open_scene FROM run_state)`,
-	},
-	{
-		"checkpoints", "every scene has a checkpoint for each time it ended, but for the one whose checkpoint is due",
-		`SELECT 'scene ' || s.n || ' has ' || count(p.id) || ' checkpoints' FROM scene s LEFT JOIN snapshot p ON p.scene = s.n AND p.type = 'checkpoint'
-		  WHERE s.n <> (SELECT open_scene FROM run_state) GROUP BY s.n
-		  HAVING count(p.id) <> (s.state IN ('recorded', 'quarantined')) + (SELECT count(*) FROM refusal f WHERE f.scene = s.n)`,
-	},
-	{
-		"refusals", "what a scene was refused for is on record, also when it is put back to be read, and its turn stays out of the window",
-		`SELECT 'scene ' || scene || ': ' || count(*) || ' refusals, newest ' || max(nth) FROM refusal GROUP BY scene HAVING count(*) <> max(nth)
-		 UNION ALL SELECT 'scene ' || f.scene || ' was refused in turn ' || f.turn || ', which is not its own' FROM refusal f
-		  WHERE f.turn <> 0 AND NOT EXISTS (SELECT 1 FROM trace t WHERE t.turn = f.turn AND t.seq = 0 AND t.scene = f.scene)
-		 UNION ALL SELECT 'turn ' || turn || ' of scene ' || scene || ', which was refused, is in the window' FROM
-		  (SELECT scene, turn FROM refusal UNION ALL SELECT n, turn FROM scene WHERE state = 'quarantined')
-		  WHERE turn <> 0 AND turn NOT IN (SELECT only_turn FROM compaction)
-		 UNION ALL SELECT 'scene ' || n || ' is quarantined, and nothing says why' FROM scene WHERE state = 'quarantined' AND reason = ''
-		 UNION ALL SELECT 'scene ' || n || ' is ' || state || ', and has a fault' FROM scene WHERE state <> 'quarantined' AND fault <> ''`,
-	},
-	{
-		"snapshots", "a snapshot points into the journal and the revisions, never back",
-		`SELECT 'snapshot ' || id || ' points past the end' FROM snapshot WHERE trace_id > (SELECT coalesce(max(id), 0) FROM trace)
-		     OR revision_id > (SELECT coalesce(max(id), 0) FROM revision)
-		 UNION ALL SELECT 'snapshot ' || id || ' points before the one before it' FROM
-		  (SELECT id, trace_id, revision_id, lag(trace_id) OVER w AS t, lag(revision_id) OVER w AS r FROM snapshot WINDOW w AS (ORDER BY id))
-		  WHERE trace_id < t OR revision_id < r`,
-	},
-	{
-		"threads", "a thread is completed exactly when its last scene is done",
-		`SELECT 'thread ' || t.thread_id || ' is ' || t.status || ', its last scene is ' || s.state FROM thread_state t JOIN scene s ON s.n = t.last_scene
-		  WHERE (t.status = 'completed') <> (s.state IN ('recorded', 'quarantined')) AND s.n <> (SELECT open_scene FROM run_state)`,
-	},
-	{
-		"calls", "one call is under way at a time, and what failed says why and what was done about it",
-		`SELECT count(*) || ' calls are under way' FROM call WHERE outcome = 'open' HAVING count(*) > 1
-		 UNION ALL SELECT 'call ' || id || ' (' || outcome || ') says nothing of what went wrong, or what was done about it' FROM call
-		  WHERE outcome NOT IN ('open', 'ok', 'lost') AND (fault = '' OR decision = '')`,
-	},
-	{
-		"token sums", "the run's totals are the sums over its calls, probes aside",
-		`SELECT 'run: ' || r.calls || ' calls, ' || r.prompt_tokens || ' + ' || r.completion_tokens || ' tokens, ' || r.cached_tokens || ' cached; calls: '
-		     || c.n || ', ' || c.p || ' + ' || c.c || ', ' || c.k FROM run_state r,
-		  (SELECT count(*) AS n, coalesce(sum(prompt_tokens), 0) AS p, coalesce(sum(cached_tokens), 0) AS k, coalesce(sum(completion_tokens), 0) AS c
-		     FROM call WHERE outcome NOT IN ('open', 'lost') AND purpose <> 'probe') c
-		  WHERE (r.calls, r.prompt_tokens, r.cached_tokens, r.completion_tokens) <> (c.n, c.p, c.k, c.c)`,
-	},
-	{
-		"replies", "every reply in the journal came from one call that ended well, and the other way round",
-		`SELECT 'reply ' || t.id || ' came from ' || count(c.id) || ' calls' FROM trace t LEFT JOIN call c ON c.trace_id = t.id AND c.outcome = 'ok'
-		  WHERE t.kind = 'reply' GROUP BY t.id HAVING count(c.id) <> 1
-		 UNION ALL SELECT 'call ' || c.id || ' points at a ' || t.kind FROM call c JOIN trace t ON t.id = c.trace_id WHERE t.kind <> 'reply'`,
-	},
-	{
-		"compactions", "each compaction is a row of the journal, and turns that left the window stay out",
-		`SELECT 'journal row ' || t.id || ' has no compaction' FROM trace t WHERE t.kind = 'compaction' AND t.id NOT IN (SELECT trace_id FROM compaction)
-		 UNION ALL SELECT 'compaction ' || c.epoch || ' points at a ' || t.kind FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE t.kind <> 'compaction'
-		 UNION ALL SELECT 'epoch ' || epoch || ' brings turns back' FROM
-		  (SELECT epoch, through_turn, lag(through_turn) OVER (ORDER BY trace_id) AS t, lag(epoch) OVER (ORDER BY trace_id) AS e FROM compaction)
-		  WHERE through_turn < t OR epoch <> e + 1`,
-	},
-	{
-		"conversations", "each answer out of a snapshot came from one call that asked, and a conversation of the model ends with its scene",
-		`SELECT 'conversation ' || m.id || ' is open, the scene of turn ' || m.turn || ' is not' FROM summon m WHERE m.asker = 'model' AND m.dismissed_at IS NULL
-		  AND NOT EXISTS (SELECT 1 FROM trace t JOIN scene s ON s.n = t.scene WHERE t.turn = m.turn AND t.seq = 0 AND s.state = 'open')
-		 UNION ALL SELECT 'conversation ' || m.id || ': ' || count(x.seq) || ' exchanges, newest ' || coalesce(max(x.seq), 'none')
-		  FROM summon m LEFT JOIN summon_exchange x ON x.summon_id = m.id GROUP BY m.id HAVING count(x.seq) <> coalesce(max(x.seq) + 1, -1)
-		 UNION ALL SELECT 'an answer in conversation ' || x.summon_id || ' came from call ' || c.id || ', which is to ' || c.purpose || ': ' || c.outcome
-		  FROM summon_exchange x JOIN call c ON c.id = x.call_id WHERE c.purpose <> 'ask' OR c.outcome <> 'ok'
-		 UNION ALL SELECT 'the answer that call ' || id || ' brought is gone' FROM call WHERE purpose = 'ask' AND outcome = 'ok'
-		  AND id NOT IN (SELECT call_id FROM summon_exchange)`,
-	},
-	{
-		"live entries", "the run's count of live entries is right",
-		`SELECT 'run counts ' || r.entries || ' live entries; there are ' || e.n FROM run_state r,
-		  (SELECT count(*) AS n FROM glossary_entry WHERE status IN ('tentative', 'confirmed')) e WHERE r.entries <> e.n`,
-	},
-	{
-		"merges", "an entry that is merged names the entry that took its place, and no other does",
-		`SELECT 'entry ' || e.id || ' is ' || e.status || ', merged into ' || e.merged_into FROM glossary_entry e
-		  WHERE (e.status = 'merged') <> (e.merged_into <> 0)
-		     OR e.merged_into <> 0 AND (e.merged_into = e.id OR NOT EXISTS (SELECT 1 FROM glossary_entry t WHERE t.id = e.merged_into))`,
-	},
-	{
-		"evidence", "a quotation is as long as its range",
-		`SELECT 'evidence ' || id || ' of entry ' || entry_id || ': ' || (end_at - start_at) || ' characters, quotes ' || length(quote) FROM evidence
-		  WHERE length(quote) <> end_at - start_at`,
-	},
-}
 
 // check is a law with what proves it.
 type check struct {
@@ -203,7 +40,7 @@ func (db *DB) Verify(ctx context.Context, body func(context.Context, int64) (str
 	checks := db.checks()
 	if body != nil {
 		checks = append(checks, check{
-			"quotations", "every quotation stands in its post, where it says",
+			CheckQuotations, "every quotation stands in its post, where it says",
 			func(ctx context.Context, f *Finding) error { return db.verifyQuotes(ctx, f, body) },
 		})
 	}

@@ -36,7 +36,7 @@ func invalid(problems ...string) *Failure {
 	}
 }
 
-// unmarshal is for what a schema has passed; what is left to go wrong is a number that no int64 holds.
+// unmarshal reads arguments that fit their schema; all that can still go wrong is a number that no int64 holds.
 func unmarshal[A any](encoded []byte) (A, error) {
 	var arguments A
 	if err := json.Unmarshal(encoded, &arguments); err != nil {
@@ -45,8 +45,8 @@ func unmarshal[A any](encoded []byte) (A, error) {
 	return arguments, nil
 }
 
-// fit takes away what leaves no doubt: null for an optional parameter, a string that says what the schema asks for. It
-// puts in the defaults.
+// fit mends what leaves no doubt: null for an optional parameter, a string that says what the schema asks for. It puts in the
+// defaults.
 func (s *shape) fit(object map[string]any) (coerced []string) {
 	for _, name := range s.schema.PropertyOrder {
 		property := s.schema.Properties[name]

@@ -153,8 +153,8 @@ func (p Policy) step(tier Tier, v View) Step {
 	return p.rule(old, v)
 }
 
-// kept counts the newest turns that stay: no more than leave half of the room free that there is for turns, for else the next
-// compaction would follow at once.
+// kept counts the newest turns that stay: only as many as leave half of the room for turns free, or the next compaction would
+// follow at once.
 func (p Policy) kept(v View) int {
 	room := (v.Budget - v.Tokens - v.Growth + sum(v.Turns, inTokens)) / 2
 	stay, _ := window.Select(v.Turns[max(0, len(v.Turns)-p.KeepTurns):], room, inTokens)
@@ -206,9 +206,9 @@ func (p Policy) chunk(old []Turn, v View) []Turn {
 	return run[:end]
 }
 
-// threads has threads that have ended become part of the story so far. Where chunks are kept whole, that is the oldest of more
-// than one. Otherwise it is all of which no turn has to stay, and the turns after them that give way, too, become a chunk in the
-// same step: each step has the server compute all that stands behind it anew.
+// threads makes ended threads part of the story so far. Where chunks are kept whole, it takes the oldest thread if there is more
+// than one; otherwise every thread of which no turn has to stay. The turns behind them that give way as well become a chunk in
+// the same step, because each step has the server compute anew all that stands behind it.
 func (p Policy) threads(old []Turn, v View) Step {
 	if p.ChunkScenes > 0 {
 		if ended := ended(v, len(old)); len(ended) > 1 {
@@ -225,8 +225,8 @@ func (p Policy) threads(old []Turn, v View) Step {
 	return step
 }
 
-// story has threads become part of the story so far, and with them the beginning of a thread without an end: the chunks of the
-// thread at hand, where they have grown beyond their share.
+// story makes threads part of the story so far, and with them the chunks of the thread at hand, where chunks have grown beyond
+// their share: that thread may never end.
 func (p Policy) story(old []Turn, v View, threads []int64) Step {
 	end := slices.IndexFunc(old, func(t Turn) bool { return !slices.Contains(threads, t.Thread) })
 	if end < 0 {
@@ -238,7 +238,7 @@ func (p Policy) story(old []Turn, v View, threads []int64) Step {
 	return Step{Tier: TierThread, Turns: old[:end], Threads: threads}
 }
 
-// ended returns the threads before the one at hand, in order, of which no turn stays when so many of the oldest give way.
+// ended returns, in order, the threads before the one at hand that have no turn left when so many of the oldest give way.
 func ended(v View, oldest int) []int64 {
 	var threads []int64
 	add := func(thread int64) {

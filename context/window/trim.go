@@ -38,7 +38,7 @@ func cut(text string, at int) string {
 	return strings.TrimSpace(string([]rune(text)[:at])) + marker
 }
 
-// count adds a message to what is known of a turn, as the window has it; longer replies than so many characters can be cut.
+// count adds a message, as the window has it, to what is known of a turn. Replies of more than long characters can be cut.
 func (t *Turn) count(kind annotator.TraceKind, content string, long int) {
 	size := tokens.Measure(content)
 	t.Size = t.Size.Plus(size).Framed(tokens.PerMessage)

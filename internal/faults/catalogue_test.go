@@ -75,7 +75,7 @@ var (
 // Bounds on what a run may cost a server, and on how long it may wait.
 const (
 	mostRequests = 200
-	longestRun   = 7 * time.Hour
+	longestRun   = 3 * time.Hour
 )
 
 // cell is one square of the matrix.

@@ -158,12 +158,13 @@ In each cell the run ends in one of three ways: all scenes are recorded; or some
 sent; or it has halted, says why, and can be resumed. Then it goes on with a sound server, ` + "`annotator retry`" + ` included. In the end every
 scene is recorded, and the codex is that of the undisturbed run, revision by revision; so is the journal, row by row, where the fault is
 none of the model's doing. After every run ` + "`verify`" + ` finds nothing, and each request is on record as a call, with its outcome and what was decided. The
-server is never at work on two requests at once, is asked no more than 200 times, and no run takes longer than seven hours: the cells have a
+server is never at work on two requests at once, is asked no more than 200 times, and no run takes longer than three hours: the cells have a
 clock of their own, so the policy that is tried is the one in force, with its pauses of a minute and its patience of 45.
 
 The first form of each fault also strikes what is asked beside the story, where no scene is at stake: the curator's questions and the
-summaries, for ever, %d cells more. There the run goes on to its end, by rule where no usable answer comes, or halts; it is never a
-scene that pays.
+summaries, for ever, %d cells more. There the run goes on to its end, by rule where no usable answer comes, or halts; it is never a scene
+that pays. Where the server was not well at three questions of a kind in a row, the curator has the run halt before the fourth, and
+summaries are made by rule for 50 scenes before the model is asked for one again.
 
 The numbers are those of the catalogue from which this table grew.
 `

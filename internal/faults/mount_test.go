@@ -88,7 +88,7 @@ func leaveOnly(folder string) error {
 	}
 	for _, place := range []string{"/tmp", "/var/tmp", "/dev/shm", "."} {
 		if file, err := os.CreateTemp(place, ""); err == nil {
-			return fmt.Errorf("%s can be written", file.Name())
+			return errors.Join(fmt.Errorf("%s can be written", file.Name()), file.Close(), os.Remove(file.Name()))
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ type wrongWay int
 
 const (
 	_          wrongWay = iota
-	refused             // nobody listens
+	refused             // nobody listens: a port that the system never gives to anybody, as it may give one that was free a moment ago
 	unknown             // the host has no address
 	reset               // the connection is reset after the request
 	untrusted           // a certificate of unknown authority
@@ -35,7 +35,7 @@ func openWays(t *testing.T) ways {
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	return ways{
-		refused:    leadsTo("http", closedPort(t)),
+		refused:    leadsTo("http", "127.0.0.1:1"),
 		unknown:    detour{"http", &http.Transport{DisableKeepAlives: true, DialContext: dialUnknown}},
 		reset:      leadsTo("http", resettingPort(t)),
 		untrusted:  leadsTo("https", secure.Listener.Addr().String()),
@@ -67,25 +67,13 @@ func dialUnknown(_ context.Context, network, address string) (net.Conn, error) {
 	return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: address, IsNotFound: true}}
 }
 
-func listen(t *testing.T) net.Listener {
-	t.Helper()
+// resettingPort reads the beginning of each request, and drops the connection with what it has not read.
+func resettingPort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	return l
-}
-
-func closedPort(t *testing.T) string {
-	l := listen(t)
-	_ = l.Close()
-	return l.Addr().String()
-}
-
-// resettingPort reads the beginning of each request, and drops the connection with what it has not read.
-func resettingPort(t *testing.T) string {
-	l := listen(t)
 	go func() {
 		for {
 			c, err := l.Accept()

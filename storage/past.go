@@ -1,0 +1,79 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/internal/sqlite"
+)
+
+// SearchPast finds entries as Glossary.Search does, in the codex as it stood at a moment: nothing that was learnt later decides what
+// is found, or in which order. The codex of that moment is put into tables in memory, for as long as the search takes.
+func (db *DB) SearchPast(ctx context.Context, m Moment, query annotator.Query) ([]annotator.Entry, error) {
+	entries, err := db.AsOf(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := past(ctx, entries)
+	if err != nil {
+		return nil, sqlite.Wrap(err, "search the codex of the past in %s", db.path)
+	}
+	defer func() { _ = pool.Close() }()
+	found, err := (&Glossary{q: pool, path: db.path}).Search(ctx, query)
+	whole := make(map[int64]*annotator.Entry, len(entries))
+	for i := range entries {
+		whole[entries[i].ID] = &entries[i]
+	}
+	for i := range found {
+		found[i] = *whole[found[i].ID]
+	}
+	return found, err
+}
+
+// past returns a database in memory with what a search looks at of entries.
+func past(ctx context.Context, entries []annotator.Entry) (*sql.DB, error) {
+	pool, err := sqlite.Memory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err = migrate(ctx, pool, "the codex of the past"); err == nil {
+		err = transact(ctx, pool, time.Now, func(tx *tx) error {
+			// What a scene tells that was read late is dated to its place, so there may have been two of a name before one was made of them.
+			if _, err := tx.exec(`DROP INDEX glossary_entry_live`); err != nil {
+				return err
+			}
+			for i := range entries {
+				if err := tx.putPast(&entries[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		_ = pool.Close()
+		return nil, err
+	}
+	return pool, nil
+}
+
+func (tx *tx) putPast(e *annotator.Entry) error {
+	if err := tx.insertEntry(e); err != nil {
+		return err
+	}
+	for _, a := range e.Aliases {
+		if _, err := tx.exec(`INSERT INTO glossary_alias (entry_id, name_normalized, name, from_at) VALUES (?, ?, ?, ?)`,
+			e.ID, codex.Normalize(a.Name), a.Name, a.From); err != nil {
+			return err
+		}
+	}
+	for _, tag := range e.Tags {
+		if _, err := tx.exec(`INSERT INTO glossary_tag (entry_id, tag) VALUES (?, ?)`, e.ID, tag); err != nil {
+			return err
+		}
+	}
+	return nil
+}
