@@ -31,16 +31,25 @@ func entriesAt(ctx context.Context, db *storage.DB, point string) ([]annotator.E
 		}
 		return entries, nil, nil
 	}
+	moment, err := momentAt(ctx, db, point)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := db.AsOf(ctx, *moment)
+	return entries, moment, err
+}
+
+// momentAt finds a point in the story; nil where none is named.
+func momentAt(ctx context.Context, db *storage.DB, point string) (*storage.Moment, error) {
+	if point == "" {
+		return nil, nil
+	}
 	parsed, err := storage.ParsePoint(point)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	moment, err := db.Moment(ctx, parsed)
-	if err != nil {
-		return nil, nil, err
-	}
-	entries, err := db.AsOf(ctx, moment)
-	return entries, &moment, err
+	return &moment, err
 }
 
 // findEntryAt finds an entry of the past by its id, else by any of the names that it had then.
@@ -59,9 +68,20 @@ func findEntryAt(ctx context.Context, db *storage.DB, name, point string) (*anno
 	}
 	none := annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, point)
 	if now, err := findEntry(ctx, db.Glossary(), name); err == nil {
-		none = none.WithAdvice("there is one now: #%d %s, first seen in scene %d", now.ID, now.Name(), now.First.Scene())
+		none = none.WithAdvice("it is known from scene %d on", knownFrom(now, name).Scene()) // but not as what: that may be what the story keeps back
 	}
 	return nil, nil, none
+}
+
+// knownFrom is where an entry is first called so; where that is none of its names but its id, where it is first seen.
+func knownFrom(e *annotator.Entry, name string) annotator.Place {
+	key := codex.Normalize(name)
+	for _, alias := range e.Aliases {
+		if codex.Normalize(alias.Name) == key {
+			return alias.From
+		}
+	}
+	return e.First
 }
 
 // foremostNamed returns the entry that a name stands for: a live one before others, one that has it as its full name before

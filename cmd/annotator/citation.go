@@ -103,7 +103,11 @@ func openStory(ctx context.Context, db *storage.DB, named string) (*corpus.DB, e
 }
 
 func (a *answer) print(w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "%s\n", clean(a.Answer)); err != nil || len(a.Posts) == 0 {
+	lines := strings.Split(clean(a.Answer), "\n")
+	for i := range lines {
+		lines[i] = hanging(lines[i], 0, terminalWidth(w))
+	}
+	if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil || len(a.Posts) == 0 {
 		return err
 	}
 	rows := [][]string{}

@@ -35,6 +35,7 @@ type Config struct {
 	Stream           bool
 	Prompts          string
 	CuratorPrompt    string
+	CuratorBatch     int // entries
 	NoCurator        bool
 	SnapshotTools    bool
 	Governance       string
@@ -69,6 +70,7 @@ func (c *Config) settings() *pflag.FlagSet {
 	s.BoolVar(&c.Stream, "stream", base.Stream, "have replies streamed")
 	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that say otherwise what the model is told; see annotator prompts")
 	s.StringVar(&c.CuratorPrompt, "curator-prompt", string(base.Curator.Prompt), "the `PROMPT` that the curator is asked under: shared with the scenes, or replaced by its own")
+	s.IntVar(&c.CuratorBatch, "curator-batch", base.Curator.Batch, "most `ENTRIES` that the curator is asked about at once: more cost fewer tokens, and a small model may judge fewer better")
 	s.BoolVar(&c.NoCurator, "no-curator", base.Curator.Off, "have no curator judge tentative entries at the end of a thread")
 	s.BoolVar(&c.SnapshotTools, "snapshot-tools", true, "let the model ask itself as it was at a snapshot; that takes about 500 tokens of its prompt")
 	s.StringVar(&c.Governance, "governance", string(base.Governance), "the `LEVEL` to which a model has to declare its intent before it calls tools: off, observe (only put on record) or enforce")
@@ -172,6 +174,8 @@ func (c *Config) check() error {
 		return outOfRange("patience", "0 or more", c.Patience)
 	case c.CuratorPrompt != string(runner.CuratorShared) && c.CuratorPrompt != string(runner.CuratorReplaced):
 		return outOfRange("curator-prompt", "shared or replaced", c.CuratorPrompt)
+	case c.CuratorBatch <= 0:
+		return outOfRange("curator-batch", "1 or more entries", c.CuratorBatch)
 	case c.EditCap < 0:
 		return outOfRange("edit-cap", "0 or more edits", c.EditCap)
 	case c.SceneTokens <= 0:
@@ -201,7 +205,7 @@ func (c *Config) apply(r *runner.Config) {
 	r.Governance, r.Policy, r.EditCap = policy.Level(c.Governance), c.matrix, c.EditCap
 	r.StrictModel, r.Preflight = c.StrictModel, c.Endpoint != offlineEndpoint
 	r.Retry.Patience = c.Patience
-	r.Curator.Prompt, r.Curator.Off = runner.CuratorPrompt(c.CuratorPrompt), c.NoCurator
+	r.Curator.Prompt, r.Curator.Batch, r.Curator.Off = runner.CuratorPrompt(c.CuratorPrompt), c.CuratorBatch, c.NoCurator
 }
 
 // model is the name of the model to ask; empty where the endpoint is to say. The embedded one has a name of its own, so that a run

@@ -62,7 +62,7 @@ The endpoint and other settings come from where run has them; the model may be a
 	flags.Lookup("thread").DefValue = "" // which is not worth a word
 	flags.BoolVar(&o.dryRun, "dry-run", false, "ask and tell, but change nothing")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
-	settingFlags(flags, settings, "endpoint", "wire", "model", "api-key-file", "context-budget", "stream", "curator-prompt", "patience")
+	settingFlags(flags, settings, "endpoint", "wire", "model", "api-key-file", "context-budget", "stream", "curator-prompt", "curator-batch", "patience")
 	return cmd
 }
 

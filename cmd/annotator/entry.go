@@ -42,9 +42,11 @@ func printClaim(w io.Writer, c *exporters.Claim) error {
 	if c.Until != nil {
 		held += ", until " + where(*c.Until)
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n  %s, %s\n", oneLine(c.Text), c.Kind, held)
+	terminal := terminalWidth(w)
+	_, err := fmt.Fprintf(w, "\n%s\n  %s, %s\n", hanging(oneLine(c.Text), 0, terminal), c.Kind, held)
 	for _, v := range c.Evidence {
-		_, printed := fmt.Fprintf(w, "  post %d, %d to %d: \"%s\"\n", v.Post, v.Start, v.End, oneLine(v.Quote))
+		quotation := fmt.Sprintf("post %d, %d to %d: \"%s\"", v.Post, v.Start, v.End, oneLine(v.Quote))
+		_, printed := fmt.Fprintf(w, "  %s\n", hanging(quotation, gap, terminal))
 		err = cmp.Or(err, printed)
 	}
 	return err

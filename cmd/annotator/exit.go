@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 
 	"annotator"
 )
@@ -88,7 +86,7 @@ func (a *app) complain(err error) {
 
 // untilSignal runs something that a signal ends. Whatever it left half done, it has to clear away when its context ends.
 func untilSignal(ctx context.Context, body func(context.Context) error) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, interrupts()...)
 	defer stop()
 	err := body(ctx)
 	if err != nil && ctx.Err() != nil {

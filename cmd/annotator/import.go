@@ -56,7 +56,7 @@ func (o *importOptions) run(ctx context.Context) error {
 	if o.Corpus == "" {
 		return annotator.Errorf(annotator.Misused, "no corpus is named to import into").WithAdvice("name the file to make with --corpus")
 	}
-	p := newProgress(o.app, false)
+	p := newProgress(o.app, false, 0)
 	defer p.close()
 	report, err := ingest.Import(ctx, o.Options, p.importing)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"annotator"
@@ -23,8 +24,11 @@ func (a *app) listEntries(entries []annotator.Entry) error {
 // gap is how many blanks stand between the columns of a table.
 const gap = 2
 
+// leastRoom is how many columns a last cell takes to be broken beside the others.
+const leastRoom = 20
+
 // table prints rows in columns. Empty cells at the end of a row leave nothing behind. On a terminal that a row is too long for, its
-// last cell goes on below where it began.
+// last cell goes on below where it began; where next to no room is left beside the others, all last cells stand below them.
 func table(w io.Writer, rows [][]string) error {
 	var widths []int // of the columns, but for what stands last in a row
 	for _, row := range rows {
@@ -37,10 +41,15 @@ func table(w io.Writer, rows [][]string) error {
 	}
 	var b strings.Builder
 	terminal := terminalWidth(w)
+	below := crowded(rows, widths, terminal)
 	for _, row := range rows {
 		head, last := "", row[len(row)-1]
 		for c := range len(row) - 1 {
 			head += padded(row[c], widths[c]+gap)
+		}
+		if below && len(row) > len(widths) {
+			b.WriteString(strings.TrimRight(head, " ") + "\n")
+			head = strings.Repeat(" ", 2*gap)
 		}
 		b.WriteString(strings.TrimRight(head+hanging(last, columns(head), terminal), " ") + "\n")
 	}
@@ -48,10 +57,20 @@ func table(w io.Writer, rows [][]string) error {
 	return err
 }
 
+// crowded reports whether lines of so many columns, 0 meaning any, leave next to no room for a last cell that needs more.
+func crowded(rows [][]string, widths []int, line int) bool {
+	room := line
+	for _, width := range widths {
+		room -= width + gap
+	}
+	return line > 0 && room < leastRoom && slices.ContainsFunc(rows, func(row []string) bool {
+		return len(row) > len(widths) && columns(row[len(row)-1]) > room
+	})
+}
+
 // hanging breaks a text that begins in a column so that it stays in it, if lines have a number of columns, 0 meaning any, and there
 // is room for more than a word.
 func hanging(text string, column, line int) string {
-	const leastRoom = 20
 	if line == 0 || column+columns(text) <= line || line-column < leastRoom {
 		return text
 	}

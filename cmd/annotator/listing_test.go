@@ -63,6 +63,21 @@ func TestHanging(t *testing.T) {
 	}
 }
 
+// TestCrowded has the last cells of all rows stand below the others where one of them has next to no room beside them.
+func TestCrowded(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"2026-11-22", "scene 6", "+ Marrow"}, {"2026-11-22", "scene 25", "+ Captain Ysolde Marrow"}, {"and more"}}
+	widths := []int{len("2026-11-22"), len("scene 25")}
+	for line, want := range map[int]bool{0: false, 22: true, 41: true, 42: false, 45: false, 80: false} {
+		if got := crowded(rows, widths, line); got != want {
+			t.Errorf("in %d columns: %t", line, got)
+		}
+	}
+	if crowded([][]string{{"2026-11-22", "scene 25", "+ Marrow"}}, widths, 30) {
+		t.Error("a row that has room enough is taken apart")
+	}
+}
+
 // TestFitHolds: however wide cells are, a table that has been fitted is no wider than the terminal, if that takes numbers and the
 // beginnings of names at all; and one that fits stays as it is.
 func TestFitHolds(t *testing.T) {

@@ -45,6 +45,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SERVER", server.URL)
 			env.Setenv("LANTERNS", sample)
+			env.Setenv("GORACE", os.Getenv("GORACE")) // with the race detector a program would sleep for a second at its end
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "sqlite": changeDatabase, "await": await},
@@ -82,7 +83,7 @@ func hangsOnScenes(_ int, r scripted.Request) *scripted.Fault {
 	if !strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, "<scene") {
 		return nil
 	}
-	return &scripted.Fault{Delay: 30 * time.Second}
+	return &scripted.Fault{Delay: time.Hour}
 }
 
 // refusesTools is a vLLM that was started without a parser for its model's calls.
@@ -142,8 +143,9 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(awaitText(ts.MkAbs(args[0]), args[1]))
 }
 
+// awaitText waits for a file to hold a text: for minutes, since a busy machine takes seconds to begin a program.
 func awaitText(path, text string) error {
-	for range 1000 {
+	for range 20_000 {
 		if held, err := os.ReadFile(path); err == nil && strings.Contains(string(held), text) {
 			return nil
 		}

@@ -32,9 +32,10 @@ const (
 	plainPart = 20 // of the story's scenes: a twentieth
 )
 
-// newProgress returns a progress on standard error; a quiet one says nothing.
-func newProgress(a *app, quiet bool) *progress {
-	p := &progress{out: a.err, now: a.now, live: a.isTerminal(a.err), colour: a.getenv("NO_COLOR") == ""}
+// newProgress returns a progress on standard error of a run that reads so many scenes at most, 0 meaning all; a quiet one says
+// nothing.
+func newProgress(a *app, quiet bool, limit int) *progress {
+	p := &progress{out: a.err, now: a.now, live: a.isTerminal(a.err), colour: a.getenv("NO_COLOR") == "", tally: tally{limit: limit}}
 	if quiet {
 		p.out, p.live = io.Discard, false
 	}

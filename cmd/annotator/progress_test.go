@@ -36,6 +36,11 @@ func TestLiveLine(t *testing.T) {
 			t.Errorf("the line for %d characters is\n%s, want\n%s", room, got, want)
 		}
 	}
+	p.notice(annotator.Notice{Time: noon.Add(time.Minute), Kind: annotator.NoticeCall, Purpose: "probe", Total: 40, Done: 10, Usage: annotator.Usage{Prompt: 9000}})
+	p.tally.limit = 15
+	if got, want := p.tally.liveLine(p.now(), 79), "10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 30s left"; got != want {
+		t.Errorf("with a limit and behind a probe the line is\n%s, want\n%s", got, want)
+	}
 	out.Reset()
 	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeWait, Reason: "\x1b[2Jbusy", Duration: time.Second, Total: 40, Done: 10})
 	drawn := out.String()

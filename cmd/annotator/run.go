@@ -137,7 +137,7 @@ func (o *runOptions) run(ctx context.Context, settings *pflag.FlagSet) error {
 
 // annotate brings corpus, database and endpoint together, runs the machine over them, and tells what came of it.
 func (o *runOptions) annotate(ctx context.Context) (err error) {
-	o.progress = newProgress(o.app, o.quiet)
+	o.progress = newProgress(o.app, o.quiet, o.limit)
 	o.bus.Subscribe(annotator.Subscriber{Notice: o.progress.notice, Close: func() error { o.progress.close(); return nil }})
 	hush := sync.OnceValue(o.bus.hush)
 	open := closers{hush}

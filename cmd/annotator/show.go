@@ -60,7 +60,7 @@ type shownEntry struct {
 }
 
 func (o *showOptions) run(ctx context.Context, db *storage.DB) error {
-	e, moment, err := o.find(ctx, db)
+	e, moment, err := o.find(ctx, db, o.name)
 	if err != nil {
 		return err
 	}
@@ -83,18 +83,18 @@ func (o *showOptions) run(ctx context.Context, db *storage.DB) error {
 	if o.history {
 		return printHistory(o.out, e.Name(), shown.History)
 	}
-	if err := o.printRedirect(ctx, db.Glossary(), e); err != nil {
+	if err := o.printRedirect(ctx, db, e); err != nil {
 		return err
 	}
 	return printEntry(o.out, &shown.Entry)
 }
 
 // printRedirect names the entry that took the place of one that was merged.
-func (o *showOptions) printRedirect(ctx context.Context, g *storage.Glossary, e *annotator.Entry) error {
+func (o *showOptions) printRedirect(ctx context.Context, db *storage.DB, e *annotator.Entry) error {
 	if e.MergedInto == 0 {
 		return nil
 	}
-	target, err := g.Entry(ctx, e.MergedInto)
+	target, _, err := o.find(ctx, db, strconv.FormatInt(e.MergedInto, 10))
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func (o *showOptions) printRedirect(ctx context.Context, g *storage.Glossary, e 
 	return err
 }
 
-func (o *showOptions) find(ctx context.Context, db *storage.DB) (*annotator.Entry, *storage.Moment, error) {
+func (o *showOptions) find(ctx context.Context, db *storage.DB, name string) (*annotator.Entry, *storage.Moment, error) {
 	if o.asOf != "" {
-		return findEntryAt(ctx, db, o.name, o.asOf)
+		return findEntryAt(ctx, db, name, o.asOf)
 	}
-	e, err := findEntry(ctx, db.Glossary(), o.name)
+	e, err := findEntry(ctx, db.Glossary(), name)
 	return e, nil, err
 }
 

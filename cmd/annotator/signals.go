@@ -15,12 +15,21 @@ import (
 // grace is how long a run that is to quit at once may take for it.
 const grace = 900 * time.Millisecond
 
+// interrupts are the signals that end a command in order. The terminal's end is one, except for who has it ignored, as nohup does.
+func interrupts() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
+}
+
 // walk runs the machine. The first signal lets it finish the scene at hand, the second ends it at once.
 func (o *runOptions) walk(ctx context.Context, r *runner.Runner) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, interrupts()...)
 	defer signal.Stop(signals)
 	go func() {
 		select {

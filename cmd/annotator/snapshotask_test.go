@@ -31,7 +31,7 @@ func TestInterruptWhileNobodyAsks(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	stuck := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	stuck := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer stuck.Stop()
 	if _, err := io.WriteString(questions, "Who is Ysolde Marrow?\n"); err != nil {
 		t.Fatal(err)

@@ -8,14 +8,13 @@ import (
 
 // print shows the status to people.
 func (s *status) print(w io.Writer) error {
-	done := s.Scenes.Recorded + s.Scenes.Quarantined
 	rows := [][]string{
 		{"story", shortened(s.Story.Title, 100)},
 		{"database", oneLine(s.Database)},
 		{"corpus", oneLine(s.Story.Corpus)},
 		{"run", shortened(s.standing(), 300)},
 		{"model", oneLine(s.modelAt())},
-		{"scenes", fmt.Sprintf("%d of %d (%d %%), %d quarantined", done, s.Scenes.Total, share(done, s.Scenes.Total), s.Scenes.Quarantined)},
+		{"scenes", s.scenes()},
 		{"threads", fmt.Sprintf("%d of %d", s.Story.ThreadsDone, s.Story.Threads)},
 		{"entries", s.entries()},
 		{"calls", fmt.Sprintf("%d ok, %d failed, %d lost", s.Calls.OK, s.Calls.Failed, s.Calls.Lost)},
@@ -32,6 +31,16 @@ func (s *status) print(w io.Writer) error {
 		return err
 	}
 	return s.printQuarantined(w)
+}
+
+// scenes counts the quarantined among those that are done: the run is through with them.
+func (s *status) scenes() string {
+	done := s.Scenes.Recorded + s.Scenes.Quarantined
+	among := ""
+	if s.Scenes.Quarantined > 0 {
+		among = " of them"
+	}
+	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total, share(done, s.Scenes.Total), s.Scenes.Quarantined, among)
 }
 
 func (s *status) modelAt() string {
@@ -57,8 +66,11 @@ func (s *status) entries() string {
 
 func (s *status) average() string {
 	a := &s.PerScene
-	return fmt.Sprintf("%.1f calls, %s tokens in (%s uncached), %s out, %s",
-		a.Calls, round(int(a.Prompt)), round(int(a.Uncached)), round(int(a.Completion)), span(seconds(a.Seconds)))
+	text := fmt.Sprintf("%.1f calls, %s tokens in (%s uncached), %s out", a.Calls, round(int(a.Prompt)), round(int(a.Uncached)), round(int(a.Completion)))
+	if a.Seconds > 0 { // which it takes two scenes to tell
+		text += ", " + span(seconds(a.Seconds))
+	}
+	return text
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/storage"
 )
 
 // tally is what the notices of a run add up to.
 type tally struct {
+	limit   int // scenes that this run reads at most; 0: all
 	began   time.Time
 	first   int // scenes done before this run
 	done    int
@@ -42,6 +44,9 @@ func (t *tally) add(n *annotator.Notice) {
 		t.wait = n.Time.Add(n.Duration)
 	case annotator.NoticeCall:
 		t.call = annotator.Notice{}
+		if n.Purpose == storage.PurposeProbe { // which is no part of the run's totals either
+			return
+		}
 		t.usage.Prompt += n.Usage.Prompt
 		t.usage.Cached += n.Usage.Cached
 		t.usage.Completion += n.Usage.Completion
@@ -67,11 +72,19 @@ func (t *tally) words(now time.Time) words {
 	if read, took := t.done-t.first, now.Sub(t.began); !t.began.IsZero() && read > 0 && took > 0 {
 		each := took / time.Duration(read)
 		w.each = span(each) + " a scene"
-		if t.done < t.total {
-			w.left = span(each*time.Duration(t.total-t.done)) + " left"
+		if end := t.end(); t.done < end {
+			w.left = span(each*time.Duration(end-t.done)) + " left"
 		}
 	}
 	return w
+}
+
+// end is how many scenes are done when this run is.
+func (t *tally) end() int {
+	if t.limit == 0 {
+		return t.total
+	}
+	return min(t.first+t.limit, t.total)
 }
 
 // doing says what a run waits for at the moment, if it has for a while.

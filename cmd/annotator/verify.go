@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"annotator"
 	"annotator/storage"
@@ -75,8 +76,17 @@ func (o *verifyOptions) run(ctx context.Context) error {
 	if err := o.print(&found); err != nil || found.OK {
 		return err
 	}
+	if found.otherCorpus() {
+		return annotator.Errorf(annotator.Violation, "%s does not say what %s quotes of it", found.Corpus, found.Database).
+			WithAdvice("put the corpus back that the run was made from, or name it with --corpus")
+	}
 	return annotator.Errorf(annotator.Violation, "%s does not hold what it promises", found.Database).
 		WithAdvice("go back to a backup, or begin a new database with `annotator run --no-resume`")
+}
+
+// otherCorpus reports whether all is well but the quotations: then the corpus has changed, or is of another story.
+func (v *verification) otherCorpus() bool {
+	return !slices.ContainsFunc(v.Checks, func(f storage.Finding) bool { return len(f.Violations) > 0 && f.Check != storage.CheckQuotations })
 }
 
 func (o *verifyOptions) rebuild(ctx context.Context) error {
@@ -106,7 +116,10 @@ func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verificatio
 		found.Corpus = story.Path()
 		body = func(ctx context.Context, id int64) (string, error) {
 			post, err := story.Post(ctx, id)
-			return post.Body, err
+			if err != nil {
+				return "", err
+			}
+			return post.Body, nil
 		}
 	}
 	found.Checks, err = db.Verify(ctx, body)
@@ -133,7 +146,7 @@ func (o *verifyOptions) print(found *verification) error {
 		rows = append(rows, []string{check.Check, state, says})
 	}
 	if found.Corpus == "" {
-		rows = append(rows, []string{"quotations", "not checked", "the corpus is not there; name it with --corpus"})
+		rows = append(rows, []string{storage.CheckQuotations, "not checked", "the corpus is not there; name it with --corpus"})
 	}
 	if err := table(o.out, rows); err != nil {
 		return err
