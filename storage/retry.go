@@ -83,11 +83,13 @@ func (db *DB) LastRead(ctx context.Context) (*SceneRow, error) {
 // the other for faults, and returns the newest reason. Scenes about which nobody had to be asked do not count.
 func (db *DB) FaultyInARow(ctx context.Context, limit int) (n int, reason string, err error) {
 	scan := func(rows *sql.Rows, s *SceneRow) error { return rows.Scan(&s.Fault, &s.Reason) }
-	scenes, err := collect(ctx, db.read, scan, `WITH ended AS (
-		  SELECT id, scene FROM snapshot WHERE type = 'checkpoint' AND id > (SELECT begun_snapshot FROM run_state)
-		  UNION ALL SELECT 1 << 62, open_scene FROM run_state) -- whose checkpoint is due
-		SELECT fault, reason FROM ended JOIN scene ON n = ended.scene
-		WHERE state = 'quarantined' OR state = 'recorded' AND turn > 0 ORDER BY id DESC LIMIT ?`, limit)
+	const asked = `(c.state = 'quarantined' OR c.state = 'recorded' AND c.turn > 0)`
+	scenes, err := collect(ctx, db.read, scan, `SELECT fault, reason FROM (
+		  SELECT 1 << 62 AS at, c.fault, c.reason FROM run_state JOIN scene c ON c.n = open_scene WHERE `+asked+` -- whose checkpoint is due
+		  UNION ALL SELECT * FROM (
+		    SELECT s.id, c.fault, c.reason FROM snapshot s JOIN scene c ON c.n = s.scene
+		    WHERE s.type = 'checkpoint' AND s.id > (SELECT begun_snapshot FROM run_state) AND `+asked+` ORDER BY s.id DESC LIMIT ?1))
+		ORDER BY at DESC LIMIT ?1`, limit)
 	if err != nil {
 		return 0, "", sqlite.Wrap(err, "read the newest scenes in %s", db.path)
 	}
@@ -106,7 +108,7 @@ func (db *DB) FaultyInARow(ctx context.Context, limit int) (n int, reason string
 func (db *DB) UnansweredInARow(ctx context.Context, purpose string, limit int) (n int, newest Call, err error) {
 	scan := func(rows *sql.Rows, c *Call) error { return rows.Scan(&c.Scene, &c.Outcome, &c.Fault) }
 	asked, err := collect(ctx, db.read, scan, `SELECT scene, outcome, fault FROM call
-		WHERE purpose = ? AND id > (SELECT begun_call FROM run_state) AND (outcome = 'ok' OR decision = 'not used' OR decision LIKE 'quarantine: %')
+		WHERE purpose = ? AND purpose <> 'annotate' AND id > (SELECT begun_call FROM run_state) AND (outcome = 'ok' OR decision = 'not used' OR decision LIKE 'quarantine: %')
 		ORDER BY id DESC LIMIT ?`, purpose, limit)
 	if err != nil {
 		return 0, newest, sqlite.Wrap(err, "read the newest calls in %s", db.path)
