@@ -38,17 +38,38 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 		fmt.Fprintf(o.out, "no post is tagged %s, so there is no story to read\n", annotator.TagStory)
 	}
 	path := quoted(db.Path())
-	if len(entries) == 0 {
-		if run.Recorded > 0 {
-			_, err = fmt.Fprintf(o.out, "no entry was made: `annotator audit --db %s` shows which tools the model called, `annotator doctor` whether it can\n", path)
+	if len(entries) == 0 && run.Recorded > 0 {
+		fmt.Fprintf(o.out, "no entry was made: `annotator audit --db %s` shows which tools the model called, `annotator doctor` whether it can\n", path)
+	}
+	var next []string
+	if len(entries) > 0 {
+		fmt.Fprintln(o.out)
+		if err := o.listEntries(entries); err != nil {
+			return err
 		}
+		next = append(next, "annotator search --db "+path+" "+quoted(oneLine(entries[0].Term)),
+			"annotator export --db "+path+" --format json -o "+quoted(strings.TrimSuffix(db.Path(), ".db")+".json"))
+	}
+	left, err := leftToDo(ctx, db, &run)
+	if next = append(next, left...); err != nil || len(next) == 0 {
 		return err
 	}
-	fmt.Fprintln(o.out)
-	if err := o.listEntries(entries); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(o.out, "\nnext:\n  annotator search --db %s %s\n  annotator export --db %s --format json -o %s\n",
-		path, quoted(oneLine(entries[0].Term)), path, quoted(strings.TrimSuffix(db.Path(), ".db")+".json"))
+	_, err = fmt.Fprintf(o.out, "\nnext:\n  %s\n", strings.Join(next, "\n  "))
 	return err
+}
+
+// leftToDo are the commands for what a run has left when it has come to the story's end.
+func leftToDo(ctx context.Context, db *storage.DB, run *storage.Run) (commands []string, err error) {
+	if run.Recorded+run.Quarantined < run.Corpus.Scenes {
+		return nil, nil
+	}
+	path := quoted(db.Path())
+	if run.Quarantined > 0 {
+		commands = append(commands, fmt.Sprintf("annotator retry --db %s   # %s quarantined", path, count(run.Quarantined, "scene")))
+	}
+	report, err := db.Report(ctx)
+	if n := report.Entries[annotator.Tentative]; n > 0 {
+		commands = append(commands, fmt.Sprintf("annotator curate --db %s   # %s tentative", path, count(n, "entry")))
+	}
+	return commands, err
 }
