@@ -38,7 +38,7 @@ func (r *Runner) fork(ctx context.Context, turn int64) (*fork, error) {
 	return f, nil
 }
 
-// candidates gathers what the judge is shown with entries. They come in story order, so that neighbors share what is read for them.
+// candidates gathers what the judge is shown with entries. They come in story order, so that neighbours share what is read for them.
 func (f *fork) candidates(ctx context.Context, open []storage.Undecided) (curator.Batch, error) {
 	if err := f.learnNames(ctx); err != nil {
 		return nil, err
