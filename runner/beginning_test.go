@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // TestStopWhileListing: a stop does not sit out the listing of the scenes, and the next run lists them anew.

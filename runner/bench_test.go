@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // serveEnv makes a process the endpoint of a benchmark, so that the processor time of this one is the program's alone.

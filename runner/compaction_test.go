@@ -13,8 +13,8 @@ import (
 
 	"annotator"
 	"annotator/context/compaction"
+	"annotator/internal/scripted"
 	"annotator/model/openai"
-	"annotator/model/scripted"
 	"annotator/runner"
 	"annotator/storage"
 

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/policy"
 	"annotator/runner"
 

@@ -11,7 +11,7 @@ import (
 
 	"annotator"
 	"annotator/curator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/runner"
 )
 

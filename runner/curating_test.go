@@ -13,7 +13,7 @@ import (
 	"annotator"
 	"annotator/corpus"
 	"annotator/curator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/storage"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"annotator"
 	"annotator/curator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // TestFact05MergeIsOneTransaction: a merge that broke in its middle once left the whole curator run half done. Here the entry that

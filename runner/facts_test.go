@@ -10,7 +10,7 @@ import (
 
 	"annotator"
 	"annotator/context/compaction"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // The facts are what broke in the program that came before this one. Each has its number.

@@ -10,8 +10,8 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/internal/scripted"
 	"annotator/model/offline"
-	"annotator/model/scripted"
 	"annotator/policy"
 	"annotator/runner"
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/policy"
 	"annotator/storage"
 

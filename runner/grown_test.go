@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // TestGrownAnswerFits: an answer that is all thought is asked for once more with more room, but with no more than the context has.

@@ -15,7 +15,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/policy"
 	"annotator/storage"
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/storage"
 )
 

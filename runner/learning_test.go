@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // unlisted hides how much context the server's models have.

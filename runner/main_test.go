@@ -15,9 +15,9 @@ import (
 
 	"annotator"
 	"annotator/corpus"
+	"annotator/internal/scripted"
 	"annotator/model/endpoint"
 	"annotator/model/openai"
-	"annotator/model/scripted"
 	"annotator/policy"
 	"annotator/runner"
 	"annotator/storage"

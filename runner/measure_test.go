@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 func (s *stage) fileSize(name string) int64 {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // unready is a network on which the list of models is not to be had at first, for ever where times is below 0.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // peakLimit is what the process may take at most while a reply comes in that is far too long, in KiB.

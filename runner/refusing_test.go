@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // TestContextTooSmallForTheScenes: a context in which a run can begin may still be too small for the scenes of a story. Then the

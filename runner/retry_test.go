@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/runner"
 	"annotator/storage"
 )

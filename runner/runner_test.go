@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/storage"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // TestConfirmedEntryIsNotShownAgain: of two entries that the window shows, one is confirmed, the other put in other words. Only

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // families write calls into the text of a reply, as models do whose server has no parser for them.

@@ -12,7 +12,7 @@ import (
 
 	"annotator"
 	"annotator/context/prompt"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // TestStrangerAtTheStart: where something else than a model server is at the address from the start, the run does not wait for it,

@@ -17,10 +17,10 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/internal/scripted"
 	"annotator/model/endpoint"
 	"annotator/model/offline"
 	"annotator/model/openai"
-	"annotator/model/scripted"
 	"annotator/runner"
 	"annotator/storage"
 	"annotator/tools"

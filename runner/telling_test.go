@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // TestWatchersNeverSlowTheRun has three watch a run over the program's own bus: one that is stuck from the first notice on, one

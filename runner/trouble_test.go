@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // trouble is a server that is not well, under a model that is not, either. What it does to a request depends on the scene at hand and

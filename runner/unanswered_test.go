@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // TestQuestionsWithoutAnswers: a server that is well but for what it is asked beside the story has three questions of a kind, in

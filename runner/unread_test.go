@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/policy"
 )
 

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"annotator/internal/scripted"
 	"annotator/model"
 	"annotator/model/anthropic"
 	"annotator/model/endpoint"
 	"annotator/model/gemini"
 	"annotator/model/openai"
 	"annotator/model/responses"
-	"annotator/model/scripted"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	_ "modernc.org/sqlite"

@@ -20,7 +20,7 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // canary is an API key that must not be found anywhere. Its signs are those that encodings change.

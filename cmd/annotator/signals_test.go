@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 const twoScenes = `{"thread":1,"id":1,"title":"The Quay","name":"QM","time":100,"body":"Captain Ysolde Marrow walked.","tags":["qm_post"]}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // callRows are the faults of tool calls.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // contentRows are the faults of what a model says.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // httpRows are the faults that show in status and body.

@@ -18,7 +18,7 @@ import (
 	"annotator"
 	"annotator/corpus/ingest"
 	"annotator/exporters"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/runner"
 	"annotator/storage"
 )

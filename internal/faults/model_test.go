@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/policy"
 	"annotator/tools"
 )

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // TestReadOnlyMount goes on with a run whose folder has become read-only meanwhile. It says what to check, and changes nothing.

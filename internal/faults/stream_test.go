@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // streamRows are the faults of the network and of streams.

@@ -19,7 +19,7 @@ import (
 	"unsafe"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )

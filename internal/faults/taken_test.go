@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/scripted"
 	"annotator/internal/sqlite"
-	"annotator/model/scripted"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // form is one way in which a fault shows: what goes wrong with the first request that it strikes, the second, and so on. What

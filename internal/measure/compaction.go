@@ -14,7 +14,7 @@ import (
 
 	"annotator"
 	"annotator/context/compaction"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 	"annotator/runner"
 )
 

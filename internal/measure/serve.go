@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"os"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // serve is the process of the endpoint: it tells its address on standard output and ends with its standard input.

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"annotator"
+	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
-	"annotator/model/scripted"
 )
 
 // TestHeader sends the key where Anthropic wants it, and to other servers where those want it, too.

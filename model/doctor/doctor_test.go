@@ -16,11 +16,11 @@ import (
 	"go.uber.org/goleak"
 
 	"annotator"
+	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model/doctor"
 	"annotator/model/endpoint"
 	"annotator/model/openai"
-	"annotator/model/scripted"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"annotator/internal/scripted"
 	"annotator/model/doctor"
-	"annotator/model/scripted"
 )
 
 // TestRecognises tells servers by what they say of themselves, and finds the context that some have given the model without

@@ -9,11 +9,11 @@ import (
 	"go.uber.org/goleak"
 
 	"annotator"
+	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
 	"annotator/model/gemini"
-	"annotator/model/scripted"
 
 	"github.com/google/go-cmp/cmp"
 )

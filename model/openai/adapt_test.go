@@ -11,10 +11,10 @@ import (
 	"pgregory.net/rapid"
 
 	"annotator"
+	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
-	"annotator/model/scripted"
 )
 
 // TestAdapt shows a client each complaint in the words of a server that makes it, and the request that follows.

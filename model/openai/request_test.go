@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"annotator"
+	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
-	"annotator/model/scripted"
 )
 
 // answered is a recorder's answer that is a reply.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
-	"annotator/model/scripted"
 )
 
 func TestCountTokens(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"annotator"
+	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model"
-	"annotator/model/scripted"
 )
 
 // groups are a conversation in the groups in which a run encodes it in: a message, or the results of a reply's calls.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // TestAnthropicRefuses holds what Anthropic's API refuses of any request, and the words for a prompt that is too long.

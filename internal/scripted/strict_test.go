@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 func text(content string) message { return message{Role: "assistant", Content: content} }

@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"annotator"
+	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model"
-	"annotator/model/scripted"
 )
 
 // cutAnywhere ends a stream behind each of its bytes: there is the whole reply or none.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model"
-	"annotator/model/scripted"
 )
 
 // longStory is a conversation of about 100,000 tokens: scenes of 1,500, each with a call and its result.

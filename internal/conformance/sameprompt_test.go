@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // A run may change its wire between two resumes: what the model reads is the same, to the token, and so is what the server has of

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 
 	"github.com/google/go-cmp/cmp"
 )

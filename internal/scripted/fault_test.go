@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 )
 
 // dispatch asks over a connection, and returns the response while it comes.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/anthropic"
@@ -15,7 +16,6 @@ import (
 	"annotator/model/gemini"
 	"annotator/model/openai"
 	"annotator/model/responses"
-	"annotator/model/scripted"
 )
 
 // client is a wire as a run holds it.

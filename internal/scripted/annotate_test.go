@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"annotator"
-	"annotator/model/scripted"
+	"annotator/internal/scripted"
 
 	"github.com/google/go-cmp/cmp"
 )
