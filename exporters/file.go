@@ -8,35 +8,34 @@ import (
 	"os"
 
 	"annotator"
-	"annotator/internal/draft"
+	"annotator/internal/atomicfile"
 )
 
-// WriteFile puts what the function writes into the file at path, whole or not at all: it is written and synced under
-// another name in the same folder, then renamed. A file that was there is replaced, and stays as it was if anything fails.
-// The file can be read by its owner only. What is at path may only be a regular file: a symbolic link would lead the
-// text to a place that nobody named. Errors about the path are of kind annotator.Misused, those of the disk annotator.Halted; what
-// the function returns with a kind of its own comes back as it is.
+// WriteFile writes the file at path whole or not at all: to a temporary file in the same folder, which is synced and then renamed.
+// It replaces a file that is there; if anything fails, that file stays as it is. Only its owner can read the new file. A path that
+// is there must be a regular file: a symbolic link would lead to a file that the user did not name. Errors about the path are of kind
+// annotator.Misused, disk errors of kind annotator.Halted. An error of write that has a kind is returned as it is.
 func WriteFile(path string, write func(io.Writer) error) error {
-	if err := replaceable(path); err != nil {
+	if err := checkTarget(path); err != nil {
 		return err
 	}
-	d, err := draft.New(path)
+	file, err := atomicfile.Create(path)
 	if err != nil {
 		return annotator.Errorf(annotator.Misused, "write %s: %w", path, err).
 			WithAdvice("choose a folder that exists and can be written to")
 	}
-	defer d.Discard()
-	if err = fill(d.Path, write); err == nil {
-		err = d.Place()
+	defer file.Discard()
+	if err = fill(file.Path, write); err == nil {
+		err = file.Commit()
 	}
-	if err == nil || annotator.KindOf(err) != "" { // that is about what was to be written
+	if err == nil || annotator.KindOf(err) != "" { // the content failed, not the disk
 		return err
 	}
 	return annotator.Errorf(annotator.Halted, "write %s: %w", path, err).WithAdvice("check the disk, its space and its mount, then run again")
 }
 
-// replaceable returns an error if something other than a regular file is at the path.
-func replaceable(path string) error {
+// checkTarget returns an error if something other than a regular file is at the path.
+func checkTarget(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -51,7 +50,7 @@ func replaceable(path string) error {
 	return nil
 }
 
-// fill writes the draft to disk.
+// fill writes and syncs the file at path.
 func fill(path string, write func(io.Writer) error) error {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 
 	"annotator"
 	"annotator/corpus"
-	"annotator/internal/draft"
+	"annotator/internal/atomicfile"
 )
 
 // Format is what a source is written in.
@@ -163,24 +163,24 @@ func existing(ctx context.Context, o Options, digest string) (*Report, error) {
 
 // build writes the corpus beside its place, and puts it there when it is whole.
 func build(ctx context.Context, o Options, sources []source, report *Report, digest string, progress func(Progress)) (*Report, error) {
-	d, err := draft.New(o.Corpus)
+	file, err := atomicfile.Create(o.Corpus)
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "make a file for the corpus: %w", err).
 			WithAdvice("check that the folder of %s exists and can be written", o.Corpus)
 	}
-	defer d.Discard()
+	defer file.Discard()
 	j := &job{options: o, report: report, progress: newMeter(sources, progress)}
-	if err := j.write(ctx, d.Path, sources, digest); err != nil {
+	if err := j.write(ctx, file.Path, sources, digest); err != nil {
 		return nil, err
 	}
-	if err := count(ctx, d.Path, report); err != nil {
+	if err := count(ctx, file.Path, report); err != nil {
 		return nil, err
 	}
 	if report.StoryPosts == 0 {
 		return nil, annotator.Errorf(annotator.Misused, "found no story in %s", sourceNames(o.Sources)).
 			WithAdvice("%s", report.advice())
 	}
-	if err := d.Place(); err != nil {
+	if err := file.Commit(); err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "put the corpus in its place: %w", err)
 	}
 	report.Corpus = o.Corpus

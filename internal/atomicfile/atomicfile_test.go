@@ -1,4 +1,4 @@
-package draft_test
+package atomicfile_test
 
 import (
 	"bufio"
@@ -11,34 +11,34 @@ import (
 	"strings"
 	"testing"
 
-	"annotator/internal/draft"
+	"annotator/internal/atomicfile"
 )
 
-// holdEnv names the file that a child of the test binary makes a draft of, to be killed over it.
-const holdEnv = "ANNOTATOR_TEST_DRAFT"
+// holdEnv names the file that a child process makes a temporary file for before it is killed.
+const holdEnv = "ANNOTATOR_TEST_ATOMICFILE"
 
 func TestMain(m *testing.M) {
 	if target := os.Getenv(holdEnv); target != "" {
-		d, err := draft.New(target)
+		f, err := atomicfile.Create(target)
 		if err == nil {
-			err = os.WriteFile(d.Path+"-journal", nil, 0o600)
+			err = os.WriteFile(f.Path+"-journal", nil, 0o600)
 		}
 		if err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
-		fmt.Println(d.Path)
-		_, _ = io.ReadAll(os.Stdin) // for ever: it is killed
+		fmt.Println(f.Path)
+		_, _ = io.ReadAll(os.Stdin) // until it is killed
 	}
 	os.Exit(m.Run())
 }
 
-// hold has another process make a draft, and returns its path.
+// hold starts a process that makes a temporary file for the target, and returns the path of that file.
 func hold(t *testing.T, target string) (path string, kill func()) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), holdEnv+"="+target)
-	in, err := cmd.StdinPipe() // to be held open
+	in, err := cmd.StdinPipe() // kept open
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +73,7 @@ func in(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// TestKilled: what a killed process left is cleared away by the next draft of the same file; what another has in hand is not, nor is
-// what is no draft of that file.
+// TestKilled: Create removes the temporary file of a killed process. It leaves that of a live process, and files of other names.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -88,49 +87,49 @@ func TestKilled(t *testing.T) {
 	dead, kill := hold(t, target)
 	alive, _ := hold(t, target)
 	kill()
-	d, err := draft.New(target)
+	f, err := atomicfile.Create(target)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := append([]string{}, others...)
-	for _, path := range []string{alive, d.Path} {
+	for _, path := range []string{alive, f.Path} {
 		want = append(want, filepath.Base(path), filepath.Base(path)+".lock")
 	}
 	want = append(want, filepath.Base(alive)+"-journal")
 	slices.Sort(want)
 	if got := in(t, folder); !slices.Equal(got, want) {
-		t.Errorf("behind the kill of %s there are %v, want %v", dead, got, want)
+		t.Errorf("after the kill of %s the folder has %v, want %v", dead, got, want)
 	}
-	if err := os.WriteFile(d.Path, []byte("new"), 0o600); err != nil {
+	if err := os.WriteFile(f.Path, []byte("new"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Place(); err != nil {
+	if err := f.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	d.Discard()
+	f.Discard()
 	if text, err := os.ReadFile(target); err != nil || string(text) != "new" {
-		t.Errorf("in the file's place there is %q, %v", text, err)
+		t.Errorf("the target holds %q, %v", text, err)
 	}
 }
 
 func TestDiscarded(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	d, err := draft.New(filepath.Join(folder, "codex.json"))
+	f, err := atomicfile.Create(filepath.Join(folder, "codex.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Discard()
-	d.Discard()
+	f.Discard()
+	f.Discard()
 	if left := in(t, folder); left != nil {
 		t.Errorf("left are %v", left)
 	}
-	if _, err := draft.New(filepath.Join(folder, "nowhere", "codex.json")); !os.IsNotExist(err) {
-		t.Errorf("in a folder that is not there a draft is made: %v", err)
+	if _, err := atomicfile.Create(filepath.Join(folder, "nowhere", "codex.json")); !os.IsNotExist(err) {
+		t.Errorf("in a missing folder Create returns %v", err)
 	}
 }
 
-// TestAtOnce: many that make drafts of one file at once take nothing from each other.
+// TestAtOnce: concurrent writers of one target do not disturb each other.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -140,7 +139,7 @@ func TestAtOnce(t *testing.T) {
 		go func() {
 			var err error
 			for round := 0; round < 50 && err == nil; round++ {
-				err = place(target, fmt.Sprint(n))
+				err = commit(target, fmt.Sprint(n))
 			}
 			failed <- err
 		}()
@@ -155,14 +154,14 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-func place(target, text string) error {
-	d, err := draft.New(target)
+func commit(target, text string) error {
+	f, err := atomicfile.Create(target)
 	if err != nil {
 		return err
 	}
-	defer d.Discard()
-	if err := os.WriteFile(d.Path, []byte(text), 0o600); err != nil {
+	defer f.Discard()
+	if err := os.WriteFile(f.Path, []byte(text), 0o600); err != nil {
 		return err
 	}
-	return d.Place()
+	return f.Commit()
 }

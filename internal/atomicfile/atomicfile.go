@@ -1,0 +1,126 @@
+// Package atomicfile writes a file whole or not at all: under a hidden temporary name in the target's folder, renamed to the target
+// at the end. Create removes the temporary files of processes that were killed. A live process holds a lock file beside its
+// temporary file; the operating system releases the lock when the process ends.
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	tempSuffix = ".draft"
+	lockSuffix = ".lock" // follows the temporary file's name
+)
+
+// File is a temporary file that takes the place of its target when it is committed.
+type File struct {
+	Path   string // of the temporary file; only its owner can read it
+	target string
+	lock   *flock.Flock // nil once the file is committed or discarded
+}
+
+// Create makes an empty temporary file for the target. It removes temporary files of the same target whose processes are gone.
+func Create(target string) (*File, error) {
+	removeStale(target)
+	for {
+		if f, err := tryCreate(target); f != nil || err != nil {
+			return f, err
+		}
+	}
+}
+
+// tryCreate makes a temporary file and locks it. It returns nil if another process removed the file before it was locked.
+func tryCreate(target string) (*File, error) {
+	folder, prefix := split(target)
+	file, err := os.CreateTemp(folder, prefix+"*"+tempSuffix) // O_EXCL, 0600
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Path: file.Name(), target: target, lock: lockOf(file.Name())}
+	if err := file.Close(); err != nil {
+		return nil, errors.Join(err, os.Remove(f.Path))
+	}
+	// On a file system without locks, the temporary file of a killed process stays. Nothing else depends on the lock.
+	if free, err := f.lock.TryLock(); err == nil && !free {
+		return nil, nil
+	}
+	if _, err := os.Lstat(f.Path); errors.Is(err, fs.ErrNotExist) {
+		f.Discard()
+		return nil, nil
+	}
+	return f, nil
+}
+
+// Commit renames the temporary file to the target and replaces what was there. It syncs the folder, so that the rename survives a
+// power failure. The caller syncs the file's content before.
+func (f *File) Commit() error {
+	if err := os.Rename(f.Path, f.target); err != nil {
+		return err
+	}
+	f.Discard()
+	return syncFolder(filepath.Dir(f.target))
+}
+
+// syncFolder makes a rename in the folder durable. Windows has no such call, and needs none.
+func syncFolder(folder string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	dir, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// Discard removes the temporary file, unless it has been committed. It may be called more than once.
+func (f *File) Discard() {
+	if f.lock != nil {
+		remove(f.Path, f.lock)
+		f.lock = nil
+	}
+}
+
+// removeStale removes the temporary files of a target that no process has locked.
+func removeStale(target string) {
+	folder, prefix := split(target)
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return // creating a file there fails too, and reports why
+	}
+	for _, file := range files {
+		number, isOurs := strings.CutPrefix(strings.TrimSuffix(file.Name(), lockSuffix), prefix)
+		number, isTemp := strings.CutSuffix(number, tempSuffix)
+		if !isOurs || !isTemp || strings.Trim(number, "0123456789") != "" {
+			continue
+		}
+		path := filepath.Join(folder, prefix+number+tempSuffix)
+		lock := lockOf(path)
+		if free, err := lock.TryLock(); err == nil && free {
+			remove(path, lock)
+		}
+	}
+}
+
+// split returns the target's folder, and the prefix of the names of its temporary files.
+func split(target string) (folder, prefix string) {
+	return filepath.Dir(target), "." + filepath.Base(target) + "."
+}
+
+func lockOf(path string) *flock.Flock { return flock.New(path+lockSuffix, flock.SetPermissions(0o600)) }
+
+// remove removes a temporary file, the files that SQLite keeps beside a database, and the lock file. The lock is held until then:
+// a process that comes later creates a new one.
+func remove(path string, lock *flock.Flock) {
+	for _, suffix := range []string{"", "-journal", "-wal", "-shm", lockSuffix} {
+		_ = os.Remove(path + suffix)
+	}
+	_ = lock.Unlock()
+}
