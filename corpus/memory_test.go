@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"annotator/corpus"
+	"annotator/internal/longtest"
 )
 
 const million = 1_000_000
@@ -29,9 +30,7 @@ const strictSchema = `
 // A million story posts in one run, a quarter of a gigabyte, pass through a heap of a few megabytes. Not parallel: it measures
 // the whole process.
 func TestMemoryIsFlat(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a database of 300 MB")
-	}
+	longtest.Only(t, "makes a database of 300 MB")
 	db := open(t, foreign(t, strictSchema, generate("7", "true")))
 	runtime.GC()
 	var before, now runtime.MemStats

@@ -13,6 +13,7 @@ import (
 
 	"annotator"
 	"annotator/context/compaction"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/model/openai"
 	"annotator/runner"
@@ -173,10 +174,7 @@ func (w whim) summary(r scripted.Request, random *rand.Rand) scripted.Reply {
 // the journal folds to.
 func TestAnyStory(t *testing.T) {
 	t.Parallel()
-	seeds := 40
-	if testing.Short() {
-		seeds = 8
-	}
+	seeds := longtest.Pick(8, 40)
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -292,10 +290,7 @@ func evenScenes(n int) []string {
 // TestLongRun reads a thousand scenes in two windows: no request passes the limit, and what stands before the turns stays small.
 func TestLongRun(t *testing.T) {
 	t.Parallel()
-	scenes := 1_000
-	if testing.Short() {
-		scenes = 100
-	}
+	scenes := longtest.Pick(100, 1_000)
 	for _, window := range []int{8_192, 32_768} {
 		t.Run(fmt.Sprint(window), func(t *testing.T) {
 			t.Parallel()

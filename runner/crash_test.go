@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/policy"
 	"annotator/runner"
@@ -138,10 +139,7 @@ func TestKilledAtEveryTransition(t *testing.T) {
 	}
 	s.verify("calm")
 	calm := dump(t, s.db("calm"))
-	step := 1
-	if testing.Short() {
-		step = 23
-	}
+	step := longtest.Pick(23, 1)
 	for n := 1; n < transitions; n += step {
 		name := fmt.Sprintf("killed-%d", n)
 		killed, told := s.spawn(name, n, func(told int) bool { return told == n }, 0)
@@ -167,10 +165,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	span := time.Since(begin)
 	s.verify("calm")
 	calm := dump(t, s.db("calm"))
-	kills := 300
-	if testing.Short() {
-		kills = 10
-	}
+	kills := longtest.Pick(10, 300)
 	random := rand.New(rand.NewPCG(1, 2))
 	for landed, n := 0, 0; landed < kills; n++ {
 		name := fmt.Sprintf("random-%d", n)

@@ -11,6 +11,7 @@ import (
 
 	"annotator"
 	"annotator/curator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/runner"
 )
@@ -96,7 +97,7 @@ func TestCuratorCost(t *testing.T) {
 	t.Parallel()
 	told := story{threads: 4, scenes: 8, words: 1_100}
 	windows := []int{16_384, 32_768, 65_536}
-	if testing.Short() {
+	if !longtest.Enabled() {
 		told, windows = story{threads: 3, scenes: 4, words: 300}, windows[:1]
 	}
 	several := runner.Defaults().Curator.Batch

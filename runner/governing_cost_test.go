@@ -10,6 +10,7 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/model/offline"
 	"annotator/policy"
@@ -100,8 +101,8 @@ func (c *cost) row(off *cost) string {
 // on made-up scenes. With -update the story is long and the table is written down.
 func TestGovernanceCost(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it reads nine stories")
+	if !*update {
+		longtest.Only(t, "it reads nine stories")
 	}
 	threads, scenes := 2, 7
 	if *update {

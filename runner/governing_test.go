@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/policy"
 	"annotator/storage"
@@ -398,10 +399,7 @@ func TestGovernedRunResumes(t *testing.T) {
 		}
 		calm := dump(t, s.db("calm"))
 		last := s.server.Calls()
-		step := 1
-		if testing.Short() {
-			step = 5
-		}
+		step := longtest.Pick(5, 1)
 		for call := 1; call <= last; call += step {
 			name := fmt.Sprintf("%s-%d", level, call)
 			s.haltAt(name, call, script)

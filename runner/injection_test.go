@@ -15,6 +15,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/policy"
 	"annotator/storage"
@@ -91,7 +92,8 @@ func TestInjection(t *testing.T) {
 	if n := len(hostile); n < 100 {
 		t.Fatalf("%d hostile scenes", n)
 	}
-	if testing.Short() {
+	full := longtest.Enabled() || *update
+	if !full {
 		hostile = hostileScenes(1)
 	}
 	cases := []*attacked{
@@ -114,7 +116,7 @@ func TestInjection(t *testing.T) {
 	for _, a := range cases {
 		table += a.row() + "\n"
 	}
-	if !testing.Short() {
+	if full {
 		documented(t, "injection", table)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 )
 
@@ -176,9 +177,7 @@ func flooded(t *testing.T, handler http.Handler, stream bool, attempts int) *sta
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells the most memory that a process has taken")
 	}
-	if testing.Short() {
-		t.Skip("it takes its time, and with the race detector another amount of memory")
-	}
+	longtest.Only(t, "it takes its time, and with the race detector another amount of memory")
 	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Fault: func(_ int, r scripted.Request) *scripted.Fault {
 		if !bytes.Contains(r.Body, []byte("scene number=")) {
 			return nil

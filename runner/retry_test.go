@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/runner"
 	"annotator/storage"
@@ -150,10 +151,7 @@ func TestRetryOutlivesTheProcess(t *testing.T) {
 	}
 	s.verify("calm")
 	calm := append(dump(t, s.db("calm")), s.refusals("calm")...)
-	step := 1
-	if testing.Short() {
-		step = 7
-	}
+	step := longtest.Pick(7, 1)
 	for n := 1; n < transitions; n += step {
 		name := fmt.Sprintf("killed-%d", n)
 		fresh(name)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 )
 
@@ -145,10 +146,7 @@ func TestSpokenCallsResume(t *testing.T) {
 		t.Fatal("the call that is not whole was not asked for again")
 	}
 	calm := dump(t, s.db("calm"))
-	at, step := 1, 1
-	if testing.Short() {
-		step = 4
-	}
+	at, step := 1, longtest.Pick(4, 1)
 	for ; s.interrupted(annotator.NoticeTransition, at); at += step {
 		name := fmt.Sprintf("interrupted at transition %d", at)
 		s.bus = nil

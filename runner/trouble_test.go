@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 )
 
@@ -84,10 +85,7 @@ func TestKilledInTrouble(t *testing.T) {
 	s.verify("calm")
 	calm := dump(t, s.db("calm"))
 	s.inTrouble("calm")
-	step := 1
-	if testing.Short() {
-		step = 9
-	}
+	step := longtest.Pick(9, 1)
 	for n := 1; n < transitions; n += step {
 		name := fmt.Sprintf("killed-%d", n)
 		tr.forget()

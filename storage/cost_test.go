@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/storage"
 )
 
@@ -67,9 +68,7 @@ var costs = []struct {
 
 // TestCostIsFlat does the same in a short and in a long story: what a scene costs must not grow with those before it.
 func TestCostIsFlat(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a long story")
-	}
+	longtest.Only(t, "makes a long story")
 	short, long := grown(t, t.TempDir(), 100, 1000), grown(t, t.TempDir(), 10_000, 40_000)
 	for _, cost := range costs {
 		a, b := quickest(short, cost.do), quickest(long, cost.do)

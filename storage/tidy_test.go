@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"annotator/internal/longtest"
 	"annotator/internal/sqlite"
 	"annotator/storage"
 )
@@ -43,9 +44,7 @@ func (s *story) log() int64 {
 // nobody waits for that reader, and after it the log is short again.
 func TestTidy(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("some thousands of transactions")
-	}
+	longtest.Only(t, "some thousands of transactions")
 	s := newStory(t, t.TempDir(), scenesOf(2900))
 	left := s.blank(2000)
 	if log := s.log(); log > walBound || left > 0 {

@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 )
 
@@ -141,7 +142,7 @@ func TestKeyStaysSecret(t *testing.T) {
 	t.Parallel()
 	for name, echo := range echoes() {
 		triedAgain := slices.Contains([]string{"broken", "page", "bad header", "no JSON", "no reply", "torn stream"}, name) // for seconds
-		if testing.Short() && triedAgain {
+		if !longtest.Enabled() && triedAgain {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"annotator"
 	"annotator/corpus"
 	"annotator/corpus/ingest"
+	"annotator/internal/longtest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -187,9 +188,7 @@ func TestCommentQuotes(t *testing.T) {
 
 func TestManyLines(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("writes 20,000 posts")
-	}
+	longtest.Only(t, "writes 20,000 posts")
 	var b strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&b, `{"thread":%d,"id":%d,"name":"QM","trip":"!a","time":%d,"body":"post %d"}`+"\n", i/100*100+1, i+1, i, i)

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model"
@@ -39,10 +40,7 @@ func cutAnywhere(t *testing.T, w wire) {
 	c := w.answered(t, func(*http.Request) (*http.Response, error) {
 		return stream(iotest.OneByteReader(bytes.NewReader(body[:n]))), nil
 	})
-	step := 1
-	if testing.Short() { // the race detector takes its time
-		step = 13
-	}
+	step := longtest.Pick(13, 1)
 	for n = len(body); n >= 0; n -= step {
 		got, err := ask(t.Context(), c, true)
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"annotator/internal/longtest"
 )
 
 // TestBeside lets each fault strike, for ever, the questions beside the story: what the curator is asked of an entry, and a summary.
@@ -22,10 +24,7 @@ func TestBeside(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			rows := catalogueRows()
-			for i := range rows {
-				if testing.Short() && i%sample != 0 {
-					continue
-				}
+			for i := 0; i < len(rows); i += longtest.Pick(sampleStep, 1) {
 				c := &cell{row: &rows[i], form: rows[i].forms[0], wire: wires()[0], times: forEver, mode: cmp.Or(rows[i].only, streamed)}
 				t.Run(fmt.Sprintf("%d %s", rows[i].n, rows[i].fault), func(t *testing.T) { b.tryBeside(t, c, aim) })
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/policy"
 	"annotator/runner"
 
@@ -152,13 +153,11 @@ func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
 	rows := catalogueRows()
-	tried := 0
+	tried, step := 0, longtest.Pick(sampleStep, 1)
 	for i := range rows {
 		row := &rows[i]
 		for j, cells := range row.cells() {
-			if testing.Short() {
-				cells = slices.DeleteFunc(cells, func(*cell) bool { tried++; return tried%sample != 0 })
-			}
+			cells = slices.DeleteFunc(cells, func(*cell) bool { tried++; return tried%step != 0 })
 			if len(cells) == 0 {
 				continue
 			}
@@ -172,8 +171,8 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// sample is which of the cells are tried with -short: each so-many-th.
-const sample = 41
+// sampleStep is the distance between the cells that a run without the long tests tries.
+const sampleStep = 41
 
 // bench is where the cells are tried: a story, what an undisturbed run makes of it, and places on the network where no model is.
 type bench struct {

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unsafe"
 
+	"annotator/internal/longtest"
 	"annotator/storage"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -69,10 +70,7 @@ func TestClockIsSet(t *testing.T) {
 		"a connection that breaks":       takes(reset),
 	}
 	for name, form := range troubles {
-		for _, times := range []int{3, mostRequests} {
-			if testing.Short() && times > 3 {
-				continue
-			}
+		for _, times := range longtest.Pick([]int{3}, []int{3, mostRequests}) {
 			t.Run(fmt.Sprintf("%s, %d times", name, times), func(t *testing.T) {
 				t.Parallel()
 				want, sound := b.clocked(t, form, times, func(int64) time.Duration { return 0 })

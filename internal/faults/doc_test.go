@@ -142,9 +142,10 @@ What can go wrong between a run, its model server and its machine, and what beco
 test, and held equal to it:
 
 ` + "```" + `
-go test ./internal/faults                          # every cell; -short tries a sample of them
-go test ./internal/faults -run 'Catalogue/54'      # one row
-go test ./internal/faults -run Document -update    # this document
+go test ./internal/faults                                           # a sample of the cells
+ANNOTATOR_LONG=1 go test ./internal/faults                          # every cell
+ANNOTATOR_LONG=1 go test ./internal/faults -run 'Catalogue/54'      # one row
+go test ./internal/faults -run Document -update                     # this document
 ` + "```" + `
 
 ## The endpoint

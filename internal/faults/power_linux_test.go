@@ -15,9 +15,10 @@ import (
 	"testing"
 
 	"annotator/corpus/ingest"
+	"annotator/internal/longtest"
 )
 
-var cuts = flag.Int("cuts", 400, "how many times the power fails in TestPowerFails")
+var cuts = flag.Int("cuts", longtest.Pick(10, 400), "how many times the power fails in TestPowerFails")
 
 // TestPowerFails records what the program does to its files, call by call, and has the power fail at many moments of that. What
 // was synced is on the disk then; of what was not there is all, nothing, or anything between that a disk can leave. Whatever was
@@ -74,11 +75,7 @@ func (f *failing) moments(deeds []deed) []int {
 		}
 	}
 	begins = append(begins, len(deeds))
-	n := *cuts
-	if testing.Short() {
-		n /= 40
-	}
-	moments := make([]int, n)
+	moments := make([]int, *cuts)
 	for i := range moments {
 		from, to := 0, len(deeds)
 		if i%2 == 0 {

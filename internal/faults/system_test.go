@@ -19,6 +19,7 @@ import (
 	"unsafe"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -53,10 +54,7 @@ func TestFailingSystem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
 	server := scripted.Start(t, scripted.Options{Script: diligent})
-	stride := 9
-	if testing.Short() {
-		stride = 40
-	}
+	stride := longtest.Pick(40, 9)
 	writes, syncs := []int{syscall.SYS_PWRITE64}, []int{syscall.SYS_FSYNC, syscall.SYS_FDATASYNC}
 	for _, failing := range []struct {
 		name  string

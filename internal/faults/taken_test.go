@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/internal/sqlite"
 
@@ -37,12 +38,8 @@ func TestDatabaseIsTakenAway(t *testing.T) {
 		"the index of its log is deleted":    func(db string) error { return os.Remove(db + "-shm") },
 		"the database and all beside it are": func(db string) error { return errors.Join(os.Remove(db), os.Remove(db+"-wal"), os.Remove(db+"-shm")) },
 	}
-	moments := 4
-	if testing.Short() {
-		moments = 1
-	}
 	for what, take := range takes {
-		for _, at := range []int{17, 30, 5, 16}[:moments] {
+		for _, at := range longtest.Pick([]int{17}, []int{17, 30, 5, 16}) {
 			t.Run(what, func(t *testing.T) {
 				t.Parallel()
 				b.tryTaking(t, server.URL, at, take)
