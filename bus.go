@@ -35,19 +35,19 @@ type Bus struct {
 // queue is what a subscriber has yet to be told.
 type queue struct {
 	Subscriber
-	waiting []Notice
-	batch   []Notice      // is being handed over; its goroutine's alone
-	lost    Notice        // comes behind those that wait; none where its Lost is 0
-	served  bool          // by a goroutine; or it never will be again
-	failure error         // what went wrong in the subscriber
-	ended   chan struct{} // closed behind the subscriber's Close
+	waiting    []Notice
+	batch      []Notice      // is being handed over; its goroutine's alone
+	lost       Notice        // comes behind those that wait; none where its Lost is 0
+	delivering bool          // by a goroutine; or it never will be again
+	err        error         // what went wrong in the subscriber
+	done       chan struct{} // closed behind the subscriber's Close
 }
 
 // Subscribe adds a subscriber, which is told of every later notice.
 func (b *Bus) Subscribe(s Subscriber) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.queues = append(b.queues, &queue{Subscriber: s, ended: make(chan struct{})})
+	b.queues = append(b.queues, &queue{Subscriber: s, done: make(chan struct{})})
 }
 
 // Publish queues a notice for all subscribers, and waits for none of them. Behind Close it does nothing.
@@ -58,9 +58,9 @@ func (b *Bus) Publish(n Notice) {
 		return
 	}
 	for _, q := range b.queues {
-		if q.failure == nil {
-			q.put(&n)
-			b.serve(q)
+		if q.err == nil {
+			q.enqueue(&n)
+			b.startDelivery(q)
 		}
 	}
 }
@@ -72,27 +72,27 @@ func (b *Bus) Close(ctx context.Context) error {
 	b.closed = true
 	queues := b.queues
 	for _, q := range queues {
-		b.serve(q)
+		b.startDelivery(q)
 	}
 	b.mu.Unlock()
 	var errs []error
 	for _, q := range queues {
 		select {
-		case <-q.ended:
+		case <-q.done:
 		case <-ctx.Done():
 		}
-		errs = append(errs, b.outcome(q))
+		errs = append(errs, b.result(q))
 	}
 	return errors.Join(errs...)
 }
 
 // outcome is what went wrong in a subscriber, or that it is not done.
-func (b *Bus) outcome(q *queue) error {
+func (b *Bus) result(q *queue) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
-	case <-q.ended:
-		return q.failure
+	case <-q.done:
+		return q.err
 	default:
 	}
 	if q.Name == "" {
@@ -102,14 +102,14 @@ func (b *Bus) outcome(q *queue) error {
 }
 
 // serve has a goroutine hand over what a queue holds, unless one does.
-func (b *Bus) serve(q *queue) {
-	if q.served {
+func (b *Bus) startDelivery(q *queue) {
+	if q.delivering {
 		return
 	}
-	q.served = true
+	q.delivering = true
 	go func() {
-		for b.take(q) {
-			b.failed(q, q.hand())
+		for b.nextBatch(q) {
+			b.addError(q, q.deliver())
 			clear(q.batch) // what it refers to need not stay in memory
 		}
 	}()
@@ -117,38 +117,38 @@ func (b *Bus) serve(q *queue) {
 
 // take makes what waits in a queue its next batch, and reports false where there is nothing: its goroutine has to end, and if
 // the bus is closed, the subscriber is, too.
-func (b *Bus) take(q *queue) bool {
+func (b *Bus) nextBatch(q *queue) bool {
 	b.mu.Lock()
 	if q.lost.Lost > 0 {
 		q.waiting = append(q.waiting, q.lost)
 		q.lost = Notice{}
 	}
-	if q.failure != nil {
+	if q.err != nil {
 		q.waiting = q.waiting[:0]
 	}
 	q.batch, q.waiting = q.waiting, q.batch[:0]
 	goOn, closed := len(q.batch) > 0, b.closed
-	q.served = goOn || closed
+	q.delivering = goOn || closed
 	b.mu.Unlock()
 	if !goOn && closed {
-		b.failed(q, q.end())
-		close(q.ended)
+		b.addError(q, q.closeSubscriber())
+		close(q.done)
 	}
 	return goOn
 }
 
 // failed notes what went wrong in a subscriber. It is told nothing from then on, but still closed in the end.
-func (b *Bus) failed(q *queue, err error) {
+func (b *Bus) addError(q *queue, err error) {
 	if err == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	q.failure = errors.Join(q.failure, err)
+	q.err = errors.Join(q.err, err)
 }
 
 // put adds a notice to those that wait.
-func (q *queue) put(n *Notice) {
+func (q *queue) enqueue(n *Notice) {
 	switch last := len(q.waiting) - 1; {
 	case n.Kind == NoticeStream && last >= 0 && q.waiting[last].Kind == NoticeStream && q.lost.Lost == 0:
 		q.waiting[last] = *n
@@ -160,16 +160,16 @@ func (q *queue) put(n *Notice) {
 }
 
 // hand tells a subscriber of a batch. A panic of its own fails nobody else.
-func (q *queue) hand() (err error) {
-	defer q.caught(&err)
+func (q *queue) deliver() (err error) {
+	defer q.recoverPanic(&err)
 	for i := range q.batch {
 		q.Notice(q.batch[i])
 	}
 	return nil
 }
 
-func (q *queue) end() (err error) {
-	defer q.caught(&err)
+func (q *queue) closeSubscriber() (err error) {
+	defer q.recoverPanic(&err)
 	if q.Close == nil {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (q *queue) end() (err error) {
 }
 
 // caught makes a panic an error.
-func (q *queue) caught(err *error) {
+func (q *queue) recoverPanic(err *error) {
 	if fault := recover(); fault != nil {
 		*err = fmt.Errorf("%s panicked: %v", cmp.Or(q.Name, "a subscriber"), fault)
 	}

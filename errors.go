@@ -13,19 +13,19 @@ type Kind string
 const (
 	Transient     Kind = "transient"     // the same request may succeed: retry
 	Overloaded    Kind = "overloaded"    // the server says when, or is loading: wait
-	Shrink        Kind = "shrink"        // the request is too long: make it shorter
+	PromptTooLong Kind = "shrink"        // the request is too long: make it shorter
 	Malformed     Kind = "malformed"     // the reply cannot be used: ask again
 	Refused       Kind = "refused"       // this request will never succeed: quarantine the scene
-	Gone          Kind = "gone"          // nobody answers: wait, then halt
+	Unreachable   Kind = "gone"          // nobody answers: wait, then halt
 	Misconfigured Kind = "misconfigured" // credentials, model name or server flags: halt
-	Hostile       Kind = "hostile"       // redirects, endless replies: halt
+	Unsafe        Kind = "hostile"       // redirects, endless replies: halt
 )
 
 // What can be wrong elsewhere.
 const (
 	Misused     Kind = "misused"     // wrong use or configuration
 	NotFound    Kind = "not found"   // no such file, entry or post
-	Held        Kind = "held"        // somebody else runs on this database
+	InUse       Kind = "held"        // somebody else runs on this database
 	Halted      Kind = "halted"      // stopped before the end; run again to resume
 	Violation   Kind = "violation"   // an invariant does not hold
 	Quarantined Kind = "quarantined" // finished, but scenes were refused

@@ -28,32 +28,32 @@ type Event string
 
 // The events.
 const (
-	EventStarted      Event = "started"        // all is open
-	EventSceneFound   Event = "scene found"    // a scene to read, or to go on preparing
-	EventReplyFound   Event = "reply found"    // resume: the open scene's last reply is not worked off
-	EventSceneDone    Event = "scene done"     // resume: recorded, but no checkpoint followed
-	EventExhausted    Event = "exhausted"      // no scene is left
-	EventStopped      Event = "stopped"        // a signal or a limit, between scenes
-	EventFits         Event = "fits"           // the window has room for the scene
-	EventPrepared     Event = "prepared"       // the scene's message is in the journal
-	EventNothingToAsk Event = "nothing to ask" // the scene has no text
-	EventReplied      Event = "replied"        // a reply is in the journal
-	EventOverflow     Event = "overflow"       // the window is too full to call, or the server says so
-	EventTransient    Event = "transient"      // a failure that may pass
-	EventRetry        Event = "retry"          // waited long enough
-	EventToolCalls    Event = "tool calls"     // the reply asks for tools
-	EventText         Event = "text"           // the reply is text
-	EventReask        Event = "re-ask"         // a correction is in the journal
-	EventToolsDone    Event = "tools done"     // every call has its result
-	EventParsed       Event = "parsed"         // the text's updates are applied
-	EventRefused      Event = "refused"        // this scene cannot be annotated
-	EventRecorded     Event = "recorded"       // the scene's outcome is in the database
-	EventThreadEnds   Event = "thread ends"    // it was the thread's last scene
-	EventThreadGoesOn Event = "thread goes on"
-	EventCurated      Event = "curated"
-	EventCheckpointed Event = "checkpointed"
-	EventFailed       Event = "failed" // nothing more can be done in this process
-	EventEnd          Event = "end"    // the last word is said
+	EventStarted         Event = "started"        // all is open
+	EventSceneFound      Event = "scene found"    // a scene to read, or to go on preparing
+	EventReplyFound      Event = "reply found"    // resume: the open scene's last reply is not worked off
+	EventSceneDone       Event = "scene done"     // resume: recorded, but no checkpoint followed
+	EventExhausted       Event = "exhausted"      // no scene is left
+	EventStopped         Event = "stopped"        // a signal or a limit, between scenes
+	EventFits            Event = "fits"           // the window has room for the scene
+	EventPrepared        Event = "prepared"       // the scene's message is in the journal
+	EventNothingToAsk    Event = "nothing to ask" // the scene has no text
+	EventReplied         Event = "replied"        // a reply is in the journal
+	EventOverflow        Event = "overflow"       // the window is too full to call, or the server says so
+	EventTransient       Event = "transient"      // a failure that may pass
+	EventRetry           Event = "retry"          // waited long enough
+	EventToolCalls       Event = "tool calls"     // the reply asks for tools
+	EventText            Event = "text"           // the reply is text
+	EventReask           Event = "re-ask"         // a correction is in the journal
+	EventToolsDone       Event = "tools done"     // every call has its result
+	EventParsed          Event = "parsed"         // the text's updates are applied
+	EventRefused         Event = "refused"        // this scene cannot be annotated
+	EventRecorded        Event = "recorded"       // the scene's outcome is in the database
+	EventThreadEnds      Event = "thread ends"    // it was the thread's last scene
+	EventThreadContinues Event = "thread goes on"
+	EventCurated         Event = "curated"
+	EventCheckpointed    Event = "checkpointed"
+	EventFailed          Event = "failed" // nothing more can be done in this process
+	EventEnd             Event = "end"    // the last word is said
 )
 
 // Transition is one row of the machine.
@@ -110,7 +110,7 @@ var Transitions = [...]Transition{
 	{StateRecording, EventFailed, StateHalting},
 
 	{StateBoundary, EventThreadEnds, StateCurating},
-	{StateBoundary, EventThreadGoesOn, StateCheckpoint},
+	{StateBoundary, EventThreadContinues, StateCheckpoint},
 	{StateBoundary, EventFailed, StateHalting},
 
 	{StateCurating, EventCurated, StateCheckpoint},

@@ -39,7 +39,7 @@ type Episode struct {
 }
 
 // Fold is what a compaction row says of the window from there on, whole: the newest one tells all.
-type Fold struct {
+type WindowState struct {
 	Tier    string `json:"tier"`
 	Through int64  `json:"through,omitempty"` // the turns up to this one have left the window
 	Strip   int64  `json:"strip,omitempty"`   // the thinking of the turns up to this one is taken out

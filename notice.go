@@ -18,7 +18,7 @@ const (
 	NoticeCompaction NoticeKind = "compaction" // turns left the window: Reason
 	NoticeDecision   NoticeKind = "decision"   // the curator has decided on an entry: Reason
 	NoticeScene      NoticeKind = "scene"      // a scene is done: Entries; Reason if it was refused
-	NoticeWord       NoticeKind = "word"       // a word to the user: Reason
+	NoticeWarning    NoticeKind = "word"       // a word to the user: Reason
 	NoticeEnd        NoticeKind = "end"        // the run ends: Entries; Reason if it failed, was stopped, or scenes were refused
 	NoticeLost       NoticeKind = "lost"       // the subscriber was too slow for the Lost notices that stood here
 )

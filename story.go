@@ -68,19 +68,19 @@ func hashInt(h hash.Hash, n int64) {
 // Written in decimal it can be read: 12000003 is the fourth post of scene 12. Zero is before the story.
 type Place int64
 
-const placeScene = 1_000_000
+const placesPerScene = 1_000_000
 
 // MaxScenePosts is the number of posts a scene may hold, so that a Place stays a single number.
-const MaxScenePosts = placeScene
+const MaxScenePosts = placesPerScene
 
 // PlaceAt returns the place of the post with the given rank (from 0) in a scene (from 1).
-func PlaceAt(scene, rank int) Place { return Place(int64(scene)*placeScene + int64(rank)) }
+func PlaceAt(scene, rank int) Place { return Place(int64(scene)*placesPerScene + int64(rank)) }
 
 // Scene returns the scene's number, from 1.
-func (p Place) Scene() int { return int(p / placeScene) }
+func (p Place) Scene() int { return int(p / placesPerScene) }
 
 // Rank returns the post's rank in its scene, from 0.
-func (p Place) Rank() int { return int(p % placeScene) }
+func (p Place) Rank() int { return int(p % placesPerScene) }
 
 // Position is a place with the ids that a reader of the corpus knows it by.
 type Position struct {

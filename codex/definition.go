@@ -19,15 +19,15 @@ func (r *reviser) definition() error {
 	if err != nil {
 		return err
 	}
-	claims, closed := r.claims(Sentences(definition))
-	if closed > 0 && !r.edit.Narrow && extent(definition) < extent(r.now.Definition()) {
+	claims, closed := r.revisedClaims(Sentences(definition))
+	if closed > 0 && !r.edit.DropsClaims && countLettersAndDigits(definition) < countLettersAndDigits(r.entry.Definition()) {
 		return refuse("NARROWER", "the definition would say less than it does now (%q); repeat what still holds, "+
-			"or set narrow to true if the story has taken it back", r.now.Definition())
+			"or set narrow to true if the story has taken it back", r.entry.Definition())
 	}
 	for _, claim := range claims {
 		var old string
-		if at := claimIndex(&r.now, claim.ID); at >= 0 {
-			old = encode(r.now.Claims[at])
+		if at := claimIndex(&r.entry, claim.ID); at >= 0 {
+			old = encode(r.entry.Claims[at])
 		}
 		if new := encode(claim); new != old {
 			if err := r.add(annotator.FieldClaim, old, new); err != nil {
@@ -39,7 +39,7 @@ func (r *reviser) definition() error {
 }
 
 // extent measures how much a text says, in any script: its letters and digits.
-func extent(text string) int {
+func countLettersAndDigits(text string) int {
 	n := 0
 	for _, r := range text {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) {
@@ -50,10 +50,10 @@ func extent(text string) int {
 }
 
 // claims returns the claims that a definition's sentences leave: closed ones first, then those that hold, in order.
-func (r *reviser) claims(sentences []string) (claims []annotator.Claim, closed int) {
+func (r *reviser) revisedClaims(sentences []string) (claims []annotator.Claim, closed int) {
 	held := map[string]annotator.Claim{}
 	var last int64
-	for _, claim := range r.now.Claims {
+	for _, claim := range r.entry.Claims {
 		last = max(last, claim.ID)
 		if claim.Until == 0 {
 			held[Normalize(claim.Text)] = claim
@@ -77,7 +77,7 @@ func (r *reviser) claims(sentences []string) (claims []annotator.Claim, closed i
 		claim.Ord, claim.Text = len(holding), sentence // a claim of which only case or spelling changed keeps its identity
 		holding = append(holding, claim)
 	}
-	for _, claim := range r.now.Claims {
+	for _, claim := range r.entry.Claims {
 		if claim.Until == 0 && !seen[Normalize(claim.Text)] {
 			claim.Until = r.edit.At
 			claims = append(claims, claim)
@@ -93,26 +93,26 @@ func (r *reviser) evidence() error {
 	}
 	best, most := -1, -1
 	quote := words(r.edit.Evidence.Quote)
-	for i, claim := range r.now.Claims {
+	for i, claim := range r.entry.Claims {
 		if claim.Until != 0 {
 			continue
 		}
-		if shared := overlap(words(claim.Text), quote); shared > most || shared == most && claim.ID > r.now.Claims[best].ID {
+		if shared := sharedWords(words(claim.Text), quote); shared > most || shared == most && claim.ID > r.entry.Claims[best].ID {
 			best, most = i, shared
 		}
 	}
 	if best < 0 {
-		return refuse("EMPTY", "entry %d has no definition for the quotation to stand behind", r.now.ID)
+		return refuse("EMPTY", "entry %d has no definition for the quotation to stand behind", r.entry.ID)
 	}
 	evidence := *r.edit.Evidence
-	evidence.Claim = r.now.Claims[best].ID
-	if slices.Contains(r.now.Claims[best].Evidence, evidence) {
+	evidence.Claim = r.entry.Claims[best].ID
+	if slices.Contains(r.entry.Claims[best].Evidence, evidence) {
 		return nil
 	}
 	return r.add(annotator.FieldEvidence, "", encode(evidence))
 }
 
-func overlap(a, b []string) int {
+func sharedWords(a, b []string) int {
 	set := map[string]bool{}
 	for _, word := range a {
 		set[word] = true

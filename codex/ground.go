@@ -69,7 +69,7 @@ func fold(source string) folded {
 	space := false
 	for !iter.Done() {
 		from := iter.Pos()
-		piece := plain(string(iter.Next()))
+		piece := plainForm(string(iter.Next()))
 		if blank := strings.TrimFunc(piece, unicode.IsSpace) == ""; blank && space {
 			continue
 		} else if space = blank; blank {
@@ -85,7 +85,7 @@ func fold(source string) folded {
 }
 
 // plain gives typographic marks their plain form.
-func plain(piece string) string {
+func plainForm(piece string) string {
 	switch piece {
 	case "‘", "’", "‚", "‛", "ʼ":
 		return "'"

@@ -19,12 +19,12 @@ func Merge(source, target *annotator.Entry, actor annotator.Actor, at annotator.
 	at = max(at, source.Last, target.Last) // what comes over was known by then, wherever it is read
 	from, into := newReviser(source, Edit{Actor: actor, At: at}), newReviser(target, Edit{Actor: actor, At: at})
 	for _, step := range []func() error{
-		from.allowed, into.allowed,
-		func() error { return into.takeNames(source) },
-		func() error { return into.takeTags(source) },
-		func() error { return into.takeClaims(source) },
+		from.checkEditable, into.checkEditable,
+		func() error { return into.copyNames(source) },
+		func() error { return into.copyTags(source) },
+		func() error { return into.copyClaims(source) },
 		func() error {
-			return from.add(annotator.FieldMerge, string(from.now.Status), strconv.FormatInt(target.ID, 10))
+			return from.add(annotator.FieldMerge, string(from.entry.Status), strconv.FormatInt(target.ID, 10))
 		},
 	} {
 		if err := step(); err != nil {
@@ -34,17 +34,17 @@ func Merge(source, target *annotator.Entry, actor annotator.Actor, at annotator.
 	return append(into.revisions, from.revisions...), nil
 }
 
-func (r *reviser) takeNames(source *annotator.Entry) error {
+func (r *reviser) copyNames(source *annotator.Entry) error {
 	names := append([]annotator.Alias{{Name: source.Term, From: source.First}}, source.Aliases...)
 	if _, known := findAlias(source, source.Term); known {
 		names = names[1:]
 	}
 	for _, name := range names {
-		if _, known := findAlias(&r.now, name.Name); known {
+		if _, known := findAlias(&r.entry, name.Name); known {
 			continue
 		}
-		if len(r.now.Aliases) >= MaxItems {
-			return refuse("TOO_LONG", "entries %d and %d together have more than %d names", source.ID, r.now.ID, MaxItems)
+		if len(r.entry.Aliases) >= MaxItems {
+			return refuse("TOO_LONG", "entries %d and %d together have more than %d names", source.ID, r.entry.ID, MaxItems)
 		}
 		if err := r.add(annotator.FieldAlias, "", encode(name)); err != nil {
 			return err
@@ -53,8 +53,8 @@ func (r *reviser) takeNames(source *annotator.Entry) error {
 	return nil
 }
 
-func (r *reviser) takeTags(source *annotator.Entry) error {
-	r.edit.Tags = slices.Clone(r.now.Tags)
+func (r *reviser) copyTags(source *annotator.Entry) error {
+	r.edit.Tags = slices.Clone(r.entry.Tags)
 	for _, tag := range source.Tags {
 		if !slices.Contains(r.edit.Tags, tag) {
 			r.edit.Tags = append(r.edit.Tags, tag)
@@ -64,30 +64,30 @@ func (r *reviser) takeTags(source *annotator.Entry) error {
 }
 
 // takeClaims copies the source's claims behind the target's own. A claim that held once is copied as such, for its evidence.
-func (r *reviser) takeClaims(source *annotator.Entry) error {
+func (r *reviser) copyClaims(source *annotator.Entry) error {
 	for i := range source.Claims {
-		id, err := r.takeClaim(source.Claims[i])
+		id, err := r.copyClaim(source.Claims[i])
 		if err != nil {
 			return err
 		}
 		for _, evidence := range source.Claims[i].Evidence {
-			if err := r.takeEvidence(id, evidence); err != nil {
+			if err := r.copyEvidence(id, evidence); err != nil {
 				return err
 			}
 		}
 	}
-	if n := utf8.RuneCountInString(r.now.Definition()); n > MaxDefinition {
-		return refuse("TOO_LONG", "the definitions of entries %d and %d together have %d characters; at most %d", source.ID, r.now.ID, n, MaxDefinition)
+	if n := utf8.RuneCountInString(r.entry.Definition()); n > MaxDefinition {
+		return refuse("TOO_LONG", "the definitions of entries %d and %d together have %d characters; at most %d", source.ID, r.entry.ID, n, MaxDefinition)
 	}
 	return nil
 }
 
 // takeClaim returns the id that a claim of the source has in the target.
-func (r *reviser) takeClaim(claim annotator.Claim) (int64, error) {
+func (r *reviser) copyClaim(claim annotator.Claim) (int64, error) {
 	var last int64
 	ord := 0
-	for i := range r.now.Claims {
-		held := &r.now.Claims[i]
+	for i := range r.entry.Claims {
+		held := &r.entry.Claims[i]
 		if Normalize(held.Text) == Normalize(claim.Text) && (held.Until == 0 || claim.Until != 0) {
 			return held.ID, nil
 		}
@@ -100,9 +100,9 @@ func (r *reviser) takeClaim(claim annotator.Claim) (int64, error) {
 	return claim.ID, r.add(annotator.FieldClaim, "", encode(claim))
 }
 
-func (r *reviser) takeEvidence(claim int64, evidence annotator.Evidence) error {
+func (r *reviser) copyEvidence(claim int64, evidence annotator.Evidence) error {
 	evidence.Claim = claim
-	if slices.Contains(r.now.Claims[claimIndex(&r.now, claim)].Evidence, evidence) {
+	if slices.Contains(r.entry.Claims[claimIndex(&r.entry, claim)].Evidence, evidence) {
 		return nil
 	}
 	return r.add(annotator.FieldEvidence, "", encode(evidence))

@@ -13,16 +13,16 @@ import (
 
 // Edit is what somebody wants of an entry. A nil pointer or slice leaves its part as it is.
 type Edit struct {
-	Name       *string // the term, with a disambiguator in parentheses where it has one
-	Definition *string
-	Tags       []string // replace the tags
-	Aliases    []string // are added
-	Status     *annotator.Status
-	Evidence   *annotator.Evidence // for the claim it fits best
-	Kind       annotator.ClaimKind // of new claims; narrated if empty
-	Narrow     bool                // the definition may say less than it does now
-	Actor      annotator.Actor     // who edits
-	At         annotator.Place     // what has been read
+	Name        *string // the term, with a disambiguator in parentheses where it has one
+	Definition  *string
+	Tags        []string // replace the tags
+	Aliases     []string // are added
+	Status      *annotator.Status
+	Evidence    *annotator.Evidence // for the claim it fits best
+	Kind        annotator.ClaimKind // of new claims; narrated if empty
+	DropsClaims bool                // the definition may say less than it does now
+	Actor       annotator.Actor     // who edits
+	At          annotator.Place     // what has been read
 }
 
 // Refusal says why an edit is not made. Its code is for the one who asked, who can do better.
@@ -54,7 +54,7 @@ const (
 // already is as asked. The zero entry with an id is a new one. A *Refusal tells why the edit cannot be made.
 func Revise(e *annotator.Entry, edit Edit) ([]annotator.Revision, error) {
 	r := newReviser(e, edit)
-	for _, step := range []func() error{r.allowed, r.name, r.aliases, r.tags, r.definition, r.evidence, r.status} {
+	for _, step := range []func() error{r.checkEditable, r.name, r.aliases, r.tags, r.definition, r.evidence, r.status} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func Revise(e *annotator.Entry, edit Edit) ([]annotator.Revision, error) {
 // reviser applies each revision as it is made, so that a later step sees what the former did.
 type reviser struct {
 	edit      Edit
-	now       annotator.Entry
+	entry     annotator.Entry
 	revisions []annotator.Revision
 }
 
@@ -73,7 +73,7 @@ type reviser struct {
 // revisions make, and none of them rests on a later one.
 func newReviser(e *annotator.Entry, edit Edit) reviser {
 	edit.At = max(edit.At, e.Last)
-	return reviser{edit: edit, now: clone(e)}
+	return reviser{edit: edit, entry: clone(e)}
 }
 
 func clone(e *annotator.Entry) annotator.Entry {
@@ -87,21 +87,21 @@ func clone(e *annotator.Entry) annotator.Entry {
 
 func (r *reviser) add(field annotator.Field, old, new string) error {
 	revision := annotator.Revision{
-		Entry: r.now.ID, Field: field, Old: old, New: new, At: r.edit.At, Actor: r.edit.Actor,
+		Entry: r.entry.ID, Field: field, Old: old, New: new, At: r.edit.At, Actor: r.edit.Actor,
 	}
 	r.revisions = append(r.revisions, revision)
-	return change(&r.now, &revision)
+	return change(&r.entry, &revision)
 }
 
-func (r *reviser) allowed() error {
-	if r.now.Locked && r.edit.Actor != annotator.ActorPerson {
-		return refuse(Locked, "entry %d is locked by a person", r.now.ID)
+func (r *reviser) checkEditable() error {
+	if r.entry.Locked && r.edit.Actor != annotator.ActorPerson {
+		return refuse(Locked, "entry %d is locked by a person", r.entry.ID)
 	}
-	if r.now.Status == annotator.Merged {
-		return refuse("RETIRED", "entry %d is merged into entry %d; change that one", r.now.ID, r.now.MergedInto)
+	if r.entry.Status == annotator.Merged {
+		return refuse("RETIRED", "entry %d is merged into entry %d; change that one", r.entry.ID, r.entry.MergedInto)
 	}
-	if !r.now.Status.Live() {
-		return refuse("RETIRED", "entry %d is %s; create a new one if the story calls for it", r.now.ID, r.now.Status)
+	if !r.entry.Status.Live() {
+		return refuse("RETIRED", "entry %d is %s; create a new one if the story calls for it", r.entry.ID, r.entry.Status)
 	}
 	return nil
 }
@@ -119,10 +119,10 @@ func (r *reviser) name() error {
 		return refuse("EMPTY", "the term %q is nothing but its disambiguator", name)
 	}
 	renamed := annotator.Entry{Term: term, Disambiguator: disambiguator}
-	if renamed.Name() == r.now.Name() {
+	if renamed.Name() == r.entry.Name() {
 		return nil
 	}
-	if err := r.add(annotator.FieldTerm, r.now.Name(), renamed.Name()); err != nil {
+	if err := r.add(annotator.FieldTerm, r.entry.Name(), renamed.Name()); err != nil {
 		return err
 	}
 	return r.alias(term) // the term is one of the names; the former term stays one
@@ -142,11 +142,11 @@ func (r *reviser) aliases() error {
 }
 
 func (r *reviser) alias(name string) error {
-	if _, known := findAlias(&r.now, name); known {
+	if _, known := findAlias(&r.entry, name); known {
 		return nil
 	}
-	if len(r.now.Aliases) >= MaxItems {
-		return refuse("TOO_LONG", "entry %d has %d aliases, the most there may be", r.now.ID, MaxItems)
+	if len(r.entry.Aliases) >= MaxItems {
+		return refuse("TOO_LONG", "entry %d has %d aliases, the most there may be", r.entry.ID, MaxItems)
 	}
 	return r.add(annotator.FieldAlias, "", encode(annotator.Alias{Name: name, From: r.edit.At}))
 }
@@ -159,7 +159,7 @@ func (r *reviser) tags() error {
 	if err != nil {
 		return err
 	}
-	for _, tag := range slices.Clone(r.now.Tags) {
+	for _, tag := range slices.Clone(r.entry.Tags) {
 		if !slices.Contains(wanted, tag) {
 			if err := r.add(annotator.FieldTag, tag, ""); err != nil {
 				return err
@@ -167,7 +167,7 @@ func (r *reviser) tags() error {
 		}
 	}
 	for _, tag := range wanted {
-		if !slices.Contains(r.now.Tags, tag) {
+		if !slices.Contains(r.entry.Tags, tag) {
 			if err := r.add(annotator.FieldTag, "", tag); err != nil {
 				return err
 			}
@@ -194,16 +194,16 @@ func Tags(tags []string) ([]string, error) {
 }
 
 func (r *reviser) status() error {
-	if r.edit.Status == nil || *r.edit.Status == r.now.Status {
+	if r.edit.Status == nil || *r.edit.Status == r.entry.Status {
 		return nil
 	}
-	return r.add(annotator.FieldStatus, string(r.now.Status), string(*r.edit.Status))
+	return r.add(annotator.FieldStatus, string(r.entry.Status), string(*r.edit.Status))
 }
 
 // Retire returns the revision that takes a live entry out of the codex, with the reason.
 func Retire(e *annotator.Entry, reason string, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
 	r := newReviser(e, Edit{Actor: actor, At: at})
-	if err := r.allowed(); err != nil {
+	if err := r.checkEditable(); err != nil {
 		return nil, err
 	}
 	reason, err := text("reason", reason, MaxQuote)

@@ -131,7 +131,7 @@ func TestNarrowerCountsEveryScript(t *testing.T) {
 	if got := code(h.revise(codex.Edit{Definition: new("曙光是一艘船。")})); got != "NARROWER" {
 		t.Errorf("got %s, want NARROWER", got)
 	}
-	if err := h.revise(codex.Edit{Definition: new("曙光是一艘船。"), Narrow: true, At: annotator.PlaceAt(2, 0)}); err != nil {
+	if err := h.revise(codex.Edit{Definition: new("曙光是一艘船。"), DropsClaims: true, At: annotator.PlaceAt(2, 0)}); err != nil {
 		t.Errorf("narrow on purpose: %v", err)
 	}
 }
@@ -221,13 +221,13 @@ func edits(scene int) *rapid.Generator[codex.Edit] {
 		})
 		status := rapid.SampledFrom([]annotator.Status{annotator.Tentative, annotator.Confirmed})
 		edit := codex.Edit{
-			Name:    rapid.Ptr(word, true).Draw(t, "name"),
-			Tags:    rapid.SliceOfN(rapid.SampledFrom([]string{"ship", " Ship", "place"}), 0, 3).Draw(t, "tags"),
-			Aliases: rapid.SliceOfN(word, 0, 3).Draw(t, "aliases"),
-			Status:  rapid.Ptr(status, true).Draw(t, "status"),
-			Kind:    rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Claimed}).Draw(t, "kind"),
-			Narrow:  rapid.Bool().Draw(t, "narrow"),
-			Actor:   annotator.ActorModel, At: annotator.PlaceAt(scene, 0),
+			Name:        rapid.Ptr(word, true).Draw(t, "name"),
+			Tags:        rapid.SliceOfN(rapid.SampledFrom([]string{"ship", " Ship", "place"}), 0, 3).Draw(t, "tags"),
+			Aliases:     rapid.SliceOfN(word, 0, 3).Draw(t, "aliases"),
+			Status:      rapid.Ptr(status, true).Draw(t, "status"),
+			Kind:        rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Claimed}).Draw(t, "kind"),
+			DropsClaims: rapid.Bool().Draw(t, "narrow"),
+			Actor:       annotator.ActorModel, At: annotator.PlaceAt(scene, 0),
 		}
 		if rapid.Bool().Draw(t, "defines") {
 			sentences := rapid.SliceOfN(sentence, 1, 5).Draw(t, "sentences")

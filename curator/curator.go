@@ -85,7 +85,7 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 	case Confirm:
 		edit.Status = new(annotator.Confirmed)
 	case Revise:
-		edit.Definition, edit.Narrow = &d.Definition, true
+		edit.Definition, edit.DropsClaims = &d.Definition, true
 	case Reject:
 		return codex.Retire(&c.Entry, d.Reason, annotator.ActorCurator, at)
 	case Merge:

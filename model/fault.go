@@ -48,7 +48,7 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 			f.Advice = adviceForbidden
 		}
 	}
-	if f.Message == "" && f.Kind != annotator.Shrink && isPage(body) { // where length is meant, that nothing is said counts
+	if f.Message == "" && f.Kind != annotator.PromptTooLong && isPage(body) { // where length is meant, that nothing is said counts
 		f.Message = "a web page came in place of a reply" + titled(body)
 	}
 	return f
@@ -84,7 +84,7 @@ func judge(status int, c *complaint) (v verdict, said bool) {
 	case redirects(status):
 		return byStatus(status), false
 	case containsAll(c.text, tooMuchAtOnce[:]):
-		return verdict{kind: annotator.Shrink}, true
+		return verdict{kind: annotator.PromptTooLong}, true
 	}
 	for _, code := range c.codes {
 		if v := byCode(code); v.kind != "" {
@@ -95,7 +95,7 @@ func judge(status int, c *complaint) (v verdict, said bool) {
 		return v, true
 	}
 	if status == http.StatusBadRequest && c.message == "" {
-		return verdict{kind: annotator.Shrink}, false
+		return verdict{kind: annotator.PromptTooLong}, false
 	}
 	return byStatus(status), false
 }
@@ -149,7 +149,7 @@ func ClassifyTransport(err error) *Fault {
 		f.Kind, f.Stranger = annotator.Misconfigured, isNoHTTP(err)
 		f.Advice = "check http or https in the endpoint's address, and that its certificate is trusted on this machine"
 	case isUnreachable(err):
-		f.Kind, f.Advice = annotator.Gone, "start the server, or give another address with --endpoint"
+		f.Kind, f.Advice = annotator.Unreachable, "start the server, or give another address with --endpoint"
 	}
 	return f
 }

@@ -30,15 +30,15 @@ func TestClassify(t *testing.T) {
 		body   string
 		want   annotator.Kind
 	}{
-		{"vLLM context", 400, `{"error":{"message":"You passed 5000 input tokens and requested 100 output tokens. However, the model's context length is only 4096 tokens","type":"BadRequestError","param":"input_tokens","code":400}}`, annotator.Shrink},
-		{"older vLLM context", 400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000","type":"BadRequestError","param":null,"code":400}`, annotator.Shrink},
-		{"max_tokens", 400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 4096 tokens","code":400}}`, annotator.Shrink},
-		{"SGLang context", 400, `{"object":"error","message":"The input (61709 tokens) is longer than the model's context length (40960 tokens)."}`, annotator.Shrink},
-		{"OpenAI context", 400, `{"error":{"message":"too long","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, annotator.Shrink},
-		{"llama.cpp context", 500, `{"error":{"code":400,"message":"exceeds","type":"exceed_context_size_error","n_prompt_tokens":5000,"n_ctx":4096}}`, annotator.Shrink},
-		{"LM Studio frame", 200, `{"error":{"message":"Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"}}`, annotator.Shrink},
-		{"bare 400", 400, "", annotator.Shrink},
-		{"bare 413", 413, "", annotator.Shrink},
+		{"vLLM context", 400, `{"error":{"message":"You passed 5000 input tokens and requested 100 output tokens. However, the model's context length is only 4096 tokens","type":"BadRequestError","param":"input_tokens","code":400}}`, annotator.PromptTooLong},
+		{"older vLLM context", 400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000","type":"BadRequestError","param":null,"code":400}`, annotator.PromptTooLong},
+		{"max_tokens", 400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 4096 tokens","code":400}}`, annotator.PromptTooLong},
+		{"SGLang context", 400, `{"object":"error","message":"The input (61709 tokens) is longer than the model's context length (40960 tokens)."}`, annotator.PromptTooLong},
+		{"OpenAI context", 400, `{"error":{"message":"too long","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, annotator.PromptTooLong},
+		{"llama.cpp context", 500, `{"error":{"code":400,"message":"exceeds","type":"exceed_context_size_error","n_prompt_tokens":5000,"n_ctx":4096}}`, annotator.PromptTooLong},
+		{"LM Studio frame", 200, `{"error":{"message":"Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"}}`, annotator.PromptTooLong},
+		{"bare 400", 400, "", annotator.PromptTooLong},
+		{"bare 413", 413, "", annotator.PromptTooLong},
 		{"no model, vLLM", 404, "{\"object\":\"error\",\"message\":\"The model `x` does not exist.\",\"type\":\"NotFoundError\",\"code\":404}", annotator.Misconfigured},
 		{"no model, Ollama", 404, `{"error":"model \"x\" not found, try pulling it first"}`, annotator.Misconfigured},
 		{"wrong path", 404, `{"detail":"Not Found"}`, annotator.Misconfigured},
@@ -50,7 +50,7 @@ func TestClassify(t *testing.T) {
 		{"bare rate limit", 429, "", annotator.Overloaded},
 		{"quota", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`, annotator.Misconfigured},
 		{"loading", 503, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`, annotator.Overloaded},
-		{"engine died", 500, `{"error":{"message":"EngineCore encountered an issue. See stack trace","type":"InternalServerError","code":500}}`, annotator.Gone},
+		{"engine died", 500, `{"error":{"message":"EngineCore encountered an issue. See stack trace","type":"InternalServerError","code":500}}`, annotator.Unreachable},
 		{"replayed arguments, llama.cpp", 500, `{"error":{"code":500,"message":"Failed to parse tool call arguments as JSON: x","type":"server_error"}}`, annotator.Malformed},
 		{"replayed arguments, vLLM", 400, `{"error":{"message":"Unterminated string starting at: line 1 column 9","type":"BadRequestError","code":400}}`, annotator.Malformed},
 		{"roles", 400, `{"object":"error","message":"Conversation roles must alternate user/assistant/user/assistant/...","code":400}`, annotator.Misconfigured},
@@ -70,29 +70,29 @@ func TestClassify(t *testing.T) {
 		{"content filter", 400, `{"error":{"message":"filtered","code":"content_filter"}}`, annotator.Refused},
 		{"validation", 422, `{"detail":[{"loc":["body","messages"],"msg":"field required","type":"missing"}]}`, annotator.Refused},
 		{"wrapped in a list", 400, `[{"error":{"code":429,"message":"Resource has been exhausted","status":"RESOURCE_EXHAUSTED"}}]`, annotator.Overloaded},
-		{"Gemini context", 400, `{"error":{"code":400,"message":"The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}`, annotator.Shrink},
+		{"Gemini context", 400, `{"error":{"code":400,"message":"The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}`, annotator.PromptTooLong},
 		{"Gemini key", 400, `{"error":{"code":400,"message":"Please renew it.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}`, annotator.Misconfigured},
 		{"Gemini country", 400, `{"error":{"code":400,"message":"User location is not supported for the API use.","status":"FAILED_PRECONDITION"}}`, annotator.Misconfigured},
 		{"Gemini model", 404, `{"error":{"code":404,"message":"models/x is not found for API version v1beta","status":"NOT_FOUND"}}`, annotator.Misconfigured},
 		{"Gemini overload", 503, `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`, annotator.Overloaded},
 		{"Gemini deadline", 504, `{"error":{"code":504,"message":"The request timed out.","status":"DEADLINE_EXCEEDED"}}`, annotator.Transient},
-		{"router", 200, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":\"prompt is too long\"}"}}}`, annotator.Shrink},
-		{"TGI context", 422, "{\"error\":\"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens\",\"error_type\":\"validation\"}", annotator.Shrink},
-		{"TGI prompt", 422, "{\"error\":\"Input validation error: `inputs` must have less than 1024 tokens. Given: 4000\"}", annotator.Shrink},
-		{"vLLM prompt", 400, `{"object":"error","message":"The decoder prompt (length 5000) is longer than the maximum model length of 4096.","code":400}`, annotator.Shrink},
-		{"more than a minute's tokens", 413, `{"error":{"message":"Request too large for model x on tokens per minute (TPM): Limit 6000, Requested 9000","type":"tokens","code":"rate_limit_exceeded"}}`, annotator.Shrink},
+		{"router", 200, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":\"prompt is too long\"}"}}}`, annotator.PromptTooLong},
+		{"TGI context", 422, "{\"error\":\"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens\",\"error_type\":\"validation\"}", annotator.PromptTooLong},
+		{"TGI prompt", 422, "{\"error\":\"Input validation error: `inputs` must have less than 1024 tokens. Given: 4000\"}", annotator.PromptTooLong},
+		{"vLLM prompt", 400, `{"object":"error","message":"The decoder prompt (length 5000) is longer than the maximum model length of 4096.","code":400}`, annotator.PromptTooLong},
+		{"more than a minute's tokens", 413, `{"error":{"message":"Request too large for model x on tokens per minute (TPM): Limit 6000, Requested 9000","type":"tokens","code":"rate_limit_exceeded"}}`, annotator.PromptTooLong},
 		{"behind a byte order mark", 429, "\ufeff" + `{"error":{"message":"x","code":"insufficient_quota"}}`, annotator.Misconfigured},
-		{"in a list of errors", 400, `{"errors":[{"message":"context length exceeded"}]}`, annotator.Shrink},
+		{"in a list of errors", 400, `{"errors":[{"message":"context length exceeded"}]}`, annotator.PromptTooLong},
 		{"a list of errors in a 200", 200, `{"success":false,"errors":[{"code":3040,"message":"Capacity temporarily exceeded"}]}`, annotator.Transient},
 		{"no balance in a 200", 200, `{"code":1113,"msg":"Insufficient balance. Please recharge."}`, annotator.Misconfigured},
-		{"the status in words", 400, "Bad Request", annotator.Shrink},
-		{"null", 400, "null", annotator.Shrink},
+		{"the status in words", 400, "Bad Request", annotator.PromptTooLong},
+		{"null", 400, "null", annotator.PromptTooLong},
 		{"no tools, Ollama", 400, `{"error":{"message":"library/gemma:latest does not support tools","type":"api_error"}}`, annotator.Misconfigured},
 		{"no tools, llama.cpp", 500, `{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}`, annotator.Misconfigured},
 		{"no memory, Ollama", 500, `{"error":"model requires more system memory (20 GiB) than is available (8 GiB)"}`, annotator.Misconfigured},
-		{"crashed, Ollama", 500, `{"error":"llama runner process has terminated: exit status 2"}`, annotator.Gone},
-		{"crashed, LM Studio", 400, `{"error":"The model has crashed without additional information. (Exit code: null)"}`, annotator.Gone},
-		{"unloaded, LM Studio", 400, `{"error":"Model unloaded."}`, annotator.Gone},
+		{"crashed, Ollama", 500, `{"error":"llama runner process has terminated: exit status 2"}`, annotator.Unreachable},
+		{"crashed, LM Studio", 400, `{"error":"The model has crashed without additional information. (Exit code: null)"}`, annotator.Unreachable},
+		{"unloaded, LM Studio", 400, `{"error":"Model unloaded."}`, annotator.Unreachable},
 		{"a limit of one's own", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits."}}`, annotator.Misconfigured},
 		{"a budget", 400, `{"error":{"message":"Budget has been exceeded!","type":"budget_exceeded","code":"400"}}`, annotator.Misconfigured},
 		{"the client has gone, says a proxy", 499, "", annotator.Transient},
@@ -100,7 +100,7 @@ func TestClassify(t *testing.T) {
 		{"what it depends on has failed", 424, `{"error":"Request failed during generation","error_type":"generation"}`, annotator.Transient},
 		{"misdirected", 421, "", annotator.Transient},
 		{"locked", 423, "", annotator.Transient},
-		{"redirect", 307, `{"error":{"message":"x","code":500}}`, annotator.Hostile},
+		{"redirect", 307, `{"error":{"message":"x","code":500}}`, annotator.Unsafe},
 		{"no balance", 402, "", annotator.Misconfigured},
 		{"unknown 4xx", 418, "I am a teapot", annotator.Refused},
 		{"unknown 5xx", 599, "?", annotator.Transient},
@@ -203,23 +203,23 @@ func TestCarriesError(t *testing.T) {
 
 func TestClassifyTransport(t *testing.T) {
 	t.Parallel()
-	known := &model.Fault{Kind: annotator.Hostile}
+	known := &model.Fault{Kind: annotator.Unsafe}
 	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
 	tests := []struct {
 		fault string
 		err   error
 		want  annotator.Kind
 	}{
-		{"refused", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), annotator.Gone},
-		{"dial timeout", dial(os.ErrDeadlineExceeded), annotator.Gone},
-		{"no host", dial(&net.DNSError{Err: "no such host", Name: "nowhere", IsNotFound: true}), annotator.Gone},
+		{"refused", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), annotator.Unreachable},
+		{"dial timeout", dial(os.ErrDeadlineExceeded), annotator.Unreachable},
+		{"no host", dial(&net.DNSError{Err: "no such host", Name: "nowhere", IsNotFound: true}), annotator.Unreachable},
 		{"reset", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, annotator.Transient},
 		{"EOF", io.EOF, annotator.Transient},
 		{"cut", io.ErrUnexpectedEOF, annotator.Transient},
 		{"cancelled", fmt.Errorf("read: %w", context.Canceled), annotator.Interrupted},
 		{"caller's deadline", context.DeadlineExceeded, annotator.Transient},
 		{"no descriptors", dial(os.NewSyscallError("socket", syscall.EMFILE)), annotator.Misconfigured},
-		{"a fault", fmt.Errorf("wrapped: %w", known), annotator.Hostile},
+		{"a fault", fmt.Errorf("wrapped: %w", known), annotator.Unsafe},
 	}
 	for _, test := range tests {
 		if f := model.ClassifyTransport(test.err); f.Kind != test.want || f != known && !errors.Is(f, test.err) {

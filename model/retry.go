@@ -67,9 +67,9 @@ func (p Policy) Next(t Tried, f *Fault, random func() float64) Ruling {
 	switch f.Kind {
 	case annotator.Transient, annotator.Malformed:
 		return p.again(t, f, random)
-	case annotator.Overloaded, annotator.Gone:
+	case annotator.Overloaded, annotator.Unreachable:
 		return p.wait(t, f, random)
-	case annotator.Shrink:
+	case annotator.PromptTooLong:
 		return shrink(t.Shrunk, f)
 	case annotator.Refused:
 		return Ruling{Decision: Quarantine, Charged: true, Why: "the same request would be refused again"}
@@ -102,7 +102,7 @@ func (p Policy) again(t Tried, f *Fault, random func() float64) Ruling {
 func (p Policy) stranger(t Tried, f *Fault, random func() float64) Ruling {
 	if t.Known {
 		gone := *f
-		gone.Kind = annotator.Gone
+		gone.Kind = annotator.Unreachable
 		return p.wait(t, &gone, random)
 	}
 	if t.Attempt >= p.Attempts {
@@ -130,7 +130,7 @@ func (p Policy) exhausted(t Tried, f *Fault) Ruling {
 // gone now: there are prompts that bring a server down.
 func (p Policy) wait(t Tried, f *Fault, random func() float64) Ruling {
 	limited := f.Status == http.StatusTooManyRequests
-	charged := t.Alive && f.Kind == annotator.Gone
+	charged := t.Alive && f.Kind == annotator.Unreachable
 	switch {
 	case charged && t.Attempt >= p.Attempts:
 		return p.exhausted(t, f)

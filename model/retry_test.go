@@ -38,21 +38,21 @@ func TestPolicyDecides(t *testing.T) {
 		{"waits are not charged", model.Fault{Kind: annotator.Overloaded}, model.Tried{Attempt: 99}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
 		{"a server that takes short prompts only, for now", model.Fault{Kind: annotator.Overloaded}, model.Tried{Attempt: 3, Alive: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
 		{"limits on the rate are sat out", model.Fault{Kind: annotator.Overloaded, Status: 429}, model.Tried{Attempt: 99, Alive: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms}},
-		{"waits grow", model.Fault{Kind: annotator.Gone}, waited(3 * time.Second), model.Ruling{Decision: model.Wait, Delay: 3 * time.Second, Probe: true}},
+		{"waits grow", model.Fault{Kind: annotator.Unreachable}, waited(3 * time.Second), model.Ruling{Decision: model.Wait, Delay: 3 * time.Second, Probe: true}},
 		{"the server's word", model.Fault{Kind: annotator.Overloaded, RetryAfter: 7 * time.Second}, first, model.Ruling{Decision: model.Wait, Delay: 7 * time.Second, Probe: true}},
 		{"the server's word is capped", model.Fault{Kind: annotator.Overloaded, RetryAfter: math.MaxInt64}, first, model.Ruling{Decision: model.Wait, Delay: 10 * time.Second, Probe: true}},
-		{"patience is not passed", model.Fault{Kind: annotator.Gone}, waited(59 * time.Second), model.Ruling{Decision: model.Wait, Delay: time.Second, Probe: true}},
-		{"patience ends", model.Fault{Kind: annotator.Gone}, waited(time.Minute), model.Ruling{Decision: model.Halt}},
-		{"a prompt that brings the server down", model.Fault{Kind: annotator.Gone}, model.Tried{Attempt: 2, Alive: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true, Charged: true}},
-		{"and again", model.Fault{Kind: annotator.Gone}, model.Tried{Attempt: 3, Alive: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"too long", model.Fault{Kind: annotator.Shrink, Message: "too long"}, model.Tried{Attempt: 9}, model.Ruling{Decision: model.Shrink, Charged: true}},
-		{"perhaps too long", model.Fault{Kind: annotator.Shrink, Status: 400}, first, model.Ruling{Decision: model.Shrink, Charged: true}},
-		{"not too long", model.Fault{Kind: annotator.Shrink, Status: 400}, model.Tried{Attempt: 1, Shrunk: 1}, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"always too long", model.Fault{Kind: annotator.Shrink, Status: 400, Message: "too long"}, model.Tried{Attempt: 1, Shrunk: 24}, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"reply too long", model.Fault{Kind: annotator.Shrink, Param: "max_tokens"}, first, model.Ruling{Decision: model.ShrinkReply, Charged: true}},
+		{"patience is not passed", model.Fault{Kind: annotator.Unreachable}, waited(59 * time.Second), model.Ruling{Decision: model.Wait, Delay: time.Second, Probe: true}},
+		{"patience ends", model.Fault{Kind: annotator.Unreachable}, waited(time.Minute), model.Ruling{Decision: model.Halt}},
+		{"a prompt that brings the server down", model.Fault{Kind: annotator.Unreachable}, model.Tried{Attempt: 2, Alive: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true, Charged: true}},
+		{"and again", model.Fault{Kind: annotator.Unreachable}, model.Tried{Attempt: 3, Alive: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"too long", model.Fault{Kind: annotator.PromptTooLong, Message: "too long"}, model.Tried{Attempt: 9}, model.Ruling{Decision: model.Shrink, Charged: true}},
+		{"perhaps too long", model.Fault{Kind: annotator.PromptTooLong, Status: 400}, first, model.Ruling{Decision: model.Shrink, Charged: true}},
+		{"not too long", model.Fault{Kind: annotator.PromptTooLong, Status: 400}, model.Tried{Attempt: 1, Shrunk: 1}, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"always too long", model.Fault{Kind: annotator.PromptTooLong, Status: 400, Message: "too long"}, model.Tried{Attempt: 1, Shrunk: 24}, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"reply too long", model.Fault{Kind: annotator.PromptTooLong, Param: "max_tokens"}, first, model.Ruling{Decision: model.ShrinkReply, Charged: true}},
 		{"refused", model.Fault{Kind: annotator.Refused}, first, model.Ruling{Decision: model.Quarantine, Charged: true}},
 		{"misconfigured", model.Fault{Kind: annotator.Misconfigured}, first, model.Ruling{Decision: model.Halt, Charged: true}},
-		{"hostile", model.Fault{Kind: annotator.Hostile}, first, model.Ruling{Decision: model.Halt, Charged: true}},
+		{"hostile", model.Fault{Kind: annotator.Unsafe}, first, model.Ruling{Decision: model.Halt, Charged: true}},
 		{"a stranger at first", model.Fault{Kind: annotator.Misconfigured, Stranger: true}, first, model.Ruling{Decision: model.Retry, Delay: 750 * ms, Charged: true}},
 		{"a stranger again and again", model.Fault{Kind: annotator.Transient, Stranger: true}, third, model.Ruling{Decision: model.Halt, Charged: true}},
 		{"a stranger in the server's place", model.Fault{Kind: annotator.Misconfigured, Stranger: true}, model.Tried{Attempt: 3, Known: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
@@ -88,7 +88,7 @@ func TestMaxTokensIsShrunkAlone(t *testing.T) {
 // delay passes the limit.
 func TestPolicyEnds(t *testing.T) {
 	t.Parallel()
-	kinds := []annotator.Kind{annotator.Transient, annotator.Overloaded, annotator.Malformed, annotator.Gone}
+	kinds := []annotator.Kind{annotator.Transient, annotator.Overloaded, annotator.Malformed, annotator.Unreachable}
 	rapid.Check(t, func(t *rapid.T) {
 		p := model.Policy{
 			Attempts: rapid.IntRange(-1, 6).Draw(t, "attempts"),

@@ -49,7 +49,7 @@ var filtered = verdict{kind: annotator.Refused, advice: adviceFilter, filtered: 
 func byCode(code string) verdict {
 	switch code {
 	case "context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "request_too_large":
-		return verdict{kind: annotator.Shrink}
+		return verdict{kind: annotator.PromptTooLong}
 	case "insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "billing_error", "insufficient_credits",
 		"budget_exceeded", "arrearage":
 		return verdict{kind: annotator.Misconfigured, advice: adviceQuota}
@@ -71,7 +71,7 @@ func byCode(code string) verdict {
 	case "tool_use_failed":
 		return verdict{kind: annotator.Malformed}
 	case "enginedeaderror", "asyncenginedeaderror":
-		return verdict{kind: annotator.Gone}
+		return verdict{kind: annotator.Unreachable}
 	}
 	return verdict{}
 }
@@ -87,26 +87,26 @@ var phrases = [...]struct {
 	{[]string{"content management policy"}, filtered},
 	{[]string{"content filter"}, filtered},
 	{[]string{"violates usage guidelines"}, filtered},
-	{[]string{"max_tokens", "too large"}, verdict{kind: annotator.Shrink, param: paramMaxTokens}},
-	{[]string{"max_completion_tokens", "too large"}, verdict{kind: annotator.Shrink, param: paramMaxTokens}},
-	{[]string{"max_tokens", "cannot be greater than"}, verdict{kind: annotator.Shrink, param: paramMaxTokens}},
-	{[]string{"max_tokens must be at least 1"}, verdict{kind: annotator.Shrink}}, // an old vLLM, with no room left
-	{[]string{"context length"}, verdict{kind: annotator.Shrink}},
-	{[]string{"context size"}, verdict{kind: annotator.Shrink}},
-	{[]string{"context", "overflow"}, verdict{kind: annotator.Shrink}},
-	{[]string{"context window"}, verdict{kind: annotator.Shrink}},
-	{[]string{"context limit"}, verdict{kind: annotator.Shrink}},
-	{[]string{"prompt is too long"}, verdict{kind: annotator.Shrink}},
-	{[]string{"input is too long"}, verdict{kind: annotator.Shrink}},
-	{[]string{"too many tokens"}, verdict{kind: annotator.Shrink}},
-	{[]string{"token count", "exceeds the maximum"}, verdict{kind: annotator.Shrink}},
-	{[]string{"maximum model length"}, verdict{kind: annotator.Shrink}},
-	{[]string{"max_new_tokens", "must be <="}, verdict{kind: annotator.Shrink}},
-	{[]string{"must have less than", "tokens"}, verdict{kind: annotator.Shrink}},
-	{[]string{"enginecore"}, verdict{kind: annotator.Gone}},
-	{[]string{"model has crashed"}, verdict{kind: annotator.Gone}},
-	{[]string{"model unloaded"}, verdict{kind: annotator.Gone}},
-	{[]string{"runner process", "terminated"}, verdict{kind: annotator.Gone}},
+	{[]string{"max_tokens", "too large"}, verdict{kind: annotator.PromptTooLong, param: paramMaxTokens}},
+	{[]string{"max_completion_tokens", "too large"}, verdict{kind: annotator.PromptTooLong, param: paramMaxTokens}},
+	{[]string{"max_tokens", "cannot be greater than"}, verdict{kind: annotator.PromptTooLong, param: paramMaxTokens}},
+	{[]string{"max_tokens must be at least 1"}, verdict{kind: annotator.PromptTooLong}}, // an old vLLM, with no room left
+	{[]string{"context length"}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"context size"}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"context", "overflow"}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"context window"}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"context limit"}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"prompt is too long"}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"input is too long"}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"too many tokens"}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"token count", "exceeds the maximum"}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"maximum model length"}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"max_new_tokens", "must be <="}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"must have less than", "tokens"}, verdict{kind: annotator.PromptTooLong}},
+	{[]string{"enginecore"}, verdict{kind: annotator.Unreachable}},
+	{[]string{"model has crashed"}, verdict{kind: annotator.Unreachable}},
+	{[]string{"model unloaded"}, verdict{kind: annotator.Unreachable}},
+	{[]string{"runner process", "terminated"}, verdict{kind: annotator.Unreachable}},
 	{[]string{"loading model"}, verdict{kind: annotator.Overloaded}},
 	{[]string{"tool choice", "--enable-auto-tool-choice"}, verdict{
 		kind:   annotator.Misconfigured,
@@ -169,7 +169,7 @@ func byStatus(status int) verdict {
 		http.StatusUpgradeRequired, http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
 		return verdict{kind: annotator.Misconfigured, advice: adviceAddress}
 	case http.StatusRequestEntityTooLarge:
-		return verdict{kind: annotator.Shrink}
+		return verdict{kind: annotator.PromptTooLong}
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusMisdirectedRequest, http.StatusLocked,
 		http.StatusFailedDependency, statusBalancerGaveUp, statusClientGone:
 		return verdict{kind: annotator.Transient}
@@ -189,7 +189,7 @@ const (
 func byStatusClass(class int) verdict {
 	switch class {
 	case 3:
-		return verdict{kind: annotator.Hostile, advice: adviceRedirect}
+		return verdict{kind: annotator.Unsafe, advice: adviceRedirect}
 	case 4:
 		return verdict{kind: annotator.Refused}
 	case 5:

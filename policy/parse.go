@@ -15,14 +15,14 @@ import (
 )
 
 //go:embed policy.yaml
-var text string
+var defaultText string
 
 // Text returns the file that the default policy is read from.
-func Text() string { return text }
+func Text() string { return defaultText }
 
 // Default returns the policy that is in force where no other is named.
 func Default() *Policy {
-	p, err := Parse("policy.yaml", []byte(text), nil)
+	p, err := Parse("policy.yaml", []byte(defaultText), nil)
 	if err != nil {
 		panic(err) // embedded above
 	}
@@ -50,7 +50,7 @@ func Parse(path string, text []byte, tools []string) (*Policy, error) {
 	if err := documents.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, annotator.Errorf(annotator.Misused, "%s holds more than one document", path).WithAdvice("a policy is one; take out what follows ---")
 	}
-	if err := r.writtenOut(&document); err != nil {
+	if err := r.rejectAliases(&document); err != nil {
 		return nil, err
 	}
 	if err := r.read(document.Content[0]); err != nil {
@@ -66,17 +66,17 @@ type reader struct {
 	policy *Policy
 }
 
-func (r *reader) wrong(at *yaml.Node, format string, args ...any) *annotator.Error {
+func (r *reader) errorAt(at *yaml.Node, format string, args ...any) *annotator.Error {
 	return annotator.Errorf(annotator.Misused, "%s:%d: %s", r.path, at.Line, fmt.Sprintf(format, args...))
 }
 
 // writtenOut refuses aliases: who reads a line of a policy must see what it permits.
-func (r *reader) writtenOut(node *yaml.Node) error {
+func (r *reader) rejectAliases(node *yaml.Node) error {
 	if node.Kind == yaml.AliasNode {
-		return r.wrong(node, "*%.100s stands for something else", node.Value).WithAdvice("write it out; a policy has no aliases")
+		return r.errorAt(node, "*%.100s stands for something else", node.Value).WithAdvice("write it out; a policy has no aliases")
 	}
 	for _, child := range node.Content {
-		if err := r.writtenOut(child); err != nil {
+		if err := r.rejectAliases(child); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (r *reader) read(top *yaml.Node) error {
 		case "modes":
 			modes = value
 		default:
-			return r.wrong(key, "there is no key %.100q", key.Value).WithAdvice("a policy has intents and modes")
+			return r.errorAt(key, "there is no key %.100q", key.Value).WithAdvice("a policy has intents and modes")
 		}
 		return nil
 	})
@@ -100,7 +100,7 @@ func (r *reader) read(top *yaml.Node) error {
 		return err
 	}
 	if intents == nil || modes == nil {
-		return r.wrong(top, "a policy has intents and modes; one of them is missing")
+		return r.errorAt(top, "a policy has intents and modes; one of them is missing")
 	}
 	if err := r.pairs(intents, "intents", r.intent); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (r *reader) read(top *yaml.Node) error {
 		return err
 	}
 	if len(r.policy.modes[Annotate]) == 0 {
-		return r.wrong(modes, "the mode annotate has no intent, so nothing could ever be written")
+		return r.errorAt(modes, "the mode annotate has no intent, so nothing could ever be written")
 	}
 	return nil
 }
@@ -117,16 +117,16 @@ func (r *reader) read(top *yaml.Node) error {
 // pairs reads the keys of a mapping, each of which may stand there once.
 func (r *reader) pairs(node *yaml.Node, what string, read func(key, value *yaml.Node) error) error {
 	if node.Kind != yaml.MappingNode {
-		return r.wrong(node, "%s is no list of keys and values", what)
+		return r.errorAt(node, "%s is no list of keys and values", what)
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if key.Kind != yaml.ScalarNode || key.Value == "" {
-			return r.wrong(key, "a key is no name")
+			return r.errorAt(key, "a key is no name")
 		}
 		if seen[key.Value] {
-			return r.wrong(key, "%.100q is there twice", key.Value)
+			return r.errorAt(key, "%.100q is there twice", key.Value)
 		}
 		seen[key.Value] = true
 		if err := read(key, value); err != nil {
@@ -146,13 +146,13 @@ func (r *reader) intent(key, value *yaml.Node) error {
 	meaning := strings.Join(strings.Fields(value.Value), " ")
 	switch {
 	case strings.ContainsFunc(key.Value, func(c rune) bool { return (c < 'A' || c > 'Z') && c != '_' }):
-		return r.wrong(key, "the intent %.100q is not written in capitals", key.Value)
+		return r.errorAt(key, "the intent %.100q is not written in capitals", key.Value)
 	case len(key.Value) > maxName:
-		return r.wrong(key, "the name of the intent %.40s... has %d bytes; it may have %d", key.Value, len(key.Value), maxName)
+		return r.errorAt(key, "the name of the intent %.40s... has %d bytes; it may have %d", key.Value, len(key.Value), maxName)
 	case value.Kind != yaml.ScalarNode || meaning == "" || value.Tag == "!!null":
-		return r.wrong(key, "the intent %s has no meaning", key.Value).WithAdvice("say in a few words what the model does under it")
+		return r.errorAt(key, "the intent %s has no meaning", key.Value).WithAdvice("say in a few words what the model does under it")
 	case len(meaning) > maxMeaning:
-		return r.wrong(value, "the meaning of %s has %d bytes; it may have %d", key.Value, len(meaning), maxMeaning)
+		return r.errorAt(value, "the meaning of %s has %d bytes; it may have %d", key.Value, len(meaning), maxMeaning)
 	}
 	r.policy.intents = append(r.policy.intents, Intent{key.Value, meaning})
 	return nil
@@ -161,36 +161,36 @@ func (r *reader) intent(key, value *yaml.Node) error {
 func (r *reader) mode(key, value *yaml.Node) error {
 	mode := Mode(key.Value)
 	if !slices.Contains(Modes(), mode) {
-		return r.wrong(key, "there is no mode %.100q", key.Value).WithAdvice("the modes are %s", list(Modes()))
+		return r.errorAt(key, "there is no mode %.100q", key.Value).WithAdvice("the modes are %s", list(Modes()))
 	}
 	r.policy.modes[mode] = map[string][]string{}
 	return r.pairs(value, "the mode "+key.Value, func(intent, tools *yaml.Node) error {
 		if mode != Annotate {
-			return r.wrong(intent, "the mode %s runs no tools, so it takes no intents", mode)
+			return r.errorAt(intent, "the mode %s runs no tools, so it takes no intents", mode)
 		}
-		return r.row(mode, intent, tools)
+		return r.permissions(mode, intent, tools)
 	})
 }
 
 // row reads the tools that an intent permits in a mode.
-func (r *reader) row(mode Mode, intent, tools *yaml.Node) error {
+func (r *reader) permissions(mode Mode, intent, tools *yaml.Node) error {
 	if !slices.ContainsFunc(r.policy.intents, func(i Intent) bool { return i.Name == intent.Value }) {
-		return r.wrong(intent, "the intent %.100q is not among the intents", intent.Value)
+		return r.errorAt(intent, "the intent %.100q is not among the intents", intent.Value)
 	}
 	if tools.Kind != yaml.SequenceNode {
-		return r.wrong(tools, "%s takes a list of tools", intent.Value)
+		return r.errorAt(tools, "%s takes a list of tools", intent.Value)
 	}
 	permitted := []string{}
 	for _, tool := range tools.Content {
 		switch {
 		case tool.Kind != yaml.ScalarNode:
-			return r.wrong(tool, "a tool is no name")
-		case tool.Value == Select:
-			return r.wrong(tool, "%s needs no permission", Select)
+			return r.errorAt(tool, "a tool is no name")
+		case tool.Value == SelectIntent:
+			return r.errorAt(tool, "%s needs no permission", SelectIntent)
 		case r.tools != nil && !slices.Contains(r.tools, tool.Value):
-			return r.wrong(tool, "there is no tool %.100q", tool.Value).WithAdvice("the tools are %s", list(r.tools))
+			return r.errorAt(tool, "there is no tool %.100q", tool.Value).WithAdvice("the tools are %s", list(r.tools))
 		case slices.Contains(permitted, tool.Value):
-			return r.wrong(tool, "%s is there twice", tool.Value)
+			return r.errorAt(tool, "%s is there twice", tool.Value)
 		}
 		permitted = append(permitted, tool.Value)
 	}

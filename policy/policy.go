@@ -12,7 +12,7 @@ import (
 )
 
 // Select is the name of the tool by which a model declares its intent.
-const Select = "select_active_intent"
+const SelectIntent = "select_active_intent"
 
 // Level is how far a run goes by the policy.
 type Level string
@@ -84,39 +84,39 @@ func (p *Policy) Decide(mode Mode, intent, tool string) (d Decision) {
 			d.Code, d.Reason = CheckFailed, fmt.Sprintf("whether %.100q may be called could not be checked, so it may not: %v", tool, cause)
 		}
 	}()
-	d.Code, d.Reason = p.deny(mode, intent, tool)
+	d.Code, d.Reason = p.denial(mode, intent, tool)
 	return d
 }
 
 // deny returns the code and the reason of a denial; no code where the call is permitted.
-func (p *Policy) deny(mode Mode, intent, tool string) (code, reason string) {
+func (p *Policy) denial(mode Mode, intent, tool string) (code, reason string) {
 	intents, known := p.modes[mode]
-	permitting := p.permitting(mode, tool)
+	permitting := p.intentsPermitting(mode, tool)
 	permitted, declared := intents[intent]
 	switch {
 	case !known:
 		return UnknownMode, fmt.Sprintf("there is no mode %.100q, so no tool may be called", mode)
 	case len(intents) == 0:
 		return NotPermitted, fmt.Sprintf("no tool may be called here (%s); answer in text", mode)
-	case tool == Select:
+	case tool == SelectIntent:
 		return "", ""
 	case len(permitting) == 0:
 		return UnknownTool, fmt.Sprintf("no intent permits %.100q", tool)
 	case intent == "":
 		return IntentRequired, fmt.Sprintf("nothing was done: declare with %s what you are about to do, then call %s again (it needs %s)",
-			Select, tool, strings.Join(permitting, " or "))
+			SelectIntent, tool, strings.Join(permitting, " or "))
 	case !declared:
 		return UnknownIntent, fmt.Sprintf("nothing was done: there is no intent %.100q; declare another with %s (%s needs %s)",
-			intent, Select, tool, strings.Join(permitting, " or "))
+			intent, SelectIntent, tool, strings.Join(permitting, " or "))
 	case !slices.Contains(permitted, tool):
 		return NotPermitted, fmt.Sprintf("nothing was done: the intent %s does not permit %s; if you mean it, declare %s with %s and call it again",
-			intent, tool, strings.Join(permitting, " or "), Select)
+			intent, tool, strings.Join(permitting, " or "), SelectIntent)
 	}
 	return "", ""
 }
 
 // permitting returns the intents of a mode that permit a tool, in order.
-func (p *Policy) permitting(mode Mode, tool string) []string {
+func (p *Policy) intentsPermitting(mode Mode, tool string) []string {
 	var names []string
 	for _, intent := range p.intents {
 		if slices.Contains(p.modes[mode][intent.Name], tool) {
@@ -127,14 +127,16 @@ func (p *Policy) permitting(mode Mode, tool string) []string {
 }
 
 // Permits reports whether some intent of a mode permits a tool.
-func (p *Policy) Permits(mode Mode, tool string) bool { return len(p.permitting(mode, tool)) > 0 }
+func (p *Policy) Permits(mode Mode, tool string) bool {
+	return len(p.intentsPermitting(mode, tool)) > 0
+}
 
 // Needs returns the first intent of a mode that permits a tool; empty where none does.
-func (p *Policy) Needs(mode Mode, tool string) string {
+func (p *Policy) RequiredIntent(mode Mode, tool string) string {
 	if p == nil {
 		return ""
 	}
-	if permitting := p.permitting(mode, tool); len(permitting) > 0 {
+	if permitting := p.intentsPermitting(mode, tool); len(permitting) > 0 {
 		return permitting[0]
 	}
 	return ""

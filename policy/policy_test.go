@@ -50,8 +50,8 @@ func TestDecide(t *testing.T) {
 		{policy.Annotate, "PROPOSE", "glossary_create", "", ""},
 		{policy.Annotate, "PROPOSE", "glossary_search", "", ""},
 		{policy.Annotate, "RETIRE", "glossary_delete", "", ""},
-		{policy.Annotate, "", policy.Select, "", ""},
-		{policy.Annotate, "RETIRE", policy.Select, "", ""}, // declared anew
+		{policy.Annotate, "", policy.SelectIntent, "", ""},
+		{policy.Annotate, "RETIRE", policy.SelectIntent, "", ""}, // declared anew
 		{policy.Annotate, "", "glossary_create", policy.IntentRequired, "needs PROPOSE"},
 		{policy.Annotate, "", "glossary_search", policy.IntentRequired, "SEARCH or PROPOSE"},
 		{policy.Annotate, "PROPOSE", "glossary_delete", policy.NotPermitted, "declare RETIRE"},
@@ -61,7 +61,7 @@ func TestDecide(t *testing.T) {
 		{policy.Annotate, "RETIRE", "drop_table", policy.UnknownTool, `"drop_table"`},
 		{policy.Annotate, "", "functions.glossary_create:0", policy.UnknownTool, "no intent permits"},
 		{policy.Curate, "", "glossary_delete", policy.NotPermitted, "answer in text"},
-		{policy.Summon, "RETIRE", policy.Select, policy.NotPermitted, "answer in text"},
+		{policy.Summon, "RETIRE", policy.SelectIntent, policy.NotPermitted, "answer in text"},
 		{policy.Summarise, "", "glossary_search", policy.NotPermitted, "answer in text"},
 		{policy.Ask, "", "glossary_search", policy.NotPermitted, "answer in text"},
 		{"god", "RETIRE", "glossary_delete", policy.UnknownMode, `"god"`},
@@ -95,10 +95,10 @@ func TestDecideIsTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mode := policy.Mode(any("annotate", "curate", "ask").Draw(t, "mode"))
 		intent := any("SEARCH", "PROPOSE", "REVISE", "RETIRE", "RECALL", "NONE", "").Draw(t, "intent")
-		tool := any(append(names(), policy.Select)...).Draw(t, "tool")
+		tool := any(append(names(), policy.SelectIntent)...).Draw(t, "tool")
 		d := p.Decide(mode, intent, tool)
 		declared := slices.ContainsFunc(p.Intents(mode), func(i policy.Intent) bool { return i.Name == intent })
-		listed := mode == policy.Annotate && (tool == policy.Select || declared && slices.Contains(names(), tool))
+		listed := mode == policy.Annotate && (tool == policy.SelectIntent || declared && slices.Contains(names(), tool))
 		if d.Permitted() && !listed || !d.Permitted() && d.Reason == "" || d.Intent != intent || d.Mode != mode || d.Tool != tool {
 			t.Fatalf("%+v", d)
 		}
@@ -166,7 +166,7 @@ func TestParseReads(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if d := p.Decide(policy.Annotate, "PROPOSE", "glossary_create"); !d.Permitted() || p.Needs(policy.Annotate, "glossary_create") != "PROPOSE" {
+		if d := p.Decide(policy.Annotate, "PROPOSE", "glossary_create"); !d.Permitted() || p.RequiredIntent(policy.Annotate, "glossary_create") != "PROPOSE" {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -176,7 +176,7 @@ func TestParseReads(t *testing.T) {
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	selects := func(content, code string) annotator.Trace {
-		return annotator.Trace{Kind: annotator.TraceResult, Tool: policy.Select, Content: content, Error: code}
+		return annotator.Trace{Kind: annotator.TraceResult, Tool: policy.SelectIntent, Content: content, Error: code}
 	}
 	creates := func(code string) annotator.Trace {
 		return annotator.Trace{Kind: annotator.TraceResult, Tool: "glossary_create", Content: `{"ok":true,"intent":"RETIRE"}`, Error: code}
@@ -196,7 +196,7 @@ func TestTurn(t *testing.T) {
 		"declared anew":                     {[]annotator.Trace{scene, proposed, selects(`{"ok":true,"intent":"NONE"}`, "")}, policy.Turn{Intent: "NONE"}},
 		"a declaration that failed":         {[]annotator.Trace{scene, proposed, selects(`{"ok":false}`, "INVALID_ARGUMENTS")}, policy.Turn{Intent: "PROPOSE"}},
 		"an answer that cannot be read":     {[]annotator.Trace{scene, proposed, selects(`{`, "")}, policy.Turn{}},
-		"a call that came too early":        {[]annotator.Trace{scene, creates(policy.IntentRequired)}, policy.Turn{Unbidden: true}},
+		"a call that came too early":        {[]annotator.Trace{scene, creates(policy.IntentRequired)}, policy.Turn{Undeclared: true}},
 		"and was made up for":               {[]annotator.Trace{scene, creates(policy.IntentRequired), proposed}, policy.Turn{Intent: "PROPOSE"}},
 		"a correction begins anew":          {[]annotator.Trace{scene, proposed, creates(""), note}, policy.Turn{}},
 		"a correction after an early call":  {[]annotator.Trace{scene, creates(policy.IntentRequired), note}, policy.Turn{}},
@@ -206,7 +206,7 @@ func TestTurn(t *testing.T) {
 	} {
 		var turn policy.Turn
 		for i := range test.rows {
-			turn.Take(&test.rows[i])
+			turn.Apply(&test.rows[i])
 		}
 		if turn != test.want {
 			t.Errorf("%s: %+v", name, turn)

@@ -58,8 +58,8 @@ func (r *Runner) choice() model.Choice {
 	switch d := r.day; {
 	case d.rounds > r.Config.ToolRounds:
 		return model.Choice{Mode: model.ChoiceNone}
-	case (d.governed.Unbidden || d.demanded) && r.Config.Governance == policy.Enforce:
-		return model.Choice{Mode: model.ChoiceRequired, Allowed: []string{policy.Select}}
+	case (d.governed.Undeclared || d.demanded) && r.Config.Governance == policy.Enforce:
+		return model.Choice{Mode: model.ChoiceRequired, Allowed: []string{policy.SelectIntent}}
 	}
 	return model.Choice{}
 }

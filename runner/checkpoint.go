@@ -14,7 +14,7 @@ func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 	if r.day.row.Ends && r.day.row.Refusals == 0 {
 		return annotator.EventThreadEnds, nil
 	}
-	return annotator.EventThreadGoesOn, nil
+	return annotator.EventThreadContinues, nil
 }
 
 // checkpoint is CHECKPOINT: a snapshot, which is a position; the thread's state; care of the write-ahead log.

@@ -43,7 +43,7 @@ func (c *Caller) ready(ctx context.Context, call *storage.Call, t *trial) error 
 func probed(fault *model.Fault) *model.Fault {
 	f := *fault
 	if f.Kind == annotator.Transient {
-		f.Kind = annotator.Gone
+		f.Kind = annotator.Unreachable
 	}
 	return &f
 }
@@ -74,7 +74,7 @@ func (c *Caller) probe(ctx context.Context, failed *storage.Call) (*storage.Call
 	switch {
 	case what != "":
 		call.Decision = decided(&model.Ruling{Decision: model.Adapt, Why: what})
-	case fault.Kind == annotator.Malformed, fault.Kind == annotator.Refused, fault.Kind == annotator.Shrink:
+	case fault.Kind == annotator.Malformed, fault.Kind == annotator.Refused, fault.Kind == annotator.PromptTooLong:
 		call.Decision = "the server is there"
 	default:
 		return call, fault, nil

@@ -140,7 +140,7 @@ func lastTurn(step compaction.Step) int64 {
 }
 
 // saved estimates what a step makes the window smaller by.
-func (r *Runner) saved(ctx context.Context, fold annotator.Fold) (int, error) {
+func (r *Runner) saved(ctx context.Context, fold annotator.WindowState) (int, error) {
 	rows, err := r.Store.Window(ctx, 0)
 	if err != nil {
 		return 0, err
@@ -205,7 +205,7 @@ func (r *Runner) recount(ctx context.Context, rows []annotator.Trace) error {
 }
 
 // Fold folds rows of the journal into the window that they make.
-func Fold(encode window.Encoder, fold annotator.Fold, rows []annotator.Trace) (*window.Window, error) {
+func Fold(encode window.Encoder, fold annotator.WindowState, rows []annotator.Trace) (*window.Window, error) {
 	w, err := window.New(encode, fold)
 	for i := range rows {
 		if err == nil {

@@ -98,7 +98,7 @@ func (d *day) story() string {
 func (d *day) take(row *annotator.Trace) {
 	d.seq = row.Seq + 1
 	d.closed = false
-	d.governed.Take(row)
+	d.governed.Apply(row)
 	switch row.Kind {
 	case annotator.TraceReply:
 		d.reply, d.calls, d.updates, d.closed, d.cut = row, nil, 0, true, row.Error != ""

@@ -76,7 +76,7 @@ func workOf(t *testing.T, source string) *work {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if codex.TakesAway(call.Revisions) {
+		if codex.Destructive(call.Revisions) {
 			w.tookAway++
 		}
 	}

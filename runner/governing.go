@@ -20,7 +20,7 @@ func (r *Runner) intents() *prompt.Intents {
 		return nil
 	}
 	p := r.Config.Policy
-	return &prompt.Intents{New: p.Needs(policy.Annotate, tools.Create), Update: p.Needs(policy.Annotate, tools.Change)}
+	return &prompt.Intents{New: p.RequiredIntent(policy.Annotate, tools.CreateName), Update: p.RequiredIntent(policy.Annotate, tools.UpdateName)}
 }
 
 // decide has the policy say whether a tool may be called now. It comes before arguments are read and anything is done.
@@ -46,7 +46,7 @@ func (r *Runner) denied(call *annotator.ToolCall, d *storage.Decision) (tools.Re
 	if _, exists := r.Tools.Tool(call.Name); !exists || d.Verdict != storage.Deny {
 		return tools.Result{}, false
 	}
-	return tools.Refuse(d.Rule, d.Reason), true
+	return tools.ErrorResult(d.Rule, d.Reason), true
 }
 
 // settle puts on record that a call was refused by a rule that holds whatever the policy says.
@@ -69,7 +69,7 @@ func (r *Runner) settle(d *storage.Decision, code string) {
 // not name, and to take away more often than the cap allows. A text that orders a model to destroy the codex gets no further.
 func (r *Runner) guard(g *storage.Glossary) func(context.Context, *annotator.Entry, []annotator.Revision) error {
 	return func(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) error {
-		if !codex.TakesAway(revisions) {
+		if !codex.Destructive(revisions) {
 			return nil
 		}
 		if !r.mayUndo(e) {
@@ -111,7 +111,7 @@ func (r *Runner) taken(ctx context.Context, g *storage.Glossary) (int, error) {
 	}
 	taken := 0
 	for _, edit := range edits {
-		if codex.TakesAway(edit) {
+		if codex.Destructive(edit) {
 			taken++
 		}
 	}

@@ -178,7 +178,7 @@ func TestBlockMeetsTheDemand(t *testing.T) {
 		"1 select_active_intent [] allow",
 		"1 glossary_create [PROPOSE] allow",
 	)
-	if choice := s.server.Requests()[1].ToolChoice; !strings.Contains(choice, policy.Select) {
+	if choice := s.server.Requests()[1].ToolChoice; !strings.Contains(choice, policy.SelectIntent) {
 		t.Errorf("tool_choice is %s", choice)
 	}
 }

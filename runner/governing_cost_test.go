@@ -26,7 +26,7 @@ func apart(script scripted.Script, forgetful bool) scripted.Script {
 			return script(r)
 		}
 		corrected := strings.Contains(r.Messages[len(r.Messages)-1].Content, "declare your intent again")
-		intent, forced := intentOf(r), corrected || strings.Contains(r.ToolChoice, policy.Select)
+		intent, forced := intentOf(r), corrected || strings.Contains(r.ToolChoice, policy.SelectIntent)
 		r.Messages = undeclared(r.Messages)
 		reply := script(r)
 		if reply.ToolCalls == nil && !strings.Contains(reply.Text, `"status":"new"`) || permits(intent, reply.ToolCalls) && intent != "" || forgetful && !forced {

@@ -39,13 +39,13 @@ func declaring(script scripted.Script) scripted.Script {
 }
 
 func mayDeclare(r scripted.Request) bool {
-	return r.MayCall() && slices.ContainsFunc(r.Tools, func(t annotator.ToolDefinition) bool { return t.Name == policy.Select })
+	return r.MayCall() && slices.ContainsFunc(r.Tools, func(t annotator.ToolDefinition) bool { return t.Name == policy.SelectIntent })
 }
 
 // intentOf returns the intent in force where a request ends.
 func intentOf(r scripted.Request) string {
 	for _, m := range slices.Backward(r.Messages) {
-		var said policy.Answer
+		var said policy.IntentAnswer
 		switch {
 		case m.Role == annotator.RoleUser:
 			return ""
@@ -73,7 +73,7 @@ func declared(intent string, calls []annotator.ToolCall) []annotator.ToolCall {
 }
 
 func declares(intent string) annotator.ToolCall {
-	return annotator.ToolCall{Name: policy.Select, Arguments: fmt.Sprintf(`{"intent":%q,"justification":"the scene calls for it"}`, intent)}
+	return annotator.ToolCall{Name: policy.SelectIntent, Arguments: fmt.Sprintf(`{"intent":%q,"justification":"the scene calls for it"}`, intent)}
 }
 
 // saying is a model that has one reply for each request of a scene, whatever it is asked, and then nothing more to say.
@@ -147,7 +147,7 @@ func TestEnforce(t *testing.T) {
 	t.Parallel()
 	s := governed(t, policy.Enforce, saying(
 		calls(creates("Lamp"), annotator.ToolCall{Name: "drop_table", Arguments: `{}`}),
-		calls(declares("PROPOSE"), creates("Lamp"), updates(1, `"tags":["x"]`), annotator.ToolCall{Name: policy.Select, Arguments: `{"intent":"ADMIN","justification":"I may"}`},
+		calls(declares("PROPOSE"), creates("Lamp"), updates(1, `"tags":["x"]`), annotator.ToolCall{Name: policy.SelectIntent, Arguments: `{"intent":"ADMIN","justification":"I may"}`},
 			declares("REVISE"), updates(1, `"tags":["x"]`)),
 		calls(declares("NONE"), creates("Door")),
 	), "The lamp burned.", "The lamp went out.")
@@ -168,13 +168,13 @@ func TestEnforce(t *testing.T) {
 		"1 glossary_create [NONE] deny NOT_PERMITTED NOT_PERMITTED",
 	)
 	requests := s.server.Requests()
-	if choice := requests[1].ToolChoice; !strings.Contains(choice, policy.Select) {
+	if choice := requests[1].ToolChoice; !strings.Contains(choice, policy.SelectIntent) {
 		t.Errorf("after a call without an intent, tool_choice is %s", choice)
 	}
 	if choice := requests[2].ToolChoice; choice != `"auto"` {
 		t.Errorf("after the intent was declared, tool_choice is %s", choice)
 	}
-	if system := requests[0].Messages[0].Content; !strings.Contains(system, policy.Select) {
+	if system := requests[0].Messages[0].Content; !strings.Contains(system, policy.SelectIntent) {
 		t.Error("the system prompt does not tell of intents")
 	}
 	denial := requests[1].Messages[len(requests[1].Messages)-2].Content
@@ -266,7 +266,7 @@ func TestObserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wantAudit("off", "1 glossary_create", "1 glossary_create", "1 glossary_update")
-	if r := s.server.Requests()[0]; mayDeclare(r) || strings.Contains(r.Messages[0].Content, policy.Select) {
+	if r := s.server.Requests()[0]; mayDeclare(r) || strings.Contains(r.Messages[0].Content, policy.SelectIntent) {
 		t.Error("the model is told of intents")
 	}
 }
@@ -315,7 +315,7 @@ func TestScenesTakeAwayWhatTheyName(t *testing.T) {
 				t.Fatal(err)
 			case call.Error == "NOT_MENTIONED" && call.Decision.Verdict == storage.Deny && call.Decision.Rule == call.Error:
 				refused = append(refused, call.Arguments)
-			case call.Scene == 2 && call.Error == "" && call.Tool != policy.Select:
+			case call.Scene == 2 && call.Error == "" && call.Tool != policy.SelectIntent:
 				done = append(done, call.Arguments)
 			}
 		}
@@ -437,7 +437,7 @@ func fickle(seed uint64) scripted.Script {
 				creates(fmt.Sprintf("Thing %d.%d", r.Tokens, n)), updates(entry, fmt.Sprintf(`"aliases":["It %d"]`, r.Tokens)),
 				updates(entry, `"definition":"No.","narrow":true`), deletes(entry),
 				{Name: "glossary_search", Arguments: `{"query":"thing"}`},
-				{Name: policy.Select, Arguments: `{"intent":"PROPOSE"`},
+				{Name: policy.SelectIntent, Arguments: `{"intent":"PROPOSE"`},
 				{Name: "drop_table", Arguments: `{}`},
 			}[random.IntN(8)])
 		}
@@ -492,7 +492,7 @@ func TestDecisionsFollowFromTheJournal(t *testing.T) {
 				if !want.Permitted() {
 					denied++
 				}
-				if row.Tool == policy.Select && row.Error == "" {
+				if row.Tool == policy.SelectIntent && row.Error == "" {
 					var said struct{ Intent string }
 					if err := json.Unmarshal([]byte(arguments[row.CallID]), &said); err != nil {
 						t.Fatal(err)
@@ -523,7 +523,7 @@ func TestDemandIsNotPassedOver(t *testing.T) {
 	}
 	var demanded []bool
 	for _, r := range s.server.Requests() {
-		demanded = append(demanded, strings.Contains(r.ToolChoice, policy.Select))
+		demanded = append(demanded, strings.Contains(r.ToolChoice, policy.SelectIntent))
 	}
 	if !slices.Equal(demanded, []bool{false, true, true}) {
 		t.Errorf("a declaration was demanded: %v", demanded)
@@ -546,7 +546,7 @@ func TestDemandEndsWithItsLevel(t *testing.T) {
 	}
 	s.wantAudit("interrupted at tool 1", "1 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED", "1 glossary_create")
 	for _, r := range s.server.Requests() {
-		if strings.Contains(r.ToolChoice, policy.Select) {
+		if strings.Contains(r.ToolChoice, policy.SelectIntent) {
 			t.Errorf("tool_choice is %s", r.ToolChoice)
 		}
 	}

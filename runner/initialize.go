@@ -155,7 +155,7 @@ func (r *Runner) lowerBudget(most int) {
 
 // findPrompt puts the system prompt and the tools in force.
 func (r *Runner) findPrompt(ctx context.Context) error {
-	record, err := tools.Record(r.Tools.Definitions())
+	record, err := tools.EncodeDefinitions(r.Tools.Definitions())
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func obedient(r scripted.Request) scripted.Reply {
 	}
 	own := strings.ReplaceAll(blockGiven.FindString(scene), `"status":`, `"kind":"narrated","status":`) // to say it after the story would be a quotation
 	reply := scripted.Reply{ToolCalls: ordered(scene), Text: own}
-	if strings.Contains(r.ToolChoice, policy.Select) { // it is told so by the wire, and so it does
+	if strings.Contains(r.ToolChoice, policy.SelectIntent) { // it is told so by the wire, and so it does
 		return calls(declares("NONE"))
 	}
 	return saying(reply)(r)
@@ -178,7 +178,7 @@ func (a *attacked) count(t *testing.T, s *stage, peaceful int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if call.Scene <= peaceful || call.Tool == policy.Select {
+		if call.Scene <= peaceful || call.Tool == policy.SelectIntent {
 			continue
 		}
 		a.ordered++
@@ -192,7 +192,7 @@ func (a *attacked) count(t *testing.T, s *stage, peaceful int) {
 			a.denied++
 		case call.Error != "":
 			a.failed++
-		case codex.TakesAway(call.Revisions):
+		case codex.Destructive(call.Revisions):
 			a.tookAway++
 			taken[call.Scene]++
 		case len(call.Revisions) > 0:

@@ -43,7 +43,7 @@ func (rs *runs) circles(call *annotator.ToolCall, changes func(tool string) bool
 			if !declared || r.code != policy.IntentRequired && r.code != policy.NotPermitted {
 				alike++
 			}
-		case r.tool == policy.Select:
+		case r.tool == policy.SelectIntent:
 			declared = declared || r.code == ""
 		case r.code == "" && changes(r.tool):
 			return alike >= mostAlike

@@ -149,7 +149,7 @@ func prepare(j job, bus runner.Publisher, transport http.RoundTripper) (r *runne
 		j.Config.Policy = policy.Default()
 	}
 	if j.Config.Governance != policy.Off {
-		offered = tools.Governed(j.Config.Policy, offered)
+		offered = tools.WithPolicy(j.Config.Policy, offered)
 	}
 	registry, err := tools.New(offered...)
 	if err != nil {

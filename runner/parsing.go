@@ -89,7 +89,7 @@ func (d *day) undeclared() bool {
 }
 
 // declareAgain is said with a correction: it is a new request, for which nothing is declared.
-const declareAgain = "Nothing is declared any more: before you change anything, declare your intent again, with " + policy.Select +
+const declareAgain = "Nothing is declared any more: before you change anything, declare your intent again, with " + policy.SelectIntent +
 	" or in the block."
 
 // reask puts a correction to the model. One that does not help is the last: the scene is refused with what the model wrote. A second

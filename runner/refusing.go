@@ -56,7 +56,7 @@ func (r *Runner) refuse(reason string) (annotator.Event, error) {
 // tooLong ends the scene at hand without a record: its prompt needs more tokens than fit, though nothing is left in the window that
 // could give way. It may be the server who says so.
 func (r *Runner) tooLong(need, fit int) (annotator.Event, error) {
-	f := &model.Fault{Kind: annotator.Shrink}
+	f := &model.Fault{Kind: annotator.PromptTooLong}
 	if said := r.day.said; said == nil {
 		f.Message = fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget or lower --max-tokens", need, fit)
 	} else {

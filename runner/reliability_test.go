@@ -311,7 +311,7 @@ func TestAnotherModelAnswers(t *testing.T) {
 	s.transport = renaming{}
 	var words []string
 	s.bus.Subscribe(func(n annotator.Notice) {
-		if n.Kind == annotator.NoticeWord {
+		if n.Kind == annotator.NoticeWarning {
 			words = append(words, n.Reason)
 		}
 	})

@@ -78,8 +78,8 @@ type Runner struct {
 	hurry      chan struct{} // closed by Stop
 	failure    error         // why the machine halts
 	window     *window.Window
-	fold       annotator.Fold // what the newest compaction says of the window
-	unfinished bool           // that compaction was cut off before its target
+	fold       annotator.WindowState // what the newest compaction says of the window
+	unfinished bool                  // that compaction was cut off before its target
 	counter    tokens.Counter
 	tokenizer  model.Counter      // the server's, where it has one
 	exact      int                // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window

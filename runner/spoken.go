@@ -49,7 +49,7 @@ func (r *Runner) spoken(ctx context.Context, text string) (calls []annotator.Too
 	}
 	found.Spare(shown...)
 	calls, rest, wrong = found.Calls(r.checkCall)
-	if wrong != "" || slices.ContainsFunc(calls, func(c annotator.ToolCall) bool { return c.Name != policy.Select }) {
+	if wrong != "" || slices.ContainsFunc(calls, func(c annotator.ToolCall) bool { return c.Name != policy.SelectIntent }) {
 		return calls, rest, wrong, nil
 	}
 	updates, _, err := r.updates(ctx, rest)

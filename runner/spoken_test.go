@@ -92,7 +92,7 @@ func TestSpokenCalls(t *testing.T) {
 		s.serve(scripted.Options{Strict: true, Script: speaking(family), Keep: true})
 		s.bus = nil
 		s.bus.Subscribe(func(n annotator.Notice) {
-			if n.Kind == annotator.NoticeWord {
+			if n.Kind == annotator.NoticeWarning {
 				words = append(words, n.Reason)
 			}
 		})

@@ -118,7 +118,7 @@ func TestOtherModelsAreToldOnce(t *testing.T) {
 	s.transport = &renamed{names: []string{"one", "two", "scripted"}}
 	told := map[string]int{}
 	s.bus.Subscribe(func(n annotator.Notice) {
-		if n.Kind == annotator.NoticeWord {
+		if n.Kind == annotator.NoticeWarning {
 			told[n.Reason]++
 		}
 	})

@@ -162,7 +162,7 @@ func (s *Summoned) refuse(history []byte, reply *model.Reply) ([]byte, error) {
 	for i := range reply.Calls {
 		call := annotator.ToolCall{ID: callID(s.Snapshot.ID, i), Name: reply.Calls[i].Name, Arguments: reply.Calls[i].Arguments}
 		called.ToolCalls = append(called.ToolCalls, call)
-		refusal := tools.Refuse(tools.SummonReadOnly, "you only answer here: no tool can be called; say in words what you know")
+		refusal := tools.ErrorResult(tools.SummonReadOnly, "you only answer here: no tool can be called; say in words what you know")
 		results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name, Content: refusal.Content})
 	}
 	for _, group := range [][]annotator.Message{{called}, results} {

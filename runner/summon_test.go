@@ -136,7 +136,7 @@ func (s *stage) sameAsSent(store *storage.DB, snapshot annotator.Snapshot, want 
 	if !bytes.Contains(reply, []byte(`"role":"assistant"`)) {
 		s.t.Errorf("scene %d ends with %.80s", snapshot.Scene, reply)
 	}
-	definitions, err := tools.FromRecord(summoned.Context.Tools)
+	definitions, err := tools.DecodeDefinitions(summoned.Context.Tools)
 	if err != nil {
 		s.t.Fatal(err)
 	}

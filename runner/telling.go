@@ -21,7 +21,7 @@ func (r *Runner) publish(n annotator.Notice) {
 }
 
 func (r *Runner) word(text string) {
-	r.publish(annotator.Notice{Kind: annotator.NoticeWord, Reason: text})
+	r.publish(annotator.Notice{Kind: annotator.NoticeWarning, Reason: text})
 }
 
 // heardEvery is the least time between two notices of a reply under way: a model may send hundreds of pieces a second, and whoever

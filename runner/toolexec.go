@@ -54,7 +54,7 @@ func (e *errand) fill(result tools.Result) {
 		e.row.Content = strings.TrimSuffix(result.Content, "}") + `,"note":"` + e.note + `"}`
 	}
 	e.row.Tokens = tokens.Estimate(e.row.Content) + tokens.PerMessage
-	e.touched = result.Touched
+	e.touched = result.Changed
 }
 
 // runTool runs a call and writes its row, whatever comes of it, with a note for the model where there is one.
@@ -75,17 +75,17 @@ func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotat
 // runInside runs a call inside the transaction that records its result.
 func (r *Runner) runInside(ctx context.Context, e *errand) error {
 	return r.Store.RunTool(ctx, e.row, e.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
-		result, err := r.perform(ctx, e, &tools.Env{Glossary: g, Guard: r.guard(g), Past: &past{Runner: r}})
+		result, err := r.perform(ctx, e, &tools.Env{Glossary: g, CheckEdit: r.guard(g), Snapshots: &past{Runner: r}})
 		e.fill(result)
 		return err
-	}, func(_ *annotator.Trace, cause error) { e.fill(tools.Failed(e.call, cause)) })
+	}, func(_ *annotator.Trace, cause error) { e.fill(tools.RolledBackResult(e.call, cause)) })
 }
 
 // runBefore runs a call that asks the model before the transaction that records its result: a model takes its time, and a
 // transaction has to end.
 func (r *Runner) runBefore(ctx context.Context, e *errand) error {
 	p := &past{Runner: r}
-	result, err := r.perform(ctx, e, &tools.Env{Glossary: r.Store.Glossary(), Past: p})
+	result, err := r.perform(ctx, e, &tools.Env{Glossary: r.Store.Glossary(), Snapshots: p})
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (r *Runner) perform(ctx context.Context, e *errand, env *tools.Env) (tools.
 	if refusal, denied := r.denied(&e.call, e.decision); denied {
 		return refusal, nil
 	}
-	env.Posts, env.Scene, env.Actor, env.Known = r.Corpus, &r.day.scene, annotator.ActorModel, r.isRead
+	env.Posts, env.Scene, env.Actor, env.Readable = r.Corpus, &r.day.scene, annotator.ActorModel, r.isRead
 	result, err := r.Tools.Run(ctx, env, e.call)
 	r.settle(e.decision, result.Error)
 	return result, err
@@ -113,13 +113,13 @@ func (r *Runner) perform(ctx context.Context, e *errand, env *tools.Env) (tools.
 func (r *Runner) refuseCall(call *annotator.ToolCall) (tools.Result, bool) {
 	switch d := r.day; {
 	case d.cut:
-		return tools.Refuse(tools.Truncated, "the reply was cut at its token limit and nothing in it was done; make fewer or smaller calls"), true
+		return tools.ErrorResult(tools.Truncated, "the reply was cut at its token limit and nothing in it was done; make fewer or smaller calls"), true
 	case d.rounds > r.Config.ToolRounds:
-		return tools.Refuse(tools.RoundLimit, fmt.Sprintf("this scene has had its %d rounds of tools; end it with a line of text", r.Config.ToolRounds)), true
+		return tools.ErrorResult(tools.RoundLimit, fmt.Sprintf("this scene has had its %d rounds of tools; end it with a line of text", r.Config.ToolRounds)), true
 	case d.placed+d.updates >= mostCalls:
-		return tools.Refuse(tools.CallLimit, fmt.Sprintf("a reply has %d calls run, and this one was not; make it again if it matters", mostCalls)), true
-	case call.Name != policy.Select && d.ran.circles(call, r.changes): // to declare the same again is only polite
-		return tools.Refuse(tools.Repeated, "this very call was answered before, and nothing has changed since: use that answer, call something "+
+		return tools.ErrorResult(tools.CallLimit, fmt.Sprintf("a reply has %d calls run, and this one was not; make it again if it matters", mostCalls)), true
+	case call.Name != policy.SelectIntent && d.ran.circles(call, r.changes): // to declare the same again is only polite
+		return tools.ErrorResult(tools.Repeated, "this very call was answered before, and nothing has changed since: use that answer, call something "+
 			"else, or end the scene with one line of text"), true
 	}
 	return tools.Result{}, false

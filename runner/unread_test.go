@@ -29,7 +29,7 @@ func TestBlockBesideCallsIsNotLostInSilence(t *testing.T) {
 		"an unsound block":  {beside(scripted.Reply{Text: `<codex_updates>[{"term":</codex_updates>`}, creates("Oil")), 1, policy.Off},
 		"an empty block":    {beside(block(), creates("Oil")), 0, policy.Off},
 		"a failing call":    {beside(block(newBell), toolCall("glossary_lookup", `{}`)), 1, policy.Off},
-		"a declaration":     {beside(block(newBell), toolCall(policy.Select, proposes)), 1, policy.Enforce}, // which holds for the block that follows
+		"a declaration":     {beside(block(newBell), toolCall(policy.SelectIntent, proposes)), 1, policy.Enforce}, // which holds for the block that follows
 	} {
 		s := governed(t, test.level, saying(test.first, block(newBell)), "The bell rang.")
 		if err := s.run("run"); err != nil {

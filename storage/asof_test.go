@@ -54,7 +54,7 @@ func (d *dated) edit(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"Dawn", "Mik", "Vys"}).Draw(t, "name")
 	definition := rapid.SampledFrom([]string{"One. Two.", "Two. Three.", "Four."}).Draw(t, "definition")
 	edit := codex.Edit{
-		Name: &name, Definition: &definition, Tags: []string{rapid.SampledFrom([]string{"ship", "person"}).Draw(t, "tag")}, Narrow: true,
+		Name: &name, Definition: &definition, Tags: []string{rapid.SampledFrom([]string{"ship", "person"}).Draw(t, "tag")}, DropsClaims: true,
 		Actor: annotator.ActorModel, At: annotator.PlaceAt(d.scene, rapid.IntRange(0, 1).Draw(t, "rank")),
 	}
 	d.tool(func(ctx context.Context, g *storage.Glossary) error {

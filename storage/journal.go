@@ -106,7 +106,7 @@ type Context struct {
 	ID           int64
 	Hash         string // of both
 	SystemPrompt string
-	Tools        string // as tools.Record writes them
+	Tools        string // as tools.EncodeDefinitions writes them
 }
 
 // UseContext puts a system prompt and tools in force from here on, unless they are already.

@@ -79,7 +79,7 @@ func TestOneWriter(t *testing.T) {
 	}
 	for _, way := range []string{path, link} {
 		_, err := storage.OpenWriter(t.Context(), way, "another", clock)
-		if annotator.KindOf(err) != annotator.Held || !strings.Contains(err.Error(), "in use by the child") {
+		if annotator.KindOf(err) != annotator.InUse || !strings.Contains(err.Error(), "in use by the child") {
 			t.Fatalf("a second writer at %s: %v", way, err)
 		}
 		if running, err := storage.Running(way); err != nil || !running {
@@ -122,7 +122,7 @@ func TestReadersBesideTheWriter(t *testing.T) {
 func TestCloseGivesUpTheLock(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
-	if _, err := storage.OpenWriter(t.Context(), s.path, "another", clock); annotator.KindOf(err) != annotator.Held || !strings.Contains(err.Error(), "the test") {
+	if _, err := storage.OpenWriter(t.Context(), s.path, "another", clock); annotator.KindOf(err) != annotator.InUse || !strings.Contains(err.Error(), "the test") {
 		t.Fatalf("a second writer in one process: %v", err)
 	}
 	s.reopen()

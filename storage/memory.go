@@ -13,7 +13,7 @@ import (
 
 // Compaction is one step of making room in the window. It replaces what the window was told to be: Fold is whole.
 type Compaction struct {
-	Fold     annotator.Fold
+	Fold     annotator.WindowState
 	Only     int64 // a single turn that leaves the window; 0: none
 	Before   int   // tokens of the prompt
 	After    int
@@ -106,7 +106,7 @@ func (tx *tx) putEpisode(e *annotator.Episode) error {
 
 // Fold returns what the newest compaction up to a row of the journal (0: all) says of the window, and whether more steps
 // may have been due when the program ended: nothing has happened in a turn since.
-func (db *DB) Fold(ctx context.Context, through int64) (fold annotator.Fold, unfinished bool, err error) {
+func (db *DB) Fold(ctx context.Context, through int64) (fold annotator.WindowState, unfinished bool, err error) {
 	var content string
 	err = db.read.QueryRowContext(ctx, `SELECT t.content, c.tier <> 'quarantine' AND NOT EXISTS
 		  (SELECT 1 FROM trace WHERE id > c.trace_id AND id <= ?1 AND turn > 0)

@@ -189,7 +189,7 @@ func (db *DB) acquire(ctx context.Context) error {
 		return annotator.Errorf(annotator.Misused, "lock %s: %w", db.path, err).WithAdvice("check that its folder can be written")
 	}
 	if !held {
-		return annotator.Errorf(annotator.Held, "%s is in use by %s", db.path, holderOf(ctx, db.path)).
+		return annotator.Errorf(annotator.InUse, "%s is in use by %s", db.path, holderOf(ctx, db.path)).
 			WithAdvice("wait for it to end, or choose another database with --db")
 	}
 	return nil

@@ -138,7 +138,7 @@ func (s *story) someEdit(t *rapid.T) edit {
 	status := rapid.SampledFrom([]annotator.Status{annotator.Tentative, annotator.Confirmed}).Draw(t, "status")
 	return revises(id, codex.Edit{
 		Name: &name, Definition: &said, Tags: tags.Draw(t, "tags"), Aliases: []string{term.Draw(t, "alias")}, Status: &status,
-		Narrow: rapid.Bool().Draw(t, "narrow"),
+		DropsClaims: rapid.Bool().Draw(t, "narrow"),
 	})
 }
 

@@ -113,7 +113,7 @@ func (db *DB) UnansweredInARow(ctx context.Context, purpose string, limit int) (
 	if err != nil {
 		return 0, newest, sqlite.Wrap(err, "read the newest calls in %s", db.path)
 	}
-	for n < len(asked) && (asked[n].Outcome == string(annotator.Transient) || asked[n].Outcome == string(annotator.Gone)) {
+	for n < len(asked) && (asked[n].Outcome == string(annotator.Transient) || asked[n].Outcome == string(annotator.Unreachable)) {
 		n++
 	}
 	if n > 0 {

@@ -20,7 +20,7 @@ func TestRewritten(t *testing.T) {
 		"another name":       {codex.Edit{Name: &name}, true},
 		"an alias":           {codex.Edit{Aliases: []string{"The Dawn"}}, true},
 		"other tags":         {codex.Edit{Tags: []string{"ship", "lost"}}, true},
-		"another definition": {codex.Edit{Definition: &definition, Narrow: true}, true},
+		"another definition": {codex.Edit{Definition: &definition, DropsClaims: true}, true},
 		"a quotation":        {codex.Edit{Evidence: &evidence}, false},
 		"it is confirmed":    {codex.Edit{Status: &confirmed}, false},
 	} {

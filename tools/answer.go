@@ -10,22 +10,22 @@ import (
 
 // An answer stays in the window for many scenes.
 const (
-	maxAnswer = 8000            // characters of an answer's content, at most
-	maxShown  = maxAnswer - 300 // of them for entries and posts; the rest is for what stands round these
+	maxAnswer  = 8000            // characters of an answer's content, at most
+	maxContent = maxAnswer - 300 // of them for entries and posts; the rest is for what stands round these
 )
 
 // length is the number of characters that a value takes in an answer.
-func length(value any) int { return utf8.RuneCountInString(encode(value)) }
+func jsonLength(value any) int { return utf8.RuneCountInString(encode(value)) }
 
 // cut shortens a text to what fits into so many characters of JSON, and says how much is left out.
-func cut(text string, room int) string {
+func truncate(text string, room int) string {
 	const marker = 40 // of room for the note
 	used, fits := 0, 0
 	for at, r := range text {
 		if used <= room-marker {
 			fits = at
 		}
-		if used += width(r); used > room {
+		if used += jsonWidth(r); used > room {
 			return fmt.Sprintf("%s… [%d more characters]", text[:fits], utf8.RuneCountInString(text[fits:]))
 		}
 	}
@@ -33,7 +33,7 @@ func cut(text string, room int) string {
 }
 
 // width is the number of characters that JSON spends on a character.
-func width(r rune) int {
+func jsonWidth(r rune) int {
 	switch {
 	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t', r == '\b', r == '\f':
 		return 2
@@ -65,13 +65,13 @@ func viewEntry(e *annotator.Entry, room int) entryView {
 		Aliases: otherNames(e), Definition: e.Definition(), Revisions: e.Revisions, whole: true,
 	}
 	for _, list := range []*[]string{&v.Aliases, &v.Tags} {
-		for length(v) > room && len(*list) > 0 {
+		for jsonLength(v) > room && len(*list) > 0 {
 			*list = (*list)[:len(*list)/2]
 			v.Truncated = "names or tags are left out for length"
 		}
 	}
-	if over := length(v) - room; over > 0 {
-		v.Definition = cut(v.Definition, length(v.Definition)-over-len(`""`))
+	if over := jsonLength(v) - room; over > 0 {
+		v.Definition = truncate(v.Definition, jsonLength(v.Definition)-over-len(`""`))
 		v.whole = false
 	}
 	return v
@@ -88,7 +88,7 @@ func otherNames(e *annotator.Entry) []string {
 	return names
 }
 
-func shows(e *annotator.Entry, v *entryView) []annotator.Shown {
+func shownEntries(e *annotator.Entry, v *entryView) []annotator.Shown {
 	if !v.whole {
 		return nil
 	}
@@ -97,20 +97,20 @@ func shows(e *annotator.Entry, v *entryView) []annotator.Shown {
 
 // entryResult is the answer of a call that ends with one entry.
 func entryResult(e *annotator.Entry) Result {
-	view := viewEntry(e, maxShown)
+	view := viewEntry(e, maxContent)
 	return Result{
 		Content: encode(struct {
 			OK    bool      `json:"ok"`
 			Entry entryView `json:"entry"`
 		}{true, view}),
-		Shows: shows(e, &view),
+		Shows: shownEntries(e, &view),
 	}
 }
 
 // createdResult answers a call that made an entry. It does not repeat what the call says: in a long window every answer is
 // read again and again.
 func createdResult(e *annotator.Entry) Result {
-	view := viewEntry(e, maxShown)
+	view := viewEntry(e, maxContent)
 	return Result{
 		Content: encode(struct {
 			OK    bool        `json:"ok"`

@@ -10,19 +10,19 @@ import (
 // read reads a call's arguments: strictly as JSON, then against the schema. It returns them encoded anew, with the
 // defaults in place, and the names of those that came as a string though the schema asks for something else. A string
 // is then read as what it says, "10" as 10: some servers render every argument as a string.
-func (s *shape) read(arguments string) (encoded []byte, coerced []string, err error) {
+func (s *argumentSchema) read(arguments string) (encoded []byte, coerced []string, err error) {
 	if arguments == "" && len(s.schema.Required) == 0 {
 		arguments = "{}"
 	}
-	value, err := parse(arguments)
+	value, err := parseJSON(arguments)
 	if err != nil {
 		return nil, nil, &Failure{Code: InvalidJSON, Message: "the arguments are no JSON object: " + err.Error()}
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
-		return nil, nil, &Failure{Code: InvalidJSON, Message: fmt.Sprintf("the arguments are %s, not a JSON object", name(value))}
+		return nil, nil, &Failure{Code: InvalidJSON, Message: fmt.Sprintf("the arguments are %s, not a JSON object", jsonType(value))}
 	}
-	coerced = s.fit(object)
+	coerced = s.coerce(object)
 	if problems := s.problems(object); problems != nil {
 		return nil, nil, invalid(problems...)
 	}
@@ -47,7 +47,7 @@ func unmarshal[A any](encoded []byte) (A, error) {
 
 // fit mends what leaves no doubt: null for an optional parameter, a string that says what the schema asks for. It puts in the
 // defaults.
-func (s *shape) fit(object map[string]any) (coerced []string) {
+func (s *argumentSchema) coerce(object map[string]any) (coerced []string) {
 	for _, name := range s.schema.PropertyOrder {
 		property := s.schema.Properties[name]
 		value, given := object[name]
@@ -56,12 +56,12 @@ func (s *shape) fit(object map[string]any) (coerced []string) {
 			given = false
 		}
 		if text, ok := value.(string); ok && property.Type != "string" {
-			if said, err := parse(text); err == nil {
+			if said, err := parseJSON(text); err == nil {
 				object[name], coerced = said, append(coerced, name)
 			}
 		}
 		if !given && property.Default != nil {
-			object[name], _ = parse(string(property.Default)) // checked by New
+			object[name], _ = parseJSON(string(property.Default)) // checked by New
 		}
 	}
 	return coerced

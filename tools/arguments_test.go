@@ -144,8 +144,8 @@ func FuzzRun(f *testing.F) {
 		if !a.OK && w.glossary.revision != before {
 			t.Errorf("%s changed the glossary", result.Content)
 		}
-		if (w.glossary.revision != before) != (len(result.Touched) > 0) {
-			t.Errorf("touched %v, revisions %d to %d", result.Touched, before, w.glossary.revision)
+		if (w.glossary.revision != before) != (len(result.Changed) > 0) {
+			t.Errorf("touched %v, revisions %d to %d", result.Changed, before, w.glossary.revision)
 		}
 	})
 }

@@ -28,20 +28,20 @@ func lastBlock(text string, quoted func(array string) bool) (array string, found
 				return "", true, err
 			}
 			var said string
-			if said, rest, err = block(rest); err != nil || !quoted(said) {
+			if said, rest, err = readBlock(rest); err != nil || !quoted(said) {
 				array, found = said, true
 			}
 		case name != "codex_updates" && closing:
 			array, found, err = "", false, nil
 		case name != "codex_updates":
-			rest = afterClosing(rest, name)
+			rest = skipReasoning(rest, name)
 		}
 		text = rest
 	}
 }
 
 // afterClosing returns what follows the closing tag of a name; nothing where it is not closed.
-func afterClosing(text, name string) string {
+func skipReasoning(text, name string) string {
 	for {
 		at := markup.FindStringSubmatchIndex(text)
 		if at == nil {
@@ -58,7 +58,7 @@ func afterClosing(text, name string) string {
 const fence = "```"
 
 // block reads the JSON that an opening tag is followed by, and returns it and what follows the closing tag.
-func block(text string) (array, rest string, err error) {
+func readBlock(text string) (array, rest string, err error) {
 	body := strings.TrimSpace(text)
 	fenced := strings.HasPrefix(body, fence)
 	if fenced {

@@ -19,8 +19,8 @@ func (env *Env) entry(ctx context.Context, id int64) (*annotator.Entry, error) {
 
 // change writes the revisions of an entry that is there, where nothing speaks against them.
 func (env *Env) change(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) (Result, error) {
-	if env.Guard != nil {
-		if err := env.Guard(ctx, e, revisions); err != nil {
+	if env.CheckEdit != nil {
+		if err := env.CheckEdit(ctx, e, revisions); err != nil {
 			return Result{}, err
 		}
 	}
@@ -45,13 +45,13 @@ func (env *Env) write(ctx context.Context, id int64, revisions []annotator.Revis
 	if id == 0 {
 		result = createdResult(e)
 	}
-	result.Touched = []int64{e.ID}
+	result.Changed = []int64{e.ID}
 	return result, nil
 }
 
 // unclaimed fails with DUPLICATE where another live entry than the one with id self goes by a name or by its term. Things
 // that share a term live side by side only if each says in parentheses what it is.
-func (env *Env) unclaimed(ctx context.Context, name string, self int64) error {
+func (env *Env) checkNameFree(ctx context.Context, name string, self int64) error {
 	term, disambiguator := codex.SplitName(codex.Clean(name))
 	wanted := annotator.Entry{Term: term, Disambiguator: disambiguator}
 	for _, key := range []string{wanted.Name(), term} {
@@ -62,20 +62,20 @@ func (env *Env) unclaimed(ctx context.Context, name string, self int64) error {
 		if err != nil {
 			return err
 		}
-		if e.ID != self && !distinct(e, &wanted, key) {
-			return duplicate(e, &wanted)
+		if e.ID != self && !disambiguated(e, &wanted, key) {
+			return duplicateError(e, &wanted)
 		}
 	}
 	return nil
 }
 
 // distinct reports whether the entry that goes by key is another thing than the wanted one.
-func distinct(e, wanted *annotator.Entry, key string) bool {
+func disambiguated(e, wanted *annotator.Entry, key string) bool {
 	return key != wanted.Name() && e.Disambiguator != "" &&
 		codex.Normalize(e.Disambiguator) != codex.Normalize(wanted.Disambiguator)
 }
 
-func duplicate(e, wanted *annotator.Entry) error {
+func duplicateError(e, wanted *annotator.Entry) error {
 	advice := "say what the new one is in parentheses after its term"
 	if wanted.Disambiguator != "" {
 		advice = fmt.Sprintf("first rename entry %d so that its term says what it is in parentheses", e.ID)

@@ -11,7 +11,7 @@ import (
 )
 
 // basis is what an edit rests on: arguments that create and update share.
-type basis struct {
+type citation struct {
 	Quote  string              `json:"quote,omitempty" jsonschema:"a sentence or phrase of the post that bears the definition out, word for word"`
 	PostID int64               `json:"post_id,omitempty" jsonschema:"the post that the edit rests on and the quote stands in; default: the post of this scene that holds the quote"`
 	Kind   annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" default:"narrated" jsonschema:"who vouches for what is new in the definition: the narration, somebody in the story, or your own conclusion"`
@@ -19,7 +19,7 @@ type basis struct {
 
 // ground finds the quotation of a basis, if there is one, and the place that the edit is dated by: that of the post it
 // rests on where the scene holds it, else the scene's end.
-func (env *Env) ground(ctx context.Context, b basis) (*annotator.Evidence, annotator.Place, error) {
+func (env *Env) locate(ctx context.Context, b citation) (*annotator.Evidence, annotator.Place, error) {
 	if n := utf8.RuneCountInString(b.Quote); n > codex.MaxQuote {
 		return nil, 0, &Failure{
 			Code: TooLong, Message: fmt.Sprintf("the quote has %d characters; at most %d", n, codex.MaxQuote), Post: b.PostID,
@@ -36,15 +36,15 @@ func (env *Env) ground(ctx context.Context, b basis) (*annotator.Evidence, annot
 	if codex.Clean(b.Quote) == "" {
 		return nil, env.place(b.PostID), nil
 	}
-	evidence, ok := find(posts, b.Quote)
+	evidence, ok := findQuote(posts, b.Quote)
 	if !ok {
 		return nil, 0, env.quoteNotFound(b)
 	}
 	return &evidence, env.place(evidence.Post), nil
 }
 
-func find(posts []annotator.Post, quote string) (annotator.Evidence, bool) {
-	for _, quote := range []string{quote, plain(quote)} {
+func findQuote(posts []annotator.Post, quote string) (annotator.Evidence, bool) {
+	for _, quote := range []string{quote, unescape(quote)} {
 		for i := range posts {
 			if evidence, ok := codex.Ground(posts[i].Body, quote); ok {
 				evidence.Post = posts[i].ID
@@ -55,11 +55,11 @@ func find(posts []annotator.Post, quote string) (annotator.Evidence, bool) {
 	return annotator.Evidence{}, false
 }
 
-func (env *Env) quoteNotFound(b basis) error {
+func (env *Env) quoteNotFound(b citation) error {
 	failure := &Failure{Code: QuoteNotFound, Post: b.PostID, Message: "no post of this scene holds the quote"}
 	if b.PostID != 0 {
 		failure.Message = fmt.Sprintf("post %d does not hold the quote", b.PostID)
-		if elsewhere, ok := find(env.Scene.Posts, b.Quote); ok {
+		if elsewhere, ok := findQuote(env.Scene.Posts, b.Quote); ok {
 			failure.Message += fmt.Sprintf("; post %d of this scene does", elsewhere.Post)
 			return failure
 		}
@@ -92,16 +92,16 @@ func (env *Env) post(ctx context.Context, id int64) (*annotator.Post, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := env.known(ctx, post)
+	known, err := env.isReadable(ctx, post)
 	if err == nil && !known {
 		err = &Failure{Code: NotFound, Message: fmt.Sprintf("post %d is not read yet: it comes later in the story", id), Post: id}
 	}
 	return post, err
 }
 
-func (env *Env) known(ctx context.Context, post *annotator.Post) (bool, error) {
-	if env.Known == nil || env.rank(post.ID) >= 0 {
+func (env *Env) isReadable(ctx context.Context, post *annotator.Post) (bool, error) {
+	if env.Readable == nil || env.rank(post.ID) >= 0 {
 		return true, nil
 	}
-	return env.Known(ctx, post)
+	return env.Readable(ctx, post)
 }

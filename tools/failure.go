@@ -47,7 +47,7 @@ type Failure struct { //nolint:errname // a failure is an answer before it is an
 func (f *Failure) Error() string { return f.Code + ": " + f.Message }
 
 // Refuse returns the answer to a call that is not to be run.
-func Refuse(code, message string) Result {
+func ErrorResult(code, message string) Result {
 	return (&Failure{Code: code, Message: message}).result()
 }
 
@@ -73,13 +73,13 @@ type failureView struct {
 
 func (f *Failure) result() Result {
 	view := failureView{
-		Code: f.Code, Message: cut(f.Message, maxShown/2), Errors: f.Errors, Tools: f.Tools, PostID: f.Post,
+		Code: f.Code, Message: truncate(f.Message, maxContent/2), Errors: f.Errors, Tools: f.Tools, PostID: f.Post,
 	}
 	result := Result{Error: f.Code}
 	if f.Entry != nil {
-		shown := viewEntry(f.Entry, maxShown-length(view))
+		shown := viewEntry(f.Entry, maxContent-jsonLength(view))
 		view.EntryID, view.Entry = f.Entry.ID, &shown
-		result.Shows = shows(f.Entry, &shown)
+		result.Shows = shownEntries(f.Entry, &shown)
 	}
 	result.Content = encode(struct {
 		OK    bool        `json:"ok"`

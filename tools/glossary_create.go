@@ -17,17 +17,17 @@ type createArguments struct {
 	Tags       []string         `json:"tags" jsonschema:"what sort of thing it is: person, place, group, object, creature, event, concept"`
 	Status     annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" default:"tentative" jsonschema:"confirmed if the story leaves no doubt that it matters"`
 	Aliases    []string         `json:"aliases,omitempty" jsonschema:"other names by which the story calls it"`
-	basis
+	citation
 }
 
-func createTool() Tool { return Define(Create, Writes, createText, create) }
+func createTool() Tool { return Define(CreateName, Writes, createText, create) }
 
 func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
-	a.Term, a.Definition, a.Aliases = plain(a.Term), plain(a.Definition), plainAll(a.Aliases)
-	if err := env.unclaimed(ctx, a.Term, 0); err != nil {
+	a.Term, a.Definition, a.Aliases = unescape(a.Term), unescape(a.Definition), unescapeAll(a.Aliases)
+	if err := env.checkNameFree(ctx, a.Term, 0); err != nil {
 		return Result{}, err
 	}
-	evidence, at, err := env.ground(ctx, a.basis)
+	evidence, at, err := env.locate(ctx, a.citation)
 	if err != nil {
 		return Result{}, err
 	}

@@ -103,16 +103,16 @@ type searchView struct {
 // searchResult shows as many entries as fit; the first is always among them.
 func searchResult(found, referring []annotator.Entry) Result {
 	var result Result
-	room := maxShown
+	room := maxContent
 	show := func(entries []annotator.Entry) []entryView {
 		views := []entryView{}
 		for i := range entries {
-			view := viewEntry(&entries[i], maxShown-len(","))
-			if room -= length(view) + len(","); room < 0 {
+			view := viewEntry(&entries[i], maxContent-len(","))
+			if room -= jsonLength(view) + len(","); room < 0 {
 				break
 			}
 			views = append(views, view)
-			result.Shows = append(result.Shows, shows(&entries[i], &view)...)
+			result.Shows = append(result.Shows, shownEntries(&entries[i], &view)...)
 		}
 		return views
 	}

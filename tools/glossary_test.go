@@ -28,7 +28,7 @@ func TestCreate(t *testing.T) {
 	if diff := cmp.Diff([]annotator.Shown{{Entry: 1, Revision: 7}}, result.Shows); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]int64{1}, result.Touched); diff != "" {
+	if diff := cmp.Diff([]int64{1}, result.Changed); diff != "" {
 		t.Error(diff)
 	}
 	if got := w.glossary.entries[0]; got.Definition() != "Dawn is a ship. She sails at night." || !slices.Equal(got.Tags, []string{"item", "ship"}) {
@@ -188,7 +188,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("%+v", a.Entry)
 	}
 	result, _ := w.run("glossary_update", `{"entry_id":1,"term":"Dawn (ship)","definition":"Dawn is a wreck."}`)
-	if result.Error != "" || result.Touched != nil {
+	if result.Error != "" || result.Changed != nil {
 		t.Errorf("nothing to change: %+v", result)
 	}
 }

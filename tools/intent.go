@@ -22,7 +22,7 @@ type intentArguments struct {
 
 // Governed returns what a model is given where a policy governs it: the tool by which it declares its intent, then those of the
 // tools that some intent permits.
-func Governed(p *policy.Policy, declared []Tool) []Tool {
+func WithPolicy(p *policy.Policy, declared []Tool) []Tool {
 	permitted := slices.DeleteFunc(slices.Clone(declared), func(t Tool) bool { return !p.Permits(policy.Annotate, t.Name) })
 	return append([]Tool{intentTool(p.Intents(policy.Annotate))}, permitted...)
 }
@@ -34,14 +34,14 @@ func intentTool(intents []policy.Intent) Tool {
 	}
 	text += fmt.Sprintf("\n\nAnswers `{\"ok\":true,\"intent\":...}`. Errors: EMPTY: the justification holds no word. TOO_LONG: it has more than %d characters.",
 		maxJustification)
-	tool := Define(policy.Select, Declares, text, declare)
-	tool.shape = func() (*shape, error) { return intentShape(intents) }
+	tool := Define(policy.SelectIntent, Declares, text, declare)
+	tool.schema = func() (*argumentSchema, error) { return intentSchema(intents) }
 	return tool
 }
 
 // intentShape is the schema of a declaration; which intents there are is the policy's to say.
-func intentShape(intents []policy.Intent) (*shape, error) {
-	s, err := shapeOf[intentArguments]()
+func intentSchema(intents []policy.Intent) (*argumentSchema, error) {
+	s, err := schemaFor[intentArguments]()
 	if err != nil {
 		return nil, err
 	}
@@ -61,5 +61,5 @@ func declare(_ context.Context, _ *Env, a intentArguments) (Result, error) {
 	if n := utf8.RuneCountInString(a.Justification); n > maxJustification {
 		return Result{}, &Failure{Code: TooLong, Message: fmt.Sprintf("the justification has %d characters; at most %d", n, maxJustification)}
 	}
-	return Result{Content: encode(policy.Answer{OK: true, Intent: a.Intent})}, nil
+	return Result{Content: encode(policy.IntentAnswer{OK: true, Intent: a.Intent})}, nil
 }

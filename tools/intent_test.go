@@ -17,7 +17,7 @@ import (
 
 func governed(t *testing.T, p *policy.Policy) *tools.Registry {
 	t.Helper()
-	registry, err := tools.New(tools.Governed(p, tools.All())...)
+	registry, err := tools.New(tools.WithPolicy(p, tools.All())...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func governed(t *testing.T, p *policy.Policy) *tools.Registry {
 // TestGoverned leaves out the tools that no intent permits.
 func TestGoverned(t *testing.T) {
 	t.Parallel()
-	if got, want := governed(t, policy.Default()).Names()[0], policy.Select; got != want || len(governed(t, policy.Default()).Names()) != 11 {
+	if got, want := governed(t, policy.Default()).Names()[0], policy.SelectIntent; got != want || len(governed(t, policy.Default()).Names()) != 11 {
 		t.Errorf("the first tool is %s", got)
 	}
 	p, err := policy.Parse("mild.yaml", []byte("intents: {LOOK: look about, NOTE: write}\nmodes: {annotate: {LOOK: [read_post], NOTE: [glossary_create]}}"), nil)
@@ -35,7 +35,7 @@ func TestGoverned(t *testing.T) {
 		t.Fatal(err)
 	}
 	registry := governed(t, p)
-	if diff := cmp.Diff([]string{policy.Select, "glossary_create", "read_post"}, registry.Names()); diff != "" {
+	if diff := cmp.Diff([]string{policy.SelectIntent, "glossary_create", "read_post"}, registry.Names()); diff != "" {
 		t.Error(diff)
 	}
 	definition := registry.Definitions()[0]
@@ -57,8 +57,8 @@ func TestGoverned(t *testing.T) {
 func TestDeclare(t *testing.T) {
 	t.Parallel()
 	w := worldOf(t, governed(t, policy.Default()))
-	result, _ := w.run(policy.Select, `{"intent":"PROPOSE","justification":"a new name"}`)
-	if result.Content != `{"ok":true,"intent":"PROPOSE"}` || result.Touched != nil {
+	result, _ := w.run(policy.SelectIntent, `{"intent":"PROPOSE","justification":"a new name"}`)
+	if result.Content != `{"ok":true,"intent":"PROPOSE"}` || result.Changed != nil {
 		t.Errorf("%+v", result)
 	}
 	for _, test := range []struct{ code, arguments string }{
@@ -70,7 +70,7 @@ func TestDeclare(t *testing.T) {
 		{"EMPTY", `{"intent":"PROPOSE","justification":" - "}`},
 		{"TOO_LONG", `{"intent":"PROPOSE","justification":"` + strings.Repeat("é", 501) + `"}`},
 	} {
-		w.refused(test.code, policy.Select, test.arguments)
+		w.refused(test.code, policy.SelectIntent, test.arguments)
 	}
 }
 
@@ -79,9 +79,9 @@ func TestGuard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var asked []bool
-	w.env.Guard = func(_ context.Context, e *annotator.Entry, revisions []annotator.Revision) error {
-		asked = append(asked, codex.TakesAway(revisions))
-		if codex.TakesAway(revisions) {
+	w.env.CheckEdit = func(_ context.Context, e *annotator.Entry, revisions []annotator.Revision) error {
+		asked = append(asked, codex.Destructive(revisions))
+		if codex.Destructive(revisions) {
 			return &tools.Failure{Code: tools.EditCap, Message: "no more of " + e.Name()}
 		}
 		return nil

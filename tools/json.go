@@ -19,7 +19,7 @@ const (
 // parse reads exactly one JSON value, more strictly than encoding/json: a key that stands twice in an object is an error
 // (the last would win silently), and so are invalid UTF-8, too many bytes and too many levels. Whole numbers become
 // int64, so that 1.0 is 1 and a long id loses no digit; others float64.
-func parse(text string) (any, error) {
+func parseJSON(text string) (any, error) {
 	if len(text) > maxBytes {
 		return nil, fmt.Errorf("%d bytes; at most %d are read", len(text), maxBytes)
 	}
@@ -60,7 +60,7 @@ func (p parser) value(depth int) (any, error) {
 		}
 		return p.array(depth + 1)
 	case json.Number:
-		return number(t)
+		return parseNumber(t)
 	}
 	return token, nil
 }
@@ -98,9 +98,9 @@ func (p parser) array(depth int) (any, error) {
 }
 
 // exact is the first whole number that a float64 does not tell from its neighbour.
-const exact = 1 << 53
+const maxExactInteger = 1 << 53
 
-func number(n json.Number) (any, error) {
+func parseNumber(n json.Number) (any, error) {
 	if whole, err := n.Int64(); err == nil {
 		return whole, nil
 	}
@@ -108,14 +108,14 @@ func number(n json.Number) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the number %.40s is out of range", n)
 	}
-	if f == math.Trunc(f) && math.Abs(f) < exact {
+	if f == math.Trunc(f) && math.Abs(f) < maxExactInteger {
 		return int64(f), nil
 	}
 	return f, nil
 }
 
 // name names the JSON type of a parsed value.
-func name(value any) string {
+func jsonType(value any) string {
 	switch value.(type) {
 	case nil:
 		return "null"

@@ -19,7 +19,7 @@ func listSnapshotsTool() Tool {
 }
 
 func listSnapshots(ctx context.Context, env *Env, a listSnapshotsArguments) (Result, error) {
-	found, err := env.Past.Snapshots(ctx, a.SnapshotType, a.ThreadID, a.Limit)
+	found, err := env.Snapshots.Snapshots(ctx, a.SnapshotType, a.ThreadID, a.Limit)
 	if err != nil {
 		return Result{}, err
 	}

@@ -17,7 +17,7 @@ func Markdown(r *Registry) string {
 		t := &r.tools[i]
 		fmt.Fprintf(&b, "\n## %s (%s)\n\n%s\n\n", t.Name, t.Permission, strings.TrimSpace(t.Description))
 		b.WriteString("| Parameter | Type | Default | Meaning |\n|---|---|---|---|\n")
-		schema := r.shapes[t.Name].schema
+		schema := r.schemas[t.Name].schema
 		for _, name := range schema.PropertyOrder {
 			star := ""
 			if slices.Contains(schema.Required, name) {

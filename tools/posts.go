@@ -23,7 +23,7 @@ const (
 
 func viewPost(p *annotator.Post) postView {
 	return postView{
-		ID: p.ID, Thread: p.Thread, Author: cut(p.Name, maxByline), Subject: cut(p.Subject, maxByline), Body: p.Body,
+		ID: p.ID, Thread: p.Thread, Author: truncate(p.Name, maxByline), Subject: truncate(p.Subject, maxByline), Body: p.Body,
 		Story: slices.Contains(p.Tags, annotator.TagStory),
 	}
 }
@@ -37,7 +37,7 @@ type postsView struct {
 // postsResult shows posts in order. The post at index first gets its room first, then the others from the front; the
 // last that fits is cut, and what does not fit at all is left out.
 func postsResult(posts []annotator.Post, first int, note string) Result {
-	room := maxShown
+	room := maxContent
 	views := make([]*postView, len(posts))
 	views[first], room = fitPost(&posts[first], room)
 	for i := range posts {
@@ -62,13 +62,13 @@ func postsResult(posts []annotator.Post, first int, note string) Result {
 // be cut. Nil is a post that does not fit.
 func fitPost(p *annotator.Post, room int) (view *postView, left int) {
 	v := viewPost(p)
-	if left = room - length(v) - len(","); left >= 0 {
+	if left = room - jsonLength(v) - len(","); left >= 0 {
 		return &v, left
 	}
-	bodyRoom := length(v.Body) - len(`""`) + left
+	bodyRoom := jsonLength(v.Body) - len(`""`) + left
 	if bodyRoom < minBody {
 		return nil, 0
 	}
-	v.Body = cut(v.Body, bodyRoom)
+	v.Body = truncate(v.Body, bodyRoom)
 	return &v, 0
 }

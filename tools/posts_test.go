@@ -81,7 +81,7 @@ func TestLongPosts(t *testing.T) {
 		for i := range 60 {
 			long = append(long, annotator.Post{ID: int64(i + 1), Thread: 1, Name: strings.Repeat(filler, 900), Body: strings.Repeat(filler, 3000)})
 		}
-		w.env.Posts, w.env.Known = long, nil
+		w.env.Posts, w.env.Readable = long, nil
 		a := w.bounded("read_post", `{"post_id":20,"include_adjacent":true}`)
 		shown := strings.Contains(a.Truncated, "left out") && len(a.Posts) > 0
 		for _, p := range a.Posts {
@@ -103,7 +103,7 @@ func TestRangeGoesOn(t *testing.T) {
 	for i := range 60 {
 		short = append(short, annotator.Post{ID: int64(i + 1), Thread: 1, Body: "x"})
 	}
-	w.env.Posts, w.env.Known = short, nil
+	w.env.Posts, w.env.Readable = short, nil
 	if a := w.do("read_thread_range", `{"thread_id":1}`); len(a.Posts) != 50 || !strings.Contains(a.Truncated, "start_post_id 51") {
 		t.Errorf("%d posts, %q", len(a.Posts), a.Truncated)
 	}
@@ -112,7 +112,7 @@ func TestRangeGoesOn(t *testing.T) {
 func TestKnownMayFail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.env.Known = func(context.Context, *annotator.Post) (bool, error) { return false, annotator.Storage }
+	w.env.Readable = func(context.Context, *annotator.Post) (bool, error) { return false, annotator.Storage }
 	for tool, arguments := range map[string]string{
 		"read_post": `{"post_id":10}`, "read_thread_range": `{"thread_id":1}`,
 		"glossary_create": `{"term":"a","definition":"b","tags":[],"post_id":10}`,

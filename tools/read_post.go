@@ -34,7 +34,7 @@ func readPost(ctx context.Context, env *Env, a readPostArguments) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	read, note, err := env.readable(ctx, posts)
+	read, note, err := env.filterReadable(ctx, posts)
 	if err != nil {
 		return Result{}, err
 	}
@@ -46,9 +46,9 @@ func readPost(ctx context.Context, env *Env, a readPostArguments) (Result, error
 }
 
 // readable returns the posts that may be shown, and a note if others are left out.
-func (env *Env) readable(ctx context.Context, posts []annotator.Post) (read []annotator.Post, note string, err error) {
+func (env *Env) filterReadable(ctx context.Context, posts []annotator.Post) (read []annotator.Post, note string, err error) {
 	for i := range posts {
-		known, err := env.known(ctx, &posts[i])
+		known, err := env.isReadable(ctx, &posts[i])
 		if err != nil {
 			return nil, "", err
 		}

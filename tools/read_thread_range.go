@@ -33,7 +33,7 @@ func readThreadRange(ctx context.Context, env *Env, a readThreadRangeArguments) 
 	if err != nil {
 		return Result{}, err
 	}
-	read, note, err := env.readable(ctx, posts)
+	read, note, err := env.filterReadable(ctx, posts)
 	if err != nil {
 		return Result{}, err
 	}

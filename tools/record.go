@@ -8,7 +8,7 @@ import (
 )
 
 // recorded is a definition as it is put on record.
-type recorded struct {
+type definitionRecord struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
@@ -16,11 +16,11 @@ type recorded struct {
 
 // Record renders definitions as they are put on record. It is no wire's form, so that a run may change its wire: the same tools
 // are the same bytes.
-func Record(definitions []annotator.ToolDefinition) (string, error) {
-	list := make([]recorded, 0, len(definitions))
+func EncodeDefinitions(definitions []annotator.ToolDefinition) (string, error) {
+	list := make([]definitionRecord, 0, len(definitions))
 	for i := range definitions {
 		d := &definitions[i]
-		list = append(list, recorded{d.Name, d.Description, d.Schema})
+		list = append(list, definitionRecord{d.Name, d.Description, d.Schema})
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -33,10 +33,10 @@ func Record(definitions []annotator.ToolDefinition) (string, error) {
 
 // FromRecord reads what Record wrote, or the form of chat completions, in which tools were once put on record. Nothing is no
 // tools. The error is of kind annotator.Violation.
-func FromRecord(record string) ([]annotator.ToolDefinition, error) {
+func DecodeDefinitions(record string) ([]annotator.ToolDefinition, error) {
 	var list []struct {
-		recorded
-		Function *recorded `json:"function"`
+		definitionRecord
+		Function *definitionRecord `json:"function"`
 	}
 	if record == "" {
 		return nil, nil
@@ -47,7 +47,7 @@ func FromRecord(record string) ([]annotator.ToolDefinition, error) {
 	}
 	var definitions []annotator.ToolDefinition
 	for i := range list {
-		d := &list[i].recorded
+		d := &list[i].definitionRecord
 		if f := list[i].Function; f != nil {
 			d = f
 		}

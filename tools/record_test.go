@@ -18,11 +18,11 @@ func TestRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := registry.Definitions()
-	record, err := tools.Record(want)
+	record, err := tools.EncodeDefinitions(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := tools.FromRecord(record)
+	got, err := tools.DecodeDefinitions(record)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,17 +38,17 @@ func TestFromRecord(t *testing.T) {
 		`[{"name":"a","description":"<b>","parameters":{"type":"object"}}]`,
 		`[{"type":"function","function":{"name":"a","description":"<b>","parameters":{"type":"object"}}}]`,
 	} {
-		got, err := tools.FromRecord(record)
+		got, err := tools.DecodeDefinitions(record)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", record, err, diff)
 		}
 	}
 	for _, none := range []string{"", "[]"} {
-		if got, err := tools.FromRecord(none); got != nil || err != nil {
+		if got, err := tools.DecodeDefinitions(none); got != nil || err != nil {
 			t.Errorf("%q: %v, %v", none, got, err)
 		}
 	}
-	if _, err := tools.FromRecord(`{"a`); !errors.Is(err, annotator.Violation) {
+	if _, err := tools.DecodeDefinitions(`{"a`); !errors.Is(err, annotator.Violation) {
 		t.Errorf("a broken record: %v", err)
 	}
 }

@@ -14,8 +14,8 @@ type Tool struct {
 	Permission  Permission
 	Description string // Markdown: what the model is told
 
-	shape func() (*shape, error)
-	run   func(ctx context.Context, env *Env, arguments []byte) (Result, error)
+	schema func() (*argumentSchema, error)
+	run    func(ctx context.Context, env *Env, arguments []byte) (Result, error)
 }
 
 // Define declares a tool whose arguments are the fields of A. Field tags make the schema: json names the parameter and
@@ -29,7 +29,7 @@ func Define[A any](name string, permission Permission, description string,
 ) Tool {
 	return Tool{
 		Name: name, Permission: permission, Description: description,
-		shape: shapeOf[A],
+		schema: schemaFor[A],
 		run: func(ctx context.Context, env *Env, encoded []byte) (Result, error) {
 			arguments, err := unmarshal[A](encoded)
 			if err != nil {
@@ -56,23 +56,23 @@ func All() []Tool { return append(Standard(), Snapshots()...) }
 // Registry is an ordered list of tools that can be run. It does not change, and may be used by several goroutines.
 type Registry struct {
 	tools       []Tool
-	shapes      map[string]*shape
+	schemas     map[string]*argumentSchema
 	definitions []annotator.ToolDefinition
 }
 
 // New returns a registry of tools, in this order. It fails where a declaration makes no schema or a name stands twice.
 func New(declared ...Tool) (*Registry, error) {
-	r := &Registry{tools: slices.Clone(declared), shapes: map[string]*shape{}}
+	r := &Registry{tools: slices.Clone(declared), schemas: map[string]*argumentSchema{}}
 	for i := range declared {
 		t := &declared[i]
-		if r.shapes[t.Name] != nil {
+		if r.schemas[t.Name] != nil {
 			return nil, fmt.Errorf("tool %s is declared twice", t.Name)
 		}
-		s, err := t.shape()
+		s, err := t.schema()
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
 		}
-		r.shapes[t.Name] = s
+		r.schemas[t.Name] = s
 		r.definitions = append(r.definitions, annotator.ToolDefinition{
 			Name: t.Name, Description: t.Description, Schema: []byte(encode(s.schema)),
 		})
@@ -138,16 +138,16 @@ func (r *Registry) read(call annotator.ToolCall) (tool Tool, arguments []byte, c
 			Code: UnknownTool, Message: fmt.Sprintf("there is no tool %.100q", call.Name), Tools: r.Names(),
 		}
 	}
-	arguments, coerced, err = r.shapes[tool.Name].read(call.Arguments)
+	arguments, coerced, err = r.schemas[tool.Name].read(call.Arguments)
 	return tool, arguments, coerced, err
 }
 
 // Failed returns the answer to a call whose effect was undone because the database refused it: a rule that the handler did
 // not see coming.
-func Failed(call annotator.ToolCall, err error) Result {
+func RolledBackResult(call annotator.ToolCall, err error) Result {
 	failure := Failure{Code: ExecutionError, Message: fmt.Sprintf("nothing was changed: %.300s", err)}
 	switch call.Name {
-	case Change:
+	case UpdateName:
 		failure.Code = UpdateFailed
 	case "glossary_delete":
 		failure.Code = DeleteFailed

@@ -134,10 +134,10 @@ func TestAnswersWithoutARun(t *testing.T) {
 		result tools.Result
 		code   string
 	}{
-		{tools.Failed(annotator.ToolCall{Name: "glossary_create"}, cause), "EXECUTION_ERROR"},
-		{tools.Failed(annotator.ToolCall{Name: "glossary_update"}, cause), "UPDATE_FAILED"},
-		{tools.Failed(annotator.ToolCall{Name: "glossary_delete"}, cause), "DELETE_FAILED"},
-		{tools.Refuse(tools.RoundLimit, "no more: UNIQUE constraint failed"), "ROUND_LIMIT"},
+		{tools.RolledBackResult(annotator.ToolCall{Name: "glossary_create"}, cause), "EXECUTION_ERROR"},
+		{tools.RolledBackResult(annotator.ToolCall{Name: "glossary_update"}, cause), "UPDATE_FAILED"},
+		{tools.RolledBackResult(annotator.ToolCall{Name: "glossary_delete"}, cause), "DELETE_FAILED"},
+		{tools.ErrorResult(tools.RoundLimit, "no more: UNIQUE constraint failed"), "ROUND_LIMIT"},
 	} {
 		var a answer
 		if err := json.Unmarshal([]byte(test.result.Content), &a); err != nil {

@@ -19,13 +19,13 @@ import (
 )
 
 // shape is the form that JSON from outside must have: the schema that a model is told, and what checks it.
-type shape struct {
-	schema  *jsonschema.Schema
-	checker func() (*validator.Schema, error) // compiles the schema when there is something to check: a start waits for none
+type argumentSchema struct {
+	schema    *jsonschema.Schema
+	validator func() (*validator.Schema, error) // compiles the schema when there is something to check: a start waits for none
 }
 
 // shapeOf derives the schema of a flat struct from its fields and their tags.
-func shapeOf[A any]() (*shape, error) {
+func schemaFor[A any]() (*argumentSchema, error) {
 	schema, err := jsonschema.For[A](nil)
 	if err != nil {
 		return nil, err
@@ -33,18 +33,18 @@ func shapeOf[A any]() (*shape, error) {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[A]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if property := schema.Properties[name]; property != nil {
-			if err := refine(property, field.Tag); err != nil {
+			if err := applyTags(property, field.Tag); err != nil {
 				return nil, fmt.Errorf("parameter %s: %w", name, err)
 			}
 		}
 	}
 	checker := sync.OnceValues(func() (*validator.Schema, error) { return compile(schema) })
-	return &shape{schema: schema, checker: checker}, nil
+	return &argumentSchema{schema: schema, validator: checker}, nil
 }
 
 // refine adds to an inferred schema what only the tags know. A pointer or a slice may be null in Go; to a model an absent
 // parameter is absent.
-func refine(property *jsonschema.Schema, tag reflect.StructTag) error {
+func applyTags(property *jsonschema.Schema, tag reflect.StructTag) error {
 	if len(property.Types) > 0 {
 		kept := slices.DeleteFunc(property.Types, func(t string) bool { return t == "null" })
 		property.Type, property.Types = kept[0], nil
@@ -61,14 +61,14 @@ func refine(property *jsonschema.Schema, tag reflect.StructTag) error {
 		}
 	}
 	var err error
-	property.Minimum, err = bound(tag, "min")
+	property.Minimum, err = floatTag(tag, "min")
 	if err == nil {
-		property.Maximum, err = bound(tag, "max")
+		property.Maximum, err = floatTag(tag, "max")
 	}
 	return err
 }
 
-func bound(tag reflect.StructTag, key string) (*float64, error) {
+func floatTag(tag reflect.StructTag, key string) (*float64, error) {
 	text, ok := tag.Lookup(key)
 	if !ok {
 		return nil, nil
@@ -97,8 +97,8 @@ const (
 )
 
 // problems returns all that is wrong with a value, sorted, so that the same mistake always gets the same answer.
-func (s *shape) problems(value any) []string {
-	checker, err := s.checker()
+func (s *argumentSchema) problems(value any) []string {
+	checker, err := s.validator()
 	if err == nil {
 		err = checker.Validate(value)
 	}
@@ -107,9 +107,9 @@ func (s *shape) problems(value any) []string {
 	}
 	invalid := (*validator.ValidationError)(nil)
 	if !errors.As(err, &invalid) {
-		return []string{cut(err.Error(), maxProblem)}
+		return []string{truncate(err.Error(), maxProblem)}
 	}
-	found := leaves(invalid, message.NewPrinter(language.English))
+	found := leafErrors(invalid, message.NewPrinter(language.English))
 	slices.Sort(found)
 	if more := len(found) - maxProblems; more > 0 {
 		found = append(found[:maxProblems], fmt.Sprintf("and %d more", more))
@@ -117,17 +117,17 @@ func (s *shape) problems(value any) []string {
 	return found
 }
 
-func leaves(err *validator.ValidationError, printer *message.Printer) []string {
+func leafErrors(err *validator.ValidationError, printer *message.Printer) []string {
 	if more, ok := err.ErrorKind.(*kind.AdditionalProperties); ok {
 		slices.Sort(more.Properties) // they come in the order of a map
 	}
 	if len(err.Causes) == 0 {
 		where := cmp.Or(strings.Join(err.InstanceLocation, "."), "arguments")
-		return []string{cut(where+": "+err.ErrorKind.LocalizedString(printer), maxProblem)}
+		return []string{truncate(where+": "+err.ErrorKind.LocalizedString(printer), maxProblem)}
 	}
 	var found []string
 	for _, cause := range err.Causes {
-		found = append(found, leaves(cause, printer)...)
+		found = append(found, leafErrors(cause, printer)...)
 	}
 	return found
 }

@@ -14,7 +14,7 @@ import (
 // not by what is wrong with it.
 func TestEverySchemaIsSound(t *testing.T) {
 	t.Parallel()
-	registry, err := tools.New(tools.Governed(policy.Default(), tools.All())...)
+	registry, err := tools.New(tools.WithPolicy(policy.Default(), tools.All())...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type Answer struct {
 const maxQuestion = 2000
 
 // said returns what a call says to a summoned model, fit to be sent and kept.
-func said(what, text string) (string, error) {
+func checkMessage(what, text string) (string, error) {
 	text = codex.Clean(text)
 	if !codex.HasWord(text) {
 		return "", &codex.Refusal{Code: "EMPTY", Message: fmt.Sprintf("the %s holds no word", what)}
@@ -66,5 +66,5 @@ func answerResult(a Answer, err error) (Result, error) {
 		Snapshot snapshotView `json:"snapshot"`
 		Answer   string       `json:"answer"`
 		Left     int          `json:"questions_left"`
-	}{true, viewSnapshot(&a.Snapshot), cut(a.Text, maxShown), a.Left})}, nil
+	}{true, viewSnapshot(&a.Snapshot), truncate(a.Text, maxContent), a.Left})}, nil
 }

@@ -17,9 +17,9 @@ func summonContinueTool() Tool {
 }
 
 func summonContinue(ctx context.Context, env *Env, a summonContinueArguments) (Result, error) {
-	question, err := said("message", a.Message)
+	question, err := checkMessage("message", a.Message)
 	if err != nil {
 		return Result{}, err
 	}
-	return answerResult(env.Past.Continue(ctx, question))
+	return answerResult(env.Snapshots.Continue(ctx, question))
 }

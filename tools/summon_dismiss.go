@@ -17,11 +17,11 @@ func summonDismissTool() Tool {
 }
 
 func summonDismiss(ctx context.Context, env *Env, a summonDismissArguments) (Result, error) {
-	summary, err := said("summary", a.Summary)
+	summary, err := checkMessage("summary", a.Summary)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := env.Past.Dismiss(ctx, summary); err != nil {
+	if err := env.Snapshots.Dismiss(ctx, summary); err != nil {
 		return Result{}, err
 	}
 	return Result{Content: encode(struct {

@@ -18,9 +18,9 @@ func summonSnapshotTool() Tool {
 }
 
 func summonSnapshot(ctx context.Context, env *Env, a summonSnapshotArguments) (Result, error) {
-	question, err := said("query", a.Query)
+	question, err := checkMessage("query", a.Query)
 	if err != nil {
 		return Result{}, err
 	}
-	return answerResult(env.Past.Open(ctx, a.SnapshotID, question))
+	return answerResult(env.Snapshots.Open(ctx, a.SnapshotID, question))
 }

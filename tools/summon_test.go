@@ -56,7 +56,7 @@ func newPast(t *testing.T) (*world, *past) {
 		t.Fatal(err)
 	}
 	w, p := worldOf(t, registry), &past{}
-	w.env.Past = p
+	w.env.Snapshots = p
 	return w, p
 }
 

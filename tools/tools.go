@@ -56,18 +56,18 @@ type Posts interface {
 
 // Env is what a call runs in.
 type Env struct {
-	Glossary Glossary
-	Posts    Posts
-	Scene    *annotator.Scene // what is being read; its place dates the revisions. Never nil
-	Actor    annotator.Actor  // who makes them
-	Past     Summoner         // for the tools of Snapshots; nil where there are none
+	Glossary  Glossary
+	Posts     Posts
+	Scene     *annotator.Scene // what is being read; its place dates the revisions. Never nil
+	Actor     annotator.Actor  // who makes them
+	Snapshots Summoner         // for the tools of Snapshots; nil where there are none
 
 	// Guard is asked before an edit of an entry is written, and refuses it with a *Failure. Nil lets all pass.
-	Guard func(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) error
+	CheckEdit func(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) error
 
 	// Known tells which posts may be shown: a reader must not know what the story tells later. Nil shows all. The posts of
 	// Scene may always be shown.
-	Known func(ctx context.Context, post *annotator.Post) (bool, error)
+	Readable func(ctx context.Context, post *annotator.Post) (bool, error)
 }
 
 // Result is what a call answers.
@@ -75,6 +75,6 @@ type Result struct {
 	Content string            // the JSON that the model gets
 	Error   string            // the error's code; empty where the call did what it was asked to
 	Shows   []annotator.Shown // the entries whose definition Content holds in full
-	Touched []int64           // ids of the entries that the call changed
+	Changed []int64           // ids of the entries that the call changed
 	Coerced []string          // the arguments that came as a string and were read as what the schema asks for
 }

@@ -27,8 +27,8 @@ type Update struct {
 
 // The tools that carry out the changes of a block.
 const (
-	Create = "glossary_create" // for the status "new"
-	Change = "glossary_update" // for "update"
+	CreateName = "glossary_create" // for the status "new"
+	UpdateName = "glossary_update" // for "update"
 )
 
 // The statuses of an update, beside "update".
@@ -39,8 +39,8 @@ const (
 
 // The schemas of an element, compiled at the first block. Which intents there are, the tool that declares them knows.
 var (
-	updateShape      = sync.OnceValues(shapeOf[Update])
-	declarationShape = sync.OnceValues(shapeOf[intentArguments])
+	updateSchema      = sync.OnceValues(schemaFor[Update])
+	declarationSchema = sync.OnceValues(schemaFor[intentArguments])
 )
 
 // Updates reads the elements of the block in a text reply: a JSON array between <codex_updates> and </codex_updates>, bare or in
@@ -52,16 +52,16 @@ func Updates(text string, quoted func(array string) bool) (updates []Update, fou
 	if err != nil || !found {
 		return nil, found, err
 	}
-	value, err := parse(array)
+	value, err := parseJSON(array)
 	if err != nil {
 		return nil, true, fmt.Errorf("the codex_updates block is no JSON array: %w", err)
 	}
 	elements, ok := value.([]any)
 	if !ok {
-		return nil, true, fmt.Errorf("the codex_updates block holds %s, not an array", name(value))
+		return nil, true, fmt.Errorf("the codex_updates block holds %s, not an array", jsonType(value))
 	}
 	for i := range elements {
-		u, err := element(elements[i])
+		u, err := parseElement(elements[i])
 		if err != nil {
 			return nil, true, fmt.Errorf("element %d of the codex_updates block: %w", i+1, err)
 		}
@@ -73,16 +73,16 @@ func Updates(text string, quoted func(array string) bool) (updates []Update, fou
 }
 
 // element reads an element of a block: one that names an intent declares it.
-func element(value any) (Update, error) {
+func parseElement(value any) (Update, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
-		return Update{}, fmt.Errorf("it is %s, not an object", name(value))
+		return Update{}, fmt.Errorf("it is %s, not an object", jsonType(value))
 	}
 	if _, declares := object["intent"]; declares {
-		d, err := fitted[intentArguments](declarationShape, object)
+		d, err := decodeElement[intentArguments](declarationSchema, object)
 		return Update{declares: &d}, err
 	}
-	u, err := fitted[Update](updateShape, object)
+	u, err := decodeElement[Update](updateSchema, object)
 	if err == nil && u.Status != updateSkip && u.Definition == "" {
 		err = fmt.Errorf("%.100q has no definition", u.Term)
 	}
@@ -90,13 +90,13 @@ func element(value any) (Update, error) {
 }
 
 // fitted reads an object that has to fit a schema.
-func fitted[A any](shapeOf func() (*shape, error), object map[string]any) (A, error) {
+func decodeElement[A any](shapeOf func() (*argumentSchema, error), object map[string]any) (A, error) {
 	var none A
 	s, err := shapeOf()
 	if err != nil {
 		return none, err
 	}
-	s.fit(object)
+	s.coerce(object)
 	if problems := s.problems(object); problems != nil {
 		return none, fmt.Errorf("%s", strings.Join(problems, "; "))
 	}
@@ -107,15 +107,15 @@ func fitted[A any](shapeOf func() (*shape, error), object map[string]any) (A, er
 // that goes by its term; where there is none, the call is one that answers NOT_FOUND.
 func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCall, error) {
 	if u.declares != nil {
-		return call(policy.Select, u.declares), nil
+		return toolCall(policy.SelectIntent, u.declares), nil
 	}
-	rest := basis{Quote: u.Quote, PostID: u.SourcePostID, Kind: u.Kind}
+	rest := citation{Quote: u.Quote, PostID: u.SourcePostID, Kind: u.Kind}
 	if u.Status == updateNew {
-		return call(Create, createArguments{
-			Term: u.Term, Definition: u.Definition, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, basis: rest,
+		return toolCall(CreateName, createArguments{
+			Term: u.Term, Definition: u.Definition, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, citation: rest,
 		}), nil
 	}
-	change := updateArguments{Definition: &u.Definition, Tags: u.Tags, Aliases: u.Aliases, basis: rest}
+	change := updateArguments{Definition: &u.Definition, Tags: u.Tags, Aliases: u.Aliases, citation: rest}
 	e, err := glossary.Lookup(ctx, u.Term)
 	switch {
 	case err == nil:
@@ -125,9 +125,9 @@ func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCal
 	default:
 		return annotator.ToolCall{}, err
 	}
-	return call(Change, change), nil
+	return toolCall(UpdateName, change), nil
 }
 
-func call(tool string, arguments any) annotator.ToolCall {
+func toolCall(tool string, arguments any) annotator.ToolCall {
 	return annotator.ToolCall{Name: tool, Arguments: encode(arguments)}
 }

@@ -98,7 +98,7 @@ func TestDeclarationsInUpdates(t *testing.T) {
 		result, _ := w.run(call.Name, call.Arguments)
 		got = append(got, strings.TrimSpace(call.Name+" "+result.Error))
 	}
-	if diff := cmp.Diff([]string{policy.Select, tools.Create, policy.Select + " INVALID_ARGUMENTS", policy.Select + " EMPTY"}, got); diff != "" {
+	if diff := cmp.Diff([]string{policy.SelectIntent, tools.CreateName, policy.SelectIntent + " INVALID_ARGUMENTS", policy.SelectIntent + " EMPTY"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

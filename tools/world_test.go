@@ -162,8 +162,8 @@ func worldOf(t *testing.T, registry *tools.Registry) *world {
 	w := &world{t: t, glossary: &glossary{}, registry: registry}
 	w.env = &tools.Env{
 		Glossary: w.glossary, Posts: thread, Actor: annotator.ActorModel,
-		Scene: &annotator.Scene{N: 3, Thread: annotator.Thread{ID: 1}, Posts: thread[2:4]},
-		Known: func(_ context.Context, p *annotator.Post) (bool, error) { return p.ID < 40, nil },
+		Scene:    &annotator.Scene{N: 3, Thread: annotator.Thread{ID: 1}, Posts: thread[2:4]},
+		Readable: func(_ context.Context, p *annotator.Post) (bool, error) { return p.ID < 40, nil },
 	}
 	return w
 }
@@ -234,7 +234,7 @@ func (w *world) refused(code, tool, arguments string) answer {
 	if result.Error != code {
 		w.t.Errorf("%s(%s) answers %s, want %s", tool, arguments, result.Content, code)
 	}
-	if len(result.Touched) > 0 || w.glossary.revision != before {
+	if len(result.Changed) > 0 || w.glossary.revision != before {
 		w.t.Errorf("%s(%s) failed and changed the glossary", tool, arguments)
 	}
 	return a

@@ -115,7 +115,7 @@ func (c *auditedCall) outcome() string {
 		return "error " + c.Error
 	case c.Status == storage.Pending:
 		return "no result yet"
-	case c.Tool == policy.Select:
+	case c.Tool == policy.SelectIntent:
 		var declared struct{ Intent, Justification string }
 		_ = json.Unmarshal(c.Arguments, &declared) // it was read when it ran
 		return shortened(declared.Intent+": "+declared.Justification, 90)

@@ -148,7 +148,7 @@ func (o *curateOptions) assemble(ctx context.Context, settings *pflag.FlagSet, o
 // Publish tells why nothing seems to happen. See runner.Publisher.
 func (o *curateOptions) Publish(n annotator.Notice) {
 	switch n.Kind {
-	case annotator.NoticeWord:
+	case annotator.NoticeWarning:
 		fmt.Fprintln(o.err, oneLine(n.Reason))
 	case annotator.NoticeWait:
 		fmt.Fprintf(o.err, "waiting %s: %s\n", span(n.Duration), oneLine(n.Reason))

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the generated documents anew")
 // TestDocuments holds the generated documents against the code that they are drawn from.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	registry, err := tools.New(tools.Governed(policy.Default(), tools.All())...)
+	registry, err := tools.New(tools.WithPolicy(policy.Default(), tools.All())...)
 	if err != nil {
 		t.Fatal(err)
 	}

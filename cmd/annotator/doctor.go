@@ -131,7 +131,7 @@ func (o *doctorOptions) leastContext(system string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	record, err := tools.Record(registry.Definitions())
+	record, err := tools.EncodeDefinitions(registry.Definitions())
 	frame := prompt.Size(system, record).Tokens()
 	return o.config.MaxTokens + runner.Defaults().SafetyMargin + frame + runner.LeastScene, err
 }

@@ -29,9 +29,9 @@ func exitStatus(err error) int {
 	switch kindOf(err) {
 	case annotator.Misused, annotator.NotFound:
 		return exitMisused
-	case annotator.Halted, annotator.Held, annotator.Storage,
-		annotator.Transient, annotator.Overloaded, annotator.Shrink, annotator.Malformed, annotator.Refused, annotator.Gone,
-		annotator.Misconfigured, annotator.Hostile:
+	case annotator.Halted, annotator.InUse, annotator.Storage,
+		annotator.Transient, annotator.Overloaded, annotator.PromptTooLong, annotator.Malformed, annotator.Refused, annotator.Unreachable,
+		annotator.Misconfigured, annotator.Unsafe:
 		return exitHalted
 	case annotator.Violation:
 		return exitViolation

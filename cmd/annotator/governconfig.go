@@ -40,7 +40,7 @@ func (c *Config) readMatrix() (*policy.Policy, error) {
 	}
 	if !slices.ContainsFunc(c.allTools(), writes) {
 		return nil, annotator.Errorf(annotator.Misused, "%s permits no tool that writes, so nothing could ever be noted", c.GovernancePolicy).
-			WithAdvice("list %s under an intent of the mode annotate; `annotator tools --policy` prints a policy to begin with", tools.Create)
+			WithAdvice("list %s under an intent of the mode annotate; `annotator tools --policy` prints a policy to begin with", tools.CreateName)
 	}
 	return matrix, nil
 }
@@ -50,7 +50,7 @@ func (c *Config) tools() []tools.Tool {
 	if policy.Level(c.Governance) == policy.Off {
 		return c.allTools()
 	}
-	return tools.Governed(c.matrix, c.allTools())
+	return tools.WithPolicy(c.matrix, c.allTools())
 }
 
 func (c *Config) allTools() []tools.Tool {

@@ -46,7 +46,7 @@ func knownTurn(ctx context.Context, db *storage.DB, turn int64) error {
 
 // knownTool is asked when nothing was found: a model may call tools that there are not, and these calls can be found, too.
 func knownTool(name string) error {
-	names := []string{policy.Select}
+	names := []string{policy.SelectIntent}
 	for _, tool := range tools.All() {
 		names = append(names, tool.Name)
 	}

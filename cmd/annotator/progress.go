@@ -136,7 +136,7 @@ func (p *progress) notice(n annotator.Notice) {
 	defer p.mu.Unlock()
 	p.tally.add(&n)
 	switch n.Kind {
-	case annotator.NoticeWord:
+	case annotator.NoticeWarning:
 		p.warn("%s", n.Reason)
 	case annotator.NoticeCompaction:
 		if p.tally.compactions == 1 { // a long story has thousands: that it happens is worth a word, each is not

@@ -81,7 +81,7 @@ func TestDoing(t *testing.T) {
 func TestNoColour(t *testing.T) {
 	t.Parallel()
 	p, out := newTestProgress(true, false)
-	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeWord, Reason: "a word"})
+	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeWarning, Reason: "a word"})
 	if got := out.String(); got != "a word\n" {
 		t.Errorf("a warning without colour is %q", got)
 	}

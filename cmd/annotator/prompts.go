@@ -92,7 +92,7 @@ func (a *app) showPrompt(dir, title string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	record, err := tools.Record(registry.Definitions())
+	record, err := tools.EncodeDefinitions(registry.Definitions())
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func levelOf(n *annotator.Notice) slog.Level {
 	switch n.Kind {
 	case annotator.NoticeTransition, annotator.NoticeCalling, annotator.NoticeStream:
 		return slog.LevelDebug
-	case annotator.NoticeCompaction, annotator.NoticeWait, annotator.NoticeWord, annotator.NoticeLost:
+	case annotator.NoticeCompaction, annotator.NoticeWait, annotator.NoticeWarning, annotator.NoticeLost:
 		return slog.LevelWarn
 	case annotator.NoticeDecision:
 		return slog.LevelInfo

@@ -48,7 +48,7 @@ type describedTool struct {
 }
 
 func (a *app) describeTools(asJSON bool) error {
-	registry, err := tools.New(tools.Governed(policy.Default(), tools.All())...)
+	registry, err := tools.New(tools.WithPolicy(policy.Default(), tools.All())...)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ type Encoder func(group []annotator.Message) ([]byte, error)
 // Window is the context between the system prompt and the next reply.
 type Window struct {
 	encode  Encoder
-	fold    annotator.Fold
+	fold    annotator.WindowState
 	memory  tokens.Size // of what stands before the turns
 	history []byte
 	turns   []Turn
@@ -38,7 +38,7 @@ type Turn struct {
 const acknowledged = "I have the story so far in mind."
 
 // New returns a window without turns, as the newest compaction says it begins.
-func New(encode Encoder, fold annotator.Fold) (*Window, error) {
+func New(encode Encoder, fold annotator.WindowState) (*Window, error) {
 	w := &Window{encode: encode, fold: fold, shown: map[int64]int64{}}
 	if fold.Memory == "" {
 		return w, nil

@@ -42,7 +42,7 @@ func decode(t rapid.TB, history []byte) []annotator.Message {
 }
 
 // fold folds rows at once.
-func fold(t rapid.TB, f annotator.Fold, rows []annotator.Trace) *window.Window {
+func fold(t rapid.TB, f annotator.WindowState, rows []annotator.Trace) *window.Window {
 	t.Helper()
 	w, err := window.New(encode, f)
 	if err != nil {
@@ -147,11 +147,11 @@ func TestFoldIsTheJournal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
-		whole := history(t, fold(t, annotator.Fold{}, rows))
+		whole := history(t, fold(t, annotator.WindowState{}, rows))
 		if diff := cmp.Diff(naive(rows), decode(t, whole)); diff != "" {
 			t.Fatalf("(-journal +history):\n%s", diff)
 		}
-		steps, former := fold(t, annotator.Fold{}, nil), []byte(nil)
+		steps, former := fold(t, annotator.WindowState{}, nil), []byte(nil)
 		for i := range rows {
 			if err := steps.Add(&rows[i]); err != nil {
 				t.Fatal(err)
@@ -186,7 +186,7 @@ func TestEncoderGetsGroups(t *testing.T) {
 			}
 			parted += role + " "
 			return []byte("{}"), nil
-		}, annotator.Fold{})
+		}, annotator.WindowState{})
 		for _, row := range journal(t) {
 			err = errors.Join(err, w.Add(&row))
 		}
@@ -202,7 +202,7 @@ func TestTurns(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
-		w := fold(t, annotator.Fold{Memory: rapid.SampledFrom([]string{"", "The story so far."}).Draw(t, "memory")}, rows)
+		w := fold(t, annotator.WindowState{Memory: rapid.SampledFrom([]string{"", "The story so far."}).Draw(t, "memory")}, rows)
 		all := history(t, w)
 		_, before, _ := w.Before(1)
 		for i, turn := range w.Turns() {
@@ -245,9 +245,9 @@ func TestTrims(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
-		plain := fold(t, annotator.Fold{}, rows).Turns()
+		plain := fold(t, annotator.WindowState{}, rows).Turns()
 		strip, cut := rapid.Int64Range(0, 5).Draw(t, "strip"), rapid.Int64Range(0, 5).Draw(t, "cut")
-		stripped, shortened := fold(t, annotator.Fold{Strip: strip}, rows), fold(t, annotator.Fold{Cut: cut, CutAt: 500}, rows)
+		stripped, shortened := fold(t, annotator.WindowState{Strip: strip}, rows), fold(t, annotator.WindowState{Cut: cut, CutAt: 500}, rows)
 		for i, turn := range plain {
 			saved := tokens.Size{}
 			if turn.ID <= strip {
@@ -278,7 +278,7 @@ func TestTrims(t *testing.T) {
 func TestMemoryStandsFirst(t *testing.T) {
 	t.Parallel()
 	rows := []annotator.Trace{{Turn: 4, Kind: annotator.TraceScene, Content: "scene 4"}}
-	messages := decode(t, history(t, fold(t, annotator.Fold{Memory: "The story so far.", Through: 3}, rows)))
+	messages := decode(t, history(t, fold(t, annotator.WindowState{Memory: "The story so far.", Through: 3}, rows)))
 	roles := ""
 	for _, m := range messages {
 		roles += string(m.Role) + " "
@@ -293,7 +293,7 @@ func TestShown(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
-		w := fold(t, annotator.Fold{}, rows)
+		w := fold(t, annotator.WindowState{}, rows)
 		newest := map[int64]int64{}
 		for _, row := range rows {
 			for _, s := range row.Shows {
@@ -320,7 +320,7 @@ func FuzzArguments(f *testing.F) {
 			{Turn: 1, Kind: annotator.TraceReply},
 			{Turn: 1, Kind: annotator.TraceCall, CallID: "c", Tool: "t", Arguments: arguments},
 		}
-		sent := decode(t, history(t, fold(t, annotator.Fold{}, rows)))[1].ToolCalls[0].Arguments
+		sent := decode(t, history(t, fold(t, annotator.WindowState{}, rows)))[1].ToolCalls[0].Arguments
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(sent), &fields); err != nil || fields == nil {
 			t.Errorf("%q is sent as %q", arguments, sent)
@@ -334,7 +334,7 @@ func FuzzArguments(f *testing.F) {
 func TestCallWithoutReply(t *testing.T) {
 	t.Parallel()
 	for _, before := range [][]annotator.Trace{nil, {{Turn: 1, Kind: annotator.TraceScene}}} {
-		w := fold(t, annotator.Fold{}, before)
+		w := fold(t, annotator.WindowState{}, before)
 		if err := w.Add(&annotator.Trace{Turn: 1, Kind: annotator.TraceCall}); annotator.KindOf(err) != annotator.Violation {
 			t.Errorf("after %d rows: %v", len(before), err)
 		}
@@ -345,10 +345,10 @@ func TestEncoderFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no wire")
 	fail := func([]annotator.Message) ([]byte, error) { return nil, broken }
-	if _, err := window.New(fail, annotator.Fold{Memory: "x"}); !errors.Is(err, broken) {
+	if _, err := window.New(fail, annotator.WindowState{Memory: "x"}); !errors.Is(err, broken) {
 		t.Errorf("memory: %v", err)
 	}
-	w, err := window.New(fail, annotator.Fold{})
+	w, err := window.New(fail, annotator.WindowState{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func faults(t *testing.T, w wire) {
 		{"unavailable", scripted.Fault{Status: 503}, annotator.Overloaded},
 		{"gateway", scripted.Fault{Status: 502, Body: "<html>Bad Gateway</html>", Header: http.Header{"Content-Type": {"text/html"}}}, annotator.Transient},
 		{"no such path", scripted.Fault{Status: 404, Body: `{"detail":"Not Found"}`}, annotator.Misconfigured},
-		{"redirect", scripted.Fault{Status: 307, Header: http.Header{"Location": {"http://elsewhere.test/"}}}, annotator.Hostile},
+		{"redirect", scripted.Fault{Status: 307, Header: http.Header{"Location": {"http://elsewhere.test/"}}}, annotator.Unsafe},
 		{"page in place of a reply", scripted.Fault{Status: 200, Body: "<html>log in</html>", Header: http.Header{"Content-Type": {"text/html"}}}, annotator.Transient},
 		{"error in a stream", scripted.Fault{Body: w.broken, Header: http.Header{"Content-Type": {"text/event-stream"}}}, annotator.Transient},
 		{"empty object", scripted.Fault{Status: 200, Body: "{}"}, annotator.Malformed},
@@ -106,7 +106,7 @@ func faults(t *testing.T, w wire) {
 		c := newTalk(t, w.connect(t, scripted.Start(t, scripted.Options{MaxModelLen: 600})))
 		c.user(t, repeat("a scene ", 4000))
 		reply, err := c.client.Complete(t.Context(), c.request(true))
-		if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Shrink {
+		if f := wiretest.Fault(t, reply, err); f.Kind != annotator.PromptTooLong {
 			t.Errorf("%v is %q", f, f.Kind)
 		}
 	})

@@ -93,7 +93,7 @@ func (p *program) run(ctx context.Context) error {
 	defer wire.Close()
 	offered := tools.Standard()
 	if p.config.Governance != policy.Off {
-		offered = tools.Governed(policy.Default(), offered)
+		offered = tools.WithPolicy(policy.Default(), offered)
 	}
 	registry, err := tools.New(offered...)
 	if err != nil {

@@ -54,7 +54,7 @@ func closing(db *storage.DB, err error) error {
 }
 
 func held(err error) error {
-	if errors.Is(err, annotator.Held) {
+	if errors.Is(err, annotator.InUse) {
 		return nil
 	}
 	return fmt.Errorf("a second writer: %w", err)

@@ -27,8 +27,8 @@ func diligent(r scripted.Request) scripted.Reply {
 	if todo == nil {
 		todo, intent = w.betterings(), "REVISE"
 	}
-	if todo != nil && r.Tools != nil && r.Tools[0].Name == policy.Select && w.intent != intent {
-		todo = []annotator.ToolCall{toolcall(policy.Select, map[string]any{"intent": intent, "justification": "The scene calls for it."})}
+	if todo != nil && r.Tools != nil && r.Tools[0].Name == policy.SelectIntent && w.intent != intent {
+		todo = []annotator.ToolCall{toolcall(policy.SelectIntent, map[string]any{"intent": intent, "justification": "The scene calls for it."})}
 	}
 	if todo == nil || !r.MayCall() {
 		return scripted.Reply{Text: fmt.Sprintf("Scene %d is read — «gelesen», 読んだ.", w.scene)}

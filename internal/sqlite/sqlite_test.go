@@ -363,7 +363,7 @@ func failing(db *sql.DB, statement string) error {
 // TestWrapLeavesAlone what is no error of SQLite's, or has its kind already.
 func TestWrapLeavesAlone(t *testing.T) {
 	t.Parallel()
-	known := annotator.Errorf(annotator.Held, "held")
+	known := annotator.Errorf(annotator.InUse, "held")
 	for _, err := range []error{nil, sql.ErrNoRows, known, fmt.Errorf("more: %w", known)} {
 		if got := sqlite.Wrap(err, "try"); fmt.Sprint(got) != fmt.Sprint(err) || !errors.Is(got, err) {
 			t.Errorf("%v became %v", err, got)

@@ -134,7 +134,7 @@ func keepsLongPrompt(ctx context.Context, e *examination) verdict {
 	expected := medium.Usage.Prompt + (medium.Usage.Prompt-short.Usage.Prompt)*(n-mediumLines)/(mediumLines-shortLines)
 	long, fault := e.tell(ctx, "long", n)
 	switch {
-	case fault != nil && fault.Kind == annotator.Shrink:
+	case fault != nil && fault.Kind == annotator.PromptTooLong:
 		return failed(moreContext, "about %d tokens are too many for it: %s", expected, fault)
 	case fault != nil:
 		return failed("", "%s", why(fault))

@@ -58,7 +58,7 @@ func TestNetwork(t *testing.T) {
 		}, annotator.Transient},
 		{"redirect", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://elsewhere.test/v1?api_key=secret", http.StatusTemporaryRedirect)
-		}, annotator.Hostile},
+		}, annotator.Unsafe},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, endpoint.Options{BaseURL: "http://127.0.0.1:1/v1"})
 	reply, err := ask(t.Context(), c)
-	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Gone || f.Advice == "" {
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Unreachable || f.Advice == "" {
 		t.Errorf("%v is %q with advice %q", f, f.Kind, f.Advice)
 	}
 }

@@ -29,7 +29,7 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 		{"error frame", 200, stream, wiretest.Events(textChunk, `{"error":{"message":"boom","code":500}}`, "[DONE]"), annotator.Transient},
 		{"error frame, a string", 200, stream, wiretest.Events(textChunk, `{"error":"Unauthorized"}`), annotator.Misconfigured},
 		{"error frame beside choices", 200, stream, wiretest.Events(textChunk, `{"error":{"code":502,"message":"x"},"choices":[{"delta":{},"finish_reason":"error"}]}`), annotator.Transient},
-		{"error event", 200, stream, "event: error\ndata: {\"message\":\"context length of only 9 tokens\"}\n\n", annotator.Shrink},
+		{"error event", 200, stream, "event: error\ndata: {\"message\":\"context length of only 9 tokens\"}\n\n", annotator.PromptTooLong},
 		{"bare error line", 200, stream, `{"error":{"code":503}}` + "\n", annotator.Overloaded},
 		{"no finish", 200, stream, wiretest.Events(textChunk), annotator.Malformed},
 		{"no finish but [DONE]", 200, stream, wiretest.Events(textChunk, "[DONE]"), annotator.Malformed},
@@ -41,7 +41,7 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 		{"half an object", 200, object, `{"choices":[{"message":{"content":"x"`, annotator.Malformed},
 		{"nothing", 200, "", "", annotator.Malformed},
 		{"no content", 204, "", "", annotator.Malformed},
-		{"redirect", 308, "", "", annotator.Hostile},
+		{"redirect", 308, "", "", annotator.Unsafe},
 		{"long line", 200, stream, "data: " + strings.Repeat("x", 17<<20), annotator.Refused},
 		{"long answer", 200, object, "{" + strings.Repeat(" ", 65<<20), annotator.Refused},
 	}

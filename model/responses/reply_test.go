@@ -90,7 +90,7 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 		{"failed", object, `{"status":"failed","error":{"code":"rate_limit_exceeded","message":"x"}}`, annotator.Overloaded},
 		{"failed for no reason", object, `{"status":"failed","error":null}`, annotator.Transient},
 		{"failed in a stream", stream, wiretest.Events(textDone, `{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"x"}}}`), annotator.Transient},
-		{"error event", stream, wiretest.Events(textDone, `{"type":"error","code":"context_length_exceeded","message":"x","param":null}`), annotator.Shrink},
+		{"error event", stream, wiretest.Events(textDone, `{"type":"error","code":"context_length_exceeded","message":"x","param":null}`), annotator.PromptTooLong},
 		{"cancelled", object, whole("cancelled", textItem, ""), annotator.Malformed},
 		{"in progress", object, whole("in_progress", textItem, ""), annotator.Malformed},
 		{"no end", stream, wiretest.Events(textBegins, textDelta, textDelta2, textDone), annotator.Malformed},

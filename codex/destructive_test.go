@@ -7,7 +7,7 @@ import (
 	"annotator/codex"
 )
 
-func TestTakesAway(t *testing.T) {
+func TestDestructive(t *testing.T) {
 	t.Parallel()
 	base := annotator.Entry{ID: 1}
 	revisions, err := codex.Revise(&base, codex.Edit{
@@ -17,7 +17,7 @@ func TestTakesAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if codex.TakesAway(revisions) {
+	if codex.Destructive(revisions) {
 		t.Error("a new entry takes something away")
 	}
 	for i := range revisions {
@@ -35,7 +35,7 @@ func TestTakesAway(t *testing.T) {
 		"an alias":             {codex.Edit{Aliases: []string{"the Grey Lady"}}, false},
 		"a tag more":           {codex.Edit{Tags: []string{"object", "group"}}, false},
 		"another definition":   {codex.Edit{Definition: new("It is a ship of seven masts that was painted black in the spring.")}, true},
-		"a sentence less":      {codex.Edit{Definition: new("It is grey."), Narrow: true}, true},
+		"a sentence less":      {codex.Edit{Definition: new("It is grey."), DropsClaims: true}, true},
 		"another name":         {codex.Edit{Name: new("Dusk (ship)")}, true},
 		"another tag":          {codex.Edit{Tags: []string{"group"}}, true},
 		"no longer confirmed":  {codex.Edit{Status: new(annotator.Tentative)}, true},
@@ -48,18 +48,18 @@ func TestTakesAway(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := codex.TakesAway(revisions); got != c.want {
-				t.Errorf("TakesAway is %v for %+v", got, revisions)
+			if got := codex.Destructive(revisions); got != c.want {
+				t.Errorf("Destructive is %v for %+v", got, revisions)
 			}
 		})
 	}
 	retired, err := codex.Retire(&base, "It is no ship.", annotator.ActorModel, annotator.PlaceAt(2, 0))
-	if err != nil || !codex.TakesAway(retired) {
+	if err != nil || !codex.Destructive(retired) {
 		t.Errorf("to retire an entry takes nothing away (%v)", err)
 	}
 	other := annotator.Entry{ID: 2, Term: "Ship", Status: annotator.Tentative}
 	merged, err := codex.Merge(&base, &other, annotator.ActorCurator, annotator.PlaceAt(2, 0))
-	if err != nil || !codex.TakesAway(merged) {
+	if err != nil || !codex.Destructive(merged) {
 		t.Errorf("to merge an entry takes nothing away (%v)", err)
 	}
 }
