@@ -29,7 +29,7 @@ import (
 //
 // Fault.Header is the header given, not a copy. A Retry-After date is read against the header's Date.
 func Classify(status int, header http.Header, body []byte) *Fault {
-	c := readComplaint(body)
+	c := readErrorBody(body)
 	f := &Fault{Status: status, Code: c.code(), Param: c.param, Message: c.message, MaxContext: c.context, Header: header}
 	f.Raw = bytes.Clone(body[:min(len(body), RawLimit)])
 	f.RetryAfter = retryAfter(header, c.retry)
@@ -39,11 +39,11 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 	case c.status != 0:
 		f.Status = c.status
 	}
-	v, said := judge(f.Status, &c)
+	v, said := classify(f.Status, &c)
 	f.Kind, f.filtered = cmp.Or(v.kind, annotator.Transient), v.filtered
 	f.Advice, f.Param = v.advice, cmp.Or(v.param, f.Param)
-	if !said && isStrange(f.Status, &c) {
-		f.Stranger, f.Code, f.Advice = true, "", adviceStranger
+	if !said && isNotAnAPI(f.Status, &c) {
+		f.NotAnAPI, f.Code, f.Advice = true, "", adviceNotAnAPI
 		if f.Status == http.StatusForbidden {
 			f.Advice = adviceForbidden
 		}
@@ -54,9 +54,9 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 	return f
 }
 
-// isStrange reports whether an answer has nothing of the API: where a model answers, nobody says that there is no such place, or
+// isNotAnAPI reports whether an answer has nothing of the API: where a model answers, nobody says that there is no such place, or
 // forbids it, but by an error that programs can read.
-func isStrange(status int, c *complaint) bool {
+func isNotAnAPI(status int, c *errorBody) bool {
 	switch status {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
 		return !c.isObject
@@ -75,16 +75,16 @@ func redirectHost(header http.Header) string {
 
 // CarriesError reports whether a body or a frame of a stream is an error whatever its status is, for some servers answer 200
 // and put the error inside.
-func CarriesError(body []byte) bool { return readComplaint(body).isError }
+func CarriesError(body []byte) bool { return readErrorBody(body).isError }
 
-// judge returns the first verdict there is; one without a kind where the status is no error's either. It reports whether the body
+// classify returns the first classification there is; one without a kind where the status is no error's either. It reports whether the body
 // said more than the status.
-func judge(status int, c *complaint) (v verdict, said bool) {
+func classify(status int, c *errorBody) (v classification, said bool) {
 	switch {
 	case redirects(status):
 		return byStatus(status), false
 	case containsAll(c.text, tooMuchAtOnce[:]):
-		return verdict{kind: annotator.PromptTooLong}, true
+		return classification{kind: annotator.PromptTooLong}, true
 	}
 	for _, code := range c.codes {
 		if v := byCode(code); v.kind != "" {
@@ -95,7 +95,7 @@ func judge(status int, c *complaint) (v verdict, said bool) {
 		return v, true
 	}
 	if status == http.StatusBadRequest && c.message == "" {
-		return verdict{kind: annotator.PromptTooLong}, false
+		return classification{kind: annotator.PromptTooLong}, false
 	}
 	return byStatus(status), false
 }
@@ -146,7 +146,7 @@ func ClassifyTransport(err error) *Fault {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		f.Kind, f.Advice = annotator.Misconfigured, "close other programs, or raise the limit on open files (ulimit -n)"
 	case isWrongSpeech(err):
-		f.Kind, f.Stranger = annotator.Misconfigured, isNoHTTP(err)
+		f.Kind, f.NotAnAPI = annotator.Misconfigured, isNoHTTP(err)
 		f.Advice = "check http or https in the endpoint's address, and that its certificate is trusted on this machine"
 	case isUnreachable(err):
 		f.Kind, f.Advice = annotator.Unreachable, "start the server, or give another address with --endpoint"

@@ -41,8 +41,8 @@ const MostCalls = 256
 // thus a failed call like any other, and the same Policy decides about it. The reply must be settled.
 func Inspect(r *Request, reply *Reply) *Fault {
 	// From what says most of the server to what only this reply did.
-	for _, judge := range []func(*Request, *Reply) *Fault{judgePrompt, judgeModel, judgeFinish, judgeCalls, judgeText, judgeSilence, judgeEcho, judgeTurns} {
-		if f := judge(r, reply); f != nil {
+	for _, check := range []func(*Request, *Reply) *Fault{checkPrompt, checkModel, checkFinish, checkCalls, checkText, checkSilence, checkEcho, checkTurns} {
+		if f := check(r, reply); f != nil {
 			f.Raw, f.Usage, f.FirstByte, f.Duration = reply.Raw, reply.Usage, reply.FirstByte, reply.Duration
 			return f
 		}
@@ -62,8 +62,8 @@ func (f *Fault) advise(advice string) *Fault {
 	return f
 }
 
-// judgePrompt finds a server that answers without having read all that it was sent.
-func judgePrompt(r *Request, reply *Reply) *Fault {
+// checkPrompt finds a server that answers without having read all that it was sent.
+func checkPrompt(r *Request, reply *Reply) *Fault {
 	if !reply.Usage.Exact || reply.Usage.Prompt >= r.LeastPrompt {
 		return nil
 	}
@@ -72,8 +72,8 @@ func judgePrompt(r *Request, reply *Reply) *Fault {
 		"or lower --context-budget to what it has; where it only counts otherwise, agree with --accept counts")
 }
 
-// judgeModel finds another model than the one that was asked, where that matters.
-func judgeModel(r *Request, reply *Reply) *Fault {
+// checkModel finds another model than the one that was asked, where that matters.
+func checkModel(r *Request, reply *Reply) *Fault {
 	if !r.SameModel || reply.Model == "" || reply.Model == r.Model {
 		return nil
 	}
@@ -81,8 +81,8 @@ func judgeModel(r *Request, reply *Reply) *Fault {
 		advise("have the server load the model that is asked for, or leave --strict-model out")
 }
 
-// judgeFinish knows the words with which servers say why a reply ended, beside those that wires translate into.
-func judgeFinish(_ *Request, reply *Reply) *Fault {
+// checkFinish knows the words with which servers say why a reply ended, beside those that wires translate into.
+func checkFinish(_ *Request, reply *Reply) *Fault {
 	switch strings.ToLower(reply.Finish) {
 	case "tool_calls", "tool_call", "tool_use", "function_call":
 		if len(reply.Calls) == 0 {
@@ -113,21 +113,21 @@ func (r *Reply) Cut(limit int) bool {
 	return r.Usage.Exact && limit > 0 && r.Usage.Completion >= limit
 }
 
-func judgeCalls(_ *Request, reply *Reply) *Fault {
+func checkCalls(_ *Request, reply *Reply) *Fault {
 	if n := len(reply.Calls); n > MostCalls {
 		return fault(annotator.Malformed, CodeManyCalls, "the reply makes %d tool calls, more than %d", n, MostCalls)
 	}
 	return nil
 }
 
-// judgeText looks at all that the model wrote. Nothing reads the reasoning again, so that its characters do not matter.
-func judgeText(r *Request, reply *Reply) *Fault {
+// checkText looks at all that the model wrote. Nothing reads the reasoning again, so that its characters do not matter.
+func checkText(r *Request, reply *Reply) *Fault {
 	parts := []string{reply.Text}
 	for i := range reply.Calls {
 		parts = append(parts, reply.Calls[i].Name, reply.Calls[i].Arguments)
 	}
 	for _, part := range append(parts, reply.Reasoning) {
-		if f := JudgeLoop(part); f != nil {
+		if f := FindLoop(part); f != nil {
 			return f
 		}
 	}
@@ -139,8 +139,8 @@ func judgeText(r *Request, reply *Reply) *Fault {
 	return nil
 }
 
-// JudgeLoop finds a model that writes one thing over and over, and does not come to an end of itself; nil where it does not.
-func JudgeLoop(text string) *Fault {
+// FindLoop finds a model that writes one thing over and over, and does not come to an end of itself; nil where it does not.
+func FindLoop(text string) *Fault {
 	unit, times := stuck(text)
 	if times == 0 {
 		return nil
@@ -204,8 +204,8 @@ func excused(r *Request, reply *Reply, part string) bool {
 	return quoted || reply.Cut(r.MaxTokens) && damage(strings.TrimRight(part, string(utf8.RuneError))) == ""
 }
 
-// judgeSilence finds a reply that says nothing. The exclamation marks of a model whose numbers overflowed say nothing, either.
-func judgeSilence(r *Request, reply *Reply) *Fault {
+// checkSilence finds a reply that says nothing. The exclamation marks of a model whose numbers overflowed say nothing, either.
+func checkSilence(r *Request, reply *Reply) *Fault {
 	switch {
 	case len(reply.Calls) > 0 || strings.ContainsFunc(reply.Text, says):
 		return nil
@@ -221,8 +221,8 @@ func judgeSilence(r *Request, reply *Reply) *Fault {
 // echoed is from how many bytes on a text that stands in the prompt is taken for a copy of it.
 const echoed = 1000
 
-// judgeEcho finds a server, or a model, that sends back what it was sent. A summary may rightly be the last one, word for word.
-func judgeEcho(r *Request, reply *Reply) *Fault {
+// checkEcho finds a server, or a model, that sends back what it was sent. A summary may rightly be the last one, word for word.
+func checkEcho(r *Request, reply *Reply) *Fault {
 	text := strings.TrimSpace(reply.Text)
 	if len(text) < echoed || len(reply.Calls) > 0 || r.Choice.Mode == ChoiceNone {
 		return nil
@@ -240,9 +240,9 @@ func judgeEcho(r *Request, reply *Reply) *Fault {
 // turns are how chat templates begin the turn of a speaker.
 var turns = regexp.MustCompile(`<\|(?:im_start|start_header_id|start|turn)\|>|<start_of_turn>|<\|START_OF_TURN_TOKEN\|>`)
 
-// judgeTurns finds a reply in which the model speaks for others, too, since the server does not know where its turns end. What the
+// checkTurns finds a reply in which the model speaks for others, too, since the server does not know where its turns end. What the
 // story has is escaped where it is shown, and may be quoted.
-func judgeTurns(r *Request, reply *Reply) *Fault {
+func checkTurns(r *Request, reply *Reply) *Fault {
 	text := strings.TrimSpace(reply.Text)
 	own := turns.FindString(text)
 	mark := turns.FindString(strings.TrimPrefix(text, own)) // some servers leave it how the model's own turn begins

@@ -115,7 +115,7 @@ type Fault struct {
 	Advice     string // what the user can do; may be empty
 	RetryAfter time.Duration
 	MaxContext int  // tokens of context that the server says it has; 0 where it does not say
-	Stranger   bool // what answered does not speak the API: the address is wrong, or something stands in the server's place for now
+	NotAnAPI   bool // what answered does not speak the API: the address is wrong, or something stands in the server's place for now
 	Header     http.Header
 	Raw        []byte // of the body, at most RawLimit bytes
 	Usage      annotator.Usage

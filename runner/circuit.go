@@ -67,7 +67,7 @@ func (c *Caller) probe(ctx context.Context, failed *storage.Call) (*storage.Call
 		return nil, nil, err
 	case reply != nil:
 		return nil, nil, c.answered(ctx, call)
-	case fault.Stranger: // there is somebody, but no model
+	case fault.NotAnAPI: // there is somebody, but no model
 		return call, fault, nil
 	}
 	what := c.adapt(fault) // the probe may be the first request that the server reads

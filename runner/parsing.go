@@ -8,7 +8,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/context/tokens"
-	"annotator/model/spoken"
+	"annotator/model/textcalls"
 	"annotator/policy"
 	"annotator/tools"
 )
@@ -53,7 +53,7 @@ func (r *Runner) updates(ctx context.Context, text string) (updates []tools.Upda
 		}
 		var shown []string
 		shown, err = r.shown(ctx)
-		return spoken.Quoted(array, shown...)
+		return textcalls.Quoted(array, shown...)
 	})
 	if unreadable != nil {
 		wrong = unreadable.Error()

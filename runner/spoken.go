@@ -10,7 +10,7 @@ import (
 	"annotator"
 	"annotator/context/prompt"
 	"annotator/model"
-	"annotator/model/spoken"
+	"annotator/model/textcalls"
 	"annotator/policy"
 	"annotator/storage"
 	"annotator/tools"
@@ -39,7 +39,7 @@ func (r *Runner) listen(ctx context.Context, call *storage.Call, reply *model.Re
 // spoken finds the calls in a text, what is left of it, and what is wrong with them. What the model was shown is not taken for
 // its own: a story may quote calls.
 func (r *Runner) spoken(ctx context.Context, text string) (calls []annotator.ToolCall, rest, wrong string, err error) {
-	found := spoken.Find(text)
+	found := textcalls.Find(text)
 	if found.Empty() {
 		return nil, text, "", nil
 	}

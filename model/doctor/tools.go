@@ -9,7 +9,7 @@ import (
 
 	"annotator"
 	"annotator/model"
-	"annotator/model/spoken"
+	"annotator/model/textcalls"
 )
 
 // scene is the request that a run begins with: its system prompt, its tools, a scene.
@@ -65,7 +65,7 @@ func (e *examination) judge(r *model.Reply) (verdict, bool) {
 		}
 		return ok("%s", named(r.Calls)), true
 	}
-	calls, _, _ := spoken.Find(r.Text).Calls(func(c annotator.ToolCall) error { return e.flaw([]annotator.ToolCall{c}) })
+	calls, _, _ := textcalls.Find(r.Text).Calls(func(c annotator.ToolCall) error { return e.flaw([]annotator.ToolCall{c}) })
 	if len(calls) > 0 {
 		return missing(toolCalls, "%s, as text: the server does not read its model's calls, and a run does", named(calls)), true
 	}

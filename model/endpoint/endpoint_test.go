@@ -51,7 +51,7 @@ func (m *minutes) write(name string, data []byte) error {
 	case !json.Valid(data):
 		return errors.New("it is no JSON")
 	case model.CarriesError(data):
-		return endpoint.Complaint(data)
+		return endpoint.ErrorBody(data)
 	case string(data) == "[]":
 		return endpoint.Unusable("it is empty")
 	}

@@ -110,7 +110,7 @@ func (x *exchange) complete(a Assembler) (*model.Reply, error) {
 	reply, err := x.readReply(a)
 	switch {
 	case errors.Is(err, ErrNoReply):
-		err = x.complaint(x.answer.kept, err)
+		err = x.classifyData(x.answer.kept, err)
 	case err == nil:
 		err = checkReply(reply)
 	}
@@ -137,14 +137,14 @@ func (x *exchange) fetch(read func([]byte) error) error {
 		body = x.client.key.maskBytes(body)
 	}
 	if err := read(body); err != nil {
-		return x.complaint(body, err)
+		return x.classifyData(body, err)
 	}
 	return nil
 }
 
-// complaint makes a fault of why data cannot be used.
-func (x *exchange) complaint(data []byte, err error) *model.Fault {
-	var said Complaint
+// classifyData makes a fault of why data cannot be used.
+func (x *exchange) classifyData(data []byte, err error) *model.Fault {
+	var said ErrorBody
 	switch {
 	case errors.As(err, &said):
 		return x.classify(said)
@@ -154,7 +154,7 @@ func (x *exchange) complaint(data []byte, err error) *model.Fault {
 		return Unusable("the endpoint's answer ended before the reply did")
 	}
 	f := x.classify(data)
-	if f.Stranger {
+	if f.NotAnAPI {
 		f.Kind, f.Err = annotator.Malformed, err
 		f.Message = noAnswer(err, f.Message)
 	}

@@ -12,7 +12,7 @@ import (
 
 // Assembler puts one reply together from what the endpoint sends.
 //
-// Its methods return a Complaint where the server sent an error in the place of data, a *model.Fault where they know what is
+// Its methods return a ErrorBody where the server sent an error in the place of data, a *model.Fault where they know what is
 // wrong, and any other error where the data cannot be read.
 type Assembler interface {
 	// Whole takes in a reply that came as one object.
@@ -31,11 +31,11 @@ type Assembler interface {
 // ErrNoReply says that an answer has nothing of a reply in it.
 var ErrNoReply = errors.New("there is no reply in it")
 
-// Complaint is an error of the server's in the form in which model.Classify reads it.
-type Complaint []byte
+// ErrorBody is an error of the server's in the form in which model.Classify reads it.
+type ErrorBody []byte
 
 // Error tells that there is one; what it says is for model.Classify to read.
-func (Complaint) Error() string { return "the endpoint sent an error in place of a reply" }
+func (ErrorBody) Error() string { return "the endpoint sent an error in place of a reply" }
 
 // Unusable is the fault of an answer that cannot be used. It takes its arguments as fmt.Errorf does.
 func Unusable(format string, args ...any) *model.Fault {
@@ -67,7 +67,7 @@ func (x *exchange) readWhole(src io.Reader, a Assembler) (*model.Reply, error) {
 		return nil, err
 	}
 	if err := a.Whole(body); err != nil {
-		return nil, x.complaint(body, err)
+		return nil, x.classifyData(body, err)
 	}
 	return a.Reply()
 }
@@ -100,7 +100,7 @@ func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, err
 		}
 		switch {
 		case err != nil:
-			return nil, x.complaint(data, err)
+			return nil, x.classifyData(data, err)
 		case end:
 			x.answer.drain()
 			return a.Reply()
@@ -126,5 +126,5 @@ func (g *loopGuard) look(came int, a Assembler) *model.Fault {
 	}
 	g.next = 2 * g.came
 	text := a.Growing()
-	return model.JudgeLoop(text[max(0, len(text)-firstLook):]) // the end of it tells
+	return model.FindLoop(text[max(0, len(text)-firstLook):]) // the end of it tells
 }

@@ -75,7 +75,7 @@ func (a *assembler) take(data []byte) error {
 		return err
 	}
 	if len(c.Candidates) == 0 && model.CarriesError(data) {
-		return endpoint.Complaint(data)
+		return endpoint.ErrorBody(data)
 	}
 	a.reply.Model = cmp.Or(a.reply.Model, c.Model)
 	if u, ok := readUsage(c.Usage); ok {

@@ -14,7 +14,7 @@ func (a *assembler) Whole(body []byte) error {
 	var c chunk
 	err := json.Unmarshal(body, &c)
 	if (err != nil || len(c.Choices) == 0 || c.Error != nil) && model.CarriesError(body) {
-		return endpoint.Complaint(body)
+		return endpoint.ErrorBody(body)
 	}
 	if err != nil {
 		return err

@@ -151,7 +151,7 @@ func (a *assembler) finish(body []byte) error {
 	}
 	switch {
 	case a.end.Status == "failed", model.CarriesError(body):
-		return endpoint.Complaint(body)
+		return endpoint.ErrorBody(body)
 	case a.end.Status == "":
 		return errNoResponse
 	}

@@ -61,8 +61,8 @@ func DefaultPolicy() Policy {
 // Next decides about a fault. The delays of waiting together never exceed the patience. random returns numbers in [0, 1): it
 // spreads each delay over its upper half, so that several stories do not all come back at once.
 func (p Policy) Next(t Tried, f *Fault, random func() float64) Ruling {
-	if f.Stranger {
-		return p.stranger(t, f, random)
+	if f.NotAnAPI {
+		return p.notAnAPI(t, f, random)
 	}
 	switch f.Kind {
 	case annotator.Transient, annotator.Malformed:
@@ -99,7 +99,7 @@ func (p Policy) again(t Tried, f *Fault, random func() float64) Ruling {
 
 // stranger is for what does not speak the API. Where a model has answered before, something stands in its place for now: the page of
 // a proxy, a server that starts. It is waited for as a server is that is gone. Else the address will be wrong.
-func (p Policy) stranger(t Tried, f *Fault, random func() float64) Ruling {
+func (p Policy) notAnAPI(t Tried, f *Fault, random func() float64) Ruling {
 	if t.Known {
 		gone := *f
 		gone.Kind = annotator.Unreachable

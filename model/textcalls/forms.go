@@ -1,4 +1,4 @@
-package spoken
+package textcalls
 
 import (
 	"encoding/json"

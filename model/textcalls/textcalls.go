@@ -1,4 +1,4 @@
-// Package spoken finds the tool calls that a model wrote into the text of its reply, as it does where the server lacks a parser
+// Package textcalls finds the tool calls that a model wrote into the text of its reply, as it does where the server lacks a parser
 // for that model's form of calls.
 //
 // A text is no call by its nature, so what is taken for one must leave no doubt: it is whole, its arguments are one JSON object
@@ -18,7 +18,7 @@
 //	the same in a fence
 //
 // Others are known by their marks and not read, such as Python code.
-package spoken
+package textcalls
 
 import (
 	"fmt"

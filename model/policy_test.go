@@ -53,11 +53,11 @@ func TestPolicyDecides(t *testing.T) {
 		{"refused", model.Fault{Kind: annotator.Refused}, first, model.Ruling{Decision: model.Quarantine, Charged: true}},
 		{"misconfigured", model.Fault{Kind: annotator.Misconfigured}, first, model.Ruling{Decision: model.Halt, Charged: true}},
 		{"hostile", model.Fault{Kind: annotator.Unsafe}, first, model.Ruling{Decision: model.Halt, Charged: true}},
-		{"a stranger at first", model.Fault{Kind: annotator.Misconfigured, Stranger: true}, first, model.Ruling{Decision: model.Retry, Delay: 750 * ms, Charged: true}},
-		{"a stranger again and again", model.Fault{Kind: annotator.Transient, Stranger: true}, third, model.Ruling{Decision: model.Halt, Charged: true}},
-		{"a stranger in the server's place", model.Fault{Kind: annotator.Misconfigured, Stranger: true}, model.Tried{Attempt: 3, Known: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
-		{"that stays", model.Fault{Kind: annotator.Malformed, Stranger: true}, model.Tried{Attempt: 1, Known: true, Waited: time.Minute}, model.Ruling{Decision: model.Halt}},
-		{"that comes for one request alone", model.Fault{Kind: annotator.Malformed, Stranger: true}, model.Tried{Attempt: 3, Known: true, Alive: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
+		{"a stranger at first", model.Fault{Kind: annotator.Misconfigured, NotAnAPI: true}, first, model.Ruling{Decision: model.Retry, Delay: 750 * ms, Charged: true}},
+		{"a stranger again and again", model.Fault{Kind: annotator.Transient, NotAnAPI: true}, third, model.Ruling{Decision: model.Halt, Charged: true}},
+		{"a stranger in the server's place", model.Fault{Kind: annotator.Misconfigured, NotAnAPI: true}, model.Tried{Attempt: 3, Known: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
+		{"that stays", model.Fault{Kind: annotator.Malformed, NotAnAPI: true}, model.Tried{Attempt: 1, Known: true, Waited: time.Minute}, model.Ruling{Decision: model.Halt}},
+		{"that comes for one request alone", model.Fault{Kind: annotator.Malformed, NotAnAPI: true}, model.Tried{Attempt: 3, Known: true, Alive: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
 		{"cancelled", model.Fault{Kind: annotator.Interrupted}, first, model.Ruling{Decision: model.Halt, Charged: true}},
 	}
 	for _, test := range tests {
@@ -104,7 +104,7 @@ func TestPolicyEnds(t *testing.T) {
 			}
 			f := &model.Fault{
 				Kind:       rapid.SampledFrom(kinds).Draw(t, "kind"),
-				Stranger:   rapid.Bool().Draw(t, "stranger"),
+				NotAnAPI:   rapid.Bool().Draw(t, "stranger"),
 				RetryAfter: time.Duration(rapid.Int64Min(0).Draw(t, "after")),
 			}
 			ruling := p.Next(tried, f, func() float64 { return rapid.Float64Range(0, 0.999).Draw(t, "random") })

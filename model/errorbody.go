@@ -11,9 +11,9 @@ import (
 	"unicode"
 )
 
-// complaint is what the body of an answer complains of. No two servers have the same form: {"error":{…}}, {"error":"…"},
+// errorBody is what the body of an answer complains of. No two servers have the same form: {"error":{…}}, {"error":"…"},
 // {"object":"error",…}, {"detail":…}, [{"error":…}], plain text, nothing.
-type complaint struct {
+type errorBody struct {
 	isError  bool // by its structure, whatever the status
 	isObject bool // it is JSON, which no page of a proxy is
 	message  string
@@ -28,13 +28,13 @@ type complaint struct {
 // textLimit is how much of a body is searched for phrases, in bytes: further on a server may quote the request.
 const textLimit = 2000
 
-func readComplaint(body []byte) complaint {
+func readErrorBody(body []byte) errorBody {
 	o, isError := findError(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if o == nil {
-		return complaint{message: plain(body), text: searchable(string(body))}
+		return errorBody{message: plain(body), text: searchable(string(body))}
 	}
 	said := cmp.Or(text(o["message"]), text(o["msg"]))
-	c := complaint{isError: isError, isObject: true, message: clip(said), param: text(o["param"])}
+	c := errorBody{isError: isError, isObject: true, message: clip(said), param: text(o["param"])}
 	c.text = searchable(said + " " + text(o["metadata"]))
 	c.takeDetails(o["details"])
 	for _, name := range []string{"code", "type", "status", "error_type"} {
@@ -47,7 +47,7 @@ func readComplaint(body []byte) complaint {
 }
 
 // takeDetails reads what Google's APIs say beside the status: a reason for machines, and how long to wait.
-func (c *complaint) takeDetails(raw json.RawMessage) {
+func (c *errorBody) takeDetails(raw json.RawMessage) {
 	var details []struct {
 		Reason string `json:"reason"`
 		Retry  string `json:"retryDelay"`
@@ -60,7 +60,7 @@ func (c *complaint) takeDetails(raw json.RawMessage) {
 }
 
 // take sorts a code into names and statuses.
-func (c *complaint) take(code string) {
+func (c *errorBody) take(code string) {
 	n, err := strconv.Atoi(code)
 	switch {
 	case err != nil && code != "":
@@ -71,7 +71,7 @@ func (c *complaint) take(code string) {
 }
 
 // code returns the most exact name of what is wrong, or "".
-func (c *complaint) code() string {
+func (c *errorBody) code() string {
 	if len(c.codes) == 0 {
 		return ""
 	}

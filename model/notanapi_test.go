@@ -28,8 +28,8 @@ func TestFiltered(t *testing.T) {
 	}
 }
 
-// TestStranger tells what is no model server from one that complains.
-func TestStranger(t *testing.T) {
+// TestNotAnAPI tells what is no model server from one that complains.
+func TestNotAnAPI(t *testing.T) {
 	t.Parallel()
 	const page = "\n<!DOCTYPE html><html><head><title>Nobody\n is here</title></head></html>"
 	for _, test := range []struct {
@@ -57,8 +57,8 @@ func TestStranger(t *testing.T) {
 		{520, "", false, "520: no reason is given"},
 	} {
 		f := model.Classify(test.status, nil, []byte(test.body))
-		if f.Stranger != test.stranger || !strings.Contains(f.Error(), test.says) {
-			t.Errorf("%d %s: %v, stranger: %v", test.status, test.body, f, f.Stranger)
+		if f.NotAnAPI != test.stranger || !strings.Contains(f.Error(), test.says) {
+			t.Errorf("%d %s: %v, stranger: %v", test.status, test.body, f, f.NotAnAPI)
 		}
 		if test.stranger && !strings.Contains(f.Advice, "--wire") && !strings.Contains(f.Advice, "firewall") {
 			t.Errorf("%d %s: the advice is %q", test.status, test.body, f.Advice)

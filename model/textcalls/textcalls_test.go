@@ -1,4 +1,4 @@
-package spoken_test
+package textcalls_test
 
 import (
 	"errors"
@@ -8,13 +8,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"annotator"
-	"annotator/model/spoken"
+	"annotator/model/textcalls"
 )
 
 // every is the check of a registry that has all tools.
 func every(annotator.ToolCall) error { return nil }
 
-func find(text string) ([]annotator.ToolCall, string, string) { return spoken.Find(text).Calls(every) }
+func find(text string) ([]annotator.ToolCall, string, string) {
+	return textcalls.Find(text).Calls(every)
+}
 
 const search = `{"query":"Dawn <breaks> & \"falls\""}`
 
@@ -149,7 +151,7 @@ func TestNothingOfTheKind(t *testing.T) {
 		"```\n<codex_updates>\n" + `[{"name":"a","arguments":{}}]` + "\n</codex_updates>\n```", "</codex_updates>", "Done.\n</tool_call>", "</function></tool_call>",
 		strings.Repeat(hermes, 1<<20/len(hermes)+1),
 	} {
-		if found := spoken.Find(text); !found.Empty() {
+		if found := textcalls.Find(text); !found.Empty() {
 			calls, _, wrong := found.Calls(every)
 			t.Errorf("%.200s: %v, wrong %q", text, calls, wrong)
 		}
@@ -159,7 +161,7 @@ func TestNothingOfTheKind(t *testing.T) {
 func TestCheckedByTheTools(t *testing.T) {
 	t.Parallel()
 	const text = `<tool_call>{"name":"a","arguments":{}}</tool_call><tool_call>{"name":"b","arguments":{}}</tool_call>`
-	calls, rest, wrong := spoken.Find(text).Calls(func(c annotator.ToolCall) error {
+	calls, rest, wrong := textcalls.Find(text).Calls(func(c annotator.ToolCall) error {
 		if c.Name == "b" {
 			return errors.New("there is no tool b")
 		}

@@ -1,4 +1,4 @@
-package spoken_test
+package textcalls_test
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"annotator"
-	"annotator/model/spoken"
+	"annotator/model/textcalls"
 )
 
 // writers render calls as the models of a family do.
@@ -165,7 +165,7 @@ func TestQuotation(t *testing.T) {
 			func(s string) string { return s[:len(s)/2] },
 			html.EscapeString,
 		}).Draw(t, "parrot")
-		found := spoken.Find(parrot(story))
+		found := textcalls.Find(parrot(story))
 		found.Spare("another", "<scene>\n"+shown+"\n</scene>")
 		if calls, rest, _ := found.Calls(every); len(calls) > 0 || rest != strings.TrimSpace(parrot(story)) {
 			t.Fatalf("%s\nafter\n%s\ncalls %v", parrot(story), shown, calls)
@@ -177,7 +177,7 @@ func TestQuotation(t *testing.T) {
 func TestQuotationBesideCall(t *testing.T) {
 	t.Parallel()
 	const quoted, own = `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":3}}</tool_call>`, `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":4}}</tool_call>`
-	found := spoken.Find("It says " + quoted + ", so: " + own)
+	found := textcalls.Find("It says " + quoted + ", so: " + own)
 	found.Spare("They read &lt;tool_call&gt;{&quot;name&quot;:&quot;glossary_delete&quot;,&quot;arguments&quot;:{&quot;entry_id&quot;:3}}&lt;/tool_call&gt;.")
 	calls, rest, wrong := found.Calls(every)
 	if len(calls) != 1 || calls[0].Arguments != `{"entry_id":4}` || rest != "It says "+quoted+", so:" || wrong != "" {
@@ -195,7 +195,7 @@ func TestMention(t *testing.T) {
 		`<tool_call>{"name":"glossary_create","arguments":{"term"`: true,
 		"<tool_call>": false,
 	} {
-		found := spoken.Find(text)
+		found := textcalls.Find(text)
 		found.Spare(shown)
 		if found.Empty() == wrong {
 			t.Errorf("%s: wrong is %v", text, !wrong)
@@ -213,7 +213,7 @@ func TestTimeGrowsWithLength(t *testing.T) {
 		"<think>", "<codex_updates>", "</codex_updates>", "<codex_updates></codex_updates>", "</think>", `\`, "&amp;", "<|python_tag|>{", "</tool_call>", "[1,\n", "[[{\n",
 	} {
 		start := time.Now()
-		found := spoken.Find(strings.Repeat(unit, 1<<17/len(unit)))
+		found := textcalls.Find(strings.Repeat(unit, 1<<17/len(unit)))
 		found.Spare(strings.Repeat("The lamp burned. ", 1<<14))
 		found.Calls(every)
 		if took := time.Since(start); took > 10*time.Second {
@@ -231,7 +231,7 @@ func FuzzFind(f *testing.F) {
 	f.Add(`<tool_call>{"name":"\u00e9","arguments":{}}</tool_call>`, "")
 	f.Add("<think><tool_call></think><tool_code>[ARGS]</function>```json\n{\"name\":", "&lt;tool_call&gt;")
 	f.Fuzz(func(t *testing.T, text, shown string) {
-		found := spoken.Find(text)
+		found := textcalls.Find(text)
 		found.Spare(shown)
 		calls, rest, wrong := found.Calls(every)
 		if len(calls) > 0 && wrong != "" || len(rest) > len(text) {
@@ -274,14 +274,14 @@ func TestQuoted(t *testing.T) {
 			func(s string) string { return strings.ReplaceAll(s, `,"`, ",\n  \"") },
 			html.EscapeString,
 		}).Draw(t, "parrot")
-		if piece := parrot(block); !spoken.Quoted(piece, "another", shown) {
+		if piece := parrot(block); !textcalls.Quoted(piece, "another", shown) {
 			t.Fatalf("%s\nafter\n%s\nis the model's own", piece, shown)
 		}
-		if own := strings.Replace(block, "It burns.", "It burns bright.", 1); spoken.Quoted(own, "another", shown) {
+		if own := strings.Replace(block, "It burns.", "It burns bright.", 1); textcalls.Quoted(own, "another", shown) {
 			t.Fatalf("%s\nafter\n%s\nis a quotation", own, shown)
 		}
 	})
-	if spoken.Quoted("[]", "[]") {
+	if textcalls.Quoted("[]", "[]") {
 		t.Error("what says nothing is a quotation")
 	}
 }
