@@ -23,6 +23,12 @@ type Candidate struct {
 	Similar []annotator.Entry // live ones that may be the same thing, best first
 }
 
+// MaxSimilar is how many similar entries a candidate is shown with.
+const MaxSimilar = 5
+
+// Names returns the names of a candidate's entry, the term among them.
+func (c *Candidate) Names() []string { return names(&c.Entry) }
+
 // Verdict is what is to become of a candidate.
 type Verdict string
 

@@ -109,10 +109,12 @@ func (w *work) count(t *testing.T, s *stage, db *storage.DB, known []knownName) 
 		t.Fatal(err)
 	}
 	defer func() { _ = source.Close() }()
-	names := mention.New()
+	names, index := map[int64][]string{}, mention.New()
 	for n := 1; n <= s.state("work").Corpus.Scenes; n++ {
 		for len(known) > 0 && known[0].From.Scene() < n {
-			names.Add(known[0].Name, known[0].entry)
+			entry := known[0].entry
+			names[entry] = append(slices.Clone(names[entry]), known[0].Name)
+			index.SetNames(entry, names[entry])
 			known = known[1:]
 		}
 		row, err := db.Scene(ctx, n)
@@ -127,7 +129,7 @@ func (w *work) count(t *testing.T, s *stage, db *storage.DB, known []knownName) 
 		for i := range posts {
 			text.WriteString(posts[i].Body + "\n\n")
 		}
-		w.named = append(w.named, len(names.Find(text.String())))
+		w.named = append(w.named, len(index.Find(text.String())))
 	}
 	slices.Sort(w.named)
 }

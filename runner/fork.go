@@ -40,7 +40,8 @@ func (r *Runner) fork(ctx context.Context, turn int64) (*fork, error) {
 
 // candidates gathers what the judge is shown with entries. They come in story order, so that neighbours share what is read for them.
 func (f *fork) candidates(ctx context.Context, open []storage.Undecided) (curator.Batch, error) {
-	if err := f.learnNames(ctx); err != nil {
+	names, err := f.names.Index(ctx)
+	if err != nil {
 		return nil, err
 	}
 	ids := make([]int64, len(open))
@@ -62,7 +63,7 @@ func (f *fork) candidates(ctx context.Context, open []storage.Undecided) (curato
 		} else if c.Posts, err = f.around(ctx, c.First); err != nil {
 			return nil, err
 		}
-		closest[i] = curator.Closest(&c.Entry, append(f.alike.Namesakes(&c.Entry), f.alike.Like(&c.Entry)...), f.known)
+		closest[i] = names.Similar(c.Entry.ID, c.Names(), curator.MaxSimilar)
 		batch[i] = c
 	}
 	similar, err := f.entries(ctx, slices.Concat(closest...))

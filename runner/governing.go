@@ -92,13 +92,15 @@ func (r *Runner) mayUndo(e *annotator.Entry) bool {
 	if e.First.Scene() == n && e.Last.Scene() == n {
 		return true
 	}
-	names := mention.New()
+	var names []string
 	for _, alias := range e.Aliases {
 		if alias.From.Scene() < n {
-			names.Add(strings.ToLower(alias.Name), e.ID) // which is found in any case
+			names = append(names, strings.ToLower(alias.Name)) // which is found in any case
 		}
 	}
-	return len(names.Find(r.day.story())) > 0
+	index := mention.New()
+	index.SetNames(e.ID, names)
+	return len(index.Find(r.day.story())) > 0
 }
 
 // taken counts the edits that the scene at hand has made and that took something away. What it did before it was refused counts: to

@@ -127,7 +127,7 @@ func (f *fork) carryOut(ctx context.Context, call *storage.Call, reply *model.Re
 	}
 	f.learned(call)
 	for i := range revisions {
-		f.touched = append(f.touched, revisions[i].Entry)
+		f.names.Invalidate(revisions[i].Entry)
 	}
 	return nil
 }

@@ -2,15 +2,12 @@ package runner
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
 	"annotator"
-	"annotator/context/mention"
 	"annotator/context/prompt"
 	"annotator/context/tokens"
-	"annotator/curator"
 )
 
 // preparing is PREPARING: the scene, with the entries it names, becomes the message that begins its turn.
@@ -76,11 +73,12 @@ func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error
 
 // unseen returns the entries that the scene names and the window does not show as they read now, best first.
 func (r *Runner) unseen(ctx context.Context) ([]int64, error) {
-	if err := r.learnNames(ctx); err != nil {
+	names, err := r.names.Index(ctx)
+	if err != nil {
 		return nil, err
 	}
 	var ids []int64
-	for _, match := range r.names.Find(r.day.story()) {
+	for _, match := range names.Find(r.day.story()) {
 		ids = append(ids, match.ID)
 	}
 	var shown []annotator.Shown
@@ -97,54 +95,4 @@ func (r *Runner) unseen(ctx context.Context) ([]int64, error) {
 		_, ok := r.window.Shown(id)
 		return ok && !rewritten[id]
 	}), nil
-}
-
-// learnNames brings the indexes of names up to date, before they are used. The first time it fills them.
-func (r *Runner) learnNames(ctx context.Context) error {
-	switch {
-	case r.names == nil:
-		r.names, r.alike, r.known = mention.New(), curator.NewIndex(), map[int64][]string{}
-		r.touched = nil
-	case len(r.touched) == 0:
-		return nil
-	}
-	err := r.learn(ctx, r.touched...)
-	r.touched = nil
-	return err
-}
-
-// learn takes the names of entries as they are now into the indexes; of all entries where none is given.
-func (r *Runner) learn(ctx context.Context, entries ...int64) error {
-	names, err := r.Store.Glossary().Names(ctx, entries...)
-	if err != nil {
-		return err
-	}
-	now := map[int64][]string{}
-	for _, n := range names {
-		now[n.Entry] = append(now[n.Entry], n.Name)
-	}
-	if len(entries) == 0 {
-		entries = slices.Sorted(maps.Keys(now))
-	}
-	for _, id := range entries {
-		if !slices.Equal(r.known[id], now[id]) {
-			r.rename(id, now[id])
-		}
-	}
-	return nil
-}
-
-// rename puts the names of an entry in the place of those it had.
-func (r *Runner) rename(id int64, names []string) {
-	for _, name := range r.known[id] {
-		r.names.Remove(name, id)
-	}
-	if len(r.known[id]) > 0 {
-		r.alike.Remove(id)
-	}
-	for _, name := range names {
-		r.names.Add(name, id)
-		r.alike.Add(id, name)
-	}
-	r.known[id] = names
 }

@@ -15,7 +15,6 @@ import (
 	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/corpus"
-	"annotator/curator"
 	"annotator/model"
 	"annotator/policy"
 	"annotator/storage"
@@ -81,14 +80,11 @@ type Runner struct {
 	fold       annotator.WindowState // what the newest compaction says of the window
 	unfinished bool                  // that compaction was cut off before its target
 	counter    tokens.Counter
-	tokenizer  model.Counter      // the server's, where it has one
-	exact      int                // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
-	seen       int                // tokens of the newest prompt as the server counted it; 0: not known for this window
-	since      tokens.Size        // what has come to the window since
-	names      *mention.Index     // of all names of live entries
-	alike      *curator.Index     // of the same names
-	known      map[int64][]string // names in the indexes, by entry
-	touched    []int64            // entries whose names may have changed since
+	tokenizer  model.Counter  // the server's, where it has one
+	exact      int            // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
+	seen       int            // tokens of the newest prompt as the server counted it; 0: not known for this window
+	since      tokens.Size    // what has come to the window since
+	names      *mention.Cache // of all live entries
 	frame      frame
 	open       int // scene to go on with
 	total      int
@@ -110,7 +106,7 @@ type Runner struct {
 func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus Publisher) *Runner {
 	return &Runner{
 		Config: config, Store: store, Corpus: source, Wire: wire, Tools: registry, Bus: bus,
-		Now: time.Now, Random: rand.Float64, hurry: make(chan struct{}),
+		Now: time.Now, Random: rand.Float64, hurry: make(chan struct{}), names: mention.NewCache(store.Glossary()),
 	}
 }
 

@@ -68,7 +68,7 @@ func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotat
 		return err
 	}
 	r.publish(annotator.Notice{Kind: annotator.NoticeTool, Tool: row.Tool, Reason: row.Error})
-	r.touched = append(r.touched, e.touched...)
+	r.names.Invalidate(e.touched...)
 	return r.add(row)
 }
 

@@ -185,14 +185,8 @@ func (g *Glossary) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] {
 	}
 }
 
-// Name is one of the names by which an entry is known.
-type Name struct {
-	Entry int64
-	Name  string
-}
-
-// Names returns all names of the live entries; with ids, those of these entries only.
-func (g *Glossary) Names(ctx context.Context, ids ...int64) ([]Name, error) {
+// Names returns all names of the live entries, by entry; with ids, those of these entries only.
+func (g *Glossary) Names(ctx context.Context, ids ...int64) (map[int64][]string, error) {
 	// The plus keeps the index of states, which holds every entry, from being taken for that of ids.
 	query := `SELECT e.id, a.name FROM glossary_entry e JOIN glossary_alias a ON a.entry_id = e.id WHERE +e.status IN ('tentative', 'confirmed')`
 	var args []any
@@ -203,7 +197,14 @@ func (g *Glossary) Names(ctx context.Context, ids ...int64) ([]Name, error) {
 		}
 		query, args = query+` AND e.id IN (SELECT value FROM json_each(?))`, append(args, string(list))
 	}
-	names, err := collect(ctx, g.q, func(rows *sql.Rows, n *Name) error { return rows.Scan(&n.Entry, &n.Name) }, query, args...)
+	names := map[int64][]string{}
+	err := each(ctx, g.q, func(rows *sql.Rows) error {
+		var entry int64
+		var name string
+		err := rows.Scan(&entry, &name)
+		names[entry] = append(names[entry], name)
+		return err
+	}, query, args...)
 	return names, sqlite.Wrap(err, "read the names in %s", g.path)
 }
 

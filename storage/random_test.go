@@ -147,7 +147,7 @@ type contents struct {
 	Run         storage.Run
 	Entries     []annotator.Entry
 	Revisions   [][]annotator.Revision
-	Names       []storage.Name
+	Names       map[int64][]string
 	Window      []annotator.Trace
 	Scenes      []storage.SceneRow
 	Next        int

@@ -8,7 +8,6 @@ import (
 
 	"annotator"
 	"annotator/codex"
-	"annotator/storage"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -173,7 +172,7 @@ func TestReadingByIDs(t *testing.T) {
 	}
 	names, err := g.Names(s.ctx, 3, 99)
 	s.ok(err)
-	if diff := cmp.Diff([]storage.Name{{Entry: 3, Name: "Mik's sword"}}, names); diff != "" {
+	if diff := cmp.Diff(map[int64][]string{3: {"Mik's sword"}}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	if none, err := g.Entries(s.ctx, nil); err != nil || none != nil {

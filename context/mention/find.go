@@ -27,15 +27,15 @@ func (r *reading) stemsOf(w *word) []int32 {
 }
 
 // read returns the words of a text.
-func (x *Index) read(text string) reading {
+func (t *trie) read(text string) reading {
 	r := reading{words: make([]word, 0, len(text)/5+1), stems: []int32{0}} // here begin those of all words that have none
 	for s := (scanner{text: text}); s.next(); {
 		w := word{
-			start: s.start, end: s.end, number: x.numbers[string(s.folded)],
+			start: s.start, end: s.end, number: t.numbers[string(s.folded)],
 			capital: s.capitalised(), attached: s.attached, paragraph: s.paragraph,
 		}
 		before := len(r.stems)
-		if r.stems = x.appendStems(r.stems, s.folded); len(r.stems) > before {
+		if r.stems = t.appendStems(r.stems, s.folded); len(r.stems) > before {
 			w.stems, r.stems = int32(before), append(r.stems, 0)
 		}
 		r.words = append(r.words, w)
@@ -51,12 +51,9 @@ type Match struct {
 	First int // offset of the first occurrence, in bytes
 }
 
-// Find returns the ids whose names the text contains, best first: by words, count, first occurrence and id. A name that
-// stands inside a longer one does not count there: "Sherlock Holmes" is no occurrence of "Holmes". Names that overlap and
-// names of several ids all count. The last word of a name may be a possessive in the text, or have particles behind it where the
-// language writes them so. A name may run over the end of a line, but not over a blank line.
-func (x *Index) Find(text string) []Match {
-	r := x.read(text)
+// find returns what Index.Find does.
+func (t *trie) find(text string) []Match {
+	r := t.read(text)
 	found := tally{rank: map[int64]int{}}
 	covered := 0
 	for i := range r.words {
@@ -65,9 +62,9 @@ func (x *Index) Find(text string) []Match {
 			continue
 		}
 		// A name that begins later and ends no later stands inside the one before.
-		if h := x.longest(&r, i); h.end > covered {
+		if h := t.longest(&r, i); h.end > covered {
 			covered = h.end
-			found.count(x.nodes[h.node], h, first)
+			found.count(t.nodes[h.node], h, first)
 		}
 	}
 	return found.matches()
@@ -81,7 +78,7 @@ type hit struct {
 }
 
 // longest returns the longest name that begins with the given word of a text.
-func (x *Index) longest(r *reading, first int) hit {
+func (t *trie) longest(r *reading, first int) hit {
 	var best hit
 	words := r.words[first:]
 	node, length := int32(0), 0
@@ -95,15 +92,15 @@ func (x *Index) longest(r *reading, first int) hit {
 			length++
 		}
 		for k, stem := range r.stemsOf(w) {
-			if last := x.child(node, stem, attached); x.owned(last, &words[0]) {
+			if last := t.child(node, stem, attached); t.owned(last, &words[0]) {
 				best = hit{last, length, w.end - 1 - k} // by how much a stem is shorter makes no difference, but which of two is
 				break
 			}
 		}
-		if node = x.child(node, w.number, attached); node == 0 {
+		if node = t.child(node, w.number, attached); node == 0 {
 			break
 		}
-		if x.owned(node, &words[0]) {
+		if t.owned(node, &words[0]) {
 			best = hit{node, length, w.end}
 		}
 	}
@@ -111,8 +108,8 @@ func (x *Index) longest(r *reading, first int) hit {
 }
 
 // owned reports whether the name at a node stands for an id where it begins with the given word.
-func (x *Index) owned(node int32, first *word) bool {
-	for _, o := range x.nodes[node] {
+func (t *trie) owned(node int32, first *word) bool {
+	for _, o := range t.nodes[node] {
 		if o.in(first) {
 			return true
 		}

@@ -1,110 +1,63 @@
-// Package mention finds which known names a text contains.
-//
-// The names stand in a trie over words. A word of any name has a number, and an edge of the trie is a row of one hash table:
-// from this node, by this word, to that node. To read a text is then one look-up for each of its words, and more only
-// where a name begins; the cost follows the text and hardly the number of names, and a name is added in the time its
-// own words take. Scripts without word boundaries need nothing else: there a character counts as a word.
+// Package mention knows what the entries of a glossary are called: it finds the entries that a text names, and those whose names are
+// similar.
 package mention
 
 import "slices"
 
-// Index is a set of names, each of which stands for one or more ids. Find may run in several goroutines at once, but not
-// beside Add or Remove.
+// Index holds the names of entries. Find may run in several goroutines at once; SetNames and Similar change the index.
 type Index struct {
-	numbers   map[string]int32 // of the words of names, folded; from 1
-	edges     map[edge]int32   // to a node
-	nodes     [][]owner        // whose name ends there; node 0 is the root, where none does
-	particles map[string]place // of Korean, folded
-}
-
-// edge leads from a node to the next one by a word's number, which is negative where the word is attached to the one
-// before: two characters of Han side by side are another name than the same two apart.
-type edge struct{ node, word int32 }
-
-// owner is an id with a name.
-type owner struct {
-	id      int64
-	capital bool // the name is found only where it is capitalised
+	names    map[int64][]string
+	trie     *trie     // of all names
+	postings *postings // of all names; nil until they are needed
 }
 
 // New returns an index without names.
-func New() *Index {
-	return &Index{numbers: map[string]int32{}, edges: map[edge]int32{}, nodes: make([][]owner, 1), particles: particles()}
-}
+func New() *Index { return &Index{names: map[int64][]string{}, trie: newTrie()} }
 
-// Add makes a name stand for an id. A name is known by its words, whatever their case and Unicode form and whatever stands
-// between them; to add it again for the same id only settles its case anew. A name of one word that is capitalised is
-// found only where the text capitalises it, so that an entry "Dawn" is not found in "at dawn"; all other names are found
-// in any case. A name without a letter or digit is never found. Disambiguators are the caller's to take off.
-func (x *Index) Add(name string, id int64) {
-	x.learn(name)
-	words := x.read(name).words
-	if len(words) == 0 {
+// SetNames replaces the names of an entry; without names the entry is removed. A name is known by its words, whatever their case
+// and Unicode form and whatever stands between them. A name without a letter or digit is never found in a text. The caller
+// removes disambiguators, and leaves the slice unchanged afterwards.
+func (x *Index) SetNames(entry int64, names []string) {
+	former := x.names[entry]
+	if slices.Equal(former, names) {
 		return
 	}
-	node := x.grow(words)
-	added := owner{id: id, capital: len(words) == 1 && words[0].capital}
-	if i := x.owner(node, id); i >= 0 {
-		x.nodes[node][i] = added
-		return
+	for _, name := range former {
+		x.trie.remove(name, entry)
 	}
-	x.nodes[node] = append(x.nodes[node], added)
+	for _, name := range names {
+		x.trie.add(name, entry)
+	}
+	if x.postings != nil {
+		x.postings.replace(entry, names)
+	}
+	if x.names[entry] = names; len(names) == 0 {
+		delete(x.names, entry)
+	}
 }
 
-// Remove undoes Add. It keeps the name's path in the trie, some fifty bytes, because what is retired is often restored.
-func (x *Index) Remove(name string, id int64) {
-	node := int32(0)
-	for i, w := range x.read(name).words {
-		if node = x.child(node, w.number, i > 0 && w.attached); node == 0 {
-			return
+// Find returns the entries whose names the text contains, best first: by words, count, first occurrence and id. A name that
+// stands inside a longer one does not count there: "Sherlock Holmes" is no occurrence of "Holmes". Names that overlap and
+// names of several entries all count. A name of one word that is capitalised is found only where the text capitalises it, so that
+// an entry "Dawn" is not found in "at dawn"; all other names are found in any case. The last word of a name may be a possessive in
+// the text, or have particles behind it where the language writes them so. A name may run over the end of a line, but not over
+// a blank line.
+func (x *Index) Find(text string) []Match { return x.trie.find(text) }
+
+// Similar returns the other entries whose names are most similar to the names of an entry, the most similar first and at most limit
+// of them: those that share a word of a name, and those that share trigrams. The first call goes over all names.
+func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
+	p := x.allPostings()
+	return x.closest(names, append(p.sharingWords(entry, names), p.sharingTrigrams(entry, names)...), limit)
+}
+
+// allPostings fills the posting lists when they are first needed: a run without a curator has no use for them.
+func (x *Index) allPostings() *postings {
+	if x.postings == nil {
+		x.postings = newPostings()
+		for entry, names := range x.names {
+			x.postings.add(entry, names)
 		}
 	}
-	if i := x.owner(node, id); i >= 0 {
-		x.nodes[node] = slices.Delete(x.nodes[node], i, i+1)
-	}
-}
-
-// learn gives a number to every word of a name.
-func (x *Index) learn(name string) {
-	for s := (scanner{text: name}); s.next(); {
-		if _, known := x.numbers[string(s.folded)]; !known {
-			x.numbers[string(s.folded)] = int32(len(x.numbers) + 1)
-		}
-	}
-}
-
-// grow returns the node at the end of a name's words, and makes the way to it.
-func (x *Index) grow(words []word) int32 {
-	node := int32(0)
-	for i, w := range words {
-		attached := i > 0 && w.attached
-		next := x.child(node, w.number, attached)
-		if next == 0 {
-			next = int32(len(x.nodes))
-			x.nodes = append(x.nodes, nil)
-			x.edges[edgeOf(node, w.number, attached)] = next
-		}
-		node = next
-	}
-	return node
-}
-
-// child returns the node that a word leads to, or 0.
-func (x *Index) child(node, number int32, attached bool) int32 {
-	if number == 0 {
-		return 0
-	}
-	return x.edges[edgeOf(node, number, attached)]
-}
-
-func edgeOf(node, number int32, attached bool) edge {
-	if attached {
-		return edge{node, -number}
-	}
-	return edge{node, number}
-}
-
-// owner returns the rank of an id among a node's owners, or -1.
-func (x *Index) owner(node int32, id int64) int {
-	return slices.IndexFunc(x.nodes[node], func(o owner) bool { return o.id == id })
+	return x.postings
 }

@@ -60,10 +60,14 @@ func (n *naive) add(name string, id int64) {
 }
 
 func (n *naive) remove(name string, id int64) {
-	words := tokenize(name)
-	*n = slices.DeleteFunc(*n, func(other named) bool {
-		return other.id == id && slices.EqualFunc(words, other.words, sameWord) && slices.EqualFunc(words[min(1, len(words)):], other.words[min(1, len(words)):], sameJoint)
-	})
+	*n = slices.DeleteFunc(*n, func(other named) bool { return other.id == id && sameTokens(tokenize(name), other.words) })
+}
+
+// sameName reports whether two spellings are one name.
+func sameName(a, b string) bool { return sameTokens(tokenize(a), tokenize(b)) }
+
+func sameTokens(a, b []token) bool {
+	return slices.EqualFunc(a, b, sameWord) && slices.EqualFunc(a[min(1, len(a)):], b[min(1, len(b)):], sameJoint)
 }
 
 func sameWord(a, b token) bool  { return a.folded == b.folded }

@@ -57,17 +57,17 @@ func isFinal(r rune) bool   { return '\u11a8' <= r && r <= '\u11c2' }
 
 // appendStems appends the numbers of a folded word's stems, as far as names hold them, the longest first: of the word without its
 // possessive ending, and without the particles at its end, one or several.
-func (x *Index) appendStems(stems []int32, folded []byte) []int32 {
+func (t *trie) appendStems(stems []int32, folded []byte) []int32 {
 	if bare, ok := bytes.CutSuffix(folded, []byte("'s")); ok {
-		return x.appendKnown(stems, bare)
+		return t.appendKnown(stems, bare)
 	}
 	var bounds [mostSyllables + 1]int // behind each of them there is nothing but particles
 	bounds[0] = len(folded)
 	found := 1
 	for at, n := syllable(folded, len(folded)), 1; at > 0 && n <= mostSyllables; at, n = syllable(folded, at), n+1 {
 		for _, end := range bounds[:found] {
-			if p, ok := x.particles[string(folded[at:end])]; ok && p.follows(folded[:at]) {
-				stems = x.appendKnown(stems, folded[:at])
+			if p, ok := t.particles[string(folded[at:end])]; ok && p.follows(folded[:at]) {
+				stems = t.appendKnown(stems, folded[:at])
 				bounds[found], found = at, found+1
 				break
 			}
@@ -76,8 +76,8 @@ func (x *Index) appendStems(stems []int32, folded []byte) []int32 {
 	return stems
 }
 
-func (x *Index) appendKnown(stems []int32, stem []byte) []int32 {
-	if number := x.numbers[string(stem)]; number != 0 {
+func (t *trie) appendKnown(stems []int32, stem []byte) []int32 {
+	if number := t.numbers[string(stem)]; number != 0 {
 		return append(stems, number)
 	}
 	return stems
