@@ -15,10 +15,10 @@ import (
 
 // Ledger keeps account of calls to the model.
 type Ledger interface {
-	// OpenCall writes that a call is about to be made.
-	OpenCall(ctx context.Context, c *storage.Call) error
-	// FailCall ends a call that brought no usable reply.
-	FailCall(ctx context.Context, c *storage.Call) error
+	// Open writes that a call is about to be made.
+	Open(ctx context.Context, c *storage.Call) error
+	// Fail ends a call that brought no usable reply.
+	Fail(ctx context.Context, c *storage.Call) error
 }
 
 // Caller makes calls to the model: again and again, as the retry policy says, and each attempt on record.
@@ -41,7 +41,7 @@ type Caller struct {
 
 func (r *Runner) caller() *Caller {
 	return &Caller{
-		Wire: r.Wire, Ledger: r.Store, Endpoint: r.Config.Endpoint, Model: r.Config.Model, Policy: &r.Config.Retry, Random: r.Random,
+		Wire: r.Wire, Ledger: r.Store.Calls, Endpoint: r.Config.Endpoint, Model: r.Config.Model, Policy: &r.Config.Retry, Random: r.Random,
 		Publish: r.publish, Now: r.Now, Hurry: r.hurry, Context: r.Config.ContextBudget - r.Config.SafetyMargin,
 		Known: &r.answered, DoubtCounts: r.Config.Accept["counts"], StrictModel: r.Config.StrictModel,
 	}
@@ -173,7 +173,7 @@ func decided(r *model.Ruling) string { return string(r.Decision) + ": " + r.Why 
 
 // complete makes a call that is on record before it is made. A reply that cannot be used is a fault like any other.
 func (c *Caller) complete(ctx context.Context, call *storage.Call, request *model.Request) (*model.Reply, *model.Fault, error) {
-	if err := c.Ledger.OpenCall(ctx, call); err != nil {
+	if err := c.Ledger.Open(ctx, call); err != nil {
 		return nil, nil, err
 	}
 	c.begins(call)
@@ -209,7 +209,7 @@ func (c *Caller) fail(ctx context.Context, call *storage.Call, fault *model.Faul
 	if ctx.Err() != nil {
 		call.Outcome, call.Decision = string(annotator.Interrupted), "stopped by a signal"
 	}
-	if err := c.Ledger.FailCall(ctx, call); err != nil {
+	if err := c.Ledger.Fail(ctx, call); err != nil {
 		return err
 	}
 	c.ended(call)

@@ -94,7 +94,7 @@ func (r *Runner) replied(ctx context.Context, call *storage.Call, reply *model.R
 	}
 	rows := r.replyRows(reply)
 	r.tellModel(reply.Model)
-	if err := r.Store.Reply(ctx, call, rows); err != nil {
+	if err := r.Store.Calls.Reply(ctx, call, rows); err != nil {
 		return "", err
 	}
 	r.day.trial = trial{}

@@ -19,7 +19,7 @@ func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 
 // checkpoint is CHECKPOINT: a snapshot, which is a position; the thread's state; care of the write-ahead log.
 func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
-	snapshot, err := r.Store.Checkpoint(ctx, r.day.row.N, r.promptTokens())
+	snapshot, err := r.Store.Scenes.Checkpoint(ctx, r.day.row.N, r.promptTokens())
 	if err != nil {
 		return "", err
 	}
@@ -28,7 +28,7 @@ func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
 		n.Reason = o.Reason
 	}
 	r.publish(n)
-	left, err := r.Store.Tidy(ctx)
+	left, err := r.Store.Maintenance.CheckpointWAL(ctx)
 	r.tellLog(left)
 	return annotator.EventCheckpointed, err
 }

@@ -88,7 +88,7 @@ const probeTokens = 10
 // answered ends a probe that was answered.
 func (c *Caller) answered(ctx context.Context, call *storage.Call) error {
 	call.Outcome = "ok"
-	if err := c.Ledger.FailCall(ctx, call); err != nil {
+	if err := c.Ledger.Fail(ctx, call); err != nil {
 		return err
 	}
 	c.ended(call)

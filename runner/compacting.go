@@ -71,7 +71,7 @@ func (r *Runner) view(ctx context.Context) (compaction.View, error) {
 	v := r.load()
 	v.Thread = r.day.row.Thread.ID
 	for _, t := range r.older() {
-		scene, err := r.Store.SceneOfTurn(ctx, t.ID)
+		scene, err := r.Store.Scenes.OfTurn(ctx, t.ID)
 		if err != nil {
 			return v, err
 		}
@@ -80,7 +80,7 @@ func (r *Runner) view(ctx context.Context) (compaction.View, error) {
 			Tokens: r.counter.Count(t.Size), Strips: r.counter.Count(t.Strips), Cuts: r.counter.Count(t.Cuts),
 		})
 	}
-	_, chunks, err := r.Store.Memory(ctx)
+	_, chunks, err := r.Store.Episodes.InForce(ctx)
 	for i := range chunks {
 		size := tokens.Measure(compaction.Render(nil, chunks[i:i+1]))
 		v.Chunks = append(v.Chunks, compaction.Chunk{Thread: chunks[i].Thread, Tokens: r.counter.Count(size)})
@@ -125,7 +125,7 @@ func (r *Runner) compact(ctx context.Context, step compaction.Step, v compaction
 	}
 	c.After = c.Before - saved
 	c.Reason = fmt.Sprintf("tier %s: the window had %d tokens, and has %d", step.Tier, c.Before, c.After)
-	if err := r.Store.Compact(ctx, c); err != nil {
+	if err := r.Store.Episodes.Compact(ctx, c); err != nil {
 		return err
 	}
 	r.publish(annotator.Notice{Kind: annotator.NoticeCompaction, Reason: c.Reason})
@@ -141,7 +141,7 @@ func lastTurn(step compaction.Step) int64 {
 
 // saved estimates what a step makes the window smaller by.
 func (r *Runner) saved(ctx context.Context, fold annotator.WindowState) (int, error) {
-	rows, err := r.Store.Window(ctx, 0)
+	rows, err := r.Store.Journal.Window(ctx, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -163,10 +163,10 @@ func (r *Runner) refuseStep(ctx context.Context, c *storage.Compaction) error {
 
 // refold takes in what the window is told to be now.
 func (r *Runner) refold(ctx context.Context) (err error) {
-	if r.fold, r.unfinished, err = r.Store.Fold(ctx, 0); err != nil {
+	if r.fold, r.unfinished, err = r.Store.Episodes.WindowState(ctx, 0); err != nil {
 		return err
 	}
-	rows, err := r.Store.Window(ctx, 0)
+	rows, err := r.Store.Journal.Window(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -182,14 +182,14 @@ func (r *Runner) refold(ctx context.Context) (err error) {
 // has not been compacted since.
 func (r *Runner) recount(ctx context.Context, rows []annotator.Trace) error {
 	r.exact, r.seen, r.since, r.counter = 0, 0, tokens.Size{}, tokens.Counter{}
-	counted, err := r.Store.Counted(ctx, tokens.Memory)
+	counted, err := r.Store.Calls.Counted(ctx, tokens.Memory)
 	if err != nil {
 		return err
 	}
 	for _, c := range counted {
 		r.counter.Observe(tokens.Observation{Size: tokens.Size(c.Signs), Tokens: c.Tokens})
 	}
-	last, err := r.Store.LastUsage(ctx)
+	last, err := r.Store.Calls.Last(ctx)
 	if err != nil || last.Reply <= r.foreign || !last.Usage.Exact || last.Compacted {
 		return err
 	}
@@ -217,7 +217,7 @@ func Fold(encode window.Encoder, fold annotator.WindowState, rows []annotator.Tr
 
 // summarise fills in a compaction: the summary, as the model or a rule writes it, and the memory that it makes.
 func (r *Runner) summarise(ctx context.Context, step compaction.Step, c *storage.Compaction) error {
-	story, chunks, err := r.Store.Memory(ctx)
+	story, chunks, err := r.Store.Episodes.InForce(ctx)
 	if err != nil {
 		return err
 	}

@@ -63,12 +63,12 @@ func (rec *recording) folds(t *testing.T, s *stage, name string) {
 	t.Helper()
 	ctx := context.Background()
 	db := s.open(name)
-	run, err := db.Run(ctx)
+	run, err := db.Run.Status(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	encode := new(openai.Client).Encode
-	system, err := encode([]annotator.Message{{Role: annotator.RoleSystem, Content: run.Context.SystemPrompt}})
+	system, err := encode([]annotator.Message{{Role: annotator.RoleSystem, Content: run.Prompt.SystemPrompt}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,11 +93,11 @@ func (rec *recording) folds(t *testing.T, s *stage, name string) {
 func rebuild(t *testing.T, db *storage.DB, encode func([]annotator.Message) ([]byte, error), through int64) []byte {
 	t.Helper()
 	ctx := context.Background()
-	fold, _, err := db.Fold(ctx, through)
+	fold, _, err := db.Episodes.WindowState(ctx, through)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := db.Window(ctx, through)
+	rows, err := db.Journal.Window(ctx, through)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func anyStory(t *testing.T, seed uint64) {
 	if run := s.state("any"); run.Recorded+run.Quarantined != total {
 		t.Errorf("%d scenes recorded and %d refused of %d", run.Recorded, run.Quarantined, total)
 	}
-	refused, err := s.open("any").Quarantined(context.Background())
+	refused, err := s.open("any").Scenes.Quarantined(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

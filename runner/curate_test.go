@@ -24,7 +24,7 @@ func TestCurateByHand(t *testing.T) {
 	if err := s.run("hand"); err != nil {
 		t.Fatal(err)
 	}
-	thread, err := s.open("hand").ThreadBefore(context.Background(), 3)
+	thread, err := s.open("hand").Threads.Before(context.Background(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}

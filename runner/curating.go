@@ -34,7 +34,7 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	if r.Config.Curator.Off {
 		return annotator.EventCurated, nil
 	}
-	before, err := r.Store.ThreadBefore(ctx, r.day.row.Thread.Order)
+	before, err := r.Store.Threads.Before(ctx, r.day.row.Thread.Order)
 	if err != nil {
 		return "", err
 	}
@@ -42,11 +42,11 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	if r.day.row.N == r.total {
 		threads = append(threads, r.day.row.Thread.ID)
 	}
-	since, err := r.Store.LastCheckpoint(ctx)
+	since, err := r.Store.Snapshots.LastCheckpoint(ctx)
 	if err != nil {
 		return "", err
 	}
-	open, err := r.Store.Undecided(ctx, since, threads...)
+	open, err := r.Store.Curation.Undecided(ctx, since, threads...)
 	if err != nil {
 		return "", err
 	}
@@ -57,19 +57,19 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 // each decision with the entry as it was. The entries and the story must be those of a run; Run must not be called after it.
 // The error is of kind Interrupted where Stop was called.
 func (r *Runner) Curate(ctx context.Context, threads []int64, tell func(*annotator.Entry, curator.Decision)) error {
-	run, err := r.Store.Run(ctx)
+	run, err := r.Store.Run.Status(ctx)
 	if err != nil {
 		return err
 	}
 	if _, _, err := r.sameStory(ctx, &run); err != nil { // another story has posts of the same numbers
 		return err
 	}
-	r.Store.SetState(annotator.StateCurating)
+	r.Store.Run.SetState(annotator.StateCurating)
 	r.total, r.done = run.Corpus.Scenes, run.Recorded+run.Quarantined
 	if r.done == 0 {
 		return nil
 	}
-	if r.frame, err = frameOf(r.Wire, &run.Context); err != nil {
+	if r.frame, err = frameOf(r.Wire, &run.Prompt); err != nil {
 		return err
 	}
 	if err := r.chooseModel(ctx, &run); err != nil {
@@ -78,12 +78,12 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, tell func(*annotat
 	if err := r.refold(ctx); err != nil {
 		return err
 	}
-	row, err := r.Store.LastRead(ctx)
+	row, err := r.Store.Scenes.LastRead(ctx)
 	if err != nil {
 		return err
 	}
 	r.day = &day{row: row, turn: row.Turn}
-	open, err := r.Store.Undecided(ctx, newestRow, threads...)
+	open, err := r.Store.Curation.Undecided(ctx, newestRow, threads...)
 	if err != nil {
 		return err
 	}
@@ -91,18 +91,18 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, tell func(*annotat
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	if err := r.Store.Forgive(ctx); err != nil { // whoever asks for this has seen to the server
+	if err := r.Store.Run.ResetFailures(ctx); err != nil { // whoever asks for this has seen to the server
 		return err
 	}
 	return r.curate(ctx, open, turn, tell)
 }
 
 // openTurn returns the turn that a run has begun and not ended; 0 for none.
-func (r *Runner) openTurn(ctx context.Context, run *storage.Run) (int64, error) {
+func (r *Runner) openTurn(ctx context.Context, run *storage.RunStatus) (int64, error) {
 	if run.OpenScene == 0 {
 		return 0, nil
 	}
-	scene, err := r.Store.Scene(ctx, run.OpenScene)
+	scene, err := r.Store.Scenes.Get(ctx, run.OpenScene)
 	if err != nil || scene.State != storage.SceneOpen {
 		return 0, err
 	}

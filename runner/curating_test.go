@@ -74,7 +74,7 @@ func answers(text string) scripted.Script {
 func (s *stage) decisions(name string) map[int64][]curator.Decision {
 	s.t.Helper()
 	all := map[int64][]curator.Decision{}
-	g := s.open(name).Glossary()
+	g := s.open(name).Glossary
 	for e, err := range g.All(context.Background()) {
 		if err != nil {
 			s.t.Fatal(err)
@@ -110,7 +110,7 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 	s.noViolations()
 	made := map[curator.Verdict]int{}
 	all := s.decisions("judged")
-	g := s.open("judged").Glossary()
+	g := s.open("judged").Glossary
 	for e, err := range g.All(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
@@ -373,7 +373,7 @@ func TestMergedNameLeadsOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	g := s.open("merged").Glossary()
+	g := s.open("merged").Glossary
 	merged := 0
 	for e, err := range g.All(ctx) {
 		if err != nil {

@@ -49,7 +49,7 @@ func (r *Runner) wake(ctx context.Context, row *storage.SceneRow, turn int64) (*
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.Store.Turn(ctx, turn)
+	rows, err := r.Store.Journal.Turn(ctx, turn)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func workOf(t *testing.T, source string) *work {
 	}
 	db := s.open("work")
 	w := &work{}
-	for call, err := range db.Audit(ctx, storage.AuditFilter{}) {
+	for call, err := range db.Journal.Audit(ctx, storage.AuditFilter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func workOf(t *testing.T, source string) *work {
 		}
 	}
 	var known []knownName
-	for e, err := range db.Glossary().All(ctx) {
+	for e, err := range db.Glossary.All(ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func (w *work) count(t *testing.T, s *stage, db *storage.DB, known []knownName) 
 			index.SetNames(entry, names[entry])
 			known = known[1:]
 		}
-		row, err := db.Scene(ctx, n)
+		row, err := db.Scenes.Get(ctx, n)
 		if err != nil {
 			t.Fatal(err)
 		}

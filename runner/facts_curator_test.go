@@ -88,15 +88,15 @@ func (s *stage) checkThreadsJudged(name string) {
 	db := s.open(name)
 	ctx := context.Background()
 	for id, made := range s.decisions(name) {
-		e, err := db.Glossary().Entry(ctx, id)
+		e, err := db.Glossary.Entry(ctx, id)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		scene, err := db.Scene(ctx, e.First.Scene())
+		scene, err := db.Scenes.Get(ctx, e.First.Scene())
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		judged, err := db.ThreadOrder(ctx, made[0].Thread)
+		judged, err := db.Threads.Order(ctx, made[0].Thread)
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func (s *stage) checkForks(bodies []string) {
 
 func (s *stage) checkTagsKept(name string) {
 	s.t.Helper()
-	g := s.open(name).Glossary()
+	g := s.open(name).Glossary
 	merged := 0
 	for e, err := range g.All(context.Background()) {
 		if err != nil {

@@ -80,7 +80,7 @@ func (f *fork) candidates(ctx context.Context, open []storage.Undecided) (curato
 
 // entries returns entries by id. They must be in the glossary.
 func (f *fork) entries(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	found, err := f.Store.Glossary().Entries(ctx, ids)
+	found, err := f.Store.Glossary.Entries(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (f *fork) firstNaming(ctx context.Context, e *annotator.Entry, scenes map[i
 	n := max(e.First.Scene(), 1)
 	posts, known := scenes[n]
 	if !known {
-		row, err := f.Store.Scene(ctx, n)
+		row, err := f.Store.Scenes.Get(ctx, n)
 		if err != nil {
 			return 0, err
 		}

@@ -22,7 +22,7 @@ func (f *frame) least(size tokens.Size) int {
 }
 
 // frameOf renders a context for a wire.
-func frameOf(wire model.Encoder, c *storage.Context) (frame, error) {
+func frameOf(wire model.Encoder, c *storage.Prompt) (frame, error) {
 	definitions, err := tools.DecodeDefinitions(c.Tools)
 	if err != nil {
 		return frame{}, err

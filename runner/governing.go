@@ -106,7 +106,7 @@ func (r *Runner) mayUndo(e *annotator.Entry) bool {
 // taken counts the edits that the scene at hand has made and that took something away. What it did before it was refused counts: to
 // have it read again is no leave to take away more.
 func (r *Runner) taken(ctx context.Context, g *storage.Glossary) (int, error) {
-	revisions, err := g.Made(ctx, r.day.row.N, r.day.turn)
+	revisions, err := g.OfScene(ctx, r.day.row.N, r.day.turn)
 	edits := map[int64][]annotator.Revision{}
 	for _, revision := range revisions {
 		edits[revision.Trace] = append(edits[revision.Trace], revision)

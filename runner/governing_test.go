@@ -122,7 +122,7 @@ func (s *stage) audited(name string) []string {
 	s.t.Helper()
 	s.lawful(name)
 	var lines []string
-	for call, err := range s.open(name).Audit(context.Background(), storage.AuditFilter{}) {
+	for call, err := range s.open(name).Journal.Audit(context.Background(), storage.AuditFilter{}) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -309,7 +309,7 @@ func TestScenesTakeAwayWhatTheyName(t *testing.T) {
 			t.Fatal(err)
 		}
 		var refused, done []string
-		for call, err := range s.open(string(level)).Audit(context.Background(), storage.AuditFilter{}) {
+		for call, err := range s.open(string(level)).Journal.Audit(context.Background(), storage.AuditFilter{}) {
 			switch {
 			case err != nil:
 				t.Fatal(err)
@@ -463,7 +463,7 @@ func TestDecisionsFollowFromTheJournal(t *testing.T) {
 		}
 		s.lawful("fickle")
 		decisions := map[string]*storage.Decision{}
-		for call, err := range s.open("fickle").Audit(context.Background(), storage.AuditFilter{}) {
+		for call, err := range s.open("fickle").Journal.Audit(context.Background(), storage.AuditFilter{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -471,7 +471,7 @@ func TestDecisionsFollowFromTheJournal(t *testing.T) {
 		}
 		var intent string
 		arguments, denied := map[string]string{}, 0
-		for row, err := range s.open("fickle").Journal(context.Background(), 0) {
+		for row, err := range s.open("fickle").Journal.Rows(context.Background(), 0) {
 			if err != nil {
 				t.Fatal(err)
 			}

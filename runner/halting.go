@@ -13,7 +13,7 @@ func (r *Runner) halting(ctx context.Context) (annotator.Event, error) {
 	if r.total == 0 && errors.Is(r.failure, annotator.Misused) {
 		return annotator.EventEnd, nil
 	}
-	err := r.Store.Halt(ctx, r.failure.Error())
+	err := r.Store.Run.Halt(ctx, r.failure.Error())
 	if err != nil && !errors.Is(r.failure, annotator.Storage) { // else it fails at this, too, and that is no news
 		r.failure = errors.Join(r.failure, err)
 	}
@@ -22,7 +22,7 @@ func (r *Runner) halting(ctx context.Context) (annotator.Event, error) {
 
 // ending tells how the run ended.
 func (r *Runner) ending() error {
-	run, err := r.Store.Run(context.Background())
+	run, err := r.Store.Run.Status(context.Background())
 	switch {
 	case r.failure != nil:
 		err = r.failure

@@ -17,7 +17,7 @@ func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	if r.stop.Load() || (r.Config.Limit > 0 && r.read >= r.Config.Limit) {
 		return annotator.EventStopped, nil
 	}
-	row, err := r.Store.NextScene(ctx)
+	row, err := r.Store.Scenes.Next(ctx)
 	if errors.Is(err, annotator.NotFound) {
 		return annotator.EventExhausted, nil
 	}
@@ -32,7 +32,7 @@ func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 }
 
 func (r *Runner) reopen(ctx context.Context) (annotator.Event, error) {
-	row, err := r.Store.Scene(ctx, r.open)
+	row, err := r.Store.Scenes.Get(ctx, r.open)
 	if err != nil {
 		return "", err
 	}
@@ -41,7 +41,7 @@ func (r *Runner) reopen(ctx context.Context) (annotator.Event, error) {
 		r.day = &day{row: row, turn: row.Turn}
 		return annotator.EventSceneDone, nil
 	}
-	run, err := r.Store.Run(ctx)
+	run, err := r.Store.Run.Status(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -56,5 +56,5 @@ func (r *Runner) reopen(ctx context.Context) (annotator.Event, error) {
 
 // noMore is NO_MORE: every scene has been read, and the database says so.
 func (r *Runner) noMore(ctx context.Context) (annotator.Event, error) {
-	return annotator.EventEnd, r.Store.Forgive(ctx)
+	return annotator.EventEnd, r.Store.Run.ResetFailures(ctx)
 }

@@ -32,7 +32,7 @@ func (r *Runner) initialize(ctx context.Context) (annotator.Event, error) {
 // findStory lists the story's scenes, or makes sure that they are the ones listed. A corpus that has only grown at its
 // end is read on.
 func (r *Runner) findStory(ctx context.Context) error {
-	run, err := r.Store.Run(ctx)
+	run, err := r.Store.Run.Status(ctx)
 	if errors.Is(err, annotator.NotFound) {
 		return r.listStory(ctx)
 	}
@@ -46,18 +46,18 @@ func (r *Runner) findStory(ctx context.Context) error {
 	if total > run.Corpus.Scenes {
 		r.word(fmt.Sprintf("the corpus has grown by %d scenes", total-run.Corpus.Scenes))
 	}
-	return r.Store.Extend(ctx, identity, r.Corpus.Scenes(ctx, r.limits()))
+	return r.Store.Run.Extend(ctx, identity, r.Corpus.Scenes(ctx, r.limits()))
 }
 
 // sameStory makes sure that the corpus is the one that the run was made from: the very file, else one with the same scenes, and maybe
 // more. It returns what the file is known by, and how many scenes there are now.
-func (r *Runner) sameStory(ctx context.Context, run *storage.Run) (identity string, total int, err error) {
+func (r *Runner) sameStory(ctx context.Context, run *storage.RunStatus) (identity string, total int, err error) {
 	r.Config.SceneBytes = run.Corpus.SceneBytes // the scenes were cut so; they must not move
 	identity, err = r.Corpus.Identity(ctx)
 	if err != nil || identity == run.Corpus.Identity {
 		return identity, run.Corpus.Scenes, err
 	}
-	changed, total, err := r.Store.ChangedScene(ctx, r.Corpus.Scenes(ctx, r.limits()))
+	changed, total, err := r.Store.Scenes.FirstDivergence(ctx, r.Corpus.Scenes(ctx, r.limits()))
 	if err != nil || changed == 0 {
 		return identity, total, err
 	}
@@ -78,7 +78,7 @@ func (r *Runner) listStory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.Store.Begin(ctx, storage.Corpus{
+	return r.Store.Run.Begin(ctx, storage.Corpus{
 		Title: title, Path: r.Corpus.Path(), Identity: identity, SceneBytes: r.Config.SceneBytes,
 	}, r.Corpus.Scenes(ctx, r.limits()))
 }
@@ -88,7 +88,7 @@ func (r *Runner) limits() corpus.Limits { return corpus.Limits{MaxBytes: r.Confi
 // findModel asks the endpoint what it serves, and makes sure that the model is the one the run began with. An endpoint that
 // cannot tell is taken at the user's word.
 func (r *Runner) findModel(ctx context.Context) error {
-	run, err := r.Store.Run(ctx)
+	run, err := r.Store.Run.Status(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,12 +107,12 @@ func (r *Runner) findModel(ctx context.Context) error {
 	if !r.moved && run.Corpus.Identity == identity && run.Corpus.Path == r.Corpus.Path() {
 		return nil
 	}
-	return r.Store.Configure(ctx, r.Config.Endpoint, r.Config.Model, r.Corpus.Path(), identity)
+	return r.Store.Run.Configure(ctx, r.Config.Endpoint, r.Config.Model, r.Corpus.Path(), identity)
 }
 
 // chooseModel takes the configured model, else the one that was used before, else the first that the endpoint lists, and as much
 // context as it has. Another endpoint need not serve what the former one did.
-func (r *Runner) chooseModel(ctx context.Context, run *storage.Run) error {
+func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error {
 	named := r.Config.Model != ""
 	if !named {
 		r.Config.Model = run.Model
@@ -159,41 +159,41 @@ func (r *Runner) findPrompt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run, err := r.Store.Run(ctx)
+	run, err := r.Store.Run.Status(ctx)
 	if err != nil {
 		return err
 	}
 	system := prompt.Compose(r.Config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.intents()})
-	now := storage.Context{SystemPrompt: system, Tools: record, Hash: prompt.Hash(system, record)}
+	now := storage.Prompt{SystemPrompt: system, Tools: record, Hash: prompt.Hash(system, record)}
 	if r.frame, err = frameOf(r.Wire, &now); err != nil {
 		return err
 	}
-	if old := run.Context.Hash; old != "" && old != now.Hash && !r.Config.Accept["prompt"] {
+	if old := run.Prompt.Hash; old != "" && old != now.Hash && !r.Config.Accept["prompt"] {
 		return annotator.Errorf(annotator.Misused, "the system prompt or the tools have changed since this run began (%.8s, now %.8s)", old, now.Hash).
 			WithAdvice("agree with --accept prompt, or start a new database with --no-resume")
 	}
-	r.moved = r.moved || run.Context.Hash != now.Hash
-	return r.Store.UseContext(ctx, now)
+	r.moved = r.moved || run.Prompt.Hash != now.Hash
+	return r.Store.Journal.UsePrompt(ctx, now)
 }
 
 // restore folds the journal into the window and finds the scene that was open.
 func (r *Runner) restore(ctx context.Context) error {
-	run, err := r.Store.Run(ctx)
+	run, err := r.Store.Run.Status(ctx)
 	if err != nil {
 		return err
 	}
 	r.total, r.done, r.open = run.Corpus.Scenes, run.Recorded+run.Quarantined, run.OpenScene
 	r.answered = run.Recorded > 0 && !r.moved
 	if run.Halted != "" {
-		err = r.Store.Forgive(ctx)
+		err = r.Store.Run.ResetFailures(ctx)
 	} else {
-		r.faulty, r.fault, err = r.Store.FaultyInARow(ctx, sick)
+		r.faulty, r.fault, err = r.Store.Scenes.ConsecutiveFailures(ctx, sick)
 	}
 	if err != nil {
 		return err
 	}
 	if r.moved {
-		last, err := r.Store.LastUsage(ctx)
+		last, err := r.Store.Calls.Last(ctx)
 		if err != nil {
 			return err
 		}

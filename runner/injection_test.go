@@ -161,7 +161,7 @@ func (s *stage) lock(t *testing.T, name string) {
 func (s *stage) codex(t *testing.T) map[int64]annotator.Entry {
 	t.Helper()
 	all := map[int64]annotator.Entry{}
-	for e, err := range s.open("attacked").Glossary().All(context.Background()) {
+	for e, err := range s.open("attacked").Glossary.All(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func (s *stage) codex(t *testing.T) map[int64]annotator.Entry {
 func (a *attacked) count(t *testing.T, s *stage, peaceful int) {
 	t.Helper()
 	taken := map[int]int{}
-	for call, err := range s.open("attacked").Audit(context.Background(), storage.AuditFilter{}) {
+	for call, err := range s.open("attacked").Journal.Audit(context.Background(), storage.AuditFilter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func (a *attacked) compare(t *testing.T, s *stage, before map[int64]annotator.En
 		if !strings.Contains(hostile, nameOf(int(id))) && !holds(&is, &was) {
 			t.Errorf("entry %d was never named, and something is gone: %s", id, cmp.Diff(was, is))
 		}
-		revisions, err := s.open("attacked").Glossary().Revisions(context.Background(), id)
+		revisions, err := s.open("attacked").Glossary.Revisions(context.Background(), id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -97,7 +97,7 @@ func (f *fork) judge(ctx context.Context, i *inquiry) ([]curator.Decision, error
 	if call != nil {
 		spoil(call, reply, errors.New(decisions[0].Reason))
 	}
-	return decisions, f.Store.Decide(ctx, call, note(unused(i.batch, &decisions[0])), revisions)
+	return decisions, f.Store.Curation.Decide(ctx, call, note(unused(i.batch, &decisions[0])), revisions)
 }
 
 // noRoom returns the error that there is none for a question, even without the window.
@@ -122,7 +122,7 @@ func rulings(b curator.Batch, reply *model.Reply, err error) []curator.Ruling {
 // carryOut writes down decisions: the answer and all that it changes, or nothing.
 func (f *fork) carryOut(ctx context.Context, call *storage.Call, reply *model.Reply, revisions []annotator.Revision) error {
 	row := &annotator.Trace{Kind: annotator.TraceReply, Content: reply.Text, Reasoning: reply.Reasoning, Tokens: tokens.Estimate(reply.Text)}
-	if err := f.Store.Decide(ctx, call, row, revisions); err != nil {
+	if err := f.Store.Curation.Decide(ctx, call, row, revisions); err != nil {
 		return err
 	}
 	f.learned(call)

@@ -25,11 +25,11 @@ func (r *Runner) turnTokens() int {
 // would have. What it lists now, or what the user says of the model, counts instead; and when a run has halted or come to its
 // end, somebody may have seen to the server since.
 func (r *Runner) recallContext(ctx context.Context) error {
-	run, err := r.Store.Run(ctx)
+	run, err := r.Store.Run.Status(ctx)
 	if err != nil || run.Halted != "" || r.listed || r.Config.MaxContext[r.Config.Model] > 0 {
 		return err
 	}
-	said, err := r.Store.NewestRefusalForLength(ctx)
+	said, err := r.Store.Calls.LastTooLong(ctx)
 	if err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func (s *stage) verify(name string) {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = source.Close() }()
-	findings, err := db.Verify(ctx, func(ctx context.Context, id int64) (string, error) {
+	findings, err := db.Maintenance.Verify(ctx, func(ctx context.Context, id int64) (string, error) {
 		p, err := source.Post(ctx, id)
 		if err != nil {
 			return "", err

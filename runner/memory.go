@@ -62,7 +62,7 @@ func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
 // unusable ends the call of a summary that cannot be used.
 func (r *Runner) unusable(ctx context.Context, call *storage.Call, reply *model.Reply, wrong error) error {
 	spoil(call, reply, wrong)
-	if err := r.Store.FailCall(ctx, call); err != nil {
+	if err := r.Store.Calls.Fail(ctx, call); err != nil {
 		return err
 	}
 	return errNotBetter
@@ -80,7 +80,7 @@ func (m *memory) byRule(ctx context.Context) error {
 	}
 	var openings []string
 	for _, t := range m.step.Chunk {
-		scene, err := m.r.Store.Scene(ctx, t.Scene)
+		scene, err := m.r.Store.Scenes.Get(ctx, t.Scene)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (m *memory) entries(ctx context.Context, turns []compaction.Turn) ([]annota
 	if len(turns) == 0 {
 		return nil, nil
 	}
-	return m.r.Store.Changed(ctx, turns[0].ID, turns[len(turns)-1].ID)
+	return m.r.Store.Glossary.ChangedIn(ctx, turns[0].ID, turns[len(turns)-1].ID)
 }
 
 // replace puts the summary into the memory in place of what it sums up. A chunk that was asked for and not written leaves its
@@ -150,7 +150,7 @@ func (m *memory) told() []compaction.Turn { return m.step.Turns[:len(m.step.Turn
 // chunk adds a chunk summary at the end of the memory, so that all before it stays in the server's cache.
 func (m *memory) chunk(ctx context.Context, c *storage.Compaction) error {
 	thread := m.step.Chunk[0].Thread
-	index, err := m.r.Store.ChunkIndex(ctx, thread)
+	index, err := m.r.Store.Episodes.NextChunk(ctx, thread)
 	if err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (r *Runner) ask(ctx context.Context, q *question) (*storage.Call, *model.Re
 	}
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: q.note}
 	note.Tokens = tokens.Estimate(note.Content) + tokens.PerMessage
-	if err := r.Store.Note(ctx, note); err != nil {
+	if err := r.Store.Journal.AppendOnce(ctx, note); err != nil {
 		return nil, nil, err
 	}
 	encoded, err := r.Wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: note.Content}})

@@ -64,7 +64,7 @@ func (r *Runner) updates(ctx context.Context, text string) (updates []tools.Upda
 // runUpdate runs an item of a block as the call that it amounts to.
 func (r *Runner) runUpdate(ctx context.Context, update *tools.Update) error {
 	d := r.day
-	call, err := update.Call(ctx, r.Store.Glossary())
+	call, err := update.Call(ctx, r.Store.Glossary)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (r *Runner) reask(ctx context.Context, correction string) (annotator.Event,
 	row := d.next(annotator.TraceNote)
 	row.Content = correction
 	row.Tokens = tokens.Estimate(correction) + tokens.PerMessage
-	if err := r.Store.Append(ctx, row); err != nil {
+	if err := r.Store.Journal.Append(ctx, row); err != nil {
 		return "", err
 	}
 	return annotator.EventReask, r.add(row)

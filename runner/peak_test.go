@@ -151,7 +151,7 @@ func TestFloods(t *testing.T) {
 	for name, handler := range floods() {
 		t.Run(name, func(t *testing.T) {
 			s := flooded(t, handler, !strings.Contains(name, "object"), 4)
-			refused, err := s.open("flooded").Quarantined(context.Background())
+			refused, err := s.open("flooded").Scenes.Quarantined(context.Background())
 			if err != nil || len(refused) != 1 || refused[0].Reason == "" {
 				t.Errorf("quarantined: %+v, %v", refused, err)
 			}

@@ -26,7 +26,7 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 	}
 	row := &annotator.Trace{Kind: annotator.TraceScene, Scene: d.row.N, Content: d.text + relevant, Shows: shows}
 	row.Tokens = tokens.Estimate(row.Content) + tokens.PerMessage
-	if err := r.Store.OpenScene(ctx, row); err != nil {
+	if err := r.Store.Scenes.Open(ctx, row); err != nil {
 		return "", err
 	}
 	d.turn = row.Turn
@@ -49,7 +49,7 @@ func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error
 	if err != nil || len(ids) == 0 {
 		return "", nil, err
 	}
-	entries, err := r.Store.Glossary().Entries(ctx, ids)
+	entries, err := r.Store.Glossary.Entries(ctx, ids)
 	if err != nil {
 		return "", nil, err
 	}
@@ -87,7 +87,7 @@ func (r *Runner) unseen(ctx context.Context) ([]int64, error) {
 			shown = append(shown, s)
 		}
 	}
-	rewritten, err := r.Store.Glossary().Rewritten(ctx, shown)
+	rewritten, err := r.Store.Glossary.ChangedSince(ctx, shown)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func TestRecallOfTheSample(t *testing.T) {
 		}
 	}
 	entries, right := 0, 0
-	for e, err := range s.open("lanterns").Glossary().All(ctx) {
+	for e, err := range s.open("lanterns").Glossary.All(ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 		o.Close = d.next(annotator.TraceClose)
 		o.Close.Content, o.Close.Tokens = closing, tokens.Estimate(closing)+tokens.PerMessage
 	}
-	if err := r.Store.Record(ctx, *o); err != nil {
+	if err := r.Store.Scenes.Record(ctx, *o); err != nil {
 		return "", err
 	}
 	if o.Close != nil {

@@ -32,7 +32,7 @@ const rest = 50
 // can say that it has no answer, so those do without, noAnswer, and the server is asked once more after a rest. An entry that
 // is passed over is never looked at again, so for the curator the run halts.
 func (r *Runner) checkAnswers(ctx context.Context, purpose string) error {
-	n, last, err := r.Store.UnansweredInARow(ctx, purpose, sick)
+	n, last, err := r.Store.Calls.ConsecutiveFailures(ctx, purpose, sick)
 	if err != nil || n < sick {
 		return err
 	}

@@ -440,7 +440,7 @@ func TestBrokenServerSparesTheBook(t *testing.T) {
 	}
 	broken = false
 	store := s.writer("broken")
-	if n, err := store.Retry(context.Background()); n != 6 || err != nil {
+	if n, err := store.Scenes.Retry(context.Background()); n != 6 || err != nil {
 		t.Fatal(n, err)
 	}
 	if err := store.Close(); err != nil {

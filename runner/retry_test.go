@@ -41,7 +41,7 @@ func (s *stage) putBack(name string, scenes ...int) int {
 	s.t.Helper()
 	db := s.writer(name)
 	defer func() { _ = db.Close() }()
-	n, err := db.Retry(context.Background(), scenes...)
+	n, err := db.Scenes.Retry(context.Background(), scenes...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestRefusedScenesAreReadLate(t *testing.T) {
 func (s *stage) asOf(name string) {
 	s.t.Helper()
 	ctx, db := context.Background(), s.open(name)
-	snapshots, err := db.Snapshots(ctx, storage.SnapshotQuery{})
+	snapshots, err := db.Snapshots.List(ctx, storage.SnapshotQuery{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -116,9 +116,9 @@ func (s *stage) asOf(name string) {
 		points = append(points, storage.Point{Kind: storage.PointScene, ID: int64(n + 1)})
 	}
 	for _, p := range points {
-		moment, err := db.Moment(ctx, p)
+		moment, err := db.History.Moment(ctx, p)
 		if err == nil {
-			_, err = db.AsOf(ctx, moment)
+			_, err = db.History.AsOf(ctx, moment)
 		}
 		if err != nil {
 			s.t.Errorf("as of %s: %v", p, err)
@@ -139,7 +139,7 @@ func TestRetryOutlivesTheProcess(t *testing.T) {
 	broken = false
 	fresh := func(name string) {
 		t.Helper()
-		if err := s.open("refused").Backup(context.Background(), s.db(name)); err != nil {
+		if err := s.open("refused").Maintenance.Backup(context.Background(), s.db(name)); err != nil {
 			t.Fatal(err)
 		}
 		s.putBack(name)
@@ -191,20 +191,20 @@ func TestRetryRefuses(t *testing.T) {
 	db := s.writer("some")
 	defer func() { _ = db.Close() }()
 	for scene, kind := range map[int]annotator.Kind{1: annotator.Misused, 4: annotator.NotFound} {
-		if n, err := db.Retry(context.Background(), 2, scene); n != 0 || annotator.KindOf(err) != kind {
+		if n, err := db.Scenes.Retry(context.Background(), 2, scene); n != 0 || annotator.KindOf(err) != kind {
 			t.Errorf("scene %d: %d, %v", scene, n, err)
 		}
 	}
-	raw, err := db.Raw(context.Background(), 2)
+	raw, err := db.Scenes.Raw(context.Background(), 2)
 	if err != nil || !strings.Contains(string(raw), "not this one") {
 		t.Errorf("%q, %v", raw, err)
 	}
 	for _, want := range []int{1, 0} { // the second time it waits already
-		if n, err := db.Retry(context.Background(), 2); n != want || err != nil {
+		if n, err := db.Scenes.Retry(context.Background(), 2); n != want || err != nil {
 			t.Errorf("%d, %v", n, err)
 		}
 	}
-	if _, err := db.Raw(context.Background(), 2); annotator.KindOf(err) != annotator.NotFound {
+	if _, err := db.Scenes.Raw(context.Background(), 2); annotator.KindOf(err) != annotator.NotFound {
 		t.Error(err)
 	}
 }

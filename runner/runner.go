@@ -106,7 +106,7 @@ type Runner struct {
 func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus Publisher) *Runner {
 	return &Runner{
 		Config: config, Store: store, Corpus: source, Wire: wire, Tools: registry, Bus: bus,
-		Now: time.Now, Random: rand.Float64, hurry: make(chan struct{}), names: mention.NewCache(store.Glossary()),
+		Now: time.Now, Random: rand.Float64, hurry: make(chan struct{}), names: mention.NewCache(store.Glossary),
 	}
 }
 

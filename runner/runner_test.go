@@ -28,9 +28,9 @@ func (s *stage) open(name string) *storage.DB {
 	return db
 }
 
-func (s *stage) state(name string) storage.Run {
+func (s *stage) state(name string) storage.RunStatus {
 	s.t.Helper()
-	run, err := s.open(name).Run(context.Background())
+	run, err := s.open(name).Run.Status(context.Background())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -290,7 +290,7 @@ func TestSceneThatNeverFits(t *testing.T) {
 		t.Fatalf("err = %v", err)
 	}
 	s.verify("refused")
-	refused, err := s.open("refused").Quarantined(context.Background())
+	refused, err := s.open("refused").Scenes.Quarantined(context.Background())
 	if err != nil || len(refused) != 1 || refused[0].N != 2 || refused[0].Reason == "" {
 		t.Errorf("quarantined: %+v, %v", refused, err)
 	}
@@ -339,7 +339,7 @@ func TestModelDoesNotReadAhead(t *testing.T) {
 	s.verify("curious")
 	want := []string{"1 NOT_FOUND", "1 NOT_FOUND", "2 ", "2 NOT_FOUND", "3 ", "3 ", "4 ", "4 "}
 	var got []string
-	for call, err := range s.open("curious").Audit(context.Background(), storage.AuditFilter{}) {
+	for call, err := range s.open("curious").Journal.Audit(context.Background(), storage.AuditFilter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

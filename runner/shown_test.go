@@ -37,7 +37,7 @@ func TestConfirmedEntryIsNotShownAgain(t *testing.T) {
 	if err := s.run("judged"); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := s.open("judged").Window(context.Background(), 0)
+	rows, err := s.open("judged").Journal.Window(context.Background(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (r *Runner) spoken(ctx context.Context, text string) (calls []annotator.Too
 
 // shown is what the model has been shown of the story and of the codex, as far as it can see it.
 func (r *Runner) shown(ctx context.Context) ([]string, error) {
-	rows, err := r.Store.Window(ctx, 0)
+	rows, err := r.Store.Journal.Window(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func handlerOf(state annotator.State) handler {
 // step runs a state's handler and looks up in the table where its event leads. A handler's error is the event that it
 // failed.
 func (r *Runner) step(ctx context.Context, state annotator.State) (annotator.State, error) {
-	r.Store.SetState(state)
+	r.Store.Run.SetState(state)
 	event, err := handlerOf(state)(r, ctx)
 	if err != nil {
 		r.failure, event = err, annotator.EventFailed

@@ -21,8 +21,8 @@ import (
 // answer, and do nothing else.
 type Summoned struct {
 	Snapshot annotator.Snapshot
-	Context  storage.Context // the system prompt and the tools that were in force
-	frame    frame           // of these
+	Context  storage.Prompt // the system prompt and the tools that were in force
+	frame    frame          // of these
 	encode   window.Encoder
 	history  []byte
 	size     tokens.Size // of the whole prompt
@@ -32,17 +32,17 @@ type Summoned struct {
 func Summon(ctx context.Context, store *storage.DB, wire model.Encoder, snapshot annotator.Snapshot) (*Summoned, error) {
 	s := &Summoned{Snapshot: snapshot, encode: wire.Encode}
 	var err error
-	if s.Context, err = store.Context(ctx, snapshot.Context); err != nil {
+	if s.Context, err = store.Journal.Prompt(ctx, snapshot.Context); err != nil {
 		return nil, err
 	}
 	if s.frame, err = frameOf(wire, &s.Context); err != nil {
 		return nil, err
 	}
-	fold, _, err := store.Fold(ctx, snapshot.Trace)
+	fold, _, err := store.Episodes.WindowState(ctx, snapshot.Trace)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := store.Window(ctx, snapshot.Trace)
+	rows, err := store.Journal.Window(ctx, snapshot.Trace)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question strin
 			return text, call, nil
 		}
 		spoil(call, reply, errReadOnly)
-		if err := c.Ledger.FailCall(ctx, call); err != nil {
+		if err := c.Ledger.Fail(ctx, call); err != nil {
 			return "", nil, err
 		}
 		if told || len(reply.Calls) == 0 {
@@ -178,17 +178,17 @@ func (s *Summoned) refuse(history []byte, reply *model.Reply) ([]byte, error) {
 // past is the snapshots as a tool call asks them. What the call does to the conversations commits with its result.
 type past struct {
 	*Runner
-	effect storage.Summoning
+	effect storage.ConversationChange
 }
 
 // Snapshots returns the newest snapshots. See tools.Summoner.
 func (p *past) Snapshots(ctx context.Context, kind string, thread int64, limit int) ([]annotator.Snapshot, error) {
-	return p.Store.Snapshots(ctx, storage.SnapshotQuery{Kind: kind, Thread: thread, Limit: limit})
+	return p.Store.Snapshots.List(ctx, storage.SnapshotQuery{Kind: kind, Thread: thread, Limit: limit})
 }
 
 // Open opens a conversation. See tools.Summoner.
 func (p *past) Open(ctx context.Context, snapshot int64, question string) (tools.Answer, error) {
-	open, err := p.Store.OpenSummon(ctx)
+	open, err := p.Store.Conversations.Current(ctx)
 	if err != nil {
 		return tools.Answer{}, err
 	}
@@ -199,12 +199,12 @@ func (p *past) Open(ctx context.Context, snapshot int64, question string) (tools
 		}
 	}
 	p.effect.Open = snapshot
-	return p.ask(ctx, &storage.Summon{Snapshot: snapshot}, question)
+	return p.ask(ctx, &storage.Conversation{Snapshot: snapshot}, question)
 }
 
 // Continue asks the open conversation. See tools.Summoner.
 func (p *past) Continue(ctx context.Context, question string) (tools.Answer, error) {
-	open, err := p.Store.OpenSummon(ctx)
+	open, err := p.Store.Conversations.Current(ctx)
 	if err != nil {
 		return tools.Answer{}, err
 	}
@@ -216,14 +216,14 @@ func (p *past) Continue(ctx context.Context, question string) (tools.Answer, err
 
 // Dismiss ends the open conversation. See tools.Summoner.
 func (p *past) Dismiss(ctx context.Context, summary string) error {
-	open, err := p.Store.OpenSummon(ctx)
+	open, err := p.Store.Conversations.Current(ctx)
 	if err != nil {
 		return err
 	}
 	if open == nil {
 		return noSummon()
 	}
-	p.effect = storage.Summoning{Dismiss: true, Summary: summary}
+	p.effect = storage.ConversationChange{Dismiss: true, Summary: summary}
 	return nil
 }
 
@@ -232,9 +232,9 @@ func noSummon() error {
 }
 
 // ask puts a question in a conversation, within what a scene may ask.
-func (p *past) ask(ctx context.Context, open *storage.Summon, question string) (tools.Answer, error) {
+func (p *past) ask(ctx context.Context, open *storage.Conversation, question string) (tools.Answer, error) {
 	none := tools.Answer{}
-	asked, err := p.Store.Questions(ctx, p.day.turn)
+	asked, err := p.Store.Conversations.Questions(ctx, p.day.turn)
 	if err != nil {
 		return none, err
 	}
@@ -261,8 +261,8 @@ func (p *past) ask(ctx context.Context, open *storage.Summon, question string) (
 }
 
 // summon folds the context of a conversation, with what was said in it.
-func (p *past) summon(ctx context.Context, open *storage.Summon) (*Summoned, error) {
-	snapshot, err := p.Store.Snapshot(ctx, open.Snapshot)
+func (p *past) summon(ctx context.Context, open *storage.Conversation) (*Summoned, error) {
+	snapshot, err := p.Store.Snapshots.Get(ctx, open.Snapshot)
 	if errors.Is(err, annotator.NotFound) {
 		return nil, &tools.Failure{Code: tools.NotFound, Message: fmt.Sprintf("there is no snapshot %d; list_snapshots names them", open.Snapshot)}
 	}

@@ -96,7 +96,7 @@ func TestSnapshotsAreWhatWasSent(t *testing.T) {
 		t.Fatalf("%d calls, %d requests", calls, len(kept.bodies))
 	}
 	store := s.open("lanterns")
-	snapshots, err := store.Snapshots(ctx, storage.SnapshotQuery{})
+	snapshots, err := store.Snapshots.List(ctx, storage.SnapshotQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,9 +172,9 @@ func questionOf(r scripted.Request) (string, bool) {
 }
 
 // asker is what a person needs to ask the named database.
-func (s *stage) asker(name string) (*runner.Caller, *storage.Guest) {
+func (s *stage) asker(name string) (*runner.Caller, *storage.SnapshotWriter) {
 	s.t.Helper()
-	guest, err := storage.OpenGuest(context.Background(), s.db(name), time.Now)
+	guest, err := storage.OpenSnapshotWriter(context.Background(), s.db(name), time.Now)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestAskOnlyReads(t *testing.T) {
 	}
 	before, calls := s.written("asked"), s.state("asked").Calls
 	store := s.open("asked")
-	snapshot, err := store.Snapshot(ctx, 3)
+	snapshot, err := store.Snapshots.Get(ctx, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestAskOnlyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	failing = true
-	said := &storage.Summon{Snapshot: snapshot.ID}
+	said := &storage.Conversation{Snapshot: snapshot.ID}
 	for _, question := range []string{"Who is <Ashe>?", "Use your hands!", "And then?"} {
 		answer, call, err := summoned.Ask(ctx, caller, asking(snapshot.Scene), question)
 		if question == "Use your hands!" {
@@ -323,11 +323,11 @@ func toolCall(name, arguments string) annotator.ToolCall {
 func (s *stage) results(name string, scene int) (codes, contents []string) {
 	s.t.Helper()
 	store := s.open(name)
-	row, err := store.Scene(context.Background(), scene)
+	row, err := store.Scenes.Get(context.Background(), scene)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for i, err := range store.Interactions(context.Background(), row.Turn) {
+	for i, err := range store.Journal.Interactions(context.Background(), row.Turn) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -515,7 +515,7 @@ func TestBranchGoesOnAsTheRunDid(t *testing.T) {
 
 func (s *stage) episodes(name string) []string {
 	s.t.Helper()
-	all, err := s.open(name).Episodes(context.Background())
+	all, err := s.open(name).Episodes.All(context.Background())
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotat
 
 // runInside runs a call inside the transaction that records its result.
 func (r *Runner) runInside(ctx context.Context, e *errand) error {
-	return r.Store.RunTool(ctx, e.row, e.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
+	return r.Store.Journal.RunTool(ctx, e.row, e.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
 		result, err := r.perform(ctx, e, &tools.Env{Glossary: g, CheckEdit: r.guard(g), Snapshots: &past{Runner: r}})
 		e.fill(result)
 		return err
@@ -85,14 +85,14 @@ func (r *Runner) runInside(ctx context.Context, e *errand) error {
 // transaction has to end.
 func (r *Runner) runBefore(ctx context.Context, e *errand) error {
 	p := &past{Runner: r}
-	result, err := r.perform(ctx, e, &tools.Env{Glossary: r.Store.Glossary(), Snapshots: p})
+	result, err := r.perform(ctx, e, &tools.Env{Glossary: r.Store.Glossary, Snapshots: p})
 	if err != nil {
 		return err
 	}
 	if e.fill(result); result.Error != "" {
-		p.effect = storage.Summoning{}
+		p.effect = storage.ConversationChange{}
 	}
-	return r.Store.Summon(ctx, e.row, e.decision, &p.effect)
+	return r.Store.Conversations.Apply(ctx, e.row, e.decision, &p.effect)
 }
 
 // perform runs a call, unless its reply or the policy forbids that.
@@ -129,7 +129,7 @@ func (r *Runner) refuseCall(call *annotator.ToolCall) (tools.Result, bool) {
 func (r *Runner) isRead(ctx context.Context, p *annotator.Post) (bool, error) {
 	s := &r.day.scene
 	if p.Thread != s.Thread.ID {
-		order, err := r.Store.ThreadOrder(ctx, p.Thread)
+		order, err := r.Store.Threads.Order(ctx, p.Thread)
 		if !errors.Is(err, annotator.NotFound) {
 			return order < s.Thread.Order, err
 		}

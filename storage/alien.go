@@ -45,8 +45,8 @@ func refuseAliens(ctx context.Context, q querier, path string) error {
 		WithAdvice("go back to a backup, or drop it and see what `annotator verify` says")
 }
 
-func (db *DB) verifySchema(ctx context.Context, f *Finding) error {
-	found, err := aliens(ctx, db.read)
+func (s *Maintenance) verifySchema(ctx context.Context, f *Finding) error {
+	found, err := aliens(ctx, s.db.read)
 	for _, name := range found {
 		f.add(name + " is none of annotator's")
 	}

@@ -67,36 +67,36 @@ func (m *Moment) Holds(r *annotator.Revision) bool {
 }
 
 // Moment finds a point in the story; NotFound, with advice, where it is not there, or is not read yet.
-func (db *DB) Moment(ctx context.Context, p Point) (Moment, error) {
+func (s *History) Moment(ctx context.Context, p Point) (Moment, error) {
 	switch p.Kind {
 	case PointSnapshot:
-		s, err := db.Snapshot(ctx, p.ID)
+		snapshot, err := s.db.Snapshots.Get(ctx, p.ID)
 		if err != nil {
 			return Moment{}, err
 		}
-		return db.SnapshotMoment(ctx, &s)
+		return s.MomentOf(ctx, &snapshot)
 	case PointPost:
-		place, err := db.PlaceOf(ctx, p.ID)
+		place, err := s.db.Scenes.PlaceOf(ctx, p.ID)
 		if err != nil {
 			return Moment{}, err
 		}
-		return db.placeMoment(ctx, p, place.Scene(), place.Rank())
+		return s.placeMoment(ctx, p, place.Scene(), place.Rank())
 	case PointThread:
-		last, err := db.LastScene(ctx, p.ID)
+		last, err := s.db.Threads.LastScene(ctx, p.ID)
 		if err != nil {
 			return Moment{}, err
 		}
-		return db.placeMoment(ctx, p, last, -1)
+		return s.placeMoment(ctx, p, last, -1)
 	}
-	return db.placeMoment(ctx, p, int(p.ID), -1)
+	return s.placeMoment(ctx, p, int(p.ID), -1)
 }
 
 // LastScene returns the number of a thread's last scene; NotFound where the story has no scene of it.
-func (db *DB) LastScene(ctx context.Context, thread int64) (int, error) {
+func (s *Threads) LastScene(ctx context.Context, thread int64) (int, error) {
 	var last int
-	row := db.read.QueryRowContext(ctx, `SELECT coalesce(max(last_scene), 0) FROM thread_state WHERE thread_id = ?`, thread)
+	row := s.db.read.QueryRowContext(ctx, `SELECT coalesce(max(last_scene), 0) FROM thread_state WHERE thread_id = ?`, thread)
 	if err := row.Scan(&last); err != nil {
-		return 0, sqlite.Wrap(err, "read thread %d in %s", thread, db.path)
+		return 0, sqlite.Wrap(err, "read thread %d in %s", thread, s.db.path)
 	}
 	if last == 0 {
 		return 0, annotator.Errorf(annotator.NotFound, "the story has no thread %d, or thread %[1]d has no scene", thread).
@@ -105,18 +105,18 @@ func (db *DB) LastScene(ctx context.Context, thread int64) (int, error) {
 	return last, nil
 }
 
-// SnapshotMoment returns the moment at which a snapshot was taken.
-func (db *DB) SnapshotMoment(ctx context.Context, s *annotator.Snapshot) (Moment, error) {
-	scene, err := db.Scene(ctx, s.Scene)
+// MomentOf returns the moment at which a snapshot was taken.
+func (s *History) MomentOf(ctx context.Context, snapshot *annotator.Snapshot) (Moment, error) {
+	scene, err := s.db.Scenes.Get(ctx, snapshot.Scene)
 	if err != nil {
 		return Moment{}, err
 	}
-	return Moment{Place: annotator.PlaceAt(scene.N, len(scene.Posts)-1), bound: "id", last: s.Revision}, nil
+	return Moment{Place: annotator.PlaceAt(scene.N, len(scene.Posts)-1), bound: "id", last: snapshot.Revision}, nil
 }
 
 // placeMoment returns the moment at which the post of a rank was read; the scene's last post where the rank is negative.
-func (db *DB) placeMoment(ctx context.Context, p Point, n, rank int) (Moment, error) {
-	scene, err := db.Scene(ctx, n)
+func (s *History) placeMoment(ctx context.Context, p Point, n, rank int) (Moment, error) {
+	scene, err := s.db.Scenes.Get(ctx, n)
 	if annotator.KindOf(err) == annotator.NotFound {
 		return Moment{}, annotator.Errorf(annotator.NotFound, "the story has no %s", strings.Replace(p.String(), ":", " ", 1)).
 			WithAdvice("`annotator status` tells how many scenes it has")
@@ -135,15 +135,15 @@ func (db *DB) placeMoment(ctx context.Context, p Point, n, rank int) (Moment, er
 }
 
 // PlaceOf returns the place of a post; NotFound for a post that no scene holds.
-func (db *DB) PlaceOf(ctx context.Context, post int64) (annotator.Place, error) {
-	found, err := collect(ctx, db.read, func(rows *sql.Rows, p *annotator.Place) error {
+func (s *Scenes) PlaceOf(ctx context.Context, post int64) (annotator.Place, error) {
+	found, err := collect(ctx, s.db.read, func(rows *sql.Rows, p *annotator.Place) error {
 		var scene, rank int
 		err := rows.Scan(&scene, &rank)
 		*p = annotator.PlaceAt(scene, rank)
 		return err
 	}, `SELECT s.n, p.key FROM scene s, json_each(s.posts) p WHERE p.value = ? LIMIT 1`, post)
 	if err != nil {
-		return 0, sqlite.Wrap(err, "look for post %d in %s", post, db.path)
+		return 0, sqlite.Wrap(err, "look for post %d in %s", post, s.db.path)
 	}
 	if len(found) == 0 {
 		return 0, annotator.Errorf(annotator.NotFound, "post %d is in no scene of the story", post).
@@ -154,30 +154,30 @@ func (db *DB) PlaceOf(ctx context.Context, post int64) (annotator.Place, error) 
 
 // AsOf returns the codex as it stood at a moment: every entry that there was, live or not, by id. The places of an entry's
 // revisions never fall, so that each entry's part of them is a beginning, and adds up.
-func (db *DB) AsOf(ctx context.Context, m Moment) ([]annotator.Entry, error) {
-	return db.sum(ctx, m.bound+` <= ?`, m.last)
+func (s *History) AsOf(ctx context.Context, m Moment) ([]annotator.Entry, error) {
+	return s.sum(ctx, m.bound+` <= ?`, m.last)
 }
 
-// Histories returns the entries that have changed between two snapshots, as they stood at either; an entry that was not
+// Between returns the entries that have changed between two snapshots, as they stood at either; an entry that was not
 // there at the first is only among those of the second.
-func (db *DB) Histories(ctx context.Context, from, to *annotator.Snapshot) (before, after []annotator.Entry, err error) {
+func (s *History) Between(ctx context.Context, from, to *annotator.Snapshot) (before, after []annotator.Entry, err error) {
 	const changed = `entry_id IN (SELECT entry_id FROM revision WHERE id > ? AND id <= ?) AND id <= ?`
-	before, err = db.sum(ctx, changed, from.Revision, to.Revision, from.Revision)
+	before, err = s.sum(ctx, changed, from.Revision, to.Revision, from.Revision)
 	if err != nil {
 		return nil, nil, err
 	}
-	after, err = db.sum(ctx, changed, from.Revision, to.Revision, to.Revision)
+	after, err = s.sum(ctx, changed, from.Revision, to.Revision, to.Revision)
 	return before, after, err
 }
 
 // sum adds up the revisions that a condition picks, to entries by id.
-func (db *DB) sum(ctx context.Context, where string, args ...any) ([]annotator.Entry, error) {
+func (s *History) sum(ctx context.Context, where string, args ...any) ([]annotator.Entry, error) {
 	refuse := func(err error) error {
-		return annotator.Errorf(annotator.Violation, "read the codex of the past in %s: %w", db.path, err).WithAdvice("check the database with `annotator verify`")
+		return annotator.Errorf(annotator.Violation, "read the codex of the past in %s: %w", s.db.path, err).WithAdvice("check the database with `annotator verify`")
 	}
-	summed, err := replay(ctx, db.read, refuse, where, args...)
+	summed, err := replay(ctx, s.db.read, refuse, where, args...)
 	if err != nil {
-		return nil, sqlite.Wrap(err, "read the codex of the past in %s", db.path)
+		return nil, sqlite.Wrap(err, "read the codex of the past in %s", s.db.path)
 	}
 	entries := make([]annotator.Entry, 0, len(summed))
 	for _, id := range slices.Sorted(maps.Keys(summed)) {

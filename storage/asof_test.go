@@ -100,9 +100,9 @@ func (d *dated) equals(point string, want []annotator.Entry) {
 	d.Helper()
 	p, err := storage.ParsePoint(point)
 	d.ok(err)
-	m, err := d.db.Moment(d.ctx, p)
+	m, err := d.db.History.Moment(d.ctx, p)
 	d.ok(err)
-	got, err := d.db.AsOf(d.ctx, m)
+	got, err := d.db.History.AsOf(d.ctx, m)
 	d.ok(err)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		d.Fatalf("as of %s (-noted +replayed):\n%s", point, diff)
@@ -159,7 +159,7 @@ func TestMomentsThatAreNot(t *testing.T) {
 	} {
 		p, err := storage.ParsePoint(point)
 		s.ok(err)
-		if _, err := s.db.Moment(s.ctx, p); annotator.KindOf(err) != annotator.NotFound || !strings.Contains(err.Error(), advice) {
+		if _, err := s.db.History.Moment(s.ctx, p); annotator.KindOf(err) != annotator.NotFound || !strings.Contains(err.Error(), advice) {
 			t.Errorf("%s: %v", point, err)
 		}
 	}
@@ -173,11 +173,11 @@ func TestHistories(t *testing.T) {
 	definition := "Dawn is a ship. She sinks."
 	s.read(revises(1, codex.Edit{Definition: &definition}), creates("Mik", "Mik is a sailor."))
 	s.read(retires(2))
-	from, err := s.db.Snapshot(s.ctx, 1)
+	from, err := s.db.Snapshots.Get(s.ctx, 1)
 	s.ok(err)
-	to, err := s.db.Snapshot(s.ctx, 2)
+	to, err := s.db.Snapshots.Get(s.ctx, 2)
 	s.ok(err)
-	before, after, err := s.db.Histories(s.ctx, &from, &to)
+	before, after, err := s.db.History.Between(s.ctx, &from, &to)
 	s.ok(err)
 	if len(before) != 1 || before[0].Definition() != "Dawn is a ship." {
 		t.Errorf("before: %+v", before)

@@ -13,7 +13,9 @@ import (
 
 // Backup writes a whole, compact copy of the database to a new file, while others may read and write on. A file that is
 // there already is not touched.
-func (db *DB) Backup(ctx context.Context, out string) error { return db.backup(ctx, db.read, out) }
+func (s *Maintenance) Backup(ctx context.Context, out string) error {
+	return s.db.backup(ctx, s.db.read, out)
+}
 
 // backup is Backup through the connections of a pool. None of them can write after it.
 func (db *DB) backup(ctx context.Context, pool *sql.DB, out string) error {

@@ -21,7 +21,7 @@ func TestBackup(t *testing.T) {
 	s.reply("Let me see.", "glossary_create")
 	before := s.everything()
 	out := filepath.Join(t.TempDir(), "out of the way.db")
-	s.ok(s.db.Backup(s.ctx, out))
+	s.ok(s.db.Maintenance.Backup(s.ctx, out))
 	info, err := os.Stat(out)
 	s.ok(err)
 	if info.Mode().Perm() != 0o600 {
@@ -53,7 +53,7 @@ func TestBackupBesideAWriter(t *testing.T) {
 	go func() {
 		var errs []error
 		for i := range 5 {
-			errs = append(errs, reader.Backup(t.Context(), filepath.Join(folder, fmt.Sprint(i))))
+			errs = append(errs, reader.Maintenance.Backup(t.Context(), filepath.Join(folder, fmt.Sprint(i))))
 		}
 		copied <- errors.Join(errs...)
 	}()
@@ -64,7 +64,7 @@ func TestBackupBesideAWriter(t *testing.T) {
 	for i := range 5 {
 		db, err := storage.Open(t.Context(), filepath.Join(folder, fmt.Sprint(i)))
 		s.ok(err)
-		findings, err := db.Verify(t.Context(), corpusBody)
+		findings, err := db.Maintenance.Verify(t.Context(), corpusBody)
 		s.ok(err)
 		if !storage.Clean(findings) {
 			t.Errorf("copy %d: %+v", i, findings)
@@ -81,7 +81,7 @@ func TestBackupLeavesFilesAlone(t *testing.T) {
 	s.ok(os.WriteFile(there, []byte("mine"), 0o644))
 	s.ok(os.Symlink(filepath.Join(folder, "nowhere"), dangling))
 	for _, out := range []string{there, dangling, folder, filepath.Join(folder, "no", "folder"), s.path} {
-		if err := s.db.Backup(s.ctx, out); annotator.KindOf(err) != annotator.Misused {
+		if err := s.db.Maintenance.Backup(s.ctx, out); annotator.KindOf(err) != annotator.Misused {
 			t.Errorf("to %s: %v", out, err)
 		}
 	}

@@ -25,14 +25,14 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	if _, err := db.Snapshot(ctx, snapshot); err != nil {
+	if _, err := db.Snapshots.Get(ctx, snapshot); err != nil {
 		return err
 	}
 	// What is cut is a copy by another name, so that what goes by the name of out is never half a branch.
 	draft := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".branch")
 	discard(draft)
 	defer discard(draft)
-	if err := db.Backup(ctx, draft); err != nil {
+	if err := db.Maintenance.Backup(ctx, draft); err != nil {
 		return err
 	}
 	if err := cut(ctx, draft, snapshot); err != nil {
@@ -42,7 +42,7 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(branch.Backup(ctx, out), branch.Close())
+	return cmp.Or(branch.Maintenance.Backup(ctx, out), branch.Close())
 }
 
 func discard(path string) {

@@ -101,7 +101,7 @@ func TestBranchIsThePast(t *testing.T) {
 			move := rapid.SampledFrom(slices.Sorted(maps.Keys(moves))).Draw(t, "move")
 			moves[move]()
 			if move == "checkpoint" && s.snapshot == at {
-				s.ok(s.db.Backup(s.ctx, kept))
+				s.ok(s.db.Maintenance.Backup(s.ctx, kept))
 			}
 		}
 		if _, err := os.Lstat(kept); err != nil {
@@ -126,35 +126,35 @@ func TestBranchIsThePast(t *testing.T) {
 
 // someSummon answers a call by a conversation with a snapshot, as far as there is one.
 func (s *story) someSummon(t *rapid.T) {
-	open, err := s.db.OpenSummon(s.ctx)
+	open, err := s.db.Conversations.Current(s.ctx)
 	s.ok(err)
-	snapshots, err := s.db.Snapshots(s.ctx, storage.SnapshotQuery{})
+	snapshots, err := s.db.Snapshots.List(s.ctx, storage.SnapshotQuery{})
 	s.ok(err)
 	switch {
 	case open != nil && rapid.Bool().Draw(t, "dismiss"):
-		s.summon(storage.Summoning{Dismiss: true, Summary: "enough"}, "")
+		s.summon(storage.ConversationChange{Dismiss: true, Summary: "enough"}, "")
 	case open != nil:
-		s.summon(storage.Summoning{}, "And then?")
+		s.summon(storage.ConversationChange{}, "And then?")
 	case len(snapshots) > 0:
-		s.summon(storage.Summoning{Open: rapid.SampledFrom(snapshots).Draw(t, "snapshot").ID}, "What was it?")
+		s.summon(storage.ConversationChange{Open: rapid.SampledFrom(snapshots).Draw(t, "snapshot").ID}, "What was it?")
 	default:
-		s.summon(storage.Summoning{}, "")
+		s.summon(storage.ConversationChange{}, "")
 	}
 }
 
 // person asks a snapshot, if there is one.
 func (s *story) person(t *rapid.T) {
-	snapshots, err := s.db.Snapshots(s.ctx, storage.SnapshotQuery{})
+	snapshots, err := s.db.Snapshots.List(s.ctx, storage.SnapshotQuery{})
 	s.ok(err)
 	if len(snapshots) == 0 {
 		return
 	}
-	g, err := storage.OpenGuest(s.ctx, s.path, clock)
+	g, err := storage.OpenSnapshotWriter(s.ctx, s.path, clock)
 	s.ok(err)
 	snapshot := rapid.SampledFrom(snapshots).Draw(t, "asked")
 	c := &storage.Call{Scene: snapshot.Scene, Purpose: "ask", Attempt: 1, Usage: annotator.Usage{Prompt: 5}}
-	s.ok(g.OpenCall(s.ctx, c))
-	s.ok(g.Answer(s.ctx, &storage.Summon{Snapshot: snapshot.ID}, c, storage.Exchange{Question: "?", Answer: "!"}))
+	s.ok(g.Open(s.ctx, c))
+	s.ok(g.Answer(s.ctx, &storage.Conversation{Snapshot: snapshot.ID}, c, storage.Exchange{Question: "?", Answer: "!"}))
 	s.ok(g.Close())
 }
 
@@ -164,7 +164,7 @@ func (s *story) sound(path string) {
 	db, err := storage.Open(s.ctx, path)
 	s.ok(err)
 	defer func() { _ = db.Close() }()
-	findings, err := db.Verify(s.ctx, corpusBody)
+	findings, err := db.Maintenance.Verify(s.ctx, corpusBody)
 	s.ok(err)
 	for _, f := range findings {
 		if len(f.Violations) > 0 {

@@ -48,10 +48,10 @@ func (s Signs) encode() string {
 	return string(text)
 }
 
-// OpenCall writes that a call is about to be made, so that one the program does not survive is on record too. It sets
+// Open writes that a call is about to be made, so that one the program does not survive is on record too. It sets
 // the call's id.
-func (db *DB) OpenCall(ctx context.Context, c *Call) error {
-	return db.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, "open", "") })
+func (s *Calls) Open(ctx context.Context, c *Call) error {
+	return s.db.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, "open", "") })
 }
 
 func (tx *tx) openCall(c *Call, outcome, decision string) error {
@@ -67,18 +67,18 @@ func (tx *tx) openCall(c *Call, outcome, decision string) error {
 // lostDecision is what stands beside a call that its process did not survive.
 const lostDecision = "the program ended during the call"
 
-// FailCall ends a call that brought no usable reply, or a probe.
-func (db *DB) FailCall(ctx context.Context, c *Call) error {
-	return db.update(ctx, "record a failed call", func(tx *tx) error { return tx.endCall(c, nil) })
+// Fail ends a call that brought no usable reply, or a probe.
+func (s *Calls) Fail(ctx context.Context, c *Call) error {
+	return s.db.update(ctx, "record a failed call", func(tx *tx) error { return tx.endCall(c, nil) })
 }
 
 // Reply ends a call with the rows that its reply makes in the journal: the reply first, then its tool calls. It sets their
 // ids.
-func (db *DB) Reply(ctx context.Context, c *Call, rows []annotator.Trace) error {
+func (s *Calls) Reply(ctx context.Context, c *Call, rows []annotator.Trace) error {
 	if len(rows) == 0 || rows[0].Kind != annotator.TraceReply {
 		return errors.New("a call that ends well needs its reply")
 	}
-	return db.update(ctx, "record a reply", func(tx *tx) error {
+	return s.db.update(ctx, "record a reply", func(tx *tx) error {
 		for i := range rows {
 			if err := tx.append(&rows[i]); err != nil {
 				return err
@@ -105,56 +105,56 @@ func (tx *tx) endCall(c *Call, reply *int64) error {
 		completion_tokens = completion_tokens + ? WHERE id = 1`, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt), c.Usage.Completion)
 }
 
-// Last is the newest call for a scene that ended well.
-type Last struct {
+// LastCall is the newest call for a scene that ended well.
+type LastCall struct {
 	Reply     int64 // id of the reply's row; 0 before the first
 	Usage     annotator.Usage
 	Compacted bool // the window has been compacted since
 }
 
-// LastUsage returns the newest call for a scene that ended well.
-func (db *DB) LastUsage(ctx context.Context) (last Last, err error) {
-	err = db.read.QueryRowContext(ctx, `SELECT trace_id, prompt_tokens, cached_tokens, completion_tokens, exact,
+// Last returns the newest call for a scene that ended well.
+func (s *Calls) Last(ctx context.Context) (last LastCall, err error) {
+	err = s.db.read.QueryRowContext(ctx, `SELECT trace_id, prompt_tokens, cached_tokens, completion_tokens, exact,
 		  trace_id < coalesce((SELECT max(trace_id) FROM compaction), 0)
 		FROM call WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id DESC LIMIT 1`).
 		Scan(&last.Reply, &last.Usage.Prompt, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact, &last.Compacted)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return last, sqlite.Wrap(err, "read the newest call in %s", db.path)
+	return last, sqlite.Wrap(err, "read the newest call in %s", s.db.path)
 }
 
-// NewestRefusalForLength returns the newest call whose prompt the server found too long, with what it said; a call without an id
+// LastTooLong returns the newest call whose prompt the server found too long, with what it said; a call without an id
 // where there is none since the run was begun anew.
-func (db *DB) NewestRefusalForLength(ctx context.Context) (c Call, err error) {
-	err = db.read.QueryRowContext(ctx, `SELECT id, status, raw FROM call WHERE outcome = 'shrink' AND raw IS NOT NULL
+func (s *Calls) LastTooLong(ctx context.Context) (c Call, err error) {
+	err = s.db.read.QueryRowContext(ctx, `SELECT id, status, raw FROM call WHERE outcome = 'shrink' AND raw IS NOT NULL
 		  AND id > (SELECT begun_call FROM run_state) ORDER BY id DESC LIMIT 1`).
 		Scan(&c.ID, &c.Status, &c.Raw)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return c, sqlite.Wrap(err, "read the calls in %s", db.path)
+	return c, sqlite.Wrap(err, "read the calls in %s", s.db.path)
 }
 
-// Counted is a prompt that the server has counted.
-type Counted struct {
+// CountedPrompt is a prompt that the server has counted.
+type CountedPrompt struct {
 	Signs  Signs
 	Tokens int
 }
 
 // Counted returns the newest n prompts of the run that the server has counted, oldest first, out of its newest 10 n calls: there are
 // servers that count nothing, and all calls are not to be looked through for that.
-func (db *DB) Counted(ctx context.Context, n int) ([]Counted, error) {
-	scan := func(rows *sql.Rows, c *Counted) error {
+func (s *Calls) Counted(ctx context.Context, n int) ([]CountedPrompt, error) {
+	scan := func(rows *sql.Rows, c *CountedPrompt) error {
 		var signs string
 		if err := rows.Scan(&signs, &c.Tokens); err != nil {
 			return err
 		}
 		return json.Unmarshal([]byte(signs), &c.Signs)
 	}
-	counted, err := collect(ctx, db.read, scan, `SELECT signs, prompt_tokens FROM call
+	counted, err := collect(ctx, s.db.read, scan, `SELECT signs, prompt_tokens FROM call
 		WHERE outcome = 'ok' AND purpose <> 'ask' AND exact = 1 AND signs <> '' AND id > (SELECT max(id) FROM call) - 10 * ?1
 		ORDER BY id DESC LIMIT ?1`, n)
 	slices.Reverse(counted)
-	return counted, sqlite.Wrap(err, "read the newest calls in %s", db.path)
+	return counted, sqlite.Wrap(err, "read the newest calls in %s", s.db.path)
 }

@@ -30,32 +30,32 @@ var costs = []struct {
 	name string
 	do   func(*story)
 }{
-	{"next scene", func(s *story) { _, err := s.db.NextScene(s.ctx); s.ok(err) }},
-	{"scene", func(s *story) { _, err := s.db.Scene(s.ctx, 7); s.ok(err) }},
-	{"turn", func(s *story) { _, err := s.db.Turn(s.ctx, 7); s.ok(err) }},
-	{"window", func(s *story) { _, err := s.db.Window(s.ctx, 0); s.ok(err) }},
-	{"old window", func(s *story) { _, err := s.db.Window(s.ctx, 150); s.ok(err) }},
-	{"last usage", func(s *story) { _, err := s.db.LastUsage(s.ctx); s.ok(err) }},
-	{"prompts counted", func(s *story) { _, err := s.db.Counted(s.ctx, 32); s.ok(err) }},               // none is, which takes longest
-	{"refusal for length", func(s *story) { _, err := s.db.NewestRefusalForLength(s.ctx); s.ok(err) }}, // there is none, nor a question
-	{"questions in a row", func(s *story) { _, _, err := s.db.UnansweredInARow(s.ctx, "ask", 3); s.ok(err) }},
-	{"scenes in a row", func(s *story) { _, _, err := s.db.FaultyInARow(s.ctx, 3); s.ok(err) }},
-	{"fold", func(s *story) { _, _, err := s.db.Fold(s.ctx, 0); s.ok(err) }},
-	{"memory", func(s *story) { _, _, err := s.db.Memory(s.ctx); s.ok(err) }},
-	{"scene of a turn", func(s *story) { _, err := s.db.SceneOfTurn(s.ctx, 7); s.ok(err) }},
-	{"changed", func(s *story) { _, err := s.db.Changed(s.ctx, 7, 17); s.ok(err) }},
-	{"made", func(s *story) { _, err := s.db.Glossary().Made(s.ctx, 7, 7); s.ok(err) }},
-	{"questions", func(s *story) { _, err := s.db.Questions(s.ctx, 7); s.ok(err) }},
-	{"open conversation", func(s *story) { _, err := s.db.OpenSummon(s.ctx); s.ok(err) }},
-	{"newest checkpoint", func(s *story) { _, err := s.db.LastCheckpoint(s.ctx); s.ok(err) }},
-	{"thread before", func(s *story) { _, err := s.db.ThreadBefore(s.ctx, 90); s.ok(err) }},
-	{"entries", func(s *story) { _, err := s.db.Glossary().Entries(s.ctx, []int64{7, 90}); s.ok(err) }},
+	{"next scene", func(s *story) { _, err := s.db.Scenes.Next(s.ctx); s.ok(err) }},
+	{"scene", func(s *story) { _, err := s.db.Scenes.Get(s.ctx, 7); s.ok(err) }},
+	{"turn", func(s *story) { _, err := s.db.Journal.Turn(s.ctx, 7); s.ok(err) }},
+	{"window", func(s *story) { _, err := s.db.Journal.Window(s.ctx, 0); s.ok(err) }},
+	{"old window", func(s *story) { _, err := s.db.Journal.Window(s.ctx, 150); s.ok(err) }},
+	{"last usage", func(s *story) { _, err := s.db.Calls.Last(s.ctx); s.ok(err) }},
+	{"prompts counted", func(s *story) { _, err := s.db.Calls.Counted(s.ctx, 32); s.ok(err) }},    // none is, which takes longest
+	{"refusal for length", func(s *story) { _, err := s.db.Calls.LastTooLong(s.ctx); s.ok(err) }}, // there is none, nor a question
+	{"questions in a row", func(s *story) { _, _, err := s.db.Calls.ConsecutiveFailures(s.ctx, "ask", 3); s.ok(err) }},
+	{"scenes in a row", func(s *story) { _, _, err := s.db.Scenes.ConsecutiveFailures(s.ctx, 3); s.ok(err) }},
+	{"fold", func(s *story) { _, _, err := s.db.Episodes.WindowState(s.ctx, 0); s.ok(err) }},
+	{"memory", func(s *story) { _, _, err := s.db.Episodes.InForce(s.ctx); s.ok(err) }},
+	{"scene of a turn", func(s *story) { _, err := s.db.Scenes.OfTurn(s.ctx, 7); s.ok(err) }},
+	{"changed", func(s *story) { _, err := s.db.Glossary.ChangedIn(s.ctx, 7, 17); s.ok(err) }},
+	{"made", func(s *story) { _, err := s.db.Glossary.OfScene(s.ctx, 7, 7); s.ok(err) }},
+	{"questions", func(s *story) { _, err := s.db.Conversations.Questions(s.ctx, 7); s.ok(err) }},
+	{"open conversation", func(s *story) { _, err := s.db.Conversations.Current(s.ctx); s.ok(err) }},
+	{"newest checkpoint", func(s *story) { _, err := s.db.Snapshots.LastCheckpoint(s.ctx); s.ok(err) }},
+	{"thread before", func(s *story) { _, err := s.db.Threads.Before(s.ctx, 90); s.ok(err) }},
+	{"entries", func(s *story) { _, err := s.db.Glossary.Entries(s.ctx, []int64{7, 90}); s.ok(err) }},
 	{"rewritten", func(s *story) {
-		_, err := s.db.Glossary().Rewritten(s.ctx, []annotator.Shown{{Entry: 7, Revision: 7}, {Entry: 90, Revision: 90}})
+		_, err := s.db.Glossary.ChangedSince(s.ctx, []annotator.Shown{{Entry: 7, Revision: 7}, {Entry: 90, Revision: 90}})
 		s.ok(err)
 	}},
-	{"names", func(s *story) { _, err := s.db.Glossary().Names(s.ctx, 7, 90); s.ok(err) }},
-	{"lookup", func(s *story) { _, err := s.db.Glossary().Lookup(s.ctx, "Name90"); s.ok(err) }},
+	{"names", func(s *story) { _, err := s.db.Glossary.Names(s.ctx, 7, 90); s.ok(err) }},
+	{"lookup", func(s *story) { _, err := s.db.Glossary.Lookup(s.ctx, "Name90"); s.ok(err) }},
 	{"search", func(s *story) { s.names(annotator.Query{Text: "Name90", Limit: 10}) }},
 	{"open", func(s *story) {
 		db, err := storage.Open(s.ctx, s.path)
@@ -81,7 +81,7 @@ func TestCostIsFlat(t *testing.T) {
 		}
 	}
 	start := processorTime(t)
-	_, err := long.db.Verify(t.Context(), nil) // about a second, but for a query that looks through all for each
+	_, err := long.db.Maintenance.Verify(t.Context(), nil) // about a second, but for a query that looks through all for each
 	if took := processorTime(t) - start; err != nil || took > 6*time.Second {
 		t.Errorf("to verify 10000 scenes took %v of the processor (%v)", took, err)
 	}
@@ -147,11 +147,11 @@ func BenchmarkResume(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				s.reopen()
-				_, err := s.db.Run(s.ctx)
+				_, err := s.db.Run.Status(s.ctx)
 				s.ok(err)
-				_, err = s.db.Window(s.ctx, 0)
+				_, err = s.db.Journal.Window(s.ctx, 0)
 				s.ok(err)
-				_, err = s.db.NextScene(s.ctx)
+				_, err = s.db.Scenes.Next(s.ctx)
 				s.ok(err)
 			}
 		})
@@ -162,7 +162,7 @@ func BenchmarkResume(b *testing.B) {
 func BenchmarkVerify(b *testing.B) {
 	s := grown(b, b.TempDir(), 10_000, 0)
 	for b.Loop() {
-		_, err := s.db.Verify(s.ctx, nil)
+		_, err := s.db.Maintenance.Verify(s.ctx, nil)
 		s.ok(err)
 	}
 }

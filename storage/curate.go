@@ -18,13 +18,13 @@ type Undecided struct {
 // Undecided returns the tentative entries that no person has locked and that are first seen in one of the threads (none: in any),
 // but for those that a curator's decision was written about in a row of the journal after the given one. They come in story
 // order.
-func (db *DB) Undecided(ctx context.Context, after int64, threads ...int64) ([]Undecided, error) {
+func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64) ([]Undecided, error) {
 	list, err := json.Marshal(append([]int64{}, threads...))
 	if err != nil {
 		return nil, err
 	}
 	scan := func(rows *sql.Rows, u *Undecided) error { return rows.Scan(&u.Entry, &u.Again) }
-	open, err := collect(ctx, db.read, scan, `SELECT e.id, coalesce(d.new_value ->> '$.reason', '') FROM glossary_entry e
+	open, err := collect(ctx, s.db.read, scan, `SELECT e.id, coalesce(d.new_value ->> '$.reason', '') FROM glossary_entry e
 		LEFT JOIN revision d ON d.id = (SELECT max(v.id) FROM revision v
 		  WHERE v.entry_id = e.id AND v.field = 'curator_decision' AND v.trace_id > ?2)
 		WHERE e.status = 'tentative' AND e.locked = 0
@@ -32,31 +32,31 @@ func (db *DB) Undecided(ctx context.Context, after int64, threads ...int64) ([]U
 		    AND e.first_at / 1000000 BETWEEN t.first_scene AND t.last_scene))
 		  AND coalesce(d.new_value ->> '$.decision', 'AGAIN') = 'AGAIN'
 		ORDER BY e.first_at, e.id`, string(list), after)
-	return open, sqlite.Wrap(err, "read the tentative entries in %s", db.path)
+	return open, sqlite.Wrap(err, "read the tentative entries in %s", s.db.path)
 }
 
 // LastCheckpoint returns the id of the journal's newest row at the newest checkpoint; 0 before the first.
-func (db *DB) LastCheckpoint(ctx context.Context) (int64, error) {
+func (s *Snapshots) LastCheckpoint(ctx context.Context) (int64, error) {
 	var row int64
-	err := db.read.QueryRowContext(ctx, `SELECT coalesce((SELECT trace_id FROM snapshot WHERE type = 'checkpoint' ORDER BY id DESC LIMIT 1), 0)`).Scan(&row)
-	return row, sqlite.Wrap(err, "read the newest checkpoint in %s", db.path)
+	err := s.db.read.QueryRowContext(ctx, `SELECT coalesce((SELECT trace_id FROM snapshot WHERE type = 'checkpoint' ORDER BY id DESC LIMIT 1), 0)`).Scan(&row)
+	return row, sqlite.Wrap(err, "read the newest checkpoint in %s", s.db.path)
 }
 
-// ThreadBefore returns the id of the last thread before a place in story order, from 1; 0 where there is none. Threads without a scene
+// Before returns the id of the last thread before a place in story order, from 1; 0 where there is none. Threads without a scene
 // have a place, and are passed over.
-func (db *DB) ThreadBefore(ctx context.Context, order int) (int64, error) {
+func (s *Threads) Before(ctx context.Context, order int) (int64, error) {
 	var thread int64
-	err := db.read.QueryRowContext(ctx, `SELECT coalesce((SELECT thread_id FROM thread_state WHERE ord < ? ORDER BY ord DESC LIMIT 1), 0)`,
+	err := s.db.read.QueryRowContext(ctx, `SELECT coalesce((SELECT thread_id FROM thread_state WHERE ord < ? ORDER BY ord DESC LIMIT 1), 0)`,
 		order).Scan(&thread)
-	return thread, sqlite.Wrap(err, "read the threads in %s", db.path)
+	return thread, sqlite.Wrap(err, "read the threads in %s", s.db.path)
 }
 
 // Decide writes what a question outside any turn came to: the row with the answer, or the note that stands for one which could
 // not be used, the revisions that follow from it, and the end of the call. All of them commit together. A call whose row is no
 // reply ends with the outcome that it has; it is nil where it has ended before.
-func (db *DB) Decide(ctx context.Context, call *Call, row *annotator.Trace, revisions []annotator.Revision) error {
-	return db.update(ctx, "write down a decision", func(tx *tx) error {
-		g := &Glossary{q: tx, path: db.path, tx: tx}
+func (s *Curation) Decide(ctx context.Context, call *Call, row *annotator.Trace, revisions []annotator.Revision) error {
+	return s.db.update(ctx, "write down a decision", func(tx *tx) error {
+		g := &Glossary{q: tx, path: s.db.path, tx: tx}
 		if err := g.reviseAll(tx.ctx, revisions); err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func twoThreads(t *testing.T) *story {
 
 func (s *story) entry(id int64) *annotator.Entry {
 	s.Helper()
-	e, err := s.db.Glossary().Entry(s.ctx, id)
+	e, err := s.db.Glossary.Entry(s.ctx, id)
 	s.ok(err)
 	return e
 }
@@ -42,14 +42,14 @@ func (s *story) entry(id int64) *annotator.Entry {
 func (s *story) curates() *storage.Call {
 	s.Helper()
 	c := &storage.Call{Purpose: "curate", Attempt: 1, Estimate: 100}
-	s.ok(s.db.OpenCall(s.ctx, c))
+	s.ok(s.db.Calls.Open(s.ctx, c))
 	return c
 }
 
 // newest is the newest row of the journal outside any turn; the zero row where there is none.
 func (s *story) newest() (row annotator.Trace) {
 	s.Helper()
-	rows, err := s.db.Turn(s.ctx, 0)
+	rows, err := s.db.Journal.Turn(s.ctx, 0)
 	s.ok(err)
 	for i := range rows {
 		if rows[i].ID > row.ID {
@@ -67,7 +67,7 @@ func record(entry int64, actor annotator.Actor) annotator.Revision {
 
 func (s *story) undecided(after int64, threads ...int64) []int64 {
 	s.Helper()
-	open, err := s.db.Undecided(s.ctx, after, threads...)
+	open, err := s.db.Curation.Undecided(s.ctx, after, threads...)
 	s.ok(err)
 	var ids []int64
 	for _, u := range open {
@@ -90,9 +90,9 @@ func TestUndecided(t *testing.T) {
 	check("the second thread", s.undecided(0, 999), 3)
 	check("both", s.undecided(0, 999, 1000), 1, 2, 3)
 	check("no thread of the story", s.undecided(0, 0))
-	before, err := s.db.LastCheckpoint(s.ctx)
+	before, err := s.db.Snapshots.LastCheckpoint(s.ctx)
 	s.ok(err)
-	s.ok(s.db.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(1, annotator.ActorRule)}))
+	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(1, annotator.ActorRule)}))
 	check("after a decision", s.undecided(before, 1000), 2)
 	check("once more", s.undecided(before+1, 1000), 1, 2)
 	s.clean()
@@ -108,21 +108,21 @@ func TestUndecided(t *testing.T) {
 func TestUndecidedAgain(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
-	before, err := s.db.LastCheckpoint(s.ctx)
+	before, err := s.db.Snapshots.LastCheckpoint(s.ctx)
 	s.ok(err)
 	again := record(2, annotator.ActorRule)
 	again.New = `{"decision":"AGAIN","reason":"It says nothing.","thread":1000}`
-	s.ok(s.db.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(1, annotator.ActorRule), again}))
+	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(1, annotator.ActorRule), again}))
 	for after, want := range map[int64][]storage.Undecided{
 		before:     {{Entry: 2, Again: "It says nothing."}, {Entry: 3}},
 		before + 1: {{Entry: 1}, {Entry: 2}, {Entry: 3}}, // what was written before does not matter
 	} {
-		got, err := s.db.Undecided(s.ctx, after)
+		got, err := s.db.Curation.Undecided(s.ctx, after)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("after row %d: %v %s", after, err, diff)
 		}
 	}
-	s.ok(s.db.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(2, annotator.ActorRule)}))
+	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(2, annotator.ActorRule)}))
 	if got := s.undecided(before); !slices.Equal(got, []int64{3}) {
 		t.Errorf("after the decision: %v", got)
 	}
@@ -139,7 +139,7 @@ func TestDecide(t *testing.T) {
 	row := &annotator.Trace{Kind: annotator.TraceReply, Content: `{"decision":"MERGE","target":2}`}
 	call := s.curates()
 	call.Usage = annotator.Usage{Prompt: 50, Completion: 10, Exact: true}
-	s.ok(s.db.Decide(s.ctx, call, row, revisions))
+	s.ok(s.db.Curation.Decide(s.ctx, call, row, revisions))
 	s.clean()
 	for _, r := range revisions {
 		if r.Trace != row.ID || r.Turn != 0 {
@@ -156,7 +156,7 @@ func TestDecide(t *testing.T) {
 	if quoted := target.Claims[2].Evidence; len(quoted) != 1 {
 		t.Errorf("the evidence of both: %+v", target.Claims)
 	}
-	if found, err := s.db.Glossary().Lookup(s.ctx, "Dawn"); err != nil || found.ID != 2 {
+	if found, err := s.db.Glossary.Lookup(s.ctx, "Dawn"); err != nil || found.ID != 2 {
 		t.Errorf("the merged entry's name leads to %v, %v", found, err)
 	}
 	if newest := s.newest(); newest.ID != row.ID || newest.Content != row.Content {
@@ -171,21 +171,21 @@ func TestDecideIsWhole(t *testing.T) {
 	before := s.newest()
 	call := s.curates()
 	row := &annotator.Trace{Kind: annotator.TraceReply}
-	err := s.db.Decide(s.ctx, call, row, []annotator.Revision{record(1, annotator.ActorCurator), record(99, annotator.ActorCurator)})
+	err := s.db.Curation.Decide(s.ctx, call, row, []annotator.Revision{record(1, annotator.ActorCurator), record(99, annotator.ActorCurator)})
 	if annotator.KindOf(err) == "" {
 		t.Fatalf("a decision on an entry that is not there: %v", err)
 	}
 	after := s.newest()
-	if history, err := s.db.Glossary().Revisions(s.ctx, 1); err != nil || history[len(history)-1].Field == annotator.FieldCuratorDecision {
+	if history, err := s.db.Glossary.Revisions(s.ctx, 1); err != nil || history[len(history)-1].Field == annotator.FieldCuratorDecision {
 		t.Errorf("half a decision was written: %v", err)
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Error(diff)
 	}
 	call.Outcome, call.Fault, call.Decision = string(annotator.Malformed), "no JSON", "not used"
-	s.ok(s.db.Decide(s.ctx, call, &annotator.Trace{Kind: annotator.TraceNote, Content: "Once more."}, nil))
+	s.ok(s.db.Curation.Decide(s.ctx, call, &annotator.Trace{Kind: annotator.TraceNote, Content: "Once more."}, nil))
 	s.clean()
-	report, err := s.db.Report(s.ctx)
+	report, err := s.db.Run.Report(s.ctx)
 	s.ok(err)
 	if report.Calls["malformed"] != 1 || report.Calls["open"] != 0 {
 		t.Errorf("calls %v", report.Calls)
@@ -196,7 +196,7 @@ func TestThreadBefore(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
 	for order, want := range []int64{0, 0, 1000, 999, 999} { // those after the second have no scene
-		if got, err := s.db.ThreadBefore(s.ctx, order); err != nil || got != want {
+		if got, err := s.db.Threads.Before(s.ctx, order); err != nil || got != want {
 			t.Errorf("before thread %d is %d, %v; want %d", order, got, err, want)
 		}
 	}

@@ -61,8 +61,8 @@ type AuditFilter struct {
 }
 
 // Audit yields the tool calls in order, as Interactions does for the whole journal.
-func (db *DB) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, error] {
-	calls := spans(ctx, db, 0, scanAudited, `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status,
+func (s *Journal) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, error] {
+	calls := spans(ctx, s.db, 0, scanAudited, `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status,
 		coalesce(result_trace, 0), coalesce(mode, ''), coalesce(intent, ''), coalesce(verdict, ''), coalesce(rule, ''), coalesce(reason, '')
 		FROM tool_interaction i LEFT JOIN tool_decision d ON d.trace_id = i.result_trace
 		WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR i.turn = ?3) AND (?4 = 0 OR i.scene = ?4) AND (?5 = '' OR i.tool_name = ?5)
@@ -70,7 +70,7 @@ func (db *DB) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, erro
 	return func(yield func(*Audited, error) bool) {
 		for call, err := range calls {
 			if err == nil && call.Status == Success {
-				call.Revisions, err = db.madeBy(ctx, call.result)
+				call.Revisions, err = s.madeBy(ctx, call.result)
 			}
 			if !yield(call, err) || err != nil {
 				return
@@ -90,13 +90,13 @@ func scanAudited(rows *sql.Rows, a *Audited) error {
 }
 
 // madeBy returns the revisions that committed with a row of the journal.
-func (db *DB) madeBy(ctx context.Context, row int64) ([]annotator.Revision, error) {
-	return collect(ctx, db.read, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE trace_id = ? ORDER BY id`, row)
+func (s *Journal) madeBy(ctx context.Context, row int64) ([]annotator.Revision, error) {
+	return collect(ctx, s.db.read, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE trace_id = ? ORDER BY id`, row)
 }
 
-// Made returns the revisions that a scene has made so far, in order: those of the turn at hand, and of earlier ones in which it was
+// OfScene returns the revisions that a scene has made so far, in order: those of the turn at hand, and of earlier ones in which it was
 // refused.
-func (g *Glossary) Made(ctx context.Context, scene int, turn int64) ([]annotator.Revision, error) {
+func (g *Glossary) OfScene(ctx context.Context, scene int, turn int64) ([]annotator.Revision, error) {
 	return collect(ctx, g.q, scanRevision, `SELECT `+revisionColumns+` FROM revision
 		WHERE turn = ?2 OR turn IN (SELECT turn FROM refusal WHERE scene = ?1 AND turn > 0) ORDER BY id`, scene, turn)
 }

@@ -16,7 +16,7 @@ func (s *story) decided(d *storage.Decision, run edit) {
 	s.Helper()
 	row := *s.result()
 	s.calls = s.calls[1:]
-	s.ok(s.db.RunTool(s.ctx, &row, d, func(g *storage.Glossary, row *annotator.Trace) error {
+	s.ok(s.db.Journal.RunTool(s.ctx, &row, d, func(g *storage.Glossary, row *annotator.Trace) error {
 		if d.Verdict == storage.Deny {
 			row.Content, row.Error = "no", d.Rule
 			return nil
@@ -46,7 +46,7 @@ func TestAudit(t *testing.T) {
 		Revisions int
 	}
 	var got []line
-	for call, err := range s.db.Audit(s.ctx, storage.AuditFilter{}) {
+	for call, err := range s.db.Journal.Audit(s.ctx, storage.AuditFilter{}) {
 		s.ok(err)
 		got = append(got, line{call.Scene, call.Status, call.Error, call.Decision, len(call.Revisions)})
 	}
@@ -72,7 +72,7 @@ func TestAudit(t *testing.T) {
 		{Scene: 2, Tool: "glossary_delete", Denied: true}: {"glossary_delete"},
 	} {
 		var tools []string
-		for call, err := range s.db.Audit(s.ctx, filter) {
+		for call, err := range s.db.Journal.Audit(s.ctx, filter) {
 			s.ok(err)
 			tools = append(tools, call.Tool)
 		}
@@ -87,9 +87,9 @@ func TestAudit(t *testing.T) {
 func TestMade(t *testing.T) {
 	t.Parallel()
 	s := asked(t)
-	s.ok(s.db.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, row *annotator.Trace) error {
+	s.ok(s.db.Journal.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, row *annotator.Trace) error {
 		s.ok(creates("Mik", "A sailor.")(s.ctx, g))
-		made, err := g.Made(s.ctx, row.Scene, row.Turn)
+		made, err := g.OfScene(s.ctx, row.Scene, row.Turn)
 		s.ok(err)
 		if len(made) != 4 || made[0].Entry != 2 || made[0].Turn != row.Turn {
 			t.Errorf("made: %+v", made)
@@ -115,13 +115,13 @@ func TestBranchCutsDecisions(t *testing.T) {
 	db, err := storage.Open(s.ctx, branch)
 	s.ok(err)
 	defer func() { _ = db.Close() }()
-	for call, err := range db.Audit(s.ctx, storage.AuditFilter{}) {
+	for call, err := range db.Journal.Audit(s.ctx, storage.AuditFilter{}) {
 		s.ok(err)
 		if call.Scene > 1 || call.Decision != nil {
 			t.Errorf("the branch has %+v", call)
 		}
 	}
-	findings, err := db.Verify(s.ctx, nil)
+	findings, err := db.Maintenance.Verify(s.ctx, nil)
 	s.ok(err)
 	if !storage.Clean(findings) {
 		t.Errorf("%+v", findings)

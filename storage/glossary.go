@@ -19,9 +19,6 @@ type Glossary struct {
 	turn int64 // of the writes
 }
 
-// Glossary returns the codex for reading.
-func (db *DB) Glossary() *Glossary { return &Glossary{q: db.read, path: db.path} }
-
 const entryColumns = `e.id, e.term, e.disambiguator, e.status, e.first_at, e.last_at, e.revisions, e.revision, e.locked, e.merged_into`
 
 func scanEntry(rows *sql.Rows, e *annotator.Entry) error {
@@ -144,9 +141,9 @@ func (g *Glossary) Entries(ctx context.Context, ids []int64) ([]annotator.Entry,
 	return g.entries(ctx, `WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id`, string(list))
 }
 
-// Rewritten returns those of the entries whose names, tags or definition have a later revision than the one as of which they were
+// ChangedSince returns those of the entries whose names, tags or definition have a later revision than the one as of which they were
 // shown. That an entry is confirmed or has another quotation to it makes it read no other way.
-func (g *Glossary) Rewritten(ctx context.Context, shown []annotator.Shown) (map[int64]bool, error) {
+func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown) (map[int64]bool, error) {
 	list, err := encodeShows(shown)
 	if err != nil || list == "" {
 		return nil, err

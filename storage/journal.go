@@ -81,44 +81,44 @@ func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
 
 // Window returns the rows of the journal from which the model's context is folded: those of the turns that have not left
 // it, up to row through (0: all), in order. It reads as much as the window holds, whatever the journal's length.
-func (db *DB) Window(ctx context.Context, through int64) ([]annotator.Trace, error) {
+func (s *Journal) Window(ctx context.Context, through int64) ([]annotator.Trace, error) {
 	if through == 0 {
 		through = 1<<63 - 1
 	}
 	// The bounds on turn are what makes it a read of an index's range; only_turn <> 0 lets the partial index be used.
-	rows, err := collect(ctx, db.read, scanTrace, `SELECT `+traceColumns+` FROM trace t
+	rows, err := collect(ctx, s.db.read, scanTrace, `SELECT `+traceColumns+` FROM trace t
 		WHERE id <= ?1
 		  AND turn > coalesce((SELECT through_turn FROM compaction WHERE trace_id <= ?1 ORDER BY trace_id DESC LIMIT 1), 0)
 		  AND turn <= (SELECT turn FROM trace WHERE id <= ?1 AND turn > 0 ORDER BY id DESC LIMIT 1)
 		  AND NOT EXISTS (SELECT 1 FROM compaction WHERE only_turn = t.turn AND only_turn <> 0 AND trace_id <= ?1)
 		ORDER BY turn, seq`, through)
-	return rows, sqlite.Wrap(err, "read the journal in %s", db.path)
+	return rows, sqlite.Wrap(err, "read the journal in %s", s.db.path)
 }
 
 // Turn returns the rows of one turn, in order.
-func (db *DB) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) {
-	rows, err := collect(ctx, db.read, scanTrace, `SELECT `+traceColumns+` FROM trace WHERE turn = ? ORDER BY seq`, turn)
-	return rows, sqlite.Wrap(err, "read turn %d in %s", turn, db.path)
+func (s *Journal) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) {
+	rows, err := collect(ctx, s.db.read, scanTrace, `SELECT `+traceColumns+` FROM trace WHERE turn = ? ORDER BY seq`, turn)
+	return rows, sqlite.Wrap(err, "read turn %d in %s", turn, s.db.path)
 }
 
-// Context is a system prompt with its tools, as the model is shown them.
-type Context struct {
+// Prompt is a system prompt with its tools, as the model is shown them.
+type Prompt struct {
 	ID           int64
 	Hash         string // of both
 	SystemPrompt string
 	Tools        string // as tools.EncodeDefinitions writes them
 }
 
-// UseContext puts a system prompt and tools in force from here on, unless they are already.
-func (db *DB) UseContext(ctx context.Context, c Context) error {
-	run, err := db.Run(ctx)
+// UsePrompt puts a system prompt and tools in force from here on, unless they are already.
+func (s *Journal) UsePrompt(ctx context.Context, c Prompt) error {
+	run, err := s.db.Run.Status(ctx)
 	if err != nil {
 		return err
 	}
-	if run.Context.Hash == c.Hash {
+	if run.Prompt.Hash == c.Hash {
 		return nil
 	}
-	return db.update(ctx, "record the prompt", func(tx *tx) error {
+	return s.db.update(ctx, "record the prompt", func(tx *tx) error {
 		_, err := tx.exec(`INSERT INTO snapshot_context (hash, system_prompt, tools, created_at) VALUES (?, ?, ?, ?)
 			ON CONFLICT (hash) DO NOTHING`, c.Hash, c.SystemPrompt, c.Tools, tx.now)
 		if err != nil {

@@ -33,13 +33,13 @@ func hold(path string) {
 	ctx := context.Background()
 	db, err := storage.OpenWriter(ctx, path, "the child", time.Now)
 	if err == nil {
-		err = db.Begin(ctx, storage.Corpus{Title: "A story"}, all(scenesOf(2)))
+		err = db.Run.Begin(ctx, storage.Corpus{Title: "A story"}, all(scenesOf(2)))
 	}
 	if err == nil {
-		err = db.OpenScene(ctx, &annotator.Trace{Scene: 1, Content: "scene 1"})
+		err = db.Scenes.Open(ctx, &annotator.Trace{Scene: 1, Content: "scene 1"})
 	}
 	if err == nil {
-		err = db.OpenCall(ctx, &storage.Call{Turn: 1, Scene: 1, Purpose: "annotate", Attempt: 1})
+		err = db.Calls.Open(ctx, &storage.Call{Turn: 1, Scene: 1, Purpose: "annotate", Attempt: 1})
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -93,7 +93,7 @@ func TestOneWriter(t *testing.T) {
 	s := &story{tester: t, ctx: t.Context(), path: path}
 	s.open()
 	defer func() { _ = s.db.Close() }()
-	run, err := s.db.Run(t.Context())
+	run, err := s.db.Run.Status(t.Context())
 	s.ok(err)
 	if run.Holder != "the test" || run.OpenScene != 1 || run.Turn != 1 || run.Calls != 0 {
 		t.Errorf("after the kill: %+v", run)
@@ -114,7 +114,7 @@ func TestReadersBesideTheWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if rows, err := db.Window(t.Context(), 0); err != nil || len(rows) != 1 || rows[0].Content != "scene 1" {
+	if rows, err := db.Journal.Window(t.Context(), 0); err != nil || len(rows) != 1 || rows[0].Content != "scene 1" {
 		t.Errorf("the window is %v, %v", rows, err)
 	}
 }

@@ -26,8 +26,8 @@ type Compaction struct {
 
 // Compact makes one step of compaction take effect, and begins an epoch: the summariser's reply, the row that says what the
 // window is from here on, and the episodes commit together.
-func (db *DB) Compact(ctx context.Context, c *Compaction) error {
-	return db.update(ctx, "compact the window", func(tx *tx) error {
+func (s *Episodes) Compact(ctx context.Context, c *Compaction) error {
+	return s.db.update(ctx, "compact the window", func(tx *tx) error {
 		if c.Reply != nil {
 			if err := tx.append(c.Reply); err != nil {
 				return err
@@ -104,11 +104,11 @@ func (tx *tx) putEpisode(e *annotator.Episode) error {
 		e.Supersedes, e.Tokens, e.Trace, gone, tx.now).Scan(&e.ID)
 }
 
-// Fold returns what the newest compaction up to a row of the journal (0: all) says of the window, and whether more steps
+// WindowState returns what the newest compaction up to a row of the journal (0: all) says of the window, and whether more steps
 // may have been due when the program ended: nothing has happened in a turn since.
-func (db *DB) Fold(ctx context.Context, through int64) (fold annotator.WindowState, unfinished bool, err error) {
+func (s *Episodes) WindowState(ctx context.Context, through int64) (fold annotator.WindowState, unfinished bool, err error) {
 	var content string
-	err = db.read.QueryRowContext(ctx, `SELECT t.content, c.tier <> 'quarantine' AND NOT EXISTS
+	err = s.db.read.QueryRowContext(ctx, `SELECT t.content, c.tier <> 'quarantine' AND NOT EXISTS
 		  (SELECT 1 FROM trace WHERE id > c.trace_id AND id <= ?1 AND turn > 0)
 		FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE c.trace_id <= ?1 ORDER BY c.trace_id DESC LIMIT 1`, rowOrLast(through)).
 		Scan(&content, &unfinished)
@@ -118,7 +118,7 @@ func (db *DB) Fold(ctx context.Context, through int64) (fold annotator.WindowSta
 	if err == nil {
 		err = json.Unmarshal([]byte(content), &fold)
 	}
-	return fold, unfinished, sqlite.Wrap(err, "read the newest compaction in %s", db.path)
+	return fold, unfinished, sqlite.Wrap(err, "read the newest compaction in %s", s.db.path)
 }
 
 func rowOrLast(through int64) int64 {
@@ -146,10 +146,10 @@ func scanEpisodeAnd(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 	return json.Unmarshal([]byte(entries), &e.Entries)
 }
 
-// Memory returns the episodes that stand in the window: the story so far (nil before the first) and the chunks, oldest
+// InForce returns the episodes that stand in the window: the story so far (nil before the first) and the chunks, oldest
 // first.
-func (db *DB) Memory(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error) {
-	all, err := collect(ctx, db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE gone IS NULL ORDER BY id`)
+func (s *Episodes) InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error) {
+	all, err := collect(ctx, s.db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE gone IS NULL ORDER BY id`)
 	for i := range all {
 		if all[i].Kind == annotator.EpisodeCumulative {
 			story = &all[i]
@@ -157,40 +157,39 @@ func (db *DB) Memory(ctx context.Context) (story *annotator.Episode, chunks []an
 			chunks = append(chunks, all[i])
 		}
 	}
-	return story, chunks, sqlite.Wrap(err, "read the episodes in %s", db.path)
+	return story, chunks, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
 }
 
-// Episodes returns all episodes that ever were, oldest first.
-func (db *DB) Episodes(ctx context.Context) ([]annotator.Episode, error) {
-	all, err := collect(ctx, db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode ORDER BY id`)
-	return all, sqlite.Wrap(err, "read the episodes in %s", db.path)
+// All returns all episodes that ever were, oldest first.
+func (s *Episodes) All(ctx context.Context) ([]annotator.Episode, error) {
+	all, err := collect(ctx, s.db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode ORDER BY id`)
+	return all, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
 }
 
-// ChunkIndex returns the index that the next chunk of a thread gets, from 0.
-func (db *DB) ChunkIndex(ctx context.Context, thread int64) (int, error) {
+// NextChunk returns the index that the next chunk of a thread gets, from 0.
+func (s *Episodes) NextChunk(ctx context.Context, thread int64) (int, error) {
 	var next int
-	err := db.read.QueryRowContext(ctx, `SELECT coalesce(max(idx) + 1, 0) FROM episode WHERE kind = 'chunk' AND thread_id = ?`, thread).Scan(&next)
-	return next, sqlite.Wrap(err, "read the episodes in %s", db.path)
+	err := s.db.read.QueryRowContext(ctx, `SELECT coalesce(max(idx) + 1, 0) FROM episode WHERE kind = 'chunk' AND thread_id = ?`, thread).Scan(&next)
+	return next, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
 }
 
-// Changed returns the entries that a range of turns made or changed, by id.
-func (db *DB) Changed(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error) {
-	g := db.Glossary()
+// ChangedIn returns the entries that a range of turns made or changed, by id.
+func (g *Glossary) ChangedIn(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error) {
 	return g.entries(ctx, `WHERE e.id IN (SELECT entry_id FROM revision WHERE turn BETWEEN ? AND ?) ORDER BY e.id`, fromTurn, toTurn)
 }
 
-// Note writes a message to the model outside any turn, unless it is what the journal ends with: a process that was killed
+// AppendOnce writes a message to the model outside any turn, unless it is what the journal ends with: a process that was killed
 // after it asked asks again, and has then asked once.
-func (db *DB) Note(ctx context.Context, row *annotator.Trace) error {
+func (s *Journal) AppendOnce(ctx context.Context, row *annotator.Trace) error {
 	var kind annotator.TraceKind
 	var content string
-	err := db.read.QueryRowContext(ctx, `SELECT kind, content FROM trace WHERE id = ? AND turn = 0`, db.head.trace).Scan(&kind, &content)
+	err := s.db.read.QueryRowContext(ctx, `SELECT kind, content FROM trace WHERE id = ? AND turn = 0`, s.db.head.trace).Scan(&kind, &content)
 	if err == nil && kind == row.Kind && content == row.Content {
-		row.ID = db.head.trace
+		row.ID = s.db.head.trace
 		return nil
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return sqlite.Wrap(err, "read the end of the journal in %s", db.path)
+		return sqlite.Wrap(err, "read the end of the journal in %s", s.db.path)
 	}
-	return db.Append(ctx, row)
+	return s.Append(ctx, row)
 }

@@ -25,20 +25,6 @@ const readers = 4
 // lockPatience is how long a run waits for the lock.
 const lockPatience = 300 * time.Millisecond
 
-// DB is an open annotator.db.
-type DB struct {
-	path   string
-	read   *sql.DB
-	write  *sql.DB // nil when opened for reading
-	lock   *flock.Flock
-	holder string
-	now    func() time.Time
-	state  annotator.State
-	head   head
-	files  standing
-	taken  error // since one of the files is not where it was
-}
-
 // head is where the journal and the revisions end.
 type head struct {
 	trace    int64
@@ -52,7 +38,8 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{path: path, read: pool, now: time.Now}
+	db := newDB(path, time.Now)
+	db.readFrom(pool)
 	version, err := schemaVersion(ctx, pool, path)
 	if err == nil {
 		err = usable(version, path)
@@ -70,7 +57,8 @@ func OpenWriter(ctx context.Context, path, holder string, now func() time.Time) 
 	if err := refuseForeign(ctx, path); err != nil {
 		return nil, err
 	}
-	db := &DB{path: path, holder: holder, now: now, state: annotator.StateInit}
+	db := newDB(path, now)
+	db.holder = holder
 	if err := db.acquire(ctx); err != nil {
 		return nil, err
 	}
@@ -95,9 +83,11 @@ func (db *DB) openWriter(ctx context.Context) error {
 	if err := migrate(ctx, db.write, db.path); err != nil {
 		return err
 	}
-	if db.read, err = sqlite.Open(ctx, db.path, sqlite.ReadOnly, readers); err != nil {
+	pool, err := sqlite.Open(ctx, db.path, sqlite.ReadOnly, readers)
+	if err != nil {
 		return err
 	}
+	db.readFrom(pool)
 	if err := db.readHead(ctx); err != nil {
 		return err
 	}
@@ -202,7 +192,7 @@ func holderOf(ctx context.Context, path string) string {
 		return other
 	}
 	defer func() { _ = db.Close() }()
-	run, err := db.Run(ctx)
+	run, err := db.Run.Status(ctx)
 	if err != nil || run.Holder == "" {
 		return other
 	}

@@ -226,10 +226,10 @@ func TestOpenBeforeTheFirstRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if _, err := db.Run(t.Context()); annotator.KindOf(err) != annotator.NotFound {
+	if _, err := db.Run.Status(t.Context()); annotator.KindOf(err) != annotator.NotFound {
 		t.Errorf("the run: %v", err)
 	}
-	if _, err := db.NextScene(t.Context()); annotator.KindOf(err) != annotator.NotFound {
+	if _, err := db.Scenes.Next(t.Context()); annotator.KindOf(err) != annotator.NotFound {
 		t.Errorf("the next scene: %v", err)
 	}
 }

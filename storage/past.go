@@ -10,19 +10,19 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// SearchPast finds entries as Glossary.Search does, in the codex as it stood at a moment: nothing that was learnt later decides what
+// Search finds entries as Glossary.Search does, in the codex as it stood at a moment: nothing that was learnt later decides what
 // is found, or in which order. The codex of that moment is put into tables in memory, for as long as the search takes.
-func (db *DB) SearchPast(ctx context.Context, m Moment, query annotator.Query) ([]annotator.Entry, error) {
-	entries, err := db.AsOf(ctx, m)
+func (s *History) Search(ctx context.Context, m Moment, query annotator.Query) ([]annotator.Entry, error) {
+	entries, err := s.AsOf(ctx, m)
 	if err != nil {
 		return nil, err
 	}
 	pool, err := past(ctx, entries)
 	if err != nil {
-		return nil, sqlite.Wrap(err, "search the codex of the past in %s", db.path)
+		return nil, sqlite.Wrap(err, "search the codex of the past in %s", s.db.path)
 	}
 	defer func() { _ = pool.Close() }()
-	found, err := (&Glossary{q: pool, path: db.path}).Search(ctx, query)
+	found, err := (&Glossary{q: pool, path: s.db.path}).Search(ctx, query)
 	whole := make(map[int64]*annotator.Entry, len(entries))
 	for i := range entries {
 		whole[entries[i].ID] = &entries[i]

@@ -24,7 +24,7 @@ func TestSearchPast(t *testing.T) {
 	note := func() {
 		var now [][]annotator.Entry
 		for _, q := range queries {
-			entries, err := s.db.Glossary().Search(s.ctx, q)
+			entries, err := s.db.Glossary.Search(s.ctx, q)
 			s.ok(err)
 			now = append(now, entries)
 		}
@@ -43,12 +43,12 @@ func TestSearchPast(t *testing.T) {
 		t.Error("what is found has not changed: it proves nothing")
 	}
 	for _, i := range []int{0, 2} {
-		snapshot, err := s.db.Snapshot(s.ctx, int64(i+1))
+		snapshot, err := s.db.Snapshots.Get(s.ctx, int64(i+1))
 		s.ok(err)
-		moment, err := s.db.SnapshotMoment(s.ctx, &snapshot)
+		moment, err := s.db.History.MomentOf(s.ctx, &snapshot)
 		s.ok(err)
 		for k, q := range queries {
-			past, err := s.db.SearchPast(s.ctx, moment, q)
+			past, err := s.db.History.Search(s.ctx, moment, q)
 			s.ok(err)
 			if diff := cmp.Diff(found[i][k], past, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%+v of snapshot %d (-then +now):\n%s", q, i+1, diff)

@@ -13,7 +13,7 @@ type Positions struct {
 }
 
 // Positions returns an empty one.
-func (db *DB) Positions() *Positions { return &Positions{db: db, scenes: map[int]*SceneRow{}} }
+func (s *Scenes) Positions() *Positions { return &Positions{db: s.db, scenes: map[int]*SceneRow{}} }
 
 // At returns the position of a place; the zero position for the place before the story.
 func (p *Positions) At(ctx context.Context, place annotator.Place) (annotator.Position, error) {
@@ -23,7 +23,7 @@ func (p *Positions) At(ctx context.Context, place annotator.Place) (annotator.Po
 	s, ok := p.scenes[place.Scene()]
 	if !ok {
 		var err error
-		if s, err = p.db.Scene(ctx, place.Scene()); err != nil {
+		if s, err = p.db.Scenes.Get(ctx, place.Scene()); err != nil {
 			return annotator.Position{}, err
 		}
 		p.scenes[place.Scene()] = s

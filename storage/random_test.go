@@ -58,7 +58,7 @@ func (s *story) moves(t *rapid.T) map[string]func() {
 		"compact": func() { s.compactSome(t) },
 		"prompt": func() {
 			hash := rapid.SampledFrom([]string{"first", "second"}).Draw(t, "prompt")
-			s.ok(s.db.UseContext(s.ctx, storage.Context{Hash: hash, SystemPrompt: hash, Tools: "[]"}))
+			s.ok(s.db.Journal.UsePrompt(s.ctx, storage.Prompt{Hash: hash, SystemPrompt: hash, Tools: "[]"}))
 		},
 	}
 	switch {
@@ -125,7 +125,7 @@ func (s *story) someEdit(t *rapid.T) edit {
 	case 1, 2:
 		return creates(term.Draw(t, "term"), definition.Draw(t, "definition"), tags.Draw(t, "tags")...)
 	}
-	ids, err := s.db.Glossary().Search(s.ctx, annotator.Query{})
+	ids, err := s.db.Glossary.Search(s.ctx, annotator.Query{})
 	s.ok(err)
 	if len(ids) == 0 {
 		return reads
@@ -144,7 +144,7 @@ func (s *story) someEdit(t *rapid.T) edit {
 
 // contents is all that can be read out of a database.
 type contents struct {
-	Run         storage.Run
+	Run         storage.RunStatus
 	Entries     []annotator.Entry
 	Revisions   [][]annotator.Revision
 	Names       map[int64][]string
@@ -152,7 +152,7 @@ type contents struct {
 	Scenes      []storage.SceneRow
 	Next        int
 	Quarantined []storage.SceneRow
-	Last        storage.Last
+	Last        storage.LastCall
 }
 
 // everything reads it all. The state is left out: a new process begins in another.
@@ -160,32 +160,32 @@ func (s *story) everything() contents {
 	s.Helper()
 	var c contents
 	var err error
-	c.Run, err = s.db.Run(s.ctx)
+	c.Run, err = s.db.Run.Status(s.ctx)
 	s.ok(err)
 	c.Run.State = ""
-	for e, err := range s.db.Glossary().All(s.ctx) {
+	for e, err := range s.db.Glossary.All(s.ctx) {
 		s.ok(err)
 		c.Entries = append(c.Entries, *e)
-		revisions, err := s.db.Glossary().Revisions(s.ctx, e.ID)
+		revisions, err := s.db.Glossary.Revisions(s.ctx, e.ID)
 		s.ok(err)
 		c.Revisions = append(c.Revisions, revisions)
 	}
-	c.Names, err = s.db.Glossary().Names(s.ctx)
+	c.Names, err = s.db.Glossary.Names(s.ctx)
 	s.ok(err)
-	c.Window, err = s.db.Window(s.ctx, 0)
+	c.Window, err = s.db.Journal.Window(s.ctx, 0)
 	s.ok(err)
 	for n := range s.scenes {
-		scene, err := s.db.Scene(s.ctx, n+1)
+		scene, err := s.db.Scenes.Get(s.ctx, n+1)
 		s.ok(err)
 		c.Scenes = append(c.Scenes, *scene)
 	}
-	if next, err := s.db.NextScene(s.ctx); !errors.Is(err, annotator.NotFound) {
+	if next, err := s.db.Scenes.Next(s.ctx); !errors.Is(err, annotator.NotFound) {
 		s.ok(err)
 		c.Next = next.N
 	}
-	c.Quarantined, err = s.db.Quarantined(s.ctx)
+	c.Quarantined, err = s.db.Scenes.Quarantined(s.ctx)
 	s.ok(err)
-	c.Last, err = s.db.LastUsage(s.ctx)
+	c.Last, err = s.db.Calls.Last(s.ctx)
 	s.ok(err)
 	return c
 }
@@ -198,7 +198,7 @@ func (s *story) remembers() {
 		s.same(through, window)
 	}
 	for turn := range s.turns {
-		rows, err := s.db.Turn(s.ctx, turn+1)
+		rows, err := s.db.Journal.Turn(s.ctx, turn+1)
 		s.ok(err)
 		want := slices.DeleteFunc(slices.Clone(s.rows), func(row annotator.Trace) bool { return row.Turn != turn+1 })
 		if diff := cmp.Diff(want, rows, cmpopts.EquateEmpty()); diff != "" {
@@ -209,7 +209,7 @@ func (s *story) remembers() {
 
 func (s *story) same(through int64, want []annotator.Trace) {
 	s.Helper()
-	rows, err := s.db.Window(s.ctx, through)
+	rows, err := s.db.Journal.Window(s.ctx, through)
 	s.ok(err)
 	if diff := cmp.Diff(want, rows, cmpopts.EquateEmpty()); diff != "" {
 		s.Errorf("window through row %d (-model +database):\n%s", through, diff)

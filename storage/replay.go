@@ -13,16 +13,16 @@ import (
 
 // verifyReplay holds each entry against the sum of its revisions, and the columns that are derived from an entry against
 // the entry.
-func (db *DB) verifyReplay(ctx context.Context, f *Finding) error {
+func (s *Maintenance) verifyReplay(ctx context.Context, f *Finding) error {
 	refused := func(err error) error {
 		f.add(err.Error())
 		return nil
 	}
-	replayed, err := replay(ctx, db.read, refused, `true`)
+	replayed, err := replay(ctx, s.db.read, refused, `true`)
 	if err != nil {
 		return err
 	}
-	for e, err := range db.Glossary().All(ctx) {
+	for e, err := range s.db.Glossary.All(ctx) {
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (db *DB) verifyReplay(ctx context.Context, f *Finding) error {
 	for id := range replayed {
 		f.add(fmt.Sprintf("entry %d has revisions, but is gone", id))
 	}
-	return db.verifyDerived(ctx, f)
+	return s.verifyDerived(ctx, f)
 }
 
 // plainEntry makes empty and missing lists the same.
@@ -49,9 +49,9 @@ func plainEntry(e *annotator.Entry) annotator.Entry {
 	return c
 }
 
-func (db *DB) verifyDerived(ctx context.Context, f *Finding) error {
+func (s *Maintenance) verifyDerived(ctx context.Context, f *Finding) error {
 	derived := map[int64][3]string{}
-	err := each(ctx, db.read, func(rows *sql.Rows) error {
+	err := each(ctx, s.db.read, func(rows *sql.Rows) error {
 		var id int64
 		var columns [3]string
 		err := rows.Scan(&id, &columns[0], &columns[1], &columns[2])
@@ -61,7 +61,7 @@ func (db *DB) verifyDerived(ctx context.Context, f *Finding) error {
 	if err != nil {
 		return err
 	}
-	for e, err := range db.Glossary().All(ctx) {
+	for e, err := range s.db.Glossary.All(ctx) {
 		if err != nil {
 			return err
 		}

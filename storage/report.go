@@ -27,16 +27,16 @@ type Report struct {
 }
 
 // Report counts, all at one moment: a run may go on beside it.
-func (db *DB) Report(ctx context.Context) (Report, error) {
+func (s *Run) Report(ctx context.Context) (Report, error) {
 	r := Report{Entries: map[annotator.Status]int{}, Calls: map[string]int{}}
-	t, err := db.read.BeginTx(ctx, nil)
+	t, err := s.db.read.BeginTx(ctx, nil)
 	if err != nil {
-		return r, sqlite.Wrap(err, "report on %s", db.path)
+		return r, sqlite.Wrap(err, "report on %s", s.db.path)
 	}
 	defer func() { _ = t.Rollback() }()
 	for _, count := range []func(context.Context, querier) error{r.countRows, r.countEntries, r.countCalls, r.time} {
 		if err := count(ctx, t); err != nil {
-			return r, sqlite.Wrap(err, "report on %s", db.path)
+			return r, sqlite.Wrap(err, "report on %s", s.db.path)
 		}
 	}
 	return r, nil
@@ -104,13 +104,13 @@ func Running(path string) (bool, error) {
 	return !free, nil
 }
 
-// Named returns the entries, live or not, of which the given name is the full name, the term or an alias; live ones first.
-func (g *Glossary) Named(ctx context.Context, name string) ([]annotator.Entry, error) {
+// ByName returns the entries, live or not, of which the given name is the full name, the term or an alias; live ones first.
+func (g *Glossary) ByName(ctx context.Context, name string) ([]annotator.Entry, error) {
 	return g.entries(ctx, `WHERE e.term_normalized = ?1 OR e.id IN (SELECT entry_id FROM glossary_alias WHERE name_normalized = ?1)
 		ORDER BY e.status IN ('tentative', 'confirmed') DESC, e.term_normalized = ?1 DESC, e.id`, codex.Normalize(name))
 }
 
-// Foremost returns the live entries that the story came back to most often, at most limit of them.
-func (g *Glossary) Foremost(ctx context.Context, limit int) ([]annotator.Entry, error) {
+// MostRevised returns the live entries that the story came back to most often, at most limit of them.
+func (g *Glossary) MostRevised(ctx context.Context, limit int) ([]annotator.Entry, error) {
 	return g.entries(ctx, `WHERE e.status IN ('tentative', 'confirmed') ORDER BY e.revisions DESC, e.id LIMIT ?`, limit)
 }

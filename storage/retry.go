@@ -11,11 +11,11 @@ import (
 
 // Retry puts quarantined scenes back to be read, those of the given numbers or all, and returns how many there were. What a
 // scene was refused for stays on record, and its turn out of the window. Whoever has it read again has seen to the server: see
-// Forgive. A scene that waits to be read already stays as it is; NotFound tells of one that there is not, Misused of one that was
+// Run.ResetFailures. A scene that waits to be read already stays as it is; NotFound tells of one that there is not, Misused of one that was
 // recorded, or whose checkpoint is due.
-func (db *DB) Retry(ctx context.Context, scenes ...int) (int, error) {
+func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 	for _, n := range scenes {
-		if err := db.retryable(ctx, n); err != nil {
+		if err := s.retryable(ctx, n); err != nil {
 			return 0, err
 		}
 	}
@@ -24,7 +24,7 @@ func (db *DB) Retry(ctx context.Context, scenes ...int) (int, error) {
 		return 0, err
 	}
 	var put int64
-	err = db.update(ctx, "put quarantined scenes back", func(tx *tx) error {
+	err = s.db.update(ctx, "put quarantined scenes back", func(tx *tx) error {
 		const chosen = `state = 'quarantined' AND n <> (SELECT open_scene FROM run_state)
 			AND (json_array_length(?1) = 0 OR n IN (SELECT value FROM json_each(?1)))`
 		_, err := tx.exec(`INSERT INTO refusal (scene, nth, turn, reason, fault, raw, refused_at, snapshot_id, retried_at)
@@ -55,8 +55,8 @@ func (db *DB) Retry(ctx context.Context, scenes ...int) (int, error) {
 }
 
 // retryable tells why a scene cannot be put back.
-func (db *DB) retryable(ctx context.Context, n int) error {
-	scene, err := db.Scene(ctx, n)
+func (s *Scenes) retryable(ctx context.Context, n int) error {
+	scene, err := s.Get(ctx, n)
 	if annotator.KindOf(err) == annotator.NotFound {
 		return annotator.Errorf(annotator.NotFound, "the story has no scene %d", n).WithAdvice("`annotator status` names the quarantined scenes")
 	}
@@ -66,7 +66,7 @@ func (db *DB) retryable(ctx context.Context, n int) error {
 	if scene.State == SceneRecorded {
 		return annotator.Errorf(annotator.Misused, "scene %d is recorded, not quarantined", n).WithAdvice("`annotator status` names the quarantined scenes")
 	}
-	run, err := db.Run(ctx)
+	run, err := s.db.Run.Status(ctx)
 	if err == nil && scene.State == SceneQuarantined && run.OpenScene == n {
 		err = annotator.Errorf(annotator.Misused, "the run stopped before the checkpoint of scene %d", n).
 			WithAdvice("`annotator run` makes it; then try again")
@@ -75,23 +75,23 @@ func (db *DB) retryable(ctx context.Context, n int) error {
 }
 
 // LastRead returns the last scene, in story order, that has been read; NotFound where none has.
-func (db *DB) LastRead(ctx context.Context) (*SceneRow, error) {
-	return db.oneScene(ctx, ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
+func (s *Scenes) LastRead(ctx context.Context) (*SceneRow, error) {
+	return s.one(ctx, ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
 }
 
-// FaultyInARow counts how many of the scenes that ended last since the run was begun anew, at most limit, were quarantined one after
+// ConsecutiveFailures counts how many of the scenes that ended last since the run was begun anew, at most limit, were quarantined one after
 // the other for faults, and returns the newest reason. Scenes about which nobody had to be asked do not count.
-func (db *DB) FaultyInARow(ctx context.Context, limit int) (n int, reason string, err error) {
+func (s *Scenes) ConsecutiveFailures(ctx context.Context, limit int) (n int, reason string, err error) {
 	scan := func(rows *sql.Rows, s *SceneRow) error { return rows.Scan(&s.Fault, &s.Reason) }
 	const asked = `(c.state = 'quarantined' OR c.state = 'recorded' AND c.turn > 0)`
-	scenes, err := collect(ctx, db.read, scan, `SELECT fault, reason FROM (
+	scenes, err := collect(ctx, s.db.read, scan, `SELECT fault, reason FROM (
 		  SELECT 1 << 62 AS at, c.fault, c.reason FROM run_state JOIN scene c ON c.n = open_scene WHERE `+asked+` -- whose checkpoint is due
 		  UNION ALL SELECT * FROM (
 		    SELECT s.id, c.fault, c.reason FROM snapshot s JOIN scene c ON c.n = s.scene
 		    WHERE s.type = 'checkpoint' AND s.id > (SELECT begun_snapshot FROM run_state) AND `+asked+` ORDER BY s.id DESC LIMIT ?1))
 		ORDER BY at DESC LIMIT ?1`, limit)
 	if err != nil {
-		return 0, "", sqlite.Wrap(err, "read the newest scenes in %s", db.path)
+		return 0, "", sqlite.Wrap(err, "read the newest scenes in %s", s.db.path)
 	}
 	for n < len(scenes) && scenes[n].Fault != "" {
 		n++
@@ -102,16 +102,16 @@ func (db *DB) FaultyInARow(ctx context.Context, limit int) (n int, reason string
 	return n, reason, nil
 }
 
-// UnansweredInARow counts how many of the newest questions of a purpose since the run was begun anew, at most limit, were given up one
+// ConsecutiveFailures counts how many of the newest questions of a purpose since the run was begun anew, at most limit, were given up one
 // after the other because the server was not well, and returns the newest of them: its scene and its fault. An answer that
 // could not be used is one.
-func (db *DB) UnansweredInARow(ctx context.Context, purpose string, limit int) (n int, newest Call, err error) {
+func (s *Calls) ConsecutiveFailures(ctx context.Context, purpose string, limit int) (n int, newest Call, err error) {
 	scan := func(rows *sql.Rows, c *Call) error { return rows.Scan(&c.Scene, &c.Outcome, &c.Fault) }
-	asked, err := collect(ctx, db.read, scan, `SELECT scene, outcome, fault FROM call
+	asked, err := collect(ctx, s.db.read, scan, `SELECT scene, outcome, fault FROM call
 		WHERE purpose = ? AND purpose <> 'annotate' AND id > (SELECT begun_call FROM run_state) AND (outcome = 'ok' OR decision = 'not used' OR decision LIKE 'quarantine: %')
 		ORDER BY id DESC LIMIT ?`, purpose, limit)
 	if err != nil {
-		return 0, newest, sqlite.Wrap(err, "read the newest calls in %s", db.path)
+		return 0, newest, sqlite.Wrap(err, "read the newest calls in %s", s.db.path)
 	}
 	for n < len(asked) && (asked[n].Outcome == string(annotator.Transient) || asked[n].Outcome == string(annotator.Unreachable)) {
 		n++
@@ -123,11 +123,11 @@ func (db *DB) UnansweredInARow(ctx context.Context, purpose string, limit int) (
 }
 
 // Raw returns what the server had sent for a quarantined scene, as it came; NotFound where nothing is kept.
-func (db *DB) Raw(ctx context.Context, n int) ([]byte, error) {
-	found, err := collect(ctx, db.read, func(rows *sql.Rows, raw *[]byte) error { return rows.Scan(raw) },
+func (s *Scenes) Raw(ctx context.Context, n int) ([]byte, error) {
+	found, err := collect(ctx, s.db.read, func(rows *sql.Rows, raw *[]byte) error { return rows.Scan(raw) },
 		`SELECT raw FROM scene WHERE n = ? AND state = 'quarantined' AND raw IS NOT NULL`, n)
 	if err != nil {
-		return nil, sqlite.Wrap(err, "read scene %d in %s", n, db.path)
+		return nil, sqlite.Wrap(err, "read scene %d in %s", n, s.db.path)
 	}
 	if len(found) == 0 {
 		return nil, annotator.Errorf(annotator.NotFound, "nothing is kept of what the server sent for scene %d", n).

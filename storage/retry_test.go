@@ -29,7 +29,7 @@ func TestMigrationKeepsCalls(t *testing.T) {
 	if n := ask[int](t, path, `SELECT count(*) FROM call`); n != 2 {
 		t.Errorf("%d calls", n)
 	}
-	findings, err := db.Verify(t.Context(), nil)
+	findings, err := db.Maintenance.Verify(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +39,11 @@ func TestMigrationKeepsCalls(t *testing.T) {
 		}
 	}
 	s := &storage.Call{Purpose: storage.PurposeProbe, Attempt: 1}
-	if err := db.OpenCall(t.Context(), s); err != nil {
+	if err := db.Calls.Open(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	s.Outcome, s.Usage.Prompt = "ok", 10
-	if err := db.FailCall(t.Context(), s); err != nil {
+	if err := db.Calls.Fail(t.Context(), s); err != nil {
 		t.Errorf("a probe that was answered: %v", err)
 	}
 	if n := ask[int](t, path, `SELECT prompt_tokens FROM run_state`); n != 12 {
@@ -63,7 +63,7 @@ func TestFaultyInARow(t *testing.T) {
 	}
 	want := func(n int) {
 		t.Helper()
-		got, reason, err := s.db.FaultyInARow(t.Context(), 3)
+		got, reason, err := s.db.Scenes.ConsecutiveFailures(t.Context(), 3)
 		if err != nil || got != n || (reason != "") != (n > 0) {
 			t.Errorf("%d in a row (%q), want %d: %v", got, reason, n, err)
 		}
@@ -81,7 +81,7 @@ func TestFaultyInARow(t *testing.T) {
 	refused()
 	refused()
 	want(3)
-	s.ok(s.db.Forgive(t.Context()))
+	s.ok(s.db.Run.ResetFailures(t.Context()))
 	want(0)
 	refused()
 	s.reopen()
@@ -97,21 +97,21 @@ func TestRetryWaitsForTheCheckpoint(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(2))
 	s.begin("scene 1")
 	s.record(storage.SceneQuarantined)
-	if n, err := s.db.Retry(t.Context()); n != 0 || err != nil {
+	if n, err := s.db.Scenes.Retry(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d put back, %v", n, err)
 	}
-	if _, err := s.db.Retry(t.Context(), 1); annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "annotator run") {
+	if _, err := s.db.Scenes.Retry(t.Context(), 1); annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "annotator run") {
 		t.Error(err)
 	}
 	s.checkpoint()
-	if n, err := s.db.Retry(t.Context(), 1); n != 1 || err != nil {
+	if n, err := s.db.Scenes.Retry(t.Context(), 1); n != 1 || err != nil {
 		t.Errorf("%d put back, %v", n, err)
 	}
-	row, err := s.db.Scene(t.Context(), 1)
+	row, err := s.db.Scenes.Get(t.Context(), 1)
 	if err != nil || row.State != storage.ScenePending || row.Refusals != 1 || row.Reason != "" {
 		t.Errorf("%+v, %v", row, err)
 	}
-	if last, err := s.db.LastRead(t.Context()); annotator.KindOf(err) != annotator.NotFound {
+	if last, err := s.db.Scenes.LastRead(t.Context()); annotator.KindOf(err) != annotator.NotFound {
 		t.Errorf("scene %v is read, %v", last, err)
 	}
 	s.clean()

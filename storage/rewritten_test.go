@@ -29,21 +29,21 @@ func TestRewritten(t *testing.T) {
 			s := newStory(t, t.TempDir(), scenesOf(2))
 			dawn, other, unquoted := "Dawn", "Vys", "One. Two."
 			s.read(revises(0, codex.Edit{Name: &dawn, Definition: &unquoted, Tags: []string{"ship"}}), creates(other, "Three."))
-			before, err := s.db.Glossary().Entry(s.ctx, 1)
+			before, err := s.db.Glossary.Entry(s.ctx, 1)
 			s.ok(err)
 			shown := []annotator.Shown{{Entry: 1, Revision: before.Revision}, {Entry: 2, Revision: 1 << 40}, {Entry: 99}}
 			s.read(revises(1, test.edit))
-			after, err := s.db.Glossary().Entry(s.ctx, 1)
+			after, err := s.db.Glossary.Entry(s.ctx, 1)
 			s.ok(err)
 			if after.Revision == before.Revision {
 				t.Fatal("the edit makes no revision")
 			}
-			rewritten, err := s.db.Glossary().Rewritten(s.ctx, shown)
+			rewritten, err := s.db.Glossary.ChangedSince(s.ctx, shown)
 			s.ok(err)
 			if rewritten[1] != test.want || len(rewritten) > 1 || rewritten[2] {
 				t.Errorf("rewritten are %v", rewritten)
 			}
-			if none, err := s.db.Glossary().Rewritten(s.ctx, nil); err != nil || len(none) > 0 {
+			if none, err := s.db.Glossary.ChangedSince(s.ctx, nil); err != nil || len(none) > 0 {
 				t.Errorf("of no entries %v are rewritten, %v", none, err)
 			}
 		})

@@ -24,15 +24,15 @@ type Corpus struct {
 	Scenes     int
 }
 
-// Run is where the run stands.
-type Run struct {
+// RunStatus is where the run stands.
+type RunStatus struct {
 	State       annotator.State
 	Corpus      Corpus
 	Endpoint    string
 	Model       string
-	Context     Context // Hash is empty before the first
-	OpenScene   int     // begun and not yet checkpointed; 0 if none
-	Turn        int64   // the newest
+	Prompt      Prompt // Hash is empty before the first
+	OpenScene   int    // begun and not yet checkpointed; 0 if none
+	Turn        int64  // the newest
 	Recorded    int
 	Quarantined int
 	Calls       int
@@ -44,11 +44,11 @@ type Run struct {
 	Holder      string
 }
 
-// Run reads where the run stands; an error of kind NotFound where none has begun.
-func (db *DB) Run(ctx context.Context) (Run, error) {
-	var r Run
-	var c Context
-	err := db.read.QueryRowContext(ctx, `SELECT state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes,
+// Status reads where the run stands; an error of kind NotFound where none has begun.
+func (s *Run) Status(ctx context.Context) (RunStatus, error) {
+	var r RunStatus
+	var c Prompt
+	err := s.db.read.QueryRowContext(ctx, `SELECT state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes,
 		  (SELECT count(*) FROM thread_state), (SELECT coalesce(max(n), 0) FROM scene),
 		  endpoint, model, coalesce(context_id, 0), coalesce(c.hash, ''), coalesce(c.system_prompt, ''), coalesce(c.tools, ''),
 		  open_scene, turn, recorded, quarantined, calls, prompt_tokens, cached_tokens, completion_tokens, entries,
@@ -59,32 +59,32 @@ func (db *DB) Run(ctx context.Context) (Run, error) {
 			&r.Endpoint, &r.Model, &c.ID, &c.Hash, &c.SystemPrompt, &c.Tools,
 			&r.OpenScene, &r.Turn, &r.Recorded, &r.Quarantined, &r.Calls, &r.Usage.Prompt, &r.Usage.Cached, &r.Usage.Completion,
 			&r.Entries, &r.Started, &r.Updated, &r.Halted, &r.Holder)
-	r.Context = c
+	r.Prompt = c
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, annotator.Errorf(annotator.NotFound, "%s holds no run yet", db.path).
-			WithAdvice("fill it with `annotator run SOURCE --db %s`", db.path)
+		return r, annotator.Errorf(annotator.NotFound, "%s holds no run yet", s.db.path).
+			WithAdvice("fill it with `annotator run SOURCE --db %s`", s.db.path)
 	}
-	return r, sqlite.Wrap(err, "read the run's state in %s", db.path)
+	return r, sqlite.Wrap(err, "read the run's state in %s", s.db.path)
 }
 
 // Begin makes the run of a story: its threads and scenes, all pending, and its state. The sequence of scenes is read to
 // its end inside the transaction.
-func (db *DB) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {
-	return db.update(ctx, "list the scenes", func(tx *tx) error {
+func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {
+	return s.db.update(ctx, "list the scenes", func(tx *tx) error {
 		total, err := tx.list(scenes, 0)
 		if err != nil {
 			return err
 		}
 		_, err = tx.exec(`INSERT INTO run_state (id, state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes, endpoint, model,
 			started_at, updated_at, holder) VALUES (1, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?)`,
-			db.state, corpus.Title, corpus.Path, total, corpus.Identity, corpus.SceneBytes, tx.now, tx.now, db.holder)
+			s.db.state, corpus.Title, corpus.Path, total, corpus.Identity, corpus.SceneBytes, tx.now, tx.now, s.db.holder)
 		return err
 	})
 }
 
 // Extend adds the scenes that a corpus has gained at its end, and keeps the new file's fingerprint.
-func (db *DB) Extend(ctx context.Context, identity string, scenes iter.Seq2[*annotator.Scene, error]) error {
-	return db.update(ctx, "list the new scenes", func(tx *tx) error {
+func (s *Run) Extend(ctx context.Context, identity string, scenes iter.Seq2[*annotator.Scene, error]) error {
+	return s.db.update(ctx, "list the new scenes", func(tx *tx) error {
 		var known int
 		if err := tx.QueryRowContext(tx.ctx, `SELECT coalesce(max(n), 0) FROM scene`).Scan(&known); err != nil {
 			return err
@@ -138,25 +138,25 @@ func (tx *tx) insertScene(s *annotator.Scene, hash []byte) error {
 }
 
 // Configure records with what the run goes on.
-func (db *DB) Configure(ctx context.Context, endpoint, model, corpusPath, corpusIdentity string) error {
-	return db.update(ctx, "record the configuration", func(tx *tx) error {
+func (s *Run) Configure(ctx context.Context, endpoint, model, corpusPath, corpusIdentity string) error {
+	return s.db.update(ctx, "record the configuration", func(tx *tx) error {
 		return tx.execOne(`UPDATE run_state SET endpoint = ?, model = ?, corpus_path = ?, corpus_identity = ?`,
 			endpoint, model, corpusPath, corpusIdentity)
 	})
 }
 
 // Halt records why the run stops before its end.
-func (db *DB) Halt(ctx context.Context, reason string) error {
-	return db.update(ctx, "record the halt", func(tx *tx) error {
+func (s *Run) Halt(ctx context.Context, reason string) error {
+	return s.db.update(ctx, "record the halt", func(tx *tx) error {
 		_, err := tx.exec(`UPDATE run_state SET halted = ?`, reason)
 		return err
 	})
 }
 
-// Forgive begins the run anew: a halt is taken back, and nothing that happened so far speaks of the server any more, for somebody
+// ResetFailures begins the run anew: a halt is taken back, and nothing that happened so far speaks of the server any more, for somebody
 // may have seen to it.
-func (db *DB) Forgive(ctx context.Context) error {
-	return db.update(ctx, "begin the run anew", func(tx *tx) error { return tx.forgive() })
+func (s *Run) ResetFailures(ctx context.Context) error {
+	return s.db.update(ctx, "begin the run anew", func(tx *tx) error { return tx.forgive() })
 }
 
 func (tx *tx) forgive() error {
@@ -209,44 +209,44 @@ func scanScene(rows *sql.Rows, s *SceneRow) error {
 	return json.Unmarshal([]byte(posts), &s.Posts)
 }
 
-func (db *DB) oneScene(ctx context.Context, where string, args ...any) (*SceneRow, error) {
-	rows, err := collect(ctx, db.read, scanScene, sceneQuery+where, args...)
+func (s *Scenes) one(ctx context.Context, where string, args ...any) (*SceneRow, error) {
+	rows, err := collect(ctx, s.db.read, scanScene, sceneQuery+where, args...)
 	if err != nil {
-		return nil, sqlite.Wrap(err, "read a scene in %s", db.path)
+		return nil, sqlite.Wrap(err, "read a scene in %s", s.db.path)
 	}
 	if len(rows) == 0 {
-		return nil, annotator.Errorf(annotator.NotFound, "there is no such scene in %s", db.path)
+		return nil, annotator.Errorf(annotator.NotFound, "there is no such scene in %s", s.db.path)
 	}
 	return &rows[0], nil
 }
 
-// Scene returns the scene with the given number; NotFound if there is none.
-func (db *DB) Scene(ctx context.Context, n int) (*SceneRow, error) {
-	return db.oneScene(ctx, ` WHERE n = ?`, n)
+// Get returns the scene with the given number; NotFound if there is none.
+func (s *Scenes) Get(ctx context.Context, n int) (*SceneRow, error) {
+	return s.one(ctx, ` WHERE n = ?`, n)
 }
 
-// SceneOfTurn returns the scene that a turn is about; NotFound if there is no such turn.
-func (db *DB) SceneOfTurn(ctx context.Context, turn int64) (*SceneRow, error) {
-	return db.oneScene(ctx, ` WHERE n = (SELECT scene FROM trace WHERE turn = ? AND seq = 0)`, turn)
+// OfTurn returns the scene that a turn is about; NotFound if there is no such turn.
+func (s *Scenes) OfTurn(ctx context.Context, turn int64) (*SceneRow, error) {
+	return s.one(ctx, ` WHERE n = (SELECT scene FROM trace WHERE turn = ? AND seq = 0)`, turn)
 }
 
-// NextScene returns the first scene that is still to be read; NotFound when all are done.
-func (db *DB) NextScene(ctx context.Context) (*SceneRow, error) {
-	return db.oneScene(ctx, ` WHERE state IN ('pending', 'open') ORDER BY n LIMIT 1`)
+// Next returns the first scene that is still to be read; NotFound when all are done.
+func (s *Scenes) Next(ctx context.Context) (*SceneRow, error) {
+	return s.one(ctx, ` WHERE state IN ('pending', 'open') ORDER BY n LIMIT 1`)
 }
 
 // Quarantined returns the scenes that were refused, in story order.
-func (db *DB) Quarantined(ctx context.Context) ([]SceneRow, error) {
-	rows, err := collect(ctx, db.read, scanScene, sceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
-	return rows, sqlite.Wrap(err, "read the quarantined scenes in %s", db.path)
+func (s *Scenes) Quarantined(ctx context.Context) ([]SceneRow, error) {
+	rows, err := collect(ctx, s.db.read, scanScene, sceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
+	return rows, sqlite.Wrap(err, "read the quarantined scenes in %s", s.db.path)
 }
 
-// ChangedScene compares the scenes of a corpus with those known. It returns the number of the first known scene that
+// FirstDivergence compares the scenes of a corpus with those known. It returns the number of the first known scene that
 // reads otherwise now or is gone (0: none), and how many scenes the corpus has.
-func (db *DB) ChangedScene(ctx context.Context, scenes iter.Seq2[*annotator.Scene, error]) (changed, total int, err error) {
-	known, err := collect(ctx, db.read, func(rows *sql.Rows, hash *[]byte) error { return rows.Scan(hash) }, `SELECT hash FROM scene ORDER BY n`)
+func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotator.Scene, error]) (changed, total int, err error) {
+	known, err := collect(ctx, s.db.read, func(rows *sql.Rows, hash *[]byte) error { return rows.Scan(hash) }, `SELECT hash FROM scene ORDER BY n`)
 	if err != nil {
-		return 0, 0, sqlite.Wrap(err, "read the scenes in %s", db.path)
+		return 0, 0, sqlite.Wrap(err, "read the scenes in %s", s.db.path)
 	}
 	for s, err := range scenes {
 		if err != nil {
@@ -263,12 +263,12 @@ func (db *DB) ChangedScene(ctx context.Context, scenes iter.Seq2[*annotator.Scen
 	return changed, total, nil
 }
 
-// ThreadOrder returns a thread's place in story order, from 1; NotFound for a thread without scenes.
-func (db *DB) ThreadOrder(ctx context.Context, thread int64) (int, error) {
+// Order returns a thread's place in story order, from 1; NotFound for a thread without scenes.
+func (s *Threads) Order(ctx context.Context, thread int64) (int, error) {
 	var order int
-	err := db.read.QueryRowContext(ctx, `SELECT ord FROM thread_state WHERE thread_id = ?`, thread).Scan(&order)
+	err := s.db.read.QueryRowContext(ctx, `SELECT ord FROM thread_state WHERE thread_id = ?`, thread).Scan(&order)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, annotator.Errorf(annotator.NotFound, "thread %d has no scenes", thread)
 	}
-	return order, sqlite.Wrap(err, "read thread %d in %s", thread, db.path)
+	return order, sqlite.Wrap(err, "read thread %d in %s", thread, s.db.path)
 }

@@ -15,14 +15,14 @@ import (
 func TestBeginListsTheScenes(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(2, 1))
-	run, err := s.db.Run(s.ctx)
+	run, err := s.db.Run.Status(s.ctx)
 	s.ok(err)
 	want := storage.Corpus{Title: "A story", Path: "story.db", Identity: "1", Hash: run.Corpus.Hash, Threads: 2, Scenes: 3}
 	if diff := cmp.Diff(want, run.Corpus); diff != "" || len(run.Corpus.Hash) != 64 {
 		t.Errorf("corpus (-want +got):\n%s", diff)
 	}
 	for i, scene := range s.scenes {
-		row, err := s.db.Scene(s.ctx, i+1)
+		row, err := s.db.Scenes.Get(s.ctx, i+1)
 		s.ok(err)
 		want := &storage.SceneRow{
 			N: i + 1, Thread: scene.Thread, Index: scene.Index, Posts: []int64{scene.Posts[0].ID, scene.Posts[1].ID}, Words: scene.Words(),
@@ -32,10 +32,10 @@ func TestBeginListsTheScenes(t *testing.T) {
 			t.Errorf("scene %d (-want +got):\n%s", i+1, diff)
 		}
 	}
-	if _, err := s.db.Scene(s.ctx, 4); annotator.KindOf(err) != annotator.NotFound {
+	if _, err := s.db.Scenes.Get(s.ctx, 4); annotator.KindOf(err) != annotator.NotFound {
 		t.Errorf("scene 4: %v", err)
 	}
-	if err := s.db.Begin(s.ctx, storage.Corpus{}, all(nil)); err == nil {
+	if err := s.db.Run.Begin(s.ctx, storage.Corpus{}, all(nil)); err == nil {
 		t.Error("one database, two runs")
 	}
 }
@@ -45,7 +45,7 @@ func TestBeginIsWhole(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	broken := errors.New("the corpus fails")
-	err := s.db.Extend(s.ctx, "2", func(yield func(*annotator.Scene, error) bool) {
+	err := s.db.Run.Extend(s.ctx, "2", func(yield func(*annotator.Scene, error) bool) {
 		if yield(s.scenes[0], nil) && yield(scenesOf(2)[1], nil) {
 			yield(nil, broken)
 		}
@@ -53,7 +53,7 @@ func TestBeginIsWhole(t *testing.T) {
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := s.db.Scene(s.ctx, 2); annotator.KindOf(err) != annotator.NotFound {
+	if _, err := s.db.Scenes.Get(s.ctx, 2); annotator.KindOf(err) != annotator.NotFound {
 		t.Errorf("scene 2: %v", err)
 	}
 	s.clean()
@@ -65,18 +65,18 @@ func TestExtend(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(1, 1))
 	s.read()
 	s.read()
-	before, err := s.db.Run(s.ctx)
+	before, err := s.db.Run.Status(s.ctx)
 	s.ok(err)
 	s.scenes = scenesOf(1, 3, 1)
-	s.ok(s.db.Extend(s.ctx, "2", all(s.scenes)))
+	s.ok(s.db.Run.Extend(s.ctx, "2", all(s.scenes)))
 	s.clean()
-	run, err := s.db.Run(s.ctx)
+	run, err := s.db.Run.Status(s.ctx)
 	s.ok(err)
 	if run.Corpus.Scenes != 5 || run.Corpus.Threads != 3 || run.Corpus.Identity != "2" || run.Corpus.Hash == before.Corpus.Hash {
 		t.Errorf("the corpus is %+v", run.Corpus)
 	}
 	for n := 3; n <= 5; n++ {
-		next, err := s.db.NextScene(s.ctx)
+		next, err := s.db.Scenes.Next(s.ctx)
 		s.ok(err)
 		if next.N != n || next.Ends != (n != 3) {
 			t.Errorf("scene %d is followed by %+v", n-1, next)
@@ -85,9 +85,9 @@ func TestExtend(t *testing.T) {
 		s.clean()
 	}
 	fresh := newStory(t, t.TempDir(), s.scenes)
-	whole, err := fresh.db.Run(s.ctx)
+	whole, err := fresh.db.Run.Status(s.ctx)
 	s.ok(err)
-	if run, err = s.db.Run(s.ctx); err != nil || run.Corpus.Hash != whole.Corpus.Hash {
+	if run, err = s.db.Run.Status(s.ctx); err != nil || run.Corpus.Hash != whole.Corpus.Hash {
 		t.Errorf("grown the corpus has hash %s, listed at once %s (%v)", run.Corpus.Hash, whole.Corpus.Hash, err)
 	}
 }
@@ -112,7 +112,7 @@ func TestChangedScene(t *testing.T) {
 		{"gone", nil, 1, 0},
 		{"shifted", scenesOf(2, 1, 1), 4, 4},
 	} {
-		changed, total, err := s.db.ChangedScene(s.ctx, all(test.scenes))
+		changed, total, err := s.db.Scenes.FirstDivergence(s.ctx, all(test.scenes))
 		s.ok(err)
 		if changed != test.changed || total != test.total {
 			t.Errorf("%s: scene %d of %d has changed, want %d of %d", test.name, changed, total, test.changed, test.total)
@@ -120,7 +120,7 @@ func TestChangedScene(t *testing.T) {
 	}
 	broken := errors.New("the corpus fails")
 	fails := iter.Seq2[*annotator.Scene, error](func(yield func(*annotator.Scene, error) bool) { yield(nil, broken) })
-	if _, _, err := s.db.ChangedScene(s.ctx, fails); !errors.Is(err, broken) {
+	if _, _, err := s.db.Scenes.FirstDivergence(s.ctx, fails); !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -128,7 +128,7 @@ func TestChangedScene(t *testing.T) {
 func TestPositions(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1, 1))
-	positions := s.db.Positions()
+	positions := s.db.Scenes.Positions()
 	for place, want := range map[annotator.Place]annotator.Position{
 		0:                       {},
 		annotator.PlaceAt(2, 0): {Thread: 999, Scene: 2, Post: 20},
@@ -150,10 +150,10 @@ func TestPositions(t *testing.T) {
 func TestThreadOrder(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1, 1))
-	if order, err := s.db.ThreadOrder(s.ctx, 999); err != nil || order != 2 {
+	if order, err := s.db.Threads.Order(s.ctx, 999); err != nil || order != 2 {
 		t.Errorf("thread 999 is number %d, %v", order, err)
 	}
-	if _, err := s.db.ThreadOrder(s.ctx, 5); annotator.KindOf(err) != annotator.NotFound {
+	if _, err := s.db.Threads.Order(s.ctx, 5); annotator.KindOf(err) != annotator.NotFound {
 		t.Errorf("thread 5: %v", err)
 	}
 }
@@ -162,18 +162,18 @@ func TestThreadOrder(t *testing.T) {
 func TestRunRemembers(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(3))
-	s.ok(s.db.Configure(s.ctx, "http://model/v1", "small", "moved.db", "3"))
-	s.ok(s.db.Halt(s.ctx, "no power"))
+	s.ok(s.db.Run.Configure(s.ctx, "http://model/v1", "small", "moved.db", "3"))
+	s.ok(s.db.Run.Halt(s.ctx, "no power"))
 	s.begin("scene 1")
 	s.fail(annotator.Overloaded)
 	s.reply("Well.")
-	s.db.SetState(annotator.StateRecording)
+	s.db.Run.SetState(annotator.StateRecording)
 	s.record(storage.SceneQuarantined)
-	run, err := s.db.Run(s.ctx)
+	run, err := s.db.Run.Status(s.ctx)
 	s.ok(err)
-	want := storage.Run{
+	want := storage.RunStatus{
 		State: annotator.StateRecording, Corpus: run.Corpus, Endpoint: "http://model/v1", Model: "small",
-		Context:   storage.Context{ID: 1, Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"},
+		Prompt:    storage.Prompt{ID: 1, Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"},
 		OpenScene: 1, Turn: 1, Quarantined: 1, Calls: 2, Usage: annotator.Usage{Prompt: 112, Cached: 64, Completion: 5},
 		Started: clock().UnixMilli(), Updated: clock().UnixMilli(), Halted: "no power", Holder: "the test",
 	}
@@ -181,11 +181,11 @@ func TestRunRemembers(t *testing.T) {
 		t.Errorf("the run (-want +got):\n%s", diff)
 	}
 	s.checkpoint()
-	s.ok(s.db.Halt(s.ctx, ""))
-	if run, err = s.db.Run(s.ctx); err != nil || run.OpenScene != 0 || run.Halted != "" {
+	s.ok(s.db.Run.Halt(s.ctx, ""))
+	if run, err = s.db.Run.Status(s.ctx); err != nil || run.OpenScene != 0 || run.Halted != "" {
 		t.Errorf("after the checkpoint scene %d is open, halted for %q (%v)", run.OpenScene, run.Halted, err)
 	}
-	quarantined, err := s.db.Quarantined(s.ctx)
+	quarantined, err := s.db.Scenes.Quarantined(s.ctx)
 	s.ok(err)
 	if len(quarantined) != 1 || quarantined[0].Reason != "because" || quarantined[0].Attempts != 1 {
 		t.Errorf("quarantined: %+v", quarantined)
@@ -199,18 +199,18 @@ func TestPromptRowOnlyOnChange(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	var rows []int
 	for _, hash := range []string{"first", "second", "second", "first"} {
-		s.ok(s.db.UseContext(s.ctx, storage.Context{Hash: hash, SystemPrompt: hash}))
-		outside, err := s.db.Turn(s.ctx, 0)
+		s.ok(s.db.Journal.UsePrompt(s.ctx, storage.Prompt{Hash: hash, SystemPrompt: hash}))
+		outside, err := s.db.Journal.Turn(s.ctx, 0)
 		s.ok(err)
 		rows = append(rows, len(outside))
 	}
 	if !slices.Equal(rows, []int{1, 2, 2, 3}) {
 		t.Errorf("rows %v", rows)
 	}
-	run, err := s.db.Run(s.ctx)
+	run, err := s.db.Run.Status(s.ctx)
 	s.ok(err)
-	if run.Context.SystemPrompt != "You keep a codex." {
-		t.Errorf("the prompt with the hash of the first is %q", run.Context.SystemPrompt)
+	if run.Prompt.SystemPrompt != "You keep a codex." {
+		t.Errorf("the prompt with the hash of the first is %q", run.Prompt.SystemPrompt)
 	}
 	s.clean()
 }

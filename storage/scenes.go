@@ -8,10 +8,10 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// OpenScene begins a turn: the scene's message enters the journal, and the scene is open until its outcome is recorded.
+// Open begins a turn: the scene's message enters the journal, and the scene is open until its outcome is recorded.
 // It sets the row's id, turn and seq.
-func (db *DB) OpenScene(ctx context.Context, row *annotator.Trace) error {
-	return db.update(ctx, "open a scene", func(tx *tx) error {
+func (s *Scenes) Open(ctx context.Context, row *annotator.Trace) error {
+	return s.db.update(ctx, "open a scene", func(tx *tx) error {
 		if err := tx.QueryRowContext(tx.ctx, `SELECT turn + 1 FROM run_state`).Scan(&row.Turn); err != nil {
 			return err
 		}
@@ -38,8 +38,8 @@ func (tx *tx) openScene(n int, turn int64) error {
 }
 
 // Append adds rows to the journal: what a turn needs beyond replies and tools. It sets their ids.
-func (db *DB) Append(ctx context.Context, rows ...*annotator.Trace) error {
-	return db.update(ctx, "write the journal", func(tx *tx) error {
+func (s *Journal) Append(ctx context.Context, rows ...*annotator.Trace) error {
+	return s.db.update(ctx, "write the journal", func(tx *tx) error {
 		for _, row := range rows {
 			if err := tx.append(row); err != nil {
 				return err
@@ -62,8 +62,8 @@ type Outcome struct {
 
 // Record ends a scene, once: a scene that is not open any more is an error and stays as it was. The turn of a quarantined
 // scene leaves the window, and a conversation with a snapshot that the model has left open ends.
-func (db *DB) Record(ctx context.Context, o Outcome) error {
-	return db.update(ctx, fmt.Sprintf("record scene %d", o.Scene), func(tx *tx) error {
+func (s *Scenes) Record(ctx context.Context, o Outcome) error {
+	return s.db.update(ctx, fmt.Sprintf("record scene %d", o.Scene), func(tx *tx) error {
 		if o.Close != nil {
 			if err := tx.append(o.Close); err != nil {
 				return err
@@ -89,10 +89,10 @@ func (db *DB) Record(ctx context.Context, o Outcome) error {
 
 // Checkpoint ends a scene's day: its thread is completed where it was the last one, the position is kept as a snapshot,
 // and no scene is open. It returns the snapshot.
-func (db *DB) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snapshot, error) {
-	s := annotator.Snapshot{Kind: "checkpoint", Scene: scene, Tokens: tokens}
-	err := db.update(ctx, fmt.Sprintf("checkpoint scene %d", scene), func(tx *tx) error {
-		s.Trace, s.Revision, s.Created = tx.head.trace, tx.head.revision, tx.now
+func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snapshot, error) {
+	taken := annotator.Snapshot{Kind: "checkpoint", Scene: scene, Tokens: tokens}
+	err := s.db.update(ctx, fmt.Sprintf("checkpoint scene %d", scene), func(tx *tx) error {
+		taken.Trace, taken.Revision, taken.Created = tx.head.trace, tx.head.revision, tx.now
 		_, err := tx.exec(`UPDATE thread_state SET status = 'completed', completed_at = ?1
 			WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?2) AND last_scene = ?2 AND status <> 'completed'`, tx.now, scene)
 		if err != nil {
@@ -101,28 +101,28 @@ func (db *DB) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snap
 		err = tx.QueryRowContext(tx.ctx, `INSERT INTO snapshot (type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens)
 			SELECT ?, ?, ?, (SELECT thread_id FROM scene WHERE n = ?), ?, ?, context_id, entries, ? FROM run_state
 			RETURNING id, thread_id, context_id, entries`,
-			s.Kind, s.Created, scene, scene, s.Trace, s.Revision, tokens).Scan(&s.ID, &s.Thread, &s.Context, &s.Entries)
+			taken.Kind, taken.Created, scene, scene, taken.Trace, taken.Revision, tokens).Scan(&taken.ID, &taken.Thread, &taken.Context, &taken.Entries)
 		if err != nil {
 			return err
 		}
 		return tx.execOne(`UPDATE run_state SET open_scene = 0 WHERE id = 1 AND open_scene = ?`, scene)
 	})
-	return s, err
+	return taken, err
 }
 
 // walPages is the size at which the write-ahead log is folded back into the database: at a quiet moment, between scenes,
 // rather than within whatever commit happens to fill it.
 const walPages = 4000
 
-// Tidy folds a long write-ahead log back into the database file; the next transaction then begins it anew. A reader that
-// holds it open only puts that off: Tidy never waits. It returns how many pages it had to leave in the log.
-func (db *DB) Tidy(ctx context.Context) (left int, err error) {
+// CheckpointWAL folds a long write-ahead log back into the database file; the next transaction then begins it anew. A reader that
+// holds it open only puts that off: it never waits. It returns how many pages it had to leave in the log.
+func (s *Maintenance) CheckpointWAL(ctx context.Context) (left int, err error) {
 	ctx = context.WithoutCancel(ctx)
 	var busy, log, moved int
-	err = db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &log, &moved)
+	err = s.db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &log, &moved)
 	if err == nil && log >= walPages {
-		err = db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &log, &moved)
+		err = s.db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &log, &moved)
 		left = log - moved
 	}
-	return left, sqlite.Wrap(err, "fold the write-ahead log of %s", db.path)
+	return left, sqlite.Wrap(err, "fold the write-ahead log of %s", s.db.path)
 }

@@ -33,7 +33,7 @@ func library(t testing.TB) *story {
 // names returns the names of the entries that a query finds, best first.
 func (s *story) names(q annotator.Query) []string {
 	s.Helper()
-	found, err := s.db.Glossary().Search(s.ctx, q)
+	found, err := s.db.Glossary.Search(s.ctx, q)
 	s.ok(err)
 	var names []string
 	for i := range found {
@@ -88,7 +88,7 @@ func TestSearchIsNeverAnError(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune(`ab ()"':*^+-{}.,`+"\x00漢")))).Draw(t, "text")
-		if _, err := s.db.Glossary().Search(s.ctx, annotator.Query{Text: text, Limit: 3}); err != nil {
+		if _, err := s.db.Glossary.Search(s.ctx, annotator.Query{Text: text, Limit: 3}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -100,7 +100,7 @@ func FuzzSearch(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, err := s.db.Glossary().Search(t.Context(), annotator.Query{Text: text, Limit: 3}); err != nil {
+		if _, err := s.db.Glossary.Search(t.Context(), annotator.Query{Text: text, Limit: 3}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -131,7 +131,7 @@ func TestSearchFilters(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
-	if _, err := s.db.Glossary().Search(s.ctx, annotator.Query{Tags: []string{"?"}}); err == nil {
+	if _, err := s.db.Glossary.Search(s.ctx, annotator.Query{Tags: []string{"?"}}); err == nil {
 		t.Error("a tag without a word is taken for a tag")
 	}
 }
@@ -142,7 +142,7 @@ func TestLookup(t *testing.T) {
 	s.read(
 		creates("Dawn (ship)", "A ship."), creates("Dawn", "A time of day."), creates("Old Tom", "A cat."), retires(3),
 		revises(1, codex.Edit{Aliases: []string{"The Lady"}}), revises(2, codex.Edit{Aliases: []string{"the  LADY"}}))
-	g := s.db.Glossary()
+	g := s.db.Glossary
 	for name, want := range map[string]int64{"dawn (SHIP)": 1, " Dawn ": 2, "the lady": 1, "Old Tom": 0, "The": 0, "": 0} {
 		e, err := g.Lookup(s.ctx, name)
 		if want == 0 {
@@ -164,7 +164,7 @@ func TestLookup(t *testing.T) {
 func TestReadingByIDs(t *testing.T) {
 	t.Parallel()
 	s := library(t)
-	g := s.db.Glossary()
+	g := s.db.Glossary
 	entries, err := g.Entries(s.ctx, []int64{3, 99, 1})
 	s.ok(err)
 	if len(entries) != 2 || entries[0].ID != 1 || entries[1].ID != 3 {
@@ -187,14 +187,14 @@ func TestAllPages(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	s.seedEntries(total)
 	var ids []int64
-	for e, err := range s.db.Glossary().All(s.ctx) {
+	for e, err := range s.db.Glossary.All(s.ctx) {
 		s.ok(err)
 		ids = append(ids, e.ID)
 	}
 	if len(ids) != total || !slices.IsSorted(ids) || len(slices.Compact(ids)) != total {
 		t.Errorf("%d entries are read as %d", total, len(ids))
 	}
-	for e, err := range s.db.Glossary().All(s.ctx) {
+	for e, err := range s.db.Glossary.All(s.ctx) {
 		s.ok(err)
 		if e.ID == 7 {
 			break
@@ -209,7 +209,7 @@ func TestEntryIsReadWhole(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	s.read(creates("Dawn (ship)", "Dawn is a ship. She sails.", "Ship", "ship", "grand  old"))
-	e, err := s.db.Glossary().Entry(s.ctx, 1)
+	e, err := s.db.Glossary.Entry(s.ctx, 1)
 	s.ok(err)
 	at := annotator.PlaceAt(1, 0)
 	want := &annotator.Entry{
@@ -226,7 +226,7 @@ func TestEntryIsReadWhole(t *testing.T) {
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("entry (-want +got):\n%s", diff)
 	}
-	revisions, err := s.db.Glossary().Revisions(s.ctx, 1)
+	revisions, err := s.db.Glossary.Revisions(s.ctx, 1)
 	s.ok(err)
 	replayed, err := codex.Replay(revisions)
 	s.ok(err)

@@ -22,40 +22,40 @@ func scanSnapshot(rows *sql.Rows, s *annotator.Snapshot) error {
 	return rows.Scan(&s.ID, &s.Kind, &s.Created, &s.Scene, &s.Thread, &s.Trace, &s.Revision, &s.Context, &s.Entries, &s.Tokens)
 }
 
-// Snapshots returns the snapshots that a query finds, newest first.
-func (db *DB) Snapshots(ctx context.Context, query SnapshotQuery) ([]annotator.Snapshot, error) {
-	found, err := collect(ctx, db.read, scanSnapshot, snapshotQuery+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
+// List returns the snapshots that a query finds, newest first.
+func (s *Snapshots) List(ctx context.Context, query SnapshotQuery) ([]annotator.Snapshot, error) {
+	found, err := collect(ctx, s.db.read, scanSnapshot, snapshotQuery+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
 		ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit)
-	return found, sqlite.Wrap(err, "read the snapshots in %s", db.path)
+	return found, sqlite.Wrap(err, "read the snapshots in %s", s.db.path)
 }
 
-// Snapshot returns the snapshot with an id; NotFound if there is none.
-func (db *DB) Snapshot(ctx context.Context, id int64) (annotator.Snapshot, error) {
-	found, err := collect(ctx, db.read, scanSnapshot, snapshotQuery+` WHERE id = ?`, id)
+// Get returns the snapshot with an id; NotFound if there is none.
+func (s *Snapshots) Get(ctx context.Context, id int64) (annotator.Snapshot, error) {
+	found, err := collect(ctx, s.db.read, scanSnapshot, snapshotQuery+` WHERE id = ?`, id)
 	switch {
 	case err != nil:
-		return annotator.Snapshot{}, sqlite.Wrap(err, "read snapshot %d in %s", id, db.path)
+		return annotator.Snapshot{}, sqlite.Wrap(err, "read snapshot %d in %s", id, s.db.path)
 	case len(found) == 0:
-		return annotator.Snapshot{}, annotator.Errorf(annotator.NotFound, "there is no snapshot %d in %s", id, db.path).
+		return annotator.Snapshot{}, annotator.Errorf(annotator.NotFound, "there is no snapshot %d in %s", id, s.db.path).
 			WithAdvice("`annotator snapshot list` names those there are")
 	}
 	return found[0], nil
 }
 
-// Context returns a system prompt with its tools; NotFound if there is none of that id.
-func (db *DB) Context(ctx context.Context, id int64) (Context, error) {
-	c := Context{ID: id}
-	err := db.read.QueryRowContext(ctx, `SELECT hash, system_prompt, tools FROM snapshot_context WHERE id = ?`, id).
+// Prompt returns a system prompt with its tools; NotFound if there is none of that id.
+func (s *Journal) Prompt(ctx context.Context, id int64) (Prompt, error) {
+	c := Prompt{ID: id}
+	err := s.db.read.QueryRowContext(ctx, `SELECT hash, system_prompt, tools FROM snapshot_context WHERE id = ?`, id).
 		Scan(&c.Hash, &c.SystemPrompt, &c.Tools)
 	if errors.Is(err, sql.ErrNoRows) {
-		return c, annotator.Errorf(annotator.NotFound, "there is no prompt %d in %s", id, db.path)
+		return c, annotator.Errorf(annotator.NotFound, "there is no prompt %d in %s", id, s.db.path)
 	}
-	return c, sqlite.Wrap(err, "read prompt %d in %s", id, db.path)
+	return c, sqlite.Wrap(err, "read prompt %d in %s", id, s.db.path)
 }
 
-// MemoryAt returns the episodes that stood in the window after a row of the journal, oldest first.
-func (db *DB) MemoryAt(ctx context.Context, trace int64) ([]annotator.Episode, error) {
-	all, err := collect(ctx, db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode
+// At returns the episodes that stood in the window after a row of the journal, oldest first.
+func (s *Episodes) At(ctx context.Context, trace int64) ([]annotator.Episode, error) {
+	all, err := collect(ctx, s.db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode
 		WHERE trace_id <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY id`, trace)
-	return all, sqlite.Wrap(err, "read the episodes in %s", db.path)
+	return all, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
 }

@@ -26,7 +26,7 @@ func TestSnapshotsAreFound(t *testing.T) {
 		{storage.SnapshotQuery{Thread: 1000, Kind: "checkpoint"}, []int64{2, 1}},
 		{storage.SnapshotQuery{Kind: "manual"}, nil},
 	} {
-		found, err := s.db.Snapshots(s.ctx, test.query)
+		found, err := s.db.Snapshots.List(s.ctx, test.query)
 		s.ok(err)
 		var ids []int64
 		for _, snapshot := range found {
@@ -36,17 +36,17 @@ func TestSnapshotsAreFound(t *testing.T) {
 			t.Errorf("%+v: %s", test.query, diff)
 		}
 	}
-	if _, err := s.db.Snapshot(s.ctx, 4); annotator.KindOf(err) != annotator.NotFound {
+	if _, err := s.db.Snapshots.Get(s.ctx, 4); annotator.KindOf(err) != annotator.NotFound {
 		t.Errorf("%v", err)
 	}
-	snapshot, err := s.db.Snapshot(s.ctx, 3)
+	snapshot, err := s.db.Snapshots.Get(s.ctx, 3)
 	s.ok(err)
-	context, err := s.db.Context(s.ctx, snapshot.Context)
+	context, err := s.db.Journal.Prompt(s.ctx, snapshot.Context)
 	s.ok(err)
-	if want := (storage.Context{ID: 1, Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"}); context != want {
+	if want := (storage.Prompt{ID: 1, Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"}); context != want {
 		t.Errorf("%+v", context)
 	}
-	if _, err := s.db.Context(s.ctx, 9); annotator.KindOf(err) != annotator.NotFound {
+	if _, err := s.db.Journal.Prompt(s.ctx, 9); annotator.KindOf(err) != annotator.NotFound {
 		t.Errorf("%v", err)
 	}
 }
@@ -57,17 +57,17 @@ func TestMemoryAt(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(3))
 	s.read()
 	chunk := annotator.Episode{Kind: annotator.EpisodeChunk, Thread: 1000, FromScene: 1, ToScene: 1, FromTurn: 1, ToTurn: 1, Summary: "A", By: annotator.AuthorRule}
-	s.ok(s.db.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "2", Through: 1}, Reason: "full", Episodes: []annotator.Episode{chunk}}))
+	s.ok(s.db.Episodes.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "2", Through: 1}, Reason: "full", Episodes: []annotator.Episode{chunk}}))
 	s.read()
 	story := chunk
 	story.Kind, story.Thread, story.Summary = annotator.EpisodeCumulative, 0, "B"
-	s.ok(s.db.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "1", Through: 2}, Reason: "full", Episodes: []annotator.Episode{story}, Gone: []int64{1}}))
+	s.ok(s.db.Episodes.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "1", Through: 2}, Reason: "full", Episodes: []annotator.Episode{story}, Gone: []int64{1}}))
 	s.read()
 	var got []string
 	for id := range int64(3) {
-		snapshot, err := s.db.Snapshot(s.ctx, id+1)
+		snapshot, err := s.db.Snapshots.Get(s.ctx, id+1)
 		s.ok(err)
-		memory, err := s.db.MemoryAt(s.ctx, snapshot.Trace)
+		memory, err := s.db.Episodes.At(s.ctx, snapshot.Trace)
 		s.ok(err)
 		in := ""
 		for _, e := range memory {
@@ -78,7 +78,7 @@ func TestMemoryAt(t *testing.T) {
 	if diff := cmp.Diff([]string{"", "A", "B"}, got); diff != "" {
 		t.Error(diff)
 	}
-	rows, err := s.db.EpisodeRows(s.ctx)
+	rows, err := s.db.Episodes.Rows(s.ctx)
 	s.ok(err)
 	if len(rows) != 2 || rows[0].InForce || !rows[1].InForce || rows[0].At != clock().UnixMilli() {
 		t.Errorf("%+v", rows)
@@ -94,8 +94,8 @@ func TestThreadZero(t *testing.T) {
 	for _, kind := range []annotator.EpisodeKind{annotator.EpisodeChunk, annotator.EpisodeThread, annotator.EpisodeCumulative} {
 		episodes = append(episodes, annotator.Episode{Kind: kind, FromScene: 1, ToScene: 1, FromTurn: 1, ToTurn: 1, Summary: "A", By: annotator.AuthorRule})
 	}
-	s.ok(s.db.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "1", Through: 1}, Reason: "full", Episodes: episodes}))
-	all, err := s.db.Episodes(s.ctx)
+	s.ok(s.db.Episodes.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "1", Through: 1}, Reason: "full", Episodes: episodes}))
+	all, err := s.db.Episodes.All(s.ctx)
 	s.ok(err)
 	if len(all) != len(episodes) {
 		t.Errorf("%+v", all)

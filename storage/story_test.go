@@ -61,8 +61,8 @@ func newStory(t tester, dir string, scenes []*annotator.Scene) *story {
 	}
 	s.open()
 	t.Cleanup(func() { _ = s.db.Close() })
-	s.ok(s.db.Begin(s.ctx, storage.Corpus{Title: "A story", Path: "story.db", Identity: "1"}, all(scenes)))
-	s.ok(s.db.UseContext(s.ctx, storage.Context{Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"}))
+	s.ok(s.db.Run.Begin(s.ctx, storage.Corpus{Title: "A story", Path: "story.db", Identity: "1"}, all(scenes)))
+	s.ok(s.db.Journal.UsePrompt(s.ctx, storage.Prompt{Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"}))
 	return s
 }
 
@@ -122,7 +122,7 @@ func all(scenes []*annotator.Scene) iter.Seq2[*annotator.Scene, error] {
 // next is the number of the scene that is to be read next; 0 for none.
 func (s *story) next() int {
 	s.Helper()
-	row, err := s.db.NextScene(s.ctx)
+	row, err := s.db.Scenes.Next(s.ctx)
 	if errors.Is(err, annotator.NotFound) {
 		return 0
 	}
@@ -133,7 +133,7 @@ func (s *story) next() int {
 // retry puts all quarantined scenes back to be read.
 func (s *story) retry() {
 	s.Helper()
-	_, err := s.db.Retry(s.ctx)
+	_, err := s.db.Scenes.Retry(s.ctx)
 	s.ok(err)
 }
 
@@ -141,7 +141,7 @@ func (s *story) retry() {
 func (s *story) begin(content string, shows ...annotator.Shown) {
 	s.Helper()
 	row := annotator.Trace{Scene: s.next(), Content: content, Shows: shows, Tokens: len(content)}
-	s.ok(s.db.OpenScene(s.ctx, &row))
+	s.ok(s.db.Scenes.Open(s.ctx, &row))
 	s.scene, s.turn, s.turns, s.begun, s.answer = row.Scene, row.Turn, row.Turn, true, false
 	s.take(row)
 }
@@ -161,7 +161,7 @@ func (s *story) row(kind annotator.TraceKind, content string) annotator.Trace {
 func (s *story) call() *storage.Call {
 	s.Helper()
 	c := &storage.Call{Turn: s.turn, Scene: s.scene, Purpose: "annotate", Attempt: 1, Estimate: 100}
-	s.ok(s.db.OpenCall(s.ctx, c))
+	s.ok(s.db.Calls.Open(s.ctx, c))
 	return c
 }
 
@@ -177,7 +177,7 @@ func (s *story) reply(text string, tools ...string) {
 		rows = append(rows, row)
 	}
 	c.Usage = annotator.Usage{Prompt: 100 + len(text), Cached: 64, Completion: len(text), Exact: true}
-	s.ok(s.db.Reply(s.ctx, c, rows))
+	s.ok(s.db.Calls.Reply(s.ctx, c, rows))
 	s.take(rows...)
 	s.calls, s.answer = slices.Clone(rows[1:]), len(tools) == 0
 }
@@ -187,7 +187,7 @@ func (s *story) fail(kind annotator.Kind) {
 	s.Helper()
 	c := s.call()
 	c.Outcome, c.Fault, c.Decision, c.Raw, c.Usage.Prompt = string(kind), "no", "retry", []byte("{"), 7
-	s.ok(s.db.FailCall(s.ctx, c))
+	s.ok(s.db.Calls.Fail(s.ctx, c))
 }
 
 // tool answers the oldest call that has no result.
@@ -209,7 +209,7 @@ func (s *story) update(run edit) {
 
 func (s *story) run(row annotator.Trace, run edit) {
 	s.Helper()
-	s.ok(s.db.RunTool(s.ctx, &row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
+	s.ok(s.db.Journal.RunTool(s.ctx, &row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
 		err := run(s.ctx, g)
 		if r := (*codex.Refusal)(nil); errors.As(err, &r) {
 			row.Content, row.Error = r.Message, r.Code
@@ -224,7 +224,7 @@ func (s *story) run(row annotator.Trace, run edit) {
 func (s *story) note(content string) {
 	s.Helper()
 	row := s.row(annotator.TraceNote, content)
-	s.ok(s.db.Append(s.ctx, &row))
+	s.ok(s.db.Journal.Append(s.ctx, &row))
 	s.take(row)
 	s.answer = false
 }
@@ -243,7 +243,7 @@ func (s *story) record(state storage.SceneState) {
 		row := s.row(annotator.TraceClose, "No more.")
 		o.Close = &row
 	}
-	s.ok(s.db.Record(s.ctx, o))
+	s.ok(s.db.Scenes.Record(s.ctx, o))
 	if o.Close != nil {
 		s.take(*o.Close)
 	}
@@ -255,7 +255,7 @@ func (s *story) record(state storage.SceneState) {
 
 func (s *story) checkpoint() {
 	s.Helper()
-	snapshot, err := s.db.Checkpoint(s.ctx, s.scene, 1234)
+	snapshot, err := s.db.Scenes.Checkpoint(s.ctx, s.scene, 1234)
 	s.ok(err)
 	s.past[snapshot.Trace] = s.window()
 	s.snapshot, s.due = snapshot.ID, false
@@ -263,7 +263,7 @@ func (s *story) checkpoint() {
 
 func (s *story) compact(through int64) {
 	s.Helper()
-	s.ok(s.db.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "5", Through: through}, Before: 100, After: 50, Reason: "full"}))
+	s.ok(s.db.Episodes.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "5", Through: through}, Before: 100, After: 50, Reason: "full"}))
 	s.through = through
 }
 
@@ -342,7 +342,7 @@ func corpusBody(_ context.Context, id int64) (string, error) { return bodyOf(id)
 // clean demands that the database holds all its laws.
 func (s *story) clean() {
 	s.Helper()
-	findings, err := s.db.Verify(s.ctx, corpusBody)
+	findings, err := s.db.Maintenance.Verify(s.ctx, corpusBody)
 	s.ok(err)
 	for _, f := range findings {
 		if len(f.Violations) > 0 {

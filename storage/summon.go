@@ -20,8 +20,8 @@ const (
 	AskerPerson Asker = "person"
 )
 
-// Summon is a conversation with the model as it was at a snapshot. It writes nothing but itself.
-type Summon struct {
+// Conversation is a conversation with the model as it was at a snapshot. It writes nothing but itself.
+type Conversation struct {
 	ID        int64
 	Snapshot  int64
 	Turn      int64 // in which the model asked; 0 of a person
@@ -34,32 +34,32 @@ type Exchange struct {
 	Answer   string // not empty
 }
 
-// OpenSummon returns the conversation that the model has open, with all that was said in it; nil where there is none.
-func (db *DB) OpenSummon(ctx context.Context) (*Summon, error) {
-	s := &Summon{}
-	err := db.read.QueryRowContext(ctx, `SELECT id, snapshot_id, turn FROM summon WHERE asker = 'model' AND dismissed_at IS NULL`).
-		Scan(&s.ID, &s.Snapshot, &s.Turn)
+// Current returns the conversation that the model has open, with all that was said in it; nil where there is none.
+func (s *Conversations) Current(ctx context.Context) (*Conversation, error) {
+	open := &Conversation{}
+	err := s.db.read.QueryRowContext(ctx, `SELECT id, snapshot_id, turn FROM summon WHERE asker = 'model' AND dismissed_at IS NULL`).
+		Scan(&open.ID, &open.Snapshot, &open.Turn)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err == nil {
 		scan := func(rows *sql.Rows, e *Exchange) error { return rows.Scan(&e.Question, &e.Answer) }
-		s.Exchanges, err = collect(ctx, db.read, scan, `SELECT question, answer FROM summon_exchange WHERE summon_id = ? ORDER BY seq`, s.ID)
+		open.Exchanges, err = collect(ctx, s.db.read, scan, `SELECT question, answer FROM summon_exchange WHERE summon_id = ? ORDER BY seq`, open.ID)
 	}
-	return s, sqlite.Wrap(err, "read the open conversation in %s", db.path)
+	return open, sqlite.Wrap(err, "read the open conversation in %s", s.db.path)
 }
 
 // Questions counts what the model has asked of snapshots in a turn, answered or not. What a process did not survive does not
 // count: it will be asked again.
-func (db *DB) Questions(ctx context.Context, turn int64) (int, error) {
+func (s *Conversations) Questions(ctx context.Context, turn int64) (int, error) {
 	var n int
-	err := db.read.QueryRowContext(ctx, `SELECT count(*) FROM call WHERE turn = ? AND purpose = 'ask'
+	err := s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM call WHERE turn = ? AND purpose = 'ask'
 		AND outcome IN ('ok', 'malformed', 'refused', 'shrink')`, turn).Scan(&n)
-	return n, sqlite.Wrap(err, "read the calls of turn %d in %s", turn, db.path)
+	return n, sqlite.Wrap(err, "read the calls of turn %d in %s", turn, s.db.path)
 }
 
-// Summoning is what a tool does to the model's conversations with snapshots. The zero value does nothing.
-type Summoning struct {
+// ConversationChange is what a tool does to the model's conversations with snapshots. The zero value does nothing.
+type ConversationChange struct {
 	Open     int64     // a conversation with this snapshot is opened; 0: with none
 	Exchange *Exchange // in the open conversation; nil for none
 	Call     *Call     // that brought the answer of Exchange
@@ -67,22 +67,22 @@ type Summoning struct {
 	Summary  string    // what the model takes away from it
 }
 
-// Summon writes the result of a tool together with what the tool does to the conversations: both are in the database
+// Apply writes the result of a tool together with what the tool does to the conversations: both are in the database
 // afterwards, or neither is. What was decided of the call commits with them; nil for nothing.
-func (db *DB) Summon(ctx context.Context, row *annotator.Trace, decision *Decision, s *Summoning) error {
-	return db.update(ctx, "run "+row.Tool, func(tx *tx) error {
-		if s.Open != 0 {
-			if _, err := tx.openSummon(AskerModel, s.Open, row.Turn); err != nil {
+func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decision *Decision, change *ConversationChange) error {
+	return s.db.update(ctx, "run "+row.Tool, func(tx *tx) error {
+		if change.Open != 0 {
+			if _, err := tx.openSummon(AskerModel, change.Open, row.Turn); err != nil {
 				return err
 			}
 		}
-		if s.Exchange != nil {
-			if err := tx.exchange(s.Exchange, s.Call); err != nil {
+		if change.Exchange != nil {
+			if err := tx.exchange(change.Exchange, change.Call); err != nil {
 				return err
 			}
 		}
-		if s.Dismiss {
-			if err := tx.execOne(`UPDATE summon SET dismissed_at = ?, summary = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now, s.Summary); err != nil {
+		if change.Dismiss {
+			if err := tx.execOne(`UPDATE summon SET dismissed_at = ?, summary = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now, change.Summary); err != nil {
 				return err
 			}
 		}
@@ -121,37 +121,37 @@ func (tx *tx) dismiss() error {
 	return err
 }
 
-// Guest writes down what people ask of snapshots, beside a run that may be going on. It touches the conversations, the calls
+// SnapshotWriter writes down what people ask of snapshots, beside a run that may be going on. It touches the conversations, the calls
 // they cost and the run's totals of tokens: nothing that a run has in mind while it goes on, so it needs no lock but
 // SQLite's own.
-type Guest struct {
+type SnapshotWriter struct {
 	pool *sql.DB
 	path string
 	now  func() time.Time
 }
 
-// OpenGuest opens the database at path for what people ask. It must be one that Open accepts.
-func OpenGuest(ctx context.Context, path string, now func() time.Time) (*Guest, error) {
+// OpenSnapshotWriter opens the database at path for what people ask. It must be one that Open accepts.
+func OpenSnapshotWriter(ctx context.Context, path string, now func() time.Time) (*SnapshotWriter, error) {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
-	return &Guest{pool: pool, path: path, now: now}, err
+	return &SnapshotWriter{pool: pool, path: path, now: now}, err
 }
 
 // Close ends the use of the database.
-func (g *Guest) Close() error { return g.pool.Close() }
+func (g *SnapshotWriter) Close() error { return g.pool.Close() }
 
-// OpenCall writes that a call is about to be made: as lost, until it has ended. No run clears up behind a person, and an open
+// Open writes that a call is about to be made: as lost, until it has ended. No run clears up behind a person, and an open
 // call would look, to one that starts meanwhile, like a call that the run before did not survive.
-func (g *Guest) OpenCall(ctx context.Context, c *Call) error {
+func (g *SnapshotWriter) Open(ctx context.Context, c *Call) error {
 	return g.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, "lost", lostDecision) })
 }
 
-// FailCall ends a call that brought no answer.
-func (g *Guest) FailCall(ctx context.Context, c *Call) error {
+// Fail ends a call that brought no answer.
+func (g *SnapshotWriter) Fail(ctx context.Context, c *Call) error {
 	return g.update(ctx, "record a failed call", func(tx *tx) error { return tx.endLost(c) })
 }
 
 // Answer writes down an exchange with the call that brought it. The first one of a conversation sets the conversation's id.
-func (g *Guest) Answer(ctx context.Context, s *Summon, c *Call, e Exchange) error {
+func (g *SnapshotWriter) Answer(ctx context.Context, s *Conversation, c *Call, e Exchange) error {
 	return g.update(ctx, "record an answer", func(tx *tx) error {
 		c.Outcome = "ok"
 		if err := tx.endLost(c); err != nil {
@@ -180,6 +180,6 @@ func (tx *tx) endLost(c *Call) error {
 	return tx.endCall(c, nil)
 }
 
-func (g *Guest) update(ctx context.Context, what string, body func(*tx) error) error {
+func (g *SnapshotWriter) update(ctx context.Context, what string, body func(*tx) error) error {
 	return sqlite.Wrap(transact(context.WithoutCancel(ctx), g.pool, g.now, body), "%s in %s", what, g.path)
 }

@@ -11,7 +11,7 @@ import (
 
 // summon answers the oldest call that has no result with a change of the conversations; a question that is not empty gets an
 // answer from a call of its own.
-func (s *story) summon(change storage.Summoning, question string) {
+func (s *story) summon(change storage.ConversationChange, question string) {
 	s.Helper()
 	row := s.row(annotator.TraceResult, "done")
 	row.CallID, row.Tool = s.calls[0].CallID, s.calls[0].Tool
@@ -20,7 +20,7 @@ func (s *story) summon(change storage.Summoning, question string) {
 		change.Exchange = &storage.Exchange{Question: question, Answer: "It was so."}
 		change.Call = s.asks()
 	}
-	s.ok(s.db.Summon(s.ctx, &row, nil, &change))
+	s.ok(s.db.Conversations.Apply(s.ctx, &row, nil, &change))
 	s.take(row)
 }
 
@@ -28,7 +28,7 @@ func (s *story) summon(change storage.Summoning, question string) {
 func (s *story) asks() *storage.Call {
 	s.Helper()
 	c := &storage.Call{Turn: s.turn, Scene: s.scene, Purpose: "ask", Attempt: 1, Estimate: 100}
-	s.ok(s.db.OpenCall(s.ctx, c))
+	s.ok(s.db.Calls.Open(s.ctx, c))
 	c.Usage = annotator.Usage{Prompt: 90, Cached: 64, Completion: 9, Exact: true}
 	return c
 }
@@ -46,29 +46,29 @@ func asking(t tester, dir string, tools ...string) *story {
 func TestSummonIsOneConversation(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "summon_snapshot", "summon_continue", "summon_dismiss", "summon_snapshot")
-	s.summon(storage.Summoning{Open: 1}, "Who is Dawn?")
-	s.summon(storage.Summoning{}, "Where is she?")
+	s.summon(storage.ConversationChange{Open: 1}, "Who is Dawn?")
+	s.summon(storage.ConversationChange{}, "Where is she?")
 	s.reopen()
-	open, err := s.db.OpenSummon(s.ctx)
+	open, err := s.db.Conversations.Current(s.ctx)
 	s.ok(err)
-	want := &storage.Summon{ID: 1, Snapshot: 1, Turn: 2, Exchanges: []storage.Exchange{
+	want := &storage.Conversation{ID: 1, Snapshot: 1, Turn: 2, Exchanges: []storage.Exchange{
 		{Question: "Who is Dawn?", Answer: "It was so."}, {Question: "Where is she?", Answer: "It was so."},
 	}}
 	if diff := cmp.Diff(want, open); diff != "" {
 		t.Error(diff)
 	}
-	s.summon(storage.Summoning{Dismiss: true, Summary: "A ship."}, "")
-	if open, err = s.db.OpenSummon(s.ctx); err != nil || open != nil {
+	s.summon(storage.ConversationChange{Dismiss: true, Summary: "A ship."}, "")
+	if open, err = s.db.Conversations.Current(s.ctx); err != nil || open != nil {
 		t.Errorf("%+v, %v", open, err)
 	}
-	s.summon(storage.Summoning{Open: 1}, "Once more?")
-	if n, err := s.db.Questions(s.ctx, 2); n != 3 || err != nil {
+	s.summon(storage.ConversationChange{Open: 1}, "Once more?")
+	if n, err := s.db.Conversations.Questions(s.ctx, 2); n != 3 || err != nil {
 		t.Errorf("%d questions, %v", n, err)
 	}
 	s.clean()
 	s.reply("Nothing more.")
 	s.record(storage.SceneRecorded)
-	if open, err = s.db.OpenSummon(s.ctx); err != nil || open != nil {
+	if open, err = s.db.Conversations.Current(s.ctx); err != nil || open != nil {
 		t.Errorf("the scene has ended, the conversation has not: %+v, %v", open, err)
 	}
 	s.checkpoint()
@@ -79,17 +79,17 @@ func TestSummonIsOneConversation(t *testing.T) {
 func TestSummonCommitsWhole(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "summon_snapshot", "summon_snapshot")
-	s.summon(storage.Summoning{Open: 1}, "Who is Dawn?")
+	s.summon(storage.ConversationChange{Open: 1}, "Who is Dawn?")
 	before := s.everything()
 	row := s.row(annotator.TraceResult, "done")
 	row.CallID, row.Tool = s.calls[0].CallID, s.calls[0].Tool
-	for name, change := range map[string]storage.Summoning{
+	for name, change := range map[string]storage.ConversationChange{
 		"a second one":   {Open: 1},
 		"no such":        {Dismiss: true, Open: 404},
 		"no such call":   {Exchange: &storage.Exchange{Question: "?", Answer: "!"}, Call: &storage.Call{ID: 404}},
 		"an empty reply": {Exchange: &storage.Exchange{Question: "?"}, Call: &storage.Call{ID: 404}},
 	} {
-		if err := s.db.Summon(s.ctx, &row, nil, &change); err == nil {
+		if err := s.db.Conversations.Apply(s.ctx, &row, nil, &change); err == nil {
 			t.Errorf("%s is possible", name)
 		}
 	}
@@ -104,16 +104,16 @@ func TestGuestBesideTheWriter(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "glossary_create")
 	before := s.dumped(guestTables...)
-	g, err := storage.OpenGuest(s.ctx, s.path, clock)
+	g, err := storage.OpenSnapshotWriter(s.ctx, s.path, clock)
 	s.ok(err)
 	defer func() { _ = g.Close() }()
-	conversation := &storage.Summon{Snapshot: 1}
+	conversation := &storage.Conversation{Snapshot: 1}
 	for _, question := range []string{"Who is Dawn?", "Where is she?"} {
 		c := &storage.Call{Scene: 1, Purpose: "ask", Attempt: 1, Outcome: string(annotator.Transient), Fault: "no", Decision: "retry", Usage: annotator.Usage{Prompt: 7}}
-		s.ok(g.OpenCall(s.ctx, c))
-		s.ok(g.FailCall(s.ctx, c))
+		s.ok(g.Open(s.ctx, c))
+		s.ok(g.Fail(s.ctx, c))
 		c = &storage.Call{Scene: 1, Purpose: "ask", Attempt: 2, Usage: annotator.Usage{Prompt: 90, Cached: 64, Completion: 9, Exact: true}}
-		s.ok(g.OpenCall(s.ctx, c))
+		s.ok(g.Open(s.ctx, c))
 		s.ok(g.Answer(s.ctx, conversation, c, storage.Exchange{Question: question, Answer: "So."}))
 	}
 	if diff := cmp.Diff(before, s.dumped(guestTables...)); diff != "" {
@@ -139,13 +139,13 @@ func TestGuestBesideTheWriter(t *testing.T) {
 func TestGuestIsKilled(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "glossary_create")
-	g, err := storage.OpenGuest(s.ctx, s.path, clock)
+	g, err := storage.OpenSnapshotWriter(s.ctx, s.path, clock)
 	s.ok(err)
 	defer func() { _ = g.Close() }()
 	calls := make([]storage.Call, 3)
 	for i := range calls {
 		calls[i] = storage.Call{Scene: 1, Purpose: "ask", Attempt: i + 1}
-		s.ok(g.OpenCall(s.ctx, &calls[i]))
+		s.ok(g.Open(s.ctx, &calls[i]))
 	}
 	s.clean()
 	s.reopen()
@@ -153,10 +153,10 @@ func TestGuestIsKilled(t *testing.T) {
 		t.Errorf("%d calls are open and %d lost, of %d", open, lost, len(calls))
 	}
 	calls[1].Outcome, calls[1].Fault, calls[1].Decision, calls[1].Usage.Prompt = string(annotator.Transient), "no", "retry", 7
-	s.ok(g.FailCall(s.ctx, &calls[1]))
+	s.ok(g.Fail(s.ctx, &calls[1]))
 	calls[2].Usage.Prompt = 90
-	s.ok(g.Answer(s.ctx, &storage.Summon{Snapshot: 1}, &calls[2], storage.Exchange{Question: "Who is Dawn?", Answer: "A ship."}))
-	if err := g.FailCall(s.ctx, &calls[2]); err == nil {
+	s.ok(g.Answer(s.ctx, &storage.Conversation{Snapshot: 1}, &calls[2], storage.Exchange{Question: "Who is Dawn?", Answer: "A ship."}))
+	if err := g.Fail(s.ctx, &calls[2]); err == nil {
 		t.Error("a call that has ended ends again")
 	}
 	if lost := s.outcomes("lost"); lost != 1 {

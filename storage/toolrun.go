@@ -13,13 +13,13 @@ import (
 // and tool the caller has set. Where the tool breaks a rule of the schema, its changes are undone and fallback gives the row
 // instead, in a transaction of its own: to undo within one would have SQLite copy every page that a tool changes. What was
 // decided of the call, which the tool may still settle, commits with the row; nil for nothing.
-func (db *DB) RunTool(ctx context.Context, row *annotator.Trace, decision *Decision, run func(*Glossary, *annotator.Trace) error,
+func (s *Journal) RunTool(ctx context.Context, row *annotator.Trace, decision *Decision, run func(*Glossary, *annotator.Trace) error,
 	fallback func(*annotator.Trace, error),
 ) error {
 	asked := *row
 	var cause error
-	err := db.update(ctx, "run "+row.Tool, func(tx *tx) error {
-		if cause = run(&Glossary{q: tx, path: db.path, tx: tx, turn: row.Turn}, row); cause != nil {
+	err := s.db.update(ctx, "run "+row.Tool, func(tx *tx) error {
+		if cause = run(&Glossary{q: tx, path: s.db.path, tx: tx, turn: row.Turn}, row); cause != nil {
 			return cause
 		}
 		return tx.answer(row, decision)
@@ -29,5 +29,5 @@ func (db *DB) RunTool(ctx context.Context, row *annotator.Trace, decision *Decis
 	}
 	*row = asked
 	fallback(row, cmp.Or(cause, err))
-	return db.update(ctx, "record the failure of "+row.Tool, func(tx *tx) error { return tx.answer(row, decision) })
+	return s.db.update(ctx, "record the failure of "+row.Tool, func(tx *tx) error { return tx.answer(row, decision) })
 }

@@ -38,12 +38,12 @@ func TestRunToolCommitsBothOrNeither(t *testing.T) {
 	s := asked(t)
 	before := s.everything()
 	stop := errors.New("the tool fails")
-	err := s.db.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, _ *annotator.Trace) error {
+	err := s.db.Journal.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, _ *annotator.Trace) error {
 		s.ok(creates("Mik", "A sailor.")(s.ctx, g))
 		if _, err := g.Lookup(s.ctx, "mik"); err != nil {
 			t.Errorf("a tool does not see its own change: %v", err)
 		}
-		if _, err := s.db.Glossary().Lookup(s.ctx, "mik"); annotator.KindOf(err) != annotator.NotFound {
+		if _, err := s.db.Glossary.Lookup(s.ctx, "mik"); annotator.KindOf(err) != annotator.NotFound {
 			t.Errorf("others see the change before it commits: %v", err)
 		}
 		return stop
@@ -56,7 +56,7 @@ func TestRunToolCommitsBothOrNeither(t *testing.T) {
 	}
 	s.tool(creates("Mik", "A sailor."))
 	s.clean()
-	revisions, err := s.db.Glossary().Revisions(s.ctx, 2)
+	revisions, err := s.db.Glossary.Revisions(s.ctx, 2)
 	s.ok(err)
 	if row := s.rows[len(s.rows)-1]; revisions[0].Trace != row.ID || revisions[0].Turn != row.Turn {
 		t.Errorf("revision %+v is not of row %d, turn %d", revisions[0], row.ID, row.Turn)
@@ -83,7 +83,7 @@ func TestRunToolFallsBack(t *testing.T) {
 			s := asked(t)
 			before := s.everything()
 			row := s.result()
-			err := s.db.RunTool(s.ctx, row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
+			err := s.db.Journal.RunTool(s.ctx, row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
 				row.Shows = []annotator.Shown{{Entry: 1, Revision: 99}}
 				return test.run(s.ctx, g)
 			}, func(row *annotator.Trace, cause error) {
@@ -122,17 +122,17 @@ func twice(field annotator.Field, value string) edit {
 func TestReviseNeedsATool(t *testing.T) {
 	t.Parallel()
 	s := asked(t)
-	if err := creates("Mik", "A sailor.")(s.ctx, s.db.Glossary()); err == nil || !strings.Contains(err.Error(), "reading only") {
+	if err := creates("Mik", "A sailor.")(s.ctx, s.db.Glossary); err == nil || !strings.Contains(err.Error(), "reading only") {
 		t.Errorf("outside a tool: %v", err)
 	}
-	err := s.db.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, _ *annotator.Trace) error {
+	err := s.db.Journal.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, _ *annotator.Trace) error {
 		_, err := g.Revise(s.ctx, nil)
 		return err
 	}, noFallback)
 	if err == nil {
 		t.Error("nothing to revise is taken for a revision")
 	}
-	err = s.db.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, _ *annotator.Trace) error {
+	err = s.db.Journal.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, _ *annotator.Trace) error {
 		_, err := g.Revise(s.ctx, []annotator.Revision{{Entry: 99, Field: annotator.FieldTag, New: "x"}})
 		return err
 	}, noFallback)
@@ -148,14 +148,14 @@ func TestCommitsWhenCancelled(t *testing.T) {
 	s := asked(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	row := s.result()
-	s.ok(s.db.RunTool(ctx, row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
+	s.ok(s.db.Journal.RunTool(ctx, row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
 		cancel()
 		row.Content = "done"
 		return creates("Mik", "A sailor.")(s.ctx, g)
 	}, noFallback))
 	s.take(*row)
 	s.remembers()
-	if _, err := s.db.Glossary().Lookup(s.ctx, "Mik"); err != nil {
+	if _, err := s.db.Glossary.Lookup(s.ctx, "Mik"); err != nil {
 		t.Error(err)
 	}
 	s.clean()
@@ -167,7 +167,7 @@ func TestReaderDoesNotWrite(t *testing.T) {
 	db, err := storage.Open(t.Context(), s.path)
 	s.ok(err)
 	defer func() { _ = db.Close() }()
-	if err := db.Halt(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "for reading only") {
+	if err := db.Run.Halt(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "for reading only") {
 		t.Errorf("a reader writes: %v", err)
 	}
 }
@@ -181,18 +181,18 @@ func TestRecordOnce(t *testing.T) {
 	s.record(storage.SceneRecorded)
 	before := s.everything()
 	for _, state := range []storage.SceneState{storage.SceneRecorded, storage.SceneQuarantined} {
-		if err := s.db.Record(s.ctx, storage.Outcome{Scene: 1, Turn: 1, State: state}); annotator.KindOf(err) != annotator.Storage {
+		if err := s.db.Scenes.Record(s.ctx, storage.Outcome{Scene: 1, Turn: 1, State: state}); annotator.KindOf(err) != annotator.Storage {
 			t.Errorf("recorded, then %s: %v", state, err)
 		}
 	}
-	if err := s.db.OpenScene(s.ctx, &annotator.Trace{Scene: 1}); err == nil {
+	if err := s.db.Scenes.Open(s.ctx, &annotator.Trace{Scene: 1}); err == nil {
 		t.Error("a scene that was recorded is opened again")
 	}
 	if diff := cmp.Diff(before, s.everything()); diff != "" {
 		t.Errorf("the second time left something (-before +after):\n%s", diff)
 	}
 	s.checkpoint()
-	if _, err := s.db.Checkpoint(s.ctx, 1, 0); err == nil {
+	if _, err := s.db.Scenes.Checkpoint(s.ctx, 1, 0); err == nil {
 		t.Error("one scene, two checkpoints")
 	}
 	s.clean()
@@ -205,14 +205,14 @@ func TestCallsEndOnce(t *testing.T) {
 	s.begin("scene 1")
 	c := s.call()
 	c.Outcome, c.Fault, c.Decision = string(annotator.Transient), "no", "retry"
-	s.ok(s.db.FailCall(s.ctx, c))
-	if err := s.db.FailCall(s.ctx, c); annotator.KindOf(err) != annotator.Storage {
+	s.ok(s.db.Calls.Fail(s.ctx, c))
+	if err := s.db.Calls.Fail(s.ctx, c); annotator.KindOf(err) != annotator.Storage {
 		t.Errorf("failed twice: %v", err)
 	}
-	if err := s.db.Reply(s.ctx, c, []annotator.Trace{s.row(annotator.TraceReply, "late")}); annotator.KindOf(err) != annotator.Storage {
+	if err := s.db.Calls.Reply(s.ctx, c, []annotator.Trace{s.row(annotator.TraceReply, "late")}); annotator.KindOf(err) != annotator.Storage {
 		t.Errorf("answered after it failed: %v", err)
 	}
-	if err := s.db.Reply(s.ctx, s.call(), nil); err == nil {
+	if err := s.db.Calls.Reply(s.ctx, s.call(), nil); err == nil {
 		t.Error("a reply without a row")
 	}
 	s.clean()

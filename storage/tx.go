@@ -42,7 +42,7 @@ func (tx *tx) execOne(query string, args ...any) error {
 }
 
 // SetState makes known in which state the machine is; every transaction from here on records it.
-func (db *DB) SetState(state annotator.State) { db.state = state }
+func (s *Run) SetState(state annotator.State) { s.db.state = state }
 
 // update runs a transaction. It commits under a context that cannot be cancelled: a signal must not tear what a tool has
 // done from the row that says so.

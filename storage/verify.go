@@ -36,37 +36,37 @@ type check struct {
 // Verify proves the laws of the database and returns a finding for each, in a fixed order. With a function that reads a
 // post's body out of the corpus, it holds every quotation against its source as well. It writes nothing; where it could not,
 // for the file or the disk is read-only, the findings say what was not checked for that reason.
-func (db *DB) Verify(ctx context.Context, body func(context.Context, int64) (string, error)) ([]Finding, error) {
-	checks := db.checks()
+func (s *Maintenance) Verify(ctx context.Context, body func(context.Context, int64) (string, error)) ([]Finding, error) {
+	checks := s.checks()
 	if body != nil {
 		checks = append(checks, check{
 			CheckQuotations, "every quotation stands in its post, where it says",
-			func(ctx context.Context, f *Finding) error { return db.verifyQuotes(ctx, f, body) },
+			func(ctx context.Context, f *Finding) error { return s.verifyQuotes(ctx, f, body) },
 		})
 	}
 	findings := make([]Finding, len(checks))
 	for i, c := range checks {
 		findings[i] = Finding{Check: c.name, Law: c.law}
 		if err := c.run(ctx, &findings[i]); err != nil {
-			return nil, sqlite.Wrap(err, "verify %s of %s", c.name, db.path)
+			return nil, sqlite.Wrap(err, "verify %s of %s", c.name, s.db.path)
 		}
 	}
 	return findings, nil
 }
 
-func (db *DB) checks() []check {
+func (s *Maintenance) checks() []check {
 	checks := []check{
-		{"integrity", "SQLite finds the file whole", db.verifyFile},
-		{"schema", "every trigger and view is the program's own", db.verifySchema},
+		{"integrity", "SQLite finds the file whole", s.verifyFile},
+		{"schema", "every trigger and view is the program's own", s.verifySchema},
 	}
 	for _, v := range invariants {
-		run := func(ctx context.Context, f *Finding) error { return f.query(ctx, db.read, v.query) }
+		run := func(ctx context.Context, f *Finding) error { return f.query(ctx, s.db.read, v.query) }
 		checks = append(checks, check{v.check, v.law, run})
 	}
 	return append(checks,
-		check{"journal chain", "each row of the journal carries the hash of itself and of all before it", db.verifyChain},
-		check{"replay", "the codex is the sum of its revisions", db.verifyReplay},
-		check{"full-text index", "the index agrees with the entries", db.verifyIndex})
+		check{"journal chain", "each row of the journal carries the hash of itself and of all before it", s.verifyChain},
+		check{"replay", "the codex is the sum of its revisions", s.verifyReplay},
+		check{"full-text index", "the index agrees with the entries", s.verifyIndex})
 }
 
 // query adds the rows of a query, each a violation.
@@ -86,9 +86,9 @@ func (f *Finding) add(violations ...string) {
 	}
 }
 
-func (db *DB) verifyChain(ctx context.Context, f *Finding) error {
+func (s *Maintenance) verifyChain(ctx context.Context, f *Finding) error {
 	var former []byte
-	return each(ctx, db.read, func(rows *sql.Rows) error {
+	return each(ctx, s.db.read, func(rows *sql.Rows) error {
 		var t annotator.Trace
 		var shows string
 		var hash []byte
@@ -106,15 +106,15 @@ func (db *DB) verifyChain(ctx context.Context, f *Finding) error {
 }
 
 // RebuildIndex makes the full-text index anew from the entries.
-func (db *DB) RebuildIndex(ctx context.Context) error {
-	return db.update(ctx, "rebuild the full-text index", func(tx *tx) error {
+func (s *Maintenance) RebuildIndex(ctx context.Context) error {
+	return s.db.update(ctx, "rebuild the full-text index", func(tx *tx) error {
 		_, err := tx.exec(`INSERT INTO glossary_fts (glossary_fts) VALUES ('rebuild')`)
 		return err
 	})
 }
 
-func (db *DB) verifyQuotes(ctx context.Context, f *Finding, body func(context.Context, int64) (string, error)) error {
-	return each(ctx, db.read, func(rows *sql.Rows) error {
+func (s *Maintenance) verifyQuotes(ctx context.Context, f *Finding, body func(context.Context, int64) (string, error)) error {
+	return each(ctx, s.db.read, func(rows *sql.Rows) error {
 		var id, post int64
 		var start, end int
 		var quote string

@@ -123,8 +123,8 @@ func sound(t *testing.T) []byte {
 	s.checkpoint()
 	s.begin("scene 5")
 	s.reply("Let me ask.", "summon_snapshot", "summon_continue")
-	s.summon(storage.Summoning{Open: 1}, "What was it?")
-	s.summon(storage.Summoning{}, "And then?")
+	s.summon(storage.ConversationChange{Open: 1}, "What was it?")
+	s.summon(storage.ConversationChange{}, "And then?")
 	s.reply("Nothing more.")
 	s.record(storage.SceneRecorded)
 	s.checkpoint()
@@ -161,7 +161,7 @@ func failing(t *testing.T, bytes []byte, sql string, body func(context.Context, 
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	findings, err := db.Verify(t.Context(), body)
+	findings, err := db.Maintenance.Verify(t.Context(), body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func bodyOrNotFound(_ context.Context, id int64) (string, error) {
 func TestVerifyChecksAreProven(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
-	findings, err := s.db.Verify(t.Context(), corpusBody)
+	findings, err := s.db.Maintenance.Verify(t.Context(), corpusBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,10 +244,10 @@ func TestRebuildIndex(t *testing.T) {
 	_, err = pool.ExecContext(t.Context(), `INSERT INTO glossary_fts (glossary_fts) VALUES ('delete-all')`)
 	s.ok(err)
 	s.ok(pool.Close())
-	if found, err := s.db.Glossary().Search(t.Context(), annotator.Query{Text: "sails ship"}); err != nil || len(found) > 0 {
+	if found, err := s.db.Glossary.Search(t.Context(), annotator.Query{Text: "sails ship"}); err != nil || len(found) > 0 {
 		t.Fatalf("an emptied index finds %v, %v", found, err)
 	}
-	s.ok(s.db.RebuildIndex(t.Context()))
+	s.ok(s.db.Maintenance.RebuildIndex(t.Context()))
 	s.clean()
 }
 
@@ -260,7 +260,7 @@ func TestVerifyToldInPart(t *testing.T) {
 	_, err = pool.ExecContext(t.Context(), `UPDATE scene SET state = 'open'`)
 	s.ok(err)
 	s.ok(pool.Close())
-	findings, err := s.db.Verify(t.Context(), nil)
+	findings, err := s.db.Maintenance.Verify(t.Context(), nil)
 	s.ok(err)
 	for _, f := range findings {
 		if f.Check == "open scene" && (len(f.Violations) != 20 || f.More != 10) {

@@ -9,8 +9,8 @@ import (
 
 // prover returns a connection that can write, which some checks need though they write nothing; nil where the file cannot be
 // written.
-func (db *DB) prover(ctx context.Context) (*sql.DB, error) {
-	pool, err := sqlite.Open(ctx, db.path, sqlite.ReadWrite, 1)
+func (s *Maintenance) prover(ctx context.Context) (*sql.DB, error) {
+	pool, err := sqlite.Open(ctx, s.db.path, sqlite.ReadWrite, 1)
 	if err == nil {
 		// A file that cannot be written is opened for reading all the same; to begin a change tells.
 		if err = tryWrite(ctx, pool); err != nil {
@@ -32,22 +32,22 @@ func tryWrite(ctx context.Context, pool *sql.DB) error {
 }
 
 // verifyFile has SQLite check the file. On a connection that cannot write it leaves out the constraints.
-func (db *DB) verifyFile(ctx context.Context, f *Finding) error {
-	pool, err := db.prover(ctx)
+func (s *Maintenance) verifyFile(ctx context.Context, f *Finding) error {
+	pool, err := s.prover(ctx)
 	if err != nil {
 		return err
 	}
 	if pool == nil {
 		f.Unchecked = "the constraints of columns, since the file cannot be written; else it is whole"
-		pool = db.read
+		pool = s.db.read
 	} else {
 		defer func() { _ = pool.Close() }()
 	}
 	return f.query(ctx, pool, `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`)
 }
 
-func (db *DB) verifyIndex(ctx context.Context, f *Finding) error {
-	pool, err := db.prover(ctx)
+func (s *Maintenance) verifyIndex(ctx context.Context, f *Finding) error {
+	pool, err := s.prover(ctx)
 	if err != nil {
 		return err
 	}

@@ -19,10 +19,10 @@ type JournalRow struct {
 	At int64 // unix milliseconds
 }
 
-// Journal yields the rows of the journal in order: those of one turn, or all where it is 0.
-func (db *DB) Journal(ctx context.Context, turn int64) iter.Seq2[*JournalRow, error] {
+// Rows yields the rows of the journal in order: those of one turn, or all where it is 0.
+func (s *Journal) Rows(ctx context.Context, turn int64) iter.Seq2[*JournalRow, error] {
 	scan := func(rows *sql.Rows, e *JournalRow) error { return scanTraceAnd(rows, &e.Trace, &e.At) }
-	return spans(ctx, db, turn, scan, `SELECT `+traceColumns+`, at FROM trace WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
+	return spans(ctx, s.db, turn, scan, `SELECT `+traceColumns+`, at FROM trace WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
 }
 
 // EpisodeRow is an episode with when it was written, and whether it stands in the window now.
@@ -32,11 +32,11 @@ type EpisodeRow struct {
 	InForce bool
 }
 
-// EpisodeRows returns all episodes that ever were, oldest first.
-func (db *DB) EpisodeRows(ctx context.Context) ([]EpisodeRow, error) {
+// Rows returns all episodes that ever were, oldest first.
+func (s *Episodes) Rows(ctx context.Context) ([]EpisodeRow, error) {
 	scan := func(rows *sql.Rows, e *EpisodeRow) error { return scanEpisodeAnd(rows, &e.Episode, &e.At, &e.InForce) }
-	all, err := collect(ctx, db.read, scan, `SELECT `+episodeColumns+`, created_at, gone IS NULL FROM episode ORDER BY id`)
-	return all, sqlite.Wrap(err, "read the episodes in %s", db.path)
+	all, err := collect(ctx, s.db.read, scan, `SELECT `+episodeColumns+`, created_at, gone IS NULL FROM episode ORDER BY id`)
+	return all, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
 }
 
 // InteractionStatus says what came of a tool call.
@@ -64,11 +64,11 @@ type Interaction struct {
 
 // Interactions yields the tool calls with their results, in order: those of one turn, or all where it is 0. What a text reply
 // asked for counts as a call.
-func (db *DB) Interactions(ctx context.Context, turn int64) iter.Seq2[*Interaction, error] {
+func (s *Journal) Interactions(ctx context.Context, turn int64) iter.Seq2[*Interaction, error] {
 	scan := func(rows *sql.Rows, i *Interaction) error {
 		return rows.Scan(&i.Trace, &i.CallID, &i.Turn, &i.Scene, &i.Tool, &i.Arguments, &i.Result, &i.Error, &i.Status)
 	}
-	return spans(ctx, db, turn, scan, `SELECT call_trace, call_id, turn, scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status
+	return spans(ctx, s.db, turn, scan, `SELECT call_trace, call_id, turn, scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status
 		FROM tool_interaction WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY call_trace`)
 }
 
@@ -93,8 +93,8 @@ func spans[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, 
 	}
 }
 
-// Making says in which turns a claim came to be what it is, its evidence included, and when it last changed.
-type Making struct {
+// Provenance says in which turns a claim came to be what it is, its evidence included, and when it last changed.
+type Provenance struct {
 	Turns   []int64 // in order, each once
 	Changed int64   // unix milliseconds
 }
@@ -102,10 +102,10 @@ type Making struct {
 // ClaimKey names a claim: the entry's id, and the claim's within it.
 type ClaimKey struct{ Entry, Claim int64 }
 
-// Makings tells of every claim how it was made.
-func (db *DB) Makings(ctx context.Context) (map[ClaimKey]Making, error) {
-	makings := map[ClaimKey]Making{}
-	err := each(ctx, db.read, func(rows *sql.Rows) error {
+// ClaimProvenance tells of every claim how it was made.
+func (s *History) ClaimProvenance(ctx context.Context) (map[ClaimKey]Provenance, error) {
+	makings := map[ClaimKey]Provenance{}
+	err := each(ctx, s.db.read, func(rows *sql.Rows) error {
 		var key ClaimKey
 		var turn, changed int64
 		if err := rows.Scan(&key.Entry, &key.Claim, &turn, &changed); err != nil {
@@ -120,5 +120,5 @@ func (db *DB) Makings(ctx context.Context) (map[ClaimKey]Making, error) {
 		return nil
 	}, `SELECT entry_id, coalesce(new_value ->> 'claim', new_value ->> 'id'), turn, changed_at FROM revision
 		WHERE field IN ('claim', 'evidence') AND new_value <> '' ORDER BY id`)
-	return makings, sqlite.Wrap(err, "read the revisions in %s", db.path)
+	return makings, sqlite.Wrap(err, "read the revisions in %s", s.db.path)
 }

@@ -19,7 +19,7 @@ func TestViews(t *testing.T) {
 	s.tool(creates("Dawn (ship)", "Dawn is a ship. She sails."))
 	s.tool(creates("Dawn (ship)", "Dawn is a ship."))
 	last := int64(0)
-	for row, err := range s.db.Journal(s.ctx, 0) {
+	for row, err := range s.db.Journal.Rows(s.ctx, 0) {
 		s.ok(err)
 		if row.ID != last+1 {
 			t.Fatalf("row %d after row %d", row.ID, last)
@@ -30,7 +30,7 @@ func TestViews(t *testing.T) {
 		t.Errorf("%d rows, want %d", last, want)
 	}
 	rows := 0
-	for row, err := range s.db.Journal(s.ctx, 601) {
+	for row, err := range s.db.Journal.Rows(s.ctx, 601) {
 		s.ok(err)
 		rows++
 		if row.Turn != 601 || row.At != clock().UnixMilli() {
@@ -41,7 +41,7 @@ func TestViews(t *testing.T) {
 		t.Errorf("%d rows", rows)
 	}
 	calls := 0
-	for i, err := range s.db.Interactions(s.ctx, 0) {
+	for i, err := range s.db.Journal.Interactions(s.ctx, 0) {
 		s.ok(err)
 		if calls++; i.Turn != int64(calls) && i.Turn != 601 {
 			t.Fatalf("%+v is call %d", i, calls)
@@ -51,7 +51,7 @@ func TestViews(t *testing.T) {
 		t.Errorf("%d calls", calls)
 	}
 	var got []storage.InteractionStatus
-	for i, err := range s.db.Interactions(s.ctx, 601) {
+	for i, err := range s.db.Journal.Interactions(s.ctx, 601) {
 		s.ok(err)
 		got = append(got, i.Status)
 	}
@@ -66,9 +66,9 @@ func TestMakings(t *testing.T) {
 	s.read(creates("Dawn (ship)", "Dawn is a ship."))
 	definition := "Dawn is a ship. She sinks."
 	s.read(revises(1, codex.Edit{Definition: &definition}))
-	got, err := s.db.Makings(s.ctx)
+	got, err := s.db.History.ClaimProvenance(s.ctx)
 	s.ok(err)
-	want := map[storage.ClaimKey]storage.Making{
+	want := map[storage.ClaimKey]storage.Provenance{
 		{Entry: 1, Claim: 1}: {Turns: []int64{1}, Changed: clock().UnixMilli()},
 		{Entry: 1, Claim: 2}: {Turns: []int64{2}, Changed: clock().UnixMilli()},
 	}

@@ -23,7 +23,7 @@ func asOfFlag(flags *pflag.FlagSet, point *string) {
 func entriesAt(ctx context.Context, db *storage.DB, point string) ([]annotator.Entry, *storage.Moment, error) {
 	if point == "" {
 		var entries []annotator.Entry
-		for e, err := range db.Glossary().All(ctx) {
+		for e, err := range db.Glossary.All(ctx) {
 			if err != nil {
 				return nil, nil, err
 			}
@@ -35,7 +35,7 @@ func entriesAt(ctx context.Context, db *storage.DB, point string) ([]annotator.E
 	if err != nil {
 		return nil, nil, err
 	}
-	entries, err := db.AsOf(ctx, *moment)
+	entries, err := db.History.AsOf(ctx, *moment)
 	return entries, moment, err
 }
 
@@ -48,7 +48,7 @@ func momentAt(ctx context.Context, db *storage.DB, point string) (*storage.Momen
 	if err != nil {
 		return nil, err
 	}
-	moment, err := db.Moment(ctx, parsed)
+	moment, err := db.History.Moment(ctx, parsed)
 	return &moment, err
 }
 
@@ -67,7 +67,7 @@ func findEntryAt(ctx context.Context, db *storage.DB, name, point string) (*anno
 		return e, moment, nil
 	}
 	none := annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, point)
-	if now, err := findEntry(ctx, db.Glossary(), name); err == nil {
+	if now, err := findEntry(ctx, db.Glossary, name); err == nil {
 		none = none.WithAdvice("it is known from scene %d on", knownFrom(now, name).Scene()) // but not as what: that may be what the story keeps back
 	}
 	return nil, nil, none

@@ -56,7 +56,7 @@ func (o *auditOptions) run(ctx context.Context, db *storage.DB) error {
 	}
 	view := memoryOptions{app: o.app, out: "-", list: !o.json}
 	found := false
-	err := view.run(items(db.Audit(ctx, o.filter), func(c *storage.Audited) memoryItem {
+	err := view.run(items(db.Journal.Audit(ctx, o.filter), func(c *storage.Audited) memoryItem {
 		found = true
 		return auditItem(c)
 	}))

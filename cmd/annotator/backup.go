@@ -40,7 +40,7 @@ file by other means is not. Where the copy is put, a run goes on from it as from
 }
 
 func (o *backupOptions) run(ctx context.Context, db *storage.DB) error {
-	if err := db.Backup(ctx, o.out); err != nil {
+	if err := db.Maintenance.Backup(ctx, o.out); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(o.app.out, oneLine(o.out))

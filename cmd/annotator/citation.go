@@ -54,7 +54,7 @@ func (c *conversation) cited(ctx context.Context, text string) ([]cited, error) 
 
 func (c *conversation) citedPost(ctx context.Context, places *places, id int64) (cited, error) {
 	p := cited{Post: id}
-	place, err := c.db.PlaceOf(ctx, id)
+	place, err := c.db.Scenes.PlaceOf(ctx, id)
 	switch {
 	case annotator.KindOf(err) == annotator.NotFound:
 		p.Doubt = "it is in no scene"
@@ -91,7 +91,7 @@ func openStory(ctx context.Context, db *storage.DB, named string) (*corpus.DB, e
 	if named != autoCorpus {
 		return corpus.Open(ctx, named)
 	}
-	run, err := db.Run(ctx)
+	run, err := db.Run.Status(ctx)
 	if err != nil {
 		return nil, err
 	}

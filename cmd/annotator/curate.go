@@ -181,14 +181,14 @@ func copyOf(ctx context.Context, path string, open *closers) (string, error) {
 	}
 	*open = append(*open, func() error { return os.RemoveAll(folder) })
 	out := filepath.Join(folder, filepath.Base(path))
-	return out, withDatabase(ctx, path, func(db *storage.DB) error { return db.Backup(ctx, out) })
+	return out, withDatabase(ctx, path, func(db *storage.DB) error { return db.Maintenance.Backup(ctx, out) })
 }
 
 // openCorpus opens what the run was made from; the database lies at path.
 func (o *curateOptions) openCorpus(ctx context.Context, store *storage.DB, path string, open *closers) (*corpus.DB, error) {
 	named := o.corpus
 	if named == autoCorpus {
-		run, err := store.Run(ctx)
+		run, err := store.Run.Status(ctx)
 		if err != nil {
 			return nil, err
 		}

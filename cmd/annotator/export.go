@@ -104,7 +104,7 @@ func (o *exportOptions) document(ctx context.Context, db *storage.DB) (*exporter
 	if err != nil {
 		return nil, err
 	}
-	run, err := db.Run(ctx)
+	run, err := db.Run.Status(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func knownThread(ctx context.Context, db *storage.DB, id int64) error {
 	if id == 0 {
 		return nil
 	}
-	_, err := db.LastScene(ctx, id)
+	_, err := db.Threads.LastScene(ctx, id)
 	return err
 }
 
@@ -26,7 +26,7 @@ func knownScene(ctx context.Context, db *storage.DB, n int) error {
 	if n == 0 {
 		return nil
 	}
-	_, err := db.Scene(ctx, n)
+	_, err := db.Scenes.Get(ctx, n)
 	if annotator.KindOf(err) == annotator.NotFound {
 		return annotator.Errorf(annotator.NotFound, "the story has no scene %d", n).WithAdvice("`annotator status` tells how many scenes it has")
 	}
@@ -37,7 +37,7 @@ func knownTurn(ctx context.Context, db *storage.DB, turn int64) error {
 	if turn == 0 {
 		return nil
 	}
-	_, err := db.SceneOfTurn(ctx, turn)
+	_, err := db.Scenes.OfTurn(ctx, turn)
 	if annotator.KindOf(err) == annotator.NotFound {
 		return annotator.Errorf(annotator.NotFound, "there is no turn %d in %s", turn, db.Path()).WithAdvice("`annotator memory raw --list` names them")
 	}

@@ -193,7 +193,7 @@ type rawTrace struct {
 }
 
 func rawItems(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq2[memoryItem, error] {
-	return items(db.Journal(ctx, o.turn), func(r *storage.JournalRow) memoryItem {
+	return items(db.Journal.Rows(ctx, o.turn), func(r *storage.JournalRow) memoryItem {
 		raw := rawTrace{
 			ID: r.ID, Time: unixSeconds(r.At), Turn: r.Turn, Seq: r.Seq, Type: speaker(r.Kind), Source: r.Kind, Scene: r.Scene, Content: r.Content,
 			Reasoning: r.Reasoning, CallID: r.CallID, Tool: r.Tool, Arguments: asJSON(r.Arguments), Error: r.Error,
@@ -239,7 +239,7 @@ type interaction struct {
 }
 
 func toolItems(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq2[memoryItem, error] {
-	return items(db.Interactions(ctx, o.turn), func(i *storage.Interaction) memoryItem {
+	return items(db.Journal.Interactions(ctx, o.turn), func(i *storage.Interaction) memoryItem {
 		return memoryItem{interaction{*i, asJSON(i.Arguments)}, []string{
 			fmt.Sprintf("turn %d", i.Turn), oneLine(i.CallID), shortened(i.Tool, 24), string(i.Status), shortened(cmp.Or(i.Error, "-"), 24), shortened(i.Arguments, 80),
 		}}
@@ -255,7 +255,7 @@ type episode struct {
 
 func episodicItems(ctx context.Context, db *storage.DB, _ *memoryOptions) iter.Seq2[memoryItem, error] {
 	return func(yield func(memoryItem, error) bool) {
-		rows, err := db.EpisodeRows(ctx)
+		rows, err := db.Episodes.Rows(ctx)
 		if err != nil {
 			yield(memoryItem{}, err)
 			return

@@ -19,7 +19,7 @@ type places struct {
 }
 
 func newPlaces(ctx context.Context, db *storage.DB) *places {
-	return &places{ctx: ctx, positions: db.Positions()}
+	return &places{ctx: ctx, positions: db.Scenes.Positions()}
 }
 
 func (p *places) at(place annotator.Place) annotator.Position {

@@ -80,7 +80,7 @@ func (o *retryOptions) run(ctx context.Context, settings *pflag.FlagSet, args []
 
 // remember takes in what the database knows of its run: where it was asked, and what it read.
 func (o *retryOptions) remember(ctx context.Context, db *storage.DB, settings *pflag.FlagSet) error {
-	run, err := db.Run(ctx)
+	run, err := db.Run.Status(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (o *retryOptions) remember(ctx context.Context, db *storage.DB, settings *p
 
 // putBack comes before the first scene is read.
 func (o *retryOptions) putBack(ctx context.Context, db *storage.DB) error {
-	n, err := db.Retry(ctx, o.scenes...)
+	n, err := db.Scenes.Retry(ctx, o.scenes...)
 	if err == nil && n == 0 {
 		o.progress.say("no scene is quarantined")
 	} else if err == nil {

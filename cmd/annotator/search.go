@@ -95,9 +95,9 @@ func (o *searchOptions) run(ctx context.Context, db *storage.DB) error {
 
 func (o *searchOptions) search(ctx context.Context, db *storage.DB, moment *storage.Moment, query annotator.Query) ([]annotator.Entry, error) {
 	if moment == nil {
-		return db.Glossary().Search(ctx, query)
+		return db.Glossary.Search(ctx, query)
 	}
-	return db.SearchPast(ctx, *moment, query)
+	return db.History.Search(ctx, *moment, query)
 }
 
 func (o *searchOptions) print(found []annotator.Entry) error {

@@ -28,9 +28,9 @@ type fact struct {
 
 func semanticItems(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq2[memoryItem, error] {
 	return func(yield func(memoryItem, error) bool) {
-		makings, err := db.Makings(ctx)
+		makings, err := db.History.ClaimProvenance(ctx)
 		places := newPlaces(ctx, db)
-		for e, read := range db.Glossary().All(ctx) {
+		for e, read := range db.Glossary.All(ctx) {
 			if err == nil {
 				err = read
 			}
@@ -53,7 +53,7 @@ func semanticItems(ctx context.Context, db *storage.DB, o *memoryOptions) iter.S
 	}
 }
 
-func facts(e *annotator.Entry, places *places, makings map[storage.ClaimKey]storage.Making) []fact {
+func facts(e *annotator.Entry, places *places, makings map[storage.ClaimKey]storage.Provenance) []fact {
 	shaped := places.export([]annotator.Entry{*e})[0]
 	list := make([]fact, len(e.Claims))
 	for i := range e.Claims {

@@ -67,7 +67,7 @@ func (o *showOptions) run(ctx context.Context, db *storage.DB) error {
 	places := newPlaces(ctx, db)
 	shown := shownEntry{Entry: places.export([]annotator.Entry{*e})[0], AsOf: places.asOf(moment)}
 	if o.history {
-		if shown.History, err = changes(ctx, db.Glossary(), places, e.ID, moment); err != nil {
+		if shown.History, err = changes(ctx, db.Glossary, places, e.ID, moment); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (o *showOptions) find(ctx context.Context, db *storage.DB, name string) (*a
 	if o.asOf != "" {
 		return findEntryAt(ctx, db, name, o.asOf)
 	}
-	e, err := findEntry(ctx, db.Glossary(), name)
+	e, err := findEntry(ctx, db.Glossary, name)
 	return e, nil, err
 }
 
@@ -118,7 +118,7 @@ func findEntry(ctx context.Context, g *storage.Glossary, name string) (*annotato
 			return e, err
 		}
 	}
-	named, err := g.Named(ctx, name)
+	named, err := g.ByName(ctx, name)
 	if err != nil {
 		return nil, err
 	}

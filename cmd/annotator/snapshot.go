@@ -49,7 +49,7 @@ type snapshotView struct {
 }
 
 func viewSnapshot(ctx context.Context, db *storage.DB, s *annotator.Snapshot) (snapshotView, error) {
-	scene, err := db.Scene(ctx, s.Scene)
+	scene, err := db.Scenes.Get(ctx, s.Scene)
 	if err != nil {
 		return snapshotView{}, err
 	}
@@ -108,7 +108,7 @@ func (o *snapshotListOptions) run(ctx context.Context, db *storage.DB) error {
 	if err := o.known(ctx, db); err != nil {
 		return err
 	}
-	found, err := db.Snapshots(ctx, storage.SnapshotQuery{Kind: o.kind, Thread: o.thread, Limit: o.limit})
+	found, err := db.Snapshots.List(ctx, storage.SnapshotQuery{Kind: o.kind, Thread: o.thread, Limit: o.limit})
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (o *snapshotShowOptions) run(ctx context.Context, db *storage.DB, named str
 	if shown.snapshotView, err = viewSnapshot(ctx, db, &summoned.Snapshot); err != nil {
 		return err
 	}
-	memory, err := db.MemoryAt(ctx, summoned.Snapshot.Trace)
+	memory, err := db.Episodes.At(ctx, summoned.Snapshot.Trace)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func summon(ctx context.Context, db *storage.DB, wire model.Encoder, named strin
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := db.Snapshot(ctx, id)
+	snapshot, err := db.Snapshots.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -73,12 +73,12 @@ The endpoint comes from where run has it, and may be another than the run's.`,
 type conversation struct {
 	*snapshotAskOptions
 	db       *storage.DB
-	guest    *storage.Guest
+	guest    *storage.SnapshotWriter
 	story    *corpus.DB // nil where it is not there
 	summoned *runner.Summoned
 	caller   *runner.Caller
 	asking   *runner.Asking
-	record   storage.Summon
+	record   storage.Conversation
 }
 
 func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, settings *pflag.FlagSet, named, question string) (err error) {
@@ -113,14 +113,14 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, settings 
 	if err != nil {
 		return nil, err
 	}
-	c := &conversation{snapshotAskOptions: o, db: db, summoned: summoned, record: storage.Summon{Snapshot: summoned.Snapshot.ID}}
+	c := &conversation{snapshotAskOptions: o, db: db, summoned: summoned, record: storage.Conversation{Snapshot: summoned.Snapshot.ID}}
 	if c.story, err = openStory(ctx, db, o.corpus); err != nil {
 		return nil, err
 	}
 	if c.story != nil {
 		*open = append(*open, c.story.Close)
 	}
-	if c.guest, err = storage.OpenGuest(ctx, db.Path(), o.now); err != nil {
+	if c.guest, err = storage.OpenSnapshotWriter(ctx, db.Path(), o.now); err != nil {
 		return nil, err
 	}
 	*open = append(*open, c.guest.Close)
@@ -131,7 +131,7 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, settings 
 func (c *conversation) connect(ctx context.Context, wire model.Wire) error {
 	config := runner.Defaults()
 	c.config.apply(&config)
-	run, err := c.db.Run(ctx)
+	run, err := c.db.Run.Status(ctx)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (o *snapshotDiffOptions) run(ctx context.Context, db *storage.DB, named []s
 		if err != nil {
 			return err
 		}
-		if ends[i], err = db.Snapshot(ctx, id); err != nil {
+		if ends[i], err = db.Snapshots.Get(ctx, id); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (o *snapshotDiffOptions) run(ctx context.Context, db *storage.DB, named []s
 }
 
 func differ(ctx context.Context, db *storage.DB, from, to *annotator.Snapshot) (*difference, error) {
-	before, after, err := db.Histories(ctx, from, to)
+	before, after, err := db.History.Between(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 // refuseRun refuses the database of a run where a story is asked for. What is no such database, the reader of stories judges.
 func refuseRun(ctx context.Context, source string) (refused error) {
 	_ = withDatabase(ctx, source, func(db *storage.DB) error {
-		run, err := db.Run(ctx)
+		run, err := db.Run.Status(ctx)
 		if err == nil {
 			story := cmp.Or(corpusOfRun(&run, source), run.Corpus.Path)
 			refused = annotator.Errorf(annotator.Misused, "%s is the database of a run, not a story", source).
@@ -150,7 +150,7 @@ func freeName(path string) string {
 
 // corpusOfRun returns where the corpus of a run is: where it was, or beside the database that it was moved with; empty where it
 // is in neither place.
-func corpusOfRun(run *storage.Run, database string) string {
+func corpusOfRun(run *storage.RunStatus, database string) string {
 	moved := filepath.Join(filepath.Dir(database), filepath.Base(run.Corpus.Path))
 	for _, path := range []string{run.Corpus.Path, moved} {
 		if exists(path) {

@@ -59,7 +59,7 @@ func (o *statusOptions) run(ctx context.Context, db *storage.DB) error {
 
 // printRaw prints what was kept of a scene. What a server sent must not command a terminal.
 func (o *statusOptions) printRaw(ctx context.Context, db *storage.DB) error {
-	raw, err := db.Raw(ctx, o.raw)
+	raw, err := db.Scenes.Raw(ctx, o.raw)
 	if err != nil {
 		return err
 	}
@@ -138,15 +138,15 @@ type quarantinedScene struct {
 }
 
 func readStatus(ctx context.Context, db *storage.DB) (*status, error) {
-	run, err := db.Run(ctx)
+	run, err := db.Run.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
-	report, err := db.Report(ctx)
+	report, err := db.Run.Report(ctx)
 	if err != nil {
 		return nil, err
 	}
-	refused, err := db.Quarantined(ctx)
+	refused, err := db.Scenes.Quarantined(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func readStatus(ctx context.Context, db *storage.DB) (*status, error) {
 	return s, nil
 }
 
-func newStatusOf(run *storage.Run, report *storage.Report, running bool) *status {
+func newStatusOf(run *storage.RunStatus, report *storage.Report, running bool) *status {
 	done := run.Recorded + run.Quarantined
 	s := &status{
 		Running: running, Holder: run.Holder, State: run.State, Halted: run.Halted,
@@ -202,7 +202,7 @@ func callsOf(outcomes map[string]int) callStatus {
 	return c
 }
 
-func averageOf(run *storage.Run, scenes int, sceneTime time.Duration) sceneAverage {
+func averageOf(run *storage.RunStatus, scenes int, sceneTime time.Duration) sceneAverage {
 	return sceneAverage{
 		Calls: ratio(run.Calls, scenes), Prompt: ratio(run.Usage.Prompt, scenes), Uncached: ratio(run.Usage.Prompt-run.Usage.Cached, scenes),
 		Completion: ratio(run.Usage.Completion, scenes), Seconds: sceneTime.Seconds(),

@@ -19,11 +19,11 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 		_, err := fmt.Fprintln(o.out, db.Path())
 		return err
 	}
-	run, err := db.Run(ctx)
+	run, err := db.Run.Status(ctx)
 	if err != nil {
 		return err
 	}
-	entries, err := db.Glossary().Foremost(ctx, foremost)
+	entries, err := db.Glossary.MostRevised(ctx, foremost)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 }
 
 // leftToDo are the commands for what a run has left when it has come to the story's end.
-func leftToDo(ctx context.Context, db *storage.DB, run *storage.Run) (commands []string, err error) {
+func leftToDo(ctx context.Context, db *storage.DB, run *storage.RunStatus) (commands []string, err error) {
 	if run.Recorded+run.Quarantined < run.Corpus.Scenes {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ func leftToDo(ctx context.Context, db *storage.DB, run *storage.Run) (commands [
 	if run.Quarantined > 0 {
 		commands = append(commands, fmt.Sprintf("annotator retry --db %s   # %s quarantined", path, count(run.Quarantined, "scene")))
 	}
-	report, err := db.Report(ctx)
+	report, err := db.Run.Report(ctx)
 	if n := report.Entries[annotator.Tentative]; n > 0 {
 		commands = append(commands, fmt.Sprintf("annotator curate --db %s   # %s tentative", path, count(n, "entry")))
 	}

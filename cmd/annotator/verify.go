@@ -101,7 +101,7 @@ func (o *verifyOptions) rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(db.RebuildIndex(ctx), db.Close())
+	return cmp.Or(db.Maintenance.RebuildIndex(ctx), db.Close())
 }
 
 func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verification, error) {
@@ -122,7 +122,7 @@ func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verificatio
 			return post.Body, nil
 		}
 	}
-	found.Checks, err = db.Verify(ctx, body)
+	found.Checks, err = db.Maintenance.Verify(ctx, body)
 	found.OK = storage.Clean(found.Checks)
 	for i := range found.Checks {
 		found.Checks[i].Violations = append([]string{}, found.Checks[i].Violations...) // an empty list, not null

@@ -132,14 +132,14 @@ func (s *session) looksBack() {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	report, err := db.Report(ctx)
+	report, err := db.Run.Report(ctx)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	if report.SceneTime < 0 || report.CallTime < 0 {
 		s.t.Errorf("a scene takes %s, the calls took %s", report.SceneTime, report.CallTime)
 	}
-	snapshots, err := db.Snapshots(ctx, storage.SnapshotQuery{})
+	snapshots, err := db.Snapshots.List(ctx, storage.SnapshotQuery{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

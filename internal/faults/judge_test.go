@@ -25,7 +25,7 @@ func (s *session) mend(ended byte) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		_, err = store.Retry(context.Background())
+		_, err = store.Scenes.Retry(context.Background())
 		if err := errors.Join(err, store.Close()); err != nil {
 			s.t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func (s *session) judge(ended error) byte {
 	}
 	defer func() { _ = db.Close() }()
 	s.verify(db)
-	run, err := db.Run(ctx)
+	run, err := db.Run.Status(ctx)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func (s *session) judge(ended error) byte {
 		AND (SELECT outcome = 'ok' AND reason NOT LIKE 'too long%' OR length(raw) > 0 FROM call WHERE scene = n ORDER BY id DESC LIMIT 1)`) {
 		s.t.Errorf("nothing is kept of what the server sent for scene %s", scene)
 	}
-	refused, err := db.Quarantined(ctx)
+	refused, err := db.Scenes.Quarantined(ctx)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func (s *session) verify(db *storage.DB) {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = source.Close() }()
-	findings, err := db.Verify(ctx, func(ctx context.Context, id int64) (string, error) {
+	findings, err := db.Maintenance.Verify(ctx, func(ctx context.Context, id int64) (string, error) {
 		p, err := source.Post(ctx, id)
 		if err != nil {
 			return "", err

@@ -180,7 +180,7 @@ func (l *life) copy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.Backup(ctx, l.backup()), db.Close())
+	return errors.Join(db.Maintenance.Backup(ctx, l.backup()), db.Close())
 }
 
 func (l *life) write(n int) error {

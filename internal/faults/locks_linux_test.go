@@ -30,12 +30,12 @@ func TestLocksAreKept(t *testing.T) {
 		t.Fatal("an open database holds no lock")
 	}
 	for name, use := range map[string]func() error{
-		"a backup":    func() error { return store.Backup(ctx, db+".copy") },
-		"a proof":     func() error { _, err := store.Verify(ctx, nil); return err },
+		"a backup":    func() error { return store.Maintenance.Backup(ctx, db+".copy") },
+		"a proof":     func() error { _, err := store.Maintenance.Verify(ctx, nil); return err },
 		"a look":      func() error { _, err := storage.Running(db); return err },
 		"a reader":    func() error { return closing(storage.Open(ctx, db)) },
 		"a rival":     func() error { _, err := storage.OpenWriter(ctx, db, "another", time.Now); return held(err) },
-		"a mere tidy": func() error { _, err := store.Tidy(ctx); return err },
+		"a mere tidy": func() error { _, err := store.Maintenance.CheckpointWAL(ctx); return err },
 	} {
 		if err := use(); err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -64,5 +64,5 @@ func (l *life) liveOnNetwork(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.Backup(ctx, l.backup()), db.Close())
+	return errors.Join(db.Maintenance.Backup(ctx, l.backup()), db.Close())
 }

@@ -69,7 +69,7 @@ func recordRun(ctx context.Context, job walkJob, copied string) ([]step, error) 
 	run.watch.see = func(notice annotator.Notice) {
 		switch notice.Kind {
 		case annotator.NoticeRun:
-			r.note(run.store.Backup(ctx, copied))
+			r.note(run.store.Maintenance.Backup(ctx, copied))
 			tables, err := readTables(ctx, job.DB)
 			r.note(err)
 			r.tables, r.steps = tables, nil

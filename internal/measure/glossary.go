@@ -91,7 +91,7 @@ func timeNames(ctx context.Context, db *storage.DB, entries, kind int) (time.Dur
 	random := rand.New(rand.NewPCG(3, 4))
 	each := perOperation(func() error {
 		name := glossaryName(random.IntN(entries/3)*3 + kind)
-		found, err := db.Glossary().Search(ctx, annotator.Query{Text: name, Limit: 10})
+		found, err := db.Glossary.Search(ctx, annotator.Query{Text: name, Limit: 10})
 		if err == nil && len(found) == 0 {
 			err = fmt.Errorf("%q is there and is not found", name)
 		}
@@ -107,13 +107,13 @@ func timeNames(ctx context.Context, db *storage.DB, entries, kind int) (time.Dur
 func writeGlossary(ctx context.Context, db *storage.DB, entries int) error {
 	scene := annotator.Scene{N: 1, Thread: annotator.Thread{ID: 1, Order: 1}, Posts: []annotator.Post{{ID: 1, Thread: 1}}}
 	var listed iter.Seq2[*annotator.Scene, error] = func(yield func(*annotator.Scene, error) bool) { yield(&scene, nil) }
-	if err := db.Begin(ctx, storage.Corpus{Title: "made up"}, listed); err != nil {
+	if err := db.Run.Begin(ctx, storage.Corpus{Title: "made up"}, listed); err != nil {
 		return err
 	}
 	const batch = 1_000
 	for first := 0; first < entries; first += batch {
 		row := annotator.Trace{Kind: annotator.TraceResult, Tool: "glossary_create", CallID: fmt.Sprint("batch", first)}
-		err := db.RunTool(ctx, &row, nil, func(g *storage.Glossary, _ *annotator.Trace) error {
+		err := db.Journal.RunTool(ctx, &row, nil, func(g *storage.Glossary, _ *annotator.Trace) error {
 			for i := first; i < min(first+batch, entries); i++ {
 				if err := writeEntry(ctx, g, i); err != nil {
 					return err

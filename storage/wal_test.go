@@ -10,23 +10,23 @@ import (
 	"annotator/storage"
 )
 
-// walBound is the most that the write-ahead log may come to, in bytes: what Tidy lets it be and a scene's worth of pages.
+// walBound is the most that the write-ahead log may come to, in bytes: what CheckpointWAL lets it be and a scene's worth of pages.
 const walBound = (4000 + 200) * 4200
 
-// blank ends n scenes that have nothing to ask, with their checkpoints, and returns how many pages Tidy had to leave in the log in
-// the end. Tidy must never wait for anybody.
+// blank ends n scenes that have nothing to ask, with their checkpoints, and returns how many pages CheckpointWAL had to leave in the log in
+// the end. CheckpointWAL must never wait for anybody.
 func (s *story) blank(n int) (left int) {
 	s.Helper()
 	for range n {
 		s.record(storage.SceneRecorded)
-		_, err := s.db.Checkpoint(s.ctx, s.scene, 0)
+		_, err := s.db.Scenes.Checkpoint(s.ctx, s.scene, 0)
 		s.ok(err)
 		s.due = false
 		start := time.Now()
-		left, err = s.db.Tidy(s.ctx)
+		left, err = s.db.Maintenance.CheckpointWAL(s.ctx)
 		s.ok(err)
 		if took := time.Since(start); took >= 10*time.Second { // as long as SQLite waits for who is in its way
-			s.Fatalf("Tidy took %v", took)
+			s.Fatalf("CheckpointWAL took %v", took)
 		}
 	}
 	return left
