@@ -8,49 +8,49 @@ import (
 	"sync"
 )
 
-// queueLength is how many notices may wait for a subscriber: minutes of a run with a model, about a second of one without. A
-// queue that was full keeps its room, about 4 MB.
+// queueLength is the capacity of a subscriber's queue: minutes of a run with a model, about a second of one without.
+// A queue that has once been full keeps about 4 MB allocated.
 const queueLength = 8192
 
-// Subscriber is somebody who watches a run. Its functions are called one at a time, on a goroutine of its own.
+// Subscriber receives the notices of a run. Its functions are called one at a time, on a goroutine of its own.
 type Subscriber struct {
-	Name   string       // in errors; empty for one whose notices nobody misses
-	Notice func(Notice) // is called with each notice, in the order of publishing
-	Close  func() error // is called behind the last notice; nil where nothing is to be done
+	Name   string       // for error messages; empty if lost notices need not be reported
+	Notice func(Notice) // called with each notice, in the order of publishing
+	Close  func() error // called after the last notice; may be nil
 }
 
-// Bus hands notices to those who subscribed. A subscriber that is slow, stuck or panics neither delays the run nor brings it down:
-// notices wait in its queue, and once that is full, new ones are lost to it until it has worked the queue off. A NoticeLost then
-// stands where they are missing and says how many there were. A notice of a reply under way takes the place of the one before
-// it where that is still the newest in the queue, since only the latest counts.
+// Bus delivers notices to its subscribers. A subscriber that is slow, blocked or panics neither delays nor ends the run:
+// its notices wait in a queue, and while the queue is full new ones are dropped. A NoticeLost takes the place of the
+// dropped notices and counts them. A NoticeStream replaces the one before it if that is still the newest in the queue,
+// because only the latest counts.
 //
-// The zero Bus is ready to use, and has no goroutine while there is nothing to hand over. Its methods may be called from any
-// goroutine.
+// The zero Bus is ready to use and runs no goroutine while its queues are empty. Its methods are safe for concurrent
+// use.
 type Bus struct {
-	mu     sync.Mutex // guards the queues, too
+	mu     sync.Mutex // also guards the queues
 	queues []*queue
 	closed bool
 }
 
-// queue is what a subscriber has yet to be told.
+// queue holds the notices that wait for one subscriber.
 type queue struct {
 	Subscriber
 	waiting    []Notice
-	batch      []Notice      // is being handed over; its goroutine's alone
-	lost       Notice        // comes behind those that wait; none where its Lost is 0
-	delivering bool          // by a goroutine; or it never will be again
-	err        error         // what went wrong in the subscriber
-	done       chan struct{} // closed behind the subscriber's Close
+	batch      []Notice      // being delivered; only the delivering goroutine uses it
+	lost       Notice        // follows the waiting notices; none if its Lost is 0
+	delivering bool          // a goroutine delivers, or the subscriber is closed
+	err        error         // the subscriber's failures
+	done       chan struct{} // closed after the subscriber's Close
 }
 
-// Subscribe adds a subscriber, which is told of every later notice.
+// Subscribe adds a subscriber. It receives every later notice.
 func (b *Bus) Subscribe(s Subscriber) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queues = append(b.queues, &queue{Subscriber: s, done: make(chan struct{})})
 }
 
-// Publish queues a notice for all subscribers, and waits for none of them. Behind Close it does nothing.
+// Publish queues a notice for every subscriber without waiting. After Close it does nothing.
 func (b *Bus) Publish(n Notice) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,8 +65,8 @@ func (b *Bus) Publish(n Notice) {
 	}
 }
 
-// Close hands over what is queued, closes the subscribers, and waits for that until the context ends. The error tells what went
-// wrong in them, and which of them were not done by then. It may be called again, and then says how things stand.
+// Close delivers what is queued and closes the subscribers. It waits for them until the context ends. The error joins
+// the subscribers' failures and names those that have not finished. Close may be called again to learn the state then.
 func (b *Bus) Close(ctx context.Context) error {
 	b.mu.Lock()
 	b.closed = true
@@ -86,7 +86,7 @@ func (b *Bus) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// outcome is what went wrong in a subscriber, or that it is not done.
+// result returns a subscriber's failures, or an error if it has not finished.
 func (b *Bus) result(q *queue) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,10 +98,10 @@ func (b *Bus) result(q *queue) error {
 	if q.Name == "" {
 		return nil
 	}
-	return Errorf(Storage, "%s does not take in what it is told: %d notices or more are lost to it", q.Name, len(q.waiting)+q.lost.Lost)
+	return Errorf(Storage, "%s has not read its notices: at least %d are lost", q.Name, len(q.waiting)+q.lost.Lost)
 }
 
-// serve has a goroutine hand over what a queue holds, unless one does.
+// startDelivery starts a goroutine that empties a queue, unless one runs.
 func (b *Bus) startDelivery(q *queue) {
 	if q.delivering {
 		return
@@ -110,13 +110,13 @@ func (b *Bus) startDelivery(q *queue) {
 	go func() {
 		for b.nextBatch(q) {
 			b.addError(q, q.deliver())
-			clear(q.batch) // what it refers to need not stay in memory
+			clear(q.batch) // releases what the notices refer to
 		}
 	}()
 }
 
-// take makes what waits in a queue its next batch, and reports false where there is nothing: its goroutine has to end, and if
-// the bus is closed, the subscriber is, too.
+// nextBatch moves the waiting notices to the batch. It returns false if there are none: the goroutine then ends, after
+// closing the subscriber if the bus is closed.
 func (b *Bus) nextBatch(q *queue) bool {
 	b.mu.Lock()
 	if q.lost.Lost > 0 {
@@ -127,17 +127,17 @@ func (b *Bus) nextBatch(q *queue) bool {
 		q.waiting = q.waiting[:0]
 	}
 	q.batch, q.waiting = q.waiting, q.batch[:0]
-	goOn, closed := len(q.batch) > 0, b.closed
-	q.delivering = goOn || closed
+	more, closed := len(q.batch) > 0, b.closed
+	q.delivering = more || closed
 	b.mu.Unlock()
-	if !goOn && closed {
+	if !more && closed {
 		b.addError(q, q.closeSubscriber())
 		close(q.done)
 	}
-	return goOn
+	return more
 }
 
-// failed notes what went wrong in a subscriber. It is told nothing from then on, but still closed in the end.
+// addError records a subscriber's failure. It receives no more notices but is still closed.
 func (b *Bus) addError(q *queue, err error) {
 	if err == nil {
 		return
@@ -147,7 +147,7 @@ func (b *Bus) addError(q *queue, err error) {
 	q.err = errors.Join(q.err, err)
 }
 
-// put adds a notice to those that wait.
+// enqueue adds a notice, or counts it as lost.
 func (q *queue) enqueue(n *Notice) {
 	switch last := len(q.waiting) - 1; {
 	case n.Kind == NoticeStream && last >= 0 && q.waiting[last].Kind == NoticeStream && q.lost.Lost == 0:
@@ -155,11 +155,13 @@ func (q *queue) enqueue(n *Notice) {
 	case last+1 < queueLength && q.lost.Lost == 0:
 		q.waiting = append(q.waiting, *n)
 	default:
-		q.lost = Notice{Kind: NoticeLost, Time: n.Time, Scene: n.Scene, Turn: n.Turn, Total: n.Total, Done: n.Done, Lost: q.lost.Lost + 1}
+		q.lost = Notice{
+			Kind: NoticeLost, Time: n.Time, Scene: n.Scene, Turn: n.Turn, Total: n.Total, Done: n.Done, Lost: q.lost.Lost + 1,
+		}
 	}
 }
 
-// hand tells a subscriber of a batch. A panic of its own fails nobody else.
+// deliver calls the subscriber with each notice of the batch. A panic of the subscriber becomes an error.
 func (q *queue) deliver() (err error) {
 	defer q.recoverPanic(&err)
 	for i := range q.batch {
@@ -176,7 +178,6 @@ func (q *queue) closeSubscriber() (err error) {
 	return q.Close()
 }
 
-// caught makes a panic an error.
 func (q *queue) recoverPanic(err *error) {
 	if fault := recover(); fault != nil {
 		*err = fmt.Errorf("%s panicked: %v", cmp.Or(q.Name, "a subscriber"), fault)

@@ -164,7 +164,7 @@ func TestBusWaitsForNobody(t *testing.T) {
 			t.Errorf("the end took %s", took)
 		}
 		text := fmt.Sprint(err)
-		if !errors.Is(err, annotator.Storage) || strings.Count(text, "is told") != 1 || !strings.Contains(text, "the printer does not take in") ||
+		if !errors.Is(err, annotator.Storage) || strings.Count(text, "has not read") != 1 || !strings.Contains(text, "the printer has not read its notices") ||
 			!strings.Contains(text, "the disk is full") {
 			t.Errorf("the end says %v", err)
 		}

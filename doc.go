@@ -1,20 +1,20 @@
-// Package annotator holds the nouns of a program that reads a very long story and leaves a codex of it behind.
+// Package annotator defines the terms of a program that reads a very long story and keeps a codex of it.
 //
-// A story is a corpus: a SQLite file of threads and posts, opened for reading only. It is read scene by scene, in the order
-// in which it is told; a Scene is a contiguous run of posts by the one who tells the story. For each scene a model is shown
-// the text, calls tools that keep the glossary, and ends with a line of text. That exchange is a turn.
+// A story is stored in a corpus: a SQLite file of threads and posts, opened read-only. The program reads it scene by
+// scene in story order. A Scene is a contiguous run of posts by the story's author. For each scene the model receives
+// the text, calls tools that maintain the glossary, and ends with a line of text. That exchange is a turn.
 //
-// Everything a run learns is appended to a journal of Trace rows, and everything else is computed from it. A message is in
-// the journal before it is sent; the effect of a tool commits together with the row that records it. So a run that is
-// killed goes on at the row after the last one. What the model sees is a fold over the journal: the system prompt, the
-// turns that have not left the window, and the scene at hand, as bytes that only grow at their end until a compaction makes
-// room. A Snapshot is a position in the journal, from which the same fold gives the same bytes again.
+// Everything a run learns is appended to a journal of Trace rows. Everything else is computed from the journal. A
+// message is committed before it is sent, and the effect of a tool commits together with the row that records it. A run
+// that was killed therefore resumes after the last row. The model's context is a fold over the journal: the system
+// prompt, the turns that are still in the window, and the current scene. Its bytes only grow at the end until a
+// compaction removes turns. A Snapshot is a position in the journal from which the same fold gives the same bytes.
 //
-// The glossary is made of entries: a term with its aliases, and a definition in claims, each a sentence with its kind, the
-// Place in the story from which it holds, and the quotations it rests on. An entry changes by revisions and in no other
-// way, nothing is ever deleted, and the tables are the sum of the revisions, so that the codex can be asked for as it stood
-// anywhere in the story.
+// The glossary consists of entries: a term with its aliases, and a definition made of claims. A claim is a sentence with
+// its kind, the Place in the story from which it holds, and the quotations that support it. Only revisions change an
+// entry, and nothing is deleted. The tables are the sum of the revisions, so that the codex can be reconstructed as of
+// any place in the story.
 //
-// The machine that does all this is one table: Transitions. A state's handler returns an Event; only the table names the
-// State that follows. Whoever wants to watch subscribes to the Bus.
+// The state machine of a run is one table, Transitions. The handler of a state returns an Event, and only the table
+// names the next State. Observers subscribe to the Bus.
 package annotator

@@ -1,10 +1,9 @@
 package annotator
 
-// Status is where an entry stands.
+// Status is the status of an entry.
 type Status string
 
-// The states of an entry. Nothing is deleted: an entry that is no longer wanted is retired, one that turned out to be
-// another is merged into it.
+// The statuses of an entry. Entries are never deleted: an unwanted one is retired, a duplicate is merged into another.
 const (
 	Tentative Status = "tentative"
 	Confirmed Status = "confirmed"
@@ -12,36 +11,36 @@ const (
 	Merged    Status = "merged"
 )
 
-// Live reports whether an entry in this state is part of the codex.
+// Live reports whether an entry with this status is part of the codex.
 func (s Status) Live() bool { return s == Tentative || s == Confirmed }
 
-// ClaimKind says how the story vouches for a claim.
+// ClaimKind says what supports a claim.
 type ClaimKind string
 
 // The kinds of claims.
 const (
 	Narrated ClaimKind = "narrated" // the narration says so
-	Claimed  ClaimKind = "claimed"  // somebody in the story says so
-	Inferred ClaimKind = "inferred" // concluded by the reader
+	Claimed  ClaimKind = "claimed"  // a character says so
+	Inferred ClaimKind = "inferred" // the reader concludes it
 )
 
-// Entry is one thing of the story and what is known of it.
+// Entry describes one thing of the story.
 type Entry struct {
 	ID            int64
 	Term          string // without disambiguator
 	Disambiguator string // "character" in "Dawn (character)"; often empty
 	Status        Status
 	Tags          []string // sorted, distinct
-	Aliases       []Alias  // by normalised name
-	Claims        []Claim  // all that ever held, in the order in which the definition gives them
+	Aliases       []Alias  // sorted by normalised name
+	Claims        []Claim  // open and closed ones, in the order of the definition
 	First, Last   Place    // of its first and its newest revision
 	Revisions     int
 	Revision      int64 // id of the newest revision
-	Locked        bool  // a person's: not the model's to change
-	MergedInto    int64 // id of the entry that took its place; 0 if none
+	Locked        bool  // locked by a person: only a person may change it
+	MergedInto    int64 // id of the entry that replaces it; 0 if none
 }
 
-// Name returns the term with its disambiguator, as it was given: "Dawn (character)".
+// Name returns the term with its disambiguator: "Dawn (character)".
 func (e *Entry) Name() string {
 	if e.Disambiguator == "" {
 		return e.Term
@@ -64,13 +63,13 @@ func (e *Entry) Definition() string {
 	return string(text)
 }
 
-// Alias is another name of an entry, known from a place on.
+// Alias is another name of an entry, known since a place in the story.
 type Alias struct {
 	Name string `json:"name"`
 	From Place  `json:"from"`
 }
 
-// Claim is one sentence of a definition. It keeps its identity for as long as its text stands.
+// Claim is one sentence of a definition. It keeps its id as long as its text stays the same.
 type Claim struct {
 	ID       int64      `json:"id"` // from 1, within the entry
 	Ord      int        `json:"ord"`
@@ -81,7 +80,7 @@ type Claim struct {
 	Evidence []Evidence `json:"-"`
 }
 
-// Evidence is a quotation that a claim rests on.
+// Evidence is a quotation that supports a claim.
 type Evidence struct {
 	Claim int64  `json:"claim"` // the claim's id within the entry
 	Post  int64  `json:"post"`
@@ -93,7 +92,7 @@ type Evidence struct {
 // Field names what a revision changes.
 type Field string
 
-// The fields of a revision. Old and new values are given as codex.Apply reads them.
+// The fields of a revision. codex.Apply defines the form of the old and new values.
 const (
 	FieldTerm            Field = "term"
 	FieldAlias           Field = "alias"
@@ -107,7 +106,7 @@ const (
 	FieldRetired         Field = "retired"
 )
 
-// Actor says who made a revision. A person outranks the curator, the curator a rule and the model.
+// Actor says who made a revision. A person outranks the curator, and the curator outranks a rule and the model.
 type Actor string
 
 // The actors.
@@ -118,13 +117,13 @@ const (
 	ActorPerson  Actor = "person"
 )
 
-// Revision is one change of one field of an entry: the only way in which an entry changes.
+// Revision is one change of one field of an entry. Entries change by revisions only.
 type Revision struct {
 	ID      int64  `json:"id"`
 	Entry   int64  `json:"entry"`
 	Field   Field  `json:"field"`
-	Old     string `json:"old,omitempty"` // empty where there was nothing
-	New     string `json:"new,omitempty"` // empty where nothing is left
+	Old     string `json:"old,omitempty"` // empty if the field had no value
+	New     string `json:"new,omitempty"` // empty if the value is removed
 	At      Place  `json:"at"`
 	Actor   Actor  `json:"actor"`
 	Turn    int64  `json:"turn,omitempty"`
@@ -132,10 +131,10 @@ type Revision struct {
 	Changed int64  `json:"changed"`         // unix milliseconds
 }
 
-// Query asks the glossary for entries.
+// Query selects entries of the glossary.
 type Query struct {
-	Text     string   // words in any form; none finds every entry
-	Tags     []string // all must be there
-	Statuses []Status // any of them; none means the live ones
-	Limit    int      // at most so many; 0 means no limit
+	Text     string   // words in any form; an empty text matches every entry
+	Tags     []string // an entry must have all of them
+	Statuses []Status // an entry must have one of them; none means the live statuses
+	Limit    int      // the maximum number of entries; 0 means no limit
 }

@@ -5,42 +5,42 @@ type TraceKind string
 
 // The rows of a journal.
 const (
-	TracePrompt     TraceKind = "prompt"      // system prompt and tools, from here on; refers to a snapshot context
-	TraceScene      TraceKind = "scene"       // a turn begins: the scene, as the model is shown it
-	TraceReply      TraceKind = "reply"       // what the model answered, one row however it was streamed
+	TracePrompt     TraceKind = "prompt"      // system prompt and tools from here on; refers to a snapshot context
+	TraceScene      TraceKind = "scene"       // starts a turn: the scene as the model sees it
+	TraceReply      TraceKind = "reply"       // the model's answer, one row even if it was streamed
 	TraceCall       TraceKind = "tool_call"   // one of the reply's tool calls
-	TraceResult     TraceKind = "tool_result" // what the tool answered; its effect committed with this row
-	TraceUpdate     TraceKind = "update"      // one item of a text reply's codex updates, with what came of it; the model is not shown it
+	TraceResult     TraceKind = "tool_result" // the tool's answer; its effect commits with this row
+	TraceUpdate     TraceKind = "update"      // one of a text reply's codex updates, with its outcome; hidden from the model
 	TraceNote       TraceKind = "note"        // a correction to the model, in the user's role
-	TraceClose      TraceKind = "close"       // an assistant message by rule, where a turn ended without one
-	TraceCompaction TraceKind = "compaction"  // turns leave the window; a row of table compaction says why
+	TraceClose      TraceKind = "close"       // a generated assistant message for a turn that ended without one
+	TraceCompaction TraceKind = "compaction"  // turns leave the window; table compaction says why
 )
 
 // Trace is a row of the journal. Rows are only ever appended.
 type Trace struct {
 	ID        int64     `json:"id"`   // from 1, without gaps
-	Turn      int64     `json:"turn"` // from 1; a turn is one scene shown to the model, with all that follows from it. 0: outside a turn
+	Turn      int64     `json:"turn"` // from 1: one scene and all messages about it; 0 outside a turn
 	Seq       int       `json:"seq"`  // from 0, within the turn
 	Kind      TraceKind `json:"kind"`
 	Scene     int       `json:"scene,omitempty"`   // the scene's number; 0 outside a turn
-	Content   string    `json:"content,omitempty"` // what the model is shown or wrote
+	Content   string    `json:"content,omitempty"` // what the model reads or wrote
 	Reasoning string    `json:"reasoning,omitempty"`
 	CallID    string    `json:"call_id,omitempty"`   // of a tool_call or tool_result: unique in the journal
 	Tool      string    `json:"tool,omitempty"`      // of a tool_call or tool_result
 	Arguments string    `json:"arguments,omitempty"` // of a tool_call
-	Error     string    `json:"error,omitempty"`     // of a tool_result: the error's code; of a reply: why its calls must not run
+	Error     string    `json:"error,omitempty"`     // of a tool_result: its error code; of a reply: why its calls must not run
 	Tokens    int       `json:"tokens,omitempty"`    // estimate for this row
-	Shows     []Shown   `json:"shows,omitempty"`     // the entries this row shows the model, as they stood
+	Shows     []Shown   `json:"shows,omitempty"`     // the entries that this row shows the model in full
 }
 
-// Shown is an entry as a row of the journal showed it: it need not be shown again while that row is in the window and
-// no later revision has changed how the entry reads.
+// Shown is an entry as a row of the journal shows it. The entry is not shown again while that row is in the window and
+// no later revision has changed its text.
 type Shown struct {
 	Entry    int64 `json:"e"`
 	Revision int64 `json:"r"` // id of the entry's newest revision at that time
 }
 
-// Snapshot is a position in the journal, from which the context the model had can be folded again.
+// Snapshot is a position in the journal from which the model's context can be reconstructed.
 type Snapshot struct {
 	ID       int64  `json:"id"`
 	Kind     string `json:"kind"` // checkpoint, manual or curator_fork
@@ -54,10 +54,10 @@ type Snapshot struct {
 	Tokens   int    `json:"tokens"`   // of the window, as last reported or estimated
 }
 
-// Usage is what one call cost, in tokens.
+// Usage is the cost of one call, in tokens.
 type Usage struct {
 	Prompt     int
-	Cached     int // of Prompt: found in the server's prefix cache; 0 also where the server does not tell
+	Cached     int // of Prompt: found in the server's prefix cache; 0 if the server does not report it
 	Completion int
 	Exact      bool // reported by the server; otherwise estimated here
 }

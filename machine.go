@@ -1,69 +1,69 @@
 package annotator
 
-// State is a state of the machine that walks a story. States are stored: their text is part of the database's schema.
+// State is a state of a run's state machine. States are stored: their text is part of the database's schema.
 type State string
 
 // The states.
 const (
-	StateInit       State = "INIT"       // open the databases, read the journal, find where to go on
+	StateInit       State = "INIT"       // open the databases, read the journal, find where to resume
 	StateIdle       State = "IDLE"       // choose the next scene, or the open one
-	StateNoMore     State = "NO_MORE"    // the story is told
-	StateCompacting State = "COMPACTING" // make room in the window
+	StateNoMore     State = "NO_MORE"    // no scene is left
+	StateCompacting State = "COMPACTING" // check that the scene fits the window, compact it if not
 	StatePreparing  State = "PREPARING"  // write the scene's message into the journal
-	StateCalling    State = "CALLING"    // ask the model
-	StateRetrying   State = "RETRYING"   // wait after a passing failure
-	StateHalting    State = "HALTING"    // a lasting failure: say why, resumably
-	StateProcessing State = "PROCESSING" // tell tool calls from text
+	StateCalling    State = "CALLING"    // send the request to the model
+	StateRetrying   State = "RETRYING"   // wait after a transient failure
+	StateHalting    State = "HALTING"    // stop after a lasting failure, resumably
+	StateProcessing State = "PROCESSING" // separate tool calls from text
 	StateToolExec   State = "TOOL_EXEC"  // run the reply's tool calls
 	StateParsing    State = "PARSING"    // read codex updates out of a text reply
-	StateRecording  State = "RECORDING"  // the scene is recorded, or refused with a reason
-	StateBoundary   State = "BOUNDARY"   // does the scene end its thread?
-	StateCurating   State = "CURATING"   // the curator's fork, at a thread's end
-	StateCheckpoint State = "CHECKPOINT" // a snapshot, progress, care of the write-ahead log
+	StateRecording  State = "RECORDING"  // record the scene, or quarantine it with a reason
+	StateBoundary   State = "BOUNDARY"   // check whether the scene ends its thread
+	StateCurating   State = "CURATING"   // the curator reviews entries at a thread's end
+	StateCheckpoint State = "CHECKPOINT" // write a snapshot, report progress, checkpoint the write-ahead log
 	StateExit       State = "EXIT"       // the end
 )
 
-// Event is what a state's handler found. It is never a state: only Transitions names the next one.
+// Event is the result of a state's handler. It never names a state: only Transitions determines the next one.
 type Event string
 
 // The events.
 const (
-	EventStarted         Event = "started"        // all is open
-	EventSceneFound      Event = "scene found"    // a scene to read, or to go on preparing
-	EventReplyFound      Event = "reply found"    // resume: the open scene's last reply is not worked off
-	EventSceneDone       Event = "scene done"     // resume: recorded, but no checkpoint followed
+	EventStarted         Event = "started"        // the run is ready
+	EventSceneFound      Event = "scene found"    // a scene to read, or to continue preparing
+	EventReplyFound      Event = "reply found"    // resume: the open scene's last reply is not processed yet
+	EventSceneDone       Event = "scene done"     // resume: the scene is recorded, but its checkpoint is missing
 	EventExhausted       Event = "exhausted"      // no scene is left
-	EventStopped         Event = "stopped"        // a signal or a limit, between scenes
-	EventFits            Event = "fits"           // the window has room for the scene
+	EventStopped         Event = "stopped"        // a signal or a limit ends the run between scenes
+	EventFits            Event = "fits"           // the scene fits the window
 	EventPrepared        Event = "prepared"       // the scene's message is in the journal
 	EventNothingToAsk    Event = "nothing to ask" // the scene has no text
 	EventReplied         Event = "replied"        // a reply is in the journal
-	EventOverflow        Event = "overflow"       // the window is too full to call, or the server says so
-	EventTransient       Event = "transient"      // a failure that may pass
-	EventRetry           Event = "retry"          // waited long enough
-	EventToolCalls       Event = "tool calls"     // the reply asks for tools
+	EventOverflow        Event = "overflow"       // the prompt is too long, by estimate or by the server's answer
+	EventTransient       Event = "transient"      // a failure that may be transient
+	EventRetry           Event = "retry"          // the wait is over
+	EventToolCalls       Event = "tool calls"     // the reply contains tool calls
 	EventText            Event = "text"           // the reply is text
 	EventReask           Event = "re-ask"         // a correction is in the journal
 	EventToolsDone       Event = "tools done"     // every call has its result
 	EventParsed          Event = "parsed"         // the text's updates are applied
-	EventRefused         Event = "refused"        // this scene cannot be annotated
+	EventRefused         Event = "refused"        // the scene cannot be annotated
 	EventRecorded        Event = "recorded"       // the scene's outcome is in the database
 	EventThreadEnds      Event = "thread ends"    // it was the thread's last scene
 	EventThreadContinues Event = "thread goes on"
 	EventCurated         Event = "curated"
 	EventCheckpointed    Event = "checkpointed"
-	EventFailed          Event = "failed" // nothing more can be done in this process
-	EventEnd             Event = "end"    // the last word is said
+	EventFailed          Event = "failed" // the run cannot continue in this process
+	EventEnd             Event = "end"    // the run is over
 )
 
-// Transition is one row of the machine.
+// Transition is one row of the state machine.
 type Transition struct {
 	State State
 	Event Event
 	Next  State
 }
 
-// Transitions is the whole machine. A pair of state and event that is not in it is illegal.
+// Transitions is the whole state machine. A pair of state and event that is not listed is illegal.
 var Transitions = [...]Transition{
 	{StateInit, EventStarted, StateIdle},
 	{StateInit, EventFailed, StateHalting},
@@ -125,7 +125,7 @@ var Transitions = [...]Transition{
 	{StateHalting, EventEnd, StateExit},
 }
 
-// Next returns the state that follows, or false where the table has no such row.
+// Next returns the next state, or false if the table has no such row.
 func Next(state State, event Event) (State, bool) {
 	for i := range Transitions {
 		if t := &Transitions[i]; t.State == state && t.Event == event {

@@ -1,6 +1,6 @@
 package annotator
 
-// EpisodeKind is what an episode sums up.
+// EpisodeKind says what an episode summarises.
 type EpisodeKind string
 
 // The kinds of episodes.
@@ -16,34 +16,34 @@ type Author string
 // The authors of episodes.
 const (
 	AuthorModel Author = "model"
-	AuthorRule  Author = "rule" // a stopgap: what could be said without a model
+	AuthorRule  Author = "rule" // written without a model, when none answered
 )
 
-// Episode is a summary that stands in the window for the turns it was made from. The turns stay in the journal.
+// Episode is a summary that replaces turns in the window. The turns stay in the journal.
 type Episode struct {
 	ID         int64       `json:"id"`
 	Kind       EpisodeKind `json:"kind"`
 	Thread     int64       `json:"thread,omitempty"` // 0 for a cumulative one
 	Index      int         `json:"index"`            // of a chunk within its thread, from 0
 	Scenes     string      `json:"scenes"`           // indices within the thread, from 0: "0-9"; of a chunk
-	FromScene  int         `json:"from_scene"`       // the scenes it covers, over the whole story
+	FromScene  int         `json:"from_scene"`       // the scenes it covers, numbered over the whole story
 	ToScene    int         `json:"to_scene"`
 	FromTurn   int64       `json:"from_turn"` // the turns it was made from
 	ToTurn     int64       `json:"to_turn"`
 	Summary    string      `json:"summary"`
-	Entries    []int64     `json:"entries"` // of the glossary that these turns made or changed
+	Entries    []int64     `json:"entries"` // ids of the entries that these turns created or changed
 	By         Author      `json:"by"`
 	Supersedes int64       `json:"supersedes,omitempty"` // the cumulative episode before
 	Tokens     int         `json:"tokens"`               // estimate of the summary
-	Trace      int64       `json:"trace"`                // the compaction row it took effect with
+	Trace      int64       `json:"trace"`                // id of the compaction row it took effect with
 }
 
-// Fold is what a compaction row says of the window from there on, whole: the newest one tells all.
+// WindowState is the complete state of the window after a compaction. Only the newest one counts.
 type WindowState struct {
 	Tier    string `json:"tier"`
 	Through int64  `json:"through,omitempty"` // the turns up to this one have left the window
-	Strip   int64  `json:"strip,omitempty"`   // the thinking of the turns up to this one is taken out
-	Cut     int64  `json:"cut,omitempty"`     // the long replies of the turns up to this one are cut,
-	CutAt   int    `json:"cut_at,omitempty"`  // to so many characters
-	Memory  string `json:"memory,omitempty"`  // what stands before the turns, as the model reads it
+	Strip   int64  `json:"strip,omitempty"`   // reasoning is removed from the turns up to this one
+	Cut     int64  `json:"cut,omitempty"`     // long replies of the turns up to this one are cut to CutAt
+	CutAt   int    `json:"cut_at,omitempty"`  // in characters
+	Memory  string `json:"memory,omitempty"`  // the summaries before the turns, as the model reads them
 }

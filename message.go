@@ -1,9 +1,9 @@
 package annotator
 
-// Role says who speaks a message.
+// Role is the author of a message.
 type Role string
 
-// The roles of a chat, as every wire knows them.
+// The roles of a chat.
 const (
 	RoleSystem    Role = "system"
 	RoleUser      Role = "user"
@@ -11,11 +11,11 @@ const (
 	RoleTool      Role = "tool"
 )
 
-// Message is one canonical message: what the journal folds to, before a wire gives it its own form.
+// Message is one message of the conversation, independent of a wire's format.
 type Message struct {
 	Role       Role
 	Content    string
-	Reasoning  string     // kept for the record; a renderer decides whether it is replayed
+	Reasoning  string     // recorded; each wire decides whether to send it back
 	ToolCalls  []ToolCall // of an assistant
 	ToolCallID string     // of a tool's answer
 	Tool       string     // of a tool's answer: the name of the tool
@@ -28,7 +28,7 @@ type ToolCall struct {
 	Arguments string // a JSON object, as the model wrote it
 }
 
-// ToolDefinition is what a model is told of a tool.
+// ToolDefinition describes a tool to a model.
 type ToolDefinition struct {
 	Name        string
 	Description string

@@ -2,28 +2,28 @@ package annotator
 
 import "time"
 
-// NoticeKind is what a notice tells of.
+// NoticeKind is the kind of a notice. Its text is the "kind" of a line in an events file.
 type NoticeKind string
 
-// The kinds of notices, and what each says beside the time, the scene at hand and how much of the story is done.
+// The kinds of notices. Each comment names the fields that are set besides time, current scene and progress.
 const (
-	NoticeStart      NoticeKind = "start"      // a run begins, and nothing has been done for it
-	NoticeRun        NoticeKind = "run"        // it is ready to read: the story is known, the window restored, the server there
-	NoticeTransition NoticeKind = "transition" // the machine goes from State by Event to Next
+	NoticeStart      NoticeKind = "start"      // a run begins, before it has done anything
+	NoticeRun        NoticeKind = "run"        // it is ready: the story is listed, the window restored, the server answers
+	NoticeTransition NoticeKind = "transition" // State, Event, Next
 	NoticeCalling    NoticeKind = "calling"    // a call to the model begins: Purpose, Attempt, Usage as estimated
-	NoticeStream     NoticeKind = "stream"     // its reply is under way: Purpose, Attempt, Bytes, Duration
-	NoticeCall       NoticeKind = "call"       // it ended: Purpose, Attempt, Usage, Duration; Decision and Reason if it failed
+	NoticeStream     NoticeKind = "stream"     // its reply arrives: Purpose, Attempt, Bytes, Duration
+	NoticeCall       NoticeKind = "call"       // it ended: Purpose, Attempt, Usage, Duration; on failure Decision, Reason
 	NoticeTool       NoticeKind = "tool"       // a tool ran: Tool; Reason is its error's code
-	NoticeWait       NoticeKind = "wait"       // waiting before another try: Duration, Reason
+	NoticeWait       NoticeKind = "wait"       // the run waits before a retry: Duration, Reason
 	NoticeCompaction NoticeKind = "compaction" // turns left the window: Reason
-	NoticeDecision   NoticeKind = "decision"   // the curator has decided on an entry: Reason
-	NoticeScene      NoticeKind = "scene"      // a scene is done: Entries; Reason if it was refused
-	NoticeWarning    NoticeKind = "word"       // a word to the user: Reason
-	NoticeEnd        NoticeKind = "end"        // the run ends: Entries; Reason if it failed, was stopped, or scenes were refused
+	NoticeDecision   NoticeKind = "decision"   // the curator has decided about an entry: Reason
+	NoticeScene      NoticeKind = "scene"      // a scene is done: Entries; Reason if it was quarantined
+	NoticeWarning    NoticeKind = "word"       // a warning to the user: Reason
+	NoticeEnd        NoticeKind = "end"        // the run ends: Entries; Reason on failure, a stop or quarantined scenes
 	NoticeLost       NoticeKind = "lost"       // the subscriber was too slow for the Lost notices that stood here
 )
 
-// Notice is something that happened in a run, for whoever watches. What does not apply is left zero.
+// Notice reports something that happened in a run. Fields that do not apply are zero.
 type Notice struct {
 	Time     time.Time
 	Kind     NoticeKind
@@ -41,7 +41,7 @@ type Notice struct {
 	Usage    Usage
 	Bytes    int // of a reply, so far
 	Duration time.Duration
-	Decision string // what is done about a call that failed
+	Decision string // the reaction to a failed call
 	Lost     int
 	Reason   string
 }

@@ -6,9 +6,9 @@ import (
 	"hash"
 )
 
-// Post is one post of a corpus. Every text a story is told in is a post: a forum post, or a scene of a book's chapter.
+// Post is one post of a corpus: a forum post, or a scene of a book's chapter.
 type Post struct {
-	ID      int64 // unique in the corpus; says nothing about story order
+	ID      int64 // unique in the corpus; not in story order
 	Thread  int64
 	Name    string
 	Trip    string
@@ -18,10 +18,10 @@ type Post struct {
 	Tags    []string // sorted
 }
 
-// Tags of posts that the corpus reader knows. A corpus may hold others.
+// Tags of posts with a meaning for the corpus reader. A corpus may use others.
 const (
-	TagStory      = "qm_post"     // written by the one who tells the story; only these make scenes
-	TagSceneStart = "scene_start" // an importer's mark: a new scene begins here, though the run of story posts goes on
+	TagStory      = "qm_post"     // written by the story's author; only these posts form scenes
+	TagSceneStart = "scene_start" // set by importers: a new scene begins here, although the run of story posts continues
 )
 
 // Thread is one thread of a forum, or one chapter of a book.
@@ -31,7 +31,7 @@ type Thread struct {
 	Order int // from 1, in story order: the time of the opening post, else of the earliest one
 }
 
-// Scene is what a model reads at once: a contiguous run of story posts in one thread.
+// Scene is the unit of reading: a contiguous run of story posts in one thread.
 type Scene struct {
 	N      int // from 1, over the whole story in story order
 	Thread Thread
@@ -41,8 +41,8 @@ type Scene struct {
 	Ends   bool   // the last scene of its thread
 }
 
-// Hash is the SHA-256 of what a reader of the scene sees: the posts' ids, names, times, subjects and bodies. Two scenes
-// with one hash read the same; ordinals do not count, so a scene keeps its hash when others are put before it.
+// Hash returns the SHA-256 of the scene's text: the posts' ids, names, times, subjects and bodies. It does not cover
+// ordinals, so a scene keeps its hash when scenes are inserted before it.
 func (s *Scene) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	hashInt(h, s.Thread.ID)
@@ -64,13 +64,13 @@ func hashInt(h hash.Hash, n int64) {
 	h.Write(b[:])
 }
 
-// Place is a position in story order as one number that sorts: the scene (from 1) and the rank of the post in it (from 0).
-// Written in decimal it can be read: 12000003 is the fourth post of scene 12. Zero is before the story.
+// Place is a position in story order as one sortable number: the scene (from 1) times 1,000,000 plus the rank of the
+// post in it (from 0). 12000003 is the fourth post of scene 12. Zero is before the story.
 type Place int64
 
 const placesPerScene = 1_000_000
 
-// MaxScenePosts is the number of posts a scene may hold, so that a Place stays a single number.
+// MaxScenePosts is the maximum number of posts of a scene, so that a Place stays a single number.
 const MaxScenePosts = placesPerScene
 
 // PlaceAt returns the place of the post with the given rank (from 0) in a scene (from 1).
@@ -82,17 +82,17 @@ func (p Place) Scene() int { return int(p / placesPerScene) }
 // Rank returns the post's rank in its scene, from 0.
 func (p Place) Rank() int { return int(p % placesPerScene) }
 
-// Position is a place with the ids that a reader of the corpus knows it by.
+// Position is a place with its ids in the corpus.
 type Position struct {
 	Thread int64 `json:"thread" yaml:"thread"`
 	Scene  int   `json:"scene" yaml:"scene"` // from 1, over the whole story
 	Post   int64 `json:"post" yaml:"post"`
 }
 
-// End returns the place of the scene's last post: all of the scene has been read there.
+// End returns the place of the scene's last post.
 func (s *Scene) End() Place { return PlaceAt(s.N, len(s.Posts)-1) }
 
-// Words counts the words of a scene, split at white space.
+// Words counts the words of the scene's posts, separated by white space.
 func (s *Scene) Words() int {
 	n := 0
 	for i := range s.Posts {

@@ -1,16 +1,12 @@
 package annotator
 
-import "unicode"
+import "strings"
 
-// CountWords counts the words of a text: runs of anything but white space.
+// CountWords counts the words of a text, separated by white space.
 func CountWords(text string) int {
-	n, in := 0, false
-	for _, r := range text {
-		space := unicode.IsSpace(r)
-		if !space && !in {
-			n++
-		}
-		in = !space
+	n := 0
+	for range strings.FieldsSeq(text) {
+		n++
 	}
 	return n
 }

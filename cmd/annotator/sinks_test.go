@@ -55,7 +55,7 @@ func TestStuckEvents(t *testing.T) {
 	run.ExtraFiles = []*os.File{pipe}
 	said, err := run.CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(said), "the file of events does not take in what it is told") {
+	if !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(said), "the file of events has not read its notices") {
 		t.Errorf("the run ends with %v and says\n%s", err, said)
 	}
 	if !strings.Contains(string(said), "150 of 150 scenes read") {
