@@ -19,10 +19,10 @@ type Subscriber struct {
 	Close  func() error // called after the last notice; may be nil
 }
 
-// Bus delivers notices to its subscribers. A subscriber that is slow, blocked or panics neither delays nor ends the run:
-// its notices wait in a queue, and while the queue is full new ones are dropped. A NoticeLost takes the place of the
-// dropped notices and counts them. A NoticeStream replaces the one before it if that is still the newest in the queue,
-// because only the latest counts.
+// Bus delivers notices to its subscribers. A subscriber that is slow, blocked or panics neither delays nor ends the
+// run: its notices wait in a queue, and while the queue is full new ones are dropped. A NoticeLost takes the place of
+// the dropped notices and counts them. A NoticeStream replaces the one before it if that is still the newest in the
+// queue, because only the latest counts.
 //
 // The zero Bus is ready to use and runs no goroutine while its queues are empty. Its methods are safe for concurrent
 // use.

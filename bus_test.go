@@ -70,8 +70,9 @@ func TestBusInOrder(t *testing.T) {
 	})
 }
 
-// TestBusTellsWhatIsLost lets a subscriber take in some notices now and then while very many come, and accounts for each: it was
-// seen, or a newer one of the same stream was, or it is one of those that the subscriber is told are lost, where they stood.
+// TestBusTellsWhatIsLost lets a subscriber take in some notices now and then while very many come, and accounts for
+// each: it was seen, or a newer one of the same stream was, or it is one of those that the subscriber is told are
+// lost, where they stood.
 func TestBusTellsWhatIsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -134,8 +135,8 @@ func account(t *rapid.T, published, got []annotator.Notice) {
 	}
 }
 
-// TestBusWaitsForNobody: a subscriber that never returns costs the others nothing, the end a bounded time, and memory for no more
-// notices than a queue holds.
+// TestBusWaitsForNobody: a subscriber that never returns costs the others nothing, the end a bounded time, and memory
+// for no more notices than a queue holds.
 func TestBusWaitsForNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -205,7 +206,8 @@ func TestBusOutlivesPanic(t *testing.T) {
 	}
 }
 
-// TestBusKeepsNewestOfStream: what is known of a reply is known from the newest notice, so no more of them wait than one.
+// TestBusKeepsNewestOfStream: what is known of a reply is known from the newest notice, so no more of them wait than
+// one.
 func TestBusKeepsNewestOfStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -228,7 +230,8 @@ func TestBusKeepsNewestOfStream(t *testing.T) {
 	})
 }
 
-// TestBusRests: nothing is left running once the last notice is taken in, though nobody closes the bus. TestMain sees to that.
+// TestBusRests: nothing is left running once the last notice is taken in, though nobody closes the bus. TestMain sees
+// to that.
 func TestBusRests(t *testing.T) {
 	t.Parallel()
 	var bus annotator.Bus

@@ -10,8 +10,8 @@ import (
 	"annotator"
 )
 
-// Replay returns the entries that revisions add up to, by id. The revisions are those of any number of entries, in the
-// order of their ids; a prefix of them gives the codex as it stood then.
+// Replay returns the entries that revisions add up to, by id. The revisions may belong to any number of entries and are
+// ordered by id. A prefix of them gives an earlier state of the codex.
 func Replay(revisions []annotator.Revision) (map[int64]*annotator.Entry, error) {
 	entries := map[int64]*annotator.Entry{}
 	for i := range revisions {
@@ -28,7 +28,7 @@ func Replay(revisions []annotator.Revision) (map[int64]*annotator.Entry, error) 
 	return entries, nil
 }
 
-// Apply makes one revision's change to an entry. The values are plain text, or JSON for an alias, a claim and evidence.
+// Apply applies one revision to an entry. Values are JSON for an alias, a claim and evidence, and plain text otherwise.
 func Apply(e *annotator.Entry, r *annotator.Revision) error {
 	if err := change(e, r); err != nil {
 		return fmt.Errorf("revision %d of entry %d: %w", r.ID, r.Entry, err)
@@ -66,14 +66,14 @@ func change(e *annotator.Entry, r *annotator.Revision) error {
 		e.Status, e.MergedInto = annotator.Merged, into
 	case annotator.FieldLock:
 		e.Locked = r.New != ""
-	case annotator.FieldCuratorDecision: // a record of why; what follows from it has revisions of its own
+	case annotator.FieldCuratorDecision: // a record only; the changes that follow have their own revisions
 	default:
 		return fmt.Errorf("unknown field %q", r.Field)
 	}
 	return nil
 }
 
-// replace takes old out of a sorted set and puts new in, either of which may be empty.
+// replace removes old from a sorted set and inserts new. Either may be empty.
 func replace(set []string, old, new string, compare func(a, b string) int) []string {
 	if at, ok := slices.BinarySearchFunc(set, old, compare); ok {
 		set = slices.Delete(set, at, at+1)
@@ -112,7 +112,7 @@ func findAlias(e *annotator.Entry, name string) (int, bool) {
 	})
 }
 
-// changeClaim puts a claim in its place; a claim of the same id keeps its evidence.
+// changeClaim inserts a claim in order. It replaces a claim of the same id and keeps its evidence.
 func changeClaim(e *annotator.Entry, value string) error {
 	claim, err := decode[annotator.Claim](value)
 	if err != nil {
@@ -142,10 +142,9 @@ func addEvidence(e *annotator.Entry, value string) error {
 	}
 	at := claimIndex(e, evidence.Claim)
 	if at < 0 {
-		return fmt.Errorf("evidence for claim %d, which is not there", evidence.Claim)
+		return fmt.Errorf("evidence for claim %d, which does not exist", evidence.Claim)
 	}
-	held := e.Claims[at].Evidence
-	e.Claims[at].Evidence = append(slices.Clip(held), evidence) // a clone of the entry may share the array
+	e.Claims[at].Evidence = append(slices.Clip(e.Claims[at].Evidence), evidence) // a clone may share the array
 	return nil
 }
 

@@ -8,9 +8,9 @@ import (
 	"annotator"
 )
 
-// definition keeps the claims whose sentence stands, closes those that are gone and opens the new ones. A definition
-// that drops a claim and says less than before is refused unless that is what was asked: a later, smaller reading must
-// not overwrite the fuller one unawares.
+// definition keeps the claims whose sentence is repeated, closes the others and opens the new ones. It refuses a
+// shorter definition that drops a claim unless the edit sets DropsClaims, so that a partial definition does not
+// replace a complete one by mistake.
 func (r *reviser) definition() error {
 	if r.edit.Definition == nil {
 		return nil
@@ -20,7 +20,8 @@ func (r *reviser) definition() error {
 		return err
 	}
 	claims, closed := r.revisedClaims(Sentences(definition))
-	if closed > 0 && !r.edit.DropsClaims && countLettersAndDigits(definition) < countLettersAndDigits(r.entry.Definition()) {
+	shorter := countLettersAndDigits(definition) < countLettersAndDigits(r.entry.Definition())
+	if closed > 0 && shorter && !r.edit.DropsClaims {
 		return refuse("NARROWER", "the definition would say less than it does now (%q); repeat what still holds, "+
 			"or set narrow to true if the story has taken it back", r.entry.Definition())
 	}
@@ -38,7 +39,7 @@ func (r *reviser) definition() error {
 	return nil
 }
 
-// extent measures how much a text says, in any script: its letters and digits.
+// countLettersAndDigits measures the length of a text independently of script and punctuation.
 func countLettersAndDigits(text string) int {
 	n := 0
 	for _, r := range text {
@@ -49,14 +50,15 @@ func countLettersAndDigits(text string) int {
 	return n
 }
 
-// claims returns the claims that a definition's sentences leave: closed ones first, then those that hold, in order.
+// revisedClaims returns the claims that change or stay with a new definition: first those it closes, then those that
+// hold, in the order of the sentences. closed is the number of the former.
 func (r *reviser) revisedClaims(sentences []string) (claims []annotator.Claim, closed int) {
-	held := map[string]annotator.Claim{}
+	open := map[string]annotator.Claim{}
 	var last int64
 	for _, claim := range r.entry.Claims {
 		last = max(last, claim.ID)
 		if claim.Until == 0 {
-			held[Normalize(claim.Text)] = claim
+			open[Normalize(claim.Text)] = claim
 		}
 	}
 	var holding []annotator.Claim
@@ -67,14 +69,14 @@ func (r *reviser) revisedClaims(sentences []string) (claims []annotator.Claim, c
 			continue
 		}
 		seen[key] = true
-		claim, ok := held[key]
+		claim, ok := open[key]
 		if !ok {
 			last++
 			claim = annotator.Claim{
 				ID: last, Text: sentence, Kind: cmp.Or(r.edit.Kind, annotator.Narrated), From: r.edit.At,
 			}
 		}
-		claim.Ord, claim.Text = len(holding), sentence // a claim of which only case or spelling changed keeps its identity
+		claim.Ord, claim.Text = len(holding), sentence // a change of case or spelling keeps the claim's id
 		holding = append(holding, claim)
 	}
 	for _, claim := range r.entry.Claims {
@@ -86,19 +88,20 @@ func (r *reviser) revisedClaims(sentences []string) (claims []annotator.Claim, c
 	return append(claims, holding...), len(claims)
 }
 
-// evidence goes to the holding claim that shares most words with the quotation; of equals, to the newest.
+// evidence attaches the quotation to the open claim that shares the most words with it; the newest of equal ones.
 func (r *reviser) evidence() error {
 	if r.edit.Evidence == nil {
 		return nil
 	}
-	best, most := -1, -1
+	best, bestShared := -1, -1
 	quote := words(r.edit.Evidence.Quote)
 	for i, claim := range r.entry.Claims {
 		if claim.Until != 0 {
 			continue
 		}
-		if shared := sharedWords(words(claim.Text), quote); shared > most || shared == most && claim.ID > r.entry.Claims[best].ID {
-			best, most = i, shared
+		shared := sharedWords(words(claim.Text), quote)
+		if shared > bestShared || shared == bestShared && claim.ID > r.entry.Claims[best].ID {
+			best, bestShared = i, shared
 		}
 	}
 	if best < 0 {
@@ -112,6 +115,7 @@ func (r *reviser) evidence() error {
 	return r.add(annotator.FieldEvidence, "", encode(evidence))
 }
 
+// sharedWords counts the distinct words that two texts share.
 func sharedWords(a, b []string) int {
 	set := map[string]bool{}
 	for _, word := range a {

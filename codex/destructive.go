@@ -6,8 +6,8 @@ import (
 	"annotator"
 )
 
-// Destructive reports whether an edit takes something out of the codex that stood in it: an entry, its name, a claim that held, a
-// tag, a confirmation. What it takes stays in the revisions.
+// Destructive reports whether an edit removes something from the codex: an entry, a name, an open claim, a tag or a
+// confirmation. The revisions keep what was removed.
 func Destructive(revisions []annotator.Revision) bool {
 	return slices.ContainsFunc(revisions, func(r annotator.Revision) bool {
 		switch r.Field {
@@ -24,7 +24,7 @@ func Destructive(revisions []annotator.Revision) bool {
 	})
 }
 
-// closes reports whether a claim no longer holds. One that cannot be read does not.
+// closesClaim reports whether the new value of a claim closes it. An unreadable value counts as closed.
 func closesClaim(value string) bool {
 	claim, err := decode[annotator.Claim](value)
 	return err != nil || claim.Until != 0

@@ -1,6 +1,7 @@
-// Package codex holds the rules of a codex entry: how names compare, how a definition falls into claims, when a quotation
-// stands in a post, which revisions an edit makes, and what a row of revisions adds up to.
+// Package codex implements the rules of codex entries: how names compare, how a definition is split into claims,
+// whether a post contains a quotation, which revisions an edit makes, and which entries a list of revisions adds up
+// to.
 //
-// All of it is pure. The tables of the database are the sum of the revisions for "now"; Apply is the sum for any place, so
-// that the two can be held against each other.
+// All functions are pure. The database stores the current entries, Apply computes them as of any place in the story,
+// and tests compare the two.
 package codex

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,9 +11,9 @@ import (
 	"annotator"
 )
 
-// Ground finds a quotation in the body of a post. White space, composed and decomposed letters, and typographic and
-// plain forms of quotes, dashes and ellipses count as the same; case and everything else must agree. The evidence holds
-// the range in code points and the text as the body has it; its Claim and Post are left to the caller.
+// Ground finds a quotation in the body of a post. It ignores differences in white space, Unicode composition, and
+// typographic or plain quotes, dashes and ellipses; case and everything else must match. The evidence holds the range
+// in code points and the body's own text. The caller sets Claim and Post.
 func Ground(body, quote string) (annotator.Evidence, bool) {
 	quote = strings.TrimSpace(quote)
 	if !HasWord(quote) {
@@ -35,8 +36,8 @@ func Ground(body, quote string) (annotator.Evidence, bool) {
 	}, true
 }
 
-// folded is a text in its comparable form. Piece i of it begins at starts[i] and stands for the source's bytes
-// [from[i], from[i+1]).
+// folded is a text in comparable form. Its piece i begins at starts[i] and represents bytes [from[i], from[i+1]) of the
+// source.
 type folded struct {
 	text   string
 	starts []int
@@ -47,18 +48,9 @@ func (f *folded) span(start, end int) (from, to int) {
 	return f.from[f.piece(start)], f.from[f.piece(end-1)+1]
 }
 
-// piece returns the index of the piece that holds byte at.
+// piece returns the index of the piece that contains byte at.
 func (f *folded) piece(at int) int {
-	low, high := 0, len(f.starts)-1
-	for low < high {
-		mid := (low + high + 1) / 2
-		if f.starts[mid] <= at {
-			low = mid
-		} else {
-			high = mid - 1
-		}
-	}
-	return low
+	return sort.Search(len(f.starts), func(i int) bool { return f.starts[i] > at }) - 1
 }
 
 func fold(source string) folded {
@@ -84,7 +76,7 @@ func fold(source string) folded {
 	return f
 }
 
-// plain gives typographic marks their plain form.
+// plainForm returns the plain form of a typographic mark.
 func plainForm(piece string) string {
 	switch piece {
 	case "‘", "’", "‚", "‛", "ʼ":

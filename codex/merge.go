@@ -9,15 +9,16 @@ import (
 )
 
 // Merge returns the revisions that merge one live entry into another, without ids, times or trace: first those of the
-// target, then the one of the source. The target gets every name, tag and claim of the source that it does not have, with
-// the places from which they are known and all their evidence; a sentence that both have gets the evidence of both. The
-// source keeps what it has, and names the target as what took its place. A *Refusal tells why they cannot be merged.
+// target, then that of the source. The target gets every name, tag and claim of the source that it lacks, with their
+// places and evidence. A sentence of both gets the evidence of both. The source stays unchanged except that it refers
+// to the target. The error is a *Refusal if they cannot be merged.
 func Merge(source, target *annotator.Entry, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
 	if source.ID == target.ID {
 		return nil, refuse("SAME", "entry %d cannot be merged into itself", source.ID)
 	}
-	at = max(at, source.Last, target.Last) // what comes over was known by then, wherever it is read
-	from, into := newReviser(source, Edit{Actor: actor, At: at}), newReviser(target, Edit{Actor: actor, At: at})
+	at = max(at, source.Last, target.Last) // copied values are not known before their newest revision
+	edit := Edit{Actor: actor, At: at}
+	from, into := newReviser(source, edit), newReviser(target, edit)
 	for _, step := range []func() error{
 		from.checkEditable, into.checkEditable,
 		func() error { return into.copyNames(source) },
@@ -63,7 +64,7 @@ func (r *reviser) copyTags(source *annotator.Entry) error {
 	return r.tags()
 }
 
-// takeClaims copies the source's claims behind the target's own. A claim that held once is copied as such, for its evidence.
+// copyClaims appends the source's claims to the target's. Closed claims are copied too, for their evidence.
 func (r *reviser) copyClaims(source *annotator.Entry) error {
 	for i := range source.Claims {
 		id, err := r.copyClaim(source.Claims[i])
@@ -77,12 +78,13 @@ func (r *reviser) copyClaims(source *annotator.Entry) error {
 		}
 	}
 	if n := utf8.RuneCountInString(r.entry.Definition()); n > MaxDefinition {
-		return refuse("TOO_LONG", "the definitions of entries %d and %d together have %d characters; at most %d", source.ID, r.entry.ID, n, MaxDefinition)
+		return refuse("TOO_LONG", "the definitions of entries %d and %d together have %d characters; at most %d",
+			source.ID, r.entry.ID, n, MaxDefinition)
 	}
 	return nil
 }
 
-// takeClaim returns the id that a claim of the source has in the target.
+// copyClaim returns the id of a source's claim in the target, which may have a claim with the same text.
 func (r *reviser) copyClaim(claim annotator.Claim) (int64, error) {
 	var last int64
 	ord := 0

@@ -132,8 +132,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// Whatever two entries hold: merged, the target has every name, tag, claim and quotation of both, keeps its own claims as they
-// were, and the entries stay what their revisions add up to.
+// Whatever two entries hold: merged, the target has every name, tag, claim and quotation of both, keeps its own
+// claims as they were, and the entries stay what their revisions add up to.
 func TestMergeKeepsBoth(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Normalize gives the form in which names compare: white space collapsed and trimmed, lower case, NFD. It decomposes before
-// it lowers, so that a composed letter and its parts meet where only one of them has a lower case.
+// Normalize returns the form in which names compare: white space collapsed and trimmed, lower case, NFD. It decomposes
+// before lowering, because some composed letters have no lower case while their parts have one.
 func Normalize(name string) string {
 	return norm.NFD.String(strings.ToLower(norm.NFD.String(strings.Join(strings.Fields(name), " "))))
 }
 
-// SplitName takes a disambiguator off a name: "Dawn (character)" is the term "Dawn" with the disambiguator "character".
-// White space is collapsed. A name that is nothing but parentheses stays whole.
+// SplitName splits a name into term and disambiguator: "Dawn (character)" into "Dawn" and "character". White space is
+// collapsed. A name that consists of parentheses only is not split.
 func SplitName(name string) (term, disambiguator string) {
 	name = strings.Join(strings.Fields(name), " ")
 	open := strings.LastIndex(name, " (")
@@ -28,8 +28,8 @@ func SplitName(name string) (term, disambiguator string) {
 	return name[:open], inner
 }
 
-// Clean makes text from outside fit to be stored: valid UTF-8, without control characters other than line feed and tab,
-// white space trimmed at both ends.
+// Clean prepares external text for storage: valid UTF-8, no control characters except line feed and tab, white space
+// trimmed at both ends.
 func Clean(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	text = strings.Map(func(r rune) rune {
@@ -41,7 +41,7 @@ func Clean(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// HasWord reports whether a text holds a letter or a digit in any script.
+// HasWord reports whether a text contains a letter or a digit of any script.
 func HasWord(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }

@@ -11,47 +11,48 @@ import (
 	"annotator"
 )
 
-// Edit is what somebody wants of an entry. A nil pointer or slice leaves its part as it is.
+// Edit is a requested change of an entry. A nil pointer or slice leaves that part unchanged.
 type Edit struct {
-	Name        *string // the term, with a disambiguator in parentheses where it has one
+	Name        *string // the term, with an optional disambiguator in parentheses
 	Definition  *string
-	Tags        []string // replace the tags
-	Aliases     []string // are added
+	Tags        []string // replace the present tags
+	Aliases     []string // added to the present aliases
 	Status      *annotator.Status
-	Evidence    *annotator.Evidence // for the claim it fits best
+	Evidence    *annotator.Evidence // attached to the claim it matches best
 	Kind        annotator.ClaimKind // of new claims; narrated if empty
-	DropsClaims bool                // the definition may say less than it does now
+	DropsClaims bool                // a shorter definition may close claims
 	Actor       annotator.Actor     // who edits
-	At          annotator.Place     // what has been read
+	At          annotator.Place     // the place that has been read; dates the revisions
 }
 
-// Refusal says why an edit is not made. Its code is for the one who asked, who can do better.
-type Refusal struct { //nolint:errname // a refusal is an answer before it is an error
+// Refusal is the error of an edit that the rules reject. Model and curator read its code and message, and may correct
+// the edit.
+type Refusal struct { //nolint:errname // a refusal is a result first
 	Code    string // EMPTY, TOO_LONG, LOCKED, NARROWER or RETIRED
 	Message string
 }
 
-// Locked is the code of an edit that a person's lock forbids.
+// Locked is the code of an edit of an entry that a person has locked.
 const Locked = "LOCKED"
 
-// Error gives code and message.
+// Error returns code and message.
 func (r *Refusal) Error() string { return r.Code + ": " + r.Message }
 
 func refuse(code, format string, args ...any) error {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// What an entry may hold, in code points and items. Caps keep one reply from flooding the prompts of all later scenes.
+// Limits of an entry, in code points and items. They bound how much one reply can add to the prompts of later scenes.
 const (
 	MaxName       = 200
 	MaxDefinition = 4000
 	MaxTag        = 60
-	MaxItems      = 50 // tags, and aliases
+	MaxItems      = 50 // of tags, and of aliases
 	MaxQuote      = 1000
 )
 
-// Revise returns the revisions that an edit makes to an entry, without ids, times or trace; none where the entry
-// already is as asked. The zero entry with an id is a new one. A *Refusal tells why the edit cannot be made.
+// Revise returns the revisions that an edit makes to an entry, without ids, times or trace. There are none if the entry
+// already is as requested. A zero entry is a new one. The error is a *Refusal if the rules reject the edit.
 func Revise(e *annotator.Entry, edit Edit) ([]annotator.Revision, error) {
 	r := newReviser(e, edit)
 	for _, step := range []func() error{r.checkEditable, r.name, r.aliases, r.tags, r.definition, r.evidence, r.status} {
@@ -62,15 +63,15 @@ func Revise(e *annotator.Entry, edit Edit) ([]annotator.Revision, error) {
 	return r.revisions, nil
 }
 
-// reviser applies each revision as it is made, so that a later step sees what the former did.
+// reviser collects revisions and applies each one at once, so that later steps see its effect.
 type reviser struct {
 	edit      Edit
 	entry     annotator.Entry
 	revisions []annotator.Revision
 }
 
-// newReviser dates the edit no earlier than the entry's newest revision: an entry as of a place is then what its first
-// revisions make, and none of them rests on a later one.
+// newReviser dates the edit no earlier than the entry's newest revision. The state of an entry as of any place is then
+// a prefix of its revisions.
 func newReviser(e *annotator.Entry, edit Edit) reviser {
 	edit.At = max(edit.At, e.Last)
 	return reviser{edit: edit, entry: clone(e)}
@@ -125,7 +126,7 @@ func (r *reviser) name() error {
 	if err := r.add(annotator.FieldTerm, r.entry.Name(), renamed.Name()); err != nil {
 		return err
 	}
-	return r.alias(term) // the term is one of the names; the former term stays one
+	return r.alias(term) // the term is also an alias; the former term stays one
 }
 
 func (r *reviser) aliases() error {
@@ -176,7 +177,7 @@ func (r *reviser) tags() error {
 	return nil
 }
 
-// Tags normalises tags: lower case, white space collapsed, sorted, each once.
+// Tags normalises tags: lower case, white space collapsed, sorted, distinct.
 func Tags(tags []string) ([]string, error) {
 	if len(tags) > MaxItems {
 		return nil, refuse("TOO_LONG", "%d tags; at most %d", len(tags), MaxItems)
@@ -200,7 +201,7 @@ func (r *reviser) status() error {
 	return r.add(annotator.FieldStatus, string(r.entry.Status), string(*r.edit.Status))
 }
 
-// Retire returns the revision that takes a live entry out of the codex, with the reason.
+// Retire returns the revision that retires a live entry, with the reason.
 func Retire(e *annotator.Entry, reason string, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
 	r := newReviser(e, Edit{Actor: actor, At: at})
 	if err := r.checkEditable(); err != nil {
@@ -214,14 +215,14 @@ func Retire(e *annotator.Entry, reason string, actor annotator.Actor, at annotat
 	return r.revisions, err
 }
 
-// text cleans a piece of text from outside and refuses one that says nothing or too much.
-func text(what, value string, most int) (string, error) {
+// text cleans external text. It refuses text without a word and text of more than limit code points.
+func text(what, value string, limit int) (string, error) {
 	value = Clean(value)
 	if !HasWord(value) {
 		return "", refuse("EMPTY", "the %s holds no word", what)
 	}
-	if n := utf8.RuneCountInString(value); n > most {
-		return "", refuse("TOO_LONG", "the %s has %d characters; at most %d", what, n, most)
+	if n := utf8.RuneCountInString(value); n > limit {
+		return "", refuse("TOO_LONG", "the %s has %d characters; at most %d", what, n, limit)
 	}
 	return value, nil
 }

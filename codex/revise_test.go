@@ -240,8 +240,8 @@ func edits(scene int) *rapid.Generator[codex.Edit] {
 	})
 }
 
-// Over any run of edits: the entry is the replay of its revisions; a definition that was accepted is what the entry says;
-// the same edit again changes nothing; a refused edit changes nothing; closed claims stay closed.
+// Over any run of edits: the entry is the replay of its revisions; a definition that was accepted is what the entry
+// says; the same edit again changes nothing; a refused edit changes nothing; closed claims stay closed.
 func TestReviseAndReplay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

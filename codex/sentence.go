@@ -6,11 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Sentences splits a definition into its sentences, white space collapsed. Joined by single spaces they give the
-// definition again, but for its white space, and split again they are the same: a definition that is sent back as it was
-// shown falls into the claims it was made of. A sentence ends at a full stop, exclamation or question mark (closing
-// quotes and brackets belong to it) before a space and anything but a lower-case letter; in scripts that write no
-// spaces it ends at their own marks. A stop after a title or an initial ends nothing.
+// Sentences splits a definition into sentences, with white space collapsed. Splitting the sentences joined by single
+// spaces gives the same sentences, so a definition that comes back unchanged keeps its claims.
+//
+// A sentence ends at a full stop, exclamation or question mark, with any closing quotes and brackets, before a space
+// and anything but a lower-case letter. In scripts without spaces it ends at their own marks. A stop after a title or
+// an initial does not end it.
 func Sentences(text string) []string {
 	var sentences []string
 	for text = strings.Join(strings.Fields(text), " "); text != ""; {
@@ -22,7 +23,7 @@ func Sentences(text string) []string {
 }
 
 func sentenceEnd(text string) int {
-	passed := 0 // stops up to here are known to end nothing: long runs of them are looked through once
+	passed := 0 // stops before this offset do not end the sentence; a long run of them is examined once
 	for i, r := range text {
 		size := utf8.RuneLen(r)
 		switch {
@@ -41,7 +42,7 @@ func sentenceEnd(text string) int {
 	return len(text)
 }
 
-// closers counts the bytes of stops, quotes and brackets that still belong to a sentence.
+// closers counts the bytes of stops, quotes and brackets that belong to the sentence before them.
 func closers(rest string) int {
 	return len(rest) - len(strings.TrimLeft(rest, ".!?…'\"’”»)]。！？」』"))
 }
@@ -55,7 +56,7 @@ func startsSentence(rest string) bool {
 	return !unicode.IsLower(r)
 }
 
-// abbreviations after which a full stop ends no sentence.
+// abbreviations are words after which a full stop does not end a sentence.
 const abbreviations = " mr mrs ms dr st m mm mme mlle messrs prof rev hon gen col capt lt sgt maj cmdr adm sir jr sr vs etc e.g i.e cf no vol ch "
 
 func abbreviated(before string) bool {

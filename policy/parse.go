@@ -32,8 +32,8 @@ func Default() *Policy {
 // MaxBytes is how long a file may be.
 const MaxBytes = 64 << 10
 
-// Parse reads a policy. Tools are the names of those that there are; nil leaves them unchecked. The path is for errors, which
-// are annotator.Misused and name the line.
+// Parse reads a policy. Tools are the names of those that there are; nil leaves them unchecked. The path is for
+// errors, which are annotator.Misused and name the line.
 func Parse(path string, text []byte, tools []string) (*Policy, error) {
 	r := reader{path: path, tools: tools, policy: &Policy{modes: map[Mode]map[string][]string{}}}
 	if len(text) > MaxBytes {

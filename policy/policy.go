@@ -1,8 +1,10 @@
-// Package policy says which tools a model may call: by the mode that it works in, and by the intent that it has declared.
+// Package policy says which tools a model may call: by the mode that it works in, and by the intent that it has
+// declared.
 //
-// The matrix is a file, policy.yaml, which a configuration can replace. Decide is total and fails closed: an unknown mode,
-// intent or tool is denied, and so is a call for which the check itself breaks. A model declares its intent by calling Select
-// before any other tool. The intent holds for the turn; what the rows of a turn say of it, Turn adds up.
+// The matrix is a file, policy.yaml, which a configuration can replace. Decide is total and fails closed: an unknown
+// mode, intent or tool is denied, and so is a call for which the check itself breaks. A model declares its intent by
+// calling Select before any other tool. The intent holds for the turn; what the rows of a turn say of it, Turn adds
+// up.
 package policy
 
 import (

@@ -6,14 +6,15 @@ import (
 	"annotator"
 )
 
-// Turn is what the rows of a turn say of its intent. The zero value is a turn in which none is declared. It is a fold over the
-// journal: a run that goes on in the middle of a turn knows what the undisturbed one knew.
+// Turn is what the rows of a turn say of its intent. The zero value is a turn in which none is declared. It is a fold
+// over the journal: a run that goes on in the middle of a turn knows what the undisturbed one knew.
 type Turn struct {
 	Intent     string // in force; empty for none
 	Undeclared bool   // a tool was called before any intent was declared, and none has been since
 }
 
-// Take moves the turn on by a row. A correction that is sent to the model is a new request, for which nothing is declared yet.
+// Take moves the turn on by a row. A correction that is sent to the model is a new request, for which nothing is
+// declared yet.
 func (t *Turn) Apply(row *annotator.Trace) {
 	switch {
 	case row.Kind == annotator.TraceScene, row.Kind == annotator.TraceNote:
