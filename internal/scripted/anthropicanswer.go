@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"annotator/internal/chatwire"
 )
 
 type messagesAnswer struct {
@@ -72,8 +74,8 @@ func stopReason(a *answer) *string {
 	return &reason
 }
 
-func (anthropic) stream(e *events, a *answer) {
-	s := messagesStream{events: e}
+func (anthropic) stream(e *chatwire.Events, a *answer) {
+	s := messagesStream{Events: e}
 	begun := newMessagesAnswer(a)
 	begun.Usage.Output = 1
 	s.send("message_start", map[string]any{"message": begun})
@@ -95,19 +97,19 @@ func (anthropic) stream(e *events, a *answer) {
 
 // messagesStream is the event stream of one answer.
 type messagesStream struct {
-	*events
+	*chatwire.Events
 	blocks int
 }
 
 // send adds an event, which tells its name among its fields, too.
 func (s *messagesStream) send(name string, fields map[string]any) {
 	fields["type"] = name
-	s.event(name, fields)
+	s.Add(name, fields)
 }
 
 func (s *messagesStream) block(head contentBlock, delta, field, text string) {
 	s.send("content_block_start", map[string]any{"index": s.blocks, "content_block": head})
-	for _, piece := range split(text) {
+	for _, piece := range chatwire.Pieces(text) {
 		s.send("content_block_delta", map[string]any{"index": s.blocks, "delta": map[string]string{"type": delta, field: piece}})
 	}
 	s.send("content_block_stop", map[string]any{"index": s.blocks})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"annotator"
+	"annotator/internal/chatwire"
 )
 
 // conversation is what a request of another wire says, before it is given the form of chat completions. That form is a pure
@@ -29,7 +30,7 @@ type conversation struct {
 type chatRequest struct {
 	Model         string          `json:"model,omitempty"`
 	Messages      []chatMessage   `json:"messages"`
-	Tools         []chatTool      `json:"tools,omitempty"`
+	Tools         []chatwire.Tool `json:"tools,omitempty"`
 	ToolChoice    any             `json:"tool_choice,omitempty"`
 	MaxTokens     int             `json:"max_tokens,omitempty"`
 	Temperature   json.RawMessage `json:"temperature,omitempty"`
@@ -40,22 +41,11 @@ type chatRequest struct {
 }
 
 type chatMessage struct {
-	Role       annotator.Role `json:"role"`
-	Content    string         `json:"content"`
-	Reasoning  string         `json:"reasoning,omitempty"`
-	ToolCalls  []callDelta    `json:"tool_calls,omitempty"`
-	ToolCallID string         `json:"tool_call_id,omitempty"`
-}
-
-type chatTool struct {
-	Type     string       `json:"type"`
-	Function chatFunction `json:"function"`
-}
-
-type chatFunction struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters,omitempty"`
+	Role       annotator.Role      `json:"role"`
+	Content    string              `json:"content"`
+	Reasoning  string              `json:"reasoning,omitempty"`
+	ToolCalls  []chatwire.ToolCall `json:"tool_calls,omitempty"`
+	ToolCallID string              `json:"tool_call_id,omitempty"`
 }
 
 // body returns the conversation in the form of chat completions.
@@ -68,25 +58,13 @@ func (c *conversation) body() []byte {
 		r.StreamOptions = map[string]bool{"include_usage": true} // no other wire lets the client choose
 	}
 	for i := range c.messages {
-		r.Messages = append(r.Messages, newChatMessage(&c.messages[i]))
+		m := &c.messages[i]
+		r.Messages = append(r.Messages, chatMessage{m.Role, m.Content, m.Reasoning, chatwire.NewToolCalls(m.ToolCalls), m.ToolCallID})
 	}
 	for _, t := range c.tools {
-		r.Tools = append(r.Tools, chatTool{"function", chatFunction{t.Name, t.Description, t.Schema}})
+		r.Tools = append(r.Tools, chatwire.NewTool(t))
 	}
-	var b bytes.Buffer
-	encode(&b, r)
-	return b.Bytes()
-}
-
-func newChatMessage(m *annotator.Message) chatMessage {
-	wire := chatMessage{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, ToolCallID: m.ToolCallID}
-	for i := range m.ToolCalls {
-		c := &m.ToolCalls[i]
-		wire.ToolCalls = append(wire.ToolCalls, callDelta{
-			ID: c.ID, Type: "function", Function: functionDelta{Name: c.Name, Arguments: &c.Arguments},
-		})
-	}
-	return wire
+	return chatwire.JSON(r)
 }
 
 // toolChoice names one tool as such, and several as a list of those allowed.

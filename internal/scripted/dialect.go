@@ -1,11 +1,10 @@
 package scripted
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"unicode/utf8"
+
+	"annotator/internal/chatwire"
 )
 
 // dialect is what a wire has of its own: its forms. All else is one server, which thinks in chat completions.
@@ -16,7 +15,7 @@ type dialect interface {
 	// plain returns an answer in one piece, to be encoded as JSON.
 	plain(a *answer) any
 	// stream writes an answer as events.
-	stream(e *events, a *answer)
+	stream(e *chatwire.Events, a *answer)
 	// refusal returns an error, to be encoded as JSON. Its status is the refusal's code.
 	refusal(no *refusal) any
 	// models returns the list of models, to be encoded as JSON: there is one, with a context window of so many tokens.
@@ -34,24 +33,8 @@ type answer struct {
 // created is every answer's time: there is no clock here.
 const created = 1_700_000_000
 
-// deltaBytes is how much of a text or of a call's arguments one event of a stream carries.
-const deltaBytes = 32
-
-// events is the stream of one answer. It is sent in one piece: nothing here takes time.
-type events struct{ bytes.Buffer }
-
-// event adds an event. A wire whose events have no names gives none.
-func (e *events) event(name string, value any) {
-	if name != "" {
-		e.WriteString("event: " + name + "\n")
-	}
-	e.WriteString("data: ")
-	encode(&e.Buffer, value)
-	e.WriteByte('\n')
-}
-
 func writeStream(w http.ResponseWriter, d dialect, a *answer) {
-	var e events
+	var e chatwire.Events
 	d.stream(&e, a)
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	_, _ = w.Write(e.Bytes())
@@ -59,43 +42,10 @@ func writeStream(w http.ResponseWriter, d dialect, a *answer) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// split cuts a text into deltas of whole runes.
-func split(text string) []string {
-	var parts []string
-	for len(text) > deltaBytes {
-		n := runeStart(text, deltaBytes)
-		parts = append(parts, text[:n])
-		text = text[n:]
-	}
-	if text != "" {
-		parts = append(parts, text)
-	}
-	return parts
-}
-
-// runeStart returns the nearest offset at or before n, but above 0, at which a rune of the text begins.
-func runeStart(text string, n int) int {
-	for n > 1 && n < len(text) && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return n
-}
-
-// encode writes JSON and a line feed, with <, > and & as they are.
-func encode(b *bytes.Buffer, value any) {
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		panic(err) // the types above can always be encoded
-	}
-}
-
 func writeJSON(w http.ResponseWriter, status int, value any) {
-	var b bytes.Buffer
-	encode(&b, value)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	_, _ = w.Write(chatwire.JSON(value))
 }
 
 // refusal is an error, in the words of vLLM. Where they mean something to a client of another wire, its dialect rewords it.

@@ -3,6 +3,8 @@ package scripted
 import (
 	"encoding/json"
 	"strings"
+
+	"annotator/internal/chatwire"
 )
 
 type generateAnswer struct {
@@ -104,15 +106,15 @@ func (gemini) plain(a *answer) any {
 }
 
 // stream sends each call whole, and at the end an empty text with the reason.
-func (gemini) stream(e *events, a *answer) {
-	for _, text := range split(a.Reasoning) {
-		e.event("", generated(a, geminiPart{Text: &text, Thought: true}))
+func (gemini) stream(e *chatwire.Events, a *answer) {
+	for _, text := range chatwire.Pieces(a.Reasoning) {
+		e.Add("", generated(a, geminiPart{Text: &text, Thought: true}))
 	}
-	for _, text := range split(a.Text) {
-		e.event("", generated(a, geminiPart{Text: &text}))
+	for _, text := range chatwire.Pieces(a.Text) {
+		e.Add("", generated(a, geminiPart{Text: &text}))
 	}
 	for _, call := range geminiCalls(a) {
-		e.event("", generated(a, call))
+		e.Add("", generated(a, call))
 	}
-	e.event("", generated(a, geminiPart{Text: new(string)}).finished(a))
+	e.Add("", generated(a, geminiPart{Text: new(string)}).finished(a))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/internal/chatwire"
 )
 
 // prompt is the body of a request, decoded and rendered. A conversation comes again and again with a little more at its end,
@@ -46,9 +47,11 @@ func newPrompt(body []byte, earlier *prompt) (*prompt, error) {
 		return p, nil
 	}
 	var err error
-	p.tools, err = decodeTools(p.fields["tools"])
+	if p.tools, err = chatwire.DecodeTools(p.fields["tools"]); err != nil {
+		return nil, fmt.Errorf("field \"tools\": %w", err)
+	}
 	p.render(nil)
-	return p, err
+	return p, nil
 }
 
 func (p *prompt) same(earlier *prompt, field string) bool {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/internal/chatwire"
 )
 
 // Script decides what the model answers. It is called for several requests at once where clients ask at once.
@@ -79,5 +80,5 @@ func cutText(text string, tokens int) (string, int) {
 	if n := Tokens(text); n <= tokens {
 		return text, tokens - n
 	}
-	return strings.ToValidUTF8(text[:max(tokens, 0)*bytesPerToken], ""), 0
+	return strings.ToValidUTF8(text[:max(tokens, 0)*chatwire.BytesPerToken], ""), 0
 }

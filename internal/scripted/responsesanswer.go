@@ -1,6 +1,10 @@
 package scripted
 
-import "fmt"
+import (
+	"fmt"
+
+	"annotator/internal/chatwire"
+)
 
 // fields are those of an object whose form depends on its type.
 type fields = map[string]any
@@ -82,8 +86,8 @@ func (it *responseItem) as(a *answer, index int, text, status string) fields {
 }
 
 // stream has the last event hold the whole response once more.
-func (w responses) stream(e *events, a *answer) {
-	s := responseStream{events: e}
+func (w responses) stream(e *chatwire.Events, a *answer) {
+	s := responseStream{Events: e}
 	s.send("response.created", fields{"response": newResponse(a, "in_progress")})
 	s.send("response.in_progress", fields{"response": newResponse(a, "in_progress")})
 	for i, item := range responseItems(a) {
@@ -95,7 +99,7 @@ func (w responses) stream(e *events, a *answer) {
 
 // responseStream is the event stream of one answer.
 type responseStream struct {
-	*events
+	*chatwire.Events
 	number int
 }
 
@@ -103,13 +107,13 @@ type responseStream struct {
 func (s *responseStream) send(name string, f fields) {
 	f["type"], f["sequence_number"] = name, s.number
 	s.number++
-	s.event(name, f)
+	s.Add(name, f)
 }
 
 func (s *responseStream) item(a *answer, index int, it *responseItem) {
 	s.send("response.output_item.added", fields{"output_index": index, "item": it.as(a, index, "", "in_progress")})
 	id := fmt.Sprintf("item_%s_%d", a.id, index)
-	for _, piece := range split(it.text) {
+	for _, piece := range chatwire.Pieces(it.text) {
 		s.send(it.delta+".delta", fields{"item_id": id, "output_index": index, "content_index": 0, "delta": piece})
 	}
 	s.send(it.delta+".done", fields{"item_id": id, "output_index": index, "content_index": 0, "text": it.text})

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"annotator/internal/chatwire"
 )
 
 const (
@@ -68,7 +70,7 @@ func sentences(text string) iter.Seq[string] {
 			if i := strings.IndexAny(text, ".!?\n"); i >= 0 {
 				end = i + 1
 			}
-			end = runeStart(text, min(end, quoteBytes))
+			end = chatwire.RuneStart(text, min(end, quoteBytes))
 			sentence := strings.TrimSpace(text[:end])
 			text = text[end:]
 			if strings.ContainsFunc(sentence, unicode.IsLetter) && !yield(sentence) {

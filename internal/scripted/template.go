@@ -4,10 +4,8 @@ import (
 	"math/bits"
 
 	"annotator"
+	"annotator/internal/chatwire"
 )
-
-// bytesPerToken is the simulated tokenizer: so many bytes of a piece are a token, a shorter rest one more.
-const bytesPerToken = 4
 
 // blockTokens is the size of a block of the prefix cache, vLLM's default.
 const blockTokens = 16
@@ -26,7 +24,7 @@ const (
 
 // Tokens returns how many tokens the simulated tokenizer makes of a text that stands alone. A message costs four more, a
 // tool call two more than its name and its arguments.
-func Tokens(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
+func Tokens(text string) int { return chatwire.Tokens(len(text)) }
 
 // chain is a place in a rendered prompt: the hash of all tokens before it, and their number. The hash at the end of a block
 // is the block's key in the prefix cache, so a key stands for everything up to there, as it does in vLLM.
@@ -50,9 +48,9 @@ func (r *renderer) token(t uint64) {
 }
 
 func (r *renderer) piece(text string) {
-	for len(text) >= bytesPerToken {
+	for len(text) >= chatwire.BytesPerToken {
 		r.token(uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24)
-		text = text[bytesPerToken:]
+		text = text[chatwire.BytesPerToken:]
 	}
 	if text == "" {
 		return

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"annotator"
+	"annotator/internal/chatwire"
 )
 
 // The tools that the model knows how to call.
@@ -111,7 +114,7 @@ func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool
 // annotate answers a scene: with the calls that fit the caller's limit, or with the word that there is nothing to note.
 func (m *Model) annotate(w *window, r *request, prompt uint64) answer {
 	offered := r.offers()
-	room := r.outputLimit() - minReply
+	room := r.OutputLimit() - minReply
 	if offered.has(toolIntent) {
 		room -= len(declarations) * declarationTokens
 	}
@@ -121,11 +124,11 @@ func (m *Model) annotate(w *window, r *request, prompt uint64) answer {
 		if left[p.tool] == 0 || !offered.has(p.tool) {
 			continue
 		}
-		call := toolCall{Type: "function", Function: function{p.tool, string(encode(p.arguments))}}
-		if r.outputLimit() > 0 && call.tokens() > room {
+		call := annotator.ToolCall{Name: p.tool, Arguments: string(chatwire.JSON(p.arguments))}
+		if r.OutputLimit() > 0 && callTokens(&call) > room {
 			continue
 		}
-		room -= call.tokens()
+		room -= callTokens(&call)
 		left[p.tool]--
 		a.calls = append(a.calls, call)
 	}
@@ -149,7 +152,7 @@ func (m *Model) annotateInText(w *window) answer {
 			updates = append(updates, codexUpdate{c.Term, c.Definition, "new", c.PostID, c.Quote})
 		}
 	}
-	// Marshal, unlike encode, escapes < and >: what the story says cannot end the block.
+	// Marshal, unlike chatwire.JSON, escapes < and >: what the story says cannot end the block.
 	block, _ := json.Marshal(updates)
 	return answer{text: fmt.Sprintf("%d new entries in this scene.\n<codex_updates>%s</codex_updates>", len(updates), block)}
 }

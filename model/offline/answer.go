@@ -2,13 +2,15 @@ package offline
 
 import (
 	"strings"
+
+	"annotator/internal/chatwire"
 )
 
 // answer says what the model answers to a request. prompt is a hash of all of it.
 func (m *Model) answer(r *request, prompt uint64) answer {
-	w := readWindow(r.Messages)
+	w := readWindow(r.messages)
 	a := m.task(w, r, prompt)
-	a.clip(r.outputLimit())
+	a.clip(r.OutputLimit())
 	return a
 }
 
@@ -18,7 +20,7 @@ func (m *Model) task(w *window, r *request, prompt uint64) answer {
 	case asksDecision(w.instruction) || !w.reading && asksDecision(w.system):
 		return m.decide(w)
 	case strings.Contains(strings.ToLower(w.instruction), "summar"):
-		return m.summarise(w, r.outputLimit())
+		return m.summarise(w, r.OutputLimit())
 	case w.reading && !tools:
 		return m.annotateInText(w)
 	case tools && len(w.scenes) > 0 && !w.answered:
@@ -31,9 +33,9 @@ func (m *Model) task(w *window, r *request, prompt uint64) answer {
 
 // clip cuts a text at the caller's limit, as a server does in the middle of a word.
 func (a *answer) clip(limit int) {
-	if limit <= 0 || len(a.calls) > 0 || tokensOf(len(a.text)) <= limit {
+	if limit <= 0 || len(a.calls) > 0 || chatwire.Tokens(len(a.text)) <= limit {
 		return
 	}
-	a.text = a.text[:runeStart(a.text, limit*bytesPerToken)]
+	a.text = a.text[:runeStart(a.text, limit*chatwire.BytesPerToken)]
 	a.cut = true
 }

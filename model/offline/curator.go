@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"annotator/internal/chatwire"
 )
 
 // decision is a curator's word on an entry.
@@ -33,7 +35,7 @@ func (m *Model) decide(w *window) answer {
 		d.Entry, d.Term = entries[0].id, entries[0].term
 		decisions = append(decisions, d)
 	}
-	return answer{text: string(encode(decisions))}
+	return answer{text: string(chatwire.JSON(decisions))}
 }
 
 // judge goes by names first: a short form of another entry's is that entry. What the text shown names, or a quotation bears out, is

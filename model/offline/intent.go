@@ -1,5 +1,10 @@
 package offline
 
+import (
+	"annotator"
+	"annotator/internal/chatwire"
+)
+
 // toolIntent is the tool by which a model declares what the calls after it are for, where it has to.
 const toolIntent = "select_active_intent"
 
@@ -21,16 +26,16 @@ var declarations = [...]struct {
 const declarationTokens = 40
 
 // declared sorts calls by their tools, each kind behind the declaration of what it is for.
-func declared(calls []toolCall) []toolCall {
-	var all []toolCall
+func declared(calls []annotator.ToolCall) []annotator.ToolCall {
+	var all []annotator.ToolCall
 	for _, d := range declarations {
 		first := len(all)
 		for _, call := range calls {
-			if call.Function.Name != d.tool {
+			if call.Name != d.tool {
 				continue
 			}
 			if len(all) == first {
-				all = append(all, toolCall{Type: "function", Function: function{toolIntent, string(encode(d.intentArguments))}})
+				all = append(all, annotator.ToolCall{Name: toolIntent, Arguments: string(chatwire.JSON(d.intentArguments))})
 			}
 			all = append(all, call)
 		}

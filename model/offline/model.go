@@ -2,13 +2,15 @@ package offline
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"annotator"
+	"annotator/internal/chatwire"
 )
 
 // Name is the model that the endpoint serves.
@@ -84,10 +86,10 @@ type response struct {
 	body      []byte
 }
 
-func ok(v any) response { return response{http.StatusOK, "application/json", encode(v)} }
+func ok(v any) response { return response{http.StatusOK, "application/json", chatwire.JSON(v)} }
 
 func failure(status int, kind, format string, args ...any) response {
-	return response{status, "application/json", encode(map[string]any{
+	return response{status, "application/json", chatwire.JSON(map[string]any{
 		"error": map[string]any{"message": fmt.Sprintf(format, args...), "type": kind, "code": status},
 	})}
 }
@@ -110,11 +112,11 @@ func (m *Model) serve(method, path string, body []byte) response {
 }
 
 func (m *Model) withRequest(body []byte, handle func(*request) response) response {
-	var r request
-	if err := json.Unmarshal(body, &r); err != nil {
+	r, err := readRequest(body)
+	if err != nil {
 		return failure(http.StatusBadRequest, "BadRequestError", "The request cannot be read: %v.", err)
 	}
-	return handle(&r)
+	return handle(r)
 }
 
 func (m *Model) models() response {
@@ -124,8 +126,8 @@ func (m *Model) models() response {
 }
 
 func (m *Model) tokenize(r *request) response {
-	count := tokensOf(len(r.Prompt))
-	if len(r.Messages) > 0 {
+	count := chatwire.Tokens(len(r.prompt))
+	if len(r.messages) > 0 {
 		all := r.prefixes()
 		count = all[len(all)-1].tokens
 	}
@@ -133,25 +135,28 @@ func (m *Model) tokenize(r *request) response {
 }
 
 func (m *Model) complete(r *request) response {
-	if len(r.Messages) == 0 {
+	if len(r.messages) == 0 {
 		return failure(http.StatusBadRequest, "BadRequestError", "The request has no messages.")
 	}
 	all := r.prefixes()
 	prompt := all[len(all)-1]
-	if prompt.tokens+r.outputLimit() > m.contextTokens {
+	if prompt.tokens+r.OutputLimit() > m.contextTokens {
 		return failure(http.StatusBadRequest, "BadRequestError",
 			"You passed %d input tokens and requested %d output tokens. However, the model's context length is only %d tokens.",
-			prompt.tokens, r.outputLimit(), m.contextTokens)
+			prompt.tokens, r.OutputLimit(), m.contextTokens)
 	}
 	a := m.answer(r, prompt.hash)
-	u := usage{Prompt: prompt.tokens, Completion: a.tokens()}
-	u.Total = u.Prompt + u.Completion
-	u.Details.Cached = m.cache.add(all)
-	c := completion{ID: fmt.Sprintf("chatcmpl-%016x", prompt.hash), Model: r.Model}
-	if !r.Stream {
-		return response{http.StatusOK, "application/json", c.whole(a, u)}
+	reply := chatwire.Reply{
+		ID: fmt.Sprintf("chatcmpl-%016x", prompt.hash), Model: r.Model,
+		Text: a.text, ToolCalls: a.calls, FinishReason: a.finishReason(),
+		Usage: annotator.Usage{Prompt: prompt.tokens, Completion: messageTokens(a.text, a.calls), Cached: m.cache.add(all)},
 	}
-	return response{http.StatusOK, "text/event-stream", c.stream(a, u, r.StreamOptions.IncludeUsage)}
+	if !r.Stream {
+		return ok(reply.Whole())
+	}
+	var e chatwire.Events
+	reply.Stream(&e, r.StreamOptions.IncludeUsage)
+	return response{http.StatusOK, "text/event-stream", e.Bytes()}
 }
 
 // callID derives the id of a tool call from the prompt that led to it and its place in the reply.

@@ -4,12 +4,10 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"sync"
+
+	"annotator"
+	"annotator/internal/chatwire"
 )
-
-const bytesPerToken = 4
-
-// tokensOf estimates the tokens of a text by its length in bytes.
-func tokensOf(bytes int) int { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
 // What a message and a tool call cost beside their text, in tokens.
 const (
@@ -17,24 +15,16 @@ const (
 	callOverhead    = 10
 )
 
-func (m *message) tokens() int {
-	n := messageOverhead + tokensOf(len(m.Content))
-	for i := range m.ToolCalls {
-		n += m.ToolCalls[i].tokens()
+func messageTokens(content string, calls []annotator.ToolCall) int {
+	n := chatwire.Tokens(len(content))
+	for i := range calls {
+		n += callTokens(&calls[i])
 	}
 	return n
 }
 
-func (c *toolCall) tokens() int {
-	return callOverhead + tokensOf(len(c.Function.Name)+len(c.Function.Arguments))
-}
-
-func (a *answer) tokens() int {
-	n := tokensOf(len(a.text))
-	for i := range a.calls {
-		n += a.calls[i].tokens()
-	}
-	return n
+func callTokens(c *annotator.ToolCall) int {
+	return callOverhead + chatwire.Tokens(len(c.Name)+len(c.Arguments))
 }
 
 // prefix is a prompt up to the end of some message: a hash of all there is to that point, and its tokens.
@@ -53,18 +43,18 @@ func (r *request) prefixes() []prefix {
 		h.Write(size[:])
 		h.Write([]byte(s))
 	}
-	put(string(r.Tools))
-	all := []prefix{{h.Sum64(), tokensOf(len(r.Tools))}}
-	for i := range r.Messages {
-		m := &r.Messages[i]
-		put(m.Role)
-		put(string(m.Content))
-		for j := range m.ToolCalls {
-			put(m.ToolCalls[j].ID)
-			put(m.ToolCalls[j].Function.Name)
-			put(m.ToolCalls[j].Function.Arguments)
+	put(string(r.tools))
+	all := []prefix{{h.Sum64(), chatwire.Tokens(len(r.tools))}}
+	for i := range r.messages {
+		m := &r.messages[i]
+		put(string(m.Role))
+		put(m.Content)
+		for _, call := range m.ToolCalls {
+			put(call.ID)
+			put(call.Name)
+			put(call.Arguments)
 		}
-		all = append(all, prefix{h.Sum64(), all[i].tokens + m.tokens()})
+		all = append(all, prefix{h.Sum64(), all[i].tokens + messageOverhead + messageTokens(m.Content, m.ToolCalls)})
 	}
 	return all
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"annotator"
 )
 
 // entry is an entry of the glossary, as the window shows it.
@@ -64,19 +66,19 @@ type result struct {
 }
 
 // readWindow reads the messages from the first to the last.
-func readWindow(messages []message) *window {
+func readWindow(messages []annotator.Message) *window {
 	w := &window{}
 	known := map[int64]entry{}
 	for i := range messages {
 		switch m := &messages[i]; m.Role {
-		case "system":
-			w.system += string(m.Content)
-		case "user":
-			w.readUser(string(m.Content), known)
-		case "assistant":
+		case annotator.RoleSystem:
+			w.system += m.Content
+		case annotator.RoleUser:
+			w.readUser(m.Content, known)
+		case annotator.RoleAssistant:
 			w.answered = true
-		case "tool":
-			w.readResult(string(m.Content), known)
+		case annotator.RoleTool:
+			w.readResult(m.Content, known)
 		}
 	}
 	w.entries = slices.SortedFunc(maps.Values(known), func(a, b entry) int { return cmp.Compare(a.id, b.id) })

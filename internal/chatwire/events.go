@@ -1,0 +1,62 @@
+package chatwire
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// BytesPerToken is the tokenizer of both servers: so many bytes of a piece are a token, a shorter rest is one more.
+const BytesPerToken = 4
+
+// Tokens returns the number of tokens of a text that has so many bytes.
+func Tokens(bytes int) int { return (bytes + BytesPerToken - 1) / BytesPerToken }
+
+// Events is a stream of server-sent events.
+type Events struct{ bytes.Buffer }
+
+// Add appends an event with a value as JSON. The name is empty on a wire whose events have none.
+func (e *Events) Add(name string, value any) {
+	if name != "" {
+		e.WriteString("event: " + name + "\n")
+	}
+	e.WriteString("data: ")
+	e.Write(JSON(value))
+	e.WriteString("\n\n")
+}
+
+// JSON encodes a value with <, > and & as they are. It panics where the value cannot be encoded, which is a mistake in the caller.
+func JSON(value any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		panic(err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// pieceBytes is the most that one event of a stream carries of a text or of a call's arguments.
+const pieceBytes = 32
+
+// Pieces cuts a text into pieces of whole runes.
+func Pieces(text string) []string {
+	var pieces []string
+	for len(text) > pieceBytes {
+		n := RuneStart(text, pieceBytes)
+		pieces = append(pieces, text[:n])
+		text = text[n:]
+	}
+	if text != "" {
+		pieces = append(pieces, text)
+	}
+	return pieces
+}
+
+// RuneStart returns the nearest offset at or before n, but above 0, at which a rune of the text begins.
+func RuneStart(text string, n int) int {
+	for n > 1 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
