@@ -10,24 +10,6 @@ import (
 	"annotator"
 )
 
-// Replay returns the entries that revisions add up to, by id. The revisions may belong to any number of entries and are
-// ordered by id. A prefix of them gives an earlier state of the codex.
-func Replay(revisions []annotator.Revision) (map[int64]*annotator.Entry, error) {
-	entries := map[int64]*annotator.Entry{}
-	for i := range revisions {
-		r := &revisions[i]
-		e := entries[r.Entry]
-		if e == nil {
-			e = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
-			entries[r.Entry] = e
-		}
-		if err := Apply(e, r); err != nil {
-			return nil, err
-		}
-	}
-	return entries, nil
-}
-
 // Apply applies one revision to an entry. Values are JSON for an alias, a claim and evidence, and plain text otherwise.
 func Apply(e *annotator.Entry, r *annotator.Revision) error {
 	if err := change(e, r); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/internal/codextest"
 )
 
 // numbered gives revisions the ids that a database would.
@@ -169,7 +170,7 @@ func TestMergeKeepsBoth(t *testing.T) {
 		if got := target.Claims; len(before.Claims) > 0 && !strings.HasPrefix(target.Definition(), before.Definition()) {
 			t.Fatalf("the target's own claims moved: %+v, were %+v", got, before.Claims)
 		}
-		replayed, err := codex.Replay(append(all, revisions...))
+		replayed, err := codextest.Replay(append(all, revisions...))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/internal/codextest"
 )
 
 // history is an entry with the revisions that made it, numbered as a database would.
@@ -258,7 +259,7 @@ func TestReviseAndReplay(t *testing.T) {
 			checkEdit(t, h, edit)
 			checkClosed(t, &before, &h.entry)
 		}
-		replayed, err := codex.Replay(h.revisions)
+		replayed, err := codextest.Replay(h.revisions)
 		if err != nil {
 			t.Fatal(err)
 		}

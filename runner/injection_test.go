@@ -15,6 +15,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/internal/codextest"
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/policy"
@@ -232,7 +233,7 @@ func (a *attacked) compare(t *testing.T, s *stage, before map[int64]annotator.En
 			}
 		}
 	}
-	reverted, err := codex.Replay(former)
+	reverted, err := codextest.Replay(former)
 	if err != nil {
 		t.Fatal(err)
 	}

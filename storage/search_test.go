@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/internal/codextest"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -228,7 +229,7 @@ func TestEntryIsReadWhole(t *testing.T) {
 	}
 	revisions, err := s.db.Glossary.Revisions(s.ctx, 1)
 	s.ok(err)
-	replayed, err := codex.Replay(revisions)
+	replayed, err := codextest.Replay(revisions)
 	s.ok(err)
 	if diff := cmp.Diff(e, replayed[1]); diff != "" {
 		t.Errorf("the replay of its revisions (-entry +replay):\n%s", diff)
