@@ -17,23 +17,23 @@ import (
 //go:embed policy.yaml
 var defaultText string
 
-// Text returns the file that the default policy is read from.
+// Text returns the text of the default policy.
 func Text() string { return defaultText }
 
-// Default returns the policy that is in force where no other is named.
+// Default returns the default policy.
 func Default() *Policy {
 	p, err := Parse("policy.yaml", []byte(defaultText), nil)
 	if err != nil {
-		panic(err) // embedded above
+		panic(err) // the embedded file is valid
 	}
 	return p
 }
 
-// MaxBytes is how long a file may be.
+// MaxBytes is the maximum size of a policy file.
 const MaxBytes = 64 << 10
 
-// Parse reads a policy. Tools are the names of those that there are; nil leaves them unchecked. The path is for
-// errors, which are annotator.Misused and name the line.
+// Parse parses a policy. tools are the names of the existing tools; nil skips that check. Errors have the kind
+// annotator.Misused and name the path and the line.
 func Parse(path string, text []byte, tools []string) (*Policy, error) {
 	r := reader{path: path, tools: tools, policy: &Policy{modes: map[Mode]map[string][]string{}}}
 	if len(text) > MaxBytes {
@@ -43,12 +43,14 @@ func Parse(path string, text []byte, tools []string) (*Policy, error) {
 	var document, more yaml.Node
 	switch err := documents.Decode(&document); {
 	case errors.Is(err, io.EOF):
-		return nil, annotator.Errorf(annotator.Misused, "%s is empty", path).WithAdvice("`annotator tools --policy` prints a policy to begin with")
+		return nil, annotator.Errorf(annotator.Misused, "%s is empty", path).
+			WithAdvice("`annotator tools --policy` prints the default policy")
 	case err != nil:
 		return nil, annotator.Errorf(annotator.Misused, "%s: %w", path, err)
 	}
 	if err := documents.Decode(&more); !errors.Is(err, io.EOF) {
-		return nil, annotator.Errorf(annotator.Misused, "%s holds more than one document", path).WithAdvice("a policy is one; take out what follows ---")
+		return nil, annotator.Errorf(annotator.Misused, "%s holds more than one document", path).
+			WithAdvice("remove the document after ---")
 	}
 	if err := r.rejectAliases(&document); err != nil {
 		return nil, err
@@ -59,7 +61,7 @@ func Parse(path string, text []byte, tools []string) (*Policy, error) {
 	return r.policy, nil
 }
 
-// reader reads the nodes of a file into a policy.
+// reader builds a policy from the nodes of a YAML document.
 type reader struct {
 	path   string
 	tools  []string
@@ -70,10 +72,11 @@ func (r *reader) errorAt(at *yaml.Node, format string, args ...any) *annotator.E
 	return annotator.Errorf(annotator.Misused, "%s:%d: %s", r.path, at.Line, fmt.Sprintf(format, args...))
 }
 
-// writtenOut refuses aliases: who reads a line of a policy must see what it permits.
+// rejectAliases refuses YAML aliases, so that each line shows what it permits.
 func (r *reader) rejectAliases(node *yaml.Node) error {
 	if node.Kind == yaml.AliasNode {
-		return r.errorAt(node, "*%.100s stands for something else", node.Value).WithAdvice("write it out; a policy has no aliases")
+		return r.errorAt(node, "*%.100s is an alias, which a policy may not use", node.Value).
+			WithAdvice("write the value itself")
 	}
 	for _, child := range node.Content {
 		if err := r.rejectAliases(child); err != nil {
@@ -100,7 +103,7 @@ func (r *reader) read(top *yaml.Node) error {
 		return err
 	}
 	if intents == nil || modes == nil {
-		return r.errorAt(top, "a policy has intents and modes; one of them is missing")
+		return r.errorAt(top, "a policy needs both intents and modes; one is missing")
 	}
 	if err := r.pairs(intents, "intents", r.intent); err != nil {
 		return err
@@ -109,24 +112,24 @@ func (r *reader) read(top *yaml.Node) error {
 		return err
 	}
 	if len(r.policy.modes[Annotate]) == 0 {
-		return r.errorAt(modes, "the mode annotate has no intent, so nothing could ever be written")
+		return r.errorAt(modes, "the mode annotate has no intent, so no tool that writes could run")
 	}
 	return nil
 }
 
-// pairs reads the keys of a mapping, each of which may stand there once.
+// pairs calls read for each key of a mapping, and refuses duplicate keys.
 func (r *reader) pairs(node *yaml.Node, what string, read func(key, value *yaml.Node) error) error {
 	if node.Kind != yaml.MappingNode {
-		return r.errorAt(node, "%s is no list of keys and values", what)
+		return r.errorAt(node, "%s is not a mapping of keys to values", what)
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if key.Kind != yaml.ScalarNode || key.Value == "" {
-			return r.errorAt(key, "a key is no name")
+			return r.errorAt(key, "a key is not a name")
 		}
 		if seen[key.Value] {
-			return r.errorAt(key, "%.100q is there twice", key.Value)
+			return r.errorAt(key, "%.100q is defined twice", key.Value)
 		}
 		seen[key.Value] = true
 		if err := read(key, value); err != nil {
@@ -136,10 +139,10 @@ func (r *reader) pairs(node *yaml.Node, what string, read func(key, value *yaml.
 	return nil
 }
 
-// Every prompt holds the intents.
+// Limits of an intent, in bytes: every prompt contains all of them.
 const (
-	maxName    = 40  // bytes of an intent's name
-	maxMeaning = 200 // bytes of what it means
+	maxName    = 40
+	maxMeaning = 200
 )
 
 func (r *reader) intent(key, value *yaml.Node) error {
@@ -150,7 +153,8 @@ func (r *reader) intent(key, value *yaml.Node) error {
 	case len(key.Value) > maxName:
 		return r.errorAt(key, "the name of the intent %.40s... has %d bytes; it may have %d", key.Value, len(key.Value), maxName)
 	case value.Kind != yaml.ScalarNode || meaning == "" || value.Tag == "!!null":
-		return r.errorAt(key, "the intent %s has no meaning", key.Value).WithAdvice("say in a few words what the model does under it")
+		return r.errorAt(key, "the intent %s has no meaning", key.Value).
+			WithAdvice("say in a few words what the model does with this intent")
 	case len(meaning) > maxMeaning:
 		return r.errorAt(value, "the meaning of %s has %d bytes; it may have %d", key.Value, len(meaning), maxMeaning)
 	}
@@ -166,13 +170,13 @@ func (r *reader) mode(key, value *yaml.Node) error {
 	r.policy.modes[mode] = map[string][]string{}
 	return r.pairs(value, "the mode "+key.Value, func(intent, tools *yaml.Node) error {
 		if mode != Annotate {
-			return r.errorAt(intent, "the mode %s runs no tools, so it takes no intents", mode)
+			return r.errorAt(intent, "the mode %s runs no tools, so it cannot have intents", mode)
 		}
 		return r.permissions(mode, intent, tools)
 	})
 }
 
-// row reads the tools that an intent permits in a mode.
+// permissions reads the tools that an intent permits in a mode.
 func (r *reader) permissions(mode Mode, intent, tools *yaml.Node) error {
 	if !slices.ContainsFunc(r.policy.intents, func(i Intent) bool { return i.Name == intent.Value }) {
 		return r.errorAt(intent, "the intent %.100q is not among the intents", intent.Value)
@@ -184,13 +188,13 @@ func (r *reader) permissions(mode Mode, intent, tools *yaml.Node) error {
 	for _, tool := range tools.Content {
 		switch {
 		case tool.Kind != yaml.ScalarNode:
-			return r.errorAt(tool, "a tool is no name")
+			return r.errorAt(tool, "a tool is not a name")
 		case tool.Value == SelectIntent:
 			return r.errorAt(tool, "%s needs no permission", SelectIntent)
 		case r.tools != nil && !slices.Contains(r.tools, tool.Value):
 			return r.errorAt(tool, "there is no tool %.100q", tool.Value).WithAdvice("the tools are %s", list(r.tools))
 		case slices.Contains(permitted, tool.Value):
-			return r.errorAt(tool, "%s is there twice", tool.Value)
+			return r.errorAt(tool, "%s is listed twice", tool.Value)
 		}
 		permitted = append(permitted, tool.Value)
 	}

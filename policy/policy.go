@@ -1,10 +1,10 @@
-// Package policy says which tools a model may call: by the mode that it works in, and by the intent that it has
+// Package policy decides which tools a model may call, by the mode of the request and the intent that the model has
 // declared.
 //
-// The matrix is a file, policy.yaml, which a configuration can replace. Decide is total and fails closed: an unknown
-// mode, intent or tool is denied, and so is a call for which the check itself breaks. A model declares its intent by
-// calling Select before any other tool. The intent holds for the turn; what the rows of a turn say of it, Turn adds
-// up.
+// The matrix of modes, intents and tools is a file, policy.yaml, which a configuration can replace. Decide is total and
+// fails closed: it denies an unknown mode, intent or tool, and a call for which the check itself fails. A model declares
+// an intent by calling SelectIntent before any other tool. The intent is in force until the turn ends or another one is
+// declared. Turn computes it from the rows of the turn.
 package policy
 
 import (
@@ -13,23 +13,23 @@ import (
 	"strings"
 )
 
-// Select is the name of the tool by which a model declares its intent.
+// SelectIntent is the name of the tool by which a model declares its intent.
 const SelectIntent = "select_active_intent"
 
-// Level is how far a run goes by the policy.
+// Level says how strictly a run applies the policy.
 type Level string
 
 // The levels.
 const (
-	Off     Level = "off"     // no intents; only what holds whatever the level
-	Observe Level = "observe" // calls run, and what would have been denied is on record
-	Enforce Level = "enforce" // what the policy does not permit is denied
+	Off     Level = "off"     // no intents; only the rules that hold at every level
+	Observe Level = "observe" // all calls run; denials are recorded only
+	Enforce Level = "enforce" // calls that the policy does not permit are denied
 )
 
-// Levels returns the levels, from the least to the most.
+// Levels returns the levels, from the least to the most strict.
 func Levels() []Level { return []Level{Off, Observe, Enforce} }
 
-// Mode is what a model is asked to do.
+// Mode is the kind of request that a model answers.
 type Mode string
 
 // The modes.
@@ -44,13 +44,13 @@ const (
 // Modes returns the modes.
 func Modes() []Mode { return []Mode{Annotate, Curate, Summon, Summarise, Ask} }
 
-// Intent is what a model may say that it is about to do.
+// Intent is a purpose that a model may declare for its next calls.
 type Intent struct {
 	Name    string
-	Meaning string // what the model is told of it
+	Meaning string // the description in the model's prompt
 }
 
-// Policy is a matrix of modes, intents and tools. It does not change.
+// Policy is a matrix of modes, intents and tools. It is immutable.
 type Policy struct {
 	intents []Intent
 	modes   map[Mode]map[string][]string // tools, by intent
@@ -59,41 +59,44 @@ type Policy struct {
 // The codes of a denial.
 const (
 	UnknownMode    = "UNKNOWN_MODE"
-	UnknownIntent  = "UNKNOWN_INTENT"  // of an intent that the mode does not have
-	UnknownTool    = "UNKNOWN_TOOL"    // no intent of the mode permits it
-	IntentRequired = "INTENT_REQUIRED" // none is declared yet
+	UnknownIntent  = "UNKNOWN_INTENT"  // the mode does not have the intent
+	UnknownTool    = "UNKNOWN_TOOL"    // no intent of the mode permits the tool
+	IntentRequired = "INTENT_REQUIRED" // no intent is declared
 	NotPermitted   = "NOT_PERMITTED"   // the declared intent does not permit the tool
-	CheckFailed    = "POLICY_FAILED"   // the check itself broke
+	CheckFailed    = "POLICY_FAILED"   // the check itself failed
 )
 
-// Decision is what a policy says of a call.
+// Decision is the result of a check of a call.
 type Decision struct {
 	Mode   Mode
-	Intent string // that was in force; empty where none was
+	Intent string // in force at the call; empty if none
 	Tool   string
-	Code   string // of a denial; empty where the call is permitted
-	Reason string // why it is denied, for the model
+	Code   string // of the denial; empty if the call is permitted
+	Reason string // of the denial, for the model
 }
 
 // Permitted reports whether the call may run.
 func (d *Decision) Permitted() bool { return d.Code == "" }
 
-// Decide says whether a model may call a tool. The intent is the one in force, empty where none is.
+// Decide decides whether a model may call a tool. The intent is the one in force, empty if there is none.
 func (p *Policy) Decide(mode Mode, intent, tool string) (d Decision) {
 	d = Decision{Mode: mode, Intent: intent, Tool: tool}
 	defer func() {
 		if cause := recover(); cause != nil {
-			d.Code, d.Reason = CheckFailed, fmt.Sprintf("whether %.100q may be called could not be checked, so it may not: %v", tool, cause)
+			d.Code = CheckFailed
+			d.Reason = fmt.Sprintf("whether %.100q may be called could not be checked, so it may not: %v", tool, cause)
 		}
 	}()
 	d.Code, d.Reason = p.denial(mode, intent, tool)
 	return d
 }
 
-// deny returns the code and the reason of a denial; no code where the call is permitted.
+// denial returns the code and the reason of a denial; an empty code if the call is permitted. The model reads the
+// reason.
 func (p *Policy) denial(mode Mode, intent, tool string) (code, reason string) {
 	intents, known := p.modes[mode]
 	permitting := p.intentsPermitting(mode, tool)
+	needed := strings.Join(permitting, " or ")
 	permitted, declared := intents[intent]
 	switch {
 	case !known:
@@ -105,19 +108,21 @@ func (p *Policy) denial(mode Mode, intent, tool string) (code, reason string) {
 	case len(permitting) == 0:
 		return UnknownTool, fmt.Sprintf("no intent permits %.100q", tool)
 	case intent == "":
-		return IntentRequired, fmt.Sprintf("nothing was done: declare with %s what you are about to do, then call %s again (it needs %s)",
-			SelectIntent, tool, strings.Join(permitting, " or "))
+		return IntentRequired, fmt.Sprintf(
+			"nothing was done: declare with %s what you are about to do, then call %s again (it needs %s)",
+			SelectIntent, tool, needed)
 	case !declared:
-		return UnknownIntent, fmt.Sprintf("nothing was done: there is no intent %.100q; declare another with %s (%s needs %s)",
-			intent, SelectIntent, tool, strings.Join(permitting, " or "))
+		return UnknownIntent, fmt.Sprintf(
+			"nothing was done: there is no intent %.100q; declare another with %s (%s needs %s)",
+			intent, SelectIntent, tool, needed)
 	case !slices.Contains(permitted, tool):
-		return NotPermitted, fmt.Sprintf("nothing was done: the intent %s does not permit %s; if you mean it, declare %s with %s and call it again",
-			intent, tool, strings.Join(permitting, " or "), SelectIntent)
+		return NotPermitted, fmt.Sprintf("nothing was done: the intent %s does not permit %s; "+
+			"if you mean it, declare %s with %s and call it again", intent, tool, needed, SelectIntent)
 	}
 	return "", ""
 }
 
-// permitting returns the intents of a mode that permit a tool, in order.
+// intentsPermitting returns the intents of a mode that permit a tool, in order.
 func (p *Policy) intentsPermitting(mode Mode, tool string) []string {
 	var names []string
 	for _, intent := range p.intents {
@@ -133,7 +138,7 @@ func (p *Policy) Permits(mode Mode, tool string) bool {
 	return len(p.intentsPermitting(mode, tool)) > 0
 }
 
-// Needs returns the first intent of a mode that permits a tool; empty where none does.
+// RequiredIntent returns the first intent of a mode that permits a tool; empty if there is none or the policy is nil.
 func (p *Policy) RequiredIntent(mode Mode, tool string) string {
 	if p == nil {
 		return ""
@@ -144,7 +149,7 @@ func (p *Policy) RequiredIntent(mode Mode, tool string) string {
 	return ""
 }
 
-// Intents returns the intents that a mode has, in order.
+// Intents returns the intents of a mode, in order.
 func (p *Policy) Intents(mode Mode) []Intent {
 	var all []Intent
 	for _, intent := range p.intents {

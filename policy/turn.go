@@ -6,15 +6,14 @@ import (
 	"annotator"
 )
 
-// Turn is what the rows of a turn say of its intent. The zero value is a turn in which none is declared. It is a fold
-// over the journal: a run that goes on in the middle of a turn knows what the undisturbed one knew.
+// Turn is the state of the intent within a turn. The zero value is a turn without a declaration. It is computed from the
+// journal, so that a resumed run decides as an uninterrupted one does.
 type Turn struct {
-	Intent     string // in force; empty for none
-	Undeclared bool   // a tool was called before any intent was declared, and none has been since
+	Intent     string // in force; empty if none
+	Undeclared bool   // a tool was called without an intent, and none has been declared since
 }
 
-// Take moves the turn on by a row. A correction that is sent to the model is a new request, for which nothing is
-// declared yet.
+// Apply applies a row of the turn. A correction to the model is a new request and begins without an intent.
 func (t *Turn) Apply(row *annotator.Trace) {
 	switch {
 	case row.Kind == annotator.TraceScene, row.Kind == annotator.TraceNote:
@@ -27,14 +26,14 @@ func (t *Turn) Apply(row *annotator.Trace) {
 	}
 }
 
-// declared reads the intent out of what Select answered.
+// declaredIntent returns the intent of a successful answer of SelectIntent.
 func declaredIntent(answer string) string {
-	var said IntentAnswer
-	_ = json.Unmarshal([]byte(answer), &said) // what cannot be read declares nothing
-	return said.Intent
+	var decoded IntentAnswer
+	_ = json.Unmarshal([]byte(answer), &decoded) // an unreadable answer declares nothing
+	return decoded.Intent
 }
 
-// Answer is what Select answers: the intent that is in force from there on.
+// IntentAnswer is the answer of SelectIntent: the intent that is in force from then on.
 type IntentAnswer struct {
 	OK     bool   `json:"ok"`
 	Intent string `json:"intent"`
