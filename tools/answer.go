@@ -8,31 +8,31 @@ import (
 	"annotator/codex"
 )
 
-// An answer stays in the window for many scenes.
+// Limits of a tool's answer, in characters. An answer stays in the window for many scenes.
 const (
-	maxAnswer  = 8000            // characters of an answer's content, at most
-	maxContent = maxAnswer - 300 // of them for entries and posts; the rest is for what stands round these
+	maxAnswer  = 8000
+	maxContent = maxAnswer - 300 // for entries and posts; the rest is for the JSON around them
 )
 
-// length is the number of characters that a value takes in an answer.
+// jsonLength returns the number of characters of a value's JSON.
 func jsonLength(value any) int { return utf8.RuneCountInString(encode(value)) }
 
-// cut shortens a text to what fits into so many characters of JSON, and says how much is left out.
-func truncate(text string, room int) string {
-	const marker = 40 // of room for the note
+// truncate shortens a text to limit characters of JSON and appends how many characters are left out.
+func truncate(text string, limit int) string {
+	const marker = 40 // characters reserved for the appended note
 	used, fits := 0, 0
 	for at, r := range text {
-		if used <= room-marker {
+		if used <= limit-marker {
 			fits = at
 		}
-		if used += jsonWidth(r); used > room {
+		if used += jsonWidth(r); used > limit {
 			return fmt.Sprintf("%s… [%d more characters]", text[:fits], utf8.RuneCountInString(text[fits:]))
 		}
 	}
 	return text
 }
 
-// width is the number of characters that JSON spends on a character.
+// jsonWidth returns the number of characters that encode a character in JSON.
 func jsonWidth(r rune) int {
 	switch {
 	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t', r == '\b', r == '\f':
@@ -54,30 +54,30 @@ type entryView struct {
 	Revisions  int              `json:"revisions"`
 	Truncated  string           `json:"truncated,omitempty"`
 
-	whole bool // the definition is
+	whole bool // the definition is not truncated
 }
 
-// viewEntry gives an entry as an answer shows it, in at most room characters: aliases are left out first, then tags, then
-// the definition is cut.
-func viewEntry(e *annotator.Entry, room int) entryView {
+// viewEntry returns an entry as an answer shows it, in at most limit characters. It drops aliases first, then tags,
+// then truncates the definition.
+func viewEntry(e *annotator.Entry, limit int) entryView {
 	v := entryView{
 		ID: e.ID, Term: e.Name(), Status: e.Status, MergedInto: e.MergedInto, Tags: append([]string{}, e.Tags...),
 		Aliases: otherNames(e), Definition: e.Definition(), Revisions: e.Revisions, whole: true,
 	}
 	for _, list := range []*[]string{&v.Aliases, &v.Tags} {
-		for jsonLength(v) > room && len(*list) > 0 {
+		for jsonLength(v) > limit && len(*list) > 0 {
 			*list = (*list)[:len(*list)/2]
 			v.Truncated = "names or tags are left out for length"
 		}
 	}
-	if over := jsonLength(v) - room; over > 0 {
+	if over := jsonLength(v) - limit; over > 0 {
 		v.Definition = truncate(v.Definition, jsonLength(v.Definition)-over-len(`""`))
 		v.whole = false
 	}
 	return v
 }
 
-// otherNames returns the names of an entry but the term.
+// otherNames returns the names of an entry other than its term.
 func otherNames(e *annotator.Entry) []string {
 	names := []string{}
 	for _, alias := range e.Aliases {
@@ -88,6 +88,7 @@ func otherNames(e *annotator.Entry) []string {
 	return names
 }
 
+// shownEntries returns the entry if its view holds the whole definition.
 func shownEntries(e *annotator.Entry, v *entryView) []annotator.Shown {
 	if !v.whole {
 		return nil
@@ -95,7 +96,7 @@ func shownEntries(e *annotator.Entry, v *entryView) []annotator.Shown {
 	return []annotator.Shown{{Entry: e.ID, Revision: e.Revision}}
 }
 
-// entryResult is the answer of a call that ends with one entry.
+// entryResult is the answer of a call that returns one entry.
 func entryResult(e *annotator.Entry) Result {
 	view := viewEntry(e, maxContent)
 	return Result{
@@ -107,8 +108,8 @@ func entryResult(e *annotator.Entry) Result {
 	}
 }
 
-// createdResult answers a call that made an entry. It does not repeat what the call says: in a long window every answer is
-// read again and again.
+// createdResult is the answer of a call that created an entry. It omits what the call itself contains, because every
+// later request of the window repeats the answer.
 func createdResult(e *annotator.Entry) Result {
 	view := viewEntry(e, maxContent)
 	return Result{

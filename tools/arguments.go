@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// read reads a call's arguments: strictly as JSON, then against the schema. It returns them encoded anew, with the
-// defaults in place, and the names of those that came as a string though the schema asks for something else. A string
-// is then read as what it says, "10" as 10: some servers render every argument as a string.
+// read parses a call's arguments as strict JSON and validates them against the schema. It returns them encoded again
+// with defaults filled in, and the names of those that were coerced from a string ("10" to 10): some servers render
+// every argument as a string.
 func (s *argumentSchema) read(arguments string) (encoded []byte, coerced []string, err error) {
 	if arguments == "" && len(s.schema.Required) == 0 {
 		arguments = "{}"
@@ -36,7 +36,7 @@ func invalid(problems ...string) *Failure {
 	}
 }
 
-// unmarshal reads arguments that fit their schema; all that can still go wrong is a number that no int64 holds.
+// unmarshal decodes valid arguments. It fails only for a number that overflows int64.
 func unmarshal[A any](encoded []byte) (A, error) {
 	var arguments A
 	if err := json.Unmarshal(encoded, &arguments); err != nil {
@@ -45,8 +45,8 @@ func unmarshal[A any](encoded []byte) (A, error) {
 	return arguments, nil
 }
 
-// fit mends what leaves no doubt: null for an optional parameter, a string that says what the schema asks for. It puts in the
-// defaults.
+// coerce removes a null optional parameter, parses a string where the schema wants another type, and fills in defaults.
+// It returns the names of the parsed strings.
 func (s *argumentSchema) coerce(object map[string]any) (coerced []string) {
 	for _, name := range s.schema.PropertyOrder {
 		property := s.schema.Properties[name]
@@ -56,8 +56,8 @@ func (s *argumentSchema) coerce(object map[string]any) (coerced []string) {
 			given = false
 		}
 		if text, ok := value.(string); ok && property.Type != "string" {
-			if said, err := parseJSON(text); err == nil {
-				object[name], coerced = said, append(coerced, name)
+			if parsed, err := parseJSON(text); err == nil {
+				object[name], coerced = parsed, append(coerced, name)
 			}
 		}
 		if !given && property.Default != nil {

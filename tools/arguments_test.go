@@ -119,8 +119,8 @@ func TestNoArgumentsWhereNoneAreRequired(t *testing.T) {
 	}
 }
 
-// Whatever the arguments are, there is an answer of a bounded length that is JSON, and only an answer that says ok changes
-// anything.
+// Whatever the arguments are, there is an answer of a bounded length that is JSON, and only an answer that says ok
+// changes anything.
 func FuzzRun(f *testing.F) {
 	for _, arguments := range []string{
 		"", "null", "{}", `{"query":"Dawn"}`, `{"term":"Dawn","definition":"A ship.","tags":["ship"],"quote":"a grey ship"}`,

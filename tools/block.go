@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// markup is what matters in a text reply. Servers write the tag of their reasoning in lower case; models are not so strict.
+// markup matches the tags that matter in a text reply. Servers write reasoning tags in lower case; models vary.
 var markup = regexp.MustCompile(`(?i)<(/?)(codex_updates|thinking|think|analysis)>`)
 
-// lastBlock returns the JSON of the last codex_updates block outside of reasoning that is no quotation itself. A block ends where
-// its JSON does, so that a tag in a string neither ends nor begins one. Reasoning that is not closed goes on to the end; a closing
-// tag of reasoning that was never opened (a server's template may have opened it) makes all before it reasoning.
+// lastBlock returns the JSON of the last codex_updates block that is neither in reasoning nor quoted. A block ends
+// where its JSON ends, so a tag in a string has no effect. Unclosed reasoning extends to the end of the text. A
+// closing reasoning tag without an opening one (a server's template may contain it) makes everything before it
+// reasoning.
 func lastBlock(text string, quoted func(array string) bool) (array string, found bool, err error) {
 	for {
 		tag := markup.FindStringSubmatch(text)
@@ -27,9 +28,9 @@ func lastBlock(text string, quoted func(array string) bool) (array string, found
 			if err != nil {
 				return "", true, err
 			}
-			var said string
-			if said, rest, err = readBlock(rest); err != nil || !quoted(said) {
-				array, found = said, true
+			var block string
+			if block, rest, err = readBlock(rest); err != nil || !quoted(block) {
+				array, found = block, true
 			}
 		case name != "codex_updates" && closing:
 			array, found, err = "", false, nil
@@ -40,7 +41,7 @@ func lastBlock(text string, quoted func(array string) bool) (array string, found
 	}
 }
 
-// afterClosing returns what follows the closing tag of a name; nothing where it is not closed.
+// skipReasoning returns the text after the closing tag with the given name, or "" if there is none.
 func skipReasoning(text, name string) string {
 	for {
 		at := markup.FindStringSubmatchIndex(text)
@@ -57,7 +58,7 @@ func skipReasoning(text, name string) string {
 
 const fence = "```"
 
-// block reads the JSON that an opening tag is followed by, and returns it and what follows the closing tag.
+// readBlock reads the JSON after an opening tag. It returns the JSON and the text after the closing tag.
 func readBlock(text string) (array, rest string, err error) {
 	body := strings.TrimSpace(text)
 	fenced := strings.HasPrefix(body, fence)

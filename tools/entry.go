@@ -8,7 +8,7 @@ import (
 	"annotator/codex"
 )
 
-// entry returns the entry that a call names by its id.
+// entry returns the entry with an id, or a *Failure if there is none.
 func (env *Env) entry(ctx context.Context, id int64) (*annotator.Entry, error) {
 	e, err := env.Glossary.Entry(ctx, id)
 	if annotator.KindOf(err) == annotator.NotFound {
@@ -17,7 +17,7 @@ func (env *Env) entry(ctx context.Context, id int64) (*annotator.Entry, error) {
 	return e, err
 }
 
-// change writes the revisions of an entry that is there, where nothing speaks against them.
+// change writes revisions of an existing entry if CheckEdit allows them.
 func (env *Env) change(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) (Result, error) {
 	if env.CheckEdit != nil {
 		if err := env.CheckEdit(ctx, e, revisions); err != nil {
@@ -27,8 +27,8 @@ func (env *Env) change(ctx context.Context, e *annotator.Entry, revisions []anno
 	return env.write(ctx, e.ID, revisions)
 }
 
-// write writes the revisions of one entry, if there are any, and answers with the entry as it is then; with a new one's id and
-// names, for the rest stands in the call.
+// write writes the revisions of one entry, if there are any. It answers with the entry as it is then. id is 0 for a new
+// entry.
 func (env *Env) write(ctx context.Context, id int64, revisions []annotator.Revision) (Result, error) {
 	if len(revisions) == 0 {
 		e, err := env.Glossary.Entry(ctx, id)
@@ -49,8 +49,8 @@ func (env *Env) write(ctx context.Context, id int64, revisions []annotator.Revis
 	return result, nil
 }
 
-// unclaimed fails with DUPLICATE where another live entry than the one with id self goes by a name or by its term. Things
-// that share a term live side by side only if each says in parentheses what it is.
+// checkNameFree fails with DUPLICATE if a live entry other than self already has the name or its term. Entries may
+// share a term only if each has a disambiguator in parentheses.
 func (env *Env) checkNameFree(ctx context.Context, name string, self int64) error {
 	term, disambiguator := codex.SplitName(codex.Clean(name))
 	wanted := annotator.Entry{Term: term, Disambiguator: disambiguator}
@@ -69,7 +69,7 @@ func (env *Env) checkNameFree(ctx context.Context, name string, self int64) erro
 	return nil
 }
 
-// distinct reports whether the entry that goes by key is another thing than the wanted one.
+// disambiguated reports whether the disambiguators tell the entry found by key from the wanted one.
 func disambiguated(e, wanted *annotator.Entry, key string) bool {
 	return key != wanted.Name() && e.Disambiguator != "" &&
 		codex.Normalize(e.Disambiguator) != codex.Normalize(wanted.Disambiguator)

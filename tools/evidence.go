@@ -10,15 +10,15 @@ import (
 	"annotator/codex"
 )
 
-// basis is what an edit rests on: arguments that create and update share.
+// citation holds the arguments that support an edit; create and update share them.
 type citation struct {
 	Quote  string              `json:"quote,omitempty" jsonschema:"a sentence or phrase of the post that bears the definition out, word for word"`
 	PostID int64               `json:"post_id,omitempty" jsonschema:"the post that the edit rests on and the quote stands in; default: the post of this scene that holds the quote"`
 	Kind   annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" default:"narrated" jsonschema:"who vouches for what is new in the definition: the narration, somebody in the story, or your own conclusion"`
 }
 
-// ground finds the quotation of a basis, if there is one, and the place that the edit is dated by: that of the post it
-// rests on where the scene holds it, else the scene's end.
+// locate finds the quotation of a citation, if it has one, and the place that dates the edit: that of the cited post if
+// it belongs to the scene, otherwise the scene's end.
 func (env *Env) locate(ctx context.Context, b citation) (*annotator.Evidence, annotator.Place, error) {
 	if n := utf8.RuneCountInString(b.Quote); n > codex.MaxQuote {
 		return nil, 0, &Failure{
@@ -80,7 +80,7 @@ func (env *Env) rank(post int64) int {
 	return slices.IndexFunc(env.Scene.Posts, func(p annotator.Post) bool { return p.ID == post })
 }
 
-// post returns a post that may be shown.
+// post returns a post that the model may read.
 func (env *Env) post(ctx context.Context, id int64) (*annotator.Post, error) {
 	if rank := env.rank(id); rank >= 0 {
 		return &env.Scene.Posts[rank], nil

@@ -7,50 +7,52 @@ import (
 	"annotator/codex"
 )
 
-// The codes of a failed call, beside those of codex.Refusal (EMPTY, TOO_LONG, LOCKED, NARROWER and RETIRED) and of package policy.
+// The codes of a failed call. Others are those of codex.Refusal (EMPTY, TOO_LONG, LOCKED, NARROWER and RETIRED) and of
+// package policy.
 const (
-	InvalidJSON      = "INVALID_JSON"      // the arguments are no JSON object
-	InvalidArguments = "INVALID_ARGUMENTS" // they are one that does not fit the schema
+	InvalidJSON      = "INVALID_JSON"      // the arguments are not a JSON object
+	InvalidArguments = "INVALID_ARGUMENTS" // the arguments do not fit the schema
 	UnknownTool      = "UNKNOWN_TOOL"
 	ExecutionError   = "EXECUTION_ERROR"
 	NotFound         = "NOT_FOUND"
-	Duplicate        = "DUPLICATE" // another live entry goes by that name
+	Duplicate        = "DUPLICATE" // another live entry has that name
 	UpdateFailed     = "UPDATE_FAILED"
 	DeleteFailed     = "DELETE_FAILED"
 	EmptyRange       = "EMPTY_RANGE"
-	QuoteNotFound    = "QUOTE_NOT_FOUND" // the quotation does not stand where it is said to
+	QuoteNotFound    = "QUOTE_NOT_FOUND" // the post does not contain the quotation
 	TooLong          = "TOO_LONG"
-	Truncated        = "TRUNCATED"     // the reply was cut, and its calls were not run
-	RoundLimit       = "ROUND_LIMIT"   // the scene has had its rounds of tools
-	CallLimit        = "CALL_LIMIT"    // the reply holds more calls than are run
-	Repeated         = "REPEATED"      // the same call was answered before, and nothing has changed since
-	NotMentioned     = "NOT_MENTIONED" // the scene does not name the entry, and may take nothing away from it
-	EditCap          = "EDIT_CAP"      // the scene has taken away as much as one may
-	SummonActive     = "SUMMON_ACTIVE"
-	NoSummon         = "NO_SUMMON"
-	SummonLimit      = "SUMMON_LIMIT"     // the scene has asked its questions
-	SummonReadOnly   = "SUMMON_READ_ONLY" // the summoned model wanted to run a tool
-	RestoreFailed    = "RESTORE_FAILED"   // a snapshot cannot be asked
+	Truncated        = "TRUNCATED"        // the reply was truncated, so its calls did not run
+	RoundLimit       = "ROUND_LIMIT"      // the scene has used all its rounds of tool calls
+	CallLimit        = "CALL_LIMIT"       // the reply contains more calls than may run
+	Repeated         = "REPEATED"         // the same call was answered before and nothing has changed since
+	NotMentioned     = "NOT_MENTIONED"    // a destructive edit of an entry that the scene does not name
+	EditCap          = "EDIT_CAP"         // the scene has used all its destructive edits
+	SummonActive     = "SUMMON_ACTIVE"    // a conversation with a snapshot is already open
+	NoSummon         = "NO_SUMMON"        // no conversation with a snapshot is open
+	SummonLimit      = "SUMMON_LIMIT"     // the scene has used all its questions to snapshots
+	SummonReadOnly   = "SUMMON_READ_ONLY" // the model at the snapshot called a tool
+	RestoreFailed    = "RESTORE_FAILED"   // the snapshot cannot be asked
 )
 
-// Failure is what the model did wrong, in words that let it do better. A handler returns it as its error.
-type Failure struct { //nolint:errname // a failure is an answer before it is an error
+// Failure is a mistake of the model in a call, as a handler's error. The model reads it as the call's answer.
+type Failure struct { //nolint:errname // a failure is an answer first
 	Code    string
 	Message string
-	Errors  []string         // all that is wrong with the arguments
-	Tools   []string         // the tools that exist
-	Post    int64            // the post that was tried
-	Entry   *annotator.Entry // the entry that stands in the way
+	Errors  []string         // all errors of the arguments
+	Tools   []string         // the existing tools
+	Post    int64            // id of the requested post
+	Entry   *annotator.Entry // the entry concerned
 }
 
-// Error gives code and message.
+// Error returns code and message.
 func (f *Failure) Error() string { return f.Code + ": " + f.Message }
 
-// Refuse returns the answer to a call that is not to be run.
+// ErrorResult returns the answer to a call that does not run.
 func ErrorResult(code, message string) Result {
 	return (&Failure{Code: code, Message: message}).result()
 }
 
+// failureOf returns the *Failure or *codex.Refusal in an error's tree as a *Failure; nil if there is none.
 func failureOf(err error) *Failure {
 	if f := (*Failure)(nil); errors.As(err, &f) {
 		return f

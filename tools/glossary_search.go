@@ -52,8 +52,8 @@ func statuses(status string) []annotator.Status {
 	return []annotator.Status{annotator.Status(status)}
 }
 
-// referring returns live entries whose definition names one of those found as [[Name]], each once and none that is found
-// itself, at most limit.
+// referring returns at most limit live entries whose definitions refer to a found entry as [[Name]], without the found
+// ones.
 func (env *Env) referring(ctx context.Context, found []annotator.Entry, limit int) ([]annotator.Entry, error) {
 	var referring []annotator.Entry
 	seen := map[int64]bool{}
@@ -76,7 +76,7 @@ func (env *Env) referring(ctx context.Context, found []annotator.Entry, limit in
 	return referring, nil
 }
 
-// maxCandidates bounds how many entries that hold the words of a term are looked at for a reference to it.
+// maxCandidates limits the entries that are searched for references to one found entry.
 const maxCandidates = 200
 
 func refersTo(from, to *annotator.Entry) bool {
@@ -100,15 +100,15 @@ type searchView struct {
 	Truncated  string      `json:"truncated,omitempty"`
 }
 
-// searchResult shows as many entries as fit; the first is always among them.
+// searchResult shows as many entries as fit, at least the first.
 func searchResult(found, referring []annotator.Entry) Result {
 	var result Result
-	room := maxContent
+	left := maxContent
 	show := func(entries []annotator.Entry) []entryView {
 		views := []entryView{}
 		for i := range entries {
 			view := viewEntry(&entries[i], maxContent-len(","))
-			if room -= jsonLength(view) + len(","); room < 0 {
+			if left -= jsonLength(view) + len(","); left < 0 {
 				break
 			}
 			views = append(views, view)
@@ -118,8 +118,8 @@ func searchResult(found, referring []annotator.Entry) Result {
 	}
 	view := searchView{OK: true, Entries: show(found), References: show(referring)}
 	view.Count = len(view.Entries)
-	if left := len(found) + len(referring) - view.Count - len(view.References); left > 0 {
-		view.Truncated = fmt.Sprintf("%d more entries are left out for length; ask for fewer things at once", left)
+	if omitted := len(found) + len(referring) - view.Count - len(view.References); omitted > 0 {
+		view.Truncated = fmt.Sprintf("%d more entries are left out for length; ask for fewer things at once", omitted)
 	}
 	result.Content = encode(view)
 	return result

@@ -54,7 +54,7 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	return env.change(ctx, e, revisions)
 }
 
-// subject returns the entry that an update is for, if it asks for anything.
+// entryToUpdate returns the entry of an update. It fails if the update changes nothing.
 func (env *Env) entryToUpdate(ctx context.Context, a *updateArguments) (*annotator.Entry, error) {
 	e, err := env.entry(ctx, a.EntryID)
 	if failure := failureOf(err); failure != nil && a.Term != nil {
@@ -62,8 +62,10 @@ func (env *Env) entryToUpdate(ctx context.Context, a *updateArguments) (*annotat
 		return nil, failure
 	}
 	if err == nil && a.isEmpty() {
-		err = &Failure{Code: UpdateFailed, Message: "no change was asked for; give at least one of term, definition, tags, status, " +
-			"aliases and quote", Entry: e}
+		err = &Failure{
+			Code: UpdateFailed, Entry: e,
+			Message: "no change was asked for; give at least one of term, definition, tags, status, aliases and quote",
+		}
 	}
 	return e, err
 }

@@ -20,8 +20,8 @@ type intentArguments struct {
 	Justification string `json:"justification" jsonschema:"why the scene calls for it, in a few words"`
 }
 
-// Governed returns what a model is given where a policy governs it: the tool by which it declares its intent, then those of the
-// tools that some intent permits.
+// WithPolicy returns the tools of a model under a policy: first the tool that declares an intent, then those of the
+// given tools that some intent permits.
 func WithPolicy(p *policy.Policy, declared []Tool) []Tool {
 	permitted := slices.DeleteFunc(slices.Clone(declared), func(t Tool) bool { return !p.Permits(policy.Annotate, t.Name) })
 	return append([]Tool{intentTool(p.Intents(policy.Annotate))}, permitted...)
@@ -32,14 +32,14 @@ func intentTool(intents []policy.Intent) Tool {
 	for _, intent := range intents {
 		text += fmt.Sprintf("\n- %s: %s", intent.Name, intent.Meaning)
 	}
-	text += fmt.Sprintf("\n\nAnswers `{\"ok\":true,\"intent\":...}`. Errors: EMPTY: the justification holds no word. TOO_LONG: it has more than %d characters.",
-		maxJustification)
+	text += fmt.Sprintf("\n\nAnswers `{\"ok\":true,\"intent\":...}`. Errors: EMPTY: the justification holds no word. "+
+		"TOO_LONG: it has more than %d characters.", maxJustification)
 	tool := Define(policy.SelectIntent, Declares, text, declare)
 	tool.schema = func() (*argumentSchema, error) { return intentSchema(intents) }
 	return tool
 }
 
-// intentShape is the schema of a declaration; which intents there are is the policy's to say.
+// intentSchema returns the schema of a declaration, with the policy's intents as the enum.
 func intentSchema(intents []policy.Intent) (*argumentSchema, error) {
 	s, err := schemaFor[intentArguments]()
 	if err != nil {
@@ -51,7 +51,7 @@ func intentSchema(intents []policy.Intent) (*argumentSchema, error) {
 	return s, nil
 }
 
-// maxJustification is how long a justification may be, in code points.
+// maxJustification is the maximum length of a justification, in code points.
 const maxJustification = 500
 
 func declare(_ context.Context, _ *Env, a intentArguments) (Result, error) {
@@ -59,7 +59,8 @@ func declare(_ context.Context, _ *Env, a intentArguments) (Result, error) {
 		return Result{}, &Failure{Code: "EMPTY", Message: "the justification holds no word"}
 	}
 	if n := utf8.RuneCountInString(a.Justification); n > maxJustification {
-		return Result{}, &Failure{Code: TooLong, Message: fmt.Sprintf("the justification has %d characters; at most %d", n, maxJustification)}
+		message := fmt.Sprintf("the justification has %d characters; at most %d", n, maxJustification)
+		return Result{}, &Failure{Code: TooLong, Message: message}
 	}
 	return Result{Content: encode(policy.IntentAnswer{OK: true, Intent: a.Intent})}, nil
 }

@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// What is read of JSON from outside.
+// Limits of external JSON.
 const (
 	maxBytes = 1 << 20
 	maxDepth = 16
 )
 
-// parse reads exactly one JSON value, more strictly than encoding/json: a key that stands twice in an object is an error
-// (the last would win silently), and so are invalid UTF-8, too many bytes and too many levels. Whole numbers become
-// int64, so that 1.0 is 1 and a long id loses no digit; others float64.
+// parseJSON parses exactly one JSON value, more strictly than encoding/json: duplicate keys, invalid UTF-8, too many
+// bytes and too many levels are errors. Whole numbers become int64, so that 1.0 is 1 and a long id keeps all digits;
+// other numbers become float64.
 func parseJSON(text string) (any, error) {
 	if len(text) > maxBytes {
 		return nil, fmt.Errorf("%d bytes; at most %d are read", len(text), maxBytes)
@@ -34,7 +34,7 @@ func parseJSON(text string) (any, error) {
 	return p.value(0)
 }
 
-// wellFormed checks the syntax of the whole, as reading token by token does not: it would stop after the first value.
+// wellFormed checks the syntax of the whole text. Reading token by token would stop after the first value.
 func wellFormed(text string) error {
 	err := json.Unmarshal([]byte(text), new(json.RawMessage))
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
@@ -72,7 +72,7 @@ func (p parser) object(depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		key, _ := token.(string) // the syntax is checked
+		key, _ := token.(string) // a string, since the syntax is valid
 		if _, twice := object[key]; twice {
 			return nil, fmt.Errorf("the key %.100q stands twice", key)
 		}
@@ -97,7 +97,7 @@ func (p parser) array(depth int) (any, error) {
 	return array, err
 }
 
-// exact is the first whole number that a float64 does not tell from its neighbour.
+// maxExactInteger is the limit below which float64 represents every whole number exactly.
 const maxExactInteger = 1 << 53
 
 func parseNumber(n json.Number) (any, error) {
@@ -114,7 +114,7 @@ func parseNumber(n json.Number) (any, error) {
 	return f, nil
 }
 
-// name names the JSON type of a parsed value.
+// jsonType names the JSON type of a parsed value.
 func jsonType(value any) string {
 	switch value.(type) {
 	case nil:
@@ -131,7 +131,7 @@ func jsonType(value any) string {
 	return "a number"
 }
 
-// encode gives a value as compact JSON that keeps <, > and & as they are: it is read by a model, not by a browser.
+// encode returns a value as compact JSON. It does not escape <, > and &, because a model reads it.
 func encode(value any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

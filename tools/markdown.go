@@ -8,7 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Markdown describes the tools of a registry for a reader: what docs/tools.md holds.
+// Markdown documents the tools of a registry. Its result is docs/tools.md.
 func Markdown(r *Registry) string {
 	var b strings.Builder
 	b.WriteString("# Tools\n\nWhat a model may do. An asterisk marks a required parameter. The first tool is there where a policy governs the others\n" +

@@ -17,8 +17,8 @@ type postView struct {
 }
 
 const (
-	maxByline = 200 // characters of an author or a subject
-	minBody   = 200 // characters: less of a post is not worth showing
+	maxByline = 200 // maximum characters of an author or a subject
+	minBody   = 200 // minimum characters of a truncated body; a shorter one is omitted
 )
 
 func viewPost(p *annotator.Post) postView {
@@ -34,41 +34,41 @@ type postsView struct {
 	Truncated string     `json:"truncated,omitempty"`
 }
 
-// postsResult shows posts in order. The post at index first gets its room first, then the others from the front; the
-// last that fits is cut, and what does not fit at all is left out.
+// postsResult shows posts in order. The post at index first is fitted first, then the others from the front. The last
+// one that fits is truncated, and the rest is omitted.
 func postsResult(posts []annotator.Post, first int, note string) Result {
-	room := maxContent
 	views := make([]*postView, len(posts))
-	views[first], room = fitPost(&posts[first], room)
+	view, left := fitPost(&posts[first], maxContent)
+	views[first] = view
 	for i := range posts {
 		if i != first {
-			views[i], room = fitPost(&posts[i], room)
+			views[i], left = fitPost(&posts[i], left)
 		}
 	}
-	view := postsView{OK: true, Posts: []postView{}, Truncated: note}
+	answer := postsView{OK: true, Posts: []postView{}, Truncated: note}
 	for _, v := range views {
 		if v != nil {
-			view.Posts = append(view.Posts, *v)
+			answer.Posts = append(answer.Posts, *v)
 		}
 	}
-	if left := len(posts) - len(view.Posts); left > 0 {
-		view.Truncated = fmt.Sprintf("%d more posts are left out for length; the first of them is post %d",
-			left, posts[slices.Index(views, nil)].ID)
+	if omitted := len(posts) - len(answer.Posts); omitted > 0 {
+		answer.Truncated = fmt.Sprintf("%d more posts are left out for length; the first of them is post %d",
+			omitted, posts[slices.Index(views, nil)].ID)
 	}
-	return Result{Content: encode(view)}
+	return Result{Content: encode(answer)}
 }
 
-// fitPost gives a post as an answer shows it in at most room characters, and what room it leaves: none once a post had to
-// be cut. Nil is a post that does not fit.
-func fitPost(p *annotator.Post, room int) (view *postView, left int) {
+// fitPost returns a post as an answer shows it, in at most limit characters, and how many of these are left: 0 after a
+// truncated post. The view is nil if the post does not fit.
+func fitPost(p *annotator.Post, limit int) (view *postView, left int) {
 	v := viewPost(p)
-	if left = room - jsonLength(v) - len(","); left >= 0 {
+	if left = limit - jsonLength(v) - len(","); left >= 0 {
 		return &v, left
 	}
-	bodyRoom := jsonLength(v.Body) - len(`""`) + left
-	if bodyRoom < minBody {
+	bodyLimit := jsonLength(v.Body) - len(`""`) + left
+	if bodyLimit < minBody {
 		return nil, 0
 	}
-	v.Body = truncate(v.Body, bodyRoom)
+	v.Body = truncate(v.Body, bodyLimit)
 	return &v, 0
 }

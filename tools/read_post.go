@@ -17,7 +17,7 @@ type readPostArguments struct {
 	IncludeAdjacent bool  `json:"include_adjacent,omitempty" default:"false" jsonschema:"also the two posts before it and the two after it in its thread"`
 }
 
-// adjacent is how many posts on either side are adjacent.
+// adjacent is the number of posts on either side that include_adjacent adds.
 const adjacent = 2
 
 func readPostTool() Tool { return Define("read_post", Reads, readPostText, readPost) }
@@ -40,12 +40,12 @@ func readPost(ctx context.Context, env *Env, a readPostArguments) (Result, error
 	}
 	first := slices.IndexFunc(read, func(p annotator.Post) bool { return p.ID == a.PostID })
 	if first < 0 {
-		return Result{}, fmt.Errorf("the posts around post %d are without it", a.PostID)
+		return Result{}, fmt.Errorf("the posts around post %d do not include it", a.PostID)
 	}
 	return postsResult(read, first, note), nil
 }
 
-// readable returns the posts that may be shown, and a note if others are left out.
+// filterReadable returns the posts that the model may read, and a note if others are omitted.
 func (env *Env) filterReadable(ctx context.Context, posts []annotator.Post) (read []annotator.Post, note string, err error) {
 	for i := range posts {
 		known, err := env.isReadable(ctx, &posts[i])

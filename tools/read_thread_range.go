@@ -18,7 +18,7 @@ type readThreadRangeArguments struct {
 	TagFilter   string `json:"tag_filter,omitempty" jsonschema:"only posts with this tag; qm_post is what tells the story"`
 }
 
-// maxRange is the most posts that one call reads.
+// maxRange is the maximum number of posts that one call reads.
 const maxRange = 50
 
 func readThreadRangeTool() Tool {

@@ -7,15 +7,15 @@ import (
 	"annotator"
 )
 
-// recorded is a definition as it is put on record.
+// definitionRecord is the recorded form of a definition.
 type definitionRecord struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// Record renders definitions as they are put on record. It is no wire's form, so that a run may change its wire: the same tools
-// are the same bytes.
+// EncodeDefinitions returns the recorded form of definitions. It does not depend on the wire, so that a run may change
+// its wire: the same tools are the same bytes.
 func EncodeDefinitions(definitions []annotator.ToolDefinition) (string, error) {
 	list := make([]definitionRecord, 0, len(definitions))
 	for i := range definitions {
@@ -31,8 +31,8 @@ func EncodeDefinitions(definitions []annotator.ToolDefinition) (string, error) {
 	return string(bytes.TrimSpace(out.Bytes())), nil
 }
 
-// FromRecord reads what Record wrote, or the form of chat completions, in which tools were once put on record. Nothing is no
-// tools. The error is of kind annotator.Violation.
+// DecodeDefinitions reads what EncodeDefinitions wrote, or the form of chat completions that older databases hold. An
+// empty record has no tools. An error has the kind annotator.Violation.
 func DecodeDefinitions(record string) ([]annotator.ToolDefinition, error) {
 	var list []struct {
 		definitionRecord

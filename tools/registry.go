@@ -8,22 +8,22 @@ import (
 	"annotator"
 )
 
-// Tool is a declared tool. Define makes one.
+// Tool is a tool of the model. Define returns one.
 type Tool struct {
 	Name        string
 	Permission  Permission
-	Description string // Markdown: what the model is told
+	Description string // Markdown, for the model
 
 	schema func() (*argumentSchema, error)
 	run    func(ctx context.Context, env *Env, arguments []byte) (Result, error)
 }
 
-// Define declares a tool whose arguments are the fields of A. Field tags make the schema: json names the parameter and
-// omitempty makes it optional, jsonschema describes it, enum lists what it may be (separated by commas), default is
-// what an absent one means, min and max bound a number.
+// Define declares a tool whose arguments are the fields of A. Field tags define the schema: json names the parameter
+// and its omitempty makes it optional, jsonschema describes it, enum lists its values (separated by commas), default
+// is the value of an absent parameter, min and max bound a number.
 //
-// The handler gets arguments that fit the schema. It returns a *Failure or a *codex.Refusal for what the model did
-// wrong, and any other error for what it did not.
+// The handler receives arguments that fit the schema. It returns a *Failure or a *codex.Refusal for a mistake of the
+// model, and any other error otherwise.
 func Define[A any](name string, permission Permission, description string,
 	handle func(ctx context.Context, env *Env, arguments A) (Result, error),
 ) Tool {
@@ -40,27 +40,27 @@ func Define[A any](name string, permission Permission, description string,
 	}
 }
 
-// Standard returns the tools that read and write the codex, in the order in which a model is told of them.
+// Standard returns the tools that read and write the codex, in the order of the prompt.
 func Standard() []Tool {
 	return []Tool{searchTool(), createTool(), updateTool(), deleteTool(), readPostTool(), readThreadRangeTool()}
 }
 
-// Snapshots returns the tools that ask snapshots, which come after the others.
+// Snapshots returns the tools that ask snapshots. They follow the others in the prompt.
 func Snapshots() []Tool {
 	return []Tool{listSnapshotsTool(), summonSnapshotTool(), summonContinueTool(), summonDismissTool()}
 }
 
-// All returns every tool, in the order in which a model is told of them.
+// All returns every tool, in the order of the prompt.
 func All() []Tool { return append(Standard(), Snapshots()...) }
 
-// Registry is an ordered list of tools that can be run. It does not change, and may be used by several goroutines.
+// Registry is an ordered list of tools. It is immutable and safe for concurrent use.
 type Registry struct {
 	tools       []Tool
 	schemas     map[string]*argumentSchema
 	definitions []annotator.ToolDefinition
 }
 
-// New returns a registry of tools, in this order. It fails where a declaration makes no schema or a name stands twice.
+// New returns a registry of tools, in this order. It fails if a schema is invalid or a name is duplicated.
 func New(declared ...Tool) (*Registry, error) {
 	r := &Registry{tools: slices.Clone(declared), schemas: map[string]*argumentSchema{}}
 	for i := range declared {
@@ -80,7 +80,7 @@ func New(declared ...Tool) (*Registry, error) {
 	return r, nil
 }
 
-// Definitions returns what a model is told of the tools, the same bytes every time.
+// Definitions returns the tools as a model sees them. The bytes are always the same.
 func (r *Registry) Definitions() []annotator.ToolDefinition { return slices.Clone(r.definitions) }
 
 // Names returns the names of the tools, in order.
@@ -92,7 +92,7 @@ func (r *Registry) Names() []string {
 	return names
 }
 
-// Tool returns the tool of exactly that name.
+// Tool returns the tool with exactly that name.
 func (r *Registry) Tool(name string) (Tool, bool) {
 	at := slices.IndexFunc(r.tools, func(t Tool) bool { return t.Name == name })
 	if at < 0 {
@@ -101,8 +101,8 @@ func (r *Registry) Tool(name string) (Tool, bool) {
 	return r.tools[at], true
 }
 
-// Run runs a call. What the model did wrong is a Result with an error code; an error means that the call could not be
-// run through no fault of the model, and that nothing of it should be kept.
+// Run runs a call. A mistake of the model is a Result with an error code. An error has another cause, and the caller
+// must discard all effects of the call.
 func (r *Registry) Run(ctx context.Context, env *Env, call annotator.ToolCall) (Result, error) {
 	result, err := r.run(ctx, env, call)
 	if failure := failureOf(err); failure != nil {
@@ -124,13 +124,13 @@ func (r *Registry) run(ctx context.Context, env *Env, call annotator.ToolCall) (
 	return result, err
 }
 
-// Check tells whether a call can be run: its tool exists, and its arguments fit the schema. The error is a *Failure.
+// Check reports whether a call can run: its tool exists and its arguments fit the schema. The error is a *Failure.
 func (r *Registry) Check(call annotator.ToolCall) error {
 	_, _, _, err := r.read(call)
 	return err
 }
 
-// read finds a call's tool and reads its arguments. See shape.read.
+// read finds a call's tool and reads its arguments. See argumentSchema.read.
 func (r *Registry) read(call annotator.ToolCall) (tool Tool, arguments []byte, coerced []string, err error) {
 	tool, ok := r.Tool(call.Name)
 	if !ok {
@@ -142,8 +142,8 @@ func (r *Registry) read(call annotator.ToolCall) (tool Tool, arguments []byte, c
 	return tool, arguments, coerced, err
 }
 
-// Failed returns the answer to a call whose effect was undone because the database refused it: a rule that the handler did
-// not see coming.
+// RolledBackResult returns the answer to a call whose effect was rolled back because a constraint of the database
+// rejected it.
 func RolledBackResult(call annotator.ToolCall, err error) Result {
 	failure := Failure{Code: ExecutionError, Message: fmt.Sprintf("nothing was changed: %.300s", err)}
 	switch call.Name {

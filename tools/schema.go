@@ -18,13 +18,13 @@ import (
 	"golang.org/x/text/message"
 )
 
-// shape is the form that JSON from outside must have: the schema that a model is told, and what checks it.
+// argumentSchema is the schema of external JSON, with its validator.
 type argumentSchema struct {
 	schema    *jsonschema.Schema
-	validator func() (*validator.Schema, error) // compiles the schema when there is something to check: a start waits for none
+	validator func() (*validator.Schema, error) // compiles the schema at its first use
 }
 
-// shapeOf derives the schema of a flat struct from its fields and their tags.
+// schemaFor derives the schema of a flat struct from its fields and their tags.
 func schemaFor[A any]() (*argumentSchema, error) {
 	schema, err := jsonschema.For[A](nil)
 	if err != nil {
@@ -42,8 +42,8 @@ func schemaFor[A any]() (*argumentSchema, error) {
 	return &argumentSchema{schema: schema, validator: checker}, nil
 }
 
-// refine adds to an inferred schema what only the tags know. A pointer or a slice may be null in Go; to a model an absent
-// parameter is absent.
+// applyTags adds the tags enum, default, min and max to an inferred schema. It removes null from the types of pointers
+// and slices: an absent parameter is omitted.
 func applyTags(property *jsonschema.Schema, tag reflect.StructTag) error {
 	if len(property.Types) > 0 {
 		kept := slices.DeleteFunc(property.Types, func(t string) bool { return t == "null" })
@@ -90,13 +90,13 @@ func compile(schema *jsonschema.Schema) (*validator.Schema, error) {
 	return compiler.Compile(address)
 }
 
-// How much is told of what is wrong.
+// Limits of the list of problems.
 const (
 	maxProblems = 20
-	maxProblem  = 300 // characters
+	maxProblem  = 300 // characters of each
 )
 
-// problems returns all that is wrong with a value, sorted, so that the same mistake always gets the same answer.
+// problems returns what is invalid in a value, sorted so that the same mistake always gets the same answer.
 func (s *argumentSchema) problems(value any) []string {
 	checker, err := s.validator()
 	if err == nil {
@@ -119,7 +119,7 @@ func (s *argumentSchema) problems(value any) []string {
 
 func leafErrors(err *validator.ValidationError, printer *message.Printer) []string {
 	if more, ok := err.ErrorKind.(*kind.AdditionalProperties); ok {
-		slices.Sort(more.Properties) // they come in the order of a map
+		slices.Sort(more.Properties) // they are in map order
 	}
 	if len(err.Causes) == 0 {
 		where := cmp.Or(strings.Join(err.InstanceLocation, "."), "arguments")

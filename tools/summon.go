@@ -9,30 +9,30 @@ import (
 	"annotator/codex"
 )
 
-// Summoner is the past as a call asks it: snapshots, and the one conversation with the model as it was at one of them. What the
-// model does wrong is a *Failure.
+// Summoner lists snapshots and holds the one conversation with the model at a snapshot. A mistake of the calling
+// model is a *Failure.
 type Summoner interface {
-	// Snapshots returns the newest snapshots, newest first, at most limit: of a kind and a thread where these are named.
+	// Snapshots returns at most limit snapshots, newest first, of a kind and a thread if these are not zero.
 	Snapshots(ctx context.Context, kind string, thread int64, limit int) ([]annotator.Snapshot, error)
-	// Open opens a conversation with a snapshot by a first question.
+	// Open opens a conversation with a snapshot and asks the first question.
 	Open(ctx context.Context, snapshot int64, question string) (Answer, error)
-	// Continue asks the open conversation.
+	// Continue asks another question in the open conversation.
 	Continue(ctx context.Context, question string) (Answer, error)
-	// Dismiss ends the open conversation, and keeps what was learned of it.
+	// Dismiss ends the open conversation and stores its summary.
 	Dismiss(ctx context.Context, summary string) error
 }
 
-// Answer is what a summoned model says.
+// Answer is the answer of the model at a snapshot.
 type Answer struct {
 	Snapshot annotator.Snapshot
 	Text     string
-	Left     int // further questions that this scene may ask
+	Left     int // number of questions that the scene may still ask
 }
 
-// maxQuestion is how long what is said to a summoned model may be, in code points.
+// maxQuestion is the maximum length of a question or a summary, in code points.
 const maxQuestion = 2000
 
-// said returns what a call says to a summoned model, fit to be sent and kept.
+// checkMessage cleans a question or a summary, and refuses one that is empty or too long.
 func checkMessage(what, text string) (string, error) {
 	text = codex.Clean(text)
 	if !codex.HasWord(text) {
@@ -56,7 +56,7 @@ func viewSnapshot(s *annotator.Snapshot) snapshotView {
 	return snapshotView{ID: s.ID, Type: s.Kind, Scene: s.Scene, Thread: s.Thread, Entries: s.Entries}
 }
 
-// answerResult is the answer of a call that asks.
+// answerResult is the result of a call that asks a snapshot.
 func answerResult(a Answer, err error) (Result, error) {
 	if err != nil {
 		return Result{}, err

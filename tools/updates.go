@@ -10,8 +10,8 @@ import (
 	"annotator/policy"
 )
 
-// Update is one element of the codex_updates block of a reply: a change, or the declaration of what those behind it are for, which
-// is all that a model can declare that cannot call tools.
+// Update is one element of the codex_updates block of a reply: a change, or the declaration of an intent for the
+// elements after it.
 type Update struct {
 	Term         string              `json:"term"`
 	Definition   string              `json:"definition,omitempty"`
@@ -37,16 +37,16 @@ const (
 	updateSkip = "skip"
 )
 
-// The schemas of an element, compiled at the first block. Which intents there are, the tool that declares them knows.
+// The schemas of an element, compiled at the first block. The tool that declares intents checks which exist.
 var (
 	updateSchema      = sync.OnceValues(schemaFor[Update])
 	declarationSchema = sync.OnceValues(schemaFor[intentArguments])
 )
 
-// Updates reads the elements of the block in a text reply: a JSON array between <codex_updates> and </codex_updates>, bare or in
-// a code fence. What stands in <thinking>, <think> or <analysis> does not count, nor does a block that is quoted; of several the
-// last does. Found is false where there is none. An empty array is no change, and elements with the status skip are left out. An
-// error says what is wrong with a block, in words for the model that wrote it.
+// Updates reads the elements of the block in a text reply: a JSON array between <codex_updates> and </codex_updates>,
+// optionally in a code fence. It ignores blocks in <thinking>, <think> or <analysis> and blocks that quoted reports as
+// quotations. Of several blocks the last counts. found is false if there is none. Elements with the status skip are
+// omitted. An error describes the mistake to the model that wrote the block.
 func Updates(text string, quoted func(array string) bool) (updates []Update, found bool, err error) {
 	array, found, err := lastBlock(text, quoted)
 	if err != nil || !found {
@@ -72,7 +72,7 @@ func Updates(text string, quoted func(array string) bool) (updates []Update, fou
 	return updates, true, nil
 }
 
-// element reads an element of a block: one that names an intent declares it.
+// parseElement reads an element of a block. An element with an intent is a declaration.
 func parseElement(value any) (Update, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -89,7 +89,7 @@ func parseElement(value any) (Update, error) {
 	return u, err
 }
 
-// fitted reads an object that has to fit a schema.
+// decodeElement validates an object against a schema and decodes it.
 func decodeElement[A any](shapeOf func() (*argumentSchema, error), object map[string]any) (A, error) {
 	var none A
 	s, err := shapeOf()
@@ -103,25 +103,25 @@ func decodeElement[A any](shapeOf func() (*argumentSchema, error), object map[st
 	return unmarshal[A]([]byte(encode(object)))
 }
 
-// Call returns the tool call that does what the element says, without an ID. An update of an existing entry is for the live one
-// that goes by its term; where there is none, the call is one that answers NOT_FOUND.
+// Call returns the tool call for an element, without an ID. An update applies to the live entry with its term. If there
+// is none, the call answers NOT_FOUND.
 func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCall, error) {
 	if u.declares != nil {
 		return toolCall(policy.SelectIntent, u.declares), nil
 	}
-	rest := citation{Quote: u.Quote, PostID: u.SourcePostID, Kind: u.Kind}
+	cited := citation{Quote: u.Quote, PostID: u.SourcePostID, Kind: u.Kind}
 	if u.Status == updateNew {
 		return toolCall(CreateName, createArguments{
-			Term: u.Term, Definition: u.Definition, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, citation: rest,
+			Term: u.Term, Definition: u.Definition, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, citation: cited,
 		}), nil
 	}
-	change := updateArguments{Definition: &u.Definition, Tags: u.Tags, Aliases: u.Aliases, citation: rest}
+	change := updateArguments{Definition: &u.Definition, Tags: u.Tags, Aliases: u.Aliases, citation: cited}
 	e, err := glossary.Lookup(ctx, u.Term)
 	switch {
 	case err == nil:
 		change.EntryID = e.ID
 	case annotator.KindOf(err) == annotator.NotFound:
-		change.Term = &u.Term // for the answer to name
+		change.Term = &u.Term // the answer names it
 	default:
 		return annotator.ToolCall{}, err
 	}

@@ -80,7 +80,8 @@ func TestQuotedUpdates(t *testing.T) {
 	}
 }
 
-// TestDeclarationsInUpdates become calls of the tool that declares, where they stand. Whether there is such an intent, that tool says.
+// TestDeclarationsInUpdates become calls of the tool that declares, where they stand. Whether there is such an
+// intent, that tool says.
 func TestDeclarationsInUpdates(t *testing.T) {
 	t.Parallel()
 	w := worldOf(t, governed(t, policy.Default()))

@@ -2,7 +2,7 @@ package tools
 
 import "html"
 
-// plain undoes the escaping in which a model is shown the story: what it copies from there may come back escaped.
+// unescape undoes the escaping of the story in prompts. Text that a model copies from a prompt may be escaped.
 func unescape(text string) string { return html.UnescapeString(text) }
 
 func unescapeAll(texts []string) []string {
