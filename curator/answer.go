@@ -13,22 +13,21 @@ import (
 	"annotator/codex"
 )
 
-// thinking is what a model writes before it answers. One that is never closed swallows the answer.
+// thinking is what a model writes before it answers. If it is never closed, it extends to the end.
 var thinking = regexp.MustCompile(`(?s)<(?:think|thinking|analysis)>.*?(?:</(?:think|thinking|analysis)>|$)`)
 
-// Read takes the rulings out of a judge's answer, one on each candidate. The answer holds a JSON object for each, in an array or
-// not, bare, fenced or between words. An answer about several counts as far as it can be read, and what it says of other
-// entries is passed over; one about a single candidate is one object. A ruling that is wrong says so in words for the one who
-// gave the answer; nothing is decided by default.
-func (b Batch) Read(answer string) []Ruling {
-	list, broken := objects(thinking.ReplaceAllString(answer, ""))
+// Read reads a reply and returns an answer on each candidate. The reply holds a JSON object for each, in an array or not, bare,
+// fenced or between words. What can be read of a reply about several counts, and what it says of other entries is passed over; a
+// reply about a single candidate is one object. The error of an answer is worded for the model. Nothing is decided by default.
+func (b Batch) Read(reply string) []Answer {
+	list, invalid := objects(thinking.ReplaceAllString(reply, ""))
 	if len(b) == 1 && len(list) > 1 {
-		broken = errors.New("it holds more than one JSON object")
+		invalid = errors.New("it holds more than one JSON object")
 	}
-	if len(b) == 1 && broken != nil {
-		return b.Unruled(broken)
+	if len(b) == 1 && invalid != nil {
+		return b.Unanswered(invalid)
 	}
-	rulings, said := make([]Ruling, len(b)), make([]int, len(b))
+	answers, count := make([]Answer, len(b)), make([]int, len(b))
 	for _, object := range list {
 		fields, err := readFields(object)
 		at := 0
@@ -36,27 +35,27 @@ func (b Batch) Read(answer string) []Ruling {
 			at, err = b.about(fields)
 		}
 		if err != nil {
-			broken = err
+			invalid = err
 			continue
 		}
-		said[at]++
-		rulings[at].Decision, rulings[at].Wrong = b[at].read(fields)
+		count[at]++
+		answers[at].Decision, answers[at].Err = b[at].read(fields)
 	}
-	for i := range rulings {
+	for i := range answers {
 		switch {
-		case said[i] > 1:
-			rulings[i] = Ruling{Wrong: fmt.Errorf("it decides on entry %d more than once", b[i].Entry.ID)}
-		case said[i] == 0 && broken != nil:
-			rulings[i].Wrong = broken
-		case said[i] == 0:
-			rulings[i].Wrong = fmt.Errorf("it says nothing of entry %d", b[i].Entry.ID)
+		case count[i] > 1:
+			answers[i] = Answer{Err: fmt.Errorf("it decides on entry %d more than once", b[i].Entry.ID)}
+		case count[i] == 0 && invalid != nil:
+			answers[i].Err = invalid
+		case count[i] == 0:
+			answers[i].Err = fmt.Errorf("it says nothing of entry %d", b[i].Entry.ID)
 		}
 	}
-	return rulings
+	return answers
 }
 
-// about returns the index of the candidate that an object is about. Where there are several, it names the term beside the id, so
-// that what is meant for one is not done to another.
+// about returns the index of the candidate that an object is about. If there are several, the object has the term beside the id, so
+// that a decision on one is not carried out on another.
 func (b Batch) about(fields map[string]json.RawMessage) (int, error) {
 	if fields["entry"] == nil && len(b) == 1 {
 		return 0, nil
@@ -70,32 +69,32 @@ func (b Batch) about(fields map[string]json.RawMessage) (int, error) {
 		return 0, fmt.Errorf("it decides on entry %d, about which it was not asked", id)
 	}
 	term, err := text(fields, "term")
-	if err == nil && (term != "" || len(b) > 1) && !b[at].called(term) {
+	if err == nil && (term != "" || len(b) > 1) && !b[at].hasName(term) {
 		err = fmt.Errorf("it names entry %d %q, which is not what that one is called", id, beginning(term, quoteLength))
 	}
 	return at, err
 }
 
-// called reports whether a candidate has a name.
-func (c *Candidate) called(name string) bool {
+// hasName reports whether a candidate has a name.
+func (c *Candidate) hasName(name string) bool {
 	name = codex.Normalize(name)
 	return name == codex.Normalize(c.Entry.Name()) ||
 		slices.ContainsFunc(names(&c.Entry), func(own string) bool { return name == codex.Normalize(own) })
 }
 
-// read takes a decision out of an object.
+// read reads the decision of an object.
 func (c *Candidate) read(fields map[string]json.RawMessage) (Decision, error) {
 	d := Decision{}
-	verdict, err := text(fields, "decision")
+	action, err := text(fields, "decision")
 	if err != nil {
 		return d, err
 	}
-	d.Verdict = Verdict(strings.ToUpper(verdict))
+	d.Action = Action(strings.ToUpper(action))
 	if d.Reason, err = text(fields, "reason"); err != nil {
 		return d, err
 	}
 	d.Reason = clipped(d.Reason)
-	switch d.Verdict {
+	switch d.Action {
 	case Confirm:
 	case Reject:
 		if !codex.HasWord(d.Reason) {
@@ -108,7 +107,7 @@ func (c *Candidate) read(fields map[string]json.RawMessage) (Decision, error) {
 			err = errors.New("REVISE needs a definition")
 		}
 	default:
-		err = fmt.Errorf("the decision %q is none of CONFIRM, REJECT, MERGE and REVISE", verdict)
+		err = fmt.Errorf("the decision %q is none of CONFIRM, REJECT, MERGE and REVISE", action)
 	}
 	return d, err
 }
@@ -133,8 +132,8 @@ func number(raw json.RawMessage) (int64, error) {
 	return strconv.ParseInt(strings.Trim(strings.TrimSpace(string(raw)), `"`), 10, 64)
 }
 
-// text reads a field that holds a string; null and a field that is not there are an empty one. What the judge copied out of the
-// question is escaped as the question was.
+// text reads a field that holds a string; null and a missing field are an empty one. What the model copied from the question is
+// escaped as the question was.
 func text(fields map[string]json.RawMessage, name string) (string, error) {
 	raw, ok := fields[name]
 	if !ok {
@@ -150,8 +149,8 @@ func text(fields map[string]json.RawMessage, name string) (string, error) {
 	return codex.Clean(html.UnescapeString(*value)), nil
 }
 
-// objects finds the JSON objects in an answer, whatever stands between them, up to the first that cannot be read; there is an
-// error where that is not all of it. Braces inside of strings are text like any other.
+// objects returns the JSON objects in a reply, whatever stands between them, up to the first that cannot be read, and the error of
+// that. Braces inside of strings are text like any other.
 func objects(answer string) (list []json.RawMessage, err error) {
 	for at := strings.IndexByte(answer, '{'); at >= 0; at = strings.IndexByte(answer, '{') {
 		d := json.NewDecoder(strings.NewReader(answer[at:]))
@@ -167,8 +166,8 @@ func objects(answer string) (list []json.RawMessage, err error) {
 	return list, nil
 }
 
-// readFields reads an object whose keys are the known ones, each at most once: a decoder into a struct would take the last of
-// two, in any case of letters.
+// readFields reads an object whose keys are the known ones, each at most once. Decoding into a struct would take the last of two,
+// and ignore the case of letters.
 func readFields(object json.RawMessage) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(strings.NewReader(string(object)))
 	if _, err := d.Token(); err != nil {

@@ -7,36 +7,36 @@ import (
 	"annotator/codex"
 )
 
-// Batch is candidates that are judged by one answer, so that posts around several of them are shown once. It has at least one.
+// Batch is the candidates of one question, at least one. Posts around several of them are shown once.
 type Batch []*Candidate
 
-// Ruling is what an answer says of one candidate.
-type Ruling struct {
+// Answer is what a reply says of one candidate: a decision, or an error that says why there is no usable one.
+type Answer struct {
 	Decision Decision
-	Wrong    error // why there is no usable decision; nil where there is one
+	Err      error
 }
 
-// Unruled are the rulings of an answer that cannot be used at all.
-func (b Batch) Unruled(wrong error) []Ruling {
-	rulings := make([]Ruling, len(b))
-	for i := range rulings {
-		rulings[i].Wrong = wrong
+// Unanswered returns the answers of a reply that cannot be used at all.
+func (b Batch) Unanswered(err error) []Answer {
+	answers := make([]Answer, len(b))
+	for i := range answers {
+		answers[i].Err = err
 	}
-	return rulings
+	return answers
 }
 
-// Settle turns rulings into what is written down: a decision on each candidate, at a place and after a thread has ended, and the
-// revisions that follow from all of them. Where there is no decision that can be carried out, the verdict is the one given,
-// Again or None, with the reason. A decision is not carried out on an entry that an earlier one of the same answer changes,
-// since the judge has not seen what has become of it.
-func (b Batch) Settle(rulings []Ruling, otherwise Verdict, thread int64, at annotator.Place) ([]Decision, []annotator.Revision) {
+// Resolve returns what is stored of answers: a decision on each candidate, made at a place and after a thread has ended, and the
+// revisions that follow from all of them. If there is no decision that can be carried out, the action is the fallback, AskAgain
+// or Keep, with the reason. A decision is not carried out on an entry that an earlier one of the same reply changes, since the
+// model has not seen the change.
+func (b Batch) Resolve(answers []Answer, fallback Action, thread int64, at annotator.Place) ([]Decision, []annotator.Revision) {
 	var decisions []Decision
 	var all []annotator.Revision
 	changed := map[int64]bool{}
 	for i, c := range b {
-		d, revisions, wrong := c.settle(rulings[i], thread, at, changed)
-		if wrong != nil {
-			d = Decision{Verdict: otherwise, Reason: clipped(codex.Clean(wrong.Error())), Thread: thread}
+		d, revisions, err := c.resolve(answers[i], thread, at, changed)
+		if err != nil {
+			d = Decision{Action: fallback, Reason: clipped(codex.Clean(err.Error())), Thread: thread}
 			revisions = []annotator.Revision{c.record(d, at)}
 		} else {
 			for j := range revisions {
@@ -48,23 +48,23 @@ func (b Batch) Settle(rulings []Ruling, otherwise Verdict, thread int64, at anno
 	return decisions, all
 }
 
-// settle turns a ruling into a decision and its revisions, if it can be carried out where some entries have been changed.
-func (c *Candidate) settle(r Ruling, thread int64, at annotator.Place, changed map[int64]bool) (Decision, []annotator.Revision, error) {
-	if r.Wrong != nil {
-		return Decision{}, nil, r.Wrong
+// resolve returns the decision of an answer and its revisions, if it can be carried out after some entries have been changed.
+func (c *Candidate) resolve(a Answer, thread int64, at annotator.Place, changed map[int64]bool) (Decision, []annotator.Revision, error) {
+	if a.Err != nil {
+		return Decision{}, nil, a.Err
 	}
-	for _, id := range []int64{c.Entry.ID, r.Decision.Target} {
+	for _, id := range []int64{c.Entry.ID, a.Decision.Target} {
 		if changed[id] {
 			return Decision{}, nil, fmt.Errorf("entry %d has been changed by another decision since", id)
 		}
 	}
-	d := r.Decision
+	d := a.Decision
 	d.Thread = thread
 	revisions, err := c.Revisions(d, at)
 	return d, revisions, err
 }
 
-// clipped cuts a reason to what is kept of one.
+// clipped returns the part of a reason that is kept.
 func clipped(reason string) string {
 	if runes := []rune(reason); len(runes) > MaxReason {
 		return string(runes[:MaxReason])

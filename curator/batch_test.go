@@ -48,10 +48,10 @@ func TestReadSeveral(t *testing.T) {
 		"[]":                    {"no JSON object", "no JSON object"},
 		"I would confirm both.": {"no JSON object", "no JSON object"},
 	} {
-		for i, ruling := range batch(2).Read(answer) {
-			got := string(ruling.Decision.Verdict)
-			if ruling.Wrong != nil {
-				got = ruling.Wrong.Error()
+		for i, read := range batch(2).Read(answer) {
+			got := string(read.Decision.Action)
+			if read.Err != nil {
+				got = read.Err.Error()
 			}
 			if !strings.Contains(got, want[i]) {
 				t.Errorf("%s: candidate %d: %q, want %q", answer, i+1, got, want[i])
@@ -67,8 +67,8 @@ func TestSettle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "candidates")
 		b := batch(n)
-		rulings := b.Read(anyAnswer(t, n))
-		decisions, revisions := b.Settle(rulings, curator.Again, 7, annotator.PlaceAt(2, 0))
+		answers := b.Read(anyAnswer(t, n))
+		decisions, revisions := b.Resolve(answers, curator.AskAgain, 7, annotator.PlaceAt(2, 0))
 		touched := map[int64]bool{}
 		for i, d := range decisions {
 			ids := []int64{b[i].Entry.ID}
@@ -77,9 +77,9 @@ func TestSettle(t *testing.T) {
 			}
 			meets := slices.ContainsFunc(ids, func(id int64) bool { return touched[id] })
 			switch {
-			case d.Verdict == curator.Again && d.Reason != "" && (rulings[i].Wrong != nil || touched[ids[0]] || touched[rulings[i].Decision.Target]):
-			case !d.Verdict.Made() || rulings[i].Wrong != nil || meets || d.Thread != 7:
-				t.Errorf("entry %d: %+v after %+v", ids[0], d, rulings[i])
+			case d.Action == curator.AskAgain && d.Reason != "" && (answers[i].Err != nil || touched[ids[0]] || touched[answers[i].Decision.Target]):
+			case !d.Action.ByModel() || answers[i].Err != nil || meets || d.Thread != 7:
+				t.Errorf("entry %d: %+v after %+v", ids[0], d, answers[i])
 			default:
 				for _, id := range ids {
 					touched[id] = true

@@ -1,124 +1,146 @@
-// Package curator takes a second look at entries of the glossary that nobody has confirmed yet: it writes the question that a
-// model is asked about some of them, reads the answer, and turns it into revisions.
-//
-// All of it is pure. What a candidate is shown with is found by the caller, who also asks, and writes down what follows.
+// Package curator asks a model about entries of the glossary that are still tentative: whether to confirm, reject, reword or merge
+// them. It gathers what each question shows, reads the answer, and stores what follows from it.
 package curator
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
+	"context"
 	"slices"
-	"strings"
 
 	"annotator"
-	"annotator/codex"
+	"annotator/context/mention"
+	"annotator/model"
+	"annotator/storage"
 )
 
-// Candidate is a tentative entry with what its judge is shown.
-type Candidate struct {
-	Entry   annotator.Entry
-	First   int64             // the post in which it appears first
-	Posts   []annotator.Post  // around that one and with it, in order
-	Similar []annotator.Entry // live ones that may be the same thing, best first
-}
+// Prompt says under which system prompt the curator is asked.
+type Prompt string
 
-// MaxSimilar is how many similar entries a candidate is shown with.
-const MaxSimilar = 5
-
-// Names returns the names of a candidate's entry, the term among them.
-func (c *Candidate) Names() []string { return names(&c.Entry) }
-
-// Verdict is what is to become of a candidate.
-type Verdict string
-
-// The verdicts.
+// The curator's prompts. docs/curator.md has what each costs.
 const (
-	Confirm Verdict = "CONFIRM" // it is worth an entry, and what it says is borne out
-	Reject  Verdict = "REJECT"  // it is not worth an entry: retired
-	Merge   Verdict = "MERGE"   // it is another entry under another name
-	Revise  Verdict = "REVISE"  // it is worth an entry, but says something else; tentative still, for nobody has borne the new text out
-	Again   Verdict = "AGAIN"   // an answer about several had nothing usable on it: it is asked about again, alone
-	None    Verdict = "NONE"    // the judge gave no usable answer: it stays as it is
+	Shared   Prompt = "shared"   // the run's own, with its tools: the server has the whole window in its cache
+	Replaced Prompt = "replaced" // one of the curator's, without tools: the window is computed again at the end of each thread
 )
 
-// Decision is a verdict with what it needs. In JSON it is the new value of a curator_decision revision.
-type Decision struct {
-	Verdict    Verdict `json:"decision"`
-	Target     int64   `json:"target,omitempty"`     // of MERGE: the entry that takes its place
-	Definition string  `json:"definition,omitempty"` // of REVISE
-	Reason     string  `json:"reason,omitempty"`     // at most MaxReason characters
-	Thread     int64   `json:"thread"`               // that had ended when it was made
+// Settings are what the user can set.
+type Settings struct {
+	Off         bool
+	Prompt      Prompt
+	Batch       int // the most entries that one question is about; below 2: one
+	MaxTokens   int // of an answer, for each entry that it is about
+	Temperature float64
 }
 
-// Made reports whether it is the judge's own, and no rule's.
-func (v Verdict) Made() bool { return v != Again && v != None }
+// Curator asks about entries one question after another, each at the end of the same window: no question is in the window of the next.
+type Curator struct {
+	Settings  Settings
+	Scene     *storage.SceneRow // the newest that was read
+	Model     Model
+	Entries   Entries
+	Scenes    Scenes
+	Posts     Posts
+	Decisions Decisions
+	Names     *mention.Cache
+	Decided   func(*annotator.Entry, Decision) // is called after each decision, with the entry as it was
+	Stopped   func() bool                      // reports whether to stop before the next question
+}
 
-// MaxReason is how much of a reason is kept, in code points.
-const MaxReason = 300
+// Model is asked the questions.
+type Model interface {
+	// Fit estimates the tokens of a question, and those that are left for its answer. The question stands at the end of the
+	// window, or alone.
+	Fit(question string, alone bool) (tokens, left int, err error)
+	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends the
+	// call that brought the reply. The error is a NoAnswer if there is no reply to be had.
+	Ask(ctx context.Context, q *Question) (*storage.Call, *model.Reply, error)
+	// Learn takes in what the server counted, after a call has ended well.
+	Learn(call *storage.Call)
+}
 
-// Revisions returns what a decision changes, without ids, times or trace: of every entry that it touches the revisions one after
-// another, and first of all the record of the decision itself. A *codex.Refusal tells why it cannot be carried out. What is
-// left as it is has been left so by a rule; all else is the curator's.
-func (c *Candidate) Revisions(d Decision, at annotator.Place) ([]annotator.Revision, error) {
-	at = max(at, c.Entry.Last)
-	changes, err := c.changes(d, at)
+// Question is a message to the model.
+type Question struct {
+	Text        string
+	Alone       bool // without the window
+	MaxTokens   int  // of the answer
+	Temperature float64
+}
+
+// NoAnswer is the error of a question that the server did not answer, however often it was asked.
+type NoAnswer struct{ Err error }
+
+func (e NoAnswer) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e NoAnswer) Unwrap() error { return e.Err }
+
+// Entries reads the glossary.
+type Entries interface {
+	// Entries returns the entries with the ids, in their order. Ids without an entry are left out.
+	Entries(ctx context.Context, ids []int64) ([]annotator.Entry, error)
+}
+
+// Scenes reads the list of scenes.
+type Scenes interface {
+	Get(ctx context.Context, n int) (*storage.SceneRow, error)
+}
+
+// Posts reads the story.
+type Posts interface {
+	Post(ctx context.Context, id int64) (*annotator.Post, error)
+	// Scene returns posts of a thread, in the order of their ids given.
+	Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
+	// Around returns a post with up to n posts before and n after it in its thread.
+	Around(ctx context.Context, post int64, n int) ([]annotator.Post, error)
+}
+
+// Decisions stores decisions.
+type Decisions interface {
+	// Decide stores a row of the journal and revisions, and ends the call, if there is one, in one transaction.
+	Decide(ctx context.Context, call *storage.Call, row *annotator.Trace, revisions []annotator.Revision) error
+}
+
+// Curate asks about entries until there is a decision on each. The error is of kind Interrupted if it was stopped.
+func (c *Curator) Curate(ctx context.Context, open []storage.Undecided) error {
+	if len(open) == 0 {
+		return nil
+	}
+	last, err := c.Posts.Post(ctx, c.Scene.Posts[len(c.Scene.Posts)-1])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	record := c.record(d, at)
-	if d.Verdict != Merge {
-		return append([]annotator.Revision{record}, changes...), nil
-	}
-	// The target comes first; the record belongs with what else becomes of the source.
-	own := slices.IndexFunc(changes, func(r annotator.Revision) bool { return r.Entry == c.Entry.ID })
-	return slices.Insert(changes, own, record), nil
-}
-
-// record is the revision that says what was decided.
-func (c *Candidate) record(d Decision, at annotator.Place) annotator.Revision {
-	actor := annotator.ActorCurator
-	if !d.Verdict.Made() {
-		actor = annotator.ActorRule
-	}
-	at = max(at, c.Entry.Last)
-	return annotator.Revision{Entry: c.Entry.ID, Field: annotator.FieldCuratorDecision, New: encode(d), At: at, Actor: actor}
-}
-
-func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revision, error) {
-	edit := codex.Edit{Actor: annotator.ActorCurator, At: at}
-	switch d.Verdict {
-	case Confirm:
-		edit.Status = new(annotator.Confirmed)
-	case Revise:
-		edit.Definition, edit.DropsClaims = &d.Definition, true
-	case Reject:
-		return codex.Retire(&c.Entry, d.Reason, annotator.ActorCurator, at)
-	case Merge:
-		target := c.similar(d.Target)
-		if target == nil {
-			return nil, fmt.Errorf("entry %d is none of those shown", d.Target)
+	for all := len(open); len(open) > 0; {
+		if c.Stopped() {
+			return annotator.Errorf(annotator.Interrupted, "stopped with %d of %d entries judged by the curator", all-len(open), all).
+				WithAdvice("run again to go on")
 		}
-		return codex.Merge(&c.Entry, target, annotator.ActorCurator, at)
-	case Again, None:
-		return nil, nil
-	}
-	return codex.Revise(&c.Entry, edit)
-}
-
-func (c *Candidate) similar(id int64) *annotator.Entry {
-	for i := range c.Similar {
-		if c.Similar[i].ID == id {
-			return &c.Similar[i]
+		q, err := c.next(ctx, open, last)
+		if err != nil {
+			return err
 		}
+		decisions, err := c.ask(ctx, q)
+		if err != nil {
+			return err
+		}
+		for i, d := range decisions {
+			if d.Action != AskAgain {
+				c.Decided(&q.batch[i].Entry, d)
+			}
+		}
+		open = undecided(open, q.batch, decisions)
 	}
 	return nil
 }
 
-func encode(d Decision) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(d) //nolint:errchkjson // strings and numbers always encode
-	return strings.TrimSpace(b.String())
+// undecided returns what is left of entries after decisions on some of them. A resumed run reads the same from the database, so that
+// it asks the same questions.
+func undecided(open []storage.Undecided, batch Batch, decisions []Decision) (left []storage.Undecided) {
+	for _, u := range open {
+		at := slices.IndexFunc(batch, func(c *Candidate) bool { return c.Entry.ID == u.Entry })
+		switch {
+		case at < 0:
+			left = append(left, u)
+		case decisions[at].Action == AskAgain:
+			left = append(left, storage.Undecided{Entry: u.Entry, Again: decisions[at].Reason})
+		}
+	}
+	return left
 }

@@ -172,16 +172,16 @@ func TestRead(t *testing.T) {
 		want   curator.Decision
 		wrong  string // part of the error; empty where there is none
 	}{
-		{`{"decision":"CONFIRM","target":null,"definition":null,"reason":"Named twice."}`, curator.Decision{Verdict: "CONFIRM", Reason: "Named twice."}, ""},
-		{"```json\n{\"decision\":\"reject\",\"reason\":\"A word {in braces}.\"}\n```", curator.Decision{Verdict: "REJECT", Reason: "A word {in braces}."}, ""},
-		{`<think>{"decision":"REJECT"}</think>My decision: {"decision":"MERGE","target":"2","reason":""}.`, curator.Decision{Verdict: "MERGE", Target: 2}, ""},
-		{`{"decision":"REVISE","definition":"She &lt;has&gt; {two} ships."}`, curator.Decision{Verdict: "REVISE", Definition: "She <has> {two} ships."}, ""},
+		{`{"decision":"CONFIRM","target":null,"definition":null,"reason":"Named twice."}`, curator.Decision{Action: "CONFIRM", Reason: "Named twice."}, ""},
+		{"```json\n{\"decision\":\"reject\",\"reason\":\"A word {in braces}.\"}\n```", curator.Decision{Action: "REJECT", Reason: "A word {in braces}."}, ""},
+		{`<think>{"decision":"REJECT"}</think>My decision: {"decision":"MERGE","target":"2","reason":""}.`, curator.Decision{Action: "MERGE", Target: 2}, ""},
+		{`{"decision":"REVISE","definition":"She &lt;has&gt; {two} ships."}`, curator.Decision{Action: "REVISE", Definition: "She <has> {two} ships."}, ""},
 		{``, curator.Decision{}, "no JSON object"},
 		{`CONFIRM`, curator.Decision{}, "no JSON object"},
 		{`<think>{"decision":"CONFIRM"}`, curator.Decision{}, "no JSON object"},
 		{`{"decision":"CONFIRM"`, curator.Decision{}, "cannot be read"},
-		{`[{"entry":1,"term":"marrow","decision":"CONFIRM"}]`, curator.Decision{Verdict: "CONFIRM"}, ""},
-		{`{"entry":"1","decision":"CONFIRM"}`, curator.Decision{Verdict: "CONFIRM"}, ""},
+		{`[{"entry":1,"term":"marrow","decision":"CONFIRM"}]`, curator.Decision{Action: "CONFIRM"}, ""},
+		{`{"entry":"1","decision":"CONFIRM"}`, curator.Decision{Action: "CONFIRM"}, ""},
 		{`{"entry":2,"decision":"CONFIRM"}`, curator.Decision{}, "not asked"},
 		{`{"entry":1,"term":"Barrow","decision":"CONFIRM"}`, curator.Decision{}, "not what that one is called"},
 		{`{"decision":"CONFIRM"} {"decision":`, curator.Decision{}, "cannot be read"},
@@ -200,8 +200,8 @@ func TestRead(t *testing.T) {
 		{`{"decision":"MERGE","target":1}`, curator.Decision{}, "into itself"},
 		{`{"decision":"MERGE","target":7}`, curator.Decision{}, "none of the similar"},
 	} {
-		ruling := curator.Batch{candidate()}.Read(test.answer)[0]
-		got, err := ruling.Decision, ruling.Wrong
+		read := curator.Batch{candidate()}.Read(test.answer)[0]
+		got, err := read.Decision, read.Err
 		if test.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), test.wrong) {
 				t.Errorf("%s: %+v, %v; want an error with %q", test.answer, got, err, test.wrong)
@@ -225,17 +225,17 @@ func FuzzRead(f *testing.F) {
 	f.Add("[" + decided(1, "MERGE", `,"target":3`) + "," + decided(2, "REJECT", `,"reason":"no"`) + "]")
 	f.Fuzz(func(t *testing.T, answer string) {
 		several := batch(2)
-		decisions, revisions := several.Settle(several.Read(answer), curator.Again, 7, annotator.PlaceAt(2, 0))
+		decisions, revisions := several.Resolve(several.Read(answer), curator.AskAgain, 7, annotator.PlaceAt(2, 0))
 		if len(decisions) != len(several) || len(revisions) < len(several) {
 			t.Fatalf("%q is read as %+v", answer, decisions)
 		}
 		c := candidate()
-		ruling := curator.Batch{c}.Read(answer)[0]
-		d := ruling.Decision
-		if ruling.Wrong != nil {
+		read := curator.Batch{c}.Read(answer)[0]
+		d := read.Decision
+		if read.Err != nil {
 			return
 		}
-		if !strings.Contains(strings.ToUpper(answer), string(d.Verdict)) || len([]rune(d.Reason)) > curator.MaxReason {
+		if !strings.Contains(strings.ToUpper(answer), string(d.Action)) || len([]rune(d.Reason)) > curator.MaxReason {
 			t.Fatalf("%q is read as %+v", answer, d)
 		}
 		revisions, err := c.Revisions(d, annotator.PlaceAt(2, 0))
@@ -272,11 +272,11 @@ func TestRevisions(t *testing.T) {
 		actor    annotator.Actor
 		text     string
 	}{
-		{curator.Decision{Verdict: curator.Confirm}, annotator.Confirmed, annotator.ActorCurator, "She is a captain. She <has> a ship."},
-		{curator.Decision{Verdict: curator.Reject, Reason: "A word."}, annotator.Retired, annotator.ActorCurator, "She is a captain. She <has> a ship."},
-		{curator.Decision{Verdict: curator.Merge, Target: 2}, annotator.Merged, annotator.ActorCurator, "She is a captain. She <has> a ship."},
-		{curator.Decision{Verdict: curator.Revise, Definition: "A captain."}, annotator.Tentative, annotator.ActorCurator, "A captain."},
-		{curator.Decision{Verdict: curator.None, Reason: "No answer."}, annotator.Tentative, annotator.ActorRule, "She is a captain. She <has> a ship."},
+		{curator.Decision{Action: curator.Confirm}, annotator.Confirmed, annotator.ActorCurator, "She is a captain. She <has> a ship."},
+		{curator.Decision{Action: curator.Reject, Reason: "A word."}, annotator.Retired, annotator.ActorCurator, "She is a captain. She <has> a ship."},
+		{curator.Decision{Action: curator.Merge, Target: 2}, annotator.Merged, annotator.ActorCurator, "She is a captain. She <has> a ship."},
+		{curator.Decision{Action: curator.Revise, Definition: "A captain."}, annotator.Tentative, annotator.ActorCurator, "A captain."},
+		{curator.Decision{Action: curator.Keep, Reason: "No answer."}, annotator.Tentative, annotator.ActorRule, "She is a captain. She <has> a ship."},
 	} {
 		c := candidate()
 		revisions, err := c.Revisions(test.decision, at)
@@ -286,24 +286,24 @@ func TestRevisions(t *testing.T) {
 		var records []string
 		for i, r := range revisions {
 			if r.At != at || r.Actor != test.actor {
-				t.Errorf("%s: revision %+v", test.decision.Verdict, r)
+				t.Errorf("%s: revision %+v", test.decision.Action, r)
 			}
 			if r.Field == annotator.FieldCuratorDecision {
 				records = append(records, r.New)
 			}
 			if i > 0 && r.Entry != revisions[i-1].Entry && r.Entry != c.Entry.ID {
-				t.Errorf("%s: the revisions of entry %d do not stand together", test.decision.Verdict, r.Entry)
+				t.Errorf("%s: the revisions of entry %d do not stand together", test.decision.Action, r.Entry)
 			}
 		}
 		var recorded curator.Decision
 		if len(records) != 1 || json.Unmarshal([]byte(records[0]), &recorded) != nil || recorded != test.decision {
-			t.Errorf("%s: records %q", test.decision.Verdict, records)
+			t.Errorf("%s: records %q", test.decision.Action, records)
 		}
 		entries := apply(t, c, revisions)
 		if e := entries[1]; e.Status != test.status || e.Definition() != test.text {
-			t.Errorf("%s: %s, %q", test.decision.Verdict, e.Status, e.Definition())
+			t.Errorf("%s: %s, %q", test.decision.Action, e.Status, e.Definition())
 		}
-		if want := "She sails. She is a captain. She <has> a ship."; test.decision.Verdict == curator.Merge && entries[2].Definition() != want {
+		if want := "She sails. She is a captain. She <has> a ship."; test.decision.Action == curator.Merge && entries[2].Definition() != want {
 			t.Errorf("the target says %q", entries[2].Definition())
 		}
 	}
@@ -315,12 +315,12 @@ func TestRevisionsRefused(t *testing.T) {
 	c := candidate()
 	c.Similar[0].Locked = true
 	for _, d := range []curator.Decision{
-		{Verdict: curator.Merge, Target: 2},
-		{Verdict: curator.Merge, Target: 7},
-		{Verdict: curator.Revise, Definition: strings.Repeat("a", codex.MaxDefinition+1)},
+		{Action: curator.Merge, Target: 2},
+		{Action: curator.Merge, Target: 7},
+		{Action: curator.Revise, Definition: strings.Repeat("a", codex.MaxDefinition+1)},
 	} {
 		if revisions, err := c.Revisions(d, 0); err == nil || revisions != nil {
-			t.Errorf("%s: %v, %v", d.Verdict, revisions, err)
+			t.Errorf("%s: %v, %v", d.Action, revisions, err)
 		}
 	}
 }
@@ -336,8 +336,8 @@ func TestCorrection(t *testing.T) {
 
 func ExampleBatch_Read() {
 	b := curator.Batch{{Entry: annotator.Entry{ID: 1, Term: "Dawn"}}, {Entry: annotator.Entry{ID: 2, Term: "Dusk"}}}
-	for _, ruling := range b.Read("```json\n[{\"entry\": 1, \"term\": \"Dawn\", \"decision\": \"REJECT\", \"reason\": \"A time of day, not the ship {sic}.\"}]\n```") {
-		fmt.Printf("%q %v\n", ruling.Decision.Reason, ruling.Wrong)
+	for _, read := range b.Read("```json\n[{\"entry\": 1, \"term\": \"Dawn\", \"decision\": \"REJECT\", \"reason\": \"A time of day, not the ship {sic}.\"}]\n```") {
+		fmt.Printf("%q %v\n", read.Decision.Reason, read.Err)
 	}
 	// Output:
 	// "A time of day, not the ship {sic}." <nil>

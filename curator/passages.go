@@ -9,13 +9,13 @@ import (
 	"annotator"
 )
 
-// lengths are how much a candidate needs shown of its posts, in code points.
+// lengths say how much of its posts a candidate is shown with, in code points.
 type lengths struct {
 	first int // of the post that names it first
 	other int // of each post around that one
 }
 
-// lengths are less for several candidates: what is shown for one tells of the others, too.
+// lengths are less for several candidates: what is shown for one is context of the others, too.
 func (b Batch) lengths() lengths {
 	if len(b) == 1 {
 		return lengths{2_000, 400}
@@ -33,7 +33,7 @@ type excerpt struct {
 	passages []passage
 }
 
-// excerpts gathers the posts around all candidates: each post once, threads in the order in which they come up.
+// excerpts returns the posts around all candidates: each post once, threads in the order in which candidates name them.
 func (b Batch) excerpts() []excerpt {
 	var list []excerpt
 	threads, places := map[int64]int{}, map[int64]int{}
@@ -58,17 +58,17 @@ func (b Batch) excerpts() []excerpt {
 	return list
 }
 
-// passages returns what a candidate needs shown of each of its posts: what stands around its first name, and of a post without one
-// what is nearest to the post that names it first.
-func (c *Candidate) passages(most lengths) []passage {
+// passages returns what a candidate is shown with of each of its posts: what stands around its first name, and of a post without one
+// the end that is nearest to the post that names it first.
+func (c *Candidate) passages(l lengths) []passage {
 	list := make([]passage, len(c.Posts))
 	before := true
 	for i := range c.Posts {
 		p := &c.Posts[i]
-		at, length := c.mention(p.Body), most.other
+		at, length := c.mention(p.Body), l.other
 		switch {
 		case p.ID == c.First:
-			before, length = false, most.first
+			before, length = false, l.first
 		case at < 0 && before:
 			at = len(p.Body)
 		}
@@ -77,19 +77,19 @@ func (c *Candidate) passages(most lengths) []passage {
 	return list
 }
 
-// around returns the passage of a text that stands around a place in it, given in bytes.
-func around(text string, at, most int) passage {
-	length := utf8.RuneCountInString(text)
-	if length <= most {
-		return passage{0, length}
+// around returns the passage of a length that stands around a place in a text. The place is given in bytes.
+func around(text string, at, length int) passage {
+	all := utf8.RuneCountInString(text)
+	if all <= length {
+		return passage{0, all}
 	}
-	from := max(0, min(utf8.RuneCountInString(text[:at])-most/3, length-most))
-	return passage{from, from + most}
+	from := max(0, min(utf8.RuneCountInString(text[:at])-length/3, all-length))
+	return passage{from, from + length}
 }
 
 const cutMark = " [...] "
 
-// text joins the passages, with a mark wherever something of the post is left out.
+// text joins the passages, with a mark where a part of the post is left out.
 func (e *excerpt) text() string {
 	slices.SortFunc(e.passages, func(a, b passage) int { return cmp.Compare(a.from, b.from) })
 	runes, shown := []rune(e.post.Body), 0

@@ -17,7 +17,7 @@ var instruction string
 //go:embed system.md
 var system string
 
-// System returns the system prompt of a curator who is not asked in the name of the one who wrote the glossary.
+// System returns the system prompt of a curator that is not asked under the prompt of the run.
 func System() string { return system }
 
 // How much a question shows, in code points and items, so that it fits beside a full window.
@@ -27,8 +27,8 @@ const (
 	maxQuotes     = 12
 )
 
-// Question is what the judge is asked about the candidates, as one message. What is the same in all questions stands first, for
-// the server's cache.
+// Question returns what the model is asked about the candidates, as one message. What is the same in all questions stands first,
+// for the server's cache.
 func (b Batch) Question() string {
 	var text strings.Builder
 	text.WriteString(instruction)
@@ -40,13 +40,13 @@ func (b Batch) Question() string {
 	for _, c := range b {
 		fmt.Fprintf(&text, "\n<candidate first_post=\"%d\">\n%s", c.First, prompt.Entry(&c.Entry))
 		c.quotes(&text)
-		c.likenesses(&text)
+		c.similarEntries(&text)
 		text.WriteString("</candidate>")
 	}
 	return text.String()
 }
 
-// quotes shows what the definition rests on. Each quotation names the sentence of the definition that it stands behind.
+// quotes shows the evidence of the definition. Each quotation has the number of the sentence that it supports.
 func (c *Candidate) quotes(b *strings.Builder) {
 	shown, sentence := 0, 0
 	for i := range c.Entry.Claims {
@@ -65,7 +65,7 @@ func (c *Candidate) quotes(b *strings.Builder) {
 	}
 }
 
-func (c *Candidate) likenesses(b *strings.Builder) {
+func (c *Candidate) similarEntries(b *strings.Builder) {
 	if len(c.Similar) == 0 {
 		return
 	}
@@ -78,13 +78,13 @@ func (c *Candidate) likenesses(b *strings.Builder) {
 	b.WriteString("</similar>\n")
 }
 
-// beginning cuts a text.
-func beginning(text string, most int) string {
+// beginning cuts a text to a length in code points.
+func beginning(text string, length int) string {
 	runes := []rune(text)
-	if len(runes) <= most {
+	if len(runes) <= length {
 		return text
 	}
-	return string(runes[:most]) + cutMark
+	return string(runes[:length]) + cutMark
 }
 
 // mention returns where in a text one of the candidate's names stands first, in bytes; -1 where none does.
@@ -109,7 +109,7 @@ func FirstNaming(posts []annotator.Post, e *annotator.Entry) int {
 		return slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.Contains(body, name) })
 	}
 	return slices.IndexFunc(posts, func(p annotator.Post) bool {
-		return holds(p.Body, plain) || holds(codex.Normalize(p.Body), wanted) // most often the first will do, and costs little
+		return holds(p.Body, plain) || holds(codex.Normalize(p.Body), wanted) // usually the first finds it, and costs little
 	})
 }
 
@@ -124,9 +124,7 @@ func names(e *annotator.Entry) []string {
 	return list
 }
 
-const unusable = "\n\nYour former answer could not be used: "
-
-// Correction is a question about one entry that was asked about before, with what was wrong with the answer.
-func Correction(question, wrong string) string {
-	return question + unusable + prompt.Escape(beginning(wrong, MaxReason)) + "\nAnswer with exactly one JSON array that holds one object, and nothing else."
+// Correction returns a question about one entry that was asked about before, with the reason why the answer was unusable.
+func Correction(question, reason string) string {
+	return question + "\n\nYour former answer could not be used: " + prompt.Escape(beginning(reason, MaxReason)) + "\nAnswer with exactly one JSON array that holds one object, and nothing else."
 }

@@ -96,6 +96,14 @@ type Reply struct {
 	Raw       []byte // the answer's body as it came, at most RawLimit bytes of it
 }
 
+// Body returns the answer's body as it came, or the text if that is not kept.
+func (r *Reply) Body() []byte {
+	if len(r.Raw) > 0 {
+		return r.Raw
+	}
+	return []byte(r.Text)
+}
+
 // RawLimit is how much of an answer is kept as it came, in bytes.
 const RawLimit = 64 << 10
 

@@ -102,9 +102,9 @@ func TestCuratorCost(t *testing.T) {
 	}
 	several := runner.Defaults().Curator.Batch
 	for _, window := range windows {
-		one := costOfCurator(t, told, window, runner.CuratorShared, 1)
-		shared := costOfCurator(t, told, window, runner.CuratorShared, several)
-		replaced := costOfCurator(t, told, window, runner.CuratorReplaced, several)
+		one := costOfCurator(t, told, window, curator.Shared, 1)
+		shared := costOfCurator(t, told, window, curator.Shared, several)
+		replaced := costOfCurator(t, told, window, curator.Replaced, several)
 		if shared == 0 || 5*shared > 4*one || 5*shared > 4*replaced {
 			t.Errorf("window %d: %d uncached tokens for several at a time under the shared prompt, %d one by one, %d under its own prompt",
 				window, shared, one, replaced)
@@ -113,7 +113,7 @@ func TestCuratorCost(t *testing.T) {
 }
 
 // costOfCurator returns the uncached tokens of all questions of a run, and logs a row of the table.
-func costOfCurator(t *testing.T, told story, window int, prompt runner.CuratorPrompt, batch int) int {
+func costOfCurator(t *testing.T, told story, window int, prompt curator.Prompt, batch int) int {
 	s := newStage(t, told, scripted.Options{Strict: true})
 	s.config.ContextBudget, s.config.Curator.Prompt, s.config.Curator.Batch = window, prompt, batch
 	if err := s.run("cost"); err != nil {
@@ -154,7 +154,7 @@ func TestCuratorQuestionsAreBounded(t *testing.T) {
 	}
 	s.verify("none")
 	for id, made := range s.decisions("none") {
-		if len(made) != 1 || made[0].Verdict != curator.None || !strings.Contains(made[0].Reason, "no room") {
+		if len(made) != 1 || made[0].Action != curator.Keep || !strings.Contains(made[0].Reason, "no room") {
 			t.Errorf("entry %d: %+v", id, made)
 		}
 	}

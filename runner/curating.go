@@ -2,34 +2,19 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"annotator"
+	"annotator/context/prompt"
+	"annotator/context/tokens"
 	"annotator/curator"
+	"annotator/model"
 	"annotator/storage"
 )
 
-// CuratorPrompt says under which system prompt the curator is asked.
-type CuratorPrompt string
-
-// The curator's prompts. docs/curator.md has what each costs.
-const (
-	CuratorShared   CuratorPrompt = "shared"   // the run's own, with its tools: the server has the whole window in its cache
-	CuratorReplaced CuratorPrompt = "replaced" // one of the curator's, without tools: the window is computed anew at each thread's end
-)
-
-// Curator is what the curator can be told.
-type Curator struct {
-	Off         bool
-	Prompt      CuratorPrompt
-	Batch       int // the most entries that one question is about; below 2: one
-	MaxTokens   int // of an answer, for each entry that it is about
-	Temperature float64
-}
-
-// curating is CURATING: at a thread's end, the tentative entries of the thread before are judged; where it ends the corpus,
-// those of the thread itself too, for which no later one will come. A process that goes on here passes over what was decided.
+// curating is CURATING: at a thread's end the curator decides on the tentative entries of the thread before; where it ends the corpus,
+// on those of the thread itself too, which no later one follows. A resumed run passes over what was decided.
 func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	if r.Config.Curator.Off {
 		return annotator.EventCurated, nil
@@ -50,18 +35,18 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	if err != nil {
 		return "", err
 	}
-	return annotator.EventCurated, r.curate(ctx, open, 0, func(*annotator.Entry, curator.Decision) {})
+	return annotator.EventCurated, r.curator(0, func(*annotator.Entry, curator.Decision) {}).Curate(ctx, open)
 }
 
-// Curate has the curator judge tentative entries outside of a run: those first seen in the threads named, or all. It tells
-// each decision with the entry as it was. The entries and the story must be those of a run; Run must not be called after it.
-// The error is of kind Interrupted where Stop was called.
-func (r *Runner) Curate(ctx context.Context, threads []int64, tell func(*annotator.Entry, curator.Decision)) error {
+// Curate has the curator decide on tentative entries outside of a run: on those first seen in the given threads, or on all. It
+// reports each decision with the entry as it was. The entries and the story must be those of a run; Run must not be called after
+// it. The error is of kind Interrupted if Stop was called.
+func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*annotator.Entry, curator.Decision)) error {
 	run, err := r.Store.Run.Status(ctx)
 	if err != nil {
 		return err
 	}
-	if _, _, err := r.sameStory(ctx, &run); err != nil { // another story has posts of the same numbers
+	if _, _, err := r.sameStory(ctx, &run); err != nil { // another story has posts with the same ids
 		return err
 	}
 	r.Store.Run.SetState(annotator.StateCurating)
@@ -91,10 +76,10 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, tell func(*annotat
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	if err := r.Store.Run.ResetFailures(ctx); err != nil { // whoever asks for this has seen to the server
+	if err := r.Store.Run.ResetFailures(ctx); err != nil { // the user who starts this has seen to the server
 		return err
 	}
-	return r.curate(ctx, open, turn, tell)
+	return r.curator(turn, decided).Curate(ctx, open)
 }
 
 // openTurn returns the turn that a run has begun and not ended; 0 for none.
@@ -112,50 +97,61 @@ func (r *Runner) openTurn(ctx context.Context, run *storage.RunStatus) (int64, e
 // newestRow is behind every row of the journal.
 const newestRow = 1<<63 - 1
 
-// curate has entries judged until there is a decision on each, in a fork that shows the window as it was before a turn (0: all of it).
-func (r *Runner) curate(ctx context.Context, open []storage.Undecided, turn int64, tell func(*annotator.Entry, curator.Decision)) error {
-	if len(open) == 0 {
-		return nil
+// curator returns the curator at the scene at hand. Its questions follow the window as it was before a turn (0: all of it).
+func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
+	q := question{purpose: purposeCurate, frame: r.frame}
+	if r.Config.Curator.Prompt == curator.Replaced {
+		q.frame = frame{system: curator.System(), size: prompt.Size(curator.System(), "")}
 	}
-	f, err := r.fork(ctx, turn)
-	if err != nil {
-		return err
+	return &curator.Curator{
+		Settings: r.Config.Curator, Scene: r.day.row, Model: &curatorModel{r, turn, q},
+		Entries: r.Store.Glossary, Scenes: r.Store.Scenes, Posts: r.Corpus, Decisions: r.Store.Curation, Names: r.names,
+		Decided: func(e *annotator.Entry, d curator.Decision) {
+			r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: fmt.Sprintf("%s: %s", d.Action, e.Name())})
+			decided(e, d)
+		},
+		Stopped: r.stop.Load,
 	}
-	for all := len(open); len(open) > 0; {
-		if r.stop.Load() {
-			return annotator.Errorf(annotator.Interrupted, "stopped with %d of %d entries judged by the curator", all-len(open), all).
-				WithAdvice("run again to go on")
-		}
-		i, err := f.next(ctx, open)
-		if err != nil {
-			return err
-		}
-		decisions, err := f.judge(ctx, i)
-		if err != nil {
-			return err
-		}
-		for at, d := range decisions {
-			if e := &i.batch[at].Entry; d.Verdict != curator.Again {
-				r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: fmt.Sprintf("%s: %s", d.Verdict, e.Name())})
-				tell(e, d)
-			}
-		}
-		open = undecided(open, i.batch, decisions)
-	}
-	return nil
 }
 
-// undecided returns what is left of entries after decisions on some of them. A process that goes on finds the same on record, so that
-// it asks what the undisturbed one would have asked.
-func undecided(open []storage.Undecided, batch curator.Batch, decisions []curator.Decision) (left []storage.Undecided) {
-	for _, u := range open {
-		at := slices.IndexFunc(batch, func(c *curator.Candidate) bool { return c.Entry.ID == u.Entry })
-		switch {
-		case at < 0:
-			left = append(left, u)
-		case decisions[at].Verdict == curator.Again:
-			left = append(left, storage.Undecided{Entry: u.Entry, Again: decisions[at].Reason})
-		}
-	}
-	return left
+// curatorModel asks the curator's questions. See curator.Model.
+type curatorModel struct {
+	*Runner
+	turn     int64 // before which the window ends; 0: after the last
+	question question
 }
+
+// place returns a question at the end of the window, or alone.
+func (m *curatorModel) place(text string, alone bool) (*question, error) {
+	q := m.question
+	q.note = text
+	if alone {
+		q.size = q.frame.size.Plus(tokens.Measure(text)).Framed(tokens.PerMessage)
+		q.estimate = m.counter.Count(q.size)
+		return &q, nil
+	}
+	return &q, m.behind(&q, m.turn)
+}
+
+// Fit estimates a question. See curator.Model.
+func (m *curatorModel) Fit(text string, alone bool) (asked, left int, err error) {
+	q, err := m.place(text, alone)
+	return m.counter.Count(tokens.Measure(text)), m.room(q), err
+}
+
+// Ask has a question answered. See curator.Model.
+func (m *curatorModel) Ask(ctx context.Context, asked *curator.Question) (*storage.Call, *model.Reply, error) {
+	q, err := m.place(asked.Text, asked.Alone)
+	if err != nil {
+		return nil, nil, err
+	}
+	q.most, q.temperature = asked.MaxTokens, asked.Temperature
+	call, reply, err := m.ask(ctx, q)
+	if errors.Is(err, errNotBetter) {
+		err = curator.NoAnswer{Err: err}
+	}
+	return call, reply, err
+}
+
+// Learn takes in what the server counted. See curator.Model.
+func (m *curatorModel) Learn(call *storage.Call) { m.learned(call) }

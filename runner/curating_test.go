@@ -91,7 +91,7 @@ func (s *stage) decisions(name string) map[int64][]curator.Decision {
 			if err := json.Unmarshal([]byte(r.New), &d); err != nil {
 				s.t.Fatal(err)
 			}
-			if d.Verdict != curator.Again {
+			if d.Action != curator.AskAgain {
 				all[e.ID] = append(all[e.ID], d)
 			}
 		}
@@ -108,7 +108,7 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 	}
 	s.verify("judged")
 	s.noViolations()
-	made := map[curator.Verdict]int{}
+	made := map[curator.Action]int{}
 	all := s.decisions("judged")
 	g := s.open("judged").Glossary
 	for e, err := range g.All(context.Background()) {
@@ -120,16 +120,16 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 			continue
 		}
 		d := all[e.ID][0]
-		made[d.Verdict]++
-		want := map[curator.Verdict]annotator.Status{
+		made[d.Action]++
+		want := map[curator.Action]annotator.Status{
 			curator.Confirm: annotator.Confirmed, curator.Reject: annotator.Retired, curator.Merge: annotator.Merged,
-			curator.Revise: annotator.Tentative, curator.None: annotator.Tentative,
-		}[d.Verdict]
+			curator.Revise: annotator.Tentative, curator.Keep: annotator.Tentative,
+		}[d.Action]
 		if e.Status != want {
-			t.Errorf("entry %d is %s after %s", e.ID, e.Status, d.Verdict)
+			t.Errorf("entry %d is %s after %s", e.ID, e.Status, d.Action)
 		}
 	}
-	for _, verdict := range []curator.Verdict{curator.Confirm, curator.Reject, curator.Merge, curator.Revise, curator.None} {
+	for _, verdict := range []curator.Action{curator.Confirm, curator.Reject, curator.Merge, curator.Revise, curator.Keep} {
 		if made[verdict] == 0 {
 			t.Errorf("nothing was decided by %s: %v", verdict, made)
 		}
@@ -137,11 +137,11 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 	// Who was asked about without a usable answer is asked about alone, once; and an answer that is of no use is kept.
 	again := s.count("judged", `SELECT count(*) FROM revision WHERE field = 'curator_decision' AND new_value LIKE '{"decision":"AGAIN"%'`)
 	twice := s.count("judged", `SELECT count(*) - count(DISTINCT entry_id) FROM revision WHERE new_value LIKE '{"decision":"AGAIN"%'`)
-	if again <= made[curator.None] || twice > 0 {
-		t.Errorf("%d entries were to be asked about again, %d of them twice, %d were left as they were", again, twice, made[curator.None])
+	if again <= made[curator.Keep] || twice > 0 {
+		t.Errorf("%d entries were to be asked about again, %d of them twice, %d were left as they were", again, twice, made[curator.Keep])
 	}
-	if n := s.count("judged", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed' AND raw IS NOT NULL`); n <= made[curator.None] {
-		t.Errorf("%d unusable answers, %d entries left as they were", n, made[curator.None])
+	if n := s.count("judged", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed' AND raw IS NOT NULL`); n <= made[curator.Keep] {
+		t.Errorf("%d unusable answers, %d entries left as they were", n, made[curator.Keep])
 	}
 }
 
@@ -170,7 +170,7 @@ func TestCuratorNeverConfirmsByDefault(t *testing.T) {
 				t.Errorf("%d entries are not tentative any more", n)
 			}
 			for id, made := range s.decisions("asked") {
-				if len(made) != 1 || made[0].Verdict != curator.None || made[0].Reason == "" {
+				if len(made) != 1 || made[0].Action != curator.Keep || made[0].Reason == "" {
 					t.Errorf("entry %d: %+v", id, made)
 				}
 			}
@@ -200,7 +200,7 @@ func TestCuratorThatIsRefused(t *testing.T) {
 	}
 	s.verify("refused")
 	for id, made := range s.decisions("refused") {
-		if len(made) != 1 || made[0].Verdict != curator.None || !strings.Contains(made[0].Reason, "not nice") {
+		if len(made) != 1 || made[0].Action != curator.Keep || !strings.Contains(made[0].Reason, "not nice") {
 			t.Errorf("entry %d: %+v", id, made)
 		}
 	}

@@ -76,7 +76,7 @@ func TestFact12CuratorIsAFork(t *testing.T) {
 	s.checkForks(bodies)
 	s.checkTagsKept("forked")
 	for id, made := range s.decisions("forked") {
-		if len(made) != 1 || made[0].Verdict != curator.Confirm && made[0].Verdict != curator.Merge {
+		if len(made) != 1 || made[0].Action != curator.Confirm && made[0].Action != curator.Merge {
 			t.Errorf("entry %d: %+v", id, made)
 		}
 	}

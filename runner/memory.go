@@ -61,7 +61,7 @@ func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
 
 // unusable ends the call of a summary that cannot be used.
 func (r *Runner) unusable(ctx context.Context, call *storage.Call, reply *model.Reply, wrong error) error {
-	spoil(call, reply, wrong)
+	call.Discard(wrong.Error(), reply.Body())
 	if err := r.Store.Calls.Fail(ctx, call); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/corpus"
+	"annotator/curator"
 	"annotator/model"
 	"annotator/policy"
 	"annotator/storage"
@@ -34,7 +35,7 @@ type Config struct {
 	SummaryTokens      int // of a summary's reply
 	SummonTokens       int // of a summoned snapshot's answer
 	SummonQuestions    int // that a scene may ask of snapshots
-	Curator            Curator
+	Curator            curator.Settings
 	RelevantShare      float64 // share of the context budget that relevant entries may take
 	Temperature        float64
 	SummaryTemperature float64
@@ -57,7 +58,7 @@ func Defaults() Config {
 		Identity:      prompt.Defaults(),
 		ContextBudget: 32_768, MaxTokens: 3_072, SafetyMargin: 512, RelevantShare: 0.15,
 		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024, SummonQuestions: 6,
-		Curator:     Curator{Prompt: CuratorShared, Batch: 8, MaxTokens: 256, Temperature: 0.3},
+		Curator:     curator.Settings{Prompt: curator.Shared, Batch: 8, MaxTokens: 256, Temperature: 0.3},
 		Temperature: 0.4, Stream: true, Governance: policy.Off, Policy: policy.Default(), EditCap: 12, ToolRounds: 10, SceneBytes: 48_000, Retry: model.DefaultPolicy(),
 	}
 }

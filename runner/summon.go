@@ -133,7 +133,7 @@ func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question strin
 		if text := words(reply); len(reply.Calls) == 0 && text != "" {
 			return text, call, nil
 		}
-		spoil(call, reply, errReadOnly)
+		call.Discard(errReadOnly.Error(), reply.Body())
 		if err := c.Ledger.Fail(ctx, call); err != nil {
 			return "", nil, err
 		}

@@ -34,6 +34,11 @@ type Call struct {
 	Duration  time.Duration
 }
 
+// Discard says that a call's reply is of no use: why, and the reply, which is kept.
+func (c *Call) Discard(reason string, reply []byte) {
+	c.Outcome, c.Decision, c.Fault, c.Raw = string(annotator.Malformed), "not used", reason, reply
+}
+
 // PurposeProbe is the purpose of a call that only asks whether the server answers.
 const PurposeProbe = "probe"
 

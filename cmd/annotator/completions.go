@@ -1,8 +1,8 @@
 package main
 
 import (
+	"annotator/curator"
 	"annotator/policy"
-	"annotator/runner"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,7 +42,7 @@ func wordsOf(command, flag string) []string {
 	case "compaction-preset":
 		return []string{presetAuto, presetMarks}
 	case "curator-prompt":
-		return []string{string(runner.CuratorShared), string(runner.CuratorReplaced)}
+		return []string{string(curator.Shared), string(curator.Replaced)}
 	case "accept":
 		return acceptable[:]
 	case "type":

@@ -9,6 +9,7 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/curator"
 	"annotator/model/offline"
 	"annotator/policy"
 	"annotator/runner"
@@ -172,7 +173,7 @@ func (c *Config) check() error {
 		return outOfRange("temperature", "0 to 2", c.Temperature)
 	case c.Patience < 0:
 		return outOfRange("patience", "0 or more", c.Patience)
-	case c.CuratorPrompt != string(runner.CuratorShared) && c.CuratorPrompt != string(runner.CuratorReplaced):
+	case c.CuratorPrompt != string(curator.Shared) && c.CuratorPrompt != string(curator.Replaced):
 		return outOfRange("curator-prompt", "shared or replaced", c.CuratorPrompt)
 	case c.CuratorBatch <= 0:
 		return outOfRange("curator-batch", "1 or more entries", c.CuratorBatch)
@@ -205,7 +206,7 @@ func (c *Config) apply(r *runner.Config) {
 	r.Governance, r.Policy, r.EditCap = policy.Level(c.Governance), c.matrix, c.EditCap
 	r.StrictModel, r.Preflight = c.StrictModel, c.Endpoint != offlineEndpoint
 	r.Retry.Patience = c.Patience
-	r.Curator.Prompt, r.Curator.Batch, r.Curator.Off = runner.CuratorPrompt(c.CuratorPrompt), c.CuratorBatch, c.NoCurator
+	r.Curator.Prompt, r.Curator.Batch, r.Curator.Off = curator.Prompt(c.CuratorPrompt), c.CuratorBatch, c.NoCurator
 }
 
 // model is the name of the model to ask; empty where the endpoint is to say. The embedded one has a name of its own, so that a run

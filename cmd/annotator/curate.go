@@ -68,11 +68,11 @@ The endpoint and other settings come from where run has them; the model may be a
 
 // curation is a decision as it is printed.
 type curation struct {
-	ID       int64           `json:"id"`
-	Term     string          `json:"term"`
-	Decision curator.Verdict `json:"decision"`
-	Target   int64           `json:"target,omitempty"`
-	Reason   string          `json:"reason"`
+	ID       int64          `json:"id"`
+	Term     string         `json:"term"`
+	Decision curator.Action `json:"decision"`
+	Target   int64          `json:"target,omitempty"`
+	Reason   string         `json:"reason"`
 }
 
 func (o *curateOptions) run(ctx context.Context, settings *pflag.FlagSet) (err error) {
@@ -90,7 +90,7 @@ func (o *curateOptions) run(ctx context.Context, settings *pflag.FlagSet) (err e
 	made := []curation{}
 	var unheard error
 	err = r.Curate(ctx, o.threads, func(e *annotator.Entry, d curator.Decision) {
-		c := curation{e.ID, e.Name(), d.Verdict, d.Target, d.Reason}
+		c := curation{e.ID, e.Name(), d.Action, d.Target, d.Reason}
 		made = append(made, c)
 		if !o.json {
 			_, printed := fmt.Fprintln(o.out, c.line())

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/curator"
 	"annotator/model"
 	"annotator/model/anthropic"
 	"annotator/model/endpoint"
@@ -13,7 +14,6 @@ import (
 	"annotator/model/offline"
 	"annotator/model/openai"
 	"annotator/model/responses"
-	"annotator/runner"
 )
 
 // offlineURL is where the embedded model is asked; no request to it leaves the process.
@@ -42,7 +42,7 @@ func (c *Config) checkWire() error {
 	case c.Endpoint == offlineEndpoint && c.wire() != wireChat:
 		return annotator.Errorf(annotator.Misused, "the embedded model speaks the wire %s, not %s", wireChat, c.Wire).
 			WithAdvice("leave out --wire, or name a server with --endpoint")
-	case c.wire() == wireAnthropic && c.CuratorPrompt == string(runner.CuratorReplaced):
+	case c.wire() == wireAnthropic && c.CuratorPrompt == string(curator.Replaced):
 		return annotator.Errorf(annotator.Misused, "the wire %s cannot ask the curator under a prompt of its own: that API wants the tools defined that earlier messages call", wireAnthropic).
 			WithAdvice("leave out --curator-prompt, which is shared then")
 	}

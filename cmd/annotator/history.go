@@ -65,7 +65,7 @@ func wordedDecision(value string) string {
 	if d.Target != 0 {
 		into = fmt.Sprintf(" into #%d", d.Target)
 	}
-	return fmt.Sprintf("%s%s: %s", d.Verdict, into, d.Reason)
+	return fmt.Sprintf("%s%s: %s", d.Action, into, d.Reason)
 }
 
 // printHistory shows changes a line each, as a blame does.
