@@ -15,7 +15,7 @@ func (r *reviser) definition() error {
 	if r.edit.Definition == nil {
 		return nil
 	}
-	definition, err := text("definition", *r.edit.Definition, MaxDefinition)
+	definition, err := Text("definition", *r.edit.Definition, MaxDefinition)
 	if err != nil {
 		return err
 	}

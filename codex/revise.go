@@ -111,7 +111,7 @@ func (r *reviser) name() error {
 	if r.edit.Name == nil {
 		return nil
 	}
-	name, err := text("term", *r.edit.Name, MaxName)
+	name, err := Text("term", *r.edit.Name, MaxName)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (r *reviser) name() error {
 
 func (r *reviser) aliases() error {
 	for _, name := range r.edit.Aliases {
-		name, err := text("alias", name, MaxName)
+		name, err := Text("alias", name, MaxName)
 		if err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func Tags(tags []string) ([]string, error) {
 	}
 	var clean []string
 	for _, tag := range tags {
-		tag, err := text("tag", tag, MaxTag)
+		tag, err := Text("tag", tag, MaxTag)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +207,7 @@ func Retire(e *annotator.Entry, reason string, actor annotator.Actor, at annotat
 	if err := r.checkEditable(); err != nil {
 		return nil, err
 	}
-	reason, err := text("reason", reason, MaxQuote)
+	reason, err := Text("reason", reason, MaxQuote)
 	if err != nil {
 		return nil, err
 	}
@@ -215,8 +215,9 @@ func Retire(e *annotator.Entry, reason string, actor annotator.Actor, at annotat
 	return r.revisions, err
 }
 
-// text cleans external text. It refuses text without a word and text of more than limit code points.
-func text(what, value string, limit int) (string, error) {
+// Text cleans external text. The error is a *Refusal if the text has no word or more than limit code points; what names
+// the text in its message.
+func Text(what, value string, limit int) (string, error) {
 	value = Clean(value)
 	if !HasWord(value) {
 		return "", refuse("EMPTY", "the %s holds no word", what)

@@ -16,11 +16,11 @@ func (s *argumentSchema) read(arguments string) (encoded []byte, coerced []strin
 	}
 	value, err := parseJSON(arguments)
 	if err != nil {
-		return nil, nil, &Failure{Code: InvalidJSON, Message: "the arguments are no JSON object: " + err.Error()}
+		return nil, nil, failf(InvalidJSON, "the arguments are no JSON object: %s", err)
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
-		return nil, nil, &Failure{Code: InvalidJSON, Message: fmt.Sprintf("the arguments are %s, not a JSON object", jsonType(value))}
+		return nil, nil, failf(InvalidJSON, "the arguments are %s, not a JSON object", jsonType(value))
 	}
 	coerced = s.coerce(object)
 	if problems := s.problems(object); problems != nil {
@@ -31,9 +31,9 @@ func (s *argumentSchema) read(arguments string) (encoded []byte, coerced []strin
 }
 
 func invalid(problems ...string) *Failure {
-	return &Failure{
-		Code: InvalidArguments, Message: "the arguments do not fit the tool's schema: " + strings.Join(problems, "; "), Errors: problems,
-	}
+	failure := failf(InvalidArguments, "the arguments do not fit the tool's schema: %s", strings.Join(problems, "; "))
+	failure.Errors = problems
+	return failure
 }
 
 // unmarshal decodes valid arguments. It fails only for a number that overflows int64.

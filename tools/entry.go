@@ -12,7 +12,7 @@ import (
 func (env *Env) entry(ctx context.Context, id int64) (*annotator.Entry, error) {
 	e, err := env.Glossary.Entry(ctx, id)
 	if annotator.KindOf(err) == annotator.NotFound {
-		return nil, &Failure{Code: NotFound, Message: fmt.Sprintf("there is no entry %d; glossary_search tells the ids", id)}
+		return nil, failf(NotFound, "there is no entry %d; glossary_search tells the ids", id)
 	}
 	return e, err
 }

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"errors"
+	"fmt"
 
 	"annotator"
 	"annotator/codex"
@@ -42,6 +43,11 @@ type Failure struct { //nolint:errname // a failure is an answer first
 	Tools   []string         // the existing tools
 	Post    int64            // id of the requested post
 	Entry   *annotator.Entry // the entry concerned
+}
+
+// failf returns a failure with a formatted message.
+func failf(code, format string, args ...any) *Failure {
+	return &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // Error returns code and message.

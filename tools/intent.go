@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"annotator/codex"
 	"annotator/policy"
@@ -23,8 +22,13 @@ type intentArguments struct {
 // WithPolicy returns the tools of a model under a policy: first the tool that declares an intent, then those of the
 // given tools that some intent permits.
 func WithPolicy(p *policy.Policy, declared []Tool) []Tool {
-	permitted := slices.DeleteFunc(slices.Clone(declared), func(t Tool) bool { return !p.Permits(policy.Annotate, t.Name) })
-	return append([]Tool{intentTool(p.Intents(policy.Annotate))}, permitted...)
+	all := []Tool{intentTool(p.Intents(policy.Annotate))}
+	for _, t := range declared {
+		if p.Permits(policy.Annotate, t.Name) {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 func intentTool(intents []policy.Intent) Tool {
@@ -55,12 +59,8 @@ func intentSchema(intents []policy.Intent) (*argumentSchema, error) {
 const maxJustification = 500
 
 func declare(_ context.Context, _ *Env, a intentArguments) (Result, error) {
-	if !codex.HasWord(a.Justification) {
-		return Result{}, &Failure{Code: "EMPTY", Message: "the justification holds no word"}
-	}
-	if n := utf8.RuneCountInString(a.Justification); n > maxJustification {
-		message := fmt.Sprintf("the justification has %d characters; at most %d", n, maxJustification)
-		return Result{}, &Failure{Code: TooLong, Message: message}
+	if _, err := codex.Text("justification", a.Justification, maxJustification); err != nil {
+		return Result{}, err
 	}
 	return Result{Content: encode(policy.IntentAnswer{OK: true, Intent: a.Intent})}, nil
 }

@@ -11,8 +11,8 @@ import (
 // Markdown documents the tools of a registry. Its result is docs/tools.md.
 func Markdown(r *Registry) string {
 	var b strings.Builder
-	b.WriteString("# Tools\n\nWhat a model may do. An asterisk marks a required parameter. The first tool is there where a policy governs the others\n" +
-		"(`governance`: observe or enforce); docs/governance.md tells of it.\n")
+	b.WriteString("# Tools\n\nThe tools of the model. An asterisk marks a required parameter. The first tool exists only with\n" +
+		"`governance: observe` or `enforce`; see `docs/governance.md`.\n")
 	for i := range r.tools {
 		t := &r.tools[i]
 		fmt.Fprintf(&b, "\n## %s (%s)\n\n%s\n\n", t.Name, t.Permission, strings.TrimSpace(t.Description))

@@ -55,5 +55,5 @@ func emptyRange(a readThreadRangeArguments, why string) error {
 	if why != "" {
 		message += "; " + why
 	}
-	return &Failure{Code: EmptyRange, Message: message}
+	return failf(EmptyRange, "%s", message)
 }

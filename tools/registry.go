@@ -145,7 +145,7 @@ func (r *Registry) read(call annotator.ToolCall) (tool Tool, arguments []byte, c
 // RolledBackResult returns the answer to a call whose effect was rolled back because a constraint of the database
 // rejected it.
 func RolledBackResult(call annotator.ToolCall, err error) Result {
-	failure := Failure{Code: ExecutionError, Message: fmt.Sprintf("nothing was changed: %.300s", err)}
+	failure := failf(ExecutionError, "nothing was changed: %.300s", err)
 	switch call.Name {
 	case UpdateName:
 		failure.Code = UpdateFailed

@@ -2,11 +2,8 @@ package tools
 
 import (
 	"context"
-	"fmt"
-	"unicode/utf8"
 
 	"annotator"
-	"annotator/codex"
 )
 
 // Summoner lists snapshots and holds the one conversation with the model at a snapshot. A mistake of the calling
@@ -32,17 +29,6 @@ type Answer struct {
 // maxQuestion is the maximum length of a question or a summary, in code points.
 const maxQuestion = 2000
 
-// checkMessage cleans a question or a summary, and refuses one that is empty or too long.
-func checkMessage(what, text string) (string, error) {
-	text = codex.Clean(text)
-	if !codex.HasWord(text) {
-		return "", &codex.Refusal{Code: "EMPTY", Message: fmt.Sprintf("the %s holds no word", what)}
-	}
-	if n := utf8.RuneCountInString(text); n > maxQuestion {
-		return "", &Failure{Code: TooLong, Message: fmt.Sprintf("the %s has %d characters; at most %d", what, n, maxQuestion)}
-	}
-	return text, nil
-}
 
 type snapshotView struct {
 	ID      int64  `json:"id"`

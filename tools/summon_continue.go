@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	_ "embed"
+
+	"annotator/codex"
 )
 
 //go:embed summon_continue.md
@@ -17,7 +19,7 @@ func summonContinueTool() Tool {
 }
 
 func summonContinue(ctx context.Context, env *Env, a summonContinueArguments) (Result, error) {
-	question, err := checkMessage("message", a.Message)
+	question, err := codex.Text("message", a.Message, maxQuestion)
 	if err != nil {
 		return Result{}, err
 	}

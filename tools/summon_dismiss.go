@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	_ "embed"
+
+	"annotator/codex"
 )
 
 //go:embed summon_dismiss.md
@@ -17,7 +19,7 @@ func summonDismissTool() Tool {
 }
 
 func summonDismiss(ctx context.Context, env *Env, a summonDismissArguments) (Result, error) {
-	summary, err := checkMessage("summary", a.Summary)
+	summary, err := codex.Text("summary", a.Summary, maxQuestion)
 	if err != nil {
 		return Result{}, err
 	}

@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	_ "embed"
+
+	"annotator/codex"
 )
 
 //go:embed summon_snapshot.md
@@ -18,7 +20,7 @@ func summonSnapshotTool() Tool {
 }
 
 func summonSnapshot(ctx context.Context, env *Env, a summonSnapshotArguments) (Result, error) {
-	question, err := checkMessage("query", a.Query)
+	question, err := codex.Text("query", a.Query, maxQuestion)
 	if err != nil {
 		return Result{}, err
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the generated documents anew")
+var update = flag.Bool("update", false, "regenerate the documents")
 
-// TestDocuments holds the generated documents against the code that they are drawn from.
+// TestDocuments compares the generated documents with the code.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	registry, err := tools.New(tools.WithPolicy(policy.Default(), tools.All())...)
@@ -22,9 +22,9 @@ func TestDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"states.md": "# The machine\n\nDrawn from `machine.go` by `annotator states --format mermaid`. What is not in the table is illegal; a handler\n" +
-			"returns an event, and only the table names the state that follows.\n\n```mermaid\n" + mermaid() + "```\n\n" +
-			"## State, event, next state\n\n```\n" + transitionList() + "```\n",
+		"states.md": "# The state machine\n\nGenerated from `machine.go`; `annotator states --format mermaid` prints the diagram. The handler of a state returns\n" +
+			"an event, and only this table determines the next state. A pair of state and event that is not listed is illegal.\n\n" +
+			"```mermaid\n" + mermaid() + "```\n\n## State, event, next state\n\n```\n" + transitionList() + "```\n",
 		"tools.md": tools.Markdown(registry),
 	} {
 		path := filepath.Join("..", "..", "docs", name)
@@ -38,7 +38,7 @@ func TestDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, string(got)); diff != "" {
-			t.Errorf("docs/%s is not what the code says; write it anew with `go test ./cmd/annotator -run Documents -update` (-want +got):\n%s", name, diff)
+			t.Errorf("docs/%s differs from the code; regenerate it with `go test ./cmd/annotator -run Documents -update` (-want +got):\n%s", name, diff)
 		}
 	}
 }
