@@ -29,7 +29,6 @@ type Answer struct {
 // maxQuestion is the maximum length of a question or a summary, in code points.
 const maxQuestion = 2000
 
-
 type snapshotView struct {
 	ID      int64  `json:"id"`
 	Type    string `json:"type"`
