@@ -28,10 +28,13 @@ type Trace struct {
 	CallID    string    `json:"call_id,omitempty"`   // of a tool_call or tool_result: unique in the journal
 	Tool      string    `json:"tool,omitempty"`      // of a tool_call or tool_result
 	Arguments string    `json:"arguments,omitempty"` // of a tool_call
-	Error     string    `json:"error,omitempty"`     // of a tool_result: its error code; of a reply: why its calls must not run
+	Error     string    `json:"error,omitempty"`     // a code: of a tool_result, of a reply whose calls must not run, of a note that is read back
 	Tokens    int       `json:"tokens,omitempty"`    // estimate for this row
 	Shows     []Shown   `json:"shows,omitempty"`     // the entries that this row shows the model in full
 }
+
+// CallRequired is the code of a note that demands a tool call, after a reply that called none where one had to be called.
+const CallRequired = "CALL_REQUIRED"
 
 // Shown is an entry as a row of the journal shows it. The entry is not shown again while that row is in the window and
 // no later revision has changed its text.

@@ -36,8 +36,8 @@ type Notice struct {
 	Done     int // scenes done, in this run and before
 	Entries  int // of the glossary
 	Tool     string
-	Purpose  string // of a call: annotate, summarise, curate and so on
-	Attempt  int    // of a call, from 1
+	Purpose  CallPurpose
+	Attempt  int // of a call, from 1
 	Usage    Usage
 	Bytes    int // of a reply, so far
 	Duration time.Duration

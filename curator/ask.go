@@ -93,7 +93,7 @@ func (c *Curator) ask(ctx context.Context, q *inquiry) ([]Decision, error) {
 }
 
 // reply has a question answered, if the context has room for it.
-func (c *Curator) reply(ctx context.Context, q *inquiry) (*storage.Call, *model.Reply, error) {
+func (c *Curator) reply(ctx context.Context, q *inquiry) (*annotator.Call, *model.Reply, error) {
 	if !q.fits { // the text is stored as the reason of a decision
 		return nil, nil, NoAnswer{fmt.Errorf("the step makes nothing better: the question has %d tokens, and the context has no room for it", q.tokens)}
 	}
@@ -112,7 +112,7 @@ func (b Batch) answers(reply *model.Reply, err error) []Answer {
 }
 
 // carryOut stores decisions: the answer and all that it changes, or nothing.
-func (c *Curator) carryOut(ctx context.Context, call *storage.Call, reply *model.Reply, revisions []annotator.Revision) error {
+func (c *Curator) carryOut(ctx context.Context, call *annotator.Call, reply *model.Reply, revisions []annotator.Revision) error {
 	row := &annotator.Trace{Kind: annotator.TraceReply, Content: reply.Text, Reasoning: reply.Reasoning, Tokens: tokens.Estimate(reply.Text)}
 	if err := c.Decisions.Decide(ctx, call, row, revisions); err != nil {
 		return err

@@ -51,9 +51,9 @@ type Model interface {
 	Fit(question string, alone bool) (tokens, left int, err error)
 	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends the
 	// call that brought the reply. The error is a NoAnswer if there is no reply to be had.
-	Ask(ctx context.Context, q *Question) (*storage.Call, *model.Reply, error)
+	Ask(ctx context.Context, q *Question) (*annotator.Call, *model.Reply, error)
 	// Learn takes in what the server counted, after a call has ended well.
-	Learn(call *storage.Call)
+	Learn(call *annotator.Call)
 }
 
 // Question is a message to the model.
@@ -95,7 +95,7 @@ type Posts interface {
 // Decisions stores decisions.
 type Decisions interface {
 	// Decide stores a row of the journal and revisions, and ends the call, if there is one, in one transaction.
-	Decide(ctx context.Context, call *storage.Call, row *annotator.Trace, revisions []annotator.Revision) error
+	Decide(ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision) error
 }
 
 // Curate asks about entries until there is a decision on each. The error is of kind Interrupted if it was stopped.

@@ -12,7 +12,7 @@ import (
 )
 
 // Decision is what to do about a fault.
-type Decision string
+type Decision = annotator.CallDecision
 
 // The decisions.
 const (

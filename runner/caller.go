@@ -10,15 +10,14 @@ import (
 	"annotator"
 	"annotator/context/tokens"
 	"annotator/model"
-	"annotator/storage"
 )
 
 // Ledger keeps account of calls to the model.
 type Ledger interface {
 	// Open writes that a call is about to be made.
-	Open(ctx context.Context, c *storage.Call) error
+	Open(ctx context.Context, c *annotator.Call) error
 	// Fail ends a call that brought no usable reply.
-	Fail(ctx context.Context, c *storage.Call) error
+	Fail(ctx context.Context, c *annotator.Call) error
 }
 
 // Caller makes calls to the model: again and again, as the retry policy says, and each attempt on record.
@@ -121,7 +120,7 @@ func (c *Caller) grown(most, prompt int) int {
 
 // insist makes a call, tries again as the retry policy says, and returns the attempt that brought the reply, which is the
 // caller's to end. The error is noAnswer where there is none to be had.
-func (c *Caller) insist(ctx context.Context, call storage.Call, request *model.Request) (*storage.Call, *model.Reply, error) {
+func (c *Caller) insist(ctx context.Context, call annotator.Call, request *model.Request) (*annotator.Call, *model.Reply, error) {
 	var t trial
 	for {
 		attempt := call
@@ -154,25 +153,22 @@ func (c *Caller) insist(ctx context.Context, call storage.Call, request *model.R
 
 // attempt makes one call. A failed one is on record with what is to be done about it, and why; one that brought a reply is the
 // caller's to end. Reply and fault are both nil only with an error. Each attempt that counts is sampled anew.
-func (c *Caller) attempt(ctx context.Context, call *storage.Call, request *model.Request, t *trial) (*model.Reply, *model.Fault, error) {
+func (c *Caller) attempt(ctx context.Context, call *annotator.Call, request *model.Request, t *trial) (*model.Reply, *model.Fault, error) {
 	request.Seed = t.attempt
 	reply, fault, err := c.complete(ctx, call, request)
 	if err != nil || fault == nil {
 		return reply, nil, err
 	}
 	t.failed(fault, c)
-	call.Decision = decided(&t.ruling)
+	call.Decision, call.Reason = t.ruling.Decision, t.ruling.Why
 	if err := c.fail(ctx, call, fault); err != nil {
 		return nil, nil, err
 	}
 	return nil, fault, nil
 }
 
-// decided is what stands beside a call that failed.
-func decided(r *model.Ruling) string { return string(r.Decision) + ": " + r.Why }
-
 // complete makes a call that is on record before it is made. A reply that cannot be used is a fault like any other.
-func (c *Caller) complete(ctx context.Context, call *storage.Call, request *model.Request) (*model.Reply, *model.Fault, error) {
+func (c *Caller) complete(ctx context.Context, call *annotator.Call, request *model.Request) (*model.Reply, *model.Fault, error) {
 	if err := c.Ledger.Open(ctx, call); err != nil {
 		return nil, nil, err
 	}
@@ -192,7 +188,7 @@ func (c *Caller) complete(ctx context.Context, call *storage.Call, request *mode
 	}
 	call.Model, call.Finish, call.Usage = reply.Model, reply.Finish, accounted(call, reply)
 	call.FirstByte, call.Duration = reply.FirstByte, reply.Duration
-	if call.Purpose == storage.PurposeProbe {
+	if call.Purpose == annotator.PurposeProbe {
 		return reply, nil, nil
 	}
 	if fault := model.Inspect(request, reply); fault != nil {
@@ -203,11 +199,11 @@ func (c *Caller) complete(ctx context.Context, call *storage.Call, request *mode
 }
 
 // fail ends a call that brought nothing.
-func (c *Caller) fail(ctx context.Context, call *storage.Call, fault *model.Fault) error {
-	call.Outcome, call.Status, call.Fault, call.Raw = string(fault.Kind), fault.Status, fault.Error(), fault.Raw
+func (c *Caller) fail(ctx context.Context, call *annotator.Call, fault *model.Fault) error {
+	call.Outcome, call.Status, call.Fault, call.Raw = annotator.CallOutcome(fault.Kind), fault.Status, fault.Error(), fault.Raw
 	call.FirstByte, call.Duration = fault.FirstByte, fault.Duration
 	if ctx.Err() != nil {
-		call.Outcome, call.Decision = string(annotator.Interrupted), "stopped by a signal"
+		call.Outcome, call.Decision, call.Reason = annotator.CallOutcome(annotator.Interrupted), annotator.DecisionInterrupted, "stopped by a signal"
 	}
 	if err := c.Ledger.Fail(ctx, call); err != nil {
 		return err
@@ -220,7 +216,7 @@ func (c *Caller) fail(ctx context.Context, call *storage.Call, fault *model.Faul
 }
 
 // accounted is what a call cost: as the server reports it, else as it is estimated here.
-func accounted(call *storage.Call, reply *model.Reply) annotator.Usage {
+func accounted(call *annotator.Call, reply *model.Reply) annotator.Usage {
 	if reply.Usage.Exact {
 		return reply.Usage
 	}

@@ -10,7 +10,6 @@ import (
 	"annotator/context/tokens"
 	"annotator/model"
 	"annotator/policy"
-	"annotator/storage"
 	"annotator/tools"
 )
 
@@ -29,9 +28,9 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	if err != nil {
 		return "", err
 	}
-	call := &storage.Call{
-		Turn: d.turn, Scene: d.row.N, Purpose: "annotate", Attempt: d.trial.attempt + 1,
-		Estimate: r.promptTokens(), Signs: storage.Signs(r.size()),
+	call := &annotator.Call{
+		Turn: d.turn, Scene: d.row.N, Purpose: annotator.PurposeAnnotate, Attempt: d.trial.attempt + 1,
+		Estimate: r.promptTokens(), Characters: r.size(),
 	}
 	reply, fault, err := r.caller().attempt(ctx, call, request, &d.trial)
 	switch {
@@ -88,7 +87,7 @@ func (r *Runner) leastPrompt() int {
 }
 
 // replied ends a call with the rows of its reply.
-func (r *Runner) replied(ctx context.Context, call *storage.Call, reply *model.Reply) (annotator.Event, error) {
+func (r *Runner) replied(ctx context.Context, call *annotator.Call, reply *model.Reply) (annotator.Event, error) {
 	if err := r.listen(ctx, call, reply); err != nil {
 		return "", err
 	}
@@ -123,9 +122,9 @@ func (r *Runner) counted(usage annotator.Usage, reply *annotator.Trace) {
 }
 
 // learned has the estimates of later prompts take in what the server says of this one.
-func (r *Runner) learned(call *storage.Call) {
+func (r *Runner) learned(call *annotator.Call) {
 	if call.Usage.Exact {
-		r.counter.Observe(tokens.Observation{Size: tokens.Size(call.Signs), Tokens: call.Usage.Prompt})
+		r.counter.Observe(tokens.Observation{Size: call.Characters, Tokens: call.Usage.Prompt})
 	}
 }
 
@@ -177,7 +176,7 @@ func (r *Runner) callFailed(ctx context.Context, fault *model.Fault) (annotator.
 // retrying is RETRYING: it waits until the next attempt is due, and the server is there for it.
 func (r *Runner) retrying(ctx context.Context) (annotator.Event, error) {
 	d := r.day
-	return annotator.EventRetry, r.caller().ready(ctx, &storage.Call{Turn: d.turn, Scene: d.row.N}, &d.trial)
+	return annotator.EventRetry, r.caller().ready(ctx, &annotator.Call{Turn: d.turn, Scene: d.row.N}, &d.trial)
 }
 
 // mostStrangers is how many models a word is given on: some servers put a new name under each reply.

@@ -6,13 +6,12 @@ import (
 
 	"annotator"
 	"annotator/model"
-	"annotator/storage"
 )
 
 // ready returns when a request can be sent again: after the delay and, where the server was not well, once it has answered a
 // probe. A health check is not believed: servers pass it while requests hang. Meanwhile the long prompt is not sent, and
 // the scene is charged nothing. The call is the one that failed.
-func (c *Caller) ready(ctx context.Context, call *storage.Call, t *trial) error {
+func (c *Caller) ready(ctx context.Context, call *annotator.Call, t *trial) error {
 	delay := t.ruling.Delay
 	for {
 		if err := c.pause(ctx, delay, t.reason); err != nil || !t.ruling.Probe {
@@ -27,7 +26,7 @@ func (c *Caller) ready(ctx context.Context, call *storage.Call, t *trial) error 
 			return nil
 		}
 		ruling := c.Policy.Next(model.Tried{Attempt: c.Policy.Attempts, Waited: t.waited, Known: c.knows()}, probed(fault), c.Random)
-		probe.Decision = decided(&ruling)
+		probe.Decision, probe.Reason = ruling.Decision, ruling.Why
 		if err := c.fail(ctx, probe, fault); err != nil {
 			return err
 		}
@@ -53,14 +52,14 @@ const probePatience = 2 * time.Minute
 
 // probe has the server make one token, and returns the fault for which it could not, with the call, which is then to be ended. A
 // refusal is an answer, too: there is somebody.
-func (c *Caller) probe(ctx context.Context, failed *storage.Call) (*storage.Call, *model.Fault, error) {
+func (c *Caller) probe(ctx context.Context, failed *annotator.Call) (*annotator.Call, *model.Fault, error) {
 	history, err := c.Wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: "Say yes."}})
 	if err != nil {
 		return nil, nil, err
 	}
 	short, cancel := context.WithTimeout(ctx, probePatience)
 	defer cancel()
-	call := &storage.Call{Turn: failed.Turn, Scene: failed.Scene, Purpose: storage.PurposeProbe, Attempt: 1, Estimate: probeTokens}
+	call := &annotator.Call{Turn: failed.Turn, Scene: failed.Scene, Purpose: annotator.PurposeProbe, Attempt: 1, Estimate: probeTokens}
 	reply, fault, err := c.complete(short, call, &model.Request{Model: c.Model, History: history, MaxTokens: 1})
 	switch {
 	case err != nil:
@@ -73,9 +72,9 @@ func (c *Caller) probe(ctx context.Context, failed *storage.Call) (*storage.Call
 	what := c.adapt(fault) // the probe may be the first request that the server reads
 	switch {
 	case what != "":
-		call.Decision = decided(&model.Ruling{Decision: model.Adapt, Why: what})
+		call.Decision, call.Reason = annotator.DecisionAdapt, what
 	case fault.Kind == annotator.Malformed, fault.Kind == annotator.Refused, fault.Kind == annotator.PromptTooLong:
-		call.Decision = "the server is there"
+		call.Decision, call.Reason = annotator.DecisionAnswered, "the server is there"
 	default:
 		return call, fault, nil
 	}
@@ -86,8 +85,8 @@ func (c *Caller) probe(ctx context.Context, failed *storage.Call) (*storage.Call
 const probeTokens = 10
 
 // answered ends a probe that was answered.
-func (c *Caller) answered(ctx context.Context, call *storage.Call) error {
-	call.Outcome = "ok"
+func (c *Caller) answered(ctx context.Context, call *annotator.Call) error {
+	call.Outcome = annotator.CallOK
 	if err := c.Ledger.Fail(ctx, call); err != nil {
 		return err
 	}

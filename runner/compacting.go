@@ -187,7 +187,7 @@ func (r *Runner) recount(ctx context.Context, rows []annotator.Trace) error {
 		return err
 	}
 	for _, c := range counted {
-		r.counter.Observe(tokens.Observation{Size: tokens.Size(c.Signs), Tokens: c.Tokens})
+		r.counter.Observe(tokens.Observation{Size: c.Characters, Tokens: c.Tokens})
 	}
 	last, err := r.Store.Calls.Last(ctx)
 	if err != nil || last.Reply <= r.foreign || !last.Usage.Exact || last.Compacted {

@@ -208,7 +208,7 @@ func (s *stage) noViolations() {
 var volatile = map[string]bool{
 	"at": true, "created_at": true, "updated_at": true, "started_at": true, "completed_at": true, "recorded_at": true, "changed_at": true,
 	"first_byte_ms": true, "total_ms": true, "cached_tokens": true, "holder": true, "endpoint": true,
-	"corpus_identity": true, "begun_call": true, "call.id": true, "call.attempt": true, "call.decision": true, "corpus_path": true,
+	"corpus_identity": true, "begun_call": true, "call.id": true, "call.attempt": true, "call.decision": true, "call.reason": true, "corpus_path": true,
 }
 
 // dump writes out all that the tables hold, but for what is volatile and the calls that brought nothing. The column at of a

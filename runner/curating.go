@@ -99,7 +99,7 @@ const newestRow = 1<<63 - 1
 
 // curator returns the curator at the scene at hand. Its questions follow the window as it was before a turn (0: all of it).
 func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
-	q := question{purpose: purposeCurate, frame: r.frame}
+	q := question{purpose: annotator.PurposeCurate, frame: r.frame}
 	if r.Config.Curator.Prompt == curator.Replaced {
 		q.frame = frame{system: curator.System(), size: prompt.Size(curator.System(), "")}
 	}
@@ -140,7 +140,7 @@ func (m *curatorModel) Fit(text string, alone bool) (asked, left int, err error)
 }
 
 // Ask has a question answered. See curator.Model.
-func (m *curatorModel) Ask(ctx context.Context, asked *curator.Question) (*storage.Call, *model.Reply, error) {
+func (m *curatorModel) Ask(ctx context.Context, asked *curator.Question) (*annotator.Call, *model.Reply, error) {
 	q, err := m.place(asked.Text, asked.Alone)
 	if err != nil {
 		return nil, nil, err
@@ -154,4 +154,4 @@ func (m *curatorModel) Ask(ctx context.Context, asked *curator.Question) (*stora
 }
 
 // Learn takes in what the server counted. See curator.Model.
-func (m *curatorModel) Learn(call *storage.Call) { m.learned(call) }
+func (m *curatorModel) Learn(call *annotator.Call) { m.learned(call) }

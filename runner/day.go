@@ -127,7 +127,7 @@ func (d *day) take(row *annotator.Trace) {
 	case annotator.TraceNote:
 		d.reply = nil
 		d.reasks++
-		d.demanded = strings.HasPrefix(row.Content, demand)
+		d.demanded = row.Error == annotator.CallRequired
 	}
 }
 

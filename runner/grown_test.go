@@ -27,7 +27,7 @@ func TestGrownAnswerFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.verify("run")
-	if n := s.count("run", `SELECT count(*) FROM call WHERE decision LIKE 'grow reply%'`); n == 0 {
+	if n := s.count("run", `SELECT count(*) FROM call WHERE decision = 'grow reply'`); n == 0 {
 		t.Error("no answer was all thought")
 	}
 	if n := s.count("run", `SELECT count(*) FROM call WHERE outcome = 'shrink'`); n > 0 {

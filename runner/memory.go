@@ -32,7 +32,7 @@ const leastSummary = 512
 func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
 	r := m.r
 	q := &question{
-		purpose: purposeSummarise, note: compaction.Instruction(m.step), most: r.Config.SummaryTokens,
+		purpose: annotator.PurposeSummarise, note: compaction.Instruction(m.step), most: r.Config.SummaryTokens,
 		temperature: r.Config.SummaryTemperature, frame: r.frame,
 	}
 	if err := r.behind(q, r.day.turn); err != nil {
@@ -60,7 +60,7 @@ func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
 }
 
 // unusable ends the call of a summary that cannot be used.
-func (r *Runner) unusable(ctx context.Context, call *storage.Call, reply *model.Reply, wrong error) error {
+func (r *Runner) unusable(ctx context.Context, call *annotator.Call, reply *model.Reply, wrong error) error {
 	call.Discard(wrong.Error(), reply.Body())
 	if err := r.Store.Calls.Fail(ctx, call); err != nil {
 		return err
@@ -241,16 +241,9 @@ func (m *memory) episode(ctx context.Context, kind annotator.EpisodeKind, text s
 	return e, err
 }
 
-// What a call beside the story is for.
-const (
-	purposeSummarise = "summarise"
-	purposeCurate    = "curate"
-	purposeAsk       = "ask" // a snapshot
-)
-
 // question is a message to the model that is no part of a scene.
 type question struct {
-	purpose     string // one of those
+	purpose     annotator.CallPurpose
 	note        string
 	most        int // tokens of the answer
 	temperature float64
@@ -276,7 +269,7 @@ func (r *Runner) room(q *question) int {
 
 // ask puts a question to the model. It tries again as the retry policy says. The caller ends the call that brought the reply.
 // A nil reply with the error errNotBetter means that there is none to be had.
-func (r *Runner) ask(ctx context.Context, q *question) (*storage.Call, *model.Reply, error) {
+func (r *Runner) ask(ctx context.Context, q *question) (*annotator.Call, *model.Reply, error) {
 	if err := r.checkAnswers(ctx, q.purpose); err != nil {
 		return nil, nil, err
 	}
@@ -294,8 +287,8 @@ func (r *Runner) ask(ctx context.Context, q *question) (*storage.Call, *model.Re
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.most, Temperature: q.temperature, Stream: r.Config.Stream,
 		LeastPrompt: q.frame.least(q.size),
 	}
-	call, reply, err := r.caller().insist(ctx, storage.Call{
-		Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: q.estimate, Signs: storage.Signs(q.size),
+	call, reply, err := r.caller().insist(ctx, annotator.Call{
+		Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: q.estimate, Characters: q.size,
 	}, request)
 	if errors.As(err, new(noAnswer)) {
 		r.word(fmt.Sprintf("the model was asked to %s, and gave no answer: %s", q.purpose, err.Error()))

@@ -23,14 +23,14 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 		return "", err
 	}
 	if wrong != "" {
-		return r.reask(ctx, misspoken(wrong))
+		return r.reask(ctx, "", misspoken(wrong))
 	}
 	updates, wrong, err := r.updates(ctx, text)
 	if err != nil {
 		return "", err
 	}
 	if wrong != "" {
-		return r.reask(ctx, "Your codex_updates could not be read: "+wrong+". Send the whole block again, corrected.")
+		return r.reask(ctx, "", "Your codex_updates could not be read: "+wrong+". Send the whole block again, corrected.")
 	}
 	for _, update := range updates[min(d.updates, len(updates)):] {
 		if err := r.runUpdate(ctx, &update); err != nil {
@@ -38,7 +38,7 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 		}
 	}
 	if len(d.failed) > 0 && d.reasks == 0 || d.undeclared() {
-		return r.reask(ctx, "Some of your codex_updates were not made:\n"+strings.Join(d.failures(), "\n")+
+		return r.reask(ctx, "", "Some of your codex_updates were not made:\n"+strings.Join(d.failures(), "\n")+
 			"\nSend a block with only these, corrected, or an empty one.")
 	}
 	return annotator.EventParsed, nil
@@ -92,11 +92,11 @@ func (d *day) undeclared() bool {
 const declareAgain = "Nothing is declared any more: before you change anything, declare your intent again, with " + policy.SelectIntent +
 	" or in the block."
 
-// reask puts a correction to the model. One that does not help is the last: the scene is refused with what the model wrote. A second
+// reask puts a correction to the model, as a note with a code if it has one. One that does not help is the last: the scene is refused with what the model wrote. A second
 // would cost another request, its words would stay in the window beside those of the first, and hardly ever help. Calls that are
 // sound show that the first has helped, and make up for it; a scene has rounds of these as configured, so that in all it has no more
 // than twice as many requests.
-func (r *Runner) reask(ctx context.Context, correction string) (annotator.Event, error) {
+func (r *Runner) reask(ctx context.Context, code, correction string) (annotator.Event, error) {
 	d := r.day
 	if d.reasks > 0 {
 		return r.refuse("the model was corrected and did no better: " + correction)
@@ -105,7 +105,7 @@ func (r *Runner) reask(ctx context.Context, correction string) (annotator.Event,
 		correction += " " + declareAgain
 	}
 	row := d.next(annotator.TraceNote)
-	row.Content = correction
+	row.Content, row.Error = correction, code
 	row.Tokens = tokens.Estimate(correction) + tokens.PerMessage
 	if err := r.Store.Journal.Append(ctx, row); err != nil {
 		return "", err

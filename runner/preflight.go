@@ -7,7 +7,6 @@ import (
 
 	"annotator"
 	"annotator/model"
-	"annotator/storage"
 )
 
 // preflightTokens is how long the answer may be. Some APIs take no lower limit.
@@ -25,8 +24,8 @@ func (r *Runner) preflight(ctx context.Context) error {
 		return err
 	}
 	c := r.caller()
-	call, _, err := c.insist(ctx, storage.Call{
-		Purpose: storage.PurposeProbe, Estimate: r.counter.Count(r.frame.size.Framed(rehearsalTokens)),
+	call, _, err := c.insist(ctx, annotator.Call{
+		Purpose: annotator.PurposeProbe, Estimate: r.counter.Count(r.frame.size.Framed(rehearsalTokens)),
 	}, request)
 	if refused := (noAnswer{}); errors.As(err, &refused) {
 		r.word(fmt.Sprintf("the server would not answer a conversation with tools: %s", refused.Error()))

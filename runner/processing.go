@@ -23,7 +23,7 @@ func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 		case len(updates) > 0: // they say in their block what they are for, or are denied
 			return annotator.EventText, nil
 		}
-		return r.reask(ctx, demand)
+		return r.reask(ctx, annotator.CallRequired, demand)
 	}
 	return annotator.EventText, nil
 }

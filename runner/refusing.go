@@ -31,13 +31,13 @@ const rest = 50
 // of them has waited for an answer as long as a scene does, and a story has thousands. A summary can be made by rule and a tool
 // can say that it has no answer, so those do without, noAnswer, and the server is asked once more after a rest. An entry that
 // is passed over is never looked at again, so for the curator the run halts.
-func (r *Runner) checkAnswers(ctx context.Context, purpose string) error {
+func (r *Runner) checkAnswers(ctx context.Context, purpose annotator.CallPurpose) error {
 	n, last, err := r.Store.Calls.ConsecutiveFailures(ctx, purpose, sick)
 	if err != nil || n < sick {
 		return err
 	}
 	wrong := fmt.Sprintf("it was asked %d times in a row to %s, and gave no answer, the last time for this: %s", n, purpose, last.Fault)
-	if purpose == purposeCurate {
+	if purpose == annotator.PurposeCurate {
 		return annotator.Errorf(annotator.Halted, "%s: %s", r.Config.Endpoint, wrong).
 			WithAdvice("see whether the server is well and answers requests as long as these in time, then run again to go on, with --no-curator to read on without")
 	}

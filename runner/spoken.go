@@ -12,13 +12,12 @@ import (
 	"annotator/model"
 	"annotator/model/textcalls"
 	"annotator/policy"
-	"annotator/storage"
 	"annotator/tools"
 )
 
 // listen has the calls that a model wrote into its text be the reply's calls, where they are sound. The text keeps the rest, so
 // that no later request shows the same thing twice; all of it is on record with the call.
-func (r *Runner) listen(ctx context.Context, call *storage.Call, reply *model.Reply) error {
+func (r *Runner) listen(ctx context.Context, call *annotator.Call, reply *model.Reply) error {
 	if len(reply.Calls) > 0 {
 		return nil
 	}

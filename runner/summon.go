@@ -108,7 +108,7 @@ var errReadOnly = annotator.Errorf(annotator.Malformed, "the summoned model gave
 
 // Ask puts a question and returns the answer, which is not heard yet, with the call that brought it, which is the asker's to
 // end. A model that calls tools is told once that it cannot.
-func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question string) (answer string, call *storage.Call, err error) {
+func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question string) (answer string, call *annotator.Call, err error) {
 	asked := annotator.Message{Role: annotator.RoleUser, Content: ask(question)}
 	encoded, err := s.encode([]annotator.Message{asked})
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question strin
 	if count == nil {
 		count = tokens.Size.Tokens
 	}
-	attempt := storage.Call{Turn: a.Turn, Scene: a.Scene, Purpose: purposeAsk, Estimate: count(size)}
+	attempt := annotator.Call{Turn: a.Turn, Scene: a.Scene, Purpose: annotator.PurposeAsk, Estimate: count(size)}
 	for told := false; ; told = true {
 		call, reply, err := c.insist(ctx, attempt, request)
 		if err != nil {
@@ -242,7 +242,7 @@ func (p *past) ask(ctx context.Context, open *storage.Conversation, question str
 	if left <= 0 {
 		return none, &tools.Failure{Code: tools.SummonLimit, Message: fmt.Sprintf("this scene has asked its %d questions", p.Config.SummonQuestions)}
 	}
-	if err := p.checkAnswers(ctx, purposeAsk); err != nil {
+	if err := p.checkAnswers(ctx, annotator.PurposeAsk); err != nil {
 		return none, unanswered(err)
 	}
 	s, err := p.summon(ctx, open)

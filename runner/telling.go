@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/storage"
 )
 
 // Publisher is handed what happens in a run, for whoever watches. The run goes on when it returns.
@@ -29,7 +28,7 @@ func (r *Runner) word(text string) {
 const heardEvery = time.Second
 
 // heard returns what a request is to tell of its reply while it comes in.
-func (c *Caller) heard(call *storage.Call) func(bytes int) {
+func (c *Caller) heard(call *annotator.Call) func(bytes int) {
 	if c.Now == nil {
 		return nil
 	}
@@ -48,16 +47,20 @@ func (c *Caller) heard(call *storage.Call) func(bytes int) {
 }
 
 // begins tells that a call is about to be made.
-func (c *Caller) begins(call *storage.Call) {
+func (c *Caller) begins(call *annotator.Call) {
 	c.Publish(annotator.Notice{
 		Kind: annotator.NoticeCalling, Purpose: call.Purpose, Attempt: call.Attempt, Usage: annotator.Usage{Prompt: call.Estimate},
 	})
 }
 
 // ended tells what came of a call.
-func (c *Caller) ended(call *storage.Call) {
+func (c *Caller) ended(call *annotator.Call) {
+	decision := string(call.Decision)
+	if call.Reason != "" {
+		decision += ": " + call.Reason
+	}
 	c.Publish(annotator.Notice{
 		Kind: annotator.NoticeCall, Purpose: call.Purpose, Attempt: call.Attempt, Usage: call.Usage, Duration: call.Duration,
-		Decision: call.Decision, Reason: call.Fault,
+		Decision: decision, Reason: call.Fault,
 	})
 }

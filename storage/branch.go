@@ -115,7 +115,7 @@ UPDATE thread_state SET status = iif(status = 'in_progress', 'pending', status),
   WHERE NOT EXISTS (SELECT 1 FROM scene s WHERE s.thread_id = thread_state.thread_id AND s.attempts > 0);
 UPDATE run_state SET state = 'CHECKPOINT', halted = '', holder = '', context_id = p.context, turn = p.turn,
   open_scene = iif(p.due, p.scene, 0), entries = 0,
-  begun_call = (SELECT coalesce(max(id), 0) FROM call), begun_snapshot = p.snapshot,
+  begun_call = (SELECT coalesce(max(id), 0) FROM call), begun_snapshot = p.snapshot, recoded = min(recoded, p.trace),
   recorded = (SELECT count(*) FROM scene WHERE state = 'recorded'),
   quarantined = (SELECT count(*) FROM scene WHERE state = 'quarantined'),
   (calls, prompt_tokens, cached_tokens, completion_tokens) = (SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),

@@ -152,7 +152,7 @@ func (s *story) person(t *rapid.T) {
 	g, err := storage.OpenSnapshotWriter(s.ctx, s.path, clock)
 	s.ok(err)
 	snapshot := rapid.SampledFrom(snapshots).Draw(t, "asked")
-	c := &storage.Call{Scene: snapshot.Scene, Purpose: "ask", Attempt: 1, Usage: annotator.Usage{Prompt: 5}}
+	c := &annotator.Call{Scene: snapshot.Scene, Purpose: "ask", Attempt: 1, Usage: annotator.Usage{Prompt: 5}}
 	s.ok(g.Open(s.ctx, c))
 	s.ok(g.Answer(s.ctx, &storage.Conversation{Snapshot: snapshot.ID}, c, storage.Exchange{Question: "?", Answer: "!"}))
 	s.ok(g.Close())

@@ -54,7 +54,7 @@ func (s *Threads) Before(ctx context.Context, order int) (int64, error) {
 // Decide writes what a question outside any turn came to: the row with the answer, or the note that stands for one which could
 // not be used, the revisions that follow from it, and the end of the call. All of them commit together. A call whose row is no
 // reply ends with the outcome that it has; it is nil where it has ended before.
-func (s *Curation) Decide(ctx context.Context, call *Call, row *annotator.Trace, revisions []annotator.Revision) error {
+func (s *Curation) Decide(ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision) error {
 	return s.db.update(ctx, "write down a decision", func(tx *tx) error {
 		g := &Glossary{q: tx, path: s.db.path, tx: tx}
 		if err := g.reviseAll(tx.ctx, revisions); err != nil {
@@ -66,7 +66,7 @@ func (s *Curation) Decide(ctx context.Context, call *Call, row *annotator.Trace,
 		if row.Kind != annotator.TraceReply {
 			return tx.endCall(call, nil)
 		}
-		call.Outcome = "ok"
+		call.Outcome = annotator.CallOK
 		return tx.endCall(call, &row.ID)
 	})
 }

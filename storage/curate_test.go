@@ -39,9 +39,9 @@ func (s *story) entry(id int64) *annotator.Entry {
 }
 
 // curates begins a call of the curator's.
-func (s *story) curates() *storage.Call {
+func (s *story) curates() *annotator.Call {
 	s.Helper()
-	c := &storage.Call{Purpose: "curate", Attempt: 1, Estimate: 100}
+	c := &annotator.Call{Purpose: "curate", Attempt: 1, Estimate: 100}
 	s.ok(s.db.Calls.Open(s.ctx, c))
 	return c
 }
@@ -182,7 +182,7 @@ func TestDecideIsWhole(t *testing.T) {
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Error(diff)
 	}
-	call.Outcome, call.Fault, call.Decision = string(annotator.Malformed), "no JSON", "not used"
+	call.Outcome, call.Fault, call.Decision = annotator.CallOutcome(annotator.Malformed), "no JSON", annotator.DecisionDiscarded
 	s.ok(s.db.Curation.Decide(s.ctx, call, &annotator.Trace{Kind: annotator.TraceNote, Content: "Once more."}, nil))
 	s.clean()
 	report, err := s.db.Run.Report(s.ctx)

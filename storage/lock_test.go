@@ -39,7 +39,7 @@ func hold(path string) {
 		err = db.Scenes.Open(ctx, &annotator.Trace{Scene: 1, Content: "scene 1"})
 	}
 	if err == nil {
-		err = db.Calls.Open(ctx, &storage.Call{Turn: 1, Scene: 1, Purpose: "annotate", Attempt: 1})
+		err = db.Calls.Open(ctx, &annotator.Call{Turn: 1, Scene: 1, Purpose: "annotate", Attempt: 1})
 	}
 	if err != nil {
 		fmt.Println(err)

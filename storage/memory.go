@@ -21,7 +21,7 @@ type Compaction struct {
 	Episodes []annotator.Episode // that come into force; ids and trace are set here
 	Gone     []int64             // ids of those that leave the window
 	Reply    *annotator.Trace    // of the summariser; nil where none was asked
-	Call     *Call               // that brought the reply
+	Call     *annotator.Call     // that brought the reply
 }
 
 // Compact makes one step of compaction take effect, and begins an epoch: the summariser's reply, the row that says what the
@@ -32,7 +32,7 @@ func (s *Episodes) Compact(ctx context.Context, c *Compaction) error {
 			if err := tx.append(c.Reply); err != nil {
 				return err
 			}
-			c.Call.Outcome = "ok"
+			c.Call.Outcome = annotator.CallOK
 			if err := tx.endCall(c.Call, &c.Reply.ID); err != nil {
 				return err
 			}

@@ -205,7 +205,7 @@ func (db *DB) adopt(ctx context.Context) error {
 		if _, err := tx.exec(`UPDATE run_state SET holder = ?`, db.holder); err != nil {
 			return err
 		}
-		_, err := tx.exec(`UPDATE call SET outcome = 'lost', decision = ? WHERE outcome = 'open'`, lostDecision)
+		_, err := tx.exec(`UPDATE call SET outcome = 'lost', reason = ? WHERE outcome = 'open'`, reasonLost)
 		return err
 	})
 }

@@ -38,7 +38,7 @@ func TestMigrationKeepsCalls(t *testing.T) {
 			t.Errorf("%s: %v", f.Check, f.Violations)
 		}
 	}
-	s := &storage.Call{Purpose: storage.PurposeProbe, Attempt: 1}
+	s := &annotator.Call{Purpose: annotator.PurposeProbe, Attempt: 1}
 	if err := db.Calls.Open(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}

@@ -158,9 +158,9 @@ func (s *story) row(kind annotator.TraceKind, content string) annotator.Trace {
 }
 
 // call begins a call to the model.
-func (s *story) call() *storage.Call {
+func (s *story) call() *annotator.Call {
 	s.Helper()
-	c := &storage.Call{Turn: s.turn, Scene: s.scene, Purpose: "annotate", Attempt: 1, Estimate: 100}
+	c := &annotator.Call{Turn: s.turn, Scene: s.scene, Purpose: "annotate", Attempt: 1, Estimate: 100}
 	s.ok(s.db.Calls.Open(s.ctx, c))
 	return c
 }
@@ -186,7 +186,7 @@ func (s *story) reply(text string, tools ...string) {
 func (s *story) fail(kind annotator.Kind) {
 	s.Helper()
 	c := s.call()
-	c.Outcome, c.Fault, c.Decision, c.Raw, c.Usage.Prompt = string(kind), "no", "retry", []byte("{"), 7
+	c.Outcome, c.Fault, c.Decision, c.Raw, c.Usage.Prompt = annotator.CallOutcome(kind), "no", "retry", []byte("{"), 7
 	s.ok(s.db.Calls.Fail(s.ctx, c))
 }
 

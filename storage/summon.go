@@ -60,11 +60,11 @@ func (s *Conversations) Questions(ctx context.Context, turn int64) (int, error) 
 
 // ConversationChange is what a tool does to the model's conversations with snapshots. The zero value does nothing.
 type ConversationChange struct {
-	Open     int64     // a conversation with this snapshot is opened; 0: with none
-	Exchange *Exchange // in the open conversation; nil for none
-	Call     *Call     // that brought the answer of Exchange
-	Dismiss  bool      // the open conversation ends
-	Summary  string    // what the model takes away from it
+	Open     int64           // a conversation with this snapshot is opened; 0: with none
+	Exchange *Exchange       // in the open conversation; nil for none
+	Call     *annotator.Call // that brought the answer of Exchange
+	Dismiss  bool            // the open conversation ends
+	Summary  string          // what the model takes away from it
 }
 
 // Apply writes the result of a tool together with what the tool does to the conversations: both are in the database
@@ -97,8 +97,8 @@ func (tx *tx) openSummon(asker Asker, snapshot, turn int64) (id int64, err error
 }
 
 // exchange adds to the conversation that the model has open, and ends the call that brought the answer.
-func (tx *tx) exchange(e *Exchange, c *Call) error {
-	c.Outcome = "ok"
+func (tx *tx) exchange(e *Exchange, c *annotator.Call) error {
+	c.Outcome = annotator.CallOK
 	if err := tx.endCall(c, nil); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (tx *tx) exchange(e *Exchange, c *Call) error {
 	return tx.putExchange(open, e, c)
 }
 
-func (tx *tx) putExchange(summon int64, e *Exchange, c *Call) error {
+func (tx *tx) putExchange(summon int64, e *Exchange, c *annotator.Call) error {
 	return tx.execOne(`INSERT INTO summon_exchange (summon_id, seq, question, answer, call_id, asked_at)
 		VALUES (?1, (SELECT count(*) FROM summon_exchange WHERE summon_id = ?1), ?, ?, ?, ?)`, summon, e.Question, e.Answer, c.ID, tx.now)
 }
@@ -141,19 +141,19 @@ func (g *SnapshotWriter) Close() error { return g.pool.Close() }
 
 // Open writes that a call is about to be made: as lost, until it has ended. No run clears up behind a person, and an open
 // call would look, to one that starts meanwhile, like a call that the run before did not survive.
-func (g *SnapshotWriter) Open(ctx context.Context, c *Call) error {
-	return g.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, "lost", lostDecision) })
+func (g *SnapshotWriter) Open(ctx context.Context, c *annotator.Call) error {
+	return g.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, annotator.CallLost, reasonLost) })
 }
 
 // Fail ends a call that brought no answer.
-func (g *SnapshotWriter) Fail(ctx context.Context, c *Call) error {
+func (g *SnapshotWriter) Fail(ctx context.Context, c *annotator.Call) error {
 	return g.update(ctx, "record a failed call", func(tx *tx) error { return tx.endLost(c) })
 }
 
 // Answer writes down an exchange with the call that brought it. The first one of a conversation sets the conversation's id.
-func (g *SnapshotWriter) Answer(ctx context.Context, s *Conversation, c *Call, e Exchange) error {
+func (g *SnapshotWriter) Answer(ctx context.Context, s *Conversation, c *annotator.Call, e Exchange) error {
 	return g.update(ctx, "record an answer", func(tx *tx) error {
-		c.Outcome = "ok"
+		c.Outcome = annotator.CallOK
 		if err := tx.endLost(c); err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (g *SnapshotWriter) Answer(ctx context.Context, s *Conversation, c *Call, e
 }
 
 // endLost ends a call that was not lost after all.
-func (tx *tx) endLost(c *Call) error {
+func (tx *tx) endLost(c *annotator.Call) error {
 	if err := tx.execOne(`UPDATE call SET outcome = 'open' WHERE id = ? AND outcome = 'lost'`, c.ID); err != nil {
 		return fmt.Errorf("call %d: %w", c.ID, err)
 	}

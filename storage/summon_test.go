@@ -25,9 +25,9 @@ func (s *story) summon(change storage.ConversationChange, question string) {
 }
 
 // asks begins a call to a snapshot.
-func (s *story) asks() *storage.Call {
+func (s *story) asks() *annotator.Call {
 	s.Helper()
-	c := &storage.Call{Turn: s.turn, Scene: s.scene, Purpose: "ask", Attempt: 1, Estimate: 100}
+	c := &annotator.Call{Turn: s.turn, Scene: s.scene, Purpose: "ask", Attempt: 1, Estimate: 100}
 	s.ok(s.db.Calls.Open(s.ctx, c))
 	c.Usage = annotator.Usage{Prompt: 90, Cached: 64, Completion: 9, Exact: true}
 	return c
@@ -86,8 +86,8 @@ func TestSummonCommitsWhole(t *testing.T) {
 	for name, change := range map[string]storage.ConversationChange{
 		"a second one":   {Open: 1},
 		"no such":        {Dismiss: true, Open: 404},
-		"no such call":   {Exchange: &storage.Exchange{Question: "?", Answer: "!"}, Call: &storage.Call{ID: 404}},
-		"an empty reply": {Exchange: &storage.Exchange{Question: "?"}, Call: &storage.Call{ID: 404}},
+		"no such call":   {Exchange: &storage.Exchange{Question: "?", Answer: "!"}, Call: &annotator.Call{ID: 404}},
+		"an empty reply": {Exchange: &storage.Exchange{Question: "?"}, Call: &annotator.Call{ID: 404}},
 	} {
 		if err := s.db.Conversations.Apply(s.ctx, &row, nil, &change); err == nil {
 			t.Errorf("%s is possible", name)
@@ -109,10 +109,10 @@ func TestGuestBesideTheWriter(t *testing.T) {
 	defer func() { _ = g.Close() }()
 	conversation := &storage.Conversation{Snapshot: 1}
 	for _, question := range []string{"Who is Dawn?", "Where is she?"} {
-		c := &storage.Call{Scene: 1, Purpose: "ask", Attempt: 1, Outcome: string(annotator.Transient), Fault: "no", Decision: "retry", Usage: annotator.Usage{Prompt: 7}}
+		c := &annotator.Call{Scene: 1, Purpose: "ask", Attempt: 1, Outcome: annotator.CallOutcome(annotator.Transient), Fault: "no", Decision: "retry", Usage: annotator.Usage{Prompt: 7}}
 		s.ok(g.Open(s.ctx, c))
 		s.ok(g.Fail(s.ctx, c))
-		c = &storage.Call{Scene: 1, Purpose: "ask", Attempt: 2, Usage: annotator.Usage{Prompt: 90, Cached: 64, Completion: 9, Exact: true}}
+		c = &annotator.Call{Scene: 1, Purpose: "ask", Attempt: 2, Usage: annotator.Usage{Prompt: 90, Cached: 64, Completion: 9, Exact: true}}
 		s.ok(g.Open(s.ctx, c))
 		s.ok(g.Answer(s.ctx, conversation, c, storage.Exchange{Question: question, Answer: "So."}))
 	}
@@ -142,9 +142,9 @@ func TestGuestIsKilled(t *testing.T) {
 	g, err := storage.OpenSnapshotWriter(s.ctx, s.path, clock)
 	s.ok(err)
 	defer func() { _ = g.Close() }()
-	calls := make([]storage.Call, 3)
+	calls := make([]annotator.Call, 3)
 	for i := range calls {
-		calls[i] = storage.Call{Scene: 1, Purpose: "ask", Attempt: i + 1}
+		calls[i] = annotator.Call{Scene: 1, Purpose: "ask", Attempt: i + 1}
 		s.ok(g.Open(s.ctx, &calls[i]))
 	}
 	s.clean()
@@ -152,7 +152,7 @@ func TestGuestIsKilled(t *testing.T) {
 	if open, lost := s.outcomes("open"), s.outcomes("lost"); open != 0 || lost != len(calls) {
 		t.Errorf("%d calls are open and %d lost, of %d", open, lost, len(calls))
 	}
-	calls[1].Outcome, calls[1].Fault, calls[1].Decision, calls[1].Usage.Prompt = string(annotator.Transient), "no", "retry", 7
+	calls[1].Outcome, calls[1].Fault, calls[1].Decision, calls[1].Usage.Prompt = annotator.CallOutcome(annotator.Transient), "no", "retry", 7
 	s.ok(g.Fail(s.ctx, &calls[1]))
 	calls[2].Usage.Prompt = 90
 	s.ok(g.Answer(s.ctx, &storage.Conversation{Snapshot: 1}, &calls[2], storage.Exchange{Question: "Who is Dawn?", Answer: "A ship."}))

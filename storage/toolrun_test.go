@@ -204,7 +204,7 @@ func TestCallsEndOnce(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	s.begin("scene 1")
 	c := s.call()
-	c.Outcome, c.Fault, c.Decision = string(annotator.Transient), "no", "retry"
+	c.Outcome, c.Fault, c.Decision = annotator.CallOutcome(annotator.Transient), "no", "retry"
 	s.ok(s.db.Calls.Fail(s.ctx, c))
 	if err := s.db.Calls.Fail(s.ctx, c); annotator.KindOf(err) != annotator.Storage {
 		t.Errorf("failed twice: %v", err)

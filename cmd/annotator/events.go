@@ -10,28 +10,28 @@ import (
 // event is a notice as a file of events has it, a JSON object a line. docs/events.md tells what it means, and other programs read
 // it: a field may be added, and none changed. What is zero is left out.
 type event struct {
-	Time       time.Time            `json:"time"`
-	Kind       annotator.NoticeKind `json:"kind"`
-	Scene      int                  `json:"scene,omitempty"`
-	Turn       int64                `json:"turn,omitempty"`
-	Done       int                  `json:"done,omitempty"`
-	Total      int                  `json:"total,omitempty"`
-	State      annotator.State      `json:"state,omitempty"`
-	Event      annotator.Event      `json:"event,omitempty"`
-	Next       annotator.State      `json:"next,omitempty"`
-	Purpose    string               `json:"purpose,omitempty"`
-	Attempt    int                  `json:"attempt,omitempty"`
-	Prompt     int                  `json:"prompt_tokens,omitempty"`
-	Cached     int                  `json:"cached_tokens,omitempty"`
-	Completion int                  `json:"completion_tokens,omitempty"`
-	Exact      bool                 `json:"exact,omitempty"`
-	Bytes      int                  `json:"bytes,omitempty"`
-	Duration   float64              `json:"duration_ms,omitempty"`
-	Decision   string               `json:"decision,omitempty"`
-	Tool       string               `json:"tool,omitempty"`
-	Entries    int                  `json:"entries,omitempty"`
-	Lost       int                  `json:"lost,omitempty"`
-	Reason     string               `json:"reason,omitempty"`
+	Time       time.Time             `json:"time"`
+	Kind       annotator.NoticeKind  `json:"kind"`
+	Scene      int                   `json:"scene,omitempty"`
+	Turn       int64                 `json:"turn,omitempty"`
+	Done       int                   `json:"done,omitempty"`
+	Total      int                   `json:"total,omitempty"`
+	State      annotator.State       `json:"state,omitempty"`
+	Event      annotator.Event       `json:"event,omitempty"`
+	Next       annotator.State       `json:"next,omitempty"`
+	Purpose    annotator.CallPurpose `json:"purpose,omitempty"`
+	Attempt    int                   `json:"attempt,omitempty"`
+	Prompt     int                   `json:"prompt_tokens,omitempty"`
+	Cached     int                   `json:"cached_tokens,omitempty"`
+	Completion int                   `json:"completion_tokens,omitempty"`
+	Exact      bool                  `json:"exact,omitempty"`
+	Bytes      int                   `json:"bytes,omitempty"`
+	Duration   float64               `json:"duration_ms,omitempty"`
+	Decision   string                `json:"decision,omitempty"`
+	Tool       string                `json:"tool,omitempty"`
+	Entries    int                   `json:"entries,omitempty"`
+	Lost       int                   `json:"lost,omitempty"`
+	Reason     string                `json:"reason,omitempty"`
 }
 
 func eventOf(n *annotator.Notice) event {

@@ -134,7 +134,7 @@ func attributes(n *annotator.Notice) []slog.Attr {
 	all := []slog.Attr{
 		slog.String("state", string(n.State)), slog.String("event", string(n.Event)), slog.String("next", string(n.Next)),
 		slog.Int("scene", n.Scene), slog.Int64("turn", n.Turn), slog.Int("done", n.Done), slog.Int("total", n.Total),
-		slog.Int("entries", n.Entries), slog.String("tool", n.Tool), slog.String("purpose", n.Purpose), slog.Int("attempt", n.Attempt),
+		slog.Int("entries", n.Entries), slog.String("tool", n.Tool), slog.String("purpose", string(n.Purpose)), slog.Int("attempt", n.Attempt),
 		slog.Int64("ms", n.Duration.Milliseconds()), slog.Int("prompt_tokens", n.Usage.Prompt), slog.Int("cached_tokens", n.Usage.Cached),
 		slog.Int("completion_tokens", n.Usage.Completion), slog.Int("bytes", n.Bytes), slog.Int("lost", n.Lost),
 		slog.String("decision", n.Decision), slog.String("reason", n.Reason),

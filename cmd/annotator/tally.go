@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/storage"
 )
 
 // tally is what the notices of a run add up to.
@@ -44,7 +43,7 @@ func (t *tally) add(n *annotator.Notice) {
 		t.wait = n.Time.Add(n.Duration)
 	case annotator.NoticeCall:
 		t.call = annotator.Notice{}
-		if n.Purpose == storage.PurposeProbe { // which is no part of the run's totals either
+		if n.Purpose == annotator.PurposeProbe { // which is no part of the run's totals either
 			return
 		}
 		t.usage.Prompt += n.Usage.Prompt
@@ -101,8 +100,8 @@ func (t *tally) doing(now time.Time) string {
 	if t.call.Bytes > 0 {
 		doing = fmt.Sprintf("answer of %sB in %s", round(t.call.Bytes), span(took.Truncate(time.Second)))
 	}
-	if t.call.Purpose != "annotate" {
-		doing = t.call.Purpose + ": " + doing
+	if t.call.Purpose != annotator.PurposeAnnotate {
+		doing = string(t.call.Purpose) + ": " + doing
 	}
 	return doing
 }
