@@ -71,7 +71,7 @@ func (c *Curator) inquire(batch Batch, again string) (*inquiry, error) {
 // ask asks a question, and stores what follows from the answer, all in one transaction. If the answer has nothing usable on an entry,
 // it is asked about again, alone; after that it is left as it is, with a note of the reason. Nothing is decided by default.
 func (c *Curator) ask(ctx context.Context, q *inquiry) ([]Decision, error) {
-	call, reply, err := c.reply(ctx, q)
+	reply, err := c.reply(ctx, q)
 	if err != nil && !errors.As(err, new(NoAnswer)) {
 		return nil, err
 	}
@@ -82,9 +82,11 @@ func (c *Curator) ask(ctx context.Context, q *inquiry) ([]Decision, error) {
 	at := annotator.PlaceAt(c.Scene.N, len(c.Scene.Posts)-1)
 	decisions, revisions := q.batch.Resolve(q.batch.answers(reply, err), fallback, c.Scene.Thread.ID, at)
 	if slices.ContainsFunc(decisions, func(d Decision) bool { return d.Action.ByModel() }) {
-		return decisions, c.carryOut(ctx, call, reply, revisions)
+		return decisions, c.carryOut(ctx, reply, revisions)
 	}
-	if call != nil {
+	var call *annotator.Call
+	if reply != nil {
+		call = reply.Call
 		call.Discard(decisions[0].Reason, reply.Body())
 	}
 	text := q.batch.unusable(&decisions[0])
@@ -93,9 +95,9 @@ func (c *Curator) ask(ctx context.Context, q *inquiry) ([]Decision, error) {
 }
 
 // reply has a question answered, if the context has room for it.
-func (c *Curator) reply(ctx context.Context, q *inquiry) (*annotator.Call, *model.Reply, error) {
+func (c *Curator) reply(ctx context.Context, q *inquiry) (*model.Reply, error) {
 	if !q.fits { // the text is stored as the reason of a decision
-		return nil, nil, NoAnswer{fmt.Errorf("the step makes nothing better: the question has %d tokens, and the context has no room for it", q.tokens)}
+		return nil, NoAnswer{fmt.Errorf("the step makes nothing better: the question has %d tokens, and the context has no room for it", q.tokens)}
 	}
 	return c.Model.Ask(ctx, &q.Question)
 }
@@ -112,12 +114,12 @@ func (b Batch) answers(reply *model.Reply, err error) []Answer {
 }
 
 // carryOut stores decisions: the answer and all that it changes, or nothing.
-func (c *Curator) carryOut(ctx context.Context, call *annotator.Call, reply *model.Reply, revisions []annotator.Revision) error {
+func (c *Curator) carryOut(ctx context.Context, reply *model.Reply, revisions []annotator.Revision) error {
 	row := &annotator.Trace{Kind: annotator.TraceReply, Content: reply.Text, Reasoning: reply.Reasoning, Tokens: tokens.Estimate(reply.Text)}
-	if err := c.Decisions.Decide(ctx, call, row, revisions); err != nil {
+	if err := c.Decisions.Decide(ctx, reply.Call, row, revisions); err != nil {
 		return err
 	}
-	c.Model.Learn(call)
+	c.Model.Learn(reply.Call)
 	for i := range revisions {
 		c.Names.Invalidate(revisions[i].Entry)
 	}

@@ -50,8 +50,8 @@ type Model interface {
 	// window, or alone.
 	Fit(question string, alone bool) (tokens, left int, err error)
 	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends the
-	// call that brought the reply. The error is a NoAnswer if there is no reply to be had.
-	Ask(ctx context.Context, q *Question) (*annotator.Call, *model.Reply, error)
+	// reply's call. The error is a NoAnswer if there is no reply to be had.
+	Ask(ctx context.Context, q *Question) (*model.Reply, error)
 	// Learn takes in what the server counted, after a call has ended well.
 	Learn(call *annotator.Call)
 }

@@ -38,7 +38,7 @@ const (
 const MostCalls = 256
 
 // Inspect judges a reply that came whole: nil where it can be used, else the fault for which it cannot. A reply that is of no use is
-// thus a failed call like any other, and the same Policy decides about it. The reply must be settled.
+// thus a failed call like any other, and the same Policy decides about it. The reply must be normalized.
 func Inspect(r *Request, reply *Reply) *Fault {
 	// From what says most of the server to what only this reply did.
 	for _, check := range []func(*Request, *Reply) *Fault{checkPrompt, checkModel, checkFinish, checkCalls, checkText, checkSilence, checkEcho, checkTurns} {
@@ -81,36 +81,23 @@ func checkModel(r *Request, reply *Reply) *Fault {
 		advise("have the server load the model that is asked for, or leave --strict-model out")
 }
 
-// checkFinish knows the words with which servers say why a reply ended, beside those that wires translate into.
+// checkFinish looks at why the reply ended. For one that ended at its limit see checkSilence.
 func checkFinish(_ *Request, reply *Reply) *Fault {
-	switch strings.ToLower(reply.Finish) {
-	case "tool_calls", "tool_call", "tool_use", "function_call":
+	switch outcomeOf(reply.Finish) {
+	case OutcomeCalls:
 		if len(reply.Calls) == 0 {
 			return fault(annotator.Malformed, CodeNoCall, "the server says that the model calls a tool (finish_reason %q), and sends no call", reply.Finish)
 		}
-		return nil
-	case "stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed":
-		return nil
-	case "length", "model_length", "max_tokens", "max_output_tokens": // see Cut
-		return nil
-	case CodeFiltered, "sensitive", "safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal":
+	case OutcomeFiltered:
 		f := fault(annotator.Refused, CodeFiltered, "the server's content filter ended the reply (finish_reason %q)", reply.Finish)
 		f.filtered = true
 		return f.advise(adviceFilter)
-	case "error", "abort", "malformed_function_call", "insufficient_system_resource", "network_error", "timeout", "time_limit",
-		"cancelled", "canceled", "other", "finish_reason_unspecified": // the last two are Gemini's words for it
+	case OutcomeBroken:
 		return fault(annotator.Malformed, CodeBroken, "the server broke the reply off (finish_reason %q)", reply.Finish)
+	case OutcomeUnknown:
+		return fault(annotator.Refused, CodeFinish, "the reply ended for a reason that is not known (finish_reason %q)", reply.Finish)
 	}
-	return fault(annotator.Refused, CodeFinish, "the reply ended for a reason that is not known (finish_reason %q)", reply.Finish)
-}
-
-// Cut reports whether a reply ended at its limit, in tokens, whatever the server says of it.
-func (r *Reply) Cut(limit int) bool {
-	switch strings.ToLower(r.Finish) {
-	case "length", "model_length", "max_tokens", "max_output_tokens":
-		return true
-	}
-	return r.Usage.Exact && limit > 0 && r.Usage.Completion >= limit
+	return nil
 }
 
 func checkCalls(_ *Request, reply *Reply) *Fault {
@@ -201,7 +188,7 @@ func excused(r *Request, reply *Reply, part string) bool {
 		return false
 	}
 	quoted := bytes.ContainsRune(r.History, utf8.RuneError) || bytes.Contains(r.History, []byte(`\ufffd`))
-	return quoted || reply.Cut(r.MaxTokens) && damage(strings.TrimRight(part, string(utf8.RuneError))) == ""
+	return quoted || reply.cut(r.MaxTokens) && damage(strings.TrimRight(part, string(utf8.RuneError))) == ""
 }
 
 // checkSilence finds a reply that says nothing. The exclamation marks of a model whose numbers overflowed say nothing, either.
@@ -209,7 +196,7 @@ func checkSilence(r *Request, reply *Reply) *Fault {
 	switch {
 	case len(reply.Calls) > 0 || strings.ContainsFunc(reply.Text, says):
 		return nil
-	case reply.Cut(r.MaxTokens):
+	case reply.cut(r.MaxTokens):
 		return fault(annotator.Malformed, CodeThinking, "the reply reached its limit of %d tokens before its first word", r.MaxTokens).
 			advise("raise --max-tokens, or have the model think less")
 	case strings.TrimSpace(reply.Text) == "":

@@ -186,7 +186,7 @@ func FuzzInspect(f *testing.F) {
 			Text: text, Reasoning: reasoning, Finish: finish, Usage: annotator.Usage{Prompt: tokens, Completion: tokens, Exact: true},
 			Calls: []annotator.ToolCall{{Name: text, Arguments: arguments}}, Raw: []byte(text),
 		}
-		r.Settle()
+		r.Normalize(&model.Request{})
 		for _, calls := range [][]annotator.ToolCall{r.Calls, nil} {
 			r.Calls = calls
 			if fault := model.Inspect(&model.Request{MaxTokens: 10}, &r); fault != nil && (fault.Kind == "" || fault.Error() == "") {

@@ -1,5 +1,5 @@
-// Package model is the endpoint as the program sees it: what is asked, what comes back, what can go wrong, and when to try
-// again. The packages below it speak one wire each.
+// Package model is the endpoint as the program sees it. Client owns a conversation with a server end to end: it retries, waits, learns
+// what the server needs, and returns one normalised reply. The packages below it speak one wire each.
 package model
 
 import (
@@ -48,13 +48,16 @@ type Request struct {
 	Seed        int // of the sampling; 0: the server's own
 	Stream      bool
 
-	// Heard is told, while a reply is streamed, how many bytes of it have come so far. It is called on the goroutine that reads
-	// the stream, so it must be quick; nil where nobody listens.
-	Heard func(bytes int)
+	// OnProgress is called, while a reply is streamed, with how many bytes of it have come so far. It is called on the goroutine
+	// that reads the stream, so it must be quick; nil: progress is not reported.
+	OnProgress func(bytes int)
 
-	// LeastPrompt and SameModel are what the reply is held against; they are not sent. See Inspect.
-	LeastPrompt int  // tokens that the prompt has at the least; 0: not known
-	SameModel   bool // no other model may answer
+	// What follows is not sent.
+
+	Call        annotator.Call // what is recorded of each attempt: purpose, turn, scene, estimate and size of the prompt
+	MaxReply    int            // tokens that a reply cut before its first word may have at another attempt; 0: no bound
+	LeastPrompt int            // tokens that the prompt has at least, for Inspect; 0: not known
+	SameModel   bool           // the reply of another model is a fault, for Inspect
 }
 
 // Choice says which of a request's tools the model may call. The list of tools stays the same whatever is chosen, since
@@ -82,30 +85,6 @@ type Adapter interface {
 	// new. The same request may then be sent again.
 	Adapt(f *Fault) string
 }
-
-// Reply is what the model answered, as one message however it was streamed.
-type Reply struct {
-	Text      string
-	Reasoning string
-	Calls     []annotator.ToolCall // ids as the server gave them; perhaps empty or doubled
-	Finish    string               // why it ended: stop, length, tool_calls, content_filter, or the server's own word
-	Model     string               // the model that the server says answered
-	Usage     annotator.Usage
-	FirstByte time.Duration // until the headers of the answer
-	Duration  time.Duration
-	Raw       []byte // the answer's body as it came, at most RawLimit bytes of it
-}
-
-// Body returns the answer's body as it came, or the text if that is not kept.
-func (r *Reply) Body() []byte {
-	if len(r.Raw) > 0 {
-		return r.Raw
-	}
-	return []byte(r.Text)
-}
-
-// RawLimit is how much of an answer is kept as it came, in bytes.
-const RawLimit = 64 << 10
 
 // Model is one model of an endpoint.
 type Model struct {

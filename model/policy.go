@@ -6,43 +6,45 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"annotator"
 )
 
-// Decision is what to do about a fault.
-type Decision = annotator.CallDecision
-
-// The decisions.
-const (
-	Retry       Decision = "retry"        // send the same request again after the delay, as the next attempt
-	Wait        Decision = "wait"         // send the same request again after the delay, as the same attempt
-	Shrink      Decision = "shrink"       // make the prompt strictly smaller, then send it as the next attempt
-	ShrinkReply Decision = "shrink reply" // ask for fewer tokens in reply; the prompt fits
-	GrowReply   Decision = "grow reply"   // allow more tokens in reply, as the next attempt
-	Adapt       Decision = "adapt"        // the wire has learned what the server wants: send it again, as the same attempt
-	Quarantine  Decision = "quarantine"   // refuse the scene with the fault as its reason, and go on with the next
-	Halt        Decision = "halt"         // stop, resumably
-)
-
-// Tried is what was done for a request before a decision about it.
-type Tried struct {
-	Attempt int           // number of the call that failed, from 1
-	Shrunk  int           // how often the request was made smaller before it
-	Waited  time.Duration // on decisions to Wait, and for answers to probes
-	Alive   bool          // the server had answered a probe right before this call
-	Known   bool          // the endpoint has answered as one does, in this run
-	Grown   bool          // the reply was allowed more tokens already
+// Attempts is the record of what was done for a request.
+type Attempts struct {
+	Number  int           // of the call under way, from 1
+	Shrunk  int           // how often the request was made smaller
+	Waited  time.Duration // in all, for a server that is unreachable or not ready
+	Adapted int           // how often a workaround was learned from a failure of the request
+	Alive   bool          // the server has answered a probe since the newest failure
+	Grown   bool          // the reply was allowed more tokens
+	Known   bool          // a model has answered at the endpoint before
 }
 
-// Ruling is a decision with all that belongs to it.
-type Ruling struct {
-	Decision Decision
-	Delay    time.Duration
-	Probe    bool   // after the delay, the server has to answer a probe before the request is sent again
-	Charged  bool   // the call counts as one of the attempts
-	Why      string // for the record
+// add takes in a decision about a failed call.
+func (a *Attempts) add(d *Decision, f *Fault) {
+	a.Alive = false
+	if d.Charged {
+		a.Number++
+	}
+	switch d.Action {
+	case annotator.DecisionWait:
+		a.Waited += d.Delay + f.Duration
+	case annotator.DecisionShrink, annotator.DecisionShrinkReply: // what follows is another request
+		a.Number, a.Shrunk = 1, a.Shrunk+1
+	case annotator.DecisionGrowReply:
+		a.Grown = true
+	case annotator.DecisionAdapt:
+		a.Adapted++
+	}
+}
+
+// Decision is what to do about a failed call, and why.
+type Decision struct {
+	Action  annotator.CallDecision
+	Delay   time.Duration
+	Probe   bool   // after the delay, the server has to answer a probe before the request is sent again
+	Charged bool   // the call counts as one of the attempts
+	Reason  string // for the record
 }
 
 // Policy says when to try again, how often and how long. It holds no state.
@@ -50,131 +52,133 @@ type Policy struct {
 	Attempts int           // calls for one request, the first included; waits do not count
 	Base     time.Duration // the first delay; at least a millisecond
 	Max      time.Duration // no delay is longer, whatever the server asks for
-	Patience time.Duration // how long to wait, in all, for a server that is loading, overloaded or gone
+	Patience time.Duration // how long to wait, in all, for a server that is loading, overloaded or unreachable
 }
 
-// DefaultPolicy gives a large model the time to load once in the middle of a story.
+// DefaultPolicy waits long enough for a large model to load.
 func DefaultPolicy() Policy {
 	return Policy{Attempts: 4, Base: time.Second, Max: time.Minute, Patience: 45 * time.Minute}
 }
 
-// Next decides about a fault. The delays of waiting together never exceed the patience. random returns numbers in [0, 1): it
-// spreads each delay over its upper half, so that several stories do not all come back at once.
-func (p Policy) Next(t Tried, f *Fault, random func() float64) Ruling {
+// Next decides about a fault. The delays of waiting together never exceed the patience. random returns numbers in [0, 1). It
+// spreads each delay over its upper half, so that several runs do not retry at the same moment.
+func (p Policy) Next(a Attempts, f *Fault, random func() float64) Decision {
 	if f.NotAnAPI {
-		return p.notAnAPI(t, f, random)
+		return p.notAnAPI(a, f, random)
 	}
 	switch f.Kind {
 	case annotator.Transient, annotator.Malformed:
-		return p.again(t, f, random)
+		return p.again(a, f, random)
 	case annotator.Overloaded, annotator.Unreachable:
-		return p.wait(t, f, random)
+		return p.wait(a, f, random)
 	case annotator.PromptTooLong:
-		return shrink(t.Shrunk, f)
+		return shrink(a.Shrunk, f)
 	case annotator.Refused:
-		return Ruling{Decision: Quarantine, Charged: true, Why: "the same request would be refused again"}
+		return charged(annotator.DecisionQuarantine, "the same request would be refused again")
 	}
-	return Ruling{Decision: Halt, Charged: true, Why: "it is not for the program to mend"}
+	return charged(annotator.DecisionHalt, "it is not for the program to mend")
 }
 
-// again is for what may go better another time. A second failure in a row is taken for a sign that the server is not well, and a
-// long prompt is nothing to find that out with.
-func (p Policy) again(t Tried, f *Fault, random func() float64) Ruling {
+func charged(action annotator.CallDecision, format string, args ...any) Decision {
+	return Decision{Action: action, Charged: true, Reason: fmt.Sprintf(format, args...)}
+}
+
+// again is for what may succeed at another attempt. After a second failure in a row the server may be down, so it is sent a
+// probe before the long prompt.
+func (p Policy) again(a Attempts, f *Fault, random func() float64) Decision {
 	switch {
-	case f.Code == CodeThinking && !t.Grown:
-		return Ruling{Decision: GrowReply, Charged: true, Why: "once"}
+	case f.Code == CodeThinking && !a.Grown:
+		return charged(annotator.DecisionGrowReply, "once")
 	case f.Code == CodeThinking:
-		return Ruling{Decision: Quarantine, Charged: true, Why: "a longer reply was no better"}
-	case t.Attempt >= p.Attempts:
-		return p.exhausted(t, f)
+		return charged(annotator.DecisionQuarantine, "a longer reply was no better")
+	case a.Number >= p.Attempts:
+		return p.exhausted(a, f)
 	}
-	delay := p.delay(t.Attempt-1, f, random())
-	sick := f.Kind == annotator.Transient && (t.Attempt > 1 || f.Code == CodeSilent)
-	why := p.attempts(t.Attempt+1, delay)
-	if sick {
-		why += ", once a probe is answered"
+	d := p.retry(a, f, random)
+	if f.Kind == annotator.Transient && (a.Number > 1 || f.Code == CodeSilent) {
+		d.Probe = true
+		d.Reason += ", once a probe is answered"
 	}
-	return Ruling{Decision: Retry, Delay: delay, Probe: sick, Charged: true, Why: why}
+	return d
 }
 
-// stranger is for what does not speak the API. Where a model has answered before, something stands in its place for now: the page of
-// a proxy, a server that starts. It is waited for as a server is that is gone. Else the address will be wrong.
-func (p Policy) notAnAPI(t Tried, f *Fault, random func() float64) Ruling {
-	if t.Known {
-		gone := *f
-		gone.Kind = annotator.Unreachable
-		return p.wait(t, &gone, random)
-	}
-	if t.Attempt >= p.Attempts {
-		return Ruling{Decision: Halt, Charged: true, Why: "no model has ever answered at this address"}
-	}
-	delay := p.delay(t.Attempt-1, f, random())
-	return Ruling{Decision: Retry, Delay: delay, Charged: true, Why: p.attempts(t.Attempt+1, delay)}
+// retry sends the request again as the next attempt.
+func (p Policy) retry(a Attempts, f *Fault, random func() float64) Decision {
+	delay := p.delay(a.Number-1, f, random())
+	d := charged(annotator.DecisionRetry, "attempt %d of %d in %s", a.Number+1, p.Attempts, delay.Round(time.Millisecond))
+	d.Delay = delay
+	return d
 }
 
-// attempts says when a request is sent for which time.
-func (p Policy) attempts(n int, delay time.Duration) string {
-	return fmt.Sprintf("attempt %d of %d in %s", n, p.Attempts, delay.Round(time.Millisecond))
-}
-
-// exhausted tells a request that a living server fails at, which would stop the story at the same scene for ever, from a
-// server or a network that fails at any.
-func (p Policy) exhausted(t Tried, f *Fault) Ruling {
-	if t.Alive || f.Kind == annotator.Malformed || f.Status == http.StatusInternalServerError {
-		return Ruling{Decision: Quarantine, Charged: true, Why: fmt.Sprintf("%d attempts failed at this request alone", t.Attempt)}
+// notAnAPI is for an answer that does not speak the API. Where a model has answered before, a proxy answers in its place, or the
+// server is starting: it is waited for like an unreachable server. Otherwise the address is wrong.
+func (p Policy) notAnAPI(a Attempts, f *Fault, random func() float64) Decision {
+	if a.Known {
+		unreachable := *f
+		unreachable.Kind = annotator.Unreachable
+		return p.wait(a, &unreachable, random)
 	}
-	return Ruling{Decision: Halt, Charged: true, Why: fmt.Sprintf("%d attempts failed", t.Attempt)}
+	if a.Number >= p.Attempts {
+		return charged(annotator.DecisionHalt, "no model has ever answered at this address")
+	}
+	return p.retry(a, f, random)
 }
 
-// wait is for a server that is not there or not ready. It does not use up the attempts, unless the server was well right before and is
-// gone now: there are prompts that bring a server down.
-func (p Policy) wait(t Tried, f *Fault, random func() float64) Ruling {
+// exhausted distinguishes a request that fails on a working server from a server or a network that fails on any request. The
+// first is given up: it would stop the story at the same scene forever.
+func (p Policy) exhausted(a Attempts, f *Fault) Decision {
+	if a.Alive || f.Kind == annotator.Malformed || f.Status == http.StatusInternalServerError {
+		return charged(annotator.DecisionQuarantine, "%d attempts failed at this request alone", a.Number)
+	}
+	return charged(annotator.DecisionHalt, "%d attempts failed", a.Number)
+}
+
+// wait is for a server that is unreachable or not ready. It does not use up the attempts, unless the server answered a probe right
+// before and is unreachable now: some prompts crash a server.
+func (p Policy) wait(a Attempts, f *Fault, random func() float64) Decision {
 	limited := f.Status == http.StatusTooManyRequests
-	charged := t.Alive && f.Kind == annotator.Unreachable
+	counts := a.Alive && f.Kind == annotator.Unreachable
 	switch {
-	case charged && t.Attempt >= p.Attempts:
-		return p.exhausted(t, f)
-	case t.Waited >= p.Patience:
-		return Ruling{Decision: Halt, Charged: charged, Why: "the patience of " + p.Patience.String() + " is at its end"}
+	case counts && a.Number >= p.Attempts:
+		return p.exhausted(a, f)
+	case a.Waited >= p.Patience:
+		return Decision{Action: annotator.DecisionHalt, Charged: counts, Reason: "the patience of " + p.Patience.String() + " is at its end"}
 	}
-	delay := min(p.delay(p.doublings(t.Waited), f, random()), p.Patience-t.Waited)
-	why := fmt.Sprintf("%s, after %s of at most %s", delay.Round(time.Millisecond), t.Waited.Round(time.Millisecond), p.Patience)
-	return Ruling{Decision: Wait, Delay: delay, Probe: !limited, Charged: charged, Why: why}
+	delay := min(p.delay(p.doublings(a.Waited), f, random()), p.Patience-a.Waited)
+	reason := fmt.Sprintf("%s, after %s of at most %s", delay.Round(time.Millisecond), a.Waited.Round(time.Millisecond), p.Patience)
+	return Decision{Action: annotator.DecisionWait, Delay: delay, Probe: !limited, Charged: counts, Reason: reason}
 }
 
-// mostShrinks is how often a request is made smaller: more often than any window or reply can be halved.
-const mostShrinks = 24
+// maxShrinks is how often a request is made smaller: more often than any window or reply can be halved.
+const maxShrinks = 24
 
 // shrink believes a bare status once: it may mean something else than length.
-func shrink(shrunk int, f *Fault) Ruling {
+func shrink(shrunk int, f *Fault) Decision {
 	switch {
-	case shrunk >= mostShrinks:
-		return Ruling{Decision: Quarantine, Charged: true, Why: "whatever is sent is too long for the server"}
+	case shrunk >= maxShrinks:
+		return charged(annotator.DecisionQuarantine, "whatever is sent is too long for the server")
 	case f.Param == paramMaxTokens:
-		return Ruling{Decision: ShrinkReply, Charged: true, Why: "the prompt fits, the limit on the reply does not"}
+		return charged(annotator.DecisionShrinkReply, "the prompt fits, the limit on the reply does not")
 	case f.Message == "" && f.Code == "" && shrunk > 0:
-		return Ruling{Decision: Quarantine, Charged: true, Why: "a shorter prompt was refused, too, and nothing says why"}
+		return charged(annotator.DecisionQuarantine, "a shorter prompt was refused, too, and nothing says why")
 	}
-	return Ruling{Decision: Shrink, Charged: true, Why: "the prompt is longer than the server takes"}
+	return charged(annotator.DecisionShrink, "the prompt is longer than the server takes")
 }
 
-// doublings is how often the delay has doubled, for one who has waited so long.
+// doublings is how often the delay has doubled after a time of waiting.
 func (p Policy) doublings(waited time.Duration) int {
 	return bits.Len64(uint64(max(waited, 0) / p.base()))
 }
 
 func (p Policy) base() time.Duration { return max(p.Base, time.Millisecond) }
 
-// mostDoublings lead from a millisecond past every Max.
-const mostDoublings = 62
-
-// delay is the longer of what the back-off and what the server says, but at most Max.
+// delay is the longer of the back-off and what the server asks for, but at most Max.
 func (p Policy) delay(doublings int, f *Fault, random float64) time.Duration {
 	longest := max(p.Max, p.base())
-	b := backoff.ExponentialBackOff{InitialInterval: p.base(), Multiplier: 2, MaxInterval: longest}
-	half := b.NextBackOff() / 2
-	for range min(doublings, mostDoublings) {
-		half = b.NextBackOff() / 2
+	full := p.base()
+	for n := 0; n < doublings && full < longest; n++ {
+		full = min(2*full, longest)
 	}
+	half := full / 2
 	return max(half+time.Duration(random*float64(half)), min(f.RetryAfter, longest))
 }

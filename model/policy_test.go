@@ -16,58 +16,58 @@ func middle() float64 { return 0.5 }
 func TestPolicyDecides(t *testing.T) {
 	t.Parallel()
 	p := model.Policy{Attempts: 3, Base: time.Second, Max: 10 * time.Second, Patience: time.Minute}
-	first, second, third := model.Tried{Attempt: 1}, model.Tried{Attempt: 2}, model.Tried{Attempt: 3}
-	waited := func(d time.Duration) model.Tried { return model.Tried{Attempt: 1, Waited: d} }
+	first, second, third := model.Attempts{Number: 1}, model.Attempts{Number: 2}, model.Attempts{Number: 3}
+	waited := func(d time.Duration) model.Attempts { return model.Attempts{Number: 1, Waited: d} }
 	const ms = time.Millisecond
 	tests := []struct {
 		name  string
 		fault model.Fault
-		tried model.Tried
-		want  model.Ruling
+		tried model.Attempts
+		want  model.Decision
 	}{
-		{"first", model.Fault{Kind: annotator.Transient}, first, model.Ruling{Decision: model.Retry, Delay: 750 * ms, Charged: true}},
-		{"second doubles, and probes", model.Fault{Kind: annotator.Transient}, second, model.Ruling{Decision: model.Retry, Delay: 1500 * ms, Probe: true, Charged: true}},
-		{"silence probes at once", model.Fault{Kind: annotator.Transient, Code: model.CodeSilent}, first, model.Ruling{Decision: model.Retry, Delay: 750 * ms, Probe: true, Charged: true}},
-		{"no answer again and again", model.Fault{Kind: annotator.Transient}, third, model.Ruling{Decision: model.Halt, Charged: true}},
-		{"a living server, again and again", model.Fault{Kind: annotator.Transient}, model.Tried{Attempt: 3, Alive: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"a server's own failure again and again", model.Fault{Kind: annotator.Transient, Status: 500}, third, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"unusable", model.Fault{Kind: annotator.Malformed}, second, model.Ruling{Decision: model.Retry, Delay: 1500 * ms, Charged: true}},
-		{"unusable again and again", model.Fault{Kind: annotator.Malformed}, third, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"thought too long", model.Fault{Kind: annotator.Malformed, Code: model.CodeThinking}, first, model.Ruling{Decision: model.GrowReply, Charged: true}},
-		{"thought too long again", model.Fault{Kind: annotator.Malformed, Code: model.CodeThinking}, model.Tried{Attempt: 2, Grown: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"waits are not charged", model.Fault{Kind: annotator.Overloaded}, model.Tried{Attempt: 99}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
-		{"a server that takes short prompts only, for now", model.Fault{Kind: annotator.Overloaded}, model.Tried{Attempt: 3, Alive: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
-		{"limits on the rate are sat out", model.Fault{Kind: annotator.Overloaded, Status: 429}, model.Tried{Attempt: 99, Alive: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms}},
-		{"waits grow", model.Fault{Kind: annotator.Unreachable}, waited(3 * time.Second), model.Ruling{Decision: model.Wait, Delay: 3 * time.Second, Probe: true}},
-		{"the server's word", model.Fault{Kind: annotator.Overloaded, RetryAfter: 7 * time.Second}, first, model.Ruling{Decision: model.Wait, Delay: 7 * time.Second, Probe: true}},
-		{"the server's word is capped", model.Fault{Kind: annotator.Overloaded, RetryAfter: math.MaxInt64}, first, model.Ruling{Decision: model.Wait, Delay: 10 * time.Second, Probe: true}},
-		{"patience is not passed", model.Fault{Kind: annotator.Unreachable}, waited(59 * time.Second), model.Ruling{Decision: model.Wait, Delay: time.Second, Probe: true}},
-		{"patience ends", model.Fault{Kind: annotator.Unreachable}, waited(time.Minute), model.Ruling{Decision: model.Halt}},
-		{"a prompt that brings the server down", model.Fault{Kind: annotator.Unreachable}, model.Tried{Attempt: 2, Alive: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true, Charged: true}},
-		{"and again", model.Fault{Kind: annotator.Unreachable}, model.Tried{Attempt: 3, Alive: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"too long", model.Fault{Kind: annotator.PromptTooLong, Message: "too long"}, model.Tried{Attempt: 9}, model.Ruling{Decision: model.Shrink, Charged: true}},
-		{"perhaps too long", model.Fault{Kind: annotator.PromptTooLong, Status: 400}, first, model.Ruling{Decision: model.Shrink, Charged: true}},
-		{"not too long", model.Fault{Kind: annotator.PromptTooLong, Status: 400}, model.Tried{Attempt: 1, Shrunk: 1}, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"always too long", model.Fault{Kind: annotator.PromptTooLong, Status: 400, Message: "too long"}, model.Tried{Attempt: 1, Shrunk: 24}, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"reply too long", model.Fault{Kind: annotator.PromptTooLong, Param: "max_tokens"}, first, model.Ruling{Decision: model.ShrinkReply, Charged: true}},
-		{"refused", model.Fault{Kind: annotator.Refused}, first, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"misconfigured", model.Fault{Kind: annotator.Misconfigured}, first, model.Ruling{Decision: model.Halt, Charged: true}},
-		{"hostile", model.Fault{Kind: annotator.Unsafe}, first, model.Ruling{Decision: model.Halt, Charged: true}},
-		{"a stranger at first", model.Fault{Kind: annotator.Misconfigured, NotAnAPI: true}, first, model.Ruling{Decision: model.Retry, Delay: 750 * ms, Charged: true}},
-		{"a stranger again and again", model.Fault{Kind: annotator.Transient, NotAnAPI: true}, third, model.Ruling{Decision: model.Halt, Charged: true}},
-		{"a stranger in the server's place", model.Fault{Kind: annotator.Misconfigured, NotAnAPI: true}, model.Tried{Attempt: 3, Known: true}, model.Ruling{Decision: model.Wait, Delay: 750 * ms, Probe: true}},
-		{"that stays", model.Fault{Kind: annotator.Malformed, NotAnAPI: true}, model.Tried{Attempt: 1, Known: true, Waited: time.Minute}, model.Ruling{Decision: model.Halt}},
-		{"that comes for one request alone", model.Fault{Kind: annotator.Malformed, NotAnAPI: true}, model.Tried{Attempt: 3, Known: true, Alive: true}, model.Ruling{Decision: model.Quarantine, Charged: true}},
-		{"cancelled", model.Fault{Kind: annotator.Interrupted}, first, model.Ruling{Decision: model.Halt, Charged: true}},
+		{"first", model.Fault{Kind: annotator.Transient}, first, model.Decision{Action: annotator.DecisionRetry, Delay: 750 * ms, Charged: true}},
+		{"second doubles, and probes", model.Fault{Kind: annotator.Transient}, second, model.Decision{Action: annotator.DecisionRetry, Delay: 1500 * ms, Probe: true, Charged: true}},
+		{"silence probes at once", model.Fault{Kind: annotator.Transient, Code: model.CodeSilent}, first, model.Decision{Action: annotator.DecisionRetry, Delay: 750 * ms, Probe: true, Charged: true}},
+		{"no answer again and again", model.Fault{Kind: annotator.Transient}, third, model.Decision{Action: annotator.DecisionHalt, Charged: true}},
+		{"a living server, again and again", model.Fault{Kind: annotator.Transient}, model.Attempts{Number: 3, Alive: true}, model.Decision{Action: annotator.DecisionQuarantine, Charged: true}},
+		{"a server's own failure again and again", model.Fault{Kind: annotator.Transient, Status: 500}, third, model.Decision{Action: annotator.DecisionQuarantine, Charged: true}},
+		{"unusable", model.Fault{Kind: annotator.Malformed}, second, model.Decision{Action: annotator.DecisionRetry, Delay: 1500 * ms, Charged: true}},
+		{"unusable again and again", model.Fault{Kind: annotator.Malformed}, third, model.Decision{Action: annotator.DecisionQuarantine, Charged: true}},
+		{"thought too long", model.Fault{Kind: annotator.Malformed, Code: model.CodeThinking}, first, model.Decision{Action: annotator.DecisionGrowReply, Charged: true}},
+		{"thought too long again", model.Fault{Kind: annotator.Malformed, Code: model.CodeThinking}, model.Attempts{Number: 2, Grown: true}, model.Decision{Action: annotator.DecisionQuarantine, Charged: true}},
+		{"waits are not charged", model.Fault{Kind: annotator.Overloaded}, model.Attempts{Number: 99}, model.Decision{Action: annotator.DecisionWait, Delay: 750 * ms, Probe: true}},
+		{"a server that takes short prompts only, for now", model.Fault{Kind: annotator.Overloaded}, model.Attempts{Number: 3, Alive: true}, model.Decision{Action: annotator.DecisionWait, Delay: 750 * ms, Probe: true}},
+		{"limits on the rate are sat out", model.Fault{Kind: annotator.Overloaded, Status: 429}, model.Attempts{Number: 99, Alive: true}, model.Decision{Action: annotator.DecisionWait, Delay: 750 * ms}},
+		{"waits grow", model.Fault{Kind: annotator.Unreachable}, waited(3 * time.Second), model.Decision{Action: annotator.DecisionWait, Delay: 3 * time.Second, Probe: true}},
+		{"the server's word", model.Fault{Kind: annotator.Overloaded, RetryAfter: 7 * time.Second}, first, model.Decision{Action: annotator.DecisionWait, Delay: 7 * time.Second, Probe: true}},
+		{"the server's word is capped", model.Fault{Kind: annotator.Overloaded, RetryAfter: math.MaxInt64}, first, model.Decision{Action: annotator.DecisionWait, Delay: 10 * time.Second, Probe: true}},
+		{"patience is not passed", model.Fault{Kind: annotator.Unreachable}, waited(59 * time.Second), model.Decision{Action: annotator.DecisionWait, Delay: time.Second, Probe: true}},
+		{"patience ends", model.Fault{Kind: annotator.Unreachable}, waited(time.Minute), model.Decision{Action: annotator.DecisionHalt}},
+		{"a prompt that brings the server down", model.Fault{Kind: annotator.Unreachable}, model.Attempts{Number: 2, Alive: true}, model.Decision{Action: annotator.DecisionWait, Delay: 750 * ms, Probe: true, Charged: true}},
+		{"and again", model.Fault{Kind: annotator.Unreachable}, model.Attempts{Number: 3, Alive: true}, model.Decision{Action: annotator.DecisionQuarantine, Charged: true}},
+		{"too long", model.Fault{Kind: annotator.PromptTooLong, Message: "too long"}, model.Attempts{Number: 9}, model.Decision{Action: annotator.DecisionShrink, Charged: true}},
+		{"perhaps too long", model.Fault{Kind: annotator.PromptTooLong, Status: 400}, first, model.Decision{Action: annotator.DecisionShrink, Charged: true}},
+		{"not too long", model.Fault{Kind: annotator.PromptTooLong, Status: 400}, model.Attempts{Number: 1, Shrunk: 1}, model.Decision{Action: annotator.DecisionQuarantine, Charged: true}},
+		{"always too long", model.Fault{Kind: annotator.PromptTooLong, Status: 400, Message: "too long"}, model.Attempts{Number: 1, Shrunk: 24}, model.Decision{Action: annotator.DecisionQuarantine, Charged: true}},
+		{"reply too long", model.Fault{Kind: annotator.PromptTooLong, Param: "max_tokens"}, first, model.Decision{Action: annotator.DecisionShrinkReply, Charged: true}},
+		{"refused", model.Fault{Kind: annotator.Refused}, first, model.Decision{Action: annotator.DecisionQuarantine, Charged: true}},
+		{"misconfigured", model.Fault{Kind: annotator.Misconfigured}, first, model.Decision{Action: annotator.DecisionHalt, Charged: true}},
+		{"hostile", model.Fault{Kind: annotator.Unsafe}, first, model.Decision{Action: annotator.DecisionHalt, Charged: true}},
+		{"a stranger at first", model.Fault{Kind: annotator.Misconfigured, NotAnAPI: true}, first, model.Decision{Action: annotator.DecisionRetry, Delay: 750 * ms, Charged: true}},
+		{"a stranger again and again", model.Fault{Kind: annotator.Transient, NotAnAPI: true}, third, model.Decision{Action: annotator.DecisionHalt, Charged: true}},
+		{"a stranger in the server's place", model.Fault{Kind: annotator.Misconfigured, NotAnAPI: true}, model.Attempts{Number: 3, Known: true}, model.Decision{Action: annotator.DecisionWait, Delay: 750 * ms, Probe: true}},
+		{"that stays", model.Fault{Kind: annotator.Malformed, NotAnAPI: true}, model.Attempts{Number: 1, Known: true, Waited: time.Minute}, model.Decision{Action: annotator.DecisionHalt}},
+		{"that comes for one request alone", model.Fault{Kind: annotator.Malformed, NotAnAPI: true}, model.Attempts{Number: 3, Known: true, Alive: true}, model.Decision{Action: annotator.DecisionQuarantine, Charged: true}},
+		{"cancelled", model.Fault{Kind: annotator.Interrupted}, first, model.Decision{Action: annotator.DecisionHalt, Charged: true}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			got := p.Next(test.tried, &test.fault, middle)
-			if got.Why == "" {
+			if got.Reason == "" {
 				t.Error("nothing is said of why")
 			}
-			if got.Why = ""; got != test.want {
+			if got.Reason = ""; got != test.want {
 				t.Errorf("%+v, want %+v", got, test.want)
 			}
 		})
@@ -78,9 +78,9 @@ func TestPolicyDecides(t *testing.T) {
 func TestMaxTokensIsShrunkAlone(t *testing.T) {
 	t.Parallel()
 	const body = `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 8192.","code":400}}`
-	ruling := model.DefaultPolicy().Next(model.Tried{Attempt: 1}, model.Classify(400, nil, []byte(body)), middle)
-	if ruling.Decision != model.ShrinkReply {
-		t.Errorf("decision is %q, want %q", ruling.Decision, model.ShrinkReply)
+	decision := model.DefaultPolicy().Next(model.Attempts{Number: 1}, model.Classify(400, nil, []byte(body)), middle)
+	if decision.Action != annotator.DecisionShrinkReply {
+		t.Errorf("decision is %q, want %q", decision.Action, annotator.DecisionShrinkReply)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestPolicyEnds(t *testing.T) {
 			Patience: time.Duration(rapid.Int64Range(0, int64(time.Second)).Draw(t, "patience")),
 		}
 		longest := max(p.Max, p.Base, time.Millisecond)
-		tried := model.Tried{Attempt: 1, Known: rapid.Bool().Draw(t, "known")}
+		tried := model.Attempts{Number: 1, Known: rapid.Bool().Draw(t, "known")}
 		for calls := 1; ; calls++ {
 			if calls > 2000 {
 				t.Fatalf("no end after %d calls", calls)
@@ -107,23 +107,23 @@ func TestPolicyEnds(t *testing.T) {
 				NotAnAPI:   rapid.Bool().Draw(t, "stranger"),
 				RetryAfter: time.Duration(rapid.Int64Min(0).Draw(t, "after")),
 			}
-			ruling := p.Next(tried, f, func() float64 { return rapid.Float64Range(0, 0.999).Draw(t, "random") })
-			if ruling.Delay < 0 || ruling.Delay > longest {
-				t.Fatalf("delay %v is out of bounds", ruling.Delay)
+			decision := p.Next(tried, f, func() float64 { return rapid.Float64Range(0, 0.999).Draw(t, "random") })
+			if decision.Delay < 0 || decision.Delay > longest {
+				t.Fatalf("delay %v is out of bounds", decision.Delay)
 			}
-			if ruling.Decision != model.Retry && ruling.Decision != model.Wait {
-				if tried.Attempt > max(1, p.Attempts) || tried.Waited > p.Patience {
-					t.Fatalf("ended at attempt %d of %d, after %v of %v", tried.Attempt, p.Attempts, tried.Waited, p.Patience)
+			if decision.Action != annotator.DecisionRetry && decision.Action != annotator.DecisionWait {
+				if tried.Number > max(1, p.Attempts) || tried.Waited > p.Patience {
+					t.Fatalf("ended at attempt %d of %d, after %v of %v", tried.Number, p.Attempts, tried.Waited, p.Patience)
 				}
 				return
 			}
-			if ruling.Charged {
-				tried.Attempt++
+			if decision.Charged {
+				tried.Number++
 			}
-			if ruling.Decision == model.Wait {
-				tried.Waited += ruling.Delay
+			if decision.Action == annotator.DecisionWait {
+				tried.Waited += decision.Delay
 			}
-			tried.Alive = ruling.Probe && rapid.Bool().Draw(t, "alive")
+			tried.Alive = decision.Probe && rapid.Bool().Draw(t, "alive")
 		}
 	})
 }

@@ -5,32 +5,15 @@ import (
 	"strings"
 )
 
-// marks are the pairs of signs between which model families think aloud.
-const marks = `<(?:think|thinking|thought|reasoning|analysis|seed:think)>|\[THINK\]|◁think▷|<\|START_THINKING\|>`
-
-// closings end what began with one of marks.
-const closings = `</(?:think|thinking|thought|reasoning|analysis|seed:think)>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>`
-
+// Each model family has its own pair of marks around its reasoning.
 var (
-	opening = regexp.MustCompile(`(?i)` + marks)
-	closing = regexp.MustCompile(`(?i)` + closings)
+	opening = regexp.MustCompile(`(?i)<(?:think|thinking|thought|reasoning|analysis|seed:think)>|\[THINK\]|◁think▷|<\|START_THINKING\|>`)
+	closing = regexp.MustCompile(`(?i)</(?:think|thinking|thought|reasoning|analysis|seed:think)>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>`)
 )
 
-// Settle gives a reply the one form that all wires' replies have: what the model thinks aloud in its text, as some servers leave it
-// there, goes to its reasoning, from which nothing is ever executed.
-func (r *Reply) Settle() {
-	if said, thought := divide(r.Text); thought != "" || len(said) < len(r.Text) {
-		r.Text = strings.TrimSpace(said)
-		r.Reasoning = strings.TrimSpace(r.Reasoning + "\n" + thought)
-	}
-	// SQLite would end the text there.
-	r.Reasoning = strings.ReplaceAll(r.Reasoning, "\x00", "\uFFFD")
-	r.Model, r.Finish = clip(r.Model), clip(r.Finish)
-}
-
-// divide tells what a text says from what it thinks. A thought that is never closed swallows the rest; where only its end is
-// marked, the server has kept the beginning to itself.
-func divide(text string) (said, thought string) {
+// splitReasoning parts a text from the reasoning in it. Reasoning that is not closed goes on to the end. Where only its end is
+// marked, all before it is reasoning: the template of the server's has opened it.
+func splitReasoning(text string) (said, reasoning string) {
 	var says, thinks []string
 	first := find(opening, text)
 	if ends := closing.FindAllStringIndex(text[:first[0]], -1); len(ends) > 0 {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestSettle(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, said, thought string }{
 		{"", "", ""},
@@ -28,12 +28,12 @@ func TestSettle(t *testing.T) {
 	}
 	for _, test := range tests {
 		r := model.Reply{Text: test.text}
-		if r.Settle(); r.Text != test.said || r.Reasoning != test.thought {
+		if r.Normalize(&model.Request{}); r.Text != test.said || r.Reasoning != test.thought {
 			t.Errorf("of %q it says %q and thinks %q, want %q and %q", test.text, r.Text, r.Reasoning, test.said, test.thought)
 		}
 	}
 	r := model.Reply{Text: "<think>Then.</think>So.", Reasoning: "First.\x00", Model: "m\x00\nm", Finish: "st\x00op"}
-	if r.Settle(); r.Reasoning != "First.\uFFFD\nThen." || r.Model != "m m" || r.Finish != "st op" {
+	if r.Normalize(&model.Request{}); r.Reasoning != "First.\uFFFD\nThen." || r.Model != "m m" || r.Finish != "st op" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -45,7 +45,7 @@ func TestNothingIsLostInThought(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(part).Draw(t, "parts"), "")
 		r := model.Reply{Text: text}
-		r.Settle()
+		r.Normalize(&model.Request{})
 		for _, word := range []string{"one", "two", "<b>", "tool_call"} {
 			if got, want := strings.Count(r.Text+r.Reasoning, word), strings.Count(text, word); got != want {
 				t.Fatalf("%q is there %d times, was %d times", word, got, want)
@@ -59,6 +59,6 @@ func TestNothingIsLostInThought(t *testing.T) {
 
 func same(r *model.Reply) bool {
 	before := r.Text
-	r.Settle()
+	r.Normalize(&model.Request{})
 	return r.Text == before
 }

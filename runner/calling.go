@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -28,26 +29,48 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	if err != nil {
 		return "", err
 	}
-	call := &annotator.Call{
-		Turn: d.turn, Scene: d.row.N, Purpose: annotator.PurposeAnnotate, Attempt: d.trial.attempt + 1,
-		Estimate: r.promptTokens(), Characters: r.size(),
+	if d.exchange == nil {
+		d.exchange = r.client().Begin(request)
+	} else {
+		d.exchange.Replace(request)
 	}
-	reply, fault, err := r.caller().attempt(ctx, call, request, &d.trial)
-	switch {
+	reply, err := d.exchange.Try(ctx)
+	d.replyLimit = cmp.Or(d.exchange.ReplyLimit(), d.replyLimit)
+	switch unanswered := (*model.Unanswered)(nil); {
+	case errors.As(err, &unanswered):
+		return r.unanswered(unanswered)
 	case err != nil:
 		return "", err
 	case reply != nil:
-		return r.replied(ctx, call, reply)
+		return r.replied(ctx, reply)
 	}
-	return r.callFailed(ctx, fault)
+	if d.exchange.Adapted() {
+		r.seen = 0 // what is sent from here on is rendered otherwise
+	}
+	return annotator.EventTransient, nil
+}
+
+// unanswered is what it means for the scene that the request was given up.
+func (r *Runner) unanswered(u *model.Unanswered) (annotator.Event, error) {
+	if u.Action != annotator.DecisionShrink {
+		return r.condemn(u.Fault)
+	}
+	r.day.squeeze, r.day.said = true, u.Fault
+	r.learnContext(u.MaxContext, r.turnTokens())
+	return annotator.EventOverflow, nil
 }
 
 func (r *Runner) request() (*model.Request, error) {
+	d := r.day
 	history, err := r.window.History()
+	maxReply := r.maxReply(r.promptTokens())
 	return &model.Request{
-		Model: r.Config.Model, System: r.frame.system, History: history, Tools: r.frame.tools, Choice: r.choice(),
-		MaxTokens: r.replyTokens(), Temperature: r.Config.Temperature, Stream: r.Config.Stream,
-		LeastPrompt: r.leastPrompt(),
+		System: r.frame.system, History: history, Tools: r.frame.tools, Choice: r.choice(),
+		MaxTokens: min(r.Config.MaxTokens, cmp.Or(d.replyLimit, r.Config.MaxTokens)), Temperature: r.Config.Temperature, Stream: r.Config.Stream,
+		Call: annotator.Call{
+			Turn: d.turn, Scene: d.row.N, Purpose: annotator.PurposeAnnotate, Estimate: r.promptTokens(), Characters: r.size(),
+		},
+		MaxReply: min(maxReply, cmp.Or(d.replyLimit, maxReply)), LeastPrompt: r.leastPrompt(),
 	}, err
 }
 
@@ -61,16 +84,6 @@ func (r *Runner) choice() model.Choice {
 		return model.Choice{Mode: model.ChoiceRequired, Allowed: []string{policy.SelectIntent}}
 	}
 	return model.Choice{}
-}
-
-// replyTokens is how long a reply may be: more than configured, as far as there is room, where the last attempt was cut before its
-// first word, but never more than what the server has refused for this scene.
-func (r *Runner) replyTokens() int {
-	most := r.Config.MaxTokens
-	if r.day.trial.grown {
-		most = r.caller().grown(most, r.promptTokens())
-	}
-	return min(most, cmp.Or(r.day.replyTokens, most))
 }
 
 // leastPrompt is how many tokens the prompt has at the least: as many as any tokenizer makes of its text, and as many as the server
@@ -87,7 +100,8 @@ func (r *Runner) leastPrompt() int {
 }
 
 // replied ends a call with the rows of its reply.
-func (r *Runner) replied(ctx context.Context, call *annotator.Call, reply *model.Reply) (annotator.Event, error) {
+func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Event, error) {
+	call := reply.Call
 	if err := r.listen(ctx, call, reply); err != nil {
 		return "", err
 	}
@@ -96,7 +110,7 @@ func (r *Runner) replied(ctx context.Context, call *annotator.Call, reply *model
 	if err := r.Store.Calls.Reply(ctx, call, rows); err != nil {
 		return "", err
 	}
-	r.day.trial = trial{}
+	r.day.exchange = nil
 	for i := range rows {
 		if err := r.add(&rows[i]); err != nil {
 			return "", err
@@ -133,7 +147,7 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	d := r.day
 	row := d.next(annotator.TraceReply)
 	row.Content, row.Reasoning = reply.Text, reply.Reasoning
-	if reply.Cut(r.replyTokens()) && len(reply.Calls) > 0 {
+	if reply.Cut && len(reply.Calls) > 0 {
 		row.Error = tools.Truncated
 	}
 	row.Tokens = tokens.Estimate(reply.Text) + tokens.PerMessage
@@ -149,34 +163,9 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	return rows
 }
 
-// callFailed is what a failed call means for the scene.
-func (r *Runner) callFailed(ctx context.Context, fault *model.Fault) (annotator.Event, error) {
-	d := r.day
-	switch d.trial.ruling.Decision {
-	case model.Adapt:
-		r.seen = 0 // what is sent from here on is rendered otherwise
-		return annotator.EventTransient, nil
-	case model.Retry, model.Wait, model.GrowReply:
-		return annotator.EventTransient, nil
-	case model.ShrinkReply:
-		if d.replyTokens = r.replyTokens() / 2; d.replyTokens == 0 {
-			return r.condemn(fault)
-		}
-		return annotator.EventTransient, nil
-	case model.Shrink:
-		d.squeeze, d.said = true, fault
-		r.learnContext(fault.MaxContext, r.turnTokens())
-		return annotator.EventOverflow, nil
-	case model.Quarantine:
-		return r.condemn(fault)
-	}
-	return "", r.caller().halt(ctx, fault, d.trial.waited)
-}
-
 // retrying is RETRYING: it waits until the next attempt is due, and the server is there for it.
 func (r *Runner) retrying(ctx context.Context) (annotator.Event, error) {
-	d := r.day
-	return annotator.EventRetry, r.caller().ready(ctx, &annotator.Call{Turn: d.turn, Scene: d.row.N}, &d.trial)
+	return annotator.EventRetry, r.day.exchange.Wait(ctx)
 }
 
 // mostStrangers is how many models a word is given on: some servers put a new name under each reply.

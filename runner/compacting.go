@@ -158,7 +158,7 @@ func (r *Runner) refuseStep(ctx context.Context, c *storage.Compaction) error {
 	if c.Call == nil {
 		return errNotBetter
 	}
-	return r.unusable(ctx, c.Call, &model.Reply{Text: c.Reply.Content}, errors.New("the summary is longer than what it was to replace"))
+	return r.unusable(ctx, &model.Reply{Text: c.Reply.Content, Call: c.Call}, errors.New("the summary is longer than what it was to replace"))
 }
 
 // refold takes in what the window is told to be now.

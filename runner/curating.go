@@ -140,17 +140,17 @@ func (m *curatorModel) Fit(text string, alone bool) (asked, left int, err error)
 }
 
 // Ask has a question answered. See curator.Model.
-func (m *curatorModel) Ask(ctx context.Context, asked *curator.Question) (*annotator.Call, *model.Reply, error) {
+func (m *curatorModel) Ask(ctx context.Context, asked *curator.Question) (*model.Reply, error) {
 	q, err := m.place(asked.Text, asked.Alone)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	q.most, q.temperature = asked.MaxTokens, asked.Temperature
-	call, reply, err := m.ask(ctx, q)
+	reply, err := m.ask(ctx, q)
 	if errors.Is(err, errNotBetter) {
 		err = curator.NoAnswer{Err: err}
 	}
-	return call, reply, err
+	return reply, err
 }
 
 // Learn takes in what the server counted. See curator.Model.

@@ -16,31 +16,31 @@ import (
 
 // day is the scene at hand. All of it that matters is in the journal, from which wake rebuilds it.
 type day struct {
-	row         *storage.SceneRow
-	scene       annotator.Scene
-	text        string             // the scene as the model is shown it, without entries
-	size        tokens.Size        // of this message
-	turn        int64              // 0 until its message is in the journal
-	seq         int                // of the turn's next row
-	rounds      int                // replies with tool calls
-	reasks      int                // corrections sent since the newest call
-	reply       *annotator.Trace   // the newest, where it is not worked off
-	calls       []annotator.Trace  // of the newest reply, without a result yet
-	placed      int                // calls of the newest reply that have their result
-	updates     int                // items of the newest reply's codex updates that are done
-	failed      []*annotator.Trace // those of them that were not made
-	closed      bool               // the newest row is an answer in text
-	cut         bool               // the newest reply ended at its token limit
-	trial       trial              // the call at hand
-	replyTokens int                // the most that the server takes for a reply, where that is less than configured; 0: as configured
-	squeeze     bool               // the server, or our own count, says that the prompt is too long
-	demanded    bool               // a call was demanded in words, and none has come since
-	said        *model.Fault       // with which the server found the prompt too long; nil if it did not
-	wrote       []byte             // the newest reply, with its calls
-	ran         runs
-	counted     int // tokens of the scene, where the server was asked; else 0
-	governed    policy.Turn
-	outcome     storage.Outcome
+	row        *storage.SceneRow
+	scene      annotator.Scene
+	text       string             // the scene as the model is shown it, without entries
+	size       tokens.Size        // of this message
+	turn       int64              // 0 until its message is in the journal
+	seq        int                // of the turn's next row
+	rounds     int                // replies with tool calls
+	reasks     int                // corrections sent since the newest call
+	reply      *annotator.Trace   // the newest, where it is not worked off
+	calls      []annotator.Trace  // of the newest reply, without a result yet
+	placed     int                // calls of the newest reply that have their result
+	updates    int                // items of the newest reply's codex updates that are done
+	failed     []*annotator.Trace // those of them that were not made
+	closed     bool               // the newest row is an answer in text
+	cut        bool               // the newest reply ended at its token limit
+	exchange   *model.Exchange    // the request under way; nil where none is
+	replyLimit int                // tokens of a reply that the server takes, where it has refused more; 0: not known
+	squeeze    bool               // the server, or our own count, says that the prompt is too long
+	demanded   bool               // a call was demanded in words, and none has come since
+	said       *model.Fault       // with which the server found the prompt too long; nil if it did not
+	wrote      []byte             // the newest reply, with its calls
+	ran        runs
+	counted    int // tokens of the scene, where the server was asked; else 0
+	governed   policy.Turn
+	outcome    storage.Outcome
 }
 
 // wake rebuilds the day of a scene from the rows of its turn.

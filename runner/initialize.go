@@ -117,7 +117,7 @@ func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error 
 	if !named {
 		r.Config.Model = run.Model
 	}
-	served, err := r.served(ctx)
+	served, err := r.client().Models(ctx)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (r *Runner) restore(ctx context.Context) error {
 		return err
 	}
 	r.total, r.done, r.open = run.Corpus.Scenes, run.Recorded+run.Quarantined, run.OpenScene
-	r.answered = run.Recorded > 0 && !r.moved
+	r.capabilities.Answered = run.Recorded > 0 && !r.moved
 	if run.Halted != "" {
 		err = r.Store.Run.ResetFailures(ctx)
 	} else {

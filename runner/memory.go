@@ -46,23 +46,23 @@ func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
 	if q.most = min(q.most, r.room(q)); q.most < leastSummary {
 		return errNotBetter
 	}
-	call, reply, err := r.ask(ctx, q)
+	reply, err := r.ask(ctx, q)
 	if reply == nil {
 		return err
 	}
 	m.by = annotator.AuthorModel
 	if m.summary, err = compaction.Read(m.step, reply.Text); err != nil {
-		return r.unusable(ctx, call, reply, err)
+		return r.unusable(ctx, reply, err)
 	}
-	c.Call = call
+	c.Call = reply.Call
 	c.Reply = &annotator.Trace{Kind: annotator.TraceReply, Content: reply.Text, Reasoning: reply.Reasoning, Tokens: tokens.Estimate(reply.Text)}
 	return nil
 }
 
 // unusable ends the call of a summary that cannot be used.
-func (r *Runner) unusable(ctx context.Context, call *annotator.Call, reply *model.Reply, wrong error) error {
-	call.Discard(wrong.Error(), reply.Body())
-	if err := r.Store.Calls.Fail(ctx, call); err != nil {
+func (r *Runner) unusable(ctx context.Context, reply *model.Reply, wrong error) error {
+	reply.Call.Discard(wrong.Error(), reply.Body())
+	if err := r.Store.Calls.Fail(ctx, reply.Call); err != nil {
 		return err
 	}
 	return errNotBetter
@@ -267,31 +267,35 @@ func (r *Runner) room(q *question) int {
 	return r.Config.ContextBudget - r.Config.SafetyMargin - q.estimate
 }
 
-// ask puts a question to the model. It tries again as the retry policy says. The caller ends the call that brought the reply.
-// A nil reply with the error errNotBetter means that there is none to be had.
-func (r *Runner) ask(ctx context.Context, q *question) (*annotator.Call, *model.Reply, error) {
+// noAnswer is the error of a question that the model did not answer. What it was for has to do without.
+type noAnswer struct{ *model.Fault }
+
+// Is makes it one of the errors for which a step of compaction is given up.
+func (noAnswer) Is(target error) bool { return target == errNotBetter }
+
+// ask puts a question to the model. The caller ends the call of the reply. The error is noAnswer where there is no reply.
+func (r *Runner) ask(ctx context.Context, q *question) (*model.Reply, error) {
 	if err := r.checkAnswers(ctx, q.purpose); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: q.note}
 	note.Tokens = tokens.Estimate(note.Content) + tokens.PerMessage
 	if err := r.Store.Journal.AppendOnce(ctx, note); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	encoded, err := r.Wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: note.Content}})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	request := &model.Request{
-		Model: r.Config.Model, System: q.frame.system, History: appendMessages(q.history, encoded), Tools: q.frame.tools,
+	reply, err := r.client().Complete(ctx, &model.Request{
+		System: q.frame.system, History: appendMessages(q.history, encoded), Tools: q.frame.tools,
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.most, Temperature: q.temperature, Stream: r.Config.Stream,
-		LeastPrompt: q.frame.least(q.size),
-	}
-	call, reply, err := r.caller().insist(ctx, annotator.Call{
-		Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: q.estimate, Characters: q.size,
-	}, request)
-	if errors.As(err, new(noAnswer)) {
+		Call:     annotator.Call{Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: q.estimate, Characters: q.size},
+		MaxReply: r.maxReply(q.estimate), LeastPrompt: q.frame.least(q.size),
+	})
+	if unanswered := (*model.Unanswered)(nil); errors.As(err, &unanswered) {
 		r.word(fmt.Sprintf("the model was asked to %s, and gave no answer: %s", q.purpose, err.Error()))
+		err = noAnswer{unanswered.Fault}
 	}
-	return call, reply, err
+	return reply, err
 }

@@ -23,11 +23,9 @@ func (r *Runner) preflight(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := r.caller()
-	call, _, err := c.insist(ctx, annotator.Call{
-		Purpose: annotator.PurposeProbe, Estimate: r.counter.Count(r.frame.size.Framed(rehearsalTokens)),
-	}, request)
-	if refused := (noAnswer{}); errors.As(err, &refused) {
+	c := r.client()
+	reply, err := c.Complete(ctx, request)
+	if refused := (*model.Unanswered)(nil); errors.As(err, &refused) {
 		r.word(fmt.Sprintf("the server would not answer a conversation with tools: %s", refused.Error()))
 		r.learnContext(refused.MaxContext, r.frame.size.Tokens()+LeastScene)
 		return nil
@@ -35,7 +33,7 @@ func (r *Runner) preflight(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.answered(ctx, call)
+	return c.EndProbe(ctx, reply.Call)
 }
 
 // rehearsalTokens is about what the messages of a rehearsal have.
@@ -59,8 +57,10 @@ func (r *Runner) rehearsal() (*model.Request, error) {
 		}
 		history = appendMessages(history, encoded)
 	}
+	estimate := r.counter.Count(r.frame.size.Framed(rehearsalTokens))
 	return &model.Request{
-		Model: r.Config.Model, System: r.frame.system, History: history, Tools: r.frame.tools, MaxTokens: preflightTokens,
+		System: r.frame.system, History: history, Tools: r.frame.tools, MaxTokens: preflightTokens,
 		Temperature: r.Config.Temperature, Stream: r.Config.Stream,
+		Call: annotator.Call{Purpose: annotator.PurposeProbe, Estimate: estimate}, MaxReply: r.maxReply(estimate),
 	}, nil
 }

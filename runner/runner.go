@@ -74,33 +74,33 @@ type Runner struct {
 	Now    func() time.Time
 	Random func() float64 // of [0, 1): the jitter of waiting
 
-	stop       atomic.Bool
-	hurry      chan struct{} // closed by Stop
-	failure    error         // why the machine halts
-	window     *window.Window
-	fold       annotator.WindowState // what the newest compaction says of the window
-	unfinished bool                  // that compaction was cut off before its target
-	counter    tokens.Counter
-	tokenizer  model.Counter  // the server's, where it has one
-	exact      int            // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
-	seen       int            // tokens of the newest prompt as the server counted it; 0: not known for this window
-	since      tokens.Size    // what has come to the window since
-	names      *mention.Cache // of all live entries
-	frame      frame
-	open       int // scene to go on with
-	total      int
-	done       int      // scenes done, in this run and before
-	read       int      // scenes done in this run
-	faulty     int      // scenes in a row that were quarantined for faults of the server or the model
-	fault      string   // why the newest of these was
-	moved      bool     // the run goes on with another model, endpoint or prompt
-	foreign    int64    // the reply up to which prompts were counted before that; 0: none was
-	answered   bool     // the endpoint has answered as one does, now or when the scenes before were read
-	listed     bool     // the endpoint lists how much context the model has
-	strangers  []string // models that answered in place of the one that was asked
-	heard      bool     // a reply had its calls in its text
-	logTold    bool     // a word was given on a write-ahead log that grows
-	day        *day
+	stop         atomic.Bool
+	hurry        chan struct{} // closed by Stop
+	failure      error         // why the machine halts
+	window       *window.Window
+	fold         annotator.WindowState // what the newest compaction says of the window
+	unfinished   bool                  // that compaction was cut off before its target
+	counter      tokens.Counter
+	tokenizer    model.Counter  // the server's, where it has one
+	exact        int            // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
+	seen         int            // tokens of the newest prompt as the server counted it; 0: not known for this window
+	since        tokens.Size    // what has come to the window since
+	names        *mention.Cache // of all live entries
+	frame        frame
+	open         int // scene to go on with
+	total        int
+	done         int    // scenes done, in this run and before
+	read         int    // scenes done in this run
+	faulty       int    // scenes in a row that were quarantined for faults of the server or the model
+	fault        string // why the newest of these was
+	moved        bool   // the run goes on with another model, endpoint or prompt
+	foreign      int64  // the reply up to which prompts were counted before that; 0: none was
+	capabilities model.Capabilities
+	listed       bool     // the endpoint lists how much context the model has
+	strangers    []string // models that answered in place of the one that was asked
+	heard        bool     // a reply had its calls in its text
+	logTold      bool     // a word was given on a write-ahead log that grows
+	day          *day
 }
 
 // New returns a runner over an open store and corpus.

@@ -94,7 +94,7 @@ func ask(question string) string {
 
 // Asking says how a summoned model is asked, and on whose account.
 type Asking struct {
-	Model       string
+	Context     int // tokens that prompt and answer may have together; 0: not known
 	MaxTokens   int // of the answer
 	Temperature float64
 	Stream      bool
@@ -108,33 +108,36 @@ var errReadOnly = annotator.Errorf(annotator.Malformed, "the summoned model gave
 
 // Ask puts a question and returns the answer, which is not heard yet, with the call that brought it, which is the asker's to
 // end. A model that calls tools is told once that it cannot.
-func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question string) (answer string, call *annotator.Call, err error) {
+func (s *Summoned) Ask(ctx context.Context, c *model.Client, a *Asking, question string) (answer string, call *annotator.Call, err error) {
 	asked := annotator.Message{Role: annotator.RoleUser, Content: ask(question)}
 	encoded, err := s.encode([]annotator.Message{asked})
 	if err != nil {
 		return "", nil, err
 	}
 	size := s.size.Plus(tokens.Measure(asked.Content)).Framed(tokens.PerMessage)
-	request := &model.Request{
-		Model: a.Model, System: s.frame.system, History: appendMessages(s.history, encoded), Tools: s.frame.tools,
-		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: a.MaxTokens, Temperature: a.Temperature, Stream: a.Stream,
-		LeastPrompt: s.frame.least(size),
-	}
 	count := a.Count
 	if count == nil {
 		count = tokens.Size.Tokens
 	}
-	attempt := annotator.Call{Turn: a.Turn, Scene: a.Scene, Purpose: annotator.PurposeAsk, Estimate: count(size)}
+	request := &model.Request{
+		System: s.frame.system, History: appendMessages(s.history, encoded), Tools: s.frame.tools,
+		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: a.MaxTokens, Temperature: a.Temperature, Stream: a.Stream,
+		LeastPrompt: s.frame.least(size),
+		Call:        annotator.Call{Turn: a.Turn, Scene: a.Scene, Purpose: annotator.PurposeAsk, Estimate: count(size)},
+	}
+	if a.Context > 0 {
+		request.MaxReply = max(1, a.Context-request.Call.Estimate)
+	}
 	for told := false; ; told = true {
-		call, reply, err := c.insist(ctx, attempt, request)
+		reply, err := c.Complete(ctx, request)
 		if err != nil {
 			return "", nil, err
 		}
 		if text := words(reply); len(reply.Calls) == 0 && text != "" {
-			return text, call, nil
+			return text, reply.Call, nil
 		}
-		call.Discard(errReadOnly.Error(), reply.Body())
-		if err := c.Ledger.Fail(ctx, call); err != nil {
+		reply.Call.Discard(errReadOnly.Error(), reply.Body())
+		if err := c.Recorder.Fail(ctx, reply.Call); err != nil {
 			return "", nil, err
 		}
 		if told || len(reply.Calls) == 0 {
@@ -149,7 +152,7 @@ func (s *Summoned) Ask(ctx context.Context, c *Caller, a *Asking, question strin
 // words returns an answer as it is kept.
 func words(reply *model.Reply) string {
 	text := codex.Clean(strings.TrimSpace(reply.Text))
-	if text != "" && reply.Cut(0) {
+	if text != "" && reply.Outcome == model.OutcomeLength {
 		text += " [cut]"
 	}
 	return text
@@ -249,8 +252,8 @@ func (p *past) ask(ctx context.Context, open *storage.Conversation, question str
 	if err != nil {
 		return none, err
 	}
-	text, call, err := s.Ask(ctx, p.caller(), &Asking{
-		Model: p.Config.Model, MaxTokens: p.Config.SummonTokens, Temperature: p.Config.Temperature, Stream: p.Config.Stream,
+	text, call, err := s.Ask(ctx, p.client(), &Asking{
+		Context: p.Config.ContextBudget - p.Config.SafetyMargin, MaxTokens: p.Config.SummonTokens, Temperature: p.Config.Temperature, Stream: p.Config.Stream,
 		Turn: p.day.turn, Scene: p.day.row.N, Count: p.counter.Count,
 	}, question)
 	if err != nil {
@@ -286,7 +289,7 @@ func unanswered(err error) error {
 	switch {
 	case errors.Is(err, errReadOnly):
 		return &tools.Failure{Code: tools.SummonReadOnly, Message: err.Error() + ", or go on without it"}
-	case errors.As(err, new(noAnswer)):
+	case errors.As(err, new(noAnswer)), errors.As(err, new(*model.Unanswered)):
 		return restoreFailed(err)
 	}
 	return err

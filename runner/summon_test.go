@@ -18,6 +18,7 @@ import (
 	"annotator"
 	"annotator/corpus/ingest"
 	"annotator/internal/scripted"
+	"annotator/model"
 	"annotator/model/endpoint"
 	"annotator/model/offline"
 	"annotator/model/openai"
@@ -172,7 +173,7 @@ func questionOf(r scripted.Request) (string, bool) {
 }
 
 // asker is what a person needs to ask the named database.
-func (s *stage) asker(name string) (*runner.Caller, *storage.SnapshotWriter) {
+func (s *stage) asker(name string) (*model.Client, *storage.SnapshotWriter) {
 	s.t.Helper()
 	guest, err := storage.OpenSnapshotWriter(context.Background(), s.db(name), time.Now)
 	if err != nil {
@@ -184,14 +185,14 @@ func (s *stage) asker(name string) (*runner.Caller, *storage.SnapshotWriter) {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(wire.Close)
-	return &runner.Caller{
-		Wire: wire, Ledger: guest, Endpoint: s.base, Policy: &s.config.Retry, Random: func() float64 { return 0 },
-		Publish: func(annotator.Notice) {},
+	return &model.Client{
+		Wire: wire, Recorder: guest, Endpoint: s.base, Model: "scripted", Policy: &s.config.Retry, Random: func() float64 { return 0 },
+		Capabilities: new(model.Capabilities), Estimate: runner.EstimateReply,
 	}, guest
 }
 
 func asking(scene int) *runner.Asking {
-	return &runner.Asking{Model: "scripted", MaxTokens: 200, Scene: scene}
+	return &runner.Asking{MaxTokens: 200, Scene: scene}
 }
 
 // TestAskOnlyReads asks a snapshot of a finished run: nothing but the conversation and its calls is written, a failed attempt

@@ -76,7 +76,7 @@ type conversation struct {
 	guest    *storage.SnapshotWriter
 	story    *corpus.DB // nil where it is not there
 	summoned *runner.Summoned
-	caller   *runner.Caller
+	client   *model.Client
 	asking   *runner.Asking
 	record   storage.Conversation
 }
@@ -135,24 +135,24 @@ func (c *conversation) connect(ctx context.Context, wire model.Wire) error {
 	if err != nil {
 		return err
 	}
+	c.client = &model.Client{
+		Wire: wire, Endpoint: config.Endpoint, Model: cmp.Or(config.Model, run.Model), Policy: &config.Retry, Capabilities: new(model.Capabilities),
+		Recorder: c.guest, Notify: c.tell, Random: rand.Float64, Estimate: runner.EstimateReply,
+	}
 	if config.Model == "" {
-		served, err := wire.Models(ctx)
-		if err != nil && run.Model == "" {
-			return annotator.Errorf(annotator.Misused, "ask %s for its models: %w", config.Endpoint, err).WithAdvice("name one with --model")
+		served, err := c.client.Models(ctx)
+		if err != nil {
+			return err
 		}
-		config.Model = run.Model
 		if len(served) > 0 && !slices.ContainsFunc(served, func(m model.Model) bool { return m.ID == run.Model }) {
-			config.Model = served[0].ID
+			c.client.Model = served[0].ID
 		}
 	}
 	if c.config.Endpoint == offlineEndpoint {
 		fmt.Fprintln(c.err, "offline model: it answers with sentences of the story and definitions; name a server with --endpoint for more")
 	}
-	c.caller = &runner.Caller{
-		Wire: wire, Ledger: c.guest, Endpoint: config.Endpoint, Model: config.Model, Policy: &config.Retry, Random: rand.Float64, Publish: c.tell,
-	}
 	c.asking = &runner.Asking{
-		Model: config.Model, MaxTokens: config.SummonTokens, Temperature: config.Temperature, Stream: config.Stream,
+		MaxTokens: config.SummonTokens, Temperature: config.Temperature, Stream: config.Stream,
 		Scene: c.summoned.Snapshot.Scene,
 	}
 	return nil
@@ -234,7 +234,7 @@ type answer struct {
 
 // ask puts a question, writes down what was said, and prints it.
 func (c *conversation) ask(ctx context.Context, question string) error {
-	text, call, err := c.summoned.Ask(ctx, c.caller, c.asking, question)
+	text, call, err := c.summoned.Ask(ctx, c.client, c.asking, question)
 	if err != nil {
 		return err
 	}

@@ -335,7 +335,7 @@ func tellsWhatIsHeard(t *testing.T, w wire) {
 	for _, stream := range []bool{true, false} {
 		var heard []int
 		r := c.request(stream)
-		r.Heard = func(bytes int) { heard = append(heard, bytes) }
+		r.OnProgress = func(bytes int) { heard = append(heard, bytes) }
 		reply, err := c.client.Complete(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)

@@ -77,7 +77,7 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 	if err != nil {
 		return nil, err
 	}
-	call := endpoint.Call{URL: c.endpoint.BaseURL() + messages, Body: body, Stream: r.Stream, Heard: r.Heard}
+	call := endpoint.Call{URL: c.endpoint.BaseURL() + messages, Body: body, Stream: r.Stream, OnProgress: r.OnProgress}
 	reply, err := c.endpoint.Complete(ctx, &call, new(assembler))
 	if err == nil && r.Choice.Mode == model.ChoiceNone && len(reply.Calls) > 0 && !c.quirks.Has(needsNone) {
 		return nil, callsUnbidden(reply)

@@ -135,7 +135,7 @@ func (e *examination) complete(ctx context.Context, r *model.Request) (*model.Re
 // settle gives a reply the form in which a run reads it.
 func (e *examination) settle(r *model.Reply) {
 	said := r.Text
-	r.Settle()
+	r.Normalize(&model.Request{})
 	e.thinks = e.thinks || r.Reasoning != ""
 	e.mixed = e.mixed || r.Text != said
 }

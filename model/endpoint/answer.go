@@ -11,13 +11,13 @@ import (
 	"annotator/model"
 )
 
-// answer is the body of a response. It keeps its beginning, tells the watch of each piece, and ends where it is too long.
+// answer is the body of a response. It keeps its beginning, reports each piece to the watch, and ends where it is too long.
 type answer struct {
-	body  io.Reader
-	watch *watch
-	told  func(bytes int) // how many have come; may be nil
-	kept  []byte          // the first model.RawLimit bytes
-	left  int             // how many bytes may still come
+	body       io.Reader
+	watch      *watch
+	onProgress func(bytes int) // with how many have come; may be nil
+	kept       []byte          // the first model.RawLimit bytes
+	left       int             // how many bytes may still come
 }
 
 // Read reads the next piece.
@@ -31,8 +31,8 @@ func (a *answer) Read(p []byte) (int, error) {
 	if a.left < 0 {
 		return 0, tooLong("an answer", answerLimit)
 	}
-	if n > 0 && a.told != nil {
-		a.told(answerLimit - a.left)
+	if n > 0 && a.onProgress != nil {
+		a.onProgress(answerLimit - a.left)
 	}
 	return n, err
 }

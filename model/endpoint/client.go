@@ -104,10 +104,10 @@ func (c *Client) Close() {
 
 // Call is one request: a POST of its body, or a GET where it has none.
 type Call struct {
-	URL    string
-	Body   Segments
-	Stream bool            // an answer in events is wished for
-	Heard  func(bytes int) // as in model.Request; nil where nobody listens
+	URL        string
+	Body       Segments
+	Stream     bool            // an answer in events is wished for
+	OnProgress func(bytes int) // as in model.Request
 }
 
 // Complete sends a call and has the answer put together. A failure is a *model.Fault.

@@ -62,7 +62,7 @@ func (x *exchange) send() error {
 	body, unreadable := unpacked(x.response)
 	x.answer = &answer{body: body, watch: x.watch, left: answerLimit}
 	if x.call.Stream {
-		x.answer.told = x.call.Heard
+		x.answer.onProgress = x.call.OnProgress
 	}
 	if x.response.Header.Get("Date") == "" {
 		// As RFC 9110 asks of a recipient with a clock; a Retry-After may be a date.

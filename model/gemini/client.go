@@ -65,7 +65,7 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 	if err != nil {
 		return nil, err
 	}
-	call := endpoint.Call{URL: c.address(r.Model, "generateContent"), Body: body, Stream: r.Stream, Heard: r.Heard}
+	call := endpoint.Call{URL: c.address(r.Model, "generateContent"), Body: body, Stream: r.Stream, OnProgress: r.OnProgress}
 	if r.Stream {
 		call.URL = c.address(r.Model, "streamGenerateContent") + "?alt=sse" // without it the chunks come as one array
 	}

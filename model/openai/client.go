@@ -50,7 +50,7 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 	if err != nil {
 		return nil, err
 	}
-	call := endpoint.Call{URL: c.endpoint.BaseURL() + completions, Body: body, Stream: r.Stream, Heard: r.Heard}
+	call := endpoint.Call{URL: c.endpoint.BaseURL() + completions, Body: body, Stream: r.Stream, OnProgress: r.OnProgress}
 	return c.endpoint.Complete(ctx, &call, new(assembler))
 }
 

@@ -1,0 +1,115 @@
+package model
+
+import (
+	"context"
+
+	"annotator"
+)
+
+// Exchange is a request under way, for a caller that makes each attempt a step of its own. Client.Complete is the loop over its steps.
+type Exchange struct {
+	client   *Client
+	request  Request
+	attempts Attempts
+	limit    int // tokens of a reply that the server takes, where it has refused more; 0: not known
+	decision Decision
+	reason   string // why the last attempt failed
+}
+
+// maxAdaptations is how often a workaround may be learned from one request. A server that always wants something else must not keep
+// it going forever.
+const maxAdaptations = 16
+
+// Begin prepares a request. Nothing is sent yet.
+func (c *Client) Begin(r *Request) *Exchange {
+	return &Exchange{client: c, request: *r, attempts: Attempts{Number: 1}}
+}
+
+// Replace has another request sent in place of the first, after its prompt was made smaller or is rendered otherwise. The attempts
+// go on.
+func (x *Exchange) Replace(r *Request) { x.request = *r }
+
+// Adapted reports whether the last attempt has changed how requests are rendered.
+func (x *Exchange) Adapted() bool { return x.decision.Action == annotator.DecisionAdapt }
+
+// ReplyLimit is how many tokens of a reply the server takes, where it has refused more; 0: not known.
+func (x *Exchange) ReplyLimit() int { return x.limit }
+
+// Try makes one attempt. Reply and error are both nil where another attempt is due after Wait. See Client.Complete for the errors.
+func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
+	c, request, call := x.client, x.request, x.request.Call
+	request.Seed, request.MaxTokens = x.attempts.Number-1, x.maxTokens() // each attempt that counts is sampled anew
+	call.Attempt = x.attempts.Number
+	reply, fault, err := c.send(ctx, &call, &request)
+	if err != nil || fault == nil {
+		return reply, err
+	}
+	x.decide(fault)
+	if err := c.fail(ctx, &call, fault, x.decision.Action, x.decision.Reason); err != nil {
+		return nil, err
+	}
+	switch x.decision.Action {
+	case annotator.DecisionRetry, annotator.DecisionWait, annotator.DecisionAdapt, annotator.DecisionGrowReply:
+		return nil, nil
+	case annotator.DecisionShrinkReply:
+		if x.limit = request.MaxTokens / 2; x.limit > 0 {
+			return nil, nil
+		}
+	case annotator.DecisionHalt:
+		return nil, c.halt(ctx, fault, x.attempts.Waited)
+	}
+	return nil, &Unanswered{Fault: fault, Action: x.decision.Action}
+}
+
+// decide says what to do about a fault: the wire may have a workaround, otherwise the policy decides.
+func (x *Exchange) decide(fault *Fault) {
+	c := x.client
+	what := ""
+	if x.attempts.Adapted < maxAdaptations {
+		what = c.adapt(fault)
+	}
+	if what != "" {
+		x.decision = Decision{Action: annotator.DecisionAdapt, Reason: what}
+	} else {
+		x.attempts.Known = c.Capabilities.Answered
+		x.decision = c.Policy.Next(x.attempts, fault, c.Random)
+	}
+	x.reason = fault.Error()
+	x.attempts.add(&x.decision, fault)
+}
+
+// growth is how many times longer a reply may be once it was cut before its first word.
+const growth = 4
+
+// maxTokens is how long the reply to the next attempt may be: longer once it was cut before its first word, as far as the context
+// allows, and never longer than the server has refused.
+func (x *Exchange) maxTokens() int {
+	r := &x.request
+	most := r.MaxTokens
+	if x.attempts.Grown {
+		most *= growth
+		if r.MaxReply > 0 {
+			most = max(r.MaxTokens, min(most, r.MaxReply))
+		}
+	}
+	if x.limit > 0 {
+		most = min(most, x.limit)
+	}
+	return most
+}
+
+// Wait returns when the next attempt is due: after the delay and, where the server may be down, once it has answered a probe. The
+// long prompt is not sent meanwhile. The error is of kind annotator.Halted where the patience ends, and annotator.Interrupted
+// where the client was interrupted.
+func (x *Exchange) Wait(ctx context.Context) error {
+	c := x.client
+	if err := c.pause(ctx, x.decision.Delay, x.reason); err != nil || !x.decision.Probe {
+		return err
+	}
+	fault, err := c.await(ctx, &x.attempts.Waited, func() (*annotator.Call, *Fault, error) { return c.probe(ctx, &x.request.Call) })
+	if fault != nil {
+		return c.halt(ctx, fault, x.attempts.Waited)
+	}
+	x.attempts.Alive = err == nil
+	return err
+}
