@@ -60,9 +60,9 @@ func TestReadSeveral(t *testing.T) {
 	}
 }
 
-// TestSettle: whatever is said of whichever candidates, there is one decision on each and one record of it. What is sound is carried
+// TestResolve: whatever is said of whichever candidates, there is one decision on each and one record of it. What is sound is carried
 // out, but no two decisions of one answer touch the same entry; and all the revisions apply.
-func TestSettle(t *testing.T) {
+func TestResolve(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "candidates")
@@ -101,7 +101,7 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// anyAnswer is what a judge might say of some of n candidates, of none of them, or of one twice.
+// anyAnswer is what a model might say of some of n candidates, of none of them, or of one twice.
 func anyAnswer(t *rapid.T, n int) string {
 	var said []string
 	for range rapid.IntRange(0, n+2).Draw(t, "objects") {

@@ -41,7 +41,7 @@ func candidate() *curator.Candidate {
 // alone is a question about one candidate.
 func alone(c *curator.Candidate) string { return curator.Batch{c}.Question() }
 
-// TestQuestion is what a judge reads: all of the story in it is data.
+// TestQuestion is what the model reads: all of the story in it is data.
 func TestQuestion(t *testing.T) {
 	t.Parallel()
 	other := &curator.Candidate{
@@ -262,7 +262,7 @@ func apply(t *testing.T, c *curator.Candidate, revisions []annotator.Revision) m
 	return entries
 }
 
-// TestRevisions: each verdict does what it says, and leaves a record of why.
+// TestRevisions: each action does what it says, and leaves a record of why.
 func TestRevisions(t *testing.T) {
 	t.Parallel()
 	at := annotator.PlaceAt(9, 0)

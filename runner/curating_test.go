@@ -129,9 +129,9 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 			t.Errorf("entry %d is %s after %s", e.ID, e.Status, d.Action)
 		}
 	}
-	for _, verdict := range []curator.Action{curator.Confirm, curator.Reject, curator.Merge, curator.Revise, curator.Keep} {
-		if made[verdict] == 0 {
-			t.Errorf("nothing was decided by %s: %v", verdict, made)
+	for _, action := range []curator.Action{curator.Confirm, curator.Reject, curator.Merge, curator.Revise, curator.Keep} {
+		if made[action] == 0 {
+			t.Errorf("nothing was decided by %s: %v", action, made)
 		}
 	}
 	// Who was asked about without a usable answer is asked about alone, once; and an answer that is of no use is kept.

@@ -108,7 +108,7 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-func TestTheLastSpellingSettlesTheCase(t *testing.T) {
+func TestTheLastSpellingDecidesTheCase(t *testing.T) {
 	t.Parallel()
 	index := mention.New()
 	index.SetNames(1, []string{"Dawn", "dawn"})

@@ -14,7 +14,7 @@ const (
 	// minSimilarity is how similar two names must be to be found by their trigrams: the share of the trigrams that both have in
 	// those that either has.
 	minSimilarity = 0.3
-	// maxByTrigrams is how many entries are found by trigrams: more than are asked for, since closest judges names by more than
+	// maxByTrigrams is how many entries are found by trigrams: more than are asked for, since closest compares names by more than
 	// their trigrams, but a bound for a glossary in which all names are similar.
 	maxByTrigrams = 50
 	// maxByWords is how many entries are found by words.

@@ -27,7 +27,7 @@ func newTrie() *trie {
 	return &trie{numbers: map[string]int32{}, edges: map[edge]int32{}, nodes: make([][]owner, 1), particles: particles()}
 }
 
-// add makes a name stand for an entry. To add it again for the same entry only settles its case anew.
+// add makes a name stand for an entry. To add it again for the same entry only sets its case again.
 func (t *trie) add(name string, id int64) {
 	t.learn(name)
 	words := t.read(name).words
