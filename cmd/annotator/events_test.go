@@ -25,7 +25,7 @@ func TestEventsAreDocumented(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(text), "\n## Fields\n")
 	fields, rest, _ := strings.Cut(rest, "\n## Kinds\n")
-	kinds, rest, _ := strings.Cut(rest, "\n## What can be relied on\n")
+	kinds, rest, _ := strings.Cut(rest, "\n## Guarantees\n")
 	_, examples, _ := strings.Cut(rest, "\n```\n")
 	same(t, "fields", firstColumn(fields), jsonFields())
 	same(t, "kinds", firstColumn(kinds), kindsOfNotices(t))
