@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"testing"
 	"unicode/utf8"
@@ -267,4 +269,31 @@ func text() *rapid.Generator[string] {
 		rapid.StringOf(odd),
 		rapid.String(),
 	).Filter(func(s string) bool { return utf8.ValidString(s) && !bytes.ContainsRune([]byte(s), 0) })
+}
+
+// TestEveryExporterIsListed fails where a type writes documents and All does not list it.
+func TestEveryExporterIsListed(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	declaration := regexp.MustCompile(`(?m)^func \((?:\w+ )?(\w+)\) Write\(\w+ io\.Writer, \w+ \*Document\) error`)
+	var declared, listed []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range declaration.FindAllStringSubmatch(string(text), -1) {
+			declared = append(declared, match[1])
+		}
+	}
+	for _, e := range exporters.All() {
+		listed = append(listed, reflect.TypeOf(e).Name())
+	}
+	slices.Sort(listed)
+	if diff := cmp.Diff(declared, listed); diff != "" {
+		t.Errorf("All is not what the package declares (-declared +listed):\n%s", diff)
+	}
 }

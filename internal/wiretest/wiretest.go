@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -167,3 +169,32 @@ func Golden(tb testing.TB, update bool, name string, body []byte) {
 		tb.Errorf("%s, which -update writes anew (-want +got):\n%s", path, diff)
 	}
 }
+
+// newWire is how a package below model declares that it is a wire.
+var newWire = regexp.MustCompile(`(?m)^func New\(\w+ endpoint\.Options\)`)
+
+// Packages returns the import paths of all wires, sorted. Root is the module's folder.
+func Packages(tb testing.TB, root string) []string {
+	tb.Helper()
+	files, err := filepath.Glob(filepath.Join(root, "model", "*", "*.go"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var found []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if newWire.Match(text) {
+			found = append(found, "annotator/model/"+filepath.Base(filepath.Dir(file)))
+		}
+	}
+	if len(found) == 0 {
+		tb.Fatal("no package below model declares a wire")
+	}
+	return found
+}
+
+// PackageOf returns the import path of a wire's client.
+func PackageOf(client any) string { return reflect.TypeOf(client).Elem().PkgPath() }

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"annotator/internal/wiretest"
+)
+
+// TestEveryWireHasAName fails where --wire cannot choose a wire, or the README does not name it.
+func TestEveryWireHasAName(t *testing.T) {
+	t.Parallel()
+	readme := readReadme(t)
+	var reached []string
+	for _, name := range wireNames() {
+		if !strings.Contains(readme, "`"+name+"`") {
+			t.Errorf("README.md does not name the wire %s", name)
+		}
+		if name == wireAuto {
+			continue
+		}
+		config := Config{Wire: name, Endpoint: "http://model.test/v1"}
+		client, err := config.connect(apiKey{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reached = append(reached, wiretest.PackageOf(client))
+	}
+	slices.Sort(reached)
+	if diff := cmp.Diff(wiretest.Packages(t, "../.."), reached); diff != "" {
+		t.Errorf("--wire does not reach each wire once (-model +wire):\n%s", diff)
+	}
+}
+
+// TestEveryCommandIsDocumented fails where a command has no example or exit statuses in its help, or is missing from the README's
+// table of commands.
+func TestEveryCommandIsDocumented(t *testing.T) {
+	t.Parallel()
+	a, _ := newTestApp(nil)
+	var rows []string
+	for line := range strings.Lines(readReadme(t)) {
+		if strings.HasPrefix(line, "| `") {
+			rows = append(rows, strings.Split(line[1:], " | ")[0])
+		}
+	}
+	for _, command := range newRoot(a).Commands() {
+		if command.Name() == "help" {
+			continue
+		}
+		documented(t, command)
+		row := slices.IndexFunc(rows, func(row string) bool { return slices.Contains(namesIn(row), command.Name()) })
+		if row < 0 {
+			t.Errorf("the table of commands in README.md has no %s", command.Name())
+			continue
+		}
+		for _, sub := range command.Commands() {
+			documented(t, sub)
+			if !slices.Contains(namesIn(rows[row]), sub.Name()) {
+				t.Errorf("the table of commands in README.md has no %s", sub.CommandPath())
+			}
+		}
+	}
+}
+
+func documented(t *testing.T, command *cobra.Command) {
+	t.Helper()
+	if !strings.Contains(command.Example, command.CommandPath()) {
+		t.Errorf("%s has no example", command.CommandPath())
+	}
+	if !command.HasSubCommands() && !strings.Contains(command.Long, "Exit status") {
+		t.Errorf("%s does not list its exit statuses", command.CommandPath())
+	}
+}
+
+// namesIn returns the words of a cell of the table.
+func namesIn(cell string) []string {
+	return strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune("`|\\, \n", r) })
+}
+
+func readReadme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
