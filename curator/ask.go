@@ -10,7 +10,6 @@ import (
 	"annotator"
 	"annotator/context/tokens"
 	"annotator/model"
-	"annotator/storage"
 )
 
 // maxQuestion is how many tokens a question about several entries has at most.
@@ -27,16 +26,16 @@ type inquiry struct {
 
 // next returns the question that is due: about an entry that has to be asked about again, alone; else about the first of the
 // entries, as many of them as one question may be about.
-func (c *Curator) next(ctx context.Context, open []storage.Undecided, last *annotator.Post) (*inquiry, error) {
+func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry, last *annotator.Post) (*inquiry, error) {
 	due := open[:max(1, min(len(open), c.Settings.Batch))]
-	if at := slices.IndexFunc(open, func(u storage.Undecided) bool { return u.Again != "" }); at >= 0 {
+	if at := slices.IndexFunc(open, func(u annotator.UndecidedEntry) bool { return u.RetryReason != "" }); at >= 0 {
 		due = open[at : at+1]
 	}
 	batch, err := c.candidates(ctx, due, last)
 	if err != nil {
 		return nil, err
 	}
-	single, err := c.inquire(batch[:1], due[0].Again)
+	single, err := c.inquire(batch[:1], due[0].RetryReason)
 	for n := len(batch); err == nil && n > 1; n-- {
 		var larger *inquiry
 		if larger, err = c.inquire(batch[:n], ""); err == nil && larger.canReplace(single) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"annotator"
-	"annotator/storage"
 )
 
 // Candidate is a tentative entry with what a question shows of it.
@@ -23,7 +22,7 @@ const (
 )
 
 // candidates gathers what a question shows of entries. They come in story order, so that neighbours share what is read for them.
-func (c *Curator) candidates(ctx context.Context, open []storage.Undecided, last *annotator.Post) (Batch, error) {
+func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntry, last *annotator.Post) (Batch, error) {
 	index, err := c.Names.Index(ctx)
 	if err != nil {
 		return nil, err

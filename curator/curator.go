@@ -9,7 +9,6 @@ import (
 	"annotator"
 	"annotator/context/mention"
 	"annotator/model"
-	"annotator/storage"
 )
 
 // Prompt says under which system prompt the curator is asked.
@@ -33,7 +32,7 @@ type Settings struct {
 // Curator asks about entries one question after another, each at the end of the same window: no question is in the window of the next.
 type Curator struct {
 	Settings  Settings
-	Scene     *storage.SceneRow // the newest that was read
+	Scene     *annotator.SceneRow // the newest that was read
 	Model     Model
 	Entries   Entries
 	Scenes    Scenes
@@ -80,7 +79,7 @@ type Entries interface {
 
 // Scenes reads the list of scenes.
 type Scenes interface {
-	Get(ctx context.Context, n int) (*storage.SceneRow, error)
+	Get(ctx context.Context, n int) (*annotator.SceneRow, error)
 }
 
 // Posts reads the story.
@@ -99,7 +98,7 @@ type Decisions interface {
 }
 
 // Curate asks about entries until there is a decision on each. The error is of kind Interrupted if it was stopped.
-func (c *Curator) Curate(ctx context.Context, open []storage.Undecided) error {
+func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) error {
 	if len(open) == 0 {
 		return nil
 	}
@@ -132,14 +131,14 @@ func (c *Curator) Curate(ctx context.Context, open []storage.Undecided) error {
 
 // undecided returns what is left of entries after decisions on some of them. A resumed run reads the same from the database, so that
 // it asks the same questions.
-func undecided(open []storage.Undecided, batch Batch, decisions []Decision) (left []storage.Undecided) {
+func undecided(open []annotator.UndecidedEntry, batch Batch, decisions []Decision) (left []annotator.UndecidedEntry) {
 	for _, u := range open {
 		at := slices.IndexFunc(batch, func(c *Candidate) bool { return c.Entry.ID == u.Entry })
 		switch {
 		case at < 0:
 			left = append(left, u)
 		case decisions[at].Action == AskAgain:
-			left = append(left, storage.Undecided{Entry: u.Entry, Again: decisions[at].Reason})
+			left = append(left, annotator.UndecidedEntry{Entry: u.Entry, RetryReason: decisions[at].Reason})
 		}
 	}
 	return left

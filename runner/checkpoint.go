@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"annotator"
-	"annotator/storage"
 )
 
 // boundary is BOUNDARY: it tells the end of a thread, which the list of scenes knows, whoever posted last in it. A scene that is read
@@ -24,7 +23,7 @@ func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
 		return "", err
 	}
 	n := annotator.Notice{Kind: annotator.NoticeScene, Entries: snapshot.Entries}
-	if o := r.day.outcome; o.State == storage.SceneQuarantined {
+	if o := r.day.outcome; o.State == annotator.SceneQuarantined {
 		n.Reason = o.Reason
 	}
 	r.publish(n)

@@ -88,7 +88,7 @@ func (r *Runner) openTurn(ctx context.Context, run *storage.RunStatus) (int64, e
 		return 0, nil
 	}
 	scene, err := r.Store.Scenes.Get(ctx, run.OpenScene)
-	if err != nil || scene.State != storage.SceneOpen {
+	if err != nil || scene.State != annotator.SceneOpen {
 		return 0, err
 	}
 	return run.Turn, nil

@@ -16,7 +16,7 @@ import (
 
 // day is the scene at hand. All of it that matters is in the journal, from which wake rebuilds it.
 type day struct {
-	row        *storage.SceneRow
+	row        *annotator.SceneRow
 	scene      annotator.Scene
 	text       string             // the scene as the model is shown it, without entries
 	size       tokens.Size        // of this message
@@ -44,7 +44,7 @@ type day struct {
 }
 
 // wake rebuilds the day of a scene from the rows of its turn.
-func (r *Runner) wake(ctx context.Context, row *storage.SceneRow, turn int64) (*day, error) {
+func (r *Runner) wake(ctx context.Context, row *annotator.SceneRow, turn int64) (*day, error) {
 	d, err := r.dawn(ctx, row)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (r *Runner) wake(ctx context.Context, row *storage.SceneRow, turn int64) (*
 }
 
 // dawn begins the day of a scene: its text is read, and must be what it was when the scenes were listed.
-func (r *Runner) dawn(ctx context.Context, row *storage.SceneRow) (*day, error) {
+func (r *Runner) dawn(ctx context.Context, row *annotator.SceneRow) (*day, error) {
 	posts, err := r.Corpus.Scene(ctx, row.Thread.ID, row.Posts)
 	if err != nil {
 		return nil, err

@@ -24,12 +24,12 @@ func (r *Runner) intents() *prompt.Intents {
 }
 
 // decide has the policy say whether a tool may be called now. It comes before arguments are read and anything is done.
-func (r *Runner) decide(tool string) *storage.Decision {
+func (r *Runner) decide(tool string) *storage.ToolDecision {
 	if r.Config.Governance == policy.Off {
-		return &storage.Decision{}
+		return &storage.ToolDecision{}
 	}
 	d := r.Config.Policy.Decide(policy.Annotate, r.day.governed.Intent, tool)
-	decision := &storage.Decision{Mode: string(d.Mode), Intent: d.Intent, Verdict: storage.Allow, Rule: d.Code, Reason: d.Reason}
+	decision := &storage.ToolDecision{Mode: string(d.Mode), Intent: d.Intent, Verdict: storage.Allow, Rule: d.Code, Reason: d.Reason}
 	switch {
 	case d.Permitted():
 	case r.Config.Governance == policy.Observe:
@@ -42,7 +42,7 @@ func (r *Runner) decide(tool string) *storage.Decision {
 
 // denied returns the answer to a call that the policy denies. A tool that there is not has a better answer: the names of those
 // that there are.
-func (r *Runner) denied(call *annotator.ToolCall, d *storage.Decision) (tools.Result, bool) {
+func (r *Runner) denied(call *annotator.ToolCall, d *storage.ToolDecision) (tools.Result, bool) {
 	if _, exists := r.Tools.Tool(call.Name); !exists || d.Verdict != storage.Deny {
 		return tools.Result{}, false
 	}
@@ -50,7 +50,7 @@ func (r *Runner) denied(call *annotator.ToolCall, d *storage.Decision) (tools.Re
 }
 
 // settle puts on record that a call was refused by a rule that holds whatever the policy says.
-func (r *Runner) settle(d *storage.Decision, code string) {
+func (r *Runner) settle(d *storage.ToolDecision, code string) {
 	var reason string
 	switch code {
 	case tools.NotMentioned:
@@ -62,7 +62,7 @@ func (r *Runner) settle(d *storage.Decision, code string) {
 	default:
 		return
 	}
-	*d = storage.Decision{Mode: string(policy.Annotate), Intent: r.day.governed.Intent, Verdict: storage.Deny, Rule: code, Reason: reason}
+	*d = storage.ToolDecision{Mode: string(policy.Annotate), Intent: r.day.governed.Intent, Verdict: storage.Deny, Rule: code, Reason: reason}
 }
 
 // guard refuses edits that no scene may make, whatever the policy says: to take something away from an entry that the scene does

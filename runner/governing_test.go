@@ -462,7 +462,7 @@ func TestDecisionsFollowFromTheJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.lawful("fickle")
-		decisions := map[string]*storage.Decision{}
+		decisions := map[string]*storage.ToolDecision{}
 		for call, err := range s.open("fickle").Journal.Audit(context.Background(), storage.AuditFilter{}) {
 			if err != nil {
 				t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"annotator"
-	"annotator/storage"
 )
 
 // idle is IDLE: it goes on with the scene that a former process left open, or takes the next one.
@@ -37,7 +36,7 @@ func (r *Runner) reopen(ctx context.Context) (annotator.Event, error) {
 		return "", err
 	}
 	r.open = 0
-	if row.State != storage.SceneOpen {
+	if row.State != annotator.SceneOpen {
 		r.day = &day{row: row, turn: row.Turn}
 		return annotator.EventSceneDone, nil
 	}

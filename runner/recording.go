@@ -5,7 +5,6 @@ import (
 
 	"annotator"
 	"annotator/context/tokens"
-	"annotator/storage"
 )
 
 // closing is what the assistant says by rule where a turn has no answer in text, so that roles go on alternating.
@@ -17,9 +16,9 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 	o := &d.outcome
 	o.Scene, o.Turn = d.row.N, d.turn
 	if o.State == "" {
-		o.State = storage.SceneRecorded
+		o.State = annotator.SceneRecorded
 	}
-	if o.State == storage.SceneRecorded && d.turn != 0 && !d.closed {
+	if o.State == annotator.SceneRecorded && d.turn != 0 && !d.closed {
 		o.Close = d.next(annotator.TraceClose)
 		o.Close.Content, o.Close.Tokens = closing, tokens.Estimate(closing)+tokens.PerMessage
 	}
@@ -36,10 +35,10 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 	switch {
 	case o.Fault != "":
 		r.faulty, r.fault = r.faulty+1, o.Reason
-	case d.turn != 0 || o.State == storage.SceneQuarantined: // else nobody was asked
+	case d.turn != 0 || o.State == annotator.SceneQuarantined: // else nobody was asked
 		r.faulty = 0
 	}
-	if o.State == storage.SceneQuarantined && d.turn != 0 {
+	if o.State == annotator.SceneQuarantined && d.turn != 0 {
 		return annotator.EventRecorded, r.refold(ctx)
 	}
 	return annotator.EventRecorded, nil

@@ -6,7 +6,6 @@ import (
 
 	"annotator"
 	"annotator/model"
-	"annotator/storage"
 )
 
 // sick is how many scenes in a row may not be annotated before it is the server, the model or its context that is taken for broken.
@@ -70,9 +69,9 @@ func (r *Runner) tooLong(need, fit int) (annotator.Event, error) {
 // tells, that is no sign of a broken server.
 func (r *Runner) condemn(fault *model.Fault) (annotator.Event, error) {
 	o := &r.day.outcome
-	o.State, o.Reason, o.Raw = storage.SceneQuarantined, fault.Error(), fault.Raw
+	o.State, o.Reason, o.Raw = annotator.SceneQuarantined, fault.Error(), fault.Raw
 	if !fault.Filtered() {
-		o.Fault = string(fault.Kind)
+		o.Fault = fault.Kind
 	}
 	return annotator.EventRefused, nil
 }

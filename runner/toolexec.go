@@ -43,7 +43,7 @@ const unread = "the codex_updates beside these calls were not read, and nothing 
 type errand struct {
 	row      *annotator.Trace
 	call     annotator.ToolCall
-	decision *storage.Decision
+	decision *storage.ToolDecision
 	note     string  // for the model, beside the answer; may be empty
 	touched  []int64 // entries
 }

@@ -12,7 +12,7 @@ import (
 
 // aliens lists the triggers and views that no migration made. Somebody else's trigger runs inside our transactions, and can undo
 // what they promise although each of them succeeds.
-func aliens(ctx context.Context, q querier) ([]string, error) {
+func foreignObjects(ctx context.Context, q querier) ([]string, error) {
 	steps, err := migrations.All()
 	if err != nil {
 		return nil, err
@@ -33,8 +33,8 @@ func aliens(ctx context.Context, q querier) ([]string, error) {
 }
 
 // refuseAliens is the error for a database to which somebody has added triggers or views.
-func refuseAliens(ctx context.Context, q querier, path string) error {
-	found, err := aliens(ctx, q)
+func checkSchema(ctx context.Context, q querier, path string) error {
+	found, err := foreignObjects(ctx, q)
 	if err != nil {
 		return sqlite.Wrap(err, "read the schema of %s", path)
 	}
@@ -46,7 +46,7 @@ func refuseAliens(ctx context.Context, q querier, path string) error {
 }
 
 func (s *Maintenance) verifySchema(ctx context.Context, f *Finding) error {
-	found, err := aliens(ctx, s.db.read)
+	found, err := foreignObjects(ctx, s.db.read)
 	for _, name := range found {
 		f.add(name + " is none of annotator's")
 	}

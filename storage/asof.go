@@ -124,7 +124,7 @@ func (s *History) placeMoment(ctx context.Context, p Point, n, rank int) (Moment
 	if err != nil {
 		return Moment{}, err
 	}
-	if scene.State != SceneRecorded && scene.State != SceneQuarantined {
+	if scene.State != annotator.SceneRecorded && scene.State != annotator.SceneQuarantined {
 		return Moment{}, annotator.Errorf(annotator.NotFound, "scene %d is not read yet", n).WithAdvice("`annotator status` tells how far the run has come")
 	}
 	if rank < 0 {

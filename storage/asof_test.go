@@ -131,7 +131,7 @@ func TestAsOfIsWhatStoodThen(t *testing.T) {
 				d.edit(t)
 			}
 			d.reply("Done.")
-			d.record(storage.SceneRecorded)
+			d.record(annotator.SceneRecorded)
 			d.checkpoint()
 			taken = append(taken, d.at(annotator.PlaceAt(99, 0)))
 		}

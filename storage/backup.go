@@ -19,14 +19,14 @@ func (s *Maintenance) Backup(ctx context.Context, out string) error {
 
 // backup is Backup through the connections of a pool. None of them can write after it.
 func (db *DB) backup(ctx context.Context, pool *sql.DB, out string) error {
-	if err := untaken(out); err != nil {
+	if err := checkAbsent(out); err != nil {
 		return err
 	}
 	partial := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".partial")
 	if err := os.Remove(partial); err != nil && !os.IsNotExist(err) {
 		return annotator.Errorf(annotator.Misused, "clear the way for a backup: %w", err)
 	}
-	if err := restrict(partial); err != nil {
+	if err := createPrivate(partial); err != nil {
 		return annotator.Errorf(annotator.Misused, "back up to %s: its folder cannot be written", out).WithAdvice("choose another place")
 	}
 	defer func() { _ = os.Remove(partial) }()
@@ -36,13 +36,13 @@ func (db *DB) backup(ctx context.Context, pool *sql.DB, out string) error {
 	if err := sync(partial); err != nil {
 		return annotator.Errorf(annotator.Storage, "back up to %s: %w", out, err)
 	}
-	if err := place(partial, out); err != nil {
+	if err := publish(partial, out); err != nil {
 		return annotator.Errorf(annotator.Misused, "back up to %s: %w", out, err).WithAdvice("choose another place")
 	}
 	return nil
 }
 
-func untaken(path string) error {
+func checkAbsent(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return annotator.Errorf(annotator.Misused, "%s exists", path).WithAdvice("choose a name that is not taken")
 	}
@@ -67,7 +67,7 @@ func vacuumInto(ctx context.Context, pool *sql.DB, path string) error {
 
 // place gives a file its name. It takes the name first, for a rename alone would put the file in another's place, and a
 // link is not to be had on every file system.
-func place(partial, out string) error {
+func publish(partial, out string) error {
 	taken, err := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 // Branch makes a new database at out: what the one at path was at a snapshot. A run goes on from it as it went on then; the
 // one at path stays as it is, also while a run goes on in it. A file that is at out already is not touched.
 func Branch(ctx context.Context, path, out string, snapshot int64) error {
-	if err := untaken(out); err != nil {
+	if err := checkAbsent(out); err != nil {
 		return err
 	}
 	db, err := Open(ctx, path)
@@ -30,12 +30,12 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 	}
 	// What is cut is a copy by another name, so that what goes by the name of out is never half a branch.
 	draft := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".branch")
-	discard(draft)
-	defer discard(draft)
+	removeDatabase(draft)
+	defer removeDatabase(draft)
 	if err := db.Maintenance.Backup(ctx, draft); err != nil {
 		return err
 	}
-	if err := cut(ctx, draft, snapshot); err != nil {
+	if err := cutAfter(ctx, draft, snapshot); err != nil {
 		return sqlite.Wrap(err, "branch %s at snapshot %d", path, snapshot)
 	}
 	branch, err := Open(ctx, draft)
@@ -45,14 +45,14 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 	return cmp.Or(branch.Maintenance.Backup(ctx, out), branch.Close())
 }
 
-func discard(path string) {
+func removeDatabase(path string) {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		_ = os.Remove(path + suffix)
 	}
 }
 
 // cut takes out of a database all that came after a snapshot.
-func cut(ctx context.Context, path string, snapshot int64) error {
+func cutAfter(ctx context.Context, path string, snapshot int64) error {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (tx *tx) rebuild() error {
 			if entries[r.Entry] == nil {
 				entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
 			}
-			if err := cmp.Or(codex.Apply(entries[r.Entry], r), tx.putPart(r)); err != nil {
+			if err := cmp.Or(codex.Apply(entries[r.Entry], r), tx.applyRevision(r)); err != nil {
 				return err
 			}
 		}

@@ -9,21 +9,15 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Undecided is a tentative entry on which the curator has yet to decide.
-type Undecided struct {
-	Entry int64
-	Again string // why it has to be asked about again, alone; empty where it was not asked about
-}
-
 // Undecided returns the tentative entries that no person has locked and that are first seen in one of the threads (none: in any),
 // but for those that a curator's decision was written about in a row of the journal after the given one. They come in story
 // order.
-func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64) ([]Undecided, error) {
+func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64) ([]annotator.UndecidedEntry, error) {
 	list, err := json.Marshal(append([]int64{}, threads...))
 	if err != nil {
 		return nil, err
 	}
-	scan := func(rows *sql.Rows, u *Undecided) error { return rows.Scan(&u.Entry, &u.Again) }
+	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error { return rows.Scan(&u.Entry, &u.RetryReason) }
 	open, err := collect(ctx, s.db.read, scan, `SELECT e.id, coalesce(d.new_value ->> '$.reason', '') FROM glossary_entry e
 		LEFT JOIN revision d ON d.id = (SELECT max(v.id) FROM revision v
 		  WHERE v.entry_id = e.id AND v.field = 'curator_decision' AND v.trace_id > ?2)

@@ -113,8 +113,8 @@ func TestUndecidedAgain(t *testing.T) {
 	again := record(2, annotator.ActorRule)
 	again.New = `{"decision":"AGAIN","reason":"It says nothing.","thread":1000}`
 	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(1, annotator.ActorRule), again}))
-	for after, want := range map[int64][]storage.Undecided{
-		before:     {{Entry: 2, Again: "It says nothing."}, {Entry: 3}},
+	for after, want := range map[int64][]annotator.UndecidedEntry{
+		before:     {{Entry: 2, RetryReason: "It says nothing."}, {Entry: 3}},
 		before + 1: {{Entry: 1}, {Entry: 2}, {Entry: 3}}, // what was written before does not matter
 	} {
 		got, err := s.db.Curation.Undecided(s.ctx, after)

@@ -32,8 +32,8 @@ type DB struct {
 	now    func() time.Time
 	state  annotator.State
 	head   head
-	files  standing
-	taken  error // since one of the files is not where it was
+	files  fileIdentity
+	lost   error // since one of the files is not where it was
 }
 
 // service is what the services have in common: the database.

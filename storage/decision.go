@@ -18,8 +18,8 @@ const (
 	WouldDeny Verdict = "would_deny" // it ran, since the policy is only observed
 )
 
-// Decision is what was decided of a tool call before it ran. It commits with the row of the result.
-type Decision struct {
+// ToolDecision is what was decided of a tool call before it ran. It commits with the row of the result.
+type ToolDecision struct {
 	Mode    string  `json:"mode"`
 	Intent  string  `json:"intent"` // that was in force; empty for none
 	Verdict Verdict `json:"verdict"`
@@ -27,8 +27,8 @@ type Decision struct {
 	Reason  string  `json:"reason"` // why, in the words that the model got
 }
 
-// decide writes down what was decided of the call that a row answers; nothing where nothing was.
-func (tx *tx) decide(row *annotator.Trace, d *Decision) error {
+// insertDecision writes down what was decided of the call that a row answers; nothing where nothing was.
+func (tx *tx) insertDecision(row *annotator.Trace, d *ToolDecision) error {
 	if d == nil || d.Verdict == "" {
 		return nil
 	}
@@ -36,18 +36,18 @@ func (tx *tx) decide(row *annotator.Trace, d *Decision) error {
 		row.ID, d.Mode, d.Intent, d.Verdict, d.Rule, d.Reason)
 }
 
-// answer writes the row that answers a call, with what was decided of it.
-func (tx *tx) answer(row *annotator.Trace, d *Decision) error {
+// appendResult writes the row that answers a call, with what was decided of it.
+func (tx *tx) appendResult(row *annotator.Trace, d *ToolDecision) error {
 	if err := tx.append(row); err != nil {
 		return err
 	}
-	return tx.decide(row, d)
+	return tx.insertDecision(row, d)
 }
 
 // Audited is a tool call with its result, what was decided of it, and what it changed.
 type Audited struct {
 	Interaction
-	Decision  *Decision // nil where nothing governed it
+	Decision  *ToolDecision // nil where nothing governed it
 	Revisions []annotator.Revision
 
 	result int64 // id of the result's row; 0 where there is none
@@ -62,7 +62,7 @@ type AuditFilter struct {
 
 // Audit yields the tool calls in order, as Interactions does for the whole journal.
 func (s *Journal) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, error] {
-	calls := spans(ctx, s.db, 0, scanAudited, `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status,
+	calls := pages(ctx, s.db, 0, scanAudited, `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status,
 		coalesce(result_trace, 0), coalesce(mode, ''), coalesce(intent, ''), coalesce(verdict, ''), coalesce(rule, ''), coalesce(reason, '')
 		FROM tool_interaction i LEFT JOIN tool_decision d ON d.trace_id = i.result_trace
 		WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR i.turn = ?3) AND (?4 = 0 OR i.scene = ?4) AND (?5 = '' OR i.tool_name = ?5)
@@ -80,7 +80,7 @@ func (s *Journal) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, 
 }
 
 func scanAudited(rows *sql.Rows, a *Audited) error {
-	var d Decision
+	var d ToolDecision
 	err := rows.Scan(&a.Trace, &a.CallID, &a.Turn, &a.Scene, &a.Tool, &a.Arguments, &a.Result, &a.Error, &a.Status,
 		&a.result, &d.Mode, &d.Intent, &d.Verdict, &d.Rule, &d.Reason)
 	if d.Verdict != "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // decided runs a tool of which something was decided.
-func (s *story) decided(d *storage.Decision, run edit) {
+func (s *story) decided(d *storage.ToolDecision, run edit) {
 	s.Helper()
 	row := *s.result()
 	s.calls = s.calls[1:]
@@ -33,8 +33,8 @@ func TestAudit(t *testing.T) {
 	s.read(creates("Dawn", "A ship."))
 	s.begin("scene 2")
 	s.reply("Let me see.", "glossary_create", "glossary_delete", "glossary_create", "read_post")
-	allowed := storage.Decision{Mode: "annotate", Intent: "PROPOSE", Verdict: storage.Allow}
-	denied := storage.Decision{Mode: "annotate", Intent: "PROPOSE", Verdict: storage.Deny, Rule: "NOT_PERMITTED", Reason: "it is not permitted"}
+	allowed := storage.ToolDecision{Mode: "annotate", Intent: "PROPOSE", Verdict: storage.Allow}
+	denied := storage.ToolDecision{Mode: "annotate", Intent: "PROPOSE", Verdict: storage.Deny, Rule: "NOT_PERMITTED", Reason: "it is not permitted"}
 	s.decided(&allowed, creates("Mik", "A sailor."))
 	s.decided(&denied, nil)
 	s.decided(&allowed, creates("dawn", "A horse.")) // which the schema refuses: the decision stands beside the refusal
@@ -42,7 +42,7 @@ func TestAudit(t *testing.T) {
 		Scene     int
 		Status    storage.InteractionStatus
 		Error     string
-		Decision  *storage.Decision
+		Decision  *storage.ToolDecision
 		Revisions int
 	}
 	var got []line
@@ -105,10 +105,10 @@ func TestBranchCutsDecisions(t *testing.T) {
 	s.read(creates("Dawn", "A ship."))
 	s.begin("scene 2")
 	s.reply("Let me see.", "glossary_update")
-	s.decided(&storage.Decision{Mode: "annotate", Verdict: storage.WouldDeny, Rule: "INTENT_REQUIRED", Reason: "none"},
+	s.decided(&storage.ToolDecision{Mode: "annotate", Verdict: storage.WouldDeny, Rule: "INTENT_REQUIRED", Reason: "none"},
 		revises(1, codex.Edit{Definition: new("A ship. She sails.")}))
 	s.reply("Done.")
-	s.record(storage.SceneRecorded)
+	s.record(annotator.SceneRecorded)
 	s.checkpoint()
 	branch := s.path + ".branch"
 	s.ok(storage.Branch(context.Background(), s.path, branch, 1))

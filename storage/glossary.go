@@ -29,7 +29,7 @@ func scanEntry(rows *sql.Rows, e *annotator.Entry) error {
 func (g *Glossary) entries(ctx context.Context, rest string, args ...any) ([]annotator.Entry, error) {
 	found, err := collect(ctx, g.q, scanEntry, `SELECT `+entryColumns+` FROM glossary_entry e `+rest, args...)
 	if err == nil && len(found) > 0 {
-		err = g.fill(ctx, found)
+		err = g.readParts(ctx, found)
 	}
 	if err != nil {
 		return nil, sqlite.Wrap(err, "read the glossary in %s", g.path)
@@ -49,8 +49,8 @@ const parts = `WITH chosen (entry_id) AS (SELECT value FROM json_each(?))
 	SELECT 4, entry_id, id, claim_id, '', quote, '', post_id, start_at, end_at FROM chosen JOIN evidence USING (entry_id)
 	ORDER BY part, n, id, name`
 
-// fill reads the parts of entries.
-func (g *Glossary) fill(ctx context.Context, entries []annotator.Entry) error {
+// readParts reads the parts of entries.
+func (g *Glossary) readParts(ctx context.Context, entries []annotator.Entry) error {
 	byID := make(map[int64]*annotator.Entry, len(entries))
 	ids := make([]int64, len(entries))
 	for i := range entries {

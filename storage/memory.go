@@ -65,15 +65,15 @@ func (tx *tx) compact(c *Compaction) error {
 	}
 	for i := range c.Episodes {
 		c.Episodes[i].Trace = row.ID
-		if err := tx.putEpisode(&c.Episodes[i]); err != nil {
+		if err := tx.insertEpisode(&c.Episodes[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// quarantine takes a single turn out of the window, which else stays as it is.
-func (tx *tx) quarantine(turn int64, reason string) error {
+// dropTurn takes a single turn out of the window, which else stays as it is.
+func (tx *tx) dropTurn(turn int64, reason string) error {
 	c := Compaction{Only: turn, Reason: reason}
 	var content string
 	err := tx.QueryRowContext(tx.ctx, `SELECT content FROM trace WHERE id = (SELECT max(trace_id) FROM compaction)`).Scan(&content)
@@ -87,7 +87,7 @@ func (tx *tx) quarantine(turn int64, reason string) error {
 	return tx.compact(&c)
 }
 
-func (tx *tx) putEpisode(e *annotator.Episode) error {
+func (tx *tx) insertEpisode(e *annotator.Episode) error {
 	entries, err := json.Marshal(append([]int64{}, e.Entries...))
 	if err != nil {
 		return err

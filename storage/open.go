@@ -23,7 +23,7 @@ const applicationID = 0x416e6e6f
 const readers = 4
 
 // lockPatience is how long a run waits for the lock.
-const lockPatience = 300 * time.Millisecond
+const lockWait = 300 * time.Millisecond
 
 // head is where the journal and the revisions end.
 type head struct {
@@ -42,7 +42,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	db.readFrom(pool)
 	version, err := schemaVersion(ctx, pool, path)
 	if err == nil {
-		err = usable(version, path)
+		err = checkReadable(version, path)
 	}
 	if err != nil {
 		_ = db.Close()
@@ -54,12 +54,12 @@ func Open(ctx context.Context, path string) (*DB, error) {
 // OpenWriter opens the database at path to write, makes it if it is not there, and brings its schema up to date. The
 // error is of kind Held where another process has it open so. The holder is a name for this process, shown to others.
 func OpenWriter(ctx context.Context, path, holder string, now func() time.Time) (*DB, error) {
-	if err := refuseForeign(ctx, path); err != nil {
+	if err := checkPath(ctx, path); err != nil {
 		return nil, err
 	}
 	db := newDB(path, now)
 	db.holder = holder
-	if err := db.acquire(ctx); err != nil {
+	if err := db.lockFile(ctx); err != nil {
 		return nil, err
 	}
 	if err := db.openWriter(ctx); err != nil {
@@ -70,10 +70,10 @@ func OpenWriter(ctx context.Context, path, holder string, now func() time.Time) 
 }
 
 func (db *DB) openWriter(ctx context.Context) error {
-	if err := restrict(db.path); err != nil {
+	if err := createPrivate(db.path); err != nil {
 		return err
 	}
-	if err := recognize(ctx, db.path); err != nil {
+	if err := checkFile(ctx, db.path); err != nil {
 		return err
 	}
 	var err error
@@ -91,10 +91,10 @@ func (db *DB) openWriter(ctx context.Context) error {
 	if err := db.readHead(ctx); err != nil {
 		return err
 	}
-	if err := db.adopt(ctx); err != nil {
+	if err := db.takeOver(ctx); err != nil {
 		return err
 	}
-	if db.files, err = look(db.path); err != nil {
+	if db.files, err = identify(db.path); err != nil {
 		return annotator.Errorf(annotator.Storage, "open %s: %w", db.path, err)
 	}
 	return nil
@@ -102,7 +102,7 @@ func (db *DB) openWriter(ctx context.Context) error {
 
 // refuseForeign refuses what is evidently no database of annotator's, such as a folder or the story itself, and a place on another
 // machine, before a lock is left there. Whatever else is wrong with the file shows when it is opened to write.
-func refuseForeign(ctx context.Context, path string) error {
+func checkPath(ctx context.Context, path string) error {
 	if err := sqlite.RefuseNetwork(path); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func refuseForeign(ctx context.Context, path string) error {
 }
 
 // restrict makes a new file that only its owner may read: it will hold the whole story.
-func restrict(path string) error {
+func createPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return nil
@@ -131,7 +131,7 @@ func restrict(path string) error {
 
 // recognize refuses a file of somebody else's, and one that somebody has tampered with, before opening it to write would
 // change a byte of it.
-func recognize(ctx context.Context, path string) error {
+func checkFile(ctx context.Context, path string) error {
 	pool, err := sqlite.Open(ctx, path, sqlite.Visit, 1)
 	if sqlite.IsHalfDone(err) {
 		if err := sqlite.Recover(ctx, path); err != nil {
@@ -151,10 +151,10 @@ func recognize(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := tooNew(version, len(steps), path); err != nil {
+	if err := checkNotNewer(version, len(steps), path); err != nil {
 		return err
 	}
-	return refuseAliens(ctx, pool, path)
+	return checkSchema(ctx, pool, path)
 }
 
 // lockOf names the lock beside a database: beside the file itself, so that a symbolic link is no way around it.
@@ -165,13 +165,13 @@ func lockOf(path string) string {
 	return path + ".lock"
 }
 
-// acquire takes the lock. The system lets go of it when the process ends, however that happens.
-func (db *DB) acquire(ctx context.Context) error {
+// lockFile takes the lock. The system lets go of it when the process ends, however that happens.
+func (db *DB) lockFile(ctx context.Context) error {
 	db.lock = flock.New(lockOf(db.path), flock.SetPermissions(0o600))
 	// Whoever asks whether a run is on holds the lock for an instant.
-	patience, cancel := context.WithTimeout(ctx, lockPatience)
+	patience, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	held, err := db.lock.TryLockContext(patience, lockPatience/10)
+	held, err := db.lock.TryLockContext(patience, lockWait/10)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
@@ -179,13 +179,13 @@ func (db *DB) acquire(ctx context.Context) error {
 		return annotator.Errorf(annotator.Misused, "lock %s: %w", db.path, err).WithAdvice("check that its folder can be written")
 	}
 	if !held {
-		return annotator.Errorf(annotator.InUse, "%s is in use by %s", db.path, holderOf(ctx, db.path)).
+		return annotator.Errorf(annotator.InUse, "%s is in use by %s", db.path, holderName(ctx, db.path)).
 			WithAdvice("wait for it to end, or choose another database with --db")
 	}
 	return nil
 }
 
-func holderOf(ctx context.Context, path string) string {
+func holderName(ctx context.Context, path string) string {
 	other := "another annotator"
 	db, err := Open(ctx, path)
 	if err != nil {
@@ -199,8 +199,8 @@ func holderOf(ctx context.Context, path string) string {
 	return run.Holder
 }
 
-// adopt names the holder, and writes off the calls that a killed process left open.
-func (db *DB) adopt(ctx context.Context) error {
+// takeOver names the holder, and writes off the calls that a killed process left open.
+func (db *DB) takeOver(ctx context.Context) error {
 	return db.update(ctx, "take over the database", func(tx *tx) error {
 		if _, err := tx.exec(`UPDATE run_state SET holder = ?`, db.holder); err != nil {
 			return err
@@ -255,7 +255,7 @@ func schemaVersion(ctx context.Context, q querier, path string) (int, error) {
 	return version, nil
 }
 
-func usable(version int, path string) error {
+func checkReadable(version int, path string) error {
 	steps, err := migrations.All()
 	if err != nil {
 		return err
@@ -267,10 +267,10 @@ func usable(version int, path string) error {
 		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d", path, version, len(steps)).
 			WithAdvice("`annotator run SOURCE --db %[1]s` brings it up to date, and so does `annotator verify --repair --db %[1]s`", path)
 	}
-	return tooNew(version, len(steps), path)
+	return checkNotNewer(version, len(steps), path)
 }
 
-func tooNew(version, known int, path string) error {
+func checkNotNewer(version, known int, path string) error {
 	if version <= known {
 		return nil
 	}
@@ -304,7 +304,7 @@ func migrateStep(ctx context.Context, pool *sql.DB, path string, steps []string)
 		return false, err
 	}
 	if version >= len(steps) {
-		return true, tooNew(version, len(steps), path)
+		return true, checkNotNewer(version, len(steps), path)
 	}
 	if _, err := t.ExecContext(ctx, steps[version]); err != nil {
 		return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)

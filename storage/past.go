@@ -17,7 +17,7 @@ func (s *History) Search(ctx context.Context, m Moment, query annotator.Query) (
 	if err != nil {
 		return nil, err
 	}
-	pool, err := past(ctx, entries)
+	pool, err := memoryGlossary(ctx, entries)
 	if err != nil {
 		return nil, sqlite.Wrap(err, "search the codex of the past in %s", s.db.path)
 	}
@@ -34,7 +34,7 @@ func (s *History) Search(ctx context.Context, m Moment, query annotator.Query) (
 }
 
 // past returns a database in memory with what a search looks at of entries.
-func past(ctx context.Context, entries []annotator.Entry) (*sql.DB, error) {
+func memoryGlossary(ctx context.Context, entries []annotator.Entry) (*sql.DB, error) {
 	pool, err := sqlite.Memory(ctx)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func past(ctx context.Context, entries []annotator.Entry) (*sql.DB, error) {
 				return err
 			}
 			for i := range entries {
-				if err := tx.putPast(&entries[i]); err != nil {
+				if err := tx.insertAsOf(&entries[i]); err != nil {
 					return err
 				}
 			}
@@ -60,7 +60,7 @@ func past(ctx context.Context, entries []annotator.Entry) (*sql.DB, error) {
 	return pool, nil
 }
 
-func (tx *tx) putPast(e *annotator.Entry) error {
+func (tx *tx) insertAsOf(e *annotator.Entry) error {
 	if err := tx.insertEntry(e); err != nil {
 		return err
 	}

@@ -9,11 +9,13 @@ import (
 // Positions tells the ids behind places. It reads each scene once.
 type Positions struct {
 	db     *DB
-	scenes map[int]*SceneRow
+	scenes map[int]*annotator.SceneRow
 }
 
 // Positions returns an empty one.
-func (s *Scenes) Positions() *Positions { return &Positions{db: s.db, scenes: map[int]*SceneRow{}} }
+func (s *Scenes) Positions() *Positions {
+	return &Positions{db: s.db, scenes: map[int]*annotator.SceneRow{}}
+}
 
 // At returns the position of a place; the zero position for the place before the story.
 func (p *Positions) At(ctx context.Context, place annotator.Place) (annotator.Position, error) {

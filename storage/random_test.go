@@ -66,8 +66,8 @@ func (s *story) moves(t *rapid.T) map[string]func() {
 		moves["checkpoint"] = s.checkpoint
 	case !s.begun && s.next() > 0:
 		moves["begin"] = func() { s.begin(text(t), s.someShows(t)...) }
-		moves["nothing to ask"] = func() { s.record(storage.SceneRecorded) }
-		moves["too long"] = func() { s.record(storage.SceneQuarantined) }
+		moves["nothing to ask"] = func() { s.record(annotator.SceneRecorded) }
+		moves["too long"] = func() { s.record(annotator.SceneQuarantined) }
 	case s.begun && len(s.calls) > 0:
 		moves["tool"] = func() { s.tool(s.someEdit(t)) }
 	case s.begun:
@@ -83,8 +83,8 @@ func (s *story) asking(t *rapid.T) map[string]func() {
 		"failed call": func() { s.fail(annotator.Transient) },
 		"lost call":   func() { s.call(); s.reopen(); s.lost++ },
 		"note":        func() { s.note(text(t)) },
-		"record":      func() { s.record(storage.SceneRecorded) },
-		"quarantine":  func() { s.record(storage.SceneQuarantined) },
+		"record":      func() { s.record(annotator.SceneRecorded) },
+		"quarantine":  func() { s.record(annotator.SceneQuarantined) },
 		"reply with calls": func() {
 			s.reply(text(t), slices.Repeat([]string{"tool"}, rapid.IntRange(1, 3).Draw(t, "calls"))...)
 		},
@@ -149,9 +149,9 @@ type contents struct {
 	Revisions   [][]annotator.Revision
 	Names       map[int64][]string
 	Window      []annotator.Trace
-	Scenes      []storage.SceneRow
+	Scenes      []annotator.SceneRow
 	Next        int
-	Quarantined []storage.SceneRow
+	Quarantined []annotator.SceneRow
 	Last        storage.LastCall
 }
 

@@ -49,7 +49,7 @@ func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 		if err := tx.execOne(`UPDATE run_state SET quarantined = quarantined - ?`, put); err != nil {
 			return err
 		}
-		return tx.forgive()
+		return tx.resetFailures()
 	})
 	return int(put), err
 }
@@ -63,11 +63,11 @@ func (s *Scenes) retryable(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	if scene.State == SceneRecorded {
+	if scene.State == annotator.SceneRecorded {
 		return annotator.Errorf(annotator.Misused, "scene %d is recorded, not quarantined", n).WithAdvice("`annotator status` names the quarantined scenes")
 	}
 	run, err := s.db.Run.Status(ctx)
-	if err == nil && scene.State == SceneQuarantined && run.OpenScene == n {
+	if err == nil && scene.State == annotator.SceneQuarantined && run.OpenScene == n {
 		err = annotator.Errorf(annotator.Misused, "the run stopped before the checkpoint of scene %d", n).
 			WithAdvice("`annotator run` makes it; then try again")
 	}
@@ -75,14 +75,14 @@ func (s *Scenes) retryable(ctx context.Context, n int) error {
 }
 
 // LastRead returns the last scene, in story order, that has been read; NotFound where none has.
-func (s *Scenes) LastRead(ctx context.Context) (*SceneRow, error) {
+func (s *Scenes) LastRead(ctx context.Context) (*annotator.SceneRow, error) {
 	return s.one(ctx, ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
 }
 
 // ConsecutiveFailures counts how many of the scenes that ended last since the run was begun anew, at most limit, were quarantined one after
 // the other for faults, and returns the newest reason. Scenes about which nobody had to be asked do not count.
 func (s *Scenes) ConsecutiveFailures(ctx context.Context, limit int) (n int, reason string, err error) {
-	scan := func(rows *sql.Rows, s *SceneRow) error { return rows.Scan(&s.Fault, &s.Reason) }
+	scan := func(rows *sql.Rows, s *annotator.SceneRow) error { return rows.Scan(&s.Fault, &s.Reason) }
 	const asked = `(c.state = 'quarantined' OR c.state = 'recorded' AND c.turn > 0)`
 	scenes, err := collect(ctx, s.db.read, scan, `SELECT fault, reason FROM (
 		  SELECT 1 << 62 AS at, c.fault, c.reason FROM run_state JOIN scene c ON c.n = open_scene WHERE `+asked+` -- whose checkpoint is due

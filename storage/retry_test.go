@@ -58,7 +58,7 @@ func TestFaultyInARow(t *testing.T) {
 	refused := func() {
 		s.begin("scene")
 		s.fail(annotator.Malformed)
-		s.record(storage.SceneQuarantined)
+		s.record(annotator.SceneQuarantined)
 		s.checkpoint()
 	}
 	want := func(n int) {
@@ -75,7 +75,7 @@ func TestFaultyInARow(t *testing.T) {
 	want(0)
 	refused()
 	refused()
-	s.record(storage.SceneRecorded) // without text
+	s.record(annotator.SceneRecorded) // without text
 	s.checkpoint()
 	want(2)
 	refused()
@@ -96,7 +96,7 @@ func TestRetryWaitsForTheCheckpoint(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(2))
 	s.begin("scene 1")
-	s.record(storage.SceneQuarantined)
+	s.record(annotator.SceneQuarantined)
 	if n, err := s.db.Scenes.Retry(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d put back, %v", n, err)
 	}
@@ -108,7 +108,7 @@ func TestRetryWaitsForTheCheckpoint(t *testing.T) {
 		t.Errorf("%d put back, %v", n, err)
 	}
 	row, err := s.db.Scenes.Get(t.Context(), 1)
-	if err != nil || row.State != storage.ScenePending || row.Refusals != 1 || row.Reason != "" {
+	if err != nil || row.State != annotator.ScenePending || row.Refusals != 1 || row.Reason != "" {
 		t.Errorf("%+v, %v", row, err)
 	}
 	if last, err := s.db.Scenes.LastRead(t.Context()); annotator.KindOf(err) != annotator.NotFound {

@@ -20,7 +20,7 @@ func (g *Glossary) Revise(ctx context.Context, revisions []annotator.Revision) (
 	if len(revisions) == 0 {
 		return nil, errors.New("no revision to write")
 	}
-	e, created, err := g.subject(ctx, revisions[0].Entry)
+	e, created, err := g.entryToRevise(ctx, revisions[0].Entry)
 	if err != nil {
 		return nil, err
 	}
@@ -78,14 +78,14 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 		return err
 	}
 	for i := range revisions {
-		if err := g.tx.putRevision(&revisions[i]); err != nil {
+		if err := g.tx.insertRevision(&revisions[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *Glossary) subject(ctx context.Context, id int64) (e *annotator.Entry, created bool, err error) {
+func (g *Glossary) entryToRevise(ctx context.Context, id int64) (e *annotator.Entry, created bool, err error) {
 	if id != 0 {
 		e, err = g.Entry(ctx, id)
 		return e, false, err
@@ -146,33 +146,33 @@ func (tx *tx) countLive(before, now annotator.Status) error {
 	return tx.execOne(`UPDATE run_state SET entries = entries + ? WHERE id = 1`, change)
 }
 
-// putRevision writes a revision and what it changes in the tables beside the entry's own row.
-func (tx *tx) putRevision(r *annotator.Revision) error {
+// insertRevision writes a revision and what it changes in the tables beside the entry's own row.
+func (tx *tx) insertRevision(r *annotator.Revision) error {
 	_, err := tx.exec(`INSERT INTO revision (id, entry_id, field, old_value, new_value, at, actor, turn, trace_id, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Entry, r.Field, r.Old, r.New, r.At, r.Actor, r.Turn, r.Trace, r.Changed)
 	if err != nil {
 		return err
 	}
 	tx.head.revision = r.ID
-	return tx.putPart(r)
+	return tx.applyRevision(r)
 }
 
-// putPart writes what a revision changes in the tables beside the entry's own row.
-func (tx *tx) putPart(r *annotator.Revision) error {
+// applyRevision writes what a revision changes in the tables beside the entry's own row.
+func (tx *tx) applyRevision(r *annotator.Revision) error {
 	switch r.Field {
 	case annotator.FieldTag:
-		return tx.putTag(r)
+		return tx.applyTag(r)
 	case annotator.FieldAlias:
-		return tx.putAlias(r)
+		return tx.applyAlias(r)
 	case annotator.FieldClaim:
-		return tx.putClaim(r)
+		return tx.applyClaim(r)
 	case annotator.FieldEvidence:
-		return tx.putEvidence(r)
+		return tx.applyEvidence(r)
 	}
 	return nil // the entry's row holds the rest
 }
 
-func (tx *tx) putTag(r *annotator.Revision) error {
+func (tx *tx) applyTag(r *annotator.Revision) error {
 	if r.Old != "" {
 		if err := tx.execOne(`DELETE FROM glossary_tag WHERE entry_id = ? AND tag = ?`, r.Entry, r.Old); err != nil {
 			return err
@@ -184,7 +184,7 @@ func (tx *tx) putTag(r *annotator.Revision) error {
 	return tx.execOne(`INSERT INTO glossary_tag (entry_id, tag) VALUES (?, ?)`, r.Entry, r.New)
 }
 
-func (tx *tx) putAlias(r *annotator.Revision) error {
+func (tx *tx) applyAlias(r *annotator.Revision) error {
 	var alias annotator.Alias
 	if r.Old != "" {
 		if err := json.Unmarshal([]byte(r.Old), &alias); err != nil {
@@ -205,7 +205,7 @@ func (tx *tx) putAlias(r *annotator.Revision) error {
 		r.Entry, codex.Normalize(alias.Name), alias.Name, alias.From)
 }
 
-func (tx *tx) putClaim(r *annotator.Revision) error {
+func (tx *tx) applyClaim(r *annotator.Revision) error {
 	var c annotator.Claim
 	if err := json.Unmarshal([]byte(r.New), &c); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (tx *tx) putClaim(r *annotator.Revision) error {
 		  from_at = excluded.from_at, until_at = excluded.until_at`, r.Entry, c.ID, c.Ord, c.Text, c.Kind, c.From, c.Until)
 }
 
-func (tx *tx) putEvidence(r *annotator.Revision) error {
+func (tx *tx) applyEvidence(r *annotator.Revision) error {
 	var v annotator.Evidence
 	if err := json.Unmarshal([]byte(r.New), &v); err != nil {
 		return err

@@ -71,7 +71,7 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 // its end inside the transaction.
 func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {
 	return s.db.update(ctx, "list the scenes", func(tx *tx) error {
-		total, err := tx.list(scenes, 0)
+		total, err := tx.insertScenes(scenes, 0)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (s *Run) Extend(ctx context.Context, identity string, scenes iter.Seq2[*ann
 		if err := tx.QueryRowContext(tx.ctx, `SELECT coalesce(max(n), 0) FROM scene`).Scan(&known); err != nil {
 			return err
 		}
-		total, err := tx.list(scenes, known)
+		total, err := tx.insertScenes(scenes, known)
 		if err != nil {
 			return err
 		}
@@ -97,8 +97,8 @@ func (s *Run) Extend(ctx context.Context, identity string, scenes iter.Seq2[*ann
 	})
 }
 
-// list inserts the scenes past the known ones and returns the hash over all.
-func (tx *tx) list(scenes iter.Seq2[*annotator.Scene, error], known int) (string, error) {
+// insertScenes inserts the scenes past the known ones and returns the hash over all.
+func (tx *tx) insertScenes(scenes iter.Seq2[*annotator.Scene, error], known int) (string, error) {
 	all := sha256.New()
 	for s, err := range scenes {
 		if err != nil {
@@ -156,48 +156,19 @@ func (s *Run) Halt(ctx context.Context, reason string) error {
 // ResetFailures begins the run anew: a halt is taken back, and nothing that happened so far speaks of the server any more, for somebody
 // may have seen to it.
 func (s *Run) ResetFailures(ctx context.Context) error {
-	return s.db.update(ctx, "begin the run anew", func(tx *tx) error { return tx.forgive() })
+	return s.db.update(ctx, "begin the run anew", func(tx *tx) error { return tx.resetFailures() })
 }
 
-func (tx *tx) forgive() error {
+func (tx *tx) resetFailures() error {
 	return tx.execOne(`UPDATE run_state SET halted = '', begun_call = (SELECT coalesce(max(id), 0) FROM call),
 		begun_snapshot = (SELECT coalesce(max(id), 0) FROM snapshot)`)
-}
-
-// SceneState is where a scene stands.
-type SceneState string
-
-// The states of a scene.
-const (
-	ScenePending     SceneState = "pending"
-	SceneOpen        SceneState = "open" // its message is in the journal
-	SceneRecorded    SceneState = "recorded"
-	SceneQuarantined SceneState = "quarantined"
-)
-
-// SceneRow is a scene as the database knows it: without its text, which is the corpus's.
-type SceneRow struct {
-	N        int
-	Thread   annotator.Thread
-	Index    int
-	Posts    []int64
-	Words    int
-	Hash     [sha256.Size]byte
-	Opens    bool
-	Ends     bool
-	State    SceneState
-	Attempts int
-	Turn     int64
-	Reason   string
-	Fault    string // kind of the fault it was quarantined for; empty where the server was not to blame
-	Refusals int    // how often it was quarantined and put back to be read
 }
 
 const sceneQuery = `SELECT n, s.thread_id, title, ord, idx, posts, words, hash, n = first_scene, n = last_scene, state, attempts, turn, reason,
 	  fault, (SELECT count(*) FROM refusal f WHERE f.scene = s.n)
 	FROM scene s JOIN thread_state USING (thread_id)`
 
-func scanScene(rows *sql.Rows, s *SceneRow) error {
+func scanScene(rows *sql.Rows, s *annotator.SceneRow) error {
 	var posts string
 	var hash []byte
 	err := rows.Scan(&s.N, &s.Thread.ID, &s.Thread.Title, &s.Thread.Order, &s.Index, &posts, &s.Words, &hash, &s.Opens, &s.Ends,
@@ -209,7 +180,7 @@ func scanScene(rows *sql.Rows, s *SceneRow) error {
 	return json.Unmarshal([]byte(posts), &s.Posts)
 }
 
-func (s *Scenes) one(ctx context.Context, where string, args ...any) (*SceneRow, error) {
+func (s *Scenes) one(ctx context.Context, where string, args ...any) (*annotator.SceneRow, error) {
 	rows, err := collect(ctx, s.db.read, scanScene, sceneQuery+where, args...)
 	if err != nil {
 		return nil, sqlite.Wrap(err, "read a scene in %s", s.db.path)
@@ -221,22 +192,22 @@ func (s *Scenes) one(ctx context.Context, where string, args ...any) (*SceneRow,
 }
 
 // Get returns the scene with the given number; NotFound if there is none.
-func (s *Scenes) Get(ctx context.Context, n int) (*SceneRow, error) {
+func (s *Scenes) Get(ctx context.Context, n int) (*annotator.SceneRow, error) {
 	return s.one(ctx, ` WHERE n = ?`, n)
 }
 
 // OfTurn returns the scene that a turn is about; NotFound if there is no such turn.
-func (s *Scenes) OfTurn(ctx context.Context, turn int64) (*SceneRow, error) {
+func (s *Scenes) OfTurn(ctx context.Context, turn int64) (*annotator.SceneRow, error) {
 	return s.one(ctx, ` WHERE n = (SELECT scene FROM trace WHERE turn = ? AND seq = 0)`, turn)
 }
 
 // Next returns the first scene that is still to be read; NotFound when all are done.
-func (s *Scenes) Next(ctx context.Context) (*SceneRow, error) {
+func (s *Scenes) Next(ctx context.Context) (*annotator.SceneRow, error) {
 	return s.one(ctx, ` WHERE state IN ('pending', 'open') ORDER BY n LIMIT 1`)
 }
 
 // Quarantined returns the scenes that were refused, in story order.
-func (s *Scenes) Quarantined(ctx context.Context) ([]SceneRow, error) {
+func (s *Scenes) Quarantined(ctx context.Context) ([]annotator.SceneRow, error) {
 	rows, err := collect(ctx, s.db.read, scanScene, sceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
 	return rows, sqlite.Wrap(err, "read the quarantined scenes in %s", s.db.path)
 }

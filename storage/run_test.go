@@ -24,9 +24,9 @@ func TestBeginListsTheScenes(t *testing.T) {
 	for i, scene := range s.scenes {
 		row, err := s.db.Scenes.Get(s.ctx, i+1)
 		s.ok(err)
-		want := &storage.SceneRow{
+		want := &annotator.SceneRow{
 			N: i + 1, Thread: scene.Thread, Index: scene.Index, Posts: []int64{scene.Posts[0].ID, scene.Posts[1].ID}, Words: scene.Words(),
-			Hash: scene.Hash(), Opens: scene.Opens, Ends: scene.Ends, State: storage.ScenePending,
+			Hash: scene.Hash(), Opens: scene.Opens, Ends: scene.Ends, State: annotator.ScenePending,
 		}
 		if diff := cmp.Diff(want, row); diff != "" {
 			t.Errorf("scene %d (-want +got):\n%s", i+1, diff)
@@ -168,7 +168,7 @@ func TestRunRemembers(t *testing.T) {
 	s.fail(annotator.Overloaded)
 	s.reply("Well.")
 	s.db.Run.SetState(annotator.StateRecording)
-	s.record(storage.SceneQuarantined)
+	s.record(annotator.SceneQuarantined)
 	run, err := s.db.Run.Status(s.ctx)
 	s.ok(err)
 	want := storage.RunStatus{

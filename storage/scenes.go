@@ -52,12 +52,12 @@ func (s *Journal) Append(ctx context.Context, rows ...*annotator.Trace) error {
 // Outcome is how a scene ended.
 type Outcome struct {
 	Scene  int
-	Turn   int64            // 0 where the model was not asked
-	State  SceneState       // SceneRecorded or SceneQuarantined
-	Reason string           // why it was quarantined, or what was left out of it
-	Fault  string           // of a quarantined scene: the kind of the fault, where the server is to blame
-	Raw    []byte           // of a quarantined scene: what the server had sent
-	Close  *annotator.Trace // the last message of a turn that has no answer of its own; nil where it has
+	Turn   int64                // 0 where the model was not asked
+	State  annotator.SceneState // annotator.SceneRecorded or annotator.SceneQuarantined
+	Reason string               // why it was quarantined, or what was left out of it
+	Fault  annotator.Kind       // of a quarantined scene: of the fault, where the server is to blame
+	Raw    []byte               // of a quarantined scene: what the server had sent
+	Close  *annotator.Trace     // the last message of a turn that has no answer of its own; nil where it has
 }
 
 // Record ends a scene, once: a scene that is not open any more is an error and stays as it was. The turn of a quarantined
@@ -69,8 +69,8 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 				return err
 			}
 		}
-		if o.Turn != 0 && o.State == SceneQuarantined {
-			if err := tx.quarantine(o.Turn, o.Reason); err != nil {
+		if o.Turn != 0 && o.State == annotator.SceneQuarantined {
+			if err := tx.dropTurn(o.Turn, o.Reason); err != nil {
 				return err
 			}
 		}
@@ -79,11 +79,11 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.dismiss(); err != nil {
+		if err := tx.closeConversation(); err != nil {
 			return err
 		}
 		return tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ? WHERE id = 1`,
-			o.Scene, o.State == SceneRecorded, o.State == SceneQuarantined)
+			o.Scene, o.State == annotator.SceneRecorded, o.State == annotator.SceneQuarantined)
 	})
 }
 

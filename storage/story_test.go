@@ -230,16 +230,16 @@ func (s *story) note(content string) {
 }
 
 // record ends the scene at hand or, where none is open, the next one without asking the model.
-func (s *story) record(state storage.SceneState) {
+func (s *story) record(state annotator.SceneState) {
 	s.Helper()
 	o := storage.Outcome{Scene: s.scene, Turn: s.turn, State: state, Reason: "because"}
 	if !s.begun {
 		o.Scene, o.Turn = s.next(), 0
 	}
-	if state == storage.SceneQuarantined {
-		o.Fault, o.Raw = string(annotator.Malformed), []byte("{")
+	if state == annotator.SceneQuarantined {
+		o.Fault, o.Raw = annotator.Malformed, []byte("{")
 	}
-	if s.begun && state == storage.SceneRecorded && !s.answer {
+	if s.begun && state == annotator.SceneRecorded && !s.answer {
 		row := s.row(annotator.TraceClose, "No more.")
 		o.Close = &row
 	}
@@ -247,7 +247,7 @@ func (s *story) record(state storage.SceneState) {
 	if o.Close != nil {
 		s.take(*o.Close)
 	}
-	if state == storage.SceneQuarantined {
+	if state == annotator.SceneQuarantined {
 		s.gone[o.Turn] = true
 	}
 	s.scene, s.turn, s.begun, s.due = o.Scene, 0, false, true
@@ -332,7 +332,7 @@ func (s *story) read(edits ...edit) {
 		s.tool(e)
 	}
 	s.reply("Nothing more.")
-	s.record(storage.SceneRecorded)
+	s.record(annotator.SceneRecorded)
 	s.checkpoint()
 }
 

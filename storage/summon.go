@@ -69,15 +69,15 @@ type ConversationChange struct {
 
 // Apply writes the result of a tool together with what the tool does to the conversations: both are in the database
 // afterwards, or neither is. What was decided of the call commits with them; nil for nothing.
-func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decision *Decision, change *ConversationChange) error {
+func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decision *ToolDecision, change *ConversationChange) error {
 	return s.db.update(ctx, "run "+row.Tool, func(tx *tx) error {
 		if change.Open != 0 {
-			if _, err := tx.openSummon(AskerModel, change.Open, row.Turn); err != nil {
+			if _, err := tx.openConversation(AskerModel, change.Open, row.Turn); err != nil {
 				return err
 			}
 		}
 		if change.Exchange != nil {
-			if err := tx.exchange(change.Exchange, change.Call); err != nil {
+			if err := tx.appendExchange(change.Exchange, change.Call); err != nil {
 				return err
 			}
 		}
@@ -86,18 +86,18 @@ func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decisio
 				return err
 			}
 		}
-		return tx.answer(row, decision)
+		return tx.appendResult(row, decision)
 	})
 }
 
-func (tx *tx) openSummon(asker Asker, snapshot, turn int64) (id int64, err error) {
+func (tx *tx) openConversation(asker Asker, snapshot, turn int64) (id int64, err error) {
 	err = tx.QueryRowContext(tx.ctx, `INSERT INTO summon (snapshot_id, asker, turn, opened_at) VALUES (?, ?, ?, ?) RETURNING id`,
 		snapshot, asker, turn, tx.now).Scan(&id)
 	return id, err
 }
 
-// exchange adds to the conversation that the model has open, and ends the call that brought the answer.
-func (tx *tx) exchange(e *Exchange, c *annotator.Call) error {
+// appendExchange adds to the conversation that the model has open, and ends the call that brought the answer.
+func (tx *tx) appendExchange(e *Exchange, c *annotator.Call) error {
 	c.Outcome = annotator.CallOK
 	if err := tx.endCall(c, nil); err != nil {
 		return err
@@ -107,16 +107,16 @@ func (tx *tx) exchange(e *Exchange, c *annotator.Call) error {
 	if err != nil {
 		return err
 	}
-	return tx.putExchange(open, e, c)
+	return tx.insertExchange(open, e, c)
 }
 
-func (tx *tx) putExchange(summon int64, e *Exchange, c *annotator.Call) error {
+func (tx *tx) insertExchange(summon int64, e *Exchange, c *annotator.Call) error {
 	return tx.execOne(`INSERT INTO summon_exchange (summon_id, seq, question, answer, call_id, asked_at)
 		VALUES (?1, (SELECT count(*) FROM summon_exchange WHERE summon_id = ?1), ?, ?, ?, ?)`, summon, e.Question, e.Answer, c.ID, tx.now)
 }
 
-// dismiss ends the conversation that the model has left open.
-func (tx *tx) dismiss() error {
+// closeConversation ends the conversation that the model has left open.
+func (tx *tx) closeConversation() error {
 	_, err := tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
 	return err
 }
@@ -158,13 +158,13 @@ func (g *SnapshotWriter) Answer(ctx context.Context, s *Conversation, c *annotat
 			return err
 		}
 		if s.ID == 0 {
-			id, err := tx.openSummon(AskerPerson, s.Snapshot, 0)
+			id, err := tx.openConversation(AskerPerson, s.Snapshot, 0)
 			if err != nil {
 				return err
 			}
 			s.ID = id
 		}
-		if err := tx.putExchange(s.ID, &e, c); err != nil {
+		if err := tx.insertExchange(s.ID, &e, c); err != nil {
 			return err
 		}
 		s.Exchanges = append(s.Exchanges, e)

@@ -67,7 +67,7 @@ func TestSummonIsOneConversation(t *testing.T) {
 	}
 	s.clean()
 	s.reply("Nothing more.")
-	s.record(storage.SceneRecorded)
+	s.record(annotator.SceneRecorded)
 	if open, err = s.db.Conversations.Current(s.ctx); err != nil || open != nil {
 		t.Errorf("the scene has ended, the conversation has not: %+v, %v", open, err)
 	}
@@ -127,7 +127,7 @@ func TestGuestBesideTheWriter(t *testing.T) {
 	}
 	s.tool(creates("Mik", "Mik is a sailor.")) // the run goes on
 	s.reply("Nothing more.")
-	s.record(storage.SceneRecorded)
+	s.record(annotator.SceneRecorded)
 	s.checkpoint()
 	s.clean()
 	s.reopen()

@@ -178,9 +178,9 @@ func TestRecordOnce(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(2))
 	s.begin("scene 1")
 	s.reply("Nothing.")
-	s.record(storage.SceneRecorded)
+	s.record(annotator.SceneRecorded)
 	before := s.everything()
-	for _, state := range []storage.SceneState{storage.SceneRecorded, storage.SceneQuarantined} {
+	for _, state := range []annotator.SceneState{annotator.SceneRecorded, annotator.SceneQuarantined} {
 		if err := s.db.Scenes.Record(s.ctx, storage.Outcome{Scene: 1, Turn: 1, State: state}); annotator.KindOf(err) != annotator.Storage {
 			t.Errorf("recorded, then %s: %v", state, err)
 		}

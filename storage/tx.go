@@ -50,7 +50,7 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx) error) err
 	if db.write == nil {
 		return annotator.Errorf(annotator.Storage, "%s: %s is open for reading only", what, db.path)
 	}
-	if err := db.stands(ctx); err != nil {
+	if err := db.checkFiles(ctx); err != nil {
 		return err
 	}
 	head := db.head

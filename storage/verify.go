@@ -25,7 +25,7 @@ type Finding struct {
 const CheckQuotations = "quotations"
 
 // listed is how many violations of a check are told in full.
-const listed = 20
+const maxListed = 20
 
 // check is a law with what proves it.
 type check struct {
@@ -78,7 +78,7 @@ func (f *Finding) query(ctx context.Context, q querier, query string) error {
 
 func (f *Finding) add(violations ...string) {
 	for _, v := range violations {
-		if len(f.Violations) < listed {
+		if len(f.Violations) < maxListed {
 			f.Violations = append(f.Violations, v)
 		} else {
 			f.More++
@@ -134,7 +134,7 @@ func (s *Maintenance) verifyQuotes(ctx context.Context, f *Finding, body func(co
 			f.add(fmt.Sprintf("evidence %d quotes post %d, which is not in the corpus", id, post))
 		case err != nil:
 			return err
-		case !standsAt(text, start, end, quote):
+		case !quotedAt(text, start, end, quote):
 			f.add(fmt.Sprintf("evidence %d is not what post %d says at %d to %d", id, post, start, end))
 		}
 		return nil
@@ -142,7 +142,7 @@ func (s *Maintenance) verifyQuotes(ctx context.Context, f *Finding, body func(co
 }
 
 // standsAt reports whether body holds quote at a range of code points.
-func standsAt(body string, start, end int, quote string) bool {
+func quotedAt(body string, start, end int, quote string) bool {
 	if utf8.RuneCountInString(body) < end {
 		return false
 	}

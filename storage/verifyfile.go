@@ -7,9 +7,9 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// prover returns a connection that can write, which some checks need though they write nothing; nil where the file cannot be
+// writableConn returns a connection that can write, which some checks need though they write nothing; nil where the file cannot be
 // written.
-func (s *Maintenance) prover(ctx context.Context) (*sql.DB, error) {
+func (s *Maintenance) writableConn(ctx context.Context) (*sql.DB, error) {
 	pool, err := sqlite.Open(ctx, s.db.path, sqlite.ReadWrite, 1)
 	if err == nil {
 		// A file that cannot be written is opened for reading all the same; to begin a change tells.
@@ -33,7 +33,7 @@ func tryWrite(ctx context.Context, pool *sql.DB) error {
 
 // verifyFile has SQLite check the file. On a connection that cannot write it leaves out the constraints.
 func (s *Maintenance) verifyFile(ctx context.Context, f *Finding) error {
-	pool, err := s.prover(ctx)
+	pool, err := s.writableConn(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *Maintenance) verifyFile(ctx context.Context, f *Finding) error {
 }
 
 func (s *Maintenance) verifyIndex(ctx context.Context, f *Finding) error {
-	pool, err := s.prover(ctx)
+	pool, err := s.writableConn(ctx)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 // span is how many rows of the journal a view reads at a time: a reader that holds the database for long keeps its log from
 // being folded.
-const span = 1000
+const journalPage = 1000
 
 // JournalRow is a row of the journal with when it was written.
 type JournalRow struct {
@@ -22,7 +22,7 @@ type JournalRow struct {
 // Rows yields the rows of the journal in order: those of one turn, or all where it is 0.
 func (s *Journal) Rows(ctx context.Context, turn int64) iter.Seq2[*JournalRow, error] {
 	scan := func(rows *sql.Rows, e *JournalRow) error { return scanTraceAnd(rows, &e.Trace, &e.At) }
-	return spans(ctx, s.db, turn, scan, `SELECT `+traceColumns+`, at FROM trace WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
+	return pages(ctx, s.db, turn, scan, `SELECT `+traceColumns+`, at FROM trace WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
 }
 
 // EpisodeRow is an episode with when it was written, and whether it stands in the window now.
@@ -68,19 +68,19 @@ func (s *Journal) Interactions(ctx context.Context, turn int64) iter.Seq2[*Inter
 	scan := func(rows *sql.Rows, i *Interaction) error {
 		return rows.Scan(&i.Trace, &i.CallID, &i.Turn, &i.Scene, &i.Tool, &i.Arguments, &i.Result, &i.Error, &i.Status)
 	}
-	return spans(ctx, s.db, turn, scan, `SELECT call_trace, call_id, turn, scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status
+	return pages(ctx, s.db, turn, scan, `SELECT call_trace, call_id, turn, scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status
 		FROM tool_interaction WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY call_trace`)
 }
 
 // spans yields what a query finds in the journal: in the rows of one turn, or in all where it is 0. The query takes the first
 // and the last row of a span, the turn, and the arguments.
-func spans[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, *T) error, query string, arguments ...any) iter.Seq2[*T, error] {
+func pages[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, *T) error, query string, arguments ...any) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		var first, last int64
 		err := db.read.QueryRowContext(ctx, `SELECT coalesce(min(id), 1), coalesce(max(id), 0) FROM trace WHERE turn = ?1 OR ?1 = 0`, turn).Scan(&first, &last)
-		for ; err == nil && first <= last; first += span {
+		for ; err == nil && first <= last; first += journalPage {
 			var rows []T
-			rows, err = collect(ctx, db.read, scan, query, append([]any{first, min(first+span-1, last), turn}, arguments...)...)
+			rows, err = collect(ctx, db.read, scan, query, append([]any{first, min(first+journalPage-1, last), turn}, arguments...)...)
 			for i := range rows {
 				if !yield(&rows[i], nil) {
 					return

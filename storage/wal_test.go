@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"annotator"
 	"annotator/internal/longtest"
 	"annotator/internal/sqlite"
-	"annotator/storage"
 )
 
 // walBound is the most that the write-ahead log may come to, in bytes: what CheckpointWAL lets it be and a scene's worth of pages.
@@ -18,7 +18,7 @@ const walBound = (4000 + 200) * 4200
 func (s *story) blank(n int) (left int) {
 	s.Helper()
 	for range n {
-		s.record(storage.SceneRecorded)
+		s.record(annotator.SceneRecorded)
 		_, err := s.db.Scenes.Checkpoint(s.ctx, s.scene, 0)
 		s.ok(err)
 		s.due = false

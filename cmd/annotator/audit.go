@@ -78,7 +78,7 @@ type auditedCall struct {
 	Turn      int64                     `json:"turn_id"`
 	Tool      string                    `json:"tool_name"`
 	Arguments json.RawMessage           `json:"arguments"` // a string where the model wrote no JSON
-	Decision  *storage.Decision         `json:"decision"`  // null where nothing governed the call
+	Decision  *storage.ToolDecision     `json:"decision"`  // null where nothing governed the call
 	Status    storage.InteractionStatus `json:"status"`
 	Error     string                    `json:"error"`
 	Effect    []effect                  `json:"effect"`

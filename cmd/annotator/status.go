@@ -157,7 +157,7 @@ func readStatus(ctx context.Context, db *storage.DB) (*status, error) {
 	s := newStatusOf(&run, &report, running)
 	s.Database = db.Path()
 	for i := range refused {
-		s.Quarantined = append(s.Quarantined, quarantinedScene{refused[i].N, refused[i].Thread.ID, refused[i].Reason, refused[i].Fault, refused[i].Refusals})
+		s.Quarantined = append(s.Quarantined, quarantinedScene{refused[i].N, refused[i].Thread.ID, refused[i].Reason, string(refused[i].Fault), refused[i].Refusals})
 	}
 	return s, nil
 }
