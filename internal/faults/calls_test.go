@@ -22,7 +22,7 @@ func callRows() []row {
 		{n: 53, fault: "arguments are the empty string", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_create", "")),
 		}},
-		{n: 54, fault: "arguments have lost their last brace", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
+		{n: 54, fault: "arguments lack their last brace", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_create", `{"term":"Lamp","definition":"A lamp.","tags":["thing"]`)),
 		}},
 		{n: 56, fault: "arguments are an object, not a string", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
@@ -33,7 +33,7 @@ func callRows() []row {
 				}
 			}),
 		}},
-		{n: 56, fault: "a call as `function_call`, as it was before there were several", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+		{n: 56, fault: "a call as `function_call`, the older form of a single call", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
 			shaped(func(answer map[string]any) {
 				if all, _ := message(answer)["tool_calls"].([]any); len(all) == 1 {
 					message(answer)["function_call"], message(answer)["tool_calls"] = calls(answer)[0]["function"], []any{}
@@ -43,7 +43,7 @@ func callRows() []row {
 		{n: 57, fault: "arguments are `null`, `[]` or `1`", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_create", "null")), says(calling("glossary_create", "[]")), says(calling("glossary_create", "1")),
 		}},
-		{n: 59, fault: "a key twice, or in another case", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
+		{n: 59, fault: "a duplicate key, or a key in another case", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_create", `{"term":"Lamp","term":"Lantern 1","definition":"A lamp.","tags":["thing"]}`)),
 			says(calling("glossary_create", `{"Term":"Lamp","term":"Lantern 1","definition":"A lamp.","tags":["thing"]}`)),
 		}},
@@ -58,11 +58,11 @@ func callRows() []row {
 			says(spoken(`[{"name": %q, "arguments": %s}]`)),
 			says(spoken(`<|python_tag|>{"name": %q, "parameters": %s}`)),
 		}},
-		{n: 61, fault: "a call as text that is not whole, or in no known form", action: reask, ends: ends{"R", "Q", "HQQ"}, chat: true, forms: []form{
+		{n: 61, fault: "a call as text that is incomplete or in an unknown form", action: reask, ends: ends{"R", "Q", "HQQ"}, chat: true, forms: []form{
 			says(telling(`<tool_call>{"name": "glossary_create", "arguments": {"term": "Lam`)),
 			says(telling("<tool_code>\nprint(glossary_create(term='Lamp', definition='A lamp.'))\n</tool_code>")),
 		}},
-		{n: 62, fault: "a call that is quoted from the story", action: note, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+		{n: 62, fault: "a call quoted from the story", action: note, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
 			says(func(_ *scripted.Request, honest scripted.Reply) scripted.Reply {
 				honest.Text = "On the wall stood: " + quotedCall + "\n" + honest.Text
 				return honest
@@ -83,7 +83,7 @@ func callRows() []row {
 				}
 			}),
 		}},
-		{n: 65, fault: "calls side by side that are the same, or at odds", action: note, ends: ends{"R", "R", "R"}, forms: []form{
+		{n: 65, fault: "calls in one reply that are identical or contradictory", action: note, ends: ends{"R", "R", "R"}, forms: []form{
 			says(func(_ *scripted.Request, honest scripted.Reply) scripted.Reply {
 				honest.ToolCalls = slices.Concat(honest.ToolCalls, honest.ToolCalls)
 				return honest
@@ -99,7 +99,7 @@ func callRows() []row {
 				return honest
 			}),
 		}},
-		{n: 66, fault: "`tool_choice` demands a call, and is ignored", action: reask, ends: ends{"R", "QRR", "HQQ"}, governed: true, chat: true, forms: []form{
+		{n: 66, fault: "`tool_choice` requires a call and is ignored", action: reask, ends: ends{"R", "QRR", "HQQ"}, governed: true, chat: true, forms: []form{
 			says(func(r *scripted.Request, honest scripted.Reply) scripted.Reply {
 				w := findWork(r)
 				switch demanded := r.MayCall() && r.ToolChoice != "" && r.ToolChoice != `"auto"`; {
@@ -111,7 +111,7 @@ func callRows() []row {
 				return honest
 			}),
 		}},
-		{n: 73, fault: "the same call again and again, in one reply or one reply after the other", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
+		{n: 73, fault: "the same call repeated, in one reply or in successive replies", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_search", `{"query":"lantern"}`)),
 			says(func(_ *scripted.Request, _ scripted.Reply) scripted.Reply {
 				return scripted.Reply{ToolCalls: slices.Repeat([]annotator.ToolCall{{Name: "glossary_search", Arguments: `{"query":"lantern"}`}}, 300)}

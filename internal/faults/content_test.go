@@ -15,7 +15,7 @@ import (
 // contentRows are the faults of what a model says.
 func contentRows() []row {
 	return []row{
-		{n: 67, fault: "`finish_reason` is `tool_calls`, and no call comes", action: retry, ends: ends{"R", "R", "HQQ"}, only: streamed, chat: true, says: "no call", forms: []form{
+		{n: 67, fault: "`finish_reason` is `tool_calls` without a call", action: retry, ends: ends{"R", "R", "HQQ"}, only: streamed, chat: true, says: "no call", forms: []form{
 			shaped(func(answer map[string]any) {
 				message(answer)["content"], message(answer)["tool_calls"] = "Let me note that.", []any{}
 				answer["choices"].([]any)[0].(map[string]any)["finish_reason"] = "tool_calls"
@@ -42,10 +42,10 @@ func contentRows() []row {
 				return honest
 			}),
 		}},
-		{n: 68, fault: "a `<think>` that is never closed, and swallows the reply", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
+		{n: 68, fault: "a `<think>` that is never closed and contains the reply", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			says(telling("<think>I could <tool_call>" + quotedOrder + "</tool_call> it, or")),
 		}},
-		{n: 69, fault: "reasoning takes the whole of `max_tokens`", action: retry, ends: ends{"R", "Q", "HQQ"}, forms: []form{
+		{n: 69, fault: "reasoning uses all of `max_tokens`", action: retry, ends: ends{"R", "Q", "HQQ"}, forms: []form{
 			says(func(r *scripted.Request, _ scripted.Reply) scripted.Reply {
 				return scripted.Reply{
 					Reasoning: ponderings, FinishReason: "length", Usage: &annotator.Usage{Prompt: r.Tokens, Completion: r.MaxTokens},
@@ -60,11 +60,11 @@ func contentRows() []row {
 		{n: 74, fault: "a reply of 100 MB", action: refuse, ends: ends{"Q", "HQQ", "HQQ"}, chat: true, forms: []form{
 			{{fault: func(r *scripted.Request) *scripted.Fault { return &scripted.Fault{Serve: flood(r.Stream)} }}},
 		}},
-		{n: 75, fault: "a lone surrogate or bytes that are no UTF-8, in text", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
+		{n: 75, fault: "a lone surrogate or invalid UTF-8, in text", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			{{reply: adds(" @@."), edit: replace("@@", `\ud800`)}},
 			{{reply: adds(" @@."), edit: replace("@@", "\xff\xfe")}},
 		}},
-		{n: 75, fault: "a lone surrogate or bytes that are no UTF-8, in the arguments of a call", action: reask, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
+		{n: 75, fault: "a lone surrogate or invalid UTF-8, in the arguments of a call", action: reask, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			{{reply: calling("glossary_create", `{"term":"La@@mp","definition":"A lamp.","tags":["thing"]}`), edit: replace("@@", `\\ud800`)}},
 			{{reply: calling("glossary_create", `{"term":"La@@mp","definition":"A lamp.","tags":["thing"]}`), edit: replace("@@", "\xff\xfe")}},
 		}},
@@ -80,12 +80,12 @@ func contentRows() []row {
 		{n: 79, fault: "`content_filter`", action: refuse, ends: ends{"Q", "Q", "Q"}, says: `"content_filter"`, forms: []form{
 			says(finishing("content_filter")),
 		}},
-		{n: 79, fault: "a filter refuses by an error what the story tells", action: refuse, ends: ends{"Q", "Q", "Q"}, only: streamed, forms: []form{
+		{n: 79, fault: "a content filter rejects the scene with an error", action: refuse, ends: ends{"Q", "Q", "Q"}, only: streamed, forms: []form{
 			answers(403, `{"error":{"message":"x requires moderation. Your input was flagged for \"violence\".","code":403,"metadata":{"reasons":["violence"]}}}`),
 			answers(400, `{"error":{"message":"The prompt triggered the content management policy.","code":"content_filter"}}`),
 			answers(400, `{"error":{"type":"invalid_request_error","message":"Output blocked by content filtering policy"}}`),
 		}},
-		{n: 79, fault: "a `finish_reason` that nobody knows", action: refuse, ends: ends{"Q", "HQQ", "HQQ"}, chat: true, says: `"xyzzy"`, forms: []form{
+		{n: 79, fault: "an unknown `finish_reason`", action: refuse, ends: ends{"Q", "HQQ", "HQQ"}, chat: true, says: `"xyzzy"`, forms: []form{
 			says(finishing("xyzzy")),
 		}},
 	}

@@ -12,11 +12,11 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the generated document anew")
+var update = flag.Bool("update", false, "regenerate the document")
 
 const document = "../../docs/faults.md"
 
-// TestDocument holds docs/faults.md against the tables of these tests.
+// TestDocument compares docs/faults.md with the tables of these tests.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	want := render()
@@ -30,7 +30,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := gocmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/faults.md is not what the tests say; write it anew with `go test ./internal/faults -run Document -update` (-want +got):\n%s", diff)
+		t.Errorf("docs/faults.md differs from the tests; regenerate it with `go test ./internal/faults -run Document -update` (-want +got):\n%s", diff)
 	}
 }
 
@@ -97,7 +97,7 @@ func render() string {
 	return b.String()
 }
 
-// words tells a row's fault, and where it shows only.
+// words describes a row's fault, and whether it occurs only with or without streaming.
 func (r *row) words() string {
 	switch r.only {
 	case streamed:
@@ -138,57 +138,69 @@ func renderGuards(b *strings.Builder, guards []guard) {
 
 const introduction = `# Faults
 
-What can go wrong between a run, its model server and its machine, and what becomes of it. This document is written by its
-test, and held equal to it:
+What can go wrong between a run, its model server and its machine, and how the program reacts. A test writes this
+document and compares it with the code:
 
 ` + "```" + `
-go test ./internal/faults                                           # a sample of the cells
-ANNOTATOR_LONG=1 go test ./internal/faults                          # every cell
-ANNOTATOR_LONG=1 go test ./internal/faults -run 'Catalogue/54'      # one row
-go test ./internal/faults -run Document -update                     # this document
+go test ./internal/faults                                       # a sample of the cells
+ANNOTATOR_LONG=1 go test ./internal/faults                      # every cell
+ANNOTATOR_LONG=1 go test ./internal/faults -run 'Catalogue/54'  # one row
+go test ./internal/faults -run Document -update                 # this document
 ` + "```" + `
 
 ## The endpoint
 
-A story of four scenes is read, ten calls long, with tool calls in each scene. The %d faults of the table come in %d forms. Each
-strikes at the first call, at one in the middle of a scene, and at the last; once, three calls running, and from there on for ever;
-streamed and not. (The further forms of a fault strike in the middle only, streamed. Where a fault shows on every wire, its first form strikes
-the other three in the middle, too, once and for ever.) That makes %d cells, %d of them on other wires than chat completions.
+Each cell reads a story of four scenes in ten calls, with tool calls in each scene. The %d faults of the table have %d
+forms. A fault occurs at the first call, at one in the middle of a scene, or at the last; once, for three calls, or from
+then on; with streaming and without. The further forms of a fault occur in the middle only, streamed. A fault that
+exists on every wire also occurs in its first form on the other three, in the middle, once and from then on. That makes
+%d cells, %d of them on other wires than chat completions.
 
-In each cell the run ends in one of three ways: all scenes are recorded; or some are quarantined with the reason and with what the server
-sent; or it has halted, says why, and can be resumed. Then it goes on with a sound server, ` + "`annotator retry`" + ` included. In the end every
-scene is recorded, and the codex is that of the undisturbed run, revision by revision; so is the journal, row by row, where the fault is
-none of the model's doing. After every run ` + "`verify`" + ` finds nothing, and each request is on record as a call, with its outcome and what was decided. The
-server is never at work on two requests at once, is asked no more than 200 times, and no run takes longer than three hours: the cells have a
-clock of their own, so the policy that is tried is the one in force, with its pauses of a minute and its patience of 45.
+In each cell the run ends in one of three ways: all scenes are recorded; some are quarantined with the reason and the
+server's answer; or the run halts with the reason and can be resumed. The run then continues with a working server,
+including ` + "`annotator retry`" + `. In the end every scene is recorded, and the codex equals that of the uninterrupted run,
+revision by revision. The journal is equal too, row by row, if the model did not cause the fault. After every run
+` + "`verify`" + ` finds nothing, and each request is recorded as a call with its outcome and decision. The server never handles
+two requests at once and receives at most 200, and no run takes longer than three hours. The cells use a simulated
+clock, so they test the default policy with its waits of a minute and its limit of 45 minutes.
 
-The first form of each fault also strikes what is asked beside the story, where no scene is at stake: the curator's questions and the
-summaries, for ever, %d cells more. There the run goes on to its end, by rule where no usable answer comes, or halts; it is never a scene
-that pays. Where the server was not well at three questions of a kind in a row, the curator has the run halt before the fourth, and
-summaries are made by rule for 50 scenes before the model is asked for one again.
+The first form of each fault also occurs, permanently, in auxiliary calls: the curator's questions and the summaries.
+That makes %d more cells. There the run completes, by rule where no usable answer comes, or halts; no scene fails because of
+them. If three questions of a kind in a row fail because of the server, the curator halts the run before the fourth, and
+summaries are made by rule for 50 scenes before the model is asked again.
 
 The numbers are those of the catalogue from which this table grew.
 `
 
 const legend = `
-Actions: **retry** the same request, bounded, with longer and longer pauses; from the second failure on, a probe of one token has to be
-answered first · **wait** the same, without charging the scene, for 45 minutes, then halt · **shrink** the prompt, strictly smaller each time · **shrink reply** fewer tokens asked for · **re-ask** the model is
-told what was wrong · **adapt** the request is written otherwise from there on · **quarantine** the scene is refused and the next one read ·
-**halt** resumable · **accept** it is no fault · **accept and note** it does no harm, and stands in the journal · **prevent** no request is
-such that the fault could occur.
+Actions:
 
-"For ever" from the first call on means four scenes in a row: the run halts when three have been quarantined one after the other, rather than
-refuse a whole book to a server that is broken.
+- **retry** the same request, a limited number of times, with growing waits; from the second failure on, a probe of one
+  token must be answered first
+- **wait** the same, without charging the scene, for at most 45 minutes, then halt
+- **shrink** the prompt, strictly smaller each time
+- **shrink reply** request fewer tokens
+- **re-ask** the model is told what was wrong
+- **adapt** later requests are written differently
+- **quarantine** the scene is refused and the next one is read
+- **halt** the run ends and can be resumed
+- **accept** it is not a fault
+- **accept and note** it is harmless and recorded in the journal
+- **prevent** no request can trigger the fault
+
+"For ever" from the first call on affects four scenes in a row. The run halts after three consecutive quarantined
+scenes, so that a broken server does not cost a whole book.
 `
 
 const systemIntroduction = `
-These are shown by tests of their own. ` + "`internal/faults.TestFailingSystem`" + ` runs the program in a child process whose system calls begin to
-fail in the middle of the run, by a filter in the kernel (seccomp): to SQLite that is the disk.
+Separate tests cover these. ` + "`internal/faults.TestFailingSystem`" + ` runs the program in a child process whose system calls
+begin to fail during the run, by a kernel filter (seccomp). To SQLite this is a failing disk.
 
-` + "`internal/faults.TestPowerFails`" + ` has a child import a source, make a database and read a story in two sittings, copy, branch and export it,
-and writes down each of its writes, syncs and renames as the kernel does them (ptrace). From that it makes the disk as a power cut would
-leave it after any of them. What was synced is there. What was not is there, or not, each write and each name by itself; a write may be torn at
-every sector of 512 bytes, and a sector hold anything. From each of these disks the run goes on to the same end, and what
-was said to be done before the cut is there. ` + "`go test ./internal/faults -run PowerFails -cuts 3000`" + ` tries more of them.
+` + "`internal/faults.TestPowerFails`" + ` has a child import a source, create a database, read a story in two runs, copy, branch
+and export it. It records each write, sync and rename in the kernel's order (ptrace) and derives the possible disk
+states after a power cut at any of them. Synced data is present. Of unsynced data each write and each name is present or not,
+independently; a write may be torn at every 512-byte sector, and a sector may hold anything. From each of these disks
+the run continues to the same end, and everything reported as done before the cut is present.
+` + "`go test ./internal/faults -run PowerFails -cuts 3000`" + ` tries more of them.
 
 `

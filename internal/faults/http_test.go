@@ -17,7 +17,7 @@ func httpRows() []row {
 				`length is only %[3]d tokens, resulting in a maximum input length of %[4]d tokens. Please reduce the length of the input `+
 				`prompt. (parameter=input_tokens, value=%[1]d)","type":"BadRequestError","param":"input_tokens","code":400}}`),
 		}},
-		{n: 2, fault: "the prompt is too long, as older vLLM says it: not nested", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
+		{n: 2, fault: "the prompt is too long, as older vLLM says it (not nested)", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
 			tooLong(400, `{"object":"error","message":"This model's maximum context length is %[3]d tokens. However, you requested %[5]d `+
 				`tokens (%[1]d in the messages, %[2]d in the completion). Please reduce the length of the messages or completion.",`+
 				`"type":"BadRequestError","param":null,"code":400}`),
@@ -26,7 +26,7 @@ func httpRows() []row {
 			tooLong(400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: %[2]d. This model's maximum context length `+
 				`is %[3]d tokens and your request has %[1]d input tokens (%[2]d > %[3]d - %[1]d).","type":"BadRequestError","param":null,"code":400}}`),
 		}},
-		{n: 4, fault: "the prompt is too long, as SGLang and TGI say it, or for the tokens of a minute", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
+		{n: 4, fault: "the prompt is too long, as SGLang and TGI say it, or by a limit per minute", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
 			tooLong(400, `{"object":"error","message":"The input (%[1]d tokens) is longer than the model's context length (%[4]d tokens).",`+
 				`"type":"BadRequestError","param":null,"code":400}`),
 			tooLong(422, "{\"error\":\"Input validation error: `inputs` must have less than %[4]d tokens. Given: %[1]d\",\"error_type\":\"validation\"}"),
@@ -46,16 +46,16 @@ func httpRows() []row {
 		{n: 8, fault: "the prompt is too long, as LM Studio says it: with 400", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, only: whole, chat: true, forms: []form{
 			answers(400, `{"error":"`+lmTooLong+`"}`),
 		}},
-		{n: 10, fault: "Ollama drops the oldest messages, silently", action: halt, ends: ends{"H", "H", "H"}, says: "context", forms: []form{
+		{n: 10, fault: "Ollama silently drops the oldest messages", action: halt, ends: ends{"H", "H", "H"}, says: "context", forms: []form{
 			says(func(r *scripted.Request, honest scripted.Reply) scripted.Reply {
 				honest.Usage = &annotator.Usage{Prompt: r.Tokens / 3, Completion: 50}
 				return honest
 			}),
 		}},
-		{n: 11, fault: "400 or 413, and no body", action: shrink, ends: ends{"QRR", "HQR", "HQQ"}, forms: []form{
+		{n: 11, fault: "400 or 413 without a body", action: shrink, ends: ends{"QRR", "HQR", "HQQ"}, forms: []form{
 			answers(400, ""), answers(413, ""),
 		}},
-		{n: 12, fault: "404: there is no such model", action: halt, ends: ends{"H", "H", "H"}, says: "it serves scripted", chat: true, forms: []form{
+		{n: 12, fault: "404: unknown model", action: halt, ends: ends{"H", "H", "H"}, says: "it serves scripted", chat: true, forms: []form{
 			answers(404, `{"error":{"message":"The model `+"`x`"+` does not exist.","type":"NotFoundError","param":"model","code":404}}`),
 			answers(404, `{"error":{"message":"model \"x\" not found, try pulling it first","type":"api_error","param":null,"code":null}}`),
 		}},
@@ -71,7 +71,7 @@ func httpRows() []row {
 		{n: 15, fault: "429 `insufficient_quota`", action: halt, ends: ends{"H", "H", "H"}, says: "credit", chat: true, forms: []form{
 			answers(429, `{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`),
 		}},
-		{n: 16, fault: "503: the model is being loaded", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
+		{n: 16, fault: "503: the model is loading", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
 			answers(503, loading),
 		}},
 		{n: 16, fault: "the same, for half an hour", action: wait, ends: ends{"R", "R", "R"}, forms: []form{
@@ -82,53 +82,53 @@ func httpRows() []row {
 				return &scripted.Fault{Status: 503, Body: loading}
 			}}},
 		}},
-		{n: 18, fault: "vLLM's engine dies, and then the port refuses", action: wait, ends: ends{"R", "R", "H"}, chat: true, forms: []form{{
+		{n: 18, fault: "vLLM's engine dies, then the port refuses connections", action: wait, ends: ends{"R", "R", "H"}, chat: true, forms: []form{{
 			answers(500, `{"error":{"message":"EngineCore encountered an issue. See stack trace (above) for the root cause.","type":"Internal`+
 				`ServerError","param":null,"code":500}}`)[0],
 			takes(refused)[0],
 		}}},
-		{n: 18, fault: "a server says that its model has crashed, or is not loaded any more", action: wait, ends: ends{"R", "R", "H"}, only: streamed, chat: true, forms: []form{
+		{n: 18, fault: "a server reports that its model has crashed or was unloaded", action: wait, ends: ends{"R", "R", "H"}, only: streamed, chat: true, forms: []form{
 			answers(400, `{"error":"The model has crashed without additional information. (Exit code: null)"}`),
 			answers(500, `{"error":"llama runner process has terminated: exit status 2"}`), answers(400, `{"error":"Model unloaded."}`),
 		}},
-		{n: 19, fault: "/health answers and requests hang", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
+		{n: 19, fault: "/health answers but requests hang", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
 			breaks(scripted.Fault{Delay: 24 * time.Hour}),
 		}},
-		{n: 21, fault: "a server fails at arguments that are no object, sent back to it", action: reask, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
+		{n: 21, fault: "a server fails on replayed arguments that are not an object", action: reask, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			{{reply: calling("glossary_create", `{"term":"Lan`), fault: refusesReplay(500, "Failed to parse tool call arguments as JSON")}},
 			{{reply: calling("glossary_create", `{"term":"Lan`), fault: refusesReplay(400, "Unterminated string starting at: line 1 column 9 (char 8)")}},
 		}},
-		{n: 22, fault: "the model's call is beyond the server's own parser", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
+		{n: 22, fault: "the server's own parser rejects the model's call", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			refuses(500, `{"error":{"code":500,"message":"Failed to parse input at pos 12: {\"name\":","type":"server_error"}}`, hasTools),
 			refuses(500, `{"error":{"message":"error parsing tool call: raw='{\"name\": \"glossary`+`', err=unexpected end of JSON input","type":"api_error"}}`, hasTools),
 		}},
 		{n: 23, fault: "roles must alternate", action: adapt, ends: ends{"R", "H", "H"}, chat: true, forms: []form{
 			answers(400, `{"object":"error","message":"Conversation roles must alternate user/assistant/user/assistant/...","type":"BadRequestError","code":400}`),
 		}},
-		{n: 24, fault: "the template knows no system role", action: adapt, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+		{n: 24, fault: "the template has no system role", action: adapt, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
 			refuses(400, `{"object":"error","message":"System role not supported","type":"BadRequestError","code":400}`, hasSystem),
 		}},
 		{n: 25, fault: "a tool's answer without its call", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
 			refuses(400, `{"object":"error","message":"Unexpected role 'tool' after role 'user'","type":"BadRequestError","code":400}`, hasStrayAnswer),
 		}},
-		{n: 26, fault: "ids of calls must have nine letters or digits", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+		{n: 26, fault: "call ids must have nine letters or digits", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
 			refuses(400, `{"object":"error","message":"Tool call id was X but must be a-z, A-Z, 0-9, with a length of 9.","code":400}`, hasForeignID),
 		}},
-		{n: 27, fault: "ids of calls must differ", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+		{n: 27, fault: "call ids must differ", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
 			refuses(400, `{"object":"error","message":"Duplicate value for 'tool_call_id' of X in message[5]","code":400}`, hasDoubledID),
 		}},
 		{n: 28, fault: "the server was started without tools", action: halt, ends: ends{"H", "H", "H"}, says: "--enable-auto-tool-choice", chat: true, forms: []form{
 			answers(400, `{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","code":400}`),
 		}},
-		{n: 29, fault: "reasoning, sent back beside calls, is refused", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{{{
+		{n: 29, fault: "reasoning replayed with calls is refused", action: prevent, ends: ends{"R", "R", "R"}, chat: true, forms: []form{{{
 			reply: thinks("The lantern again."),
 			fault: refuses(400, `{"error":{"message":"Cannot pass both content and thinking in an assistant message with tool calls!"}}`, hasReasoning)[0].fault,
 		}}}},
-		{n: 30, fault: "a proxy's page in place of an answer", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
+		{n: 30, fault: "a proxy's page instead of an answer", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
 			answers(502, "<html><body>Bad Gateway</body></html>", "Content-Type: text/html"),
 			answers(504, "<html><body>Gateway Timeout</body></html>", "Content-Type: text/html"),
 		}},
-		{n: 30, fault: "something else than a model server answers in its place for a while", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
+		{n: 30, fault: "another service answers at the address for a while", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
 			answers(404, "<html><title>The tunnel is offline</title></html>", "Content-Type: text/html"),
 			answers(403, "<html><title>Attention Required!</title></html>", "Content-Type: text/html"),
 			answers(200, "<!doctype html><title>Welcome</title>", "Content-Type: text/html"),

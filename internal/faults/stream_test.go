@@ -11,22 +11,22 @@ import (
 // streamRows are the faults of the network and of streams.
 func streamRows() []row {
 	return []row{
-		{n: 33, fault: "the connection is refused, or there is no such host", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
+		{n: 33, fault: "the connection is refused, or the host is unknown", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
 			takes(refused), takes(unknown),
 		}},
 		{n: 35, fault: "the connection is reset, or closed without an answer", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
 			takes(reset), breaks(scripted.Fault{Cut: -1}),
 		}},
-		{n: 37, fault: "no headers for hours, or silence within the answer", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
+		{n: 37, fault: "no headers for hours, or an answer that stalls", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
 			breaks(scripted.Fault{Delay: 24 * time.Hour}), breaks(scripted.Fault{Cut: 200, Stall: 24 * time.Hour}),
 		}},
-		{n: 39, fault: "a certificate that nobody trusts; http spoken to https, and https to http", action: halt, ends: ends{"H", "H", "H"}, forms: []form{
+		{n: 39, fault: "an untrusted certificate; http sent to https, or https to http", action: halt, ends: ends{"H", "H", "H"}, forms: []form{
 			takes(untrusted), takes(plainToTLS), takes(tlsToPlain),
 		}},
-		{n: 40, fault: "the body is cut short", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
+		{n: 40, fault: "the body is truncated", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
 			answers(200, `{"choices":[`, "Content-Length: 5000"), breaks(scripted.Fault{Cut: 300}),
 		}},
-		{n: 42, fault: "a reply that takes longer than the client has patience", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
+		{n: 42, fault: "a reply that exceeds the client's timeout", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
 			breaks(scripted.Fault{Delay: 16 * time.Minute}),
 		}},
 		{n: 43, fault: "comments and empty data between the events", action: accept, ends: ends{"R", "R", "R"}, only: streamed, forms: []form{
@@ -41,7 +41,7 @@ func streamRows() []row {
 		{n: 46, fault: "`usage` in an event without choices, or null", action: accept, ends: ends{"R", "R", "R"}, only: streamed, chat: true, forms: []form{
 			edited(func(body string) string { return strings.ReplaceAll(body, `"choices":[{`, `"usage":null,"choices":[{`) }),
 		}},
-		{n: 46, fault: "an account of the tokens that cannot be true, or cannot be read", action: accept, ends: ends{"R", "R", "R"}, only: streamed, chat: true, forms: []form{
+		{n: 46, fault: "token counts that are impossible or unreadable", action: accept, ends: ends{"R", "R", "R"}, only: streamed, chat: true, forms: []form{
 			shaped(func(answer map[string]any) {
 				answer["usage"] = map[string]any{"prompt_tokens": math.MaxInt64, "completion_tokens": math.MaxInt64}
 			}),
@@ -58,7 +58,7 @@ func streamRows() []row {
 				return strings.ReplaceAll(body, `"choices":`, `"padding":"`+strings.Repeat("x", 70<<10)+`","choices":`)
 			}),
 		}},
-		{n: 50, fault: "CRLF, a byte order mark, and signs split between reads", action: accept, ends: ends{"R", "R", "R"}, only: streamed, forms: []form{
+		{n: 50, fault: "CRLF, a byte order mark, and characters split between reads", action: accept, ends: ends{"R", "R", "R"}, only: streamed, forms: []form{
 			{{pace: 1, edit: func(body string) string { return "\ufeff" + strings.ReplaceAll(body, "\n", "\r\n") }}},
 		}},
 	}
