@@ -2,7 +2,9 @@ package policy
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +28,7 @@ func Default() *Policy {
 	if err != nil {
 		panic(err) // the embedded file is valid
 	}
+	p.hash = ""
 	return p
 }
 
@@ -58,6 +61,8 @@ func Parse(path string, text []byte, tools []string) (*Policy, error) {
 	if err := r.read(document.Content[0]); err != nil {
 		return nil, err
 	}
+	sum := sha256.Sum256(text)
+	r.policy.hash = hex.EncodeToString(sum[:])
 	return r.policy, nil
 }
 

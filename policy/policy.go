@@ -52,9 +52,13 @@ type Intent struct {
 
 // Policy is a matrix of modes, intents and tools. It is immutable.
 type Policy struct {
+	hash    string // SHA-256 of the file; empty for the default policy
 	intents []Intent
 	modes   map[Mode]map[string][]string // tools, by intent
 }
+
+// Hash identifies the file that the policy was read from, as 64 hexadecimal digits; empty for the default policy.
+func (p *Policy) Hash() string { return p.hash }
 
 // The codes of a denial.
 const (

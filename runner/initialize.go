@@ -7,11 +7,9 @@ import (
 	"slices"
 
 	"annotator"
-	"annotator/context/prompt"
 	"annotator/corpus"
 	"annotator/model"
 	"annotator/storage"
-	"annotator/tools"
 )
 
 // initialize is INIT: it makes sure that story, model and prompt are those the run began with, and folds the journal.
@@ -151,29 +149,6 @@ func (r *Runner) lowerBudget(most int) {
 	}
 	r.Config.ContextBudget, r.Config.MaxTokens = most, min(r.Config.MaxTokens, most/replyShare)
 	r.word(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that, and replies have %d at most", r.Config.Model, most, r.Config.MaxTokens))
-}
-
-// findPrompt puts the system prompt and the tools in force.
-func (r *Runner) findPrompt(ctx context.Context) error {
-	record, err := tools.EncodeDefinitions(r.Tools.Definitions())
-	if err != nil {
-		return err
-	}
-	run, err := r.Store.Run.Status(ctx)
-	if err != nil {
-		return err
-	}
-	system := prompt.Compose(r.Config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.intents()})
-	now := storage.Prompt{SystemPrompt: system, Tools: record, Hash: prompt.Hash(system, record)}
-	if r.frame, err = frameOf(r.Wire, &now); err != nil {
-		return err
-	}
-	if old := run.Prompt.Hash; old != "" && old != now.Hash && !r.Config.Accept["prompt"] {
-		return annotator.Errorf(annotator.Misused, "the system prompt or the tools have changed since this run began (%.8s, now %.8s)", old, now.Hash).
-			WithAdvice("agree with --accept prompt, or start a new database with --no-resume")
-	}
-	r.moved = r.moved || run.Prompt.Hash != now.Hash
-	return r.Store.Journal.UsePrompt(ctx, now)
 }
 
 // restore folds the journal into the window and finds the scene that was open.

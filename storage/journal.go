@@ -107,25 +107,21 @@ type Prompt struct {
 	Hash         string // of both
 	SystemPrompt string
 	Tools        string // as tools.EncodeDefinitions writes them
+	Settings     string // what the user chose that shapes both, as JSON; empty where a former version recorded them
 }
 
 // UsePrompt puts a system prompt and tools in force from here on, unless they are already.
-func (s *Journal) UsePrompt(ctx context.Context, c Prompt) error {
+func (s *Journal) UsePrompt(ctx context.Context, p Prompt) error {
 	run, err := s.db.Run.Status(ctx)
-	if err != nil {
+	if err != nil || run.Prompt.Hash == p.Hash && run.Prompt.Settings == p.Settings {
 		return err
 	}
-	if run.Prompt.Hash == c.Hash {
-		return nil
-	}
 	return s.db.update(ctx, "record the prompt", func(tx *tx) error {
-		_, err := tx.exec(`INSERT INTO snapshot_context (hash, system_prompt, tools, created_at) VALUES (?, ?, ?, ?)
-			ON CONFLICT (hash) DO NOTHING`, c.Hash, c.SystemPrompt, c.Tools, tx.now)
-		if err != nil {
-			return err
-		}
 		var id int64
-		if err := tx.QueryRowContext(tx.ctx, `SELECT id FROM snapshot_context WHERE hash = ?`, c.Hash).Scan(&id); err != nil {
+		err := tx.QueryRowContext(tx.ctx, `INSERT INTO snapshot_context (hash, system_prompt, tools, settings, created_at)
+			VALUES (?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET settings = excluded.settings RETURNING id`,
+			p.Hash, p.SystemPrompt, p.Tools, p.Settings, tx.now).Scan(&id)
+		if err != nil || run.Prompt.Hash == p.Hash {
 			return err
 		}
 		if err := tx.execOne(`UPDATE run_state SET context_id = ?`, id); err != nil {

@@ -15,8 +15,11 @@ type summonSnapshotArguments struct {
 	Query      string `json:"query" jsonschema:"the first question"`
 }
 
+// SummonName is the name of the tool that asks a snapshot.
+const SummonName = "summon_snapshot"
+
 func summonSnapshotTool() Tool {
-	return Define("summon_snapshot", Summons, summonSnapshotText, summonSnapshot)
+	return Define(SummonName, Summons, summonSnapshotText, summonSnapshot)
 }
 
 func summonSnapshot(ctx context.Context, env *Env, a summonSnapshotArguments) (Result, error) {

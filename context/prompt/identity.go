@@ -28,6 +28,8 @@ type Identity struct {
 	Memory string // what it can recall, and where from
 	Agents string // how it goes about a scene
 	Tools  string // how it uses the tools; what each of them does, their own descriptions say
+
+	Files map[string]string // SHA-256 of each part that Load read from a file, by the file's name
 }
 
 // part is a field of an identity and the file that it is read from.
@@ -68,6 +70,7 @@ const most = 64 << 10
 // part out. An error is annotator.NotFound for the folder, annotator.Misused for a file that is no text.
 func Load(dir string) (Identity, error) {
 	id := Defaults()
+	id.Files = map[string]string{}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return id, annotator.Errorf(annotator.NotFound, "there is no folder of prompts at %s", dir).
 			WithAdvice("`annotator prompts init %s` makes one", dir)
@@ -85,6 +88,8 @@ func Load(dir string) (Identity, error) {
 			return id, annotator.Errorf(annotator.Misused, "read the prompts: %s %w", path, err)
 		}
 		*p.text = clean(text)
+		sum := sha256.Sum256([]byte(*p.text))
+		id.Files[p.file] = hex.EncodeToString(sum[:])
 	}
 	return id, nil
 }

@@ -93,6 +93,10 @@ func TestWrittenFilesSayTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(read.Files) != 6 {
+		t.Errorf("the parts come from the files %v", read.Files)
+	}
+	read.Files = nil
 	if diff := cmp.Diff(prompt.Defaults(), read); diff != "" {
 		t.Error(diff)
 	}
@@ -124,6 +128,10 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(got.Files) != 2 || got.Files["SOUL.md"] == "" || got.Files["SOUL.md"] == got.Files["USER.md"] {
+		t.Errorf("the parts come from the files %v", got.Files)
+	}
+	got.Files = nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -1,0 +1,111 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/context/prompt"
+	"annotator/policy"
+	"annotator/storage"
+	"annotator/tools"
+)
+
+// promptSettings returns what the user chose that shapes the system prompt and the list of tools, by the flag that makes the
+// choice. Defaults are left out. Prompt and tools are the same whether denials are observed or enforced.
+func (r *Runner) promptSettings() map[string]string {
+	settings := map[string]string{}
+	for _, file := range slices.Sorted(maps.Keys(r.Config.Identity.Files)) {
+		settings["--prompts"] += file + " " + r.Config.Identity.Files[file] + "\n"
+	}
+	if r.Config.Governance != policy.Off {
+		settings["--governance"] = "on"
+		if hash := r.Config.Policy.Hash(); hash != "" {
+			settings["--governance-policy"] = hash
+		}
+	}
+	if _, offered := r.Tools.Tool(tools.SummonName); !offered {
+		settings["--snapshot-tools"] = "off"
+	}
+	return settings
+}
+
+// findPrompt puts the system prompt and the tools in force. Where they are not those that the run was using, and the user's
+// choices are the same, the program's version has changed them: the run says so and goes on. What the user changed has to be
+// agreed to.
+func (r *Runner) findPrompt(ctx context.Context) error {
+	run, err := r.Store.Run.Status(ctx)
+	if err != nil {
+		return err
+	}
+	definitions, err := tools.EncodeDefinitions(r.Tools.Definitions())
+	if err != nil {
+		return err
+	}
+	settings := r.promptSettings()
+	encoded, err := json.Marshal(settings)
+	if err != nil {
+		return err
+	}
+	system := prompt.Compose(r.Config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.intents()})
+	now := storage.Prompt{SystemPrompt: system, Tools: definitions, Hash: prompt.Hash(system, definitions), Settings: string(encoded)}
+	if r.frame, err = frameOf(r.Wire, &now); err != nil {
+		return err
+	}
+	if run.Prompt.Hash != now.Hash {
+		r.moved = true
+		if err := r.checkPrompt(&run.Prompt, &now, settings); err != nil {
+			return err
+		}
+	}
+	return r.Store.Journal.UsePrompt(ctx, now)
+}
+
+// checkPrompt decides whether a run may go on with another prompt.
+func (r *Runner) checkPrompt(before, now *storage.Prompt, settings map[string]string) error {
+	if before.Hash == "" || r.Config.Accept["prompt"] {
+		return nil
+	}
+	recorded, err := recordedSettings(before)
+	if err != nil {
+		return err
+	}
+	if changed := changedSettings(recorded, settings); len(changed) > 0 {
+		return annotator.Errorf(annotator.Misused, "the system prompt or the tools have changed since this run began (%.8s, now %.8s), by %s",
+			before.Hash, now.Hash, strings.Join(changed, ", ")).
+			WithAdvice("agree with --accept prompt, or start a new database with --no-resume")
+	}
+	r.word("this version of annotator has another system prompt or other tools than the run began with: " +
+		"the model is sent its window anew once, and the run goes on")
+	return nil
+}
+
+// recordedSettings returns the choices under which a prompt was recorded. A former version did not keep them: of those, the list
+// of tools tells all but the files of --prompts.
+func recordedSettings(p *storage.Prompt) (map[string]string, error) {
+	settings := map[string]string{}
+	if p.Settings != "" {
+		return settings, json.Unmarshal([]byte(p.Settings), &settings)
+	}
+	definitions, err := tools.DecodeDefinitions(p.Tools)
+	has := func(name string) bool {
+		return slices.ContainsFunc(definitions, func(d annotator.ToolDefinition) bool { return d.Name == name })
+	}
+	if has(policy.SelectIntent) {
+		settings["--governance"] = "on"
+	}
+	if !has(tools.SummonName) {
+		settings["--snapshot-tools"] = "off"
+	}
+	return settings, err
+}
+
+// changedSettings names the settings whose value is not the recorded one.
+func changedSettings(recorded, now map[string]string) []string {
+	names := maps.Clone(now)
+	maps.Copy(names, recorded)
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool { return recorded[name] == now[name] })
+}

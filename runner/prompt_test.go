@@ -1,0 +1,81 @@
+package runner_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/internal/scripted"
+	"annotator/policy"
+)
+
+// beginUnderAnotherPrompt begins a run, and stops it at a scene's second call to the model. The database is then given a prompt that no version
+// of the program has, as if the version before had written it.
+func beginUnderAnotherPrompt(t *testing.T, s *stage, name, settings string) {
+	t.Helper()
+	s.haltAt(name, 4, nil)
+	edit(t, s.db(name), `UPDATE snapshot_context SET system_prompt = 'You keep a codex.', hash = 'of another version'`+settings)
+}
+
+// TestPromptOfAnotherVersion: a run goes on in the middle of a scene under the prompt of a newer version, says so once, and comes to
+// the same end.
+func TestPromptOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	for name, settings := range map[string]string{"recorded": "", "unrecorded": ", settings = ''"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true})
+			beginUnderAnotherPrompt(t, s, name, settings)
+			var warnings []string
+			s.bus.Subscribe(func(n annotator.Notice) {
+				if n.Kind == annotator.NoticeWarning {
+					warnings = append(warnings, n.Reason)
+				}
+			})
+			for range 2 {
+				if err := s.run(name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(warnings) != 1 || !strings.Contains(warnings[0], "another system prompt") {
+				t.Errorf("the run warned of %q", warnings)
+			}
+			if run := s.state(name); run.Recorded != 6 {
+				t.Errorf("%d of 6 scenes are recorded", run.Recorded)
+			}
+			s.verify(name)
+			if err := s.run("undisturbed"); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := s.count(name, `SELECT count(*) FROM revision`), s.count("undisturbed", `SELECT count(*) FROM revision`); got != want {
+				t.Errorf("%d revisions, without the change %d", got, want)
+			}
+		})
+	}
+}
+
+// TestPromptThatTheUserChanged: what the user chose otherwise has to be agreed to, and the error names it.
+func TestPromptThatTheUserChanged(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, story{threads: 1, scenes: 3}, scripted.Options{Strict: true})
+	s.config.Limit = 1
+	if err := s.run("changed"); err != nil {
+		t.Fatal(err)
+	}
+	s.config.Identity.Soul, s.config.Identity.Files = "Be brief.", map[string]string{"SOUL.md": "1"}
+	s.config.Governance = policy.Observe
+	err := s.run("changed")
+	if !errors.Is(err, annotator.Misused) || !strings.Contains(err.Error(), "by --governance, --prompts") {
+		t.Errorf("another prompt: %v", err)
+	}
+	s.config.Accept = map[string]bool{"prompt": true}
+	if err := s.run("changed"); err != nil {
+		t.Errorf("agreed to: %v", err)
+	}
+	s.config.Accept = nil
+	if err := s.run("changed"); err != nil {
+		t.Errorf("agreed to before: %v", err)
+	}
+	s.verify("changed")
+}
