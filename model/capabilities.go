@@ -1,6 +1,123 @@
 package model
 
-// Capabilities are what is known of the server behind an endpoint.
+import (
+	"cmp"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"annotator"
+)
+
+// Capabilities are what is known of the server behind an endpoint, from its list of models, its replies and its faults, and from the
+// configuration. They are learned and never forgotten: a server does not change its API in the middle of a run.
 type Capabilities struct {
-	Answered bool // a model has answered
+	Answered    bool        // a model has answered
+	Workarounds Workarounds // what requests do otherwise
+	Learned     []string    // the same in words, in the order in which it was learned
+	TextCalls   bool        // the server leaves tool calls in the text of replies
+	Reasons     bool        // the model's replies have reasoning
+	MixedText   bool        // the server leaves reasoning in the text of replies
+	OtherModels []string    // that have answered in place of the one called; at most maxOtherModels
+	Context     Context
+}
+
+// Context is how many tokens prompt and reply may have together, by who says so; 0: not known.
+type Context struct {
+	Listed     int // in the endpoint's list of models
+	Loaded     int // by what the server tells beside its API
+	Configured int // by the user
+	Refused    int // with the refusal of a longer prompt
+}
+
+// Limit is the smallest number that is known; 0 for none.
+func (c *Context) Limit() int {
+	limit := 0
+	for _, n := range []int{c.Listed, c.Loaded, c.Configured, c.Refused} {
+		if n > 0 && (limit == 0 || n < limit) {
+			limit = n
+		}
+	}
+	return limit
+}
+
+// SetListed takes in what a list of models says of one of them, and reports whether it is in the list.
+func (c *Context) SetListed(models []Model, id string) bool {
+	for _, m := range models {
+		if m.ID == id {
+			c.Listed = m.MaxContext
+			return true
+		}
+	}
+	return false
+}
+
+// Workarounds are a set of what a wire can do otherwise for a server that refuses the usual form of a request.
+type Workarounds uint32
+
+// The workarounds. Each wire knows some of them.
+const (
+	SystemInUser        Workarounds = 1 << iota // the system prompt begins the first message of the user
+	MergeRoles                                  // neighbouring messages of one role are sent as one
+	MaxCompletionTokens                         // max_tokens is called max_completion_tokens
+	NoTemperature
+	NoStreamUsage
+	NoSeed
+	NoNamedTool  // a tool cannot be required by name: any is required
+	NoToolChoice // no choice of tools is sent
+	NoToolSubset // all tools are allowed where only some should be
+	NoForcedCall // no tool call is required
+	ForbidCalls  // the API, too, is told that no tool may be called
+	NoCallIDs
+	NoSignatures
+)
+
+// Has reports whether a workaround is in the set.
+func (w Workarounds) Has(one Workarounds) bool { return w&one != 0 }
+
+// Refusal is how a server says that it needs a workaround.
+type Refusal struct {
+	Needs   Workarounds
+	Pattern *regexp.Regexp // of the fault's parameter and message, in lower case
+	Effect  string         // what is done from then on, in words
+}
+
+// RefusalOf matches the name of a setting together with a word that says it is not wanted.
+func RefusalOf(setting string) *regexp.Regexp {
+	const word = `(unsupported|not support|deprecated|unknown|unrecognized|unexpected|extra inputs|extra_forbidden|not permitted|not allowed)`
+	setting = `\b` + setting + `\b`
+	return regexp.MustCompile(`(?s)` + word + `.*` + setting + `|` + setting + `.*` + word)
+}
+
+// Learn takes in the first of a wire's refusals that a fault matches and that was not learned before. It returns the effect, or ""
+// where nothing was learned.
+func (c *Capabilities) Learn(f *Fault, refusals []Refusal) string {
+	if !aboutForm(f) {
+		return ""
+	}
+	text := strings.ToLower(cmp.Or(f.Param, "-") + " " + f.Message)
+	for i := range refusals {
+		r := &refusals[i]
+		if !c.Workarounds.Has(r.Needs) && r.Pattern.MatchString(text) {
+			c.Workarounds |= r.Needs
+			c.Learned = append(c.Learned, r.Effect)
+			return r.Effect
+		}
+	}
+	return ""
+}
+
+// aboutForm reports whether a fault may be about the form of a request. A template that fails is a 500 to some servers, and a frame
+// of a stream to others.
+func aboutForm(f *Fault) bool {
+	switch f.Kind {
+	case annotator.Misconfigured, annotator.Refused, annotator.Transient, annotator.Malformed:
+	default:
+		return false
+	}
+	switch f.Status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusOK:
+		return true
+	}
+	return false
 }

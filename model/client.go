@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -45,6 +44,9 @@ type Unanswered struct {
 	Action annotator.CallDecision // Quarantine, Shrink where the prompt is too long, or ShrinkReply where no shorter reply is possible
 }
 
+// Unwrap returns the fault.
+func (u *Unanswered) Unwrap() error { return u.Fault }
+
 // Complete makes a call, retries as the policy says, and returns the reply. The caller ends Reply.Call. The error is *Unanswered
 // where the request was given up, and of kind annotator.Halted where the run has to stop.
 func (c *Client) Complete(ctx context.Context, r *Request) (*Reply, error) {
@@ -73,7 +75,7 @@ func (c *Client) Models(ctx context.Context) (models []Model, err error) {
 		case err == nil || c.Model != "":
 			return nil, nil, nil
 		}
-		return nil, asFault(err), nil
+		return nil, ClassifyTransport(err), nil
 	})
 	if fault != nil {
 		err = c.unlisted(fault, waited)
@@ -95,15 +97,15 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 		}
 	}
 	c.notify(call, annotator.Notice{Kind: annotator.NoticeCalling, Usage: annotator.Usage{Prompt: call.Estimate}})
-	r.Model, r.OnProgress, r.SameModel = cmp.Or(r.Model, c.Model), c.progress(call), c.StrictModel
+	r.Model, r.Workarounds = cmp.Or(r.Model, c.Model), c.Capabilities.Workarounds
+	r.OnProgress, r.SameModel = c.progress(call), c.StrictModel
 	reply, err := c.Wire.Complete(ctx, r)
 	if err != nil {
-		fault := asFault(err)
+		fault := ClassifyTransport(err)
 		call.Usage = fault.Usage
 		return nil, fault, nil
 	}
-	reply.Normalize(r)
-	c.Capabilities.Answered = true
+	c.learnReply(r, reply)
 	if c.IgnoreCounts && reply.Usage.Prompt < r.LeastPrompt {
 		reply.Usage.Exact = false
 	}
@@ -117,6 +119,16 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 	}
 	c.notifyEnd(call)
 	return reply, nil, nil
+}
+
+// learnReply normalizes a reply, and takes in what it says of the server.
+func (c *Client) learnReply(r *Request, reply *Reply) {
+	text := reply.Text
+	reply.Normalize(r)
+	k := c.Capabilities
+	k.Answered = true
+	k.Reasons = k.Reasons || reply.Reasoning != ""
+	k.MixedText = k.MixedText || reply.Text != text
 }
 
 // usage is what a call cost: as the server reports it, otherwise estimated.
@@ -214,7 +226,7 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 	case fault.NotAnAPI: // something answers, but no model
 		return call, fault, nil
 	}
-	if what := c.adapt(fault); what != "" { // the probe may be the first request that the server reads
+	if what := c.Capabilities.Learn(fault, c.Wire.Refusals()); what != "" { // the probe may be the first request that the server reads
 		return nil, nil, c.fail(ctx, call, fault, annotator.DecisionAdapt, what)
 	}
 	switch fault.Kind {
@@ -222,15 +234,6 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 		return nil, nil, c.fail(ctx, call, fault, annotator.DecisionAnswered, "the server is there")
 	}
 	return call, fault, nil
-}
-
-// adapt has the wire take in what a fault says of the server, and returns what is done otherwise; empty where nothing is new.
-func (c *Client) adapt(fault *Fault) string {
-	adapter, ok := c.Wire.(Adapter)
-	if !ok {
-		return ""
-	}
-	return adapter.Adapt(fault)
 }
 
 // pause waits for a delay, or until it is interrupted.
@@ -346,11 +349,4 @@ func (c *Client) unlisted(fault *Fault, waited time.Duration) error {
 	}
 	return annotator.Errorf(annotator.Halted, "ask %s for its models: %w%s", c.Endpoint, fault, inVain(waited)).
 		WithAdvice("%s, then run again to resume", advice)
-}
-
-func asFault(err error) *Fault {
-	if f := (*Fault)(nil); errors.As(err, &f) {
-		return f
-	}
-	return &Fault{Kind: annotator.Refused, Message: err.Error(), Err: err}
 }

@@ -61,12 +61,12 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 	return nil, &Unanswered{Fault: fault, Action: x.decision.Action}
 }
 
-// decide says what to do about a fault: the wire may have a workaround, otherwise the policy decides.
+// decide says what to do about a fault: the wire may know a workaround, otherwise the policy decides.
 func (x *Exchange) decide(fault *Fault) {
 	c := x.client
 	what := ""
 	if x.attempts.Adapted < maxAdaptations {
-		what = c.adapt(fault)
+		what = c.Capabilities.Learn(fault, c.Wire.Refusals())
 	}
 	if what != "" {
 		x.decision = Decision{Action: annotator.DecisionAdapt, Reason: what}

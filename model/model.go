@@ -16,8 +16,10 @@ type Wire interface {
 	// Complete sends a request and reads the whole reply. A failure is a *Fault. It returns when the context ends, and
 	// then the connection is closed, so that the server stops working for nobody.
 	Complete(ctx context.Context, r *Request) (*Reply, error)
-	// Models lists what the endpoint serves.
+	// Models lists what the endpoint serves. A failure is a *Fault.
 	Models(ctx context.Context) ([]Model, error)
+	// Refusals lists how servers refuse the usual form of a request, most specific first, with the workaround that each needs.
+	Refusals() []Refusal
 }
 
 // Encoder is a wire's renderer. It is pure: the same messages always give the same bytes, so that what was encoded once can be
@@ -48,6 +50,8 @@ type Request struct {
 	Seed        int // of the sampling; 0: the server's own
 	Stream      bool
 
+	Workarounds Workarounds // that the server needs
+
 	// OnProgress is called, while a reply is streamed, with how many bytes of it have come so far. It is called on the goroutine
 	// that reads the stream, so it must be quick; nil: progress is not reported.
 	OnProgress func(bytes int)
@@ -77,14 +81,6 @@ const (
 	ChoiceNone     ChoiceMode = "none"     // the tools are shown, but must not be called
 	ChoiceRequired ChoiceMode = "required" // one of those allowed must be called
 )
-
-// Adapter is implemented by a wire that can meet what a server turns out to want, as the server's faults tell.
-type Adapter interface {
-	// Adapt takes in what a fault says of the server: that it knows no system role, or another name for a setting. It
-	// returns in a few words what later requests do otherwise, or "" where the fault says nothing of the kind or nothing
-	// new. The same request may then be sent again.
-	Adapt(f *Fault) string
-}
 
 // Model is one model of an endpoint.
 type Model struct {

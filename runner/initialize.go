@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"annotator"
 	"annotator/corpus"
@@ -119,20 +118,14 @@ func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error 
 	if err != nil {
 		return err
 	}
-	listed := slices.ContainsFunc(served, func(m model.Model) bool { return m.ID == r.Config.Model })
-	if !named && !listed && len(served) > 0 && run.Endpoint != r.Config.Endpoint {
-		r.Config.Model = ""
+	known := &r.capabilities.Context
+	listed := known.SetListed(served, r.Config.Model)
+	if !listed && len(served) > 0 && (r.Config.Model == "" || !named && run.Endpoint != r.Config.Endpoint) {
+		r.Config.Model = served[0].ID
+		known.SetListed(served, r.Config.Model)
 	}
-	for _, m := range served {
-		if r.Config.Model == "" {
-			r.Config.Model = m.ID
-		}
-		if m.ID == r.Config.Model {
-			r.lowerBudget(m.MaxContext)
-			r.listed = m.MaxContext > 0
-		}
-	}
-	r.lowerBudget(r.Config.MaxContext[r.Config.Model])
+	known.Configured = r.Config.MaxContext[r.Config.Model]
+	r.lowerBudget(known.Limit())
 	if r.Config.Model == "" {
 		return annotator.Errorf(annotator.Misused, "%s serves no model", r.Config.Endpoint).WithAdvice("name one with --model")
 	}

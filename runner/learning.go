@@ -11,6 +11,7 @@ import (
 // no room for the tokens needed is not believed for the scenes to come.
 func (r *Runner) learnContext(most, needed int) {
 	if most-r.Config.MaxTokens-r.Config.SafetyMargin >= needed {
+		r.capabilities.Context.Refused = most
 		r.lowerBudget(most)
 	}
 }
@@ -26,7 +27,7 @@ func (r *Runner) turnTokens() int {
 // end, somebody may have seen to the server since.
 func (r *Runner) recallContext(ctx context.Context) error {
 	run, err := r.Store.Run.Status(ctx)
-	if err != nil || run.Halted != "" || r.listed || r.Config.MaxContext[r.Config.Model] > 0 {
+	if err != nil || run.Halted != "" || r.capabilities.Context.Limit() > 0 {
 		return err
 	}
 	said, err := r.Store.Calls.LastTooLong(ctx)

@@ -96,7 +96,6 @@ type Runner struct {
 	moved        bool   // the run goes on with another model, endpoint or prompt
 	foreign      int64  // the reply up to which prompts were counted before that; 0: none was
 	capabilities model.Capabilities
-	listed       bool     // the endpoint lists how much context the model has
 	strangers    []string // models that answered in place of the one that was asked
 	heard        bool     // a reply had its calls in its text
 	logTold      bool     // a word was given on a write-ahead log that grows

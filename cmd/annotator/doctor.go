@@ -89,7 +89,7 @@ func failures(report *doctor.Report) (names []string) {
 }
 
 // patient is the endpoint with what a run would ask of it.
-func (o *doctorOptions) patient(settings *pflag.FlagSet) (*doctor.Patient, error) {
+func (o *doctorOptions) patient(settings *pflag.FlagSet) (*doctor.Endpoint, error) {
 	key, err := o.settle(&o.config, settings, o.configPath)
 	if err != nil {
 		return nil, err
@@ -108,14 +108,14 @@ func (o *doctorOptions) patient(settings *pflag.FlagSet) (*doctor.Patient, error
 	if err != nil {
 		return nil, err
 	}
-	p := &doctor.Patient{
+	p := &doctor.Endpoint{
 		WireName: o.config.wire(), Keyed: key.value != "", Model: o.config.Model, Budget: o.config.ContextBudget, MaxTokens: o.config.MaxTokens,
 		Temperature: o.config.Temperature, Stream: o.config.Stream,
 		System: prompt.Compose(identity, prompt.Runtime{Title: "The Lamp on the Quay"}), Scene: prompt.Scene(sampleScene()),
 		Tools: registry.Definitions(), Timeout: o.timeout, Now: o.now,
 	}
 	p.Contexts, _ = o.config.contexts() // they are checked
-	if p.Least, err = o.leastContext(p.System); err != nil {
+	if p.MinContext, err = o.leastContext(p.System); err != nil {
 		return nil, err
 	}
 	if p.Wire, err = o.config.connect(key); err != nil {

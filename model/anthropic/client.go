@@ -28,13 +28,11 @@ const version = "2023-06-01"
 // Client is a model.Wire. It may be used by many goroutines at once.
 type Client struct {
 	endpoint *endpoint.Client
-	quirks   endpoint.Quirks
 }
 
 var (
 	_ model.Wire    = (*Client)(nil)
 	_ model.Counter = (*Client)(nil)
-	_ model.Adapter = (*Client)(nil)
 )
 
 // New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, tells what is wrong with
@@ -73,13 +71,13 @@ func (c *Client) Close() { c.endpoint.Close() }
 
 // Complete sends a request and reads the whole reply. See model.Wire. The API knows no seed.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
-	body, err := encodeRequest(r, &c.quirks)
+	body, err := encodeRequest(r)
 	if err != nil {
 		return nil, err
 	}
 	call := endpoint.Call{URL: c.endpoint.BaseURL() + messages, Body: body, Stream: r.Stream, OnProgress: r.OnProgress}
 	reply, err := c.endpoint.Complete(ctx, &call, new(assembler))
-	if err == nil && r.Choice.Mode == model.ChoiceNone && len(reply.Calls) > 0 && !c.quirks.Has(needsNone) {
+	if err == nil && r.Choice.Mode == model.ChoiceNone && len(reply.Calls) > 0 && !r.Workarounds.Has(model.ForbidCalls) {
 		return nil, callsUnbidden(reply)
 	}
 	return reply, err

@@ -81,6 +81,7 @@ func TestAdapt(t *testing.T) {
 	t.Parallel()
 	got := wiretest.Recorder{Answer: done}
 	c := newClient(t, endpoint.Options{HTTP: &got})
+	var known model.Capabilities
 	request := &model.Request{Tools: []byte(`[{"name":"a"}]`), Choice: model.Choice{Mode: model.ChoiceRequired}}
 	refused := func(message string) *model.Fault {
 		return model.Classify(400, http.Header{}, []byte(`{"type":"error","error":{"type":"invalid_request_error","message":`+wiretest.JSON(message)+`}}`))
@@ -96,9 +97,10 @@ func TestAdapt(t *testing.T) {
 		{"`temperature` is deprecated for this model.", false, `"type":"any"`, `"temperature"`},
 		{"Thinking may not be enabled when tool_choice forces tool use.", true, `"type":"auto"`, `"any"`},
 	} {
-		if said := c.Adapt(refused(step.message)); (said != "") != step.learns {
+		if said := known.Learn(refused(step.message), c.Refusals()); (said != "") != step.learns {
 			t.Errorf("%s teaches %q", step.message, said)
 		}
+		request.Workarounds = known.Workarounds
 		if _, err := c.Complete(t.Context(), request); err != nil {
 			t.Fatal(err)
 		}
@@ -131,9 +133,11 @@ func TestToolsThatMustNotBeCalled(t *testing.T) {
 	if f.Kind != annotator.Malformed || f.Usage.Prompt != 9 || string(f.Raw) != got.Answer {
 		t.Errorf("%+v", f)
 	}
-	if c.Adapt(f) == "" || c.Adapt(f) != "" {
+	var known model.Capabilities
+	if known.Learn(f, c.Refusals()) == "" || known.Learn(f, c.Refusals()) != "" {
 		t.Errorf("%v is not learned once", f)
 	}
+	request.Workarounds = known.Workarounds
 	if reply, err := complete("none"); err != nil || len(reply.Calls) != 1 {
 		t.Errorf("%+v, %v", reply, err)
 	}

@@ -29,12 +29,12 @@ type toolChoice struct {
 }
 
 // encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
-func encodeRequest(r *model.Request, quirks *endpoint.Quirks) (endpoint.Segments, error) {
+func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	head, err := encodeHead(r)
 	if err != nil {
 		return nil, err
 	}
-	tail, err := endpoint.MarshalRest(newSettings(r, quirks))
+	tail, err := endpoint.MarshalRest(newSettings(r))
 	if err != nil {
 		return nil, err
 	}
@@ -90,25 +90,25 @@ func isList(elements []byte) bool {
 	return json.Valid(slices.Concat([]byte(`[`), elements, []byte(`]`)))
 }
 
-func newSettings(r *model.Request, quirks *endpoint.Quirks) settings {
+func newSettings(r *model.Request) settings {
 	s := settings{MaxTokens: r.MaxTokens, Stream: r.Stream}
 	if s.MaxTokens <= 0 {
 		s.MaxTokens = defaultMaxTokens
 	}
-	if !quirks.Has(noTemperature) {
+	if !r.Workarounds.Has(model.NoTemperature) {
 		temperature := min(r.Temperature, mostTemperature)
 		s.Temperature = &temperature
 	}
 	if len(r.Tools) > 0 {
-		s.ToolChoice = newToolChoice(&r.Choice, quirks)
+		s.ToolChoice = newToolChoice(&r.Choice, r.Workarounds)
 	}
 	return s
 }
 
 // newToolChoice says what the API can say of a choice, and is to be told: all tools, none, any, or one by name.
-func newToolChoice(c *model.Choice, quirks *endpoint.Quirks) *toolChoice {
-	switch forced := c.Mode == model.ChoiceRequired && !quirks.Has(noForce); {
-	case c.Mode == model.ChoiceNone && quirks.Has(needsNone):
+func newToolChoice(c *model.Choice, w model.Workarounds) *toolChoice {
+	switch forced := c.Mode == model.ChoiceRequired && !w.Has(model.NoForcedCall); {
+	case c.Mode == model.ChoiceNone && w.Has(model.ForbidCalls):
 		return &toolChoice{Type: "none"}
 	case forced && len(c.Allowed) == 1:
 		return &toolChoice{Type: "tool", Name: c.Allowed[0]}

@@ -10,25 +10,19 @@ import (
 )
 
 // contextLength compares what the server says of its context with what a run would fill.
-func contextLength(ctx context.Context, e *examination) verdict {
-	for _, m := range e.models {
-		if m.ID == e.model {
-			e.context = m.MaxContext
-		}
-	}
-	loaded := e.server.loadedContext(ctx, e.Patient, e.model)
-	hidden := loaded > 0 && (e.context == 0 || loaded < e.context) // a run does not learn of it
-	if hidden {
-		e.context = loaded
-	}
-	if told := e.Contexts[e.model]; told > 0 && (e.context == 0 || told <= e.context) {
-		e.context, hidden = told, false
-	}
-	switch n := e.context; {
+func contextLength(ctx context.Context, e *examination) result {
+	c := &e.client.Capabilities.Context
+	c.SetListed(e.models, e.client.Model)
+	before := c.Limit()
+	c.Loaded = e.server.loadedContext(ctx, e.Endpoint, e.client.Model)
+	c.Configured = e.Contexts[e.client.Model]
+	n := c.Limit()
+	hidden := n == c.Loaded && n != before && n != c.Configured // a run does not learn of it
+	switch {
 	case n == 0:
 		return missing("", "the server does not tell; a run takes %d tokens: lower --context-budget if the model takes fewer", e.Budget)
-	case n < e.Least:
-		return failed(moreContext, "%d tokens, and no run begins with fewer than %d", n, e.Least)
+	case n < e.MinContext:
+		return failed(moreContext, "%d tokens, and no run begins with fewer than %d", n, e.MinContext)
 	case n < e.Budget && hidden && e.server.drops():
 		return failed(moreContext, "%d tokens, and it drops the beginning of what is longer: give --context-budget %d, or more context", n, n)
 	case n < e.Budget && hidden:
@@ -36,7 +30,7 @@ func contextLength(ctx context.Context, e *examination) verdict {
 	case n < e.Budget:
 		return missing(moreContext, "%d tokens; a run lowers its budget of %d to that", n, e.Budget)
 	}
-	return ok("%d tokens; a run takes %d", e.context, e.Budget)
+	return ok("%d tokens; a run takes %d", n, e.Budget)
 }
 
 // line is a line of story whose tokens can be counted on.
@@ -52,20 +46,20 @@ func lines(n int) string {
 	return b.String()
 }
 
-func tokenizes(ctx context.Context, e *examination) verdict {
+func tokenizes(ctx context.Context, e *examination) result {
 	counter, able := e.Wire.(model.Counter)
 	if !able {
 		return skipped("not on this wire; a run estimates, by what the server reports")
 	}
 	text := lines(20)
-	n, err := counter.CountTokens(ctx, e.model, text)
+	n, err := counter.CountTokens(ctx, e.client.Model, text)
 	if err != nil {
-		return missing("", "%s; a run estimates, by what the server reports", asFault(err))
+		return missing("", "%s; a run estimates, by what the server reports", model.ClassifyTransport(err))
 	}
 	return ok("%d tokens for %d characters", n, len(text))
 }
 
-func reportsUsage(_ context.Context, e *examination) verdict {
+func reportsUsage(_ context.Context, e *examination) result {
 	switch {
 	case !e.plain.Exact && !e.streamed.Exact:
 		return missing("", "no tokens are reported: a run estimates them, and cannot tell when the server drops text")
@@ -80,7 +74,7 @@ func reportsUsage(_ context.Context, e *examination) verdict {
 }
 
 // reportsCached looks at the reply to a request that began with an earlier one, and if need be asks the very same again.
-func reportsCached(ctx context.Context, e *examination) verdict {
+func reportsCached(ctx context.Context, e *examination) result {
 	if e.replayed == nil {
 		return skipped("no request that goes on from another was answered")
 	}
@@ -110,7 +104,7 @@ const (
 
 // keepsLongPrompt compares what prompts of three lengths are counted as: a server that drops the oldest messages answers as if
 // nothing had happened, and only its account tells.
-func keepsLongPrompt(ctx context.Context, e *examination) verdict {
+func keepsLongPrompt(ctx context.Context, e *examination) result {
 	short, fault := e.tell(ctx, "short", shortLines)
 	if fault != nil {
 		return failed("", "%s", why(fault))
@@ -124,8 +118,8 @@ func keepsLongPrompt(ctx context.Context, e *examination) verdict {
 		return skipped("no tokens are reported that could be compared")
 	}
 	most := min(longTokens, e.Budget-e.MaxTokens)
-	if e.context > 0 {
-		most = min(most, e.context*3/4)
+	if limit := e.client.Capabilities.Context.Limit(); limit > 0 {
+		most = min(most, limit*3/4)
 	}
 	n := most / perLine / tellings * tellings
 	if n <= mediumLines {

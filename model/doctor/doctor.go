@@ -14,8 +14,8 @@ import (
 	"annotator/model/endpoint"
 )
 
-// Patient is an endpoint, with what a run would ask of it.
-type Patient struct {
+// Endpoint is what is examined, with what a run would ask of it.
+type Endpoint struct {
 	Wire     model.Wire
 	WireName string           // as --wire has it
 	Beside   *endpoint.Client // the same endpoint, for what stands beside the wire; nil where nothing does
@@ -24,7 +24,7 @@ type Patient struct {
 	Model       string         // empty: the first that is listed
 	Budget      int            // tokens of prompt and reply together, as configured
 	Contexts    map[string]int // tokens that models take, as configured
-	Least       int            // tokens of context below which no run begins
+	MinContext  int            // tokens of context below which no run begins
 	MaxTokens   int            // of a reply
 	Temperature float64
 	Stream      bool
@@ -64,6 +64,8 @@ type Report struct {
 	Server   Server // as far as it was recognised
 	Findings []Finding
 	Remedies []Remedy // for what is missing or has failed, in the order of the findings
+
+	Capabilities *model.Capabilities // as a run would learn them
 }
 
 // Works reports whether a run would work.
@@ -78,9 +80,11 @@ func (r *Report) Works() bool {
 
 // Examine makes all checks. Each finding is told as it is made, on the caller's goroutine. The error is that of the context,
 // where it has ended; the report holds what was found until then.
-func Examine(ctx context.Context, p *Patient, tell func(*Finding)) (*Report, error) {
-	e := &examination{Patient: p, model: p.Model, stream: p.Stream}
-	var report Report
+func Examine(ctx context.Context, p *Endpoint, tell func(*Finding)) (*Report, error) {
+	report := Report{Capabilities: new(model.Capabilities)}
+	e := &examination{Endpoint: p, stream: p.Stream, client: &model.Client{
+		Wire: p.Wire, Model: p.Model, Policy: new(model.Policy), Capabilities: report.Capabilities,
+	}}
 	for i := range checks {
 		f := e.check(ctx, &checks[i])
 		if ctx.Err() != nil {
@@ -89,7 +93,7 @@ func Examine(ctx context.Context, p *Patient, tell func(*Finding)) (*Report, err
 		report.Findings = append(report.Findings, f)
 		tell(&f)
 	}
-	report.Model, report.Server = e.model, e.server
+	report.Model, report.Server = e.client.Model, e.server
 	report.Remedies = e.server.remedies(report.Findings)
 	return &report, nil
 }

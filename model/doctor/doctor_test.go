@@ -29,13 +29,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const canary = "sk-canary-0123456789"
 
 // patient is an endpoint at an address, with what a run would ask of it.
-func patient(t *testing.T, address string) *doctor.Patient {
+func patient(t *testing.T, address string) *doctor.Endpoint {
 	t.Helper()
 	return patientBehind(t, address, nil)
 }
 
 // patientBehind is one that is reached over a network of the test's.
-func patientBehind(t *testing.T, address string, network http.RoundTripper) *doctor.Patient {
+func patientBehind(t *testing.T, address string, network http.RoundTripper) *doctor.Endpoint {
 	t.Helper()
 	o := endpoint.Options{BaseURL: address + "/v1", Key: canary, HTTP: network}
 	wire, err := openai.New(o)
@@ -48,8 +48,8 @@ func patientBehind(t *testing.T, address string, network http.RoundTripper) *doc
 	}
 	t.Cleanup(wire.Close)
 	t.Cleanup(beside.Close)
-	return &doctor.Patient{
-		Wire: wire, WireName: "chat", Beside: beside, Keyed: true, Model: "scripted", Budget: 32_768, Least: 4096, MaxTokens: 512, Stream: true,
+	return &doctor.Endpoint{
+		Wire: wire, WireName: "chat", Beside: beside, Keyed: true, Model: "scripted", Budget: 32_768, MinContext: 4096, MaxTokens: 512, Stream: true,
 		System: strings.Repeat("You keep a codex. ", 100), Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`,
 		Tools: []annotator.ToolDefinition{
 			{Name: "search", Schema: []byte(`{"type":"object"}`)}, {Name: "note", Schema: []byte(`{"type":"object"}`)},
@@ -77,7 +77,7 @@ func healthy(r scripted.Request) scripted.Reply {
 }
 
 // examine makes all checks and returns them by name.
-func examine(t *testing.T, p *doctor.Patient) (*doctor.Report, map[string]doctor.Finding) {
+func examine(t *testing.T, p *doctor.Endpoint) (*doctor.Report, map[string]doctor.Finding) {
 	t.Helper()
 	var told []doctor.Finding
 	report, err := doctor.Examine(t.Context(), p, func(f *doctor.Finding) { told = append(told, *f) })
@@ -170,18 +170,18 @@ func TestFindings(t *testing.T) {
 	tests := []struct {
 		name   string
 		server scripted.Options
-		change func(*doctor.Patient)
+		change func(*doctor.Endpoint)
 		check  string
 		state  doctor.State
 		seen   string
 		remedy string // what the server is to be started with; empty: whatever
 	}{
 		{
-			name: "another model", change: func(p *doctor.Patient) { p.Model = "other" },
+			name: "another model", change: func(p *doctor.Endpoint) { p.Model = "other" },
 			check: "lists models", state: doctor.Missing, seen: "other is not among them: scripted",
 		},
 		{
-			name: "it does not serve that model", change: func(p *doctor.Patient) { p.Model = "other" },
+			name: "it does not serve that model", change: func(p *doctor.Endpoint) { p.Model = "other" },
 			check: "answers", state: doctor.Failed, seen: "does not exist",
 		},
 		{
@@ -211,7 +211,7 @@ func TestFindings(t *testing.T) {
 		},
 		{
 			name:   "no streaming, and none is wanted",
-			server: scripted.Options{Fault: refuse(400, "streaming is off", streamed)}, change: func(p *doctor.Patient) { p.Stream = false },
+			server: scripted.Options{Fault: refuse(400, "streaming is off", streamed)}, change: func(p *doctor.Endpoint) { p.Stream = false },
 			check: "streams", state: doctor.Missing, seen: "streaming is off",
 		},
 		{
@@ -376,7 +376,7 @@ func TestFindings(t *testing.T) {
 			check:  "honours json_schema", state: doctor.Missing, seen: "not supported; nothing in a run needs it",
 		},
 		{
-			name: "another wire", change: func(p *doctor.Patient) { p.WireName = "anthropic" },
+			name: "another wire", change: func(p *doctor.Endpoint) { p.WireName = "anthropic" },
 			check: "honours json_schema", state: doctor.Skipped, seen: "not on this wire",
 		},
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 type check struct {
 	name  string
 	needs stage // what must have been seen before
-	run   func(context.Context, *examination) verdict
+	run   func(context.Context, *examination) result
 }
 
 // stage is how well the endpoint is known to work.
@@ -49,43 +48,40 @@ var checks = [...]check{
 	{"honours json_schema", answered, honoursSchema},
 }
 
-// verdict is what a check decides.
-type verdict struct {
+// result is what a check found.
+type result struct {
 	state  State
 	seen   string
 	remedy remedy // what would help, where the state is not OK
 }
 
-func ok(format string, args ...any) verdict { return verdict{OK, fmt.Sprintf(format, args...), ""} }
+func ok(format string, args ...any) result { return result{OK, fmt.Sprintf(format, args...), ""} }
 
-func missing(r remedy, format string, args ...any) verdict {
-	return verdict{Missing, fmt.Sprintf(format, args...), r}
+func missing(r remedy, format string, args ...any) result {
+	return result{Missing, fmt.Sprintf(format, args...), r}
 }
 
-func failed(r remedy, format string, args ...any) verdict {
-	return verdict{Failed, fmt.Sprintf(format, args...), r}
+func failed(r remedy, format string, args ...any) result {
+	return result{Failed, fmt.Sprintf(format, args...), r}
 }
 
-func skipped(format string, args ...any) verdict {
-	return verdict{Skipped, fmt.Sprintf(format, args...), ""}
+func skipped(format string, args ...any) result {
+	return result{Skipped, fmt.Sprintf(format, args...), ""}
 }
 
-// examination is what is known of the patient so far.
+// examination is what is known of the endpoint so far.
 type examination struct {
-	*Patient
-	stage   stage
-	model   string
-	server  Server
-	stream  bool // replies are streamed, if that works
-	context int  // tokens of context; 0: not known
+	*Endpoint
+	client *model.Client // its policy is never to try again, but with a workaround
+	stage  stage
+	server Server
+	stream bool // replies are streamed, if that works
 
-	models  []model.Model
-	unlist  *model.Fault // why there is no list of models
-	adapted []string     // what the wire does otherwise since the current check began
+	models    []model.Model
+	listFault *model.Fault // why there is no list of models
 
 	plain, streamed annotator.Usage
-	thinks, mixed   bool           // thoughts were seen; in the text
-	toolless        bool           // requests with tools are refused
+	refusesTools    bool
 	replay          *model.Request // the one that ends with the results of tools
 	replayed        *model.Reply   // its reply
 }
@@ -98,60 +94,29 @@ func (e *examination) check(ctx context.Context, c *check) Finding {
 	ctx, cancel := context.WithTimeout(ctx, e.Timeout)
 	defer cancel()
 	began := e.Now()
-	e.adapted = nil
-	v := c.run(ctx, e)
-	if len(e.adapted) > 0 {
-		v.seen += "; adapted: " + strings.Join(e.adapted, ", ")
+	known := len(e.client.Capabilities.Learned)
+	r := c.run(ctx, e)
+	if learned := e.client.Capabilities.Learned[known:]; len(learned) > 0 {
+		r.seen += "; adapted: " + strings.Join(learned, ", ")
 	}
-	return Finding{Check: c.name, State: v.state, Seen: v.seen, Took: e.Now().Sub(began), remedy: v.remedy}
+	return Finding{Check: c.name, State: r.state, Seen: r.seen, Took: e.Now().Sub(began), remedy: r.remedy}
 }
 
-// mostAdaptations bounds how often one request is sent again in another form.
-const mostAdaptations = 5
-
-// complete sends a request, and sends it again where the wire can meet what the server complains of, as a run does.
+// complete sends a request as a run does. The reply is not inspected.
 func (e *examination) complete(ctx context.Context, r *model.Request) (*model.Reply, *model.Fault) {
-	r.Model, r.Temperature = e.model, e.Temperature
-	for range mostAdaptations {
-		reply, err := e.Wire.Complete(ctx, r)
-		if err == nil {
-			e.settle(reply)
-			return reply, nil
-		}
-		fault := asFault(err)
-		adapter, able := e.Wire.(model.Adapter)
-		if !able {
-			return nil, fault
-		}
-		said := adapter.Adapt(fault)
-		if said == "" {
-			return nil, fault
-		}
-		e.adapted = append(e.adapted, said)
+	r.Temperature, r.Call.Purpose = e.Temperature, annotator.PurposeProbe
+	reply, err := e.client.Complete(ctx, r)
+	if err != nil {
+		return nil, model.ClassifyTransport(err)
 	}
-	return nil, &model.Fault{Kind: annotator.Misconfigured, Message: "the server refuses every form of the request"}
-}
-
-// settle gives a reply the form in which a run reads it.
-func (e *examination) settle(r *model.Reply) {
-	said := r.Text
-	r.Normalize(&model.Request{})
-	e.thinks = e.thinks || r.Reasoning != ""
-	e.mixed = e.mixed || r.Text != said
-}
-
-func asFault(err error) *model.Fault {
-	if f := (*model.Fault)(nil); errors.As(err, &f) {
-		return f
-	}
-	return model.ClassifyTransport(err)
+	return reply, nil
 }
 
 // say asks something without tools.
 func (e *examination) say(ctx context.Context, r model.Request, messages ...annotator.Message) (*model.Reply, *model.Fault) {
 	history, err := e.history(messages)
 	if err != nil {
-		return nil, asFault(err)
+		return nil, model.ClassifyTransport(err)
 	}
 	r.History = history
 	return e.complete(ctx, &r)

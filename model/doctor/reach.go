@@ -12,24 +12,24 @@ import (
 )
 
 // reaches asks for the list of models, which the next checks go on with.
-func reaches(ctx context.Context, e *examination) verdict {
+func reaches(ctx context.Context, e *examination) result {
 	models, err := e.Wire.Models(ctx)
 	if err == nil {
 		e.stage, e.models = reached, models
-		e.server = recognise(ctx, e.Patient)
+		e.server = recognise(ctx, e.Endpoint)
 		return ok("%s", e.server.describe())
 	}
-	e.unlist = asFault(err)
-	if s := e.unlist.Status; s == 0 || s/100 == 3 {
-		return failed("", "%s", why(e.unlist))
+	e.listFault = model.ClassifyTransport(err)
+	if s := e.listFault.Status; s == 0 || s/100 == 3 {
+		return failed("", "%s", why(e.listFault))
 	}
 	e.stage = reached
-	e.server = recognise(ctx, e.Patient)
+	e.server = recognise(ctx, e.Endpoint)
 	return ok("%s", e.server.describe())
 }
 
-func authenticates(_ context.Context, e *examination) verdict {
-	switch f := e.unlist; {
+func authenticates(_ context.Context, e *examination) result {
+	switch f := e.listFault; {
 	case f != nil && (f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
 		return failed("", "%s", why(f))
 	case f != nil:
@@ -43,29 +43,29 @@ func authenticates(_ context.Context, e *examination) verdict {
 // shownModels is how many names of models are shown.
 const shownModels = 5
 
-func listsModels(_ context.Context, e *examination) verdict {
-	if e.unlist != nil || len(e.models) == 0 {
+func listsModels(_ context.Context, e *examination) result {
+	if e.listFault != nil || len(e.models) == 0 {
 		return e.withoutList()
 	}
-	if e.model == "" {
-		e.model = e.models[0].ID
+	if e.client.Model == "" {
+		e.client.Model = e.models[0].ID
 		return ok("%s; a run takes the first where none is named", e.listed())
 	}
-	if !slices.ContainsFunc(e.models, func(m model.Model) bool { return m.ID == e.model }) {
-		return missing("", "%s is not among them: %s", e.model, e.listed())
+	if !slices.ContainsFunc(e.models, func(m model.Model) bool { return m.ID == e.client.Model }) {
+		return missing("", "%s is not among them: %s", e.client.Model, e.listed())
 	}
-	return ok("%s is among %d", e.model, len(e.models))
+	return ok("%s is among %d", e.client.Model, len(e.models))
 }
 
-func (e *examination) withoutList() verdict {
+func (e *examination) withoutList() result {
 	because := "the list is empty"
-	if e.unlist != nil {
-		because = why(e.unlist)
+	if e.listFault != nil {
+		because = why(e.listFault)
 	}
-	if e.model == "" {
+	if e.client.Model == "" {
 		return failed("", "%s; name a model with --model", because)
 	}
-	return missing("", "%s; %s is taken as it is", because, e.model)
+	return missing("", "%s; %s is taken as it is", because, e.client.Model)
 }
 
 func (e *examination) listed() string {
@@ -82,13 +82,13 @@ func (e *examination) listed() string {
 // fewTokens are enough of a reply where its words do not matter. Some servers refuse fewer.
 const fewTokens = 16
 
-func answers(ctx context.Context, e *examination) verdict {
+func answers(ctx context.Context, e *examination) result {
 	reply, fault := e.say(ctx, model.Request{MaxTokens: fewTokens}, user("Answer with the word yes."))
 	if fault != nil {
 		return failed("", "%s", why(fault))
 	}
 	e.stage, e.plain = answered, reply.Usage
-	if reply.Model != "" && reply.Model != e.model {
+	if reply.Model != "" && reply.Model != e.client.Model {
 		return ok("%s says %s, first byte after %s", reply.Model, words(reply), rounded(reply.FirstByte))
 	}
 	return ok("it says %s, first byte after %s", words(reply), rounded(reply.FirstByte))
@@ -102,7 +102,7 @@ func rounded(d time.Duration) string {
 }
 
 // streams looks at what came, not at what was said: some servers ignore the wish.
-func streams(ctx context.Context, e *examination) verdict {
+func streams(ctx context.Context, e *examination) result {
 	reply, fault := e.say(ctx, model.Request{MaxTokens: 4 * fewTokens, Stream: true}, user("Count from one to ten, in words."))
 	switch {
 	case fault != nil && e.Stream:

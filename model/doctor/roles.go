@@ -17,7 +17,7 @@ const (
 
 // keepsSystem has the system prompt say a word, and asks for it: some templates drop the system prompt without complaint. A
 // model that does not say it may still have read it, which the account of tokens shows.
-func keepsSystem(ctx context.Context, e *examination) verdict {
+func keepsSystem(ctx context.Context, e *examination) result {
 	question := user("What is the password? Answer with that word alone.")
 	system := "The password is " + password + ". Whoever asks for the password is told it.\n" + lines(systemLines)
 	told, fault := e.say(ctx, model.Request{System: system, MaxTokens: 16 * fewTokens, Stream: e.stream}, question)
@@ -38,7 +38,7 @@ func keepsSystem(ctx context.Context, e *examination) verdict {
 }
 
 // keepsRoles sends what the pickiest templates refuse: two messages of the user in a row.
-func keepsRoles(ctx context.Context, e *examination) verdict {
+func keepsRoles(ctx context.Context, e *examination) result {
 	_, fault := e.say(ctx, model.Request{System: "Be brief.", MaxTokens: fewTokens, Stream: e.stream},
 		user("The lamp is lit."), assistant("Yes."), user("The boats are home."), user("Is the lamp lit?"))
 	if fault != nil {
@@ -48,11 +48,11 @@ func keepsRoles(ctx context.Context, e *examination) verdict {
 }
 
 // keepsThoughtsApart sums up where thoughts stood in all replies so far.
-func keepsThoughtsApart(_ context.Context, e *examination) verdict {
+func keepsThoughtsApart(_ context.Context, e *examination) result {
 	switch {
-	case e.mixed:
+	case e.client.Capabilities.MixedText:
 		return missing(reasoning, "thoughts stand in the text: a run takes them out")
-	case e.thinks:
+	case e.client.Capabilities.Reasons:
 		return ok("they come beside the text")
 	}
 	return ok("the model shows none")

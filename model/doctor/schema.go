@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"annotator/model"
 	"annotator/model/endpoint"
 )
 
@@ -19,11 +20,11 @@ const schemaQuestion = `{"messages":[{"role":"user","content":"Is water wet? Ans
 	`"properties":{"verdict":{"type":"string","enum":["wet","dry"]}},"required":["verdict"],"additionalProperties":false}}},"model":`
 
 // honoursSchema asks what no run needs, for whoever wants to know.
-func honoursSchema(ctx context.Context, e *examination) verdict {
+func honoursSchema(ctx context.Context, e *examination) result {
 	if e.WireName != wireChat || e.Beside == nil {
 		return skipped("not on this wire; nothing in a run needs it")
 	}
-	name, err := endpoint.Marshal(e.model)
+	name, err := endpoint.Marshal(e.client.Model)
 	if err != nil {
 		return skipped("%s", err)
 	}
@@ -37,7 +38,7 @@ func honoursSchema(ctx context.Context, e *examination) verdict {
 		return err
 	})
 	if err != nil {
-		return missing("", "%s; nothing in a run needs it", asFault(err))
+		return missing("", "%s; nothing in a run needs it", model.ClassifyTransport(err))
 	}
 	var object struct{ Verdict string }
 	if json.Unmarshal([]byte(said), &object) != nil || !slices.Contains([]string{"wet", "dry"}, object.Verdict) {

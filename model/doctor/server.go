@@ -44,7 +44,7 @@ var hosted = [...]string{"api.openai.com", "api.anthropic.com", "generativelangu
 
 // recognise finds out what serves the model: by whom the list of models says they are owned by, else by what is found where
 // only one server has it.
-func recognise(ctx context.Context, p *Patient) Server {
+func recognise(ctx context.Context, p *Endpoint) Server {
 	if p.Beside == nil {
 		return Server{}
 	}
@@ -150,7 +150,7 @@ func (s Server) drops() bool { return s.Name != "" && s.kind == kindOllama }
 
 // loadedContext is the context that the server has given the model, where the list of models does not tell it; 0 where that
 // is not known.
-func (s Server) loadedContext(ctx context.Context, p *Patient, model string) int {
+func (s Server) loadedContext(ctx context.Context, p *Endpoint, model string) int {
 	if s.Name == "" || p.Beside == nil {
 		return 0
 	}

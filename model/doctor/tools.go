@@ -27,7 +27,7 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 func (e *examination) show(ctx context.Context, choice model.Choice, after ...annotator.Message) (*model.Reply, *model.Fault) {
 	r, err := e.scene(choice, after...)
 	if err != nil {
-		return nil, asFault(err)
+		return nil, model.ClassifyTransport(err)
 	}
 	reply, fault := e.complete(ctx, r)
 	if fault == nil {
@@ -38,11 +38,11 @@ func (e *examination) show(ctx context.Context, choice model.Choice, after ...an
 
 // callsTool shows a scene as a run does. A model that answers in words is asked again with a call required: then it can call,
 // though it does not by itself.
-func callsTool(ctx context.Context, e *examination) verdict {
+func callsTool(ctx context.Context, e *examination) result {
 	reply, fault := e.show(ctx, model.Choice{})
 	if fault != nil {
 		cure := toolCalls.against(fault)
-		e.toolless = reply == nil && cure != ""
+		e.refusesTools = reply == nil && cure != ""
 		return failed(cure, "%s", why(fault))
 	}
 	if v, called := e.judge(reply); called {
@@ -58,7 +58,7 @@ func callsTool(ctx context.Context, e *examination) verdict {
 }
 
 // judge looks at the calls of a reply, in their own place or in the text.
-func (e *examination) judge(r *model.Reply) (verdict, bool) {
+func (e *examination) judge(r *model.Reply) (result, bool) {
 	if len(r.Calls) > 0 {
 		if flaw := e.flaw(r.Calls); flaw != nil {
 			return missing(toolCalls, "%s; a run asks again", flaw), true
@@ -69,7 +69,7 @@ func (e *examination) judge(r *model.Reply) (verdict, bool) {
 	if len(calls) > 0 {
 		return missing(toolCalls, "%s, as text: the server does not read its model's calls, and a run does", named(calls)), true
 	}
-	return verdict{}, false
+	return result{}, false
 }
 
 // flaw returns what is wrong with calls: a run checks more.
@@ -102,8 +102,8 @@ func named(calls []annotator.ToolCall) string {
 const refusesTools = "requests with tools are refused"
 
 // callsOnDemand names the tool to call.
-func callsOnDemand(ctx context.Context, e *examination) verdict {
-	if e.toolless {
+func callsOnDemand(ctx context.Context, e *examination) result {
+	if e.refusesTools {
 		return skipped(refusesTools)
 	}
 	wanted := e.Tools[0].Name
@@ -121,8 +121,8 @@ func callsOnDemand(ctx context.Context, e *examination) verdict {
 
 // replaysCall goes on from a scene with two calls at once and their results, under ids as a run makes them: nine letters and
 // digits, which is what the pickiest template takes.
-func replaysCall(ctx context.Context, e *examination) verdict {
-	if e.toolless {
+func replaysCall(ctx context.Context, e *examination) result {
+	if e.refusesTools {
 		return skipped(refusesTools)
 	}
 	calls := []annotator.ToolCall{
@@ -130,7 +130,7 @@ func replaysCall(ctx context.Context, e *examination) verdict {
 		{ID: "doctor002", Name: e.Tools[0].Name, Arguments: `{}`},
 	}
 	r, err := e.scene(model.Choice{}, annotator.Message{Role: annotator.RoleAssistant, ToolCalls: calls},
-		result(calls[0]), result(calls[1]))
+		toolResult(calls[0]), toolResult(calls[1]))
 	if err != nil {
 		return failed("", "%s", err)
 	}
@@ -142,6 +142,6 @@ func replaysCall(ctx context.Context, e *examination) verdict {
 	return ok("two calls at once, their ids of nine characters, and their results")
 }
 
-func result(c annotator.ToolCall) annotator.Message {
+func toolResult(c annotator.ToolCall) annotator.Message {
 	return annotator.Message{Role: annotator.RoleTool, ToolCallID: c.ID, Tool: c.Name, Content: `{"ok":true}`}
 }

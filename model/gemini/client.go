@@ -21,13 +21,11 @@ import (
 type Client struct {
 	endpoint *endpoint.Client
 	base     string
-	quirks   endpoint.Quirks // of the server, as its faults told
 }
 
 var (
 	_ model.Wire    = (*Client)(nil)
 	_ model.Counter = (*Client)(nil)
-	_ model.Adapter = (*Client)(nil)
 )
 
 // New returns a client. The base URL is the one with /v1beta. The error, of kind annotator.Misused, tells what is wrong with
@@ -61,7 +59,7 @@ func (c *Client) Close() { c.endpoint.Close() }
 
 // Complete sends a request and reads the whole reply. See model.Wire.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
-	body, err := encodeRequest(r, &c.quirks)
+	body, err := encodeRequest(r)
 	if err != nil {
 		return nil, err
 	}

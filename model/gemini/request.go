@@ -29,7 +29,7 @@ type generationConfig struct {
 }
 
 // encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
-func encodeRequest(r *model.Request, q *endpoint.Quirks) (endpoint.Segments, error) {
+func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	body := endpoint.Segments{[]byte(`{`)}
 	if r.System != "" {
 		system, err := endpoint.Marshal(map[string]any{"parts": []part{{Text: r.System}}})
@@ -39,29 +39,29 @@ func encodeRequest(r *model.Request, q *endpoint.Quirks) (endpoint.Segments, err
 		body = append(body, []byte(`"systemInstruction":`), system, []byte(`,`))
 	}
 	s := settings{Generation: generationConfig{MaxTokens: r.MaxTokens, Temperature: r.Temperature, Seed: r.Seed & math.MaxInt32}}
-	if q.Has(noSeed) {
+	if r.Workarounds.Has(model.NoSeed) {
 		s.Generation.Seed = 0
 	}
 	if len(r.Tools) > 0 {
 		body = append(body, []byte(`"tools":`), r.Tools, []byte(`,`))
-		s.ToolConfig = &toolConfig{calling(&r.Choice, q)}
+		s.ToolConfig = &toolConfig{calling(&r.Choice, r.Workarounds)}
 	}
 	tail, err := endpoint.MarshalRest(s)
 	if err != nil {
 		return nil, err
 	}
-	return append(body, []byte(`"contents":[`), adapted(r.History, q), []byte(`]`), tail), nil
+	return append(body, []byte(`"contents":[`), adapted(r.History, r.Workarounds), []byte(`]`), tail), nil
 }
 
 // calling says which tools may be called; all of them are shown whatever it says. A list of names goes with the modes that
 // hold the model to the schemas only.
-func calling(c *model.Choice, q *endpoint.Quirks) callingConfig {
+func calling(c *model.Choice, w model.Workarounds) callingConfig {
 	switch {
 	case c.Mode == model.ChoiceNone, c.Allowed != nil && len(c.Allowed) == 0:
 		return callingConfig{Mode: "NONE"}
 	case c.Mode == model.ChoiceRequired:
 		return callingConfig{Mode: "ANY", Allowed: c.Allowed}
-	case c.Allowed != nil && !q.Has(noValidated):
+	case c.Allowed != nil && !w.Has(model.NoToolSubset):
 		return callingConfig{Mode: "VALIDATED", Allowed: c.Allowed}
 	}
 	return callingConfig{Mode: "AUTO"}

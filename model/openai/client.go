@@ -16,12 +16,10 @@ import (
 // Client is a model.Wire. It may be used by many goroutines at once.
 type Client struct {
 	endpoint *endpoint.Client
-	quirks   endpoint.Quirks // of the server, as its faults told
 }
 
 var (
-	_ model.Wire    = (*Client)(nil)
-	_ model.Adapter = (*Client)(nil)
+	_ model.Wire = (*Client)(nil)
 )
 
 // New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, tells what is wrong with
@@ -46,7 +44,7 @@ func (c *Client) Close() { c.endpoint.Close() }
 
 // Complete sends a request and reads the whole reply. See model.Wire.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
-	body, err := encodeRequest(r, &c.quirks)
+	body, err := encodeRequest(r)
 	if err != nil {
 		return nil, err
 	}

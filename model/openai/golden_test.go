@@ -43,9 +43,9 @@ const (
 func TestRequestsAreAsTheyWere(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name    string
-		request model.Request
-		lessons []string
+		name     string
+		request  model.Request
+		refusals []string
 	}{
 		{"conversation", model.Request{MaxTokens: 900, Temperature: 0.4, Seed: 3, Stream: true}, nil},
 		{"none", model.Request{Choice: model.Choice{Mode: model.ChoiceNone}}, nil},
@@ -57,12 +57,14 @@ func TestRequestsAreAsTheyWere(t *testing.T) {
 			t.Parallel()
 			sent := wiretest.Recorder{Answer: answered}
 			c := newClient(t, endpoint.Options{HTTP: &sent})
-			for _, lesson := range test.lessons {
-				if c.Adapt(model.Classify(http.StatusBadRequest, http.Header{}, []byte(lesson))) == "" {
-					t.Errorf("it teaches nothing: %s", lesson)
+			var known model.Capabilities
+			for _, refusal := range test.refusals {
+				if known.Learn(model.Classify(http.StatusBadRequest, http.Header{}, []byte(refusal)), c.Refusals()) == "" {
+					t.Errorf("nothing is learned from %s", refusal)
 				}
 			}
 			r := &test.request
+			r.Workarounds = known.Workarounds
 			r.Model, r.System = "qwen3-32b", "Keep a \"codex\".\n"
 			r.History, r.Tools = wiretest.History(t, c, conversation...), wiretest.Tools(t, c, definitions)
 			if _, err := c.Complete(t.Context(), r); err != nil {

@@ -13,13 +13,13 @@ import (
 var userPrefix = []byte(`{"role":"user","content":"`)
 
 // encodeMessageList returns the beginning of a request up to the messages, the system prompt among it, and the messages.
-func encodeMessageList(r *model.Request, q *endpoint.Quirks) (head, history []byte, err error) {
+func encodeMessageList(r *model.Request) (head, history []byte, err error) {
 	name, err := endpoint.Marshal(r.Model)
 	if err != nil {
 		return nil, nil, err
 	}
 	head = append(append([]byte(`{"model":`), name...), `,"messages":[`...)
-	if history = r.History; q.Has(oneOfARole) {
+	if history = r.History; r.Workarounds.Has(model.MergeRoles) {
 		if history, err = alternate(history); err != nil {
 			return nil, nil, err
 		}
@@ -27,7 +27,7 @@ func encodeMessageList(r *model.Request, q *endpoint.Quirks) (head, history []by
 	if r.System == "" {
 		return head, history, nil
 	}
-	if q.Has(noSystem) {
+	if r.Workarounds.Has(model.SystemInUser) {
 		return foldSystem(head, history, r.System)
 	}
 	system, err := endpoint.Marshal(message{Role: annotator.RoleSystem, Content: r.System})

@@ -19,12 +19,12 @@ type settings struct {
 }
 
 // encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
-func encodeRequest(r *model.Request, q *endpoint.Quirks) (endpoint.Segments, error) {
-	head, history, err := encodeMessageList(r, q)
+func encodeRequest(r *model.Request) (endpoint.Segments, error) {
+	head, history, err := encodeMessageList(r)
 	if err != nil {
 		return nil, err
 	}
-	tail, err := endpoint.MarshalRest(chooseSettings(r, q))
+	tail, err := endpoint.MarshalRest(chooseSettings(r))
 	if err != nil {
 		return nil, err
 	}
@@ -34,22 +34,22 @@ func encodeRequest(r *model.Request, q *endpoint.Quirks) (endpoint.Segments, err
 	return endpoint.Segments{head, history, []byte(`],"tools":`), r.Tools, tail}, nil
 }
 
-func chooseSettings(r *model.Request, q *endpoint.Quirks) settings {
+func chooseSettings(r *model.Request) settings {
 	s := settings{MaxTokens: r.MaxTokens, Temperature: &r.Temperature, Seed: r.Seed, Stream: r.Stream}
-	if q.Has(newLimit) {
+	if r.Workarounds.Has(model.MaxCompletionTokens) {
 		s.MaxTokens, s.NewLimit = 0, r.MaxTokens
 	}
-	if q.Has(noTemperature) {
+	if r.Workarounds.Has(model.NoTemperature) {
 		s.Temperature = nil
 	}
-	if q.Has(noSeed) {
+	if r.Workarounds.Has(model.NoSeed) {
 		s.Seed = 0
 	}
-	if r.Stream && !q.Has(noUsage) {
+	if r.Stream && !r.Workarounds.Has(model.NoStreamUsage) {
 		s.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
 	}
-	if len(r.Tools) > 0 && !q.Has(noChoice) {
-		s.ToolChoice = toolChoice(&r.Choice, q.Has(noNamedTool))
+	if len(r.Tools) > 0 && !r.Workarounds.Has(model.NoToolChoice) {
+		s.ToolChoice = toolChoice(&r.Choice, r.Workarounds.Has(model.NoNamedTool))
 	}
 	return s
 }

@@ -14,12 +14,10 @@ import (
 // Client is a model.Wire. It may be used by many goroutines at once.
 type Client struct {
 	endpoint *endpoint.Client
-	quirks   endpoint.Quirks
 }
 
 var (
-	_ model.Wire    = (*Client)(nil)
-	_ model.Adapter = (*Client)(nil)
+	_ model.Wire = (*Client)(nil)
 )
 
 // New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, tells what is wrong with
@@ -44,7 +42,7 @@ func (c *Client) Close() { c.endpoint.Close() }
 
 // Complete sends a request and reads the whole reply. See model.Wire. The API knows no seed.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
-	body, err := encodeRequest(r, &c.quirks)
+	body, err := encodeRequest(r)
 	if err != nil {
 		return nil, err
 	}
@@ -70,18 +68,11 @@ func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
 	return encodeTools(tools)
 }
 
-// What servers and models want otherwise.
-const (
-	noTemperature endpoint.Quirk = 1 << iota // models that think sample as they like
-	noSubset                                 // several tools cannot be allowed out of the list
-	noChoice
-)
-
-var lessons = []endpoint.Lesson{
-	{Quirk: noTemperature, Said: endpoint.Refuses(`temperature`), Does: "the temperature is left to the server"},
-	{Quirk: noSubset, Said: regexp.MustCompile(`allowed_tools|tool_choice.*\bobject\b`), Does: "all tools are allowed where only some should be"},
-	{Quirk: noChoice, Said: endpoint.Refuses(`tool_choice`), Does: "no choice of tools is sent"},
+var refusals = []model.Refusal{
+	{Needs: model.NoTemperature, Pattern: model.RefusalOf(`temperature`), Effect: "the temperature is left to the server"},
+	{Needs: model.NoToolSubset, Pattern: regexp.MustCompile(`allowed_tools|tool_choice.*\bobject\b`), Effect: "all tools are allowed where only some should be"},
+	{Needs: model.NoToolChoice, Pattern: model.RefusalOf(`tool_choice`), Effect: "no choice of tools is sent"},
 }
 
-// Adapt learns what a server wants otherwise. See model.Adapter.
-func (c *Client) Adapt(f *model.Fault) string { return c.quirks.Learn(f, lessons) }
+// Refusals lists how servers refuse the usual form of a request. See model.Wire.
+func (*Client) Refusals() []model.Refusal { return refusals }

@@ -33,12 +33,12 @@ type subset struct {
 }
 
 // encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
-func encodeRequest(r *model.Request, q *endpoint.Quirks) (endpoint.Segments, error) {
+func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	front, err := endpoint.Marshal(head{r.Model, r.System})
 	if err != nil {
 		return nil, err
 	}
-	tail, err := endpoint.MarshalRest(chooseSettings(r, q))
+	tail, err := endpoint.MarshalRest(chooseSettings(r))
 	if err != nil {
 		return nil, err
 	}
@@ -52,16 +52,16 @@ func encodeRequest(r *model.Request, q *endpoint.Quirks) (endpoint.Segments, err
 // leastOutput is the smallest limit on a reply that the API takes, in tokens.
 const leastOutput = 16
 
-func chooseSettings(r *model.Request, q *endpoint.Quirks) settings {
+func chooseSettings(r *model.Request) settings {
 	s := settings{Temperature: &r.Temperature, Stream: r.Stream}
 	if r.MaxTokens > 0 {
 		s.MaxOutputTokens = max(r.MaxTokens, leastOutput)
 	}
-	if q.Has(noTemperature) {
+	if r.Workarounds.Has(model.NoTemperature) {
 		s.Temperature = nil
 	}
-	if len(r.Tools) > 0 && !q.Has(noChoice) {
-		s.ToolChoice = toolChoice(&r.Choice, q.Has(noSubset))
+	if len(r.Tools) > 0 && !r.Workarounds.Has(model.NoToolChoice) {
+		s.ToolChoice = toolChoice(&r.Choice, r.Workarounds.Has(model.NoToolSubset))
 	}
 	return s
 }

@@ -37,15 +37,17 @@ var definitions = []annotator.ToolDefinition{
 }
 
 // body renders a request as it is sent.
-func body(t *testing.T, groups [][]annotator.Message, tools []annotator.ToolDefinition, r *model.Request, lessons ...string) []byte {
+func body(t *testing.T, groups [][]annotator.Message, tools []annotator.ToolDefinition, r *model.Request, refusals ...string) []byte {
 	t.Helper()
 	sent := wiretest.Recorder{Answer: `{"status":"completed"}`}
 	c := newClient(t, endpoint.Options{HTTP: &sent})
-	for _, lesson := range lessons {
-		if c.Adapt(model.Classify(400, http.Header{}, []byte(lesson))) == "" {
-			t.Errorf("it teaches nothing: %s", lesson)
+	var known model.Capabilities
+	for _, refusal := range refusals {
+		if known.Learn(model.Classify(400, http.Header{}, []byte(refusal)), c.Refusals()) == "" {
+			t.Errorf("nothing is learned from %s", refusal)
 		}
 	}
+	r.Workarounds = known.Workarounds
 	r.Model, r.History, r.Tools = "gpt-5", wiretest.History(t, c, groups...), wiretest.Tools(t, c, tools)
 	if _, err := c.Complete(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -66,10 +68,10 @@ func TestRequestsAreAsTheyWere(t *testing.T) {
 		noChoice      = `{"error":{"message":"this model does not support tool_choice"}}`
 	)
 	tests := []struct {
-		name    string
-		request model.Request
-		tools   []annotator.ToolDefinition
-		lessons []string
+		name     string
+		request  model.Request
+		tools    []annotator.ToolDefinition
+		refusals []string
 	}{
 		{"conversation", model.Request{System: "Keep a \"codex\".\n", MaxTokens: 900, Temperature: 0.4, Seed: 3, Stream: true}, definitions, nil},
 		{"bare", model.Request{MaxTokens: 1}, nil, nil},
@@ -86,7 +88,7 @@ func TestRequestsAreAsTheyWere(t *testing.T) {
 			if test.name != "conversation" {
 				groups = conversation[:1]
 			}
-			wiretest.Golden(t, *update, test.name, body(t, groups, test.tools, &test.request, test.lessons...))
+			wiretest.Golden(t, *update, test.name, body(t, groups, test.tools, &test.request, test.refusals...))
 		})
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestAdapt shows a client each complaint in the words of a server that makes it, and the request that follows.
-func TestAdapt(t *testing.T) {
+// TestRefusals shows a wire each refusal in the words of a server that makes it, and the request that follows.
+func TestRefusals(t *testing.T) {
 	t.Parallel()
 	const (
 		history = `{"role":"user","content":"hi"}`
@@ -50,15 +50,16 @@ func TestAdapt(t *testing.T) {
 			sent := wiretest.Recorder{Answer: answered}
 			c := newClient(t, endpoint.Options{HTTP: &sent})
 			f := model.Classify(test.status, http.Header{}, []byte(test.body))
-			if c.Adapt(f) == "" {
-				t.Fatalf("%v teaches nothing", f)
+			var known model.Capabilities
+			if known.Learn(f, c.Refusals()) == "" {
+				t.Fatalf("nothing is learned from %v", f)
 			}
-			if again := c.Adapt(f); again != "" {
+			if again := known.Learn(f, c.Refusals()); again != "" {
 				t.Errorf("it is learned twice: %s", again)
 			}
 			_, err := c.Complete(t.Context(), &model.Request{
 				Model: "m", System: "s", History: []byte(history), Tools: []byte(tools), MaxTokens: 9, Temperature: 0.4, Seed: 7, Stream: true,
-				Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"f"}},
+				Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"f"}}, Workarounds: known.Workarounds,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -70,8 +71,8 @@ func TestAdapt(t *testing.T) {
 	}
 }
 
-// TestNothingToAdapt: a fault that says nothing of the request's form changes nothing.
-func TestNothingToAdapt(t *testing.T) {
+// TestNothingToLearn: a fault that says nothing of the request's form changes nothing.
+func TestNothingToLearn(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		status int
@@ -87,7 +88,7 @@ func TestNothingToAdapt(t *testing.T) {
 		{200, ``},
 	} {
 		c := newClient(t, endpoint.Options{})
-		if said := c.Adapt(model.Classify(test.status, http.Header{}, []byte(test.body))); said != "" {
+		if said := new(model.Capabilities).Learn(model.Classify(test.status, http.Header{}, []byte(test.body)), c.Refusals()); said != "" {
 			t.Errorf("%s: %s", test.body, said)
 		}
 	}
@@ -110,8 +111,9 @@ func TestStrictTemplateIsMet(t *testing.T) {
 		[]annotator.Message{{Role: annotator.RoleTool, ToolCallID: "a00000001", Content: "none"}},
 		[]annotator.Message{{Role: annotator.RoleUser, Content: "go on"}})
 	r := &model.Request{Model: "scripted", System: "s", History: history, MaxTokens: 100, Stream: true}
-	learned := 0
+	var known model.Capabilities
 	for {
+		r.Workarounds = known.Workarounds
 		reply, err := c.Complete(t.Context(), r)
 		if err == nil {
 			if reply.Text != "done" {
@@ -119,13 +121,12 @@ func TestStrictTemplateIsMet(t *testing.T) {
 			}
 			break
 		}
-		if f := wiretest.Fault(t, reply, err); c.Adapt(f) == "" {
-			t.Fatalf("after %d lessons: %v", learned, f)
+		if f := wiretest.Fault(t, reply, err); known.Learn(f, c.Refusals()) == "" {
+			t.Fatalf("after %q: %v", known.Learned, f)
 		}
-		learned++
 	}
-	if learned != 2 {
-		t.Errorf("%d lessons", learned)
+	if len(known.Learned) != 2 {
+		t.Errorf("learned %q", known.Learned)
 	}
 }
 
@@ -134,7 +135,6 @@ func TestAlternating(t *testing.T) {
 	t.Parallel()
 	sent := wiretest.Recorder{Answer: answered}
 	c := newClient(t, endpoint.Options{HTTP: &sent})
-	c.Adapt(&model.Fault{Kind: annotator.Misconfigured, Status: 400, Message: "Conversation roles must alternate user/assistant"})
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(messages(), 1, 8).Draw(t, "messages")
 		for i := range all {
@@ -145,7 +145,7 @@ func TestAlternating(t *testing.T) {
 			t.Fatal(err)
 		}
 		send := func(history []byte) (list []byte) {
-			if _, err := c.Complete(t.Context(), &model.Request{Model: "m", History: history}); err != nil {
+			if _, err := c.Complete(t.Context(), &model.Request{Model: "m", History: history, Workarounds: model.MergeRoles}); err != nil {
 				t.Fatal(err)
 			}
 			list = bytes.TrimPrefix(sent.Body, []byte(`{"model":"m","messages":[`))

@@ -33,8 +33,10 @@ func TestAdapts(t *testing.T) {
 	} {
 		sent := wiretest.Recorder{Answer: done}
 		c := newClient(t, endpoint.Options{HTTP: &sent})
+		var known model.Capabilities
 		request := asks(t, c, model.Choice{Allowed: []string{"search"}})
 		send := func() string {
+			request.Workarounds = known.Workarounds
 			if _, err := c.Complete(t.Context(), request); err != nil {
 				t.Fatal(err)
 			}
@@ -44,14 +46,14 @@ func TestAdapts(t *testing.T) {
 			t.Fatalf("%s: no %s in %s", message, test.sends, body)
 		}
 		f := &model.Fault{Kind: annotator.Refused, Status: http.StatusBadRequest, Message: message}
-		if does := c.Adapt(f); does != test.does {
+		if does := known.Learn(f, c.Refusals()); does != test.does {
 			t.Errorf("%s: %q", message, does)
 		}
 		body := send()
 		if strings.Contains(body, test.sends) || !strings.Contains(body, test.leaves) || !strings.Contains(body, `{\"functionCall\":{\"id\":\"a\",`) {
 			t.Errorf("%s: %s", message, body)
 		}
-		if again := c.Adapt(f); again != "" {
+		if again := known.Learn(f, c.Refusals()); again != "" {
 			t.Errorf("%s: learned again: %q", message, again)
 		}
 	}
@@ -74,7 +76,7 @@ func TestNothingToLearn(t *testing.T) {
 		{Kind: annotator.Overloaded, Status: 429, Message: `Unknown name "seed" at 'generation_config'`},
 		{Kind: annotator.Refused, Status: 400, Message: "Function call is missing a thought_signature in functionCall parts."},
 	} {
-		if does := c.Adapt(&f); does != "" {
+		if does := new(model.Capabilities).Learn(&f, c.Refusals()); does != "" {
 			t.Errorf("%s: %q", f.Message, does)
 		}
 	}
