@@ -22,7 +22,7 @@ import (
 	"annotator/model"
 )
 
-// cutAnywhere ends a stream behind each of its bytes: there is the whole reply or none.
+// cutAnywhere ends a stream after each of its bytes: the result is the whole reply or none.
 func cutAnywhere(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply {
 		return scripted.Reply{Text: "Dämmerung \U0001F305 over the bay", Reasoning: "hm", ToolCalls: []annotator.ToolCall{
@@ -112,7 +112,7 @@ func faults(t *testing.T, w wire) {
 	})
 }
 
-// cutByItsLimit: a reply that ran out of tokens says so in the same word on every wire.
+// cutByItsLimit: a reply that ran out of tokens has the same finish reason on every wire.
 func cutByItsLimit(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: repeat("Dawn. ", 4000)} }})
 	c := newTalk(t, w.connect(t, server))
@@ -135,7 +135,7 @@ func cutByItsLimit(t *testing.T, w wire) {
 	}
 }
 
-// keepsItsKey lets the key come back in every way, and looks for it in all that is kept.
+// keepsItsKey has the server echo the key in every way, and searches all that is kept for it.
 func keepsItsKey(t *testing.T, w wire) {
 	for _, status := range []int{200, 307, 400, 401, 500} {
 		for _, media := range []string{"application/json", "text/event-stream", "text/plain"} {
@@ -195,7 +195,7 @@ func (e endless) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// endlessAnswer: there is a limit, and what came up to it is not a reply.
+// endlessAnswer: the size of an answer is limited, and one that exceeds the limit is not a reply.
 func endlessAnswer(t *testing.T, w wire) {
 	for name, body := range map[string]io.Reader{
 		"keep-alives": endless{[]byte(": ping" + strings.Repeat(" ", 1<<10) + "\n\n")},
@@ -209,7 +209,7 @@ func endlessAnswer(t *testing.T, w wire) {
 	}
 }
 
-// endlessLoop: a model that goes round in circles is not listened to until it has had its fill.
+// endlessLoop: a reply that repeats itself is cut off before it is complete.
 func endlessLoop(t *testing.T, w wire) {
 	body := strings.NewReader(w.begins + repeat(w.goesOn, 4<<20))
 	c := w.answered(t, func(*http.Request) (*http.Response, error) { return stream(body), nil })

@@ -38,7 +38,7 @@ func groups() *rapid.Generator[[][]annotator.Message] {
 	})
 }
 
-// calls have arguments that any wire brings as they are, whether it takes them for text or for an object.
+// calls have arguments that every wire preserves, whether it encodes them as text or as an object.
 func calls() *rapid.Generator[annotator.ToolCall] {
 	return rapid.Custom(func(t *rapid.T) annotator.ToolCall {
 		var arguments bytes.Buffer
@@ -79,7 +79,7 @@ func onlyGrows(t *testing.T, w wire) {
 	})
 }
 
-// encodesTools: the words are as they were written, no tools are nothing, and a schema must be one.
+// encodesTools: texts are unchanged, no tools encode to nothing, and a schema that is not JSON is refused.
 func encodesTools(t *testing.T, w wire) {
 	tools, err := w.answered(t, nil).EncodeTools([]annotator.ToolDefinition{searchTool, readTool})
 	if err != nil || !json.Valid(tools) || !bytes.Contains(tools, []byte("Finds <names> & more.")) {
@@ -93,7 +93,7 @@ func encodesTools(t *testing.T, w wire) {
 	}
 }
 
-// streamedIsUnstreamed: one reply, however it comes, and what the model said.
+// streamedIsUnstreamed: a streamed reply equals the same reply in one piece.
 func streamedIsUnstreamed(t *testing.T, w wire) {
 	var next scripted.Reply
 	server := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply { return next }})
@@ -152,8 +152,8 @@ func whatComesDecides(t *testing.T, w wire) {
 	}
 }
 
-// conversation talks with a server that is as strict as the strictest template: every request goes on from the bytes of the one
-// before, the server reads what was said, and finds nearly all of it in its cache.
+// conversation runs against a server with the strict template: every request extends the bytes of the one before, the server
+// reads the messages that were sent, and finds nearly all of them in its cache.
 func conversation(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{Strict: true, Keep: true, Script: searchTwice})
 	c := newTalk(t, w.connect(t, server), searchTool, readTool)
@@ -196,7 +196,8 @@ func searchTwice(r scripted.Request) scripted.Reply {
 	}}
 }
 
-// checkRead compares what was said with what the server read of it: all but the thinking, the names of tools beside their results, and the last reply, which is not sent yet.
+// checkRead compares the messages with what the server read of them, without reasoning, the tool names of results and the last
+// reply, which is not sent yet.
 func checkRead(t *testing.T, c *talk, read []scripted.Message) {
 	t.Helper()
 	want := []annotator.Message{{Role: annotator.RoleSystem, Content: "You keep a codex."}}
@@ -211,7 +212,7 @@ func checkRead(t *testing.T, c *talk, read []scripted.Message) {
 	}
 }
 
-// settings arrive as they are set.
+// settings reach the server unchanged.
 func settings(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{Keep: true})
 	c := newTalk(t, w.connect(t, server))
@@ -237,7 +238,7 @@ func settings(t *testing.T, w wire) {
 	}
 }
 
-// choosesTools: the list stays whatever is chosen, and the choice stands beside it.
+// choosesTools: the list of tools is the same for every choice.
 func choosesTools(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{Keep: true, Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: "x"} }})
 	c := newTalk(t, w.connect(t, server), searchTool, readTool)
@@ -289,7 +290,7 @@ func allowed(mode string, names []string) string {
 	return `{"type":"allowed_tools","allowed_tools":{"mode":"` + mode + `","tools":[` + strings.Join(tools, ",") + `]}}`
 }
 
-// countsCached: the server's account is read, with what of the prompt it had in its cache.
+// countsCached: the reported usage is read, with the cached tokens.
 func countsCached(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{})
 	c := newTalk(t, w.connect(t, server))
@@ -302,8 +303,8 @@ func countsCached(t *testing.T, w wire) {
 	}
 }
 
-// asksBeside: a question beside a conversation, which no tool may answer, finds the conversation in the cache, and the conversation
-// goes on where it was.
+// asksBeside: an auxiliary question without tools finds the conversation in the cache, and the conversation continues
+// unchanged.
 func asksBeside(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{})
 	c := newTalk(t, w.connect(t, server), searchTool, readTool)
@@ -327,8 +328,8 @@ func asksBeside(t *testing.T, w wire) {
 	}
 }
 
-// tellsWhatIsHeard counts up to the length of the answer, while it comes.
-func tellsWhatIsHeard(t *testing.T, w wire) {
+// reportsProgress: the reported size grows to the length of the answer while it arrives.
+func reportsProgress(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: repeat("Dawn. ", 900)} }})
 	c := newTalk(t, w.connect(t, server))
 	c.user(t, "hi")

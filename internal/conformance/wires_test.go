@@ -24,7 +24,7 @@ type client interface {
 	Close()
 }
 
-// wire is one of those that the suite of conformance runs against: TestConformance.
+// wire is a row of the table that TestConformance runs against.
 type wire struct {
 	name string
 	path string // of the base URL
@@ -35,7 +35,7 @@ type wire struct {
 	seeds   bool   // it has a seed
 	marks   string // what it puts between the bytes of a history for one request only
 
-	// What its servers say, in their own form.
+	// Messages of its servers.
 	noKey  string // with a 401
 	busy   string // with a 429
 	broken string // in a stream: an error of the server's
@@ -79,12 +79,12 @@ func wires() []wire {
 	}
 }
 
-// dial makes the constructor of a wire one of the table.
+// dial converts the constructor of a wire to the table's type.
 func dial[C client](open func(endpoint.Options) (C, error)) func(endpoint.Options) (client, error) {
 	return func(o endpoint.Options) (client, error) { return open(o) }
 }
 
-// TestConformance has every wire do what a run needs of it, against one server that speaks them all.
+// TestConformance tests what a run needs of every wire, against one server that serves them all.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	laws := []struct {
@@ -100,7 +100,7 @@ func TestConformance(t *testing.T) {
 		{"choice of tools", choosesTools},
 		{"cached tokens", countsCached},
 		{"question beside", asksBeside},
-		{"what is heard", tellsWhatIsHeard},
+		{"progress", reportsProgress},
 		{"models", listsModels},
 		{"cut anywhere", cutAnywhere},
 		{"connection cut", connectionCut},
@@ -148,7 +148,7 @@ func stream(body io.Reader) *http.Response {
 	return wiretest.Response(http.StatusOK, "text/event-stream", body)
 }
 
-// talk is a conversation as it grows: its messages, encoded by one wire.
+// talk is a growing conversation, encoded by one wire.
 type talk struct {
 	client  client
 	history []byte

@@ -16,9 +16,9 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// bare is the loop that the program is held against. It sends the requests of a run over net/http and reads the replies to
+// bare is the loop that the program is compared with. It sends the requests of a run over net/http and reads the replies to
 // their end, and commits the rows of that run in the same transactions, each row by one statement. It reads nothing from a
-// database, parses nothing, decides nothing and computes nothing: all is in its memory beforehand, taken down from a run of
+// database, parses nothing, decides nothing and computes nothing: all is in its memory beforehand, recorded from a run of
 // the program in this process.
 func bare(ctx context.Context, job walkJob) (*walked, error) {
 	copied := job.DB + ".bare"

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// roles are what a process of this program can be instead, by the first argument.
+// roles are the jobs of child processes, by the first argument.
 var roles = map[string]func(context.Context, walkJob) (*walked, error){
 	"serve": func(context.Context, walkJob) (*walked, error) { return nil, serve() },
 	"walk":  walk,
 	"bare":  bare,
 }
 
-// beChild plays the role that the first argument names, for the job that the second one is, and prints the result.
+// beChild runs the role that the first argument names, with the job that the second one encodes, and prints the result.
 func beChild(ctx context.Context, args []string) error {
 	var job walkJob
 	if len(args) > 1 {
@@ -32,7 +32,7 @@ func beChild(ctx context.Context, args []string) error {
 	return json.NewEncoder(os.Stdout).Encode(result)
 }
 
-// child has another process do a job.
+// child runs a job in another process.
 func child(ctx context.Context, role string, job walkJob) (*walked, error) {
 	encoded, err := json.Marshal(job)
 	if err != nil {

@@ -28,8 +28,8 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// trial is a run of a made-up story under a policy of compaction.
-type trial struct {
+// policyRun is a run of a made-up story under a policy of compaction.
+type policyRun struct {
 	name   string
 	corpus string
 	scenes int
@@ -37,9 +37,9 @@ type trial struct {
 	policy compaction.Policy
 }
 
-// cost is what a trial comes to.
+// cost is what such a run costs.
 type cost struct {
-	trial
+	policyRun
 	refused   int // scenes
 	calls     int // for scenes
 	summaries int // calls
@@ -51,11 +51,11 @@ type cost struct {
 	tiers     map[string]int
 }
 
-// smallReply is the most tokens of a reply in a window that has no room for the default.
+// smallReply is the most tokens of a reply in a window too small for the default.
 const smallReply = 1_024
 
-// run walks the story. The server caches prefixes for ever, and refuses what does not fit or what a strict template would.
-func (t trial) run(ctx context.Context) (*cost, error) {
+// run reads the story. The server never evicts a cached prefix, and refuses what does not fit or what a strict template would.
+func (t policyRun) run(ctx context.Context) (*cost, error) {
 	dir, err := os.MkdirTemp("", "measure")
 	if err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func (t trial) run(ctx context.Context) (*cost, error) {
 }
 
 // count reads what the run cost from its database.
-func (t trial) count(ctx context.Context, path string) (*cost, error) {
-	c := &cost{trial: t, tiers: map[string]int{}}
+func (t policyRun) count(ctx context.Context, path string) (*cost, error) {
+	c := &cost{policyRun: t, tiers: map[string]int{}}
 	rows, err := query(ctx, path, `SELECT quarantined,
 		(SELECT count(*) FROM call WHERE purpose = 'annotate'), (SELECT count(*) FROM call WHERE purpose = 'summarise'),
 		(SELECT sum(prompt_tokens) FROM call), (SELECT sum(prompt_tokens - cached_tokens) FROM call),
@@ -109,12 +109,12 @@ func (t trial) count(ctx context.Context, path string) (*cost, error) {
 	return c, err
 }
 
-// runAll makes trials, as many at once as there are processors.
-func runAll(ctx context.Context, trials []trial) ([]*cost, error) {
-	costs, errs := make([]*cost, len(trials)), make([]error, len(trials))
+// runAll makes the runs, as many at once as there are processors.
+func runAll(ctx context.Context, runs []policyRun) ([]*cost, error) {
+	costs, errs := make([]*cost, len(runs)), make([]error, len(runs))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
-	for i, t := range trials {
+	for i, t := range runs {
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -132,16 +132,16 @@ func marked(low float64) compaction.Policy {
 	return p
 }
 
-// compactionTables makes all trials, and returns the tables by the names that the document has for them.
+// compactionTables makes all runs, and returns the tables by their names in the document.
 func (o *options) compactionTables(ctx context.Context) (map[string]string, error) {
 	corpus := filepath.Join(o.folder, "story.corpus.db")
 	if err := writeStory(ctx, corpus, o.compacted); err != nil {
 		return nil, err
 	}
-	at := func(name string, budget int, policy compaction.Policy) trial {
-		return trial{name: name, corpus: corpus, scenes: o.compacted, budget: budget, policy: policy}
+	at := func(name string, budget int, policy compaction.Policy) policyRun {
+		return policyRun{name: name, corpus: corpus, scenes: o.compacted, budget: budget, policy: policy}
 	}
-	var presets, marks, budgets []trial
+	var presets, marks, budgets []policyRun
 	for _, budget := range []int{8_192, 32_768, 131_072} {
 		presets = append(presets, at("60 / 80 / 90", budget, compaction.Seed()), at("auto", budget, compaction.Auto()))
 	}
@@ -154,8 +154,8 @@ func (o *options) compactionTables(ctx context.Context) (map[string]string, erro
 		budgets = append(budgets, at("auto", budget, compaction.Auto()))
 	}
 	tables := map[string]string{}
-	for name, trials := range map[string][]trial{"presets": presets, "marks": marks, "budgets": budgets} {
-		costs, err := runAll(ctx, trials)
+	for name, runs := range map[string][]policyRun{"presets": presets, "marks": marks, "budgets": budgets} {
+		costs, err := runAll(ctx, runs)
 		if err != nil {
 			return nil, err
 		}

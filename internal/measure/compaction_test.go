@@ -7,14 +7,14 @@ import (
 	"annotator/context/compaction"
 )
 
-// TestTrial walks a short story as the tables on compaction do. A window that small has to be compacted.
-func TestTrial(t *testing.T) {
+// TestPolicyRun reads a short story as the tables on compaction do. A window that small has to be compacted.
+func TestPolicyRun(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "story.corpus.db")
 	if err := writeStory(t.Context(), path, 20); err != nil {
 		t.Fatal(err)
 	}
-	c, err := trial{name: "auto", corpus: path, scenes: 20, budget: 8192, policy: compaction.Auto()}.run(t.Context())
+	c, err := policyRun{name: "auto", corpus: path, scenes: 20, budget: 8192, policy: compaction.Auto()}.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,10 @@
 // Command measure runs the program against the scripted endpoint and writes what it costs into the tables of
-// docs/performance.md, beside the aims.
+// docs/performance.md, with the aims.
 //
 //	go run ./internal/measure
 //
 // Each run has a process of its own, and so has the endpoint: processor time and memory are those of the program alone, as
-// the kernel accounts for them. The bare loop, against which processor time is held, runs in the same minute on the same
+// the kernel accounts for them. The bare loop, to which processor time is compared, runs in the same minute on the same
 // machine. All of it is made up from fixed seeds; the figures vary with the machine and with what else it does.
 package main
 
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// options are what the command can be told.
+// options are the command's flags.
 type options struct {
 	scenes     sizes
 	tokens     int

@@ -19,7 +19,7 @@ type story struct {
 	last   bool // the longest one
 }
 
-// outcome is what came of it.
+// outcome is the result of its runs.
 type outcome struct {
 	story
 	program  *walked
@@ -29,8 +29,8 @@ type outcome struct {
 	facts    facts
 }
 
-// rounds is how often program and bare loop take turns on a story: a short one is over before the machine is steady. The
-// quickest of each counts.
+// rounds is how often program and bare loop alternate on a story: a short one ends before the machine is steady. The quickest
+// of each counts.
 func (s *story) rounds() int { return min(max(500/s.scenes, 1), 3) }
 
 func (s *story) measure(ctx context.Context) (*outcome, error) {
@@ -69,7 +69,7 @@ func (o *outcome) round(ctx context.Context, job walkJob) error {
 	return o.take(ctx, "bare", job, &o.loop)
 }
 
-// take has a process walk the story, and keeps what it says if it was the quickest yet.
+// take runs the story in a process, and keeps its result if it was the quickest so far.
 func (o *outcome) take(ctx context.Context, role string, job walkJob, best **walked) error {
 	server, err := startEndpoint(ctx)
 	if err != nil {
@@ -109,9 +109,9 @@ func resume(ctx context.Context, job walkJob) (walked, error) {
 	return all[len(all)/2], server.stop()
 }
 
-// facts are what the database of a finished run tells. Tokens are the endpoint's.
+// facts are read from the database of a finished run. Tokens are the endpoint's.
 type facts struct {
-	messages         int64 // bytes of all that was said
+	messages         int64 // bytes of all messages
 	calls, prompt    int64
 	annotate, curate int64 // uncached tokens of the prompts, by purpose
 	summarise        int64

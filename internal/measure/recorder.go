@@ -14,7 +14,7 @@ import (
 	"modernc.org/sqlite/lib"
 )
 
-// recorder writes down what a run sends and commits, as steps that can be taken again without the program.
+// recorder records what a run sends and commits, as steps that can be repeated without the program.
 type recorder struct {
 	path    string // of the run's database
 	tables  map[string]table
@@ -45,7 +45,7 @@ type change struct {
 	values  []any
 }
 
-// record has every connection to the run's database tell its changes from here on.
+// record has every connection to the run's database report its changes.
 func (r *recorder) record() {
 	driver.RegisterConnectionHook(func(conn driver.ExecQuerierContext, dsn string) error {
 		hooks, ok := conn.(driver.HookRegisterer)
@@ -61,7 +61,7 @@ func (r *recorder) record() {
 	})
 }
 
-// change takes in that a row changes. What triggers do, and the full-text index they keep, follows by itself.
+// change records that a row changes. What triggers do, and the full-text index they keep, follows by itself.
 func (r *recorder) change(data driver.SQLitePreUpdateData) {
 	t, known := r.tables[data.TableName]
 	if !known || data.Depth() > 0 {
@@ -120,7 +120,7 @@ func (r *recorder) note(err error) {
 	}
 }
 
-// RoundTrip takes down a request and passes it on.
+// RoundTrip records a request and passes it on.
 func (r *recorder) RoundTrip(q *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(q.URL.Path, "/chat/completions") {
 		body, err := io.ReadAll(q.Body)
@@ -148,14 +148,14 @@ func requestBehind(former, body []byte) *request {
 	return &q
 }
 
-// body puts the whole together again, in the place of spare.
+// body restores the whole request, in the memory of spare.
 func (q *request) body(former, spare []byte) []byte {
 	body := append(spare[:0], former[:q.head]...)
 	body = append(body, q.fresh...)
 	return append(body, former[len(former)-q.tail:]...)
 }
 
-// table is what a statement needs to know of one.
+// table describes a table for the statements that change it.
 type table struct {
 	name    string
 	columns []string
@@ -185,7 +185,7 @@ func (t table) keyOf(values []any) []any {
 	return key
 }
 
-// statement makes a change with as little as it takes.
+// statement returns the shortest statement that makes a change.
 func (t table) statement(c *change) statement {
 	var columns []string
 	var values []any

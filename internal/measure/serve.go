@@ -12,7 +12,7 @@ import (
 	"annotator/internal/scripted"
 )
 
-// serve is the process of the endpoint: it tells its address on standard output and ends with its standard input.
+// serve is the process of the endpoint: it prints its address on standard output and ends with its standard input.
 func serve() error {
 	var config net.ListenConfig
 	listener, err := config.Listen(context.Background(), "tcp", "127.0.0.1:0")

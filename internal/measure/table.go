@@ -46,7 +46,7 @@ func markdown(head []string, rows [][]string) string {
 	return text.String()
 }
 
-// aim renders a figure with whether it is within what it should be.
+// aim renders a figure, and whether it meets its aim.
 func aim(figure, most float64, format string) string {
 	verdict := "met"
 	if figure > most {
@@ -175,12 +175,12 @@ func count(n int64) string {
 	return text
 }
 
-// machine names what the figures were made on.
+// machine describes the machine that the figures were measured on.
 func machine() string {
 	return fmt.Sprintf("%d processors, %s, %s/%s", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// tierOrder is the order in which tiers are told.
+// tierOrder is the order in which tiers are listed.
 const tierOrder = "0.5 1 2 3 4 5"
 
 func costTable(costs []*cost) string {

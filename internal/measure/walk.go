@@ -35,13 +35,13 @@ type run struct {
 	open   []func() error
 }
 
-// watch looks at a run as it stands at a notice, on the run's own goroutine, and hands the notice on as the program does.
+// watch observes a run at each notice, on the run's own goroutine, and passes the notice on as the program does.
 type watch struct {
 	annotator.Bus
 	see func(annotator.Notice)
 }
 
-// Publish is told what happens. See runner.Publisher.
+// Publish implements runner.Publisher.
 func (w *watch) Publish(n annotator.Notice) {
 	w.see(n)
 	w.Bus.Publish(n)
@@ -58,7 +58,7 @@ func (r *run) close() error {
 // prepare opens what the command opens for a run. A transport of nil is the client's own.
 func prepare(ctx context.Context, job walkJob, transport http.RoundTripper) (*run, error) {
 	r := &run{}
-	r.watch.see = func(annotator.Notice) {} // until somebody looks
+	r.watch.see = func(annotator.Notice) {} // until it is replaced
 	r.watch.Subscribe(annotator.Subscriber{Notice: func(annotator.Notice) {}})
 	var err error
 	if r.store, err = storage.OpenWriter(ctx, job.DB, fmt.Sprintf("measure %d", os.Getpid()), time.Now); err != nil {

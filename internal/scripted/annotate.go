@@ -11,7 +11,7 @@ import (
 
 const noUpdates = "<codex_updates>[]</codex_updates>"
 
-// Annotate is the default script: what a diligent, dull model would do. It is a pure function of the request.
+// Annotate is the default script. It is a pure function of the request.
 //
 // For the last <scene number="N"> among the user messages it makes two glossary_create calls in round 0, a glossary_search and
 // one glossary_update of what was created in round 1, and in round 2 it ends the turn with text. Round counts the
@@ -46,7 +46,7 @@ func isUser(m *Message) bool { return m.Role == annotator.RoleUser }
 
 func isScene(m *Message) bool { return isUser(m) && strings.Contains(m.Content, sceneTag) }
 
-// turn is a scene and what was said since.
+// turn is a scene and the messages after it.
 type turn struct {
 	scene scene
 	after []Message
@@ -72,7 +72,7 @@ func (t *turn) reply() Reply {
 	return t.revise()
 }
 
-// note returns the n-th finding of the scene, from 0: a term that no other scene has, and a sentence to vouch for it.
+// note returns the n-th finding of the scene, from 0: a term that no other scene has, and a sentence to quote.
 func (t *turn) note(n int) (term, definition string, q quote) {
 	quotes := t.scene.quotes()
 	q = quotes[n*(len(quotes)-1)]

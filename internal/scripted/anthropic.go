@@ -13,8 +13,8 @@ import (
 )
 
 // anthropic is the wire of Anthropic's messages. It refuses what that API refuses of any request: a missing version or
-// max_tokens, a temperature above 1, a text block without text, a fifth cache breakpoint. And as there, another choice of tools
-// than the model's own has all messages read anew.
+// max_tokens, a temperature above 1, a text block without text, a fifth cache breakpoint. As in that API, a tool choice other than
+// auto has a prefix cache of its own.
 type anthropic struct{}
 
 const anthropicVersion = "Anthropic-Version"
@@ -193,7 +193,7 @@ func (s *Server) serveMessageTokens(w http.ResponseWriter, r *http.Request) {
 	}
 	var wire messagesRequest
 	err = readStrictly(body, &wire)
-	wire.MaxTokens = 1 // not asked for here
+	wire.MaxTokens = 1 // this route has no such field
 	p, unread := newPrompt(wire.conversation().body(), &prompt{})
 	if err := cmp.Or(err, wire.check(), unread); err != nil {
 		badJSON(err).write(w, d)
@@ -202,7 +202,7 @@ func (s *Server) serveMessageTokens(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]int{"input_tokens": p.end.tokens})
 }
 
-// serveEitherModels answers GET /v1/models, which two wires share: theirs have the version of their API among the headers.
+// serveEitherModels answers GET /v1/models, which two wires share. Requests of the Anthropic API have its version among their headers.
 func (s *Server) serveEitherModels(w http.ResponseWriter, r *http.Request) {
 	var d dialect = chat{}
 	if r.Header.Get(anthropicVersion) != "" {

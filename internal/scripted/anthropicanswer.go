@@ -50,7 +50,7 @@ func (anthropic) plain(a *answer) any {
 	return whole
 }
 
-// compacted writes arguments in the one way in which both a stream and a whole answer have them.
+// compacted returns arguments without white space, so that a stream and a whole answer have the same.
 func compacted(arguments string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(arguments)) != nil {
@@ -101,7 +101,7 @@ type messagesStream struct {
 	blocks int
 }
 
-// send adds an event, which tells its name among its fields, too.
+// send adds an event, whose name is also one of its fields.
 func (s *messagesStream) send(name string, fields map[string]any) {
 	fields["type"] = name
 	s.Add(name, fields)

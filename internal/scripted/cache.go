@@ -1,6 +1,6 @@
 package scripted
 
-// rememberedPrompts is how many conversations can take turns before one of them is read from its beginning again.
+// rememberedPrompts is the number of conversations that can alternate before one of them is decoded from its beginning again.
 const rememberedPrompts = 16
 
 // prefixCache holds the keys of all blocks ever computed, and the newest prompts: every block of these is in it. The list is
@@ -27,7 +27,7 @@ func nearest(prompts []*prompt, body []byte) *prompt {
 	return best
 }
 
-// admit computes a prompt, and returns how many of its tokens were cached.
+// admit adds a prompt to the cache, and returns how many of its tokens were there.
 func (c *prefixCache) admit(p *prompt) (cached int) {
 	blocks := p.shared
 	for _, key := range p.fresh {
@@ -38,7 +38,7 @@ func (c *prefixCache) admit(p *prompt) (cached int) {
 	}
 	c.add(p.fresh)
 	c.remember(p)
-	// The last token is always computed, for it yields the first one of the reply.
+	// The last token is always computed, since it yields the first one of the reply.
 	return min(blocks, (p.end.tokens-1)/blockTokens) * blockTokens
 }
 
@@ -48,7 +48,7 @@ func (c *prefixCache) add(keys []uint64) {
 	}
 }
 
-// remember puts a prompt in the place of the one that it goes on from.
+// remember replaces the prompt that this one extends.
 func (c *prefixCache) remember(p *prompt) {
 	prompts := make([]*prompt, 1, rememberedPrompts+1)
 	prompts[0] = p

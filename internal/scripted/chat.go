@@ -9,7 +9,7 @@ import (
 // chat is the wire of chat completions, as vLLM speaks it.
 type chat struct{}
 
-// chat takes a body as it is.
+// chat returns the body unchanged.
 func (chat) chat(_ *http.Request, body []byte) ([]byte, error) { return body, nil }
 
 func (chat) plain(a *answer) any { return a.inChat().Whole() }

@@ -8,9 +8,8 @@ import (
 	"annotator/internal/chatwire"
 )
 
-// conversation is what a request of another wire says, before it is given the form of chat completions. That form is a pure
-// function of it, and grows at its end where the conversation does, so that the prefix cache sees one prompt whatever wire
-// it came over.
+// conversation is the content of a request of another wire, before it is converted to chat completions. The conversion is a pure
+// function of it, and appends where the conversation does, so that the prefix cache sees the same prompt over every wire.
 type conversation struct {
 	model    string
 	messages []annotator.Message // the system prompt is the first, where there is one

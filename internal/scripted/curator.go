@@ -29,8 +29,8 @@ func Candidates(question string) (list []Candidate) {
 	return list
 }
 
-// Judge answers a question to the curator by what is decided on each candidate: the fields of its object but for the two that say
-// which entry it is about. Nil leaves a candidate out of the answer; one about nobody is in words, for a reply without any is a fault.
+// Judge answers a question to the curator with the decision on each candidate: the fields of its object, without the two that
+// identify the entry. Nil leaves a candidate out. An answer without decisions is text, since an empty reply is a fault.
 func Judge(question string, decide func(Candidate) map[string]any) Reply {
 	var objects []map[string]any
 	for _, c := range Candidates(question) {

@@ -7,10 +7,10 @@ import (
 	"annotator/internal/chatwire"
 )
 
-// dialect is what a wire has of its own: its forms. All else is one server, which thinks in chat completions.
+// dialect encodes and decodes one wire. The rest of the server is shared and works on chat completions.
 type dialect interface {
-	// chat returns the body of a request as one of chat completions: see conversation. It refuses what the wire's own servers
-	// refuse of any request, such as a field that they do not know.
+	// chat converts the body of a request to chat completions: see conversation. It refuses what the wire's own servers
+	// refuse in any request, such as an unknown field.
 	chat(r *http.Request, body []byte) ([]byte, error)
 	// plain returns an answer in one piece, to be encoded as JSON.
 	plain(a *answer) any
@@ -22,7 +22,7 @@ type dialect interface {
 	models(model string, window int) any
 }
 
-// answer is what the server says to a request that it does not refuse.
+// answer is the response to a request that is not refused.
 type answer struct {
 	*Reply              // complete: with ids, a finish reason in the words of chat completions, and usage
 	id           string // of the answer, made of the prompt
@@ -30,7 +30,7 @@ type answer struct {
 	includeUsage bool // in streams, where the wire leaves that to the client
 }
 
-// created is every answer's time: there is no clock here.
+// created is the time of every answer: the server has no clock.
 const created = 1_700_000_000
 
 func writeStream(w http.ResponseWriter, d dialect, a *answer) {
@@ -48,7 +48,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	_, _ = w.Write(chatwire.JSON(value))
 }
 
-// refusal is an error, in the words of vLLM. Where they mean something to a client of another wire, its dialect rewords it.
+// refusal is an error, worded as vLLM words it. The dialect of another wire rewords what clients of that wire classify.
 type refusal struct {
 	Message string  `json:"message"`
 	Type    string  `json:"type"`

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Fault is what goes wrong with one call. With a Status or a Body it takes the place of the answer; without, the ordinary
-// answer is delayed, given other headers or cut.
+// Fault is what goes wrong with one call. With a Status or a Body it replaces the answer; without, the regular answer is
+// delayed, given other headers or cut.
 type Fault struct {
 	Status int           // 200 where 0
 	Header http.Header   // set over the server's own; a Content-Length may lie
@@ -20,7 +20,7 @@ type Fault struct {
 	Serve  http.Handler  // answers instead, after Delay; all but Delay is ignored then. The request's body is read already
 }
 
-// serve answers with the fault, or lets the ordinary answer through.
+// serve answers with the fault, or lets the regular answer through.
 func (f *Fault) serve(w http.ResponseWriter, r *http.Request, stream bool, ordinary func(http.ResponseWriter)) {
 	pause(r.Context(), f.Delay)
 	if f.Serve != nil {

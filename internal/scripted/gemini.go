@@ -68,7 +68,7 @@ type geminiResult struct {
 	} `json:"response"`
 }
 
-// chat takes the model and the wish for a stream from the path.
+// chat reads the model, and whether a stream is wanted, from the path.
 func (gemini) chat(r *http.Request, body []byte) ([]byte, error) {
 	name, method, _ := strings.Cut(r.PathValue("call"), ":")
 	stream := method == "streamGenerateContent"
@@ -113,7 +113,7 @@ func (r *generateRequest) conversation() (*conversation, error) {
 	return c, r.checkResults()
 }
 
-// choose takes a mode of calling for what chat completions have.
+// choose converts a calling mode to the tool choice of chat completions.
 func (c *conversation) choose(mode string) error {
 	switch mode {
 	case "":
@@ -164,7 +164,7 @@ func (c *geminiContent) canonical() []annotator.Message {
 	return all
 }
 
-// refusal says it as Google's APIs do.
+// refusal returns the error in the form of Google's APIs.
 func (gemini) refusal(no *refusal) any {
 	status, message := "INVALID_ARGUMENT", no.Message
 	switch {
@@ -184,7 +184,7 @@ func (gemini) models(model string, window int) any {
 	return map[string]any{"models": []any{listed}}
 }
 
-// serveGemini answers POST /v1beta/models/{call}: the method stands behind the model's name.
+// serveGemini answers POST /v1beta/models/{call}: the method follows the model's name.
 func (s *Server) serveGemini(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasSuffix(r.PathValue("call"), ":countTokens") {
 		s.serve(gemini{})(w, r)

@@ -29,7 +29,7 @@ type geminiUsage struct {
 	Total      int `json:"totalTokenCount"`
 }
 
-// newGeminiUsage counts apart what was thought and what was said.
+// newGeminiUsage counts the tokens of thoughts and of the answer separately.
 func newGeminiUsage(a *answer) geminiUsage {
 	thoughts := min(Tokens(a.Reasoning), a.Usage.Completion)
 	return geminiUsage{
@@ -38,7 +38,7 @@ func newGeminiUsage(a *answer) geminiUsage {
 	}
 }
 
-// generated is an answer with some of its parts.
+// generated returns an answer with some of its parts.
 func generated(a *answer, parts ...geminiPart) generateAnswer {
 	c := geminiCandidate{Content: geminiContent{Role: "model", Parts: parts}}
 	usage := geminiUsage{Prompt: a.Usage.Prompt, Cached: a.Usage.Cached, Total: a.Usage.Prompt}
@@ -74,10 +74,10 @@ func isObject(arguments string) bool {
 	return strings.HasPrefix(arguments, "{") && json.Valid([]byte(arguments))
 }
 
-// signature is what an answer signs its thoughts with.
+// signature is the thought signature of every answer.
 const signature = "c2lnbmVk"
 
-// geminiCalls returns the calls of an answer. The wire has no form for arguments that are no object.
+// geminiCalls returns the calls of an answer. The wire cannot express arguments that are not an object.
 func geminiCalls(a *answer) []geminiPart {
 	var parts []geminiPart
 	for i := range a.ToolCalls {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// check refuses what the API refuses of a content, wherever it stands.
+// check refuses what the API refuses in a content at any position.
 func (c *geminiContent) check() error {
 	if c.Role != "user" && c.Role != "model" {
 		return errors.New("please use a valid role: user, model")
@@ -29,7 +29,7 @@ func (c *geminiContent) check() error {
 	return nil
 }
 
-// checkResults holds that each turn of calls is followed by the turn of their results, under the same names.
+// checkResults refuses a turn of calls that is not followed by the turn of their results, under the same names.
 func (r *generateRequest) checkResults() error {
 	var open []string
 	for i := range r.Contents {

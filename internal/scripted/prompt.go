@@ -13,8 +13,8 @@ import (
 	"annotator/internal/chatwire"
 )
 
-// prompt is the body of a request, decoded and rendered. A conversation comes again and again with a little more at its end,
-// so a prompt is made out of an earlier one wherever their bytes begin alike: only the new tail is read.
+// prompt is the body of a request, decoded and rendered. Each request of a conversation extends the one before, so a prompt is
+// made from an earlier one that shares its first bytes: only the new tail is decoded.
 type prompt struct {
 	body     []byte
 	head     map[string]json.RawMessage // the fields before the messages
@@ -31,7 +31,7 @@ type prompt struct {
 	replaces *prompt // the earlier prompt, if all of it is in this one; only until this one is remembered
 }
 
-// newPrompt decodes and renders a body, with the help of an earlier prompt; an empty one helps nothing.
+// newPrompt decodes and renders a body. It reuses what it shares with an earlier prompt, which may be empty.
 func newPrompt(body []byte, earlier *prompt) (*prompt, error) {
 	p := &prompt{body: body, fields: map[string]json.RawMessage{}}
 	shared := earlier.sharedMessages(body)
@@ -83,7 +83,7 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// resumed brings a JSON decoder to where it stands behind an element of an array in an object.
+// resumed brings a JSON decoder to the state behind an element of an array in an object.
 const (
 	resumed       = `{"":[0`
 	resumedTokens = 4
@@ -186,8 +186,8 @@ func (d *bodyDecoder) list() error {
 	return d.expect(']')
 }
 
-// render goes on from the places that are known already. Tools come first, as most templates have it: a change in them
-// changes everything.
+// render continues behind the places that are known already. Tools come first, as in most templates: a change in them changes
+// everything.
 func (p *prompt) render(places []chain) {
 	var r renderer
 	if len(places) == 0 {

@@ -42,14 +42,14 @@ func (r *Reply) finish(p *prompt, limit int) (annotator.Usage, []uint64) {
 	return usage, written.blocks
 }
 
-// write renders the reply as the prompt goes on.
+// write renders the reply behind the prompt.
 func (r *Reply) write(p *prompt) renderer {
 	w := renderer{chain: p.end}
 	w.body(&annotator.Message{Content: r.Text, Reasoning: r.Reasoning, ToolCalls: r.ToolCalls})
 	return w
 }
 
-// mintIDs makes ids of the prompt's hash, which no other prompt has.
+// mintIDs derives ids from the prompt's hash, which no other prompt has.
 func (r *Reply) mintIDs(hash uint64) {
 	r.ToolCalls = slices.Clone(r.ToolCalls)
 	for i := range r.ToolCalls {

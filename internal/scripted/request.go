@@ -9,11 +9,11 @@ import (
 	"annotator/internal/chatwire"
 )
 
-// Request is a reply asked for, over whatever wire: all but Path, Header and Body has the form of chat completions. It and all
-// it points to may be kept, and must not be changed.
+// Request is a request for a reply over any wire. All but Path, Header and Body has the form of chat completions. It and all it
+// points to may be kept, and must not be changed.
 type Request struct {
 	Call       int    // from 1, in order of arrival
-	Path       string // of the address, which tells the wire
+	Path       string // of the URL, which identifies the wire
 	Header     http.Header
 	Body       []byte // as it came
 	Model      string

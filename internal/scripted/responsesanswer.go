@@ -85,7 +85,7 @@ func (it *responseItem) as(a *answer, index int, text, status string) fields {
 	return f
 }
 
-// stream has the last event hold the whole response once more.
+// stream repeats the whole response in the last event.
 func (w responses) stream(e *chatwire.Events, a *answer) {
 	s := responseStream{Events: e}
 	s.send("response.created", fields{"response": newResponse(a, "in_progress")})
@@ -103,7 +103,7 @@ type responseStream struct {
 	number int
 }
 
-// send adds an event, which tells its name among its fields, too.
+// send adds an event, whose name is also one of its fields.
 func (s *responseStream) send(name string, f fields) {
 	f["type"], f["sequence_number"] = name, s.number
 	s.number++

@@ -49,7 +49,7 @@ func (s *Server) read(d dialect, r *http.Request, body []byte) (Request, *prompt
 	return request, p, err
 }
 
-// readBody knows the length beforehand, as long prompts do not want to be copied as they grow.
+// readBody allocates the announced length at once, since growing copies long prompts.
 func readBody(r *http.Request) ([]byte, error) {
 	const longest = 1 << 28
 	if r.ContentLength <= 0 || r.ContentLength > longest {
@@ -66,7 +66,7 @@ func badJSON(err error) *refusal {
 	return badRequest("[{'type': 'json_invalid', 'loc': ('body', 0), 'msg': 'JSON decode error', 'ctx': {'error': %q}}]", err.Error())
 }
 
-// take gives a request its ordinal and shows it to whoever watches.
+// take numbers a request and passes it to OnRequest.
 func (s *Server) take(r *Request) {
 	s.mu.Lock()
 	s.calls++

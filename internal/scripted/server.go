@@ -16,17 +16,17 @@ type Options struct {
 	MaxModelLen int    // tokens of prompt and reply together; 131,072 where 0
 	Script      Script // what the model answers; Annotate where nil
 
-	// Strict refuses what the pickiest chat template would refuse. See Server.Violations.
+	// Strict refuses what the strictest chat template would refuse. See Server.Violations.
 	Strict bool
 
 	// Fault is asked before anything else is done with a request that could be read. Where it returns nil the answer is
-	// the ordinary one. call counts from 1.
+	// the regular one. call counts from 1.
 	Fault func(call int, r Request) *Fault
 
-	// OnRequest sees each request that could be read, before it is answered. Requests in flight together see it together.
+	// OnRequest sees each request that could be read, before it is answered. Concurrent requests call it concurrently.
 	OnRequest func(Request)
 
-	// Keep keeps every request that could be read, for Server.Requests: whole bodies, so mind long runs.
+	// Keep keeps every request that could be read, for Server.Requests. It holds whole bodies in memory.
 	Keep bool
 }
 
@@ -46,7 +46,7 @@ type Server struct {
 	usage      annotator.Usage
 }
 
-// New returns a server that listens nowhere: hand it to an http.Server or to httptest.
+// New returns a server that does not listen, for an http.Server or httptest.
 func New(options Options) *Server {
 	options.Model = cmp.Or(options.Model, "scripted")
 	options.MaxModelLen = cmp.Or(options.MaxModelLen, 131_072)
@@ -116,7 +116,7 @@ func (s *Server) Violations() []Violation {
 	return slices.Clone(s.violations)
 }
 
-// Usage returns the tokens of all answered calls together, as the server counts them: a script's own figures do not enter.
+// Usage returns the tokens of all answered calls together, as the server counts them: figures that a script reports are not counted.
 func (s *Server) Usage() annotator.Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"annotator"
 )
 
-// Violation is a breach of the strict template. Its text is what the servers say that enforce that rule.
+// Violation is a breach of the strict template. Its text is the message of the servers that enforce the rule.
 type Violation struct {
 	Call    int // ordinal of the request
 	Message int // index of the message at which it shows
@@ -20,7 +20,7 @@ type Violation struct {
 
 const notAlternating = "Conversation roles must alternate user/assistant/user/assistant/..."
 
-// flaws are the faults of a message that do not depend on where it stands.
+// flaws are the faults of a message that do not depend on its position.
 type flaws struct {
 	unknownKeys []string // keys that the wire does not have
 	arguments   []string // what a server says of arguments that are no JSON object
@@ -47,7 +47,7 @@ func findFlaws(m *Message) flaws {
 	return f
 }
 
-// unknownKeys compares exactly: to encoding/json "Role" and "role" are one field, to no other server.
+// unknownKeys compares exactly: only encoding/json takes "Role" and "role" for one field.
 func unknownKeys(object json.RawMessage, known ...string) []string {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(object, &fields) // decoded once already

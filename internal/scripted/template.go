@@ -23,7 +23,7 @@ const (
 )
 
 // Tokens returns how many tokens the simulated tokenizer makes of a text that stands alone. A message costs four more, a
-// tool call two more than its name and its arguments.
+// tool call costs two more than its name and its arguments.
 func Tokens(text string) int { return chatwire.Tokens(len(text)) }
 
 // chain is a place in a rendered prompt: the hash of all tokens before it, and their number. The hash at the end of a block
@@ -62,7 +62,7 @@ func (r *renderer) piece(text string) {
 	r.token(rest)
 }
 
-// salt is no part of the prompt, but of the keys of all blocks that are completed from here on.
+// salt is not part of the prompt. It changes the keys of all blocks that are completed after it.
 func (r *renderer) salt(value []byte) {
 	for _, b := range value {
 		r.hash = bits.RotateLeft64((r.hash^uint64(b))*0x9e3779b97f4a7c15, 29)
@@ -84,7 +84,7 @@ func (r *renderer) open(role annotator.Role) {
 	r.token(tokenRole + uint64(role[0]))
 }
 
-// body leaves out the ids of tool calls: the model does not generate them, the server makes them up afterwards.
+// body leaves out the ids of tool calls: the model does not generate them, the server adds them afterwards.
 func (r *renderer) body(m *annotator.Message) {
 	if m.Reasoning != "" {
 		r.token(tokenThinkOpen)

@@ -1,4 +1,4 @@
-// Package wiretest is what the tests of the wires share: networks that are none, streams, and golden files.
+// Package wiretest is what the tests of the wires share: simulated networks, streams and golden files.
 package wiretest
 
 import (
@@ -35,7 +35,7 @@ func Open[C interface{ Close() }](tb testing.TB, open func(endpoint.Options) (C,
 	return c
 }
 
-// Network answers requests in the place of a network.
+// Network answers requests without a network.
 type Network func(*http.Request) (*http.Response, error)
 
 // RoundTrip answers.
@@ -100,7 +100,7 @@ func Fault(tb testing.TB, reply *model.Reply, err error) *model.Fault {
 	return f
 }
 
-// Reread has an answer read in one piece and byte by byte, which must come to the same. It returns the reply, and nil where there
+// Reread decodes an answer in one piece and byte by byte, and fails where the two differ. It returns the reply, or nil where there
 // is none.
 func Reread(tb testing.TB, media string, body []byte, complete func(Network) (*model.Reply, error)) *model.Reply {
 	tb.Helper()
@@ -142,13 +142,13 @@ func Tools(tb testing.TB, wire model.Encoder, tools []annotator.ToolDefinition) 
 	return encoded
 }
 
-// Unmeasured has replies compared by what they say, not by how they came.
+// Unmeasured compares replies without their raw bytes and timings.
 func Unmeasured() cmp.Option {
 	return cmpopts.IgnoreFields(model.Reply{}, "Raw", "FirstByte", "Duration")
 }
 
-// Golden compares a request's body with a file of testdata, in which each message has its line. Where update is set, the file is
-// written anew.
+// Golden compares a request's body with a file of testdata, which has a line for each message. Where update is set, it rewrites
+// the file.
 func Golden(tb testing.TB, update bool, name string, body []byte) {
 	tb.Helper()
 	if !json.Valid(body) {
@@ -170,7 +170,7 @@ func Golden(tb testing.TB, update bool, name string, body []byte) {
 	}
 }
 
-// newWire is how a package below model declares that it is a wire.
+// newWire is the constructor by which a package below model is a wire.
 var newWire = regexp.MustCompile(`(?m)^func New\(\w+ endpoint\.Options\)`)
 
 // Packages returns the import paths of all wires, sorted. Root is the module's folder.
