@@ -1,6 +1,9 @@
 package annotator
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // CountWords counts the words of a text, separated by white space.
 func CountWords(text string) int {
@@ -9,4 +12,14 @@ func CountWords(text string) int {
 		n++
 	}
 	return n
+}
+
+// EncodeJSON returns a value as compact JSON without a final line feed. It does not escape <, > and &, which would
+// lengthen prompts and stored text.
+func EncodeJSON(value any) (string, error) {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }

@@ -1,8 +1,6 @@
 package codex
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -228,10 +226,7 @@ func Text(what, value string, limit int) (string, error) {
 	return value, nil
 }
 
-func encode(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) //nolint:errchkjson // structs of strings and numbers always encode
-	return strings.TrimSuffix(b.String(), "\n")
+func encode(value any) string {
+	text, _ := annotator.EncodeJSON(value) // structs of strings and numbers always encode
+	return text
 }

@@ -1,11 +1,8 @@
 package curator
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"annotator"
 	"annotator/codex"
@@ -98,9 +95,6 @@ func (c *Candidate) similar(id int64) *annotator.Entry {
 }
 
 func encode(d Decision) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(d) //nolint:errchkjson // strings and numbers always encode
-	return strings.TrimSpace(b.String())
+	text, _ := annotator.EncodeJSON(d) // strings and numbers always encode
+	return text
 }

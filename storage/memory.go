@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -42,17 +41,15 @@ func (s *Episodes) Compact(ctx context.Context, c *Compaction) error {
 }
 
 func (tx *tx) compact(c *Compaction) error {
-	var fold strings.Builder
-	encoder := json.NewEncoder(&fold)
-	encoder.SetEscapeHTML(false) // a memory is full of signs that it would write six bytes for
-	if err := encoder.Encode(c.Fold); err != nil {
+	content, err := annotator.EncodeJSON(c.Fold)
+	if err != nil {
 		return err
 	}
-	row := annotator.Trace{Kind: annotator.TraceCompaction, Content: strings.TrimSpace(fold.String())}
+	row := annotator.Trace{Kind: annotator.TraceCompaction, Content: content}
 	if err := tx.append(&row); err != nil {
 		return err
 	}
-	_, err := tx.exec(`INSERT INTO compaction (trace_id, epoch, tier, through_turn, only_turn, tokens_before, tokens_after, reason)
+	_, err = tx.exec(`INSERT INTO compaction (trace_id, epoch, tier, through_turn, only_turn, tokens_before, tokens_after, reason)
 		SELECT ?, coalesce(max(epoch), 0) + 1, ?, ?, ?, ?, ?, ? FROM (SELECT epoch FROM compaction ORDER BY trace_id DESC LIMIT 1)`,
 		row.ID, c.Fold.Tier, c.Fold.Through, c.Only, c.Before, c.After, c.Reason)
 	if err != nil {

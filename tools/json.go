@@ -1,13 +1,14 @@
 package tools
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"annotator"
 )
 
 // Limits of external JSON.
@@ -131,11 +132,8 @@ func jsonType(value any) string {
 	return "a number"
 }
 
-// encode returns a value as compact JSON. It does not escape <, > and &, because a model reads it.
+// encode returns a value as JSON for the model.
 func encode(value any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(value) //nolint:errchkjson // structs of strings and numbers always encode
-	return strings.TrimSuffix(b.String(), "\n")
+	text, _ := annotator.EncodeJSON(value) // structs of strings and numbers always encode
+	return text
 }

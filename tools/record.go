@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"annotator"
@@ -22,13 +21,11 @@ func EncodeDefinitions(definitions []annotator.ToolDefinition) (string, error) {
 		d := &definitions[i]
 		list = append(list, definitionRecord{d.Name, d.Description, d.Schema})
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(list); err != nil {
+	text, err := annotator.EncodeJSON(list)
+	if err != nil {
 		return "", annotator.Errorf(annotator.Misused, "record the tools: %w", err)
 	}
-	return string(bytes.TrimSpace(out.Bytes())), nil
+	return text, nil
 }
 
 // DecodeDefinitions reads what EncodeDefinitions wrote, or the form of chat completions that older databases hold. An

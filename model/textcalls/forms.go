@@ -1,7 +1,6 @@
 package textcalls
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -161,9 +160,6 @@ func parameters(text string, n int) (arguments string, end int, err error) {
 
 // encode gives a string as JSON that keeps <, > and & as they are.
 func encode(text string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) //nolint:errchkjson // a string always encodes
-	return strings.TrimSuffix(b.String(), "\n")
+	encoded, _ := annotator.EncodeJSON(text) // a string always encodes
+	return encoded
 }
