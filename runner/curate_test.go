@@ -16,7 +16,7 @@ import (
 	"annotator/runner"
 )
 
-// TestCurateByHand judges what a run has left tentative, whatever state the run is in, and can be kept to a thread.
+// TestCurateByHand curates what a run has left tentative, whatever state the run is in, and can be kept to a thread.
 func TestCurateByHand(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 3, scenes: 3}, scripted.Options{Strict: true, Script: judging})
@@ -47,7 +47,7 @@ func TestCurateByHand(t *testing.T) {
 	s.noViolations()
 }
 
-// curate judges by hand, and returns the decisions.
+// curate curates by hand, and returns the decisions.
 func (s *stage) curate(name string, threads ...int64) (told []curator.Decision) {
 	s.t.Helper()
 	r, end, err := prepare(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}, &annotator.Bus{}, nil)
@@ -81,7 +81,7 @@ func TestCurateByHandInAnOpenScene(t *testing.T) {
 	var bodies []string
 	s.serve(scripted.Options{Strict: true, OnRequest: func(r scripted.Request) { bodies = append(bodies, string(r.Body)) }})
 	if len(s.curate("open")) == 0 || s.state("open").OpenScene == 0 {
-		t.Error("nothing was judged, or the scene is not open any more")
+		t.Error("nothing was curated, or the scene is not open any more")
 	}
 	s.noViolations()
 	open := fmt.Sprintf(`scene number=\"%d\"`, s.state("open").OpenScene)

@@ -27,13 +27,13 @@ func askedAgain(r scripted.Request) bool {
 	return strings.Contains(r.Messages[len(r.Messages)-1].Content, "could not be used")
 }
 
-// judges is the ordinary script, but for a curator who decides by a rule.
-func judges(decide func(r scripted.Request, c scripted.Candidate) map[string]any) scripted.Script {
+// deciding is the ordinary script, but for a curator who decides by a rule.
+func deciding(decide func(r scripted.Request, c scripted.Candidate) map[string]any) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		if shownTo(r) == nil {
 			return scripted.Annotate(r)
 		}
-		return scripted.Judge(r.Messages[len(r.Messages)-1].Content, func(c scripted.Candidate) map[string]any { return decide(r, c) })
+		return scripted.Decide(r.Messages[len(r.Messages)-1].Content, func(c scripted.Candidate) map[string]any { return decide(r, c) })
 	}
 }
 
@@ -43,7 +43,7 @@ func judging(r scripted.Request) scripted.Reply {
 	if shown := shownTo(r); shown != nil && shown[0].Entry%5 == 3 && !askedAgain(r) {
 		return scripted.Reply{Text: "I would confirm all of them."}
 	}
-	return judges(func(r scripted.Request, c scripted.Candidate) map[string]any {
+	return deciding(func(r scripted.Request, c scripted.Candidate) map[string]any {
 		switch {
 		case c.Entry%7 == 1:
 			return map[string]any{"decision": "REJECT", "reason": "A {passing} word."}
@@ -103,14 +103,14 @@ func (s *stage) decisions(name string) map[int64][]curator.Decision {
 func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 3, scenes: 5}, scripted.Options{Strict: true, Script: judging})
-	if err := s.run("judged"); err != nil {
+	if err := s.run("curated"); err != nil {
 		t.Fatal(err)
 	}
-	s.verify("judged")
+	s.verify("curated")
 	s.noViolations()
 	made := map[curator.Action]int{}
-	all := s.decisions("judged")
-	g := s.open("judged").Glossary
+	all := s.decisions("curated")
+	g := s.open("curated").Glossary
 	for e, err := range g.All(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
@@ -135,12 +135,12 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 		}
 	}
 	// Who was asked about without a usable answer is asked about alone, once; and an answer that is of no use is kept.
-	again := s.count("judged", `SELECT count(*) FROM revision WHERE field = 'curator_decision' AND new_value LIKE '{"decision":"AGAIN"%'`)
-	twice := s.count("judged", `SELECT count(*) - count(DISTINCT entry_id) FROM revision WHERE new_value LIKE '{"decision":"AGAIN"%'`)
+	again := s.count("curated", `SELECT count(*) FROM revision WHERE field = 'curator_decision' AND new_value LIKE '{"decision":"AGAIN"%'`)
+	twice := s.count("curated", `SELECT count(*) - count(DISTINCT entry_id) FROM revision WHERE new_value LIKE '{"decision":"AGAIN"%'`)
 	if again <= made[curator.Keep] || twice > 0 {
 		t.Errorf("%d entries were to be asked about again, %d of them twice, %d were left as they were", again, twice, made[curator.Keep])
 	}
-	if n := s.count("judged", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed' AND raw IS NOT NULL`); n <= made[curator.Keep] {
+	if n := s.count("curated", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed' AND raw IS NOT NULL`); n <= made[curator.Keep] {
 		t.Errorf("%d unusable answers, %d entries left as they were", n, made[curator.Keep])
 	}
 }
@@ -206,7 +206,7 @@ func TestCuratorThatIsRefused(t *testing.T) {
 	}
 }
 
-// TestCuratorPassesOverThreadsWithoutScenes: what the thread before them has told is judged at the end of the one after.
+// TestCuratorPassesOverThreadsWithoutScenes: what the thread before them has told is decided on at the end of the one after.
 func TestCuratorPassesOverThreadsWithoutScenes(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{}, scripted.Options{Strict: true})

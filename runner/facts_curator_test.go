@@ -16,7 +16,7 @@ import (
 // took its place; the run goes on to its end.
 func TestFact05MergeIsOneTransaction(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{Strict: true, Script: judges(func(_ scripted.Request, c scripted.Candidate) map[string]any {
+	s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{Strict: true, Script: deciding(func(_ scripted.Request, c scripted.Candidate) map[string]any {
 		if len(c.Similar) > 0 {
 			return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": "The same."}
 		}
@@ -46,8 +46,8 @@ func TestFact05MergeIsOneTransaction(t *testing.T) {
 	}
 }
 
-// TestFact12CuratorIsAFork: it once was none, judged the wrong thread, broke on braces and dropped tags. Here its questions begin
-// with the window, byte for byte, and are not in it afterwards; at the end of a thread it judges the entries of the thread
+// TestFact12CuratorIsAFork: it once was none, took the wrong thread, broke on braces and dropped tags. Here its questions begin
+// with the window, byte for byte, and are not in it afterwards; at the end of a thread it decides on the entries of the thread
 // before, at the corpus's end also the last ones; braces are text; a merge keeps the tags of both.
 func TestFact12CuratorIsAFork(t *testing.T) {
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestFact12CuratorIsAFork(t *testing.T) {
 	s := newStage(t, story{threads: 3, scenes: 4}, scripted.Options{
 		Strict: true, OnRequest: func(r scripted.Request) { bodies = append(bodies, string(r.Body)) },
 		Script: func(r scripted.Request) scripted.Reply {
-			reply := judges(func(_ scripted.Request, c scripted.Candidate) map[string]any {
+			reply := deciding(func(_ scripted.Request, c scripted.Candidate) map[string]any {
 				if c.Entry%3 == 0 && len(c.Similar) > 0 {
 					return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": `{"decision":"REJECT"} }{`}
 				}
@@ -72,7 +72,7 @@ func TestFact12CuratorIsAFork(t *testing.T) {
 	}
 	s.verify("forked")
 	s.noViolations()
-	s.checkThreadsJudged("forked")
+	s.checkThreadsDecided("forked")
 	s.checkForks(bodies)
 	s.checkTagsKept("forked")
 	for id, made := range s.decisions("forked") {
@@ -82,8 +82,8 @@ func TestFact12CuratorIsAFork(t *testing.T) {
 	}
 }
 
-// checkThreadsJudged demands that each entry was judged when the thread after its own had ended, and the last ones with theirs.
-func (s *stage) checkThreadsJudged(name string) {
+// checkThreadsDecided demands that each entry was decided on when the thread after its own had ended, and the last ones with theirs.
+func (s *stage) checkThreadsDecided(name string) {
 	s.t.Helper()
 	db := s.open(name)
 	ctx := context.Background()
@@ -96,12 +96,12 @@ func (s *stage) checkThreadsJudged(name string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		judged, err := db.Threads.Order(ctx, made[0].Thread)
+		decided, err := db.Threads.Order(ctx, made[0].Thread)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if want := min(scene.Thread.Order+1, 3); judged != want {
-			s.t.Errorf("entry %d of thread %d was judged at the end of thread %d", id, scene.Thread.Order, judged)
+		if want := min(scene.Thread.Order+1, 3); decided != want {
+			s.t.Errorf("entry %d of thread %d was decided on at the end of thread %d", id, scene.Thread.Order, decided)
 		}
 	}
 }

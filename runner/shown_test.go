@@ -27,17 +27,17 @@ func TestConfirmedEntryIsNotShownAgain(t *testing.T) {
 		case judged == nil:
 			return scripted.Reply{Text: "Read."}
 		}
-		return scripted.Judge(asked, func(c scripted.Candidate) map[string]any {
+		return scripted.Decide(asked, func(c scripted.Candidate) map[string]any {
 			if c.Entry == 1 {
 				return map[string]any{"decision": "CONFIRM", "reason": "It is named in the story."}
 			}
 			return map[string]any{"decision": "REVISE", "definition": "Warns of the lantern.", "reason": "Clearer."}
 		})
 	}})
-	if err := s.run("judged"); err != nil {
+	if err := s.run("curated"); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := s.open("judged").Journal.Window(context.Background(), 0)
+	rows, err := s.open("curated").Journal.Window(context.Background(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestConfirmedEntryIsNotShownAgain(t *testing.T) {
 			t.Errorf("scene %d shows %v: %s", row.Scene, row.Shows, row.Content)
 		}
 	}
-	if confirmed := s.count("judged", `SELECT count(*) FROM glossary_entry WHERE id = 1 AND status = 'confirmed'`); confirmed != 1 {
+	if confirmed := s.count("curated", `SELECT count(*) FROM glossary_entry WHERE id = 1 AND status = 'confirmed'`); confirmed != 1 {
 		t.Error("entry 1 was not confirmed")
 	}
 	if shown[1] != 0 || shown[2] != 1 {

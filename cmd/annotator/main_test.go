@@ -101,7 +101,7 @@ func mergesAlike(r scripted.Request) scripted.Reply {
 	if scripted.Candidates(question) == nil {
 		return scripted.Annotate(r)
 	}
-	return scripted.Judge(question, func(c scripted.Candidate) map[string]any {
+	return scripted.Decide(question, func(c scripted.Candidate) map[string]any {
 		if len(c.Similar) > 0 && c.Similar[0] < c.Entry {
 			return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": "The same place."}
 		}

@@ -18,7 +18,7 @@ func diligent(r scripted.Request) scripted.Reply {
 	case strings.Contains(question, ofSummary):
 		return scripted.Reply{Text: summary(question)}
 	case strings.Contains(question, ofCurator):
-		return scripted.Judge(question, func(scripted.Candidate) map[string]any {
+		return scripted.Decide(question, func(scripted.Candidate) map[string]any {
 			return map[string]any{"decision": "CONFIRM", "reason": "It is named in the story."}
 		})
 	}

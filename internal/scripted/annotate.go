@@ -29,7 +29,7 @@ func Annotate(r Request) Reply {
 	at := r.last(isScene)
 	switch {
 	case at != last && len(Candidates(question)) > 0:
-		return Judge(question, confirm)
+		return Decide(question, confirm)
 	case at != last && strings.Contains(strings.ToLower(question), "summar"):
 		return Reply{Text: fmt.Sprintf("The story so far fills %d messages.", last)}
 	case at < 0:

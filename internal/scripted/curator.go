@@ -29,9 +29,9 @@ func Candidates(question string) (list []Candidate) {
 	return list
 }
 
-// Judge answers a question to the curator with the decision on each candidate: the fields of its object, without the two that
+// Decide answers a question to the curator with the decision on each candidate: the fields of its object, without the two that
 // identify the entry. Nil leaves a candidate out. An answer without decisions is text, since an empty reply is a fault.
-func Judge(question string, decide func(Candidate) map[string]any) Reply {
+func Decide(question string, decide func(Candidate) map[string]any) Reply {
 	var objects []map[string]any
 	for _, c := range Candidates(question) {
 		if object := decide(c); object != nil {

@@ -97,7 +97,7 @@ func careless(seed uint64) scripted.Script {
 		}
 		return rand.New(rand.NewPCG(seed, uint64(entry))).IntN(sides)
 	}
-	decide := judges(func(r scripted.Request, c scripted.Candidate) map[string]any {
+	decide := deciding(func(r scripted.Request, c scripted.Candidate) map[string]any {
 		switch fate := roll(r, c.Entry, 9); {
 		case fate == 0:
 			return nil
