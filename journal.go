@@ -64,3 +64,16 @@ type Usage struct {
 	Completion int
 	Exact      bool // reported by the server; otherwise estimated here
 }
+
+// CountedPrompt is a prompt that the server has counted.
+type CountedPrompt struct {
+	Characters [4]int // of each kind: see tokens.Size
+	Tokens     int
+}
+
+// LastCall is the newest call for a scene that ended well.
+type LastCall struct {
+	Reply     int64 // id of the reply's row; 0 before the first
+	Usage     Usage
+	Compacted bool // the window has been compacted since
+}

@@ -47,3 +47,15 @@ type WindowState struct {
 	CutAt   int    `json:"cut_at,omitempty"`  // in characters
 	Memory  string `json:"memory,omitempty"`  // the summaries before the turns, as the model reads them
 }
+
+// Compaction is a step of making room in the window. It replaces the state of the window.
+type Compaction struct {
+	State    WindowState
+	Before   int // tokens of the prompt
+	After    int
+	Reason   string
+	Episodes []Episode // that come into force; their ids and traces are set when it is committed
+	Gone     []int64   // ids of those that leave the window
+	Reply    *Trace    // of the model that wrote the summary; nil if it was not asked
+	Call     *Call     // that brought the reply
+}

@@ -89,7 +89,7 @@ func (c *Curator) ask(ctx context.Context, q *inquiry) ([]Decision, error) {
 		call.Discard(decisions[0].Reason, reply.Body())
 	}
 	text := q.batch.unusable(&decisions[0])
-	note := &annotator.Trace{Kind: annotator.TraceNote, Content: text, Tokens: tokens.Estimate(text) + tokens.PerMessage}
+	note := &annotator.Trace{Kind: annotator.TraceNote, Content: text, Tokens: tokens.EstimateMessage(text)}
 	return decisions, c.Decisions.Decide(ctx, call, note, revisions)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"annotator"
 	"annotator/context/tokens"
+	"annotator/context/window"
 	"annotator/model"
 	"annotator/policy"
 	"annotator/tools"
@@ -21,14 +22,15 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	if reason := r.givenUp(); reason != "" {
 		return r.refuse(reason)
 	}
-	if r.promptTokens() > r.promptBudget() {
-		d.squeeze = true
-		return annotator.EventOverflow, nil
-	}
-	request, err := r.request()
+	p, err := r.window.Request()
 	if err != nil {
 		return "", err
 	}
+	if p.Tokens() > r.window.Limits.Prompt() {
+		d.forceCompaction = true
+		return annotator.EventOverflow, nil
+	}
+	request := r.request(p)
 	if d.exchange == nil {
 		d.exchange = r.client().Begin(request)
 	} else {
@@ -45,7 +47,7 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 		return r.replied(ctx, reply)
 	}
 	if d.exchange.Adapted() {
-		r.seen = 0 // what is sent from here on is rendered otherwise
+		r.window.Rerendered()
 	}
 	return annotator.EventTransient, nil
 }
@@ -55,23 +57,22 @@ func (r *Runner) unanswered(u *model.Unanswered) (annotator.Event, error) {
 	if u.Action != annotator.DecisionShrink {
 		return r.condemn(u.Fault)
 	}
-	r.day.squeeze, r.day.said = true, u.Fault
-	r.learnContext(u.MaxContext, r.turnTokens())
+	r.day.forceCompaction, r.day.said = true, u.Fault
+	r.learnContext(u.MaxContext, r.window.Alone())
 	return annotator.EventOverflow, nil
 }
 
-func (r *Runner) request() (*model.Request, error) {
-	d := r.day
-	history, err := r.window.History()
-	maxReply := r.maxReply(r.promptTokens())
+func (r *Runner) request(p *window.Prompt) *model.Request {
+	d, most, choice := r.day, r.window.Limits.Reply, r.choice()
+	maxReply := r.maxReply(p)
 	return &model.Request{
-		System: r.frame.system, History: history, Tools: r.frame.tools, Choice: r.choice(),
-		MaxTokens: min(r.Config.MaxTokens, cmp.Or(d.replyLimit, r.Config.MaxTokens)), Temperature: r.Config.Temperature, Stream: r.Config.Stream,
+		System: p.System, History: p.History, Tools: p.Tools, Choice: choice,
+		MaxTokens: min(most, cmp.Or(d.replyLimit, most)), Temperature: r.Config.Temperature, Stream: r.Config.Stream,
 		Call: annotator.Call{
-			Turn: d.turn, Scene: d.row.N, Purpose: annotator.PurposeAnnotate, Estimate: r.promptTokens(), Characters: r.size(),
+			Turn: d.turn, Scene: d.row.N, Purpose: annotator.PurposeAnnotate, Estimate: p.Tokens(), Characters: p.Size,
 		},
-		MaxReply: min(maxReply, cmp.Or(d.replyLimit, maxReply)), LeastPrompt: r.leastPrompt(),
-	}, err
+		MaxReply: min(maxReply, cmp.Or(d.replyLimit, maxReply)), LeastPrompt: p.MinTokens(choice.Mode != model.ChoiceNone),
+	}
 }
 
 // choice is which tools the model may call now: none once the scene has had its rounds, and where it forgot to declare its
@@ -84,19 +85,6 @@ func (r *Runner) choice() model.Choice {
 		return model.Choice{Mode: model.ChoiceRequired, Allowed: []string{policy.SelectIntent}}
 	}
 	return model.Choice{}
-}
-
-// leastPrompt is how many tokens the prompt has at the least: as many as any tokenizer makes of its text, and as many as the server
-// counted of its beginning together with what any makes of the rest. A server that drops the beginning shows by that at once.
-func (r *Runner) leastPrompt() int {
-	if r.choice().Mode == model.ChoiceNone {
-		return r.frame.least(r.size())
-	}
-	const doubt = 0.98 // a template may render the last message otherwise than those before
-	if r.seen == 0 {
-		return r.size().Least()
-	}
-	return max(r.size().Least(), int(doubt*float64(r.seen))+r.since.Least())
 }
 
 // replied ends a call with the rows of its reply.
@@ -116,30 +104,9 @@ func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Eve
 			return "", err
 		}
 	}
-	r.learned(call)
-	r.counted(call.Usage, &rows[0])
+	r.window.Observe(call.Characters, call.Usage)
+	r.window.Counted(call.Usage, &rows[0])
 	return annotator.EventReplied, nil
-}
-
-// counted takes in what the server says of the newest prompt and the reply to it. What the window then holds is known
-// exactly, but for reasoning, which is generated and not sent again.
-func (r *Runner) counted(usage annotator.Usage, reply *annotator.Trace) {
-	if !usage.Exact {
-		return
-	}
-	r.exact, r.seen, r.since = usage.Prompt, usage.Prompt, tokens.Size{}
-	if reply.Reasoning == "" {
-		r.exact += usage.Completion
-	} else {
-		r.exact += r.counter.Count(tokens.Measure(reply.Content).Framed(tokens.PerMessage))
-	}
-}
-
-// learned has the estimates of later prompts take in what the server says of this one.
-func (r *Runner) learned(call *annotator.Call) {
-	if call.Usage.Exact {
-		r.counter.Observe(tokens.Observation{Size: call.Characters, Tokens: call.Usage.Prompt})
-	}
 }
 
 // replyRows are the rows of a reply: what it says, then each call.
@@ -150,7 +117,7 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	if reply.Cut && len(reply.Calls) > 0 {
 		row.Error = tools.Truncated
 	}
-	row.Tokens = tokens.Estimate(reply.Text) + tokens.PerMessage
+	row.Tokens = tokens.EstimateMessage(reply.Text)
 	rows := []annotator.Trace{*row}
 	for i := range reply.Calls {
 		call := d.next(annotator.TraceCall)

@@ -18,7 +18,7 @@ func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 
 // checkpoint is CHECKPOINT: a snapshot, which is a position; the thread's state; care of the write-ahead log.
 func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
-	snapshot, err := r.Store.Scenes.Checkpoint(ctx, r.day.row.N, r.promptTokens())
+	snapshot, err := r.Store.Scenes.Checkpoint(ctx, r.day.row.N, r.window.Tokens())
 	if err != nil {
 		return "", err
 	}

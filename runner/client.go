@@ -2,6 +2,7 @@ package runner
 
 import (
 	"annotator/context/tokens"
+	"annotator/context/window"
 	"annotator/model"
 )
 
@@ -24,6 +25,4 @@ func EstimateReply(reply *model.Reply) int {
 }
 
 // maxReply is how long a reply to a prompt may be at most, in tokens.
-func (r *Runner) maxReply(prompt int) int {
-	return max(1, r.Config.ContextBudget-r.Config.SafetyMargin-prompt)
-}
+func (r *Runner) maxReply(p *window.Prompt) int { return max(1, r.window.Limits.ReplyAfter(p)) }

@@ -13,10 +13,10 @@ import (
 
 	"annotator"
 	"annotator/context/compaction"
+	"annotator/context/window"
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/model/openai"
-	"annotator/runner"
 	"annotator/storage"
 
 	"github.com/google/go-cmp/cmp"
@@ -101,11 +101,11 @@ func rebuild(t *testing.T, db *storage.DB, encode func([]annotator.Message) ([]b
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := runner.Fold(encode, fold, rows)
+	w, err := window.NewHistory(encode, fold, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	history, err := w.History()
+	history, err := w.Encoded()
 	if err != nil {
 		t.Fatal(err)
 	}

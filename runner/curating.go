@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	"annotator"
-	"annotator/context/prompt"
-	"annotator/context/tokens"
+	"annotator/context/window"
 	"annotator/curator"
 	"annotator/model"
 	"annotator/storage"
@@ -54,13 +53,13 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*anno
 	if r.done == 0 {
 		return nil
 	}
-	if r.frame, err = frameOf(r.Wire, &run.Prompt); err != nil {
+	if err := r.usePrompt(&run.Prompt); err != nil {
 		return err
 	}
 	if err := r.chooseModel(ctx, &run); err != nil {
 		return err
 	}
-	if err := r.refold(ctx); err != nil {
+	if err := r.window.Restore(ctx, false); err != nil {
 		return err
 	}
 	row, err := r.Store.Scenes.LastRead(ctx)
@@ -99,12 +98,12 @@ const newestRow = 1<<63 - 1
 
 // curator returns the curator at the scene at hand. Its questions follow the window as it was before a turn (0: all of it).
 func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
-	q := question{purpose: annotator.PurposeCurate, frame: r.frame}
+	prefix := *r.window.Prefix()
 	if r.Config.Curator.Prompt == curator.Replaced {
-		q.frame = frame{system: curator.System(), size: prompt.Size(curator.System(), "")}
+		prefix = window.NewPrefix(curator.System(), "", nil)
 	}
 	return &curator.Curator{
-		Settings: r.Config.Curator, Scene: r.day.row, Model: &curatorModel{r, turn, q},
+		Settings: r.Config.Curator, Scene: r.day.row, Model: &curatorModel{r, turn, prefix},
 		Entries: r.Store.Glossary, Scenes: r.Store.Scenes, Posts: r.Corpus, Decisions: r.Store.Curation, Names: r.names,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: fmt.Sprintf("%s: %s", d.Action, e.Name())})
@@ -114,44 +113,44 @@ func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Deci
 	}
 }
 
-// curatorModel asks the curator's questions. See curator.Model.
+// curatorModel implements curator.Model.
 type curatorModel struct {
 	*Runner
-	turn     int64 // before which the window ends; 0: after the last
-	question question
+	turn   int64 // before which the window ends; 0: after the last
+	prefix window.Prefix
 }
 
-// place returns a question at the end of the window, or alone.
-func (m *curatorModel) place(text string, alone bool) (*question, error) {
-	q := m.question
-	q.note = text
+// prompt returns the prompt of a question, at the end of the window or alone.
+func (m *curatorModel) prompt(question string, alone bool) (p *window.Prompt, err error) {
 	if alone {
-		q.size = q.frame.size.Plus(tokens.Measure(text)).Framed(tokens.PerMessage)
-		q.estimate = m.counter.Count(q.size)
-		return &q, nil
+		p = m.window.NewPrompt()
+	} else if p, err = m.window.Before(m.turn); err != nil {
+		return nil, err
 	}
-	return &q, m.behind(&q, m.turn)
+	p.ReplacePrefix(m.prefix)
+	return p, p.Ask(question)
 }
 
-// Fit estimates a question. See curator.Model.
-func (m *curatorModel) Fit(text string, alone bool) (asked, left int, err error) {
-	q, err := m.place(text, alone)
-	return m.counter.Count(tokens.Measure(text)), m.room(q), err
+func (m *curatorModel) Fit(question string, alone bool) (size, left int, err error) {
+	p, err := m.prompt(question, alone)
+	if err != nil {
+		return 0, 0, err
+	}
+	return m.window.Count(question), m.window.Limits.ReplyAfter(p), nil
 }
 
-// Ask has a question answered. See curator.Model.
-func (m *curatorModel) Ask(ctx context.Context, asked *curator.Question) (*model.Reply, error) {
-	q, err := m.place(asked.Text, asked.Alone)
+func (m *curatorModel) Ask(ctx context.Context, q *curator.Question) (*model.Reply, error) {
+	p, err := m.prompt(q.Text, q.Alone)
 	if err != nil {
 		return nil, err
 	}
-	q.most, q.temperature = asked.MaxTokens, asked.Temperature
-	reply, err := m.ask(ctx, q)
-	if errors.Is(err, errNotBetter) {
+	reply, err := m.ask(ctx, &question{
+		purpose: annotator.PurposeCurate, text: q.Text, prompt: p, maxTokens: q.MaxTokens, temperature: q.Temperature,
+	})
+	if errors.As(err, new(noAnswer)) {
 		err = curator.NoAnswer{Err: err}
 	}
 	return reply, err
 }
 
-// Learn takes in what the server counted. See curator.Model.
-func (m *curatorModel) Learn(call *annotator.Call) { m.learned(call) }
+func (m *curatorModel) Learn(call *annotator.Call) { m.window.Observe(call.Characters, call.Usage) }

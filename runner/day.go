@@ -8,7 +8,6 @@ import (
 
 	"annotator"
 	"annotator/context/prompt"
-	"annotator/context/tokens"
 	"annotator/model"
 	"annotator/policy"
 	"annotator/storage"
@@ -16,36 +15,34 @@ import (
 
 // day is the scene at hand. All of it that matters is in the journal, from which wake rebuilds it.
 type day struct {
-	row        *annotator.SceneRow
-	scene      annotator.Scene
-	text       string             // the scene as the model is shown it, without entries
-	size       tokens.Size        // of this message
-	turn       int64              // 0 until its message is in the journal
-	seq        int                // of the turn's next row
-	rounds     int                // replies with tool calls
-	reasks     int                // corrections sent since the newest call
-	reply      *annotator.Trace   // the newest, where it is not worked off
-	calls      []annotator.Trace  // of the newest reply, without a result yet
-	placed     int                // calls of the newest reply that have their result
-	updates    int                // items of the newest reply's codex updates that are done
-	failed     []*annotator.Trace // those of them that were not made
-	closed     bool               // the newest row is an answer in text
-	cut        bool               // the newest reply ended at its token limit
-	exchange   *model.Exchange    // the request under way; nil where none is
-	replyLimit int                // tokens of a reply that the server takes, where it has refused more; 0: not known
-	squeeze    bool               // the server, or our own count, says that the prompt is too long
-	demanded   bool               // a call was demanded in words, and none has come since
-	said       *model.Fault       // with which the server found the prompt too long; nil if it did not
-	wrote      []byte             // the newest reply, with its calls
-	ran        runs
-	counted    int // tokens of the scene, where the server was asked; else 0
-	governed   policy.Turn
-	outcome    storage.Outcome
+	row             *annotator.SceneRow
+	scene           annotator.Scene
+	text            string             // the scene as the model is shown it, without entries
+	turn            int64              // 0 until its message is in the journal
+	seq             int                // of the turn's next row
+	rounds          int                // replies with tool calls
+	reasks          int                // corrections sent since the newest call
+	reply           *annotator.Trace   // the newest, where it is not worked off
+	calls           []annotator.Trace  // of the newest reply, without a result yet
+	placed          int                // calls of the newest reply that have their result
+	updates         int                // items of the newest reply's codex updates that are done
+	failed          []*annotator.Trace // those of them that were not made
+	closed          bool               // the newest row is an answer in text
+	cut             bool               // the newest reply ended at its token limit
+	exchange        *model.Exchange    // the request under way; nil where none is
+	replyLimit      int                // tokens of a reply that the server takes, where it has refused more; 0: not known
+	forceCompaction bool               // the server, or our own count, says that the prompt is too long
+	demanded        bool               // a call was demanded in words, and none has come since
+	said            *model.Fault       // with which the server found the prompt too long; nil if it did not
+	wrote           []byte             // the newest reply, with its calls
+	ran             runs
+	governed        policy.Turn
+	outcome         storage.Outcome
 }
 
 // wake rebuilds the day of a scene from the rows of its turn.
 func (r *Runner) wake(ctx context.Context, row *annotator.SceneRow, turn int64) (*day, error) {
-	d, err := r.dawn(ctx, row)
+	d, err := r.dawn(ctx, row, turn)
 	if err != nil {
 		return nil, err
 	}
@@ -53,20 +50,19 @@ func (r *Runner) wake(ctx context.Context, row *annotator.SceneRow, turn int64) 
 	if err != nil {
 		return nil, err
 	}
-	d.turn = turn
 	for i := range rows {
 		d.take(&rows[i])
 	}
 	return d, nil
 }
 
-// dawn begins the day of a scene: its text is read, and must be what it was when the scenes were listed.
-func (r *Runner) dawn(ctx context.Context, row *annotator.SceneRow) (*day, error) {
+// dawn begins the day of a scene, whose turn is 0 if it is new: its text is read, and must be what it was when the scenes were listed.
+func (r *Runner) dawn(ctx context.Context, row *annotator.SceneRow, turn int64) (*day, error) {
 	posts, err := r.Corpus.Scene(ctx, row.Thread.ID, row.Posts)
 	if err != nil {
 		return nil, err
 	}
-	d := &day{row: row, scene: annotator.Scene{
+	d := &day{row: row, turn: turn, scene: annotator.Scene{
 		N: row.N, Thread: row.Thread, Index: row.Index, Posts: posts, Opens: row.Opens, Ends: row.Ends,
 	}}
 	if d.scene.Hash() != row.Hash {
@@ -77,7 +73,7 @@ func (r *Runner) dawn(ctx context.Context, row *annotator.SceneRow) (*day, error
 	if row.Refusals > 0 {
 		d.text += late
 	}
-	d.size = tokens.Measure(d.text).Framed(tokens.PerMessage)
+	r.window.Begin(row.Thread.ID, turn, d.text)
 	return d, nil
 }
 
@@ -138,17 +134,8 @@ func (r *Runner) add(rows ...*annotator.Trace) error {
 		if err := r.window.Add(row); err != nil {
 			return err
 		}
-		r.weigh(row)
 	}
 	return nil
-}
-
-// weigh adds up what the window gets beyond the newest reply.
-func (r *Runner) weigh(row *annotator.Trace) {
-	switch row.Kind {
-	case annotator.TraceScene, annotator.TraceResult, annotator.TraceNote, annotator.TraceClose:
-		r.since = r.since.Plus(tokens.Measure(row.Content)).Framed(tokens.PerMessage)
-	}
 }
 
 // next returns a row for the journal, in its place in the turn.

@@ -26,7 +26,7 @@ func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	if err := r.checkHealth(); err != nil {
 		return "", err
 	}
-	r.day, err = r.dawn(ctx, row)
+	r.day, err = r.dawn(ctx, row, 0)
 	return annotator.EventSceneFound, err
 }
 

@@ -19,8 +19,9 @@ func (r *Runner) initialize(ctx context.Context) (annotator.Event, error) {
 		}
 	}
 	if counter, ok := r.Wire.(model.Counter); ok {
-		r.tokenizer = counter
-		r.serverCount(ctx, "Once upon a time.") // where the server cannot, that is known from here on
+		r.window.UseTokenizer(ctx, func(ctx context.Context, text string) (int, error) {
+			return counter.CountTokens(ctx, r.Config.Model, text)
+		})
 	}
 	r.publish(annotator.Notice{Kind: annotator.NoticeRun})
 	return annotator.EventStarted, nil
@@ -132,18 +133,6 @@ func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error 
 	return nil
 }
 
-// replyShare is which part of a context that is lower than the budget a reply may take: the scene needs the others.
-const replyShare = 4
-
-// lowerBudget takes in how many tokens the model takes; 0 where that is not known.
-func (r *Runner) lowerBudget(most int) {
-	if most <= 0 || most >= r.Config.ContextBudget {
-		return
-	}
-	r.Config.ContextBudget, r.Config.MaxTokens = most, min(r.Config.MaxTokens, most/replyShare)
-	r.word(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that, and replies have %d at most", r.Config.Model, most, r.Config.MaxTokens))
-}
-
 // restore folds the journal into the window and finds the scene that was open.
 func (r *Runner) restore(ctx context.Context) error {
 	run, err := r.Store.Run.Status(ctx)
@@ -160,17 +149,5 @@ func (r *Runner) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.moved {
-		last, err := r.Store.Calls.Last(ctx)
-		if err != nil {
-			return err
-		}
-		r.foreign = last.Reply
-	}
-	if err := r.refold(ctx); err != nil {
-		return err
-	}
-	const doubt = 0.8 // what a former process was told may have been told of another tokenizer
-	r.seen = int(doubt * float64(r.seen))
-	return nil
+	return r.window.Restore(ctx, r.moved)
 }

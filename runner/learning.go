@@ -2,24 +2,26 @@ package runner
 
 import (
 	"context"
+	"fmt"
 
-	"annotator"
+	"annotator/context/window"
 	"annotator/model"
 )
 
-// learnContext takes in how much context a server says it has when it refuses a prompt; 0 where it does not say. A limit that leaves
-// no room for the tokens needed is not believed for the scenes to come.
-func (r *Runner) learnContext(most, needed int) {
-	if most-r.Config.MaxTokens-r.Config.SafetyMargin >= needed {
-		r.capabilities.Context.Refused = most
-		r.lowerBudget(most)
+// lowerBudget takes in how many tokens the model takes; 0 where that is not known.
+func (r *Runner) lowerBudget(tokens int) {
+	if l := &r.window.Limits; l.Lower(tokens) {
+		r.word(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that, and replies have %d at most", r.Config.Model, l.Context, l.Reply))
 	}
 }
 
-// turnTokens is what the prompt would have if all turns but the one at hand left the window.
-func (r *Runner) turnTokens() int {
-	turns := r.window.Turns()
-	return r.counter.Count(r.frame.size.Plus(turns[len(turns)-1].Size))
+// learnContext takes in how much context a server says it has when it refuses a prompt; 0 where it does not say. A limit that leaves
+// no room for the tokens needed is not believed for the scenes to come.
+func (r *Runner) learnContext(tokens, needed int) {
+	if r.window.Limits.PromptWithin(tokens) >= needed {
+		r.capabilities.Context.Refused = tokens
+		r.lowerBudget(tokens)
+	}
 }
 
 // recallContext takes in what the server said of its context to a process that was stopped or killed, so that the run goes on as it
@@ -34,21 +36,12 @@ func (r *Runner) recallContext(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.learnContext(model.Classify(said.Status, nil, said.Raw).MaxContext, r.frame.size.Tokens()+LeastScene)
+	r.learnContext(model.Classify(said.Status, nil, said.Raw).MaxContext, r.minPrompt())
 	return nil
 }
 
-// LeastScene is how many tokens of a context must be left for a scene, beside the system prompt, the tools and the reply, or no run
-// begins.
-const LeastScene = 1024
+// minPrompt is how many tokens a prompt must be allowed to have.
+func (r *Runner) minPrompt() int { return r.window.Prefix().EstimateTokens() + window.MinScene }
 
-// checkBudget refuses a context in which hardly a scene could be read: else a whole story would be quarantined in no time.
-func (r *Runner) checkBudget(context.Context) error {
-	frame := r.frame.size.Tokens()
-	if room := r.promptBudget() - frame; room < LeastScene {
-		return annotator.Errorf(annotator.Misused, "a context of %d tokens leaves %d for a scene, beside %d for the system prompt and tools and %d for the reply",
-			r.Config.ContextBudget, max(room, 0), frame, r.Config.MaxTokens).
-			WithAdvice("raise --context-budget, and the server's own context where that is less, or lower --max-tokens")
-	}
-	return nil
-}
+// checkBudget refuses a context in which hardly a scene could be read.
+func (r *Runner) checkBudget(context.Context) error { return r.window.Limits.Check(r.window.Prefix()) }

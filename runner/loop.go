@@ -85,7 +85,7 @@ func (r *Runner) givenUp() string {
 	case d.rounds > r.Config.ToolRounds+1:
 		return fmt.Sprintf("the model went on calling tools after %d rounds", d.rounds)
 	case d.ran.cut() > mostCut:
-		return fmt.Sprintf("the model's calls are cut at the limit of %d tokens again and again; raise --max-tokens", r.Config.MaxTokens)
+		return fmt.Sprintf("the model's calls are cut at the limit of %d tokens again and again; raise --max-tokens", r.window.Limits.Reply)
 	case d.ran.circled() > 1:
 		return "the model goes round in circles: it repeats calls that were answered, though it was told so"
 	}

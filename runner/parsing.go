@@ -52,7 +52,7 @@ func (r *Runner) updates(ctx context.Context, text string) (updates []tools.Upda
 			return false
 		}
 		var shown []string
-		shown, err = r.shown(ctx)
+		shown, err = r.window.Texts(ctx)
 		return textcalls.Quoted(array, shown...)
 	})
 	if unreadable != nil {
@@ -106,7 +106,7 @@ func (r *Runner) reask(ctx context.Context, code, correction string) (annotator.
 	}
 	row := d.next(annotator.TraceNote)
 	row.Content, row.Error = correction, code
-	row.Tokens = tokens.Estimate(correction) + tokens.PerMessage
+	row.Tokens = tokens.EstimateMessage(correction)
 	if err := r.Store.Journal.Append(ctx, row); err != nil {
 		return "", err
 	}

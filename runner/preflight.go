@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"annotator"
+	"annotator/context/window"
 	"annotator/model"
 )
 
@@ -19,15 +20,21 @@ func (r *Runner) preflight(ctx context.Context) error {
 	if !r.Config.Preflight || r.done == r.total && r.open == 0 {
 		return nil
 	}
-	request, err := r.rehearsal()
-	if err != nil {
+	p := r.window.NewPrompt()
+	p.Size = p.Size.Framed(rehearsalTokens)
+	request := &model.Request{
+		System: p.System, Tools: p.Tools, MaxTokens: preflightTokens, Temperature: r.Config.Temperature, Stream: r.Config.Stream,
+		Call: annotator.Call{Purpose: annotator.PurposeProbe, Estimate: p.Tokens()}, MaxReply: r.maxReply(p),
+	}
+	if err := r.rehearse(p); err != nil {
 		return err
 	}
+	request.History = p.History
 	c := r.client()
 	reply, err := c.Complete(ctx, request)
 	if refused := (*model.Unanswered)(nil); errors.As(err, &refused) {
 		r.word(fmt.Sprintf("the server would not answer a conversation with tools: %s", refused.Error()))
-		r.learnContext(refused.MaxContext, r.frame.size.Tokens()+LeastScene)
+		r.learnContext(refused.MaxContext, r.minPrompt())
 		return nil
 	}
 	if err != nil {
@@ -39,28 +46,19 @@ func (r *Runner) preflight(ctx context.Context) error {
 // rehearsalTokens is about what the messages of a rehearsal have.
 const rehearsalTokens = 60
 
-// rehearsal is the request of a preflight.
-func (r *Runner) rehearsal() (*model.Request, error) {
+// rehearse adds the messages of a preflight to a prompt.
+func (r *Runner) rehearse(p *window.Prompt) error {
 	call := annotator.ToolCall{ID: callID(0, 0), Name: r.Tools.Names()[0], Arguments: "{}"}
-	messages := []annotator.Message{
+	for _, m := range []annotator.Message{
 		{Role: annotator.RoleUser, Content: "This is a test of the connection."},
 		{Role: annotator.RoleAssistant, ToolCalls: []annotator.ToolCall{call}},
 		{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name, Content: `{"ok":true}`},
 		{Role: annotator.RoleAssistant, Content: "It works."},
 		{Role: annotator.RoleUser, Content: "Say yes."},
-	}
-	var history []byte
-	for i := range messages {
-		encoded, err := r.Wire.Encode(messages[i : i+1])
-		if err != nil {
-			return nil, err
+	} {
+		if err := p.Add(m); err != nil {
+			return err
 		}
-		history = appendMessages(history, encoded)
 	}
-	estimate := r.counter.Count(r.frame.size.Framed(rehearsalTokens))
-	return &model.Request{
-		System: r.frame.system, History: history, Tools: r.frame.tools, MaxTokens: preflightTokens,
-		Temperature: r.Config.Temperature, Stream: r.Config.Stream,
-		Call: annotator.Call{Purpose: annotator.PurposeProbe, Estimate: estimate}, MaxReply: r.maxReply(estimate),
-	}, nil
+	return nil
 }

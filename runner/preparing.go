@@ -25,7 +25,7 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 		return "", err
 	}
 	row := &annotator.Trace{Kind: annotator.TraceScene, Scene: d.row.N, Content: d.text + relevant, Shows: shows}
-	row.Tokens = tokens.Estimate(row.Content) + tokens.PerMessage
+	row.Tokens = tokens.EstimateMessage(row.Content)
 	if err := r.Store.Scenes.Open(ctx, row); err != nil {
 		return "", err
 	}
@@ -57,12 +57,12 @@ func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error
 	for i := range entries {
 		byID[entries[i].ID] = &entries[i]
 	}
-	room := int(r.Config.RelevantShare * float64(r.Config.ContextBudget))
+	room := int(r.Config.RelevantShare * float64(r.window.Limits.Context))
 	var rendered []string
 	var shows []annotator.Shown
 	for _, id := range ids {
 		text := prompt.Entry(byID[id])
-		if room -= r.counter.Count(tokens.Measure(text)); room < 0 {
+		if room -= r.window.Count(text); room < 0 {
 			break
 		}
 		rendered = append(rendered, text)

@@ -52,7 +52,7 @@ func (r *Runner) findPrompt(ctx context.Context) error {
 	}
 	system := prompt.Compose(r.Config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.intents()})
 	now := storage.Prompt{SystemPrompt: system, Tools: definitions, Hash: prompt.Hash(system, definitions), Settings: string(encoded)}
-	if r.frame, err = frameOf(r.Wire, &now); err != nil {
+	if err := r.usePrompt(&now); err != nil {
 		return err
 	}
 	if run.Prompt.Hash != now.Hash {

@@ -20,7 +20,7 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 	}
 	if o.State == annotator.SceneRecorded && d.turn != 0 && !d.closed {
 		o.Close = d.next(annotator.TraceClose)
-		o.Close.Content, o.Close.Tokens = closing, tokens.Estimate(closing)+tokens.PerMessage
+		o.Close.Content, o.Close.Tokens = closing, tokens.EstimateMessage(closing)
 	}
 	if err := r.Store.Scenes.Record(ctx, *o); err != nil {
 		return "", err
@@ -39,7 +39,7 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 		r.faulty = 0
 	}
 	if o.State == annotator.SceneQuarantined && d.turn != 0 {
-		return annotator.EventRecorded, r.refold(ctx)
+		return annotator.EventRecorded, r.window.Reload(ctx)
 	}
 	return annotator.EventRecorded, nil
 }

@@ -12,7 +12,6 @@ import (
 	"annotator/context/compaction"
 	"annotator/context/mention"
 	"annotator/context/prompt"
-	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/corpus"
 	"annotator/curator"
@@ -78,23 +77,14 @@ type Runner struct {
 	hurry        chan struct{} // closed by Stop
 	failure      error         // why the machine halts
 	window       *window.Window
-	fold         annotator.WindowState // what the newest compaction says of the window
-	unfinished   bool                  // that compaction was cut off before its target
-	counter      tokens.Counter
-	tokenizer    model.Counter  // the server's, where it has one
-	exact        int            // tokens of the newest prompt and its reply, as the server reported; 0: not known for this window
-	seen         int            // tokens of the newest prompt as the server counted it; 0: not known for this window
-	since        tokens.Size    // what has come to the window since
 	names        *mention.Cache // of all live entries
-	frame        frame
-	open         int // scene to go on with
+	open         int            // scene to go on with
 	total        int
 	done         int    // scenes done, in this run and before
 	read         int    // scenes done in this run
 	faulty       int    // scenes in a row that were quarantined for faults of the server or the model
 	fault        string // why the newest of these was
 	moved        bool   // the run goes on with another model, endpoint or prompt
-	foreign      int64  // the reply up to which prompts were counted before that; 0: none was
 	capabilities model.Capabilities
 	strangers    []string // models that answered in place of the one that was asked
 	heard        bool     // a reply had its calls in its text
@@ -104,10 +94,12 @@ type Runner struct {
 
 // New returns a runner over an open store and corpus.
 func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus Publisher) *Runner {
-	return &Runner{
+	r := &Runner{
 		Config: config, Store: store, Corpus: source, Wire: wire, Tools: registry, Bus: bus,
 		Now: time.Now, Random: rand.Float64, hurry: make(chan struct{}), names: mention.NewCache(store.Glossary),
 	}
+	r.window = r.newWindow()
+	return r
 }
 
 // Stop asks the machine to end at the next quiet moment: when the open scene is checkpointed. It does not wait for that,
@@ -117,23 +109,6 @@ func (r *Runner) Stop() {
 		close(r.hurry)
 	}
 }
-
-// promptBudget is how many tokens a prompt may have.
-func (r *Runner) promptBudget() int {
-	return r.Config.ContextBudget - r.Config.MaxTokens - r.Config.SafetyMargin
-}
-
-// promptTokens is the prompt that would be sent now: as the server counted the last one, with an estimate of what has come
-// since; all of it estimated where the server has not seen this window yet.
-func (r *Runner) promptTokens() int {
-	if r.exact > 0 {
-		return r.exact + r.counter.Count(r.since)
-	}
-	return r.counter.Count(r.size())
-}
-
-// size is what the prompt that would be sent now is made of.
-func (r *Runner) size() tokens.Size { return r.frame.size.Plus(r.window.Size()) }
 
 // Run walks the story until it is told, the limit is reached, Stop is called, or nothing more can be done. The error's
 // kind says how it ended: nil, Quarantined (done, but scenes were refused), Interrupted, or what failed. A cancelled

@@ -42,7 +42,7 @@ func (r *Runner) spoken(ctx context.Context, text string) (calls []annotator.Too
 	if found.Empty() {
 		return nil, text, "", nil
 	}
-	shown, err := r.shown(ctx)
+	shown, err := r.window.Texts(ctx)
 	if err != nil {
 		return nil, "", "", err
 	}
@@ -56,21 +56,6 @@ func (r *Runner) spoken(ctx context.Context, text string) (calls []annotator.Too
 		return nil, text, "what the codex_updates are for is declared in their block, by an object with intent and justification", err
 	}
 	return calls, rest, "", err
-}
-
-// shown is what the model has been shown of the story and of the codex, as far as it can see it.
-func (r *Runner) shown(ctx context.Context) ([]string, error) {
-	rows, err := r.Store.Journal.Window(ctx, 0)
-	if err != nil {
-		return nil, err
-	}
-	shown := []string{r.fold.Memory}
-	for i := range rows {
-		if kind := rows[i].Kind; kind == annotator.TraceScene || kind == annotator.TraceResult {
-			shown = append(shown, rows[i].Content)
-		}
-	}
-	return shown, nil
 }
 
 // checkCall tells what is wrong with a call, in words for the model.

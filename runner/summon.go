@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"annotator"
@@ -22,67 +21,32 @@ import (
 type Summoned struct {
 	Snapshot annotator.Snapshot
 	Context  storage.Prompt // the system prompt and the tools that were in force
-	frame    frame          // of these
-	encode   window.Encoder
-	history  []byte
-	size     tokens.Size // of the whole prompt
+	prompt   *window.Prompt // with what was said since
 }
 
 // Summon folds the journal up to a snapshot, for the wire that the model is asked over.
 func Summon(ctx context.Context, store *storage.DB, wire model.Encoder, snapshot annotator.Snapshot) (*Summoned, error) {
-	s := &Summoned{Snapshot: snapshot, encode: wire.Encode}
-	var err error
-	if s.Context, err = store.Journal.Prompt(ctx, snapshot.Context); err != nil {
-		return nil, err
-	}
-	if s.frame, err = frameOf(wire, &s.Context); err != nil {
-		return nil, err
-	}
-	fold, _, err := store.Episodes.WindowState(ctx, snapshot.Trace)
+	stored, err := store.Journal.Prompt(ctx, snapshot.Context)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := store.Journal.Window(ctx, snapshot.Trace)
+	prefix, err := prefixOf(wire, &stored)
 	if err != nil {
 		return nil, err
 	}
-	w, err := Fold(s.encode, fold, rows)
-	if err != nil {
-		return nil, err
-	}
-	s.size = s.frame.size.Plus(w.Size())
-	s.history, err = w.History()
-	return s, err
+	p, err := window.At(ctx, snapshot.Trace, prefix, wire.Encode, store.Journal, store.Episodes)
+	return &Summoned{Snapshot: snapshot, Context: stored, prompt: p}, err
 }
 
 // History returns the encoded messages, joined by commas: those that the model had in view, then what was said since.
-func (s *Summoned) History() []byte { return s.history }
+func (s *Summoned) History() []byte { return s.prompt.History }
 
 // Hear adds a question and its answer to what was said.
 func (s *Summoned) Hear(e storage.Exchange) error {
-	return s.add(
-		annotator.Message{Role: annotator.RoleUser, Content: ask(e.Question)},
-		annotator.Message{Role: annotator.RoleAssistant, Content: e.Answer})
-}
-
-func (s *Summoned) add(messages ...annotator.Message) error {
-	for _, m := range messages {
-		encoded, err := s.encode([]annotator.Message{m})
-		if err != nil {
-			return err
-		}
-		s.size = s.size.Plus(tokens.Measure(m.Content)).Framed(tokens.PerMessage)
-		s.history = appendMessages(s.history, encoded)
+	if err := s.prompt.Ask(ask(e.Question)); err != nil {
+		return err
 	}
-	return nil
-}
-
-// appendMessages joins encoded messages into new bytes.
-func appendMessages(history, more []byte) []byte {
-	if len(history) == 0 {
-		return more
-	}
-	return append(append(slices.Clone(history), ','), more...)
+	return s.prompt.Add(annotator.Message{Role: annotator.RoleAssistant, Content: e.Answer})
 }
 
 // ask words a question. What it asks is data: it may quote the story.
@@ -100,7 +64,7 @@ type Asking struct {
 	Stream      bool
 	Turn        int64 // in which the model itself asks; 0 of a person
 	Scene       int
-	Count       func(tokens.Size) int // estimates a prompt, in tokens; nil: by rule
+	Counter     *tokens.Counter // estimates the prompt; nil: by rule
 }
 
 // errReadOnly says that a summoned model would do something other than answer.
@@ -109,21 +73,16 @@ var errReadOnly = annotator.Errorf(annotator.Malformed, "the summoned model gave
 // Ask puts a question and returns the answer, which is not heard yet, with the call that brought it, which is the asker's to
 // end. A model that calls tools is told once that it cannot.
 func (s *Summoned) Ask(ctx context.Context, c *model.Client, a *Asking, question string) (answer string, call *annotator.Call, err error) {
-	asked := annotator.Message{Role: annotator.RoleUser, Content: ask(question)}
-	encoded, err := s.encode([]annotator.Message{asked})
-	if err != nil {
+	p := *s.prompt
+	if err := p.Ask(ask(question)); err != nil {
 		return "", nil, err
 	}
-	size := s.size.Plus(tokens.Measure(asked.Content)).Framed(tokens.PerMessage)
-	count := a.Count
-	if count == nil {
-		count = tokens.Size.Tokens
-	}
+	p.Counter = a.Counter
 	request := &model.Request{
-		System: s.frame.system, History: appendMessages(s.history, encoded), Tools: s.frame.tools,
+		System: p.System, History: p.History, Tools: p.Tools,
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: a.MaxTokens, Temperature: a.Temperature, Stream: a.Stream,
-		LeastPrompt: s.frame.least(size),
-		Call:        annotator.Call{Turn: a.Turn, Scene: a.Scene, Purpose: annotator.PurposeAsk, Estimate: count(size)},
+		LeastPrompt: p.MinTokens(false),
+		Call:        annotator.Call{Turn: a.Turn, Scene: a.Scene, Purpose: annotator.PurposeAsk, Estimate: p.Tokens()},
 	}
 	if a.Context > 0 {
 		request.MaxReply = max(1, a.Context-request.Call.Estimate)
@@ -143,9 +102,10 @@ func (s *Summoned) Ask(ctx context.Context, c *model.Client, a *Asking, question
 		if told || len(reply.Calls) == 0 {
 			return "", nil, errReadOnly
 		}
-		if request.History, err = s.refuse(request.History, reply); err != nil {
+		if err := s.refuse(&p, reply); err != nil {
 			return "", nil, err
 		}
+		request.History = p.History
 	}
 }
 
@@ -159,7 +119,7 @@ func words(reply *model.Reply) string {
 }
 
 // refuse adds the calls of a reply, each answered with the word that a summoned model only reads.
-func (s *Summoned) refuse(history []byte, reply *model.Reply) ([]byte, error) {
+func (s *Summoned) refuse(p *window.Prompt, reply *model.Reply) error {
 	called := annotator.Message{Role: annotator.RoleAssistant, Content: strings.TrimSpace(reply.Text)}
 	var results []annotator.Message
 	for i := range reply.Calls {
@@ -168,14 +128,10 @@ func (s *Summoned) refuse(history []byte, reply *model.Reply) ([]byte, error) {
 		refusal := tools.ErrorResult(tools.SummonReadOnly, "you only answer here: no tool can be called; say in words what you know")
 		results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name, Content: refusal.Content})
 	}
-	for _, group := range [][]annotator.Message{{called}, results} {
-		encoded, err := s.encode(group)
-		if err != nil {
-			return nil, err
-		}
-		history = appendMessages(history, encoded)
+	if err := p.Add(called); err != nil {
+		return err
 	}
-	return history, nil
+	return p.Add(results...)
 }
 
 // past is the snapshots as a tool call asks them. What the call does to the conversations commits with its result.
@@ -253,8 +209,8 @@ func (p *past) ask(ctx context.Context, open *storage.Conversation, question str
 		return none, err
 	}
 	text, call, err := s.Ask(ctx, p.client(), &Asking{
-		Context: p.Config.ContextBudget - p.Config.SafetyMargin, MaxTokens: p.Config.SummonTokens, Temperature: p.Config.Temperature, Stream: p.Config.Stream,
-		Turn: p.day.turn, Scene: p.day.row.N, Count: p.counter.Count,
+		Context: p.window.Limits.Usable(), MaxTokens: p.Config.SummonTokens, Temperature: p.Config.Temperature, Stream: p.Config.Stream,
+		Turn: p.day.turn, Scene: p.day.row.N, Counter: p.window.Counter(),
 	}, question)
 	if err != nil {
 		return none, unanswered(err)

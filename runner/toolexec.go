@@ -53,7 +53,7 @@ func (e *errand) fill(result tools.Result) {
 	if e.note != "" { // an answer is an object that is not empty
 		e.row.Content = strings.TrimSuffix(result.Content, "}") + `,"note":"` + e.note + `"}`
 	}
-	e.row.Tokens = tokens.Estimate(e.row.Content) + tokens.PerMessage
+	e.row.Tokens = tokens.EstimateMessage(e.row.Content)
 	e.touched = result.Changed
 }
 

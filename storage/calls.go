@@ -81,15 +81,8 @@ func (tx *tx) endCall(c *annotator.Call, reply *int64) error {
 		completion_tokens = completion_tokens + ? WHERE id = 1`, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt), c.Usage.Completion)
 }
 
-// LastCall is the newest call for a scene that ended well.
-type LastCall struct {
-	Reply     int64 // id of the reply's row; 0 before the first
-	Usage     annotator.Usage
-	Compacted bool // the window has been compacted since
-}
-
 // Last returns the newest call for a scene that ended well.
-func (s *Calls) Last(ctx context.Context) (last LastCall, err error) {
+func (s *Calls) Last(ctx context.Context) (last annotator.LastCall, err error) {
 	err = s.db.read.QueryRowContext(ctx, `SELECT trace_id, prompt_tokens, cached_tokens, completion_tokens, exact,
 		  trace_id < coalesce((SELECT max(trace_id) FROM compaction), 0)
 		FROM call WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id DESC LIMIT 1`).
@@ -112,16 +105,10 @@ func (s *Calls) LastTooLong(ctx context.Context) (c annotator.Call, err error) {
 	return c, sqlite.Wrap(err, "read the calls in %s", s.db.path)
 }
 
-// CountedPrompt is a prompt that the server has counted.
-type CountedPrompt struct {
-	Characters [4]int // of the prompt, by class
-	Tokens     int
-}
-
 // Counted returns the newest n prompts of the run that the server has counted, oldest first, out of its newest 10 n calls: there are
 // servers that count nothing, and all calls are not to be looked through for that.
-func (s *Calls) Counted(ctx context.Context, n int) ([]CountedPrompt, error) {
-	scan := func(rows *sql.Rows, c *CountedPrompt) error {
+func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, error) {
+	scan := func(rows *sql.Rows, c *annotator.CountedPrompt) error {
 		var characters string
 		if err := rows.Scan(&characters, &c.Tokens); err != nil {
 			return err

@@ -10,22 +10,9 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Compaction is one step of making room in the window. It replaces what the window was told to be: Fold is whole.
-type Compaction struct {
-	Fold     annotator.WindowState
-	Only     int64 // a single turn that leaves the window; 0: none
-	Before   int   // tokens of the prompt
-	After    int
-	Reason   string
-	Episodes []annotator.Episode // that come into force; ids and trace are set here
-	Gone     []int64             // ids of those that leave the window
-	Reply    *annotator.Trace    // of the summariser; nil where none was asked
-	Call     *annotator.Call     // that brought the reply
-}
-
 // Compact makes one step of compaction take effect, and begins an epoch: the summariser's reply, the row that says what the
 // window is from here on, and the episodes commit together.
-func (s *Episodes) Compact(ctx context.Context, c *Compaction) error {
+func (s *Episodes) Compact(ctx context.Context, c *annotator.Compaction) error {
 	return s.db.update(ctx, "compact the window", func(tx *tx) error {
 		if c.Reply != nil {
 			if err := tx.append(c.Reply); err != nil {
@@ -36,12 +23,13 @@ func (s *Episodes) Compact(ctx context.Context, c *Compaction) error {
 				return err
 			}
 		}
-		return tx.compact(c)
+		return tx.compact(c, 0)
 	})
 }
 
-func (tx *tx) compact(c *Compaction) error {
-	content, err := annotator.EncodeJSON(c.Fold)
+// compact commits a compaction. Only is a single turn that leaves the window, 0 for none.
+func (tx *tx) compact(c *annotator.Compaction, only int64) error {
+	content, err := annotator.EncodeJSON(c.State)
 	if err != nil {
 		return err
 	}
@@ -51,7 +39,7 @@ func (tx *tx) compact(c *Compaction) error {
 	}
 	_, err = tx.exec(`INSERT INTO compaction (trace_id, epoch, tier, through_turn, only_turn, tokens_before, tokens_after, reason)
 		SELECT ?, coalesce(max(epoch), 0) + 1, ?, ?, ?, ?, ?, ? FROM (SELECT epoch FROM compaction ORDER BY trace_id DESC LIMIT 1)`,
-		row.ID, c.Fold.Tier, c.Fold.Through, c.Only, c.Before, c.After, c.Reason)
+		row.ID, c.State.Tier, c.State.Through, only, c.Before, c.After, c.Reason)
 	if err != nil {
 		return err
 	}
@@ -71,17 +59,17 @@ func (tx *tx) compact(c *Compaction) error {
 
 // dropTurn takes a single turn out of the window, which else stays as it is.
 func (tx *tx) dropTurn(turn int64, reason string) error {
-	c := Compaction{Only: turn, Reason: reason}
+	c := annotator.Compaction{Reason: reason}
 	var content string
 	err := tx.QueryRowContext(tx.ctx, `SELECT content FROM trace WHERE id = (SELECT max(trace_id) FROM compaction)`).Scan(&content)
 	if err == nil {
-		err = json.Unmarshal([]byte(content), &c.Fold)
+		err = json.Unmarshal([]byte(content), &c.State)
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	c.Fold.Tier = "quarantine"
-	return tx.compact(&c)
+	c.State.Tier = "quarantine"
+	return tx.compact(&c, turn)
 }
 
 func (tx *tx) insertEpisode(e *annotator.Episode) error {

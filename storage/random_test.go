@@ -152,7 +152,7 @@ type contents struct {
 	Scenes      []annotator.SceneRow
 	Next        int
 	Quarantined []annotator.SceneRow
-	Last        storage.LastCall
+	Last        annotator.LastCall
 }
 
 // everything reads it all. The state is left out: a new process begins in another.

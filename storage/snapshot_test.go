@@ -57,11 +57,11 @@ func TestMemoryAt(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(3))
 	s.read()
 	chunk := annotator.Episode{Kind: annotator.EpisodeChunk, Thread: 1000, FromScene: 1, ToScene: 1, FromTurn: 1, ToTurn: 1, Summary: "A", By: annotator.AuthorRule}
-	s.ok(s.db.Episodes.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "2", Through: 1}, Reason: "full", Episodes: []annotator.Episode{chunk}}))
+	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{State: annotator.WindowState{Tier: "2", Through: 1}, Reason: "full", Episodes: []annotator.Episode{chunk}}))
 	s.read()
 	story := chunk
 	story.Kind, story.Thread, story.Summary = annotator.EpisodeCumulative, 0, "B"
-	s.ok(s.db.Episodes.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "1", Through: 2}, Reason: "full", Episodes: []annotator.Episode{story}, Gone: []int64{1}}))
+	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{State: annotator.WindowState{Tier: "1", Through: 2}, Reason: "full", Episodes: []annotator.Episode{story}, Gone: []int64{1}}))
 	s.read()
 	var got []string
 	for id := range int64(3) {
@@ -94,7 +94,7 @@ func TestThreadZero(t *testing.T) {
 	for _, kind := range []annotator.EpisodeKind{annotator.EpisodeChunk, annotator.EpisodeThread, annotator.EpisodeCumulative} {
 		episodes = append(episodes, annotator.Episode{Kind: kind, FromScene: 1, ToScene: 1, FromTurn: 1, ToTurn: 1, Summary: "A", By: annotator.AuthorRule})
 	}
-	s.ok(s.db.Episodes.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "1", Through: 1}, Reason: "full", Episodes: episodes}))
+	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{State: annotator.WindowState{Tier: "1", Through: 1}, Reason: "full", Episodes: episodes}))
 	all, err := s.db.Episodes.All(s.ctx)
 	s.ok(err)
 	if len(all) != len(episodes) {

@@ -263,7 +263,7 @@ func (s *story) checkpoint() {
 
 func (s *story) compact(through int64) {
 	s.Helper()
-	s.ok(s.db.Episodes.Compact(s.ctx, &storage.Compaction{Fold: annotator.WindowState{Tier: "5", Through: through}, Before: 100, After: 50, Reason: "full"}))
+	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{State: annotator.WindowState{Tier: "5", Through: through}, Before: 100, After: 50, Reason: "full"}))
 	s.through = through
 }
 

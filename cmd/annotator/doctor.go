@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/context/prompt"
+	"annotator/context/window"
 	"annotator/model/doctor"
 	"annotator/model/endpoint"
 	"annotator/runner"
@@ -133,7 +134,7 @@ func (o *doctorOptions) leastContext(system string) (int, error) {
 	}
 	record, err := tools.EncodeDefinitions(registry.Definitions())
 	frame := prompt.Size(system, record).Tokens()
-	return o.config.MaxTokens + runner.Defaults().SafetyMargin + frame + runner.LeastScene, err
+	return o.config.MaxTokens + runner.Defaults().SafetyMargin + frame + window.MinScene, err
 }
 
 // beside is the endpoint for what stands beside its API, such as its version.

@@ -7,8 +7,6 @@ package compaction
 
 import (
 	"slices"
-
-	"annotator/context/window"
 )
 
 // Tier is a way to make room.
@@ -157,7 +155,7 @@ func (p Policy) step(tier Tier, v View) Step {
 // follow at once.
 func (p Policy) kept(v View) int {
 	room := (v.Budget - v.Tokens - v.Growth + sum(v.Turns, inTokens)) / 2
-	stay, _ := window.Select(v.Turns[max(0, len(v.Turns)-p.KeepTurns):], room, inTokens)
+	stay, _ := Select(v.Turns[max(0, len(v.Turns)-p.KeepTurns):], room, inTokens)
 	return len(stay)
 }
 
@@ -179,7 +177,7 @@ func (p Policy) enough(old []Turn, v View) []Turn {
 		return old
 	}
 	room := sum(old, inTokens) - (v.Tokens - p.share(p.Low, v))
-	_, overflow := window.Select(old, room, inTokens)
+	_, overflow := Select(old, room, inTokens)
 	if overflow == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ type Observation struct {
 // Memory is how many observations a counter learns from: the newest.
 const Memory = 32
 
-// Counter estimates sizes in tokens. It fits the rate of each kind of sign to the newest observations, by least squares.
+// Counter estimates sizes in tokens. It fits the rate of each kind of character to the newest observations, by least squares.
 // The zero Counter has learned nothing.
 type Counter struct {
 	newest  []Observation // at most Memory, oldest first
@@ -20,15 +20,15 @@ type Counter struct {
 
 type vector [kinds]float64
 
-// rates are tokens a sign, before anything is learned.
+// rates are tokens per character, before anything is learned.
 var rates = vector{0.25, 0.5, 1, 1}
 
-// Bounds of what is learned. A report outside them is taken for an error of the server, or for a prompt that it cut.
-const least, most = 0.25, 4.0
+// Bounds of the factors. A report outside them is taken for an error of the server, or for a prompt that it cut.
+const minFactor, maxFactor = 0.25, 4.0
 
-// doubt is the weight of what was assumed beside that of an observation: it decides what no observation can tell, such as
-// the rate of a kind that there is next to nothing of.
-const doubt = 0.003
+// priorWeight is the weight of the assumed rates beside that of an observation. It decides what no observation can tell,
+// such as the rate of a kind that hardly occurs.
+const priorWeight = 0.003
 
 // tokens splits the estimate of a size by kind.
 func (s Size) tokens() vector {
@@ -47,10 +47,10 @@ func (v vector) dot(w *vector) float64 {
 	return total
 }
 
-// Count estimates a size in tokens.
+// Count estimates a size in tokens. A nil Counter has learned nothing.
 func (c *Counter) Count(s Size) int {
 	factors := &vector{1, 1, 1, 1}
-	if c.factors != nil {
+	if c != nil && c.factors != nil {
 		factors = c.factors
 	}
 	return int(math.Ceil(s.tokens().dot(factors)))
@@ -59,7 +59,7 @@ func (c *Counter) Count(s Size) int {
 // Observe takes in a report of the server. What it has learned is a function of the newest observations alone.
 func (c *Counter) Observe(o Observation) {
 	estimate := o.Size.Tokens()
-	if o.Tokens < int(least*float64(estimate)) || o.Tokens > int(most*float64(estimate)) || o.Tokens <= 0 {
+	if o.Tokens < int(minFactor*float64(estimate)) || o.Tokens > int(maxFactor*float64(estimate)) || o.Tokens <= 0 {
 		return
 	}
 	if len(c.newest) == Memory {
@@ -75,7 +75,7 @@ func fit(observations []Observation) *vector {
 	var matrix [kinds]vector
 	var right vector
 	for i := range matrix {
-		matrix[i][i], right[i] = doubt, doubt
+		matrix[i][i], right[i] = priorWeight, priorWeight
 	}
 	for _, o := range observations {
 		share := o.Size.tokens()
@@ -91,7 +91,7 @@ func fit(observations []Observation) *vector {
 	}
 	factors := solve(matrix, right)
 	for i := range factors {
-		factors[i] = min(max(factors[i], least), most)
+		factors[i] = min(max(factors[i], minFactor), maxFactor)
 	}
 	return &factors
 }

@@ -9,7 +9,7 @@ const (
 	PerCall    = 10
 )
 
-// The kinds of signs, each of which has its own rate of tokens in every tokenizer.
+// The kinds of characters, each of which has its own rate of tokens in every tokenizer.
 const (
 	ASCII   = iota // characters
 	Letters        // characters of other alphabets
@@ -18,7 +18,7 @@ const (
 	kinds
 )
 
-// Size is what a part of a prompt is made of: how many signs of each kind.
+// Size is how many characters of each kind a part of a prompt has.
 type Size [kinds]int
 
 // Plus adds two parts.
@@ -46,9 +46,9 @@ func (s Size) Framed(tokens int) Size {
 // Tokens estimates the part before anything is learned.
 func (s Size) Tokens() int { return new(Counter).Count(s) }
 
-// Least is the fewest tokens that any tokenizer is known to make of a part, with a third to spare: who counts fewer has not seen
-// all of it.
-func (s Size) Least() int {
+// MinTokens is the fewest tokens that any known tokenizer makes of a part, less a third. A server that counts fewer has not
+// seen all of it.
+func (s Size) MinTokens() int {
 	return s[ASCII]/7 + s[Letters]/7 + s[Wide]/5 + s[Frame]/4
 }
 
@@ -68,6 +68,9 @@ func Measure(text string) Size {
 	return s
 }
 
+// EstimateMessage guesses the tokens of a message with its frame, before anything is learned.
+func EstimateMessage(text string) int { return Estimate(text) + PerMessage }
+
 // Estimate guesses the tokens of a text before anything is learned: four characters of ASCII a token, two letters of other
-// alphabets, one sign of the scripts that write no spaces.
+// alphabets, one character of the scripts that write no spaces.
 func Estimate(text string) int { return Measure(text).Tokens() }

@@ -14,17 +14,17 @@ var thinking = regexp.MustCompile(`(?s)<(?:think|thinking|analysis)>.*?</(?:thin
 // marker ends a reply that was cut.
 const marker = " [cut]"
 
-// longReply is the length, in characters, above which a reply counts as one that could be cut, where the fold does not say.
+// longReply is the length, in characters, above which a reply counts as one that could be cut, where the state does not say.
 const longReply = 500
 
-// trim gives a reply the form that the window has come to: without its thinking, cut.
-func (w *Window) trim(row *annotator.Trace) string {
+// trim returns a reply without its thinking, or cut, if a compaction has said so.
+func (h *History) trim(row *annotator.Trace) string {
 	text := row.Content
-	if row.Turn <= w.fold.Strip {
+	if row.Turn <= h.state.Strip {
 		text = strip(text)
 	}
-	if row.Turn <= w.fold.Cut {
-		text = cut(text, w.fold.CutAt)
+	if row.Turn <= h.state.Cut {
+		text = cut(text, h.state.CutAt)
 	}
 	return text
 }
@@ -38,7 +38,7 @@ func cut(text string, at int) string {
 	return strings.TrimSpace(string([]rune(text)[:at])) + marker
 }
 
-// count adds a message, as the window has it, to what is known of a turn. Replies of more than long characters can be cut.
+// count adds a message to the sizes of a turn. Replies of more than long characters can be cut.
 func (t *Turn) count(kind annotator.TraceKind, content string, long int) {
 	size := tokens.Measure(content)
 	t.Size = t.Size.Plus(size).Framed(tokens.PerMessage)

@@ -1,180 +1,229 @@
-// Package window folds the journal into what the model sees: the turns that have not left the window, each rendered once, as
-// encoded bytes that only grow at their end. It is a pure function of the rows it is given, so that a resumed run and a
-// snapshot see what was seen then, byte for byte.
 package window
 
 import (
 	"cmp"
-	"encoding/json"
+	"context"
 
 	"annotator"
+	"annotator/context/compaction"
 	"annotator/context/tokens"
 )
 
-// Encoder renders a group of messages for a wire: one message, or the tool results that answer one reply.
-type Encoder func(group []annotator.Message) ([]byte, error)
+// Sources is what the window is computed from, and whom it asks.
+type Sources struct {
+	Journal    Journal
+	Episodes   Episodes
+	Calls      Calls
+	Glossary   Glossary
+	Scenes     Scenes
+	Summariser Summariser
+}
 
-// Window is the context between the system prompt and the next reply.
+// Journal keeps the rows of turns.
+type Journal interface {
+	// Window returns the rows up to a row (0: all) of the turns that are in the window.
+	Window(ctx context.Context, through int64) ([]annotator.Trace, error)
+}
+
+// Episodes keeps the summaries, and what compactions have made of the window.
+type Episodes interface {
+	// WindowState returns what the newest compaction up to a row (0: all) says of the window, and whether it may have been
+	// interrupted between two steps.
+	WindowState(ctx context.Context, through int64) (state annotator.WindowState, unfinished bool, err error)
+	// InForce returns the story so far (nil before the first) and the chunks in the window, oldest first.
+	InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error)
+	// NextChunk returns the index of the next chunk of a thread, from 0.
+	NextChunk(ctx context.Context, thread int64) (int, error)
+	// Compact commits a compaction, with the reply that it was made from.
+	Compact(ctx context.Context, c *annotator.Compaction) error
+}
+
+// Calls keeps what the server has counted.
+type Calls interface {
+	// Counted returns the newest n prompts that the server has counted, oldest first.
+	Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, error)
+	// Last returns the newest call for a scene that ended well.
+	Last(ctx context.Context) (annotator.LastCall, error)
+	// Fail ends a call that brought no usable reply.
+	Fail(ctx context.Context, c *annotator.Call) error
+}
+
+// Glossary keeps the entries.
+type Glossary interface {
+	// ChangedIn returns the entries that a range of turns made or changed, by id.
+	ChangedIn(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error)
+}
+
+// Scenes tells of the scenes of earlier turns.
+type Scenes interface {
+	// OfTurn returns the scene of a turn, without its posts.
+	OfTurn(ctx context.Context, turn int64) (annotator.Scene, error)
+	// Opening returns the text of a scene's first post.
+	Opening(ctx context.Context, scene int) (string, error)
+}
+
+// Summariser has the model write summaries.
+type Summariser interface {
+	// Summarise sends a prompt with an instruction at its end. The error is ErrNoSummary if no answer is to be had.
+	Summarise(ctx context.Context, p *Prompt, instruction string, maxTokens int) (*Answer, error)
+}
+
+// Answer is an answer of the model, whose call is not ended yet.
+type Answer struct {
+	Call      *annotator.Call
+	Text      string
+	Reasoning string
+	Body      []byte // as it came
+}
+
+// Config is what a window can be told.
+type Config struct {
+	Policy        compaction.Policy
+	SummaryTokens int // of a summary's reply
+	// OnCompaction is called after each step of compaction with what it did. It may be nil.
+	OnCompaction func(what string)
+}
+
+// Window is the context of the model: a prefix, the history, and the scene at hand. It is not safe for concurrent use.
 type Window struct {
-	encode  Encoder
-	fold    annotator.WindowState
-	memory  tokens.Size // of what stands before the turns
-	history []byte
-	turns   []Turn
-	group   []annotator.Message // rows that are not rendered yet: a reply may get calls, results belong together
-	shown   map[int64]int64     // by entry: the revision it was last shown at
+	Limits Limits
+	Config Config
+
+	encode     Encoder
+	sources    Sources
+	prefix     Prefix
+	state      annotator.WindowState // that the newest compaction left
+	unfinished bool                  // that compaction was interrupted before its target
+	history    *History
+	counts     counts
+	tokenizer  Tokenizer // nil if the server has none
+	scene      scene
 }
 
-// Turn is a scene in the window with all that followed from it.
-type Turn struct {
-	ID     int64
-	Size   tokens.Size
-	Strips tokens.Size // of it: what taking its thinking out would save
-	Cuts   tokens.Size // of it: what cutting its long replies would save
-	start  int         // of its messages in the history
+// scene is the scene at hand.
+type scene struct {
+	thread  int64
+	turn    int64 // 0 until its message is in the journal
+	text    string
+	size    tokens.Size // of the message
+	counted int         // tokens of the message, if the server was asked; else 0
 }
 
-// acknowledged is what the assistant says by rule to the memory, so that roles alternate.
-const acknowledged = "I have the story so far in mind."
-
-// New returns a window without turns, as the newest compaction says it begins.
-func New(encode Encoder, fold annotator.WindowState) (*Window, error) {
-	w := &Window{encode: encode, fold: fold, shown: map[int64]int64{}}
-	if fold.Memory == "" {
-		return w, nil
-	}
-	w.memory = tokens.Measure(fold.Memory).Plus(tokens.Measure(acknowledged)).Framed(2 * tokens.PerMessage)
-	w.group = append(w.group, annotator.Message{Role: annotator.RoleUser, Content: fold.Memory})
-	if err := w.flush(); err != nil {
-		return nil, err
-	}
-	w.group = append(w.group, annotator.Message{Role: annotator.RoleAssistant, Content: acknowledged})
-	return w, w.flush()
+// New returns a window that is to be restored before it is used.
+func New(config Config, limits Limits, encode Encoder, sources Sources) *Window {
+	return &Window{Config: config, Limits: limits, encode: encode, sources: sources}
 }
 
-// Add folds a row of the journal. Rows come in the journal's order; a turn's first row begins it.
-func (w *Window) Add(row *annotator.Trace) error {
-	if row.Turn == 0 || row.Kind == annotator.TraceUpdate {
-		return nil
-	}
-	if row.Kind == annotator.TraceCall {
-		return w.addCall(row)
-	}
-	message := w.message(row)
-	if len(w.group) > 0 && (message.Role != annotator.RoleTool || w.group[0].Role != annotator.RoleTool) {
-		if err := w.flush(); err != nil {
+// SetPrefix puts a prefix in force.
+func (w *Window) SetPrefix(prefix Prefix) { w.prefix = prefix }
+
+// Prefix returns the prefix in force.
+func (w *Window) Prefix() *Prefix { return &w.prefix }
+
+// Restore computes the window from the journal. Where the prefix or the endpoint has changed since the newest reply, what the
+// server counted of prompts up to that is not used.
+func (w *Window) Restore(ctx context.Context, changed bool) error {
+	if changed {
+		last, err := w.sources.Calls.Last(ctx)
+		if err != nil {
 			return err
 		}
+		w.counts.outdated = last.Reply
 	}
-	if len(w.turns) == 0 || w.turns[len(w.turns)-1].ID != row.Turn {
-		w.turns = append(w.turns, Turn{ID: row.Turn, start: len(w.history)})
+	if err := w.Reload(ctx); err != nil {
+		return err
 	}
-	w.group = append(w.group, message)
-	w.turns[len(w.turns)-1].count(row.Kind, message.Content, cmp.Or(w.fold.CutAt, longReply))
-	for _, s := range row.Shows {
-		w.shown[s.Entry] = s.Revision
-	}
+	const tolerance = 0.8 // the earlier process may have been told of another tokenizer
+	w.counts.prompt = int(tolerance * float64(w.counts.prompt))
 	return nil
 }
 
-// addCall puts a tool call into the reply that asks for it, the row before.
-func (w *Window) addCall(row *annotator.Trace) error {
-	n := len(w.group)
-	if n == 0 || w.group[n-1].Role != annotator.RoleAssistant {
-		return annotator.Errorf(annotator.Violation, "journal row %d calls a tool, but follows no reply", row.ID).
-			WithAdvice("check the database with `annotator verify`")
+// Reload computes the window anew after the journal was changed otherwise than by Add.
+func (w *Window) Reload(ctx context.Context) (err error) {
+	if w.state, w.unfinished, err = w.sources.Episodes.WindowState(ctx, 0); err != nil {
+		return err
 	}
-	reply := &w.group[n-1]
-	reply.ToolCalls = append(reply.ToolCalls, annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: object(row.Arguments)})
-	turn := &w.turns[len(w.turns)-1]
-	turn.Size = turn.Size.Plus(tokens.Measure(row.Tool).Plus(tokens.Measure(row.Arguments)).Framed(tokens.PerCall))
-	return nil
-}
-
-func (w *Window) message(row *annotator.Trace) annotator.Message {
-	m := annotator.Message{Role: annotator.RoleUser, Content: row.Content}
-	switch row.Kind {
-	case annotator.TraceReply:
-		m.Role, m.Reasoning = annotator.RoleAssistant, row.Reasoning
-		m.Content = w.trim(row)
-	case annotator.TraceClose:
-		m.Role = annotator.RoleAssistant
-	case annotator.TraceResult:
-		m.Role, m.ToolCallID, m.Tool = annotator.RoleTool, row.CallID, row.Tool
-	}
-	return m
-}
-
-// object keeps arguments that are no JSON object from being sent again: servers refuse the whole request for them.
-func object(arguments string) string {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(arguments), &fields); err != nil || fields == nil {
-		return "{}"
-	}
-	return arguments
-}
-
-func (w *Window) flush() error {
-	if len(w.group) == 0 {
-		return nil
-	}
-	encoded, err := w.encode(w.group)
+	rows, err := w.sources.Journal.Window(ctx, 0)
 	if err != nil {
 		return err
 	}
-	if len(w.history) > 0 {
-		w.history = append(w.history, ',')
+	state := w.state
+	state.CutAt = cmp.Or(state.CutAt, w.Config.Policy.CutAt)
+	if w.history, err = NewHistory(w.encode, state, rows); err != nil {
+		return err
 	}
-	w.history = append(w.history, encoded...)
-	w.group = w.group[:0]
-	return nil
+	return w.counts.restore(ctx, w.sources.Calls, rows)
 }
 
-// History returns the encoded messages, joined by commas. Within an epoch each result begins with the one before. It
-// must be called when a request can be sent: with every call of the last reply answered. The bytes are the window's own.
-func (w *Window) History() ([]byte, error) {
-	err := w.flush()
-	return w.history, err
+// At returns the prompt that a model had when the journal ended with a row.
+func At(ctx context.Context, through int64, prefix Prefix, encode Encoder, journal Journal, episodes Episodes) (*Prompt, error) {
+	state, _, err := episodes.WindowState(ctx, through)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := journal.Window(ctx, through)
+	if err != nil {
+		return nil, err
+	}
+	h, err := NewHistory(encode, state, rows)
+	if err != nil {
+		return nil, err
+	}
+	p := NewPrompt(prefix, encode)
+	p.Size = p.Size.Plus(h.Size())
+	p.History, err = h.Encoded()
+	return p, err
 }
 
-// Before returns the history as it was before a turn began, a prefix of it, and what it is made of. Where there is no such
-// turn, that is all of it.
-func (w *Window) Before(turn int64) ([]byte, tokens.Size, error) {
-	history, err := w.History()
-	size := w.memory
-	for i := range w.turns {
-		if w.turns[i].ID == turn {
-			return history[:w.turns[i].start], size, err
+// Begin makes a scene the one at hand. Turn is 0 if its message is not in the journal yet.
+func (w *Window) Begin(thread, turn int64, text string) {
+	w.scene = scene{thread: thread, turn: turn, text: text, size: tokens.Measure(text).Framed(tokens.PerMessage)}
+}
+
+// Add appends a row of the journal.
+func (w *Window) Add(row *annotator.Trace) error {
+	if row.Kind == annotator.TraceScene {
+		w.scene.turn = row.Turn
+	}
+	w.counts.addTokens(row)
+	return w.history.Add(row)
+}
+
+// Request returns the prompt of the next request.
+func (w *Window) Request() (*Prompt, error) {
+	p, err := w.Before(0)
+	p.counted = w.counts.minTokens()
+	return p, err
+}
+
+// Before returns a prompt with the window as it was before a turn, or all of it if there is no such turn. Questions follow it,
+// so that the server finds it in its cache.
+func (w *Window) Before(turn int64) (*Prompt, error) {
+	encoded, size, err := w.history.Before(turn)
+	p := w.NewPrompt()
+	p.History, p.Size = encoded, p.Size.Plus(size)
+	p.window = &measured{size: w.size(), tokens: w.Tokens()}
+	return p, err
+}
+
+// NewPrompt returns a prompt with the prefix in force and without messages.
+func (w *Window) NewPrompt() *Prompt {
+	p := NewPrompt(w.prefix, w.encode)
+	p.Counter = w.Counter()
+	return p
+}
+
+// Shown returns the revision at which the window last shows an entry, if it shows it.
+func (w *Window) Shown(entry int64) (shown annotator.Shown, ok bool) { return w.history.Shown(entry) }
+
+// Texts returns what the window shows of the story and of the glossary: the summaries, the scenes and the results of tools.
+func (w *Window) Texts(ctx context.Context) ([]string, error) {
+	rows, err := w.sources.Journal.Window(ctx, 0)
+	texts := []string{w.state.Memory}
+	for i := range rows {
+		if kind := rows[i].Kind; kind == annotator.TraceScene || kind == annotator.TraceResult {
+			texts = append(texts, rows[i].Content)
 		}
-		size = size.Plus(w.turns[i].Size)
 	}
-	return history, size, err
-}
-
-// Next returns the id of the turn after a turn; 0 where that is the newest.
-func (w *Window) Next(turn int64) int64 {
-	for i := range w.turns {
-		if w.turns[i].ID > turn {
-			return w.turns[i].ID
-		}
-	}
-	return 0
-}
-
-// Turns returns the turns in the window, oldest first.
-func (w *Window) Turns() []Turn { return w.turns }
-
-// Size is what the history is made of.
-func (w *Window) Size() tokens.Size {
-	size := w.memory
-	for i := range w.turns {
-		size = size.Plus(w.turns[i].Size)
-	}
-	return size
-}
-
-// Shown returns the newest showing of an entry in the window, if there is one.
-func (w *Window) Shown(entry int64) (shown annotator.Shown, ok bool) {
-	revision, ok := w.shown[entry]
-	return annotator.Shown{Entry: entry, Revision: revision}, ok
+	return texts, err
 }

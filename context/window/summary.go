@@ -1,22 +1,18 @@
-package runner
+package window
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"annotator"
 	"annotator/codex"
 	"annotator/context/compaction"
 	"annotator/context/tokens"
-	"annotator/model"
-	"annotator/storage"
 )
 
 // memory is what stands in the window before the turns, while a step of compaction rewrites it.
 type memory struct {
-	r       *Runner
+	*Window
 	step    compaction.Step
 	story   *annotator.Episode
 	chunks  []annotator.Episode
@@ -24,48 +20,62 @@ type memory struct {
 	summary compaction.Summary
 }
 
-// leastSummary is how many tokens a summary must be given.
-const leastSummary = 512
-
-// byModel has the model write the summary. The request is the window as it stands with one message more, so that the server
-// has nearly all of it in its cache.
-func (m *memory) byModel(ctx context.Context, c *storage.Compaction) error {
-	r := m.r
-	q := &question{
-		purpose: annotator.PurposeSummarise, note: compaction.Instruction(m.step), most: r.Config.SummaryTokens,
-		temperature: r.Config.SummaryTemperature, frame: r.frame,
+// summarise fills in a compaction: the summary, as the model or a rule writes it, and the memory with it. Answer is nil if a
+// rule wrote it.
+func (w *Window) summarise(ctx context.Context, step compaction.Step, c *annotator.Compaction) (answer *Answer, err error) {
+	story, chunks, err := w.sources.Episodes.InForce(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if err := r.behind(q, r.day.turn); err != nil {
-		return err
+	m := &memory{Window: w, step: step, story: story, chunks: chunks}
+	if step.Tier == compaction.TierRule {
+		err = m.byRule(ctx)
+	} else {
+		answer, err = m.byModel(ctx)
 	}
-	if n := len(m.step.Turns); n > 0 && r.room(q) < leastSummary { // what is to be summed up is at the beginning: a shorter prefix will do
-		if err := r.behind(q, r.window.Next(m.step.Turns[n-1].ID)); err != nil {
-			return err
-		}
+	if err == nil {
+		err = m.replace(ctx, c)
 	}
-	if q.most = min(q.most, r.room(q)); q.most < leastSummary {
-		return errNotBetter
-	}
-	reply, err := r.ask(ctx, q)
-	if reply == nil {
-		return err
-	}
-	m.by = annotator.AuthorModel
-	if m.summary, err = compaction.Read(m.step, reply.Text); err != nil {
-		return r.unusable(ctx, reply, err)
-	}
-	c.Call = reply.Call
-	c.Reply = &annotator.Trace{Kind: annotator.TraceReply, Content: reply.Text, Reasoning: reply.Reasoning, Tokens: tokens.Estimate(reply.Text)}
-	return nil
+	return answer, err
 }
 
-// unusable ends the call of a summary that cannot be used.
-func (r *Runner) unusable(ctx context.Context, reply *model.Reply, wrong error) error {
-	reply.Call.Discard(wrong.Error(), reply.Body())
-	if err := r.Store.Calls.Fail(ctx, reply.Call); err != nil {
-		return err
+// minSummary is how many tokens a summary must be given.
+const minSummary = 512
+
+// byModel has the model write the summary. The prompt is the window as it stands with one message more, so that the server
+// has nearly all of it in its cache.
+func (m *memory) byModel(ctx context.Context) (*Answer, error) {
+	instruction := compaction.Instruction(m.step)
+	p, room, err := m.question(m.scene.turn, instruction)
+	if err != nil {
+		return nil, err
 	}
-	return errNotBetter
+	if n := len(m.step.Turns); n > 0 && room < minSummary { // the turns to sum up are the oldest: a shorter prefix will do
+		if p, room, err = m.question(m.history.Next(m.step.Turns[n-1].ID), instruction); err != nil {
+			return nil, err
+		}
+	}
+	if room = min(room, m.Config.SummaryTokens); room < minSummary {
+		return nil, ErrNoSummary
+	}
+	answer, err := m.sources.Summariser.Summarise(ctx, p, instruction, room)
+	if err != nil {
+		return nil, err
+	}
+	m.by = annotator.AuthorModel
+	if m.summary, err = compaction.Read(m.step, answer.Text); err != nil {
+		return nil, m.reject(ctx, answer, err)
+	}
+	return answer, nil
+}
+
+// question returns a prompt with the window before a turn and an instruction at its end, and the tokens that are left for an
+// answer.
+func (w *Window) question(turn int64, instruction string) (p *Prompt, room int, err error) {
+	if p, err = w.Before(turn); err == nil {
+		err = p.Ask(instruction)
+	}
+	return p, w.Limits.ReplyAfter(p), err
 }
 
 // byRule writes the summary without a model: which scenes, which entries, and how they began.
@@ -80,15 +90,11 @@ func (m *memory) byRule(ctx context.Context) error {
 	}
 	var openings []string
 	for _, t := range m.step.Chunk {
-		scene, err := m.r.Store.Scenes.Get(ctx, t.Scene)
+		text, err := m.sources.Scenes.Opening(ctx, t.Scene)
 		if err != nil {
 			return err
 		}
-		posts, err := m.r.Corpus.Scene(ctx, scene.Thread.ID, scene.Posts[:1])
-		if err != nil {
-			return err
-		}
-		openings = append(openings, firstSentence(posts[0].Body))
+		openings = append(openings, firstSentence(text))
 	}
 	m.by = annotator.AuthorRule
 	m.summary = compaction.Summary{Chunk: compaction.Rule(m.step, names, openings), Story: m.storyByRule()}
@@ -120,12 +126,12 @@ func (m *memory) entries(ctx context.Context, turns []compaction.Turn) ([]annota
 	if len(turns) == 0 {
 		return nil, nil
 	}
-	return m.r.Store.Glossary.ChangedIn(ctx, turns[0].ID, turns[len(turns)-1].ID)
+	return m.sources.Glossary.ChangedIn(ctx, turns[0].ID, turns[len(turns)-1].ID)
 }
 
 // replace puts the summary into the memory in place of what it sums up. A chunk that was asked for and not written leaves its
 // turns in the window.
-func (m *memory) replace(ctx context.Context, c *storage.Compaction) error {
+func (m *memory) replace(ctx context.Context, c *annotator.Compaction) error {
 	if m.summary.Chunk == "" {
 		m.step.Turns, m.step.Chunk = m.told(), nil
 	}
@@ -139,8 +145,8 @@ func (m *memory) replace(ctx context.Context, c *storage.Compaction) error {
 			return err
 		}
 	}
-	c.Fold.Memory = compaction.Render(m.story, m.chunks)
-	c.Fold.Through = max(c.Fold.Through, lastTurn(m.step))
+	c.State.Memory = compaction.Render(m.story, m.chunks)
+	c.State.Through = max(c.State.Through, lastTurn(m.step))
 	return nil
 }
 
@@ -148,9 +154,9 @@ func (m *memory) replace(ctx context.Context, c *storage.Compaction) error {
 func (m *memory) told() []compaction.Turn { return m.step.Turns[:len(m.step.Turns)-len(m.step.Chunk)] }
 
 // chunk adds a chunk summary at the end of the memory, so that all before it stays in the server's cache.
-func (m *memory) chunk(ctx context.Context, c *storage.Compaction) error {
+func (m *memory) chunk(ctx context.Context, c *annotator.Compaction) error {
 	thread := m.step.Chunk[0].Thread
-	index, err := m.r.Store.Episodes.NextChunk(ctx, thread)
+	index, err := m.sources.Episodes.NextChunk(ctx, thread)
 	if err != nil {
 		return err
 	}
@@ -165,7 +171,7 @@ func (m *memory) chunk(ctx context.Context, c *storage.Compaction) error {
 }
 
 // tell makes the story so far anew; the chunks of the threads that it takes in leave the window.
-func (m *memory) tell(ctx context.Context, c *storage.Compaction) error {
+func (m *memory) tell(ctx context.Context, c *annotator.Compaction) error {
 	for _, thread := range m.step.Threads {
 		text := m.summary.Threads[thread]
 		if text == "" {
@@ -239,63 +245,4 @@ func (m *memory) episode(ctx context.Context, kind annotator.EpisodeKind, text s
 		e.Entries = append(e.Entries, entries[i].ID)
 	}
 	return e, err
-}
-
-// question is a message to the model that is no part of a scene.
-type question struct {
-	purpose     annotator.CallPurpose
-	note        string
-	most        int // tokens of the answer
-	temperature float64
-	frame       frame
-	history     []byte      // that it follows
-	size        tokens.Size // of prompt and question together
-	estimate    int         // of these, in tokens
-}
-
-// behind has a question follow the window as it was before a turn: a prefix of it.
-func (r *Runner) behind(q *question, turn int64) error {
-	history, size, err := r.window.Before(turn)
-	asked := tokens.Measure(q.note).Framed(tokens.PerMessage)
-	q.history, q.size = history, q.frame.size.Plus(size).Plus(asked)
-	q.estimate = r.promptTokens() - r.counter.Count(r.size().Minus(q.size))
-	return err
-}
-
-// room is how many tokens an answer to the question may have.
-func (r *Runner) room(q *question) int {
-	return r.Config.ContextBudget - r.Config.SafetyMargin - q.estimate
-}
-
-// noAnswer is the error of a question that the model did not answer. What it was for has to do without.
-type noAnswer struct{ *model.Fault }
-
-// Is makes it one of the errors for which a step of compaction is given up.
-func (noAnswer) Is(target error) bool { return target == errNotBetter }
-
-// ask puts a question to the model. The caller ends the call of the reply. The error is noAnswer where there is no reply.
-func (r *Runner) ask(ctx context.Context, q *question) (*model.Reply, error) {
-	if err := r.checkAnswers(ctx, q.purpose); err != nil {
-		return nil, err
-	}
-	note := &annotator.Trace{Kind: annotator.TraceNote, Content: q.note}
-	note.Tokens = tokens.Estimate(note.Content) + tokens.PerMessage
-	if err := r.Store.Journal.AppendOnce(ctx, note); err != nil {
-		return nil, err
-	}
-	encoded, err := r.Wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: note.Content}})
-	if err != nil {
-		return nil, err
-	}
-	reply, err := r.client().Complete(ctx, &model.Request{
-		System: q.frame.system, History: appendMessages(q.history, encoded), Tools: q.frame.tools,
-		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.most, Temperature: q.temperature, Stream: r.Config.Stream,
-		Call:     annotator.Call{Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: q.estimate, Characters: q.size},
-		MaxReply: r.maxReply(q.estimate), LeastPrompt: q.frame.least(q.size),
-	})
-	if unanswered := (*model.Unanswered)(nil); errors.As(err, &unanswered) {
-		r.word(fmt.Sprintf("the model was asked to %s, and gave no answer: %s", q.purpose, err.Error()))
-		err = noAnswer{unanswered.Fault}
-	}
-	return reply, err
 }

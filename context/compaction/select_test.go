@@ -1,10 +1,10 @@
-package window_test
+package compaction_test
 
 import (
 	"slices"
 	"testing"
 
-	"annotator/context/window"
+	"annotator/context/compaction"
 
 	"pgregory.net/rapid"
 )
@@ -14,7 +14,7 @@ func TestSelectTakesTheLongestEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items := rapid.SliceOfN(rapid.IntRange(0, 20), 0, 12).Draw(t, "items")
 		budget := rapid.IntRange(-5, 100).Draw(t, "budget")
-		selected, overflow := window.Select(items, budget, func(tokens int) int { return tokens })
+		selected, overflow := compaction.Select(items, budget, func(tokens int) int { return tokens })
 		dropped := items[:len(items)-len(selected)]
 		if !slices.Equal(items[len(dropped):], selected) {
 			t.Fatalf("of %v, %v is no end", items, selected)
@@ -31,7 +31,7 @@ func TestSelectTakesTheLongestEnd(t *testing.T) {
 		if longer := items[len(dropped)-1:]; sum(longer) <= budget {
 			t.Fatalf("%v fits %d too", longer, budget)
 		}
-		if *overflow != (window.Overflow{Dropped: len(dropped), Tokens: sum(dropped)}) {
+		if *overflow != (compaction.Overflow{Dropped: len(dropped), Tokens: sum(dropped)}) {
 			t.Fatalf("%v is left out, but told: %+v", dropped, overflow)
 		}
 	})

@@ -1,4 +1,4 @@
-package window
+package compaction
 
 // Overflow tells what a selection had to leave out.
 type Overflow struct {

@@ -42,23 +42,18 @@ func decode(t rapid.TB, history []byte) []annotator.Message {
 }
 
 // fold folds rows at once.
-func fold(t rapid.TB, f annotator.WindowState, rows []annotator.Trace) *window.Window {
+func fold(t rapid.TB, f annotator.WindowState, rows []annotator.Trace) *window.History {
 	t.Helper()
-	w, err := window.New(encode, f)
+	w, err := window.NewHistory(encode, f, rows)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for i := range rows {
-		if err := w.Add(&rows[i]); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return w
 }
 
-func history(t rapid.TB, w *window.Window) []byte {
+func history(t rapid.TB, w *window.History) []byte {
 	t.Helper()
-	h, err := w.History()
+	h, err := w.Encoded()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +171,7 @@ func TestEncoderGetsGroups(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var parted string
-		w, err := window.New(func(group []annotator.Message) ([]byte, error) {
+		w, err := window.NewHistory(func(group []annotator.Message) ([]byte, error) {
 			role := string(group[0].Role)
 			if len(group) > 1 && slices.ContainsFunc(group, func(m annotator.Message) bool { return m.Role != annotator.RoleTool }) {
 				t.Fatalf("a group of %+v", group)
@@ -186,7 +181,7 @@ func TestEncoderGetsGroups(t *testing.T) {
 			}
 			parted += role + " "
 			return []byte("{}"), nil
-		}, annotator.WindowState{})
+		}, annotator.WindowState{}, nil)
 		for _, row := range journal(t) {
 			err = errors.Join(err, w.Add(&row))
 		}
@@ -345,17 +340,17 @@ func TestEncoderFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no wire")
 	fail := func([]annotator.Message) ([]byte, error) { return nil, broken }
-	if _, err := window.New(fail, annotator.WindowState{Memory: "x"}); !errors.Is(err, broken) {
+	if _, err := window.NewHistory(fail, annotator.WindowState{Memory: "x"}, nil); !errors.Is(err, broken) {
 		t.Errorf("memory: %v", err)
 	}
-	w, err := window.New(fail, annotator.WindowState{})
+	w, err := window.NewHistory(fail, annotator.WindowState{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Add(&annotator.Trace{Turn: 1, Kind: annotator.TraceScene}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.History(); !errors.Is(err, broken) {
+	if _, err := w.Encoded(); !errors.Is(err, broken) {
 		t.Errorf("history: %v", err)
 	}
 	if err := w.Add(&annotator.Trace{Turn: 1, Kind: annotator.TraceReply}); !errors.Is(err, broken) {

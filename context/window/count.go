@@ -1,0 +1,187 @@
+package window
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"annotator"
+	"annotator/context/tokens"
+)
+
+// counts is what is known of the tokens of the window. What the server has counted is preferred to estimates.
+type counts struct {
+	counter  tokens.Counter
+	prompt   int         // tokens of the newest prompt as the server counted it; 0 if not known for this window
+	exact    int         // tokens of the newest prompt and its reply; 0 if not known for this window
+	since    tokens.Size // of what was added since
+	outdated int64       // the reply up to which prompts were counted with another tokenizer or prefix; 0 for none
+}
+
+// restore takes in what the server counted: the newest prompts, for estimates, and the newest one exactly, unless the window
+// has been compacted since.
+func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trace) error {
+	*c = counts{outdated: c.outdated}
+	counted, err := calls.Counted(ctx, tokens.Memory)
+	if err != nil {
+		return err
+	}
+	for _, p := range counted {
+		c.counter.Observe(tokens.Observation{Size: p.Characters, Tokens: p.Tokens})
+	}
+	last, err := calls.Last(ctx)
+	if err != nil || last.Reply <= c.outdated || !last.Usage.Exact || last.Compacted {
+		return err
+	}
+	for i := range rows {
+		switch row := &rows[i]; {
+		case row.ID == last.Reply:
+			c.reply(last.Usage, row)
+		case row.ID > last.Reply:
+			c.addTokens(row)
+		}
+	}
+	return nil
+}
+
+// reply takes in what the server counted for the newest reply. The tokens of the window are then known exactly, except for
+// reasoning, which is counted and not sent again.
+func (c *counts) reply(usage annotator.Usage, reply *annotator.Trace) {
+	if !usage.Exact {
+		return
+	}
+	c.exact, c.prompt, c.since = usage.Prompt, usage.Prompt, tokens.Size{}
+	if reply.Reasoning == "" {
+		c.exact += usage.Completion
+	} else {
+		c.exact += c.counter.Count(tokens.Measure(reply.Content).Framed(tokens.PerMessage))
+	}
+}
+
+// addTokens adds up what comes after the newest reply.
+func (c *counts) addTokens(row *annotator.Trace) {
+	switch row.Kind {
+	case annotator.TraceScene, annotator.TraceResult, annotator.TraceNote, annotator.TraceClose:
+		c.since = c.since.Plus(tokens.Measure(row.Content)).Framed(tokens.PerMessage)
+	}
+}
+
+// minTokens is the fewest tokens that the server can count of the next prompt, by what it counted of its beginning; 0 if not
+// known.
+func (c *counts) minTokens() int {
+	if c.prompt == 0 {
+		return 0
+	}
+	const tolerance = 0.98 // a template may render the last message otherwise than those before
+	return int(tolerance*float64(c.prompt)) + c.since.MinTokens()
+}
+
+// Counted takes in what the server counted for the newest reply, whose row is in the window.
+func (w *Window) Counted(usage annotator.Usage, reply *annotator.Trace) { w.counts.reply(usage, reply) }
+
+// Observe has later estimates learn from a prompt that the server has counted.
+func (w *Window) Observe(size tokens.Size, usage annotator.Usage) {
+	if usage.Exact {
+		w.counts.counter.Observe(tokens.Observation{Size: size, Tokens: usage.Prompt})
+	}
+}
+
+// Rerendered says that messages are sent in another form from now on, so that fewer tokens than before may be right.
+func (w *Window) Rerendered() { w.counts.prompt = 0 }
+
+// size is the size of the next prompt.
+func (w *Window) size() tokens.Size { return w.prefix.size.Plus(w.history.Size()) }
+
+// Tokens estimates the next prompt: as the server counted the newest one, with an estimate of what was added since. All of it is
+// estimated if the server has not counted this window yet.
+func (w *Window) Tokens() int {
+	if w.counts.exact > 0 {
+		return w.counts.exact + w.counts.counter.Count(w.counts.since)
+	}
+	return w.counts.counter.Count(w.size())
+}
+
+// Needed estimates the prompt of the next request with the scene at hand.
+func (w *Window) Needed() int {
+	needed := w.Tokens()
+	if w.scene.turn == 0 {
+		needed += cmp.Or(w.scene.counted, w.counts.counter.Count(w.scene.size))
+	}
+	return needed
+}
+
+// Alone estimates the prompt of the next request if only the newest turn were in the window.
+func (w *Window) Alone() int {
+	turns := w.history.Turns()
+	return w.counts.counter.Count(w.prefix.size.Plus(turns[len(turns)-1].Size))
+}
+
+// Counter returns the counter of the window, which learns while the window is used.
+func (w *Window) Counter() *tokens.Counter { return &w.counts.counter }
+
+// Count estimates the tokens of a text.
+func (w *Window) Count(text string) int { return w.counts.counter.Count(tokens.Measure(text)) }
+
+// growth estimates what the scene at hand will still add to the prompt, from the average turn in the window. A compaction in
+// the middle of a turn has the server compute that turn twice.
+func (w *Window) growth() int {
+	older := w.older()
+	if len(older) == 0 {
+		return 0
+	}
+	var all tokens.Size
+	for i := range older {
+		all = all.Plus(older[i].Size)
+	}
+	now := w.scene.size
+	if turns := w.history.Turns(); len(turns) > len(older) {
+		now = turns[len(turns)-1].Size
+	}
+	return max(0, w.counts.counter.Count(all)/len(older)-w.counts.counter.Count(now))
+}
+
+// older returns the turns without the one at hand.
+func (w *Window) older() []Turn {
+	turns := w.history.Turns()
+	if n := len(turns); n > 0 && w.scene.turn == turns[n-1].ID {
+		return turns[:n-1]
+	}
+	return turns
+}
+
+// Tokenizer has the server count the tokens of a text.
+type Tokenizer func(ctx context.Context, text string) (int, error)
+
+// tokenizerTimeout is how long a server may take to count tokens.
+const tokenizerTimeout = 10 * time.Second
+
+// UseTokenizer has the server count the scenes that decide whether the window is full. It is tried at once.
+func (w *Window) UseTokenizer(ctx context.Context, t Tokenizer) {
+	w.tokenizer = t
+	w.serverCount(ctx, "Once upon a time.")
+}
+
+// serverCount has the server count a text; 0 if it cannot. A tokenizer that fails is not used again.
+func (w *Window) serverCount(ctx context.Context, text string) int {
+	ctx, cancel := context.WithTimeout(ctx, tokenizerTimeout)
+	defer cancel()
+	n, err := w.tokenizer(ctx, text)
+	if err != nil {
+		w.tokenizer = nil
+	}
+	return n
+}
+
+// countScene has the server count the scene at hand, if it has a tokenizer, where the scene decides whether the window is full.
+func (w *Window) countScene(ctx context.Context) {
+	if w.tokenizer == nil || w.scene.turn != 0 {
+		return
+	}
+	estimate, excess := w.counts.counter.Count(w.scene.size), w.Config.Policy.Excess(w.load())
+	if excess > estimate || excess < -estimate {
+		return
+	}
+	if n := w.serverCount(ctx, w.scene.text); n > 0 {
+		w.scene.counted = n + tokens.PerMessage
+	}
+}

@@ -1,0 +1,190 @@
+package window
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"annotator"
+	"annotator/context/tokens"
+)
+
+// Encoder renders a group of messages for a wire: one message, or the tool results that answer one reply.
+type Encoder func(group []annotator.Message) ([]byte, error)
+
+// History is the messages of the window, between the system prompt and the next reply. Each is encoded once.
+type History struct {
+	encode  Encoder
+	state   annotator.WindowState
+	memory  tokens.Size // of what stands before the turns
+	encoded []byte
+	turns   []Turn
+	group   []annotator.Message // rows that are not encoded yet: a reply may get calls, results belong together
+	shown   map[int64]int64     // by entry: the revision it was last shown at
+}
+
+// Turn is a scene in the window with all that followed from it.
+type Turn struct {
+	ID     int64
+	Size   tokens.Size
+	Strips tokens.Size // part of Size that is saved if its thinking is taken out
+	Cuts   tokens.Size // part of Size that is saved if its long replies are cut
+	start  int         // offset of its messages in the encoded history
+}
+
+// acknowledged is what the assistant says by rule to the memory, so that roles alternate.
+const acknowledged = "I have the story so far in mind."
+
+// NewHistory computes the history from the state that the newest compaction left and the rows of the journal since.
+func NewHistory(encode Encoder, state annotator.WindowState, rows []annotator.Trace) (*History, error) {
+	h := &History{encode: encode, state: state, shown: map[int64]int64{}}
+	err := h.begin()
+	for i := range rows {
+		if err == nil {
+			err = h.Add(&rows[i])
+		}
+	}
+	return h, err
+}
+
+// begin adds what stands before the turns.
+func (h *History) begin() error {
+	memory := h.state.Memory
+	if memory == "" {
+		return nil
+	}
+	h.memory = tokens.Measure(memory).Plus(tokens.Measure(acknowledged)).Framed(2 * tokens.PerMessage)
+	h.group = append(h.group, annotator.Message{Role: annotator.RoleUser, Content: memory})
+	if err := h.flush(); err != nil {
+		return err
+	}
+	h.group = append(h.group, annotator.Message{Role: annotator.RoleAssistant, Content: acknowledged})
+	return h.flush()
+}
+
+// Add appends a row of the journal. Rows come in the journal's order; a turn's first row begins it.
+func (h *History) Add(row *annotator.Trace) error {
+	if row.Turn == 0 || row.Kind == annotator.TraceUpdate {
+		return nil
+	}
+	if row.Kind == annotator.TraceCall {
+		return h.addCall(row)
+	}
+	message := h.message(row)
+	if len(h.group) > 0 && (message.Role != annotator.RoleTool || h.group[0].Role != annotator.RoleTool) {
+		if err := h.flush(); err != nil {
+			return err
+		}
+	}
+	if len(h.turns) == 0 || h.turns[len(h.turns)-1].ID != row.Turn {
+		h.turns = append(h.turns, Turn{ID: row.Turn, start: len(h.encoded)})
+	}
+	h.group = append(h.group, message)
+	h.turns[len(h.turns)-1].count(row.Kind, message.Content, cmp.Or(h.state.CutAt, longReply))
+	for _, s := range row.Shows {
+		h.shown[s.Entry] = s.Revision
+	}
+	return nil
+}
+
+// addCall puts a tool call into the reply that asks for it, the row before.
+func (h *History) addCall(row *annotator.Trace) error {
+	n := len(h.group)
+	if n == 0 || h.group[n-1].Role != annotator.RoleAssistant {
+		return annotator.Errorf(annotator.Violation, "journal row %d calls a tool, but follows no reply", row.ID).
+			WithAdvice("check the database with `annotator verify`")
+	}
+	reply := &h.group[n-1]
+	reply.ToolCalls = append(reply.ToolCalls, annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: object(row.Arguments)})
+	turn := &h.turns[len(h.turns)-1]
+	turn.Size = turn.Size.Plus(tokens.Measure(row.Tool).Plus(tokens.Measure(row.Arguments)).Framed(tokens.PerCall))
+	return nil
+}
+
+func (h *History) message(row *annotator.Trace) annotator.Message {
+	m := annotator.Message{Role: annotator.RoleUser, Content: row.Content}
+	switch row.Kind {
+	case annotator.TraceReply:
+		m.Role, m.Reasoning = annotator.RoleAssistant, row.Reasoning
+		m.Content = h.trim(row)
+	case annotator.TraceClose:
+		m.Role = annotator.RoleAssistant
+	case annotator.TraceResult:
+		m.Role, m.ToolCallID, m.Tool = annotator.RoleTool, row.CallID, row.Tool
+	}
+	return m
+}
+
+// object keeps arguments that are no JSON object from being sent again: servers refuse the whole request for them.
+func object(arguments string) string {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(arguments), &fields); err != nil || fields == nil {
+		return "{}"
+	}
+	return arguments
+}
+
+func (h *History) flush() error {
+	if len(h.group) == 0 {
+		return nil
+	}
+	encoded, err := h.encode(h.group)
+	if err != nil {
+		return err
+	}
+	if len(h.encoded) > 0 {
+		h.encoded = append(h.encoded, ',')
+	}
+	h.encoded = append(h.encoded, encoded...)
+	h.group = h.group[:0]
+	return nil
+}
+
+// Encoded returns the encoded messages, joined by commas. Within an epoch each result begins with the one before. It
+// must be called when a request can be sent: with every call of the last reply answered. The caller must not change the
+// bytes.
+func (h *History) Encoded() ([]byte, error) {
+	err := h.flush()
+	return h.encoded, err
+}
+
+// Before returns the encoded messages before a turn, a prefix of the history, and their size. Without such a turn it
+// returns the whole history.
+func (h *History) Before(turn int64) ([]byte, tokens.Size, error) {
+	encoded, err := h.Encoded()
+	size := h.memory
+	for i := range h.turns {
+		if h.turns[i].ID == turn {
+			return encoded[:h.turns[i].start], size, err
+		}
+		size = size.Plus(h.turns[i].Size)
+	}
+	return encoded, size, err
+}
+
+// Next returns the id of the turn after a turn, or 0 if there is none.
+func (h *History) Next(turn int64) int64 {
+	for i := range h.turns {
+		if h.turns[i].ID > turn {
+			return h.turns[i].ID
+		}
+	}
+	return 0
+}
+
+// Turns returns the turns, oldest first.
+func (h *History) Turns() []Turn { return h.turns }
+
+// Size returns the size of all messages.
+func (h *History) Size() tokens.Size {
+	size := h.memory
+	for i := range h.turns {
+		size = size.Plus(h.turns[i].Size)
+	}
+	return size
+}
+
+// Shown returns the revision at which the history last shows an entry, if it shows it.
+func (h *History) Shown(entry int64) (shown annotator.Shown, ok bool) {
+	revision, ok := h.shown[entry]
+	return annotator.Shown{Entry: entry, Revision: revision}, ok
+}

@@ -1,0 +1,50 @@
+package window
+
+import "annotator"
+
+// Limits says how many tokens a request may have.
+type Limits struct {
+	Context int // of prompt and reply together
+	Reply   int
+	Margin  int // kept free
+}
+
+// replyShare is which part of a lowered context a reply may take. The scene needs the rest.
+const replyShare = 4
+
+// MinScene is how many tokens must be left for a scene, beside the prefix and the reply, or no run begins.
+const MinScene = 1024
+
+// Usable returns the tokens of prompt and reply together.
+func (l Limits) Usable() int { return l.Context - l.Margin }
+
+// Prompt returns the tokens that a prompt may have.
+func (l Limits) Prompt() int { return l.PromptWithin(l.Context) }
+
+// PromptWithin returns the tokens that a prompt could have in another context.
+func (l Limits) PromptWithin(context int) int { return context - l.Reply - l.Margin }
+
+// ReplyAfter returns the tokens that a reply to a prompt may have.
+func (l Limits) ReplyAfter(p *Prompt) int { return l.Usable() - p.Tokens() }
+
+// Lower takes in how many tokens the model takes, 0 if that is not known, and reports whether that is less than before.
+func (l *Limits) Lower(context int) bool {
+	if context <= 0 || context >= l.Context {
+		return false
+	}
+	l.Context, l.Reply = context, min(l.Reply, context/replyShare)
+	return true
+}
+
+// Check refuses limits under which hardly a scene could be read beside a prefix. Else a whole story would be quarantined
+// in no time.
+func (l Limits) Check(prefix *Prefix) error {
+	used := prefix.EstimateTokens()
+	free := l.Prompt() - used
+	if free >= MinScene {
+		return nil
+	}
+	return annotator.Errorf(annotator.Misused, "a context of %d tokens leaves %d for a scene, beside %d for the system prompt and tools and %d for the reply",
+		l.Context, max(free, 0), used, l.Reply).
+		WithAdvice("raise --context-budget, and the server's own context where that is less, or lower --max-tokens")
+}

@@ -1,0 +1,47 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"annotator"
+	"annotator/context/tokens"
+	"annotator/context/window"
+	"annotator/model"
+)
+
+// question is a message to the model that is no part of a scene.
+type question struct {
+	purpose     annotator.CallPurpose
+	text        string
+	prompt      *window.Prompt // with the text at its end
+	maxTokens   int            // of the answer
+	temperature float64
+}
+
+// noAnswer is the error of a question that the model did not answer. What it was for has to do without.
+type noAnswer struct{ *model.Fault }
+
+// ask puts a question to the model. The caller ends the call of the reply. The error is noAnswer where there is no reply.
+func (r *Runner) ask(ctx context.Context, q *question) (*model.Reply, error) {
+	if err := r.checkAnswers(ctx, q.purpose); err != nil {
+		return nil, err
+	}
+	note := &annotator.Trace{Kind: annotator.TraceNote, Content: q.text, Tokens: tokens.EstimateMessage(q.text)}
+	if err := r.Store.Journal.AppendOnce(ctx, note); err != nil {
+		return nil, err
+	}
+	p := q.prompt
+	reply, err := r.client().Complete(ctx, &model.Request{
+		System: p.System, History: p.History, Tools: p.Tools,
+		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.maxTokens, Temperature: q.temperature, Stream: r.Config.Stream,
+		Call:     annotator.Call{Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: p.Tokens(), Characters: p.Size},
+		MaxReply: r.maxReply(p), LeastPrompt: p.MinTokens(false),
+	})
+	if unanswered := (*model.Unanswered)(nil); errors.As(err, &unanswered) {
+		err = noAnswer{unanswered.Fault}
+		r.word(fmt.Sprintf("the model was asked to %s, and gave no answer: %s", q.purpose, err.Error()))
+	}
+	return reply, err
+}

@@ -1,0 +1,87 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"annotator"
+	"annotator/context/window"
+	"annotator/model"
+	"annotator/storage"
+	"annotator/tools"
+)
+
+// newWindow returns the window of a run, which is to be restored.
+func (r *Runner) newWindow() *window.Window {
+	c := &r.Config
+	return window.New(
+		window.Config{Policy: c.Compaction, SummaryTokens: c.SummaryTokens, OnCompaction: func(what string) {
+			r.publish(annotator.Notice{Kind: annotator.NoticeCompaction, Reason: what})
+		}},
+		window.Limits{Context: c.ContextBudget, Reply: c.MaxTokens, Margin: c.SafetyMargin},
+		func(group []annotator.Message) ([]byte, error) { return r.Wire.Encode(group) },
+		window.Sources{
+			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Calls: r.Store.Calls, Glossary: r.Store.Glossary,
+			Scenes: earlierScenes{r}, Summariser: summariser{r},
+		},
+	)
+}
+
+// usePrompt puts a prompt in force.
+func (r *Runner) usePrompt(p *storage.Prompt) error {
+	prefix, err := prefixOf(r.Wire, p)
+	if err != nil {
+		return err
+	}
+	r.window.SetPrefix(prefix)
+	return nil
+}
+
+// prefixOf renders a stored prompt for a wire.
+func prefixOf(wire model.Encoder, p *storage.Prompt) (window.Prefix, error) {
+	definitions, err := tools.DecodeDefinitions(p.Tools)
+	if err != nil {
+		return window.Prefix{}, err
+	}
+	encoded, err := wire.EncodeTools(definitions)
+	return window.NewPrefix(p.SystemPrompt, p.Tools, encoded), err
+}
+
+// earlierScenes implements window.Scenes.
+type earlierScenes struct{ *Runner }
+
+func (s earlierScenes) OfTurn(ctx context.Context, turn int64) (annotator.Scene, error) {
+	row, err := s.Store.Scenes.OfTurn(ctx, turn)
+	if err != nil {
+		return annotator.Scene{}, err
+	}
+	return annotator.Scene{N: row.N, Thread: row.Thread, Index: row.Index}, nil
+}
+
+func (s earlierScenes) Opening(ctx context.Context, scene int) (string, error) {
+	row, err := s.Store.Scenes.Get(ctx, scene)
+	if err != nil {
+		return "", err
+	}
+	posts, err := s.Corpus.Scene(ctx, row.Thread.ID, row.Posts[:1])
+	if err != nil {
+		return "", err
+	}
+	return posts[0].Body, nil
+}
+
+// summariser implements window.Summariser.
+type summariser struct{ *Runner }
+
+func (s summariser) Summarise(ctx context.Context, p *window.Prompt, instruction string, maxTokens int) (*window.Answer, error) {
+	reply, err := s.ask(ctx, &question{
+		purpose: annotator.PurposeSummarise, text: instruction, prompt: p, maxTokens: maxTokens, temperature: s.Config.SummaryTemperature,
+	})
+	switch {
+	case errors.As(err, new(noAnswer)):
+		return nil, window.ErrNoSummary
+	case err != nil:
+		return nil, err
+	}
+	return &window.Answer{Call: reply.Call, Text: reply.Text, Reasoning: reply.Reasoning, Body: reply.Body()}, nil
+}
