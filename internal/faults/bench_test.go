@@ -40,7 +40,7 @@ type client interface {
 	Close()
 }
 
-// wires returns all of them. The first is the one that every cell is tried with.
+// wires returns all wires. Every cell is tried with the first.
 func wires() []*wire {
 	return []*wire{
 		{"chat", "/v1", dial(openai.New)},
@@ -67,7 +67,7 @@ type program struct {
 
 type watcher func(annotator.Notice)
 
-// Publish hands a notice on. See runner.Publisher.
+// Publish implements runner.Publisher.
 func (w watcher) Publish(n annotator.Notice) { w(n) }
 
 // run walks the story and returns how that ended.
@@ -112,16 +112,15 @@ func plain() runner.Config {
 	return config
 }
 
-// session is the program in the bubble of a cell. In a bubble an hour passes as soon as all there is has nothing to do but wait
-// for it.
+// session is the program in the synctest bubble of a cell, where time advances as soon as every goroutine waits.
 type session struct {
 	program
 
-	t     *testing.T
-	ways  ways
-	line  *line   // of the newest run
-	asked int     // requests for a reply, of all runs
-	aside *sql.DB // the same database, opened beside the program
+	t         *testing.T
+	ways      ways
+	transport *transport // of the newest run
+	asked     int        // requests for a reply, of all runs
+	aside     *sql.DB    // the same database, opened beside the program
 }
 
 // run walks the story with a server that has the trouble, and returns how that ended.
@@ -129,27 +128,27 @@ func (s *session) run(trouble *trouble) error {
 	ctx, enough := context.WithCancelCause(context.Background())
 	defer enough(nil)
 	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-	s.line = &line{
+	s.transport = &transport{
 		t: s.t, ways: s.ways, trouble: trouble, enough: enough,
 		home: &http.Transport{DialContext: listener.dial, DisableCompression: true},
 	}
-	s.network = s.line
-	server := &http.Server{Handler: s.line.watched(trouble.server())}
+	s.network = s.transport
+	server := &http.Server{Handler: s.transport.watched(trouble.server())}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = server.Serve(listener)
 	}()
 	err := s.program.run(ctx)
-	s.line.home.CloseIdleConnections()
+	s.transport.home.CloseIdleConnections()
 	_ = server.Close()
 	<-done
-	s.asked += s.line.asked
+	s.asked += s.transport.asked
 	return err
 }
 
-// line is the way from a run to its server. It counts what is asked for, and leads those requests astray that are to go wrong.
-type line struct {
+// transport carries requests from a run to its server. It counts them, and makes those fail that are to fail.
+type transport struct {
 	t       *testing.T
 	home    *http.Transport
 	ways    ways
@@ -161,8 +160,8 @@ type line struct {
 	flying int // requests that the server is at work on
 }
 
-// RoundTrip sends a request where it belongs, or where its trouble awaits it.
-func (l *line) RoundTrip(req *http.Request) (*http.Response, error) {
+// RoundTrip sends a request to the server, or to the fault that it is to meet.
+func (l *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !asksReply(req) {
 		return l.home.RoundTrip(req)
 	}
@@ -180,7 +179,7 @@ func (l *line) RoundTrip(req *http.Request) (*http.Response, error) {
 	return l.home.RoundTrip(req)
 }
 
-func (l *line) count(header http.Header, body []byte) {
+func (l *transport) count(header http.Header, body []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.asked++; l.asked > mostRequests {
@@ -196,9 +195,9 @@ func asksReply(req *http.Request) bool {
 		strings.HasSuffix(path, "/responses") || strings.Contains(path, "enerateContent"))
 }
 
-// watched demands that the server is never at work on two requests of one story. It may take a moment to see that the client has
-// hung up on the one before.
-func (l *line) watched(server http.Handler) http.Handler {
+// watched fails where the server works on two requests of one story at once. The server may need a moment to notice that the
+// client has closed the connection of the one before.
+func (l *transport) watched(server http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if l.fly(1) > 1 {
 			synctest.Wait()
@@ -211,7 +210,7 @@ func (l *line) watched(server http.Handler) http.Handler {
 	})
 }
 
-func (l *line) fly(by int) int {
+func (l *transport) fly(by int) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flying += by

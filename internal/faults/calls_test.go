@@ -59,8 +59,8 @@ func callRows() []row {
 			says(spoken(`<|python_tag|>{"name": %q, "parameters": %s}`)),
 		}},
 		{n: 61, fault: "a call as text that is incomplete or in an unknown form", action: reask, ends: ends{"R", "Q", "HQQ"}, chat: true, forms: []form{
-			says(telling(`<tool_call>{"name": "glossary_create", "arguments": {"term": "Lam`)),
-			says(telling("<tool_code>\nprint(glossary_create(term='Lamp', definition='A lamp.'))\n</tool_code>")),
+			says(answering(`<tool_call>{"name": "glossary_create", "arguments": {"term": "Lam`)),
+			says(answering("<tool_code>\nprint(glossary_create(term='Lamp', definition='A lamp.'))\n</tool_code>")),
 		}},
 		{n: 62, fault: "a call quoted from the story", action: note, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
 			says(func(_ *scripted.Request, honest scripted.Reply) scripted.Reply {
@@ -120,19 +120,19 @@ func callRows() []row {
 	}
 }
 
-// calling has the model call a tool, whatever it had to say.
+// calling replaces the reply by a call of a tool.
 func calling(tool, arguments string) func(*scripted.Request, scripted.Reply) scripted.Reply {
 	return func(*scripted.Request, scripted.Reply) scripted.Reply {
 		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: tool, Arguments: arguments}}}
 	}
 }
 
-// telling has the model say something, whatever it had to say.
-func telling(text string) func(*scripted.Request, scripted.Reply) scripted.Reply {
+// answering replaces the reply by a text.
+func answering(text string) func(*scripted.Request, scripted.Reply) scripted.Reply {
 	return func(*scripted.Request, scripted.Reply) scripted.Reply { return scripted.Reply{Text: text} }
 }
 
-// thinks has the model think before it says what it has to say.
+// thinks adds reasoning to the reply.
 func thinks(reasoning string) func(*scripted.Request, scripted.Reply) scripted.Reply {
 	return func(_ *scripted.Request, honest scripted.Reply) scripted.Reply {
 		honest.Reasoning = reasoning

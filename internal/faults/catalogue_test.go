@@ -195,7 +195,7 @@ func newBench(t *testing.T, config runner.Config) *bench {
 		if err := s.run(calm()); err != nil {
 			t.Fatal(err)
 		}
-		b.calls, b.rows, b.codex = s.line.asked, s.journal(), s.codex()
+		b.calls, b.rows, b.codex = s.transport.asked, s.journal(), s.codex()
 	})
 	return b
 }
@@ -221,14 +221,14 @@ func (b *bench) try(t *testing.T, c *cell) {
 		if took := time.Since(begin); took > longestRun {
 			t.Errorf("the run took %s", took)
 		}
-		got := s.judge(err)
+		got := s.check(err)
 		if want := c.row.ends.of(c.times, c.place); got != want {
 			t.Errorf("ended %c, want %c: %v\n%s", got, want, err, s.calls())
 		}
 		if got != 'R' && !strings.Contains(fmt.Sprint(err, s.reasons()), c.row.says) {
 			t.Errorf("nothing says %q: %v\n%s", c.row.says, err, s.reasons())
 		}
-		s.mend(got)
+		s.finishSound(got)
 		b.compare(c, s)
 	})
 }

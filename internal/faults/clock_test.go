@@ -17,8 +17,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// set returns a reading of the clock as it is after somebody has set it: what it tells has moved, what it measures has not. Package
-// time has no way to make one, for its Add moves both.
+// set returns a reading of a clock that was set: its wall time has moved, its monotonic time has not. Package time cannot make
+// one, since Add moves both.
 func set(reading time.Time, by time.Duration) time.Time {
 	told, since := reading.Add(by), time.Date(1885, 1, 1, 0, 0, 0, 0, time.UTC)
 	var moved time.Time
@@ -32,7 +32,7 @@ func set(reading time.Time, by time.Duration) time.Time {
 	return moved
 }
 
-// TestSet tries the clock that the test below sets.
+// TestSet tests the clock that the test below sets.
 func TestSet(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -53,8 +53,8 @@ const (
 	year = 365 * day
 )
 
-// TestClockIsSet has somebody set the clock in the middle of a run, back, forward, or to and fro at every look at it, while a server
-// has the run wait. The run ends as it would have, after as long, and nothing of it is lost or stands in another order.
+// TestClockIsSet sets the clock in the middle of a run, back, forward, or to and fro at every reading, while a server makes the
+// run wait. The run ends as without that, after the same time, and nothing of it is lost or in another order.
 func TestClockIsSet(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
@@ -88,7 +88,7 @@ func TestClockIsSet(t *testing.T) {
 	}
 }
 
-// steady is how often a run looks at the clock before somebody sets it.
+// steady is the number of readings before the clock is set.
 const steady = 80
 
 // slack is for dates that can be compared to nothing but the clock that was set. The run waits for them as long as it ever waits for
@@ -105,7 +105,7 @@ func (b *bench) clocked(t *testing.T, f form, times int, shift func(looks int64)
 		began := time.Now()
 		err := s.run(&trouble{form: f, aim: showsScene, place: b.calls / 2, times: times})
 		took = time.Since(began)
-		ended = s.judge(err)
+		ended = s.check(err)
 		if looks.Load() < 2*steady && ended == 'R' {
 			t.Errorf("the run has looked at the clock %d times", looks.Load())
 		}
@@ -113,7 +113,7 @@ func (b *bench) clocked(t *testing.T, f form, times int, shift func(looks int64)
 			OR total_ms > 3600000`) {
 			t.Errorf("measured are %s", call)
 		}
-		s.mend(ended)
+		s.finishSound(ended)
 		if diff := gocmp.Diff(slices.Concat(b.rows, b.codex), slices.Concat(s.journal(), s.codex())); diff != "" {
 			t.Errorf("not what the undisturbed run leaves (-calm +this):\n%s", diff)
 		}

@@ -22,7 +22,7 @@ func contentRows() []row {
 			}),
 		}},
 		{n: 67, fault: "an empty reply: no text and no call", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
-			says(telling("")),
+			says(answering("")),
 			shaped(func(answer map[string]any) { message(answer)["content"], message(answer)["tool_calls"] = nil, []any{} }),
 		}},
 		{n: 67, fault: "content is an array of parts", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
@@ -43,7 +43,7 @@ func contentRows() []row {
 			}),
 		}},
 		{n: 68, fault: "a `<think>` that is never closed and contains the reply", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
-			says(telling("<think>I could <tool_call>" + quotedOrder + "</tool_call> it, or")),
+			says(answering("<think>I could <tool_call>" + quotedOrder + "</tool_call> it, or")),
 		}},
 		{n: 69, fault: "reasoning uses all of `max_tokens`", action: retry, ends: ends{"R", "Q", "HQQ"}, forms: []form{
 			says(func(r *scripted.Request, _ scripted.Reply) scripted.Reply {
@@ -53,8 +53,8 @@ func contentRows() []row {
 			}),
 		}},
 		{n: 71, fault: "`!!!!`, or one phrase thousands of times", action: retry, ends: ends{"R", "R", "HQQ"}, forms: []form{
-			says(telling(strings.Repeat("!", 9_000))),
-			says(telling(strings.Repeat("the lantern and ", 600))),
+			says(answering(strings.Repeat("!", 9_000))),
+			says(answering(strings.Repeat("the lantern and ", 600))),
 			says(thinks(strings.Repeat("the lantern and ", 600))),
 		}},
 		{n: 74, fault: "a reply of 100 MB", action: refuse, ends: ends{"Q", "HQQ", "HQQ"}, chat: true, forms: []form{
@@ -91,10 +91,10 @@ func contentRows() []row {
 	}
 }
 
-// quotedOrder is a call that nobody has made.
+// quotedOrder is a call that the model quotes and does not make.
 const quotedOrder = `{"name":"glossary_delete","arguments":{"entry_id":1,"reason":"No."}}`
 
-// ponderings go on and on without repeating themselves.
+// ponderings is a long text that does not repeat itself.
 var ponderings = func() string {
 	var b strings.Builder
 	for i := range 2_000 {
@@ -105,7 +105,7 @@ var ponderings = func() string {
 
 var postID = regexp.MustCompile(`(?:"post_id":)(\d+)`)
 
-// rewriting writes a part of the arguments of calls otherwise.
+// rewriting replaces a part of the arguments of calls.
 func rewriting(part *regexp.Regexp, as string) func(*scripted.Request, scripted.Reply) scripted.Reply {
 	return func(_ *scripted.Request, honest scripted.Reply) scripted.Reply {
 		honest.ToolCalls = slices.Clone(honest.ToolCalls)
@@ -117,7 +117,7 @@ func rewriting(part *regexp.Regexp, as string) func(*scripted.Request, scripted.
 	}
 }
 
-// adds has the model say something more.
+// adds appends a text to the reply.
 func adds(text string) func(*scripted.Request, scripted.Reply) scripted.Reply {
 	return func(_ *scripted.Request, honest scripted.Reply) scripted.Reply {
 		honest.Text += text
@@ -136,7 +136,7 @@ func replace(old, by string) func(string) string {
 	return func(body string) string { return strings.ReplaceAll(body, old, by) }
 }
 
-// flood serves text without an end that anybody would wait for. It does not repeat itself.
+// flood serves a text without end that does not repeat itself.
 func flood(stream bool) http.HandlerFunc {
 	var water strings.Builder
 	for n := range 80_000 {

@@ -7,28 +7,28 @@ import (
 	"testing"
 )
 
-// deed is something that a program does to the files of one folder.
-type deed struct {
-	kind doing
+// fileOp is an operation on the files of one folder.
+type fileOp struct {
+	kind opKind
 	name string // of the file
 	to   string // that it is renamed to
 	at   int64  // where the bytes are written; the size that is cut or grown to
-	data []byte // that are written; what is believed
+	data []byte // that are written; what is acknowledged
 }
 
-// doing is a kind of deed.
-type doing int
+// opKind is a kind of fileOp.
+type opKind int
 
 const (
-	_           doing = iota
-	opens             // a file, which is made if it is not there
-	writes            // bytes at a place
-	resizes           // a file
-	syncs             // a file: what it holds is safe
-	renames           // a file, over whatever has the other name
-	unlinks           // a file
-	syncsFolder       // the names of the files are safe
-	believes          // what it has done so far to be safe
+	_            opKind = iota
+	opens               // a file, which is made if it is not there
+	writes              // bytes at a place
+	resizes             // a file
+	syncs               // a file: what it holds is safe
+	renames             // a file, over whatever has the other name
+	unlinks             // a file
+	syncsFolder         // the names of the files are safe
+	acknowledges        // what is durable so far
 )
 
 // disk is a folder as a program sees it, and as much of that as would be there after a power cut.
@@ -38,22 +38,22 @@ type disk struct {
 	moves []move            // of names, since then
 }
 
-// inode is a file under whatever name.
+// inode is a file under any name.
 type inode struct {
-	safe  []byte // as of its newest sync
-	since []deed // what was written, cut or grown since
+	safe  []byte   // as of its newest sync
+	since []fileOp // what was written, cut or grown since
 }
 
-// move is a change of names at one stroke: to each its file, or nil where the name is gone.
+// move is an atomic change of names: to each its file, or nil where the name is gone.
 type move map[string]*inode
 
 func newDisk() *disk { return &disk{files: map[string]*inode{}, safe: map[string]*inode{}} }
 
-// do does a deed.
-func (d *disk) do(a deed) error {
+// do applies an operation.
+func (d *disk) do(a fileOp) error {
 	file := d.files[a.name]
-	if file == nil && a.kind != opens && a.kind != syncsFolder && a.kind != believes {
-		return fmt.Errorf("deed %d is done to %q, which is not there", a.kind, a.name)
+	if file == nil && a.kind != opens && a.kind != syncsFolder && a.kind != acknowledges {
+		return fmt.Errorf("operation %d is on %q, which is not there", a.kind, a.name)
 	}
 	switch a.kind {
 	case opens:
@@ -96,7 +96,7 @@ func (m move) onto(names map[string]*inode) {
 }
 
 // onto writes to, cuts or grows a file.
-func (a *deed) onto(file []byte) []byte {
+func (a *fileOp) onto(file []byte) []byte {
 	end := a.at + int64(len(a.data))
 	if a.kind == resizes && int64(len(file)) > end {
 		return file[:end:end]
@@ -108,20 +108,20 @@ func (a *deed) onto(file []byte) []byte {
 	return file
 }
 
-// temper is how a disk treats what was not synced when the power fails.
-type temper int
+// lossMode is what a disk loses of the writes that were not synced when the power fails.
+type lossMode int
 
 const (
-	forgets    temper = iota // nothing of it is there
-	keeps                    // all of it is there
-	mixes                    // each write, and each change of names, is there or not
-	tears                    // and each sector of a write by itself
-	scribbles                // and a sector that was being written may hold anything
-	allTempers               // how many there are
+	forgets      lossMode = iota // nothing of it is there
+	keeps                        // all of it is there
+	mixes                        // each write, and each change of names, is there or not
+	tears                        // and each sector of a write by itself
+	scribbles                    // and a sector that was being written may hold anything
+	allLossModes                 // how many there are
 )
 
 // cut returns the files that are found after the power has failed at this moment.
-func (d *disk) cut(t temper, random *rand.Rand) map[string][]byte {
+func (d *disk) cut(t lossMode, random *rand.Rand) map[string][]byte {
 	names := map[string]*inode{}
 	move(d.safe).onto(names)
 	for _, m := range d.moves {
@@ -141,15 +141,15 @@ func (d *disk) cut(t temper, random *rand.Rand) map[string][]byte {
 }
 
 // lets reports whether something that was not synced is there all the same.
-func (t temper) lets(random *rand.Rand) bool {
+func (t lossMode) lets(random *rand.Rand) bool {
 	return t == keeps || t != forgets && random.IntN(2) == 0
 }
 
 // sector is what a disk writes at a time, in bytes.
 const sector = 512
 
-// write does what has become of a deed to a file that was not synced after it.
-func (t temper) write(file []byte, a *deed, random *rand.Rand) []byte {
+// write applies what is left of a write to a file that was not synced after it.
+func (t lossMode) write(file []byte, a *fileOp, random *rand.Rand) []byte {
 	if a.kind == resizes || t < tears {
 		if t.lets(random) {
 			file = a.onto(file)
@@ -158,7 +158,7 @@ func (t temper) write(file []byte, a *deed, random *rand.Rand) []byte {
 	}
 	for from, end := a.at, a.at+int64(len(a.data)); from < end; {
 		to := min(end, (from/sector+1)*sector)
-		part := deed{kind: writes, at: from, data: a.data[from-a.at : to-a.at]}
+		part := fileOp{kind: writes, at: from, data: a.data[from-a.at : to-a.at]}
 		if t == scribbles && random.IntN(4) == 0 {
 			part.data = noise(len(part.data), random)
 		}
@@ -178,12 +178,12 @@ func noise(n int, random *rand.Rand) []byte {
 	return all
 }
 
-// TestDisk tries the disk that the power cuts are made with: what was synced is there whatever its temper, and what was not may be.
+// TestDisk tests the disk of the power cuts: what was synced is there in every mode, and what was not may be.
 func TestDisk(t *testing.T) {
 	t.Parallel()
 	d := newDisk()
 	text := func(s string) []byte { return []byte(s) }
-	for _, a := range []deed{
+	for _, a := range []fileOp{
 		{kind: opens, name: "a"},
 		{kind: writes, name: "a", data: text("safe")},
 		{kind: syncs, name: "a"},
@@ -203,11 +203,11 @@ func TestDisk(t *testing.T) {
 	seen := map[string]bool{}
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := range 1000 {
-		mood := temper(n) % allTempers
-		found := d.cut(mood, random)
+		loss := lossMode(n) % allLossModes
+		found := d.cut(loss, random)
 		what := fmt.Sprintf("%q", found)
-		if seen[what] = true; mood == forgets && what != `map["a":"safe"]` || mood == keeps && what != `map["a":"n"]` {
-			t.Fatalf("in temper %d there is %s", mood, what)
+		if seen[what] = true; loss == forgets && what != `map["a":"safe"]` || loss == keeps && what != `map["a":"n"]` {
+			t.Fatalf("in mode %d there is %s", loss, what)
 		}
 		if a := string(found["a"]); a[0] != 's' && a[0] != 'n' {
 			t.Fatalf("what was synced has become %q", a)

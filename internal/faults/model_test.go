@@ -11,9 +11,9 @@ import (
 	"annotator/tools"
 )
 
-// diligent is a model that keeps two findings of each odd scene and then one of them better, and keeps one finding of each
-// even scene. It goes by what its tools have answered, so it ends up with the same codex whatever it had to be asked again.
-func diligent(r scripted.Request) scripted.Reply {
+// keepsGlossary is a script that keeps two findings of each odd scene and then one of them better, and keeps one finding of each
+// even scene. It depends on the results of its tools only, so it ends with the same codex however often it is asked again.
+func keepsGlossary(r scripted.Request) scripted.Reply {
 	switch question := r.Messages[len(r.Messages)-1].Content; {
 	case strings.Contains(question, ofSummary):
 		return scripted.Reply{Text: summary(question)}
@@ -25,7 +25,7 @@ func diligent(r scripted.Request) scripted.Reply {
 	w := findWork(&r)
 	todo, intent := w.creations(), "PROPOSE"
 	if todo == nil {
-		todo, intent = w.betterings(), "REVISE"
+		todo, intent = w.revisions(), "REVISE"
 	}
 	if todo != nil && r.Tools != nil && r.Tools[0].Name == policy.SelectIntent && w.intent != intent {
 		todo = []annotator.ToolCall{toolcall(policy.SelectIntent, map[string]any{"intent": intent, "justification": "The scene calls for it."})}
@@ -36,7 +36,7 @@ func diligent(r scripted.Request) scripted.Reply {
 	return scripted.Reply{ToolCalls: todo}
 }
 
-// What the questions beside the story say, and no other.
+// Texts that only the auxiliary questions have.
 const (
 	ofSummary = "write a summary for your own later use"
 	ofCurator = "judge the candidates below"
@@ -52,7 +52,7 @@ func summary(question string) (text string) {
 	return text
 }
 
-// work is the scene at hand, and what has been answered since.
+// work is the current scene, and the results of its tools.
 type work struct {
 	scene, post int
 	intent      string // that is declared, where that is asked for
@@ -74,14 +74,14 @@ func findWork(r *scripted.Request) work {
 			w = work{scene: leadingNumber(scene), post: leadingNumber(post)}
 		}
 		if r.Messages[i].Role == annotator.RoleTool {
-			w.hear(text)
+			w.readResult(text)
 		}
 	}
 	return w
 }
 
-// hear takes in the answer of a tool. What is kept already is kept as well as what was kept just now.
-func (w *work) hear(text string) {
+// readResult reads the result of a tool. An entry that existed before counts like one that was just created.
+func (w *work) readResult(text string) {
 	var answer struct {
 		OK     bool
 		Intent string
@@ -119,7 +119,7 @@ func (w *work) creations() (todo []annotator.ToolCall) {
 	return todo
 }
 
-func (w *work) betterings() []annotator.ToolCall {
+func (w *work) revisions() []annotator.ToolCall {
 	lantern := w.kept(fmt.Sprintf("Lantern %d", w.scene), "")
 	if w.scene%2 == 0 || w.kept(lantern.Term, theAddition) != nil {
 		return nil

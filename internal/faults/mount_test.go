@@ -24,7 +24,7 @@ func TestReadOnlyMount(t *testing.T) {
 		t.Skip("only root may mount")
 	}
 	b := newBench(t, plain())
-	server := scripted.Start(t, scripted.Options{Script: diligent})
+	server := scripted.Start(t, scripted.Options{Script: keepsGlossary})
 	folder := t.TempDir()
 	p := program{corpus: b.corpus, db: filepath.Join(folder, "story.db"), wire: wires()[0], server: server.URL, config: plain(), watcher: &annotator.Bus{}}
 	p.config.Limit = 2
@@ -44,15 +44,15 @@ func TestReadOnlyMount(t *testing.T) {
 	}
 }
 
-// TestNowhereElse lives a life on a system where nothing can be written but the folder that it is in: there is no place for
-// temporary files.
+// TestNowhereElse runs a scenario on a system where only its own folder can be written: there is no place for temporary
+// files.
 func TestNowhereElse(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root may mount")
 	}
 	b := newBench(t, plain())
-	l := newLife(t, b)
+	l := newScenario(t, b)
 	l.Alone = true
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), l.environment(t))
@@ -62,7 +62,7 @@ func TestNowhereElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = nobody.Close() }()
-	child.ExtraFiles = []*os.File{nobody} // what it believes is told to nobody
+	child.ExtraFiles = []*os.File{nobody} // discards what it acknowledges
 	said, err := child.CombinedOutput()
 	if child.ProcessState != nil && child.ProcessState.ExitCode() == noMeans || errors.Is(err, syscall.EPERM) {
 		t.Skipf("this system does not let a process do that to itself: %v %s", err, said)

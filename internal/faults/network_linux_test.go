@@ -16,12 +16,12 @@ import (
 	"annotator/storage"
 )
 
-// TestNetworkIsRefused has the kernel tell the program that a folder is on another machine. What would keep a database there is
+// TestNetworkIsRefused has the kernel report a folder as one on another machine. What would keep a database there is
 // refused and leaves nothing behind; a copy may be made there, and a database that is there be read.
 func TestNetworkIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
-	l := newLife(t, b)
+	l := newScenario(t, b)
 	p := l.program()
 	p.db = l.read()
 	if err := p.run(t.Context()); err != nil {
@@ -48,9 +48,9 @@ func TestNetworkIsRefused(t *testing.T) {
 }
 
 // read is a database that is there already.
-func (l *life) read() string { return filepath.Join(l.Folder, "read.db") }
+func (l *scenario) read() string { return filepath.Join(l.Folder, "read.db") }
 
-func (l *life) liveOnNetwork(ctx context.Context) error {
+func (l *scenario) runOnNetwork(ctx context.Context) error {
 	_, imported := ingest.Import(ctx, l.importing(), nil)
 	p, linked := l.program(), l.program()
 	linked.db = l.Link

@@ -22,24 +22,24 @@ var cuts = flag.Int("cuts", longtest.Pick(10, 400), "how many times the power fa
 
 // TestPowerFails records what the program does to its files, call by call, and has the power fail at many moments of that. What
 // was synced is on the disk then; of what was not there is all, nothing, or anything between that a disk can leave. Whatever was
-// believed to be safe is there, the database is whole, and the run goes on to the same end.
+// acknowledged as durable is there, the database is whole, and the run goes on to the same end.
 func TestPowerFails(t *testing.T) {
 	t.Parallel()
 	config := plain()
 	config.Curator.Off, config.ContextBudget = false, 5_200 // there is a compaction
 	b := newBench(t, config)
-	l := newLife(t, b)
-	deeds := record(t, l.Folder, l.environment(t))
-	f := failing{T: t, bench: b, life: l, resumed: map[string]bool{}, random: rand.New(rand.NewPCG(1, 2))}
-	moments := f.moments(deeds)
+	l := newScenario(t, b)
+	ops := record(t, l.Folder, l.environment(t))
+	f := failing{T: t, bench: b, scenario: l, resumed: map[string]bool{}, random: rand.New(rand.NewPCG(1, 2))}
+	moments := f.moments(ops)
 	d := newDisk()
-	for at, deed := range deeds {
-		if err := d.do(deed); err != nil {
+	for at, op := range ops {
+		if err := d.do(op); err != nil {
 			t.Fatal(err)
 		}
-		if deed.kind == believes {
-			f.belief = belief{}
-			if err := json.Unmarshal(deed.data, &f.belief); err != nil {
+		if op.kind == acknowledges {
+			f.acknowledged = acknowledged{}
+			if err := json.Unmarshal(op.data, &f.acknowledged); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -47,37 +47,37 @@ func TestPowerFails(t *testing.T) {
 			f.cut(d, at)
 		}
 	}
-	if !f.belief.Compacted {
+	if !f.acknowledged.Compacted {
 		t.Error("nothing was compacted")
 	}
-	t.Logf("%d deeds, %d cuts, %d states that were gone on from", len(deeds), f.count, len(f.resumed))
+	t.Logf("%d operations, %d cuts, %d states that were resumed", len(ops), f.count, len(f.resumed))
 }
 
-// failing is a life in which the power fails.
+// failing is a scenario in which the power fails.
 type failing struct {
 	*testing.T
-	bench   *bench
-	life    life
-	belief  belief
-	count   int             // of the cuts
-	resumed map[string]bool // states that were gone on from
-	random  *rand.Rand
+	bench        *bench
+	scenario     scenario
+	acknowledged acknowledged
+	count        int             // of the cuts
+	resumed      map[string]bool // states that were gone on from
+	random       *rand.Rand
 }
 
-// moments chooses after which deeds the power fails: half of them anywhere, half of them shared out among the stages of the life.
-func (f *failing) moments(deeds []deed) []int {
+// moments chooses after which operations the power fails: half of them anywhere, half of them spread over the scenario's steps.
+func (f *failing) moments(ops []fileOp) []int {
 	var begins []int
-	doing := ""
-	for at, deed := range deeds {
-		var b belief
-		if deed.kind == believes && json.Unmarshal(deed.data, &b) == nil && b.Doing != doing {
-			doing, begins = b.Doing, append(begins, at)
+	last := ""
+	for at, op := range ops {
+		var b acknowledged
+		if op.kind == acknowledges && json.Unmarshal(op.data, &b) == nil && b.Step != last {
+			last, begins = b.Step, append(begins, at)
 		}
 	}
-	begins = append(begins, len(deeds))
+	begins = append(begins, len(ops))
 	moments := make([]int, *cuts)
 	for i := range moments {
-		from, to := 0, len(deeds)
+		from, to := 0, len(ops)
 		if i%2 == 0 {
 			stage := f.random.IntN(len(begins) - 1)
 			from, to = begins[stage], begins[stage+1]
@@ -88,52 +88,52 @@ func (f *failing) moments(deeds []deed) []int {
 	return moments
 }
 
-// cut has the power fail, and looks at what it leaves.
+// cut has the power fail, and checks what is left.
 func (f *failing) cut(d *disk, at int) {
-	mood := temper(f.count) % allTempers
+	loss := lossMode(f.count) % allLossModes
 	f.count++
-	found := d.cut(mood, f.random)
-	f.Run(fmt.Sprintf("%d: %s, deed %d, temper %d", f.count, f.belief.Doing, at, mood), func(t *testing.T) {
-		l := f.life
+	found := d.cut(loss, f.random)
+	f.Run(fmt.Sprintf("%d: %s, operation %d, mode %d", f.count, f.acknowledged.Step, at, loss), func(t *testing.T) {
+		l := f.scenario
 		l.Folder = t.TempDir()
 		for name, content := range found {
-			if mood == scribbles && strings.HasSuffix(name, "-shm") {
+			if loss == scribbles && strings.HasSuffix(name, "-shm") {
 				content = noise(len(content), f.random) // it is memory that the processes share
 			}
 			if err := os.WriteFile(filepath.Join(l.Folder, name), content, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		f.lookAtExport(t, found)
-		f.lookAtImport(t, &l)
-		f.lookAtCopies(t, &l, found)
-		f.goOn(t, &l)
+		f.checkExport(t, found)
+		f.checkImport(t, &l)
+		f.checkCopies(t, &l, found)
+		f.resumeRun(t, &l)
 	})
 }
 
-func (f *failing) lookAtExport(t *testing.T, found map[string][]byte) {
-	text, is := found[filepath.Base(f.life.export())]
-	for n := f.belief.Exported; n <= 2; n++ {
+func (f *failing) checkExport(t *testing.T, found map[string][]byte) {
+	text, is := found[filepath.Base(f.scenario.export())]
+	for n := f.acknowledged.Exported; n <= 2; n++ {
 		if n == 0 && !is || n > 0 && bytes.Equal(text, []byte(exported(n))) {
 			return
 		}
 	}
-	t.Errorf("the export is %.100q; %d of them are believed", text, f.belief.Exported)
+	t.Errorf("the export is %.100q; %d of them are acknowledged", text, f.acknowledged.Exported)
 }
 
-func (f *failing) lookAtImport(t *testing.T, l *life) {
+func (f *failing) checkImport(t *testing.T, l *scenario) {
 	report, err := ingest.Import(t.Context(), l.importing(), nil)
 	if err != nil {
 		t.Errorf("the import: %v", err)
 		return
 	}
 	if !report.Existing { // but made anew
-		if f.belief.Imported {
-			t.Error("the import is believed, and not there")
+		if f.acknowledged.Imported {
+			t.Error("the import is acknowledged, and not there")
 		}
 		return
 	}
-	want, err := os.ReadFile(f.life.importing().Corpus)
+	want, err := os.ReadFile(f.scenario.importing().Corpus)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,14 +142,14 @@ func (f *failing) lookAtImport(t *testing.T, l *life) {
 	}
 }
 
-func (f *failing) lookAtCopies(t *testing.T, l *life, found map[string][]byte) {
+func (f *failing) checkCopies(t *testing.T, l *scenario, found map[string][]byte) {
 	there := func(path string) bool { return len(found[filepath.Base(path)]) > 0 } // the name may have been taken for what was to come
-	if f.belief.Copied || there(l.backup()) {
+	if f.acknowledged.Copied || there(l.backup()) {
 		s := session{t: t, program: l.program()}
 		s.db = l.backup()
 		f.bench.undisturbed(&s)
 	}
-	if f.belief.Branched || there(l.branch()) {
+	if f.acknowledged.Branched || there(l.branch()) {
 		s := session{t: t, program: l.program()}
 		s.db = l.branch()
 		s.verifyAll()
@@ -157,23 +157,23 @@ func (f *failing) lookAtCopies(t *testing.T, l *life, found map[string][]byte) {
 	}
 }
 
-// goOn looks at the database and resumes the run.
-func (f *failing) goOn(t *testing.T, l *life) {
+// resumeRun checks the database and resumes the run.
+func (f *failing) resumeRun(t *testing.T, l *scenario) {
 	s := session{t: t, program: l.program()}
 	state := "the beginning"
-	if f.belief.none() {
+	if f.acknowledged.none() {
 		if _, err := os.Stat(s.db); err == nil {
 			state = fmt.Sprintf("half a beginning, that of cut %d", f.count)
 		}
 	} else {
 		s.verifyAll()
 		s.lines(`SELECT 1`)
-		var seen belief
+		var seen acknowledged
 		if err := seen.count(s.aside); err != nil {
 			t.Fatal(err)
 		}
-		if f.belief.exceeds(&seen) {
-			t.Fatalf("believed is %+v, and there is %+v", f.belief, seen)
+		if f.acknowledged.exceeds(&seen) {
+			t.Fatalf("acknowledged is %+v, and there is %+v", f.acknowledged, seen)
 		}
 		state = fmt.Sprint(seen)
 	}

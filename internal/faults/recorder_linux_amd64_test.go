@@ -2,11 +2,11 @@ package faults_test
 
 import "syscall"
 
-// oldCalls are the system calls that this processor has beside newer ones.
-func oldCalls() []int { return []int{syscall.SYS_OPEN, syscall.SYS_UNLINK, syscall.SYS_RENAME} }
+// legacyCalls are the system calls that this processor has beside newer ones.
+func legacyCalls() []int { return []int{syscall.SYS_OPEN, syscall.SYS_UNLINK, syscall.SYS_RENAME} }
 
-// renewed is a call as the newer one that does the same.
-func renewed(c call) call {
+// modern is a call as the newer one that does the same.
+func modern(c call) call {
 	const here = 0 // what stands for a folder matters to relative paths only
 	switch a := c.args; c.number {
 	case syscall.SYS_OPEN:

@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// recorder writes down what a child of the test binary does to the files of a folder, call by call, in the order in which the
-// kernel does it. It traces the child, for which nobody needs to be root; a filter in the child has it stop at no other calls.
+// recorder records what a child of the test binary does to the files of a folder, call by call, in the order in which the
+// kernel does it. It traces the child, which needs no root; a filter in the child stops it at these calls only.
 type recorder struct {
 	folder string
 	system uint64         // the number of the file system that the child is told the folder is on; 0: it is told the truth
@@ -26,7 +26,7 @@ type recorder struct {
 	memory *os.File       // of the child
 	begun  map[int]call   // the calls that are under way, by thread
 	texts  map[int][]byte // that these write
-	deeds  []deed         // so far
+	ops    []fileOp       // so far
 }
 
 // call is a system call.
@@ -35,30 +35,30 @@ type call struct {
 	args   [6]uint64
 }
 
-// beliefs is the file descriptor on which a child says what it believes to be safe.
-const beliefs = 3
+// ackFD is the file descriptor on which a child acknowledges what is durable.
+const ackFD = 3
 
 // recordedCalls change what a disk holds, in ways that the recorder understands.
 func recordedCalls() []int {
-	return append(oldCalls(), syscall.SYS_OPENAT, syscall.SYS_WRITE, syscall.SYS_PWRITE64, syscall.SYS_FTRUNCATE, syscall.SYS_FSYNC,
+	return append(legacyCalls(), syscall.SYS_OPENAT, syscall.SYS_WRITE, syscall.SYS_PWRITE64, syscall.SYS_FTRUNCATE, syscall.SYS_FSYNC,
 		syscall.SYS_FDATASYNC, syscall.SYS_RENAMEAT, syscall.SYS_UNLINKAT)
 }
 
-// strangeCalls change it in ways that the recorder does not understand. They must not occur.
-func strangeCalls() []int {
+// unsupportedCalls change it in ways that the recorder does not understand. They must not occur.
+func unsupportedCalls() []int {
 	return []int{
 		syscall.SYS_PWRITEV, syscall.SYS_FALLOCATE, syscall.SYS_TRUNCATE, syscall.SYS_LINKAT, syscall.SYS_SYMLINKAT, syscall.SYS_MKDIRAT,
 	}
 }
 
 // record runs a child to its end and returns what it has done in the folder.
-func record(t *testing.T, folder, environment string) []deed {
+func record(t *testing.T, folder, environment string) []fileOp {
 	t.Helper()
 	r := &recorder{folder: folder}
 	if status, said := r.trace(t, environment); status != 0 {
 		t.Fatalf("the child ended with %d: %s", status, said)
 	}
-	return r.deeds
+	return r.ops
 }
 
 // trace runs a child to its end and returns its exit status and what it has said.
@@ -84,14 +84,14 @@ func (r *recorder) trace(t *testing.T, environment string) (status int, said str
 	return status, string(text)
 }
 
-// begins takes down a call before it is done, with the text that is to be written.
+// begins records a call before it is done, with the text that is to be written.
 func (r *recorder) begins(thread int) error {
 	i, err := r.ask(thread)
 	if err != nil {
 		return err
 	}
-	c := renewed(call{int(i.number), i.args})
-	if slices.Contains(strangeCalls(), c.number) {
+	c := modern(call{int(i.number), i.args})
+	if slices.Contains(unsupportedCalls(), c.number) {
 		return fmt.Errorf("the child makes system call %d, which the recorder does not understand", c.number)
 	}
 	r.begun[thread] = c
@@ -123,8 +123,8 @@ func (r *recorder) ends(thread int) error {
 		return r.lie(c)
 	}
 	file := int(c.args[0])
-	if file == beliefs {
-		r.deeds = append(r.deeds, deed{kind: believes, data: r.texts[thread]})
+	if file == ackFD {
+		r.ops = append(r.ops, fileOp{kind: acknowledges, data: r.texts[thread]})
 		return nil
 	}
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", r.child, file))
@@ -132,14 +132,14 @@ func (r *recorder) ends(thread int) error {
 		return err
 	}
 	if path == r.folder && (c.number == syscall.SYS_FSYNC || c.number == syscall.SYS_FDATASYNC) {
-		r.deeds = append(r.deeds, deed{kind: syncsFolder})
+		r.ops = append(r.ops, fileOp{kind: syncsFolder})
 		return nil
 	}
 	name, inside := r.name(path)
 	if !inside || strings.HasSuffix(path, " (deleted)") {
 		return nil
 	}
-	a := deed{name: name}
+	a := fileOp{name: name}
 	switch c.number {
 	case syscall.SYS_PWRITE64:
 		a.kind, a.at, a.data = writes, int64(c.args[3]), r.texts[thread][:result]
@@ -154,7 +154,7 @@ func (r *recorder) ends(thread int) error {
 	case syscall.SYS_FSYNC, syscall.SYS_FDATASYNC:
 		a.kind = syncs
 	}
-	r.deeds = append(r.deeds, a)
+	r.ops = append(r.ops, a)
 	return nil
 }
 
@@ -178,14 +178,14 @@ func (r *recorder) named(c call) error {
 	switch c.number {
 	case syscall.SYS_OPENAT:
 		if inside && c.args[2]&syscall.O_CREAT != 0 {
-			r.deeds = append(r.deeds, deed{kind: opens, name: name})
+			r.ops = append(r.ops, fileOp{kind: opens, name: name})
 		}
 		if inside && c.args[2]&syscall.O_TRUNC != 0 {
-			r.deeds = append(r.deeds, deed{kind: resizes, name: name})
+			r.ops = append(r.ops, fileOp{kind: resizes, name: name})
 		}
 	case syscall.SYS_UNLINKAT:
 		if inside {
-			r.deeds = append(r.deeds, deed{kind: unlinks, name: name})
+			r.ops = append(r.ops, fileOp{kind: unlinks, name: name})
 		}
 	case syscall.SYS_RENAMEAT:
 		other, err := r.text(c.args[3])
@@ -197,7 +197,7 @@ func (r *recorder) named(c call) error {
 			return fmt.Errorf("%s is renamed to %s: one of them is outside the folder", path, other)
 		}
 		if inside {
-			r.deeds = append(r.deeds, deed{kind: renames, name: name, to: to})
+			r.ops = append(r.ops, fileOp{kind: renames, name: name, to: to})
 		}
 	}
 	return nil

@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	if encoded := os.Getenv(childEnv); encoded != "" {
 		os.Exit(breakDown(encoded))
 	}
-	if encoded := os.Getenv(lifeEnv); encoded != "" {
-		os.Exit(live(encoded))
+	if encoded := os.Getenv(scenarioEnv); encoded != "" {
+		os.Exit(runScenario(encoded))
 	}
 	os.Exit(m.Run())
 }
@@ -53,7 +53,7 @@ type breakdown struct {
 func TestFailingSystem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
-	server := scripted.Start(t, scripted.Options{Script: diligent})
+	server := scripted.Start(t, scripted.Options{Script: keepsGlossary})
 	stride := longtest.Pick(40, 9)
 	writes, syncs := []int{syscall.SYS_PWRITE64}, []int{syscall.SYS_FSYNC, syscall.SYS_FDATASYNC}
 	for _, failing := range []struct {

@@ -29,7 +29,7 @@ func TestDatabaseIsTakenAway(t *testing.T) {
 		t.Skip("the system keeps open files where they are")
 	}
 	b := newBench(t, plain())
-	server := scripted.Start(t, scripted.Options{Script: diligent})
+	server := scripted.Start(t, scripted.Options{Script: keepsGlossary})
 	takes := map[string]func(db string) error{
 		"the database is deleted":            os.Remove,
 		"the database is moved":              func(db string) error { return os.Rename(db, db+".elsewhere") },
@@ -162,7 +162,7 @@ func TestCorpusIsTakenAway(t *testing.T) {
 		t.Skip("the system keeps open files where they are")
 	}
 	b := newBench(t, plain())
-	server := scripted.Start(t, scripted.Options{Script: diligent})
+	server := scripted.Start(t, scripted.Options{Script: keepsGlossary})
 	text, err := os.ReadFile(b.corpus)
 	if err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ type info struct {
 	_      uint64
 }
 
-// ask has the kernel tell of a thread's call.
+// ask reads a thread's system call from the kernel.
 func (r *recorder) ask(thread int) (info, error) {
 	var i info
 	_, _, err := syscall.RawSyscall6(syscall.SYS_PTRACE, syscallInfo, uintptr(thread), unsafe.Sizeof(i), uintptr(unsafe.Pointer(&i)), 0, 0)

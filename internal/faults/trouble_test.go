@@ -83,9 +83,9 @@ func (t *trouble) server() http.Handler {
 		},
 		Script: func(r scripted.Request) scripted.Reply {
 			if w := t.marked(r.Header); w.reply != nil {
-				return w.reply(&r, diligent(r))
+				return w.reply(&r, keepsGlossary(r))
 			}
-			return diligent(r)
+			return keepsGlossary(r)
 		},
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,8 +12,8 @@ import (
 	"annotator/internal/longtest"
 )
 
-// TestBeside lets each fault strike, for ever, the questions beside the story: what the curator is asked of an entry, and a summary.
-// No scene is at stake there. Where no usable answer comes, a rule takes its place; the run goes on to its end, or halts.
+// TestBeside has each fault strike the auxiliary questions for ever: the curator's, and the summaries. No scene depends on them.
+// Where no usable answer comes, a rule takes its place; the run goes on to its end, or halts.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	config := plain()
@@ -40,7 +40,7 @@ func (b *bench) tryBeside(t *testing.T, c *cell, aim func([]byte) bool) {
 		trouble := c.trouble(b.calls)
 		trouble.aim, trouble.alone, trouble.place = aim, true, 1
 		begin := time.Now()
-		got := s.judge(s.run(trouble))
+		got := s.check(s.run(trouble))
 		if took := time.Since(begin); took > longestRun {
 			t.Errorf("the run took %s", took)
 		}
@@ -50,6 +50,6 @@ func (b *bench) tryBeside(t *testing.T, c *cell, aim func([]byte) bool) {
 		if got != 'R' && got != 'H' {
 			t.Errorf("ended %c\n%s", got, s.calls())
 		}
-		s.mend(got)
+		s.finishSound(got)
 	})
 }

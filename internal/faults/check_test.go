@@ -14,11 +14,11 @@ import (
 	"annotator/storage"
 )
 
-// mend goes on with a sound server where a run has ended early, and has it read again what was quarantined.
-func (s *session) mend(ended byte) {
+// finishSound resumes a run that ended early with a sound server, and retries the quarantined scenes.
+func (s *session) finishSound(ended byte) {
 	s.t.Helper()
 	if ended == 'H' {
-		ended = s.judge(s.run(calm()))
+		ended = s.check(s.run(calm()))
 	}
 	if ended == 'Q' {
 		store, err := storage.OpenWriter(context.Background(), s.db, "the catalogue", time.Now)
@@ -29,15 +29,15 @@ func (s *session) mend(ended byte) {
 		if err := errors.Join(err, store.Close()); err != nil {
 			s.t.Fatal(err)
 		}
-		ended = s.judge(s.run(calm()))
+		ended = s.check(s.run(calm()))
 	}
 	if ended != 'R' {
 		s.t.Errorf("with a sound server it ended %c\n%s", ended, s.calls())
 	}
 }
 
-// judge demands what holds of every run however it ends, and says how it did.
-func (s *session) judge(ended error) byte {
+// check checks what holds for every run however it ends, and returns how it ended.
+func (s *session) check(ended error) byte {
 	s.t.Helper()
 	ctx := context.Background()
 	db, err := storage.Open(ctx, s.db)
@@ -92,7 +92,7 @@ func (s *session) verifyAll() {
 	s.verify(db)
 }
 
-// verify demands that the laws of the database hold, quotations included.
+// verify checks the invariants of the database, quotations included.
 func (s *session) verify(db *storage.DB) {
 	s.t.Helper()
 	ctx := context.Background()
@@ -118,12 +118,12 @@ func (s *session) verify(db *storage.DB) {
 	}
 }
 
-// reasons tells why scenes were quarantined.
+// reasons returns why scenes were quarantined.
 func (s *session) reasons() string {
 	return strings.Join(s.lines(`SELECT reason FROM scene WHERE reason <> ''`), "\n")
 }
 
-// calls tells the story of the calls, for who has to find out what went wrong.
+// calls lists the calls, for the message of a failed test.
 func (s *session) calls() string {
 	return strings.Join(s.lines(`SELECT concat_ws(' | ', scene, purpose, attempt, outcome, decision, status, fault) FROM call ORDER BY id`), "\n")
 }
@@ -141,7 +141,7 @@ func (s *session) codex() []string {
 		UNION ALL SELECT concat_ws(' | ', term, status, definition, names, first_at, last_at, revisions) FROM glossary_entry ORDER BY 1`)
 }
 
-// lines asks the database behind the program's back.
+// lines queries the database directly.
 func (s *session) lines(query string) (all []string) {
 	s.t.Helper()
 	if s.aside == nil {

@@ -23,53 +23,53 @@ import (
 	"annotator/storage"
 )
 
-// lifeEnv carries the life that a child of the test binary is to live.
-const lifeEnv = "ANNOTATOR_TEST_LIFE"
+// scenarioEnv is the environment variable with the scenario that a child of the test binary runs.
+const scenarioEnv = "ANNOTATOR_TEST_SCENARIO"
 
-// life is all that the program does in a folder: a source is imported, a story read in two sittings, a copy and a branch are made,
+// scenario is all that the program does in a folder: a source is imported, a story read in two runs, a copy and a branch are made,
 // and a file is exported, and then another in its place.
-type life struct {
+type scenario struct {
 	Folder, Source, Corpus, Server string
 	Config                         runner.Config
 	Alone                          bool   // nothing else on the system can be written
 	Link                           string // to a database in the folder, which is on another machine then; nothing is to be written there
 }
 
-func (l *life) database() string { return filepath.Join(l.Folder, "story.db") }
-func (l *life) backup() string   { return filepath.Join(l.Folder, "copy.db") }
-func (l *life) branch() string   { return filepath.Join(l.Folder, "branch.db") }
-func (l *life) export() string   { return filepath.Join(l.Folder, "codex.json") }
-func (l *life) importing() ingest.Options {
+func (l *scenario) database() string { return filepath.Join(l.Folder, "story.db") }
+func (l *scenario) backup() string   { return filepath.Join(l.Folder, "copy.db") }
+func (l *scenario) branch() string   { return filepath.Join(l.Folder, "branch.db") }
+func (l *scenario) export() string   { return filepath.Join(l.Folder, "codex.json") }
+func (l *scenario) importing() ingest.Options {
 	return ingest.Options{Sources: []string{l.Source}, Corpus: filepath.Join(l.Folder, "imported.corpus.db")}
 }
 
-// newLife returns a life that is yet to be lived, with a server of its own.
-func newLife(t *testing.T, b *bench) life {
+// newScenario returns a scenario that has not run, with a server of its own.
+func newScenario(t *testing.T, b *bench) scenario {
 	t.Helper()
-	server := scripted.Start(t, scripted.Options{Script: diligent})
+	server := scripted.Start(t, scripted.Options{Script: keepsGlossary})
 	source := filepath.Join(t.TempDir(), "tale.txt")
 	if err := os.WriteFile(source, []byte(strings.Repeat("The lantern burned in room 1 while the warden slept.\n\n", 300)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return life{Folder: t.TempDir(), Source: source, Corpus: b.corpus, Server: server.URL, Config: b.config}
+	return scenario{Folder: t.TempDir(), Source: source, Corpus: b.corpus, Server: server.URL, Config: b.config}
 }
 
-// environment is what tells a child of the test binary to live the life.
-func (l *life) environment(t *testing.T) string {
+// environment returns the setting by which a child of the test binary runs the scenario.
+func (l *scenario) environment(t *testing.T) string {
 	t.Helper()
 	encoded, err := json.Marshal(l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lifeEnv + "=" + string(encoded)
+	return scenarioEnv + "=" + string(encoded)
 }
 
 // exported is what is exported: no codex, but long enough to be torn.
 func exported(n int) string { return strings.Repeat(fmt.Sprintf("This is export %d. ", n), 200) }
 
-// belief is what a life believes to be safe.
-type belief struct {
-	Doing                                    string // what it is about
+// acknowledged is what a scenario has acknowledged as durable.
+type acknowledged struct {
+	Step                                     string // the step it is in
 	Imported, Copied, Branched               bool
 	Exported                                 int
 	Compacted                                bool
@@ -77,30 +77,30 @@ type belief struct {
 }
 
 // none reports whether the database may be not there.
-func (b *belief) none() bool { return b.Journal+b.Codex+b.Calls+b.Scenes+b.Snapshots == 0 }
+func (b *acknowledged) none() bool { return b.Journal+b.Codex+b.Calls+b.Scenes+b.Snapshots == 0 }
 
-// exceeds reports whether less is there than is believed.
-func (b *belief) exceeds(seen *belief) bool {
+// exceeds reports whether less is there than was acknowledged.
+func (b *acknowledged) exceeds(seen *acknowledged) bool {
 	return b.Journal > seen.Journal || b.Codex > seen.Codex || b.Calls > seen.Calls || b.Scenes > seen.Scenes || b.Snapshots > seen.Snapshots
 }
 
 // count counts the rows that another connection to the database sees.
-func (b *belief) count(db *sql.DB) error {
+func (b *acknowledged) count(db *sql.DB) error {
 	return db.QueryRow(`SELECT (SELECT count(*) FROM trace), (SELECT count(*) FROM revision), (SELECT count(*) FROM call),
 		(SELECT count(*) FROM scene WHERE state = 'recorded'), (SELECT count(*) FROM snapshot)`).
 		Scan(&b.Journal, &b.Codex, &b.Calls, &b.Scenes, &b.Snapshots)
 }
 
-// live lives a life in the way that it is to be lived.
-func live(encoded string) int {
-	var l life
+// runScenario runs an encoded scenario and returns the exit status.
+func runScenario(encoded string) int {
+	var l scenario
 	if err := json.Unmarshal([]byte(encoded), &l); err != nil {
 		fmt.Println(err)
 		return 1
 	}
-	calls, live := append(recordedCalls(), strangeCalls()...), l.live
+	calls, run := append(recordedCalls(), unsupportedCalls()...), l.run
 	if l.Link != "" {
-		calls, live = []int{syscall.SYS_STATFS}, l.liveOnNetwork
+		calls, run = []int{syscall.SYS_STATFS}, l.runOnNetwork
 	}
 	ready := func() error { return filter(calls, tellTracer) }
 	if l.Alone {
@@ -110,20 +110,20 @@ func live(encoded string) int {
 		fmt.Println(err)
 		return noMeans
 	}
-	if err := live(context.Background()); err != nil {
+	if err := run(context.Background()); err != nil {
 		fmt.Println(err)
 		return 1
 	}
 	return 0
 }
 
-// live does all that the program does, and says what it believes whenever something is said to be done.
-func (l *life) live(ctx context.Context) error {
-	var now belief
-	told := os.NewFile(beliefs, "beliefs")
-	tell := func() {
+// run does all steps, and acknowledges each when the program reports it as done.
+func (l *scenario) run(ctx context.Context) error {
+	var now acknowledged
+	out := os.NewFile(ackFD, "acknowledged")
+	acknowledge := func() {
 		text, _ := json.Marshal(now)
-		_, _ = told.Write(text)
+		_, _ = out.Write(text)
 	}
 	for _, stage := range []struct {
 		name string
@@ -131,29 +131,29 @@ func (l *life) live(ctx context.Context) error {
 		done func()
 	}{
 		{"the import", func() error { _, err := ingest.Import(ctx, l.importing(), nil); return err }, func() { now.Imported = true }},
-		{"the first sitting", func() error { return l.sit(ctx, 2, &now, tell) }, nil},
-		{"the second sitting", func() error { return l.sit(ctx, 0, &now, tell) }, nil},
+		{"the first run", func() error { return l.readSome(ctx, 2, &now, acknowledge) }, nil},
+		{"the second run", func() error { return l.readSome(ctx, 0, &now, acknowledge) }, nil},
 		{"the copy", func() error { return l.copy(ctx) }, func() { now.Copied = true }},
 		{"the branch", func() error { return storage.Branch(ctx, l.database(), l.branch(), 2) }, func() { now.Branched = true }},
 		{"the first export", func() error { return l.write(1) }, func() { now.Exported = 1 }},
 		{"the second export", func() error { return l.write(2) }, func() { now.Exported = 2 }},
 	} {
-		now.Doing = stage.name
-		tell()
+		now.Step = stage.name
+		acknowledge()
 		if err := stage.do(); err != nil {
 			return fmt.Errorf("%s: %w", stage.name, err)
 		}
 		if stage.done != nil {
 			stage.done()
 		}
-		tell()
+		acknowledge()
 	}
 	return nil
 }
 
-// sit reads some scenes of the story. At every notice, what another connection can see is believed. After every scene the
+// readSome reads some scenes of the story. At every notice it acknowledges what another connection can see. After every scene the
 // write-ahead log is folded back, as the run itself does where it is long.
-func (l *life) sit(ctx context.Context, limit int, now *belief, tell func()) error {
+func (l *scenario) readSome(ctx context.Context, limit int, now *acknowledged, acknowledge func()) error {
 	aside, err := sql.Open("sqlite", "file:"+l.database()+"?mode=ro")
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (l *life) sit(ctx context.Context, limit int, now *belief, tell func()) err
 	p.watcher = watcher(func(n annotator.Notice) {
 		failed = errors.Join(failed, now.count(aside))
 		now.Compacted = now.Compacted || n.Kind == annotator.NoticeCompaction
-		tell()
+		acknowledge()
 		switch n.Kind {
 		case annotator.NoticeScene:
 			failed = errors.Join(failed, fold(ctx, l.database()))
@@ -175,7 +175,7 @@ func (l *life) sit(ctx context.Context, limit int, now *belief, tell func()) err
 	return errors.Join(p.run(ctx), failed)
 }
 
-func (l *life) copy(ctx context.Context) error {
+func (l *scenario) copy(ctx context.Context) error {
 	db, err := storage.Open(ctx, l.database())
 	if err != nil {
 		return err
@@ -183,13 +183,13 @@ func (l *life) copy(ctx context.Context) error {
 	return errors.Join(db.Maintenance.Backup(ctx, l.backup()), db.Close())
 }
 
-func (l *life) write(n int) error {
+func (l *scenario) write(n int) error {
 	return exporters.WriteFile(l.export(), func(w io.Writer) error {
 		_, err := io.WriteString(w, exported(n))
 		return err
 	})
 }
 
-func (l *life) program() program {
+func (l *scenario) program() program {
 	return program{corpus: l.Corpus, db: l.database(), wire: wires()[0], server: l.Server, config: l.Config, watcher: &annotator.Bus{}}
 }
