@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// collector is a subscriber that takes in as many notices as it is let.
+// collector is a subscriber that receives as many notices as the test allows.
 type collector struct {
 	got []annotator.Notice
 	let chan struct{} // nil: all
@@ -39,7 +39,7 @@ func ids(notices []annotator.Notice) []int64 {
 	return all
 }
 
-// TestBusInOrder: whoever keeps up sees all notices, in their order, whatever others do.
+// TestBusInOrder: a subscriber that keeps up receives all notices in order, whatever the others do.
 func TestBusInOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -70,10 +70,9 @@ func TestBusInOrder(t *testing.T) {
 	})
 }
 
-// TestBusTellsWhatIsLost lets a subscriber take in some notices now and then while very many come, and accounts for
-// each: it was seen, or a newer one of the same stream was, or it is one of those that the subscriber is told are
-// lost, where they stood.
-func TestBusTellsWhatIsLost(t *testing.T) {
+// TestBusCountsLost lets a subscriber receive some notices now and then while very many are published. Each of them is
+// received, replaced by a newer one of the same stream, or counted as lost where it is missing.
+func TestBusCountsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(*testing.T) {
@@ -109,7 +108,7 @@ func TestBusTellsWhatIsLost(t *testing.T) {
 	})
 }
 
-// account accounts for each notice that was published.
+// account accounts for each published notice.
 func account(t *rapid.T, published, got []annotator.Notice) {
 	next, lost := 0, 0
 	for i, n := range got {
@@ -135,9 +134,9 @@ func account(t *rapid.T, published, got []annotator.Notice) {
 	}
 }
 
-// TestBusWaitsForNobody: a subscriber that never returns costs the others nothing, the end a bounded time, and memory
-// for no more notices than a queue holds.
-func TestBusWaitsForNobody(t *testing.T) {
+// TestBusNeverWaits: a subscriber that never returns does not delay the others, delays Close by a bounded time, and
+// holds at most a full queue in memory.
+func TestBusNeverWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var bus annotator.Bus
@@ -180,8 +179,8 @@ func TestBusWaitsForNobody(t *testing.T) {
 	})
 }
 
-// TestBusOutlivesPanic: a subscriber that panics is told nothing more, but closed; nobody else is any the worse for it.
-func TestBusOutlivesPanic(t *testing.T) {
+// TestBusSurvivesPanic: a subscriber that panics is closed and receives nothing more; the others are unaffected.
+func TestBusSurvivesPanic(t *testing.T) {
 	t.Parallel()
 	var bus annotator.Bus
 	var calm collector
@@ -206,8 +205,7 @@ func TestBusOutlivesPanic(t *testing.T) {
 	}
 }
 
-// TestBusKeepsNewestOfStream: what is known of a reply is known from the newest notice, so no more of them wait than
-// one.
+// TestBusKeepsNewestOfStream: only the newest notice of a reply matters, so at most one waits.
 func TestBusKeepsNewestOfStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -230,9 +228,8 @@ func TestBusKeepsNewestOfStream(t *testing.T) {
 	})
 }
 
-// TestBusRests: nothing is left running once the last notice is taken in, though nobody closes the bus. TestMain sees
-// to that.
-func TestBusRests(t *testing.T) {
+// TestBusIdle: no goroutine runs after the last notice is delivered, even without Close. TestMain checks it.
+func TestBusIdle(t *testing.T) {
 	t.Parallel()
 	var bus annotator.Bus
 	done := make(chan struct{})
@@ -242,7 +239,7 @@ func TestBusRests(t *testing.T) {
 	<-done
 }
 
-// BenchmarkPublish is what a notice costs the run, and with it the subscribers that take it in.
+// BenchmarkPublish measures the cost of a notice, with the subscribers that receive it.
 func BenchmarkPublish(b *testing.B) {
 	for _, subscribers := range []int{0, 1, 3} {
 		b.Run(fmt.Sprintf("subscribers=%d", subscribers), func(b *testing.B) {

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// constants reads the constants of a type out of the source, so that one which the table forgets cannot hide.
+// constants reads the constants of a type from the source, so that a missing one is found.
 func constants(t *testing.T, file, typeName string) []string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
@@ -106,7 +106,7 @@ func reaches(from, to annotator.State) bool {
 	return walk(from)
 }
 
-// TestSchemaListsTheConstants holds the CHECK lists of the database against the constants of the program.
+// TestSchemaListsTheConstants compares the CHECK lists of the database with the constants of the program.
 func TestSchemaListsTheConstants(t *testing.T) {
 	t.Parallel()
 	schema, err := os.ReadFile("migrations/0001_annotator.sql")
@@ -120,7 +120,7 @@ func TestSchemaListsTheConstants(t *testing.T) {
 		{"glossary.go", "ClaimKind", "claim", "kind"},
 		{"glossary.go", "Field", "revision", "field"},
 		{"glossary.go", "Actor", "revision", "actor"},
-		{"storage/run.go", "SceneState", "scene", "state"},
+		{"scene.go", "SceneState", "scene", "state"},
 	} {
 		want := constants(t, c.file, c.typeName)
 		got := checkList(t, string(schema), c.table, c.column)
@@ -150,7 +150,7 @@ func checkList(t *testing.T, schema, table, column string) []string {
 	return values
 }
 
-// TestWalk follows random events: the machine always has a way on, and never leaves its states.
+// TestWalk follows random events: every state but EXIT has a successor, and all successors are states.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

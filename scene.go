@@ -2,7 +2,7 @@ package annotator
 
 import "crypto/sha256"
 
-// SceneState is how far the work on a scene is.
+// SceneState is the progress of a scene.
 type SceneState string
 
 // The states of a scene.
@@ -13,7 +13,7 @@ const (
 	SceneQuarantined SceneState = "quarantined"
 )
 
-// SceneRow is a scene as annotator.db has it. The text is in the corpus alone.
+// SceneRow is a scene in annotator.db. Its text is in the corpus only.
 type SceneRow struct {
 	N        int // as in Scene
 	Thread   Thread
@@ -24,15 +24,15 @@ type SceneRow struct {
 	Opens    bool
 	Ends     bool
 	State    SceneState
-	Attempts int    // turns that were begun for it
-	Turn     int64  // the turn that ended it; 0 before, and where the model was not asked
-	Reason   string // why it was quarantined, or what was left out
-	Fault    Kind   // of the fault that it was quarantined for; empty where the server was not to blame
-	Refusals int    // how often it was quarantined and put back to be read
+	Attempts int    // turns begun for it
+	Turn     int64  // the turn that ended it; 0 before that, and if the model was not asked
+	Reason   string // why it was quarantined, or what was omitted
+	Fault    Kind   // of the fault that caused the quarantine; empty if the server did not cause it
+	Refusals int    // how often it was quarantined and reset
 }
 
-// UndecidedEntry is a tentative entry on which the curator has yet to decide.
+// UndecidedEntry is a tentative entry that awaits the curator's decision.
 type UndecidedEntry struct {
 	Entry       int64
-	RetryReason string // why it is asked about again, alone; empty the first time
+	RetryReason string // why it is asked about again, alone; empty at first
 }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCountWords: words are what strings.Fields finds, without making them.
+// TestCountWords: words are what strings.Fields returns.
 func TestCountWords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

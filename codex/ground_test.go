@@ -36,8 +36,8 @@ func TestGroundRefuses(t *testing.T) {
 	}
 }
 
-// Whatever part of a body is quoted, it is found, and so it is in other composition and white space; the range cuts the
-// quotation out of the body.
+// Every part of a body is found as a quotation, also in other composition and white space. The range selects the
+// quotation in the body.
 func TestGroundFindsEveryPart(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

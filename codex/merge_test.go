@@ -15,7 +15,7 @@ import (
 	"annotator/internal/codextest"
 )
 
-// numbered gives revisions the ids that a database would.
+// numbered numbers revisions as a database does.
 func numbered(revisions []annotator.Revision, after int64) []annotator.Revision {
 	for i := range revisions {
 		revisions[i].ID = after + int64(i) + 1
@@ -23,7 +23,7 @@ func numbered(revisions []annotator.Revision, after int64) []annotator.Revision 
 	return revisions
 }
 
-// entryOf makes an entry with an id out of edits.
+// entryOf makes an entry with an id from edits.
 func entryOf(t rapid.TB, id int64, edits ...codex.Edit) *annotator.Entry {
 	t.Helper()
 	e := &annotator.Entry{ID: id, Status: annotator.Tentative}
@@ -133,8 +133,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// Whatever two entries hold: merged, the target has every name, tag, claim and quotation of both, keeps its own
-// claims as they were, and the entries stay what their revisions add up to.
+// After any merge the target has every name, tag, claim and quotation of both entries and keeps its own claims
+// unchanged. Both entries equal the sum of their revisions.
 func TestMergeKeepsBoth(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -180,7 +180,7 @@ func TestMergeKeepsBoth(t *testing.T) {
 	})
 }
 
-// checkHolds demands of an entry all that another has.
+// checkHolds checks that an entry contains everything of another.
 func checkHolds(t *rapid.T, e, other *annotator.Entry) {
 	for _, tag := range other.Tags {
 		if !slices.Contains(e.Tags, tag) {

@@ -72,7 +72,7 @@ func TestSplitName(t *testing.T) {
 	}
 }
 
-// A name that was split and put together again splits the same way: a term is stored as the text of a revision.
+// A name that is split and joined splits the same way again: a term is stored as the text of a revision.
 func FuzzSplitName(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, name string) {

@@ -16,7 +16,7 @@ import (
 	"annotator/internal/codextest"
 )
 
-// history is an entry with the revisions that made it, numbered as a database would.
+// history is an entry with its revisions, numbered as a database does.
 type history struct {
 	entry     annotator.Entry
 	revisions []annotator.Revision
@@ -137,7 +137,7 @@ func TestNarrowerCountsEveryScript(t *testing.T) {
 	}
 }
 
-// The claims of a scene's reading: one stays, one is closed and keeps its place and its end, one is new.
+// Of the claims, one stays, one is closed with its place and end, and one is new.
 func TestClaimsKeepTheirIdentity(t *testing.T) {
 	t.Parallel()
 	h := made(t, "Dawn is a ship. She is grey. She sails.")
@@ -175,7 +175,7 @@ func TestEvidenceGoesToTheClaimItFits(t *testing.T) {
 	}
 }
 
-// Two readers of one entry may each add to it without the other's evidence showing up in theirs.
+// Two copies of an entry may each add evidence without affecting the other.
 func TestReviseDoesNotTouchTheEntry(t *testing.T) {
 	t.Parallel()
 	h := made(t, "Dawn is a ship.")
@@ -213,7 +213,7 @@ func TestRetire(t *testing.T) {
 	}
 }
 
-// edits generates what a model might ask for.
+// edits generates edits that a model might request.
 func edits(scene int) *rapid.Generator[codex.Edit] {
 	return rapid.Custom(func(t *rapid.T) codex.Edit {
 		word := rapid.SampledFrom([]string{"Dawn", "dawn", "Mik", "Vys", "DAWN (ship)", "Ile  de Ré", "曙光"})
@@ -241,8 +241,8 @@ func edits(scene int) *rapid.Generator[codex.Edit] {
 	})
 }
 
-// Over any run of edits: the entry is the replay of its revisions; a definition that was accepted is what the entry
-// says; the same edit again changes nothing; a refused edit changes nothing; closed claims stay closed.
+// After any sequence of edits the entry is the replay of its revisions, an accepted definition is the entry's
+// definition, a repeated or refused edit changes nothing, and closed claims stay closed.
 func TestReviseAndReplay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -287,7 +287,7 @@ func checkEdit(t *rapid.T, h *history, edit codex.Edit) {
 	}
 }
 
-// asked joins a definition's sentences, each once.
+// asked joins the distinct sentences of a definition.
 func asked(definition string) string {
 	var distinct []string
 	seen := map[string]bool{}

@@ -56,7 +56,7 @@ func checkSentences(t interface{ Fatalf(string, ...any) }, text string) {
 	}
 }
 
-// TestRunsOfStops: a model that has lost itself writes them by the thousand.
+// TestRunsOfStops: a looping model writes thousands of them.
 func TestRunsOfStops(t *testing.T) {
 	t.Parallel()
 	if got := codex.Sentences(strings.Repeat(".", 200_000) + "a"); len(got) != 1 {

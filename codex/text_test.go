@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// scripts holds letters with and without case, marks that combine, marks that stop a sentence, white space and the
-// characters that have a plain and a typographic form.
+// scripts holds letters with and without case, combining marks, sentence-ending marks, white space, and characters with
+// a plain and a typographic form.
 const scripts = "aAbBeEiIzZ09 éÅİıßſΣςσϒΐ \u0301\u0308\u0323\u0327 дЙй ابجד 中文字。！？」 ひカガ가각ᄀ\u1161\u11a8 กำเ हि\u094d\u0958 \u2126\u212a\u212b ﬁ𝒜😀\u200d" +
 	" \t\n\u00a0\u2003.!?…'’‘\"“”«»()[]-—–,;"
 
@@ -19,7 +19,7 @@ func text(n int) *rapid.Generator[string] {
 	return rapid.StringOfN(rapid.SampledFrom([]rune(scripts)), 0, n, -1)
 }
 
-// unspaced takes all white space out of a text.
+// unspaced removes all white space from a text.
 func unspaced(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -29,7 +29,7 @@ func unspaced(text string) string {
 	}, text)
 }
 
-// seeds are awkward texts for the fuzz targets.
+// seeds are unusual texts for the fuzz targets.
 func seeds(f *testing.F) {
 	f.Helper()
 	for _, s := range []string{

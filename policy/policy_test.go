@@ -20,7 +20,7 @@ func names() []string {
 	return all
 }
 
-// TestDefault holds the embedded policy against the tools that there are: each of them has an intent that permits it.
+// TestDefault compares the embedded policy with the existing tools: some intent permits each of them.
 func TestDefault(t *testing.T) {
 	t.Parallel()
 	p, err := policy.Parse("policy.yaml", []byte(policy.Text()), names())
@@ -73,7 +73,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestDecideFailsClosed has the check itself break.
+// TestDecideFailsClosed makes the check itself fail.
 func TestDecideFailsClosed(t *testing.T) {
 	t.Parallel()
 	var none *policy.Policy
@@ -85,7 +85,7 @@ func TestDecideFailsClosed(t *testing.T) {
 	}
 }
 
-// TestDecideIsTotal asks about anything: only what the matrix lists is permitted, and what is denied says why.
+// TestDecideIsTotal checks any input: only what the matrix lists is permitted, and a denial has a reason.
 func TestDecideIsTotal(t *testing.T) {
 	t.Parallel()
 	p := policy.Default()
@@ -153,7 +153,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestParseReads what editors make of a file.
+// TestParseReads the forms in which editors save a file.
 func TestParseReads(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -172,7 +172,7 @@ func TestParseReads(t *testing.T) {
 	}
 }
 
-// TestTurn folds rows of a turn.
+// TestTurn applies rows of a turn.
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	selects := func(content, code string) annotator.Trace {
@@ -214,7 +214,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// FuzzParse reads any file: it is refused, or a policy that is total.
+// FuzzParse parses any file: it is refused, or a policy that decides every call.
 func FuzzParse(f *testing.F) {
 	f.Add(policy.Text())
 	f.Add("intents: {A: b}\nmodes: {annotate: {A: [read_post]}}")

@@ -119,8 +119,7 @@ func TestNoArgumentsWhereNoneAreRequired(t *testing.T) {
 	}
 }
 
-// Whatever the arguments are, there is an answer of a bounded length that is JSON, and only an answer that says ok
-// changes anything.
+// Any arguments give an answer of bounded length that is JSON. Only an answer with ok changes anything.
 func FuzzRun(f *testing.F) {
 	for _, arguments := range []string{
 		"", "null", "{}", `{"query":"Dawn"}`, `{"term":"Dawn","definition":"A ship.","tags":["ship"],"quote":"a grey ship"}`,
@@ -150,7 +149,7 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
-// Arguments are read as encoding/json would, wherever both accept them.
+// Arguments that encoding/json accepts too are read equally.
 func TestArgumentsAgreeWithEncodingJSON(t *testing.T) {
 	t.Parallel()
 	type arguments struct {

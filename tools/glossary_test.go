@@ -39,7 +39,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// The model reads the answers as text: their form does not change from call to call, or from version to version unseen.
+// The model reads the answers as text: their form is stable, and a change of it shows here.
 func TestAnswerForms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -283,7 +283,7 @@ func terms(entries []entry) (terms []string) {
 	return terms
 }
 
-// However long entries are, an answer stays within bounds, is JSON, and shows in full what it says it shows.
+// With entries of any length an answer has a bounded length, is JSON, and contains in full what Shows lists.
 func TestLongEntries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -329,7 +329,7 @@ func (w *world) bounded(tool, arguments string) answer {
 	return a
 }
 
-// TestEscapedCopies: a model copies what it was shown, and it was shown the story escaped.
+// TestEscapedCopies: a model copies escaped text from its prompt.
 func TestEscapedCopies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

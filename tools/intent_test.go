@@ -24,8 +24,8 @@ func governed(t *testing.T, p *policy.Policy) *tools.Registry {
 	return registry
 }
 
-// TestGoverned leaves out the tools that no intent permits.
-func TestGoverned(t *testing.T) {
+// TestWithPolicy: tools that no intent permits are omitted.
+func TestWithPolicy(t *testing.T) {
 	t.Parallel()
 	if got, want := governed(t, policy.Default()).Names()[0], policy.SelectIntent; got != want || len(governed(t, policy.Default()).Names()) != 11 {
 		t.Errorf("the first tool is %s", got)
@@ -74,8 +74,8 @@ func TestDeclare(t *testing.T) {
 	}
 }
 
-// TestGuard is asked about edits of entries that are there, and what it refuses is not written.
-func TestGuard(t *testing.T) {
+// TestCheckEdit: edits of existing entries are checked, and a rejected one is not written.
+func TestCheckEdit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var asked []bool

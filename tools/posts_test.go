@@ -72,8 +72,7 @@ func ids(posts []post) (ids []int64) {
 	return ids
 }
 
-// Posts of any length make an answer within bounds that says what it leaves out; the post that was asked for comes
-// first.
+// Posts of any length give an answer of bounded length that says what it omits. The requested post has priority.
 func TestLongPosts(t *testing.T) {
 	t.Parallel()
 	for _, filler := range []string{"a", `"`, "\u2028", "é", "\x01"} {

@@ -10,8 +10,8 @@ import (
 	"annotator/tools"
 )
 
-// TestRecord: what is put on record is read back as it was, byte for byte.
-func TestRecord(t *testing.T) {
+// TestDefinitions: encoded definitions decode to the same bytes.
+func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	registry, err := tools.New(tools.All()...)
 	if err != nil {

@@ -43,7 +43,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// The parameters are a contract: others write scripts and prompts against them.
+// The parameters are a contract with users' scripts and prompts.
 func TestSchemaOfCreate(t *testing.T) {
 	t.Parallel()
 	var schema struct {
@@ -109,7 +109,7 @@ func TestNewRefusesDeclarations(t *testing.T) {
 	}
 }
 
-// What storage cannot do is not the model's fault, and no answer.
+// A failure of storage is an error, not an answer to the model.
 func TestBrokenStorage(t *testing.T) {
 	t.Parallel()
 	for tool, arguments := range map[string]string{

@@ -10,8 +10,7 @@ import (
 	"annotator/tools"
 )
 
-// TestEverySchemaIsSound has each tool's schema compiled, which happens at the first call: what does not fit is found
-// by the schema, not by what is wrong with it.
+// TestEverySchemaIsSound compiles each tool's schema, which otherwise happens at the first call.
 func TestEverySchemaIsSound(t *testing.T) {
 	t.Parallel()
 	registry, err := tools.New(tools.WithPolicy(policy.Default(), tools.All())...)

@@ -13,7 +13,7 @@ import (
 	"annotator/tools"
 )
 
-// past is a summoner that notes what it is asked.
+// past is a summoner that records its questions.
 type past struct {
 	asked []string
 	open  bool

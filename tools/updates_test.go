@@ -18,7 +18,7 @@ const (
 	closing = "</codex_updates>"
 )
 
-// own takes no block for a quotation.
+// own treats no block as a quotation.
 func own(string) bool { return false }
 
 func TestUpdatesFindsTheBlock(t *testing.T) {
@@ -61,7 +61,7 @@ func TestUpdatesFindsTheBlock(t *testing.T) {
 	}
 }
 
-// TestQuotedUpdates are no model's own: the last block that is, counts.
+// TestQuotedUpdates: quoted blocks are ignored, and the last other one counts.
 func TestQuotedUpdates(t *testing.T) {
 	t.Parallel()
 	quoted := func(array string) bool { return array == mik }
@@ -80,8 +80,8 @@ func TestQuotedUpdates(t *testing.T) {
 	}
 }
 
-// TestDeclarationsInUpdates become calls of the tool that declares, where they stand. Whether there is such an
-// intent, that tool says.
+// TestDeclarationsInUpdates: declarations become calls of the tool that declares, in order. That tool checks whether
+// the intent exists.
 func TestDeclarationsInUpdates(t *testing.T) {
 	t.Parallel()
 	w := worldOf(t, governed(t, policy.Default()))

@@ -14,7 +14,7 @@ import (
 	"annotator/tools"
 )
 
-// glossary is a codex in memory, built on the same rules as the database's.
+// glossary is a codex in memory with the rules of the database's.
 type glossary struct {
 	entries  []*annotator.Entry
 	revision int64
@@ -128,7 +128,7 @@ func (p posts) Range(_ context.Context, thread, from, to int64, tag string, limi
 	return found, nil
 }
 
-// world is what the calls of a test run in: scene 3 of a thread, made of posts 30 and 31.
+// world is the environment of the calls of a test: scene 3 of a thread, with posts 30 and 31.
 type world struct {
 	t        *testing.T
 	glossary *glossary
@@ -216,7 +216,7 @@ func (w *world) run(tool, arguments string) (tools.Result, answer) {
 	return result, a
 }
 
-// do runs a call that has to succeed.
+// do runs a call that must succeed.
 func (w *world) do(tool, arguments string) answer {
 	w.t.Helper()
 	result, a := w.run(tool, arguments)
@@ -226,7 +226,7 @@ func (w *world) do(tool, arguments string) answer {
 	return a
 }
 
-// refused runs a call that has to fail with a code, and to change nothing.
+// refused runs a call that must fail with a code and change nothing.
 func (w *world) refused(code, tool, arguments string) answer {
 	w.t.Helper()
 	before := w.glossary.revision
