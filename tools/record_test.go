@@ -10,8 +10,8 @@ import (
 	"annotator/tools"
 )
 
-// TestDefinitions: encoded definitions decode to the same bytes.
-func TestDefinitions(t *testing.T) {
+// TestDefinitionsRoundTrip: encoded definitions decode to the same bytes.
+func TestDefinitionsRoundTrip(t *testing.T) {
 	t.Parallel()
 	registry, err := tools.New(tools.All()...)
 	if err != nil {
