@@ -16,9 +16,10 @@ import (
 // thinking is what a model writes before it answers. If it is never closed, it extends to the end.
 var thinking = regexp.MustCompile(`(?s)<(?:think|thinking|analysis)>.*?(?:</(?:think|thinking|analysis)>|$)`)
 
-// Read reads a reply and returns an answer on each candidate. The reply holds a JSON object for each, in an array or not, bare,
-// fenced or between words. What can be read of a reply about several counts, and what it says of other entries is passed over; a
-// reply about a single candidate is one object. The error of an answer is worded for the model. Nothing is decided by default.
+// Read reads a reply and returns an answer on each candidate. The reply holds a JSON object for each, in an array or
+// not, bare, fenced or between words. What can be read of a reply about several counts, and what it says of other
+// entries is passed over; a reply about a single candidate is one object. The error of an answer is worded for the
+// model. Nothing is decided by default.
 func (b Batch) Read(reply string) []Answer {
 	list, invalid := objects(thinking.ReplaceAllString(reply, ""))
 	if len(b) == 1 && len(list) > 1 {
@@ -54,8 +55,8 @@ func (b Batch) Read(reply string) []Answer {
 	return answers
 }
 
-// about returns the index of the candidate that an object is about. If there are several, the object has the term beside the id, so
-// that a decision on one is not carried out on another.
+// about returns the index of the candidate that an object is about. If there are several, the object has the term
+// beside the id, so that a decision on one is not carried out on another.
 func (b Batch) about(fields map[string]json.RawMessage) (int, error) {
 	if fields["entry"] == nil && len(b) == 1 {
 		return 0, nil
@@ -132,8 +133,8 @@ func number(raw json.RawMessage) (int64, error) {
 	return strconv.ParseInt(strings.Trim(strings.TrimSpace(string(raw)), `"`), 10, 64)
 }
 
-// text reads a field that holds a string; null and a missing field are an empty one. What the model copied from the question is
-// escaped as the question was.
+// text reads a field that holds a string; null and a missing field are an empty one. What the model copied from the
+// question is escaped as the question was.
 func text(fields map[string]json.RawMessage, name string) (string, error) {
 	raw, ok := fields[name]
 	if !ok {
@@ -149,8 +150,8 @@ func text(fields map[string]json.RawMessage, name string) (string, error) {
 	return codex.Clean(html.UnescapeString(*value)), nil
 }
 
-// objects returns the JSON objects in a reply, whatever stands between them, up to the first that cannot be read, and the error of
-// that. Braces inside of strings are text like any other.
+// objects returns the JSON objects in a reply, whatever stands between them, up to the first that cannot be read, and
+// the error of that. Braces inside of strings are text like any other.
 func objects(answer string) (list []json.RawMessage, err error) {
 	for at := strings.IndexByte(answer, '{'); at >= 0; at = strings.IndexByte(answer, '{') {
 		d := json.NewDecoder(strings.NewReader(answer[at:]))
@@ -166,8 +167,8 @@ func objects(answer string) (list []json.RawMessage, err error) {
 	return list, nil
 }
 
-// readFields reads an object whose keys are the known ones, each at most once. Decoding into a struct would take the last of two,
-// and ignore the case of letters.
+// readFields reads an object whose keys are the known ones, each at most once. Decoding into a struct would take the
+// last of two, and ignore the case of letters.
 func readFields(object json.RawMessage) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(strings.NewReader(string(object)))
 	if _, err := d.Token(); err != nil {

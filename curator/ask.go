@@ -24,8 +24,8 @@ type inquiry struct {
 	again  string // why a former answer could not be used; empty if there was none
 }
 
-// next returns the question that is due: about an entry that has to be asked about again, alone; else about the first of the
-// entries, as many of them as one question may be about.
+// next returns the question that is due: about an entry that has to be asked about again, alone; else about the first
+// of the entries, as many of them as one question may be about.
 func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry, last *annotator.Post) (*inquiry, error) {
 	due := open[:max(1, min(len(open), c.Settings.Batch))]
 	if at := slices.IndexFunc(open, func(u annotator.UndecidedEntry) bool { return u.RetryReason != "" }); at >= 0 {
@@ -45,13 +45,14 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry, las
 	return single, err
 }
 
-// canReplace reports whether a larger question may be asked in the place of one that it contains: not if it leaves no room for the
-// window.
+// canReplace reports whether a larger question may be asked in the place of one that it contains: not if it leaves no
+// room for the window.
 func (q *inquiry) canReplace(smaller *inquiry) bool {
 	return q.fits && q.tokens <= maxQuestion && q.Alone == smaller.Alone
 }
 
-// inquire returns the question about a batch. It stands at the end of the window, or alone if that leaves no room for it.
+// inquire returns the question about a batch. It stands at the end of the window, or alone if that leaves no room for
+// it.
 func (c *Curator) inquire(batch Batch, again string) (*inquiry, error) {
 	q := &inquiry{batch: batch, again: again}
 	q.Text, q.MaxTokens, q.Temperature = batch.Question(), c.Settings.MaxTokens*len(batch), c.Settings.Temperature
@@ -67,8 +68,9 @@ func (c *Curator) inquire(batch Batch, again string) (*inquiry, error) {
 	return q, err
 }
 
-// ask asks a question, and stores what follows from the answer, all in one transaction. If the answer has nothing usable on an entry,
-// it is asked about again, alone; after that it is left as it is, with a note of the reason. Nothing is decided by default.
+// ask asks a question, and stores what follows from the answer, all in one transaction. If the answer has nothing
+// usable on an entry, it is asked about again, alone; after that it is left as it is, with a note of the reason.
+// Nothing is decided by default.
 func (c *Curator) ask(ctx context.Context, q *inquiry) ([]Decision, error) {
 	reply, err := c.reply(ctx, q)
 	if err != nil && !errors.As(err, new(NoAnswer)) {
@@ -96,7 +98,8 @@ func (c *Curator) ask(ctx context.Context, q *inquiry) ([]Decision, error) {
 // reply has a question answered, if the context has room for it.
 func (c *Curator) reply(ctx context.Context, q *inquiry) (*model.Reply, error) {
 	if !q.fits { // the text is stored as the reason of a decision
-		return nil, NoAnswer{fmt.Errorf("the step makes nothing better: the question has %d tokens, and the context has no room for it", q.tokens)}
+		return nil, NoAnswer{fmt.Errorf("the step makes nothing better: the question has %d tokens, "+
+			"and the context has no room for it", q.tokens)}
 	}
 	return c.Model.Ask(ctx, &q.Question)
 }
@@ -114,7 +117,10 @@ func (b Batch) answers(reply *model.Reply, err error) []Answer {
 
 // carryOut stores decisions: the answer and all that it changes, or nothing.
 func (c *Curator) carryOut(ctx context.Context, reply *model.Reply, revisions []annotator.Revision) error {
-	row := &annotator.Trace{Kind: annotator.TraceReply, Content: reply.Text, Reasoning: reply.Reasoning, Tokens: tokens.Estimate(reply.Text)}
+	row := &annotator.Trace{
+		Kind: annotator.TraceReply, Content: reply.Text, Reasoning: reply.Reasoning,
+		Tokens: tokens.Estimate(reply.Text),
+	}
 	if err := c.Decisions.Decide(ctx, reply.Call, row, revisions); err != nil {
 		return err
 	}
@@ -134,5 +140,7 @@ func (b Batch) unusable(d *Decision) string {
 	for _, c := range b {
 		ids = append(ids, fmt.Sprint(c.Entry.ID))
 	}
-	return fmt.Sprintf("The curator is asked again, about each alone: it gave no usable answer about the entries %s: %s", strings.Join(ids, ", "), d.Reason)
+	return fmt.Sprintf("The curator is asked again, about each alone: "+
+		"it gave no usable answer about the entries %s: %s",
+		strings.Join(ids, ", "), d.Reason)
 }

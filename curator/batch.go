@@ -25,13 +25,13 @@ func (b Batch) Unanswered(err error) []Answer {
 	return answers
 }
 
-// Resolve returns what is stored of answers: a decision on each candidate, made at a place and after a thread has ended, and the
-// revisions that follow from all of them. If there is no decision that can be carried out, the action is the fallback, AskAgain
-// or Keep, with the reason. A decision is not carried out on an entry that an earlier one of the same reply changes, since the
-// model has not seen the change.
-func (b Batch) Resolve(answers []Answer, fallback Action, thread int64, at annotator.Place) ([]Decision, []annotator.Revision) {
-	var decisions []Decision
-	var all []annotator.Revision
+// Resolve returns what is stored of answers: a decision on each candidate, made at a place and after a thread has
+// ended, and the revisions that follow from all of them. If there is no decision that can be carried out, the action is
+// the fallback, AskAgain or Keep, with the reason. A decision is not carried out on an entry that an earlier one of the
+// same reply changes, since the model has not seen the change.
+func (b Batch) Resolve(
+	answers []Answer, fallback Action, thread int64, at annotator.Place,
+) (decisions []Decision, all []annotator.Revision) {
 	changed := map[int64]bool{}
 	for i, c := range b {
 		d, revisions, err := c.resolve(answers[i], thread, at, changed)
@@ -48,8 +48,11 @@ func (b Batch) Resolve(answers []Answer, fallback Action, thread int64, at annot
 	return decisions, all
 }
 
-// resolve returns the decision of an answer and its revisions, if it can be carried out after some entries have been changed.
-func (c *Candidate) resolve(a Answer, thread int64, at annotator.Place, changed map[int64]bool) (Decision, []annotator.Revision, error) {
+// resolve returns the decision of an answer and its revisions, if it can be carried out after some entries have been
+// changed.
+func (c *Candidate) resolve(
+	a Answer, thread int64, at annotator.Place, changed map[int64]bool,
+) (Decision, []annotator.Revision, error) {
 	if a.Err != nil {
 		return Decision{}, nil, a.Err
 	}

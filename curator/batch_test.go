@@ -60,8 +60,8 @@ func TestReadSeveral(t *testing.T) {
 	}
 }
 
-// TestResolve: whatever is said of whichever candidates, there is one decision on each and one record of it. What is sound is carried
-// out, but no two decisions of one answer touch the same entry; and all the revisions apply.
+// TestResolve: whatever is said of whichever candidates, there is one decision on each and one record of it. What is
+// sound is carried out, but no two decisions of one answer touch the same entry; and all the revisions apply.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -21,8 +21,11 @@ const (
 	neighbors  = 3 // posts that are shown before and after the first appearance
 )
 
-// candidates gathers what a question shows of entries. They come in story order, so that neighbours share what is read for them.
-func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntry, last *annotator.Post) (Batch, error) {
+// candidates gathers what a question shows of entries. They come in story order, so that neighbours share what is read
+// for them.
+func (c *Curator) candidates(
+	ctx context.Context, open []annotator.UndecidedEntry, last *annotator.Post,
+) (Batch, error) {
 	index, err := c.Names.Index(ctx)
 	if err != nil {
 		return nil, err
@@ -78,8 +81,8 @@ func (c *Curator) entries(ctx context.Context, ids []int64) (map[int64]*annotato
 	return byID, nil
 }
 
-// firstPost returns the post in which an entry appears first: the one of its first scene that names it, else the one at the place
-// of its first claim. It keeps the posts of scenes that it has read.
+// firstPost returns the post in which an entry appears first: the one of its first scene that names it, else the one at
+// the place of its first claim. It keeps the posts of scenes that it has read.
 func (c *Curator) firstPost(ctx context.Context, e *annotator.Entry, scenes map[int][]annotator.Post) (int64, error) {
 	n := max(e.First.Scene(), 1)
 	posts, known := scenes[n]

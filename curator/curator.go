@@ -1,5 +1,5 @@
-// Package curator asks a model about entries of the glossary that are still tentative: whether to confirm, reject, reword or merge
-// them. It gathers what each question shows, reads the answer, and stores what follows from it.
+// Package curator asks a model about entries of the glossary that are still tentative: whether to confirm, reject,
+// reword or merge them. It gathers what each question shows, reads the answer, and stores what follows from it.
 package curator
 
 import (
@@ -17,7 +17,7 @@ type Prompt string
 // The curator's prompts. docs/curator.md has what each costs.
 const (
 	Shared   Prompt = "shared"   // the run's own, with its tools: the server has the whole window in its cache
-	Replaced Prompt = "replaced" // one of the curator's, without tools: the window is computed again at the end of each thread
+	Replaced Prompt = "replaced" // its own, without tools: the window is computed again at the end of each thread
 )
 
 // Settings are what the user can set.
@@ -29,7 +29,8 @@ type Settings struct {
 	Temperature float64
 }
 
-// Curator asks about entries one question after another, each at the end of the same window: no question is in the window of the next.
+// Curator asks about entries one question after another, each at the end of the same window: no question is in the
+// window of the next.
 type Curator struct {
 	Settings  Settings
 	Scene     *annotator.SceneRow // the newest that was read
@@ -45,11 +46,11 @@ type Curator struct {
 
 // Model is asked the questions.
 type Model interface {
-	// Fit estimates the tokens of a question, and those that are left for its answer. The question stands at the end of the
-	// window, or alone.
+	// Fit estimates the tokens of a question, and those that are left for its answer. The question stands at the end of
+	// the window, or alone.
 	Fit(question string, alone bool) (tokens, left int, err error)
-	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends the
-	// reply's call. The error is a NoAnswer if there is no reply to be had.
+	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends
+	// the reply's call. The error is a NoAnswer if there is no reply to be had.
 	Ask(ctx context.Context, q *Question) (*model.Reply, error)
 	// Learn takes in what the server counted, after a call has ended well.
 	Learn(call *annotator.Call)
@@ -108,8 +109,8 @@ func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) e
 	}
 	for all := len(open); len(open) > 0; {
 		if c.Stopped() {
-			return annotator.Errorf(annotator.Interrupted, "stopped with %d of %d entries judged by the curator", all-len(open), all).
-				WithAdvice("run again to go on")
+			return annotator.Errorf(annotator.Interrupted, "stopped with the curator's decisions on %d of %d entries",
+				all-len(open), all).WithAdvice("run again to go on")
 		}
 		q, err := c.next(ctx, open, last)
 		if err != nil {
@@ -129,8 +130,8 @@ func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) e
 	return nil
 }
 
-// undecided returns what is left of entries after decisions on some of them. A resumed run reads the same from the database, so that
-// it asks the same questions.
+// undecided returns what is left of entries after decisions on some of them. A resumed run reads the same from the
+// database, so that it asks the same questions.
 func undecided(open []annotator.UndecidedEntry, batch Batch, decisions []Decision) (left []annotator.UndecidedEntry) {
 	for _, u := range open {
 		at := slices.IndexFunc(batch, func(c *Candidate) bool { return c.Entry.ID == u.Entry })

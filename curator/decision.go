@@ -16,7 +16,7 @@ const (
 	Confirm  Action = "CONFIRM" // it is worth an entry, and the story supports what it says
 	Reject   Action = "REJECT"  // it is not worth an entry: retired
 	Merge    Action = "MERGE"   // it is another entry under another name
-	Revise   Action = "REVISE"  // it is worth an entry, but says something else; it stays tentative, since the new text is unconfirmed
+	Revise   Action = "REVISE"  // it is worth an entry, but says something else: reworded, and tentative still
 	AskAgain Action = "AGAIN"   // an answer about several has nothing usable on it: it is asked about again, alone
 	Keep     Action = "NONE"    // there is no usable answer: it stays as it is
 )
@@ -36,9 +36,9 @@ type Decision struct {
 // MaxReason is how much of a reason is kept, in code points.
 const MaxReason = 300
 
-// Revisions returns what a decision changes, without ids, times or trace: of every entry that it touches the revisions one after
-// another, and of the candidate first the record of the decision itself. A *codex.Refusal tells why it cannot be carried out. The
-// actor is the curator, or a rule where the candidate is left as it is.
+// Revisions returns what a decision changes, without ids, times or trace: of every entry that it touches the revisions
+// one after another, and of the candidate first the record of the decision itself. A *codex.Refusal tells why it cannot
+// be carried out. The actor is the curator, or a rule where the candidate is left as it is.
 func (c *Candidate) Revisions(d Decision, at annotator.Place) ([]annotator.Revision, error) {
 	at = max(at, c.Entry.Last)
 	changes, err := c.changes(d, at)
@@ -61,7 +61,9 @@ func (c *Candidate) record(d Decision, at annotator.Place) annotator.Revision {
 		actor = annotator.ActorRule
 	}
 	at = max(at, c.Entry.Last)
-	return annotator.Revision{Entry: c.Entry.ID, Field: annotator.FieldCuratorDecision, New: encode(d), At: at, Actor: actor}
+	return annotator.Revision{
+		Entry: c.Entry.ID, Field: annotator.FieldCuratorDecision, New: encode(d), At: at, Actor: actor,
+	}
 }
 
 func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revision, error) {

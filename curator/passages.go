@@ -53,13 +53,14 @@ func (b Batch) excerpts() []excerpt {
 		}
 	}
 	slices.SortFunc(list, func(a, b excerpt) int {
-		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.post.Time, b.post.Time), cmp.Compare(a.post.ID, b.post.ID))
+		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.post.Time, b.post.Time),
+			cmp.Compare(a.post.ID, b.post.ID))
 	})
 	return list
 }
 
-// passages returns what a candidate is shown with of each of its posts: what stands around its first name, and of a post without one
-// the end that is nearest to the post that names it first.
+// passages returns what a candidate is shown with of each of its posts: what stands around its first name, and of a
+// post without one the end that is nearest to the post that names it first.
 func (c *Candidate) passages(l lengths) []passage {
 	list := make([]passage, len(c.Posts))
 	before := true

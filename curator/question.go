@@ -27,14 +27,15 @@ const (
 	maxQuotes     = 12
 )
 
-// Question returns what the model is asked about the candidates, as one message. What is the same in all questions stands first,
-// for the server's cache.
+// Question returns what the model is asked about the candidates, as one message. What is the same in all questions
+// stands first, for the server's cache.
 func (b Batch) Question() string {
 	var text strings.Builder
 	text.WriteString(instruction)
 	text.WriteString("\n<posts>\n")
 	for _, e := range b.excerpts() {
-		fmt.Fprintf(&text, "<post id=\"%d\" author=\"%s\">\n%s\n</post>\n", e.post.ID, prompt.Escape(e.post.Name), prompt.Escape(e.text()))
+		fmt.Fprintf(&text, "<post id=\"%d\" author=\"%s\">\n%s\n</post>\n",
+			e.post.ID, prompt.Escape(e.post.Name), prompt.Escape(e.text()))
 	}
 	text.WriteString("</posts>")
 	for _, c := range b {
@@ -98,8 +99,8 @@ func (c *Candidate) mention(text string) int {
 	return first
 }
 
-// FirstNaming returns the index of the first post that names an entry, in any spelling that codex.Normalize makes the same;
-// -1 where none does.
+// FirstNaming returns the index of the first post that names an entry, in any spelling that codex.Normalize makes the
+// same; -1 where none does.
 func FirstNaming(posts []annotator.Post, e *annotator.Entry) int {
 	plain, wanted := names(e), names(e)
 	for i := range wanted {
@@ -109,7 +110,7 @@ func FirstNaming(posts []annotator.Post, e *annotator.Entry) int {
 		return slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.Contains(body, name) })
 	}
 	return slices.IndexFunc(posts, func(p annotator.Post) bool {
-		return holds(p.Body, plain) || holds(codex.Normalize(p.Body), wanted) // usually the first finds it, and costs little
+		return holds(p.Body, plain) || holds(codex.Normalize(p.Body), wanted) // the first is cheaper
 	})
 }
 
@@ -124,7 +125,9 @@ func names(e *annotator.Entry) []string {
 	return list
 }
 
-// Correction returns a question about one entry that was asked about before, with the reason why the answer was unusable.
+// Correction returns a question about one entry that was asked about before, with the reason why the answer was
+// unusable.
 func Correction(question, reason string) string {
-	return question + "\n\nYour former answer could not be used: " + prompt.Escape(beginning(reason, MaxReason)) + "\nAnswer with exactly one JSON array that holds one object, and nothing else."
+	return question + "\n\nYour former answer could not be used: " + prompt.Escape(beginning(reason, MaxReason)) +
+		"\nAnswer with exactly one JSON array that holds one object, and nothing else."
 }

@@ -28,7 +28,7 @@ func (r *reading) stemsOf(w *word) []int32 {
 
 // read returns the words of a text.
 func (t *trie) read(text string) reading {
-	r := reading{words: make([]word, 0, len(text)/5+1), stems: []int32{0}} // here begin those of all words that have none
+	r := reading{words: make([]word, 0, len(text)/5+1), stems: []int32{0}} // words without stems point to this 0
 	for s := (scanner{text: text}); s.next(); {
 		w := word{
 			start: s.start, end: s.end, number: t.numbers[string(s.folded)],
@@ -46,7 +46,7 @@ func (t *trie) read(text string) reading {
 // Match is an id whose names occur in a text.
 type Match struct {
 	ID    int64
-	Words int // of the longest of its names that occurs; characters of a script without word boundaries, side by side, are one
+	Words int // of its longest name that occurs; adjacent characters of a script without word boundaries are one
 	Count int // occurrences of all its names
 	First int // offset of the first occurrence, in bytes
 }
@@ -93,7 +93,7 @@ func (t *trie) longest(r *reading, first int) hit {
 		}
 		for k, stem := range r.stemsOf(w) {
 			if last := t.child(node, stem, attached); t.owned(last, &words[0]) {
-				best = hit{last, length, w.end - 1 - k} // by how much a stem is shorter makes no difference, but which of two is
+				best = hit{last, length, w.end - 1 - k} // only the order of the lengths matters
 				break
 			}
 		}
@@ -146,7 +146,8 @@ func (t *tally) count(owners []owner, h hit, first *word) {
 // matches returns what was counted, best first.
 func (t *tally) matches() []Match {
 	slices.SortFunc(t.list, func(a, b Match) int {
-		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(b.Count, a.Count), cmp.Compare(a.First, b.First), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(b.Count, a.Count),
+			cmp.Compare(a.First, b.First), cmp.Compare(a.ID, b.ID))
 	})
 	return t.list
 }

@@ -174,8 +174,8 @@ func holdAgainstNaive(t *testing.T, parts []string) {
 	})
 }
 
-// A name and the form in which the codex compares it are one name here too. The dotted capital I is left out: the codex lowers
-// it before it decomposes it, which loses the dot.
+// A name and the form in which the codex compares it are one name here too. The dotted capital I is left out: the codex
+// lowers it before it decomposes it, which loses the dot.
 func TestComparesNamesAsTheCodexDoes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -91,8 +91,8 @@ func (n *named) at(text []token) int {
 	return text[last].end - behind(n.words[last].folded, text[last].folded)
 }
 
-// behind counts the characters that stand behind a name's last word where it is a possessive, or where there are nothing but
-// particles; 0 where there is something else.
+// behind counts the characters that stand behind a name's last word where it is a possessive, or where there are
+// nothing but particles; 0 where there is something else.
 func behind(stem, word string) int {
 	if word == stem+"'s" {
 		return 1
@@ -113,8 +113,8 @@ func particlesBehind(stem, word string) int {
 	return 0
 }
 
-// naiveParticles are those that the texts of the tests hold, with the sounds behind which they stand: a vowel, the consonant ㄹ (l), any
-// other (c), or what cannot be told.
+// naiveParticles are those that the texts of the tests hold, with the sounds behind which they stand: a vowel, the
+// consonant ㄹ (l), any other (c), or what cannot be told.
 var naiveParticles = map[string]string{
 	"은": "cl?", "는": "v?", "이": "cl?", "가": "v?", "로": "vl?", "으로": "cl?", "에서": "clv?", "만": "clv?", "에": "clv?", "이랑": "cl?", "랑": "v?",
 }

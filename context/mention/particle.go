@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// In Korean a name and the particles that say what it does in its sentence are one word: 민수 is 민수는 where he is the topic, and
-// 민수에게서는 where the topic is what comes from him. These are the particles, by what they stand behind.
+// In Korean a name and the particles that say what it does in its sentence are one word: 민수 is 민수는 where he is the
+// topic, and 민수에게서는 where the topic is what comes from him. These are the particles, by what they stand behind.
 const (
 	afterAny        = "의 에 에서 에게 에게서 께 께서 한테 한테서 하고 도 만 부터 까지 처럼 보다 마다 조차 마저 밖에 뿐 대로 만큼 같이 들"
 	afterConsonant  = "은 이 을 과 으로 으로서 으로써 아 이야 이여 이랑 이나 이든 이며 이란 이라도 이라고 이라는"
@@ -17,7 +17,8 @@ const (
 	afterVowelAndRi = "로 로서 로써" // Ri is the consonant ㄹ
 )
 
-// mostSyllables is how many the particles behind a name may have together: more than they ever do, and a bound on what a word costs.
+// mostSyllables is how many the particles behind a name may have together: more than they ever do, and a bound on what
+// a word costs.
 const mostSyllables = 8
 
 // place says behind which sounds a particle stands.
@@ -27,7 +28,8 @@ type place struct{ consonant, ri, vowel bool }
 func particles() map[string]place {
 	all := map[string]place{}
 	for list, p := range map[string]place{
-		afterAny: {true, true, true}, afterConsonant: {true, true, false}, afterVowel: {false, false, true}, afterVowelAndRi: {false, true, true},
+		afterAny: {true, true, true}, afterConsonant: {true, true, false}, afterVowel: {false, false, true},
+		afterVowelAndRi: {false, true, true},
 	} {
 		for particle := range strings.FieldsSeq(list) {
 			all[norm.NFD.String(particle)] = p
@@ -36,7 +38,8 @@ func particles() map[string]place {
 	return all
 }
 
-// follows reports whether a particle may stand behind a stem. How a stem in another script is spoken is not known; there any may.
+// follows reports whether a particle may stand behind a stem. How a stem in another script is spoken is not known;
+// there any may.
 func (p place) follows(stem []byte) bool {
 	const ri = '\u11af'
 	switch r, _ := utf8.DecodeLastRune(stem); {
@@ -55,8 +58,8 @@ func isInitial(r rune) bool { return '\u1100' <= r && r <= '\u1112' }
 func isVowel(r rune) bool   { return '\u1161' <= r && r <= '\u1175' }
 func isFinal(r rune) bool   { return '\u11a8' <= r && r <= '\u11c2' }
 
-// appendStems appends the numbers of a folded word's stems, as far as names hold them, the longest first: of the word without its
-// possessive ending, and without the particles at its end, one or several.
+// appendStems appends the numbers of a folded word's stems, as far as names hold them, the longest first: of the word
+// without its possessive ending, and without the particles at its end, one or several.
 func (t *trie) appendStems(stems []int32, folded []byte) []int32 {
 	if bare, ok := bytes.CutSuffix(folded, []byte("'s")); ok {
 		return t.appendKnown(stems, bare)

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// minSimilarity is how similar two names must be to be found by their trigrams: the share of the trigrams that both have in
-	// those that either has.
+	// minSimilarity is how similar two names must be to be found by their trigrams: the share of the trigrams that both
+	// have in those that either has.
 	minSimilarity = 0.3
-	// maxByTrigrams is how many entries are found by trigrams: more than are asked for, since closest compares names by more than
-	// their trigrams, but a bound for a glossary in which all names are similar.
+	// maxByTrigrams is how many entries are found by trigrams: more than are asked for, since closest compares names by
+	// more than their trigrams, but a bound for a glossary in which all names are similar.
 	maxByTrigrams = 50
 	// maxByWords is how many entries are found by words.
 	maxByWords = 20
@@ -64,7 +64,9 @@ func wordsOf(name string) []string {
 		}
 		return r
 	}, codex.Normalize(name))
-	words := strings.FieldsFunc(plain, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
+	words := strings.FieldsFunc(plain, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
+	})
 	slices.Sort(words)
 	return slices.Compact(words)
 }
@@ -110,12 +112,13 @@ func (p *postings) replace(entry int64, names []string) {
 	p.add(entry, names)
 }
 
-// sharingTrigrams returns the other entries that have a name with enough trigrams of one of the names, the most similar first.
+// sharingTrigrams returns the other entries that have a name with enough trigrams of one of the names, the most similar
+// first.
 func (p *postings) sharingTrigrams(entry int64, names []string) []int64 {
 	found := map[int64]float64{}
 	for _, name := range names {
 		trigrams := trigramsOf(name)
-		counts := make([]int32, len(p.names)) // one pass over all names is faster than a map of those that share anything
+		counts := make([]int32, len(p.names)) // one pass over all names is faster than a map
 		for _, t := range trigrams {
 			for _, at := range p.byTrigram[t] {
 				counts[at]++
@@ -195,8 +198,8 @@ func spell(names []string) []spelling {
 	return list
 }
 
-// containedSimilarity is the least similarity of two names of which one has all the words of the other. Names that are merely
-// spelled alike rarely reach it.
+// containedSimilarity is the least similarity of two names of which one has all the words of the other. Names that are
+// merely spelled alike rarely reach it.
 const containedSimilarity = 0.8
 
 func (s *spelling) similarity(other *spelling) float64 {
@@ -209,5 +212,6 @@ func (s *spelling) similarity(other *spelling) float64 {
 
 // contains reports whether a name has all the words of another.
 func (s *spelling) contains(part *spelling) bool {
-	return len(part.words) > 0 && !slices.ContainsFunc(part.words, func(word string) bool { return !slices.Contains(s.words, word) })
+	missing := func(word string) bool { return !slices.Contains(s.words, word) }
+	return len(part.words) > 0 && !slices.ContainsFunc(part.words, missing)
 }

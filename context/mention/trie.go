@@ -2,10 +2,11 @@ package mention
 
 import "slices"
 
-// trie holds names, each of which stands for one or more entries. A word of any name has a number, and an edge of the trie is a row of
-// one hash table: from this node, by this word, to that node. Reading a text is then one look-up for each of its words, and more
-// only where a name begins; the cost follows the text and hardly the number of names, and a name is added in the time that
-// its own words take. Scripts without word boundaries need nothing else: there a character counts as a word.
+// trie holds names, each of which stands for one or more entries. A word of any name has a number, and an edge of the
+// trie is a row of one hash table: from this node, by this word, to that node. Reading a text is then one look-up for
+// each of its words, and more only where a name begins; the cost follows the text and hardly the number of names, and a
+// name is added in the time that its own words take. Scripts without word boundaries need nothing else: there a
+// character counts as a word.
 type trie struct {
 	numbers   map[string]int32 // of the words of names, folded; from 1
 	edges     map[edge]int32   // to a node
@@ -24,7 +25,9 @@ type owner struct {
 }
 
 func newTrie() *trie {
-	return &trie{numbers: map[string]int32{}, edges: map[edge]int32{}, nodes: make([][]owner, 1), particles: particles()}
+	return &trie{
+		numbers: map[string]int32{}, edges: map[edge]int32{}, nodes: make([][]owner, 1), particles: particles(),
+	}
 }
 
 // add makes a name stand for an entry. To add it again for the same entry only sets its case again.

@@ -63,8 +63,8 @@ func letterAt(text string, at int) bool {
 	return class == letter
 }
 
-// fold sets the folded word: decomposed (NFD), in lower case, with one kind of apostrophe and of hyphen. Words are alike where
-// codex.Normalize finds them alike; it is not called here because it allocates.
+// fold sets the folded word: decomposed (NFD), in lower case, with one kind of apostrophe and of hyphen. Words are
+// alike where codex.Normalize finds them alike; it is not called here because it allocates.
 func (s *scanner) fold(word string) {
 	s.folded = s.folded[:0]
 	for i := range len(word) {
@@ -94,9 +94,11 @@ func (s *scanner) foldUnicode(word string) {
 	}
 }
 
-// foldHangul folds a word of nothing but composed syllables of Hangul, which is arithmetic; norm allocates for each such word.
+// foldHangul folds a word of nothing but composed syllables of Hangul, which is arithmetic; norm allocates for each
+// such word.
 func (s *scanner) foldHangul(word string) bool {
-	const first, last, initials, vowels, finals, perInitial, perVowel = '가', '힣', '\u1100', '\u1161', '\u11a7', 21 * 28, 28
+	const first, last, initials, vowels, finals = '가', '힣', '\u1100', '\u1161', '\u11a7'
+	const perInitial, perVowel = 21 * 28, 28
 	for _, r := range word {
 		if r < first || r > last {
 			s.folded = s.folded[:0]
@@ -180,6 +182,6 @@ func unbounded(r rune) bool {
 	if r < '\u0e00' {
 		return false
 	}
-	return r == '\u30fc' || r == '\uff70' || unicode.IsLetter(r) &&
-		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r == '\u30fc' || r == '\uff70' || unicode.IsLetter(r) && unicode.In(r, unicode.Han, unicode.Hiragana,
+		unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
