@@ -9,23 +9,22 @@ import (
 	"annotator"
 )
 
-// keySetting is the API key among the settings. It is no flag: other users see a command line.
+// keySetting names the API key among the settings. It has no flag: other users of the machine can read command lines.
 const keySetting = "api-key"
 
-// apiKey is the key with where it comes from. Nothing prints it.
+// apiKey is the API key and where it comes from. The key itself is never printed.
 type apiKey struct {
 	value   string
-	origin  string
-	warning string // a word to the user about the file it lies in
+	source  string
+	warning string // about the permissions of its file
 }
 
-// readKey finds the key: in the file that a flag names, else in the environment, else in the file that the configuration
-// names.
-func (a *app) readKey(c *Config, fileOrigin string) (apiKey, error) {
-	if !strings.HasPrefix(fileOrigin, "flag") {
+// readKey reads the key from the file that --api-key-file names, else from the environment, else from the configured file.
+func (a *app) readKey(c *Config, fileSource string) (apiKey, error) {
+	if !strings.HasPrefix(fileSource, "flag") {
 		for _, name := range keyVariables(c.wire()) {
 			if value := a.getenv(name); value != "" {
-				return apiKey{value: value, origin: "environment " + name}, nil
+				return apiKey{value: value, source: "environment " + name}, nil
 			}
 		}
 	}
@@ -35,7 +34,7 @@ func (a *app) readKey(c *Config, fileOrigin string) (apiKey, error) {
 	return readKeyFile(c.APIKeyFile)
 }
 
-// keyVariables are the variables that may hold the key. One that was made for OpenAI is not shown to another vendor.
+// keyVariables returns the variables that may hold the key. An OpenAI key is not sent to another vendor.
 func keyVariables(wire string) []string {
 	names := environment(keySetting)
 	if wire == wireAnthropic || wire == wireGemini {
@@ -44,7 +43,7 @@ func keyVariables(wire string) []string {
 	return names
 }
 
-// maxKey bounds what is read of a file that is said to hold a key, in bytes.
+// maxKey is the most that is read of a key file, in bytes.
 const maxKey = 64 << 10
 
 func readKeyFile(path string) (apiKey, error) {
@@ -58,12 +57,12 @@ func readKeyFile(path string) (apiKey, error) {
 	if err := cmp.Or(err, statErr); err != nil {
 		return apiKey{}, annotator.Errorf(annotator.Misused, "read the API key: %w", err)
 	}
-	key := apiKey{value: strings.TrimSpace(string(text)), origin: "file " + path}
+	key := apiKey{value: strings.TrimSpace(string(text)), source: "file " + path}
 	if key.value == "" {
 		return apiKey{}, annotator.Errorf(annotator.Misused, "the API key file %s is empty", path)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		key.warning = path + " can be read by other users; `chmod 600 " + quoted(path) + "` keeps the key yours"
+		key.warning = "other users can read " + path + "; `chmod 600 " + quoted(path) + "` makes it private"
 	}
 	return key, nil
 }

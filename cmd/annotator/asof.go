@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"annotator"
 	"annotator/codex"
@@ -15,11 +12,11 @@ import (
 )
 
 func asOfFlag(flags *pflag.FlagSet, point *string) {
-	flags.StringVar(point, "as-of", "", "the codex as it stood at a `POINT`: scene:N, post:ID, thread:ID (its end) or snapshot:N; empty: as it stands now")
+	flags.StringVar(point, "as-of", "", "the codex at a `POINT` of the story: scene:N, post:ID, thread:ID (its end) or snapshot:N; empty: now")
 }
 
-// entriesAt reads every entry, live or not, by id: as they stood at a point, or as they stand now, at no moment, where none is
-// named.
+// entriesAt reads every entry, of any status, in the order of their ids: as of a point, or the current ones and no moment if the point is
+// empty.
 func entriesAt(ctx context.Context, db *storage.DB, point string) ([]annotator.Entry, *storage.Moment, error) {
 	if point == "" {
 		var entries []annotator.Entry
@@ -39,7 +36,7 @@ func entriesAt(ctx context.Context, db *storage.DB, point string) ([]annotator.E
 	return entries, moment, err
 }
 
-// momentAt finds a point in the story; nil where none is named.
+// momentAt returns the moment of a point; nil for an empty one.
 func momentAt(ctx context.Context, db *storage.DB, point string) (*storage.Moment, error) {
 	if point == "" {
 		return nil, nil
@@ -52,75 +49,59 @@ func momentAt(ctx context.Context, db *storage.DB, point string) (*storage.Momen
 	return &moment, err
 }
 
-// findEntryAt finds an entry of the past by its id, else by any of the names that it had then.
+// findEntryAt finds an entry as of a point, by its id or by any name that it had then.
 func findEntryAt(ctx context.Context, db *storage.DB, name, point string) (*annotator.Entry, *storage.Moment, error) {
 	entries, moment, err := entriesAt(ctx, db, point)
 	if err != nil {
 		return nil, nil, err
 	}
-	if id, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); err == nil {
+	if id, ok := entryID(name); ok {
 		if at := slices.IndexFunc(entries, func(e annotator.Entry) bool { return e.ID == id }); at >= 0 {
 			return &entries[at], moment, nil
 		}
 	}
-	if e := foremostNamed(entries, name); e != nil {
+	if e := bestNamed(entries, name); e != nil {
 		return e, moment, nil
 	}
-	none := annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, point)
+	notFound := annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, point)
 	if now, err := findEntry(ctx, db.Glossary, name); err == nil {
-		none = none.WithAdvice("it is known from scene %d on", knownFrom(now, name).Scene()) // but not as what: that may be what the story keeps back
+		notFound = notFound.WithAdvice("it is known from scene %d on", knownFrom(now, name).Scene()) // its present term may be a spoiler
 	}
-	return nil, nil, none
+	return nil, nil, notFound
 }
 
-// knownFrom is where an entry is first called so; where that is none of its names but its id, where it is first seen.
+// knownFrom returns where an entry first has a name; if it never has, where the entry first occurs.
 func knownFrom(e *annotator.Entry, name string) annotator.Place {
-	key := codex.Normalize(name)
-	for _, alias := range e.Aliases {
-		if codex.Normalize(alias.Name) == key {
-			return alias.From
-		}
+	if at := aliasIndex(e, codex.Normalize(name)); at >= 0 {
+		return e.Aliases[at].From
 	}
 	return e.First
 }
 
-// foremostNamed returns the entry that a name stands for: a live one before others, one that has it as its full name before
-// those that have it as an alias.
-func foremostNamed(entries []annotator.Entry, name string) *annotator.Entry {
+// bestNamed returns the entry that a name stands for. A live entry comes before others, a full name before an alias.
+func bestNamed(entries []annotator.Entry, name string) *annotator.Entry {
 	key := codex.Normalize(name)
-	best, rank := (*annotator.Entry)(nil), 0
+	var best *annotator.Entry
+	bestRank := 0
 	for i := range entries {
 		e := &entries[i]
-		r := nameRank(e, key)
-		if r > 0 && e.Status.Live() {
-			r += 2
+		rank := 0
+		if codex.Normalize(e.Name()) == key {
+			rank = 2
+		} else if aliasIndex(e, key) >= 0 {
+			rank = 1
 		}
-		if r > rank {
-			best, rank = e, r
+		if rank > 0 && e.Status.Live() {
+			rank += 2
+		}
+		if rank > bestRank {
+			best, bestRank = e, rank
 		}
 	}
 	return best
 }
 
-// nameRank tells what a normalised name is to an entry: 2 its full name, 1 an alias, 0 none of its names.
-func nameRank(e *annotator.Entry, key string) int {
-	if codex.Normalize(e.Name()) == key {
-		return 2
-	}
-	if slices.ContainsFunc(e.Aliases, func(a annotator.Alias) bool { return codex.Normalize(a.Name) == key }) {
-		return 1
-	}
-	return 0
+// aliasIndex finds the alias with a normalised name; -1 if there is none.
+func aliasIndex(e *annotator.Entry, key string) int {
+	return slices.IndexFunc(e.Aliases, func(a annotator.Alias) bool { return codex.Normalize(a.Name) == key })
 }
-
-// asOf is the position of a moment; nil where there is none.
-func (p *places) asOf(m *storage.Moment) *annotator.Position {
-	if m == nil {
-		return nil
-	}
-	position := p.at(m.Place)
-	return &position
-}
-
-// standing tells from when an answer is.
-func standing(position *annotator.Position) string { return fmt.Sprintf("as of %s", where(*position)) }

@@ -2,26 +2,26 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"math"
+	"io"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"annotator"
+	"annotator/context/compaction"
 	"annotator/corpus/ingest"
 	"annotator/curator"
 	"annotator/model/offline"
 	"annotator/policy"
 	"annotator/runner"
+	"annotator/tools"
 
 	"github.com/spf13/pflag"
 )
 
-// offlineEndpoint is the name of the embedded model as an endpoint.
-const offlineEndpoint = "offline"
-
-// Config is all that can be configured of a run. Each field is a flag, and a key of the configuration file: the flag's name
-// with underscores.
+// Config holds the settings of a run. Each exported field is a flag and a key of the configuration file.
 type Config struct {
 	Endpoint         string
 	Wire             string
@@ -35,67 +35,89 @@ type Config struct {
 	Temperature      float64
 	Stream           bool
 	Prompts          string
-	CuratorPrompt    string
+	CuratorPrompt    curator.Prompt
 	CuratorBatch     int // entries
 	NoCurator        bool
 	SnapshotTools    bool
-	Governance       string
+	Governance       policy.Level
 	GovernancePolicy string
 	EditCap          int
 	StrictModel      bool
 	Patience         time.Duration
-	Format           string
+	Format           ingest.Format
 	Encoding         string
 	SceneTokens      int
 	LogFile          string
 	Events           string
 
-	matrix *policy.Policy // of the tools; check reads it
+	// What check derives from the settings.
+	compaction compaction.Policy
+	contexts   map[string]int // by model, in tokens
+	policy     *policy.Policy
 }
 
-// settings declares the flags, with their defaults, and returns them as a set of their own.
-func (c *Config) settings() *pflag.FlagSet {
+// The presets of compaction, and the value that leaves the low mark to the preset.
+const (
+	presetAuto  = "auto"
+	presetMarks = "60-80-90"
+	lowAuto     = "auto"
+)
+
+// declare declares the flags, with their defaults.
+func (c *Config) declare(s *pflag.FlagSet) {
 	base := runner.Defaults()
-	s := pflag.NewFlagSet("settings", pflag.ContinueOnError)
-	s.SortFlags = false
-	s.StringVar(&c.Endpoint, "endpoint", offlineEndpoint, "base `URL` of the model server, with its /v1; offline is the embedded model")
-	s.StringVar(&c.Wire, "wire", wireAuto, "the `API` to speak with the server: "+strings.Join(wireNames(), ", ")+"; auto: the one of its address, else chat")
+	s.StringVar(&c.Endpoint, "endpoint", offlineEndpoint, "base `URL` of the model server, with its /v1; offline: the embedded model")
+	wordFlag(s, &c.Wire, "wire", wireNames[:], wireAuto, "`API` that the server speaks: "+alternatives(wireNames[:])+"; auto: by its address, else chat")
 	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")
 	s.StringVar(&c.APIKeyFile, "api-key-file", "", "`FILE` that holds the API key")
 	s.IntVar(&c.ContextBudget, "context-budget", base.ContextBudget, "`TOKENS` of prompt and reply together")
-	s.StringVar(&c.ModelContext, "model-context", "", "`MODEL=TOKENS,...` that models take, where that is less than their server says")
-	s.IntVar(&c.MaxTokens, "max-tokens", base.MaxTokens, "most `TOKENS` of a reply")
-	s.StringVar(&c.Compaction, "compaction-preset", presetAuto, "`PRESET` by which a full window is summed up: "+presetAuto+" or "+presetMarks)
-	s.StringVar(&c.LowWater, "compaction-low-water", lowAuto, "`SHARE` of the window down to which that goes, 0 to 1; auto: as the preset has it")
+	s.StringVar(&c.ModelContext, "model-context", "", "`MODEL=TOKENS,...`: context sizes of models, where they are smaller than the server says")
+	s.IntVar(&c.MaxTokens, "max-tokens", base.MaxTokens, "maximum `TOKENS` of a reply")
+	wordFlag(s, &c.Compaction, "compaction-preset", []string{presetAuto, presetMarks}, presetAuto,
+		"`PRESET` for the compaction of a full window: "+presetAuto+" or "+presetMarks)
+	s.StringVar(&c.LowWater, "compaction-low-water", lowAuto, "`SHARE` of the window that compaction leaves filled, 0 to 1; auto: the preset's")
 	s.Float64Var(&c.Temperature, "temperature", base.Temperature, "sampling temperature `T`, 0 to 2")
-	s.BoolVar(&c.Stream, "stream", base.Stream, "have replies streamed")
-	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that say otherwise what the model is told; see annotator prompts")
-	s.StringVar(&c.CuratorPrompt, "curator-prompt", string(base.Curator.Prompt), "the `PROMPT` that the curator is asked under: shared with the scenes, or replaced by its own")
-	s.IntVar(&c.CuratorBatch, "curator-batch", base.Curator.Batch, "most `ENTRIES` that the curator is asked about at once: more cost fewer tokens, and a small model may judge fewer better")
-	s.BoolVar(&c.NoCurator, "no-curator", base.Curator.Off, "have no curator judge tentative entries at the end of a thread")
-	s.BoolVar(&c.SnapshotTools, "snapshot-tools", true, "let the model ask itself as it was at a snapshot; that takes about 500 tokens of its prompt")
-	s.StringVar(&c.Governance, "governance", string(base.Governance), "the `LEVEL` to which a model has to declare its intent before it calls tools: off, observe (only put on record) or enforce")
-	s.StringVar(&c.GovernancePolicy, "governance-policy", "", "`FILE` that says which intent permits which tools; empty: the one that annotator tools --policy prints")
-	s.IntVar(&c.EditCap, "edit-cap", base.EditCap, "`EDITS` of a scene that may take something away from the codex, at most")
-	s.BoolVar(&c.StrictModel, "strict-model", false, "halt where another model answers than the one that was asked")
-	s.DurationVar(&c.Patience, "patience", base.Retry.Patience, "the `TIME` to wait for a server that is loading, busy or gone")
-	s.StringVar(&c.Format, "format", string(ingest.Auto), "the `FORMAT` that SOURCE is written in: "+strings.Join(formatNames(), ", "))
-	s.StringVar(&c.Encoding, "encoding", "", "character encoding of SOURCE, by its `NAME`; empty: found out")
-	s.IntVar(&c.SceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "length towards which the scenes of a book are cut, in `TOKENS`")
+	s.BoolVar(&c.Stream, "stream", base.Stream, "stream replies")
+	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that replace parts of the system prompt; see annotator prompts")
+	prompts := []string{string(curator.Shared), string(curator.Replaced)}
+	wordFlag(s, (*string)(&c.CuratorPrompt), "curator-prompt", prompts, string(base.Curator.Prompt),
+		"system `PROMPT` of the curator: shared with the scenes, or replaced by its own")
+	s.IntVar(&c.CuratorBatch, "curator-batch", base.Curator.Batch,
+		"maximum `ENTRIES` in one question to the curator; larger batches cost fewer tokens, smaller ones suit small models")
+	s.BoolVar(&c.NoCurator, "no-curator", base.Curator.Off, "do not curate tentative entries at the end of a thread")
+	s.BoolVar(&c.SnapshotTools, "snapshot-tools", true, "give the model the tools that ask snapshots; they take about 500 tokens of the prompt")
+	levels := texts(policy.Levels())
+	wordFlag(s, (*string)(&c.Governance), "governance", levels, string(base.Governance),
+		"`LEVEL` of intents, which the model declares before it calls tools: off, observe (record only) or enforce")
+	s.StringVar(&c.GovernancePolicy, "governance-policy", "", "`FILE` that says which intent permits which tools; empty: what annotator tools --policy prints")
+	s.IntVar(&c.EditCap, "edit-cap", base.EditCap, "maximum `EDITS` in a scene that remove something from the codex")
+	s.BoolVar(&c.StrictModel, "strict-model", false, "halt when a model other than the requested one answers")
+	s.DurationVar(&c.Patience, "patience", base.Retry.Patience, "`TIME` to wait for a server that is loading, busy or unreachable")
+	importFlags(s, &c.Format, &c.Encoding, &c.SceneTokens)
 	s.StringVar(&c.LogFile, "log-file", "", "append a log to `FILE`, as JSON lines")
 	s.StringVar(&c.Events, "events", "", "append every event to `FILE`, as JSON lines")
-	return s
+
+	atLeast(s, &c.ContextBudget, "context-budget", 1)
+	atLeast(s, &c.MaxTokens, "max-tokens", 1)
+	atLeast(s, &c.CuratorBatch, "curator-batch", 1)
+	atLeast(s, &c.EditCap, "edit-cap", 0)
+	restrict(s, "temperature", "a number from 0 to 2", nil, func() bool { return c.Temperature >= 0 && c.Temperature <= 2 })
+	restrict(s, "patience", "a time such as 90s or 30m", nil, func() bool { return c.Patience >= 0 })
 }
 
-func formatNames() []string {
-	names := make([]string, len(ingest.Formats()))
-	for i, format := range ingest.Formats() {
-		names[i] = string(format)
-	}
-	return names
+// importSettings name the settings that only matter where a story is imported.
+var importSettings = [...]string{"format", "encoding", "scene-tokens"}
+
+// importFlags declares the settings of an import.
+func importFlags(s *pflag.FlagSet, format *ingest.Format, encoding *string, sceneTokens *int) {
+	formats := texts(ingest.Formats())
+	wordFlag(s, (*string)(format), "format", formats, string(ingest.Auto), "`FORMAT` of SOURCE: "+strings.Join(formats, ", "))
+	s.StringVar(encoding, "encoding", "", "character encoding of SOURCE, by `NAME`; empty: detected")
+	s.IntVar(sceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "target length of a book's scenes, in `TOKENS`")
+	atLeast(s, sceneTokens, "scene-tokens", 1)
 }
 
-// environment names the variables that stand for a setting, the first that is set first.
+// environment maps a setting to the variables that set it, in order of precedence.
 func environment(setting string) []string {
 	switch setting {
 	case "endpoint":
@@ -108,128 +130,133 @@ func environment(setting string) []string {
 	return nil
 }
 
-// defaultOrigin says that a setting was made nowhere.
-const defaultOrigin = "default"
-
-// configure gives each setting its value: a flag's over the environment's over the file's over the default. It returns
-// where each comes from.
-func (a *app) configure(settings *pflag.FlagSet, file *configFile) (origins map[string]string, err error) {
-	origins = map[string]string{}
-	for key := range file.values {
-		if settings.Lookup(flagOf(key)) == nil {
-			return nil, file.unknown(key, settings)
-		}
-	}
-	settings.VisitAll(func(f *pflag.Flag) {
-		if err == nil {
-			origins[f.Name], err = a.setting(f, file)
-		}
-	})
-	return origins, err
-}
-
-// setting sets one flag that was not given, and returns where its value comes from.
-func (a *app) setting(f *pflag.Flag, file *configFile) (origin string, err error) {
-	if f.Changed {
-		return "flag --" + f.Name, nil
-	}
-	for _, name := range environment(f.Name) {
-		if value := a.getenv(name); value != "" {
-			return "environment " + name, set(f, name, value)
-		}
-	}
-	if value, ok := file.values[keyOf(f.Name)]; ok {
-		where := fmt.Sprintf("%s:%d", file.path, value.Line)
-		return "file " + where, set(f, where+": "+keyOf(f.Name), value.Value)
-	}
-	return defaultOrigin, nil
-}
-
-func set(f *pflag.Flag, where, value string) error {
-	if f.Value.Set(value) != nil {
-		return unfitValue(where, f, value)
-	}
-	return nil
-}
-
-func keyOf(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
-
-// flagOf also takes the form of a key that stands in a mapping of its own.
-func flagOf(key string) string {
-	if key == "curator.off" {
-		return "no-curator"
-	}
-	return strings.NewReplacer("_", "-", ".", "-").Replace(key)
-}
-
-// check refuses what no run can work with. What only the endpoint or the importer can judge, they do.
-func (c *Config) check() error {
-	switch {
-	case c.ContextBudget <= 0:
-		return outOfRange("context-budget", "more than 0 tokens", c.ContextBudget)
-	case c.MaxTokens <= 0:
-		return outOfRange("max-tokens", "more than 0 tokens", c.MaxTokens)
-	case math.IsNaN(c.Temperature) || c.Temperature < 0 || c.Temperature > 2:
-		return outOfRange("temperature", "0 to 2", c.Temperature)
-	case c.Patience < 0:
-		return outOfRange("patience", "0 or more", c.Patience)
-	case c.CuratorPrompt != string(curator.Shared) && c.CuratorPrompt != string(curator.Replaced):
-		return outOfRange("curator-prompt", "shared or replaced", c.CuratorPrompt)
-	case c.CuratorBatch <= 0:
-		return outOfRange("curator-batch", "1 or more entries", c.CuratorBatch)
-	case c.EditCap < 0:
-		return outOfRange("edit-cap", "0 or more edits", c.EditCap)
-	case c.SceneTokens <= 0:
-		return outOfRange("scene-tokens", "more than 0 tokens", c.SceneTokens)
-	}
-	if err := c.checkWire(); err != nil {
+// check reads the settings that are more than a value, and refuses combinations that no run can work with. The endpoint and the
+// importer check the rest. Its errors are annotator.Misused.
+func (c *Config) check() (err error) {
+	if err = c.checkWire(); err != nil {
 		return err
 	}
-	_, err := c.policy()
-	_, unread := c.contexts()
-	matrix, ungoverned := c.readMatrix()
-	c.matrix = matrix
-	return cmp.Or(err, unread, ungoverned)
+	if c.compaction, err = c.readCompaction(); err != nil {
+		return err
+	}
+	if c.contexts, err = c.readContexts(); err != nil {
+		return err
+	}
+	c.policy, err = c.readPolicy()
+	return err
 }
 
-func outOfRange(setting, wants string, value any) error {
-	return annotator.Errorf(annotator.Misused, "--%s takes %s, not %v", setting, wants, value)
+func (c *Config) readCompaction() (compaction.Policy, error) {
+	p := compaction.Auto()
+	if c.Compaction == presetMarks {
+		p = compaction.Seed()
+	}
+	if c.LowWater == lowAuto {
+		return p, nil
+	}
+	low, err := strconv.ParseFloat(c.LowWater, 64)
+	if err != nil || !(low >= 0 && low < p.High) { // which NaN is not, either
+		return p, invalidSetting("compaction-low-water", "auto, or 0 to less than "+strconv.FormatFloat(p.High, 'g', -1, 64), c.LowWater)
+	}
+	p.Low = low
+	return p, nil
 }
 
-// apply gives a runner what is configured.
-func (c *Config) apply(r *runner.Config) {
+// readContexts parses MODEL=TOKENS with commas between them.
+func (c *Config) readContexts() (map[string]int, error) {
+	contexts := map[string]int{}
+	for pair := range strings.SplitSeq(c.ModelContext, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		at := strings.LastIndexByte(pair, '=')
+		tokens, err := strconv.Atoi(strings.TrimSpace(pair[at+1:]))
+		if at <= 0 || err != nil || tokens <= 0 {
+			return nil, annotator.Errorf(annotator.Misused, "--model-context takes MODEL=TOKENS, not %q", pair).
+				WithAdvice("as in: --model-context qwen3-32b=40960,small=8192")
+		}
+		contexts[strings.TrimSpace(pair[:at])] = tokens
+	}
+	return contexts, nil
+}
+
+// readPolicy reads the policy of the tools: the file that is named, else the default policy.
+func (c *Config) readPolicy() (*policy.Policy, error) {
+	if c.GovernancePolicy == "" {
+		return policy.Default(), nil
+	}
+	file, err := os.Open(c.GovernancePolicy)
+	if err != nil {
+		return nil, annotator.Errorf(annotator.Misused, "read the policy: %w", err).WithAdvice("name a file with --governance-policy")
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, policy.MaxBytes+1))
+	if err != nil {
+		return nil, annotator.Errorf(annotator.Misused, "read the policy %s: %w", c.GovernancePolicy, err)
+	}
+	p, err := policy.Parse(c.GovernancePolicy, text, toolNames())
+	if err != nil {
+		return nil, err
+	}
+	permitsWriting := func(t tools.Tool) bool { return t.Permission == tools.Writes && p.Permits(policy.Annotate, t.Name) }
+	if !slices.ContainsFunc(c.allTools(), permitsWriting) {
+		return nil, annotator.Errorf(annotator.Misused, "%s permits no tool that writes, so no entry could be made", c.GovernancePolicy).
+			WithAdvice("list %s under an intent of the mode annotate; `annotator tools --policy` prints a policy to start from", tools.CreateName)
+	}
+	return p, nil
+}
+
+func toolNames() (names []string) {
+	for _, tool := range tools.All() {
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
+// tools returns the tools that the model is given.
+func (c *Config) tools() []tools.Tool {
+	if c.Governance == policy.Off {
+		return c.allTools()
+	}
+	return tools.WithPolicy(c.policy, c.allTools())
+}
+
+func (c *Config) allTools() []tools.Tool {
+	if c.SnapshotTools {
+		return tools.All()
+	}
+	return tools.Standard()
+}
+
+// withheld names the tools that no intent permits. The model is not given them.
+func (c *Config) withheld() (names []string) {
+	for _, tool := range c.allTools() {
+		if c.Governance != policy.Off && !c.policy.Permits(policy.Annotate, tool.Name) {
+			names = append(names, tool.Name)
+		}
+	}
+	return names
+}
+
+// runner returns the configuration of a runner.
+func (c *Config) runner() runner.Config {
+	r := runner.Defaults()
 	r.Endpoint, r.Model = c.Endpoint, c.model()
 	r.ContextBudget, r.MaxTokens = c.ContextBudget, c.MaxTokens
-	r.Compaction, _ = c.policy() // both are checked
-	r.MaxContext, _ = c.contexts()
+	r.Compaction, r.MaxContext = c.compaction, c.contexts
 	r.Temperature, r.Stream = c.Temperature, c.Stream
-	r.Governance, r.Policy, r.EditCap = policy.Level(c.Governance), c.matrix, c.EditCap
+	r.Governance, r.Policy, r.EditCap = c.Governance, c.policy, c.EditCap
 	r.StrictModel, r.Preflight = c.StrictModel, c.Endpoint != offlineEndpoint
 	r.Retry.Patience = c.Patience
-	r.Curator.Prompt, r.Curator.Batch, r.Curator.Off = curator.Prompt(c.CuratorPrompt), c.CuratorBatch, c.NoCurator
+	r.Curator.Prompt, r.Curator.Batch, r.Curator.Off = c.CuratorPrompt, c.CuratorBatch, c.NoCurator
+	return r
 }
 
-// model is the name of the model to ask; empty where the endpoint is to say. The embedded one has a name of its own, so that a run
-// which was made with a server does not go on with it unawares.
+// model returns the name of the model; empty means the endpoint's first. The embedded model has a name of its own, so that it does
+// not silently continue a run that was made with a server.
 func (c *Config) model() string {
 	if c.Endpoint == offlineEndpoint {
 		return cmp.Or(c.Model, offline.Name)
 	}
 	return c.Model
-}
-
-// settle gives a command other than run its settings, and the key to the endpoint.
-func (a *app) settle(c *Config, settings *pflag.FlagSet, path string) (apiKey, error) {
-	file, err := readConfig(path)
-	if err != nil {
-		return apiKey{}, err
-	}
-	origins, err := a.configure(settings, file)
-	if err != nil {
-		return apiKey{}, err
-	}
-	if err := c.check(); err != nil {
-		return apiKey{}, err
-	}
-	return a.readKey(c, origins["api-key-file"])
 }

@@ -28,7 +28,7 @@ func newTestApp(environment map[string]string) (a *app, out *bytes.Buffer) {
 // TestPrecedence gives each setting in every combination of places, and expects the strongest to count.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
-	new(Config).settings().VisitAll(func(f *pflag.Flag) {
+	newSettings().flags.VisitAll(func(f *pflag.Flag) {
 		for places := range 1 << 4 {
 			flag, first, second, file := places&1 != 0, places&2 != 0, places&4 != 0, places&8 != 0
 			checkPrecedence(t, f, flag, first, second, file)
@@ -38,35 +38,33 @@ func TestPrecedence(t *testing.T) {
 
 func checkPrecedence(t *testing.T, f *pflag.Flag, inFlag, inFirst, inSecond, inFile bool) {
 	t.Helper()
-	want, origin := f.DefValue, defaultOrigin
+	want, source := f.DefValue, defaultSource
 	values := valuesOf(f)
 	file, environ := &configFile{path: "x.yaml"}, map[string]string{}
 	if inFile {
-		want, origin = values[3], "file x.yaml:7"
+		want, source = values[3], "file x.yaml:7"
 		file.values = map[string]*yaml.Node{keyOf(f.Name): {Kind: yaml.ScalarNode, Value: want, Line: 7}}
 	}
 	for i, given := range []bool{inSecond, inFirst} {
 		names := environment(f.Name)
 		if at := 1 - i; given && at < len(names) {
-			want, origin = values[1+at], "environment "+names[at]
+			want, source = values[1+at], "environment "+names[at]
 			environ[names[at]] = want
 		}
 	}
-	var config Config
-	settings := config.settings()
+	settings := newSettings()
 	if inFlag {
-		want, origin = values[0], "flag --"+f.Name
-		if err := settings.Parse([]string{"--" + f.Name + "=" + want}); err != nil {
+		want, source = values[0], "flag --"+f.Name
+		if err := settings.flags.Parse([]string{"--" + f.Name + "=" + want}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	a, _ := newTestApp(environ)
-	origins, err := a.configure(settings, file)
-	if err != nil {
+	if err := settings.merge(a, file); err != nil {
 		t.Fatal(err)
 	}
-	if got := settings.Lookup(f.Name).Value.String(); got != want || origins[f.Name] != origin {
-		t.Errorf("--%s is %q from %q, want %q from %q", f.Name, got, origins[f.Name], want, origin)
+	if got := settings.flags.Lookup(f.Name).Value.String(); got != want || settings.sources[f.Name] != source {
+		t.Errorf("--%s is %q from %q, want %q from %q", f.Name, got, settings.sources[f.Name], want, source)
 	}
 }
 
@@ -77,8 +75,14 @@ func valuesOf(f *pflag.Flag) [4]string {
 		return [4]string{"false", "true", "false", "false"}
 	case "duration":
 		return [4]string{"1m0s", "2m0s", "3m0s", "4m0s"}
-	case "int", "float64":
+	case "int":
 		return [4]string{"1", "2", "3", "4"}
+	case "float64":
+		return [4]string{"0.5", "1", "1.5", "2"}
+	}
+	if c, ok := f.Value.(*checked); ok {
+		last := c.words[len(c.words)-1]
+		return [4]string{last, c.words[0], last, c.words[0]}
 	}
 	return [4]string{"from-flag", "from-first", "from-second", "from-file"}
 }
@@ -88,26 +92,25 @@ func TestPrintedConfigReadsBack(t *testing.T) {
 	t.Parallel()
 	printable := rapid.StringOf(rapid.Rune().Filter(func(r rune) bool { return unicode.IsPrint(r) && r != unicode.ReplacementChar }))
 	rapid.Check(t, func(t *rapid.T) {
-		var given Config
-		settings := given.settings()
+		given := newSettings()
 		given.Model = printable.Draw(t, "model")
 		given.LogFile = printable.Draw(t, "log file")
-		given.MaxTokens = rapid.Int().Draw(t, "max tokens")
-		given.Temperature = rapid.Float64().Draw(t, "temperature")
+		given.MaxTokens = rapid.IntMin(1).Draw(t, "max tokens")
+		given.Temperature = rapid.Float64Range(0, 2).Draw(t, "temperature")
 		given.Stream = rapid.Bool().Draw(t, "stream")
 		a, out := newTestApp(nil)
-		if err := a.printConfig(settings, map[string]string{}, apiKey{}); err != nil {
+		if err := given.print(a); err != nil {
 			t.Fatal(err)
 		}
-		file, err := parseConfig("printed.yaml", out.Bytes())
+		file, err := parseConfigFile("printed.yaml", out.Bytes())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		var read Config
-		if _, err := a.configure(read.settings(), file); err != nil {
+		read := newSettings()
+		if err := read.merge(a, file); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		if diff := cmp.Diff(given, read, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+		if diff := cmp.Diff(given.Config, read.Config, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 			t.Fatalf("%s\n%s", diff, out)
 		}
 	})
@@ -122,10 +125,10 @@ func FuzzParseConfig(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		file, err := parseConfig("x.yaml", []byte(text))
+		file, err := parseConfigFile("x.yaml", []byte(text))
 		if err == nil {
 			a, _ := newTestApp(nil)
-			_, err = a.configure(new(Config).settings(), file)
+			err = newSettings().merge(a, file)
 		}
 		if err != nil && (annotator.KindOf(err) != annotator.Misused || !strings.HasPrefix(err.Error(), "x.yaml:")) {
 			t.Errorf("%q is refused with %v, of kind %q", text, err, annotator.KindOf(err))

@@ -1,27 +1,32 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"annotator"
+	"annotator/corpus"
 	"annotator/corpus/ingest"
+	"annotator/exporters"
+	"annotator/policy"
 	"annotator/storage"
 
 	"github.com/spf13/pflag"
 )
 
-// databasePatterns match the names that runs give their databases.
+// databasePatterns match the names of runs' databases.
 var databasePatterns = [...]string{"*.annotator.db", "*.annotator-*.db"}
 
 func databaseFlag(flags *pflag.FlagSet, path *string) {
 	flags.StringVar(path, "db", "", "database `FILE` of the run; empty: the only one in this folder")
 }
 
-// findDatabase returns the database that is named, else the only one in the working folder.
+// findDatabase returns the named database, else the only one in the working folder.
 func findDatabase(named string) (string, error) {
 	if named != "" {
 		return named, nil
@@ -37,7 +42,7 @@ func findDatabase(named string) (string, error) {
 	switch len(found) {
 	case 0:
 		return "", annotator.Errorf(annotator.NotFound, "there is no database (*.annotator.db) in this folder").
-			WithAdvice("name one with --db, or begin with `annotator run SOURCE`")
+			WithAdvice("name one with --db, or start with `annotator run SOURCE`")
 	case 1:
 		return found[0], nil
 	}
@@ -49,15 +54,24 @@ func findDatabase(named string) (string, error) {
 	return "", annotator.Errorf(annotator.Misused, "there are several databases in this folder: %s", names).WithAdvice("name one with --db")
 }
 
-// spareDatabase refuses to write anything else over a database: a slip of the hand would cost the whole run.
-func spareDatabase(out string) error {
+// findExisting is findDatabase for commands that write, which would create a missing file.
+func findExisting(named string) (string, error) {
+	path, err := findDatabase(named)
+	if err == nil && !exists(path) {
+		return "", annotator.Errorf(annotator.NotFound, "there is no database at %s", path)
+	}
+	return path, err
+}
+
+// refuseDatabase refuses to overwrite a database with something else.
+func refuseDatabase(out string) error {
 	if !ingest.IsDatabase(out) {
 		return nil
 	}
-	return annotator.Errorf(annotator.Misused, "%s is a database, and would be lost", out).WithAdvice("name another file")
+	return annotator.Errorf(annotator.Misused, "%s is a database, and would be overwritten", out).WithAdvice("name another file")
 }
 
-// withDatabase opens the database for reading, for as long as the body takes.
+// withDatabase opens a database for reading while body runs.
 func withDatabase(ctx context.Context, named string, body func(*storage.DB) error) error {
 	path, err := findDatabase(named)
 	if err != nil {
@@ -68,8 +82,133 @@ func withDatabase(ctx context.Context, named string, body func(*storage.DB) erro
 		return err
 	}
 	err = body(db)
-	if closed := db.Close(); closed != nil {
-		return errors.Join(err, closed)
+	if closeErr := db.Close(); closeErr != nil {
+		return errors.Join(err, closeErr)
 	}
-	return err // as it is: its advice is printed on a line of its own
+	return err // not joined: the advice is printed on a line of its own
+}
+
+// autoCorpus names the corpus that the run was made from.
+const autoCorpus = "auto"
+
+// corpusFlag declares --corpus.
+func corpusFlag(flags *pflag.FlagSet, path *string, usage string) {
+	flags.StringVar(path, "corpus", autoCorpus, usage+"; auto: the run's own, at its path or beside the database")
+}
+
+// corpusOfRun returns the path of a run's corpus: where it was, or beside the database that it was moved with; "" if it is in
+// neither place.
+func corpusOfRun(run *storage.RunStatus, database string) string {
+	moved := filepath.Join(filepath.Dir(database), filepath.Base(run.Corpus.Path))
+	for _, path := range []string{run.Corpus.Path, moved} {
+		if exists(path) {
+			return path
+		}
+	}
+	return ""
+}
+
+// openCorpus opens the named corpus, else the run's own. A corpus that is gone is an error if it is required, else nil.
+func openCorpus(ctx context.Context, db *storage.DB, database, named string, required bool) (*corpus.DB, error) {
+	if named != autoCorpus {
+		return corpus.Open(ctx, named)
+	}
+	run, err := db.Run.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	path := corpusOfRun(&run, database)
+	if path == "" && !required {
+		return nil, nil
+	}
+	return corpus.Open(ctx, cmp.Or(path, run.Corpus.Path))
+}
+
+// positions converts entries to the shape of an export, with the ids of threads and posts. It keeps the first error.
+type positions struct {
+	ctx    context.Context
+	lookup *storage.Positions
+	err    error
+}
+
+func newPositions(ctx context.Context, db *storage.DB) *positions {
+	return &positions{ctx: ctx, lookup: db.Scenes.Positions()}
+}
+
+func (p *positions) at(place annotator.Place) annotator.Position {
+	position, err := p.lookup.At(p.ctx, place)
+	p.err = cmp.Or(p.err, err)
+	return position
+}
+
+// ofMoment returns the position of a moment; nil for nil.
+func (p *positions) ofMoment(m *storage.Moment) *annotator.Position {
+	if m == nil {
+		return nil
+	}
+	position := p.at(m.Place)
+	return &position
+}
+
+// export converts entries in their order.
+func (p *positions) export(entries []annotator.Entry) []exporters.Entry {
+	list := make([]exporters.Entry, len(entries))
+	for i := range entries {
+		list[i] = exporters.Build(exporters.Story{}, entries[i:i+1], p.at).Entries[0]
+	}
+	return list
+}
+
+// describe writes a position for people.
+func describe(p annotator.Position) string {
+	if p.Scene == 0 {
+		return "before the story"
+	}
+	return fmt.Sprintf("scene %d, thread %d, post %d", p.Scene, p.Thread, p.Post)
+}
+
+// The functions below check what a flag selects, so that a mistyped number gives an error and not an empty answer. They accept the
+// zero value: the flag was not given.
+
+func requireThread(ctx context.Context, db *storage.DB, id int64) error {
+	if id == 0 {
+		return nil
+	}
+	_, err := db.Threads.LastScene(ctx, id)
+	return err
+}
+
+func requireScene(ctx context.Context, db *storage.DB, n int) error {
+	if n == 0 {
+		return nil
+	}
+	_, err := db.Scenes.Get(ctx, n)
+	if annotator.KindOf(err) == annotator.NotFound {
+		return annotator.Errorf(annotator.NotFound, "the story has no scene %d", n).WithAdvice("`annotator status` shows how many scenes it has")
+	}
+	return err
+}
+
+func requireTurn(ctx context.Context, db *storage.DB, turn int64) error {
+	if turn == 0 {
+		return nil
+	}
+	_, err := db.Scenes.OfTurn(ctx, turn)
+	if annotator.KindOf(err) == annotator.NotFound {
+		return annotator.Errorf(annotator.NotFound, "there is no turn %d in %s", turn, db.Path()).WithAdvice("`annotator memory raw --list` lists them")
+	}
+	return err
+}
+
+// requireTool is called when no call was found: a model may also have called tools that do not exist.
+func requireTool(name string) error {
+	names := append([]string{policy.SelectIntent}, toolNames()...)
+	if name == "" || slices.Contains(names, name) {
+		return nil
+	}
+	err := annotator.Errorf(annotator.NotFound, "there is no tool %q, and the model called none of that name", name)
+	if near := nearest(name, names); near != "" {
+		return err.WithAdvice("did you mean %s?", near)
+	}
+	return err.WithAdvice("the tools are %s", strings.Join(names, ", "))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -15,93 +16,83 @@ import (
 	"annotator/tools"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
-// doctorOptions are what `annotator doctor` is told.
+// doctorOptions are the options of `annotator doctor`.
 type doctorOptions struct {
 	*app
-	config     Config
-	configPath string
-	timeout    time.Duration
-	json       bool
+	*settings
+	timeout time.Duration
+	json    bool
 }
 
 func newDoctor(a *app) *cobra.Command {
-	o := &doctorOptions{app: a}
-	settings := o.config.settings()
+	o := &doctorOptions{app: a, settings: newSettings()}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Examine an endpoint: what a run needs of it, and what is missing",
-		Long: described(`
-Examine an endpoint before a run depends on it: whether it can be reached, takes the key, lists its models, answers, streams,
-calls tools, keeps the system prompt and the start of a long prompt, and reports tokens and what it had in its cache. It is asked
-about fifteen times, with what a run would ask, and no database is needed.
+		Short: "Check whether an endpoint supports a run",
+		Long: longHelp(`
+Check an endpoint before a run depends on it: whether it can be reached, accepts the key, lists its models, answers, streams, calls
+tools, keeps the system prompt and the start of a long prompt, and reports token counts and cache use. The command sends about fifteen
+requests like those of a run. It needs no database.
 
-Each check ends as ok, as missing, which a run does without, or as failed: then no run would work. What the server would have to
-be started with stands below. The endpoint and other settings come from where run has them.`,
+The result of each check is ok, missing (a run does without it) or failed (no run would work). Options to start the server with are
+listed below the checks. The endpoint and the other settings come from the same places as those of run.`,
 			exitMisused, exitInterrupted),
 		Example: `  annotator doctor --endpoint http://localhost:8000/v1
   annotator doctor --endpoint http://localhost:11434/v1 --model qwen3:32b
   annotator doctor --json | jq '.checks[] | select(.state != "ok")'`,
 		Args: arguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return untilSignal(cmd.Context(), func(ctx context.Context) error { return o.run(ctx, settings) })
-		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
-	configFlag(flags, &o.configPath)
-	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "the `TIME` that a check may take: a server may have to load its model first")
-	flags.BoolVar(&o.json, "json", false, "print JSON")
-	settingFlags(flags, settings, "endpoint", "wire", "model", "api-key-file", "context-budget", "model-context", "max-tokens", "temperature", "stream", "prompts")
-	return cmd
+	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "maximum `TIME` of a check; a server may have to load its model first")
+	restrict(flags, "timeout", "a time such as 90s or 30m", nil, func() bool { return o.timeout > 0 })
+	jsonFlag(flags, &o.json)
+	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "context-budget", "model-context", "max-tokens", "temperature", "stream", "prompts")
+	return untilSignalled(cmd, func(ctx context.Context, _ []string) error { return o.run(ctx) })
 }
 
-func (o *doctorOptions) run(ctx context.Context, settings *pflag.FlagSet) error {
-	patient, err := o.patient(settings)
+func (o *doctorOptions) run(ctx context.Context) error {
+	target, err := o.target()
 	if err != nil {
 		return err
 	}
 	view := &doctorView{app: o.app, quiet: o.json}
-	view.open(withoutSecrets(o.config.Endpoint), patient.WireName)
-	report, err := doctor.Examine(ctx, patient, view.finding)
+	view.open(withoutSecrets(o.Endpoint), target.WireName)
+	report, err := doctor.Examine(ctx, target, view.finding)
 	if err != nil {
 		return err
 	}
 	if o.json {
-		err = o.printJSON(newDiagnosis(withoutSecrets(o.config.Endpoint), patient.WireName, report))
+		err = o.printJSON(newDiagnosis(withoutSecrets(o.Endpoint), target.WireName, report))
 	} else {
 		err = view.close(report)
 	}
 	if err != nil || report.Works() {
 		return err
 	}
-	return annotator.Errorf(annotator.Misused, "a run would not work with this endpoint: %s", strings.Join(failures(report), ", "))
+	return annotator.Errorf(annotator.Misused, "a run would not work with this endpoint: %s", strings.Join(checksIn(report, doctor.Failed), ", "))
 }
 
-func failures(report *doctor.Report) (names []string) {
+// checksIn names the checks that ended in a state.
+func checksIn(report *doctor.Report, state doctor.State) (names []string) {
 	for i := range report.Findings {
-		if f := &report.Findings[i]; f.State == doctor.Failed {
+		if f := &report.Findings[i]; f.State == state {
 			names = append(names, f.Check)
 		}
 	}
 	return names
 }
 
-// patient is the endpoint with what a run would ask of it.
-func (o *doctorOptions) patient(settings *pflag.FlagSet) (*doctor.Endpoint, error) {
-	key, err := o.settle(&o.config, settings, o.configPath)
-	if err != nil {
+// target returns the endpoint, and what a run would send to it.
+func (o *doctorOptions) target() (*doctor.Endpoint, error) {
+	if err := o.load(o.app); err != nil {
 		return nil, err
 	}
-	if o.timeout <= 0 {
-		return nil, outOfRange("timeout", "more than 0", o.timeout)
+	if o.key.warning != "" {
+		fmt.Fprintln(o.err, oneLine(o.key.warning))
 	}
-	if key.warning != "" {
-		fmt.Fprintln(o.err, oneLine(key.warning))
-	}
-	identity, err := loadPrompts(o.config.Prompts)
+	identity, err := loadPrompts(o.Prompts)
 	if err != nil {
 		return nil, err
 	}
@@ -110,40 +101,33 @@ func (o *doctorOptions) patient(settings *pflag.FlagSet) (*doctor.Endpoint, erro
 		return nil, err
 	}
 	p := &doctor.Endpoint{
-		WireName: o.config.wire(), Keyed: key.value != "", Model: o.config.Model, Budget: o.config.ContextBudget, MaxTokens: o.config.MaxTokens,
-		Temperature: o.config.Temperature, Stream: o.config.Stream,
+		WireName: o.wire(), Keyed: o.key.value != "", Model: o.Model, Budget: o.ContextBudget, MaxTokens: o.MaxTokens,
+		Temperature: o.Temperature, Stream: o.Stream, Contexts: o.contexts,
 		System: prompt.Compose(identity, prompt.Runtime{Title: "The Lamp on the Quay"}), Scene: prompt.Scene(sampleScene()),
 		Tools: registry.Definitions(), Timeout: o.timeout, Now: o.now,
 	}
-	p.Contexts, _ = o.config.contexts() // they are checked
-	if p.MinContext, err = o.leastContext(p.System); err != nil {
+	if p.MinContext, err = o.minContext(p.System); err != nil {
 		return nil, err
 	}
-	if p.Wire, err = o.config.connect(key); err != nil {
+	if p.Wire, err = o.connect(); err != nil {
 		return nil, err
 	}
-	p.Beside, err = o.beside(key)
+	suffix := map[string]string{wireChat: "/chat/completions", wireResponses: "/responses", wireAnthropic: "/messages"}[o.wire()]
+	p.Beside, err = endpoint.New(o.endpointOptions(), endpoint.API{Example: "http://localhost:8000/v1", Suffix: suffix, Header: endpoint.Bearer})
 	return p, err
 }
 
-// leastContext is how many tokens of context a run needs to begin.
-func (o *doctorOptions) leastContext(system string) (int, error) {
-	registry, err := tools.New(o.config.tools()...)
+// minContext returns the smallest context that a run works with, in tokens.
+func (o *doctorOptions) minContext(system string) (int, error) {
+	registry, err := tools.New(o.tools()...)
 	if err != nil {
 		return 0, err
 	}
-	record, err := tools.EncodeDefinitions(registry.Definitions())
-	frame := prompt.Size(system, record).Tokens()
-	return o.config.MaxTokens + runner.Defaults().SafetyMargin + frame + window.MinScene, err
+	definitions, err := tools.EncodeDefinitions(registry.Definitions())
+	return o.MaxTokens + runner.Defaults().SafetyMargin + prompt.Size(system, definitions).Tokens() + window.MinScene, err
 }
 
-// beside is the endpoint for what stands beside its API, such as its version.
-func (o *doctorOptions) beside(key apiKey) (*endpoint.Client, error) {
-	suffix := map[string]string{wireChat: "/chat/completions", wireResponses: "/responses", wireAnthropic: "/messages"}[o.config.wire()]
-	return endpoint.New(o.config.dial(key), endpoint.API{Example: "http://localhost:8000/v1", Suffix: suffix, Header: endpoint.Bearer})
-}
-
-// sampleScene is a scene with names in it that any model would note.
+// sampleScene returns a scene with names that any model would note.
 func sampleScene() *annotator.Scene {
 	posts := []string{
 		"Captain Ysolde Marrow of the Mere Watch walked down to Gallows Quay as the lamp was lit. \"The Heron is late,\" she said.",
@@ -154,4 +138,135 @@ func sampleScene() *annotator.Scene {
 		scene.Posts = append(scene.Posts, annotator.Post{ID: int64(i + 1), Thread: 1, Name: "Narrator", Time: int64(i + 1), Body: body})
 	}
 	return scene
+}
+
+// doctorView prints a line for each check as it ends, and the remedies at the end.
+type doctorView struct {
+	*app
+	quiet   bool // the report is printed as JSON instead
+	colour  bool
+	width   int              // columns of the terminal; 0 is unlimited
+	skipped []doctor.Finding // not printed yet: several with the same reason share a line
+}
+
+// The widths of the columns before the last, with the spaces behind them.
+const (
+	stateColumn = 9
+	checkColumn = 25
+	tookColumn  = 8
+)
+
+func (v *doctorView) open(address, wire string) {
+	if v.quiet {
+		return
+	}
+	if v.isTerminal(v.out) {
+		v.colour = v.getenv("NO_COLOR") == ""
+		v.width = cmp.Or(terminalWidth(v.out), 80)
+	}
+	fmt.Fprintf(v.out, "%s, wire %s\n\n", oneLine(address), wire)
+}
+
+func (v *doctorView) finding(f *doctor.Finding) {
+	if v.quiet {
+		return
+	}
+	if len(v.skipped) > 0 && (f.State != doctor.Skipped || f.Seen != v.skipped[0].Seen) {
+		v.flush()
+	}
+	if f.State == doctor.Skipped {
+		v.skipped = append(v.skipped, *f)
+		return
+	}
+	v.line(f)
+}
+
+// flush prints the skipped checks.
+func (v *doctorView) flush() {
+	if len(v.skipped) > 2 {
+		v.skipped = []doctor.Finding{{Check: plural(len(v.skipped), "check"), State: doctor.Skipped, Seen: v.skipped[0].Seen}}
+	}
+	for i := range v.skipped {
+		v.line(&v.skipped[i])
+	}
+	v.skipped = nil
+}
+
+func (v *doctorView) line(f *doctor.Finding) {
+	took := ""
+	if f.Took >= time.Millisecond {
+		took = duration(f.Took)
+	}
+	state := string(f.State)
+	if code := map[doctor.State]string{doctor.OK: "32", doctor.Missing: "33", doctor.Failed: "31"}[f.State]; v.colour && code != "" {
+		state = "\x1b[" + code + "m" + state + "\x1b[0m"
+	}
+	head := state + fmt.Sprintf("%*s%-*s%*s  ", stateColumn-len(f.State), "", checkColumn, f.Check, tookColumn-2, took)
+	seen := v.wrapped(shorten(f.Seen, 300), stateColumn+checkColumn+tookColumn)
+	if strings.HasPrefix(seen, "\n") {
+		head = strings.TrimRight(head, " ")
+	}
+	fmt.Fprintln(v.out, head+seen)
+}
+
+// wrapped wraps a text that begins in a column. Where there is hardly room beside the column, the text begins on the next line.
+func (v *doctorView) wrapped(text string, column int) string {
+	if v.width > 0 && column+columns(text) >= v.width && v.width-column < 30 {
+		return "\n    " + wrapFrom(text, 4, v.width-1)
+	}
+	return wrapFrom(text, column, max(v.width-1, 0))
+}
+
+// close prints the remedies and the conclusion.
+func (v *doctorView) close(r *doctor.Report) error {
+	v.flush()
+	for _, remedy := range r.Remedies {
+		fmt.Fprintf(v.out, "\n%s\n", v.wrapped(fmt.Sprintf("To fix %s: %s.", strings.Join(remedy.Checks, ", "), remedy.Does), 0))
+		for _, start := range remedy.Starts {
+			fmt.Fprintf(v.out, "  %-11s%s\n", start.Server, v.wrapped(start.With, 13))
+		}
+	}
+	if !r.Works() {
+		return nil // the error says so
+	}
+	conclusion := "a run would work"
+	if missing := len(checksIn(r, doctor.Missing)); missing > 0 {
+		conclusion += ", without " + plural(missing, "optional capability")
+	}
+	_, err := fmt.Fprintf(v.out, "\n%s: %s\n", oneLine(r.Model), conclusion)
+	return err
+}
+
+// diagnosis is what `doctor --json` prints. Fields are only ever added.
+type diagnosis struct {
+	Endpoint string           `json:"endpoint"`
+	Wire     string           `json:"wire"`
+	Model    string           `json:"model"`
+	Server   string           `json:"server"` // empty if it was not recognised
+	Version  string           `json:"version"`
+	Works    bool             `json:"works"` // whether a run would work
+	Checks   []diagnosedCheck `json:"checks"`
+	Remedies []doctor.Remedy  `json:"remedies"`
+}
+
+type diagnosedCheck struct {
+	Check   string       `json:"check"`
+	State   doctor.State `json:"state"`
+	Seen    string       `json:"seen"`
+	Seconds float64      `json:"seconds"`
+}
+
+func newDiagnosis(address, wire string, r *doctor.Report) *diagnosis {
+	d := &diagnosis{
+		Endpoint: address, Wire: wire, Model: r.Model, Server: r.Server.Name, Version: r.Server.Version, Works: r.Works(),
+		Checks: []diagnosedCheck{}, Remedies: append([]doctor.Remedy{}, r.Remedies...),
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		d.Checks = append(d.Checks, diagnosedCheck{f.Check, f.State, f.Seen, f.Took.Seconds()})
+	}
+	for i := range d.Remedies {
+		d.Remedies[i].Starts = append([]doctor.Start{}, d.Remedies[i].Starts...) // an empty list, not null
+	}
+	return d
 }

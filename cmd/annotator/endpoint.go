@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 
 	"annotator"
@@ -16,11 +15,11 @@ import (
 	"annotator/model/responses"
 )
 
-// offlineURL is where the embedded model is asked; no request to it leaves the process.
-const offlineURL = "http://offline/v1"
-
-// offlineHint says that nobody named a server.
-const offlineHint = "offline model: an embedded baseline that finds names by rules; name a server with --endpoint for real annotation"
+const (
+	offlineEndpoint = "offline"           // names the embedded model as an endpoint
+	offlineURL      = "http://offline/v1" // the embedded model's address; no request to it leaves the process
+	offlineHint     = "offline model: an embedded baseline that finds names by rules; name a server with --endpoint for real annotation"
+)
 
 // The wires, as --wire names them.
 const (
@@ -31,32 +30,29 @@ const (
 	wireGemini    = "gemini"
 )
 
-func wireNames() []string {
-	return []string{wireAuto, wireChat, wireResponses, wireAnthropic, wireGemini}
-}
+var wireNames = [...]string{wireAuto, wireChat, wireResponses, wireAnthropic, wireGemini}
 
 func (c *Config) checkWire() error {
+	wire := c.wire()
 	switch {
-	case !slices.Contains(wireNames(), c.Wire):
-		return outOfRange("wire", "one of "+strings.Join(wireNames(), ", "), c.Wire)
-	case c.Endpoint == offlineEndpoint && c.wire() != wireChat:
-		return annotator.Errorf(annotator.Misused, "the embedded model speaks the wire %s, not %s", wireChat, c.Wire).
+	case c.Endpoint == offlineEndpoint && wire != wireChat:
+		return annotator.Errorf(annotator.Misused, "the embedded model speaks the wire %s, not %s", wireChat, wire).
 			WithAdvice("leave out --wire, or name a server with --endpoint")
-	case c.wire() == wireAnthropic && c.CuratorPrompt == string(curator.Replaced):
-		return annotator.Errorf(annotator.Misused, "the wire %s cannot ask the curator under a prompt of its own: that API wants the tools defined that earlier messages call", wireAnthropic).
-			WithAdvice("leave out --curator-prompt, which is shared then")
+	case wire == wireAnthropic && c.CuratorPrompt == curator.Replaced:
+		return annotator.Errorf(annotator.Misused, "the wire %s has no separate prompt for the curator: that API requires the tools of earlier calls", wire).
+			WithAdvice("leave out --curator-prompt; the curator then shares the prompt of the scenes")
 	}
 	return nil
 }
 
-// wire is the name of the wire in use: the one that is configured, else the one that the endpoint's address tells of.
+// wire returns the name of the wire in use: the configured one, else the one that the endpoint's address implies.
 func (c *Config) wire() string {
 	if c.Wire != wireAuto {
 		return c.Wire
 	}
 	u, err := url.Parse(strings.TrimSpace(c.Endpoint))
 	if err != nil {
-		return wireChat // which says what is wrong with the address
+		return wireChat // its client reports the address
 	}
 	path := strings.TrimRight(u.Path, "/")
 	switch {
@@ -72,30 +68,29 @@ func (c *Config) wire() string {
 	return wireChat
 }
 
-// connect returns a client of the endpoint. Nothing is asked of it yet.
-func (c *Config) connect(key apiKey) (model.Wire, error) {
-	options := c.dial(key)
-	switch c.wire() {
+// connect returns a client of the endpoint. It sends no request.
+func (s *settings) connect() (model.Wire, error) {
+	options := s.endpointOptions()
+	switch s.wire() {
 	case wireResponses:
-		return opened(responses.New(options))
+		return asWire(responses.New(options))
 	case wireAnthropic:
-		return opened(anthropic.New(options))
+		return asWire(anthropic.New(options))
 	case wireGemini:
-		return opened(gemini.New(options))
+		return asWire(gemini.New(options))
 	}
-	return opened(openai.New(options))
+	return asWire(openai.New(options))
 }
 
-// dial says where the endpoint is and how it is reached.
-func (c *Config) dial(key apiKey) endpoint.Options {
-	if c.Endpoint == offlineEndpoint {
+func (s *settings) endpointOptions() endpoint.Options {
+	if s.Endpoint == offlineEndpoint {
 		return endpoint.Options{BaseURL: offlineURL, HTTP: offline.New(offline.Options{})}
 	}
-	return endpoint.Options{BaseURL: c.Endpoint, Key: key.value}
+	return endpoint.Options{BaseURL: s.Endpoint, Key: s.key.value}
 }
 
-// opened makes a wire of a client, and of none no wire.
-func opened[C model.Wire](client C, err error) (model.Wire, error) {
+// asWire converts a client to the interface. After an error the interface is nil.
+func asWire[C model.Wire](client C, err error) (model.Wire, error) {
 	if err != nil {
 		return nil, err
 	}

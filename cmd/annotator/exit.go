@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os/signal"
 	"strings"
 
 	"annotator"
@@ -21,7 +19,7 @@ const (
 	exitInterrupted = 130
 )
 
-// exitStatus is the one place where an error becomes an exit status.
+// exitStatus maps an error to its exit status. It is the only place that does.
 func exitStatus(err error) int {
 	if err == nil {
 		return exitDone
@@ -43,7 +41,7 @@ func exitStatus(err error) int {
 	return exitInternal
 }
 
-// kindOf finds the kind of an error: the outermost one's, or the bare kind that an endpoint's fault is made of.
+// kindOf returns the kind of the outermost annotator.Error, else the bare kind that a fault of an endpoint wraps.
 func kindOf(err error) annotator.Kind {
 	if kind := annotator.KindOf(err); kind != "" {
 		return kind
@@ -53,44 +51,33 @@ func kindOf(err error) annotator.Kind {
 	return kind
 }
 
-// statusHelp lists exit statuses for a command's help.
-func statusHelp(statuses ...int) string {
+// longHelp joins a command's description with its exit statuses.
+func longHelp(text string, statuses ...int) string {
 	meaning := map[int]string{
 		exitDone:        "done",
 		exitInternal:    "internal error",
-		exitMisused:     "wrong use or configuration, or nothing there by that name",
-		exitHalted:      "halted, or the database is in use or cannot be read; run again when that is mended",
+		exitMisused:     "wrong use or configuration, or nothing found by that name",
+		exitHalted:      "halted, or the database is in use or cannot be read; run again when the cause is fixed",
 		exitViolation:   "a violation was found",
 		exitQuarantined: "finished, but scenes were quarantined",
 		exitInterrupted: "interrupted",
 	}
 	var b strings.Builder
-	b.WriteString("Exit status:")
+	b.WriteString(strings.TrimSpace(text) + "\n\nExit status:")
 	for _, status := range append([]int{exitDone, exitInternal}, statuses...) {
 		fmt.Fprintf(&b, "\n  %-4d %s", status, meaning[status])
 	}
 	return b.String()
 }
 
-// complain prints an error: what was tried and what happened, and on a second line what to do next.
-func (a *app) complain(err error) {
+// printError prints what was tried and what happened, and on a second line what to do next.
+func (a *app) printError(err error) {
 	what, advice := err, ""
-	if e, ok := err.(*annotator.Error); ok { //nolint:errorlint // advice deeper down is part of the text
+	if e, ok := err.(*annotator.Error); ok { //nolint:errorlint // the text includes the advice of wrapped errors
 		what, advice = e.Err, e.Advice
 	}
 	fmt.Fprintf(a.err, "annotator: %s\n", oneLine(what.Error()))
 	if advice != "" {
 		fmt.Fprintf(a.err, "annotator: %s\n", oneLine(advice))
 	}
-}
-
-// untilSignal runs something that a signal ends. Whatever it left half done, it has to clear away when its context ends.
-func untilSignal(ctx context.Context, body func(context.Context) error) error {
-	ctx, stop := signal.NotifyContext(ctx, interrupts()...)
-	defer stop()
-	err := body(ctx)
-	if err != nil && ctx.Err() != nil {
-		return annotator.Errorf(annotator.Interrupted, "interrupted")
-	}
-	return err
 }

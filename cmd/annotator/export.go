@@ -12,10 +12,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exportOptions are what `annotator export` is told.
+// exportOptions are the options of `annotator export`.
 type exportOptions struct {
 	*app
-	db     string
 	format string
 	out    string
 	asOf   string
@@ -27,36 +26,27 @@ func newExport(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the codex as a file for other programs",
-		Long: described(`
-Write the codex as JSON or YAML: every live entry with its names, its claims and the quotations that they rest on. One
-codex gives the same bytes whenever it is exported. A file is written whole or not at all. With --as-of it is the codex as it
-stood at a point of the story, before anything was known of what comes later.`,
-			exitMisused, exitHalted, exitInterrupted),
+		Long: longHelp(`
+Write the codex as JSON or YAML: every live entry with its names, its claims and the quotations that support them. The same codex
+always gives the same bytes. A file is written whole or not at all. With --as-of, export the codex as it was at a point of the story,
+without anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator export --format json -o book.json
   annotator export --db book.annotator.db --format yaml --tag person
   annotator export --format json --status all | jq .count
   annotator export --format json --as-of scene:40`,
 		Args: arguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := spareDatabase(o.out); err != nil { // before it is opened: to look into it later would drop its locks
-				return err
-			}
-			return untilSignal(cmd.Context(), func(ctx context.Context) error {
-				return withDatabase(ctx, o.db, func(db *storage.DB) error { return o.run(ctx, db) })
-			})
-		},
+		// Before the database is opened: closing a second descriptor of the same file would release SQLite's locks.
+		PreRunE: func(*cobra.Command, []string) error { return refuseDatabase(o.out) },
 	}
 	flags := cmd.Flags()
-	databaseFlag(flags, &o.db)
-	flags.StringVar(&o.format, "format", "", "the `FORMAT`: "+strings.Join(exporterNames(), " or "))
+	wordFlag(flags, &o.format, "format", exporterNames(), "", "`FORMAT`: "+alternatives(exporterNames()))
 	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write; - is standard output")
 	asOfFlag(flags, &o.asOf)
 	o.filter = filterFlags(flags)
-	return cmd
+	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error { return o.run(ctx, db) })
 }
 
-func exporterNames() []string {
-	var names []string
+func exporterNames() (names []string) {
 	for _, e := range exporters.All() {
 		names = append(names, e.Name())
 	}
@@ -65,11 +55,11 @@ func exporterNames() []string {
 
 func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if o.format == "" {
-		return annotator.Errorf(annotator.Misused, "no format is named to export to").
+		return annotator.Errorf(annotator.Misused, "there is no format to export to").
 			WithAdvice("name one: --format %s", strings.Join(exporterNames(), " or --format "))
 	}
 	if o.out == "" {
-		return annotator.Errorf(annotator.Misused, "no file is named to export to").WithAdvice("name one with -o, or leave it out for standard output")
+		return annotator.Errorf(annotator.Misused, "there is no file to export to").WithAdvice("name one with -o, or leave out -o for standard output")
 	}
 	exporter, err := exporters.ByName(o.format)
 	if err != nil {
@@ -80,27 +70,25 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 		return err
 	}
 	write := func(w io.Writer) error { return exporter.Write(w, document) }
-	if o.out == "-" || o.out == "/dev/stdout" {
-		return o.toStdout(write)
+	if !isStdout(o.out) {
+		return exporters.WriteFile(o.out, write)
 	}
-	return exporters.WriteFile(o.out, write)
-}
-
-// toStdout leaves the bytes as they are for a program, and makes them fit to be looked at for people.
-func (o *exportOptions) toStdout(write func(io.Writer) error) error {
 	if !o.isTerminal(o.app.out) {
 		return write(o.app.out)
 	}
-	var text strings.Builder
+	var text strings.Builder // a terminal gets clean text, a program the exact bytes
 	if err := write(&text); err != nil {
 		return err
 	}
-	_, err := io.WriteString(o.app.out, clean(text.String()))
+	_, err = io.WriteString(o.app.out, clean(text.String()))
 	return err
 }
 
+// isStdout reports whether the value of -o stands for standard output.
+func isStdout(out string) bool { return out == "-" || out == "/dev/stdout" }
+
 func (o *exportOptions) document(ctx context.Context, db *storage.DB) (*exporters.Document, error) {
-	chosen, tags, err := o.filter.resolve()
+	statuses, tags, err := o.filter.resolve()
 	if err != nil {
 		return nil, err
 	}
@@ -112,12 +100,12 @@ func (o *exportOptions) document(ctx context.Context, db *storage.DB) (*exporter
 	if err != nil {
 		return nil, err
 	}
-	filter := exporters.Filter{Statuses: chosen, Tags: tags}
+	filter := exporters.Filter{Statuses: statuses, Tags: tags}
 	story := exporters.Story{
 		Title: run.Corpus.Title, CorpusHash: run.Corpus.Hash, Threads: run.Corpus.Threads, Scenes: run.Corpus.Scenes,
 	}
-	places := newPlaces(ctx, db)
-	document := exporters.Build(story, filter.Select(entries), places.at)
-	document.AsOf = places.asOf(moment)
-	return &document, places.err
+	at := newPositions(ctx, db)
+	document := exporters.Build(story, filter.Select(entries), at.at)
+	document.AsOf = at.ofMoment(moment)
+	return &document, at.err
 }

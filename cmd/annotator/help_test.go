@@ -14,7 +14,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 	const width = 60
 	a, _ := newTestApp(nil)
 	wide, narrow := newRoot(a), newRoot(a)
-	fitHelp(narrow, width)
+	wrapHelp(narrow, width)
 	var compare func(wide, narrow *cobra.Command)
 	compare = func(wide, narrow *cobra.Command) {
 		if !slices.Equal(strings.Fields(wide.Long), strings.Fields(narrow.Long)) {

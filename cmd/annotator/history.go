@@ -13,38 +13,38 @@ import (
 	"annotator/storage"
 )
 
-// change is a revision as history shows it.
+// change is a revision as show --history prints it.
 type change struct {
 	Revision int64              `json:"revision"`
 	Time     time.Time          `json:"time"`
 	At       annotator.Position `json:"at"`
 	Actor    annotator.Actor    `json:"actor"`
 	Field    annotator.Field    `json:"field"`
-	Old      string             `json:"old"` // empty where there was nothing
-	New      string             `json:"new"` // empty where nothing is left
+	Old      string             `json:"old"` // empty if there was no value
+	New      string             `json:"new"` // empty if no value is left
 }
 
-// changes reads the revisions of an entry, oldest first: those up to a moment, or all where it is nil.
-func changes(ctx context.Context, g *storage.Glossary, p *places, entry int64, moment *storage.Moment) ([]change, error) {
+// changes reads the revisions of an entry, oldest first: those up to a moment, or all if it is nil.
+func changes(ctx context.Context, g *storage.Glossary, p *positions, entry int64, moment *storage.Moment) ([]change, error) {
 	revisions, err := g.Revisions(ctx, entry)
 	revisions = slices.DeleteFunc(revisions, func(r annotator.Revision) bool { return moment != nil && !moment.Holds(&r) })
 	list := make([]change, len(revisions))
 	for i := range revisions {
 		r := &revisions[i]
-		list[i] = change{r.ID, time.UnixMilli(r.Changed).UTC(), p.at(r.At), r.Actor, r.Field, worded(r.Field, r.Old), worded(r.Field, r.New)}
+		list[i] = change{r.ID, time.UnixMilli(r.Changed).UTC(), p.at(r.At), r.Actor, r.Field, readable(r.Field, r.Old), readable(r.Field, r.New)}
 	}
 	return list, err
 }
 
-// worded gives the value of a field in the words of the story. Some fields keep more than those, as JSON.
-func worded(field annotator.Field, value string) string {
+// readable extracts the text of a field's value. Some fields are stored as JSON.
+func readable(field annotator.Field, value string) string {
 	var parts struct {
 		Name, Text, Quote string
 		Until             annotator.Place
 	}
 	switch field {
 	case annotator.FieldCuratorDecision:
-		return wordedDecision(value)
+		return readableDecision(value)
 	case annotator.FieldAlias, annotator.FieldClaim, annotator.FieldEvidence:
 		if json.Unmarshal([]byte(value), &parts) == nil {
 			value = parts.Name + parts.Text + parts.Quote
@@ -56,7 +56,7 @@ func worded(field annotator.Field, value string) string {
 	return value
 }
 
-func wordedDecision(value string) string {
+func readableDecision(value string) string {
 	var d curator.Decision
 	if json.Unmarshal([]byte(value), &d) != nil {
 		return value
@@ -68,7 +68,7 @@ func wordedDecision(value string) string {
 	return fmt.Sprintf("%s%s: %s", d.Action, into, d.Reason)
 }
 
-// printHistory shows changes a line each, as a blame does.
+// printHistory prints a line for each change.
 func printHistory(w io.Writer, name string, changes []change) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", oneLine(name)); err != nil {
 		return err
@@ -76,20 +76,20 @@ func printHistory(w io.Writer, name string, changes []change) error {
 	rows := make([][]string, len(changes))
 	for i, c := range changes {
 		rows[i] = []string{
-			when(c.Time.UnixMilli()), fmt.Sprintf("scene %d", c.At.Scene), fmt.Sprintf("post %d", c.At.Post), string(c.Actor), string(c.Field),
-			fromTo(c.Old, c.New),
+			localTime(c.Time.UnixMilli()), fmt.Sprintf("scene %d", c.At.Scene), fmt.Sprintf("post %d", c.At.Post), string(c.Actor), string(c.Field),
+			oldToNew(c.Old, c.New),
 		}
 	}
-	return table(w, rows)
+	return printTable(w, rows)
 }
 
-func fromTo(before, after string) string {
+func oldToNew(before, after string) string {
 	const width = 90
 	switch {
 	case before == "":
-		return "+ " + shortened(after, width)
+		return "+ " + shorten(after, width)
 	case after == "":
-		return "- " + shortened(before, width)
+		return "- " + shorten(before, width)
 	}
-	return shortened(before, width/2) + " -> " + shortened(after, width/2)
+	return shorten(before, width/2) + " -> " + shorten(after, width/2)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"annotator"
 	"annotator/corpus/ingest"
@@ -11,50 +10,46 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// importOptions are what `annotator import` is told.
+// importOptions are the options of `annotator import`.
 type importOptions struct {
 	*app
 	ingest.Options
-	format string
 }
 
 func newImport(a *app) *cobra.Command {
 	o := &importOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "import SOURCE...",
-		Short: "Make a corpus out of a book or an archive",
-		Long: described(`
-Make a corpus database out of books (EPUB, text, Markdown, HTML) or a forum's posts (JSON lines, thread files). The report says
+		Short: "Make a corpus from books or forum archives",
+		Long: longHelp(`
+Make a corpus database from books (EPUB, text, Markdown, HTML) or from the posts of a forum (JSON lines, thread files). The report lists
 what was left out, and why.
 
-A folder stands for the files in it and in its folders that tell a story, in the order of their names, 2 before 10. Hidden files,
-images, databases, annotator's own exports and what else is no story are left out; text is taken from files whose names end in .txt,
-.text, .md, .markdown or in nothing. With a --format, all files are taken that can be in it. A file that is named itself is always read.
+A folder stands for all story files below it, in the natural order of their names (2 before 10). Hidden files, images, databases,
+exports of annotator and other files without a story are left out; text is read from files with the extension .txt, .text, .md or
+.markdown, or without one. With --format, every file that can be in that format is read. A file that is named itself is always read.
 
-A chapter becomes a thread, cut into scenes; a forum's threads stay what they are. The same sources and options give the same
-corpus. One that is there already is not written again; --reimport replaces it where the sources have changed.`,
+A chapter becomes a thread that is cut into scenes; the threads of a forum stay as they are. The same sources and options give the same
+corpus. An existing corpus is kept; --reimport replaces it if the sources have changed.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator import book.epub --corpus book.corpus.db
   annotator import old.txt --corpus old.corpus.db --encoding windows-1252
   annotator import threads/ --corpus quest.corpus.db --format board`,
-		Args: arguments(1, anyNumber),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Sources, o.Format = args, ingest.Format(o.format)
-			return untilSignal(cmd.Context(), o.run)
-		},
+		Args: arguments(1, unlimited),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Corpus, "corpus", "", "`FILE` to make")
-	flags.StringVar(&o.format, "format", string(ingest.Auto), "the `FORMAT` that the sources are written in: "+strings.Join(formatNames(), ", "))
-	flags.StringVar(&o.Encoding, "encoding", "", "character encoding of the sources, by its `NAME`; empty: found out")
-	flags.IntVar(&o.SceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "length towards which the scenes of a book are cut, in `TOKENS`")
+	importFlags(flags, &o.Format, &o.Encoding, &o.SceneTokens)
 	flags.BoolVar(&o.Replace, "reimport", false, "replace an import of other sources or options")
-	return cmd
+	return untilSignalled(cmd, func(ctx context.Context, args []string) error {
+		o.Sources = args
+		return o.run(ctx)
+	})
 }
 
 func (o *importOptions) run(ctx context.Context) error {
 	if o.Corpus == "" {
-		return annotator.Errorf(annotator.Misused, "no corpus is named to import into").WithAdvice("name the file to make with --corpus")
+		return annotator.Errorf(annotator.Misused, "there is no corpus to import into").WithAdvice("name the file to make with --corpus")
 	}
 	p := newProgress(o.app, false, 0)
 	defer p.close()

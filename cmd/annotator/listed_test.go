@@ -17,15 +17,15 @@ func TestEveryWireHasAName(t *testing.T) {
 	t.Parallel()
 	readme := readReadme(t)
 	var reached []string
-	for _, name := range wireNames() {
+	for _, name := range wireNames {
 		if !strings.Contains(readme, "`"+name+"`") {
 			t.Errorf("README.md does not name the wire %s", name)
 		}
 		if name == wireAuto {
 			continue
 		}
-		config := Config{Wire: name, Endpoint: "http://model.test/v1"}
-		client, err := config.connect(apiKey{})
+		s := settings{Config: Config{Wire: name, Endpoint: "http://model.test/v1"}}
+		client, err := s.connect()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,8 @@
-// Command annotator reads a long story scene by scene, has a model keep a glossary of it, and exports the codex.
+// Command annotator reads a long story scene by scene, lets a model keep a glossary of it, and exports the codex.
 //
-// Each command has a file of its own: its flags, an options struct that holds them, and a function that runs it. What all
-// share is beside them: configuration (config.go), where databases are looked for (database.go), text for a terminal
-// (term.go), and the one switch that gives an error its exit status (exit.go).
+// Each command has a file: its flags, an options struct, and a function that runs it. The commands share the frame of a command
+// (root.go), the types of flags (flags.go), the settings of a run (config.go, settings.go), access to databases (database.go), output
+// for terminals (table.go, text.go), and the mapping of errors to exit statuses (exit.go).
 package main
 
 import (
@@ -26,10 +26,10 @@ func main() {
 	os.Exit(a.run(context.Background(), os.Args[1:]))
 }
 
-// app is what the commands have of the process they run in.
+// app is the process that the commands run in.
 type app struct {
-	in     io.Reader // questions
-	out    io.Writer // the answer
+	in     io.Reader
+	out    io.Writer // answers
 	err    io.Writer // progress and errors
 	lookup func(name string) (value string, set bool)
 	now    func() time.Time
@@ -42,26 +42,21 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := heard(a.execute(ctx, root))
+	err := a.execute(ctx, root)
+	if e := (*fs.PathError)(nil); errors.As(err, &e) && e.Path == os.Stdout.Name() {
+		err = annotator.Errorf(annotator.Storage, "write the answer: %w", e.Err).WithAdvice("check where standard output goes, then run the command again")
+	}
 	if err != nil {
-		a.complain(err)
+		a.printError(err)
 	}
 	return exitStatus(err)
 }
 
-// heard names an answer that could not be written for what it is: nothing went wrong but that.
-func heard(err error) error {
-	if e := (*fs.PathError)(nil); errors.As(err, &e) && e.Path == os.Stdout.Name() {
-		return annotator.Errorf(annotator.Storage, "write the answer: %w", e.Err).WithAdvice("see where standard output goes, and ask again")
-	}
-	return err
-}
-
-// execute makes a panic an error like others: Go's own way to end would have the exit status of wrong use.
+// execute turns a panic into an error: Go's exit status for a panic is that of wrong use.
 func (a *app) execute(ctx context.Context, root *cobra.Command) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			err = fmt.Errorf("internal error: %v; with ANNOTATOR_DEBUG=1 it is told where", fault)
+			err = fmt.Errorf("internal error: %v; set ANNOTATOR_DEBUG=1 for a stack trace", fault)
 			if a.getenv("ANNOTATOR_DEBUG") != "" {
 				fmt.Fprintf(a.err, "%s\n", debug.Stack())
 			}
@@ -70,19 +65,19 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) (err error) {
 	return root.ExecuteContext(ctx)
 }
 
-// getenv returns a variable of the environment; an empty one is as good as none.
+// getenv returns an environment variable, or "".
 func (a *app) getenv(name string) string {
 	value, _ := a.lookup(name)
 	return value
 }
 
-// isTerminal reports whether what is written there is seen at once, on a screen that understands more than lines.
+// isTerminal reports whether w is a terminal that understands control sequences.
 func (a *app) isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && a.getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
 }
 
-// terminalWidth is how many characters a line of the terminal has that is written to; 0 where it is none.
+// terminalWidth returns the number of columns of the terminal behind w; 0 if w is no terminal.
 func terminalWidth(w io.Writer) int {
 	if file, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {

@@ -32,13 +32,13 @@ func TestLiveLine(t *testing.T) {
 		30:  "10 of 40 scenes, 3m00s left",
 		5:   "10 of 40 scenes",
 	} {
-		if got := p.tally.liveLine(p.now(), room); got != want {
+		if got := p.totals.liveLine(p.now(), room); got != want {
 			t.Errorf("the line for %d characters is\n%s, want\n%s", room, got, want)
 		}
 	}
 	p.notice(annotator.Notice{Time: noon.Add(time.Minute), Kind: annotator.NoticeCall, Purpose: "probe", Total: 40, Done: 10, Usage: annotator.Usage{Prompt: 9000}})
-	p.tally.limit = 15
-	if got, want := p.tally.liveLine(p.now(), 79), "10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 30s left"; got != want {
+	p.totals.limit = 15
+	if got, want := p.totals.liveLine(p.now(), 79), "10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 30s left"; got != want {
 		t.Errorf("with a limit and behind a probe the line is\n%s, want\n%s", got, want)
 	}
 	out.Reset()
@@ -72,7 +72,7 @@ func TestDoing(t *testing.T) {
 	} {
 		told.notice.Time, told.notice.Total, told.notice.Done = noon, 40, 1
 		p.notice(told.notice)
-		if got := strings.TrimPrefix(p.tally.liveLine(p.now(), 41), "[--------------------] "); got != told.want {
+		if got := strings.TrimPrefix(p.totals.liveLine(p.now(), 41), "[--------------------] "); got != told.want {
 			t.Errorf("behind a notice of the kind %s the line is %q, want %q", told.notice.Kind, got, told.want)
 		}
 	}

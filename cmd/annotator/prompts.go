@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"annotator/context/prompt"
 	"annotator/tools"
@@ -11,27 +12,18 @@ import (
 )
 
 func newPrompts(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "prompts",
-		Short: "Write out or show what the model is told of its task",
-		Long: described(`
-Write out or show what the model is told of its task. The system prompt is made of the files SOUL.md, IDENTITY.md, USER.md,
-MEMORY.md, AGENTS.md and TOOLS.md, in this order, and of what holds for every story. A file that is missing has a default; one
-that is empty leaves its part out. A run is told the folder with --prompts, and reads it once, when it starts.`, exitMisused),
-		Example: `  annotator prompts init prompts
-  annotator prompts show prompts`,
-		Args: arguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newPromptsInit(a), newPromptsShow(a))
-	return cmd
+	return group("prompts", "Write or print the system prompt", `
+Write or print the system prompt. It consists of the files SOUL.md, IDENTITY.md, USER.md, MEMORY.md, AGENTS.md and TOOLS.md, in this
+order, and of instructions that are the same for every story. A missing file has a default; an empty one omits its part. A run reads
+the folder that --prompts names, once, when it starts.`,
+		"  annotator prompts init prompts\n  annotator prompts show prompts", newPromptsInit(a), newPromptsShow(a))
 }
 
 func newPromptsInit(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "init [DIR]",
-		Short:   "Write the default files into a folder, to be edited",
-		Long:    described("Write the default files into the folder DIR, prompts where none is named. Nothing is overwritten.", exitMisused),
+		Short:   "Write the default files into a folder, for editing",
+		Long:    longHelp("Write the default files into the folder DIR (default: prompts). No file is overwritten.", exitMisused),
 		Example: "  annotator prompts init\n  annotator run book.epub --prompts prompts",
 		Args:    arguments(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -57,22 +49,17 @@ func newPromptsShow(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [DIR]",
 		Short: "Print the system prompt that a run would use",
-		Long: described(`
-Print the system prompt that a run would use with the files in DIR, or with the defaults. On standard error stand its length and
-its hash, which covers the tools' descriptions, too: a run records it, and is not gone on with under another unless --accept
-prompt agrees.`, exitMisused),
+		Long: longHelp(`
+Print the system prompt that a run would use with the files in DIR, or with the defaults. Standard error shows its length and its
+hash, which includes the descriptions of the tools. A run records the hash; a run with other files in --prompts needs --accept prompt.`, exitMisused),
 		Example: "  annotator prompts show\n  annotator prompts show prompts --title \"The Quay\"",
 		Args:    arguments(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			var dir string
-			if len(args) > 0 {
-				dir = args[0]
-			}
-			return a.showPrompt(dir, title, asJSON)
+			return a.showPrompt(strings.Join(args, ""), title, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&title, "title", "", "`TITLE` of the story")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -109,7 +96,7 @@ func (a *app) showPrompt(dir, title string, asJSON bool) error {
 	return err
 }
 
-// loadPrompts reads a folder of prompts; without one, the defaults are in force.
+// loadPrompts reads a folder of prompts; "" stands for the defaults.
 func loadPrompts(dir string) (prompt.Identity, error) {
 	if dir == "" {
 		return prompt.Defaults(), nil

@@ -1,24 +1,25 @@
 package main
 
 import (
-	"errors"
+	"context"
+	"fmt"
 	"strings"
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/storage"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "annotator",
 		Short: "Read a long story scene by scene and keep a codex of it",
-		Long: `annotator reads a long story scene by scene, has a model keep a glossary of its people, places and things,
-and exports the codex: each entry with the places in the story that it rests on.
+		Long: `annotator reads a long story scene by scene, lets a model keep a glossary of its people, places and things, and exports
+the codex: each entry with the quotations that support it.
 
-A run can be stopped at any moment and goes on where it stopped when it is called again.`,
+A run can be stopped at any moment. Run the same command again to continue.`,
 		Example: `  annotator run book.epub
   annotator search --db book.annotator.db "the captain"
   annotator export --db book.annotator.db --format json -o book.json`,
@@ -31,16 +32,46 @@ A run can be stopped at any moment and goes on where it stopped when it is calle
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		newRun(a), newRetry(a), newImport(a), newStatus(a), newExport(a), newSearch(a), newShow(a), newSnapshot(a), newMemory(a), newAudit(a), newCurate(a), newVerify(a), newBackup(a),
-		newDoctor(a), newStates(a), newTools(a), newPrompts(a), newVersion(a),
+		newRun(a), newRetry(a), newImport(a), newStatus(a), newExport(a), newSearch(a), newShow(a), newSnapshot(a), newMemory(a), newAudit(a),
+		newCurate(a), newVerify(a), newBackup(a), newDoctor(a), newStates(a), newTools(a), newPrompts(a), newVersion(a),
 	)
 	root.SetHelpCommand(newHelp(root))
-	complete(root)
-	fitHelp(root, terminalWidth(a.out))
+	completeFlags(root)
+	wrapHelp(root, terminalWidth(a.out))
 	return root
 }
 
-// arguments accepts from least to most arguments.
+// group returns a command that only has subcommands.
+func group(use, short, long, example string, subcommands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Long: longHelp(long, exitMisused), Example: example, Args: arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(subcommands...)
+	return cmd
+}
+
+// onDatabase makes a command run on the database that --db names, opened for reading, until a signal ends it.
+func onDatabase(cmd *cobra.Command, run func(ctx context.Context, db *storage.DB, args []string) error) *cobra.Command {
+	var path string
+	databaseFlag(cmd.Flags(), &path)
+	return untilSignalled(cmd, func(ctx context.Context, args []string) error {
+		return withDatabase(ctx, path, func(db *storage.DB) error { return run(ctx, db, args) })
+	})
+}
+
+// untilSignalled makes a command run until a signal ends it.
+func untilSignalled(cmd *cobra.Command, run func(ctx context.Context, args []string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return untilSignal(cmd.Context(), func(ctx context.Context) error { return run(ctx, args) })
+	}
+	return cmd
+}
+
+// unlimited is the maximum number of arguments of a command that takes any number.
+const unlimited = 1 << 20
+
+// arguments accepts between least and most arguments.
 func arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if least <= len(args) && len(args) <= most {
@@ -50,20 +81,17 @@ func arguments(least, most int) cobra.PositionalArgs {
 			return unknownCommand(cmd, args[0])
 		}
 		if len(args) < least {
-			return annotator.Errorf(annotator.Misused, "%s: an argument is missing", cmd.CommandPath()).WithAdvice("the usage is: %s", cmd.UseLine())
+			return annotator.Errorf(annotator.Misused, "%s: an argument is missing", cmd.CommandPath()).WithAdvice("usage: %s", cmd.UseLine())
 		}
-		err := annotator.Errorf(annotator.Misused, "%s: %q is one argument too many", cmd.CommandPath(), args[most])
+		err := annotator.Errorf(annotator.Misused, "%s: unexpected argument %q", cmd.CommandPath(), args[most])
 		if cmd.Flags().Lookup("db") != nil && ingest.IsDatabase(args[most]) {
-			return err.WithAdvice("a database is named with --db: --db %s", quoted(args[most]))
+			return err.WithAdvice("name a database with --db: --db %s", quoted(args[most]))
 		}
-		return err.WithAdvice("the usage is: %s", cmd.UseLine())
+		return err.WithAdvice("usage: %s", cmd.UseLine())
 	}
 }
 
-// anyNumber is the most arguments of a command that takes as many as are given.
-const anyNumber = 1 << 20
-
-// unknownCommand says that a command has no subcommand of a name.
+// unknownCommand reports a subcommand that does not exist.
 func unknownCommand(parent *cobra.Command, name string) error {
 	_, path, _ := strings.Cut(parent.CommandPath()+" ", " ")
 	err := annotator.Errorf(annotator.Misused, "there is no command %q", path+name)
@@ -77,54 +105,44 @@ func unknownCommand(parent *cobra.Command, name string) error {
 	return err.WithAdvice("`%s --help` lists the commands", parent.CommandPath())
 }
 
-// flagError puts what is wrong with a flag in our words.
-func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	var unfit *pflag.InvalidValueError
-	switch {
-	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		return unknownFlag(cmd, unknown.GetSpecifiedName())
-	case unknown != nil:
-		return annotator.Errorf(annotator.Misused, "%s has no flag -%s", cmd.CommandPath(), unknown.GetSpecifiedName()).
-			WithAdvice("see `%s --help`; what begins with a dash and is no flag comes behind --", cmd.CommandPath())
-	case errors.As(err, &unfit):
-		flag := unfit.GetFlag()
-		return unfitValue("--"+flag.Name, flag, unfit.GetValue())
+// newHelp returns cobra's help command, with an error and a suggestion for an unknown command.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]...",
+		Short: "Show the help of a command",
+		Args:  arguments(0, unlimited),
+		RunE: func(_ *cobra.Command, args []string) error {
+			command, rest, err := root.Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return unknownCommand(command, rest[0])
+			}
+			return command.Help()
+		},
 	}
-	return annotator.Errorf(annotator.Misused, "%s: %w", cmd.CommandPath(), err).WithAdvice("see `%s --help`", cmd.CommandPath())
 }
 
-func unknownFlag(cmd *cobra.Command, name string) error {
-	err := annotator.Errorf(annotator.Misused, "%s has no flag --%s", cmd.CommandPath(), name)
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := nearest(name, names); near != "" {
-		return err.WithAdvice("did you mean --%s?", near)
+// wrapHelp wraps the help of all commands to a terminal's width, 120 columns at most; 0 leaves it unwrapped.
+func wrapHelp(root *cobra.Command, width int) {
+	if width == 0 {
+		return
 	}
-	return err.WithAdvice("see `%s --help`", cmd.CommandPath())
+	width = min(width, 120)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprint("FlagUsagesWrapped ", width)))
+	wrapLong(root, width)
 }
 
-// unfitValue says that a flag's value, wherever it was given, is not of the flag's type.
-func unfitValue(where string, flag *pflag.Flag, value string) *annotator.Error {
-	wants := "another value"
-	switch flag.Value.Type() {
-	case "int", "int64":
-		wants = "a whole number"
-	case "int64Slice":
-		wants = "whole numbers with commas between them"
-	case "stringSlice":
-		wants = "words with commas between them"
-	case "float64":
-		wants = "a number"
-	case "bool":
-		wants = "true or false"
-	case "duration":
-		wants = "a time such as 90s or 30m"
+func wrapLong(cmd *cobra.Command, width int) {
+	paragraphs := strings.Split(cmd.Long, "\n\n")
+	for i, text := range paragraphs {
+		if isList := strings.Contains(text, "\n "); !isList {
+			paragraphs[i] = strings.Join(wrap(text, width), "\n")
+		}
 	}
-	return annotator.Errorf(annotator.Misused, "%s takes %s, not %q", where, wants, value)
-}
-
-// described joins a command's description with its exit statuses.
-func described(text string, statuses ...int) string {
-	return strings.TrimSpace(text) + "\n\n" + statusHelp(statuses...)
+	cmd.Long = strings.Join(paragraphs, "\n\n")
+	for _, command := range cmd.Commands() {
+		wrapLong(command, width)
+	}
 }

@@ -12,11 +12,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// searchOptions are what `annotator search` is told.
+// searchOptions are the options of `annotator search`.
 type searchOptions struct {
 	*app
-	db     string
-	query  string
 	limit  int
 	asOf   string
 	json   bool
@@ -28,29 +26,24 @@ func newSearch(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
 		Short: "Find entries by words",
-		Long: described(`
-Find entries by words in their names and definitions, the best first: those with all the words, else those with any of
-them. Every sign is taken literally. An empty query lists all entries. With --as-of the codex is searched as it stood at a point
-of the story: nothing that is told later decides what is found.`,
-			exitMisused, exitHalted),
+		Long: longHelp(`
+Find entries by words in their names and definitions, best match first: entries with all the words, else those with any of them.
+All characters are literal. An empty query lists all entries. With --as-of, search the codex as it was at a point of the story, without
+anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator search captain
   annotator search --db book.annotator.db --tag place "old harbour"
   annotator search --as-of scene:40 captain
   annotator search --json --limit 100 ""`,
-		Args: arguments(1, anyNumber),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.query = strings.Join(args, " ")
-			ctx := cmd.Context()
-			return withDatabase(ctx, o.db, func(db *storage.DB) error { return o.run(ctx, db) })
-		},
+		Args: arguments(1, unlimited),
 	}
 	flags := cmd.Flags()
-	databaseFlag(flags, &o.db)
 	asOfFlag(flags, &o.asOf)
 	o.filter = filterFlags(flags)
-	flags.IntVar(&o.limit, "limit", 20, "at most so many `ENTRIES`; 0: all")
-	flags.BoolVar(&o.json, "json", false, "print JSON")
-	return cmd
+	limitFlag(flags, &o.limit, 20, "maximum `ENTRIES`; 0: all")
+	jsonFlag(flags, &o.json)
+	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
+		return o.run(ctx, db, strings.Join(args, " "))
+	})
 }
 
 // searchAnswer is what a search prints as JSON.
@@ -58,14 +51,11 @@ type searchAnswer struct {
 	Query   string              `json:"query"`
 	AsOf    *annotator.Position `json:"as_of,omitempty"` // with --as-of
 	Count   int                 `json:"count"`
-	Entries []exporters.Entry   `json:"entries"` // as in an export, the best first
+	Entries []exporters.Entry   `json:"entries"` // as in an export, best match first
 }
 
-func (o *searchOptions) run(ctx context.Context, db *storage.DB) error {
-	if o.limit < 0 {
-		return outOfRange("limit", "0 or more entries", o.limit)
-	}
-	chosen, tags, err := o.filter.resolve()
+func (o *searchOptions) run(ctx context.Context, db *storage.DB, text string) error {
+	statuses, tags, err := o.filter.resolve()
 	if err != nil {
 		return err
 	}
@@ -73,37 +63,32 @@ func (o *searchOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	found, err := o.search(ctx, db, moment, annotator.Query{Text: o.query, Tags: tags, Statuses: chosen, Limit: o.limit})
+	query := annotator.Query{Text: text, Tags: tags, Statuses: statuses, Limit: o.limit}
+	var found []annotator.Entry
+	if moment == nil {
+		found, err = db.Glossary.Search(ctx, query)
+	} else {
+		found, err = db.History.Search(ctx, *moment, query)
+	}
 	if err != nil {
 		return err
 	}
-	places := newPlaces(ctx, db)
-	answer := searchAnswer{Query: o.query, AsOf: places.asOf(moment), Count: len(found)}
+	at := newPositions(ctx, db)
+	answer := searchAnswer{Query: text, AsOf: at.ofMoment(moment), Count: len(found)}
 	if o.json {
-		answer.Entries = places.export(found)
+		answer.Entries = at.export(found)
 	}
 	switch {
-	case places.err != nil:
-		return places.err
+	case at.err != nil:
+		return at.err
 	case o.json:
 		return o.printJSON(answer)
 	case answer.AsOf != nil:
-		fmt.Fprintln(o.out, standing(answer.AsOf))
+		fmt.Fprintf(o.out, "as of %s\n", describe(*answer.AsOf))
 	}
-	return o.print(found)
-}
-
-func (o *searchOptions) search(ctx context.Context, db *storage.DB, moment *storage.Moment, query annotator.Query) ([]annotator.Entry, error) {
-	if moment == nil {
-		return db.Glossary.Search(ctx, query)
-	}
-	return db.History.Search(ctx, *moment, query)
-}
-
-func (o *searchOptions) print(found []annotator.Entry) error {
 	if len(found) == 0 {
 		_, err := fmt.Fprintln(o.out, "no entry was found")
 		return err
 	}
-	return o.listEntries(found)
+	return o.printEntries(found)
 }

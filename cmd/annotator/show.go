@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -14,11 +16,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// showOptions are what `annotator show` is told.
+// showOptions are the options of `annotator show`.
 type showOptions struct {
 	*app
-	db      string
-	name    string
 	asOf    string
 	history bool
 	json    bool
@@ -28,28 +28,23 @@ func newShow(a *app) *cobra.Command {
 	o := &showOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "show TERM|ID",
-		Short: "Show one entry with what it rests on",
-		Long: described(`
-Show an entry: its names with where they are first known, its claims, and the quotations that they rest on. TERM may be any of
-its names. --history tells, line by line, when and where in the story each part of it came to be, and by whom.`,
-			exitMisused, exitHalted),
+		Short: "Show an entry with its evidence",
+		Long: longHelp(`
+Show an entry: its names and where each is first used, its claims, and the quotations that support them. TERM is any of its names.
+--history lists every change: when and where in the story it was made, and by whom.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator show "Ysolde Marrow"
   annotator show 12 --history
   annotator show --db book.annotator.db --json Marrow
   annotator show Marrow --as-of scene:40`,
-		Args: arguments(1, anyNumber),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.name = strings.Join(args, " ")
-			ctx := cmd.Context()
-			return withDatabase(ctx, o.db, func(db *storage.DB) error { return o.run(ctx, db) })
-		},
+		Args: arguments(1, unlimited),
 	}
 	flags := cmd.Flags()
-	databaseFlag(flags, &o.db)
 	asOfFlag(flags, &o.asOf)
 	flags.BoolVar(&o.history, "history", false, "show every revision")
-	flags.BoolVar(&o.json, "json", false, "print JSON")
-	return cmd
+	jsonFlag(flags, &o.json)
+	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
+		return o.run(ctx, db, strings.Join(args, " "))
+	})
 }
 
 // shownEntry is what show prints as JSON.
@@ -59,47 +54,37 @@ type shownEntry struct {
 	History []change            `json:"history,omitempty"` // with --history, oldest first
 }
 
-func (o *showOptions) run(ctx context.Context, db *storage.DB) error {
-	e, moment, err := o.find(ctx, db, o.name)
+func (o *showOptions) run(ctx context.Context, db *storage.DB, name string) error {
+	e, moment, err := o.find(ctx, db, name)
 	if err != nil {
 		return err
 	}
-	places := newPlaces(ctx, db)
-	shown := shownEntry{Entry: places.export([]annotator.Entry{*e})[0], AsOf: places.asOf(moment)}
+	at := newPositions(ctx, db)
+	shown := shownEntry{Entry: at.export([]annotator.Entry{*e})[0], AsOf: at.ofMoment(moment)}
 	if o.history {
-		if shown.History, err = changes(ctx, db.Glossary, places, e.ID, moment); err != nil {
+		if shown.History, err = changes(ctx, db.Glossary, at, e.ID, moment); err != nil {
 			return err
 		}
 	}
-	if places.err != nil {
-		return places.err
-	}
-	if o.json {
+	switch {
+	case at.err != nil:
+		return at.err
+	case o.json:
 		return o.printJSON(shown)
-	}
-	if shown.AsOf != nil {
-		fmt.Fprintln(o.out, standing(shown.AsOf))
+	case shown.AsOf != nil:
+		fmt.Fprintf(o.out, "as of %s\n", describe(*shown.AsOf))
 	}
 	if o.history {
 		return printHistory(o.out, e.Name(), shown.History)
 	}
-	if err := o.printRedirect(ctx, db, e); err != nil {
-		return err
+	if e.MergedInto != 0 {
+		target, _, err := o.find(ctx, db, strconv.FormatInt(e.MergedInto, 10))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(o.out, "merged into #%d %s\n", target.ID, oneLine(target.Name()))
 	}
 	return printEntry(o.out, &shown.Entry)
-}
-
-// printRedirect names the entry that took the place of one that was merged.
-func (o *showOptions) printRedirect(ctx context.Context, db *storage.DB, e *annotator.Entry) error {
-	if e.MergedInto == 0 {
-		return nil
-	}
-	target, _, err := o.find(ctx, db, strconv.FormatInt(e.MergedInto, 10))
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(o.out, "merged into #%d %s\n", target.ID, oneLine(target.Name()))
-	return err
 }
 
 func (o *showOptions) find(ctx context.Context, db *storage.DB, name string) (*annotator.Entry, *storage.Moment, error) {
@@ -112,7 +97,7 @@ func (o *showOptions) find(ctx context.Context, db *storage.DB, name string) (*a
 
 // findEntry finds an entry by its id, else by any of its names.
 func findEntry(ctx context.Context, g *storage.Glossary, name string) (*annotator.Entry, error) {
-	if id, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); err == nil {
+	if id, ok := entryID(name); ok {
 		e, err := g.Entry(ctx, id)
 		if annotator.KindOf(err) != annotator.NotFound {
 			return e, err
@@ -126,24 +111,71 @@ func findEntry(ctx context.Context, g *storage.Glossary, name string) (*annotato
 		return nil, noEntry(ctx, g, name)
 	}
 	if len(named) > 1 && named[1].Status.Live() && codex.Normalize(named[0].Name()) != codex.Normalize(name) {
-		return nil, annotator.Errorf(annotator.Misused, "several entries are called %q: %s", name, briefly(named)).WithAdvice("name one by its id")
+		return nil, annotator.Errorf(annotator.Misused, "several entries have the name %q: %s", name, listNames(named)).WithAdvice("name one by its id")
 	}
 	return &named[0], nil
+}
+
+// entryID parses an id: 12 or #12.
+func entryID(name string) (id int64, ok bool) {
+	id, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64)
+	return id, err == nil
 }
 
 func noEntry(ctx context.Context, g *storage.Glossary, name string) error {
 	err := annotator.Errorf(annotator.NotFound, "there is no entry %q", name)
 	near, searchErr := g.Search(ctx, annotator.Query{Text: name, Limit: 3})
 	if searchErr != nil || len(near) == 0 {
-		return err.WithAdvice("`annotator search` finds entries by words")
+		return err.WithAdvice("find entries by words with `annotator search`")
 	}
-	return err.WithAdvice("did you mean %s?", briefly(near))
+	return err.WithAdvice("did you mean %s?", listNames(near))
 }
 
-func briefly(entries []annotator.Entry) string {
+func listNames(entries []annotator.Entry) string {
 	names := make([]string, len(entries))
 	for i := range entries {
 		names[i] = fmt.Sprintf("#%d %s", entries[i].ID, entries[i].Name())
 	}
 	return strings.Join(names, ", ")
+}
+
+// printEntry prints an entry for people.
+func printEntry(w io.Writer, e *exporters.Entry) error {
+	title, locked := e.Term, ""
+	if e.Disambiguator != "" {
+		title += " (" + e.Disambiguator + ")"
+	}
+	if e.Locked {
+		locked = ", locked"
+	}
+	fmt.Fprintf(w, "%s  #%d, %s%s, %s\n", oneLine(title), e.ID, e.Status, locked, plural(e.Revisions, "revision"))
+	if len(e.Tags) > 0 {
+		fmt.Fprintf(w, "tags: %s\n", oneLine(strings.Join(e.Tags, ", ")))
+	}
+	_, err := fmt.Fprintf(w, "first: %s\nlast: %s\n", describe(e.First), describe(e.Last))
+	if len(e.Aliases) > 0 {
+		fmt.Fprintln(w, "\nnames")
+	}
+	for _, a := range e.Aliases {
+		fmt.Fprintf(w, "  %s, from %s\n", oneLine(a.Name), describe(a.From))
+	}
+	for i := range e.Claims {
+		err = cmp.Or(err, printClaim(w, &e.Claims[i]))
+	}
+	return err
+}
+
+func printClaim(w io.Writer, c *exporters.Claim) error {
+	valid := "from " + describe(c.From)
+	if c.Until != nil {
+		valid += ", until " + describe(*c.Until)
+	}
+	width := terminalWidth(w)
+	_, err := fmt.Fprintf(w, "\n%s\n  %s, %s\n", wrapFrom(oneLine(c.Text), 0, width), c.Kind, valid)
+	for _, v := range c.Evidence {
+		quotation := fmt.Sprintf("post %d, %d to %d: \"%s\"", v.Post, v.Start, v.End, oneLine(v.Quote))
+		_, lineErr := fmt.Fprintf(w, "  %s\n", wrapFrom(quotation, gap, width))
+		err = cmp.Or(err, lineErr)
+	}
+	return err
 }

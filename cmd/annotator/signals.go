@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -12,11 +13,13 @@ import (
 	"annotator/runner"
 )
 
-// grace is how long a run that is to quit at once may take for it.
-const grace = 900 * time.Millisecond
+const (
+	quitTimeout     = 900 * time.Millisecond // from the second signal until the process exits
+	busCloseTimeout = 3 * time.Second        // for subscribers to read the last notices
+)
 
-// interrupts are the signals that end a command in order. The terminal's end is one, except for who has it ignored, as nohup does.
-func interrupts() []os.Signal {
+// stopSignals returns the signals that stop a command in order. SIGHUP is one unless it is ignored, as under nohup.
+func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		all = append(all, syscall.SIGHUP)
@@ -24,25 +27,55 @@ func interrupts() []os.Signal {
 	return all
 }
 
-// walk runs the machine. The first signal lets it finish the scene at hand, the second ends it at once.
-func (o *runOptions) walk(ctx context.Context, r *runner.Runner) error {
+// untilSignal runs body until it returns or a signal cancels its context. The body cleans up what it leaves unfinished.
+func untilSignal(ctx context.Context, body func(context.Context) error) error {
+	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
+	defer stop()
+	err := body(ctx)
+	if err != nil && ctx.Err() != nil {
+		return annotator.Errorf(annotator.Interrupted, "interrupted")
+	}
+	return err
+}
+
+// runBus is the bus of a run. It also holds the current scene, for the messages on a signal.
+type runBus struct {
+	annotator.Bus
+	scene atomic.Int64
+}
+
+// Publish queues a notice for all subscribers.
+func (b *runBus) Publish(n annotator.Notice) {
+	b.scene.Store(int64(n.Scene))
+	b.Bus.Publish(n)
+}
+
+// close waits until the subscribers have read every notice, or the timeout has passed.
+func (b *runBus) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), busCloseTimeout)
+	defer cancel()
+	return b.Close(ctx)
+}
+
+// runMachine runs the machine. The first signal stops it after the current scene, the second at once.
+func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, interrupts()...)
+	signal.Notify(signals, stopSignals()...)
 	defer signal.Stop(signals)
 	go func() {
 		select {
 		case <-signals:
 			r.Stop()
-			go o.progress.say(finishing(o.bus.scene.Load())) // which may be stuck, and must not keep the second signal out
+			go o.progress.say(stopping(o.bus.scene.Load())) // a blocked terminal must not delay the second signal
 		case <-ctx.Done():
 			return
 		}
 		select {
 		case <-signals:
-			cancel(annotator.Errorf(annotator.Interrupted, "%s", stopped(o.bus.scene.Load())).WithAdvice("run again to go on"))
-			time.AfterFunc(grace, func() { o.exit(exitInterrupted) })
+			cancel(annotator.Errorf(annotator.Interrupted, "%s", stopped(o.bus.scene.Load())).WithAdvice("run again to resume"))
+			time.AfterFunc(quitTimeout, func() { o.exit(exitInterrupted) })
 		case <-ctx.Done():
 		}
 	}()
@@ -53,16 +86,16 @@ func (o *runOptions) walk(ctx context.Context, r *runner.Runner) error {
 	return err
 }
 
-func finishing(scene int64) string {
+func stopping(scene int64) string {
 	if scene == 0 {
-		return "stopping; again to quit at once"
+		return "stopping; interrupt again to quit at once"
 	}
-	return fmt.Sprintf("finishing scene %d, then stopping; again to quit at once", scene)
+	return fmt.Sprintf("finishing scene %d, then stopping; interrupt again to quit at once", scene)
 }
 
 func stopped(scene int64) string {
 	if scene == 0 {
-		return "stopped at once, before a scene was begun"
+		return "stopped at once, before the first scene"
 	}
 	return fmt.Sprintf("stopped at once, in scene %d", scene)
 }

@@ -112,11 +112,11 @@ func (r *runningStory) goesOn(t *testing.T) {
 	}
 }
 
-const finishingFirst = "finishing scene 1, then stopping; again to quit at once\n"
+const finishingFirst = "finishing scene 1, then stopping; interrupt again to quit at once\n"
 
 func TestFirstSignalFinishesTheScene(t *testing.T) {
 	t.Parallel()
-	for _, first := range interrupts() {
+	for _, first := range stopSignals() {
 		t.Run(first.String(), func(t *testing.T) {
 			t.Parallel()
 			r := startStory(t)
@@ -144,7 +144,7 @@ func TestSecondSignalQuitsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.isInterrupted(t)
-	if time.Since(began) < grace { // or it had no time to say anything
+	if time.Since(began) < quitTimeout { // or it had no time to say anything
 		r.hasRead(t, 0)
 		if said, err := os.ReadFile(r.said()); err != nil || !strings.Contains(string(said), "stopped at once, in scene 1") {
 			t.Errorf("the run says %s (%v)", said, err)

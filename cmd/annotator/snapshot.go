@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"annotator"
@@ -19,19 +18,11 @@ import (
 )
 
 func newSnapshot(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "snapshot",
-		Short: "List, show, compare and ask the snapshots of a run",
-		Long: described(`
-List, show, compare and ask the snapshots of a run. There is one after each scene: a position in the journal, from which the
-context that the model had then can be made again, byte for byte.`, exitMisused),
-		Example: `  annotator snapshot list
-  annotator snapshot ask 40 "Who knew of the brass key?"`,
-		Args: arguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newSnapshotList(a), newSnapshotShow(a), newSnapshotDiff(a), newSnapshotAsk(a))
-	return cmd
+	return group("snapshot", "List, show, compare and ask the snapshots of a run", `
+List, show, compare and ask the snapshots of a run. There is one after each scene: a position in the journal from which the context of
+the model is reproduced byte for byte.`,
+		"  annotator snapshot list\n  annotator snapshot ask 40 \"Who knew of the brass key?\"",
+		newSnapshotList(a), newSnapshotShow(a), newSnapshotDiff(a), newSnapshotAsk(a))
 }
 
 // snapshotView is a snapshot as it is printed.
@@ -59,56 +50,43 @@ func viewSnapshot(ctx context.Context, db *storage.DB, s *annotator.Snapshot) (s
 	}, nil
 }
 
-// snapshotNumber reads the argument that names a snapshot.
-func snapshotNumber(text string) (int64, error) {
-	point, err := storage.ParsePoint("snapshot:" + text)
+// findSnapshot reads the snapshot with the number that an argument holds.
+func findSnapshot(ctx context.Context, db *storage.DB, number string) (annotator.Snapshot, error) {
+	point, err := storage.ParsePoint("snapshot:" + number)
 	if err != nil {
-		return 0, annotator.Errorf(annotator.Misused, "%q is not the number of a snapshot", text).WithAdvice("`annotator snapshot list` names them")
+		return annotator.Snapshot{}, annotator.Errorf(annotator.Misused, "%q is not the number of a snapshot", number).
+			WithAdvice("`annotator snapshot list` lists them")
 	}
-	return point.ID, nil
-}
-
-// snapshotListOptions are what `annotator snapshot list` is told.
-type snapshotListOptions struct {
-	*app
-	db     string
-	kind   string
-	thread int64
-	limit  int
-	json   bool
+	return db.Snapshots.Get(ctx, point.ID)
 }
 
 func newSnapshotList(a *app) *cobra.Command {
-	o := &snapshotListOptions{app: a}
+	var query storage.SnapshotQuery
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the snapshots, newest first",
-		Long:  described("List the snapshots of a run, newest first, with where each stands.", exitMisused, exitHalted),
+		Long:  longHelp("List the snapshots of a run, newest first, with the position of each.", exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator snapshot list
   annotator snapshot list --thread 4711 --limit 0 --json`,
 		Args: arguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			return withDatabase(ctx, o.db, func(db *storage.DB) error { return o.run(ctx, db) })
-		},
 	}
 	flags := cmd.Flags()
-	databaseFlag(flags, &o.db)
-	flags.StringVar(&o.kind, "type", "", "only snapshots of this `TYPE`: checkpoint, manual or curator_fork")
-	flags.Int64Var(&o.thread, "thread", 0, "only snapshots in the thread with this `ID`")
-	flags.IntVar(&o.limit, "limit", 20, "at most so many `SNAPSHOTS`; 0: all")
-	flags.BoolVar(&o.json, "json", false, "print JSON")
-	return cmd
+	types := []string{"checkpoint", "manual", "curator_fork"}
+	wordFlag(flags, &query.Kind, "type", types, "", "only snapshots of this `TYPE`: "+alternatives(types))
+	flags.Int64Var(&query.Thread, "thread", 0, "only snapshots in the thread with this `ID`")
+	limitFlag(flags, &query.Limit, 20, "maximum `SNAPSHOTS`; 0: all")
+	jsonFlag(flags, &asJSON)
+	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error {
+		return a.listSnapshots(ctx, db, query, asJSON)
+	})
 }
 
-func (o *snapshotListOptions) run(ctx context.Context, db *storage.DB) error {
-	if o.limit < 0 {
-		return outOfRange("limit", "0 or more snapshots", o.limit)
-	}
-	if err := o.known(ctx, db); err != nil {
+func (a *app) listSnapshots(ctx context.Context, db *storage.DB, query storage.SnapshotQuery, asJSON bool) error {
+	if err := requireThread(ctx, db, query.Thread); err != nil {
 		return err
 	}
-	found, err := db.Snapshots.List(ctx, storage.SnapshotQuery{Kind: o.kind, Thread: o.thread, Limit: o.limit})
+	found, err := db.Snapshots.List(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -118,59 +96,45 @@ func (o *snapshotListOptions) run(ctx context.Context, db *storage.DB) error {
 			return err
 		}
 	}
-	if o.json {
-		return o.printJSON(views)
+	if asJSON {
+		return a.printJSON(views)
 	}
 	if len(views) == 0 {
-		_, err := fmt.Fprintln(o.out, "no snapshot was found")
+		_, err := fmt.Fprintln(a.out, "no snapshot was found")
 		return err
 	}
 	rows := [][]string{{"snapshot", "scene", "thread", "entries", "tokens", "taken", "in"}}
 	for _, v := range views {
 		rows = append(rows, []string{
-			strconv.FormatInt(v.ID, 10), strconv.Itoa(v.Scene), strconv.FormatInt(v.Thread, 10), strconv.Itoa(v.Entries), round(v.Tokens),
-			when(v.Time.UnixMilli()), shortened(v.Title, 48),
+			strconv.FormatInt(v.ID, 10), strconv.Itoa(v.Scene), strconv.FormatInt(v.Thread, 10), strconv.Itoa(v.Entries), shortNumber(v.Tokens),
+			localTime(v.Time.UnixMilli()), shorten(v.Title, 48),
 		})
 	}
-	return fitted(o.out, rows)
-}
-
-// snapshotTypes are those that a list can be narrowed to.
-var snapshotTypes = [...]string{"checkpoint", "manual", "curator_fork"}
-
-// known refuses to list what there cannot be.
-func (o *snapshotListOptions) known(ctx context.Context, db *storage.DB) error {
-	if o.kind != "" && !slices.Contains(snapshotTypes[:], o.kind) {
-		return outOfRange("type", strings.Join(snapshotTypes[:], ", "), o.kind)
-	}
-	return knownThread(ctx, db, o.thread)
-}
-
-// snapshotShowOptions are what `annotator snapshot show` is told.
-type snapshotShowOptions struct {
-	*app
-	db   string
-	json bool
+	return printShortened(a.out, rows)
 }
 
 func newSnapshotShow(a *app) *cobra.Command {
-	o := &snapshotShowOptions{app: a}
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show N",
-		Short: "Show what a snapshot holds",
-		Long: described(`
-Show where a snapshot stands, the summaries that were in force then, and the messages that the model had in view, with their
-sizes.`, exitMisused, exitHalted),
+		Short: "Show the contents of a snapshot",
+		Long: longHelp(`
+Show the position of a snapshot, the summaries in force, and the number and size of the messages in the model's context.`,
+			exitMisused, exitHalted, exitInterrupted),
 		Example: "  annotator snapshot show 40\n  annotator snapshot show 40 --json",
 		Args:    arguments(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			return withDatabase(ctx, o.db, func(db *storage.DB) error { return o.run(ctx, db, args[0]) })
-		},
 	}
-	databaseFlag(cmd.Flags(), &o.db)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	return cmd
+	jsonFlag(cmd.Flags(), &asJSON)
+	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
+		shown, err := readSnapshot(ctx, db, args[0])
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(shown)
+		}
+		return printTable(a.out, shown.rows())
+	})
 }
 
 // shownSnapshot is what `snapshot show` prints as JSON.
@@ -181,73 +145,58 @@ type shownSnapshot struct {
 	Messages []messageView       `json:"messages"`
 }
 
-// messageView is a message that the model had in view.
+// messageView is a message in the model's context.
 type messageView struct {
 	Role  annotator.Role `json:"role"`
 	Bytes int            `json:"bytes"` // as it was sent
 }
 
-func (o *snapshotShowOptions) run(ctx context.Context, db *storage.DB, named string) error {
-	summoned, err := summon(ctx, db, new(openai.Client), named)
-	if err != nil {
-		return err
-	}
-	shown := shownSnapshot{Prompt: summoned.Context.Hash}
-	if shown.snapshotView, err = viewSnapshot(ctx, db, &summoned.Snapshot); err != nil {
-		return err
-	}
-	memory, err := db.Episodes.At(ctx, summoned.Snapshot.Trace)
-	if err != nil {
-		return err
-	}
-	shown.Memory = append([]annotator.Episode{}, memory...)
-	system := messageView{annotator.RoleSystem, len(summoned.Context.SystemPrompt)}
-	if shown.Messages, err = viewMessages(system, summoned.History()); err != nil {
-		return err
-	}
-	if o.json {
-		return o.printJSON(shown)
-	}
-	return o.print(&shown)
-}
-
-// summon brings back the model as it was at a snapshot, in the form of a wire.
-func summon(ctx context.Context, db *storage.DB, wire model.Encoder, named string) (*runner.Summoned, error) {
-	id, err := snapshotNumber(named)
+func readSnapshot(ctx context.Context, db *storage.DB, number string) (*shownSnapshot, error) {
+	summoned, err := summon(ctx, db, new(openai.Client), number)
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := db.Snapshots.Get(ctx, id)
+	shown := &shownSnapshot{Prompt: summoned.Context.Hash}
+	if shown.snapshotView, err = viewSnapshot(ctx, db, &summoned.Snapshot); err != nil {
+		return nil, err
+	}
+	memory, err := db.Episodes.At(ctx, summoned.Snapshot.Trace)
+	if err != nil {
+		return nil, err
+	}
+	shown.Memory = append([]annotator.Episode{}, memory...)
+	var encoded []json.RawMessage
+	if err := json.Unmarshal(slices.Concat([]byte("["), summoned.History(), []byte("]")), &encoded); err != nil {
+		return nil, err
+	}
+	shown.Messages = []messageView{{annotator.RoleSystem, len(summoned.Context.SystemPrompt)}}
+	for _, message := range encoded {
+		v := messageView{Bytes: len(message)}
+		if err := json.Unmarshal(message, &v); err != nil {
+			return nil, err
+		}
+		shown.Messages = append(shown.Messages, v)
+	}
+	return shown, nil
+}
+
+// summon restores the context of a snapshot, in the encoding of a wire.
+func summon(ctx context.Context, db *storage.DB, wire model.Encoder, number string) (*runner.Summoned, error) {
+	snapshot, err := findSnapshot(ctx, db, number)
 	if err != nil {
 		return nil, err
 	}
 	return runner.Summon(ctx, db, wire, snapshot)
 }
 
-// viewMessages takes encoded messages apart.
-func viewMessages(system messageView, history []byte) ([]messageView, error) {
-	var encoded []json.RawMessage
-	if err := json.Unmarshal(slices.Concat([]byte("["), history, []byte("]")), &encoded); err != nil {
-		return nil, err
-	}
-	views := []messageView{system}
-	for _, message := range encoded {
-		v := messageView{Bytes: len(message)}
-		if err := json.Unmarshal(message, &v); err != nil {
-			return nil, err
-		}
-		views = append(views, v)
-	}
-	return views, nil
-}
-
-func (o *snapshotShowOptions) print(s *shownSnapshot) error {
+// rows returns the table that is printed for people.
+func (s *shownSnapshot) rows() [][]string {
 	rows := [][]string{
-		{"snapshot", fmt.Sprintf("%d, %s, taken %s", s.ID, s.Type, when(s.Time.UnixMilli()))},
-		{"stands", fmt.Sprintf("after scene %d, in thread %d: %s", s.Scene, s.Thread, shortened(s.Title, 60))},
+		{"snapshot", fmt.Sprintf("%d, %s, taken %s", s.ID, s.Type, localTime(s.Time.UnixMilli()))},
+		{"position", fmt.Sprintf("after scene %d, in thread %d: %s", s.Scene, s.Thread, shorten(s.Title, 60))},
 		{"journal", fmt.Sprintf("up to row %d; the codex up to revision %d", s.Trace, s.Revision)},
 		{"entries", strconv.Itoa(s.Entries)},
-		{"tokens", round(s.Tokens)},
+		{"tokens", shortNumber(s.Tokens)},
 	}
 	for _, role := range []annotator.Role{annotator.RoleSystem, annotator.RoleUser, annotator.RoleAssistant, annotator.RoleTool} {
 		n, bytes := 0, 0
@@ -256,11 +205,11 @@ func (o *snapshotShowOptions) print(s *shownSnapshot) error {
 				n, bytes = n+1, bytes+m.Bytes
 			}
 		}
-		rows = append(rows, []string{string(role), fmt.Sprintf("%s, %s bytes", count(n, "message"), round(bytes))})
+		rows = append(rows, []string{string(role), fmt.Sprintf("%s, %s bytes", plural(n, "message"), shortNumber(bytes))})
 	}
 	for i := range s.Memory {
 		e := &s.Memory[i]
-		rows = append(rows, []string{string(e.Kind), fmt.Sprintf("of scenes %d to %d: %s", e.FromScene, e.ToScene, shortened(e.Summary, 100))})
+		rows = append(rows, []string{string(e.Kind), fmt.Sprintf("of scenes %d to %d: %s", e.FromScene, e.ToScene, shorten(e.Summary, 100))})
 	}
-	return table(o.out, rows)
+	return rows
 }

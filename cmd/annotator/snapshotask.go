@@ -6,8 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"annotator"
@@ -17,127 +20,112 @@ import (
 	"annotator/storage"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
-// snapshotAskOptions are what `annotator snapshot ask` is told.
+// snapshotAskOptions are the options of `annotator snapshot ask`.
 type snapshotAskOptions struct {
 	*app
-	config      Config
-	configPath  string
-	db          string
+	*settings
 	corpus      string
 	interactive bool
 	json        bool
 }
 
 func newSnapshotAsk(a *app) *cobra.Command {
-	o := &snapshotAskOptions{app: a}
-	settings := o.config.settings()
+	o := &snapshotAskOptions{app: a, settings: newSettings()}
 	cmd := &cobra.Command{
 		Use:   "ask N [QUESTION]",
-		Short: "Ask the model as it was at a snapshot",
-		Long: described(`
-Ask the model as it was at a snapshot: with the very context that it had then, and nothing that the story told later. The answer
-comes with the posts that it names. Nothing of it enters the codex; question and answer are kept on record. A run may be going
-on meanwhile.
+		Short: "Ask the model as of a snapshot",
+		Long: longHelp(`
+Ask the model as of a snapshot: with the exact context that it had then, and nothing that the story tells later. The answer lists the
+posts that it cites. It does not change the codex; question and answer are recorded. A run may be active.
 
-With --interactive further questions are read from standard input, a line each, until it ends or a line says exit.
+With --interactive, further questions are read from standard input, one per line, until its end or a line "exit".
 
-The endpoint comes from where run has it, and may be another than the run's.`,
+The endpoint comes from the same places as that of run, and may be another than the run's.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator snapshot ask 40 "Who knew of the brass key?"
   annotator snapshot ask 40 --interactive --endpoint http://localhost:8000/v1
   annotator snapshot ask 40 --json "Who is Ysolde Marrow?"`,
-		Args: arguments(1, anyNumber),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return untilSignal(cmd.Context(), func(ctx context.Context) error {
-				return withDatabase(ctx, o.db, func(db *storage.DB) error {
-					return o.run(ctx, db, settings, args[0], strings.Join(args[1:], " "))
-				})
-			})
-		},
+		Args: arguments(1, unlimited),
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
-	databaseFlag(flags, &o.db)
-	flags.StringVar(&o.corpus, "corpus", autoCorpus, "`FILE` to look the named posts up in; auto: the run's own, if it is there")
-	configFlag(flags, &o.configPath)
-	flags.BoolVarP(&o.interactive, "interactive", "i", false, "go on asking: read questions from standard input")
-	flags.BoolVar(&o.json, "json", false, "print JSON, an object for each answer")
-	settingFlags(flags, settings, "endpoint", "wire", "model", "api-key-file", "temperature", "stream", "patience")
-	return cmd
+	corpusFlag(flags, &o.corpus, "`FILE` to look up the cited posts in")
+	flags.BoolVarP(&o.interactive, "interactive", "i", false, "read further questions from standard input")
+	flags.BoolVar(&o.json, "json", false, "print JSON, one object per answer")
+	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "temperature", "stream", "patience")
+	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
+		return o.run(ctx, db, args[0], strings.TrimSpace(strings.Join(args[1:], " ")))
+	})
 }
 
-// conversation is a snapshot being asked.
+// conversation is a series of questions to a snapshot.
 type conversation struct {
 	*snapshotAskOptions
 	db       *storage.DB
-	guest    *storage.SnapshotWriter
-	story    *corpus.DB // nil where it is not there
+	writer   *storage.SnapshotWriter
+	story    *corpus.DB // nil if it was not found
 	summoned *runner.Summoned
 	client   *model.Client
 	asking   *runner.Asking
 	record   storage.Conversation
 }
 
-func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, settings *pflag.FlagSet, named, question string) (err error) {
-	if strings.TrimSpace(question) == "" && !o.interactive {
-		return annotator.Errorf(annotator.Misused, "there is no question").WithAdvice("put one behind the snapshot's number, or ask with --interactive")
+func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, number, question string) (err error) {
+	if question == "" && !o.interactive {
+		return annotator.Errorf(annotator.Misused, "there is no question").WithAdvice("put it after the number of the snapshot, or use --interactive")
 	}
 	var open closers
 	defer func() { err = cmp.Or(err, open.close()) }()
-	c, err := o.open(ctx, db, settings, named, &open)
+	c, err := o.open(ctx, db, number, &open)
 	if err != nil {
 		return err
 	}
-	if strings.TrimSpace(question) != "" {
+	if question != "" {
 		if err := c.ask(ctx, question); err != nil || !o.interactive {
 			return err
 		}
 	}
-	return c.converse(ctx)
+	return c.interact(ctx)
 }
 
-// open brings together all that a conversation needs.
-func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, settings *pflag.FlagSet, named string, open *closers) (*conversation, error) {
-	key, err := o.settle(&o.config, settings, o.configPath)
+// open opens what a conversation needs.
+func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, number string, open *closers) (*conversation, error) {
+	if err := o.load(o.app); err != nil {
+		return nil, err
+	}
+	wire, err := o.connect()
 	if err != nil {
 		return nil, err
 	}
-	wire, err := o.config.connect(key)
-	if err != nil {
-		return nil, err
-	}
-	summoned, err := summon(ctx, db, wire, named)
+	summoned, err := summon(ctx, db, wire, number)
 	if err != nil {
 		return nil, err
 	}
 	c := &conversation{snapshotAskOptions: o, db: db, summoned: summoned, record: storage.Conversation{Snapshot: summoned.Snapshot.ID}}
-	if c.story, err = openStory(ctx, db, o.corpus); err != nil {
+	if c.story, err = openCorpus(ctx, db, db.Path(), o.corpus, false); err != nil {
 		return nil, err
 	}
 	if c.story != nil {
-		*open = append(*open, c.story.Close)
+		open.add(c.story.Close)
 	}
-	if c.guest, err = storage.OpenSnapshotWriter(ctx, db.Path(), o.now); err != nil {
+	if c.writer, err = storage.OpenSnapshotWriter(ctx, db.Path(), o.now); err != nil {
 		return nil, err
 	}
-	*open = append(*open, c.guest.Close)
-	return c, c.connect(ctx, wire)
+	open.add(c.writer.Close)
+	return c, c.prepareClient(ctx, wire)
 }
 
-// connect prepares the calls. Where no model is named it is the run's, if the endpoint has that, else the first it has.
-func (c *conversation) connect(ctx context.Context, wire model.Wire) error {
-	config := runner.Defaults()
-	c.config.apply(&config)
+// prepareClient makes the client. The default model is the run's if the endpoint serves it, else the first that it serves.
+func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error {
+	config := c.runner()
 	run, err := c.db.Run.Status(ctx)
 	if err != nil {
 		return err
 	}
 	c.client = &model.Client{
 		Wire: wire, Endpoint: config.Endpoint, Model: cmp.Or(config.Model, run.Model), Policy: &config.Retry, Capabilities: new(model.Capabilities),
-		Recorder: c.guest, Notify: c.tell, Random: rand.Float64, Estimate: runner.EstimateReply,
+		Recorder: c.writer, Notify: c.printWait, Random: rand.Float64, Estimate: runner.EstimateReply,
 	}
 	if config.Model == "" {
 		served, err := c.client.Models(ctx)
@@ -148,26 +136,18 @@ func (c *conversation) connect(ctx context.Context, wire model.Wire) error {
 			c.client.Model = served[0].ID
 		}
 	}
-	if c.config.Endpoint == offlineEndpoint {
+	if c.Endpoint == offlineEndpoint {
 		fmt.Fprintln(c.err, "offline model: it answers with sentences of the story and definitions; name a server with --endpoint for more")
 	}
 	c.asking = &runner.Asking{
-		MaxTokens: config.SummonTokens, Temperature: config.Temperature, Stream: config.Stream,
-		Scene: c.summoned.Snapshot.Scene,
+		MaxTokens: config.SummonTokens, Temperature: config.Temperature, Stream: config.Stream, Scene: c.summoned.Snapshot.Scene,
 	}
 	return nil
 }
 
-// tell says why an answer is long in coming.
-func (c *conversation) tell(n annotator.Notice) {
-	if n.Kind == annotator.NoticeWait {
-		fmt.Fprintf(c.err, "waiting %s: %s\n", span(n.Duration), oneLine(n.Reason))
-	}
-}
-
-// converse asks what standard input says, line by line.
-func (c *conversation) converse(ctx context.Context) error {
-	lines, failed := c.lines(ctx)
+// interact asks the questions on standard input, one per line.
+func (c *conversation) interact(ctx context.Context) error {
+	lines, readErr := c.readLines(ctx)
 	for {
 		c.prompt("> ")
 		select {
@@ -179,15 +159,15 @@ func (c *conversation) converse(ctx context.Context) error {
 			switch {
 			case !more:
 				c.prompt("\n")
-				return failed()
+				return readErr()
 			case question == "":
 				continue
 			case question == "exit", question == "quit":
 				return nil
 			}
 			err := c.ask(ctx, question)
-			if errors.Is(err, annotator.Malformed) { // another question may fare better
-				c.complain(err)
+			if errors.Is(err, annotator.Malformed) { // the next question may succeed
+				c.printError(err)
 				err = nil
 			}
 			if err != nil {
@@ -197,12 +177,11 @@ func (c *conversation) converse(ctx context.Context) error {
 	}
 }
 
-// lines reads standard input beside the conversation, which may be ended while nothing comes. When there are no more, failed says
-// whether that is because they could not be read.
-func (c *conversation) lines(ctx context.Context) (lines <-chan string, failed func() error) {
-	const longest = 1 << 20 // bytes of a line
+// readLines reads standard input in a goroutine, since a read cannot be cancelled. After the last line, readErr returns the error that
+// ended the input, if any.
+func (c *conversation) readLines(ctx context.Context) (lines <-chan string, readErr func() error) {
 	in := bufio.NewScanner(c.in)
-	in.Buffer(nil, longest)
+	in.Buffer(nil, 1<<20) // bytes of a line
 	read := make(chan string)
 	go func() {
 		defer close(read)
@@ -217,37 +196,120 @@ func (c *conversation) lines(ctx context.Context) (lines <-chan string, failed f
 	return read, in.Err
 }
 
-// prompt shows a sign to somebody who types.
-func (c *conversation) prompt(sign string) {
+// prompt prints a prompt on a terminal.
+func (c *conversation) prompt(text string) {
 	if c.isTerminal(c.err) {
-		fmt.Fprint(c.err, sign)
+		fmt.Fprint(c.err, text)
 	}
 }
 
 // answer is what `snapshot ask --json` prints.
 type answer struct {
-	Snapshot int64   `json:"snapshot"`
-	Question string  `json:"question"`
-	Answer   string  `json:"answer"`
-	Posts    []cited `json:"posts"` // that the answer names, in its order
+	Snapshot int64      `json:"snapshot"`
+	Question string     `json:"question"`
+	Answer   string     `json:"answer"`
+	Posts    []citation `json:"posts"` // in the order of the answer
 }
 
-// ask puts a question, writes down what was said, and prints it.
+// ask asks a question, records the answer, and prints it.
 func (c *conversation) ask(ctx context.Context, question string) error {
 	text, call, err := c.summoned.Ask(ctx, c.client, c.asking, question)
 	if err != nil {
 		return err
 	}
-	said := storage.Exchange{Question: question, Answer: text}
-	if err := errors.Join(c.guest.Answer(ctx, &c.record, call, said), c.summoned.Hear(said)); err != nil {
+	exchange := storage.Exchange{Question: question, Answer: text}
+	if err := errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.summoned.Hear(exchange)); err != nil {
 		return err
 	}
-	a := answer{Snapshot: c.summoned.Snapshot.ID, Question: question, Answer: text}
-	if a.Posts, err = c.cited(ctx, text); err != nil {
-		return err
+	a := answer{Snapshot: c.summoned.Snapshot.ID, Question: question, Answer: text, Posts: []citation{}}
+	at := newPositions(ctx, c.db)
+	for _, id := range citedPosts(text) {
+		post, err := c.cite(ctx, at, id)
+		if err = cmp.Or(err, at.err); err != nil {
+			return err
+		}
+		a.Posts = append(a.Posts, post)
 	}
 	if c.json {
 		return c.printJSON(a)
 	}
 	return a.print(c.out)
+}
+
+func (a *answer) print(w io.Writer) error {
+	lines := strings.Split(clean(a.Answer), "\n")
+	for i := range lines {
+		lines[i] = wrapFrom(lines[i], 0, terminalWidth(w))
+	}
+	if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil || len(a.Posts) == 0 {
+		return err
+	}
+	rows := [][]string{}
+	for _, p := range a.Posts {
+		at := ""
+		if p.Position != nil {
+			at = fmt.Sprintf("scene %d, thread %d", p.Position.Scene, p.Position.Thread)
+		}
+		if p.Doubt != "" {
+			at = strings.TrimPrefix(at+": "+p.Doubt, ": ")
+		}
+		rows = append(rows, []string{fmt.Sprintf("post %d", p.Post), at, shorten(p.Text, 90)})
+	}
+	fmt.Fprintln(w)
+	return printTable(w, rows)
+}
+
+// citation is a post that an answer cites.
+type citation struct {
+	Post     int64               `json:"post"`
+	Position *annotator.Position `json:"position,omitempty"` // of a post of the story
+	Text     string              `json:"text,omitempty"`     // its first line
+	Doubt    string              `json:"doubt,omitempty"`    // why the citation is invalid
+}
+
+// citationPattern matches [post 12] and [posts 12, 13].
+var citationPattern = regexp.MustCompile(`(?i)\[posts?[ :#]+([0-9][0-9 ,;#]*)\]`)
+
+// citedPosts returns the posts that a text cites, in order, each once.
+func citedPosts(text string) []int64 {
+	var ids []int64
+	for _, match := range citationPattern.FindAllStringSubmatch(text, -1) {
+		for _, number := range strings.FieldsFunc(match[1], func(r rune) bool { return r < '0' || r > '9' }) {
+			if id, err := strconv.ParseInt(number, 10, 64); err == nil && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// cite looks up a post that an answer cites.
+func (c *conversation) cite(ctx context.Context, at *positions, id int64) (citation, error) {
+	p := citation{Post: id}
+	place, err := c.db.Scenes.PlaceOf(ctx, id)
+	switch {
+	case annotator.KindOf(err) == annotator.NotFound:
+		p.Doubt = "it is in no scene"
+	case err != nil:
+		return p, err
+	default:
+		position := at.at(place)
+		p.Position = &position
+		if place.Scene() > c.summoned.Snapshot.Scene {
+			p.Doubt = "it comes after the snapshot"
+		}
+	}
+	if c.story == nil {
+		return p, nil
+	}
+	post, err := c.story.Post(ctx, id)
+	if annotator.KindOf(err) == annotator.NotFound {
+		p.Doubt = "there is no such post"
+		return p, nil
+	}
+	if err == nil {
+		line, _, _ := strings.Cut(strings.TrimSpace(post.Body), "\n")
+		p.Text = shorten(line, 160)
+	}
+	return p, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"annotator"
@@ -14,138 +13,125 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// snapshotDiffOptions are what `annotator snapshot diff` is told.
-type snapshotDiffOptions struct {
-	*app
-	db   string
-	json bool
-}
-
 func newSnapshotDiff(a *app) *cobra.Command {
-	o := &snapshotDiffOptions{app: a}
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "diff A B",
-		Short: "Tell what has become of the codex between two snapshots",
-		Long: described(`
-Tell which entries were made, changed and taken out between two snapshots, whichever is named first: of a changed entry, what it
-is called, its status, its tags, its names and its claims.`, exitMisused, exitHalted),
+		Short: "Compare the codex at two snapshots",
+		Long: longHelp(`
+List the entries that were added, changed and retired between two snapshots, given in any order. For a changed entry, list the changes of
+its name, its status, its tags, its other names and its claims.`, exitMisused, exitHalted, exitInterrupted),
 		Example: "  annotator snapshot diff 12 40\n  annotator snapshot diff 12 40 --json",
 		Args:    arguments(2, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			return withDatabase(ctx, o.db, func(db *storage.DB) error { return o.run(ctx, db, args) })
-		},
 	}
-	databaseFlag(cmd.Flags(), &o.db)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	return cmd
+	jsonFlag(cmd.Flags(), &asJSON)
+	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
+		d, err := diffSnapshots(ctx, db, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(d)
+		}
+		return d.print(a.out)
+	})
 }
 
-// difference is what has become of the codex.
-type difference struct {
-	From    snapshotView      `json:"from"`
-	To      snapshotView      `json:"to"`
-	Added   []entryDifference `json:"added"`
-	Changed []entryDifference `json:"changed"`
-	Retired []entryDifference `json:"retired"` // or merged into others
+// snapshotDiff is the difference between the codex at two snapshots.
+type snapshotDiff struct {
+	From    snapshotView `json:"from"`
+	To      snapshotView `json:"to"`
+	Added   []entryDiff  `json:"added"`
+	Changed []entryDiff  `json:"changed"`
+	Retired []entryDiff  `json:"retired"` // or merged into others
 }
 
-// entryDifference is what has become of an entry. Of an added one, all it has is added.
-type entryDifference struct {
+// entryDiff is the change of an entry. For a new entry, everything is added.
+type entryDiff struct {
 	ID      int64            `json:"id"`
 	Term    string           `json:"term"` // at the later snapshot
 	Status  annotator.Status `json:"status"`
 	Merged  int64            `json:"merged_into,omitempty"`
 	Renamed *renaming        `json:"renamed,omitempty"`
-	Was     annotator.Status `json:"status_was,omitempty"` // where that is another
-	Tags    setDifference    `json:"tags"`
-	Aliases setDifference    `json:"aliases"`
-	Claims  setDifference    `json:"claims"`
+	Was     annotator.Status `json:"status_was,omitempty"` // if it has changed
+	Tags    setDiff          `json:"tags"`
+	Aliases setDiff          `json:"aliases"`
+	Claims  setDiff          `json:"claims"`
 }
 
-// renaming is what an entry was called, and is.
+// renaming is the name of an entry before and after.
 type renaming struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// setDifference is what has come and what has gone.
-type setDifference struct {
+// setDiff is the difference between two sets.
+type setDiff struct {
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
 }
 
-func (d *setDifference) empty() bool { return len(d.Added) == 0 && len(d.Removed) == 0 }
+func newSetDiff(before, after []string) setDiff {
+	return setDiff{Added: without(after, before), Removed: without(before, after)}
+}
 
-func (o *snapshotDiffOptions) run(ctx context.Context, db *storage.DB, named []string) error {
-	var ends [2]annotator.Snapshot
-	for i := range ends {
-		id, err := snapshotNumber(named[i])
-		if err != nil {
-			return err
-		}
-		if ends[i], err = db.Snapshots.Get(ctx, id); err != nil {
-			return err
-		}
+func (d *setDiff) empty() bool { return len(d.Added) == 0 && len(d.Removed) == 0 }
+
+func diffSnapshots(ctx context.Context, db *storage.DB, a, b string) (*snapshotDiff, error) {
+	from, err := findSnapshot(ctx, db, a)
+	if err != nil {
+		return nil, err
 	}
-	from, to := &ends[0], &ends[1]
+	to, err := findSnapshot(ctx, db, b)
+	if err != nil {
+		return nil, err
+	}
 	if from.ID > to.ID {
 		from, to = to, from
 	}
-	d, err := differ(ctx, db, from, to)
-	if err != nil {
-		return err
-	}
-	if o.json {
-		return o.printJSON(d)
-	}
-	return d.print(o.out)
-}
-
-func differ(ctx context.Context, db *storage.DB, from, to *annotator.Snapshot) (*difference, error) {
-	before, after, err := db.History.Between(ctx, from, to)
+	before, after, err := db.History.Between(ctx, &from, &to)
 	if err != nil {
 		return nil, err
 	}
-	d := &difference{Added: []entryDifference{}, Changed: []entryDifference{}, Retired: []entryDifference{}}
-	if d.From, err = viewSnapshot(ctx, db, from); err != nil {
+	d := &snapshotDiff{Added: []entryDiff{}, Changed: []entryDiff{}, Retired: []entryDiff{}}
+	if d.From, err = viewSnapshot(ctx, db, &from); err != nil {
 		return nil, err
 	}
-	if d.To, err = viewSnapshot(ctx, db, to); err != nil {
+	if d.To, err = viewSnapshot(ctx, db, &to); err != nil {
 		return nil, err
 	}
-	were := map[int64]*annotator.Entry{}
+	earlier := map[int64]*annotator.Entry{}
 	for i := range before {
-		were[before[i].ID] = &before[i]
+		earlier[before[i].ID] = &before[i]
 	}
 	for i := range after {
-		d.add(cmp.Or(were[after[i].ID], &annotator.Entry{}), &after[i])
+		d.add(cmp.Or(earlier[after[i].ID], &annotator.Entry{}), &after[i])
 	}
 	return d, nil
 }
 
-// add puts an entry where it belongs. One that was made and retired meanwhile, or that is again as it was, is left out.
-func (d *difference) add(was, e *annotator.Entry) {
-	change := compare(was, e)
+// add files an entry under its change. It omits entries that were made and retired in between, or that have not changed.
+func (d *snapshotDiff) add(was, e *annotator.Entry) {
+	change := diffEntry(was, e)
 	switch {
 	case was.ID == 0 && e.Status.Live():
 		d.Added = append(d.Added, change)
 	case was.Status.Live() && !e.Status.Live():
 		d.Retired = append(d.Retired, change)
-	case was.ID != 0 && change.anything():
+	case was.ID != 0 && change.any():
 		d.Changed = append(d.Changed, change)
 	}
 }
 
-func (c *entryDifference) anything() bool {
+func (c *entryDiff) any() bool {
 	return c.Renamed != nil || c.Was != "" || !c.Tags.empty() || !c.Aliases.empty() || !c.Claims.empty()
 }
 
-// compare tells what has become of an entry; an empty one is one that was not there.
-func compare(was, e *annotator.Entry) entryDifference {
-	c := entryDifference{
+// diffEntry compares an entry with what it was; the zero entry stands for a new one.
+func diffEntry(was, e *annotator.Entry) entryDiff {
+	c := entryDiff{
 		ID: e.ID, Term: e.Name(), Status: e.Status, Merged: e.MergedInto,
-		Tags: compareSets(was.Tags, e.Tags), Aliases: compareSets(names(was), names(e)), Claims: compareSets(holding(was), holding(e)),
+		Tags: newSetDiff(was.Tags, e.Tags), Aliases: newSetDiff(aliasNames(was), aliasNames(e)), Claims: newSetDiff(claimsInForce(was), claimsInForce(e)),
 	}
 	if was.ID != 0 && was.Name() != e.Name() {
 		c.Renamed = &renaming{was.Name(), e.Name()}
@@ -156,30 +142,14 @@ func compare(was, e *annotator.Entry) entryDifference {
 	return c
 }
 
-func compareSets(was, is []string) setDifference {
-	without := func(set, other []string) []string {
-		left := []string{}
-		for _, item := range set {
-			if !slices.Contains(other, item) {
-				left = append(left, item)
-			}
-		}
-		return left
-	}
-	return setDifference{Added: without(is, was), Removed: without(was, is)}
-}
-
-func names(e *annotator.Entry) []string {
-	var names []string
+func aliasNames(e *annotator.Entry) (names []string) {
 	for _, alias := range e.Aliases {
 		names = append(names, alias.Name)
 	}
 	return names
 }
 
-// holding returns the claims that hold.
-func holding(e *annotator.Entry) []string {
-	var texts []string
+func claimsInForce(e *annotator.Entry) (texts []string) {
 	for _, c := range e.Claims {
 		if c.Until == 0 {
 			texts = append(texts, c.Text)
@@ -188,54 +158,45 @@ func holding(e *annotator.Entry) []string {
 	return texts
 }
 
-func (d *difference) print(w io.Writer) error {
-	fmt.Fprintf(w, "snapshot %d (scene %d) to snapshot %d (scene %d): %d added, %d changed, %d retired\n",
+func (d *snapshotDiff) print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "snapshot %d (scene %d) to snapshot %d (scene %d): %d added, %d changed, %d retired\n",
 		d.From.ID, d.From.Scene, d.To.ID, d.To.Scene, len(d.Added), len(d.Changed), len(d.Retired))
 	for _, part := range []struct {
 		title   string
-		entries []entryDifference
+		entries []entryDiff
 	}{{"added", d.Added}, {"changed", d.Changed}, {"retired", d.Retired}} {
 		if len(part.entries) > 0 {
-			fmt.Fprintf(w, "\n%s\n", part.title)
+			fmt.Fprintf(&b, "\n%s\n", part.title)
 		}
 		for i := range part.entries {
-			if err := part.entries[i].print(w); err != nil {
-				return err
-			}
+			part.entries[i].print(&b)
 		}
 	}
-	return nil
-}
-
-func (c *entryDifference) print(w io.Writer) error {
-	var lines []string
-	if c.Renamed != nil {
-		lines = append(lines, fmt.Sprintf("name: %s -> %s", oneLine(c.Renamed.From), oneLine(c.Renamed.To)))
-	}
-	if c.Was != "" {
-		lines = append(lines, fmt.Sprintf("status: %s -> %s", c.Was, c.Status))
-	}
-	if c.Merged != 0 {
-		lines = append(lines, fmt.Sprintf("merged into #%d", c.Merged))
-	}
-	for _, set := range []struct {
-		what string
-		setDifference
-	}{{"tag", c.Tags}, {"name", c.Aliases}, {"claim", c.Claims}} {
-		for _, item := range set.Removed {
-			lines = append(lines, fmt.Sprintf("- %s: %s", set.what, shortened(item, 100)))
-		}
-		for _, item := range set.Added {
-			lines = append(lines, fmt.Sprintf("+ %s: %s", set.what, shortened(item, 100)))
-		}
-	}
-	_, err := fmt.Fprintf(w, "  #%d %s\n%s", c.ID, oneLine(c.Term), indented(lines))
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func indented(lines []string) string {
-	if len(lines) == 0 {
-		return ""
+func (c *entryDiff) print(w *strings.Builder) {
+	fmt.Fprintf(w, "  #%d %s\n", c.ID, oneLine(c.Term))
+	if c.Renamed != nil {
+		fmt.Fprintf(w, "    name: %s -> %s\n", oneLine(c.Renamed.From), oneLine(c.Renamed.To))
 	}
-	return "    " + strings.Join(lines, "\n    ") + "\n"
+	if c.Was != "" {
+		fmt.Fprintf(w, "    status: %s -> %s\n", c.Was, c.Status)
+	}
+	if c.Merged != 0 {
+		fmt.Fprintf(w, "    merged into #%d\n", c.Merged)
+	}
+	for _, set := range []struct {
+		what string
+		setDiff
+	}{{"tag", c.Tags}, {"name", c.Aliases}, {"claim", c.Claims}} {
+		for _, item := range set.Removed {
+			fmt.Fprintf(w, "    - %s: %s\n", set.what, shorten(item, 100))
+		}
+		for _, item := range set.Added {
+			fmt.Fprintf(w, "    + %s: %s\n", set.what, shorten(item, 100))
+		}
+	}
 }

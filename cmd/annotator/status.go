@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"annotator"
@@ -11,10 +13,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// statusOptions are what `annotator status` is told.
+// statusOptions are the options of `annotator status`.
 type statusOptions struct {
 	*app
-	db   string
 	json bool
 	raw  int // a quarantined scene; 0: none
 }
@@ -23,24 +24,18 @@ func newStatus(a *app) *cobra.Command {
 	o := &statusOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Tell how far a run has come",
-		Long: described(`
-Tell how far a run has come, what it has cost, and which scenes were quarantined and why. It may be asked while the run goes on.
-With --raw it prints what the server had sent for a quarantined scene, as it came.`,
-			exitMisused, exitHalted),
+		Short: "Show the progress of a run",
+		Long: longHelp(`
+Show the progress of a run, its cost, and its quarantined scenes with the reasons, also during the run. With --raw, print what the server
+sent for a quarantined scene.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator status
   annotator status --db book.annotator.db --json
   annotator status --raw 12 > reply.txt`,
 		Args: arguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			return withDatabase(ctx, o.db, func(db *storage.DB) error { return o.run(ctx, db) })
-		},
 	}
-	databaseFlag(cmd.Flags(), &o.db)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	cmd.Flags().IntVar(&o.raw, "raw", 0, "print what the server had sent for the quarantined `SCENE`; 0: the status")
-	return cmd
+	jsonFlag(cmd.Flags(), &o.json)
+	cmd.Flags().IntVar(&o.raw, "raw", 0, "print what the server sent for the quarantined `SCENE`; 0: the status")
+	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error { return o.run(ctx, db) })
 }
 
 func (o *statusOptions) run(ctx context.Context, db *storage.DB) error {
@@ -57,7 +52,7 @@ func (o *statusOptions) run(ctx context.Context, db *storage.DB) error {
 	return s.print(o.out)
 }
 
-// printRaw prints what was kept of a scene. What a server sent must not command a terminal.
+// printRaw prints the recorded bytes of a scene; on a terminal, without control sequences.
 func (o *statusOptions) printRaw(ctx context.Context, db *storage.DB) error {
 	raw, err := db.Scenes.Raw(ctx, o.raw)
 	if err != nil {
@@ -70,18 +65,18 @@ func (o *statusOptions) printRaw(ctx context.Context, db *storage.DB) error {
 	return err
 }
 
-// status is where a run stands. Its JSON only ever gains fields.
+// status is the state of a run. Fields of its JSON are only ever added.
 type status struct {
 	Database    string                   `json:"database"`
 	Running     bool                     `json:"running"`
-	Holder      string                   `json:"holder"` // who runs, or ran last
+	Holder      string                   `json:"holder"` // the process of the current run, or of the last
 	State       annotator.State          `json:"state"`
 	Halted      string                   `json:"halted"` // why the last run stopped before the end; empty if it did not
 	Story       storyStatus              `json:"story"`
 	Scenes      sceneStatus              `json:"scenes"`
 	Endpoint    string                   `json:"endpoint"`
 	Model       string                   `json:"model"`
-	Entries     map[annotator.Status]int `json:"entries"` // all four
+	Entries     map[annotator.Status]int `json:"entries"` // all four statuses
 	Revisions   int                      `json:"revisions"`
 	Calls       callStatus               `json:"calls"`
 	Tokens      tokenStatus              `json:"tokens"`
@@ -90,7 +85,7 @@ type status struct {
 	Quarantined []quarantinedScene       `json:"quarantined"` // all of them
 	Started     time.Time                `json:"started"`
 	Updated     time.Time                `json:"updated"`
-	SecondsLeft float64                  `json:"seconds_left"` // estimated; 0 unless running
+	SecondsLeft float64                  `json:"seconds_left"` // estimate; 0 unless running
 }
 
 type storyStatus struct {
@@ -105,13 +100,13 @@ type sceneStatus struct {
 	Recorded    int `json:"recorded"`
 	Quarantined int `json:"quarantined"`
 	Left        int `json:"left"`
-	Open        int `json:"open"` // the number of the scene that is being read; 0 if none
+	Open        int `json:"open"` // the number of the current scene; 0 if there is none
 }
 
 type callStatus struct {
 	OK     int `json:"ok"`
 	Failed int `json:"failed"`
-	Lost   int `json:"lost"` // the program ended meanwhile
+	Lost   int `json:"lost"` // the process ended during the call
 }
 
 type tokenStatus struct {
@@ -126,15 +121,15 @@ type sceneAverage struct {
 	Prompt     float64 `json:"prompt"`
 	Uncached   float64 `json:"uncached"`
 	Completion float64 `json:"completion"`
-	Seconds    float64 `json:"seconds"` // the median of the newest scenes, from one's end to the next's
+	Seconds    float64 `json:"seconds"` // median of the newest scenes, from the end of one to the end of the next
 }
 
 type quarantinedScene struct {
 	Scene   int    `json:"scene"`
 	Thread  int64  `json:"thread"`
 	Reason  string `json:"reason"`
-	Fault   string `json:"fault"`   // the kind of it; empty where neither server nor model is to blame
-	Retries int    `json:"retries"` // how often it was put back to be read before
+	Fault   string `json:"fault"`   // its kind; empty if neither server nor model is the cause
+	Retries int    `json:"retries"` // earlier retries of the scene
 }
 
 func readStatus(ctx context.Context, db *storage.DB) (*status, error) {
@@ -146,7 +141,7 @@ func readStatus(ctx context.Context, db *storage.DB) (*status, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused, err := db.Scenes.Quarantined(ctx)
+	quarantined, err := db.Scenes.Quarantined(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -156,14 +151,16 @@ func readStatus(ctx context.Context, db *storage.DB) (*status, error) {
 	}
 	s := newStatusOf(&run, &report, running)
 	s.Database = db.Path()
-	for i := range refused {
-		s.Quarantined = append(s.Quarantined, quarantinedScene{refused[i].N, refused[i].Thread.ID, refused[i].Reason, string(refused[i].Fault), refused[i].Refusals})
+	for i := range quarantined {
+		q := &quarantined[i]
+		s.Quarantined = append(s.Quarantined, quarantinedScene{q.N, q.Thread.ID, q.Reason, string(q.Fault), q.Refusals})
 	}
 	return s, nil
 }
 
 func newStatusOf(run *storage.RunStatus, report *storage.Report, running bool) *status {
 	done := run.Recorded + run.Quarantined
+	u := &run.Usage
 	s := &status{
 		Running: running, Holder: run.Holder, State: run.State, Halted: run.Halted,
 		Story: storyStatus{run.Corpus.Title, run.Corpus.Path, run.Corpus.Threads, report.ThreadsDone},
@@ -171,9 +168,11 @@ func newStatusOf(run *storage.RunStatus, report *storage.Report, running bool) *
 			Total: run.Corpus.Scenes, Recorded: run.Recorded, Quarantined: run.Quarantined, Left: run.Corpus.Scenes - done, Open: run.OpenScene,
 		},
 		Endpoint: run.Endpoint, Model: run.Model, Entries: map[annotator.Status]int{}, Revisions: report.Revisions,
-		Calls:       callsOf(report.Calls),
-		Tokens:      tokenStatus{run.Usage.Prompt, run.Usage.Cached, run.Usage.Completion, ratio(run.Usage.Cached, run.Usage.Prompt)},
-		PerScene:    averageOf(run, done, report.SceneTime),
+		Calls:  callsByOutcome(report.Calls),
+		Tokens: tokenStatus{u.Prompt, u.Cached, u.Completion, ratio(u.Cached, u.Prompt)},
+		PerScene: sceneAverage{
+			ratio(run.Calls, done), ratio(u.Prompt, done), ratio(u.Prompt-u.Cached, done), ratio(u.Completion, done), report.SceneTime.Seconds(),
+		},
 		Compactions: report.Compactions, Quarantined: []quarantinedScene{},
 		Started: time.UnixMilli(run.Started).UTC(), Updated: time.UnixMilli(run.Updated).UTC(),
 	}
@@ -186,27 +185,14 @@ func newStatusOf(run *storage.RunStatus, report *storage.Report, running bool) *
 	return s
 }
 
-func callsOf(outcomes map[string]int) callStatus {
-	var c callStatus
+func callsByOutcome(outcomes map[string]int) callStatus {
+	c := callStatus{OK: outcomes["ok"], Lost: outcomes["lost"]}
 	for outcome, n := range outcomes {
-		switch outcome {
-		case "ok":
-			c.OK = n
-		case "lost":
-			c.Lost = n
-		case "open":
-		default:
+		if outcome != "ok" && outcome != "lost" && outcome != "open" {
 			c.Failed += n
 		}
 	}
 	return c
-}
-
-func averageOf(run *storage.RunStatus, scenes int, sceneTime time.Duration) sceneAverage {
-	return sceneAverage{
-		Calls: ratio(run.Calls, scenes), Prompt: ratio(run.Usage.Prompt, scenes), Uncached: ratio(run.Usage.Prompt-run.Usage.Cached, scenes),
-		Completion: ratio(run.Usage.Completion, scenes), Seconds: sceneTime.Seconds(),
-	}
 }
 
 func ratio(part, whole int) float64 {
@@ -216,11 +202,34 @@ func ratio(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// statuses are all statuses of an entry, in the order of a life.
-var statuses = [...]annotator.Status{annotator.Tentative, annotator.Confirmed, annotator.Retired, annotator.Merged}
+// print prints the status for people.
+func (s *status) print(w io.Writer) error {
+	rows := [][]string{
+		{"story", shorten(s.Story.Title, 100)},
+		{"database", oneLine(s.Database)},
+		{"corpus", oneLine(s.Story.Corpus)},
+		{"run", shorten(s.run(), 300)},
+		{"model", oneLine(s.modelAndEndpoint())},
+		{"scenes", s.scenes()},
+		{"threads", fmt.Sprintf("%d of %d", s.Story.ThreadsDone, s.Story.Threads)},
+		{"entries", s.entries()},
+		{"calls", fmt.Sprintf("%d ok, %d failed, %d lost", s.Calls.OK, s.Calls.Failed, s.Calls.Lost)},
+		{"tokens", strings.Replace(tokens(annotator.Usage{Prompt: s.Tokens.Prompt, Cached: s.Tokens.Cached, Completion: s.Tokens.Completion}), " tokens", "", 1)},
+		{"per scene", s.average()},
+		{"compactions", fmt.Sprint(s.Compactions)},
+		{"started", localTime(s.Started.UnixMilli())},
+		{"updated", localTime(s.Updated.UnixMilli())},
+	}
+	if s.SecondsLeft > 0 {
+		rows = append(rows, []string{"left", "about " + duration(seconds(s.SecondsLeft))})
+	}
+	if err := printTable(w, rows); err != nil {
+		return err
+	}
+	return s.printQuarantined(w)
+}
 
-// standing says in words what the run does.
-func (s *status) standing() string {
+func (s *status) run() string {
 	switch {
 	case s.Running && s.Scenes.Open > 0:
 		return fmt.Sprintf("running (%s), %s in scene %d", s.Holder, s.State, s.Scenes.Open)
@@ -231,5 +240,64 @@ func (s *status) standing() string {
 	case s.Scenes.Left == 0:
 		return "finished"
 	}
-	return "stopped; run again to go on"
+	return "stopped; run again to resume"
+}
+
+// scenes counts quarantined scenes as done.
+func (s *status) scenes() string {
+	done, of := s.Scenes.Recorded+s.Scenes.Quarantined, ""
+	if s.Scenes.Quarantined > 0 {
+		of = " of them"
+	}
+	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total, percent(done, s.Scenes.Total), s.Scenes.Quarantined, of)
+}
+
+func (s *status) modelAndEndpoint() string {
+	switch s.Endpoint {
+	case "":
+		return "none has been found yet"
+	case offlineEndpoint:
+		return s.Model + ", the embedded baseline"
+	}
+	return s.Model + " at " + s.Endpoint
+}
+
+func (s *status) entries() string {
+	counts := make([]string, len(statuses))
+	for i, status := range statuses {
+		counts[i] = fmt.Sprintf("%d %s", s.Entries[status], status)
+	}
+	return strings.Join(counts, ", ") + "; " + plural(s.Revisions, "revision")
+}
+
+func (s *status) average() string {
+	a := &s.PerScene
+	number := func(n float64) string { return shortNumber(int(n)) }
+	text := fmt.Sprintf("%.1f calls, %s tokens in (%s uncached), %s out", a.Calls, number(a.Prompt), number(a.Uncached), number(a.Completion))
+	if a.Seconds > 0 { // known after two scenes
+		text += ", " + duration(seconds(a.Seconds))
+	}
+	return text
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func (s *status) printQuarantined(w io.Writer) error {
+	if len(s.Quarantined) == 0 {
+		return nil
+	}
+	const shown = 20
+	rows := [][]string{{"quarantined"}}
+	for _, q := range s.Quarantined[:min(len(s.Quarantined), shown)] {
+		rows = append(rows, []string{fmt.Sprintf("scene %d", q.Scene), fmt.Sprintf("thread %d", q.Thread), shorten(q.Reason, 160)})
+	}
+	if more := len(s.Quarantined) - shown; more > 0 {
+		rows = append(rows, []string{fmt.Sprintf("and %d more; --json lists all", more)})
+	}
+	fmt.Fprintln(w)
+	if err := printTable(w, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nretry them with: annotator retry --db %s\n", quoted(s.Database))
+	return err
 }

@@ -10,10 +10,7 @@ import (
 	"annotator/storage"
 )
 
-// foremost is how many entries a summary shows.
-const foremost = 8
-
-// summarise tells at the end of a run what it has brought, and what to do with it. A quiet run names its database only.
+// summarise prints the result of a run and the commands to go on with. A quiet run prints only the path of its database.
 func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Duration) error {
 	if o.quiet {
 		_, err := fmt.Fprintln(o.out, db.Path())
@@ -23,34 +20,33 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 	if err != nil {
 		return err
 	}
-	entries, err := db.Glossary.MostRevised(ctx, foremost)
+	entries, err := db.Glossary.MostRevised(ctx, 8)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.out, "%s: %s\n", oneLine(db.Path()), shortened(run.Corpus.Title, 80))
-	quarantined := ""
+	path, quarantined := quoted(db.Path()), ""
 	if run.Quarantined > 0 {
 		quarantined = fmt.Sprintf(", %d quarantined", run.Quarantined)
 	}
-	fmt.Fprintf(o.out, "%d of %s read%s, %s, %s, %s, %s\n", run.Recorded, count(run.Corpus.Scenes, "scene"), quarantined,
-		count(run.Entries, "entry"), count(run.Calls, "call"), tokens(run.Usage), span(took))
+	fmt.Fprintf(o.out, "%s: %s\n", oneLine(db.Path()), shorten(run.Corpus.Title, 80))
+	fmt.Fprintf(o.out, "%d of %s read%s, %s, %s, %s, %s\n", run.Recorded, plural(run.Corpus.Scenes, "scene"), quarantined,
+		plural(run.Entries, "entry"), plural(run.Calls, "call"), tokens(run.Usage), duration(took))
 	if run.Corpus.Scenes == 0 {
 		fmt.Fprintf(o.out, "no post is tagged %s, so there is no story to read\n", annotator.TagStory)
 	}
-	path := quoted(db.Path())
 	if len(entries) == 0 && run.Recorded > 0 {
 		fmt.Fprintf(o.out, "no entry was made: `annotator audit --db %s` shows which tools the model called, `annotator doctor` whether it can\n", path)
 	}
 	var next []string
 	if len(entries) > 0 {
 		fmt.Fprintln(o.out)
-		if err := o.listEntries(entries); err != nil {
+		if err := o.printEntries(entries); err != nil {
 			return err
 		}
 		next = append(next, "annotator search --db "+path+" "+quoted(oneLine(entries[0].Term)),
 			"annotator export --db "+path+" --format json -o "+quoted(strings.TrimSuffix(db.Path(), ".db")+".json"))
 	}
-	left, err := leftToDo(ctx, db, &run)
+	left, err := remainingWork(ctx, db, &run)
 	if next = append(next, left...); err != nil || len(next) == 0 {
 		return err
 	}
@@ -58,18 +54,18 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 	return err
 }
 
-// leftToDo are the commands for what a run has left when it has come to the story's end.
-func leftToDo(ctx context.Context, db *storage.DB, run *storage.RunStatus) (commands []string, err error) {
+// remainingWork returns the commands for quarantined scenes and tentative entries, once every scene is done.
+func remainingWork(ctx context.Context, db *storage.DB, run *storage.RunStatus) (commands []string, err error) {
 	if run.Recorded+run.Quarantined < run.Corpus.Scenes {
 		return nil, nil
 	}
 	path := quoted(db.Path())
 	if run.Quarantined > 0 {
-		commands = append(commands, fmt.Sprintf("annotator retry --db %s   # %s quarantined", path, count(run.Quarantined, "scene")))
+		commands = append(commands, fmt.Sprintf("annotator retry --db %s   # %s quarantined", path, plural(run.Quarantined, "scene")))
 	}
 	report, err := db.Run.Report(ctx)
 	if n := report.Entries[annotator.Tentative]; n > 0 {
-		commands = append(commands, fmt.Sprintf("annotator curate --db %s   # %s tentative", path, count(n, "entry")))
+		commands = append(commands, fmt.Sprintf("annotator curate --db %s   # %s tentative", path, plural(n, "entry")))
 	}
 	return commands, err
 }

@@ -15,17 +15,17 @@ func newTools(a *app) *cobra.Command {
 	var asJSON, asPolicy bool
 	cmd := &cobra.Command{
 		Use:   "tools",
-		Short: "Describe the tools that a model is given",
-		Long: described(`
-Describe the tools that a model is given: what they do, what they take and what they may change. --policy prints the policy that
-says which intent permits which of them, as a file that --governance-policy takes.`, exitMisused),
+		Short: "Describe the tools that the model is given",
+		Long: longHelp(`
+Describe the tools that the model is given: what they do, their arguments, and what they may change. --policy prints the default policy,
+which says which intent permits which tools, as a file for --governance-policy.`, exitMisused),
 		Example: `  annotator tools
   annotator tools --json | jq '.[].name'
   annotator tools --policy > policy.yaml`,
 		Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if asPolicy && asJSON {
-				return annotator.Errorf(annotator.Misused, "--policy and --json are of two documents").WithAdvice("ask for one of them")
+				return annotator.Errorf(annotator.Misused, "--policy and --json print different documents").WithAdvice("give one of them")
 			}
 			if asPolicy {
 				_, err := io.WriteString(a.out, policy.Text())
@@ -35,7 +35,7 @@ says which intent permits which of them, as a file that --governance-policy take
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the schemas that a model is sent")
-	cmd.Flags().BoolVar(&asPolicy, "policy", false, "print the policy that permits them")
+	cmd.Flags().BoolVar(&asPolicy, "policy", false, "print the default policy")
 	return cmd
 }
 

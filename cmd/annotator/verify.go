@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// verifyOptions are what `annotator verify` is told.
+// verifyOptions are the options of `annotator verify`.
 type verifyOptions struct {
 	*app
 	db     string
@@ -21,47 +21,43 @@ type verifyOptions struct {
 	json   bool
 }
 
-// autoCorpus stands for the corpus that the run was made from.
-const autoCorpus = "auto"
-
 func newVerify(a *app) *cobra.Command {
 	o := &verifyOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Prove that a database holds what it promises",
-		Long: described(`
-Prove the invariants of a database: that its journal is whole and unchanged, that every change of the codex has its cause,
-that the codex is the sum of its revisions, and that each quotation stands in the corpus where it says.
+		Short: "Check the invariants of a database",
+		Long: longHelp(`
+Check the invariants of a database: its journal is complete and unchanged, every change of the codex has its cause, the codex is the sum
+of its revisions, and each quotation occurs in the corpus at its position.
 
-A file that cannot be written is checked as far as it can be, and what was not checked is told.
+A file that cannot be written is checked as far as possible; the output says what was not checked.
 
---repair rebuilds the full-text index first, which is all that can be mended: the rest are promises about what happened.`,
+--repair rebuilds the full-text index first. Nothing else can be repaired: the other data record what happened.`,
 			exitMisused, exitHalted, exitViolation, exitInterrupted),
 		Example: `  annotator verify
   annotator verify --db book.annotator.db --corpus moved/book.corpus.db
   annotator verify --repair`,
 		Args: arguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return untilSignal(cmd.Context(), o.run) },
 	}
 	flags := cmd.Flags()
 	databaseFlag(flags, &o.db)
-	flags.StringVar(&o.corpus, "corpus", autoCorpus, "`FILE` to hold the quotations against; auto: the run's own, if it is there")
-	flags.BoolVar(&o.repair, "repair", false, "rebuild the full-text index first; no run may be going on")
-	flags.BoolVar(&o.json, "json", false, "print JSON")
-	return cmd
+	corpusFlag(flags, &o.corpus, "`FILE` to check the quotations against")
+	flags.BoolVar(&o.repair, "repair", false, "rebuild the full-text index first; no run may be active")
+	jsonFlag(flags, &o.json)
+	return untilSignalled(cmd, func(ctx context.Context, _ []string) error { return o.run(ctx) })
 }
 
-// verification is what verify finds.
+// verification is the result of verify.
 type verification struct {
 	Database string            `json:"database"`
-	Corpus   string            `json:"corpus"` // that the quotations were held against; empty if they were not
+	Corpus   string            `json:"corpus"` // that the quotations were checked against; empty if they were not
 	OK       bool              `json:"ok"`
 	Checks   []storage.Finding `json:"checks"`
 }
 
 func (o *verifyOptions) run(ctx context.Context) error {
 	if o.repair {
-		if err := o.rebuild(ctx); err != nil {
+		if err := o.rebuildIndex(ctx); err != nil {
 			return err
 		}
 	}
@@ -76,37 +72,31 @@ func (o *verifyOptions) run(ctx context.Context) error {
 	if err := o.print(&found); err != nil || found.OK {
 		return err
 	}
-	if found.otherCorpus() {
-		return annotator.Errorf(annotator.Violation, "%s does not say what %s quotes of it", found.Corpus, found.Database).
-			WithAdvice("put the corpus back that the run was made from, or name it with --corpus")
+	if !slices.ContainsFunc(found.Checks, func(f storage.Finding) bool { return len(f.Violations) > 0 && f.Check != storage.CheckQuotations }) {
+		return annotator.Errorf(annotator.Violation, "%s does not contain what %s quotes from it", found.Corpus, found.Database).
+			WithAdvice("restore the corpus that the run was made from, or name it with --corpus")
 	}
-	return annotator.Errorf(annotator.Violation, "%s does not hold what it promises", found.Database).
-		WithAdvice("go back to a backup, or begin a new database with `annotator run --no-resume`")
+	return annotator.Errorf(annotator.Violation, "%s violates its invariants", found.Database).
+		WithAdvice("restore a backup, or start a new database with `annotator run --no-resume`")
 }
 
-// otherCorpus reports whether all is well but the quotations: then the corpus has changed, or is of another story.
-func (v *verification) otherCorpus() bool {
-	return !slices.ContainsFunc(v.Checks, func(f storage.Finding) bool { return len(f.Violations) > 0 && f.Check != storage.CheckQuotations })
-}
-
-func (o *verifyOptions) rebuild(ctx context.Context) error {
-	path, err := findDatabase(o.db)
+func (o *verifyOptions) rebuildIndex(ctx context.Context) (err error) {
+	path, err := findExisting(o.db)
 	if err != nil {
 		return err
 	}
-	if !exists(path) {
-		return annotator.Errorf(annotator.NotFound, "there is no database at %s", path)
-	}
-	db, err := storage.OpenWriter(ctx, path, holder(), o.now)
+	var open closers
+	defer func() { err = cmp.Or(err, open.close()) }()
+	db, err := o.openWriter(ctx, path, &open)
 	if err != nil {
 		return err
 	}
-	return cmp.Or(db.Maintenance.RebuildIndex(ctx), db.Close())
+	return db.Maintenance.RebuildIndex(ctx)
 }
 
 func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verification, error) {
 	found := verification{Database: db.Path()}
-	story, err := openStory(ctx, db, o.corpus)
+	story, err := openCorpus(ctx, db, db.Path(), o.corpus, false)
 	if err != nil {
 		return found, err
 	}
@@ -136,30 +126,25 @@ func (o *verifyOptions) print(found *verification) error {
 	}
 	rows := [][]string{}
 	for _, check := range found.Checks {
-		state, says := "ok", check.Law
+		state, text := "ok", check.Law
 		if check.Unchecked != "" {
-			state, says = "not checked", check.Unchecked
+			state, text = "not checked", check.Unchecked
 		}
 		if n := len(check.Violations) + check.More; n > 0 {
-			state = count(n, "violation")
+			state = plural(n, "violation")
 		}
-		rows = append(rows, []string{check.Check, state, says})
+		rows = append(rows, []string{check.Check, state, text})
 	}
 	if found.Corpus == "" {
-		rows = append(rows, []string{storage.CheckQuotations, "not checked", "the corpus is not there; name it with --corpus"})
+		rows = append(rows, []string{storage.CheckQuotations, "not checked", "the corpus was not found; name it with --corpus"})
 	}
-	if err := table(o.out, rows); err != nil {
+	if err := printTable(o.out, rows); err != nil {
 		return err
 	}
-	return o.printViolations(found.Checks)
-}
-
-func (o *verifyOptions) printViolations(checks []storage.Finding) error {
-	for _, check := range checks {
-		if len(check.Violations) == 0 {
-			continue
+	for _, check := range found.Checks {
+		if len(check.Violations) > 0 {
+			fmt.Fprintf(o.out, "\n%s\n", check.Check)
 		}
-		fmt.Fprintf(o.out, "\n%s\n", check.Check)
 		for _, violation := range check.Violations {
 			fmt.Fprintf(o.out, "  %s\n", oneLine(violation))
 		}

@@ -12,7 +12,7 @@ func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Long:    described("Print the version of this program, and what it was built with."),
+		Long:    longHelp("Print the version of this program, and the toolchain and platform that it was built for."),
 		Example: "  annotator version",
 		Args:    arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {

@@ -83,13 +83,16 @@ var cures = [...]struct {
 
 // Remedy is what would help with some of the findings.
 type Remedy struct {
-	Does   string   // what it would be good for
-	Checks []string // the names of the findings
-	Starts []Start  // how: for the server that was recognised, else for each that there may be; none for a service
+	Does   string   `json:"does"`   // what it would be good for
+	Checks []string `json:"checks"` // the names of the findings
+	Starts []Start  `json:"start"`  // how: for the server that was recognised, else for each that there may be; none for a service
 }
 
 // Start is what a server is to be started with.
-type Start struct{ Server, With string }
+type Start struct {
+	Server string `json:"server"`
+	With   string `json:"with"`
+}
 
 // remedies returns what would help with findings, each once.
 func (s Server) remedies(findings []Finding) []Remedy {

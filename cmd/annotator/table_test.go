@@ -34,7 +34,7 @@ func TestFit(t *testing.T) {
 func TestTableOfWideCharacters(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	if err := table(&b, [][]string{{"#1", "黒田官兵衛", "person"}, {"#23", "Zoe\u0301", "place"}, {"#4", "मोहन", ""}, {"and more"}}); err != nil {
+	if err := printTable(&b, [][]string{{"#1", "黒田官兵衛", "person"}, {"#23", "Zoe\u0301", "place"}, {"#4", "मोहन", ""}, {"and more"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := b.String(), "#1   黒田官兵衛  person\n#23  Zoe\u0301         place\n#4   मोहन\nand more\n"; got != want {
@@ -57,7 +57,7 @@ func TestHanging(t *testing.T) {
 		{"/a/path/that/is/longer/than/that.db", 10, 30, "/a/path/that/is/longer/than/that.db"},
 		{"王小明は東京へ行った。王小明は強い。", 4, 25, "王小明は東京へ行った\n    。王小明は強い。"},
 	} {
-		if got := hanging(c.text, c.column, c.line); got != c.want {
+		if got := wrapFrom(c.text, c.column, c.line); got != c.want {
 			t.Errorf("from column %d of %d it is %q, want %q", c.column, c.line, got, c.want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestFitHolds(t *testing.T) {
 		cell := rapid.StringMatching(`[a-z漢é\x{301} ]{0,40}`)
 		var rows [][]string
 		for range rapid.IntRange(1, 5).Draw(t, "rows") {
-			rows = append(rows, []string{"#1", shortened(cell.Draw(t, "name"), 40), shortened(cell.Draw(t, "tags"), 40), shortened(cell.Draw(t, "text"), 40)})
+			rows = append(rows, []string{"#1", shorten(cell.Draw(t, "name"), 40), shorten(cell.Draw(t, "tags"), 40), shorten(cell.Draw(t, "text"), 40)})
 		}
 		before := make([][]string, len(rows))
 		for i := range rows {
@@ -108,7 +108,7 @@ func TestFitHolds(t *testing.T) {
 
 func printedWidth(t *rapid.T, rows [][]string) (width int) {
 	var b strings.Builder
-	if err := table(&b, rows); err != nil {
+	if err := printTable(&b, rows); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {

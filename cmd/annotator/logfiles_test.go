@@ -18,7 +18,7 @@ func TestTornLine(t *testing.T) {
 		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := appendTo(path, "the events", func(err error) { t.Error(err) })
+		s, err := openLogFile(path, "the events", func(err error) { t.Error(err) })
 		if err != nil {
 			t.Fatal(err)
 		}

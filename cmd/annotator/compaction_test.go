@@ -27,11 +27,10 @@ func TestPolicy(t *testing.T) {
 		{"auto", "-0.1", compaction.Policy{}},
 		{"auto", "1", compaction.Policy{}},
 		{"auto", "NaN", compaction.Policy{}},
-		{"none", "auto", compaction.Policy{}},
 		{"auto", "low", compaction.Policy{}},
 	} {
 		c := Config{Compaction: test.preset, LowWater: test.low}
-		got, err := c.policy()
+		got, err := c.readCompaction()
 		if wrong := test.want == (compaction.Policy{}); wrong != errors.Is(err, annotator.Misused) || !wrong && got != test.want {
 			t.Errorf("%s, %s: %+v, %v", test.preset, test.low, got, err)
 		}
@@ -44,7 +43,7 @@ func FuzzContexts(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		c := Config{ModelContext: text}
-		takes, err := c.contexts()
+		takes, err := c.readContexts()
 		if err != nil && annotator.KindOf(err) != annotator.Misused {
 			t.Error(err)
 		}
@@ -59,7 +58,7 @@ func FuzzContexts(f *testing.F) {
 func TestContexts(t *testing.T) {
 	t.Parallel()
 	c := Config{ModelContext: "a=1, org/m=x=3,"}
-	got, err := c.contexts()
+	got, err := c.readContexts()
 	if diff := cmp.Diff(map[string]int{"a": 1, "org/m=x": 3}, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 		t.Error(err, diff)
 	}

@@ -13,14 +13,14 @@ func FuzzTerminalText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, most int) {
 		shown := clean(text)
-		if strings.ContainsFunc(shown, unprintable) || !utf8.ValidString(shown) {
+		if strings.ContainsFunc(shown, isUnsafe) || !utf8.ValidString(shown) {
 			t.Errorf("clean(%q) = %q", text, shown)
 		}
 		if line := oneLine(text); strings.ContainsAny(line, "\n\t") {
 			t.Errorf("oneLine(%q) = %q", text, line)
 		}
-		if short := shortened(text, most); most > 3 && columns(short) > most {
-			t.Errorf("shortened(%q, %d) = %q", text, most, short)
+		if short := shorten(text, most); most > 3 && columns(short) > most {
+			t.Errorf("shorten(%q, %d) = %q", text, most, short)
 		}
 		encoded, err := json.Marshal(text)
 		if err != nil {
@@ -30,9 +30,9 @@ func FuzzTerminalText(f *testing.F) {
 		if err := json.Unmarshal(encoded, &want); err != nil {
 			t.Fatal(err)
 		}
-		safe := escaped(string(encoded))
-		if err := json.Unmarshal([]byte(safe), &got); err != nil || got != want || strings.ContainsFunc(safe, unprintable) {
-			t.Errorf("escaped(%s) = %s, which reads %q, %v", encoded, safe, got, err)
+		safe := escapeJSON(string(encoded))
+		if err := json.Unmarshal([]byte(safe), &got); err != nil || got != want || strings.ContainsFunc(safe, isUnsafe) {
+			t.Errorf("escapeJSON(%s) = %s, which reads %q, %v", encoded, safe, got, err)
 		}
 	})
 }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"iter"
+
+	"annotator/exporters"
+)
+
+// record is a line of an output that may be long: a value to print as JSON, and cells to print as a row of a table.
+type record struct {
+	value any
+	cells []string
+}
+
+// records converts rows to records.
+func records[T any](rows iter.Seq2[*T, error], convert func(*T) record) iter.Seq2[record, error] {
+	return func(yield func(record, error) bool) {
+		for row, err := range rows {
+			if err != nil {
+				yield(record{}, err)
+				return
+			}
+			if !yield(convert(row), nil) {
+				return
+			}
+		}
+	}
+}
+
+// printRecords prints records to a file or to standard output: as JSON lines, or as a table.
+func (a *app) printRecords(out string, asTable bool, list iter.Seq2[record, error]) error {
+	write := writeJSONLines
+	if asTable {
+		write = writeRows
+	}
+	if isStdout(out) {
+		return write(a.out, list)
+	}
+	return exporters.WriteFile(out, func(w io.Writer) error { return write(w, list) })
+}
+
+func writeJSONLines(w io.Writer, list iter.Seq2[record, error]) error {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	for r, err := range list {
+		if err != nil {
+			return err
+		}
+		line.Reset()
+		if err := encoder.Encode(r.value); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, escapeJSON(line.String())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeRows aligns 200 rows at a time, so that it need not hold a long output.
+func writeRows(w io.Writer, list iter.Seq2[record, error]) error {
+	var rows [][]string
+	for r, err := range list {
+		if err != nil {
+			return err
+		}
+		if rows = append(rows, r.cells); len(rows) == 200 {
+			if err := printShortened(w, rows); err != nil {
+				return err
+			}
+			rows = nil
+		}
+	}
+	return printShortened(w, rows)
+}
+
+func unixSeconds(millis int64) float64 { return float64(millis) / 1000 }
+
+// rawJSON returns text that a model wrote: as it is if it is JSON, else as a JSON string.
+func rawJSON(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	encoded, _ := json.Marshal(text) // a string can always be encoded
+	return encoded
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"annotator"
+)
+
+const (
+	gap       = 2  // spaces between the columns of a table
+	leastRoom = 20 // columns below which a last cell is not wrapped beside the others
+)
+
+// printJSON prints a value as indented JSON.
+func (a *app) printJSON(value any) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := io.WriteString(a.out, escapeJSON(text.String()))
+	return err
+}
+
+// printEntries prints a line for each entry, shortened to the terminal.
+func (a *app) printEntries(entries []annotator.Entry) error {
+	rows := make([][]string, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		rows[i] = []string{fmt.Sprintf("#%d", e.ID), shorten(e.Name(), 32), shorten(strings.Join(e.Tags, ", "), 20), shorten(e.Definition(), 72)}
+	}
+	return printShortened(a.out, rows)
+}
+
+// printTable prints rows in aligned columns. On a terminal that is too narrow, the last cell of a row is wrapped within its column, or
+// stands on lines of its own where hardly any room is left beside the others.
+func printTable(w io.Writer, rows [][]string) error {
+	var widths []int // of all columns but the last of each row
+	for _, row := range rows {
+		for c := range len(row) - 1 {
+			if c == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[c] = max(widths[c], columns(row[c]))
+		}
+	}
+	var b strings.Builder
+	terminal := terminalWidth(w)
+	below := crowded(rows, widths, terminal)
+	for _, row := range rows {
+		head, last := "", row[len(row)-1]
+		for c := range len(row) - 1 {
+			head += pad(row[c], widths[c]+gap)
+		}
+		if below && len(row) > len(widths) {
+			b.WriteString(strings.TrimRight(head, " ") + "\n")
+			head = strings.Repeat(" ", 2*gap)
+		}
+		b.WriteString(strings.TrimRight(head+wrapFrom(last, columns(head), terminal), " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// crowded reports whether a last cell does not fit beside the other columns, and has hardly any room there to be wrapped. A width of 0
+// is unlimited.
+func crowded(rows [][]string, widths []int, width int) bool {
+	room := width
+	for _, w := range widths {
+		room -= w + gap
+	}
+	return width > 0 && room < leastRoom && slices.ContainsFunc(rows, func(row []string) bool {
+		return len(row) > len(widths) && columns(row[len(row)-1]) > room
+	})
+}
+
+// wrapFrom wraps a text that begins in a column so that all its lines begin there. A width of 0 is unlimited.
+func wrapFrom(text string, column, width int) string {
+	if width == 0 || column+columns(text) <= width || width-column < leastRoom {
+		return text
+	}
+	return strings.Join(wrap(text, width-column), "\n"+strings.Repeat(" ", column))
+}
+
+// printShortened prints a table with cells shortened to the terminal, a line for each row.
+func printShortened(w io.Writer, rows [][]string) error {
+	if width := terminalWidth(w); width > 0 && len(rows) > 0 {
+		fit(rows, width)
+	}
+	return printTable(w, rows)
+}
+
+// fit shortens the columns of a table to a total width: the last first, and down to nothing where hardly anything would be left. The
+// first column stays, and so does the beginning of the second.
+func fit(rows [][]string, width int) {
+	const least = 8
+	for column := len(rows[0]) - 1; column > 0; column-- {
+		excess := -width - gap
+		for c := range column + 1 {
+			excess += columnWidth(rows, c) + gap
+		}
+		if excess <= 0 {
+			return
+		}
+		room := columnWidth(rows, column) - excess
+		for _, row := range rows {
+			if room < least && column > 1 {
+				row[column] = ""
+			} else {
+				row[column] = shorten(row[column], max(room, len("...")))
+			}
+		}
+	}
+}
+
+func columnWidth(rows [][]string, column int) (width int) {
+	for _, row := range rows {
+		width = max(width, columns(row[column]))
+	}
+	return width
+}

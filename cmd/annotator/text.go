@@ -1,0 +1,189 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"annotator"
+
+	"golang.org/x/text/width"
+)
+
+// Corpora, models and file names may contain control sequences that a terminal obeys. All text for people passes through clean.
+
+// clean makes text safe to show. It removes control characters except line feeds and tabs, writes the characters that reorder text by
+// their code, and replaces invalid UTF-8 with U+FFFD.
+func clean(text string) string {
+	if !strings.ContainsFunc(text, isUnsafe) && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case isBidi(r):
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		case !isUnsafe(r):
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// escapeJSON escapes the characters of a JSON text that clean would change. They occur in strings only.
+func escapeJSON(text string) string {
+	if !strings.ContainsFunc(text, isUnsafe) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if isUnsafe(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isUnsafe(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' || isBidi(r) }
+
+func isBidi(r rune) bool {
+	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+}
+
+// oneLine is clean, with white space folded into single spaces.
+func oneLine(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
+
+// shorten is oneLine, cut to a number of columns.
+func shorten(text string, most int) string {
+	text = oneLine(text)
+	if columns(text) <= most {
+		return text
+	}
+	return strings.TrimRight(truncate(text, max(most-3, 0)), " ,;:") + "..."
+}
+
+// truncate returns the longest prefix of a text that takes no more than most columns.
+func truncate(text string, most int) string {
+	for i, r := range text {
+		if most -= columnsOf(r); most < 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// pad appends spaces up to a number of columns.
+func pad(text string, wide int) string { return text + strings.Repeat(" ", max(wide-columns(text), 0)) }
+
+// columns returns how many columns of a terminal a text takes.
+func columns(text string) (sum int) {
+	for _, r := range text {
+		sum += columnsOf(r)
+	}
+	return sum
+}
+
+// columnsOf returns 0 for combining marks, 2 for Chinese, Japanese and Korean characters and most emoji, and 1 for all others.
+func columnsOf(r rune) int {
+	switch {
+	case r <= unicode.MaxLatin1: // includes the soft hyphen, which terminals draw
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// wrap breaks a text between words into lines of at most so many columns. A longer word gets a line of its own, since it may be a
+// path. Wide characters are written without spaces, so they are broken anywhere.
+func wrap(text string, most int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && columns(line)+1+columns(word) > most {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+		for columns(line) > most && columns(line) > utf8.RuneCountInString(line) {
+			full := truncate(line, max(most, 2)) // at least one character
+			lines = append(lines, full)
+			line = line[len(full):]
+		}
+	}
+	return append(lines, line)
+}
+
+// plural writes a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		noun = stem + "ie"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// shortNumber writes a large number in few digits: 950, 12.3k, 4.5M.
+func shortNumber(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 999_950:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// duration writes a duration in the units that matter for its length.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", max(d, 0).Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// percent returns a part of a whole in percent, rounded down, so that only the whole is 100.
+func percent(part, whole int) int {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * part / whole
+}
+
+// tokens writes the token counts of calls.
+func tokens(u annotator.Usage) string {
+	return fmt.Sprintf("%s tokens in (%d %% cached), %s out", shortNumber(u.Prompt), percent(u.Cached, u.Prompt), shortNumber(u.Completion))
+}
+
+// localTime writes a time given in Unix milliseconds.
+func localTime(millis int64) string {
+	return time.UnixMilli(millis).Local().Format("2006-01-02 15:04:05")
+}
+
+// quoted writes a word so that a shell reads it as one.
+func quoted(word string) string {
+	const plain = "./-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	if word != "" && strings.Trim(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
