@@ -2,14 +2,10 @@ package tools
 
 import (
 	"context"
-	_ "embed"
 
 	"annotator"
 	"annotator/codex"
 )
-
-//go:embed glossary_create.md
-var createText string
 
 type createArguments struct {
 	Term       string           `json:"term" jsonschema:"the name by which the story calls it, with what it is in parentheses only where other things share the name: Dawn (ship)"`
@@ -19,8 +15,6 @@ type createArguments struct {
 	Aliases    []string         `json:"aliases,omitempty" jsonschema:"other names by which the story calls it"`
 	citation
 }
-
-func createTool() Tool { return Define(CreateName, Writes, createText, create) }
 
 func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
 	a.Term, a.Definition, a.Aliases = unescape(a.Term), unescape(a.Definition), unescapeAll(a.Aliases)

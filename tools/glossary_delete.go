@@ -2,20 +2,14 @@ package tools
 
 import (
 	"context"
-	_ "embed"
 
 	"annotator/codex"
 )
-
-//go:embed glossary_delete.md
-var deleteText string
 
 type deleteArguments struct {
 	EntryID int64  `json:"entry_id" jsonschema:"the entry's id"`
 	Reason  string `json:"reason" jsonschema:"why it does not belong in the glossary, in one sentence"`
 }
-
-func deleteTool() Tool { return Define("glossary_delete", Retires, deleteText, retire) }
 
 func retire(ctx context.Context, env *Env, a deleteArguments) (Result, error) {
 	e, err := env.entry(ctx, a.EntryID)

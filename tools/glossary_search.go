@@ -2,16 +2,12 @@ package tools
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"strings"
 
 	"annotator"
 	"annotator/codex"
 )
-
-//go:embed glossary_search.md
-var searchText string
 
 type searchArguments struct {
 	Query             string   `json:"query" jsonschema:"words of a name or a definition; an empty string lists the entries by term"`
@@ -20,8 +16,6 @@ type searchArguments struct {
 	Limit             int      `json:"limit,omitempty" min:"1" max:"50" default:"10" jsonschema:"at most so many entries"`
 	IncludeReferences bool     `json:"include_references,omitempty" default:"false" jsonschema:"also the entries whose definition refers to a found one as [[Term]]"`
 }
-
-func searchTool() Tool { return Define("glossary_search", Reads, searchText, search) }
 
 func search(ctx context.Context, env *Env, a searchArguments) (Result, error) {
 	tags, err := codex.Tags(a.Tags)

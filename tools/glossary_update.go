@@ -2,15 +2,11 @@ package tools
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 
 	"annotator"
 	"annotator/codex"
 )
-
-//go:embed glossary_update.md
-var updateText string
 
 type updateArguments struct {
 	EntryID    int64             `json:"entry_id" jsonschema:"the entry's id"`
@@ -26,8 +22,6 @@ type updateArguments struct {
 func (a *updateArguments) isEmpty() bool {
 	return a.Term == nil && a.Definition == nil && a.Tags == nil && a.Status == nil && len(a.Aliases) == 0 && a.Quote == ""
 }
-
-func updateTool() Tool { return Define(UpdateName, Writes, updateText, update) }
 
 func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	e, err := env.entryToUpdate(ctx, &a)

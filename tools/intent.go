@@ -2,16 +2,12 @@ package tools
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"strings"
 
 	"annotator/codex"
 	"annotator/policy"
 )
-
-//go:embed select_active_intent.md
-var intentText string
 
 type intentArguments struct {
 	Intent        string `json:"intent" jsonschema:"what you are about to do"`
@@ -31,7 +27,7 @@ func WithPolicy(p *policy.Policy, declared []Tool) []Tool {
 }
 
 func intentTool(intents []policy.Intent) Tool {
-	text := strings.TrimSpace(intentText) + "\n"
+	text := strings.TrimSpace(description(policy.SelectIntent)) + "\n"
 	for _, intent := range intents {
 		text += fmt.Sprintf("\n- %s: %s", intent.Name, intent.Meaning)
 	}

@@ -1,21 +1,11 @@
 package tools
 
-import (
-	"context"
-	_ "embed"
-)
-
-//go:embed list_snapshots.md
-var listSnapshotsText string
+import "context"
 
 type listSnapshotsArguments struct {
 	Limit        int    `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"at most so many"`
 	SnapshotType string `json:"snapshot_type,omitempty" enum:"checkpoint,manual,curator_fork" jsonschema:"only of this type"`
 	ThreadID     int64  `json:"thread_id,omitempty" jsonschema:"only of this thread"`
-}
-
-func listSnapshotsTool() Tool {
-	return Define("list_snapshots", Reads, listSnapshotsText, listSnapshots)
 }
 
 func listSnapshots(ctx context.Context, env *Env, a listSnapshotsArguments) (Result, error) {

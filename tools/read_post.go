@@ -2,15 +2,11 @@ package tools
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"slices"
 
 	"annotator"
 )
-
-//go:embed read_post.md
-var readPostText string
 
 type readPostArguments struct {
 	PostID          int64 `json:"post_id" jsonschema:"the post's id"`
@@ -19,8 +15,6 @@ type readPostArguments struct {
 
 // adjacent is the number of posts on either side that include_adjacent adds.
 const adjacent = 2
-
-func readPostTool() Tool { return Define("read_post", Reads, readPostText, readPost) }
 
 func readPost(ctx context.Context, env *Env, a readPostArguments) (Result, error) {
 	post, err := env.post(ctx, a.PostID)

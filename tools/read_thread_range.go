@@ -2,14 +2,10 @@ package tools
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 
 	"annotator"
 )
-
-//go:embed read_thread_range.md
-var readThreadRangeText string
 
 type readThreadRangeArguments struct {
 	ThreadID    int64  `json:"thread_id" jsonschema:"the thread's id"`
@@ -20,10 +16,6 @@ type readThreadRangeArguments struct {
 
 // maxRange is the maximum number of posts that one call reads.
 const maxRange = 50
-
-func readThreadRangeTool() Tool {
-	return Define("read_thread_range", Reads, readThreadRangeText, readThreadRange)
-}
 
 func readThreadRange(ctx context.Context, env *Env, a readThreadRangeArguments) (Result, error) {
 	posts, err := env.Posts.Range(ctx, a.ThreadID, a.StartPostID, a.EndPostID, a.TagFilter, maxRange+1)

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"slices"
 
@@ -40,14 +41,45 @@ func Define[A any](name string, permission Permission, description string,
 	}
 }
 
+//go:embed *.md
+var descriptions embed.FS
+
+// description returns the text of a tool's .md file.
+func description(tool string) string {
+	text, err := descriptions.ReadFile(tool + ".md")
+	if err != nil {
+		panic(err) // the file is missing in this folder
+	}
+	return string(text)
+}
+
+// define declares a tool that is described by its .md file.
+func define[A any](name string, permission Permission,
+	handle func(ctx context.Context, env *Env, arguments A) (Result, error),
+) Tool {
+	return Define(name, permission, description(name), handle)
+}
+
 // Standard returns the tools that read and write the codex, in the order of the prompt.
 func Standard() []Tool {
-	return []Tool{searchTool(), createTool(), updateTool(), deleteTool(), readPostTool(), readThreadRangeTool()}
+	return []Tool{
+		define("glossary_search", Reads, search),
+		define(CreateName, Writes, create),
+		define(UpdateName, Writes, update),
+		define(deleteName, Retires, retire),
+		define("read_post", Reads, readPost),
+		define("read_thread_range", Reads, readThreadRange),
+	}
 }
 
 // Snapshots returns the tools that ask snapshots. They follow the others in the prompt.
 func Snapshots() []Tool {
-	return []Tool{listSnapshotsTool(), summonSnapshotTool(), summonContinueTool(), summonDismissTool()}
+	return []Tool{
+		define("list_snapshots", Reads, listSnapshots),
+		define("summon_snapshot", Summons, summonSnapshot),
+		define("summon_continue", Summons, summonContinue),
+		define("summon_dismiss", Summons, summonDismiss),
+	}
 }
 
 // All returns every tool, in the order of the prompt.
@@ -149,7 +181,7 @@ func RolledBackResult(call annotator.ToolCall, err error) Result {
 	switch call.Name {
 	case UpdateName:
 		failure.Code = UpdateFailed
-	case "glossary_delete":
+	case deleteName:
 		failure.Code = DeleteFailed
 	}
 	return failure.result()

@@ -2,20 +2,12 @@ package tools
 
 import (
 	"context"
-	_ "embed"
 
 	"annotator/codex"
 )
 
-//go:embed summon_dismiss.md
-var summonDismissText string
-
 type summonDismissArguments struct {
 	Summary string `json:"summary" jsonschema:"what you learned"`
-}
-
-func summonDismissTool() Tool {
-	return Define("summon_dismiss", Summons, summonDismissText, summonDismiss)
 }
 
 func summonDismiss(ctx context.Context, env *Env, a summonDismissArguments) (Result, error) {

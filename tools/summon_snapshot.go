@@ -2,13 +2,9 @@ package tools
 
 import (
 	"context"
-	_ "embed"
 
 	"annotator/codex"
 )
-
-//go:embed summon_snapshot.md
-var summonSnapshotText string
 
 type summonSnapshotArguments struct {
 	SnapshotID int64  `json:"snapshot_id" jsonschema:"as list_snapshots names it"`
@@ -17,10 +13,6 @@ type summonSnapshotArguments struct {
 
 // SummonName is the name of the tool that asks a snapshot.
 const SummonName = "summon_snapshot"
-
-func summonSnapshotTool() Tool {
-	return Define(SummonName, Summons, summonSnapshotText, summonSnapshot)
-}
 
 func summonSnapshot(ctx context.Context, env *Env, a summonSnapshotArguments) (Result, error) {
 	question, err := codex.Text("query", a.Query, maxQuestion)

@@ -25,10 +25,11 @@ type Update struct {
 	declares *intentArguments // nil for a change
 }
 
-// The tools that carry out the changes of a block.
+// Names of tools that the program itself refers to.
 const (
 	CreateName = "glossary_create" // for the status "new"
 	UpdateName = "glossary_update" // for "update"
+	deleteName = "glossary_delete"
 )
 
 // The statuses of an update, beside "update".
