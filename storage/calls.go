@@ -121,3 +121,23 @@ func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, 
 	slices.Reverse(counted)
 	return counted, sqlite.Wrap(err, "read the newest calls in %s", s.db.path)
 }
+
+// ConsecutiveFailures counts how many of the newest questions of a purpose since the run was begun anew, at most limit, were given up one
+// after the other because the server was not well, and returns the newest of them: its scene and its fault. An answer that
+// could not be used is one.
+func (s *Calls) ConsecutiveFailures(ctx context.Context, purpose annotator.CallPurpose, limit int) (n int, newest annotator.Call, err error) {
+	scan := func(rows *sql.Rows, c *annotator.Call) error { return rows.Scan(&c.Scene, &c.Outcome, &c.Fault) }
+	asked, err := collect(ctx, s.db.read, scan, `SELECT scene, outcome, fault FROM call
+		WHERE purpose = ? AND purpose <> 'annotate' AND id > (SELECT begun_call FROM run_state) AND (outcome = 'ok' OR decision IN ('discarded', 'quarantine'))
+		ORDER BY id DESC LIMIT ?`, purpose, limit)
+	if err != nil {
+		return 0, newest, sqlite.Wrap(err, "read the newest calls in %s", s.db.path)
+	}
+	for n < len(asked) && (asked[n].Outcome == annotator.CallOutcome(annotator.Transient) || asked[n].Outcome == annotator.CallOutcome(annotator.Unreachable)) {
+		n++
+	}
+	if n > 0 {
+		newest = asked[0]
+	}
+	return n, newest, nil
+}

@@ -63,20 +63,6 @@ func (g *Glossary) readParts(ctx context.Context, entries []annotator.Entry) err
 	return each(ctx, g.q, func(rows *sql.Rows) error { return readPart(rows, byID) }, parts, string(list))
 }
 
-func each(ctx context.Context, q querier, read func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := read(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 // readPart puts a part into its entry.
 func readPart(rows *sql.Rows, byID map[int64]*annotator.Entry) error {
 	var part int
@@ -215,4 +201,27 @@ func scanRevision(rows *sql.Rows, r *annotator.Revision) error {
 func (g *Glossary) Revisions(ctx context.Context, entry int64) ([]annotator.Revision, error) {
 	found, err := collect(ctx, g.q, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE entry_id = ? ORDER BY id`, entry)
 	return found, sqlite.Wrap(err, "read the revisions of entry %d in %s", entry, g.path)
+}
+
+// OfScene returns the revisions that a scene has made so far, in order: those of the turn at hand, and of earlier ones in which it was
+// refused.
+func (g *Glossary) OfScene(ctx context.Context, scene int, turn int64) ([]annotator.Revision, error) {
+	return collect(ctx, g.q, scanRevision, `SELECT `+revisionColumns+` FROM revision
+		WHERE turn = ?2 OR turn IN (SELECT turn FROM refusal WHERE scene = ?1 AND turn > 0) ORDER BY id`, scene, turn)
+}
+
+// ByName returns the entries, live or not, of which the given name is the full name, the term or an alias; live ones first.
+func (g *Glossary) ByName(ctx context.Context, name string) ([]annotator.Entry, error) {
+	return g.entries(ctx, `WHERE e.term_normalized = ?1 OR e.id IN (SELECT entry_id FROM glossary_alias WHERE name_normalized = ?1)
+		ORDER BY e.status IN ('tentative', 'confirmed') DESC, e.term_normalized = ?1 DESC, e.id`, codex.Normalize(name))
+}
+
+// MostRevised returns the live entries that the story came back to most often, at most limit of them.
+func (g *Glossary) MostRevised(ctx context.Context, limit int) ([]annotator.Entry, error) {
+	return g.entries(ctx, `WHERE e.status IN ('tentative', 'confirmed') ORDER BY e.revisions DESC, e.id LIMIT ?`, limit)
+}
+
+// ChangedIn returns the entries that a range of turns made or changed, by id.
+func (g *Glossary) ChangedIn(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error) {
+	return g.entries(ctx, `WHERE e.id IN (SELECT entry_id FROM revision WHERE turn BETWEEN ? AND ?) ORDER BY e.id`, fromTurn, toTurn)
 }

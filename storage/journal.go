@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"iter"
 	"strconv"
 
 	"annotator"
@@ -129,4 +131,80 @@ func (s *Journal) UsePrompt(ctx context.Context, p Prompt) error {
 		}
 		return tx.append(&annotator.Trace{Kind: annotator.TracePrompt, Content: strconv.FormatInt(id, 10)})
 	})
+}
+
+// Append adds rows to the journal: what a turn needs beyond replies and tools. It sets their ids.
+func (s *Journal) Append(ctx context.Context, rows ...*annotator.Trace) error {
+	return s.db.update(ctx, "write the journal", func(tx *tx) error {
+		for _, row := range rows {
+			if err := tx.append(row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// AppendOnce writes a message to the model outside any turn, unless it is what the journal ends with: a process that was killed
+// after it asked asks again, and has then asked once.
+func (s *Journal) AppendOnce(ctx context.Context, row *annotator.Trace) error {
+	var kind annotator.TraceKind
+	var content string
+	err := s.db.read.QueryRowContext(ctx, `SELECT kind, content FROM trace WHERE id = ? AND turn = 0`, s.db.head.trace).Scan(&kind, &content)
+	if err == nil && kind == row.Kind && content == row.Content {
+		row.ID = s.db.head.trace
+		return nil
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return sqlite.Wrap(err, "read the end of the journal in %s", s.db.path)
+	}
+	return s.Append(ctx, row)
+}
+
+// Prompt returns a system prompt with its tools; NotFound if there is none of that id.
+func (s *Journal) Prompt(ctx context.Context, id int64) (Prompt, error) {
+	c := Prompt{ID: id}
+	err := s.db.read.QueryRowContext(ctx, `SELECT hash, system_prompt, tools FROM snapshot_context WHERE id = ?`, id).
+		Scan(&c.Hash, &c.SystemPrompt, &c.Tools)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, annotator.Errorf(annotator.NotFound, "there is no prompt %d in %s", id, s.db.path)
+	}
+	return c, sqlite.Wrap(err, "read prompt %d in %s", id, s.db.path)
+}
+
+// span is how many rows of the journal a view reads at a time: a reader that holds the database for long keeps its log from
+// being folded.
+const journalPage = 1000
+
+// JournalRow is a row of the journal with when it was written.
+type JournalRow struct {
+	annotator.Trace
+	At int64 // unix milliseconds
+}
+
+// Rows yields the rows of the journal in order: those of one turn, or all where it is 0.
+func (s *Journal) Rows(ctx context.Context, turn int64) iter.Seq2[*JournalRow, error] {
+	scan := func(rows *sql.Rows, e *JournalRow) error { return scanTraceAnd(rows, &e.Trace, &e.At) }
+	return pages(ctx, s.db, turn, scan, `SELECT `+traceColumns+`, at FROM trace WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
+}
+
+// spans yields what a query finds in the journal: in the rows of one turn, or in all where it is 0. The query takes the first
+// and the last row of a span, the turn, and the arguments.
+func pages[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, *T) error, query string, arguments ...any) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		var first, last int64
+		err := db.read.QueryRowContext(ctx, `SELECT coalesce(min(id), 1), coalesce(max(id), 0) FROM trace WHERE turn = ?1 OR ?1 = 0`, turn).Scan(&first, &last)
+		for ; err == nil && first <= last; first += journalPage {
+			var rows []T
+			rows, err = collect(ctx, db.read, scan, query, append([]any{first, min(first+journalPage-1, last), turn}, arguments...)...)
+			for i := range rows {
+				if !yield(&rows[i], nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			yield(nil, sqlite.Wrap(err, "read the journal in %s", db.path))
+		}
+	}
 }

@@ -3,15 +3,10 @@ package storage
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"os"
 	"slices"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"annotator"
-	"annotator/codex"
 	"annotator/internal/sqlite"
 )
 
@@ -87,30 +82,4 @@ func (r *Report) time(ctx context.Context, q querier) error {
 	slices.Sort(gaps)
 	r.SceneTime = time.Duration(gaps[len(gaps)/2]) * time.Millisecond
 	return nil
-}
-
-// Running reports whether a writer has the database at path open now.
-func Running(path string) (bool, error) {
-	file := lockOf(path)
-	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	// A shared lock: two that ask at once do not take each other for a writer.
-	lock := flock.New(file, flock.SetFlag(os.O_RDONLY))
-	free, err := lock.TryRLock()
-	if err := errors.Join(err, lock.Close()); err != nil {
-		return false, annotator.Errorf(annotator.Storage, "look who uses %s: %w", path, err)
-	}
-	return !free, nil
-}
-
-// ByName returns the entries, live or not, of which the given name is the full name, the term or an alias; live ones first.
-func (g *Glossary) ByName(ctx context.Context, name string) ([]annotator.Entry, error) {
-	return g.entries(ctx, `WHERE e.term_normalized = ?1 OR e.id IN (SELECT entry_id FROM glossary_alias WHERE name_normalized = ?1)
-		ORDER BY e.status IN ('tentative', 'confirmed') DESC, e.term_normalized = ?1 DESC, e.id`, codex.Normalize(name))
-}
-
-// MostRevised returns the live entries that the story came back to most often, at most limit of them.
-func (g *Glossary) MostRevised(ctx context.Context, limit int) ([]annotator.Entry, error) {
-	return g.entries(ctx, `WHERE e.status IN ('tentative', 'confirmed') ORDER BY e.revisions DESC, e.id LIMIT ?`, limit)
 }

@@ -2,7 +2,10 @@ package storage
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
 	"fmt"
+	"iter"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -35,18 +38,6 @@ func (tx *tx) openScene(n int, turn int64) error {
 		return err
 	}
 	return tx.execOne(`UPDATE run_state SET open_scene = ?, turn = ? WHERE id = 1`, n, turn)
-}
-
-// Append adds rows to the journal: what a turn needs beyond replies and tools. It sets their ids.
-func (s *Journal) Append(ctx context.Context, rows ...*annotator.Trace) error {
-	return s.db.update(ctx, "write the journal", func(tx *tx) error {
-		for _, row := range rows {
-			if err := tx.append(row); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // Outcome is how a scene ended.
@@ -110,19 +101,132 @@ func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int) (annotator.S
 	return taken, err
 }
 
-// walPages is the size at which the write-ahead log is folded back into the database: at a quiet moment, between scenes,
-// rather than within whatever commit happens to fill it.
-const walPages = 4000
+const sceneQuery = `SELECT n, s.thread_id, title, ord, idx, posts, words, hash, n = first_scene, n = last_scene, state, attempts, turn, reason,
+	  fault, (SELECT count(*) FROM refusal f WHERE f.scene = s.n)
+	FROM scene s JOIN thread_state USING (thread_id)`
 
-// CheckpointWAL folds a long write-ahead log back into the database file; the next transaction then begins it anew. A reader that
-// holds it open only puts that off: it never waits. It returns how many pages it had to leave in the log.
-func (s *Maintenance) CheckpointWAL(ctx context.Context) (left int, err error) {
-	ctx = context.WithoutCancel(ctx)
-	var busy, log, moved int
-	err = s.db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &log, &moved)
-	if err == nil && log >= walPages {
-		err = s.db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &log, &moved)
-		left = log - moved
+func scanScene(rows *sql.Rows, s *annotator.SceneRow) error {
+	var posts string
+	var hash []byte
+	err := rows.Scan(&s.N, &s.Thread.ID, &s.Thread.Title, &s.Thread.Order, &s.Index, &posts, &s.Words, &hash, &s.Opens, &s.Ends,
+		&s.State, &s.Attempts, &s.Turn, &s.Reason, &s.Fault, &s.Refusals)
+	if err != nil {
+		return err
 	}
-	return left, sqlite.Wrap(err, "fold the write-ahead log of %s", s.db.path)
+	copy(s.Hash[:], hash)
+	return json.Unmarshal([]byte(posts), &s.Posts)
+}
+
+func (s *Scenes) one(ctx context.Context, where string, args ...any) (*annotator.SceneRow, error) {
+	rows, err := collect(ctx, s.db.read, scanScene, sceneQuery+where, args...)
+	if err != nil {
+		return nil, sqlite.Wrap(err, "read a scene in %s", s.db.path)
+	}
+	if len(rows) == 0 {
+		return nil, annotator.Errorf(annotator.NotFound, "there is no such scene in %s", s.db.path)
+	}
+	return &rows[0], nil
+}
+
+// Get returns the scene with the given number; NotFound if there is none.
+func (s *Scenes) Get(ctx context.Context, n int) (*annotator.SceneRow, error) {
+	return s.one(ctx, ` WHERE n = ?`, n)
+}
+
+// OfTurn returns the scene that a turn is about; NotFound if there is no such turn.
+func (s *Scenes) OfTurn(ctx context.Context, turn int64) (*annotator.SceneRow, error) {
+	return s.one(ctx, ` WHERE n = (SELECT scene FROM trace WHERE turn = ? AND seq = 0)`, turn)
+}
+
+// Next returns the first scene that is still to be read; NotFound when all are done.
+func (s *Scenes) Next(ctx context.Context) (*annotator.SceneRow, error) {
+	return s.one(ctx, ` WHERE state IN ('pending', 'open') ORDER BY n LIMIT 1`)
+}
+
+// Quarantined returns the scenes that were refused, in story order.
+func (s *Scenes) Quarantined(ctx context.Context) ([]annotator.SceneRow, error) {
+	rows, err := collect(ctx, s.db.read, scanScene, sceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
+	return rows, sqlite.Wrap(err, "read the quarantined scenes in %s", s.db.path)
+}
+
+// FirstDivergence compares the scenes of a corpus with those known. It returns the number of the first known scene that
+// reads otherwise now or is gone (0: none), and how many scenes the corpus has.
+func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotator.Scene, error]) (changed, total int, err error) {
+	known, err := collect(ctx, s.db.read, func(rows *sql.Rows, hash *[]byte) error { return rows.Scan(hash) }, `SELECT hash FROM scene ORDER BY n`)
+	if err != nil {
+		return 0, 0, sqlite.Wrap(err, "read the scenes in %s", s.db.path)
+	}
+	for s, err := range scenes {
+		if err != nil {
+			return 0, 0, err
+		}
+		total = s.N
+		if hash := s.Hash(); changed == 0 && s.N <= len(known) && string(hash[:]) != string(known[s.N-1]) {
+			changed = s.N
+		}
+	}
+	if changed == 0 && total < len(known) {
+		changed = total + 1
+	}
+	return changed, total, nil
+}
+
+// LastRead returns the last scene, in story order, that has been read; NotFound where none has.
+func (s *Scenes) LastRead(ctx context.Context) (*annotator.SceneRow, error) {
+	return s.one(ctx, ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
+}
+
+// ConsecutiveFailures counts how many of the scenes that ended last since the run was begun anew, at most limit, were quarantined one after
+// the other for faults, and returns the newest reason. Scenes about which nobody had to be asked do not count.
+func (s *Scenes) ConsecutiveFailures(ctx context.Context, limit int) (n int, reason string, err error) {
+	scan := func(rows *sql.Rows, s *annotator.SceneRow) error { return rows.Scan(&s.Fault, &s.Reason) }
+	const asked = `(c.state = 'quarantined' OR c.state = 'recorded' AND c.turn > 0)`
+	scenes, err := collect(ctx, s.db.read, scan, `SELECT fault, reason FROM (
+		  SELECT 1 << 62 AS at, c.fault, c.reason FROM run_state JOIN scene c ON c.n = open_scene WHERE `+asked+` -- whose checkpoint is due
+		  UNION ALL SELECT * FROM (
+		    SELECT s.id, c.fault, c.reason FROM snapshot s JOIN scene c ON c.n = s.scene
+		    WHERE s.type = 'checkpoint' AND s.id > (SELECT begun_snapshot FROM run_state) AND `+asked+` ORDER BY s.id DESC LIMIT ?1))
+		ORDER BY at DESC LIMIT ?1`, limit)
+	if err != nil {
+		return 0, "", sqlite.Wrap(err, "read the newest scenes in %s", s.db.path)
+	}
+	for n < len(scenes) && scenes[n].Fault != "" {
+		n++
+	}
+	if n > 0 {
+		reason = scenes[0].Reason
+	}
+	return n, reason, nil
+}
+
+// Raw returns what the server had sent for a quarantined scene, as it came; NotFound where nothing is kept.
+func (s *Scenes) Raw(ctx context.Context, n int) ([]byte, error) {
+	found, err := collect(ctx, s.db.read, func(rows *sql.Rows, raw *[]byte) error { return rows.Scan(raw) },
+		`SELECT raw FROM scene WHERE n = ? AND state = 'quarantined' AND raw IS NOT NULL`, n)
+	if err != nil {
+		return nil, sqlite.Wrap(err, "read scene %d in %s", n, s.db.path)
+	}
+	if len(found) == 0 {
+		return nil, annotator.Errorf(annotator.NotFound, "nothing is kept of what the server sent for scene %d", n).
+			WithAdvice("`annotator status` names the quarantined scenes")
+	}
+	return found[0], nil
+}
+
+// PlaceOf returns the place of a post; NotFound for a post that no scene holds.
+func (s *Scenes) PlaceOf(ctx context.Context, post int64) (annotator.Place, error) {
+	found, err := collect(ctx, s.db.read, func(rows *sql.Rows, p *annotator.Place) error {
+		var scene, rank int
+		err := rows.Scan(&scene, &rank)
+		*p = annotator.PlaceAt(scene, rank)
+		return err
+	}, `SELECT s.n, p.key FROM scene s, json_each(s.posts) p WHERE p.value = ? LIMIT 1`, post)
+	if err != nil {
+		return 0, sqlite.Wrap(err, "look for post %d in %s", post, s.db.path)
+	}
+	if len(found) == 0 {
+		return 0, annotator.Errorf(annotator.NotFound, "post %d is in no scene of the story", post).
+			WithAdvice("a reader's remark, or a post that is not there: name one that tells the story, or a scene: scene:N")
+	}
+	return found[0], nil
 }

@@ -41,9 +41,6 @@ func (tx *tx) execOne(query string, args ...any) error {
 	return nil
 }
 
-// SetState makes known in which state the machine is; every transaction from here on records it.
-func (s *Run) SetState(state annotator.State) { s.db.state = state }
-
 // update runs a transaction. It commits under a context that cannot be cancelled: a signal must not tear what a tool has
 // done from the row that says so.
 func (db *DB) update(ctx context.Context, what string, body func(*tx) error) error {
@@ -101,4 +98,18 @@ func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) err
 		all = append(all, v)
 	}
 	return all, rows.Err()
+}
+
+func each(ctx context.Context, q querier, read func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

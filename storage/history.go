@@ -91,20 +91,6 @@ func (s *History) Moment(ctx context.Context, p Point) (Moment, error) {
 	return s.placeMoment(ctx, p, int(p.ID), -1)
 }
 
-// LastScene returns the number of a thread's last scene; NotFound where the story has no scene of it.
-func (s *Threads) LastScene(ctx context.Context, thread int64) (int, error) {
-	var last int
-	row := s.db.read.QueryRowContext(ctx, `SELECT coalesce(max(last_scene), 0) FROM thread_state WHERE thread_id = ?`, thread)
-	if err := row.Scan(&last); err != nil {
-		return 0, sqlite.Wrap(err, "read thread %d in %s", thread, s.db.path)
-	}
-	if last == 0 {
-		return 0, annotator.Errorf(annotator.NotFound, "the story has no thread %d, or thread %[1]d has no scene", thread).
-			WithAdvice("`annotator snapshot list --limit 0` names the threads that have been read")
-	}
-	return last, nil
-}
-
 // MomentOf returns the moment at which a snapshot was taken.
 func (s *History) MomentOf(ctx context.Context, snapshot *annotator.Snapshot) (Moment, error) {
 	scene, err := s.db.Scenes.Get(ctx, snapshot.Scene)
@@ -132,24 +118,6 @@ func (s *History) placeMoment(ctx context.Context, p Point, n, rank int) (Moment
 	}
 	place := annotator.PlaceAt(n, rank)
 	return Moment{Place: place, bound: "at", last: int64(place)}, nil
-}
-
-// PlaceOf returns the place of a post; NotFound for a post that no scene holds.
-func (s *Scenes) PlaceOf(ctx context.Context, post int64) (annotator.Place, error) {
-	found, err := collect(ctx, s.db.read, func(rows *sql.Rows, p *annotator.Place) error {
-		var scene, rank int
-		err := rows.Scan(&scene, &rank)
-		*p = annotator.PlaceAt(scene, rank)
-		return err
-	}, `SELECT s.n, p.key FROM scene s, json_each(s.posts) p WHERE p.value = ? LIMIT 1`, post)
-	if err != nil {
-		return 0, sqlite.Wrap(err, "look for post %d in %s", post, s.db.path)
-	}
-	if len(found) == 0 {
-		return 0, annotator.Errorf(annotator.NotFound, "post %d is in no scene of the story", post).
-			WithAdvice("a reader's remark, or a post that is not there: name one that tells the story, or a scene: scene:N")
-	}
-	return found[0], nil
 }
 
 // AsOf returns the codex as it stood at a moment: every entry that there was, live or not, by id. The places of an entry's
@@ -204,4 +172,34 @@ func replay(ctx context.Context, q querier, refused func(error) error, where str
 		return nil
 	}, `SELECT `+revisionColumns+` FROM revision WHERE `+where+` ORDER BY id`, args...)
 	return entries, err
+}
+
+// Provenance says in which turns a claim came to be what it is, its evidence included, and when it last changed.
+type Provenance struct {
+	Turns   []int64 // in order, each once
+	Changed int64   // unix milliseconds
+}
+
+// ClaimKey names a claim: the entry's id, and the claim's within it.
+type ClaimKey struct{ Entry, Claim int64 }
+
+// ClaimProvenance tells of every claim how it was made.
+func (s *History) ClaimProvenance(ctx context.Context) (map[ClaimKey]Provenance, error) {
+	makings := map[ClaimKey]Provenance{}
+	err := each(ctx, s.db.read, func(rows *sql.Rows) error {
+		var key ClaimKey
+		var turn, changed int64
+		if err := rows.Scan(&key.Entry, &key.Claim, &turn, &changed); err != nil {
+			return err
+		}
+		m := makings[key]
+		if n := len(m.Turns); n == 0 || m.Turns[n-1] != turn {
+			m.Turns = append(m.Turns, turn)
+		}
+		m.Changed = changed
+		makings[key] = m
+		return nil
+	}, `SELECT entry_id, coalesce(new_value ->> 'claim', new_value ->> 'id'), turn, changed_at FROM revision
+		WHERE field IN ('claim', 'evidence') AND new_value <> '' ORDER BY id`)
+	return makings, sqlite.Wrap(err, "read the revisions in %s", s.db.path)
 }

@@ -158,23 +158,23 @@ func (s *Episodes) NextChunk(ctx context.Context, thread int64) (int, error) {
 	return next, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
 }
 
-// ChangedIn returns the entries that a range of turns made or changed, by id.
-func (g *Glossary) ChangedIn(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error) {
-	return g.entries(ctx, `WHERE e.id IN (SELECT entry_id FROM revision WHERE turn BETWEEN ? AND ?) ORDER BY e.id`, fromTurn, toTurn)
+// At returns the episodes that stood in the window after a row of the journal, oldest first.
+func (s *Episodes) At(ctx context.Context, trace int64) ([]annotator.Episode, error) {
+	all, err := collect(ctx, s.db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode
+		WHERE trace_id <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY id`, trace)
+	return all, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
 }
 
-// AppendOnce writes a message to the model outside any turn, unless it is what the journal ends with: a process that was killed
-// after it asked asks again, and has then asked once.
-func (s *Journal) AppendOnce(ctx context.Context, row *annotator.Trace) error {
-	var kind annotator.TraceKind
-	var content string
-	err := s.db.read.QueryRowContext(ctx, `SELECT kind, content FROM trace WHERE id = ? AND turn = 0`, s.db.head.trace).Scan(&kind, &content)
-	if err == nil && kind == row.Kind && content == row.Content {
-		row.ID = s.db.head.trace
-		return nil
-	}
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return sqlite.Wrap(err, "read the end of the journal in %s", s.db.path)
-	}
-	return s.Append(ctx, row)
+// EpisodeRow is an episode with when it was written, and whether it stands in the window now.
+type EpisodeRow struct {
+	annotator.Episode
+	At      int64 // unix milliseconds
+	InForce bool
+}
+
+// Rows returns all episodes that ever were, oldest first.
+func (s *Episodes) Rows(ctx context.Context) ([]EpisodeRow, error) {
+	scan := func(rows *sql.Rows, e *EpisodeRow) error { return scanEpisodeAnd(rows, &e.Episode, &e.At, &e.InForce) }
+	all, err := collect(ctx, s.db.read, scan, `SELECT `+episodeColumns+`, created_at, gone IS NULL FROM episode ORDER BY id`)
+	return all, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
 }

@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -42,20 +41,9 @@ func (s *Snapshots) Get(ctx context.Context, id int64) (annotator.Snapshot, erro
 	return found[0], nil
 }
 
-// Prompt returns a system prompt with its tools; NotFound if there is none of that id.
-func (s *Journal) Prompt(ctx context.Context, id int64) (Prompt, error) {
-	c := Prompt{ID: id}
-	err := s.db.read.QueryRowContext(ctx, `SELECT hash, system_prompt, tools FROM snapshot_context WHERE id = ?`, id).
-		Scan(&c.Hash, &c.SystemPrompt, &c.Tools)
-	if errors.Is(err, sql.ErrNoRows) {
-		return c, annotator.Errorf(annotator.NotFound, "there is no prompt %d in %s", id, s.db.path)
-	}
-	return c, sqlite.Wrap(err, "read prompt %d in %s", id, s.db.path)
-}
-
-// At returns the episodes that stood in the window after a row of the journal, oldest first.
-func (s *Episodes) At(ctx context.Context, trace int64) ([]annotator.Episode, error) {
-	all, err := collect(ctx, s.db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode
-		WHERE trace_id <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY id`, trace)
-	return all, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
+// LastCheckpoint returns the id of the journal's newest row at the newest checkpoint; 0 before the first.
+func (s *Snapshots) LastCheckpoint(ctx context.Context) (int64, error) {
+	var row int64
+	err := s.db.read.QueryRowContext(ctx, `SELECT coalesce((SELECT trace_id FROM snapshot WHERE type = 'checkpoint' ORDER BY id DESC LIMIT 1), 0)`).Scan(&row)
+	return row, sqlite.Wrap(err, "read the newest checkpoint in %s", s.db.path)
 }

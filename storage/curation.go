@@ -29,22 +29,6 @@ func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64)
 	return open, sqlite.Wrap(err, "read the tentative entries in %s", s.db.path)
 }
 
-// LastCheckpoint returns the id of the journal's newest row at the newest checkpoint; 0 before the first.
-func (s *Snapshots) LastCheckpoint(ctx context.Context) (int64, error) {
-	var row int64
-	err := s.db.read.QueryRowContext(ctx, `SELECT coalesce((SELECT trace_id FROM snapshot WHERE type = 'checkpoint' ORDER BY id DESC LIMIT 1), 0)`).Scan(&row)
-	return row, sqlite.Wrap(err, "read the newest checkpoint in %s", s.db.path)
-}
-
-// Before returns the id of the last thread before a place in story order, from 1; 0 where there is none. Threads without a scene
-// have a place, and are passed over.
-func (s *Threads) Before(ctx context.Context, order int) (int64, error) {
-	var thread int64
-	err := s.db.read.QueryRowContext(ctx, `SELECT coalesce((SELECT thread_id FROM thread_state WHERE ord < ? ORDER BY ord DESC LIMIT 1), 0)`,
-		order).Scan(&thread)
-	return thread, sqlite.Wrap(err, "read the threads in %s", s.db.path)
-}
-
 // Decide writes what a question outside any turn came to: the row with the answer, or the note that stands for one which could
 // not be used, the revisions that follow from it, and the end of the call. All of them commit together. A call whose row is no
 // reply ends with the outcome that it has; it is nil where it has ended before.

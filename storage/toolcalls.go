@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"annotator/internal/sqlite"
+	"cmp"
 	"context"
 	"database/sql"
 	"iter"
@@ -94,9 +96,59 @@ func (s *Journal) madeBy(ctx context.Context, row int64) ([]annotator.Revision, 
 	return collect(ctx, s.db.read, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE trace_id = ? ORDER BY id`, row)
 }
 
-// OfScene returns the revisions that a scene has made so far, in order: those of the turn at hand, and of earlier ones in which it was
-// refused.
-func (g *Glossary) OfScene(ctx context.Context, scene int, turn int64) ([]annotator.Revision, error) {
-	return collect(ctx, g.q, scanRevision, `SELECT `+revisionColumns+` FROM revision
-		WHERE turn = ?2 OR turn IN (SELECT turn FROM refusal WHERE scene = ?1 AND turn > 0) ORDER BY id`, scene, turn)
+// InteractionStatus says what came of a tool call.
+type InteractionStatus string
+
+// The states of an interaction.
+const (
+	Pending InteractionStatus = "PENDING" // it has no result yet
+	Success InteractionStatus = "SUCCESS"
+	Failed  InteractionStatus = "ERROR"
+)
+
+// Interaction is a tool call together with its result.
+type Interaction struct {
+	Trace     int64             `json:"id"` // of the call's row
+	CallID    string            `json:"tool_call_id"`
+	Turn      int64             `json:"turn_id"`
+	Scene     int               `json:"scene"`
+	Tool      string            `json:"tool_name"`
+	Arguments string            `json:"arguments"` // as the model wrote them
+	Result    string            `json:"result"`    // empty while there is none
+	Error     string            `json:"error"`     // the error's code; empty where there is none
+	Status    InteractionStatus `json:"status"`
+}
+
+// Interactions yields the tool calls with their results, in order: those of one turn, or all where it is 0. What a text reply
+// asked for counts as a call.
+func (s *Journal) Interactions(ctx context.Context, turn int64) iter.Seq2[*Interaction, error] {
+	scan := func(rows *sql.Rows, i *Interaction) error {
+		return rows.Scan(&i.Trace, &i.CallID, &i.Turn, &i.Scene, &i.Tool, &i.Arguments, &i.Result, &i.Error, &i.Status)
+	}
+	return pages(ctx, s.db, turn, scan, `SELECT call_trace, call_id, turn, scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status
+		FROM tool_interaction WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY call_trace`)
+}
+
+// RunTool runs a tool inside the transaction that records its result: both are in the database afterwards, or neither
+// is. The tool gets the glossary to work on and fills in the result row, whose kind, turn, seq, scene, call id
+// and tool the caller has set. Where the tool breaks a rule of the schema, its changes are undone and fallback gives the row
+// instead, in a transaction of its own: to undo within one would have SQLite copy every page that a tool changes. What was
+// decided of the call, which the tool may still settle, commits with the row; nil for nothing.
+func (s *Journal) RunTool(ctx context.Context, row *annotator.Trace, decision *ToolDecision, run func(*Glossary, *annotator.Trace) error,
+	fallback func(*annotator.Trace, error),
+) error {
+	asked := *row
+	var cause error
+	err := s.db.update(ctx, "run "+row.Tool, func(tx *tx) error {
+		if cause = run(&Glossary{q: tx, path: s.db.path, tx: tx, turn: row.Turn}, row); cause != nil {
+			return cause
+		}
+		return tx.appendResult(row, decision)
+	})
+	if !sqlite.IsConstraint(err) {
+		return err
+	}
+	*row = asked
+	fallback(row, cmp.Or(cause, err))
+	return s.db.update(ctx, "record the failure of "+row.Tool, func(tx *tx) error { return tx.appendResult(row, decision) })
 }
