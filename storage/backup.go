@@ -11,13 +11,13 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Backup writes a whole, compact copy of the database to a new file, while others may read and write on. A file that is
-// there already is not touched.
+// Backup writes a compact copy of the database to a new file. Others may read and write meanwhile. An existing file is Misused, and
+// not touched.
 func (s *Maintenance) Backup(ctx context.Context, out string) error {
 	return s.db.backup(ctx, s.db.read, out)
 }
 
-// backup is Backup through the connections of a pool. None of them can write after it.
+// backup is Backup through the connections of a pool. The connection that it uses is read-only afterwards.
 func (db *DB) backup(ctx context.Context, pool *sql.DB, out string) error {
 	if err := checkAbsent(out); err != nil {
 		return err
@@ -49,8 +49,7 @@ func checkAbsent(path string) error {
 	return nil
 }
 
-// vacuumInto copies the database. SQLite takes the copy for a write, which readers are not allowed, even in a file that
-// is open for reading only.
+// vacuumInto copies the database. SQLite counts the copy as a write, which query_only forbids.
 func vacuumInto(ctx context.Context, pool *sql.DB, path string) error {
 	conn, err := pool.Conn(ctx)
 	if err != nil {
@@ -65,8 +64,8 @@ func vacuumInto(ctx context.Context, pool *sql.DB, path string) error {
 	return errors.Join(err, back)
 }
 
-// place gives a file its name. It takes the name first, for a rename alone would put the file in another's place, and a
-// link is not to be had on every file system.
+// publish renames a file. It creates the new name first: a rename alone would replace an existing file, and not every file system
+// has links.
 func publish(partial, out string) error {
 	taken, err := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {

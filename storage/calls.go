@@ -12,16 +12,15 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Open writes that a call is about to be made, so that one the program does not survive is on record too. It sets
-// the call's id.
+// Open records a call before it is made, so that a call during which the process ends is on record too. It sets the call's id.
 func (s *Calls) Open(ctx context.Context, c *annotator.Call) error {
 	return s.db.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, annotator.CallOpen, "") })
 }
 
 func (tx *tx) openCall(c *annotator.Call, outcome annotator.CallOutcome, reason string) error {
-	characters, err := encodeCharacters(c.Characters)
-	if err != nil {
-		return err
+	characters := ""
+	if c.Characters != [4]int{} {
+		characters = jsonList(c.Characters[:])
 	}
 	result, err := tx.exec(`INSERT INTO call (turn, scene, purpose, attempt, outcome, reason, estimate, characters, started_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -32,27 +31,19 @@ func (tx *tx) openCall(c *annotator.Call, outcome annotator.CallOutcome, reason 
 	return err
 }
 
-func encodeCharacters(counts [4]int) (string, error) {
-	if counts == [4]int{} {
-		return "", nil
-	}
-	text, err := json.Marshal(counts)
-	return string(text), err
-}
-
 // reasonLost is the reason of a call during which its process ended.
 const reasonLost = "the program ended during the call"
 
-// Fail ends a call that brought no usable reply, or a probe.
+// Fail ends a call that brought no usable reply, or a probe, with the outcome that the call has.
 func (s *Calls) Fail(ctx context.Context, c *annotator.Call) error {
 	return s.db.update(ctx, "record a failed call", func(tx *tx) error { return tx.endCall(c, nil) })
 }
 
-// Reply ends a call with the rows that its reply makes in the journal: the reply first, then its tool calls. It sets their
-// ids.
+// Reply ends a call with success, and appends its reply to the journal: the row of the reply, then those of its tool calls. It sets
+// their ids.
 func (s *Calls) Reply(ctx context.Context, c *annotator.Call, rows []annotator.Trace) error {
 	if len(rows) == 0 || rows[0].Kind != annotator.TraceReply {
-		return errors.New("a call that ends well needs its reply")
+		return errors.New("the first row of a reply is no reply")
 	}
 	return s.db.update(ctx, "record a reply", func(tx *tx) error {
 		for i := range rows {
@@ -74,39 +65,33 @@ func (tx *tx) endCall(c *annotator.Call, reply *int64) error {
 	if err != nil {
 		return fmt.Errorf("call %d: %w", c.ID, err)
 	}
-	if c.Purpose == annotator.PurposeProbe { // how often a process asks whether the server is there is no part of the run
+	if c.Purpose == annotator.PurposeProbe { // the totals of a run do not depend on how often the server was down
 		return nil
 	}
 	return tx.execOne(`UPDATE run_state SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, cached_tokens = cached_tokens + ?,
 		completion_tokens = completion_tokens + ? WHERE id = 1`, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt), c.Usage.Completion)
 }
 
-// Last returns the newest call for a scene that ended well.
+// Last returns the newest successful call for a scene; the zero value before the first.
 func (s *Calls) Last(ctx context.Context) (last annotator.LastCall, err error) {
 	err = s.db.read.QueryRowContext(ctx, `SELECT trace_id, prompt_tokens, cached_tokens, completion_tokens, exact,
 		  trace_id < coalesce((SELECT max(trace_id) FROM compaction), 0)
 		FROM call WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id DESC LIMIT 1`).
 		Scan(&last.Reply, &last.Usage.Prompt, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact, &last.Compacted)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return last, sqlite.Wrap(err, "read the newest call in %s", s.db.path)
+	return last, sqlite.Wrap(orNone(err), "read the newest call in %s", s.db.path)
 }
 
-// LastTooLong returns the newest call whose prompt the server found too long, with what it said; a call without an id
-// where there is none since the run was begun anew.
+// LastTooLong returns id, status and response of the newest call since Run.ResetFailures whose prompt the server refused for its length;
+// a call without an id where there is none.
 func (s *Calls) LastTooLong(ctx context.Context) (c annotator.Call, err error) {
 	err = s.db.read.QueryRowContext(ctx, `SELECT id, status, raw FROM call WHERE outcome = 'shrink' AND raw IS NOT NULL
 		  AND id > (SELECT begun_call FROM run_state) ORDER BY id DESC LIMIT 1`).
 		Scan(&c.ID, &c.Status, &c.Raw)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return c, sqlite.Wrap(err, "read the calls in %s", s.db.path)
+	return c, sqlite.Wrap(orNone(err), "read the calls in %s", s.db.path)
 }
 
-// Counted returns the newest n prompts of the run that the server has counted, oldest first, out of its newest 10 n calls: there are
-// servers that count nothing, and all calls are not to be looked through for that.
+// Counted returns the newest n counted prompts, oldest first. It looks at the newest 10 n calls only: some servers never count, and a
+// run has very many calls.
 func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, error) {
 	scan := func(rows *sql.Rows, c *annotator.CountedPrompt) error {
 		var characters string
@@ -115,29 +100,25 @@ func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, 
 		}
 		return json.Unmarshal([]byte(characters), &c.Characters)
 	}
-	counted, err := collect(ctx, s.db.read, scan, `SELECT characters, prompt_tokens FROM call
+	counted, err := readAll(ctx, s.db, "read the newest calls", scan, `SELECT characters, prompt_tokens FROM call
 		WHERE outcome = 'ok' AND purpose <> 'ask' AND exact = 1 AND characters <> '' AND id > (SELECT max(id) FROM call) - 10 * ?1
 		ORDER BY id DESC LIMIT ?1`, n)
 	slices.Reverse(counted)
-	return counted, sqlite.Wrap(err, "read the newest calls in %s", s.db.path)
+	return counted, err
 }
 
-// ConsecutiveFailures counts how many of the newest questions of a purpose since the run was begun anew, at most limit, were given up one
-// after the other because the server was not well, and returns the newest of them: its scene and its fault. An answer that
-// could not be used is one.
+// ConsecutiveFailures counts the newest requests of a purpose in a row, since Run.ResetFailures, that were given up because the server
+// failed, at most limit. It returns scene and fault of the newest one. A reply that could not be used is no failure of the server.
 func (s *Calls) ConsecutiveFailures(ctx context.Context, purpose annotator.CallPurpose, limit int) (n int, newest annotator.Call, err error) {
 	scan := func(rows *sql.Rows, c *annotator.Call) error { return rows.Scan(&c.Scene, &c.Outcome, &c.Fault) }
-	asked, err := collect(ctx, s.db.read, scan, `SELECT scene, outcome, fault FROM call
+	asked, err := readAll(ctx, s.db, "read the newest calls", scan, `SELECT scene, outcome, fault FROM call
 		WHERE purpose = ? AND purpose <> 'annotate' AND id > (SELECT begun_call FROM run_state) AND (outcome = 'ok' OR decision IN ('discarded', 'quarantine'))
 		ORDER BY id DESC LIMIT ?`, purpose, limit)
-	if err != nil {
-		return 0, newest, sqlite.Wrap(err, "read the newest calls in %s", s.db.path)
-	}
 	for n < len(asked) && (asked[n].Outcome == annotator.CallOutcome(annotator.Transient) || asked[n].Outcome == annotator.CallOutcome(annotator.Unreachable)) {
 		n++
 	}
 	if n > 0 {
 		newest = asked[0]
 	}
-	return n, newest, nil
+	return n, newest, err
 }

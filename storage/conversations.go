@@ -52,10 +52,8 @@ func (s *Conversations) Current(ctx context.Context) (*Conversation, error) {
 // Questions counts what the model has asked of snapshots in a turn, answered or not. What a process did not survive does not
 // count: it will be asked again.
 func (s *Conversations) Questions(ctx context.Context, turn int64) (int, error) {
-	var n int
-	err := s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM call WHERE turn = ? AND purpose = 'ask'
-		AND outcome IN ('ok', 'malformed', 'refused', 'shrink')`, turn).Scan(&n)
-	return n, sqlite.Wrap(err, "read the calls of turn %d in %s", turn, s.db.path)
+	return readValue[int](ctx, s.db, fmt.Sprintf("read the calls of turn %d", turn), `SELECT count(*) FROM call WHERE turn = ? AND purpose = 'ask'
+		AND outcome IN ('ok', 'malformed', 'refused', 'shrink')`, turn)
 }
 
 // ConversationChange is what a tool does to the model's conversations with snapshots. The zero value does nothing.

@@ -1,7 +1,7 @@
-// Package storage keeps annotator.db: the journal, the codex with its revisions, the calls, the scenes and where the run
-// stands. It stores and finds; what is to be stored is decided elsewhere.
+// Package storage keeps annotator.db: the journal, the glossary with its revisions, the calls, the scenes and the state of the run.
+// Each noun has its service in DB. The package stores and finds; its callers decide what to store.
 //
-// There is one writer: a lock beside the file keeps a second one out, and a DB has one writing connection. A public method
-// that writes is one transaction. What it wrote is on disk when it returns without an error; when it returns with one, only a
-// new reading tells whether the transaction took place, because a disk may fail after the commit.
+// There is one writer: a lock file beside the database keeps a second one out, and a DB has one connection that writes. A public
+// method that writes is one transaction; the lower-case methods of tx work inside one. A transaction is on disk when the method
+// returns without an error. After an error, only reading tells whether it took place, because a disk may fail after the commit.
 package storage

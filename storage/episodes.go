@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -65,7 +64,7 @@ func (tx *tx) dropTurn(turn int64, reason string) error {
 	if err == nil {
 		err = json.Unmarshal([]byte(content), &c.State)
 	}
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if orNone(err) != nil {
 		return err
 	}
 	c.State.Tier = "quarantine"
@@ -73,10 +72,6 @@ func (tx *tx) dropTurn(turn int64, reason string) error {
 }
 
 func (tx *tx) insertEpisode(e *annotator.Episode) error {
-	entries, err := json.Marshal(append([]int64{}, e.Entries...))
-	if err != nil {
-		return err
-	}
 	// A thread's summary is kept, but what stands in the window is the story so far that was made with it.
 	var gone *int64
 	if e.Kind == annotator.EpisodeThread {
@@ -85,7 +80,7 @@ func (tx *tx) insertEpisode(e *annotator.Episode) error {
 	return tx.QueryRowContext(tx.ctx, `INSERT INTO episode (kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary,
 		entries, author, supersedes, tokens, trace_id, gone, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?) RETURNING id`,
-		e.Kind, e.Thread, e.Index, e.Scenes, e.FromScene, e.ToScene, e.FromTurn, e.ToTurn, e.Summary, string(entries), e.By,
+		e.Kind, e.Thread, e.Index, e.Scenes, e.FromScene, e.ToScene, e.FromTurn, e.ToTurn, e.Summary, jsonList(e.Entries), e.By,
 		e.Supersedes, e.Tokens, e.Trace, gone, tx.now).Scan(&e.ID)
 }
 
@@ -97,13 +92,10 @@ func (s *Episodes) WindowState(ctx context.Context, through int64) (fold annotat
 		  (SELECT 1 FROM trace WHERE id > c.trace_id AND id <= ?1 AND turn > 0)
 		FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE c.trace_id <= ?1 ORDER BY c.trace_id DESC LIMIT 1`, rowOrLast(through)).
 		Scan(&content, &unfinished)
-	if errors.Is(err, sql.ErrNoRows) {
-		return fold, false, nil
-	}
 	if err == nil {
 		err = json.Unmarshal([]byte(content), &fold)
 	}
-	return fold, unfinished, sqlite.Wrap(err, "read the newest compaction in %s", s.db.path)
+	return fold, unfinished, sqlite.Wrap(orNone(err), "read the newest compaction in %s", s.db.path)
 }
 
 func rowOrLast(through int64) int64 {
@@ -134,7 +126,7 @@ func scanEpisodeAnd(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 // InForce returns the episodes that stand in the window: the story so far (nil before the first) and the chunks, oldest
 // first.
 func (s *Episodes) InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error) {
-	all, err := collect(ctx, s.db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE gone IS NULL ORDER BY id`)
+	all, err := readAll(ctx, s.db, "read the episodes", scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE gone IS NULL ORDER BY id`)
 	for i := range all {
 		if all[i].Kind == annotator.EpisodeCumulative {
 			story = &all[i]
@@ -142,27 +134,18 @@ func (s *Episodes) InForce(ctx context.Context) (story *annotator.Episode, chunk
 			chunks = append(chunks, all[i])
 		}
 	}
-	return story, chunks, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
-}
-
-// All returns all episodes that ever were, oldest first.
-func (s *Episodes) All(ctx context.Context) ([]annotator.Episode, error) {
-	all, err := collect(ctx, s.db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode ORDER BY id`)
-	return all, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
+	return story, chunks, err
 }
 
 // NextChunk returns the index that the next chunk of a thread gets, from 0.
 func (s *Episodes) NextChunk(ctx context.Context, thread int64) (int, error) {
-	var next int
-	err := s.db.read.QueryRowContext(ctx, `SELECT coalesce(max(idx) + 1, 0) FROM episode WHERE kind = 'chunk' AND thread_id = ?`, thread).Scan(&next)
-	return next, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
+	return readValue[int](ctx, s.db, "read the episodes", `SELECT coalesce(max(idx) + 1, 0) FROM episode WHERE kind = 'chunk' AND thread_id = ?`, thread)
 }
 
 // At returns the episodes that stood in the window after a row of the journal, oldest first.
 func (s *Episodes) At(ctx context.Context, trace int64) ([]annotator.Episode, error) {
-	all, err := collect(ctx, s.db.read, scanEpisode, `SELECT `+episodeColumns+` FROM episode
+	return readAll(ctx, s.db, "read the episodes", scanEpisode, `SELECT `+episodeColumns+` FROM episode
 		WHERE trace_id <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY id`, trace)
-	return all, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
 }
 
 // EpisodeRow is an episode with when it was written, and whether it stands in the window now.
@@ -172,9 +155,8 @@ type EpisodeRow struct {
 	InForce bool
 }
 
-// Rows returns all episodes that ever were, oldest first.
-func (s *Episodes) Rows(ctx context.Context) ([]EpisodeRow, error) {
+// All returns all episodes that ever were, oldest first.
+func (s *Episodes) All(ctx context.Context) ([]EpisodeRow, error) {
 	scan := func(rows *sql.Rows, e *EpisodeRow) error { return scanEpisodeAnd(rows, &e.Episode, &e.At, &e.InForce) }
-	all, err := collect(ctx, s.db.read, scan, `SELECT `+episodeColumns+`, created_at, gone IS NULL FROM episode ORDER BY id`)
-	return all, sqlite.Wrap(err, "read the episodes in %s", s.db.path)
+	return readAll(ctx, s.db, "read the episodes", scan, `SELECT `+episodeColumns+`, created_at, gone IS NULL FROM episode ORDER BY id`)
 }

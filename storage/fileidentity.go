@@ -8,11 +8,11 @@ import (
 	"annotator"
 )
 
-// fileIdentity are the files of an open database, by where they were when it was opened. Left to itself, a program goes on writing to a
-// file that somebody has deleted or moved, and all of it is gone when it ends.
+// fileIdentity holds the files of an open database by their paths. A process can go on writing to a file that was deleted or moved,
+// and all of it is gone when the process ends.
 type fileIdentity map[string]os.FileInfo
 
-// look finds the files: the database, its log, and the log's index, which stand beside the file itself, not beside a link.
+// identify finds the files of a database: itself, its log, and the log's index. They are beside the file itself, not beside a link.
 func identify(path string) (fileIdentity, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -27,7 +27,7 @@ func identify(path string) (fileIdentity, error) {
 	return files, nil
 }
 
-// changed names a file that is no longer where it was, or "".
+// changed returns the path of a file that is gone or replaced, or "".
 func (s fileIdentity) changed() string {
 	for name, file := range s {
 		if now, err := os.Stat(name); err != nil || !os.SameFile(file, now) {
@@ -37,11 +37,11 @@ func (s fileIdentity) changed() string {
 	return ""
 }
 
-// rescuedEnd is the end of the name that a database gets whose file was taken away.
+// rescuedSuffix ends the name of the copy of a database whose file was deleted, moved or replaced.
 const rescuedSuffix = ".rescued"
 
-// checkFiles returns an error once one of the files was taken away. What the database held is still there for this process, and for no
-// other: it is copied to a new file first.
+// checkFiles returns an error once a file of the database was deleted, moved or replaced. Only this process can still read what the
+// database held, so it is copied to a new file first.
 func (db *DB) checkFiles(ctx context.Context) error {
 	if db.lost != nil {
 		return db.lost
@@ -52,15 +52,14 @@ func (db *DB) checkFiles(ctx context.Context) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	rescued := db.path + rescuedSuffix
-	taken := annotator.Errorf(annotator.Storage, "%s was deleted, moved or replaced while the database was open", name)
-	db.lost = taken.WithAdvice("all that was recorded is in %[1]s: run again with --db %[1]s", rescued)
-	// The writer has been open all the time. A reader may have been opened since, on what stands in the file's place now.
+	lost := annotator.Errorf(annotator.Storage, "%s was deleted, moved or replaced while the database was open", name)
+	db.lost = lost.WithAdvice("all that was recorded is in %[1]s: run again with --db %[1]s", rescued)
+	// The writer has the original file open. A reader may have opened the file that is in its place now.
 	if err := db.backup(ctx, db.write, rescued); err != nil {
-		db.lost = annotator.Errorf(annotator.Storage, "%w, and cannot be copied: %w", taken, err).
+		db.lost = annotator.Errorf(annotator.Storage, "%w, and cannot be copied: %w", lost, err).
 			WithAdvice("if it was moved, move it back, or else put a backup in its place; then run again")
 	}
-	// The log goes where it belongs, wherever that is now. SQLite would take what is left of it for the log of the file that stands there
-	// next.
+	// Empty the log: SQLite would take what is left in it for the log of the file that is at this path next.
 	_, _ = db.write.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
 	return db.lost
 }

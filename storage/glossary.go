@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"iter"
 
 	"annotator"
@@ -56,11 +55,7 @@ func (g *Glossary) readParts(ctx context.Context, entries []annotator.Entry) err
 	for i := range entries {
 		ids[i], byID[entries[i].ID] = entries[i].ID, &entries[i]
 	}
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return err
-	}
-	return each(ctx, g.q, func(rows *sql.Rows) error { return readPart(rows, byID) }, parts, string(list))
+	return each(ctx, g.q, func(rows *sql.Rows) error { return readPart(rows, byID) }, parts, jsonList(ids))
 }
 
 // readPart puts a part into its entry.
@@ -120,11 +115,7 @@ func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, e
 
 // Entries returns the entries with the given ids that there are, by id.
 func (g *Glossary) Entries(ctx context.Context, ids []int64) ([]annotator.Entry, error) {
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
-	return g.entries(ctx, `WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id`, string(list))
+	return g.entries(ctx, `WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id`, jsonList(ids))
 }
 
 // ChangedSince returns those of the entries whose names, tags or definition have a later revision than the one as of which they were
@@ -174,11 +165,7 @@ func (g *Glossary) Names(ctx context.Context, ids ...int64) (map[int64][]string,
 	query := `SELECT e.id, a.name FROM glossary_entry e JOIN glossary_alias a ON a.entry_id = e.id WHERE +e.status IN ('tentative', 'confirmed')`
 	var args []any
 	if len(ids) > 0 {
-		list, err := json.Marshal(ids)
-		if err != nil {
-			return nil, err
-		}
-		query, args = query+` AND e.id IN (SELECT value FROM json_each(?))`, append(args, string(list))
+		query, args = query+` AND e.id IN (SELECT value FROM json_each(?))`, append(args, jsonList(ids))
 	}
 	names := map[int64][]string{}
 	err := each(ctx, g.q, func(rows *sql.Rows) error {

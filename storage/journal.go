@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"strconv"
 
@@ -88,19 +89,17 @@ func (s *Journal) Window(ctx context.Context, through int64) ([]annotator.Trace,
 		through = 1<<63 - 1
 	}
 	// The bounds on turn are what makes it a read of an index's range; only_turn <> 0 lets the partial index be used.
-	rows, err := collect(ctx, s.db.read, scanTrace, `SELECT `+traceColumns+` FROM trace t
+	return readAll(ctx, s.db, "read the journal", scanTrace, `SELECT `+traceColumns+` FROM trace t
 		WHERE id <= ?1
 		  AND turn > coalesce((SELECT through_turn FROM compaction WHERE trace_id <= ?1 ORDER BY trace_id DESC LIMIT 1), 0)
 		  AND turn <= (SELECT turn FROM trace WHERE id <= ?1 AND turn > 0 ORDER BY id DESC LIMIT 1)
 		  AND NOT EXISTS (SELECT 1 FROM compaction WHERE only_turn = t.turn AND only_turn <> 0 AND trace_id <= ?1)
 		ORDER BY turn, seq`, through)
-	return rows, sqlite.Wrap(err, "read the journal in %s", s.db.path)
 }
 
 // Turn returns the rows of one turn, in order.
 func (s *Journal) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) {
-	rows, err := collect(ctx, s.db.read, scanTrace, `SELECT `+traceColumns+` FROM trace WHERE turn = ? ORDER BY seq`, turn)
-	return rows, sqlite.Wrap(err, "read turn %d in %s", turn, s.db.path)
+	return readAll(ctx, s.db, fmt.Sprintf("read turn %d", turn), scanTrace, `SELECT `+traceColumns+` FROM trace WHERE turn = ? ORDER BY seq`, turn)
 }
 
 // Prompt is a system prompt with its tools, as the model is shown them.
@@ -155,7 +154,7 @@ func (s *Journal) AppendOnce(ctx context.Context, row *annotator.Trace) error {
 		row.ID = s.db.head.trace
 		return nil
 	}
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if orNone(err) != nil {
 		return sqlite.Wrap(err, "read the end of the journal in %s", s.db.path)
 	}
 	return s.Append(ctx, row)

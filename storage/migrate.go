@@ -1,24 +1,24 @@
 package storage
 
 import (
-	"annotator"
-	"annotator/internal/sqlite"
-	"annotator/migrations"
 	"context"
 	"database/sql"
 	"fmt"
+
+	"annotator"
+	"annotator/internal/sqlite"
+	"annotator/migrations"
 )
 
+// applicationID marks annotator.db in the header of the file: "Anno".
+const applicationID = 0x416e6e6f
+
+// schemaVersion reads the version of the schema, 0 for an empty file. A database of another program is Misused.
 func schemaVersion(ctx context.Context, q querier, path string) (int, error) {
-	var application, version int
-	if err := q.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&application); err != nil {
-		return 0, sqlite.Wrap(err, "open %s", path)
-	}
-	if err := q.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
-		return 0, sqlite.Wrap(err, "open %s", path)
-	}
-	var tables int
-	if err := q.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil {
+	var application, version, tables int
+	err := q.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`).Scan(&application, &version, &tables)
+	if err != nil {
 		return 0, sqlite.Wrap(err, "open %s", path)
 	}
 	if application != applicationID && tables > 0 {
@@ -28,22 +28,22 @@ func schemaVersion(ctx context.Context, q querier, path string) (int, error) {
 	return version, nil
 }
 
+// checkReadable refuses a schema that this program does not read.
 func checkReadable(version int, path string) error {
-	steps, err := migrations.All()
-	if err != nil {
-		return err
-	}
+	known := len(migrations.All())
 	switch {
 	case version == 0:
 		return annotator.Errorf(annotator.NotFound, "%s holds no run yet", path).WithAdvice("fill it with `annotator run SOURCE --db %s`", path)
-	case version < len(steps):
-		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d", path, version, len(steps)).
+	case version < known:
+		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d", path, version, known).
 			WithAdvice("`annotator run SOURCE --db %[1]s` brings it up to date, and so does `annotator verify --repair --db %[1]s`", path)
 	}
-	return checkNotNewer(version, len(steps), path)
+	return checkNotNewer(version, path)
 }
 
-func checkNotNewer(version, known int, path string) error {
+// checkNotNewer refuses a schema of a later version of the program.
+func checkNotNewer(version int, path string) error {
+	known := len(migrations.All())
 	if version <= known {
 		return nil
 	}
@@ -51,15 +51,11 @@ func checkNotNewer(version, known int, path string) error {
 		WithAdvice("use the newer annotator that wrote it")
 }
 
-// migrate brings the schema up to date, each step in a transaction of its own, in which the version is read again:
-// somebody else may have been faster, and a step that was cut off is as if it had never begun.
+// migrate brings the schema up to date. Each step has its own transaction, and reads the version again inside it: another process
+// may have migrated meanwhile, and an interrupted step leaves nothing behind.
 func migrate(ctx context.Context, pool *sql.DB, path string) error {
-	steps, err := migrations.All()
-	if err != nil {
-		return err
-	}
 	for {
-		done, err := migrateStep(ctx, pool, path, steps)
+		done, err := migrateStep(ctx, pool, path, migrations.All())
 		if err != nil || done {
 			return err
 		}
@@ -77,14 +73,13 @@ func migrateStep(ctx context.Context, pool *sql.DB, path string, steps []string)
 		return false, err
 	}
 	if version >= len(steps) {
-		return true, checkNotNewer(version, len(steps), path)
-	}
-	if _, err := t.ExecContext(ctx, steps[version]); err != nil {
-		return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
+		return true, checkNotNewer(version, path)
 	}
 	mark := fmt.Sprintf(`PRAGMA user_version = %d; PRAGMA application_id = %d`, version+1, applicationID)
-	if _, err := t.ExecContext(ctx, mark); err != nil {
-		return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
+	for _, statement := range []string{steps[version], mark} {
+		if _, err := t.ExecContext(ctx, statement); err != nil {
+			return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
+		}
 	}
 	return false, sqlite.Wrap(t.Commit(), "migrate %s to schema %d", path, version+1)
 }

@@ -12,26 +12,23 @@ import (
 
 	"annotator"
 	"annotator/internal/sqlite"
-	"annotator/migrations"
 )
 
-// applicationID marks annotator.db in the header of the file: "Anno".
-const applicationID = 0x416e6e6f
-
-// readers is how many queries may run beside the writer.
+// readers is the number of queries that may run beside the writer.
 const readers = 4
 
-// lockPatience is how long a run waits for the lock.
+// lockWait is how long OpenWriter waits for the lock: Running holds it for an instant.
 const lockWait = 300 * time.Millisecond
 
-// head is where the journal and the revisions end.
+// head is the end of the journal and of the revisions.
 type head struct {
 	trace    int64
 	hash     []byte
 	revision int64
 }
 
-// Open opens the database at path for reading. Nothing in it changes.
+// Open opens the database at path for reading. It changes nothing. The error is NotFound where there is no run, and Misused for a
+// file that is no database of this program or has another schema.
 func Open(ctx context.Context, path string) (*DB, error) {
 	pool, err := sqlite.Open(ctx, path, sqlite.Visit, readers)
 	if err != nil {
@@ -50,8 +47,8 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	return db, nil
 }
 
-// OpenWriter opens the database at path to write, makes it if it is not there, and brings its schema up to date. The
-// error is of kind Held where another process has it open so. The holder is a name for this process, shown to others.
+// OpenWriter opens the database at path for writing, creates it if it is not there, and brings its schema up to date. The error is
+// of kind InUse where another process has it open for writing. The holder is a name for this process, shown to others.
 func OpenWriter(ctx context.Context, path, holder string, now func() time.Time) (*DB, error) {
 	if err := checkPath(ctx, path); err != nil {
 		return nil, err
@@ -99,8 +96,8 @@ func (db *DB) openWriter(ctx context.Context) error {
 	return nil
 }
 
-// refuseForeign refuses what is evidently no database of annotator's, such as a folder or the story itself, and a place on another
-// machine, before a lock is left there. Whatever else is wrong with the file shows when it is opened to write.
+// checkPath refuses what is evidently no database of annotator's, such as a folder or the story itself, and a network file system,
+// before a lock file is left there. Other defects show when the file is opened for writing.
 func checkPath(ctx context.Context, path string) error {
 	if err := sqlite.RefuseNetwork(path); err != nil {
 		return err
@@ -116,7 +113,7 @@ func checkPath(ctx context.Context, path string) error {
 	return nil
 }
 
-// restrict makes a new file that only its owner may read: it will hold the whole story.
+// createPrivate creates an empty file, unless there is one. Only its owner may read it: it will hold the whole story.
 func createPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -128,8 +125,8 @@ func createPrivate(path string) error {
 	return file.Close()
 }
 
-// recognize refuses a file of somebody else's, and one that somebody has tampered with, before opening it to write would
-// change a byte of it.
+// checkFile refuses a file of another program, of a newer version, or with foreign triggers, before opening it for writing changes
+// a byte of it.
 func checkFile(ctx context.Context, path string) error {
 	pool, err := sqlite.Open(ctx, path, sqlite.Visit, 1)
 	if sqlite.IsHalfDone(err) {
@@ -146,17 +143,13 @@ func checkFile(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	steps, err := migrations.All()
-	if err != nil {
-		return err
-	}
-	if err := checkNotNewer(version, len(steps), path); err != nil {
+	if err := checkNotNewer(version, path); err != nil {
 		return err
 	}
 	return checkSchema(ctx, pool, path)
 }
 
-// lockOf names the lock beside a database: beside the file itself, so that a symbolic link is no way around it.
+// lockOf returns the path of a database's lock file. It is beside the file itself, not beside a symbolic link to it.
 func lockOf(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -164,13 +157,12 @@ func lockOf(path string) string {
 	return path + ".lock"
 }
 
-// lockFile takes the lock. The system lets go of it when the process ends, however that happens.
+// lockFile takes the lock. The operating system releases it when the process ends, however that happens.
 func (db *DB) lockFile(ctx context.Context) error {
 	db.lock = flock.New(lockOf(db.path), flock.SetPermissions(0o600))
-	// Whoever asks whether a run is on holds the lock for an instant.
-	patience, cancel := context.WithTimeout(ctx, lockWait)
+	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	held, err := db.lock.TryLockContext(patience, lockWait/10)
+	held, err := db.lock.TryLockContext(waiting, lockWait/10)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
@@ -184,6 +176,7 @@ func (db *DB) lockFile(ctx context.Context) error {
 	return nil
 }
 
+// holderName returns the name of the process that has the database open for writing, as far as it is known.
 func holderName(ctx context.Context, path string) string {
 	other := "another annotator"
 	db, err := Open(ctx, path)
@@ -198,7 +191,7 @@ func holderName(ctx context.Context, path string) string {
 	return run.Holder
 }
 
-// takeOver names the holder, and writes off the calls that a killed process left open.
+// takeOver records the holder, and marks the calls that a killed process left open as lost.
 func (db *DB) takeOver(ctx context.Context) error {
 	return db.update(ctx, "take over the database", func(tx *tx) error {
 		if _, err := tx.exec(`UPDATE run_state SET holder = ?`, db.holder); err != nil {
@@ -209,7 +202,7 @@ func (db *DB) takeOver(ctx context.Context) error {
 	})
 }
 
-// Close ends the use of the database and gives up the lock.
+// Close closes the database and releases the lock.
 func (db *DB) Close() error {
 	var errs []error
 	for _, pool := range []*sql.DB{db.read, db.write} {
@@ -223,12 +216,13 @@ func (db *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// Path returns where the file is.
+// Path returns the path that the database was opened at.
 func (db *DB) Path() string { return db.path }
 
+// readHead reads the end of the journal and of the revisions.
 func (db *DB) readHead(ctx context.Context) error {
 	row := db.read.QueryRowContext(ctx, `SELECT id, hash FROM trace ORDER BY id DESC LIMIT 1`)
-	if err := row.Scan(&db.head.trace, &db.head.hash); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := row.Scan(&db.head.trace, &db.head.hash); orNone(err) != nil {
 		return sqlite.Wrap(err, "read the end of the journal in %s", db.path)
 	}
 	row = db.read.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM revision`)
@@ -241,11 +235,11 @@ func Running(path string) (bool, error) {
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	// A shared lock: two that ask at once do not take each other for a writer.
+	// A shared lock, so that two callers do not take each other for a writer.
 	lock := flock.New(file, flock.SetFlag(os.O_RDONLY))
 	free, err := lock.TryRLock()
 	if err := errors.Join(err, lock.Close()); err != nil {
-		return false, annotator.Errorf(annotator.Storage, "look who uses %s: %w", path, err)
+		return false, annotator.Errorf(annotator.Storage, "test the lock of %s: %w", path, err)
 	}
 	return !free, nil
 }

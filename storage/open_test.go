@@ -53,21 +53,12 @@ func ask[T any](t *testing.T, path, query string) T {
 	return v
 }
 
-func steps(t *testing.T) []string {
-	t.Helper()
-	all, err := migrations.All()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 const ours = `PRAGMA application_id = 0x416e6e6f`
 
 // atVersion makes a database as the first n migrations leave it.
 func atVersion(t *testing.T, n int, more ...string) string {
 	t.Helper()
-	statements := append([]string{ours, fmt.Sprintf(`PRAGMA user_version = %d`, n)}, steps(t)[:n]...)
+	statements := append([]string{ours, fmt.Sprintf(`PRAGMA user_version = %d`, n)}, migrations.All()[:n]...)
 	return making(t, append(statements, more...)...)
 }
 
@@ -76,7 +67,7 @@ func TestMigrationsFromEveryVersion(t *testing.T) {
 	t.Parallel()
 	const schema = `SELECT coalesce(group_concat(sql, ';'), '') FROM (SELECT sql FROM sqlite_schema ORDER BY type, name)`
 	var want string
-	for n := range len(steps(t)) + 1 {
+	for n := range len(migrations.All()) + 1 {
 		path := atVersion(t, n)
 		db, err := storage.OpenWriter(t.Context(), path, "the test", clock)
 		if err != nil {
@@ -91,7 +82,7 @@ func TestMigrationsFromEveryVersion(t *testing.T) {
 		if diff := cmp.Diff(want, ask[string](t, path, schema)); diff != "" {
 			t.Errorf("from version %d (-new +this):\n%s", n, diff)
 		}
-		if version := ask[int](t, path, `PRAGMA user_version`); version != len(steps(t)) {
+		if version := ask[int](t, path, `PRAGMA user_version`); version != len(migrations.All()) {
 			t.Errorf("from version %d to %d", n, version)
 		}
 	}
@@ -100,7 +91,7 @@ func TestMigrationsFromEveryVersion(t *testing.T) {
 // TestMigrationCutOff has a step fail at the last new table it makes: it is as if it had never begun, and can be made later.
 func TestMigrationCutOff(t *testing.T) {
 	t.Parallel()
-	for n, step := range steps(t) {
+	for n, step := range migrations.All() {
 		obstacle := newTable(t, n, step)
 		if obstacle == "" {
 			continue
@@ -157,7 +148,7 @@ func TestRefusesWhatIsNotOurs(t *testing.T) {
 		}
 		return path
 	}
-	newest := fmt.Sprintf(`PRAGMA user_version = %d`, len(steps(t))+1)
+	newest := fmt.Sprintf(`PRAGMA user_version = %d`, len(migrations.All())+1)
 	for _, test := range []struct {
 		name, path string
 		kind       annotator.Kind
@@ -189,7 +180,7 @@ func TestRefusesWhatIsNotOurs(t *testing.T) {
 // A trigger runs within the transactions of whoever writes, and could undo them.
 func TestWriterRefusesTriggers(t *testing.T) {
 	t.Parallel()
-	path := atVersion(t, len(steps(t)), `CREATE TRIGGER theirs AFTER INSERT ON trace BEGIN DELETE FROM revision; END`)
+	path := atVersion(t, len(migrations.All()), `CREATE TRIGGER theirs AFTER INSERT ON trace BEGIN DELETE FROM revision; END`)
 	before, _ := os.ReadFile(path)
 	_, err := storage.OpenWriter(t.Context(), path, "the test", clock)
 	if annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "trigger theirs") {
@@ -216,7 +207,7 @@ func TestOpenMakesNothing(t *testing.T) {
 
 func TestOpenBeforeTheFirstRun(t *testing.T) {
 	t.Parallel()
-	for name, path := range map[string]string{"an empty file": making(t), "an older schema": atVersion(t, len(steps(t))-1)} {
+	for name, path := range map[string]string{"an empty file": making(t), "an older schema": atVersion(t, len(migrations.All())-1)} {
 		if _, err := storage.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "annotator run") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"annotator"
 )
 
-// Positions tells the ids behind places. It reads each scene once.
+// Positions translates places to the ids of threads and posts. It reads each scene once.
 type Positions struct {
 	db     *DB
 	scenes map[int]*annotator.SceneRow
@@ -17,7 +17,7 @@ func (s *Scenes) Positions() *Positions {
 	return &Positions{db: s.db, scenes: map[int]*annotator.SceneRow{}}
 }
 
-// At returns the position of a place; the zero position for the place before the story.
+// At returns the position of a place; the zero position for place 0, before the story.
 func (p *Positions) At(ctx context.Context, place annotator.Place) (annotator.Position, error) {
 	if place == 0 {
 		return annotator.Position{}, nil

@@ -68,7 +68,7 @@ func (r *Report) countCalls(ctx context.Context, q querier) error {
 // time takes the median, which the pause between two runs does not move.
 func (r *Report) time(ctx context.Context, q querier) error {
 	const newest = 21
-	ends, err := collect(ctx, q, func(rows *sql.Rows, at *int64) error { return rows.Scan(at) },
+	ends, err := collect(ctx, q, scanValue[int64],
 		`SELECT recorded_at FROM scene WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT ?`, newest)
 	var gaps []int64
 	for i := 1; i < len(ends); i++ {

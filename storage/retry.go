@@ -2,42 +2,37 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 
 	"annotator"
 )
 
-// Retry puts quarantined scenes back to be read, those of the given numbers or all, and returns how many there were. What a
-// scene was refused for stays on record, and its turn out of the window. Whoever has it read again has seen to the server: see
-// Run.ResetFailures. A scene that waits to be read already stays as it is; NotFound tells of one that there is not, Misused of one that was
-// recorded, or whose checkpoint is due.
+// Retry makes quarantined scenes pending again, those of the given numbers or all, and returns how many there were. The refusals stay on
+// record, and their turns out of the window. It also does what Run.ResetFailures does. A scene that is pending stays so. The error is
+// NotFound for a number without a scene, and Misused for a recorded scene or one whose checkpoint is due.
 func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 	for _, n := range scenes {
 		if err := s.retryable(ctx, n); err != nil {
 			return 0, err
 		}
 	}
-	list, err := json.Marshal(append([]int{}, scenes...))
-	if err != nil {
-		return 0, err
-	}
+	list := jsonList(scenes)
 	var put int64
-	err = s.db.update(ctx, "put quarantined scenes back", func(tx *tx) error {
+	err := s.db.update(ctx, "put quarantined scenes back", func(tx *tx) error {
 		const chosen = `state = 'quarantined' AND n <> (SELECT open_scene FROM run_state)
 			AND (json_array_length(?1) = 0 OR n IN (SELECT value FROM json_each(?1)))`
 		_, err := tx.exec(`INSERT INTO refusal (scene, nth, turn, reason, fault, raw, refused_at, snapshot_id, retried_at)
 			SELECT n, (SELECT count(*) + 1 FROM refusal f WHERE f.scene = n), turn, reason, fault, raw, recorded_at,
-			  (SELECT coalesce(max(id), 0) FROM snapshot), ?2 FROM scene WHERE `+chosen, string(list), tx.now)
+			  (SELECT coalesce(max(id), 0) FROM snapshot), ?2 FROM scene WHERE `+chosen, list, tx.now)
 		if err != nil {
 			return err
 		}
 		_, err = tx.exec(`UPDATE thread_state SET status = iif(started_at IS NULL, 'pending', 'in_progress'), completed_at = NULL
-			WHERE last_scene IN (SELECT n FROM scene WHERE `+chosen+`)`, string(list))
+			WHERE last_scene IN (SELECT n FROM scene WHERE `+chosen+`)`, list)
 		if err != nil {
 			return err
 		}
 		result, err := tx.exec(`UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NULL, recorded_at = NULL
-			WHERE `+chosen, string(list))
+			WHERE `+chosen, list)
 		if err != nil {
 			return err
 		}
@@ -52,7 +47,7 @@ func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 	return int(put), err
 }
 
-// retryable tells why a scene cannot be put back.
+// retryable returns the reason why a scene cannot be retried.
 func (s *Scenes) retryable(ctx context.Context, n int) error {
 	scene, err := s.Get(ctx, n)
 	if annotator.KindOf(err) == annotator.NotFound {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"iter"
 
@@ -129,12 +128,8 @@ func (tx *tx) insertScene(s *annotator.Scene, hash []byte) error {
 	for i := range s.Posts {
 		posts[i] = s.Posts[i].ID
 	}
-	ids, err := json.Marshal(posts)
-	if err != nil {
-		return err
-	}
 	_, err = tx.exec(`INSERT INTO scene (n, thread_id, idx, posts, words, hash) VALUES (?, ?, ?, ?, ?, ?)`,
-		s.N, s.Thread.ID, s.Index, string(ids), s.Words(), hash)
+		s.N, s.Thread.ID, s.Index, jsonList(posts), s.Words(), hash)
 	return err
 }
 

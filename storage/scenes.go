@@ -8,11 +8,10 @@ import (
 	"iter"
 
 	"annotator"
-	"annotator/internal/sqlite"
 )
 
-// Open begins a turn: the scene's message enters the journal, and the scene is open until its outcome is recorded.
-// It sets the row's id, turn and seq.
+// Open begins a turn: the scene's message enters the journal, and the scene is open until Record. It sets the id, turn and seq of
+// the row.
 func (s *Scenes) Open(ctx context.Context, row *annotator.Trace) error {
 	return s.db.update(ctx, "open a scene", func(tx *tx) error {
 		if err := tx.QueryRowContext(tx.ctx, `SELECT turn + 1 FROM run_state`).Scan(&row.Turn); err != nil {
@@ -47,12 +46,12 @@ type Outcome struct {
 	State  annotator.SceneState // annotator.SceneRecorded or annotator.SceneQuarantined
 	Reason string               // why it was quarantined, or what was left out of it
 	Fault  annotator.Kind       // of a quarantined scene: of the fault, where the server is to blame
-	Raw    []byte               // of a quarantined scene: what the server had sent
-	Close  *annotator.Trace     // the last message of a turn that has no answer of its own; nil where it has
+	Raw    []byte               // of a quarantined scene: the response
+	Close  *annotator.Trace     // the last message of a turn that does not end with a reply; nil where it does
 }
 
-// Record ends a scene, once: a scene that is not open any more is an error and stays as it was. The turn of a quarantined
-// scene leaves the window, and a conversation with a snapshot that the model has left open ends.
+// Record stores the outcome of a scene. It fails for a scene that has one already. The turn of a quarantined scene leaves the window,
+// and the model's open conversation with a snapshot ends.
 func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 	return s.db.update(ctx, fmt.Sprintf("record scene %d", o.Scene), func(tx *tx) error {
 		if o.Close != nil {
@@ -78,8 +77,8 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 	})
 }
 
-// Checkpoint ends a scene's day: its thread is completed where it was the last one, the position is kept as a snapshot,
-// and no scene is open. It returns the snapshot.
+// Checkpoint follows Record: no scene is open from there on, the position is kept as a snapshot, and after the last scene of a thread
+// the thread is completed. Tokens are those of the window. It returns the snapshot.
 func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snapshot, error) {
 	taken := annotator.Snapshot{Kind: "checkpoint", Scene: scene, Tokens: tokens}
 	err := s.db.update(ctx, fmt.Sprintf("checkpoint scene %d", scene), func(tx *tx) error {
@@ -118,14 +117,12 @@ func scanScene(rows *sql.Rows, s *annotator.SceneRow) error {
 }
 
 func (s *Scenes) one(ctx context.Context, where string, args ...any) (*annotator.SceneRow, error) {
-	rows, err := collect(ctx, s.db.read, scanScene, sceneQuery+where, args...)
+	missing := annotator.Errorf(annotator.NotFound, "there is no such scene in %s", s.db.path)
+	row, err := readFirst(ctx, s.db, "read a scene", missing, scanScene, sceneQuery+where, args...)
 	if err != nil {
-		return nil, sqlite.Wrap(err, "read a scene in %s", s.db.path)
+		return nil, err
 	}
-	if len(rows) == 0 {
-		return nil, annotator.Errorf(annotator.NotFound, "there is no such scene in %s", s.db.path)
-	}
-	return &rows[0], nil
+	return &row, nil
 }
 
 // Get returns the scene with the given number; NotFound if there is none.
@@ -133,28 +130,27 @@ func (s *Scenes) Get(ctx context.Context, n int) (*annotator.SceneRow, error) {
 	return s.one(ctx, ` WHERE n = ?`, n)
 }
 
-// OfTurn returns the scene that a turn is about; NotFound if there is no such turn.
+// OfTurn returns the scene that a turn shows the model; NotFound if there is no such turn.
 func (s *Scenes) OfTurn(ctx context.Context, turn int64) (*annotator.SceneRow, error) {
 	return s.one(ctx, ` WHERE n = (SELECT scene FROM trace WHERE turn = ? AND seq = 0)`, turn)
 }
 
-// Next returns the first scene that is still to be read; NotFound when all are done.
+// Next returns the first scene without an outcome; NotFound when all have one.
 func (s *Scenes) Next(ctx context.Context) (*annotator.SceneRow, error) {
 	return s.one(ctx, ` WHERE state IN ('pending', 'open') ORDER BY n LIMIT 1`)
 }
 
 // Quarantined returns the scenes that were refused, in story order.
 func (s *Scenes) Quarantined(ctx context.Context) ([]annotator.SceneRow, error) {
-	rows, err := collect(ctx, s.db.read, scanScene, sceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
-	return rows, sqlite.Wrap(err, "read the quarantined scenes in %s", s.db.path)
+	return readAll(ctx, s.db, "read the quarantined scenes", scanScene, sceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
 }
 
-// FirstDivergence compares the scenes of a corpus with those known. It returns the number of the first known scene that
-// reads otherwise now or is gone (0: none), and how many scenes the corpus has.
+// FirstDivergence compares the scenes of a corpus with those of the run. It returns the number of the first scene of the run whose
+// text has changed or is gone, 0 if there is none, and the number of scenes in the corpus.
 func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotator.Scene, error]) (changed, total int, err error) {
-	known, err := collect(ctx, s.db.read, func(rows *sql.Rows, hash *[]byte) error { return rows.Scan(hash) }, `SELECT hash FROM scene ORDER BY n`)
+	known, err := readAll(ctx, s.db, "read the scenes", scanValue[[]byte], `SELECT hash FROM scene ORDER BY n`)
 	if err != nil {
-		return 0, 0, sqlite.Wrap(err, "read the scenes in %s", s.db.path)
+		return 0, 0, err
 	}
 	for s, err := range scenes {
 		if err != nil {
@@ -171,62 +167,49 @@ func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotato
 	return changed, total, nil
 }
 
-// LastRead returns the last scene, in story order, that has been read; NotFound where none has.
+// LastRead returns the last scene, in story order, that has an outcome; NotFound where none has.
 func (s *Scenes) LastRead(ctx context.Context) (*annotator.SceneRow, error) {
 	return s.one(ctx, ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
 }
 
-// ConsecutiveFailures counts how many of the scenes that ended last since the run was begun anew, at most limit, were quarantined one after
-// the other for faults, and returns the newest reason. Scenes about which nobody had to be asked do not count.
+// ConsecutiveFailures counts the newest scenes in a row that were quarantined for faults since Run.ResetFailures, at most limit, and
+// returns the newest reason. Scenes for which the model was not asked do not count.
 func (s *Scenes) ConsecutiveFailures(ctx context.Context, limit int) (n int, reason string, err error) {
 	scan := func(rows *sql.Rows, s *annotator.SceneRow) error { return rows.Scan(&s.Fault, &s.Reason) }
 	const asked = `(c.state = 'quarantined' OR c.state = 'recorded' AND c.turn > 0)`
-	scenes, err := collect(ctx, s.db.read, scan, `SELECT fault, reason FROM (
+	scenes, err := readAll(ctx, s.db, "read the newest scenes", scan, `SELECT fault, reason FROM (
 		  SELECT 1 << 62 AS at, c.fault, c.reason FROM run_state JOIN scene c ON c.n = open_scene WHERE `+asked+` -- whose checkpoint is due
 		  UNION ALL SELECT * FROM (
 		    SELECT s.id, c.fault, c.reason FROM snapshot s JOIN scene c ON c.n = s.scene
 		    WHERE s.type = 'checkpoint' AND s.id > (SELECT begun_snapshot FROM run_state) AND `+asked+` ORDER BY s.id DESC LIMIT ?1))
 		ORDER BY at DESC LIMIT ?1`, limit)
-	if err != nil {
-		return 0, "", sqlite.Wrap(err, "read the newest scenes in %s", s.db.path)
-	}
 	for n < len(scenes) && scenes[n].Fault != "" {
 		n++
 	}
 	if n > 0 {
 		reason = scenes[0].Reason
 	}
-	return n, reason, nil
+	return n, reason, err
 }
 
-// Raw returns what the server had sent for a quarantined scene, as it came; NotFound where nothing is kept.
+// Raw returns the response that is kept of a quarantined scene; NotFound where there is none.
 func (s *Scenes) Raw(ctx context.Context, n int) ([]byte, error) {
-	found, err := collect(ctx, s.db.read, func(rows *sql.Rows, raw *[]byte) error { return rows.Scan(raw) },
+	missing := annotator.Errorf(annotator.NotFound, "nothing is kept of what the server sent for scene %d", n).
+		WithAdvice("`annotator status` names the quarantined scenes")
+	return readFirst(ctx, s.db, fmt.Sprintf("read scene %d", n), missing, scanValue[[]byte],
 		`SELECT raw FROM scene WHERE n = ? AND state = 'quarantined' AND raw IS NOT NULL`, n)
-	if err != nil {
-		return nil, sqlite.Wrap(err, "read scene %d in %s", n, s.db.path)
-	}
-	if len(found) == 0 {
-		return nil, annotator.Errorf(annotator.NotFound, "nothing is kept of what the server sent for scene %d", n).
-			WithAdvice("`annotator status` names the quarantined scenes")
-	}
-	return found[0], nil
 }
 
 // PlaceOf returns the place of a post; NotFound for a post that no scene holds.
 func (s *Scenes) PlaceOf(ctx context.Context, post int64) (annotator.Place, error) {
-	found, err := collect(ctx, s.db.read, func(rows *sql.Rows, p *annotator.Place) error {
+	missing := annotator.Errorf(annotator.NotFound, "post %d is in no scene of the story", post).
+		WithAdvice("a reader's remark, or a post that is not there: name one that tells the story, or a scene: scene:N")
+	scan := func(rows *sql.Rows, p *annotator.Place) error {
 		var scene, rank int
 		err := rows.Scan(&scene, &rank)
 		*p = annotator.PlaceAt(scene, rank)
 		return err
-	}, `SELECT s.n, p.key FROM scene s, json_each(s.posts) p WHERE p.value = ? LIMIT 1`, post)
-	if err != nil {
-		return 0, sqlite.Wrap(err, "look for post %d in %s", post, s.db.path)
 	}
-	if len(found) == 0 {
-		return 0, annotator.Errorf(annotator.NotFound, "post %d is in no scene of the story", post).
-			WithAdvice("a reader's remark, or a post that is not there: name one that tells the story, or a scene: scene:N")
-	}
-	return found[0], nil
+	return readFirst(ctx, s.db, fmt.Sprintf("look for post %d", post), missing, scan,
+		`SELECT s.n, p.key FROM scene s, json_each(s.posts) p WHERE p.value = ? LIMIT 1`, post)
 }

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 
 	"annotator"
@@ -10,29 +9,15 @@ import (
 	"annotator/migrations"
 )
 
-// aliens lists the triggers and views that no migration made. Somebody else's trigger runs inside our transactions, and can undo
-// what they promise although each of them succeeds.
+// foreignObjects returns the triggers and views that no migration made. A trigger of another program runs inside our transactions,
+// and can undo what they write although they succeed.
 func foreignObjects(ctx context.Context, q querier) ([]string, error) {
-	steps, err := migrations.All()
-	if err != nil {
-		return nil, err
-	}
-	ours := strings.Join(steps, "\n")
-	var found []string
-	err = each(ctx, q, func(rows *sql.Rows) error {
-		var name, text string
-		if err := rows.Scan(&name, &text); err != nil {
-			return err
-		}
-		if !strings.Contains(ours, text) {
-			found = append(found, name)
-		}
-		return nil
-	}, `SELECT type || ' ' || name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY name`)
-	return found, err
+	ours := strings.Join(migrations.All(), "\n")
+	return collect(ctx, q, scanValue[string], `SELECT type || ' ' || name FROM sqlite_schema
+		WHERE type IN ('trigger', 'view') AND instr(?, sql) = 0 ORDER BY name`, ours)
 }
 
-// refuseAliens is the error for a database to which somebody has added triggers or views.
+// checkSchema refuses a database that has triggers or views of another program.
 func checkSchema(ctx context.Context, q querier, path string) error {
 	found, err := foreignObjects(ctx, q)
 	if err != nil {

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -127,11 +126,7 @@ func filters(query annotator.Query) (where string, args []any, err error) {
 	if len(statuses) == 0 {
 		statuses = []annotator.Status{annotator.Tentative, annotator.Confirmed}
 	}
-	list, err := json.Marshal(statuses)
-	if err != nil {
-		return "", nil, err
-	}
-	where, args = ` AND e.status IN (SELECT value FROM json_each(?))`, []any{string(list)}
+	where, args = ` AND e.status IN (SELECT value FROM json_each(?))`, []any{jsonList(statuses)}
 	tags, err := codex.Tags(query.Tags)
 	if err != nil {
 		return "", nil, err

@@ -3,9 +3,9 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
 	"annotator"
-	"annotator/internal/sqlite"
 )
 
 // SnapshotQuery asks for snapshots.
@@ -23,27 +23,18 @@ func scanSnapshot(rows *sql.Rows, s *annotator.Snapshot) error {
 
 // List returns the snapshots that a query finds, newest first.
 func (s *Snapshots) List(ctx context.Context, query SnapshotQuery) ([]annotator.Snapshot, error) {
-	found, err := collect(ctx, s.db.read, scanSnapshot, snapshotQuery+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
+	return readAll(ctx, s.db, "read the snapshots", scanSnapshot, snapshotQuery+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
 		ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit)
-	return found, sqlite.Wrap(err, "read the snapshots in %s", s.db.path)
 }
 
 // Get returns the snapshot with an id; NotFound if there is none.
 func (s *Snapshots) Get(ctx context.Context, id int64) (annotator.Snapshot, error) {
-	found, err := collect(ctx, s.db.read, scanSnapshot, snapshotQuery+` WHERE id = ?`, id)
-	switch {
-	case err != nil:
-		return annotator.Snapshot{}, sqlite.Wrap(err, "read snapshot %d in %s", id, s.db.path)
-	case len(found) == 0:
-		return annotator.Snapshot{}, annotator.Errorf(annotator.NotFound, "there is no snapshot %d in %s", id, s.db.path).
-			WithAdvice("`annotator snapshot list` names those there are")
-	}
-	return found[0], nil
+	missing := annotator.Errorf(annotator.NotFound, "there is no snapshot %d in %s", id, s.db.path).
+		WithAdvice("`annotator snapshot list` names those there are")
+	return readFirst(ctx, s.db, fmt.Sprintf("read snapshot %d", id), missing, scanSnapshot, snapshotQuery+` WHERE id = ?`, id)
 }
 
 // LastCheckpoint returns the id of the journal's newest row at the newest checkpoint; 0 before the first.
 func (s *Snapshots) LastCheckpoint(ctx context.Context) (int64, error) {
-	var row int64
-	err := s.db.read.QueryRowContext(ctx, `SELECT coalesce((SELECT trace_id FROM snapshot WHERE type = 'checkpoint' ORDER BY id DESC LIMIT 1), 0)`).Scan(&row)
-	return row, sqlite.Wrap(err, "read the newest checkpoint in %s", s.db.path)
+	return readValue[int64](ctx, s.db, "read the newest checkpoint", `SELECT coalesce((SELECT trace_id FROM snapshot WHERE type = 'checkpoint' ORDER BY id DESC LIMIT 1), 0)`)
 }

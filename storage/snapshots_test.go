@@ -78,7 +78,7 @@ func TestMemoryAt(t *testing.T) {
 	if diff := cmp.Diff([]string{"", "A", "B"}, got); diff != "" {
 		t.Error(diff)
 	}
-	rows, err := s.db.Episodes.Rows(s.ctx)
+	rows, err := s.db.Episodes.All(s.ctx)
 	s.ok(err)
 	if len(rows) != 2 || rows[0].InForce || !rows[1].InForce || rows[0].At != clock().UnixMilli() {
 		t.Errorf("%+v", rows)

@@ -10,13 +10,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// querier reads: a pool, or a transaction that has to see its own writes.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// tx is a transaction with the ends of the journal and the revisions as it leaves them.
+// tx is a transaction. Its head moves as rows are appended.
 type tx struct {
 	*sql.Tx
 	ctx  context.Context
@@ -28,8 +22,8 @@ func (tx *tx) exec(query string, args ...any) (sql.Result, error) {
 	return tx.ExecContext(tx.ctx, query, args...)
 }
 
-// execOne is exec where exactly one row has to change: none means that the row was not in the state that the caller
-// believed it in.
+// execOne is exec for a statement that has to change exactly one row. No row means that the row was not in the state that the
+// statement names.
 func (tx *tx) execOne(query string, args ...any) error {
 	result, err := tx.exec(query, args...)
 	if err != nil {
@@ -41,8 +35,7 @@ func (tx *tx) execOne(query string, args ...any) error {
 	return nil
 }
 
-// update runs a transaction. It commits under a context that cannot be cancelled: a signal must not tear what a tool has
-// done from the row that says so.
+// update runs a transaction of the run, with its state. It is not cancelled with ctx: an effect has to commit with its row.
 func (db *DB) update(ctx context.Context, what string, body func(*tx) error) error {
 	if db.write == nil {
 		return annotator.Errorf(annotator.Storage, "%s: %s is open for reading only", what, db.path)
@@ -57,8 +50,8 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx) error) err
 			return err
 		}
 		head = tx.head
-		// There is one row. To name it tells SQLite that no more than one changes: else it would prepare to undo the statement, and
-		// have the full-text index written out for that.
+		// The id tells SQLite that one row changes at most. Otherwise it opens a statement journal, and flushes the full-text index
+		// for that.
 		_, err := tx.exec(`UPDATE run_state SET state = ?, updated_at = ? WHERE id = 1`, db.state, tx.now)
 		return err
 	})
@@ -69,7 +62,7 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx) error) err
 	return nil
 }
 
-// transact runs a transaction that leaves the run's state alone.
+// transact runs a transaction that does not touch the state of the run.
 func transact(ctx context.Context, pool *sql.DB, now func() time.Time, body func(*tx) error) error {
 	t, err := pool.BeginTx(ctx, nil)
 	if err != nil {
@@ -80,36 +73,4 @@ func transact(ctx context.Context, pool *sql.DB, now func() time.Time, body func
 		return err
 	}
 	return t.Commit()
-}
-
-// collect reads all rows of a query.
-func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var all []T
-	for rows.Next() {
-		var v T
-		if err := scan(rows, &v); err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-	}
-	return all, rows.Err()
-}
-
-func each(ctx context.Context, q querier, read func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := read(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

@@ -71,7 +71,7 @@ func (s *Maintenance) checks() []check {
 
 // query adds the rows of a query, each a violation.
 func (f *Finding) query(ctx context.Context, q querier, query string) error {
-	rows, err := collect(ctx, q, func(rows *sql.Rows, s *string) error { return rows.Scan(s) }, query)
+	rows, err := collect(ctx, q, scanValue[string], query)
 	f.add(rows...)
 	return err
 }

@@ -1,16 +1,17 @@
 package storage
 
 import (
-	"annotator/internal/sqlite"
 	"context"
+
+	"annotator/internal/sqlite"
 )
 
-// walPages is the size at which the write-ahead log is folded back into the database: at a quiet moment, between scenes,
-// rather than within whatever commit happens to fill it.
+// walPages is the size from which CheckpointWAL copies the log. SQLite's own checkpoint would run inside whichever commit fills the
+// log; this one runs between scenes.
 const walPages = 4000
 
-// CheckpointWAL folds a long write-ahead log back into the database file; the next transaction then begins it anew. A reader that
-// holds it open only puts that off: it never waits. It returns how many pages it had to leave in the log.
+// CheckpointWAL copies a long write-ahead log into the database file. The next transaction then starts the log over. It does not
+// wait for readers: what they still need stays in the log. It returns the number of pages that stay.
 func (s *Maintenance) CheckpointWAL(ctx context.Context) (left int, err error) {
 	ctx = context.WithoutCancel(ctx)
 	var busy, log, moved int
@@ -19,5 +20,5 @@ func (s *Maintenance) CheckpointWAL(ctx context.Context) (left int, err error) {
 		err = s.db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &log, &moved)
 		left = log - moved
 	}
-	return left, sqlite.Wrap(err, "fold the write-ahead log of %s", s.db.path)
+	return left, sqlite.Wrap(err, "checkpoint the write-ahead log of %s", s.db.path)
 }

@@ -132,7 +132,7 @@ type episode struct {
 
 func episodicRecords(ctx context.Context, db *storage.DB, _ *memoryOptions) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
-		rows, err := db.Episodes.Rows(ctx)
+		rows, err := db.Episodes.All(ctx)
 		if err != nil {
 			yield(record{}, err)
 		}

@@ -1,0 +1,87 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+
+	"annotator/internal/sqlite"
+)
+
+// querier reads: a pool, or a transaction that has to see its own writes.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// each hands the rows of a query to a function.
+func each(ctx context.Context, q querier, read func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// collect returns all rows of a query.
+func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+	var all []T
+	err := each(ctx, q, func(rows *sql.Rows) error {
+		var v T
+		err := scan(rows, &v)
+		all = append(all, v)
+		return err
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// scanValue scans a row of one column.
+func scanValue[T any](rows *sql.Rows, v *T) error { return rows.Scan(v) }
+
+// readAll is collect outside a transaction. Its error says what was read, and from which file.
+func readAll[T any](ctx context.Context, db *DB, what string, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+	all, err := collect(ctx, db.read, scan, query, args...)
+	return all, sqlite.Wrap(err, "%s in %s", what, db.path)
+}
+
+// readFirst is readAll for the first row. The error is missing where there is none.
+func readFirst[T any](ctx context.Context, db *DB, what string, missing error, scan func(*sql.Rows, *T) error, query string, args ...any) (first T, err error) {
+	all, err := readAll(ctx, db, what, scan, query, args...)
+	switch {
+	case err != nil:
+		return first, err
+	case len(all) == 0:
+		return first, missing
+	}
+	return all[0], nil
+}
+
+// readValue is readAll for a query of one row and one column.
+func readValue[T any](ctx context.Context, db *DB, what, query string, args ...any) (v T, err error) {
+	err = db.read.QueryRowContext(ctx, query, args...).Scan(&v)
+	return v, sqlite.Wrap(err, "%s in %s", what, db.path)
+}
+
+// orNone takes an error that says that there is no row for no error.
+func orNone(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// jsonList encodes numbers or words for json_each.
+func jsonList[T ~int | ~int64 | ~string](list []T) string {
+	text, _ := json.Marshal(append([]T{}, list...)) // fails for no such list
+	return string(text)
+}
