@@ -17,7 +17,7 @@ const (
 	toolUpdate = "glossary_update"
 )
 
-// maxCreates and maxUpdates bound the calls of one reply. A scene of 2,000 words introduces 17 names in the mean.
+// maxCreates and maxUpdates bound the calls of one reply. A scene of 2,000 words introduces 17 names on average.
 const (
 	maxCreates = 24
 	maxUpdates = 12
@@ -42,14 +42,14 @@ type updateArguments struct {
 	PostID  int64    `json:"post_id"`
 }
 
-// proposal is a call the model would make, and how much it is worth.
+// proposal is a call the model would make, and its weight.
 type proposal struct {
 	tool      string
 	arguments any
 	weight    int
 }
 
-// propose reads a scene and returns what it would write into the glossary, best first.
+// propose reads a scene and returns the changes to the glossary that it finds, best first.
 func propose(lex *lexicon, s *scene, known []entry) []proposal {
 	texts := make([]*text, len(s.posts))
 	for i, p := range s.posts {
@@ -67,7 +67,7 @@ func propose(lex *lexicon, s *scene, known []entry) []proposal {
 	return all
 }
 
-// proposeName returns what is to be written of one name: a new entry, a new alias of an entry, or nothing.
+// proposeName returns the change for one name: a new entry, a new alias of an entry, or nothing.
 func proposeName(r *reader, s *scene, g *glossary, n *name) (proposal, bool) {
 	e, found := g.find(n)
 	if !found {
@@ -111,7 +111,7 @@ func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool
 	return proposal{toolUpdate, updateArguments{EntryID: e.id, Aliases: fresh, Quote: quote, PostID: s.posts[at].id}, len(shown)}, true
 }
 
-// annotate answers a scene: with the calls that fit the caller's limit, or with the word that there is nothing to note.
+// annotate answers a scene with the calls that fit the caller's limit, or with a text that there is nothing to note.
 func (m *Model) annotate(w *window, r *request, prompt uint64) answer {
 	offered := r.offers()
 	room := r.OutputLimit() - minReply
@@ -152,7 +152,7 @@ func (m *Model) annotateInText(w *window) answer {
 			updates = append(updates, codexUpdate{c.Term, c.Definition, "new", c.PostID, c.Quote})
 		}
 	}
-	// Marshal, unlike chatwire.JSON, escapes < and >: what the story says cannot end the block.
+	// Marshal, unlike chatwire.JSON, escapes < and >, so that text of the story cannot end the block.
 	block, _ := json.Marshal(updates)
 	return answer{text: fmt.Sprintf("%d new entries in this scene.\n<codex_updates>%s</codex_updates>", len(updates), block)}
 }
@@ -165,7 +165,7 @@ type codexUpdate struct {
 	Quote      string `json:"quote"`
 }
 
-// noUpdates ends each text about a scene: what there was to say was said through tools.
+// noUpdates ends each text about a scene whose findings went through tools.
 const noUpdates = "<codex_updates>[]</codex_updates>"
 
 // closeTurn answers the results of the calls.

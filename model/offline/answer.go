@@ -6,7 +6,7 @@ import (
 	"annotator/internal/chatwire"
 )
 
-// answer says what the model answers to a request. prompt is a hash of all of it.
+// answer returns the reply to a request. prompt is a hash of the whole request.
 func (m *Model) answer(r *request, prompt uint64) answer {
 	w := readWindow(r.messages)
 	a := m.task(w, r, prompt)
@@ -31,7 +31,7 @@ func (m *Model) task(w *window, r *request, prompt uint64) answer {
 	return m.reply(w)
 }
 
-// clip cuts a text at the caller's limit, as a server does in the middle of a word.
+// clip cuts a text at the caller's limit, as a server does, even inside a word.
 func (a *answer) clip(limit int) {
 	if limit <= 0 || len(a.calls) > 0 || chatwire.Tokens(len(a.text)) <= limit {
 		return

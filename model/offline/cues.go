@@ -14,7 +14,7 @@ const (
 	tagUnknown = "unknown"
 )
 
-// tag says what sort of thing a name names, going by its last word and by the words around its mentions.
+// tag returns the tag of a name, by its last word and by the words around its mentions.
 func (r *reader) tag(n *name) string {
 	if t := r.typeOf(n.tokens); t != tagUnknown {
 		return t
@@ -36,7 +36,7 @@ func (r *reader) tag(n *name) string {
 	return best
 }
 
-// typeOf goes by the word that names the type: the last one, or in "Order of the Lamp" the first.
+// typeOf returns the tag of the word that names the type: the last one, or in "Order of the Lamp" the first.
 func (r *reader) typeOf(tokens []string) string {
 	if len(tokens) == 1 {
 		return tagUnknown
@@ -60,7 +60,7 @@ func (r *reader) typeOf(tokens []string) string {
 	return tagUnknown
 }
 
-// cue goes by the words just before and after a mention.
+// cue returns the tag that the words just before and after a mention suggest.
 func (r *reader) cue(m mention) string {
 	t := r.texts[m.text]
 	before, after := r.neighbours(t, m)

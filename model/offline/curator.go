@@ -8,7 +8,7 @@ import (
 	"annotator/internal/chatwire"
 )
 
-// decision is a curator's word on an entry.
+// decision is a curator's decision on an entry.
 type decision struct {
 	Entry    int64  `json:"entry"`
 	Term     string `json:"term"`
@@ -17,13 +17,13 @@ type decision struct {
 	Reason   string `json:"reason"`
 }
 
-// asksDecision reports whether a text asks for a curator's word.
+// asksDecision reports whether a text asks for a curator's decision.
 func asksDecision(s string) bool {
 	return strings.Contains(s, "CONFIRM") && strings.Contains(s, "REJECT") && strings.Contains(s, "MERGE")
 }
 
-// decide judges the candidates that the last message shows. The first entry of each is the candidate itself; those after it are the
-// ones like it.
+// decide judges the candidates that the last message shows. The first entry of each is the candidate itself; the others
+// are similar to it.
 func (m *Model) decide(w *window) answer {
 	decisions := []decision{}
 	for c := range elements(w.last, "candidate") {
@@ -38,8 +38,8 @@ func (m *Model) decide(w *window) answer {
 	return answer{text: string(chatwire.JSON(decisions))}
 }
 
-// judge goes by names first: a short form of another entry's is that entry. What the text shown names, or a quotation bears out, is
-// worth its entry; a word that is no name by itself has to be named more than once, or quoted.
+// judge compares names first: a short form of another entry's name is merged into that entry. An entry that the text shown names,
+// or that has a quotation, is confirmed. A common word needs two mentions or a quotation.
 func (m *Model) judge(w *window, shown *element, e *entry, similar []entry) decision {
 	own := m.lex.identify(e.names()[0])
 	if full := m.fullForm(own, e, similar); full != nil {

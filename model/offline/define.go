@@ -9,12 +9,12 @@ import (
 // maxQuote bounds a quotation, in bytes.
 const maxQuote = 300
 
-// bestSentence returns the sentence that tells most about a name among those of some mentions: the index of its text, and
+// bestSentence returns the most informative sentence about a name among those of some mentions: the index of its text, and
 // the sentence verbatim, cut around the name where it is too long.
 func (r *reader) bestSentence(among []mention) (text int, quote string) {
 	best, score := among[0], -1<<30
 	for i, m := range among {
-		if s := r.tells(m) - min(i, 5); s > score {
+		if s := r.informative(m) - min(i, 5); s > score {
 			best, score = m, s
 		}
 	}
@@ -22,8 +22,8 @@ func (r *reader) bestSentence(among []mention) (text int, quote string) {
 	return best.text, t.in(clip(t.body, t.sentences[best.sentence], best.span))
 }
 
-// tells scores how much the sentence of a mention says about what is named.
-func (r *reader) tells(m mention) int {
+// informative scores how much the sentence of a mention says about what is named.
+func (r *reader) informative(m mention) int {
 	t := r.texts[m.text]
 	sentence := t.sentences[m.sentence]
 	after, before := t.body[m.end:sentence.end], t.body[sentence.start:m.start]

@@ -2,7 +2,7 @@ package offline
 
 import "slices"
 
-// glossary is what the window shows of the entries, made ready for asking whether a name is known.
+// glossary indexes the names of the entries that the window shows.
 type glossary struct {
 	lex   *lexicon
 	known []knownEntry
@@ -30,7 +30,7 @@ func newGlossary(lex *lexicon, entries []entry) *glossary {
 // has reports whether a form is a name of some entry.
 func (g *glossary) has(form string) bool { return g.forms[normal(form)] }
 
-// find returns the entry that a name of a scene means. It finds a name without an entry where several entries may be meant.
+// find returns the entry that a name of a scene denotes. Its entry is nil where several entries share the name.
 func (g *glossary) find(n *name) (e *entry, found bool) {
 	for _, match := range []func(*knownEntry, *name) bool{g.same, g.shorter, g.longer} {
 		for i := range g.known {
@@ -50,7 +50,7 @@ func (g *glossary) find(n *name) (e *entry, found bool) {
 	return nil, false
 }
 
-// same reports whether the entry has the very name.
+// same reports whether the entry has exactly this name.
 func (g *glossary) same(k *knownEntry, n *name) bool {
 	return slices.ContainsFunc(k.names, func(id identity) bool {
 		return slices.Equal(id.tokens, n.tokens) && id.gender.agrees(n.gender)

@@ -5,7 +5,7 @@ import (
 	"annotator/internal/chatwire"
 )
 
-// toolIntent is the tool by which a model declares what the calls after it are for, where it has to.
+// toolIntent is the tool by which a model declares the intent of the calls after it.
 const toolIntent = "select_active_intent"
 
 type intentArguments struct {
@@ -13,7 +13,7 @@ type intentArguments struct {
 	Justification string `json:"justification"`
 }
 
-// declarations are what is declared before the calls of a tool.
+// declarations are the intents that are declared before the calls of a tool.
 var declarations = [...]struct {
 	tool string
 	intentArguments
@@ -25,7 +25,7 @@ var declarations = [...]struct {
 // declarationTokens is kept free for each declaration.
 const declarationTokens = 40
 
-// declared sorts calls by their tools, each kind behind the declaration of what it is for.
+// declared sorts calls by tool, and puts the declaration of its intent before each group.
 func declared(calls []annotator.ToolCall) []annotator.ToolCall {
 	var all []annotator.ToolCall
 	for _, d := range declarations {

@@ -38,8 +38,8 @@ func newLexicon() *lexicon {
 
 type set map[string]struct{}
 
-// readSet reads one of the embedded lists; a list that is missing is an error of the build and makes an empty set, which
-// the tests of the package would not survive.
+// readSet reads one of the embedded lists; a missing list is an error of the build and makes an empty set, with which
+// the tests fail.
 func readSet(name string) set {
 	data, _ := wordFiles.ReadFile("words/" + name + ".txt")
 	words := strings.Fields(string(data))

@@ -17,7 +17,7 @@ type mention struct {
 	sentence int
 }
 
-// reader finds mentions. It counts first how each word is written, since that tells a name from a capital.
+// reader finds mentions. It first counts how each word is written, since that distinguishes names from other capitalised words.
 type reader struct {
 	lex   *lexicon
 	texts []*text
@@ -87,7 +87,7 @@ func (r *reader) nameable(t *text, i int) bool {
 	return !r.compound(t.in(w.span))
 }
 
-// maxAcronym is the length in letters up to which a word in capitals is taken for an acronym; beyond it somebody shouts.
+// maxAcronym is the length in letters up to which a word in capitals is taken for an acronym; a longer one is emphasis.
 const maxAcronym = 5
 
 // compound reports whether a word ends, after a hyphen, in an ordinary one: German-speaking, Sunday-school.
@@ -173,7 +173,7 @@ func nextCapital(t *text, lo, hi int) int {
 	return lo
 }
 
-// ordinary reports whether a word is met as a common word, going by this text first and by the lexicon where it is silent.
+// ordinary reports whether a word is a common word, by its use in this text, else by the lexicon.
 func (r *reader) ordinary(lower string) bool {
 	if mid := r.mid[lower]; mid > 0 {
 		return r.lower[lower] > mid

@@ -22,7 +22,7 @@ const DefaultContextTokens = 131_072
 // maxBody bounds the body of a request, in bytes.
 const maxBody = 64 << 20
 
-// Options says how the model presents itself. The zero value is ready for use.
+// Options are the model's settings. The zero value is ready for use.
 type Options struct {
 	ContextTokens int // the most tokens of prompt and reply together; 0 means DefaultContextTokens
 }
@@ -46,7 +46,7 @@ func New(opts Options) *Model {
 }
 
 // RoundTrip answers a request, whatever its host: POST .../v1/chat/completions, GET .../v1/models, POST .../tokenize and
-// GET .../health. What is wrong with a request is told in the response, as a server does; an error is returned only where
+// GET .../health. What is wrong with a request is reported in the response, as by a server; an error is returned only where
 // the request's context is done or its body cannot be read.
 func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := readBody(req)

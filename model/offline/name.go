@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// gender is what a title tells of a person; it parts Mr. Bennet from Mrs. Bennet.
+// gender is the gender of a title; it distinguishes Mr. Bennet from Mrs. Bennet.
 type gender int
 
 const (
@@ -21,7 +21,7 @@ const (
 
 func (g gender) agrees(other gender) bool { return g == other || g == unknown || other == unknown }
 
-// gender returns what a title, in lower case, tells.
+// gender returns the gender of a title, in lower case.
 func (l *lexicon) gender(title string) gender {
 	switch {
 	case l.feminine.has(title):
@@ -94,7 +94,7 @@ type name struct {
 	term     string   // the form that an entry goes by
 	written  []string // the forms in which the scene has it, titles with them, in order of appearance
 	mentions []mention
-	inside   int // mentions inside a sentence, where a capital tells
+	inside   int // mentions inside a sentence, where a capital is significant
 	titled   int // mentions with a title
 	definite int // mentions after "the"
 }
@@ -119,7 +119,7 @@ func (r *reader) names(mentions []mention) []*name {
 	return r.absorb(all)
 }
 
-// term returns the form that an entry goes by. The title stays where the rest would not tell: Mrs. Bennet is one of several
+// term returns the form that an entry goes by. The title stays where the rest is ambiguous: Mrs. Bennet is one of several
 // Bennets, and Old Man is no man.
 func (r *reader) term(id identity, m mention) string {
 	s := m.core
@@ -160,7 +160,7 @@ func (n *name) aliases() []string {
 	return all
 }
 
-// absorb gives each short form to the one longer name it is part of. A bare form that could be two names' is evidence of
+// absorb gives each short form to the one longer name it is part of. A short form of two names counts for
 // neither.
 func (r *reader) absorb(all []*name) []*name {
 	fullest := slices.SortedStableFunc(slices.Values(all), func(a, b *name) int {
@@ -222,12 +222,12 @@ func (r *reader) accepts(n *name) bool {
 	case n.inside == 0 || r.lower[only] > n.inside:
 		return false
 	}
-	return len(n.mentions) > 1 || r.tellsOnce(n)
+	return len(n.mentions) > 1 || r.nameFromOne(n)
 }
 
-// tellsOnce reports whether a single word is a name though it stands but once: it is no ordinary word, and neither shouted
-// nor of a form that adjectives have.
-func (r *reader) tellsOnce(n *name) bool {
+// nameFromOne reports whether a single word is a name though it occurs only once: it is not a common word, not written in
+// capitals, and not of a form that adjectives have.
+func (r *reader) nameFromOne(n *name) bool {
 	m := &n.mentions[0]
 	only := &r.texts[m.text].words[m.lo]
 	return !r.lex.generic(only.lower) && r.lower[only.lower] == 0 && !only.shouted && !endsWithAny(only.lower, "ian", "ean", "ese", "esque", "like")

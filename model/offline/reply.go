@@ -19,8 +19,8 @@ type citation struct {
 	score float64
 }
 
-// reply answers a question with what the entries it names are defined as, and with the sentences that share most of its
-// words, rare words counting more.
+// reply answers a question with the definitions of the entries it names, and with the sentences that share most of its words,
+// weighted by rarity.
 func (m *Model) reply(w *window) answer {
 	var out []string
 	asked := " " + normal(w.instruction)
@@ -38,7 +38,7 @@ func (m *Model) reply(w *window) answer {
 	return answer{text: strings.Join(out, "\n")}
 }
 
-// questionWords gives the words of a question that say what it is about, each with its index.
+// questionWords returns the content words of a question, each with its index.
 func (m *Model) questionWords(question string) map[string]int {
 	words := map[string]int{}
 	for _, w := range readText(question, m.lex).words {

@@ -17,7 +17,7 @@ const (
 	sentenceWords = 45 // longer sentences are passed over while there are others
 )
 
-// line is a sentence of the story, with what it is chosen by.
+// line is a sentence of the story, with the criteria by which it is chosen.
 type line struct {
 	text  string
 	order int
@@ -26,11 +26,11 @@ type line struct {
 	rank  int // among the lines of its scene, from 0
 }
 
-// density is the share of names, in thousandths; the constant keeps a shout of one name from being the densest of all.
+// density is the share of names, in thousandths; the constant keeps a sentence that is one name from being the densest.
 func (l *line) density() int { return l.names * 1000 / (l.words + 10) }
 
-// summarise gives the first sentence of what is asked about and those that name most, in the order of the story. Every
-// scene is heard before one is heard twice.
+// summarise returns the first sentence of the texts asked about and those with most names, in the order of the story. No scene
+// has a second sentence before every scene has one.
 func (m *Model) summarise(w *window, limit int) answer {
 	room := summaryWords
 	if limit > 0 {

@@ -18,11 +18,11 @@ type word struct {
 	lower    string // the word in lower case
 	capital  bool   // begins with a capital
 	shouted  bool   // two or more letters, all capitals
-	initial  bool   // first of a sentence, a quotation or a line of verse: its capital says nothing
+	initial  bool   // first of a sentence, a quotation or a line of verse: its capital is not significant
 	sentence int    // index of its sentence
 }
 
-// text is a body of text cut into words and sentences. Lines that are no prose (dice, headings in capitals) have no words.
+// text is a body of text cut into words and sentences. Lines that are not prose (dice, headings in capitals) have no words.
 type text struct {
 	body      string
 	words     []word
@@ -115,7 +115,7 @@ func newWord(body string, start, full int) word {
 	return w
 }
 
-// trimEnding cuts what English hangs on a name with an apostrophe.
+// trimEnding cuts the possessive and contracted endings of English.
 func trimEnding(s string) string {
 	cut := strings.LastIndexAny(s, "'’")
 	if cut <= 0 {
@@ -128,7 +128,7 @@ func trimEnding(s string) string {
 	return s
 }
 
-// fusedCapital reports whether a lower-case particle is grown together with a capital: d'Artagnan, al-Rashid.
+// fusedCapital reports whether a lower-case particle is joined with a capital: d'Artagnan, al-Rashid.
 func fusedCapital(s string) bool {
 	cut := strings.IndexAny(s, "'’-")
 	if cut <= 0 || cut > 4 {
@@ -143,7 +143,7 @@ func fusedCapital(s string) bool {
 	return false
 }
 
-// divide finds the sentences and marks the words whose capital says nothing.
+// divide finds the sentences and marks the words whose capital is not significant.
 func (t *text) divide(lex *lexicon) {
 	for i := range t.words {
 		w := &t.words[i]
@@ -211,7 +211,7 @@ func (t *text) opensInside(prev, next *word) bool {
 	return strings.ContainsAny(gap, "!?…—") || strings.Contains(gap, "--")
 }
 
-// verseWidth parts a line of verse or of a list, which opens with a capital, from a line of prose that was merely wrapped.
+// verseWidth distinguishes a line of verse or of a list, which opens with a capital, from a wrapped line of prose.
 const verseWidth = 50
 
 // closingEnd returns the end of the punctuation that follows the word ending at i without a blank.

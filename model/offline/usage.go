@@ -9,7 +9,7 @@ import (
 	"annotator/internal/chatwire"
 )
 
-// What a message and a tool call cost beside their text, in tokens.
+// The cost of a message and of a tool call without their text, in tokens.
 const (
 	messageOverhead = 4
 	callOverhead    = 10
@@ -59,7 +59,7 @@ func (r *request) prefixes() []prefix {
 	return all
 }
 
-// maxPrefixes bounds the memory of the cache; past it everything is forgotten, as by a server that ran out of blocks.
+// maxPrefixes bounds the memory of the cache; beyond it the cache is cleared, as by a server that ran out of blocks.
 const maxPrefixes = 1 << 16
 
 // prefixCache remembers which prompts it has seen, as a model server does that keeps what it computed for a prefix.

@@ -42,13 +42,13 @@ type scene struct {
 	posts  []post
 }
 
-// window is what the messages of a request amount to.
+// window is the content of the messages of a request.
 type window struct {
 	system      string
 	entries     []entry // by id, each in its newest state
 	scenes      []scene // in order
 	last        string  // the last user message
-	instruction string  // what it says beside scenes, posts and entries; where it holds a question, that alone
+	instruction string  // its text without scenes, posts and entries; only the question, where it holds one
 	reading     bool    // it shows a scene
 	answered    bool    // something was answered since the last scene
 	results     []result
@@ -101,7 +101,7 @@ func (w *window) readUser(text string, known map[int64]entry) {
 	for _, data := range []string{"scene", "relevant_entries", "post", "entry"} {
 		w.instruction = without(w.instruction, data)
 	}
-	for e := range elements(w.instruction, "question") { // what stands around it says how to answer
+	for e := range elements(w.instruction, "question") { // the text around it is instructions for the answer
 		w.instruction = html.UnescapeString(e.body)
 	}
 }
