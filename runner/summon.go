@@ -140,8 +140,8 @@ type past struct {
 	effect storage.ConversationChange
 }
 
-// Snapshots returns the newest snapshots. See tools.Summoner.
-func (p *past) Snapshots(ctx context.Context, kind string, thread int64, limit int) ([]annotator.Snapshot, error) {
+// List returns the newest snapshots. See tools.Summoner.
+func (p *past) List(ctx context.Context, kind string, thread int64, limit int) ([]annotator.Snapshot, error) {
 	return p.Store.Snapshots.List(ctx, storage.SnapshotQuery{Kind: kind, Thread: thread, Limit: limit})
 }
 

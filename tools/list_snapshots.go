@@ -9,7 +9,7 @@ type listSnapshotsArguments struct {
 }
 
 func listSnapshots(ctx context.Context, env *Env, a listSnapshotsArguments) (Result, error) {
-	found, err := env.Snapshots.Snapshots(ctx, a.SnapshotType, a.ThreadID, a.Limit)
+	found, err := env.Snapshots.List(ctx, a.SnapshotType, a.ThreadID, a.Limit)
 	if err != nil {
 		return Result{}, err
 	}

@@ -9,8 +9,8 @@ import (
 // Summoner lists snapshots and holds the one conversation with the model at a snapshot. A mistake of the calling
 // model is a *Failure.
 type Summoner interface {
-	// Snapshots returns at most limit snapshots, newest first, of a kind and a thread if these are not zero.
-	Snapshots(ctx context.Context, kind string, thread int64, limit int) ([]annotator.Snapshot, error)
+	// List returns at most limit snapshots, newest first, of a kind and a thread if these are not zero.
+	List(ctx context.Context, kind string, thread int64, limit int) ([]annotator.Snapshot, error)
 	// Open opens a conversation with a snapshot and asks the first question.
 	Open(ctx context.Context, snapshot int64, question string) (Answer, error)
 	// Continue asks another question in the open conversation.

@@ -19,7 +19,7 @@ type past struct {
 	open  bool
 }
 
-func (p *past) Snapshots(_ context.Context, kind string, thread int64, limit int) ([]annotator.Snapshot, error) {
+func (p *past) List(_ context.Context, kind string, thread int64, limit int) ([]annotator.Snapshot, error) {
 	p.asked = append(p.asked, fmt.Sprintf("list %q %d %d", kind, thread, limit))
 	return []annotator.Snapshot{{ID: 7, Kind: "checkpoint", Scene: 6, Thread: 1, Entries: 3}}[:min(1, limit)], nil
 }
