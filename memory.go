@@ -48,14 +48,14 @@ type WindowState struct {
 	Memory  string `json:"memory,omitempty"`  // the summaries before the turns, as the model reads them
 }
 
-// Compaction is a step of making room in the window. It replaces the state of the window.
+// Compaction is one compaction of the window. It replaces the state of the window.
 type Compaction struct {
 	State    WindowState
 	Before   int // tokens of the prompt
 	After    int
 	Reason   string
-	Episodes []Episode // that come into force; their ids and traces are set when it is committed
-	Gone     []int64   // ids of those that leave the window
-	Reply    *Trace    // of the model that wrote the summary; nil if it was not asked
-	Call     *Call     // that brought the reply
+	Episodes []Episode // that enter the window; the commit sets their ids and traces
+	Gone     []int64   // ids of the episodes that leave the window
+	Reply    *Trace    // the summary as the model wrote it; nil without a model
+	Call     *Call     // the call of Reply
 }
