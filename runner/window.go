@@ -22,7 +22,7 @@ func (r *Runner) newWindow() *window.Window {
 		func(group []annotator.Message) ([]byte, error) { return r.Wire.Encode(group) },
 		window.Sources{
 			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Calls: r.Store.Calls, Glossary: r.Store.Glossary,
-			Scenes: earlierScenes{r}, Summariser: summariser{r},
+			Scenes: r.Store.Scenes, Posts: r.Corpus, Summariser: summariser{r},
 		},
 	)
 }
@@ -45,29 +45,6 @@ func prefixOf(wire model.Encoder, p *storage.Prompt) (window.Prefix, error) {
 	}
 	encoded, err := wire.EncodeTools(definitions)
 	return window.NewPrefix(p.SystemPrompt, p.Tools, encoded), err
-}
-
-// earlierScenes implements window.Scenes.
-type earlierScenes struct{ *Runner }
-
-func (s earlierScenes) OfTurn(ctx context.Context, turn int64) (annotator.Scene, error) {
-	row, err := s.Store.Scenes.OfTurn(ctx, turn)
-	if err != nil {
-		return annotator.Scene{}, err
-	}
-	return annotator.Scene{N: row.N, Thread: row.Thread, Index: row.Index}, nil
-}
-
-func (s earlierScenes) Opening(ctx context.Context, scene int) (string, error) {
-	row, err := s.Store.Scenes.Get(ctx, scene)
-	if err != nil {
-		return "", err
-	}
-	posts, err := s.Corpus.Scene(ctx, row.Thread.ID, row.Posts[:1])
-	if err != nil {
-		return "", err
-	}
-	return posts[0].Body, nil
 }
 
 // summariser implements window.Summariser.

@@ -90,11 +90,15 @@ func (m *memory) byRule(ctx context.Context) error {
 	}
 	var openings []string
 	for _, t := range m.step.Chunk {
-		text, err := m.sources.Scenes.Opening(ctx, t.Scene)
+		scene, err := m.sources.Scenes.Get(ctx, t.Scene)
 		if err != nil {
 			return err
 		}
-		openings = append(openings, firstSentence(text))
+		posts, err := m.sources.Posts.Scene(ctx, scene.Thread.ID, scene.Posts[:1])
+		if err != nil {
+			return err
+		}
+		openings = append(openings, firstSentence(posts[0].Body))
 	}
 	m.by = annotator.AuthorRule
 	m.summary = compaction.Summary{Chunk: compaction.Rule(m.step, names, openings), Story: m.storyByRule()}

@@ -16,6 +16,7 @@ type Sources struct {
 	Calls      Calls
 	Glossary   Glossary
 	Scenes     Scenes
+	Posts      Posts
 	Summariser Summariser
 }
 
@@ -54,12 +55,16 @@ type Glossary interface {
 	ChangedIn(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error)
 }
 
-// Scenes tells of the scenes of earlier turns.
+// Scenes keeps the list of scenes.
 type Scenes interface {
-	// OfTurn returns the scene of a turn, without its posts.
-	OfTurn(ctx context.Context, turn int64) (annotator.Scene, error)
-	// Opening returns the text of a scene's first post.
-	Opening(ctx context.Context, scene int) (string, error)
+	Get(ctx context.Context, n int) (*annotator.SceneRow, error)
+	OfTurn(ctx context.Context, turn int64) (*annotator.SceneRow, error)
+}
+
+// Posts reads the story.
+type Posts interface {
+	// Scene returns posts of a thread.
+	Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
 }
 
 // Summariser has the model write summaries.
