@@ -58,7 +58,7 @@ func (r *Runner) unanswered(u *model.Unanswered) (annotator.Event, error) {
 		return r.condemn(u.Fault)
 	}
 	r.day.forceCompaction, r.day.said = true, u.Fault
-	r.learnContext(u.MaxContext, r.window.Alone())
+	r.learnContext(u.MaxContext, r.window.TurnTokens())
 	return annotator.EventOverflow, nil
 }
 

@@ -110,8 +110,8 @@ func (w *Window) Needed() int {
 	return needed
 }
 
-// Alone estimates the prompt of the next request if only the newest turn were in the window.
-func (w *Window) Alone() int {
+// TurnTokens estimates the prompt of the next request if only the newest turn were in the window.
+func (w *Window) TurnTokens() int {
 	turns := w.history.Turns()
 	return w.counts.counter.Count(w.prefix.size.Plus(turns[len(turns)-1].Size))
 }
