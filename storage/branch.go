@@ -14,8 +14,9 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Branch makes a new database at out: what the one at path was at a snapshot. A run goes on from it as it went on then; the
-// one at path stays as it is, also while a run goes on in it. A file that is at out already is not touched.
+// Branch creates a database at out with the state of the one at path at a snapshot. A run continues from it exactly
+// as it did then. The database at path does not change, and a run may go on in it meanwhile. An existing file at out
+// is Misused, and not touched.
 func Branch(ctx context.Context, path, out string, snapshot int64) error {
 	if err := checkAbsent(out); err != nil {
 		return err
@@ -28,7 +29,7 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 	if _, err := db.Snapshots.Get(ctx, snapshot); err != nil {
 		return err
 	}
-	// What is cut is a copy by another name, so that what goes by the name of out is never half a branch.
+	// The copy has another name until it is finished, so that out is never half a branch.
 	draft := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".branch")
 	removeDatabase(draft)
 	defer removeDatabase(draft)
@@ -51,7 +52,7 @@ func removeDatabase(path string) {
 	}
 }
 
-// cut takes out of a database all that came after a snapshot.
+// cutAfter deletes what came after a snapshot.
 func cutAfter(ctx context.Context, path string, snapshot int64) error {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
 	if err != nil {
@@ -69,8 +70,8 @@ func cutAfter(ctx context.Context, path string, snapshot int64) error {
 	return cmp.Or(err, pool.Close())
 }
 
-// cutPoint tells where a snapshot stands: its positions, the newest turn with its last call, and whether the checkpoint of its
-// scene is due.
+// cutPoint is the position of a snapshot: its ends, the newest turn with its last call, and whether the checkpoint of
+// its scene is due.
 const cutPoint = `CREATE TEMP TABLE point AS SELECT s.id AS snapshot, s.scene, s.trace_id AS trace, s.revision_id AS revision, s.context_id AS context,
   (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id) AS turn,
   (SELECT coalesce(max(id), 0) FROM call WHERE turn BETWEEN 1 AND (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id)) AS call,
@@ -78,8 +79,8 @@ const cutPoint = `CREATE TEMP TABLE point AS SELECT s.id AS snapshot, s.scene, s
     <= (SELECT count(*) FROM refusal f WHERE f.scene = s.scene AND f.snapshot_id < s.id) AS due
   FROM snapshot s WHERE s.id = ?`
 
-// cutRows takes out the rows after the point. What people asked has no place in the run, and stays with the other database. A run has
-// no use for the indexes that this needs: without them, all rows of a table would be looked through for each row that goes.
+// cutRows deletes the rows after the point. Conversations of people are no part of the run, and stay in the other
+// database. The indexes are for the foreign keys: without them each deletion would scan a table.
 const cutRows = `
 PRAGMA defer_foreign_keys = ON;
 CREATE INDEX cut_call ON call (trace_id);
@@ -131,8 +132,8 @@ DROP INDEX cut_call;
 DROP INDEX cut_snapshot;
 DROP INDEX cut_trace;`
 
-// rebuild makes the codex anew from its revisions, row by row as they were written: even the numbers that rows were given
-// are those they had.
+// rebuild makes the tables of the glossary again from the revisions, in their order, so that even the ids of rows are
+// the same.
 func (tx *tx) rebuild() error {
 	const page = 1000
 	entries := map[int64]*annotator.Entry{}
@@ -160,7 +161,7 @@ func (tx *tx) rebuild() error {
 			return err
 		}
 	}
-	// By their numbers, for the clock may have been set between two revisions.
+	// By id, for the clock may have been set back between two revisions.
 	_, err := tx.exec(`UPDATE glossary_entry SET
 		created_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id LIMIT 1),
 		updated_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id DESC LIMIT 1)`)

@@ -11,7 +11,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Asker says who has summoned a snapshot.
+// Asker is who asks a snapshot.
 type Asker string
 
 // The askers.
@@ -20,7 +20,7 @@ const (
 	AskerPerson Asker = "person"
 )
 
-// Conversation is a conversation with the model as it was at a snapshot. It writes nothing but itself.
+// Conversation is a conversation with the model as it was at a snapshot. It changes nothing else.
 type Conversation struct {
 	ID        int64
 	Snapshot  int64
@@ -34,7 +34,7 @@ type Exchange struct {
 	Answer   string // not empty
 }
 
-// Current returns the conversation that the model has open, with all that was said in it; nil where there is none.
+// Current returns the model's open conversation, with all its exchanges; nil where there is none.
 func (s *Conversations) Current(ctx context.Context) (*Conversation, error) {
 	open := &Conversation{}
 	err := s.db.read.QueryRowContext(ctx, `SELECT id, snapshot_id, turn FROM summon WHERE asker = 'model' AND dismissed_at IS NULL`).
@@ -49,8 +49,8 @@ func (s *Conversations) Current(ctx context.Context) (*Conversation, error) {
 	return open, sqlite.Wrap(err, "read the open conversation in %s", s.db.path)
 }
 
-// Questions counts what the model has asked of snapshots in a turn, answered or not. What a process did not survive does not
-// count: it will be asked again.
+// Questions counts the questions of the model to snapshots in a turn, answered or not. A question during which the
+// process ended does not count: it is asked again.
 func (s *Conversations) Questions(ctx context.Context, turn int64) (int, error) {
 	return readValue[int](ctx, s.db, fmt.Sprintf("read the calls of turn %d", turn), `SELECT count(*) FROM call WHERE turn = ? AND purpose = 'ask'
 		AND outcome IN ('ok', 'malformed', 'refused', 'shrink')`, turn)
@@ -65,8 +65,8 @@ type ConversationChange struct {
 	Summary  string          // what the model takes away from it
 }
 
-// Apply writes the result of a tool together with what the tool does to the conversations: both are in the database
-// afterwards, or neither is. What was decided of the call commits with them; nil for nothing.
+// Apply records the result of a tool with its change of the conversations: both commit, or neither. The decision
+// about the call commits with them; nil means that there is none.
 func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decision *ToolDecision, change *ConversationChange) error {
 	return s.db.update(ctx, "run "+row.Tool, func(tx *tx) error {
 		if change.Open != 0 {
@@ -94,7 +94,7 @@ func (tx *tx) openConversation(asker Asker, snapshot, turn int64) (id int64, err
 	return id, err
 }
 
-// appendExchange adds to the conversation that the model has open, and ends the call that brought the answer.
+// appendExchange adds to the model's open conversation, and ends the call that brought the answer.
 func (tx *tx) appendExchange(e *Exchange, c *annotator.Call) error {
 	c.Outcome = annotator.CallOK
 	if err := tx.endCall(c, nil); err != nil {
@@ -113,32 +113,31 @@ func (tx *tx) insertExchange(summon int64, e *Exchange, c *annotator.Call) error
 		VALUES (?1, (SELECT count(*) FROM summon_exchange WHERE summon_id = ?1), ?, ?, ?, ?)`, summon, e.Question, e.Answer, c.ID, tx.now)
 }
 
-// closeConversation ends the conversation that the model has left open.
+// closeConversation ends the model's open conversation, if there is one.
 func (tx *tx) closeConversation() error {
 	_, err := tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
 	return err
 }
 
-// SnapshotWriter writes down what people ask of snapshots, beside a run that may be going on. It touches the conversations, the calls
-// they cost and the run's totals of tokens: nothing that a run has in mind while it goes on, so it needs no lock but
-// SQLite's own.
+// SnapshotWriter records what people ask of snapshots, also while a run goes on. It writes the conversations, their
+// calls, and the run's totals of tokens. A run does not keep any of these in memory, so SQLite's own lock is enough.
 type SnapshotWriter struct {
 	pool *sql.DB
 	path string
 	now  func() time.Time
 }
 
-// OpenSnapshotWriter opens the database at path for what people ask. It must be one that Open accepts.
+// OpenSnapshotWriter opens the database at path for what people ask. Open must accept the database.
 func OpenSnapshotWriter(ctx context.Context, path string, now func() time.Time) (*SnapshotWriter, error) {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
 	return &SnapshotWriter{pool: pool, path: path, now: now}, err
 }
 
-// Close ends the use of the database.
+// Close closes the database.
 func (g *SnapshotWriter) Close() error { return g.pool.Close() }
 
-// Open writes that a call is about to be made: as lost, until it has ended. No run clears up behind a person, and an open
-// call would look, to one that starts meanwhile, like a call that the run before did not survive.
+// Open records a call before it is made: as lost, until it has ended. A run marks open calls as lost when it starts,
+// and must not mark one that is under way here.
 func (g *SnapshotWriter) Open(ctx context.Context, c *annotator.Call) error {
 	return g.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, annotator.CallLost, reasonLost) })
 }
@@ -148,7 +147,7 @@ func (g *SnapshotWriter) Fail(ctx context.Context, c *annotator.Call) error {
 	return g.update(ctx, "record a failed call", func(tx *tx) error { return tx.endLost(c) })
 }
 
-// Answer writes down an exchange with the call that brought it. The first one of a conversation sets the conversation's id.
+// Answer records an exchange with the call that brought it. The first one of a conversation sets its id.
 func (g *SnapshotWriter) Answer(ctx context.Context, s *Conversation, c *annotator.Call, e Exchange) error {
 	return g.update(ctx, "record an answer", func(tx *tx) error {
 		c.Outcome = annotator.CallOK
@@ -170,7 +169,7 @@ func (g *SnapshotWriter) Answer(ctx context.Context, s *Conversation, c *annotat
 	})
 }
 
-// endLost ends a call that was not lost after all.
+// endLost ends a call that SnapshotWriter.Open has recorded.
 func (tx *tx) endLost(c *annotator.Call) error {
 	if err := tx.execOne(`UPDATE call SET outcome = 'open' WHERE id = ? AND outcome = 'lost'`, c.ID); err != nil {
 		return fmt.Errorf("call %d: %w", c.ID, err)

@@ -7,9 +7,9 @@ import (
 	"annotator"
 )
 
-// Undecided returns the tentative entries that no person has locked and that are first seen in one of the threads (none: in any),
-// but for those that a curator's decision was written about in a row of the journal after the given one. They come in story
-// order.
+// Undecided returns the tentative entries that are not locked and were first seen in one of the threads (none: in
+// any), in story order. Entries with a decision of the curator in a row of the journal after the given one are left
+// out.
 func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64) ([]annotator.UndecidedEntry, error) {
 	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error { return rows.Scan(&u.Entry, &u.RetryReason) }
 	return readAll(ctx, s.db, "read the tentative entries", scan, `SELECT e.id, coalesce(d.new_value ->> '$.reason', '') FROM glossary_entry e
@@ -22,11 +22,11 @@ func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64)
 		ORDER BY e.first_at, e.id`, jsonList(threads), after)
 }
 
-// Decide writes what a question outside any turn came to: the row with the answer, or the note that stands for one which could
-// not be used, the revisions that follow from it, and the end of the call. All of them commit together. A call whose row is no
-// reply ends with the outcome that it has; it is nil where it has ended before.
+// Decide records what came of a question of the curator in one transaction: the reply, or the note that stands for an
+// unusable one, the revisions that follow, and the end of the call. With a note, the call ends with the outcome that
+// it has. The call is nil if it has ended before.
 func (s *Curation) Decide(ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision) error {
-	return s.db.update(ctx, "write down a decision", func(tx *tx) error {
+	return s.db.update(ctx, "record a decision", func(tx *tx) error {
 		g := &Glossary{q: tx, path: s.db.path, tx: tx}
 		if err := g.reviseAll(tx.ctx, revisions); err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Compact makes one step of compaction take effect, and begins an epoch: the summariser's reply, the row that says what the
-// window is from here on, and the episodes commit together.
+// Compact records one step of compaction, which begins an epoch. The summariser's reply, the row with the new state of the window, and
+// the episodes commit together.
 func (s *Episodes) Compact(ctx context.Context, c *annotator.Compaction) error {
 	return s.db.update(ctx, "compact the window", func(tx *tx) error {
 		if c.Reply != nil {
@@ -56,7 +56,7 @@ func (tx *tx) compact(c *annotator.Compaction, only int64) error {
 	return nil
 }
 
-// dropTurn takes a single turn out of the window, which else stays as it is.
+// dropTurn takes a single turn out of the window, and changes nothing else in it.
 func (tx *tx) dropTurn(turn int64, reason string) error {
 	c := annotator.Compaction{Reason: reason}
 	var content string
@@ -84,8 +84,8 @@ func (tx *tx) insertEpisode(e *annotator.Episode) error {
 		e.Supersedes, e.Tokens, e.Trace, gone, tx.now).Scan(&e.ID)
 }
 
-// WindowState returns what the newest compaction up to a row of the journal (0: all) says of the window, and whether more steps
-// may have been due when the program ended: nothing has happened in a turn since.
+// WindowState returns the state of the window after the newest compaction up to a row of the journal (0: all). The compaction is
+// unfinished if no row of a turn follows: more steps may have been due when the process ended.
 func (s *Episodes) WindowState(ctx context.Context, through int64) (fold annotator.WindowState, unfinished bool, err error) {
 	var content string
 	err = s.db.read.QueryRowContext(ctx, `SELECT t.content, c.tier <> 'quarantine' AND NOT EXISTS
@@ -110,7 +110,7 @@ const episodeColumns = `id, kind, thread_id, idx, scenes, from_scene, to_scene, 
 
 func scanEpisode(rows *sql.Rows, e *annotator.Episode) error { return scanEpisodeAnd(rows, e) }
 
-// scanEpisodeAnd reads a row that has more columns behind those of an episode.
+// scanEpisodeAnd scans a row with more columns after those of episodeColumns.
 func scanEpisodeAnd(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 	var entries string
 	columns := []any{
@@ -123,8 +123,7 @@ func scanEpisodeAnd(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 	return json.Unmarshal([]byte(entries), &e.Entries)
 }
 
-// InForce returns the episodes that stand in the window: the story so far (nil before the first) and the chunks, oldest
-// first.
+// InForce returns the episodes in the window: the story so far, nil before the first, and the chunks, oldest first.
 func (s *Episodes) InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error) {
 	all, err := readAll(ctx, s.db, "read the episodes", scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE gone IS NULL ORDER BY id`)
 	for i := range all {
@@ -137,25 +136,25 @@ func (s *Episodes) InForce(ctx context.Context) (story *annotator.Episode, chunk
 	return story, chunks, err
 }
 
-// NextChunk returns the index that the next chunk of a thread gets, from 0.
+// NextChunk returns the index of a thread's next chunk, from 0.
 func (s *Episodes) NextChunk(ctx context.Context, thread int64) (int, error) {
 	return readValue[int](ctx, s.db, "read the episodes", `SELECT coalesce(max(idx) + 1, 0) FROM episode WHERE kind = 'chunk' AND thread_id = ?`, thread)
 }
 
-// At returns the episodes that stood in the window after a row of the journal, oldest first.
+// At returns the episodes that were in the window after a row of the journal, oldest first.
 func (s *Episodes) At(ctx context.Context, trace int64) ([]annotator.Episode, error) {
 	return readAll(ctx, s.db, "read the episodes", scanEpisode, `SELECT `+episodeColumns+` FROM episode
 		WHERE trace_id <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY id`, trace)
 }
 
-// EpisodeRow is an episode with when it was written, and whether it stands in the window now.
+// EpisodeRow is an episode with its time, and whether it is in the window now.
 type EpisodeRow struct {
 	annotator.Episode
 	At      int64 // unix milliseconds
 	InForce bool
 }
 
-// All returns all episodes that ever were, oldest first.
+// All returns all episodes, also those that left the window, oldest first.
 func (s *Episodes) All(ctx context.Context) ([]EpisodeRow, error) {
 	scan := func(rows *sql.Rows, e *EpisodeRow) error { return scanEpisodeAnd(rows, &e.Episode, &e.At, &e.InForce) }
 	return readAll(ctx, s.db, "read the episodes", scan, `SELECT `+episodeColumns+`, created_at, gone IS NULL FROM episode ORDER BY id`)

@@ -10,7 +10,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Glossary is the codex as it stands now, for reading. Inside a tool's transaction it also writes.
+// Glossary reads the entries as they are now. Inside the transaction of a tool it also writes.
 type Glossary struct {
 	q    querier
 	path string
@@ -24,7 +24,7 @@ func scanEntry(rows *sql.Rows, e *annotator.Entry) error {
 	return rows.Scan(&e.ID, &e.Term, &e.Disambiguator, &e.Status, &e.First, &e.Last, &e.Revisions, &e.Revision, &e.Locked, &e.MergedInto)
 }
 
-// entries reads the entries that a query finds, in its order, each whole.
+// entries returns the entries that a query finds, in its order, with all their parts.
 func (g *Glossary) entries(ctx context.Context, rest string, args ...any) ([]annotator.Entry, error) {
 	found, err := collect(ctx, g.q, scanEntry, `SELECT `+entryColumns+` FROM glossary_entry e `+rest, args...)
 	if err == nil && len(found) > 0 {
@@ -36,8 +36,9 @@ func (g *Glossary) entries(ctx context.Context, rest string, args ...any) ([]ann
 	return found, nil
 }
 
-// parts are what an entry has beside its own row, by one statement, since each read on its own would be a transaction: tags, aliases,
-// claims, and evidence, which comes after the claims that it belongs to. What they are sorted by stands before what is read.
+// parts reads the tags, aliases, claims and evidence of entries. It is one statement, because each would be a
+// transaction of its own. Evidence comes after the claims that it belongs to. The columns n, id and name are what the
+// rows of a part are sorted by.
 const parts = `WITH chosen (entry_id) AS (SELECT value FROM json_each(?))
 	SELECT 1 AS part, entry_id, 0 AS n, 0 AS id, tag AS name, '' AS text, '' AS kind, 0 AS a, 0 AS b, 0 AS c FROM chosen JOIN glossary_tag USING (entry_id)
 	UNION ALL
@@ -58,7 +59,7 @@ func (g *Glossary) readParts(ctx context.Context, entries []annotator.Entry) err
 	return each(ctx, g.q, func(rows *sql.Rows) error { return readPart(rows, byID) }, parts, jsonList(ids))
 }
 
-// readPart puts a part into its entry.
+// readPart adds a part to its entry.
 func readPart(rows *sql.Rows, byID map[int64]*annotator.Entry) error {
 	var part int
 	var entry, n, id, a, b, c int64
@@ -101,8 +102,8 @@ func (g *Glossary) one(ctx context.Context, where string, args ...any) (*annotat
 	return &found[0], nil
 }
 
-// Lookup returns the live entry of which the given name is the full name or, failing that, the term or an alias; the
-// oldest where there are several. NotFound if there is none.
+// Lookup returns the live entry whose full name is the given name or, failing that, whose term or alias it is; the
+// oldest of several. NotFound if there is none.
 func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, error) {
 	key := codex.Normalize(name)
 	e, err := g.one(ctx, `WHERE e.term_normalized = ? AND e.status IN ('tentative', 'confirmed')`, key)
@@ -113,13 +114,13 @@ func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, e
 		WHERE a.name_normalized = ? AND e.status IN ('tentative', 'confirmed') ORDER BY e.id`, key)
 }
 
-// Entries returns the entries with the given ids that there are, by id.
+// Entries returns the entries with the given ids, by id. Ids without an entry are left out.
 func (g *Glossary) Entries(ctx context.Context, ids []int64) ([]annotator.Entry, error) {
 	return g.entries(ctx, `WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id`, jsonList(ids))
 }
 
-// ChangedSince returns those of the entries whose names, tags or definition have a later revision than the one as of which they were
-// shown. That an entry is confirmed or has another quotation to it makes it read no other way.
+// ChangedSince returns the ids of those entries whose names, tags or definition have a revision newer than the one at
+// which they were shown. A confirmation or further evidence does not count: the entry reads the same.
 func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown) (map[int64]bool, error) {
 	list, err := encodeShows(shown)
 	if err != nil || list == "" {
@@ -136,7 +137,7 @@ func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown) (m
 	return rewritten, sqlite.Wrap(err, "read the glossary in %s", g.path)
 }
 
-// All yields every entry, live or not, by id; it reads some hundreds at a time.
+// All yields every entry, live or not, by id. It reads page by page.
 func (g *Glossary) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] {
 	const page = 500
 	return func(yield func(*annotator.Entry, error) bool) {
@@ -159,9 +160,9 @@ func (g *Glossary) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] {
 	}
 }
 
-// Names returns all names of the live entries, by entry; with ids, those of these entries only.
+// Names returns the names of the live entries by their ids; with ids, of these entries only.
 func (g *Glossary) Names(ctx context.Context, ids ...int64) (map[int64][]string, error) {
-	// The plus keeps the index of states, which holds every entry, from being taken for that of ids.
+	// The plus keeps SQLite from using the index of statuses, which holds every entry, instead of that of ids.
 	query := `SELECT e.id, a.name FROM glossary_entry e JOIN glossary_alias a ON a.entry_id = e.id WHERE +e.status IN ('tentative', 'confirmed')`
 	var args []any
 	if len(ids) > 0 {
@@ -190,25 +191,25 @@ func (g *Glossary) Revisions(ctx context.Context, entry int64) ([]annotator.Revi
 	return found, sqlite.Wrap(err, "read the revisions of entry %d in %s", entry, g.path)
 }
 
-// OfScene returns the revisions that a scene has made so far, in order: those of the turn at hand, and of earlier ones in which it was
-// refused.
+// OfScene returns the revisions that a scene has made so far, in order: those of the current turn, and of earlier
+// turns in which it was refused.
 func (g *Glossary) OfScene(ctx context.Context, scene int, turn int64) ([]annotator.Revision, error) {
 	return collect(ctx, g.q, scanRevision, `SELECT `+revisionColumns+` FROM revision
 		WHERE turn = ?2 OR turn IN (SELECT turn FROM refusal WHERE scene = ?1 AND turn > 0) ORDER BY id`, scene, turn)
 }
 
-// ByName returns the entries, live or not, of which the given name is the full name, the term or an alias; live ones first.
+// ByName returns the entries, live or not, whose full name, term or alias is the given name; live ones first.
 func (g *Glossary) ByName(ctx context.Context, name string) ([]annotator.Entry, error) {
 	return g.entries(ctx, `WHERE e.term_normalized = ?1 OR e.id IN (SELECT entry_id FROM glossary_alias WHERE name_normalized = ?1)
 		ORDER BY e.status IN ('tentative', 'confirmed') DESC, e.term_normalized = ?1 DESC, e.id`, codex.Normalize(name))
 }
 
-// MostRevised returns the live entries that the story came back to most often, at most limit of them.
+// MostRevised returns the live entries with the most revisions, at most limit of them.
 func (g *Glossary) MostRevised(ctx context.Context, limit int) ([]annotator.Entry, error) {
 	return g.entries(ctx, `WHERE e.status IN ('tentative', 'confirmed') ORDER BY e.revisions DESC, e.id LIMIT ?`, limit)
 }
 
-// ChangedIn returns the entries that a range of turns made or changed, by id.
+// ChangedIn returns the entries that a range of turns created or changed, by id.
 func (g *Glossary) ChangedIn(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error) {
 	return g.entries(ctx, `WHERE e.id IN (SELECT entry_id FROM revision WHERE turn BETWEEN ? AND ?) ORDER BY e.id`, fromTurn, toTurn)
 }

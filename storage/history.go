@@ -13,7 +13,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// PointKind is what a point of the story or of the run is named by.
+// PointKind says what names a point of the story or of the run.
 type PointKind string
 
 // The kinds of points.
@@ -24,16 +24,17 @@ const (
 	PointSnapshot PointKind = "snapshot"
 )
 
-// Point is a point of the story, or of the run, as people name it.
+// Point is a point of the story or of the run, as users name it.
 type Point struct {
 	Kind PointKind
 	ID   int64 // of a scene: its number
 }
 
-// String gives the point in the form that ParsePoint reads.
+// String returns the point in the form that ParsePoint reads.
 func (p Point) String() string { return string(p.Kind) + ":" + strconv.FormatInt(p.ID, 10) }
 
-// ParsePoint reads scene:N, post:ID, thread:ID or snapshot:N; a bare number is a scene's. The error is of kind Misused.
+// ParsePoint reads scene:N, post:ID, thread:ID or snapshot:N; a bare number is a scene's. The error is of kind
+// Misused.
 func ParsePoint(text string) (Point, error) {
 	kind, number, named := strings.Cut(strings.TrimSpace(text), ":")
 	if !named {
@@ -51,7 +52,8 @@ func ParsePoint(text string) (Point, error) {
 		WithAdvice("name one as scene:12, post:3456, thread:78 or snapshot:9")
 }
 
-// Moment is how far the story was read. The codex as of a moment is the sum of the revisions up to there.
+// Moment is a point up to which the story was read. The glossary as of a moment is the sum of the revisions up to
+// there.
 type Moment struct {
 	Place annotator.Place // of the last post that was read
 	bound string          // the column of table revision that has a bound
@@ -66,7 +68,8 @@ func (m *Moment) Holds(r *annotator.Revision) bool {
 	return int64(r.At) <= m.last
 }
 
-// Moment finds a point in the story; NotFound, with advice, where it is not there, or is not read yet.
+// Moment finds a point in the story. The error is NotFound, with advice, for a point that does not exist or is not
+// read yet.
 func (s *History) Moment(ctx context.Context, p Point) (Moment, error) {
 	switch p.Kind {
 	case PointSnapshot:
@@ -91,7 +94,7 @@ func (s *History) Moment(ctx context.Context, p Point) (Moment, error) {
 	return s.placeMoment(ctx, p, int(p.ID), -1)
 }
 
-// MomentOf returns the moment at which a snapshot was taken.
+// MomentOf returns the moment of a snapshot.
 func (s *History) MomentOf(ctx context.Context, snapshot *annotator.Snapshot) (Moment, error) {
 	scene, err := s.db.Scenes.Get(ctx, snapshot.Scene)
 	if err != nil {
@@ -100,7 +103,7 @@ func (s *History) MomentOf(ctx context.Context, snapshot *annotator.Snapshot) (M
 	return Moment{Place: annotator.PlaceAt(scene.N, len(scene.Posts)-1), bound: "id", last: snapshot.Revision}, nil
 }
 
-// placeMoment returns the moment at which the post of a rank was read; the scene's last post where the rank is negative.
+// placeMoment returns the moment of the post with a rank in a scene; a negative rank is the scene's last post.
 func (s *History) placeMoment(ctx context.Context, p Point, n, rank int) (Moment, error) {
 	scene, err := s.db.Scenes.Get(ctx, n)
 	if annotator.KindOf(err) == annotator.NotFound {
@@ -120,14 +123,14 @@ func (s *History) placeMoment(ctx context.Context, p Point, n, rank int) (Moment
 	return Moment{Place: place, bound: "at", last: int64(place)}, nil
 }
 
-// AsOf returns the codex as it stood at a moment: every entry that there was, live or not, by id. The places of an entry's
-// revisions never fall, so that each entry's part of them is a beginning, and adds up.
+// AsOf returns the entries as they were at a moment, live or not, by id. The places of an entry's revisions never
+// decrease, so its revisions up to a place are the first ones, and add up.
 func (s *History) AsOf(ctx context.Context, m Moment) ([]annotator.Entry, error) {
 	return s.sum(ctx, m.bound+` <= ?`, m.last)
 }
 
-// Between returns the entries that have changed between two snapshots, as they stood at either; an entry that was not
-// there at the first is only among those of the second.
+// Between returns the entries that changed between two snapshots, as they were at each. An entry that did not exist
+// at the first is among those of the second only.
 func (s *History) Between(ctx context.Context, from, to *annotator.Snapshot) (before, after []annotator.Entry, err error) {
 	const changed = `entry_id IN (SELECT entry_id FROM revision WHERE id > ? AND id <= ?) AND id <= ?`
 	before, err = s.sum(ctx, changed, from.Revision, to.Revision, from.Revision)
@@ -138,14 +141,14 @@ func (s *History) Between(ctx context.Context, from, to *annotator.Snapshot) (be
 	return before, after, err
 }
 
-// sum adds up the revisions that a condition picks, to entries by id.
+// sum adds up the revisions that a condition selects, to entries by id.
 func (s *History) sum(ctx context.Context, where string, args ...any) ([]annotator.Entry, error) {
 	refuse := func(err error) error {
-		return annotator.Errorf(annotator.Violation, "read the codex of the past in %s: %w", s.db.path, err).WithAdvice("check the database with `annotator verify`")
+		return annotator.Errorf(annotator.Violation, "read the entries as of a moment in %s: %w", s.db.path, err).WithAdvice("check the database with `annotator verify`")
 	}
 	summed, err := replay(ctx, s.db.read, refuse, where, args...)
 	if err != nil {
-		return nil, sqlite.Wrap(err, "read the codex of the past in %s", s.db.path)
+		return nil, sqlite.Wrap(err, "read the entries as of a moment in %s", s.db.path)
 	}
 	entries := make([]annotator.Entry, 0, len(summed))
 	for _, id := range slices.Sorted(maps.Keys(summed)) {
@@ -154,8 +157,8 @@ func (s *History) sum(ctx context.Context, where string, args ...any) ([]annotat
 	return entries, nil
 }
 
-// replay adds up the revisions that a condition picks. Of one that cannot be read, refused decides whether to go on. What an
-// entry's past weighs is kept only as far as the entry itself.
+// replay adds up the revisions that a condition selects. If one cannot be applied, refused decides whether to
+// continue.
 func replay(ctx context.Context, q querier, refused func(error) error, where string, args ...any) (map[int64]*annotator.Entry, error) {
 	entries := map[int64]*annotator.Entry{}
 	err := each(ctx, q, func(rows *sql.Rows) error {
@@ -174,16 +177,16 @@ func replay(ctx context.Context, q querier, refused func(error) error, where str
 	return entries, err
 }
 
-// Provenance says in which turns a claim came to be what it is, its evidence included, and when it last changed.
+// Provenance is how a claim, with its evidence, came about.
 type Provenance struct {
 	Turns   []int64 // in order, each once
 	Changed int64   // unix milliseconds
 }
 
-// ClaimKey names a claim: the entry's id, and the claim's within it.
+// ClaimKey identifies a claim by the entry's id and the claim's id within it.
 type ClaimKey struct{ Entry, Claim int64 }
 
-// ClaimProvenance tells of every claim how it was made.
+// ClaimProvenance returns the provenance of every claim.
 func (s *History) ClaimProvenance(ctx context.Context) (map[ClaimKey]Provenance, error) {
 	makings := map[ClaimKey]Provenance{}
 	err := each(ctx, s.db.read, func(rows *sql.Rows) error {

@@ -15,7 +15,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// append writes a row to the journal: it gets the next id, and the hash that chains it to the row before.
+// append appends a row to the journal. The row gets the next id, and the hash that chains it to the row before.
 func (tx *tx) append(row *annotator.Trace) error {
 	row.ID = tx.head.trace + 1
 	if row.Turn == 0 {
@@ -37,8 +37,8 @@ func (tx *tx) append(row *annotator.Trace) error {
 	return nil
 }
 
-// chain is the hash of a row and all before it: a changed byte anywhere in the journal shows, which SQLite's own check
-// does not promise.
+// chain returns the hash of a row and of all rows before it. A changed byte anywhere in the journal breaks it; SQLite's own check does
+// not notice one.
 func chain(former []byte, row *annotator.Trace, shows string) []byte {
 	h := sha256.New()
 	h.Write(former)
@@ -69,7 +69,7 @@ const traceColumns = `id, turn, seq, kind, scene, content, reasoning, call_id, t
 
 func scanTrace(rows *sql.Rows, t *annotator.Trace) error { return scanTraceAnd(rows, t) }
 
-// scanTraceAnd reads a row that has more columns behind those of the journal.
+// scanTraceAnd scans a row with more columns after those of traceColumns.
 func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
 	var shows string
 	columns := []any{
@@ -82,8 +82,8 @@ func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
 	return json.Unmarshal([]byte(shows), &t.Shows)
 }
 
-// Window returns the rows of the journal from which the model's context is folded: those of the turns that have not left
-// it, up to row through (0: all), in order. It reads as much as the window holds, whatever the journal's length.
+// Window returns the rows of the turns that are in the window, in order, up to row through (0: all). The cost depends on the size of
+// the window, not of the journal.
 func (s *Journal) Window(ctx context.Context, through int64) ([]annotator.Trace, error) {
 	if through == 0 {
 		through = 1<<63 - 1
@@ -102,7 +102,7 @@ func (s *Journal) Turn(ctx context.Context, turn int64) ([]annotator.Trace, erro
 	return readAll(ctx, s.db, fmt.Sprintf("read turn %d", turn), scanTrace, `SELECT `+traceColumns+` FROM trace WHERE turn = ? ORDER BY seq`, turn)
 }
 
-// Prompt is a system prompt with its tools, as the model is shown them.
+// Prompt is a system prompt with its tools, as they are sent to the model.
 type Prompt struct {
 	ID           int64
 	Hash         string // of both
@@ -111,7 +111,7 @@ type Prompt struct {
 	Settings     string // what the user chose that shapes both, as JSON; empty where a former version recorded them
 }
 
-// UsePrompt puts a system prompt and tools in force from here on, unless they are already.
+// UsePrompt records the system prompt and tools that are in use from here on, unless they are already.
 func (s *Journal) UsePrompt(ctx context.Context, p Prompt) error {
 	run, err := s.db.Run.Status(ctx)
 	if err != nil || run.Prompt.Hash == p.Hash && run.Prompt.Settings == p.Settings {
@@ -132,7 +132,7 @@ func (s *Journal) UsePrompt(ctx context.Context, p Prompt) error {
 	})
 }
 
-// Append adds rows to the journal: what a turn needs beyond replies and tools. It sets their ids.
+// Append appends rows to the journal that are neither replies nor results of tools. It sets their ids.
 func (s *Journal) Append(ctx context.Context, rows ...*annotator.Trace) error {
 	return s.db.update(ctx, "write the journal", func(tx *tx) error {
 		for _, row := range rows {
@@ -144,8 +144,8 @@ func (s *Journal) Append(ctx context.Context, rows ...*annotator.Trace) error {
 	})
 }
 
-// AppendOnce writes a message to the model outside any turn, unless it is what the journal ends with: a process that was killed
-// after it asked asks again, and has then asked once.
+// AppendOnce appends a row outside any turn, unless the journal ends with the same. A process that was killed after AppendOnce calls
+// it again, and the row is there once.
 func (s *Journal) AppendOnce(ctx context.Context, row *annotator.Trace) error {
 	var kind annotator.TraceKind
 	var content string
@@ -171,11 +171,11 @@ func (s *Journal) Prompt(ctx context.Context, id int64) (Prompt, error) {
 	return c, sqlite.Wrap(err, "read prompt %d in %s", id, s.db.path)
 }
 
-// span is how many rows of the journal a view reads at a time: a reader that holds the database for long keeps its log from
-// being folded.
+// journalPage is the number of rows that a page of the journal has. A reader that keeps one statement open for long would stop
+// CheckpointWAL.
 const journalPage = 1000
 
-// JournalRow is a row of the journal with when it was written.
+// JournalRow is a row of the journal with its time.
 type JournalRow struct {
 	annotator.Trace
 	At int64 // unix milliseconds
@@ -187,8 +187,8 @@ func (s *Journal) Rows(ctx context.Context, turn int64) iter.Seq2[*JournalRow, e
 	return pages(ctx, s.db, turn, scan, `SELECT `+traceColumns+`, at FROM trace WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
 }
 
-// spans yields what a query finds in the journal: in the rows of one turn, or in all where it is 0. The query takes the first
-// and the last row of a span, the turn, and the arguments.
+// pages runs a query for one page of the journal after another, and yields what it finds: in the rows of one turn, or in all where it is
+// 0. The query's parameters are the first and the last row of the page, the turn, and the arguments.
 func pages[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, *T) error, query string, arguments ...any) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		var first, last int64

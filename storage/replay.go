@@ -11,8 +11,7 @@ import (
 	"annotator/codex"
 )
 
-// verifyReplay holds each entry against the sum of its revisions, and the columns that are derived from an entry against
-// the entry.
+// verifyReplay compares each entry with the sum of its revisions, and the derived columns with the entry.
 func (s *Maintenance) verifyReplay(ctx context.Context, f *Finding) error {
 	refused := func(err error) error {
 		f.add(err.Error())
@@ -37,7 +36,7 @@ func (s *Maintenance) verifyReplay(ctx context.Context, f *Finding) error {
 	return s.verifyDerived(ctx, f)
 }
 
-// plainEntry makes empty and missing lists the same.
+// plainEntry returns a copy with empty lists in place of nil ones.
 func plainEntry(e *annotator.Entry) annotator.Entry {
 	c := *e
 	c.Tags = append([]string{}, e.Tags...)

@@ -10,7 +10,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Report counts what a run has brought, for those who watch it.
+// Report counts what a run has produced, for display.
 type Report struct {
 	ThreadsDone int
 	Entries     map[annotator.Status]int
@@ -21,7 +21,7 @@ type Report struct {
 	SceneTime   time.Duration  // from one scene's end to the next, the median of the newest; 0 before the second
 }
 
-// Report counts, all at one moment: a run may go on beside it.
+// Report counts in one read transaction: a run may go on meanwhile.
 func (s *Run) Report(ctx context.Context) (Report, error) {
 	r := Report{Entries: map[annotator.Status]int{}, Calls: map[string]int{}}
 	t, err := s.db.read.BeginTx(ctx, nil)
@@ -65,7 +65,7 @@ func (r *Report) countCalls(ctx context.Context, q querier) error {
 	}, `SELECT outcome, count(*), sum(total_ms) FROM call WHERE purpose <> 'probe' GROUP BY outcome`)
 }
 
-// time takes the median, which the pause between two runs does not move.
+// time takes the median, which the pause between two runs does not affect.
 func (r *Report) time(ctx context.Context, q querier) error {
 	const newest = 21
 	ends, err := collect(ctx, q, scanValue[int64],

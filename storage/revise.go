@@ -11,8 +11,8 @@ import (
 	"annotator/codex"
 )
 
-// Revise writes the revisions of one entry and the change that each makes; an entry id of 0 in them means a new entry. It
-// returns the entry as it is then. It can be used inside RunTool only.
+// Revise applies revisions to one entry and records them. An entry id of 0 in them creates an entry. It returns the
+// entry after that. It works inside RunTool only.
 func (g *Glossary) Revise(ctx context.Context, revisions []annotator.Revision) (*annotator.Entry, error) {
 	if g.tx == nil {
 		return nil, errors.New("the glossary is open for reading only")
@@ -27,7 +27,7 @@ func (g *Glossary) Revise(ctx context.Context, revisions []annotator.Revision) (
 	return e, g.revise(e, created, revisions)
 }
 
-// reviseAll writes the revisions of several entries, of each one after another. The entries are read all at once.
+// reviseAll applies revisions of several entries, each entry in one piece. It reads all entries at once.
 func (g *Glossary) reviseAll(ctx context.Context, revisions []annotator.Revision) error {
 	var ids []int64
 	for i := range revisions {
@@ -54,7 +54,7 @@ func (g *Glossary) reviseAll(ctx context.Context, revisions []annotator.Revision
 	return nil
 }
 
-// revise changes an entry by revisions, and writes both.
+// revise applies revisions to an entry, and records both.
 func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotator.Revision) error {
 	status, former := e.Status, indexedOf(e)
 	for i := range revisions {
@@ -85,6 +85,7 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 	return nil
 }
 
+// entryToRevise returns the entry with an id, or a new one for the id 0.
 func (g *Glossary) entryToRevise(ctx context.Context, id int64) (e *annotator.Entry, created bool, err error) {
 	if id != 0 {
 		e, err = g.Entry(ctx, id)
@@ -95,7 +96,7 @@ func (g *Glossary) entryToRevise(ctx context.Context, id int64) (e *annotator.En
 	return e, true, err
 }
 
-// indexed is what the full-text index holds of an entry.
+// indexed are the columns of an entry's row that the full-text index covers.
 type indexed struct{ term, names, definition string }
 
 func indexedOf(e *annotator.Entry) indexed {
@@ -106,14 +107,14 @@ func indexedOf(e *annotator.Entry) indexed {
 	return indexed{e.Term, strings.Join(names, "\n"), e.Definition()}
 }
 
-// columnsOf are what the row of an entry has beside that.
+// columnsOf returns the other columns of an entry's row.
 func (tx *tx) columnsOf(e *annotator.Entry) []any {
 	return []any{
 		e.ID, tx.now, e.Disambiguator, codex.Normalize(e.Name()), e.Status, e.First, e.Last, e.Revisions, e.Revision, e.Locked, e.MergedInto,
 	}
 }
 
-// insertEntry writes the row of a new entry.
+// insertEntry inserts the row of a new entry.
 func (tx *tx) insertEntry(e *annotator.Entry) error {
 	now := indexedOf(e)
 	return tx.execOne(`INSERT INTO glossary_entry (id, created_at, updated_at, disambiguator, term_normalized, status, first_at, last_at,
@@ -121,8 +122,8 @@ func (tx *tx) insertEntry(e *annotator.Entry) error {
 		append(tx.columnsOf(e), now.term, now.names, now.definition)...)
 }
 
-// updateEntry writes the row of an entry anew. The full-text index follows an update that names what it holds: where that is as it was
-// before, as when an entry is confirmed, there is nothing to follow.
+// updateEntry updates the row of an entry. An update that names the indexed columns updates the full-text index as
+// well; where they are unchanged, as when an entry is confirmed, it does not name them.
 func (tx *tx) updateEntry(e *annotator.Entry, before indexed) error {
 	const update = `UPDATE glossary_entry SET updated_at = ?2, disambiguator = ?3, term_normalized = ?4, status = ?5, first_at = ?6,
 		last_at = ?7, revisions = ?8, revision = ?9, locked = ?10, merged_into = ?11`
@@ -134,7 +135,7 @@ func (tx *tx) updateEntry(e *annotator.Entry, before indexed) error {
 		append(tx.columnsOf(e), now.term, now.names, now.definition)...)
 }
 
-// countLive keeps the number of live entries, of which one has changed its status.
+// countLive keeps the number of live entries, after the status of one has changed.
 func (tx *tx) countLive(before, now annotator.Status) error {
 	if before.Live() == now.Live() {
 		return nil
@@ -146,7 +147,7 @@ func (tx *tx) countLive(before, now annotator.Status) error {
 	return tx.execOne(`UPDATE run_state SET entries = entries + ? WHERE id = 1`, change)
 }
 
-// insertRevision writes a revision and what it changes in the tables beside the entry's own row.
+// insertRevision records a revision, and applies it to the tables beside the entry's own row.
 func (tx *tx) insertRevision(r *annotator.Revision) error {
 	_, err := tx.exec(`INSERT INTO revision (id, entry_id, field, old_value, new_value, at, actor, turn, trace_id, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Entry, r.Field, r.Old, r.New, r.At, r.Actor, r.Turn, r.Trace, r.Changed)
@@ -157,7 +158,7 @@ func (tx *tx) insertRevision(r *annotator.Revision) error {
 	return tx.applyRevision(r)
 }
 
-// applyRevision writes what a revision changes in the tables beside the entry's own row.
+// applyRevision applies a revision to the tables beside the entry's own row.
 func (tx *tx) applyRevision(r *annotator.Revision) error {
 	switch r.Field {
 	case annotator.FieldTag:

@@ -12,25 +12,25 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Corpus is what the run knows of the file it reads.
+// Corpus is what the run records of the corpus that it reads.
 type Corpus struct {
 	Title      string
 	Path       string
-	Hash       string // over the hashes of all scenes, in order
-	Identity   string // a cheap fingerprint of the file
-	SceneBytes int    // longer runs of posts were cut
+	Hash       string // of the hashes of all scenes, in order
+	Identity   string // a fingerprint of the file that is cheap to compute
+	SceneBytes int    // the most that a scene has; longer runs of posts were cut
 	Threads    int    // with scenes
 	Scenes     int
 }
 
-// RunStatus is where the run stands.
+// RunStatus is the identity and the progress of the run.
 type RunStatus struct {
 	State       annotator.State
 	Corpus      Corpus
 	Endpoint    string
 	Model       string
 	Prompt      Prompt // Hash is empty before the first
-	OpenScene   int    // begun and not yet checkpointed; 0 if none
+	OpenScene   int    // its checkpoint is due; 0 if none
 	Turn        int64  // the newest
 	Recorded    int
 	Quarantined int
@@ -43,7 +43,7 @@ type RunStatus struct {
 	Holder      string
 }
 
-// Status reads where the run stands; an error of kind NotFound where none has begun.
+// Status returns the identity and the progress of the run; NotFound where none has begun.
 func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 	var r RunStatus
 	var c Prompt
@@ -67,8 +67,8 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 	return r, sqlite.Wrap(err, "read the run's state in %s", s.db.path)
 }
 
-// Begin makes the run of a story: its threads and scenes, all pending, and its state. The sequence of scenes is read to
-// its end inside the transaction.
+// Begin records the run of a story: its threads and scenes, all pending, and its state. It reads the sequence of
+// scenes to the end inside the transaction.
 func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {
 	return s.db.update(ctx, "list the scenes", func(tx *tx) error {
 		total, err := tx.insertScenes(scenes, 0)
@@ -82,7 +82,7 @@ func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annota
 	})
 }
 
-// Extend adds the scenes that a corpus has gained at its end, and keeps the new file's fingerprint.
+// Extend adds the scenes that a corpus has gained at its end, and records the corpus's new fingerprint.
 func (s *Run) Extend(ctx context.Context, identity string, scenes iter.Seq2[*annotator.Scene, error]) error {
 	return s.db.update(ctx, "list the new scenes", func(tx *tx) error {
 		var known int
@@ -97,7 +97,7 @@ func (s *Run) Extend(ctx context.Context, identity string, scenes iter.Seq2[*ann
 	})
 }
 
-// insertScenes inserts the scenes past the known ones and returns the hash over all.
+// insertScenes inserts the scenes after the known ones, and returns the hash over all.
 func (tx *tx) insertScenes(scenes iter.Seq2[*annotator.Scene, error], known int) (string, error) {
 	all := sha256.New()
 	for s, err := range scenes {
@@ -133,7 +133,7 @@ func (tx *tx) insertScene(s *annotator.Scene, hash []byte) error {
 	return err
 }
 
-// Configure records with what the run goes on.
+// Configure records the endpoint, the model and the corpus file that the run uses from here on.
 func (s *Run) Configure(ctx context.Context, endpoint, model, corpusPath, corpusIdentity string) error {
 	return s.db.update(ctx, "record the configuration", func(tx *tx) error {
 		return tx.execOne(`UPDATE run_state SET endpoint = ?, model = ?, corpus_path = ?, corpus_identity = ?`,
@@ -149,10 +149,10 @@ func (s *Run) Halt(ctx context.Context, reason string) error {
 	})
 }
 
-// ResetFailures begins the run anew: a halt is taken back, and nothing that happened so far speaks of the server any more, for somebody
-// may have seen to it.
+// ResetFailures clears the reason of a halt, and has failures up to here no longer count: the user has restarted the
+// run, and may have repaired the server.
 func (s *Run) ResetFailures(ctx context.Context) error {
-	return s.db.update(ctx, "begin the run anew", func(tx *tx) error { return tx.resetFailures() })
+	return s.db.update(ctx, "reset the failures", func(tx *tx) error { return tx.resetFailures() })
 }
 
 func (tx *tx) resetFailures() error {
@@ -160,5 +160,5 @@ func (tx *tx) resetFailures() error {
 		begun_snapshot = (SELECT coalesce(max(id), 0) FROM snapshot)`)
 }
 
-// SetState makes known in which state the machine is; every transaction from here on records it.
+// SetState sets the state of the machine that every transaction from here on records.
 func (s *Run) SetState(state annotator.State) { s.db.state = state }

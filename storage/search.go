@@ -16,14 +16,14 @@ const (
 	maxTermBytes = 64
 )
 
-// commonWord is how many entries a word may be in and still be looked for beside others. To rank what it finds, FTS5 visits all of
-// them.
+// commonWord is the number of entries from which a word counts as common. To rank what a word finds, FTS5 visits
+// every entry that has it.
 const commonWord = 1_000
 
-// Search finds entries by words in their names and definitions, what has exactly that name first, and then the best: all words
-// if any entry has them all, else any of them. Words that very many entries hold, such as "the", count only where no other
-// finds anything. Every word is taken literally, so that no text is a syntax error. A word that FTS5 does not index, as in
-// scripts that write no spaces, is looked for inside the names. A query without a word finds everything, by term.
+// Search returns entries by words in their names and definitions. An entry with exactly that name comes first, then
+// the best matches: entries that have all words, or else any of them. Common words, such as "the", count only where
+// no other word finds anything. Every word is taken literally, so no text is a syntax error. Words that FTS5 does not
+// index, as in scripts without spaces, are looked for inside names. A query without a word finds everything, by term.
 func (g *Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
 	terms := searchTerms(query.Text)
 	if len(terms) == 0 {
@@ -42,7 +42,7 @@ func (g *Glossary) Search(ctx context.Context, query annotator.Query) ([]annotat
 	return g.inside(ctx, query)
 }
 
-// matches returns what FTS5 is asked, one after the other until something is found.
+// matches returns the FTS5 queries to try, in this order, until one finds something.
 func (g *Glossary) matches(ctx context.Context, terms []string) ([]string, error) {
 	if len(terms) == 1 {
 		return terms, nil
@@ -79,7 +79,8 @@ func (g *Glossary) rare(ctx context.Context, terms []string) ([]string, error) {
 	return rare, nil
 }
 
-// searchTerms quotes each word for FTS5, once. What holds no letter or digit would be an empty phrase, and is left out.
+// searchTerms quotes each word for FTS5, once. A word without a letter or digit would be an empty phrase, and is left
+// out.
 func searchTerms(text string) []string {
 	var terms []string
 	for _, word := range strings.Fields(codex.Clean(text)) {

@@ -10,8 +10,8 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Search finds entries as Glossary.Search does, in the codex as it stood at a moment: nothing that was learnt later decides what
-// is found, or in which order. The codex of that moment is put into tables in memory, for as long as the search takes.
+// Search returns entries as Glossary.Search does, from the glossary as it was at a moment. No later revision affects
+// what is found, or its order: the entries of that moment are put into a database in memory, and searched there.
 func (s *History) Search(ctx context.Context, m Moment, query annotator.Query) ([]annotator.Entry, error) {
 	entries, err := s.AsOf(ctx, m)
 	if err != nil {
@@ -19,7 +19,7 @@ func (s *History) Search(ctx context.Context, m Moment, query annotator.Query) (
 	}
 	pool, err := memoryGlossary(ctx, entries)
 	if err != nil {
-		return nil, sqlite.Wrap(err, "search the codex of the past in %s", s.db.path)
+		return nil, sqlite.Wrap(err, "search the entries as of a moment in %s", s.db.path)
 	}
 	defer func() { _ = pool.Close() }()
 	found, err := (&Glossary{q: pool, path: s.db.path}).Search(ctx, query)
@@ -33,15 +33,15 @@ func (s *History) Search(ctx context.Context, m Moment, query annotator.Query) (
 	return found, err
 }
 
-// past returns a database in memory with what a search looks at of entries.
+// memoryGlossary returns a database in memory with the columns of entries that a search reads.
 func memoryGlossary(ctx context.Context, entries []annotator.Entry) (*sql.DB, error) {
 	pool, err := sqlite.Memory(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err = migrate(ctx, pool, "the codex of the past"); err == nil {
+	if err = migrate(ctx, pool, "the entries as of a moment"); err == nil {
 		err = transact(ctx, pool, time.Now, func(tx *tx) error {
-			// What a scene tells that was read late is dated to its place, so there may have been two of a name before one was made of them.
+			// Revisions of a scene that was read late have its place, so two entries may have had a name before they were merged.
 			if _, err := tx.exec(`DROP INDEX glossary_entry_live`); err != nil {
 				return err
 			}

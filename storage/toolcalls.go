@@ -10,7 +10,7 @@ import (
 	"annotator"
 )
 
-// Verdict is what was decided of a tool call.
+// Verdict is the decision of the policy about a tool call.
 type Verdict string
 
 // The verdicts.
@@ -20,7 +20,7 @@ const (
 	WouldDeny Verdict = "would_deny" // it ran, since the policy is only observed
 )
 
-// ToolDecision is what was decided of a tool call before it ran. It commits with the row of the result.
+// ToolDecision is what the policy decided about a tool call before it ran. It commits with the row of the result.
 type ToolDecision struct {
 	Mode    string  `json:"mode"`
 	Intent  string  `json:"intent"` // that was in force; empty for none
@@ -29,7 +29,7 @@ type ToolDecision struct {
 	Reason  string  `json:"reason"` // why, in the words that the model got
 }
 
-// insertDecision writes down what was decided of the call that a row answers; nothing where nothing was.
+// insertDecision records the decision about the call whose result a row is. It does nothing without a decision.
 func (tx *tx) insertDecision(row *annotator.Trace, d *ToolDecision) error {
 	if d == nil || d.Verdict == "" {
 		return nil
@@ -38,7 +38,7 @@ func (tx *tx) insertDecision(row *annotator.Trace, d *ToolDecision) error {
 		row.ID, d.Mode, d.Intent, d.Verdict, d.Rule, d.Reason)
 }
 
-// appendResult writes the row that answers a call, with what was decided of it.
+// appendResult appends the result of a call, with the decision about the call.
 func (tx *tx) appendResult(row *annotator.Trace, d *ToolDecision) error {
 	if err := tx.append(row); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (tx *tx) appendResult(row *annotator.Trace, d *ToolDecision) error {
 	return tx.insertDecision(row, d)
 }
 
-// Audited is a tool call with its result, what was decided of it, and what it changed.
+// Audited is a tool call with its result, the decision about it, and the revisions that it made.
 type Audited struct {
 	Interaction
 	Decision  *ToolDecision // nil where nothing governed it
@@ -96,7 +96,7 @@ func (s *Journal) madeBy(ctx context.Context, row int64) ([]annotator.Revision, 
 	return collect(ctx, s.db.read, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE trace_id = ? ORDER BY id`, row)
 }
 
-// InteractionStatus says what came of a tool call.
+// InteractionStatus is how far a tool call is.
 type InteractionStatus string
 
 // The states of an interaction.
@@ -106,7 +106,7 @@ const (
 	Failed  InteractionStatus = "ERROR"
 )
 
-// Interaction is a tool call together with its result.
+// Interaction is a tool call with its result.
 type Interaction struct {
 	Trace     int64             `json:"id"` // of the call's row
 	CallID    string            `json:"tool_call_id"`
@@ -119,8 +119,8 @@ type Interaction struct {
 	Status    InteractionStatus `json:"status"`
 }
 
-// Interactions yields the tool calls with their results, in order: those of one turn, or all where it is 0. What a text reply
-// asked for counts as a call.
+// Interactions yields the tool calls with their results, in order: those of one turn, or all where it is 0. The items
+// of a text reply's codex updates count as calls.
 func (s *Journal) Interactions(ctx context.Context, turn int64) iter.Seq2[*Interaction, error] {
 	scan := func(rows *sql.Rows, i *Interaction) error {
 		return rows.Scan(&i.Trace, &i.CallID, &i.Turn, &i.Scene, &i.Tool, &i.Arguments, &i.Result, &i.Error, &i.Status)
@@ -129,11 +129,11 @@ func (s *Journal) Interactions(ctx context.Context, turn int64) iter.Seq2[*Inter
 		FROM tool_interaction WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY call_trace`)
 }
 
-// RunTool runs a tool inside the transaction that records its result: both are in the database afterwards, or neither
-// is. The tool gets the glossary to work on and fills in the result row, whose kind, turn, seq, scene, call id
-// and tool the caller has set. Where the tool breaks a rule of the schema, its changes are undone and fallback gives the row
-// instead, in a transaction of its own: to undo within one would have SQLite copy every page that a tool changes. What was
-// decided of the call, which the tool may still settle, commits with the row; nil for nothing.
+// RunTool runs a tool in the transaction that records its result: both commit, or neither. The caller sets kind,
+// turn, seq, scene, call id and tool of the row; the tool fills in the rest, and works on the glossary that it is
+// given. If the tool breaks a constraint of the schema, its transaction is rolled back, and fallback fills in the row
+// in a transaction of its own: a savepoint would have SQLite copy every page that a tool changes. The decision about
+// the call, which the tool may still change, commits with the row; nil means that there is none.
 func (s *Journal) RunTool(ctx context.Context, row *annotator.Trace, decision *ToolDecision, run func(*Glossary, *annotator.Trace) error,
 	fallback func(*annotator.Trace, error),
 ) error {

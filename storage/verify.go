@@ -12,7 +12,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Finding is the outcome of one check of Verify.
+// Finding is the result of one check of Verify.
 type Finding struct {
 	Check      string   `json:"check"`
 	Law        string   `json:"law"` // what must hold
@@ -24,18 +24,18 @@ type Finding struct {
 // CheckQuotations is the name of the check that needs the corpus.
 const CheckQuotations = "quotations"
 
-// listed is how many violations of a check are told in full.
+// maxListed is the number of violations of a check that are listed.
 const maxListed = 20
 
-// check is a law with what proves it.
+// check is a law with the function that proves it.
 type check struct {
 	name, law string
 	run       func(context.Context, *Finding) error
 }
 
-// Verify proves the laws of the database and returns a finding for each, in a fixed order. With a function that reads a
-// post's body out of the corpus, it holds every quotation against its source as well. It writes nothing; where it could not,
-// for the file or the disk is read-only, the findings say what was not checked for that reason.
+// Verify checks the laws of the database, and returns a finding for each, in a fixed order. With a function that
+// returns a post's body, it also compares every quotation with its source. It changes nothing. On a read-only file or
+// disk some checks are impossible; their findings say so.
 func (s *Maintenance) Verify(ctx context.Context, body func(context.Context, int64) (string, error)) ([]Finding, error) {
 	checks := s.checks()
 	if body != nil {
@@ -112,7 +112,7 @@ func (s *Maintenance) verifyChain(ctx context.Context, f *Finding) error {
 	}, `SELECT `+traceColumns+`, hash FROM trace ORDER BY id`)
 }
 
-// RebuildIndex makes the full-text index anew from the entries.
+// RebuildIndex rebuilds the full-text index from the entries.
 func (s *Maintenance) RebuildIndex(ctx context.Context) error {
 	return s.db.update(ctx, "rebuild the full-text index", func(tx *tx) error {
 		_, err := tx.exec(`INSERT INTO glossary_fts (glossary_fts) VALUES ('rebuild')`)
@@ -141,7 +141,7 @@ func (s *Maintenance) verifyQuotes(ctx context.Context, f *Finding, body func(co
 	}, `SELECT id, post_id, start_at, end_at, quote FROM evidence ORDER BY post_id, id`)
 }
 
-// standsAt reports whether body holds quote at a range of code points.
+// quotedAt reports whether body has quote at a range of code points.
 func quotedAt(body string, start, end int, quote string) bool {
 	if utf8.RuneCountInString(body) < end {
 		return false
@@ -149,7 +149,7 @@ func quotedAt(body string, start, end int, quote string) bool {
 	return string([]rune(body)[start:end]) == quote
 }
 
-// Clean reports whether no finding holds a violation.
+// Clean reports whether no finding has a violation.
 func Clean(findings []Finding) bool {
 	return !slices.ContainsFunc(findings, func(f Finding) bool { return len(f.Violations) > 0 })
 }

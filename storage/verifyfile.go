@@ -7,12 +7,12 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// writableConn returns a connection that can write, which some checks need though they write nothing; nil where the file cannot be
-// written.
+// writableConn returns a connection that can write: some checks need one, although they change nothing. It returns
+// nil where the file cannot be written.
 func (s *Maintenance) writableConn(ctx context.Context) (*sql.DB, error) {
 	pool, err := sqlite.Open(ctx, s.db.path, sqlite.ReadWrite, 1)
 	if err == nil {
-		// A file that cannot be written is opened for reading all the same; to begin a change tells.
+		// SQLite opens a file that it cannot write for reading. Beginning a write transaction fails then.
 		if err = tryWrite(ctx, pool); err != nil {
 			_ = pool.Close()
 		}
@@ -31,7 +31,7 @@ func tryWrite(ctx context.Context, pool *sql.DB) error {
 	return t.Rollback()
 }
 
-// verifyFile has SQLite check the file. On a connection that cannot write it leaves out the constraints.
+// verifyFile runs the integrity check of SQLite, which leaves out constraints on a connection that cannot write.
 func (s *Maintenance) verifyFile(ctx context.Context, f *Finding) error {
 	pool, err := s.writableConn(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Maintenance) verifyIndex(ctx context.Context, f *Finding) error {
 		return nil
 	}
 	defer func() { _ = pool.Close() }()
-	// The index checks itself through a statement in the form of a write; rank = 1 holds it against the entries.
+	// The integrity check of FTS5 has the form of a write; rank = 1 compares the index with the entries.
 	_, err = pool.ExecContext(ctx, `INSERT INTO glossary_fts (glossary_fts, rank) VALUES ('integrity-check', 1)`)
 	if sqlite.IsCorrupt(err) {
 		f.add("the index differs from the entries; mend it with `annotator verify --repair`")

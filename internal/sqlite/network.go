@@ -6,8 +6,9 @@ import (
 	"annotator"
 )
 
-// RefuseNetwork refuses to write to a file on another machine's file system; the error is of kind Misused. SQLite's write-ahead log
-// lives in memory that all who use the file share, which no network gives them: what one machine commits, another may undo.
+// RefuseNetwork refuses a file on a network file system, for writing; the error is of kind Misused. The write-ahead
+// log of SQLite uses memory that all processes share, which a network file system does not have: one machine could
+// undo what another has committed.
 func RefuseNetwork(path string) error {
 	file := path
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -22,8 +23,8 @@ func RefuseNetwork(path string) error {
 		WithAdvice("put the database on a disk of this machine, and copy it with `annotator backup`")
 }
 
-// networkName returns the name of a network file system by the number that Linux has for it, and "" for any other. What FUSE carries
-// may be either; it is taken for local.
+// networkName returns the name of a network file system by its number in Linux, and "" for any other. FUSE may be
+// either, and is taken for local.
 func networkName(magic uint32) string {
 	switch magic {
 	case 0x6969:

@@ -1,4 +1,5 @@
-// Package sqlite opens SQLite files: the one place that knows the driver, the data source name and the codes of its errors.
+// Package sqlite opens SQLite files. It is the one place that knows the driver, the data source name and the error
+// codes.
 package sqlite
 
 import (
@@ -17,13 +18,13 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Mode says what may be done with a file.
+// Mode says what a connection may do with a file.
 type Mode string
 
-// The modes of opening. Only Create makes a file that is not there: a mistyped path must not leave an empty database.
+// The modes. Only Create makes a file that is not there: a mistyped path must not leave an empty database.
 const (
 	ReadOnly  Mode = "ro"
-	Visit     Mode = "visit" // for reading, as ReadOnly is, but nothing is left beside a file that nobody else uses
+	Visit     Mode = "visit" // as ReadOnly, but no -wal or -shm file is left beside a file that no other process uses
 	ReadWrite Mode = "rw"
 	Create    Mode = "rwc"
 )
@@ -31,24 +32,24 @@ const (
 // waiting is how long a connection waits for another's lock, in milliseconds.
 const waiting = "busy_timeout(10000)"
 
-// Open opens the file at path as a pool of at most conns connections; the file is touched before it returns, so that what is
-// no database is an error here. Writable files are in WAL mode with synchronous=FULL, their transactions immediate: a
-// transaction that reads first and writes later cannot wait for a lock. The automatic checkpoint is set wide, so that
-// the owner can choose a quiet moment for it.
+// Open opens the file at path as a pool of at most conns connections. It reads the file before it returns, so that a
+// file that is no database is an error here. Writable files are in WAL mode with synchronous=FULL. Their transactions
+// are immediate: one that reads first and writes later could not wait for a lock. The automatic checkpoint has a high
+// limit, so that the owner can run one between transactions.
 func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, error) {
 	if err := check(path, mode); err != nil {
 		return nil, err
 	}
 	query := parameters(mode)
 	if mode == Visit && atRest(path) && RefuseNetwork(path) == nil {
-		// Whoever closes a WAL file last takes its empty log and the index away, but only where it might have written. What a killed
-		// process has left in its log is not touched so: it is for the next run.
+		// The last connection that closes a WAL file removes the empty log and its index, but only if it may write. The log of a
+		// killed process is not empty, so this does not touch it.
 		query.Set("mode", string(ReadWrite))
 	}
 	db, err := open(ctx, path, query, conns)
 	if reads(mode) && IsUnwritable(err) && atRest(path) {
-		// The readers of a WAL file share an index of its log in a file beside it. Where that cannot be made, on a disc or
-		// in a folder of somebody else's, the file can be read by itself, for there is no log.
+		// The readers of a WAL file share an index of its log, in a file beside it. On read-only media that file cannot be made.
+		// There is no log either, so the database can be read by itself.
 		still := parameters(mode)
 		still.Set("immutable", "1")
 		db, err = open(ctx, path, still, conns)
@@ -56,11 +57,11 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 	return db, err
 }
 
-// Memory opens a database that is nowhere but in memory, and ends with its pool.
+// Memory opens a database in memory, which is gone when the pool is closed.
 func Memory(ctx context.Context) (*sql.DB, error) {
 	query := parameters(Create)
 	query.Set("mode", "memory")
-	return open(ctx, "memory", query, 1) // another connection would have a memory of its own
+	return open(ctx, "memory", query, 1) // each connection would have a database of its own
 }
 
 func open(ctx context.Context, path string, query url.Values, conns int) (*sql.DB, error) {
@@ -83,7 +84,8 @@ func open(ctx context.Context, path string, query url.Values, conns int) (*sql.D
 	return db, nil
 }
 
-// atRest reports whether all that was ever committed stands in the file itself: nobody uses it, and nobody was killed over it.
+// atRest reports whether the file itself has all that was ever committed: no process uses it, and none was killed
+// while it did.
 func atRest(path string) bool {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -115,8 +117,8 @@ func check(path string, mode Mode) error {
 
 func reads(mode Mode) bool { return mode == ReadOnly || mode == Visit }
 
-// Recover takes back what a killed process has left half done in a file that was not in WAL mode yet. Only a connection that
-// may write can do that; it changes nothing else.
+// Recover rolls back what a killed process has left in a file that was not in WAL mode yet. Only a connection that
+// may write can do that. It changes nothing else.
 func Recover(ctx context.Context, path string) error {
 	name, err := address(path, url.Values{"mode": {string(ReadWrite)}, "_defensive": {"1"}, "_pragma": {waiting}})
 	if err != nil {
@@ -137,7 +139,7 @@ func IsHalfDone(err error) bool {
 	return Code(err) == lib.SQLITE_READONLY_ROLLBACK || Code(err) == lib.SQLITE_READONLY_RECOVERY
 }
 
-// parameters are those of a connection, for its address.
+// parameters returns those of a connection, for its address.
 func parameters(mode Mode) url.Values {
 	query := url.Values{}
 	query.Set("mode", string(mode))
@@ -150,7 +152,7 @@ func parameters(mode Mode) url.Values {
 		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)", "journal_size_limit(16777216)",
 			"cache_size(-8000)")
 	} else {
-		// Whatever a reader has cached is void at the writer's next commit: more would be memory for nothing.
+		// A commit of the writer invalidates the cache of a reader, so a larger one would be of no use.
 		pragmas = append(pragmas, "query_only(1)", "cache_size(-1000)")
 		query.Set("mode", string(ReadOnly))
 		query.Set("_txlock", "deferred")
@@ -161,7 +163,8 @@ func parameters(mode Mode) url.Values {
 	return query
 }
 
-// address always begins with "file:": without it SQLite ignores the mode and opens read-write.
+// address returns the data source name. It begins with "file:": without that, SQLite ignores the mode and opens
+// read-write.
 func address(path string, query url.Values) (string, error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -184,7 +187,8 @@ func Code(err error) int {
 // IsConstraint reports whether err says that a row breaks a constraint.
 func IsConstraint(err error) bool { return Code(err)&0xff == lib.SQLITE_CONSTRAINT }
 
-// Wrap turns a driver's error into one of a kind, with a word on what to do. What is nil or has a kind already stays.
+// Wrap turns an error of the driver into one with a kind and advice. It returns nil, and errors that have a kind, as
+// they are.
 func Wrap(err error, format string, args ...any) error {
 	if err == nil || annotator.KindOf(err) != "" || errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -217,7 +221,8 @@ func Wrap(err error, format string, args ...any) error {
 // IsCorrupt reports whether err says that something in the file contradicts itself.
 func IsCorrupt(err error) bool { return Code(err)&0xff == lib.SQLITE_CORRUPT }
 
-// IsUnwritable reports whether err says that the file cannot be written, or not be opened because its folder cannot.
+// IsUnwritable reports whether err says that the file cannot be written, or cannot be opened because its folder
+// cannot.
 func IsUnwritable(err error) bool {
 	code := Code(err) & 0xff
 	return (code == lib.SQLITE_READONLY || code == lib.SQLITE_CANTOPEN) && !IsHalfDone(err)

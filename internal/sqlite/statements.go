@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// keptStatements is how many prepared statements a connection keeps. The program has fewer; what tags make of a search is
-// where more could come from.
+// keptStatements is how many prepared statements a connection keeps. The program has fewer, but for searches with
+// tags.
 const keptStatements = 128
 
-// SQLite plans a query by the number that is bound to a bare LIMIT, and so compiles the statement anew whenever one is bound. A
-// sum is no such number.
+// SQLite plans a query by the number that is bound to a bare LIMIT, and compiles the statement again whenever one is bound. It does
+// not look into a sum.
 const (
 	bareLimit = "LIMIT ?"
 	keptLimit = "LIMIT 0+?"
 )
 
-// keeping is a connector whose connections keep the statements they prepare. SQLite takes as long to compile a short
-// statement as to run it, and the program runs the same few dozen over and over. To do that here leaves the SQL where it is
-// used, as plain text.
+// keeping is a connector whose connections keep their prepared statements. SQLite takes as long to compile a short
+// statement as to run it, and the program runs the same few dozen over and over. The SQL stays plain text where it is
+// used.
 type keeping struct{ driver.Connector }
 
 // Connect opens a connection.
@@ -35,7 +35,7 @@ func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{fullConn: whole, kept: map[string]*statement{}}, nil
 }
 
-// fullConn is what database/sql makes use of in a connection of the driver.
+// fullConn is what database/sql uses of a connection of the driver.
 type fullConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -47,13 +47,13 @@ type fullConn interface {
 	driver.Validator
 }
 
-// conn is a connection that keeps its statements. database/sql uses a connection from one goroutine at a time.
+// conn is a connection that keeps its statements. database/sql uses it from one goroutine at a time.
 type conn struct {
 	fullConn
 	kept map[string]*statement
 }
 
-// statement is a kept one. It is busy while its rows are being read, and cannot then be run a second time.
+// statement is a kept statement. While its rows are being read it is busy, and cannot be run a second time.
 type statement struct {
 	fullStmt
 	busy bool
@@ -94,8 +94,8 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	return &rows{Rows: found, statement: s}, nil
 }
 
-// statement returns the kept statement for a query, or nil where it is to be run without: a pragma may take effect when
-// it is compiled and then never again.
+// statement returns the kept statement for a query; nil for one that is to be run without, such as a pragma, which
+// may take effect only when it is compiled.
 func (c *conn) statement(ctx context.Context, query string) (*statement, error) {
 	s := c.kept[query]
 	switch {
@@ -127,7 +127,7 @@ func (c *conn) Close() error {
 	return c.fullConn.Close()
 }
 
-// rows frees their statement when they are closed.
+// rows release their statement when they are closed.
 type rows struct {
 	driver.Rows
 	statement *statement
