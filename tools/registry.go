@@ -76,7 +76,7 @@ func Standard() []Tool {
 func Snapshots() []Tool {
 	return []Tool{
 		define("list_snapshots", Reads, listSnapshots),
-		define("summon_snapshot", Summons, summonSnapshot),
+		define(SummonName, Summons, summonSnapshot),
 		define("summon_continue", Summons, summonContinue),
 		define("summon_dismiss", Summons, summonDismiss),
 	}

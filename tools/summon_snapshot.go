@@ -11,9 +11,6 @@ type summonSnapshotArguments struct {
 	Query      string `json:"query" jsonschema:"the first question"`
 }
 
-// SummonName is the name of the tool that asks a snapshot.
-const SummonName = "summon_snapshot"
-
 func summonSnapshot(ctx context.Context, env *Env, a summonSnapshotArguments) (Result, error) {
 	question, err := codex.Text("query", a.Query, maxQuestion)
 	if err != nil {

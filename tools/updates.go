@@ -30,6 +30,7 @@ const (
 	CreateName = "glossary_create" // for the status "new"
 	UpdateName = "glossary_update" // for "update"
 	deleteName = "glossary_delete"
+	SummonName = "summon_snapshot"
 )
 
 // The statuses of an update, beside "update".
