@@ -6,22 +6,22 @@ import (
 	"annotator"
 )
 
-// batcher turns posts in story order into scenes. It holds a scene back until it knows whether another follows in the
-// thread, and so never more than two.
+// batcher turns posts in story order into scenes. It returns a scene when it knows whether another one follows in the
+// thread, and holds at most two.
 type batcher struct {
 	threads map[int64]annotator.Thread
 	limit   int // bytes of bodies in a scene
 
-	entered bool // thread is one
+	entered bool // thread is set
 	thread  annotator.Thread
-	index   int // of the next scene, within the thread
+	index   int // of the next scene within the thread
 	n       int // of the newest scene, over the story
 	held    *annotator.Scene
 	open    *annotator.Scene
 	bytes   int // of bodies in the open scene
 }
 
-// add takes the next post, and returns the scene that it shows to be complete, if there is one.
+// add takes the next post. It returns a scene that this post completes, or nil.
 func (b *batcher) add(p *annotator.Post) *annotator.Scene {
 	var done *annotator.Scene
 	if !b.entered || p.Thread != b.thread.ID {
@@ -52,7 +52,7 @@ func (b *batcher) enter(thread int64) {
 	b.index, b.entered = 0, true
 }
 
-// finish ends the thread, and returns its last scene unless it has none or it was returned before.
+// finish ends the thread, and returns its last scene, or nil if that was returned before.
 func (b *batcher) finish() *annotator.Scene {
 	last := b.held
 	if b.open != nil {
@@ -72,7 +72,7 @@ func (b *batcher) begin() {
 	b.bytes = 0
 }
 
-// full reports whether the open scene has no room for a post.
+// full reports whether a post would exceed the limits of the open scene.
 func (b *batcher) full(p *annotator.Post) bool {
 	return b.bytes+len(p.Body) > b.limit || len(b.open.Posts) >= annotator.MaxScenePosts
 }

@@ -9,10 +9,10 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// CheckIDs proves that each post has a whole number of its own for an id, by which a run cites it. Where the schema promises
-// it, nothing is read. A corpus that breaks it is annotator.Misused.
+// CheckIDs checks that the id of each post is a unique whole number; evidence refers to posts by id. If the schema
+// guarantees it, nothing is read. A violation is annotator.Misused.
 func (db *DB) CheckIDs(ctx context.Context) error {
-	if promised, err := db.numbered(ctx); promised || err != nil {
+	if guaranteed, err := db.idIsRowID(ctx); guaranteed || err != nil {
 		return sqlite.Wrap(err, "read the schema of %s", db.path)
 	}
 	var id string
@@ -26,16 +26,16 @@ func (db *DB) CheckIDs(ctx context.Context) error {
 		return sqlite.Wrap(err, "read the ids of %s", db.path)
 	case whole:
 		err = annotator.Errorf(annotator.Misused, "%s has more than one post %s", db.path, id).
-			WithAdvice("give every post an id of its own, over all threads")
+			WithAdvice("give every post an id that is unique over all threads")
 	default:
-		err = annotator.Errorf(annotator.Misused, "%s has a post with the id %s, which is no whole number", db.path, clean(id)).
+		err = annotator.Errorf(annotator.Misused, "%s has a post with the id %s, which is not a whole number", db.path, clean(id)).
 			WithAdvice("give every post a whole number for an id")
 	}
 	return err
 }
 
-// numbered reports whether a post's id is the number of its row.
-func (db *DB) numbered(ctx context.Context) (bool, error) {
+// idIsRowID reports whether the id of a post is its row id.
+func (db *DB) idIsRowID(ctx context.Context) (bool, error) {
 	var columns, ids int
 	err := db.pool.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE lower(name) = 'id' AND upper(type) = 'INTEGER')
 		FROM pragma_table_info('post') WHERE pk > 0`).Scan(&columns, &ids)

@@ -18,8 +18,8 @@ func TestCheckIDs(t *testing.T) {
 		"each its own":  {plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, 1), (1, 2), (2, 3)`, ""},
 		"by the schema": {numbered, `INSERT INTO post VALUES (1, 1, 1, ''), (2, 2, 2, '')`, ""},
 		"one for two":   {plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, 7), (2, 7)`, "more than one post 7"},
-		"a word":        {plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, 'x')`, "the id x, which is no whole number"},
-		"nothing":       {plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, NULL)`, "the id NULL, which is no whole number"},
+		"a word":        {plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, 'x')`, "the id x, which is not a whole number"},
+		"nothing":       {plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, NULL)`, "the id NULL, which is not a whole number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

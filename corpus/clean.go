@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// clean returns text as the program can pass it on: SQLite stores bytes that are no UTF-8, and NUL ends a text in half of the
-// places it comes to.
+// clean replaces invalid UTF-8 and NUL by U+FFFD. SQLite stores both, and NUL ends a text in many programs.
 func clean(text string) string {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")

@@ -1,11 +1,11 @@
-// Package corpus reads a story out of a SQLite file, scene by scene, and makes such files.
+// Package corpus reads a story from a SQLite file, scene by scene, and creates such files.
 //
-// A corpus has four tables: thread, post, tag (what a post is) and link (which post quotes which). A forum's threads fit it as
-// they are; a book's chapter is a thread and each scene of it a post. Only posts tagged annotator.TagStory tell the story:
-// a scene is a contiguous run of them within one thread.
+// A corpus has four tables: thread, post, tag (the kind of a post) and link (which post quotes which). The threads of a
+// forum fit it as they are. A chapter of a book is a thread, and each of its scenes a post. Only posts tagged
+// annotator.TagStory belong to the story; a scene is a contiguous run of them within a thread.
 //
-// A corpus is somebody else's file. It is opened read-only and never changed, columns that it lacks are read as empty, and
-// its text is handed out as valid UTF-8 without NUL: each run of bytes that is neither becomes U+FFFD.
+// A corpus may come from another program. It is opened read-only and never changed. Missing columns read as empty. Text
+// is returned as valid UTF-8 without NUL: each run of other bytes becomes U+FFFD.
 package corpus
 
 import (
@@ -21,7 +21,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// connections is how many readers work side by side: a walk holds one for as long as it lasts.
+// connections is the number of concurrent readers. A walk over the scenes uses one until it ends.
 const connections = 4
 
 // DB is an open corpus. Its methods may be called from several goroutines.
@@ -31,23 +31,22 @@ type DB struct {
 	shape shape
 }
 
-// Open opens the corpus at path, read-only. A file that is not there is annotator.NotFound; a database that lacks the
-// tables or columns of a corpus is annotator.Misused, and the error names them.
+// Open opens the corpus at path for reading. A missing file is annotator.NotFound. A database without the tables or
+// columns of a corpus is annotator.Misused, and the error names them.
 func Open(ctx context.Context, path string) (*DB, error) {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnly, connections)
 	if err != nil {
 		return nil, openError(err, path)
 	}
-	form, err := inspect(ctx, pool, path)
+	s, err := inspect(ctx, pool, path)
 	if err != nil {
 		_ = pool.Close()
 		return nil, err
 	}
-	return &DB{pool: pool, path: path, shape: form}, nil
+	return &DB{pool: pool, path: path, shape: s}, nil
 }
 
-// openError knows one case more than the driver does: readers of a write-ahead log share an index of it in a file beside the
-// database, for which there is no place in a folder that cannot be written.
+// openError adds advice for a database in WAL mode in a read-only folder: its readers need to create a -shm file there.
 func openError(err error, path string) error {
 	const readOnly, cannotOpen = 8, 14
 	if code := sqlite.Code(err) & 0xff; code != readOnly && code != cannotOpen {
@@ -57,10 +56,10 @@ func openError(err error, path string) error {
 		WithAdvice("if it is in WAL mode and its folder cannot be written, copy it to one that can")
 }
 
-// Close releases the file.
+// Close closes the file.
 func (db *DB) Close() error { return sqlite.Wrap(db.pool.Close(), "close the corpus %s", db.path) }
 
-// Title returns the story's title as its importer recorded it, else the file's name without extension.
+// Title returns the title that the importer recorded, else the file's name without extension.
 func (db *DB) Title(ctx context.Context) (string, error) {
 	title, err := db.Meta(ctx, MetaTitle)
 	if title == "" {
@@ -70,7 +69,7 @@ func (db *DB) Title(ctx context.Context) (string, error) {
 	return title, err
 }
 
-// Meta returns what the corpus' importer recorded under a key, or "" where there is nothing.
+// Meta returns the value that the importer recorded under a key, or "".
 func (db *DB) Meta(ctx context.Context, key string) (string, error) {
 	if !db.shape.meta {
 		return "", nil
@@ -83,9 +82,9 @@ func (db *DB) Meta(ctx context.Context, key string) (string, error) {
 	return clean(value), sqlite.Wrap(err, "read %s of the corpus %s", key, db.path)
 }
 
-// Identity returns a fingerprint that changes when the file does: its size, its time of modification in nanoseconds,
-// SQLite's change counter, and the same of a write-ahead log that holds something. It costs no reading of the content,
-// and a copy of the file has another one.
+// Identity returns a fingerprint that changes when the file changes: its size, its modification time in nanoseconds,
+// SQLite's change counter, and size and time of a write-ahead log that is not empty. It does not read the content. A
+// copy of the file has another fingerprint.
 func (db *DB) Identity(ctx context.Context) (string, error) {
 	info, err := os.Stat(db.path)
 	if err != nil {
@@ -102,13 +101,13 @@ func (db *DB) Identity(ctx context.Context) (string, error) {
 	return identity, nil
 }
 
-// changeCounter asks SQLite for the bytes rather than the file: opening and closing a database by hand drops the locks
-// that this process holds on it.
+// changeCounter reads the counter through SQLite: closing another descriptor of the file would release the locks that
+// this process holds.
 func (db *DB) changeCounter(ctx context.Context) ([]byte, error) {
 	var counter []byte
 	err := db.pool.QueryRowContext(ctx, `SELECT substr(data, 25, 4) FROM sqlite_dbpage WHERE pgno = 1`).Scan(&counter)
 	return counter, sqlite.Wrap(err, "read the header of the corpus %s", db.path)
 }
 
-// Path returns where the file is.
+// Path returns the path of the file.
 func (db *DB) Path() string { return db.path }

@@ -11,17 +11,17 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// key is what posts of a thread are sorted by.
-type key struct{ time, id int64 }
+// sortKey is the position of a post within its thread.
+type sortKey struct{ time, id int64 }
 
-// gone is the error for a post that a reader knew and the corpus no longer has.
-func gone(thread, post int64) error {
+// missingPost reports a post that the corpus had earlier.
+func missingPost(thread, post int64) error {
 	return annotator.Errorf(annotator.NotFound, "post %d of thread %d is not in the corpus", post, thread).
-		WithAdvice("if the corpus was changed since it was read, put back the file it was, or begin again with a new database")
+		WithAdvice("if the corpus has changed since it was read, restore the earlier file, or start a new database")
 }
 
-// Scene returns the posts of a scene that was read before, by their ids and in that order. If one is gone, or has moved to
-// another thread, the error is annotator.NotFound.
+// Scene returns the posts of a scene that was read before, in the order of the given ids. A post that is missing, or
+// that has moved to another thread, is annotator.NotFound.
 func (db *DB) Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error) {
 	ids, err := json.Marshal(posts)
 	if err != nil {
@@ -39,7 +39,7 @@ func (db *DB) Scene(ctx context.Context, thread int64, posts []int64) ([]annotat
 	for _, id := range posts {
 		i, ok := at[id]
 		if !ok {
-			return nil, gone(thread, id)
+			return nil, missingPost(thread, id)
 		}
 		scene = append(scene, found[i])
 	}
@@ -64,7 +64,7 @@ func (db *DB) Around(ctx context.Context, id int64, n int) ([]annotator.Post, er
 	if err != nil {
 		return nil, err
 	}
-	at, err := db.key(ctx, center.Thread, id)
+	at, err := db.sortKey(ctx, center.Thread, id)
 	if err != nil {
 		return nil, err
 	}
@@ -79,20 +79,20 @@ func (db *DB) Around(ctx context.Context, id int64, n int) ([]annotator.Post, er
 	return slices.Concat(before, []annotator.Post{*center}, after), err
 }
 
-// Range returns the posts of a thread from one post to another, both included, in (time, id) order, and at most limit of
-// them, or all where limit is 0. An id of 0 leaves that end open; a tag leaves out the posts without it. A post that the thread does not have is
-// annotator.NotFound.
+// Range returns the posts of a thread from one post to another, both included, in (time, id) order: at most limit of
+// them, or all if limit is 0. An id of 0 leaves that end open. With a tag, only posts with that tag are returned. A
+// post that is not in the thread is annotator.NotFound.
 func (db *DB) Range(ctx context.Context, thread, from, to int64, tag string, limit int) ([]annotator.Post, error) {
-	low, high := key{earliest, earliest}, key{latest, latest}
+	low, high := sortKey{earliest, earliest}, sortKey{latest, latest}
 	for _, end := range []struct {
 		post int64
-		key  *key
+		key  *sortKey
 	}{{from, &low}, {to, &high}} {
 		if end.post == 0 {
 			continue
 		}
 		var err error
-		if *end.key, err = db.key(ctx, thread, end.post); err != nil {
+		if *end.key, err = db.sortKey(ctx, thread, end.post); err != nil {
 			return nil, err
 		}
 	}
@@ -107,13 +107,13 @@ func (db *DB) Range(ctx context.Context, thread, from, to int64, tag string, lim
 	return posts, err
 }
 
-// key looks up where a post stands in its thread.
-func (db *DB) key(ctx context.Context, thread, post int64) (key, error) {
-	var at key
+// sortKey looks up the position of a post within its thread.
+func (db *DB) sortKey(ctx context.Context, thread, post int64) (sortKey, error) {
+	var at sortKey
 	err := db.pool.QueryRowContext(ctx, `SELECT CAST(`+db.shape.key+` AS INTEGER), p.id FROM post p
 		WHERE p.thread_id = ?1 AND p.id = ?2 LIMIT 1`, thread, post).Scan(&at.time, &at.id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return at, gone(thread, post)
+		return at, missingPost(thread, post)
 	}
 	return at, sqlite.Wrap(err, "look up post %d in %s", post, db.path)
 }
@@ -127,7 +127,7 @@ func (db *DB) list(ctx context.Context, clauses string, args ...any) ([]annotato
 	return posts, err
 }
 
-// each yields the posts that the clauses choose, until it is told to stop.
+// each yields the posts that the clauses select, until yield returns false.
 func (db *DB) each(ctx context.Context, yield func(*annotator.Post) bool, clauses string, args ...any) error {
 	rows, err := db.pool.QueryContext(ctx, db.shape.query("", clauses), args...)
 	if err == nil {

@@ -10,17 +10,17 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// shape is what a database has of the schema, as pieces of SQL that read it. In all of them p is the post.
+// shape holds the SQL fragments that read a database with its columns and indexes. In all of them p is the post.
 type shape struct {
-	columns string // of a post, in the order in which scanPost takes them
-	from    string // the tables these columns come from
+	columns string // of a post, in the order of scanPost
+	from    string // the tables of these columns
 	key     string // sorts like the post's time, and is never NULL
 	title   string // of a row of table thread
-	indexed bool   // a thread's posts, and a post's tags, are found without reading a whole table
+	indexed bool   // indexes find the posts of a thread and the tags of a post
 	meta    bool   // there is a table meta
 }
 
-// required are the columns without which a database is no corpus.
+// required are the columns of every corpus.
 var required = [...]struct {
 	table   string
 	columns []string
@@ -30,17 +30,16 @@ var required = [...]struct {
 	{"tag", []string{"post_id", "name"}},
 }
 
-// unitSeparator parts the names of a post's tags in one column.
+// unitSeparator separates the tags of a post in one column.
 const unitSeparator = "\x1f"
 
-// earliest and latest bound all times. The first also stands for a time that is not known: SQLite, too, sorts NULL before every
-// number.
+// earliest and latest bound all times. earliest also stands for NULL, which SQLite sorts before every number.
 const (
 	earliest = -1 << 63
 	latest   = 1<<63 - 1
 )
 
-// inspect reads the schema of a database, or refuses it as no corpus.
+// inspect reads the schema of a database. A database that is no corpus is annotator.Misused.
 func inspect(ctx context.Context, pool *sql.DB, path string) (shape, error) {
 	tables := map[string]columns{}
 	for _, name := range []string{"thread", "post", "tag", "meta"} {
@@ -50,16 +49,16 @@ func inspect(ctx context.Context, pool *sql.DB, path string) (shape, error) {
 		}
 		tables[name] = found
 	}
-	if lacks := missing(tables); len(lacks) > 0 {
-		return shape{}, annotator.Errorf(annotator.Misused, "%s is not a corpus: it has no %s", path, strings.Join(lacks, ", no ")).
+	if absent := missing(tables); len(absent) > 0 {
+		return shape{}, annotator.Errorf(annotator.Misused, "%s is not a corpus: it has no %s", path, strings.Join(absent, ", no ")).
 			WithAdvice("a corpus has the tables thread(id, title), post(thread_id, id, name, trip_code, subject, time, body) " +
 				"and tag(post_id, name); `annotator import` makes one from a book or an archive")
 	}
-	posts, err := leads(ctx, pool, "post", "thread_id")
+	posts, err := hasIndexOn(ctx, pool, "post", "thread_id")
 	if err != nil {
 		return shape{}, sqlite.Wrap(err, "read the indexes of %s", path)
 	}
-	tags, err := leads(ctx, pool, "tag", "post_id")
+	tags, err := hasIndexOn(ctx, pool, "tag", "post_id")
 	if err != nil {
 		return shape{}, sqlite.Wrap(err, "read the indexes of %s", path)
 	}
@@ -68,7 +67,7 @@ func inspect(ctx context.Context, pool *sql.DB, path string) (shape, error) {
 
 func newShape(tables map[string]columns, postIndex, tagIndex bool) shape {
 	post := tables["post"]
-	form := shape{
+	s := shape{
 		from:    "post p",
 		key:     "p.time",
 		title:   tables["thread"].text("", "title"),
@@ -77,21 +76,21 @@ func newShape(tables map[string]columns, postIndex, tagIndex bool) shape {
 	}
 	when, tags := "p.time", "(SELECT group_concat(t.name, char(31)) FROM tag t WHERE t.post_id = p.id)"
 	if post["time"] == nullable {
-		form.key = "ifnull(p.time, -9223372036854775808)"
+		s.key = "ifnull(p.time, -9223372036854775808)"
 		when = "ifnull(CAST(p.time AS INTEGER), 0)"
 	}
 	if !tagIndex {
-		form.from += " LEFT JOIN (SELECT post_id, group_concat(name, char(31)) AS names FROM tag GROUP BY post_id) g ON g.post_id = p.id"
+		s.from += " LEFT JOIN (SELECT post_id, group_concat(name, char(31)) AS names FROM tag GROUP BY post_id) g ON g.post_id = p.id"
 		tags = "g.names"
 	}
-	form.columns = strings.Join([]string{
+	s.columns = strings.Join([]string{
 		"p.thread_id", "p.id", post.text("p.", "name"), post.text("p.", "trip_code"), post.text("p.", "subject"), when, post.text("p.", "body"),
 		"ifnull(" + tags + ", '')",
 	}, ", ")
-	return form
+	return s
 }
 
-// columns are those of a table, each with whether it may be NULL. A table that is not there has none.
+// columns are the columns of a table, and whether each may be NULL. A missing table has none.
 type columns map[string]nullness
 
 type nullness string
@@ -101,7 +100,7 @@ const (
 	notNull  nullness = "not null"
 )
 
-// text is the SQL that reads a column of the table as text, empty where it is NULL or there is no such column.
+// text returns the SQL that reads a column as text. NULL and a missing column read as empty.
 func (c columns) text(table, name string) string {
 	switch c[name] {
 	case notNull:
@@ -112,8 +111,8 @@ func (c columns) text(table, name string) string {
 	return "''"
 }
 
-// query is the SQL that reads posts, with more tables joined and the clauses that choose and sort them. KEY stands in these for
-// what a post's time sorts by.
+// query returns the SQL that reads posts, with joins, and clauses that select and sort them. In the clauses, KEY stands
+// for the sort key of a post's time.
 func (s shape) query(joins, clauses string) string {
 	return "SELECT " + s.columns + " FROM " + s.from + joins + " " + strings.ReplaceAll(clauses, "KEY", s.key)
 }
@@ -157,24 +156,24 @@ func columnsOf(ctx context.Context, pool *sql.DB, table string) (columns, error)
 }
 
 func missing(tables map[string]columns) []string {
-	var lacks []string
+	var absent []string
 	for _, want := range required {
 		have := tables[want.table]
 		if len(have) == 0 {
-			lacks = append(lacks, "table "+want.table)
+			absent = append(absent, "table "+want.table)
 			continue
 		}
 		for _, column := range want.columns {
 			if have[column] == "" {
-				lacks = append(lacks, "column "+want.table+"."+column)
+				absent = append(absent, "column "+want.table+"."+column)
 			}
 		}
 	}
-	return lacks
+	return absent
 }
 
-// leads reports whether an index on the whole table begins with the column.
-func leads(ctx context.Context, pool *sql.DB, table, column string) (bool, error) {
+// hasIndexOn reports whether an index on the whole table begins with a column.
+func hasIndexOn(ctx context.Context, pool *sql.DB, table, column string) (bool, error) {
 	var n int
 	err := pool.QueryRowContext(ctx,
 		`SELECT count(*) FROM pragma_index_list(?1) l, pragma_index_info(l.name) i

@@ -6,16 +6,16 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Stats counts what a corpus holds.
+// Stats counts the contents of a corpus.
 type Stats struct {
 	Threads    int `json:"threads"`
 	Scenes     int `json:"scenes"`
-	Posts      int `json:"posts"`       // of anybody
+	Posts      int `json:"posts"`       // by any author
 	StoryPosts int `json:"story_posts"` // those in scenes
 	Words      int `json:"words"`       // in scenes
 }
 
-// Stats counts the corpus by walking it: as slow as reading all of it.
+// Stats counts the contents of the corpus. It reads all of it.
 func (db *DB) Stats(ctx context.Context, limits Limits) (Stats, error) {
 	var s Stats
 	err := db.pool.QueryRowContext(ctx, `SELECT count(*) FROM post`).Scan(&s.Posts)

@@ -10,22 +10,21 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// beginning is a thread with what decides its place in the story.
-type beginning struct {
+// threadStart is a thread with what determines its place in the story.
+type threadStart struct {
 	annotator.Thread
-	posts bool  // it has any
-	start int64 // time of its opening post, else of the earliest
+	posts bool  // it has posts
+	start int64 // time of its opening post, else of its earliest
 }
 
-// Threads returns all threads in story order: by the time of the opening post, whose id is the thread's own, else of the
-// earliest post; by id where these are equal. Threads without posts come last. A thread that posts name and table thread
-// does not is there, without a title.
+// Threads returns all threads in story order: by the time of the opening post, whose id is that of the thread, else of
+// the earliest post; then by id. Threads without posts come last. A thread that occurs in table post only has no title.
 func (db *DB) Threads(ctx context.Context) ([]annotator.Thread, error) {
 	titles, err := db.titles(ctx)
 	if err != nil {
 		return nil, sqlite.Wrap(err, "read the threads of %s", db.path)
 	}
-	found, err := db.beginnings(ctx)
+	found, err := db.threadStarts(ctx)
 	if err != nil {
 		return nil, sqlite.Wrap(err, "read the threads of %s", db.path)
 	}
@@ -34,9 +33,9 @@ func (db *DB) Threads(ctx context.Context) ([]annotator.Thread, error) {
 		delete(titles, found[i].ID)
 	}
 	for id, title := range titles {
-		found = append(found, beginning{Thread: annotator.Thread{ID: id, Title: title}})
+		found = append(found, threadStart{Thread: annotator.Thread{ID: id, Title: title}})
 	}
-	slices.SortFunc(found, inStory)
+	slices.SortFunc(found, compareStarts)
 	threads := make([]annotator.Thread, len(found))
 	for i := range found {
 		threads[i] = found[i].Thread
@@ -45,7 +44,7 @@ func (db *DB) Threads(ctx context.Context) ([]annotator.Thread, error) {
 	return threads, nil
 }
 
-func inStory(a, b beginning) int {
+func compareStarts(a, b threadStart) int {
 	if a.posts != b.posts {
 		if a.posts {
 			return -1
@@ -73,35 +72,35 @@ func (db *DB) titles(ctx context.Context) (map[int64]string, error) {
 	return titles, rows.Err()
 }
 
-// With an index the threads are found by leaping from one to the next, so that the time depends on their number and not on
-// that of the posts. Without one the whole table has to be read, once.
+// With an index, each step of the recursion finds the next thread, so that the time depends on the number of threads.
+// Without one, the whole table is read once.
 const (
-	leapBeginnings = `WITH RECURSIVE leap(id) AS (
+	startsByIndex = `WITH RECURSIVE step(id) AS (
 			SELECT min(thread_id) FROM post
 			UNION ALL
-			SELECT (SELECT min(thread_id) FROM post WHERE thread_id > leap.id) FROM leap WHERE leap.id IS NOT NULL)
+			SELECT (SELECT min(thread_id) FROM post WHERE thread_id > step.id) FROM step WHERE step.id IS NOT NULL)
 		SELECT id,
-			(SELECT CAST(time AS INTEGER) FROM post WHERE thread_id = leap.id AND id = leap.id),
-			(SELECT CAST(min(time) AS INTEGER) FROM post WHERE thread_id = leap.id)
-		FROM leap WHERE id IS NOT NULL`
+			(SELECT CAST(time AS INTEGER) FROM post WHERE thread_id = step.id AND id = step.id),
+			(SELECT CAST(min(time) AS INTEGER) FROM post WHERE thread_id = step.id)
+		FROM step WHERE id IS NOT NULL`
 
-	scanBeginnings = `SELECT thread_id, CAST(min(CASE WHEN id = thread_id THEN time END) AS INTEGER), CAST(min(time) AS INTEGER)
+	startsByScan = `SELECT thread_id, CAST(min(CASE WHEN id = thread_id THEN time END) AS INTEGER), CAST(min(time) AS INTEGER)
 		FROM post WHERE thread_id IS NOT NULL GROUP BY thread_id`
 )
 
-func (db *DB) beginnings(ctx context.Context) ([]beginning, error) {
-	query := scanBeginnings
+func (db *DB) threadStarts(ctx context.Context) ([]threadStart, error) {
+	query := startsByScan
 	if db.shape.indexed {
-		query = leapBeginnings
+		query = startsByIndex
 	}
 	rows, err := db.pool.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
-	var found []beginning
+	var found []threadStart
 	for rows.Next() {
-		b := beginning{posts: true}
+		b := threadStart{posts: true}
 		var opening, first sql.NullInt64
 		if err := rows.Scan(&b.ID, &opening, &first); err != nil {
 			return nil, err

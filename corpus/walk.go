@@ -10,17 +10,17 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// DefaultMaxBytes bounds a scene where Limits do not: more than any model reads at once.
+// DefaultMaxBytes is the default of Limits.MaxBytes. It is more than fits into the context of a model.
 const DefaultMaxBytes = 1 << 20
 
-// Limits bounds what a walk holds in memory.
+// Limits bounds the memory of a walk.
 type Limits struct {
-	// MaxBytes is what the bodies of a scene may hold together: a longer run of posts is read as several scenes, parted
-	// between posts. A single post that is longer stays whole. 0 means DefaultMaxBytes.
+	// MaxBytes is the maximum length of the bodies of a scene. A longer run of posts is split into several scenes,
+	// between posts. A single post is never split. 0 means DefaultMaxBytes.
 	MaxBytes int
 }
 
-// Cursor names a scene that has been read, so that a walk can go on behind it.
+// Cursor identifies a scene, so that a walk can continue after it.
 type Cursor struct {
 	N      int   // the scene's number, from 1 over the whole story; 0 is before the first scene
 	Thread int64 // its thread
@@ -28,15 +28,15 @@ type Cursor struct {
 	Post   int64 // its last post
 }
 
-// Scenes walks the story: every scene in story order. Memory depends on Limits and on the number of threads alone. An error
-// ends the walk. The database is being read until the loop over it ends; the loop may take as long as it likes.
+// Scenes yields every scene in story order. Its memory depends only on Limits and the number of threads. An error ends
+// the walk. The walk holds a connection until the loop ends.
 func (db *DB) Scenes(ctx context.Context, limits Limits) iter.Seq2[*annotator.Scene, error] {
 	return db.ScenesAfter(ctx, limits, Cursor{})
 }
 
-// ScenesAfter is Scenes from behind a scene on. It does not read what lies before, unless the corpus has no index on the
-// threads of posts. With the limits that scene was read with, it gives what Scenes would have given next. Where the cursor's
-// post is gone, the walk is one error, annotator.NotFound.
+// ScenesAfter yields the scenes after a cursor. It does not read earlier posts, unless the corpus has no index on the
+// threads of posts. With the same limits it yields the same scenes as Scenes. If the cursor's post is missing, it
+// yields one error, annotator.NotFound.
 func (db *DB) ScenesAfter(ctx context.Context, limits Limits, last Cursor) iter.Seq2[*annotator.Scene, error] {
 	return func(yield func(*annotator.Scene, error) bool) {
 		threads, err := db.Threads(ctx)
@@ -75,10 +75,10 @@ func newBatcher(threads []annotator.Thread, limits Limits, last Cursor) *batcher
 	return b
 }
 
-// posts yields the posts behind the cursor, in story order. A post is the caller's to keep.
+// posts yields the posts after the cursor, in story order.
 func (db *DB) posts(ctx context.Context, threads []annotator.Thread, last Cursor) iter.Seq2[*annotator.Post, error] {
 	return func(yield func(*annotator.Post, error) bool) {
-		walk := db.wholePosts
+		walk := db.sortedPosts
 		if db.shape.indexed {
 			walk = db.threadPosts
 		}
@@ -89,12 +89,12 @@ func (db *DB) posts(ctx context.Context, threads []annotator.Thread, last Cursor
 	}
 }
 
-// threadPosts asks for one thread after the other: an index finds each, and where it also sorts them nothing is kept.
+// threadPosts queries one thread after the other, by an index.
 func (db *DB) threadPosts(ctx context.Context, threads []annotator.Thread, last Cursor, yield func(*annotator.Post) bool) error {
-	after := key{earliest, earliest}
+	after := sortKey{earliest, earliest}
 	if last.N > 0 {
 		var err error
-		if after, err = db.key(ctx, last.Thread, last.Post); err != nil {
+		if after, err = db.sortKey(ctx, last.Thread, last.Post); err != nil {
 			return err
 		}
 		i := slices.IndexFunc(threads, func(t annotator.Thread) bool { return t.ID == last.Thread })
@@ -113,20 +113,20 @@ func (db *DB) threadPosts(ctx context.Context, threads []annotator.Thread, last 
 		if more, err := eachPost(rows, yield); err != nil || !more {
 			return err
 		}
-		after = key{earliest, earliest}
+		after = sortKey{earliest, earliest}
 	}
 	return nil
 }
 
-// starts has the time that decides where a thread stands, as Threads does.
-const starts = ` JOIN (SELECT thread_id,
+// threadStartsJoin joins the time that determines the order of the threads, as in Threads.
+const threadStartsJoin = ` JOIN (SELECT thread_id,
 		ifnull(min(CASE WHEN id = thread_id THEN time END), ifnull(min(time), 0)) AS start
 	FROM post WHERE thread_id IS NOT NULL GROUP BY thread_id) s ON s.thread_id = p.thread_id `
 
-// wholePosts has SQLite sort all posts at once, for a database without the indexes: to read it again for each thread would
-// take forever, and SQLite sorts on disk what is too much for its memory.
-func (db *DB) wholePosts(ctx context.Context, _ []annotator.Thread, last Cursor, yield func(*annotator.Post) bool) error {
-	rows, err := db.pool.QueryContext(ctx, db.shape.query(starts, `ORDER BY s.start, p.thread_id, KEY, p.id`))
+// sortedPosts lets SQLite sort all posts, for a database without indexes. A query per thread would read the whole table
+// each time. SQLite sorts on disk what does not fit into memory.
+func (db *DB) sortedPosts(ctx context.Context, _ []annotator.Thread, last Cursor, yield func(*annotator.Post) bool) error {
+	rows, err := db.pool.QueryContext(ctx, db.shape.query(threadStartsJoin, `ORDER BY s.start, p.thread_id, KEY, p.id`))
 	if err != nil {
 		return err
 	}
@@ -139,12 +139,12 @@ func (db *DB) wholePosts(ctx context.Context, _ []annotator.Thread, last Cursor,
 		return yield(p)
 	})
 	if err == nil && skipping {
-		return gone(last.Thread, last.Post)
+		return missingPost(last.Thread, last.Post)
 	}
 	return err
 }
 
-// eachPost yields the rows' posts and closes the rows. It returns false where the loop was left.
+// eachPost yields the posts of rows and closes them. It returns false if yield did.
 func eachPost(rows *sql.Rows, yield func(*annotator.Post) bool) (more bool, err error) {
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {

@@ -17,12 +17,12 @@ const applicationID = 0x616e636f
 const (
 	MetaTitle  = "title"  // of the story
 	MetaAuthor = "author" // of the story; may be missing
-	MetaDigest = "digest" // SHA-256, in hexadecimal, of all that decides what an import gives
-	MetaReport = "report" // what the importer has to say, as JSON
+	MetaDigest = "digest" // SHA-256, in hexadecimal, of all that determines the result of an import
+	MetaReport = "report" // the report of the importer, as JSON
 )
 
-// schema is made of the four tables that every corpus has, and meta. Its indexes are made last: that is faster than keeping
-// them up row by row.
+// schema has the four tables of every corpus, and meta. The indexes are created at the end, which is faster than
+// updating them with each row.
 const (
 	schema = `
 		CREATE TABLE thread (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT;
@@ -45,10 +45,10 @@ const (
 		CREATE INDEX tag_by_name ON tag (name, post_id);`
 )
 
-// File is what a post has attached: its address and its name. Both may be empty.
+// File is the attachment of a post: its address and its name. Both may be empty.
 type File struct{ URL, Name string }
 
-// Writer makes a new corpus. Nothing is in the file until Close has returned without an error. It belongs to one goroutine.
+// Writer writes a new corpus. The file is empty until Close succeeds. A Writer is for one goroutine.
 type Writer struct {
 	pool *sql.DB
 	tx   *sql.Tx
@@ -57,7 +57,7 @@ type Writer struct {
 	thread, post, tag, link, meta *sql.Stmt
 }
 
-// Create makes a corpus in the file at path, which must be empty or not exist.
+// Create creates a corpus in the file at path, which must be empty or missing.
 func Create(ctx context.Context, path string) (*Writer, error) {
 	pool, err := sqlite.Open(ctx, path, sqlite.Create, 1)
 	if err != nil {
@@ -71,7 +71,7 @@ func Create(ctx context.Context, path string) (*Writer, error) {
 	return w, nil
 }
 
-// begin leaves WAL mode first: a corpus is to be read from folders that cannot be written, too, and a new file needs no log.
+// begin leaves WAL mode first: a corpus must be readable in a read-only folder, and a new file needs no log.
 func (w *Writer) begin(ctx context.Context) error {
 	for _, statement := range []string{
 		`PRAGMA journal_mode = DELETE`,
@@ -122,15 +122,15 @@ func (w *Writer) Meta(ctx context.Context, key, value string) error {
 	return w.exec(ctx, w.meta, key, value)
 }
 
-// Post adds a post with its tags, its file, and the ids of the posts that it quotes. It returns false, and adds nothing, if
-// there is a post with its id.
+// Post adds a post with its tags, its file, and the ids of the posts that it quotes. It returns false, and adds
+// nothing, if a post with its id exists.
 func (w *Writer) Post(ctx context.Context, p *annotator.Post, file File, quotes []int64) (added bool, err error) {
 	result, err := w.post.ExecContext(ctx, p.Thread, p.ID, p.Name, p.Trip, p.Subject, p.Time, p.Body, file.URL, file.Name)
 	if err != nil {
-		return false, w.failed(err)
+		return false, w.wrap(err)
 	}
 	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return false, w.failed(err)
+		return false, w.wrap(err)
 	}
 	for _, tag := range p.Tags {
 		if err := w.exec(ctx, w.tag, p.ID, tag); err != nil {
@@ -145,33 +145,34 @@ func (w *Writer) Post(ctx context.Context, p *annotator.Post, file File, quotes 
 	return true, nil
 }
 
-// FindStoryteller tags the posts of whoever opened each thread as the story, unless some post of the corpus is tagged so. Somebody
-// is known by trip code, else by name; of an opener without either, only the opening post is. It returns the number of
-// posts tagged, and of threads whose opener is not known.
-func (w *Writer) FindStoryteller(ctx context.Context) (posts, anonymous int64, err error) {
-	var told bool
-	err = w.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tag WHERE name = ?)`, annotator.TagStory).Scan(&told)
-	if err != nil || told {
-		return 0, 0, w.failed(err)
+// TagStory tags the posts by the author of each thread's opening post as the story, unless the corpus has such tags.
+// Posts have the same author if they have the same trip code, or the same name and no trip code. Of an anonymous
+// author, only the opening post is tagged. It returns the number of tagged posts, and of threads with an anonymous
+// author.
+func (w *Writer) TagStory(ctx context.Context) (posts, anonymous int64, err error) {
+	var tagged bool
+	err = w.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tag WHERE name = ?)`, annotator.TagStory).Scan(&tagged)
+	if err != nil || tagged {
+		return 0, 0, w.wrap(err)
 	}
 	if _, err := w.tx.ExecContext(ctx, openers); err != nil {
-		return 0, 0, w.failed(err)
+		return 0, 0, w.wrap(err)
 	}
 	if err := w.tx.QueryRowContext(ctx, `SELECT count(*) FROM temp.opener WHERE trip = '' AND name = ''`).Scan(&anonymous); err != nil {
-		return 0, 0, w.failed(err)
+		return 0, 0, w.wrap(err)
 	}
 	result, err := w.tx.ExecContext(ctx, `INSERT INTO tag (post_id, name)
 		SELECT p.id, ?1 FROM temp.opener o JOIN post p ON p.thread_id = o.thread
 		WHERE p.id = o.post OR o.trip <> '' AND p.trip_code = o.trip
 			OR o.trip = '' AND o.name <> '' AND p.trip_code = '' AND p.name = o.name`, annotator.TagStory)
 	if err != nil {
-		return 0, 0, w.failed(err)
+		return 0, 0, w.wrap(err)
 	}
 	posts, err = result.RowsAffected()
-	return posts, anonymous, w.failed(err)
+	return posts, anonymous, w.wrap(err)
 }
 
-// openers finds the opening post of each thread and whose it is. The index is made here, because finding needs it.
+// openers finds the opening post of each thread and its author. It needs the index.
 const openers = `
 	CREATE INDEX IF NOT EXISTS post_in_thread ON post (thread_id, time, id);
 	CREATE TEMP TABLE opener AS
@@ -179,28 +180,28 @@ const openers = `
 		FROM (SELECT DISTINCT thread_id FROM post) t
 		JOIN post p ON p.id = (SELECT id FROM post WHERE thread_id = t.thread_id ORDER BY id <> thread_id, time, id LIMIT 1);`
 
-// Close completes the file.
+// Close creates the indexes and commits.
 func (w *Writer) Close(ctx context.Context) error {
 	if _, err := w.tx.ExecContext(ctx, indexes); err != nil {
-		return errors.Join(w.failed(err), w.Abort())
+		return errors.Join(w.wrap(err), w.Abort())
 	}
 	if err := w.tx.Commit(); err != nil {
-		return errors.Join(w.failed(err), w.Abort())
+		return errors.Join(w.wrap(err), w.Abort())
 	}
-	return w.failed(w.pool.Close())
+	return w.wrap(w.pool.Close())
 }
 
-// Abort gives up. The file is left for its owner to remove.
+// Abort discards the corpus. The caller removes the file.
 func (w *Writer) Abort() error {
 	if w.tx != nil {
 		_ = w.tx.Rollback()
 	}
-	return w.failed(w.pool.Close())
+	return w.wrap(w.pool.Close())
 }
 
 func (w *Writer) exec(ctx context.Context, statement *sql.Stmt, args ...any) error {
 	_, err := statement.ExecContext(ctx, args...)
-	return w.failed(err)
+	return w.wrap(err)
 }
 
-func (w *Writer) failed(err error) error { return sqlite.Wrap(err, "write the corpus %s", w.path) }
+func (w *Writer) wrap(err error) error { return sqlite.Wrap(err, "write the corpus %s", w.path) }

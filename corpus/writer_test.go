@@ -59,7 +59,7 @@ func TestAbortedWriterLeavesNoCorpus(t *testing.T) {
 	}
 }
 
-func TestFindStorytellerKeepsWhatIsTagged(t *testing.T) {
+func TestTagStoryKeepsWhatIsTagged(t *testing.T) {
 	t.Parallel()
 	w, err := corpus.Create(t.Context(), filepath.Join(t.TempDir(), "made.corpus.db"))
 	if err != nil {
@@ -71,7 +71,7 @@ func TestFindStorytellerKeepsWhatIsTagged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if told, anonymous, err := w.FindStoryteller(t.Context()); told != 0 || anonymous != 0 || err != nil {
+	if told, anonymous, err := w.TagStory(t.Context()); told != 0 || anonymous != 0 || err != nil {
 		t.Errorf("%d, %d, %v", told, anonymous, err)
 	}
 }

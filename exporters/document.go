@@ -1,8 +1,8 @@
-// Package exporters writes a codex as a file that other programs read.
+// Package exporters writes a codex as a file for other programs.
 //
-// Build turns the entries of a glossary into a Document, the shape that every format shares; an Exporter writes a document
-// in one format; WriteFile puts it on disk whole or not at all. One glossary gives one sequence of bytes, whenever and
-// wherever it is exported, so that two exports can be compared with diff.
+// Build converts the entries of a glossary to a Document, which all formats share. An Exporter writes a document in one
+// format. WriteFile writes a file whole or not at all. The same glossary always gives the same bytes, so that exports
+// can be compared with diff.
 package exporters
 
 import (
@@ -13,23 +13,23 @@ import (
 	"annotator/codex"
 )
 
-// The format of a document and its version. The version counts changes that a reader of the earlier shape would trip over.
+// The format of a document and its version, which counts incompatible changes.
 const (
 	Format  = "annotator-glossary"
 	Version = 1
 )
 
-// Document is a codex in the shape of its export.
+// Document is a codex as it is exported.
 type Document struct {
 	Format  string              `json:"format" yaml:"format"`
 	Version int                 `json:"version" yaml:"version"`
 	Story   Story               `json:"story" yaml:"story"`
-	AsOf    *annotator.Position `json:"as_of" yaml:"as_of"` // nil for the codex as it stands now
+	AsOf    *annotator.Position `json:"as_of" yaml:"as_of"` // nil: now
 	Count   int                 `json:"count" yaml:"count"` // of entries
 	Entries []Entry             `json:"entries" yaml:"entries"`
 }
 
-// Story says what the codex was read from.
+// Story describes the source of the codex.
 type Story struct {
 	Title      string `json:"title" yaml:"title"`
 	CorpusHash string `json:"corpus_hash" yaml:"corpus_hash"`
@@ -37,7 +37,7 @@ type Story struct {
 	Scenes     int    `json:"scenes" yaml:"scenes"`
 }
 
-// Entry is one thing of the story.
+// Entry is an entry of the codex.
 type Entry struct {
 	ID            int64              `json:"id" yaml:"id"`
 	Term          string             `json:"term" yaml:"term"` // without disambiguator
@@ -45,16 +45,16 @@ type Entry struct {
 	Status        annotator.Status   `json:"status" yaml:"status"`
 	Tags          []string           `json:"tags" yaml:"tags"`
 	Aliases       []Alias            `json:"aliases" yaml:"aliases"`
-	Definition    string             `json:"definition" yaml:"definition"` // the claims that hold, joined
-	Claims        []Claim            `json:"claims" yaml:"claims"`         // all that ever held, in the definition's order
+	Definition    string             `json:"definition" yaml:"definition"` // the claims in force, joined
+	Claims        []Claim            `json:"claims" yaml:"claims"`         // including those no longer in force, in the order of the definition
 	First         annotator.Position `json:"first" yaml:"first"`
 	Last          annotator.Position `json:"last" yaml:"last"`
 	Revisions     int                `json:"revisions" yaml:"revisions"`
 	Locked        bool               `json:"locked" yaml:"locked"`
-	MergedInto    int64              `json:"merged_into,omitempty" yaml:"merged_into,omitempty"` // id of the entry that took its place
+	MergedInto    int64              `json:"merged_into,omitempty" yaml:"merged_into,omitempty"` // id of the entry that replaced it
 }
 
-// Alias is another name of an entry, known from a position on.
+// Alias is another name of an entry, and where it is first used.
 type Alias struct {
 	Name string             `json:"name" yaml:"name"`
 	From annotator.Position `json:"from" yaml:"from"`
@@ -65,11 +65,11 @@ type Claim struct {
 	Text     string              `json:"text" yaml:"text"`
 	Kind     annotator.ClaimKind `json:"kind" yaml:"kind"`
 	From     annotator.Position  `json:"from" yaml:"from"`
-	Until    *annotator.Position `json:"until" yaml:"until"` // nil while it holds
+	Until    *annotator.Position `json:"until" yaml:"until"` // nil while it is in force
 	Evidence []Evidence          `json:"evidence" yaml:"evidence"`
 }
 
-// Evidence is a quotation that a claim rests on.
+// Evidence is a quotation that supports a claim.
 type Evidence struct {
 	Post  int64  `json:"post" yaml:"post"`
 	Start int    `json:"start" yaml:"start"` // offset in the post's body, in Unicode code points
@@ -77,8 +77,8 @@ type Evidence struct {
 	Quote string `json:"quote" yaml:"quote"`
 }
 
-// Build returns the document of a glossary's entries, sorted by term, disambiguator and id; the order of the given ones does
-// not matter, and they stay as they are. The function position tells the ids that a place of the story is known by.
+// Build returns the document of entries, sorted by term, disambiguator and id. It does not change the given slice. The
+// function position returns the ids of a place in the story.
 func Build(story Story, entries []annotator.Entry, position func(annotator.Place) annotator.Position) Document {
 	doc := Document{Format: Format, Version: Version, Story: story, Count: len(entries), Entries: make([]Entry, len(entries))}
 	b := builder{position}
@@ -109,7 +109,7 @@ func sorted(entries []annotator.Entry) []*annotator.Entry {
 	return list
 }
 
-// builder gives things of the glossary the shape of the document.
+// builder converts parts of the glossary to parts of the document.
 type builder struct {
 	position func(annotator.Place) annotator.Position
 }
@@ -149,11 +149,11 @@ func (b builder) evidence(e annotator.Evidence) Evidence {
 	return Evidence{Post: e.Post, Start: e.Start, End: e.End, Quote: e.Quote}
 }
 
-// each returns a list with every element turned into another; never nil, so that an empty list is written as one.
-func each[From, To any](list []From, turn func(From) To) []To {
-	turned := make([]To, len(list))
+// each converts the elements of a list. It never returns nil, so that an empty list is written as a list.
+func each[From, To any](list []From, convert func(From) To) []To {
+	converted := make([]To, len(list))
 	for i := range list {
-		turned[i] = turn(list[i])
+		converted[i] = convert(list[i])
 	}
-	return turned
+	return converted
 }

@@ -11,7 +11,8 @@ import (
 type Exporter interface {
 	// Name is the format's name on the command line.
 	Name() string
-	// Write writes the document entry by entry, so that its text is never whole in memory. It fails where w does.
+	// Write writes the document entry by entry, so that its text is never in memory as a whole. It returns the errors
+	// of w.
 	Write(w io.Writer, doc *Document) error
 }
 
@@ -31,8 +32,8 @@ func ByName(name string) (Exporter, error) {
 		WithAdvice("choose one of: %s", strings.Join(names, ", "))
 }
 
-// frame returns the document without its entries: what a format writes around them.
-func frame(doc *Document) *Document {
+// envelope returns the document without its entries.
+func envelope(doc *Document) *Document {
 	empty := *doc
 	empty.Entries = []Entry{}
 	return &empty

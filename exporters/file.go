@@ -11,10 +11,11 @@ import (
 	"annotator/internal/atomicfile"
 )
 
-// WriteFile writes the file at path whole or not at all: to a temporary file in the same folder, which is synced and then renamed.
-// It replaces a file that is there; if anything fails, that file stays as it is. Only its owner can read the new file. A path that
-// is there must be a regular file: a symbolic link would lead to a file that the user did not name. Errors about the path are of kind
-// annotator.Misused, disk errors of kind annotator.Halted. An error of write that has a kind is returned as it is.
+// WriteFile writes the file at path whole or not at all: to a temporary file in the same folder, which is synced and
+// then renamed. It replaces a file that is there; if anything fails, that file stays as it is. Only its owner can read
+// the new file. A path that is there must be a regular file: a symbolic link would lead to a file that the user did not
+// name. Errors about the path are of kind annotator.Misused, disk errors of kind annotator.Halted. An error of write
+// that has a kind is returned as it is.
 func WriteFile(path string, write func(io.Writer) error) error {
 	if err := checkTarget(path); err != nil {
 		return err

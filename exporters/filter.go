@@ -6,24 +6,24 @@ import (
 	"annotator"
 )
 
-// Filter says which entries an export takes.
+// Filter selects the entries of an export.
 type Filter struct {
-	Statuses []annotator.Status // any of them; if empty, those that are live
+	Statuses []annotator.Status // any of them; empty: the live ones
 	Tags     []string           // all of them
 }
 
-// Select returns the entries that the filter takes, in their order.
+// Select returns the selected entries, in their order.
 func (f *Filter) Select(entries []annotator.Entry) []annotator.Entry {
-	var taken []annotator.Entry
+	var selected []annotator.Entry
 	for i := range entries {
-		if f.takes(&entries[i]) {
-			taken = append(taken, entries[i])
+		if f.selects(&entries[i]) {
+			selected = append(selected, entries[i])
 		}
 	}
-	return taken
+	return selected
 }
 
-func (f *Filter) takes(e *annotator.Entry) bool {
+func (f *Filter) selects(e *annotator.Entry) bool {
 	for _, tag := range f.Tags {
 		if !slices.Contains(e.Tags, tag) {
 			return false

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// JSON writes documents as JSON, indented by two spaces. Bytes that are no UTF-8 are written as U+FFFD.
+// JSON writes documents as JSON, indented by two spaces. Invalid UTF-8 is written as U+FFFD.
 type JSON struct{}
 
 // Name returns "json".
@@ -16,7 +16,7 @@ func (JSON) Name() string { return "json" }
 
 // Write writes the document and a line feed.
 func (JSON) Write(w io.Writer, doc *Document) error {
-	around, err := encodeJSON(frame(doc), "")
+	around, err := encodeJSON(envelope(doc), "")
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (JSON) Write(w io.Writer, doc *Document) error {
 	return out.Flush()
 }
 
-// encodeJSON returns a value as indented JSON without a line feed at its end; all lines but the first begin with the prefix.
+// encodeJSON encodes a value as indented JSON without a final line feed. All lines but the first begin with the prefix.
 func encodeJSON(value any, prefix string) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

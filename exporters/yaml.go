@@ -10,8 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// YAML writes documents as YAML, with the data of their JSON. Every string is in double quotes: parsers disagree on which
-// plain scalars are strings, and the emitter's own choice among its other styles does not survive a leading line feed.
+// YAML writes documents as YAML, with the same data as their JSON. Every string is in double quotes: parsers disagree
+// on which plain scalars are strings, and the other styles of the encoder lose a leading line feed.
 type YAML struct{}
 
 // Name returns "yaml".
@@ -19,7 +19,7 @@ func (YAML) Name() string { return "yaml" }
 
 // Write writes the document.
 func (YAML) Write(w io.Writer, doc *Document) error {
-	around, err := encodeYAML(frame(doc))
+	around, err := encodeYAML(envelope(doc))
 	if err != nil {
 		return err
 	}
@@ -43,8 +43,8 @@ func (YAML) Write(w io.Writer, doc *Document) error {
 	return out.Flush()
 }
 
-// encodeYAML returns a value as YAML. It goes by way of the value's JSON, so that the two formats cannot differ in names,
-// order or what is empty.
+// encodeYAML encodes a value as YAML. It converts the JSON of the value, so that the formats agree on names, order and
+// empty values.
 func encodeYAML(value any) ([]byte, error) {
 	text, err := encodeJSON(value, "")
 	if err != nil {
@@ -65,7 +65,7 @@ func encodeYAML(value any) ([]byte, error) {
 	return out.Bytes(), encoder.Close()
 }
 
-// yamlNode returns the JSON value that the decoder reads next.
+// yamlNode converts the next JSON value of the decoder.
 func yamlNode(decoder *json.Decoder) (*yaml.Node, error) {
 	token, err := decoder.Token()
 	if err != nil {
@@ -85,7 +85,7 @@ func yamlNode(decoder *json.Decoder) (*yaml.Node, error) {
 	}
 }
 
-// yamlCollection returns the array or object whose first delimiter was just read.
+// yamlCollection converts the array or object whose opening delimiter has just been read.
 func yamlCollection(decoder *json.Decoder, open json.Delim) (*yaml.Node, error) {
 	node := &yaml.Node{Kind: yaml.SequenceNode}
 	if open == '{' {
@@ -97,7 +97,7 @@ func yamlCollection(decoder *json.Decoder, open json.Delim) (*yaml.Node, error) 
 			return nil, err
 		}
 		if node.Kind == yaml.MappingNode && len(node.Content)%2 == 0 {
-			child.Style = 0 // a key, one of ours, is plainly safe
+			child.Style = 0 // keys are plain words
 		}
 		node.Content = append(node.Content, child)
 	}

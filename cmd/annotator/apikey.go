@@ -19,7 +19,8 @@ type apiKey struct {
 	warning string // about the permissions of its file
 }
 
-// readKey reads the key from the file that --api-key-file names, else from the environment, else from the configured file.
+// readKey reads the key from the file that --api-key-file names, else from the environment, else from the configured
+// file.
 func (a *app) readKey(c *Config, fileSource string) (apiKey, error) {
 	if !strings.HasPrefix(fileSource, "flag") {
 		for _, name := range keyVariables(c.wire()) {

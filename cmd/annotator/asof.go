@@ -15,8 +15,8 @@ func asOfFlag(flags *pflag.FlagSet, point *string) {
 	flags.StringVar(point, "as-of", "", "the codex at a `POINT` of the story: scene:N, post:ID, thread:ID (its end) or snapshot:N; empty: now")
 }
 
-// entriesAt reads every entry, of any status, in the order of their ids: as of a point, or the current ones and no moment if the point is
-// empty.
+// entriesAt reads every entry, of any status, in the order of their ids: as of a point, or the current ones and no
+// moment if the point is empty.
 func entriesAt(ctx context.Context, db *storage.DB, point string) ([]annotator.Entry, *storage.Moment, error) {
 	if point == "" {
 		var entries []annotator.Entry

@@ -21,9 +21,9 @@ func newAudit(a *app) *cobra.Command {
 		Use:   "audit",
 		Short: "List every tool call with its intent, the decision and the changes",
 		Long: longHelp(`
-List every tool call of the run in order: the intent that the model had declared, the decision about the call and its reason, the error
-of the call, and the revisions that it made. Calls outside governance have no decision. With --denied, list only calls that were denied,
-or would have been denied if the policy were enforced.`, exitMisused, exitHalted, exitInterrupted),
+List every tool call of the run in order: the intent that the model had declared, the decision about the call and its
+reason, the error of the call, and the revisions that it made. Calls outside governance have no decision. With --denied,
+list only calls that were denied, or would have been denied if the policy were enforced.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator audit --scene 12
   annotator audit --denied
   annotator audit --tool glossary_delete --json | jq '.effect[]'`,

@@ -130,8 +130,8 @@ func environment(setting string) []string {
 	return nil
 }
 
-// check reads the settings that are more than a value, and refuses combinations that no run can work with. The endpoint and the
-// importer check the rest. Its errors are annotator.Misused.
+// check reads the settings that are more than a value, and refuses combinations that no run can work with. The endpoint
+// and the importer check the rest. Its errors are annotator.Misused.
 func (c *Config) check() (err error) {
 	if err = c.checkWire(); err != nil {
 		return err
@@ -252,8 +252,8 @@ func (c *Config) runner() runner.Config {
 	return r
 }
 
-// model returns the name of the model; empty means the endpoint's first. The embedded model has a name of its own, so that it does
-// not silently continue a run that was made with a server.
+// model returns the name of the model; empty means the endpoint's first. The embedded model has a name of its own, so
+// that it does not silently continue a run that was made with a server.
 func (c *Config) model() string {
 	if c.Endpoint == offlineEndpoint {
 		return cmp.Or(c.Model, offline.Name)

@@ -33,9 +33,9 @@ func newCurate(a *app) *cobra.Command {
 		Use:   "curate",
 		Short: "Let the curator judge the entries that are tentative",
 		Long: longHelp(`
-Let the curator judge tentative entries: confirm, reject, reword, or merge each into another entry. A run does this at the end of each
-thread, for the entries of the thread before; this command does it for all that are still tentative. It skips entries that a person has
-locked, and entries about which the model gives no usable answer.
+Let the curator judge tentative entries: confirm, reject, reword, or merge each into another entry. A run does this at
+the end of each thread, for the entries of the thread before; this command does it for all that are still tentative. It
+skips entries that a person has locked, and entries about which the model gives no usable answer.
 
 With --dry-run the curator works on a temporary copy, and the database is not changed.
 

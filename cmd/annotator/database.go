@@ -96,8 +96,8 @@ func corpusFlag(flags *pflag.FlagSet, path *string, usage string) {
 	flags.StringVar(path, "corpus", autoCorpus, usage+"; auto: the run's own, at its path or beside the database")
 }
 
-// corpusOfRun returns the path of a run's corpus: where it was, or beside the database that it was moved with; "" if it is in
-// neither place.
+// corpusOfRun returns the path of a run's corpus: where it was, or beside the database that it was moved with; "" if it
+// is in neither place.
 func corpusOfRun(run *storage.RunStatus, database string) string {
 	moved := filepath.Join(filepath.Dir(database), filepath.Base(run.Corpus.Path))
 	for _, path := range []string{run.Corpus.Path, moved} {
@@ -167,8 +167,8 @@ func describe(p annotator.Position) string {
 	return fmt.Sprintf("scene %d, thread %d, post %d", p.Scene, p.Thread, p.Post)
 }
 
-// The functions below check what a flag selects, so that a mistyped number gives an error and not an empty answer. They accept the
-// zero value: the flag was not given.
+// The functions below check what a flag selects, so that a mistyped number gives an error and not an empty answer. They
+// accept the zero value: the flag was not given.
 
 func requireThread(ctx context.Context, db *storage.DB, id int64) error {
 	if id == 0 {

@@ -32,12 +32,12 @@ func newDoctor(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check whether an endpoint supports a run",
 		Long: longHelp(`
-Check an endpoint before a run depends on it: whether it can be reached, accepts the key, lists its models, answers, streams, calls
-tools, keeps the system prompt and the start of a long prompt, and reports token counts and cache use. The command sends about fifteen
-requests like those of a run. It needs no database.
+Check an endpoint before a run depends on it: whether it can be reached, accepts the key, lists its models, answers,
+streams, calls tools, keeps the system prompt and the start of a long prompt, and reports token counts and cache use.
+The command sends about fifteen requests like those of a run. It needs no database.
 
-The result of each check is ok, missing (a run does without it) or failed (no run would work). Options to start the server with are
-listed below the checks. The endpoint and the other settings come from the same places as those of run.`,
+The result of each check is ok, missing (a run does without it) or failed (no run would work). Options to start the
+server with are listed below the checks. The endpoint and the other settings come from the same places as those of run.`,
 			exitMisused, exitInterrupted),
 		Example: `  annotator doctor --endpoint http://localhost:8000/v1
   annotator doctor --endpoint http://localhost:11434/v1 --model qwen3:32b
@@ -209,7 +209,8 @@ func (v *doctorView) line(f *doctor.Finding) {
 	fmt.Fprintln(v.out, head+seen)
 }
 
-// wrapped wraps a text that begins in a column. Where there is hardly room beside the column, the text begins on the next line.
+// wrapped wraps a text that begins in a column. Where there is hardly room beside the column, the text begins on the
+// next line.
 func (v *doctorView) wrapped(text string, column int) string {
 	if v.width > 0 && column+columns(text) >= v.width && v.width-column < 30 {
 		return "\n    " + wrapFrom(text, 4, v.width-1)

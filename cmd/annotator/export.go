@@ -27,9 +27,9 @@ func newExport(a *app) *cobra.Command {
 		Use:   "export",
 		Short: "Write the codex as a file for other programs",
 		Long: longHelp(`
-Write the codex as JSON or YAML: every live entry with its names, its claims and the quotations that support them. The same codex
-always gives the same bytes. A file is written whole or not at all. With --as-of, export the codex as it was at a point of the story,
-without anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
+Write the codex as JSON or YAML: every live entry with its names, its claims and the quotations that support them. The
+same codex always gives the same bytes. A file is written whole or not at all. With --as-of, export the codex as it was
+at a point of the story, without anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator export --format json -o book.json
   annotator export --db book.annotator.db --format yaml --tag person
   annotator export --format json --status all | jq .count

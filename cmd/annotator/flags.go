@@ -83,7 +83,8 @@ func texts[S ~string](words []S) []string {
 	return list
 }
 
-// invalidValue reports a value that its flag does not accept. The value came from where: a flag, a variable or a line of a file.
+// invalidValue reports a value that its flag does not accept. The value came from where: a flag, a variable or a line
+// of a file.
 func invalidValue(where string, flag *pflag.Flag, value string) error {
 	byType := map[string]string{
 		"int": "a whole number", "int64": "a whole number", "int64Slice": "whole numbers with commas between them", "float64": "a number",
@@ -160,7 +161,8 @@ func nearest(typed string, names []string) string {
 	return best
 }
 
-// editDistance counts the bytes to insert, delete, replace or swap with their neighbour to turn one word into the other.
+// editDistance counts the bytes to insert, delete, replace or swap with their neighbour to turn one word into the
+// other.
 func editDistance(a, b string) int {
 	var before []int
 	row := make([]int, len(b)+1)

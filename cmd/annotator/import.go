@@ -22,15 +22,16 @@ func newImport(a *app) *cobra.Command {
 		Use:   "import SOURCE...",
 		Short: "Make a corpus from books or forum archives",
 		Long: longHelp(`
-Make a corpus database from books (EPUB, text, Markdown, HTML) or from the posts of a forum (JSON lines, thread files). The report lists
-what was left out, and why.
+Make a corpus database from books (EPUB, text, Markdown, HTML) or from the posts of a forum (JSON lines, thread files).
+The report lists what was left out, and why.
 
-A folder stands for all story files below it, in the natural order of their names (2 before 10). Hidden files, images, databases,
-exports of annotator and other files without a story are left out; text is read from files with the extension .txt, .text, .md or
-.markdown, or without one. With --format, every file that can be in that format is read. A file that is named itself is always read.
+A folder stands for all story files below it, in the natural order of their names (2 before 10). Hidden files, images,
+databases, exports of annotator and other files without a story are left out; text is read from files with the extension
+.txt, .text, .md or .markdown, or without one. With --format, every file that can be in that format is read. A file that
+is named itself is always read.
 
-A chapter becomes a thread that is cut into scenes; the threads of a forum stay as they are. The same sources and options give the same
-corpus. An existing corpus is kept; --reimport replaces it if the sources have changed.`,
+A chapter becomes a thread that is cut into scenes; the threads of a forum stay as they are. The same sources and
+options give the same corpus. An existing corpus is kept; --reimport replaces it if the sources have changed.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator import book.epub --corpus book.corpus.db
   annotator import old.txt --corpus old.corpus.db --encoding windows-1252

@@ -14,8 +14,8 @@ import (
 	"annotator"
 )
 
-// logFile is a file that a run appends to. A failed write is reported once at once, and again by close; the run goes on without the
-// file.
+// logFile is a file that a run appends to. A failed write is reported once at once, and again by close; the run goes on
+// without the file.
 type logFile struct {
 	file      *os.File
 	content   string // for messages
@@ -23,7 +23,8 @@ type logFile struct {
 	err       error // of the first failed write
 }
 
-// openLogFile opens a file for appending; earlier runs may have written to it. Only its owner can read it, since it tells the story.
+// openLogFile opens a file for appending; earlier runs may have written to it. Only its owner can read it, since it
+// tells the story.
 func openLogFile(path, content string, onFailure func(error)) (*logFile, error) {
 	if path == "-" {
 		return nil, annotator.Errorf(annotator.Misused, "write %s to -: standard output is for the answer", content).
@@ -100,8 +101,8 @@ func (f *logFile) close() error {
 	return cmp.Or(f.err, err)
 }
 
-// openLog opens the log of a run: JSON lines, with transitions and the progress of calls at debug level, and what may need attention as
-// warnings.
+// openLog opens the log of a run: JSON lines, with transitions and the progress of calls at debug level, and what may
+// need attention as warnings.
 func openLog(path string, onFailure func(error)) (annotator.Subscriber, error) {
 	file, err := openLogFile(path, "the log", onFailure)
 	if err != nil {
@@ -153,8 +154,8 @@ func logAttributes(n *annotator.Notice) []slog.Attr {
 	return present
 }
 
-// event is a notice as a line of the file of events. docs/events.md describes it, and other programs read it: fields may be added, but
-// not changed. Zero fields are omitted.
+// event is a notice as a line of the file of events. docs/events.md describes it, and other programs read it: fields
+// may be added, but not changed. Zero fields are omitted.
 type event struct {
 	Time       time.Time             `json:"time"`
 	Kind       annotator.NoticeKind  `json:"kind"`

@@ -1,8 +1,8 @@
 // Command annotator reads a long story scene by scene, lets a model keep a glossary of it, and exports the codex.
 //
-// Each command has a file: its flags, an options struct, and a function that runs it. The commands share the frame of a command
-// (root.go), the types of flags (flags.go), the settings of a run (config.go, settings.go), access to databases (database.go), output
-// for terminals (table.go, text.go), and the mapping of errors to exit statuses (exit.go).
+// Each command has a file: its flags, an options struct, and a function that runs it. The commands share the frame of a
+// command (root.go), the types of flags (flags.go), the settings of a run (config.go, settings.go), access to databases
+// (database.go), output for terminals (table.go, text.go), and the mapping of errors to exit statuses (exit.go).
 package main
 
 import (

@@ -13,8 +13,8 @@ import (
 	"annotator/corpus/ingest"
 )
 
-// progress prints the progress of a run: on a terminal as one line that is redrawn, elsewhere as a line now and then. Its methods may
-// be called from several goroutines.
+// progress prints the progress of a run: on a terminal as one line that is redrawn, elsewhere as a line now and then.
+// Its methods may be called from several goroutines.
 type progress struct {
 	mu      sync.Mutex
 	out     io.Writer
@@ -33,7 +33,8 @@ const (
 	linesPerStory  = 20               // most such lines
 )
 
-// newProgress returns a progress on standard error, for a run of at most limit scenes; 0 is unlimited. A quiet one prints nothing.
+// newProgress returns a progress on standard error, for a run of at most limit scenes; 0 is unlimited. A quiet one
+// prints nothing.
 func newProgress(a *app, quiet bool, limit int) *progress {
 	p := &progress{out: a.err, now: a.now, live: a.isTerminal(a.err), colour: a.getenv("NO_COLOR") == "", totals: totals{limit: limit}}
 	if quiet {
@@ -161,7 +162,8 @@ func (p *progress) notice(n annotator.Notice) {
 	}
 }
 
-// printTotals prints a line at the start, at the end, and in between when both enough time and enough of the story have passed.
+// printTotals prints a line at the start, at the end, and in between when both enough time and enough of the story have
+// passed.
 func (p *progress) printTotals(n *annotator.Notice) {
 	switch n.Kind {
 	case annotator.NoticeRun:
@@ -274,7 +276,8 @@ func (t *totals) current(now time.Time) string {
 	return text
 }
 
-// liveLine returns the totals behind a bar, within a number of columns. It omits the less important parts, then the bar.
+// liveLine returns the totals behind a bar, within a number of columns. It omits the less important parts, then the
+// bar.
 func (t *totals) liveLine(now time.Time, width int) string {
 	p := t.parts(now)
 	p.current = t.current(now)

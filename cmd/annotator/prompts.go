@@ -13,9 +13,9 @@ import (
 
 func newPrompts(a *app) *cobra.Command {
 	return group("prompts", "Write or print the system prompt", `
-Write or print the system prompt. It consists of the files SOUL.md, IDENTITY.md, USER.md, MEMORY.md, AGENTS.md and TOOLS.md, in this
-order, and of instructions that are the same for every story. A missing file has a default; an empty one omits its part. A run reads
-the folder that --prompts names, once, when it starts.`,
+Write or print the system prompt. It consists of the files SOUL.md, IDENTITY.md, USER.md, MEMORY.md, AGENTS.md and
+TOOLS.md, in this order, and of instructions that are the same for every story. A missing file has a default; an empty
+one omits its part. A run reads the folder that --prompts names, once, when it starts.`,
 		"  annotator prompts init prompts\n  annotator prompts show prompts", newPromptsInit(a), newPromptsShow(a))
 }
 
@@ -50,8 +50,9 @@ func newPromptsShow(a *app) *cobra.Command {
 		Use:   "show [DIR]",
 		Short: "Print the system prompt that a run would use",
 		Long: longHelp(`
-Print the system prompt that a run would use with the files in DIR, or with the defaults. Standard error shows its length and its
-hash, which includes the descriptions of the tools. A run records the hash; a run with other files in --prompts needs --accept prompt.`, exitMisused),
+Print the system prompt that a run would use with the files in DIR, or with the defaults. Standard error shows its
+length and its hash, which includes the descriptions of the tools. A run records the hash; a run with other files in
+--prompts needs --accept prompt.`, exitMisused),
 		Example: "  annotator prompts show\n  annotator prompts show prompts --title \"The Quay\"",
 		Args:    arguments(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {

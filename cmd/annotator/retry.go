@@ -16,9 +16,9 @@ func newRetry(a *app) *cobra.Command {
 		Use:   "retry [SCENE]...",
 		Short: "Retry quarantined scenes, and resume the run",
 		Long: longHelp(`
-Retry the quarantined scenes with the given numbers, or all of them, and resume the run. They are read first, with everything known by
-now; what they tell is dated to their place in the story. The reason for the quarantine stays on record. `+"`annotator status`"+` lists
-quarantined scenes and reasons.
+Retry the quarantined scenes with the given numbers, or all of them, and resume the run. They are read first, with
+everything known by now; what they tell is dated to their place in the story. The reason for the quarantine stays on
+record. The status command lists quarantined scenes and reasons.
 
 The default endpoint is the run's own. The other settings come from the same places as those of run.`,
 			exitMisused, exitHalted, exitQuarantined, exitInterrupted),

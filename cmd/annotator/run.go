@@ -47,16 +47,16 @@ func newRun(a *app) *cobra.Command {
 		Use:   "run SOURCE",
 		Short: "Annotate a story, or resume where the last run stopped",
 		Long: longHelp(`
-Read a story scene by scene and keep a codex of it. SOURCE is a corpus database, or anything that import reads; that is imported
-first, into a file beside it (book.epub into book.corpus.db). The database of the run is book.annotator.db. Run the same command again
-to resume.
+Read a story scene by scene and keep a codex of it. SOURCE is a corpus database, or anything that import reads; that is
+imported first, into a file beside it (book.epub into book.corpus.db). The database of the run is book.annotator.db. Run
+the same command again to resume.
 
 Without an endpoint an embedded model is used: a baseline that finds names by rules, without a network.
 
-A flag takes precedence over the environment, that over the configuration file, that over the default. The file is the one that
---config names, else annotator.yaml in this folder; its keys are the names of the flags with underscores (context_budget: 32768).
-The environment: ANNOTATOR_ENDPOINT, ANNOTATOR_MODEL and ANNOTATOR_API_KEY; OPENAI_BASE_URL and OPENAI_API_KEY where those are
-unset. --print-config shows each value and its source.
+A flag takes precedence over the environment, that over the configuration file, that over the default. The file is the
+one that --config names, else annotator.yaml in this folder; its keys are the names of the flags with underscores
+(context_budget: 32768). The environment: ANNOTATOR_ENDPOINT, ANNOTATOR_MODEL and ANNOTATOR_API_KEY; OPENAI_BASE_URL and
+OPENAI_API_KEY where those are unset. --print-config shows each value and its source.
 
 The first interrupt finishes the current scene and stops; the second stops at once. The next run resumes in either case.`,
 			exitMisused, exitHalted, exitQuarantined, exitInterrupted),

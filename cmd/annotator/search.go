@@ -27,9 +27,9 @@ func newSearch(a *app) *cobra.Command {
 		Use:   "search QUERY",
 		Short: "Find entries by words",
 		Long: longHelp(`
-Find entries by words in their names and definitions, best match first: entries with all the words, else those with any of them.
-All characters are literal. An empty query lists all entries. With --as-of, search the codex as it was at a point of the story, without
-anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
+Find entries by words in their names and definitions, best match first: entries with all the words, else those with any
+of them. All characters are literal. An empty query lists all entries. With --as-of, search the codex as it was at a
+point of the story, without anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator search captain
   annotator search --db book.annotator.db --tag place "old harbour"
   annotator search --as-of scene:40 captain

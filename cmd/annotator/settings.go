@@ -15,8 +15,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// settings are the settings that a command works with: their values, the flags that hold them, and where each value comes from. A
-// flag takes precedence over the environment, that over the configuration file, that over the default.
+// settings are the settings that a command works with: their values, the flags that hold them, and where each value
+// comes from. A flag takes precedence over the environment, that over the configuration file, that over the default.
 type settings struct {
 	Config
 	flags   *pflag.FlagSet
@@ -134,8 +134,8 @@ func readConfigFile(named string) (*configFile, error) {
 	return parseConfigFile(path, text)
 }
 
-// parseConfigFile parses a mapping of keys to scalars. Keys with a common prefix may stand in a nested mapping. The path is for
-// errors, which are annotator.Misused and name the line.
+// parseConfigFile parses a mapping of keys to scalars. Keys with a common prefix may stand in a nested mapping. The
+// path is for errors, which are annotator.Misused and name the line.
 func parseConfigFile(path string, text []byte) (*configFile, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {

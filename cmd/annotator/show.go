@@ -30,8 +30,8 @@ func newShow(a *app) *cobra.Command {
 		Use:   "show TERM|ID",
 		Short: "Show an entry with its evidence",
 		Long: longHelp(`
-Show an entry: its names and where each is first used, its claims, and the quotations that support them. TERM is any of its names.
---history lists every change: when and where in the story it was made, and by whom.`, exitMisused, exitHalted, exitInterrupted),
+Show an entry: its names and where each is first used, its claims, and the quotations that support them. TERM is any of
+its names. --history lists every change: when and where in the story it was made, and by whom.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator show "Ysolde Marrow"
   annotator show 12 --history
   annotator show --db book.annotator.db --json Marrow

@@ -19,8 +19,8 @@ import (
 
 func newSnapshot(a *app) *cobra.Command {
 	return group("snapshot", "List, show, compare and ask the snapshots of a run", `
-List, show, compare and ask the snapshots of a run. There is one after each scene: a position in the journal from which the context of
-the model is reproduced byte for byte.`,
+List, show, compare and ask the snapshots of a run. There is one after each scene: a position in the journal from which
+the context of the model is reproduced byte for byte.`,
 		"  annotator snapshot list\n  annotator snapshot ask 40 \"Who knew of the brass key?\"",
 		newSnapshotList(a), newSnapshotShow(a), newSnapshotDiff(a), newSnapshotAsk(a))
 }

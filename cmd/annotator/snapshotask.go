@@ -37,8 +37,9 @@ func newSnapshotAsk(a *app) *cobra.Command {
 		Use:   "ask N [QUESTION]",
 		Short: "Ask the model as of a snapshot",
 		Long: longHelp(`
-Ask the model as of a snapshot: with the exact context that it had then, and nothing that the story tells later. The answer lists the
-posts that it cites. It does not change the codex; question and answer are recorded. A run may be active.
+Ask the model as of a snapshot: with the exact context that it had then, and nothing that the story tells later. The
+answer lists the posts that it cites. It does not change the codex; question and answer are recorded. A run may be
+active.
 
 With --interactive, further questions are read from standard input, one per line, until its end or a line "exit".
 
@@ -116,7 +117,8 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, number st
 	return c, c.prepareClient(ctx, wire)
 }
 
-// prepareClient makes the client. The default model is the run's if the endpoint serves it, else the first that it serves.
+// prepareClient makes the client. The default model is the run's if the endpoint serves it, else the first that it
+// serves.
 func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error {
 	config := c.runner()
 	run, err := c.db.Run.Status(ctx)
@@ -177,8 +179,8 @@ func (c *conversation) interact(ctx context.Context) error {
 	}
 }
 
-// readLines reads standard input in a goroutine, since a read cannot be cancelled. After the last line, readErr returns the error that
-// ended the input, if any.
+// readLines reads standard input in a goroutine, since a read cannot be cancelled. After the last line, readErr returns
+// the error that ended the input, if any.
 func (c *conversation) readLines(ctx context.Context) (lines <-chan string, readErr func() error) {
 	in := bufio.NewScanner(c.in)
 	in.Buffer(nil, 1<<20) // bytes of a line

@@ -19,8 +19,8 @@ func newSnapshotDiff(a *app) *cobra.Command {
 		Use:   "diff A B",
 		Short: "Compare the codex at two snapshots",
 		Long: longHelp(`
-List the entries that were added, changed and retired between two snapshots, given in any order. For a changed entry, list the changes of
-its name, its status, its tags, its other names and its claims.`, exitMisused, exitHalted, exitInterrupted),
+List the entries that were added, changed and retired between two snapshots, given in any order. For a changed entry,
+list the changes of its name, its status, its tags, its other names and its claims.`, exitMisused, exitHalted, exitInterrupted),
 		Example: "  annotator snapshot diff 12 40\n  annotator snapshot diff 12 40 --json",
 		Args:    arguments(2, 2),
 	}
@@ -110,7 +110,8 @@ func diffSnapshots(ctx context.Context, db *storage.DB, a, b string) (*snapshotD
 	return d, nil
 }
 
-// add files an entry under its change. It omits entries that were made and retired in between, or that have not changed.
+// add files an entry under its change. It omits entries that were made and retired in between, or that have not
+// changed.
 func (d *snapshotDiff) add(was, e *annotator.Entry) {
 	change := diffEntry(was, e)
 	switch {

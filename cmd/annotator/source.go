@@ -41,7 +41,8 @@ func stemOf(source string) string {
 	return source
 }
 
-// prepareCorpus returns the corpus that a run reads: the source itself if it is a database, else what is imported from it.
+// prepareCorpus returns the corpus that a run reads: the source itself if it is a database, else what is imported from
+// it.
 func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 	if ingest.IsDatabase(o.source) {
 		return o.source, refuseRunDatabase(ctx, o.source)
@@ -62,7 +63,8 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 	return report.Corpus, nil
 }
 
-// refuseRunDatabase refuses the database of a run as a story. The corpus reader reports any other database that is no corpus.
+// refuseRunDatabase refuses the database of a run as a story. The corpus reader reports any other database that is no
+// corpus.
 func refuseRunDatabase(ctx context.Context, source string) (refused error) {
 	_ = withDatabase(ctx, source, func(db *storage.DB) error {
 		run, err := db.Run.Status(ctx)

@@ -26,8 +26,8 @@ func newStatus(a *app) *cobra.Command {
 		Use:   "status",
 		Short: "Show the progress of a run",
 		Long: longHelp(`
-Show the progress of a run, its cost, and its quarantined scenes with the reasons, also during the run. With --raw, print what the server
-sent for a quarantined scene.`, exitMisused, exitHalted, exitInterrupted),
+Show the progress of a run, its cost, and its quarantined scenes with the reasons, also during the run. With --raw,
+print what the server sent for a quarantined scene.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator status
   annotator status --db book.annotator.db --json
   annotator status --raw 12 > reply.txt`,

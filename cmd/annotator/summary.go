@@ -10,7 +10,8 @@ import (
 	"annotator/storage"
 )
 
-// summarise prints the result of a run and the commands to go on with. A quiet run prints only the path of its database.
+// summarise prints the result of a run and the commands to go on with. A quiet run prints only the path of its
+// database.
 func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Duration) error {
 	if o.quiet {
 		_, err := fmt.Fprintln(o.out, db.Path())

@@ -39,8 +39,8 @@ func (a *app) printEntries(entries []annotator.Entry) error {
 	return printShortened(a.out, rows)
 }
 
-// printTable prints rows in aligned columns. On a terminal that is too narrow, the last cell of a row is wrapped within its column, or
-// stands on lines of its own where hardly any room is left beside the others.
+// printTable prints rows in aligned columns. On a terminal that is too narrow, the last cell of a row is wrapped within
+// its column, or stands on lines of its own where hardly any room is left beside the others.
 func printTable(w io.Writer, rows [][]string) error {
 	var widths []int // of all columns but the last of each row
 	for _, row := range rows {
@@ -69,8 +69,8 @@ func printTable(w io.Writer, rows [][]string) error {
 	return err
 }
 
-// crowded reports whether a last cell does not fit beside the other columns, and has hardly any room there to be wrapped. A width of 0
-// is unlimited.
+// crowded reports whether a last cell does not fit beside the other columns, and has hardly any room there to be
+// wrapped. A width of 0 is unlimited.
 func crowded(rows [][]string, widths []int, width int) bool {
 	room := width
 	for _, w := range widths {
@@ -97,8 +97,8 @@ func printShortened(w io.Writer, rows [][]string) error {
 	return printTable(w, rows)
 }
 
-// fit shortens the columns of a table to a total width: the last first, and down to nothing where hardly anything would be left. The
-// first column stays, and so does the beginning of the second.
+// fit shortens the columns of a table to a total width: the last first, and down to nothing where hardly anything would
+// be left. The first column stays, and so does the beginning of the second.
 func fit(rows [][]string, width int) {
 	const least = 8
 	for column := len(rows[0]) - 1; column > 0; column-- {

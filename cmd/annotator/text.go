@@ -12,10 +12,11 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Corpora, models and file names may contain control sequences that a terminal obeys. All text for people passes through clean.
+// Corpora, models and file names may contain control sequences that a terminal obeys. All text for people passes
+// through clean.
 
-// clean makes text safe to show. It removes control characters except line feeds and tabs, writes the characters that reorder text by
-// their code, and replaces invalid UTF-8 with U+FFFD.
+// clean makes text safe to show. It removes control characters except line feeds and tabs, writes the characters that
+// reorder text by their code, and replaces invalid UTF-8 with U+FFFD.
 func clean(text string) string {
 	if !strings.ContainsFunc(text, isUnsafe) && utf8.ValidString(text) {
 		return text
@@ -87,7 +88,8 @@ func columns(text string) (sum int) {
 	return sum
 }
 
-// columnsOf returns 0 for combining marks, 2 for Chinese, Japanese and Korean characters and most emoji, and 1 for all others.
+// columnsOf returns 0 for combining marks, 2 for Chinese, Japanese and Korean characters and most emoji, and 1 for all
+// others.
 func columnsOf(r rune) int {
 	switch {
 	case r <= unicode.MaxLatin1: // includes the soft hyphen, which terminals draw
@@ -102,8 +104,8 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// wrap breaks a text between words into lines of at most so many columns. A longer word gets a line of its own, since it may be a
-// path. Wide characters are written without spaces, so they are broken anywhere.
+// wrap breaks a text between words into lines of at most so many columns. A longer word gets a line of its own, since
+// it may be a path. Wide characters are written without spaces, so they are broken anywhere.
 func wrap(text string, most int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {

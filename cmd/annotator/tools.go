@@ -17,8 +17,8 @@ func newTools(a *app) *cobra.Command {
 		Use:   "tools",
 		Short: "Describe the tools that the model is given",
 		Long: longHelp(`
-Describe the tools that the model is given: what they do, their arguments, and what they may change. --policy prints the default policy,
-which says which intent permits which tools, as a file for --governance-policy.`, exitMisused),
+Describe the tools that the model is given: what they do, their arguments, and what they may change. --policy prints the
+default policy, which says which intent permits which tools, as a file for --governance-policy.`, exitMisused),
 		Example: `  annotator tools
   annotator tools --json | jq '.[].name'
   annotator tools --policy > policy.yaml`,

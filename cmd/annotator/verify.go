@@ -27,8 +27,8 @@ func newVerify(a *app) *cobra.Command {
 		Use:   "verify",
 		Short: "Check the invariants of a database",
 		Long: longHelp(`
-Check the invariants of a database: its journal is complete and unchanged, every change of the codex has its cause, the codex is the sum
-of its revisions, and each quotation occurs in the corpus at its position.
+Check the invariants of a database: its journal is complete and unchanged, every change of the codex has its cause, the
+codex is the sum of its revisions, and each quotation occurs in the corpus at its position.
 
 A file that cannot be written is checked as far as possible; the output says what was not checked.
 

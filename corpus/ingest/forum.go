@@ -82,7 +82,7 @@ func (j *job) closeForum(ctx context.Context) error {
 	if ids := slices.Collect(maps.Keys(j.forum.titles)); len(ids) == 1 {
 		j.report.Title = cmp.Or(j.report.Title, j.forum.titles[ids[0]].text)
 	}
-	told, anonymous, err := j.writer.FindStoryteller(ctx)
+	told, anonymous, err := j.writer.TagStory(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
-// Package atomicfile writes a file whole or not at all: under a hidden temporary name in the target's folder, renamed to the target
-// at the end. Create removes the temporary files of processes that were killed. A live process holds a lock file beside its
-// temporary file; the operating system releases the lock when the process ends.
+// Package atomicfile writes a file whole or not at all: under a hidden temporary name in the target's folder, renamed
+// to the target at the end. Create removes the temporary files of processes that were killed. A live process holds a
+// lock file beside its temporary file; the operating system releases the lock when the process ends.
 package atomicfile
 
 import (
@@ -26,7 +26,8 @@ type File struct {
 	lock   *flock.Flock // nil once the file is committed or discarded
 }
 
-// Create makes an empty temporary file for the target. It removes temporary files of the same target whose processes are gone.
+// Create makes an empty temporary file for the target. It removes temporary files of the same target whose processes
+// are gone.
 func Create(target string) (*File, error) {
 	removeStale(target)
 	for {
@@ -36,7 +37,8 @@ func Create(target string) (*File, error) {
 	}
 }
 
-// tryCreate makes a temporary file and locks it. It returns nil if another process removed the file before it was locked.
+// tryCreate makes a temporary file and locks it. It returns nil if another process removed the file before it was
+// locked.
 func tryCreate(target string) (*File, error) {
 	folder, prefix := split(target)
 	file, err := os.CreateTemp(folder, prefix+"*"+tempSuffix) // O_EXCL, 0600
@@ -58,8 +60,8 @@ func tryCreate(target string) (*File, error) {
 	return f, nil
 }
 
-// Commit renames the temporary file to the target and replaces what was there. It syncs the folder, so that the rename survives a
-// power failure. The caller syncs the file's content before.
+// Commit renames the temporary file to the target and replaces what was there. It syncs the folder, so that the rename
+// survives a power failure. The caller syncs the file's content before.
 func (f *File) Commit() error {
 	if err := os.Rename(f.Path, f.target); err != nil {
 		return err
@@ -116,8 +118,8 @@ func split(target string) (folder, prefix string) {
 
 func lockOf(path string) *flock.Flock { return flock.New(path+lockSuffix, flock.SetPermissions(0o600)) }
 
-// remove removes a temporary file, the files that SQLite keeps beside a database, and the lock file. The lock is held until then:
-// a process that comes later creates a new one.
+// remove removes a temporary file, the files that SQLite keeps beside a database, and the lock file. The lock is held
+// until then: a process that comes later creates a new one.
 func remove(path string, lock *flock.Flock) {
 	for _, suffix := range []string{"", "-journal", "-wal", "-shm", lockSuffix} {
 		_ = os.Remove(path + suffix)
