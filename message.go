@@ -1,5 +1,10 @@
 package annotator
 
+import (
+	"fmt"
+	"strconv"
+)
+
 // Role is the author of a message.
 type Role string
 
@@ -33,4 +38,14 @@ type ToolDefinition struct {
 	Name        string
 	Description string
 	Schema      []byte // JSON Schema of the arguments, in canonical form
+}
+
+// CallID returns the id of a tool call: nine letters and digits, made from its turn and its row. The server's id may be missing or used
+// twice, and some templates take no other form.
+func CallID(turn int64, seq int) string {
+	last := func(n int64, digits int) string {
+		s := strconv.FormatInt(n, 36)
+		return s[max(0, len(s)-digits):]
+	}
+	return fmt.Sprintf("%06s%03s", last(turn, 6), last(int64(seq), 3))
 }

@@ -73,7 +73,7 @@ func (c *Curator) inquire(batch Batch, again string) (*inquiry, error) {
 // Nothing is decided by default.
 func (c *Curator) ask(ctx context.Context, q *inquiry) ([]Decision, error) {
 	reply, err := c.reply(ctx, q)
-	if err != nil && !errors.As(err, new(NoAnswer)) {
+	if err != nil && !errors.Is(err, errNoRoom) && !errors.As(err, new(*model.Unanswered)) {
 		return nil, err
 	}
 	fallback := AskAgain
@@ -95,11 +95,13 @@ func (c *Curator) ask(ctx context.Context, q *inquiry) ([]Decision, error) {
 	return decisions, c.Decisions.Decide(ctx, call, note, revisions)
 }
 
+// errNoRoom is the error of a question that is too long for the context. Its text is stored as the reason of a decision.
+var errNoRoom = errors.New("the step makes nothing better")
+
 // reply has a question answered, if the context has room for it.
 func (c *Curator) reply(ctx context.Context, q *inquiry) (*model.Reply, error) {
-	if !q.fits { // the text is stored as the reason of a decision
-		return nil, NoAnswer{fmt.Errorf("the step makes nothing better: the question has %d tokens, "+
-			"and the context has no room for it", q.tokens)}
+	if !q.fits {
+		return nil, fmt.Errorf("%w: the question has %d tokens, and the context has no room for it", errNoRoom, q.tokens)
 	}
 	return c.Model.Ask(ctx, &q.Question)
 }

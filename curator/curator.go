@@ -50,7 +50,7 @@ type Model interface {
 	// the window, or alone.
 	Fit(question string, alone bool) (tokens, left int, err error)
 	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends
-	// the reply's call. The error is a NoAnswer if there is no reply to be had.
+	// the reply's call. The error is a *model.Unanswered if there is no reply.
 	Ask(ctx context.Context, q *Question) (*model.Reply, error)
 	// Learn takes in what the server counted, after a call has ended well.
 	Learn(call *annotator.Call)
@@ -63,14 +63,6 @@ type Question struct {
 	MaxTokens   int  // of the answer
 	Temperature float64
 }
-
-// NoAnswer is the error of a question that the server did not answer, however often it was asked.
-type NoAnswer struct{ Err error }
-
-func (e NoAnswer) Error() string { return e.Err.Error() }
-
-// Unwrap returns the reason.
-func (e NoAnswer) Unwrap() error { return e.Err }
 
 // Entries reads the glossary.
 type Entries interface {

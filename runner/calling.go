@@ -122,7 +122,7 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	for i := range reply.Calls {
 		call := d.next(annotator.TraceCall)
 		call.Seq += i + 1
-		call.CallID = callID(d.turn, call.Seq)
+		call.CallID = annotator.CallID(d.turn, call.Seq)
 		call.Tool, call.Arguments = reply.Calls[i].Name, reply.Calls[i].Arguments
 		call.Tokens = tokens.Estimate(call.Tool) + tokens.Estimate(call.Arguments) + tokens.PerCall
 		rows = append(rows, *call)

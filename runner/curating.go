@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"annotator"
@@ -144,13 +143,9 @@ func (m *curatorModel) Ask(ctx context.Context, q *curator.Question) (*model.Rep
 	if err != nil {
 		return nil, err
 	}
-	reply, err := m.ask(ctx, &question{
+	return m.ask(ctx, &question{
 		purpose: annotator.PurposeCurate, text: q.Text, prompt: p, maxTokens: q.MaxTokens, temperature: q.Temperature,
 	})
-	if errors.As(err, new(noAnswer)) {
-		err = curator.NoAnswer{Err: err}
-	}
-	return reply, err
 }
 
 func (m *curatorModel) Learn(call *annotator.Call) { m.window.Observe(call.Characters, call.Usage) }

@@ -2,8 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"annotator"
@@ -142,11 +140,3 @@ func (r *Runner) add(rows ...*annotator.Trace) error {
 func (d *day) next(kind annotator.TraceKind) *annotator.Trace {
 	return &annotator.Trace{Turn: d.turn, Seq: d.seq, Kind: kind, Scene: d.row.N}
 }
-
-// callID names a tool call by where it stands. The server's own id may be missing or used twice, and some templates take
-// only nine letters and digits.
-func callID(turn int64, seq int) string {
-	return fmt.Sprintf("%06s%03s", tail(strconv.FormatInt(turn, 36), 6), tail(strconv.FormatInt(int64(seq), 36), 3))
-}
-
-func tail(s string, n int) string { return s[max(0, len(s)-n):] }

@@ -69,7 +69,7 @@ func (r *Runner) runUpdate(ctx context.Context, update *tools.Update) error {
 		return err
 	}
 	row := d.next(annotator.TraceUpdate)
-	row.CallID, row.Tool, row.Arguments = callID(d.turn, row.Seq), call.Name, call.Arguments
+	row.CallID, row.Tool, row.Arguments = annotator.CallID(d.turn, row.Seq), call.Name, call.Arguments
 	return r.runTool(ctx, row, call, "")
 }
 

@@ -48,7 +48,7 @@ const rehearsalTokens = 60
 
 // rehearse adds the messages of a preflight to a prompt.
 func (r *Runner) rehearse(p *window.Prompt) error {
-	call := annotator.ToolCall{ID: callID(0, 0), Name: r.Tools.Names()[0], Arguments: "{}"}
+	call := annotator.ToolCall{ID: annotator.CallID(0, 0), Name: r.Tools.Names()[0], Arguments: "{}"}
 	for _, m := range []annotator.Message{
 		{Role: annotator.RoleUser, Content: "This is a test of the connection."},
 		{Role: annotator.RoleAssistant, ToolCalls: []annotator.ToolCall{call}},

@@ -20,10 +20,7 @@ type question struct {
 	temperature float64
 }
 
-// noAnswer is the error of a question that the model did not answer. What it was for has to do without.
-type noAnswer struct{ *model.Fault }
-
-// ask puts a question to the model. The caller ends the call of the reply. The error is noAnswer where there is no reply.
+// ask puts a question to the model. The caller ends the call of the reply. The error is a *model.Unanswered if there is no reply.
 func (r *Runner) ask(ctx context.Context, q *question) (*model.Reply, error) {
 	if err := r.checkAnswers(ctx, q.purpose); err != nil {
 		return nil, err
@@ -39,8 +36,7 @@ func (r *Runner) ask(ctx context.Context, q *question) (*model.Reply, error) {
 		Call:     annotator.Call{Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: p.Tokens(), Characters: p.Size},
 		MaxReply: r.maxReply(p), LeastPrompt: p.MinTokens(false),
 	})
-	if unanswered := (*model.Unanswered)(nil); errors.As(err, &unanswered) {
-		err = noAnswer{unanswered.Fault}
+	if errors.As(err, new(*model.Unanswered)) {
 		r.word(fmt.Sprintf("the model was asked to %s, and gave no answer: %s", q.purpose, err.Error()))
 	}
 	return reply, err

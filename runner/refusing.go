@@ -28,7 +28,7 @@ const rest = 50
 
 // checkAnswers looks, before a question beside the story, whether the server was not well at as many of that kind before it: each
 // of them has waited for an answer as long as a scene does, and a story has thousands. A summary can be made by rule and a tool
-// can say that it has no answer, so those do without, noAnswer, and the server is asked once more after a rest. An entry that
+// can say that it has no answer, so those do without, with the error model.Unanswered, and the server is asked once more after a rest. An entry that
 // is passed over is never looked at again, so for the curator the run halts.
 func (r *Runner) checkAnswers(ctx context.Context, purpose annotator.CallPurpose) error {
 	n, last, err := r.Store.Calls.ConsecutiveFailures(ctx, purpose, sick)
@@ -42,7 +42,7 @@ func (r *Runner) checkAnswers(ctx context.Context, purpose annotator.CallPurpose
 	}
 	if again := last.Scene + rest; r.day.row.N < again {
 		r.word(fmt.Sprintf("%s: %s; the story goes on without, and it is asked again from scene %d on", r.Config.Endpoint, wrong, again))
-		return noAnswer{&model.Fault{Kind: annotator.Transient, Message: wrong}}
+		return &model.Unanswered{Fault: &model.Fault{Kind: annotator.Transient, Message: wrong}}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"annotator"
 	"annotator/context/tokens"
 	"annotator/policy"
+	"annotator/snapshot"
 	"annotator/storage"
 	"annotator/tools"
 )
@@ -75,7 +76,7 @@ func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotat
 // runInside runs a call inside the transaction that records its result.
 func (r *Runner) runInside(ctx context.Context, e *errand) error {
 	return r.Store.Journal.RunTool(ctx, e.row, e.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
-		result, err := r.perform(ctx, e, &tools.Env{Glossary: g, CheckEdit: r.guard(g), Snapshots: &past{Runner: r}})
+		result, err := r.perform(ctx, e, &tools.Env{Glossary: g, CheckEdit: r.guard(g), Snapshots: r.snapshots()})
 		e.fill(result)
 		return err
 	}, func(_ *annotator.Trace, cause error) { e.fill(tools.RolledBackResult(e.call, cause)) })
@@ -84,15 +85,30 @@ func (r *Runner) runInside(ctx context.Context, e *errand) error {
 // runBefore runs a call that asks the model before the transaction that records its result: a model takes its time, and a
 // transaction has to end.
 func (r *Runner) runBefore(ctx context.Context, e *errand) error {
-	p := &past{Runner: r}
-	result, err := r.perform(ctx, e, &tools.Env{Glossary: r.Store.Glossary, Snapshots: p})
+	s := r.snapshots()
+	result, err := r.perform(ctx, e, &tools.Env{Glossary: r.Store.Glossary, Snapshots: s})
 	if err != nil {
 		return err
 	}
 	if e.fill(result); result.Error != "" {
-		p.effect = storage.ConversationChange{}
+		s.Change = storage.ConversationChange{}
 	}
-	return r.Store.Conversations.Apply(ctx, e.row, e.decision, &p.effect)
+	return r.Store.Conversations.Apply(ctx, e.row, e.decision, &s.Change)
+}
+
+// snapshots returns what answers the tools that ask snapshots, for one call.
+func (r *Runner) snapshots() *snapshot.Tools {
+	return &snapshot.Tools{
+		Store: snapshot.Store{
+			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Snapshots: r.Store.Snapshots, Conversations: r.Store.Conversations,
+		},
+		Client: r.client(), MaxQuestions: r.Config.SummonQuestions,
+		Check: func(ctx context.Context) error { return r.checkAnswers(ctx, annotator.PurposeAsk) },
+		Request: snapshot.Request{
+			Turn: r.day.turn, Scene: r.day.row.N, Context: r.window.Limits.Usable(), MaxTokens: r.Config.SummonTokens,
+			Temperature: r.Config.Temperature, Stream: r.Config.Stream, Counter: r.window.Counter(),
+		},
+	}
 }
 
 // perform runs a call, unless its reply or the policy forbids that.

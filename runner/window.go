@@ -7,8 +7,8 @@ import (
 	"annotator"
 	"annotator/context/window"
 	"annotator/model"
+	"annotator/snapshot"
 	"annotator/storage"
-	"annotator/tools"
 )
 
 // newWindow returns the window of a run, which is to be restored.
@@ -29,22 +29,12 @@ func (r *Runner) newWindow() *window.Window {
 
 // usePrompt puts a prompt in force.
 func (r *Runner) usePrompt(p *storage.Prompt) error {
-	prefix, err := prefixOf(r.Wire, p)
+	prefix, err := snapshot.Prefix(p, r.Wire)
 	if err != nil {
 		return err
 	}
 	r.window.SetPrefix(prefix)
 	return nil
-}
-
-// prefixOf renders a stored prompt for a wire.
-func prefixOf(wire model.Encoder, p *storage.Prompt) (window.Prefix, error) {
-	definitions, err := tools.DecodeDefinitions(p.Tools)
-	if err != nil {
-		return window.Prefix{}, err
-	}
-	encoded, err := wire.EncodeTools(definitions)
-	return window.NewPrefix(p.SystemPrompt, p.Tools, encoded), err
 }
 
 // summariser implements window.Summariser.
@@ -55,7 +45,7 @@ func (s summariser) Summarise(ctx context.Context, p *window.Prompt, instruction
 		purpose: annotator.PurposeSummarise, text: instruction, prompt: p, maxTokens: maxTokens, temperature: s.Config.SummaryTemperature,
 	})
 	switch {
-	case errors.As(err, new(noAnswer)):
+	case errors.As(err, new(*model.Unanswered)):
 		return nil, window.ErrNoSummary
 	case err != nil:
 		return nil, err

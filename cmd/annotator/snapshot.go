@@ -11,7 +11,7 @@ import (
 	"annotator"
 	"annotator/model"
 	"annotator/model/openai"
-	"annotator/runner"
+	"annotator/snapshot"
 	"annotator/storage"
 
 	"github.com/spf13/cobra"
@@ -152,24 +152,24 @@ type messageView struct {
 }
 
 func readSnapshot(ctx context.Context, db *storage.DB, number string) (*shownSnapshot, error) {
-	summoned, err := summon(ctx, db, new(openai.Client), number)
+	restored, err := restoreSnapshot(ctx, db, new(openai.Client), number)
 	if err != nil {
 		return nil, err
 	}
-	shown := &shownSnapshot{Prompt: summoned.Context.Hash}
-	if shown.snapshotView, err = viewSnapshot(ctx, db, &summoned.Snapshot); err != nil {
+	shown := &shownSnapshot{Prompt: restored.Stored.Hash}
+	if shown.snapshotView, err = viewSnapshot(ctx, db, &restored.Snapshot); err != nil {
 		return nil, err
 	}
-	memory, err := db.Episodes.At(ctx, summoned.Snapshot.Trace)
+	memory, err := db.Episodes.At(ctx, restored.Snapshot.Trace)
 	if err != nil {
 		return nil, err
 	}
 	shown.Memory = append([]annotator.Episode{}, memory...)
 	var encoded []json.RawMessage
-	if err := json.Unmarshal(slices.Concat([]byte("["), summoned.History(), []byte("]")), &encoded); err != nil {
+	if err := json.Unmarshal(slices.Concat([]byte("["), restored.History(), []byte("]")), &encoded); err != nil {
 		return nil, err
 	}
-	shown.Messages = []messageView{{annotator.RoleSystem, len(summoned.Context.SystemPrompt)}}
+	shown.Messages = []messageView{{annotator.RoleSystem, len(restored.Stored.SystemPrompt)}}
 	for _, message := range encoded {
 		v := messageView{Bytes: len(message)}
 		if err := json.Unmarshal(message, &v); err != nil {
@@ -180,13 +180,13 @@ func readSnapshot(ctx context.Context, db *storage.DB, number string) (*shownSna
 	return shown, nil
 }
 
-// summon restores the context of a snapshot, in the encoding of a wire.
-func summon(ctx context.Context, db *storage.DB, wire model.Encoder, number string) (*runner.Summoned, error) {
-	snapshot, err := findSnapshot(ctx, db, number)
+// restoreSnapshot restores the context of a snapshot, in the encoding of a wire.
+func restoreSnapshot(ctx context.Context, db *storage.DB, wire model.Encoder, number string) (*snapshot.Context, error) {
+	at, err := findSnapshot(ctx, db, number)
 	if err != nil {
 		return nil, err
 	}
-	return runner.Summon(ctx, db, wire, snapshot)
+	return snapshot.Restore(ctx, at, wire, db.Journal, db.Episodes)
 }
 
 // rows returns the table that is printed for people.

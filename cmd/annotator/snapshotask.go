@@ -17,6 +17,7 @@ import (
 	"annotator/corpus"
 	"annotator/model"
 	"annotator/runner"
+	"annotator/snapshot"
 	"annotator/storage"
 
 	"github.com/spf13/cobra"
@@ -63,13 +64,13 @@ The endpoint comes from the same places as that of run, and may be another than 
 // conversation is a series of questions to a snapshot.
 type conversation struct {
 	*snapshotAskOptions
-	db       *storage.DB
-	writer   *storage.SnapshotWriter
-	story    *corpus.DB // nil if it was not found
-	summoned *runner.Summoned
-	client   *model.Client
-	asking   *runner.Asking
-	record   storage.Conversation
+	db      *storage.DB
+	writer  *storage.SnapshotWriter
+	story   *corpus.DB // nil if it was not found
+	context *snapshot.Context
+	client  *model.Client
+	request snapshot.Request // without a question
+	record  storage.Conversation
 }
 
 func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, number, question string) (err error) {
@@ -99,11 +100,11 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, number st
 	if err != nil {
 		return nil, err
 	}
-	summoned, err := summon(ctx, db, wire, number)
+	restored, err := restoreSnapshot(ctx, db, wire, number)
 	if err != nil {
 		return nil, err
 	}
-	c := &conversation{snapshotAskOptions: o, db: db, summoned: summoned, record: storage.Conversation{Snapshot: summoned.Snapshot.ID}}
+	c := &conversation{snapshotAskOptions: o, db: db, context: restored, record: storage.Conversation{Snapshot: restored.Snapshot.ID}}
 	if c.story, err = openCorpus(ctx, db, db.Path(), o.corpus, false); err != nil {
 		return nil, err
 	}
@@ -141,8 +142,8 @@ func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error
 	if c.Endpoint == offlineEndpoint {
 		fmt.Fprintln(c.err, "offline model: it answers with sentences of the story and definitions; name a server with --endpoint for more")
 	}
-	c.asking = &runner.Asking{
-		MaxTokens: config.SummonTokens, Temperature: config.Temperature, Stream: config.Stream, Scene: c.summoned.Snapshot.Scene,
+	c.request = snapshot.Request{
+		Scene: c.context.Snapshot.Scene, MaxTokens: config.SummonTokens, Temperature: config.Temperature, Stream: config.Stream,
 	}
 	return nil
 }
@@ -215,15 +216,17 @@ type answer struct {
 
 // ask asks a question, records the answer, and prints it.
 func (c *conversation) ask(ctx context.Context, question string) error {
-	text, call, err := c.summoned.Ask(ctx, c.client, c.asking, question)
+	request := c.request
+	request.Question = question
+	text, call, err := c.context.Ask(ctx, c.client, &request)
 	if err != nil {
 		return err
 	}
 	exchange := storage.Exchange{Question: question, Answer: text}
-	if err := errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.summoned.Hear(exchange)); err != nil {
+	if err := errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.context.Add(exchange)); err != nil {
 		return err
 	}
-	a := answer{Snapshot: c.summoned.Snapshot.ID, Question: question, Answer: text, Posts: []citation{}}
+	a := answer{Snapshot: c.context.Snapshot.ID, Question: question, Answer: text, Posts: []citation{}}
 	at := newPositions(ctx, c.db)
 	for _, id := range citedPosts(text) {
 		post, err := c.cite(ctx, at, id)
@@ -297,7 +300,7 @@ func (c *conversation) cite(ctx context.Context, at *positions, id int64) (citat
 	default:
 		position := at.at(place)
 		p.Position = &position
-		if place.Scene() > c.summoned.Snapshot.Scene {
+		if place.Scene() > c.context.Snapshot.Scene {
 			p.Doubt = "it comes after the snapshot"
 		}
 	}

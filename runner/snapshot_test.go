@@ -23,6 +23,7 @@ import (
 	"annotator/model/offline"
 	"annotator/model/openai"
 	"annotator/runner"
+	"annotator/snapshot"
 	"annotator/storage"
 	"annotator/tools"
 
@@ -115,34 +116,34 @@ func TestSnapshotsAreWhatWasSent(t *testing.T) {
 	}
 }
 
-func (s *stage) sameAsSent(store *storage.DB, snapshot annotator.Snapshot, want sent) {
+func (s *stage) sameAsSent(store *storage.DB, at annotator.Snapshot, want sent) {
 	s.t.Helper()
 	wire := new(openai.Client)
-	summoned, err := runner.Summon(context.Background(), store, wire, snapshot)
+	restored, err := snapshot.Restore(context.Background(), at, wire, store.Journal, store.Episodes)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	system, err := wire.Encode([]annotator.Message{{Role: annotator.RoleSystem, Content: summoned.Context.SystemPrompt}})
+	system, err := wire.Encode([]annotator.Message{{Role: annotator.RoleSystem, Content: restored.Stored.SystemPrompt}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	var messages []json.RawMessage
-	if err := json.Unmarshal(slices.Concat([]byte("["), summoned.History(), []byte("]")), &messages); err != nil {
+	if err := json.Unmarshal(slices.Concat([]byte("["), restored.History(), []byte("]")), &messages); err != nil {
 		s.t.Fatal(err)
 	}
 	reply := messages[len(messages)-1]
 	if !bytes.Equal(joined(append([]json.RawMessage{system}, messages[:len(messages)-1]...)), joined(want.Messages)) {
-		s.t.Errorf("scene %d: the context is not what was sent", snapshot.Scene)
+		s.t.Errorf("scene %d: the context is not what was sent", at.Scene)
 	}
 	if !bytes.Contains(reply, []byte(`"role":"assistant"`)) {
-		s.t.Errorf("scene %d ends with %.80s", snapshot.Scene, reply)
+		s.t.Errorf("scene %d ends with %.80s", at.Scene, reply)
 	}
-	definitions, err := tools.DecodeDefinitions(summoned.Context.Tools)
+	definitions, err := tools.DecodeDefinitions(restored.Stored.Tools)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	if encoded, err := wire.EncodeTools(definitions); err != nil || !bytes.Equal(encoded, want.Tools) {
-		s.t.Errorf("scene %d: the tools are not what was sent", snapshot.Scene)
+		s.t.Errorf("scene %d: the tools are not what was sent", at.Scene)
 	}
 }
 
@@ -191,8 +192,8 @@ func (s *stage) asker(name string) (*model.Client, *storage.SnapshotWriter) {
 	}, guest
 }
 
-func asking(scene int) *runner.Asking {
-	return &runner.Asking{MaxTokens: 200, Scene: scene}
+func asking(question string, scene int) *snapshot.Request {
+	return &snapshot.Request{Question: question, MaxTokens: 200, Scene: scene}
 }
 
 // TestAskOnlyReads asks a snapshot of a finished run: nothing but the conversation and its calls is written, a failed attempt
@@ -213,19 +214,19 @@ func TestAskOnlyReads(t *testing.T) {
 	}
 	before, calls := s.written("asked"), s.state("asked").Calls
 	store := s.open("asked")
-	snapshot, err := store.Snapshots.Get(ctx, 3)
+	at, err := store.Snapshots.Get(ctx, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	caller, guest := s.asker("asked")
-	summoned, err := runner.Summon(ctx, store, caller.Wire, snapshot)
+	restored, err := snapshot.Restore(ctx, at, caller.Wire, store.Journal, store.Episodes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	failing = true
-	said := &storage.Conversation{Snapshot: snapshot.ID}
+	said := &storage.Conversation{Snapshot: at.ID}
 	for _, question := range []string{"Who is <Ashe>?", "Use your hands!", "And then?"} {
-		answer, call, err := summoned.Ask(ctx, caller, asking(snapshot.Scene), question)
+		answer, call, err := restored.Ask(ctx, caller, asking(question, at.Scene))
 		if question == "Use your hands!" {
 			if err == nil || answer != "" {
 				t.Errorf("%q, %v", answer, err)
@@ -239,7 +240,7 @@ func TestAskOnlyReads(t *testing.T) {
 			t.Errorf("%q", answer)
 		}
 		e := storage.Exchange{Question: question, Answer: answer}
-		if err := errors.Join(guest.Answer(ctx, said, call, e), summoned.Hear(e)); err != nil {
+		if err := errors.Join(guest.Answer(ctx, said, call, e), restored.Add(e)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,0 +1,69 @@
+// Package snapshot rebuilds the context that the model had at a snapshot, and has the model answer questions in it.
+package snapshot
+
+import (
+	"context"
+
+	"annotator"
+	"annotator/context/prompt"
+	"annotator/context/window"
+	"annotator/model"
+	"annotator/storage"
+	"annotator/tools"
+)
+
+// Context is what the model had in view at a snapshot, byte for byte, followed by the questions and answers since.
+type Context struct {
+	Snapshot annotator.Snapshot
+	Stored   storage.Prompt // the system prompt and the tools that were in force
+	prompt   *window.Prompt
+}
+
+// Journal reads the rows of turns and the prompts that were in force.
+type Journal interface {
+	window.Journal
+	// Prompt returns the system prompt and the tools that a snapshot names.
+	Prompt(ctx context.Context, id int64) (storage.Prompt, error)
+}
+
+// Restore computes the context at a snapshot from the journal, in the form of a wire.
+func Restore(ctx context.Context, snapshot annotator.Snapshot, wire model.Encoder, journal Journal, episodes window.Episodes) (*Context, error) {
+	stored, err := journal.Prompt(ctx, snapshot.Context)
+	if err != nil {
+		return nil, err
+	}
+	prefix, err := Prefix(&stored, wire)
+	if err != nil {
+		return nil, err
+	}
+	p, err := window.At(ctx, snapshot.Trace, prefix, wire.Encode, journal, episodes)
+	return &Context{Snapshot: snapshot, Stored: stored, prompt: p}, err
+}
+
+// Prefix returns a stored prompt in the form of a wire.
+func Prefix(stored *storage.Prompt, wire model.Encoder) (window.Prefix, error) {
+	definitions, err := tools.DecodeDefinitions(stored.Tools)
+	if err != nil {
+		return window.Prefix{}, err
+	}
+	encoded, err := wire.EncodeTools(definitions)
+	return window.NewPrefix(stored.SystemPrompt, stored.Tools, encoded), err
+}
+
+// History returns the encoded messages, joined by commas.
+func (c *Context) History() []byte { return c.prompt.History }
+
+// Add appends a question and its answer.
+func (c *Context) Add(e storage.Exchange) error {
+	if err := c.prompt.Ask(question(e.Question)); err != nil {
+		return err
+	}
+	return c.prompt.Add(annotator.Message{Role: annotator.RoleAssistant, Content: e.Answer})
+}
+
+// question is the message that asks a question. The question is data: it may quote the story.
+func question(text string) string {
+	return "Set the scenes aside and answer a question about what you have read so far. Call no tool: nothing that you say here " +
+		"changes the glossary. Answer only from what stands above; where that does not tell, say so. Name the posts that the answer " +
+		"rests on in the form [post 123].\n<question>\n" + prompt.Escape(text) + "\n</question>"
+}
