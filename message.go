@@ -31,7 +31,18 @@ type ToolCall struct {
 	ID        string
 	Name      string
 	Arguments string // a JSON object, as the model wrote it
+	Origin    Origin // where a reply holds it
 }
+
+// Origin is where a reply holds a tool call.
+type Origin string
+
+// The origins.
+const (
+	OriginStructured Origin = ""        // in the list of calls that the API has for them
+	OriginText       Origin = "text"    // in the text, where the server does not read its model's calls
+	OriginUpdates    Origin = "updates" // an element of the codex_updates block in the text
+)
 
 // ToolDefinition describes a tool to a model.
 type ToolDefinition struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,14 +112,47 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 	}
 	call.Model, call.Finish, call.Usage = reply.Model, reply.Finish, c.usage(call, reply)
 	call.FirstByte, call.Duration = reply.FirstByte, reply.Duration
-	if reply.Call = call; call.Purpose == annotator.PurposeProbe {
-		return reply, nil, nil
+	reply.Call = call
+	if call.Purpose != annotator.PurposeProbe {
+		if fault := Inspect(r, reply); fault != nil {
+			return nil, fault, nil
+		}
+		c.notifyEnd(call)
+		c.warnOfOtherModel(r.Model, reply.Model)
 	}
-	if fault := Inspect(r, reply); fault != nil {
-		return nil, fault, nil
+	return reply, nil, c.readCalls(r, reply)
+}
+
+// readCalls adds the calls in the text of a reply to its calls. The text keeps the rest, so that no later request shows the same thing
+// twice. All of it is on record with the call.
+func (c *Client) readCalls(r *Request, reply *Reply) error {
+	if r.Rules == nil {
+		return nil
 	}
-	c.notifyEnd(call)
-	return reply, nil, nil
+	calls, rest, problem, err := ReadCalls(reply.Text, len(reply.Calls) > 0, r.Rules)
+	if len(CallsOf(calls, annotator.OriginText)) > 0 {
+		reply.Call.Raw, reply.Text = []byte(reply.Text), rest
+		if !c.Capabilities.TextCalls {
+			c.Capabilities.TextCalls = true
+			c.warn("the endpoint leaves tool calls in the text of replies; they are read from there. " +
+				"`annotator doctor` says how to have the server read them")
+		}
+	}
+	reply.Calls, reply.Problem = append(reply.Calls, calls...), problem
+	return err
+}
+
+// maxOtherModels is how many models a warning is given about: some servers put a new name on each reply.
+const maxOtherModels = 8
+
+// warnOfOtherModel warns of a model that answers in place of the one that was called, once for each.
+func (c *Client) warnOfOtherModel(called, answered string) {
+	k := c.Capabilities
+	if answered == "" || answered == called || slices.Contains(k.OtherModels, answered) || len(k.OtherModels) == maxOtherModels {
+		return
+	}
+	k.OtherModels = append(k.OtherModels, answered)
+	c.warn(fmt.Sprintf("it was asked for the model %s, and %s answers; --strict-model has the run halt then", called, answered))
 }
 
 // learnReply normalizes a reply, and takes in what it says of the server.
@@ -259,6 +293,10 @@ func (c *Client) publish(n annotator.Notice) {
 	if c.Notify != nil {
 		c.Notify(n)
 	}
+}
+
+func (c *Client) warn(text string) {
+	c.publish(annotator.Notice{Kind: annotator.NoticeWarning, Reason: text})
 }
 
 func (c *Client) notify(call *annotator.Call, n annotator.Notice) {

@@ -22,11 +22,27 @@ func splitReasoning(text string) (said, reasoning string) {
 	}
 	for text != "" {
 		begin := find(opening, text)
+		mark := text[begin[0]:begin[1]]
 		says, text = append(says, closing.ReplaceAllString(text[:begin[0]], "")), text[begin[1]:]
-		end := find(closing, text)
+		end := findClosing(mark, text)
 		thinks, text = append(thinks, strings.TrimSpace(opening.ReplaceAllString(text[:end[0]], ""))), text[end[1]:]
 	}
 	return strings.Join(says, ""), strings.TrimSpace(strings.Join(thinks, "\n"))
+}
+
+// findClosing returns where reasoning ends that a mark has opened: at the closing mark of its kind, otherwise at any.
+func findClosing(mark, text string) []int {
+	if name, isTag := strings.CutPrefix(mark, "<"); isTag && strings.HasSuffix(name, ">") {
+		until := strings.Index(text, mark) // what follows belongs to other reasoning
+		if until < 0 {
+			until = len(text)
+		}
+		end := "</" + name
+		if at := strings.Index(strings.ToLower(text[:until]), strings.ToLower(end)); at >= 0 && len(strings.ToLower(text[:until])) == until {
+			return []int{at, at + len(end)}
+		}
+	}
+	return find(closing, text)
 }
 
 // find returns where a mark stands first; the end of the text, where there is none.

@@ -11,7 +11,7 @@ import (
 type Reply struct {
 	Text      string
 	Reasoning string
-	Calls     []annotator.ToolCall // ids as the server gave them; perhaps empty or doubled
+	Calls     []annotator.ToolCall // of all origins; ids as the server gave them, perhaps empty or doubled
 	Finish    string               // why it ended, in the server's word
 	Model     string               // the model that the server says answered
 	Usage     annotator.Usage
@@ -23,6 +23,9 @@ type Reply struct {
 
 	Outcome Outcome // why it ended
 	Cut     bool    // it ended at its limit in tokens, whatever the server says
+
+	// Problem is what looks like a call in the text and cannot be run; nil where there is none, or where the request has no CallRules.
+	Problem *Problem
 
 	Call *annotator.Call // on record; the receiver of the reply ends it. Nil where the reply did not come from a Client
 }
@@ -77,7 +80,11 @@ func (r *Reply) cut(limit int) bool {
 // Normalize gives a reply the one form that the replies of all wires have. Reasoning that the server left in the text goes to the
 // reply's reasoning, from which nothing is ever executed.
 func (r *Reply) Normalize(request *Request) {
-	if said, reasoning := splitReasoning(r.Text); reasoning != "" || len(said) < len(r.Text) {
+	for { // what is left of two marks may be a third
+		said, reasoning := splitReasoning(r.Text)
+		if reasoning == "" && len(said) == len(r.Text) {
+			break
+		}
 		r.Text = strings.TrimSpace(said)
 		r.Reasoning = strings.TrimSpace(r.Reasoning + "\n" + reasoning)
 	}

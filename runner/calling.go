@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"annotator"
 	"annotator/context/tokens"
@@ -30,7 +28,7 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 		d.forceCompaction = true
 		return annotator.EventOverflow, nil
 	}
-	request := r.request(p)
+	request := r.request(ctx, p)
 	if d.exchange == nil {
 		d.exchange = r.client().Begin(request)
 	} else {
@@ -62,7 +60,7 @@ func (r *Runner) unanswered(u *model.Unanswered) (annotator.Event, error) {
 	return annotator.EventOverflow, nil
 }
 
-func (r *Runner) request(p *window.Prompt) *model.Request {
+func (r *Runner) request(ctx context.Context, p *window.Prompt) *model.Request {
 	d, most, choice := r.day, r.window.Limits.Reply, r.choice()
 	maxReply := r.maxReply(p)
 	return &model.Request{
@@ -71,6 +69,7 @@ func (r *Runner) request(p *window.Prompt) *model.Request {
 		Call: annotator.Call{
 			Turn: d.turn, Scene: d.row.N, Purpose: annotator.PurposeAnnotate, Estimate: p.Tokens(), Characters: p.Size,
 		},
+		Rules:    r.callRules(ctx),
 		MaxReply: min(maxReply, cmp.Or(d.replyLimit, maxReply)), LeastPrompt: p.MinTokens(choice.Mode != model.ChoiceNone),
 	}
 }
@@ -89,12 +88,7 @@ func (r *Runner) choice() model.Choice {
 
 // replied ends a call with the rows of its reply.
 func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Event, error) {
-	call := reply.Call
-	if err := r.listen(ctx, call, reply); err != nil {
-		return "", err
-	}
-	rows := r.replyRows(reply)
-	r.tellModel(reply.Model)
+	call, rows := reply.Call, r.replyRows(reply)
 	if err := r.Store.Calls.Reply(ctx, call, rows); err != nil {
 		return "", err
 	}
@@ -104,6 +98,7 @@ func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Eve
 			return "", err
 		}
 	}
+	r.day.content = &content{model.CallsOf(reply.Calls, annotator.OriginUpdates), reply.Problem}
 	r.window.Observe(call.Characters, call.Usage)
 	r.window.Counted(call.Usage, &rows[0])
 	return annotator.EventReplied, nil
@@ -114,12 +109,12 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	d := r.day
 	row := d.next(annotator.TraceReply)
 	row.Content, row.Reasoning = reply.Text, reply.Reasoning
-	if reply.Cut && len(reply.Calls) > 0 {
-		row.Error = tools.Truncated
-	}
 	row.Tokens = tokens.EstimateMessage(reply.Text)
 	rows := []annotator.Trace{*row}
 	for i := range reply.Calls {
+		if reply.Calls[i].Origin == annotator.OriginUpdates { // they are in the text
+			continue
+		}
 		call := d.next(annotator.TraceCall)
 		call.Seq += i + 1
 		call.CallID = annotator.CallID(d.turn, call.Seq)
@@ -127,22 +122,13 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 		call.Tokens = tokens.Estimate(call.Tool) + tokens.Estimate(call.Arguments) + tokens.PerCall
 		rows = append(rows, *call)
 	}
+	if reply.Cut && len(rows) > 1 {
+		rows[0].Error = tools.Truncated
+	}
 	return rows
 }
 
 // retrying is RETRYING: it waits until the next attempt is due, and the server is there for it.
 func (r *Runner) retrying(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventRetry, r.day.exchange.Wait(ctx)
-}
-
-// mostStrangers is how many models a word is given on: some servers put a new name under each reply.
-const mostStrangers = 8
-
-// tellModel gives a word on a model that answers in place of the one that was asked, once for each.
-func (r *Runner) tellModel(answered string) {
-	if answered == "" || answered == r.Config.Model || slices.Contains(r.strangers, answered) || len(r.strangers) == mostStrangers {
-		return
-	}
-	r.strangers = append(r.strangers, answered)
-	r.word(fmt.Sprintf("it was asked for the model %s, and %s answers; --strict-model has the run halt then", r.Config.Model, answered))
 }

@@ -22,6 +22,7 @@ type day struct {
 	reasks          int                // corrections sent since the newest call
 	reply           *annotator.Trace   // the newest, where it is not worked off
 	calls           []annotator.Trace  // of the newest reply, without a result yet
+	content         *content           // of the newest reply; nil: not read yet
 	placed          int                // calls of the newest reply that have their result
 	updates         int                // items of the newest reply's codex updates that are done
 	failed          []*annotator.Trace // those of them that were not made
@@ -96,7 +97,7 @@ func (d *day) take(row *annotator.Trace) {
 	switch row.Kind {
 	case annotator.TraceReply:
 		d.reply, d.calls, d.updates, d.closed, d.cut = row, nil, 0, true, row.Error != ""
-		d.wrote, d.placed, d.failed = []byte(row.Content), 0, nil
+		d.wrote, d.placed, d.failed, d.content = []byte(row.Content), 0, nil, nil
 		d.ran.replies++
 	case annotator.TraceCall:
 		if len(d.calls) == 0 {

@@ -6,9 +6,7 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/codex"
 	"annotator/context/tokens"
-	"annotator/model/textcalls"
 	"annotator/policy"
 	"annotator/tools"
 )
@@ -17,23 +15,19 @@ import (
 // row in one transaction. What could not be done is put to the model once.
 func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	d := r.day
-	text := d.reply.Content
-	_, _, wrong, err := r.spoken(ctx, text)
+	content, err := r.content(ctx)
 	if err != nil {
 		return "", err
 	}
-	if wrong != "" {
-		return r.reask(ctx, "", misspoken(wrong))
+	switch p := content.problem; {
+	case p == nil:
+	case p.Origin == annotator.OriginText:
+		return r.reask(ctx, "", unreadableCall(p.Text))
+	default:
+		return r.reask(ctx, "", "Your codex_updates could not be read: "+p.Text+". Send the whole block again, corrected.")
 	}
-	updates, wrong, err := r.updates(ctx, text)
-	if err != nil {
-		return "", err
-	}
-	if wrong != "" {
-		return r.reask(ctx, "", "Your codex_updates could not be read: "+wrong+". Send the whole block again, corrected.")
-	}
-	for _, update := range updates[min(d.updates, len(updates)):] {
-		if err := r.runUpdate(ctx, &update); err != nil {
+	for _, update := range content.updates[min(d.updates, len(content.updates)):] {
+		if err := r.runUpdate(ctx, update.Arguments); err != nil {
 			return "", err
 		}
 	}
@@ -44,26 +38,13 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventParsed, nil
 }
 
-// updates reads the block of codex updates in a text, and tells what is wrong with it. A block that the model was shown is not
-// taken for its own: a story may quote one.
-func (r *Runner) updates(ctx context.Context, text string) (updates []tools.Update, wrong string, err error) {
-	updates, _, unreadable := tools.Updates(text, func(array string) bool {
-		if err != nil || !codex.HasWord(array) { // to say that nothing has changed is no quotation
-			return false
-		}
-		var shown []string
-		shown, err = r.window.Texts(ctx)
-		return textcalls.Quoted(array, shown...)
-	})
-	if unreadable != nil {
-		wrong = unreadable.Error()
-	}
-	return updates, wrong, err
-}
-
 // runUpdate runs an item of a block as the call that it amounts to.
-func (r *Runner) runUpdate(ctx context.Context, update *tools.Update) error {
+func (r *Runner) runUpdate(ctx context.Context, element string) error {
 	d := r.day
+	update, err := tools.ParseUpdate(element)
+	if err != nil {
+		return err
+	}
 	call, err := update.Call(ctx, r.Store.Glossary)
 	if err != nil {
 		return err

@@ -16,11 +16,11 @@ func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 	case len(r.day.calls) > 0:
 		return annotator.EventToolCalls, nil
 	case r.choice().Mode == model.ChoiceRequired:
-		updates, _, err := r.updates(ctx, r.day.reply.Content)
+		content, err := r.content(ctx)
 		switch {
 		case err != nil:
 			return "", err
-		case len(updates) > 0: // they say in their block what they are for, or are denied
+		case len(content.updates) > 0: // they say in their block what they are for, or are denied
 			return annotator.EventText, nil
 		}
 		return r.reask(ctx, annotator.CallRequired, demand)

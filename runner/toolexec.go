@@ -17,13 +17,13 @@ import (
 // toolExec is TOOL_EXEC: the calls of the reply run in order, each with its result in one transaction.
 func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 	d := r.day
-	updates, wrong, err := r.updates(ctx, d.reply.Content)
+	content, err := r.content(ctx)
 	if err != nil {
 		return "", err
 	}
 	for len(d.calls) > 0 {
 		call, note := d.calls[0], ""
-		if len(d.calls) == 1 && (len(updates) > 0 || wrong != "") {
+		if len(d.calls) == 1 && (len(content.updates) > 0 || content.problem != nil) {
 			note = unread
 		}
 		row := d.next(annotator.TraceResult)

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -45,33 +46,41 @@ var (
 	declarationSchema = sync.OnceValues(schemaFor[intentArguments])
 )
 
-// Updates reads the elements of the block in a text reply: a JSON array between <codex_updates> and </codex_updates>,
-// optionally in a code fence. It ignores blocks in <thinking>, <think> or <analysis> and blocks that quoted reports as
-// quotations. Of several blocks the last counts. found is false if there is none. Elements with the status skip are
-// omitted. An error describes the mistake to the model that wrote the block.
-func Updates(text string, quoted func(array string) bool) (updates []Update, found bool, err error) {
-	array, found, err := lastBlock(text, quoted)
-	if err != nil || !found {
-		return nil, found, err
-	}
+// Elements returns the elements of the JSON array of a block, each of which ParseUpdate reads. Elements with the status skip
+// are omitted. An error describes the mistake to the model that wrote the block.
+func Elements(array string) ([]string, error) {
 	value, err := parseJSON(array)
 	if err != nil {
-		return nil, true, fmt.Errorf("the codex_updates block is no JSON array: %w", err)
+		return nil, fmt.Errorf("the codex_updates block is no JSON array: %w", err)
 	}
-	elements, ok := value.([]any)
+	parsed, ok := value.([]any)
 	if !ok {
-		return nil, true, fmt.Errorf("the codex_updates block holds %s, not an array", jsonType(value))
+		return nil, fmt.Errorf("the codex_updates block holds %s, not an array", jsonType(value))
 	}
-	for i := range elements {
-		u, err := parseElement(elements[i])
+	raw, err := unmarshal[[]json.RawMessage]([]byte(array))
+	if err != nil {
+		return nil, err
+	}
+	var elements []string
+	for i := range parsed {
+		u, err := parseElement(parsed[i])
 		if err != nil {
-			return nil, true, fmt.Errorf("element %d of the codex_updates block: %w", i+1, err)
+			return nil, fmt.Errorf("element %d of the codex_updates block: %w", i+1, err)
 		}
 		if u.Status != updateSkip {
-			updates = append(updates, u)
+			elements = append(elements, string(raw[i]))
 		}
 	}
-	return updates, true, nil
+	return elements, nil
+}
+
+// ParseUpdate reads an element of a block.
+func ParseUpdate(element string) (Update, error) {
+	value, err := parseJSON(element)
+	if err != nil {
+		return Update{}, err
+	}
+	return parseElement(value)
 }
 
 // parseElement reads an element of a block. An element with an intent is a declaration.

@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,70 +13,39 @@ import (
 )
 
 const (
-	dawn    = `[{"term":"Dawn","definition":"A ship.","status":"new"}]`
-	mik     = `[{"term":"Mik","definition":"A smith.","status":"update"}]`
-	opening = "<codex_updates>"
-	closing = "</codex_updates>"
+	dawn = `[{"term":"Dawn","definition":"A ship.","status":"new"}]`
+	mik  = `[{"term":"Mik","definition":"A smith.","status":"update"}]`
 )
 
-// own treats no block as a quotation.
-func own(string) bool { return false }
-
-func TestUpdatesFindsTheBlock(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name, text string
-		want       []string // terms
-		found      bool
-	}{
-		{"no block", "Nothing new here.", nil, false},
-		{"bare", opening + dawn + closing, []string{"Dawn"}, true},
-		{"with text", "Well.\n" + opening + "\n" + dawn + "\n" + closing + "\nDone.", []string{"Dawn"}, true},
-		{"upper case", "<Codex_Updates>" + dawn + "</CODEX_UPDATES>", []string{"Dawn"}, true},
-		{"fence inside", opening + "\n```json\n" + dawn + "\n```\n" + closing, []string{"Dawn"}, true},
-		{"fence outside", "```\n" + opening + dawn + closing + "\n```", []string{"Dawn"}, true},
-		{"empty", opening + "[]" + closing, nil, true},
-		{"the last of two", opening + dawn + closing + " Rather: " + opening + mik + closing, []string{"Mik"}, true},
-		{"skip", opening + `[{"term":"Dawn","status":"skip"},` + mik[1:] + closing, []string{"Mik"}, true},
-		{"in thinking", "<thinking>" + opening + dawn + closing + "</thinking>", nil, false},
-		{"in unclosed thinking", "<think>" + opening + dawn + closing, nil, false},
-		{"in thinking opened by the server", opening + dawn + closing + "</think> No change.", nil, false},
-		{"after thinking", "<analysis>" + opening + dawn + closing + "</analysis>" + opening + mik + closing, []string{"Mik"}, true},
-		{"before thinking", opening + mik + closing + "<analysis>" + opening + dawn + closing + "</analysis>", []string{"Mik"}, true},
-		{"malformed in thinking", "<thinking>" + opening + "…</thinking>" + opening + dawn + closing, []string{"Dawn"}, true},
-		{"malformed before a server's end of thinking", opening + "…</think>" + opening + dawn + closing, []string{"Dawn"}, true},
-		{"one reasoning in another", "<thinking><analysis></analysis>" + opening + dawn + closing + "</thinking>", nil, false},
-		{"tags in a string", opening + `[{"term":"Mik","definition":"He wrote ` + closing + opening + `[] and <think>.","status":"new"}]` + closing, []string{"Mik"}, true},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			updates, found, err := tools.Updates(test.text, own)
-			var got []string
-			for _, u := range updates {
-				got = append(got, u.Term)
-			}
-			if err != nil || found != test.found || !cmp.Equal(got, test.want) {
-				t.Errorf("%q, %v, %v; want %q, %v", got, found, err, test.want, test.found)
-			}
-		})
+// updatesOf parses the array of a block.
+func updatesOf(array string) ([]tools.Update, error) {
+	elements, err := tools.Elements(array)
+	var updates []tools.Update
+	for _, element := range elements {
+		u, err := tools.ParseUpdate(element)
+		if err != nil {
+			return nil, fmt.Errorf("it is an element, and cannot be parsed: %w", err)
+		}
+		updates = append(updates, u)
 	}
+	return updates, err
 }
 
-// TestQuotedUpdates: quoted blocks are ignored, and the last other one counts.
-func TestQuotedUpdates(t *testing.T) {
+func TestElements(t *testing.T) {
 	t.Parallel()
-	quoted := func(array string) bool { return array == mik }
-	for text, term := range map[string]string{
-		opening + mik + closing: "",
-		opening + dawn + closing + " It said: " + opening + mik + closing: "Dawn",
-		opening + mik + closing + " So: " + opening + dawn + closing:      "Dawn",
-		opening + "…" + closing + opening + mik + closing:                 "unreadable",
+	for array, want := range map[string][]string{
+		dawn: {"Dawn"},
+		"[]": nil,
+		`[{"term":"Dawn","status":"skip"},` + mik[1:]:                                                            {"Mik"},
+		`[{"term":"Mik","definition":"He wrote </codex_updates><codex_updates>[] and <think>.","status":"new"}]`: {"Mik"},
 	} {
-		updates, found, err := tools.Updates(text, quoted)
-		switch {
-		case term == "unreadable" && err != nil:
-		case found != (term != "") || err != nil || found && (len(updates) != 1 || updates[0].Term != term):
-			t.Errorf("%s: %+v, %v, %v", text, updates, found, err)
+		updates, err := updatesOf(array)
+		var got []string
+		for _, u := range updates {
+			got = append(got, u.Term)
+		}
+		if err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%s: %q, %v; want %q", array, got, err, want)
 		}
 	}
 }
@@ -85,8 +55,8 @@ func TestQuotedUpdates(t *testing.T) {
 func TestDeclarationsInUpdates(t *testing.T) {
 	t.Parallel()
 	w := worldOf(t, governed(t, policy.Default()))
-	updates, _, err := tools.Updates(opening+`[{"intent":"PROPOSE","justification":"a new name"},`+dawn[1:len(dawn)-1]+
-		`,{"justification":"I may","intent":"ADMIN"},{"intent":"REVISE","justification":" "}]`+closing, own)
+	updates, err := updatesOf(`[{"intent":"PROPOSE","justification":"a new name"},` + dawn[1:len(dawn)-1] +
+		`,{"justification":"I may","intent":"ADMIN"},{"intent":"REVISE","justification":" "}]`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,30 +76,25 @@ func TestDeclarationsInUpdates(t *testing.T) {
 
 func TestMalformedUpdates(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ text, says string }{
-		{opening, "no JSON array"},
-		{opening + closing, "no JSON array"},
-		{opening + "none" + closing, "no JSON array"},
-		{opening + dawn, "does not end with </codex_updates>"},
-		{opening + dawn[:20] + closing, "no JSON array"},
-		{opening + dawn + "," + closing, "does not end with"},
-		{opening + dawn + dawn + closing, "does not end with"},
-		{opening + "…" + closing + opening + dawn + closing, "no JSON array"},
-		{opening + dawn[1:len(dawn)-1] + closing, "an object, not an array"},
-		{opening + "null" + closing, "null, not an array"},
-		{opening + "[1]" + closing, "element 1 of the codex_updates block: it is a number"},
-		{opening + `[{"term":"a","status":"skip"},{"status":"old","colour":1}]` + closing, "element 2"},
-		{opening + `[{"status":"old","colour":1}]` + closing, "additional properties 'colour' not allowed; arguments: missing property 'term'; status: value must"},
-		{opening + `[{"term":"a","status":"new"}]` + closing, `"a" has no definition`},
-		{opening + `[{"term":"a","term":"b","status":"skip"}]` + closing, "stands twice"},
-		{opening + "[\"\xff\"]" + closing, "UTF-8"},
-		{opening + `[{"intent":"PROPOSE"}]` + closing, "missing property 'justification'"},
-		{opening + `[{"intent":7,"justification":"a new name"}]` + closing, "intent: got number, want string"},
-		{opening + `[{"intent":"PROPOSE","justification":"a new name","term":"Dawn","status":"new","quote":"","kind":""}]` + closing, "additional properties 'kind', 'quote', 'status', 'term' not"},
+	for _, test := range []struct{ array, says string }{
+		{"", "no JSON array"},
+		{"none", "no JSON array"},
+		{dawn[:20], "no JSON array"},
+		{dawn[1 : len(dawn)-1], "an object, not an array"},
+		{"null", "null, not an array"},
+		{"[1]", "element 1 of the codex_updates block: it is a number"},
+		{`[{"term":"a","status":"skip"},{"status":"old","colour":1}]`, "element 2"},
+		{`[{"status":"old","colour":1}]`, "additional properties 'colour' not allowed; arguments: missing property 'term'; status: value must"},
+		{`[{"term":"a","status":"new"}]`, `"a" has no definition`},
+		{`[{"term":"a","term":"b","status":"skip"}]`, "stands twice"},
+		{"[\"\xff\"]", "UTF-8"},
+		{`[{"intent":"PROPOSE"}]`, "missing property 'justification'"},
+		{`[{"intent":7,"justification":"a new name"}]`, "intent: got number, want string"},
+		{`[{"intent":"PROPOSE","justification":"a new name","term":"Dawn","status":"new","quote":"","kind":""}]`, "additional properties 'kind', 'quote', 'status', 'term' not"},
 	} {
-		updates, found, err := tools.Updates(test.text, own)
-		if err == nil || !strings.Contains(err.Error(), test.says) || !found || updates != nil {
-			t.Errorf("%s: %v, %v, %v; want %q", test.text, updates, found, err, test.says)
+		updates, err := updatesOf(test.array)
+		if err == nil || !strings.Contains(err.Error(), test.says) || updates != nil {
+			t.Errorf("%s: %v, %v; want %q", test.array, updates, err, test.says)
 		}
 	}
 }
@@ -137,12 +102,12 @@ func TestMalformedUpdates(t *testing.T) {
 func TestUpdatesBecomeCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	reply := opening + `[
+	array := `[
 		{"term":"Dawn","definition":"A grey ship.","status":"new","source_post_id":30,"quote":"a grey ship","tags":["ship"],"aliases":["Grey Lady"]},
 		{"term":"grey lady","definition":"A grey ship. Mik stole her.","status":"update","source_post_id":"31","kind":"claimed"},
 		{"term":"Mik","definition":"A smith.","status":"update","source_post_id":null},
-		{"term":"Dawn","definition":"A ship.","status":"update"}]` + closing
-	updates, _, err := tools.Updates(reply, own)
+		{"term":"Dawn","definition":"A ship.","status":"update"}]`
+	updates, err := updatesOf(array)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,18 +136,16 @@ func TestUpdatesBecomeCalls(t *testing.T) {
 }
 
 func FuzzUpdates(f *testing.F) {
-	for _, text := range []string{
-		opening + dawn + closing, "<think>" + opening + "</think>" + opening + "```json" + mik + "```" + closing, opening + opening + closing, "</think>",
-		"<thinking><think></thinking>" + opening + "[]" + closing, opening + `[{"term":"` + closing + `"}]`, "<analysis>", "\xff" + opening + "{}",
-		opening + `[{"intent":"PROPOSE","justification":"new"},` + dawn[1:] + closing,
+	for _, array := range []string{
+		dawn, mik, "[]", `[{"term":"</codex_updates>"}]`, "\xff{}", `[{"intent":"PROPOSE","justification":"new"},` + dawn[1:],
 	} {
-		f.Add(text)
+		f.Add(array)
 	}
 	registry := newRegistry(f)
-	f.Fuzz(func(t *testing.T, text string) {
-		updates, found, err := tools.Updates(text, own)
-		if err != nil && (updates != nil || !found) || !found && updates != nil {
-			t.Fatalf("%v, %v, %v", updates, found, err)
+	f.Fuzz(func(t *testing.T, array string) {
+		updates, err := updatesOf(array)
+		if err != nil && updates != nil || err != nil && strings.Contains(err.Error(), "cannot be parsed") {
+			t.Fatalf("%v, %v", updates, err)
 		}
 		for _, u := range updates {
 			call, err := u.Call(t.Context(), &glossary{})

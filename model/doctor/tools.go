@@ -9,7 +9,6 @@ import (
 
 	"annotator"
 	"annotator/model"
-	"annotator/model/textcalls"
 )
 
 // scene is the request that a run begins with: its system prompt, its tools, a scene.
@@ -45,43 +44,47 @@ func callsTool(ctx context.Context, e *examination) result {
 		e.refusesTools = reply == nil && cure != ""
 		return failed(cure, "%s", why(fault))
 	}
-	if v, called := e.judge(reply); called {
+	if v, called := e.readCalls(reply); called {
 		return v
 	}
 	forced, fault := e.show(ctx, model.Choice{Mode: model.ChoiceRequired})
 	if fault == nil {
-		if v, called := e.judge(forced); called && v.state == OK {
+		if v, called := e.readCalls(forced); called && v.state == OK {
 			return missing(toolCalls, "only where a call is required; else it answers in words, and a run records little")
 		}
 	}
 	return failed(toolCalls, "it answers %s, with no call that can be read: a run would record nothing", words(reply))
 }
 
-// judge looks at the calls of a reply, in their own place or in the text.
-func (e *examination) judge(r *model.Reply) (result, bool) {
-	if len(r.Calls) > 0 {
-		if flaw := e.flaw(r.Calls); flaw != nil {
+// readCalls looks at the calls of a reply, in their own place or in the text.
+func (e *examination) readCalls(r *model.Reply) (result, bool) {
+	for _, c := range r.Calls {
+		if flaw := e.flaw(c); flaw != nil {
 			return missing(toolCalls, "%s; a run asks again", flaw), true
 		}
+	}
+	if len(r.Calls) > 0 {
 		return ok("%s", named(r.Calls)), true
 	}
-	calls, _, _ := textcalls.Find(r.Text).Calls(func(c annotator.ToolCall) error { return e.flaw([]annotator.ToolCall{c}) })
-	if len(calls) > 0 {
+	calls, _, _, _ := model.ReadCalls(r.Text, false, &model.CallRules{ // nothing was shown that it could quote
+		Check:    e.flaw,
+		Elements: func(string) ([]string, error) { return nil, nil },
+		Shown:    func() ([]string, error) { return nil, nil },
+	})
+	if e.client.Capabilities.TextCalls = len(calls) > 0; len(calls) > 0 {
 		return missing(toolCalls, "%s, as text: the server does not read its model's calls, and a run does", named(calls)), true
 	}
 	return result{}, false
 }
 
-// flaw returns what is wrong with calls: a run checks more.
-func (e *examination) flaw(calls []annotator.ToolCall) error {
-	for _, c := range calls {
-		if !slices.ContainsFunc(e.Tools, func(t annotator.ToolDefinition) bool { return t.Name == c.Name }) {
-			return fmt.Errorf("it calls %q, which there is not", c.Name)
-		}
-		var object map[string]any
-		if err := json.Unmarshal([]byte(c.Arguments), &object); err != nil || object == nil {
-			return fmt.Errorf("the arguments of %s are no object", c.Name)
-		}
+// flaw returns what is wrong with a call: a run checks more.
+func (e *examination) flaw(c annotator.ToolCall) error {
+	if !slices.ContainsFunc(e.Tools, func(t annotator.ToolDefinition) bool { return t.Name == c.Name }) {
+		return fmt.Errorf("it calls %q, which there is not", c.Name)
+	}
+	var object map[string]any
+	if err := json.Unmarshal([]byte(c.Arguments), &object); err != nil || object == nil {
+		return fmt.Errorf("the arguments of %s are no object", c.Name)
 	}
 	return nil
 }

@@ -166,7 +166,7 @@ func TestQuotation(t *testing.T) {
 			html.EscapeString,
 		}).Draw(t, "parrot")
 		found := textcalls.Find(parrot(story))
-		found.Spare("another", "<scene>\n"+shown+"\n</scene>")
+		found.RemoveQuotations("another", "<scene>\n"+shown+"\n</scene>")
 		if calls, rest, _ := found.Calls(every); len(calls) > 0 || rest != strings.TrimSpace(parrot(story)) {
 			t.Fatalf("%s\nafter\n%s\ncalls %v", parrot(story), shown, calls)
 		}
@@ -178,7 +178,7 @@ func TestQuotationBesideCall(t *testing.T) {
 	t.Parallel()
 	const quoted, own = `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":3}}</tool_call>`, `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":4}}</tool_call>`
 	found := textcalls.Find("It says " + quoted + ", so: " + own)
-	found.Spare("They read &lt;tool_call&gt;{&quot;name&quot;:&quot;glossary_delete&quot;,&quot;arguments&quot;:{&quot;entry_id&quot;:3}}&lt;/tool_call&gt;.")
+	found.RemoveQuotations("They read &lt;tool_call&gt;{&quot;name&quot;:&quot;glossary_delete&quot;,&quot;arguments&quot;:{&quot;entry_id&quot;:3}}&lt;/tool_call&gt;.")
 	calls, rest, wrong := found.Calls(every)
 	if len(calls) != 1 || calls[0].Arguments != `{"entry_id":4}` || rest != "It says "+quoted+", so:" || wrong != "" {
 		t.Errorf("%v, rest %q, wrong %q", calls, rest, wrong)
@@ -196,7 +196,7 @@ func TestMention(t *testing.T) {
 		"<tool_call>": false,
 	} {
 		found := textcalls.Find(text)
-		found.Spare(shown)
+		found.RemoveQuotations(shown)
 		if found.Empty() == wrong {
 			t.Errorf("%s: wrong is %v", text, !wrong)
 		}
@@ -214,7 +214,7 @@ func TestTimeGrowsWithLength(t *testing.T) {
 	} {
 		start := time.Now()
 		found := textcalls.Find(strings.Repeat(unit, 1<<17/len(unit)))
-		found.Spare(strings.Repeat("The lamp burned. ", 1<<14))
+		found.RemoveQuotations(strings.Repeat("The lamp burned. ", 1<<14))
 		found.Calls(every)
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%q over and over takes %s", unit, took)
@@ -232,7 +232,7 @@ func FuzzFind(f *testing.F) {
 	f.Add("<think><tool_call></think><tool_code>[ARGS]</function>```json\n{\"name\":", "&lt;tool_call&gt;")
 	f.Fuzz(func(t *testing.T, text, shown string) {
 		found := textcalls.Find(text)
-		found.Spare(shown)
+		found.RemoveQuotations(shown)
 		calls, rest, wrong := found.Calls(every)
 		if len(calls) > 0 && wrong != "" || len(rest) > len(text) {
 			t.Errorf("%v, and %q is wrong; %d bytes left of %d", calls, wrong, len(rest), len(text))
@@ -248,7 +248,7 @@ func FuzzFind(f *testing.F) {
 			}
 		}
 		if len(calls) > 0 {
-			found.Spare(text)
+			found.RemoveQuotations(text)
 			if calls, _, _ := found.Calls(every); len(calls) > 0 {
 				t.Errorf("%v is no quotation of itself", calls)
 			}

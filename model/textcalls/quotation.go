@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// Spare takes what the model was shown for what it is: a piece that stands there, too, is a quotation, and no call. Texts are
+// RemoveQuotations takes what the model was shown for what it is: a piece that stands there, too, is a quotation, and no call. Texts are
 // compared by their letters and digits, with entities and escapes read, so that it makes no difference how either of the two is
 // wrapped, indented, quoted or escaped. Of a piece that is not sound, what of it could be read must stand there, mark included.
-func (f *Found) Spare(shown ...string) {
+func (f *Found) RemoveQuotations(shown ...string) {
 	if f.Empty() {
 		return
 	}
@@ -33,7 +33,7 @@ func (f *Found) Spare(shown ...string) {
 	})
 }
 
-// Quoted reports whether a piece of text stands in what the model was shown, compared as Spare does. One without a letter or a
+// Quoted reports whether a piece of text stands in what the model was shown, compared as RemoveQuotations does. One without a letter or a
 // digit is nobody's.
 func Quoted(piece string, shown ...string) bool {
 	signs, words := signsOf(unescape(piece)), wordsOf(piece)

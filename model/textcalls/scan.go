@@ -10,16 +10,14 @@ import (
 
 // marks is where something of interest may begin, or end that never began.
 var marks = regexp.MustCompile(strings.Join([]string{
-	`(?i:</?(?:thinking|think|analysis|codex_updates)>)`, // no part of the answer, or its end
+	`(?i:</?codex_updates>)`,
 	`</?tool_call>`, `</?function[=>]`, `<\|python_tag\|>`, `\[(?:TOOL_CALLS|CALL_ID|ARGS)\]`,
 	"(?m:^[ \t]*(?:```|\\{|\\[\\s*\\{))", // a fence or plain JSON
 	// What is not read: Python, the tags of DeepSeek and others, OpenAI's own.
 	`\A\s*\[?(?:print\()?\w+\(\w+\s*=`, `</?tool_code>`, `</?function_calls?>`, `<invoke `, `<[|｜]tool[_▁]calls?`, `\bto=functions\.`,
 }, "|"))
 
-// asides are the tags of what is no part of the answer: reasoning, and the updates that package tools reads.
-var asides = []string{"<thinking>", "<think>", "<analysis>", updatesMark}
-
+// The tags of a block of codex updates, in which there are no calls written as text.
 const (
 	updatesMark = "<codex_updates>"
 	updatesEnd  = "</codex_updates>"
@@ -62,28 +60,22 @@ func scan(text string) []piece {
 // scanner goes through a text from mark to mark.
 type scanner struct {
 	text    string
-	at      int    // what stands before it is dealt with
-	updated int    // where the last block of updates ends: an earlier end may stand in one of its strings
-	inside  string // the end tag of what is no part of the answer
-	torn    bool   // JSON began that is not whole
+	at      int  // what stands before it is dealt with
+	updated int  // where the last block of updates ends: an earlier end may stand in one of its strings
+	inside  bool // in a block of updates
+	torn    bool // JSON began that is not whole
 	pieces  []piece
 }
 
 // meet deals with the mark at text[start:end].
 func (s *scanner) meet(start, end int) {
 	mark := strings.TrimSpace(s.text[start:end])
-	tag := strings.ToLower(mark)
-	switch opening := strings.Replace(tag, "/", "", 1); {
-	case s.inside != "":
-		if tag == s.inside && (tag != updatesEnd || start == s.updated) {
-			s.inside = ""
-		}
-	case slices.Contains(asides, tag):
-		s.inside = strings.Replace(tag, "<", "</", 1)
-	case tag == updatesEnd:
-	case slices.Contains(asides, opening): // reasoning ends here that the server's template has opened
-		s.pieces, s.torn = nil, false
-	default:
+	switch tag := strings.ToLower(mark); {
+	case s.inside:
+		s.inside = tag != updatesEnd || start != s.updated
+	case tag == updatesMark:
+		s.inside = true
+	case tag != updatesEnd:
 		s.read(mark, start, end)
 	}
 }

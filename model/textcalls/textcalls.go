@@ -4,7 +4,7 @@
 // A text is no call by its nature, so what is taken for one must leave no doubt: it is whole, its arguments are one JSON object
 // without doubled keys, the tool exists, the arguments fit its schema, and all else in the reply that has the shape of a call
 // is as sound. One that is not spoils them all, since nobody knows then what the model meant. What the story says is no call,
-// whatever its shape: see Found.Spare. Nor is anything in reasoning, or in a block of codex updates, which is a form of its own.
+// whatever its shape: see Found.RemoveQuotations. Nor is anything in a block of codex updates, which Updates finds.
 //
 // These forms are read, the last two only with hardly any text beside them:
 //

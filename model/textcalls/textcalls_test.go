@@ -64,7 +64,6 @@ func TestForms(t *testing.T) {
 		{"as in the API", `{"id":"x","type":"function","function":{"name":"list_snapshots","arguments":"{}"}}`, two[1:], ""},
 		{"arguments in a string", `<tool_call>{"name":"list_snapshots","arguments":"{}"}</tool_call>`, two[1:], ""},
 		{"tags in a string", `<tool_call>{"name":"a","arguments":{"q":"</tool_call><think><function=b></function>"}}</tool_call>`, []annotator.ToolCall{call("a", `{"q":"</tool_call><think><function=b></function>"}`)}, ""},
-		{"after reasoning", "<think>" + hermes + "</think>\n" + `{"name":"list_snapshots","arguments":{}}`, two[1:], "<think>" + hermes + "</think>"},
 		{"beside updates", "<codex_updates>[]</codex_updates><tool_call>" + hermes + "</tool_call>", one, "<codex_updates>[]</codex_updates>"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -144,8 +143,6 @@ func TestNothingOfTheKind(t *testing.T) {
 		`{"term":"Dawn"}`, `{"name":"Dawn","kind":"ship"}`, `[{"name":"Dawn"},` + "\n" + `{"name":"a","arguments":{}}]`,
 		"```json\n" + `{"term":"Dawn"}` + "\n```\nDone.", "```\ncode\n```\n\n```\nmore\n```", "```python\nprint(1)\n```",
 		"They spoke of the function of lamps; she had a tool to call her own.",
-		"<think>" + hermes + "</think> No change.", "<think>" + hermes, hermes + "</think> No change.", "<THINKING>" + hermes + "</Thinking>",
-		"<analysis>" + hermes + "</think>" + hermes + "</analysis>",
 		"<codex_updates>[]</codex_updates>", `<codex_updates>[{"term":"Dawn","definition":"` + hermes + `","status":"new"}]</codex_updates> Done.`,
 		"<codex_updates>[</codex_updates>" + hermes + "</codex_updates>", "<codex_updates>" + hermes,
 		"```\n<codex_updates>\n" + `[{"name":"a","arguments":{}}]` + "\n</codex_updates>\n```", "</codex_updates>", "Done.\n</tool_call>", "</function></tool_call>",

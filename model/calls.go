@@ -1,0 +1,102 @@
+package model
+
+import (
+	"sync"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/model/textcalls"
+)
+
+// CallRules say which calls in the text of a reply are meant, and can be run.
+type CallRules struct {
+	// Check returns what is wrong with a call written as text, in words for the model; nil where it can be run.
+	Check func(annotator.ToolCall) error
+	// Elements returns the elements of the array of a codex_updates block, in JSON, or what is wrong with it, in words for the model.
+	Elements func(array string) ([]string, error)
+	// Together returns why calls written as text must not stand beside codex updates; nil where they may.
+	Together func(calls []annotator.ToolCall) error
+	// Shown returns what the model was shown of the story. What stands there is a quotation and no call.
+	Shown func() ([]string, error)
+}
+
+// Problem is what looks like a call in a reply and cannot be run.
+type Problem struct {
+	Origin annotator.Origin
+	Text   string // what is wrong, in words for the model
+}
+
+// ReadCalls finds the calls in the text of a reply: those written as text, unless the reply has structured calls, and the elements of
+// its codex_updates block, as calls without a name. rest is the text without the calls written as text. Where one of those is a
+// problem, none of them is returned. An error is one of rules.Shown.
+func ReadCalls(text string, structured bool, rules *CallRules) (calls []annotator.ToolCall, rest string, problem *Problem, err error) {
+	shown := sync.OnceValues(rules.Shown)
+	rest = text
+	if !structured {
+		if calls, rest, problem, err = textCalls(text, rules, shown); err != nil {
+			return nil, text, nil, err
+		}
+	}
+	elements, wrong, err := updates(rest, rules, shown)
+	if err != nil {
+		return nil, text, nil, err
+	}
+	if len(calls) > 0 && len(elements) > 0 {
+		if err := rules.Together(calls); err != nil {
+			calls, rest, problem = nil, text, &Problem{annotator.OriginText, err.Error()}
+		}
+	}
+	for _, element := range elements {
+		calls = append(calls, annotator.ToolCall{Arguments: element, Origin: annotator.OriginUpdates})
+	}
+	if problem == nil && wrong != nil {
+		problem = &Problem{annotator.OriginUpdates, wrong.Error()}
+	}
+	return calls, rest, problem, nil
+}
+
+func textCalls(text string, rules *CallRules, shown func() ([]string, error)) ([]annotator.ToolCall, string, *Problem, error) {
+	found := textcalls.Find(text)
+	if found.Empty() {
+		return nil, text, nil, nil
+	}
+	texts, err := shown()
+	if err != nil {
+		return nil, text, nil, err
+	}
+	found.RemoveQuotations(texts...)
+	calls, rest, wrong := found.Calls(rules.Check)
+	if wrong != "" {
+		return nil, text, &Problem{annotator.OriginText, wrong}, nil
+	}
+	for i := range calls {
+		calls[i].Origin = annotator.OriginText
+	}
+	return calls, rest, nil, nil
+}
+
+// updates returns the elements of the codex_updates block of a text, and what is wrong with the block.
+func updates(text string, rules *CallRules, shown func() ([]string, error)) (elements []string, wrong, err error) {
+	array, found, wrong := textcalls.Updates(text, func(array string) bool {
+		if err != nil || !codex.HasWord(array) { // an empty array quotes nothing
+			return false
+		}
+		var texts []string
+		texts, err = shown()
+		return textcalls.Quoted(array, texts...)
+	})
+	if found && wrong == nil {
+		elements, wrong = rules.Elements(array)
+	}
+	return elements, wrong, err
+}
+
+// CallsOf returns the calls of an origin.
+func CallsOf(calls []annotator.ToolCall, origin annotator.Origin) (of []annotator.ToolCall) {
+	for i := range calls {
+		if calls[i].Origin == origin {
+			of = append(of, calls[i])
+		}
+	}
+	return of
+}

@@ -1,0 +1,109 @@
+package model_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"annotator"
+	"annotator/model"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	dawn    = `{"term":"Dawn"}`
+	mik     = `{"term":"Mik"}`
+	opening = "<codex_updates>"
+	closing = "</codex_updates>"
+	hermes  = `<tool_call>{"name":"a","arguments":{}}</tool_call>`
+	declare = `<tool_call>{"name":"declare","arguments":{}}</tool_call>`
+)
+
+// callRules take every call, and show the model a story.
+func callRules(story string) *model.CallRules {
+	return &model.CallRules{
+		Check: func(annotator.ToolCall) error { return nil },
+		Elements: func(array string) (elements []string, err error) {
+			var raw []json.RawMessage
+			err = json.Unmarshal([]byte(array), &raw)
+			for _, element := range raw {
+				elements = append(elements, string(element))
+			}
+			return elements, err
+		},
+		Together: func(calls []annotator.ToolCall) error {
+			if calls[0].Name == "declare" {
+				return errors.New("declare it in the block")
+			}
+			return nil
+		},
+		Shown: func() ([]string, error) { return []string{story}, nil },
+	}
+}
+
+// TestReadCalls: calls are found in what a reply says, and never in its reasoning, whatever form they have.
+func TestReadCalls(t *testing.T) {
+	t.Parallel()
+	block := func(elements string) string { return opening + "[" + elements + "]" + closing }
+	text := annotator.ToolCall{Name: "a", Arguments: "{}", Origin: annotator.OriginText}
+	update := func(element string) annotator.ToolCall {
+		return annotator.ToolCall{Arguments: element, Origin: annotator.OriginUpdates}
+	}
+	for _, test := range []struct {
+		name, text string
+		structured bool
+		want       []annotator.ToolCall
+		rest       string
+		problem    annotator.Origin // "none" stands for no problem
+	}{
+		{"words", "Nothing new here.", false, nil, "Nothing new here.", "none"},
+		{"a call", "So: " + hermes, false, []annotator.ToolCall{text}, "So:", "none"},
+		{"a call beside structured ones", "So: " + hermes, true, nil, "So: " + hermes, "none"},
+		{"a call in reasoning", "<think>" + hermes + "</think> No change.", false, nil, "No change.", "none"},
+		{"a call in unclosed reasoning", "<think>" + hermes, false, nil, "", "none"},
+		{"a call in reasoning that the server opened", hermes + "</think> No change.", false, nil, "No change.", "none"},
+		{"a call in upper case reasoning", "<THINKING>" + hermes + "</Thinking>", false, nil, "", "none"},
+		{"a call behind reasoning of two marks", "<analysis>" + hermes + "</think>" + hermes + "</analysis>", false, nil, "", "none"},
+		{"a call after reasoning", "<think>" + hermes + "</think>\n" + hermes, false, []annotator.ToolCall{text}, "", "none"},
+		{"half a call", `<tool_call>{"name":"a"`, false, nil, `<tool_call>{"name":"a"`, annotator.OriginText},
+		{"updates", "Well. " + block(dawn+","+mik), false, []annotator.ToolCall{update(dawn), update(mik)}, "Well. " + block(dawn+","+mik), "none"},
+		{"no updates", block(""), false, nil, block(""), "none"},
+		{"updates beside structured calls", block(dawn), true, []annotator.ToolCall{update(dawn)}, block(dawn), "none"},
+		{"updates beside a call", block(dawn) + hermes, false, []annotator.ToolCall{text, update(dawn)}, block(dawn), "none"},
+		{"updates beside a declaration", block(dawn) + declare, false, []annotator.ToolCall{update(dawn)}, block(dawn) + declare, annotator.OriginText},
+		{"unreadable updates", opening + "none" + closing, false, nil, opening + "none" + closing, annotator.OriginUpdates},
+		{"updates in reasoning", "<thinking>" + block(dawn) + "</thinking>", false, nil, "", "none"},
+		{"updates in unclosed reasoning", "<think>" + block(dawn), false, nil, "", "none"},
+		{"updates in reasoning that the server opened", block(dawn) + "</think> No change.", false, nil, "No change.", "none"},
+		{"updates after reasoning", "<analysis>" + block(dawn) + "</analysis>" + block(mik), false, []annotator.ToolCall{update(mik)}, block(mik), "none"},
+		{"updates before reasoning", block(mik) + "<analysis>" + block(dawn) + "</analysis>", false, []annotator.ToolCall{update(mik)}, block(mik), "none"},
+		{"unreadable in reasoning", "<thinking>" + opening + "…</thinking>" + block(dawn), false, []annotator.ToolCall{update(dawn)}, block(dawn), "none"},
+		{"unreadable in reasoning that the server opened", opening + "…</think>" + block(dawn), false, []annotator.ToolCall{update(dawn)}, block(dawn), "none"},
+		{"reasoning in reasoning", "<thinking><analysis></analysis>" + block(dawn) + "</thinking>", false, nil, "", "none"},
+		{"marks that make a mark", "<th<think></think>ink>" + hermes + block(dawn), false, nil, "", "none"},
+		{"a quoted call", "They sang " + `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`, false, nil,
+			"They sang " + `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`, "none"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := model.Reply{Text: test.text}
+			r.Normalize(&model.Request{})
+			calls, rest, problem, err := model.ReadCalls(r.Text, test.structured, callRules(`{"name":"quoted","arguments":{}}`))
+			if diff := cmp.Diff(test.want, calls); err != nil || diff != "" || rest != test.rest {
+				t.Errorf("%s rest %q, %v", diff, rest, err)
+			}
+			if (problem == nil) != (test.problem == "none") || problem != nil && (problem.Origin != test.problem || problem.Text == "") {
+				t.Errorf("problem %+v, want %q", problem, test.problem)
+			}
+		})
+	}
+	broken := errors.New("broken")
+	rules := callRules("")
+	rules.Shown = func() ([]string, error) { return nil, broken }
+	for _, text := range []string{hermes, block(dawn)} {
+		if calls, rest, _, err := model.ReadCalls(text, false, rules); !errors.Is(err, broken) || calls != nil || rest != text {
+			t.Errorf("%q, %q, %v", calls, rest, err)
+		}
+	}
+}
