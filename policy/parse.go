@@ -156,7 +156,8 @@ func (r *reader) intent(key, value *yaml.Node) error {
 	case strings.ContainsFunc(key.Value, func(c rune) bool { return (c < 'A' || c > 'Z') && c != '_' }):
 		return r.errorAt(key, "the intent %.100q is not written in capitals", key.Value)
 	case len(key.Value) > maxName:
-		return r.errorAt(key, "the name of the intent %.40s... has %d bytes; it may have %d", key.Value, len(key.Value), maxName)
+		return r.errorAt(key, "the name of the intent %.40s... has %d bytes; it may have %d",
+			key.Value, len(key.Value), maxName)
 	case value.Kind != yaml.ScalarNode || meaning == "" || value.Tag == "!!null":
 		return r.errorAt(key, "the intent %s has no meaning", key.Value).
 			WithAdvice("say in a few words what the model does with this intent")

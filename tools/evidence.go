@@ -94,11 +94,14 @@ func (env *Env) post(ctx context.Context, id int64) (*annotator.Post, error) {
 	}
 	known, err := env.isReadable(ctx, post)
 	if err == nil && !known {
-		err = &Failure{Code: NotFound, Message: fmt.Sprintf("post %d is not read yet: it comes later in the story", id), Post: id}
+		failure := failf(NotFound, "post %d is not read yet: it comes later in the story", id)
+		failure.Post = id
+		return nil, failure
 	}
 	return post, err
 }
 
+// isReadable reports whether the model may read a post.
 func (env *Env) isReadable(ctx context.Context, post *annotator.Post) (bool, error) {
 	if env.Readable == nil || env.rank(post.ID) >= 0 {
 		return true, nil

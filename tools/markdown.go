@@ -24,7 +24,8 @@ func Markdown(r *Registry) string {
 				star = "*"
 			}
 			property := schema.Properties[name]
-			fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n", name, star, typeName(property), property.Default, property.Description)
+			fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n",
+				name, star, typeName(property), property.Default, property.Description)
 		}
 	}
 	return b.String()

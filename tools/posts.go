@@ -23,8 +23,8 @@ const (
 
 func viewPost(p *annotator.Post) postView {
 	return postView{
-		ID: p.ID, Thread: p.Thread, Author: truncate(p.Name, maxByline), Subject: truncate(p.Subject, maxByline), Body: p.Body,
-		Story: slices.Contains(p.Tags, annotator.TagStory),
+		ID: p.ID, Thread: p.Thread, Body: p.Body, Story: slices.Contains(p.Tags, annotator.TagStory),
+		Author: truncate(p.Name, maxByline), Subject: truncate(p.Subject, maxByline),
 	}
 }
 

@@ -40,7 +40,8 @@ func readPost(ctx context.Context, env *Env, a readPostArguments) (Result, error
 }
 
 // filterReadable returns the posts that the model may read, and a note if others are omitted.
-func (env *Env) filterReadable(ctx context.Context, posts []annotator.Post) (read []annotator.Post, note string, err error) {
+func (env *Env) filterReadable(ctx context.Context, posts []annotator.Post) ([]annotator.Post, string, error) {
+	var read []annotator.Post
 	for i := range posts {
 		known, err := env.isReadable(ctx, &posts[i])
 		if err != nil {
@@ -51,7 +52,7 @@ func (env *Env) filterReadable(ctx context.Context, posts []annotator.Post) (rea
 		}
 	}
 	if len(read) < len(posts) {
-		note = "later posts are left out: they are not read yet"
+		return read, "later posts are left out: they are not read yet", nil
 	}
-	return read, note, nil
+	return read, "", nil
 }

@@ -48,7 +48,9 @@ func DecodeDefinitions(record string) ([]annotator.ToolDefinition, error) {
 		if f := list[i].Function; f != nil {
 			d = f
 		}
-		definitions = append(definitions, annotator.ToolDefinition{Name: d.Name, Description: d.Description, Schema: d.Parameters})
+		definitions = append(definitions, annotator.ToolDefinition{
+			Name: d.Name, Description: d.Description, Schema: d.Parameters,
+		})
 	}
 	return definitions, nil
 }
