@@ -166,8 +166,8 @@ clock, so they test the default policy with its waits of a minute and its limit 
 
 The first form of each fault also occurs, permanently, in auxiliary calls: the curator's questions and the summaries.
 That makes %d more cells. There the run completes, by rule where no usable answer comes, or halts; no scene fails
-because of them. If three questions of a kind in a row fail because of the server, the curator halts the run before the fourth, and
-summaries are made by rule for 50 scenes before the model is asked again.
+because of them. If three questions of a kind in a row fail because of the server, the curator halts the run before the
+fourth, and summaries are made by rule for 50 scenes before the model is asked again.
 
 The numbers are those of the catalogue from which this table grew.
 `
@@ -199,8 +199,8 @@ begin to fail during the run, by a kernel filter (seccomp). To SQLite this is a 
 ` + "`internal/faults.TestPowerFails`" + ` has a child import a source, create a database, read a story in two runs, copy, branch
 and export it. It records each write, sync and rename in the kernel's order (ptrace) and derives the possible disk
 states after a power cut at any of them. Synced data is present. Of unsynced data each write and each name is
-present or not, independently; a write may be torn at every 512-byte sector, and a sector may hold anything. From each of these disks
-the run continues to the same end, and everything reported as done before the cut is present.
+present or not, independently; a write may be torn at every 512-byte sector, and a sector may hold anything. From each
+of these disks the run continues to the same end, and everything reported as done before the cut is present.
 ` + "`go test ./internal/faults -run PowerFails -cuts 3000`" + ` tries more of them.
 
 `
