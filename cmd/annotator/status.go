@@ -149,20 +149,10 @@ func readStatus(ctx context.Context, db *storage.DB) (*status, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newStatusOf(&run, &report, running)
-	s.Database = db.Path()
-	for i := range quarantined {
-		q := &quarantined[i]
-		s.Quarantined = append(s.Quarantined, quarantinedScene{q.N, q.Thread.ID, q.Reason, string(q.Fault), q.Refusals})
-	}
-	return s, nil
-}
-
-func newStatusOf(run *storage.RunStatus, report *storage.Report, running bool) *status {
 	done := run.Recorded + run.Quarantined
 	u := &run.Usage
 	s := &status{
-		Running: running, Holder: run.Holder, State: run.State, Halted: run.Halted,
+		Database: db.Path(), Running: running, Holder: run.Holder, State: run.State, Halted: run.Halted,
 		Story: storyStatus{run.Corpus.Title, run.Corpus.Path, run.Corpus.Threads, report.ThreadsDone},
 		Scenes: sceneStatus{
 			Total: run.Corpus.Scenes, Recorded: run.Recorded, Quarantined: run.Quarantined, Left: run.Corpus.Scenes - done, Open: run.OpenScene,
@@ -176,13 +166,17 @@ func newStatusOf(run *storage.RunStatus, report *storage.Report, running bool) *
 		Compactions: report.Compactions, Quarantined: []quarantinedScene{},
 		Started: time.UnixMilli(run.Started).UTC(), Updated: time.UnixMilli(run.Updated).UTC(),
 	}
+	for i := range quarantined {
+		q := &quarantined[i]
+		s.Quarantined = append(s.Quarantined, quarantinedScene{q.N, q.Thread.ID, q.Reason, string(q.Fault), q.Refusals})
+	}
 	for _, status := range statuses {
 		s.Entries[status] = report.Entries[status]
 	}
 	if running {
 		s.SecondsLeft = (time.Duration(s.Scenes.Left) * report.SceneTime).Seconds()
 	}
-	return s
+	return s, nil
 }
 
 func callsByOutcome(outcomes map[string]int) callStatus {

@@ -18,30 +18,27 @@ import (
 // clean makes text safe to show. It removes control characters except line feeds and tabs, writes the characters that
 // reorder text by their code, and replaces invalid UTF-8 with U+FFFD.
 func clean(text string) string {
-	if !strings.ContainsFunc(text, isUnsafe) && utf8.ValidString(text) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case isBidi(r):
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		case !isUnsafe(r):
-			b.WriteRune(r)
+	return replaceUnsafe(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) string {
+		if isBidi(r) {
+			return fmt.Sprintf("<U+%04X>", r)
 		}
-	}
-	return b.String()
+		return ""
+	})
 }
 
 // escapeJSON escapes the characters of a JSON text that clean would change. They occur in strings only.
 func escapeJSON(text string) string {
+	return replaceUnsafe(text, func(r rune) string { return fmt.Sprintf(`\u%04x`, r) })
+}
+
+func replaceUnsafe(text string, replacement func(rune) string) string {
 	if !strings.ContainsFunc(text, isUnsafe) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
 		if isUnsafe(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
+			b.WriteString(replacement(r))
 		} else {
 			b.WriteRune(r)
 		}
