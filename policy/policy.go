@@ -57,8 +57,13 @@ type Policy struct {
 	modes   map[Mode]map[string][]string // tools, by intent
 }
 
-// Hash identifies the file that the policy was read from, as 64 hexadecimal digits; empty for the default policy.
-func (p *Policy) Hash() string { return p.hash }
+// Hash identifies the file that the policy was read from, as 64 hexadecimal digits; empty for the default policy, and for none.
+func (p *Policy) Hash() string {
+	if p == nil {
+		return ""
+	}
+	return p.hash
+}
 
 // The codes of a denial.
 const (
