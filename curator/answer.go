@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,15 +12,12 @@ import (
 	"annotator/codex"
 )
 
-// thinking is what a model writes before it answers. If it is never closed, it extends to the end.
-var thinking = regexp.MustCompile(`(?s)<(?:think|thinking|analysis)>.*?(?:</(?:think|thinking|analysis)>|$)`)
-
 // Read reads a reply and returns an answer on each candidate. The reply holds a JSON object for each, in an array or
 // not, bare, fenced or between words. What can be read of a reply about several counts, and what it says of other
 // entries is passed over; a reply about a single candidate is one object. The error of an answer is worded for the
 // model. Nothing is decided by default.
 func (b Batch) Read(reply string) []Answer {
-	list, invalid := objects(thinking.ReplaceAllString(reply, ""))
+	list, invalid := objects(reply)
 	if len(b) == 1 && len(list) > 1 {
 		invalid = errors.New("it holds more than one JSON object")
 	}

@@ -14,6 +14,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/curator"
+	"annotator/model"
 )
 
 // entry makes an entry with a claim for each sentence, backed by a quotation of its own words.
@@ -200,7 +201,9 @@ func TestRead(t *testing.T) {
 		{`{"decision":"MERGE","target":1}`, curator.Decision{}, "into itself"},
 		{`{"decision":"MERGE","target":7}`, curator.Decision{}, "none of the similar"},
 	} {
-		read := curator.Batch{candidate()}.Read(test.answer)[0]
+		reply := model.Reply{Text: test.answer}
+		reply.Normalize(&model.Request{})
+		read := curator.Batch{candidate()}.Read(reply.Text)[0]
 		got, err := read.Decision, read.Err
 		if test.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), test.wrong) {

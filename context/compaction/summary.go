@@ -71,7 +71,6 @@ type Summary struct {
 }
 
 var (
-	thinking   = regexp.MustCompile(`(?s)<(think|thinking|analysis)>.*?(</(think|thinking|analysis)>|$)`)
 	threadTag  = regexp.MustCompile(`(?s)<thread\s+id="?(\d+)"?\s*>(.*?)</thread>`)
 	chunkTag   = regexp.MustCompile(`(?s)<chunk>(.*?)(?:</chunk>|$)`)
 	storyTag   = regexp.MustCompile(`(?s)<cumulative(?:_summary)?>(.*?)(?:</cumulative(?:_summary)?>|$)`)
@@ -82,7 +81,7 @@ var (
 // Read takes a summary out of a reply. Text that came without the tags asked for is taken as a whole, but for a chunk that was
 // asked for beside a story: that may be missing. What is longer than it should be loses its last sentences.
 func Read(s Step, reply string) (Summary, error) {
-	reply = html.UnescapeString(thinking.ReplaceAllString(codex.Clean(reply), "")) // it was shown the story escaped
+	reply = html.UnescapeString(codex.Clean(reply)) // it was shown the story escaped
 	summary := Summary{Threads: map[int64]string{}}
 	if len(s.Threads) == 0 {
 		summary.Chunk = sentences(inside(chunkTag, reply), chunkSentences)

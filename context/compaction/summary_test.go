@@ -10,6 +10,7 @@ import (
 	"annotator/codex"
 	"annotator/context/compaction"
 	"annotator/context/tokens"
+	"annotator/model"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -57,7 +58,9 @@ func TestRead(t *testing.T) {
 		},
 		{name: "the chunk is missing", step: bothStep, reply: "Ash went home.", want: compaction.Summary{Story: "Ash went home."}},
 	} {
-		got, err := compaction.Read(test.step, test.reply)
+		reply := model.Reply{Text: test.reply}
+		reply.Normalize(&model.Request{})
+		got, err := compaction.Read(test.step, reply.Text)
 		if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" || (err != nil) != test.err {
 			t.Errorf("%s: %v (-want +got):\n%s", test.name, err, diff)
 		}

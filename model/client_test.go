@@ -1,0 +1,312 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"annotator"
+	"annotator/model"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// wire answers what a test has it answer.
+type wire struct {
+	complete func(*model.Request) (*model.Reply, error)
+	models   func() ([]model.Model, error)
+	asked    []model.Request
+}
+
+func (w *wire) Complete(_ context.Context, r *model.Request) (*model.Reply, error) {
+	w.asked = append(w.asked, *r)
+	return w.complete(r)
+}
+
+func (w *wire) Models(context.Context) ([]model.Model, error) { return w.models() }
+
+func (*wire) Encode([]annotator.Message) ([]byte, error) { return []byte("probe"), nil }
+
+func (*wire) EncodeTools([]annotator.ToolDefinition) ([]byte, error) { return nil, nil }
+
+func (*wire) Refusals() []model.Refusal {
+	return []model.Refusal{
+		{Needs: model.NoSeed, Pattern: regexp.MustCompile("seed"), Effect: "no seed is sent"},
+		{Needs: model.NoTemperature, Pattern: regexp.MustCompile("temperature"), Effect: "no temperature is sent"},
+	}
+}
+
+func isProbe(r *model.Request) bool { return string(r.History) == "probe" }
+
+// ledger records calls, and demands that each is opened once and ended once.
+type ledger struct {
+	t     rapid.TB
+	calls []*annotator.Call
+	open  int
+}
+
+func (l *ledger) Open(_ context.Context, c *annotator.Call) error {
+	if c.ID != 0 {
+		l.t.Fatalf("call %d is opened again", c.ID)
+	}
+	l.calls, l.open = append(l.calls, c), l.open+1
+	c.ID, c.Outcome = int64(len(l.calls)), annotator.CallOpen
+	return nil
+}
+
+func (l *ledger) Fail(_ context.Context, c *annotator.Call) error {
+	switch {
+	case l.calls[c.ID-1] != c || c.Outcome == annotator.CallOpen:
+		l.t.Fatalf("call %d has no outcome: %+v", c.ID, c)
+	case c.Outcome != annotator.CallOK && (c.Decision == "" || c.Reason == "" || c.Fault == ""):
+		l.t.Fatalf("call %d does not say why it failed: %+v", c.ID, c)
+	}
+	l.open--
+	return nil
+}
+
+func clientOf(w *wire, l *ledger, p *model.Policy) *model.Client {
+	return &model.Client{
+		Wire: w, Endpoint: "here", Model: "m", Policy: p, Capabilities: new(model.Capabilities), Recorder: l, Now: time.Now,
+		Random: func() float64 { return 0.5 },
+	}
+}
+
+var patient = model.Policy{Attempts: 3, Base: time.Second, Max: time.Minute, Patience: time.Hour}
+
+func says(text string) *model.Reply { return &model.Reply{Text: text, Finish: "stop", Model: "m"} }
+
+// TestCompleteEnds: whatever faults come, Complete ends within the bounds of the policy, and each call is on record as opened and
+// ended once; but for that of the reply, which the caller ends.
+func TestCompleteEnds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		synctest.Test(t, func(*testing.T) { completeEnds(rt) })
+	})
+}
+
+func completeEnds(t *rapid.T) {
+	faults := []model.Fault{
+		{Kind: annotator.Transient, Status: 502}, {Kind: annotator.Transient, Status: 500}, {Kind: annotator.Transient, Code: model.CodeSilent},
+		{Kind: annotator.Overloaded, Status: 503}, {Kind: annotator.Overloaded, Status: 429, RetryAfter: time.Minute}, {Kind: annotator.Unreachable},
+		{Kind: annotator.Malformed}, {Kind: annotator.Malformed, Code: model.CodeThinking}, {Kind: annotator.Malformed, NotAnAPI: true},
+		{Kind: annotator.Refused, Status: 400, Message: "seed is not wanted"}, {Kind: annotator.Refused, Status: 400, Message: "temperature is not wanted"},
+		{Kind: annotator.PromptTooLong, Param: "max_tokens", Message: "too large"}, {Kind: annotator.PromptTooLong, Message: "too long"},
+		{Kind: annotator.Refused, Status: 422}, {Kind: annotator.Misconfigured, Status: 401}, {Kind: annotator.Unsafe},
+	}
+	weights := rapid.SliceOfN(rapid.IntRange(0, len(faults)-1), 1, 4).Draw(t, "which faults")
+	policy := model.Policy{
+		Attempts: rapid.IntRange(1, 4).Draw(t, "attempts"), Base: time.Second, Max: time.Minute,
+		Patience: time.Duration(rapid.IntRange(0, 600).Draw(t, "patience")) * time.Second,
+	}
+	w, l := &wire{}, &ledger{t: t}
+	w.complete = func(r *model.Request) (*model.Reply, error) {
+		if rapid.IntRange(0, 3).Draw(t, "answers") == 0 {
+			return says("So it was."), nil
+		}
+		f := faults[weights[rapid.IntRange(0, len(weights)-1).Draw(t, "fault")]]
+		f.Duration = time.Duration(rapid.IntRange(0, 60).Draw(t, "seconds")) * time.Second
+		time.Sleep(f.Duration)
+		return nil, &f
+	}
+	c := clientOf(w, l, &policy)
+	began, waits := time.Now(), time.Duration(0)
+	c.Notify = func(n annotator.Notice) {
+		if n.Kind == annotator.NoticeWait {
+			waits += n.Duration
+		}
+	}
+	reply, err := c.Complete(context.Background(), &model.Request{MaxTokens: 64, Call: annotator.Call{Purpose: annotator.PurposeAnnotate, Scene: 3}})
+	switch unanswered := (*model.Unanswered)(nil); {
+	case err == nil:
+		if reply.Call.Scene != 3 || reply.Call.Outcome != annotator.CallOpen || l.calls[reply.Call.ID-1] != reply.Call {
+			t.Fatalf("the call of the reply is %+v", reply.Call)
+		}
+		reply.Call.Outcome = annotator.CallOK
+		l.open--
+	case errors.As(err, &unanswered):
+		if !slices.Contains([]annotator.CallDecision{annotator.DecisionQuarantine, annotator.DecisionShrink, annotator.DecisionShrinkReply}, unanswered.Action) {
+			t.Fatalf("unanswered by %q", unanswered.Action)
+		}
+	case annotator.KindOf(err) != annotator.Halted:
+		t.Fatalf("it ends with %v", err)
+	}
+	if l.open != 0 || len(l.calls) != len(w.asked) {
+		t.Fatalf("%d calls are open; %d are on record of %d", l.open, len(l.calls), len(w.asked))
+	}
+	retries := time.Duration(24*policy.Attempts) * policy.Max // a reply may be halved as often
+	if took := time.Since(began); waits > policy.Patience+retries || took > 48*time.Hour {
+		t.Fatalf("it waited %v with a patience of %v, and took %v", waits, policy.Patience, took)
+	}
+	wantAttempts(t, l.calls, policy.Attempts)
+}
+
+// wantAttempts demands that attempts are numbered from 1, as the decisions say.
+func wantAttempts(t *rapid.T, calls []*annotator.Call, most int) {
+	allowed := []int{1}
+	for _, c := range calls {
+		if c.Purpose == annotator.PurposeProbe {
+			continue
+		}
+		n := c.Attempt
+		if !slices.Contains(allowed, n) || n > most+1 { // a reply may be allowed more tokens after the last attempt
+			t.Fatalf("attempt %d, want one of %d, at most %d", n, allowed, most)
+		}
+		switch c.Decision {
+		case annotator.DecisionRetry, annotator.DecisionGrowReply:
+			allowed = []int{n + 1}
+		case annotator.DecisionWait: // it is charged where the server answered a probe right before
+			allowed = []int{n, n + 1}
+		case annotator.DecisionAdapt:
+			allowed = []int{n}
+		case annotator.DecisionShrinkReply:
+			allowed = []int{1}
+		}
+	}
+}
+
+// TestStepwiseIsTheSame: Try and Wait make the calls that Complete makes, whatever faults come.
+func TestStepwiseIsTheSame(t *testing.T) {
+	t.Parallel()
+	script := []error{
+		&model.Fault{Kind: annotator.Transient, Status: 502, Message: "bad gateway"}, &model.Fault{Kind: annotator.Refused, Status: 400, Message: "no seed, please"},
+		&model.Fault{Kind: annotator.Unreachable, Message: "gone"}, &model.Fault{Kind: annotator.Overloaded, Message: "loading"}, nil, &model.Fault{Kind: annotator.Malformed, Message: "garbled"},
+	}
+	run := func(by func(*model.Client, *model.Request) (*model.Reply, error)) (calls []annotator.Call) {
+		w, l := &wire{}, &ledger{t: t}
+		w.complete = func(*model.Request) (*model.Reply, error) {
+			if n := len(w.asked); n <= len(script) && script[n-1] != nil {
+				return nil, script[n-1]
+			}
+			return says("So it was."), nil
+		}
+		reply, err := by(clientOf(w, l, &patient), &model.Request{Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
+		if err != nil || reply.Text != "So it was." {
+			t.Errorf("%+v, %v", reply, err)
+		}
+		for _, c := range l.calls {
+			calls = append(calls, *c)
+		}
+		return calls
+	}
+	synctest.Test(t, func(t *testing.T) {
+		whole := run(func(c *model.Client, r *model.Request) (*model.Reply, error) { return c.Complete(t.Context(), r) })
+		stepwise := run(func(c *model.Client, r *model.Request) (*model.Reply, error) {
+			x := c.Begin(r)
+			for {
+				x.Replace(r)
+				if reply, err := x.Try(t.Context()); reply != nil || err != nil {
+					return reply, err
+				}
+				if err := x.Wait(t.Context()); err != nil {
+					return nil, err
+				}
+			}
+		})
+		if diff := cmp.Diff(whole, stepwise); diff != "" || len(whole) != 7 {
+			t.Errorf("%d calls: %s", len(whole), diff)
+		}
+	})
+}
+
+// TestReplyLimits: a reply that was cut before its first word may be longer once, within the context, and never longer than the
+// server has refused.
+func TestReplyLimits(t *testing.T) {
+	t.Parallel()
+	w, l := &wire{}, &ledger{t: t}
+	cut := &model.Reply{Reasoning: "Hm.", Finish: "length"}
+	w.complete = func(r *model.Request) (*model.Reply, error) {
+		switch {
+		case r.MaxTokens == 100:
+			return cut, nil
+		case r.MaxTokens > 150:
+			return nil, &model.Fault{Kind: annotator.PromptTooLong, Param: "max_tokens", Message: "too large"}
+		}
+		return says("So."), nil
+	}
+	x := clientOf(w, l, &patient).Begin(&model.Request{MaxTokens: 100, MaxReply: 300, Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
+	for {
+		reply, err := x.Try(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reply != nil {
+			break
+		}
+	}
+	var limits []int
+	for i := range w.asked {
+		limits = append(limits, w.asked[i].MaxTokens)
+	}
+	if !slices.Equal(limits, []int{100, 300, 150}) || x.ReplyLimit() != 150 {
+		t.Errorf("limits %d, then %d", limits, x.ReplyLimit())
+	}
+}
+
+// TestModelsAreWaitedFor where no model is named, within the patience; where one is, an endpoint that cannot list them is no error.
+func TestModelsAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		failures := 3
+		w := &wire{models: func() ([]model.Model, error) {
+			if failures--; failures >= 0 {
+				return nil, &model.Fault{Kind: annotator.Unreachable, Message: "nobody is there"}
+			}
+			return []model.Model{{ID: "m", MaxContext: 4096}}, nil
+		}}
+		c := clientOf(w, &ledger{t: t}, &patient)
+		if models, err := c.Models(t.Context()); models != nil || err != nil {
+			t.Errorf("%v, %v", models, err)
+		}
+		c.Model = ""
+		models, err := c.Models(t.Context())
+		if err != nil || !c.Capabilities.Context.SetListed(models, "m") || c.Capabilities.Context.Limit() != 4096 {
+			t.Errorf("%v, %v", models, err)
+		}
+		failures = 1 << 30
+		if _, err := c.Models(t.Context()); annotator.KindOf(err) != annotator.Halted || !strings.Contains(err.Error(), "1h0m0s of waiting") {
+			t.Errorf("%v", err)
+		}
+		interrupted := make(chan struct{})
+		close(interrupted)
+		c.Interrupt = interrupted
+		if _, err := c.Models(t.Context()); annotator.KindOf(err) != annotator.Interrupted {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestCallsInTheText become calls of the reply; the text keeps the rest, and the call on record all of it. Warnings come once.
+func TestCallsInTheText(t *testing.T) {
+	t.Parallel()
+	w, l := &wire{}, &ledger{t: t}
+	w.complete = func(*model.Request) (*model.Reply, error) {
+		return &model.Reply{Text: "<think>Hm.</think>So: " + hermes, Finish: "stop", Model: "other"}, nil
+	}
+	c := clientOf(w, l, &patient)
+	var warnings []string
+	c.Notify = func(n annotator.Notice) {
+		if n.Kind == annotator.NoticeWarning {
+			warnings = append(warnings, n.Reason)
+		}
+	}
+	for range 2 {
+		reply, err := c.Complete(t.Context(), &model.Request{Rules: callRules(""), Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []annotator.ToolCall{{Name: "a", Arguments: "{}", Origin: annotator.OriginText}}
+		if diff := cmp.Diff(want, reply.Calls); diff != "" || reply.Text != "So:" || string(reply.Call.Raw) != "So: "+hermes || reply.Reasoning != "Hm." {
+			t.Errorf("%s%+v", diff, reply)
+		}
+	}
+	if len(warnings) != 2 || !c.Capabilities.TextCalls || !c.Capabilities.MixedText || !slices.Equal(c.Capabilities.OtherModels, []string{"other"}) {
+		t.Errorf("%q, %+v", warnings, c.Capabilities)
+	}
+}
