@@ -209,7 +209,7 @@ func anyStory(t *testing.T, seed uint64) {
 		},
 	})
 	s.config.MaxTokens, s.config.ToolRounds = 700+random.IntN(600), 3
-	s.config.Compaction = []compaction.Policy{compaction.Auto(), compaction.Seed(), marked(0.15), marked(0.45)}[random.IntN(4)]
+	s.config.Compaction = []compaction.Policy{compaction.Auto(), compaction.ThreeMarks(), marked(0.15), marked(0.45)}[random.IntN(4)]
 	s.config.Curator.Off = seed%2 == 0
 	if filtering {
 		s.config.Limit = 1 + total/2
@@ -257,7 +257,7 @@ func marked(low float64) compaction.Policy {
 // a window at rest is left alone.
 func TestCompactionRests(t *testing.T) {
 	t.Parallel()
-	for name, policy := range map[string]compaction.Policy{"auto": compaction.Auto(), "seed": compaction.Seed()} {
+	for name, policy := range map[string]compaction.Policy{"auto": compaction.Auto(), "seed": compaction.ThreeMarks()} {
 		s := newTale(t, [][]string{evenScenes(4), evenScenes(10)}, 9_000, scripted.Options{Script: summarised})
 		s.config.Compaction, s.config.MaxTokens = policy, 1_000
 		if err := s.run("calm"); err != nil {

@@ -94,7 +94,7 @@ func TestFact02_SummaryIsInTheNextRequest(t *testing.T) {
 		s := newTale(t, [][]string{scenes[:5], scenes[5:12], scenes[12:]}, 20_000, scripted.Options{Script: short, OnRequest: rec.take})
 		s.config.MaxTokens = 1_000
 		if name == "seed" {
-			s.config.Compaction = compaction.Seed()
+			s.config.Compaction = compaction.ThreeMarks()
 		}
 		if err := s.run(name); err != nil {
 			t.Fatal(err)

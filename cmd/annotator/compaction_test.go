@@ -13,7 +13,7 @@ import (
 
 func TestPolicy(t *testing.T) {
 	t.Parallel()
-	lower := compaction.Seed()
+	lower := compaction.ThreeMarks()
 	lower.Low = 0.3
 	for _, test := range []struct {
 		preset string
@@ -21,7 +21,7 @@ func TestPolicy(t *testing.T) {
 		want   compaction.Policy
 	}{
 		{"auto", "auto", compaction.Auto()},
-		{"60-80-90", "auto", compaction.Seed()},
+		{"60-80-90", "auto", compaction.ThreeMarks()},
 		{"60-80-90", "0.3", lower},
 		{"60-80-90", "0.8", compaction.Policy{}},
 		{"auto", "-0.1", compaction.Policy{}},

@@ -149,7 +149,7 @@ func (c *Config) check() (err error) {
 func (c *Config) readCompaction() (compaction.Policy, error) {
 	p := compaction.Auto()
 	if c.Compaction == presetMarks {
-		p = compaction.Seed()
+		p = compaction.ThreeMarks()
 	}
 	if c.LowWater == lowAuto {
 		return p, nil

@@ -1,15 +1,13 @@
-// Package compaction decides what gives way when the window is full: which turns a summary takes the place of, in which
-// order, and down to where. It also writes what the summariser is asked and reads what it answers.
+// Package compaction plans what leaves the window when it is full: which turns are replaced by a summary, in which order, and
+// how many. It also writes the instruction for the summariser and reads its answer.
 //
-// All of it is pure: a plan follows from the window as it stands, so that a run which was killed between two steps goes on
-// with the step that was due.
+// All functions are pure. A plan is computed from the window as it is, so that a run that was killed between two steps
+// continues with the next one.
 package compaction
 
-import (
-	"slices"
-)
+import "slices"
 
-// Tier is a way to make room.
+// Tier is a way to make the window smaller. The journal names tiers by these values.
 type Tier string
 
 // The tiers, in the order in which they are tried.
@@ -19,16 +17,16 @@ const (
 	TierPartial Tier = "2"   // the oldest turns of a thread become a chunk summary, whole chunk or not
 	TierStrip   Tier = "3"   // thinking is taken out of old replies
 	TierCut     Tier = "4"   // long old replies are cut
-	TierRule    Tier = "5"   // the last resort: the oldest turns give way to a summary by rule
+	TierRule    Tier = "5"   // the last resort: the oldest turns are replaced by a summary that a rule writes
 )
 
 // Policy says how far compaction goes.
 type Policy struct {
 	High        float64 // share of the prompt's budget at which compaction begins
-	Low         float64 // share down to which it goes; 0: down to the turns that are kept
+	Low         float64 // share at which it ends; 0: when only the kept turns are left
 	Emergency   float64 // share from which replies are stripped and cut
-	KeepTurns   int     // the newest turns that stay verbatim, where they leave half of the room
-	ChunkScenes int     // scenes of a whole chunk; 0: chunks are as long as the turns that give way
+	KeepTurns   int     // the newest turns that stay verbatim, if they leave half of the space free
+	ChunkScenes int     // scenes of a whole chunk; 0: a chunk has as many as leave the window at a time
 	KeepChunks  int     // the newest whole chunks that stay verbatim
 	KeepReplies int     // the newest turns whose thinking stays
 	KeepLong    int     // the newest turns whose replies are not cut
@@ -36,31 +34,31 @@ type Policy struct {
 	Chunks      float64 // share of the budget that chunk summaries may take before they become part of the story so far
 }
 
-// Seed is the preset of thresholds 60 / 80 / 90 with chunks of ten scenes.
-func Seed() Policy {
+// ThreeMarks is the preset of thresholds 60 / 80 / 90 with chunks of ten scenes.
+func ThreeMarks() Policy {
 	return Policy{
 		High: 0.8, Low: 0.6, Emergency: 0.9, KeepTurns: 1, ChunkScenes: 10, KeepChunks: 2, KeepReplies: 4, KeepLong: 8, CutAt: 500, Chunks: 0.15,
 	}
 }
 
-// Auto is the preset that prefills least while the last three scenes stay verbatim: it waits until the window is full, and
-// then keeps no more than these. docs/performance.md shows what other marks cost.
+// Auto is the preset with the fewest tokens to prefill that keeps the last three scenes verbatim: it waits until the window is
+// full, and then keeps only these. docs/performance.md has what other thresholds cost.
 func Auto() Policy {
 	return Policy{High: 1, Emergency: 1, KeepTurns: 3, KeepReplies: 3, KeepLong: 3, CutAt: 500, Chunks: 0.1}
 }
 
-// Turn is a turn that may give way.
+// Turn is a turn that may leave the window.
 type Turn struct {
 	ID     int64
 	Scene  int
 	Thread int64
 	Index  int // of its scene within the thread
 	Tokens int
-	Strips int // tokens that TierStrip would save
-	Cuts   int // tokens that TierCut would save
+	Strips int // tokens that TierStrip saves
+	Cuts   int // tokens that TierCut saves
 }
 
-// Chunk is a chunk summary that stands in the window.
+// Chunk is a chunk summary in the window.
 type Chunk struct {
 	Thread int64
 	Tokens int
@@ -68,30 +66,30 @@ type Chunk struct {
 
 // View is the window as compaction sees it.
 type View struct {
-	Tokens int     // the prompt, with what is about to be added
-	Growth int     // what the turn at hand is expected to add to it yet
-	Budget int     // the most it may have
-	Turns  []Turn  // oldest first, without the one that is being worked on
+	Tokens int     // of the next prompt, with the scene at hand
+	Growth int     // tokens that the turn at hand is still expected to add
+	Budget int     // the most tokens of a prompt
+	Turns  []Turn  // oldest first, without the one at hand
 	Chunks []Chunk // oldest first
 	Thread int64   // of the scene at hand
 }
 
-// Step is one thing to do.
+// Step is one step of compaction.
 type Step struct {
 	Tier    Tier
-	Turns   []Turn  // those that give way, or are stripped or cut
-	Chunk   []Turn  // of these, at their end: those of one thread that a chunk summary takes the place of
-	Threads []int64 // those that the story so far takes the place of, in order
+	Turns   []Turn  // those that leave the window, or are stripped or cut
+	Chunk   []Turn  // the last of Turns: those of one thread that a chunk summary replaces
+	Threads []int64 // those that the story so far replaces, in order
 }
 
 // Full reports whether the window is to be compacted.
 func (p Policy) Full(v View) bool { return p.Excess(v) > 0 }
 
-// Excess is by how many tokens the window is beyond the mark at which compaction begins; below it, it is negative.
+// Excess is by how many tokens the window exceeds the threshold at which compaction begins. It may be negative.
 func (p Policy) Excess(v View) int { return v.Tokens + v.Growth - p.share(p.High, v) }
 
-// Rested reports whether compaction has gone far enough.
-func (p Policy) Rested(v View) bool {
+// Done reports whether compaction has gone far enough.
+func (p Policy) Done(v View) bool {
 	if p.Low == 0 {
 		return !p.Full(v)
 	}
@@ -100,10 +98,10 @@ func (p Policy) Rested(v View) bool {
 
 func (p Policy) share(of float64, v View) int { return int(of * float64(v.Budget)) }
 
-// Next returns the next step for a window that was found full, or false when nothing more is to be done. Tiers that were
-// tried and failed are passed over; when all have failed, TierRule remains.
+// Next returns the next step for a window that was full, or false if there is none. Tiers that were tried and failed are
+// skipped; when all have failed, TierRule remains.
 func (p Policy) Next(v View, failed []Tier) (Step, bool) {
-	if p.Rested(v) {
+	if p.Done(v) {
 		return Step{}, false
 	}
 	for _, tier := range []Tier{TierChunk, TierThread, TierPartial, TierStrip, TierCut, TierRule} {
@@ -117,9 +115,9 @@ func (p Policy) Next(v View, failed []Tier) (Step, bool) {
 	return Step{}, false
 }
 
-// due says when a tier is in order. Where chunks are kept whole, a part of one gives way only if nothing whole is left and
-// the window is still full; stripping and cutting are for emergencies; rules for when a summary failed or the prompt would not
-// fit at all.
+// due reports whether a tier may be used. If chunks are kept whole, a part of one leaves only when no whole one is left and the
+// window is still full. Replies are stripped and cut in emergencies only. A rule writes the summary only if the model's failed
+// or the prompt would not fit at all.
 func (p Policy) due(tier Tier, v View, failed []Tier) bool {
 	switch tier {
 	case TierChunk:
@@ -151,12 +149,11 @@ func (p Policy) step(tier Tier, v View) Step {
 	return p.rule(old, v)
 }
 
-// kept counts the newest turns that stay: only as many as leave half of the room for turns free, or the next compaction would
+// kept counts the newest turns that stay: only as many as leave half of the space for turns free, or the next compaction would
 // follow at once.
 func (p Policy) kept(v View) int {
-	room := (v.Budget - v.Tokens - v.Growth + sum(v.Turns, inTokens)) / 2
-	stay, _ := Select(v.Turns[max(0, len(v.Turns)-p.KeepTurns):], room, inTokens)
-	return len(stay)
+	half := (v.Budget - v.Tokens - v.Growth + sum(v.Turns, inTokens)) / 2
+	return len(Select(v.Turns[max(0, len(v.Turns)-p.KeepTurns):], half, inTokens))
 }
 
 func inTokens(t Turn) int { return t.Tokens }
@@ -171,20 +168,16 @@ func saving(tier Tier, turns []Turn, of func(Turn) int) Step {
 	return Step{Tier: tier, Turns: turns}
 }
 
-// enough returns the oldest turns without which the window is down to its mark: those that a selection leaves out.
+// enough returns the oldest turns that have to leave for the window to reach its low threshold.
 func (p Policy) enough(old []Turn, v View) []Turn {
 	if p.Low == 0 {
 		return old
 	}
-	room := sum(old, inTokens) - (v.Tokens - p.share(p.Low, v))
-	_, overflow := Select(old, room, inTokens)
-	if overflow == nil {
-		return nil
-	}
-	return old[:overflow.Dropped]
+	budget := sum(old, inTokens) - (v.Tokens - p.share(p.Low, v))
+	return old[:len(old)-len(Select(old, budget, inTokens))]
 }
 
-// chunk returns the oldest whole chunk, where more whole ones than are kept stand in the window.
+// chunk returns the oldest whole chunk, if the window has more whole ones than are kept.
 func (p Policy) chunk(old []Turn, v View) []Turn {
 	run := oldestThread(old)
 	if len(run) == 0 {
@@ -204,9 +197,9 @@ func (p Policy) chunk(old []Turn, v View) []Turn {
 	return run[:end]
 }
 
-// threads makes ended threads part of the story so far. Where chunks are kept whole, it takes the oldest thread if there is more
-// than one; otherwise every thread of which no turn has to stay. The turns behind them that give way as well become a chunk in
-// the same step, because each step has the server compute anew all that stands behind it.
+// threads makes ended threads part of the story so far. If chunks are kept whole, it takes the oldest thread if there is more than
+// one; otherwise every thread of which no turn has to stay. The turns after them that leave as well become a chunk in the same
+// step, because after each step the server computes the rest of the prompt again.
 func (p Policy) threads(old []Turn, v View) Step {
 	if p.ChunkScenes > 0 {
 		if ended := ended(v, len(old)); len(ended) > 1 {
@@ -214,17 +207,17 @@ func (p Policy) threads(old []Turn, v View) Step {
 		}
 		return p.story(old, v, nil)
 	}
-	giving := p.enough(old, v)
-	step := p.story(giving, v, ended(v, len(giving)))
+	leaving := p.enough(old, v)
+	step := p.story(leaving, v, ended(v, len(leaving)))
 	if len(step.Threads) > 0 {
-		step.Chunk = oldestThread(giving[len(step.Turns):])
-		step.Turns = giving[:len(step.Turns)+len(step.Chunk)]
+		step.Chunk = oldestThread(leaving[len(step.Turns):])
+		step.Turns = leaving[:len(step.Turns)+len(step.Chunk)]
 	}
 	return step
 }
 
-// story makes threads part of the story so far, and with them the chunks of the thread at hand, where chunks have grown beyond
-// their share: that thread may never end.
+// story makes threads part of the story so far. If the chunks exceed their share, it includes those of the thread at hand, which
+// may never end.
 func (p Policy) story(old []Turn, v View, threads []int64) Step {
 	end := slices.IndexFunc(old, func(t Turn) bool { return !slices.Contains(threads, t.Thread) })
 	if end < 0 {
@@ -236,7 +229,7 @@ func (p Policy) story(old []Turn, v View, threads []int64) Step {
 	return Step{Tier: TierThread, Turns: old[:end], Threads: threads}
 }
 
-// ended returns, in order, the threads before the one at hand that have no turn left when so many of the oldest give way.
+// ended returns, in order, the threads before the one at hand that have no turn left when so many of the oldest leave.
 func ended(v View, oldest int) []int64 {
 	var threads []int64
 	add := func(thread int64) {
@@ -254,12 +247,12 @@ func ended(v View, oldest int) []int64 {
 	return threads
 }
 
-// crowded reports whether the chunk summaries have grown beyond their share.
+// crowded reports whether the chunk summaries exceed their share.
 func (p Policy) crowded(v View) bool {
 	return sum(v.Chunks, func(c Chunk) int { return c.Tokens }) > p.share(p.Chunks, v)
 }
 
-// rule is the last resort: turns that should have stayed give way, too, and chunk summaries that nobody could sum up.
+// rule is the last resort: turns that should have stayed leave, too, and chunk summaries that no model could summarise.
 func (p Policy) rule(old []Turn, v View) Step {
 	if len(old) == 0 {
 		old = v.Turns

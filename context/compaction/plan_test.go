@@ -78,7 +78,7 @@ func TestSeedPreset(t *testing.T) {
 		v.Thread = thread
 		return v
 	}
-	policy := compaction.Seed()
+	policy := compaction.ThreeMarks()
 	if policy.Full(compaction.View{Tokens: 8_000, Budget: 10_000}) || !policy.Full(compaction.View{Tokens: 8_001, Budget: 10_000}) {
 		t.Error("compaction begins elsewhere than beyond 80 %")
 	}
@@ -306,7 +306,7 @@ func pinned(t *rapid.T, p compaction.Policy, s *simulated, step compaction.Step)
 func policies(t *rapid.T) compaction.Policy {
 	p := compaction.Auto()
 	p.Low = rapid.SampledFrom([]float64{0, 0.15, 0.3, 0.45, 0.6}).Draw(t, "low")
-	return rapid.SampledFrom([]compaction.Policy{compaction.Seed(), compaction.Auto(), p}).Draw(t, "policy")
+	return rapid.SampledFrom([]compaction.Policy{compaction.ThreeMarks(), compaction.Auto(), p}).Draw(t, "policy")
 }
 
 // TestCompactionComesToRest: whatever the window and whichever summaries fail, each step is of the right shape, each one taken
@@ -339,7 +339,7 @@ func TestCompactionComesToRest(t *testing.T) {
 		if s.Tokens > s.Budget && len(s.Turns) > 0 && !slices.Contains(failed, compaction.TierRule) {
 			t.Fatalf("%d of %d tokens, and %d turns are left", s.Tokens, s.Budget, len(s.Turns))
 		}
-		if !mayFail && len(failed) == 0 && p.Low == 0 && !p.Rested(s.View) && len(s.Turns) > p.KeepTurns && s.Growth == 0 {
+		if !mayFail && len(failed) == 0 && p.Low == 0 && !p.Done(s.View) && len(s.Turns) > p.KeepTurns && s.Growth == 0 {
 			t.Fatalf("rest at %d of %d tokens with %d turns", s.Tokens, s.Budget, len(s.Turns))
 		}
 	})
@@ -348,7 +348,7 @@ func TestCompactionComesToRest(t *testing.T) {
 // TestRulesAreTheLastResort: a window that is full and fits, and of which nothing can give way, stays as it is, unless a summary failed.
 func TestRulesAreTheLastResort(t *testing.T) {
 	t.Parallel()
-	policy := compaction.Seed()
+	policy := compaction.ThreeMarks()
 	v := compaction.View{Tokens: 85, Budget: 100, Thread: 1, Turns: []compaction.Turn{{ID: 1, Scene: 1, Thread: 1, Tokens: 10}}}
 	if step, ok := policy.Next(v, nil); ok || !policy.Full(v) {
 		t.Errorf("it has %+v done", step)

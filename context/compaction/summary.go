@@ -16,7 +16,7 @@ import (
 	"annotator/context/tokens"
 )
 
-// How long summaries may be: sentences of a chunk and of a thread, words of the story so far and of a chunk by rule.
+// The lengths of summaries: sentences of a chunk and of a thread, words of the story so far and of a chunk by rule.
 const (
 	chunkSentences  = 3
 	threadSentences = 4
@@ -27,8 +27,8 @@ const (
 // sections of the story so far.
 const sections = "Characters:, Open plot:, World:, Mechanics:, Progress:"
 
-// Instruction is what the summariser is asked, as one message at the end of the window as it stands: so the server has all
-// but that message in its cache.
+// Instruction is the message to the summariser. It follows the window as it is, so that the server has all but this message in
+// its cache.
 func Instruction(s Step) string {
 	var b strings.Builder
 	b.WriteString("Set the scenes aside for a moment, call no tool, and write a summary for your own later use. ")
@@ -63,9 +63,9 @@ func list(ids []int64) string {
 	return strings.Join(parts, ", ")
 }
 
-// Summary is what a summariser wrote.
+// Summary is what the summariser wrote.
 type Summary struct {
-	Threads map[int64]string // of the threads that the story so far takes the place of
+	Threads map[int64]string // of the threads that the story so far replaces
 	Story   string           // so far
 	Chunk   string
 }
@@ -78,8 +78,8 @@ var (
 	errNothing = errors.New("the summary is empty")
 )
 
-// Read takes a summary out of a reply. Text that came without the tags asked for is taken as a whole, but for a chunk that was
-// asked for beside a story: that may be missing. What is longer than it should be loses its last sentences.
+// Read reads a summary from a reply. Text without the requested tags is taken as a whole, except that a chunk requested beside a
+// story may be missing. A text that is too long loses its last sentences.
 func Read(s Step, reply string) (Summary, error) {
 	reply = html.UnescapeString(codex.Clean(reply)) // it was shown the story escaped
 	summary := Summary{Threads: map[int64]string{}}
@@ -102,7 +102,7 @@ func Read(s Step, reply string) (Summary, error) {
 	return summary, something(summary.Story)
 }
 
-// inside returns what the tag encloses, or all of a text that has no such tag.
+// inside returns the text inside a tag, or the whole text if it has no such tag.
 func inside(tag *regexp.Regexp, text string) string {
 	if match := tag.FindStringSubmatch(text); match != nil {
 		text = match[1]
@@ -119,48 +119,47 @@ func something(text string) error {
 
 func bare(text string) string { return strings.TrimSpace(anyTag.ReplaceAllString(text, "")) }
 
-func sentences(text string, most int) string {
+func sentences(text string, limit int) string {
 	all := codex.Sentences(text)
-	return firstWords(strings.Join(all[:min(most, len(all))], " "), storyWords/2)
+	return firstWords(strings.Join(all[:min(limit, len(all))], " "), storyWords/2)
 }
 
-// firstWords keeps as many whole lines and sentences as there is room for; of a single longer one, its beginning.
-func firstWords(text string, most int) string {
-	if words(text) <= most {
+// firstWords returns the first whole lines and sentences within a limit of words; of a single longer one, its beginning.
+func firstWords(text string, limit int) string {
+	if words(text) <= limit {
 		return text
 	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		for i, sentence := range codex.Sentences(line) {
 			n := words(sentence)
-			if n > most && b.Len() > 0 {
+			if n > limit && b.Len() > 0 {
 				return strings.TrimSpace(b.String())
 			}
 			if i > 0 {
 				b.WriteByte(' ')
 			}
-			b.WriteString(beginning(sentence, most))
-			most -= min(n, most)
+			b.WriteString(beginning(sentence, limit))
+			limit -= min(n, limit)
 		}
 		b.WriteByte('\n')
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// words counts the words of a text; where no spaces are written, two signs are taken for one.
+// words counts the words of a text. In scripts without spaces two characters count as one.
 func words(text string) int {
 	return max(annotator.CountWords(text), (tokens.Measure(text)[tokens.Wide]+1)/2)
 }
 
-// beginning returns the first words of a text, whatever they are.
-func beginning(text string, most int) string {
-	signs := []rune(text)
-	tooLong := sort.Search(len(signs), func(n int) bool { return words(string(signs[:n+1])) > most })
-	return strings.TrimSpace(string(signs[:tooLong]))
+// beginning returns the first words of a text.
+func beginning(text string, limit int) string {
+	characters := []rune(text)
+	end := sort.Search(len(characters), func(n int) bool { return words(string(characters[:n+1])) > limit })
+	return strings.TrimSpace(string(characters[:end]))
 }
 
-// Rule writes a chunk summary without a model: which scenes they were, what the glossary calls those in them, and how they
-// began.
+// Rule writes a chunk summary without a model: the scenes' numbers, the names of the entries, and how each scene begins.
 func Rule(s Step, entries []string, openings []string) string {
 	if len(s.Chunk) == 0 {
 		return ""
@@ -176,7 +175,7 @@ func Rule(s Step, entries []string, openings []string) string {
 	return beginning(b.String(), ruleWords)
 }
 
-// RuleStory writes the story so far without a model: what it was, and how each chunk summary begins.
+// RuleStory writes the story so far without a model: the one before, and how each chunk summary begins.
 func RuleStory(story string, chunks []string) string {
 	var b strings.Builder
 	b.WriteString(firstWords(story, storyWords/2))
@@ -186,8 +185,8 @@ func RuleStory(story string, chunks []string) string {
 	return firstWords(strings.TrimSpace(b.String()), storyWords)
 }
 
-// Render writes what stands in the window before the turns: the story so far, and the chunk summaries. Whatever a summary
-// says, it cannot end its element.
+// Render writes the beginning of the window, before the turns: the story so far, and the chunk summaries. Summaries are
+// escaped, so that none can end its element.
 func Render(story *annotator.Episode, chunks []annotator.Episode) string {
 	var b strings.Builder
 	if story != nil {

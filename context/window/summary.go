@@ -10,18 +10,18 @@ import (
 	"annotator/context/tokens"
 )
 
-// memory is what stands in the window before the turns, while a step of compaction rewrites it.
+// memory is the episodes at the beginning of the window, before the turns, while a step of compaction rewrites them.
 type memory struct {
 	*Window
 	step    compaction.Step
-	story   *annotator.Episode
+	story   *annotator.Episode // so far; nil before the first
 	chunks  []annotator.Episode
-	by      annotator.Author
+	author  annotator.Author // of the summary
 	summary compaction.Summary
 }
 
-// summarise fills in a compaction: the summary, as the model or a rule writes it, and the memory with it. Answer is nil if a
-// rule wrote it.
+// summarise has the model or a rule write the summary of a step, and fills in the compaction with it. Answer is nil if a rule
+// wrote it.
 func (w *Window) summarise(ctx context.Context, step compaction.Step, c *annotator.Compaction) (answer *Answer, err error) {
 	story, chunks, err := w.sources.Episodes.InForce(ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ func (w *Window) summarise(ctx context.Context, step compaction.Step, c *annotat
 		answer, err = m.byModel(ctx)
 	}
 	if err == nil {
-		err = m.replace(ctx, c)
+		err = m.rewrite(ctx, c)
 	}
 	return answer, err
 }
@@ -42,15 +42,15 @@ func (w *Window) summarise(ctx context.Context, step compaction.Step, c *annotat
 // minSummary is how many tokens a summary must be given.
 const minSummary = 512
 
-// byModel has the model write the summary. The prompt is the window as it stands with one message more, so that the server
-// has nearly all of it in its cache.
+// byModel has the model write the summary. Its prompt is the window as it is with one more message, so that the server has
+// nearly all of it in its cache.
 func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 	instruction := compaction.Instruction(m.step)
 	p, room, err := m.question(m.scene.turn, instruction)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(m.step.Turns); n > 0 && room < minSummary { // the turns to sum up are the oldest: a shorter prefix will do
+	if n := len(m.step.Turns); n > 0 && room < minSummary { // the turns to summarise are the oldest, so a shorter prefix has them
 		if p, room, err = m.question(m.history.Next(m.step.Turns[n-1].ID), instruction); err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.by = annotator.AuthorModel
+	m.author = annotator.AuthorModel
 	if m.summary, err = compaction.Read(m.step, answer.Text); err != nil {
 		return nil, m.reject(ctx, answer, err)
 	}
@@ -78,7 +78,7 @@ func (w *Window) question(turn int64, instruction string) (p *Prompt, room int, 
 	return p, w.Limits.ReplyAfter(p), err
 }
 
-// byRule writes the summary without a model: which scenes, which entries, and how they began.
+// byRule writes the summary without a model.
 func (m *memory) byRule(ctx context.Context) error {
 	entries, err := m.entries(ctx, m.step.Chunk)
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *memory) byRule(ctx context.Context) error {
 		}
 		openings = append(openings, firstSentence(posts[0].Body))
 	}
-	m.by = annotator.AuthorRule
+	m.author = annotator.AuthorRule
 	m.summary = compaction.Summary{Chunk: compaction.Rule(m.step, names, openings), Story: m.storyByRule()}
 	return nil
 }
@@ -133,19 +133,19 @@ func (m *memory) entries(ctx context.Context, turns []compaction.Turn) ([]annota
 	return m.sources.Glossary.ChangedIn(ctx, turns[0].ID, turns[len(turns)-1].ID)
 }
 
-// replace puts the summary into the memory in place of what it sums up. A chunk that was asked for and not written leaves its
-// turns in the window.
-func (m *memory) replace(ctx context.Context, c *annotator.Compaction) error {
+// rewrite puts the summary into the memory in place of what it summarises. If a chunk was requested and not written, its turns
+// stay in the window.
+func (m *memory) rewrite(ctx context.Context, c *annotator.Compaction) error {
 	if m.summary.Chunk == "" {
-		m.step.Turns, m.step.Chunk = m.told(), nil
+		m.step.Turns, m.step.Chunk = m.storyTurns(), nil
 	}
 	if len(m.step.Threads) > 0 {
-		if err := m.tell(ctx, c); err != nil {
+		if err := m.addStory(ctx, c); err != nil {
 			return err
 		}
 	}
 	if len(m.step.Chunk) > 0 {
-		if err := m.chunk(ctx, c); err != nil {
+		if err := m.addChunk(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -154,11 +154,13 @@ func (m *memory) replace(ctx context.Context, c *annotator.Compaction) error {
 	return nil
 }
 
-// told returns the turns that become part of the story so far.
-func (m *memory) told() []compaction.Turn { return m.step.Turns[:len(m.step.Turns)-len(m.step.Chunk)] }
+// storyTurns returns the turns that become part of the story so far.
+func (m *memory) storyTurns() []compaction.Turn {
+	return m.step.Turns[:len(m.step.Turns)-len(m.step.Chunk)]
+}
 
-// chunk adds a chunk summary at the end of the memory, so that all before it stays in the server's cache.
-func (m *memory) chunk(ctx context.Context, c *annotator.Compaction) error {
+// addChunk adds a chunk summary at the end of the memory, so that all before it stays in the server's cache.
+func (m *memory) addChunk(ctx context.Context, c *annotator.Compaction) error {
 	thread := m.step.Chunk[0].Thread
 	index, err := m.sources.Episodes.NextChunk(ctx, thread)
 	if err != nil {
@@ -174,8 +176,8 @@ func (m *memory) chunk(ctx context.Context, c *annotator.Compaction) error {
 	return nil
 }
 
-// tell makes the story so far anew; the chunks of the threads that it takes in leave the window.
-func (m *memory) tell(ctx context.Context, c *annotator.Compaction) error {
+// addStory replaces the story so far. The chunks of the threads that it includes leave the window.
+func (m *memory) addStory(ctx context.Context, c *annotator.Compaction) error {
 	for _, thread := range m.step.Threads {
 		text := m.summary.Threads[thread]
 		if text == "" {
@@ -209,9 +211,9 @@ func (m *memory) tell(ctx context.Context, c *annotator.Compaction) error {
 	return nil
 }
 
-// covering returns an episode over what the window still has of threads: chunk summaries, and turns that give way.
+// covering returns an episode over the chunk summaries of threads and over those of their turns that leave the window.
 func (m *memory) covering(ctx context.Context, kind annotator.EpisodeKind, text string, threads ...int64) (*annotator.Episode, error) {
-	turns := slices.DeleteFunc(slices.Clone(m.told()), func(t compaction.Turn) bool { return !slices.Contains(threads, t.Thread) })
+	turns := slices.DeleteFunc(slices.Clone(m.storyTurns()), func(t compaction.Turn) bool { return !slices.Contains(threads, t.Thread) })
 	e, err := m.episode(ctx, kind, text, turns)
 	if err != nil {
 		return nil, err
@@ -224,13 +226,13 @@ func (m *memory) covering(ctx context.Context, kind annotator.EpisodeKind, text 
 	return e, nil
 }
 
-// cover widens the range of an episode by that of another.
+// cover extends the range of an episode by that of another.
 func cover(e, other *annotator.Episode) {
 	e.FromScene, e.FromTurn = earlier(e.FromScene, other.FromScene), earlier(e.FromTurn, other.FromTurn)
 	e.ToScene, e.ToTurn = max(e.ToScene, other.ToScene), max(e.ToTurn, other.ToTurn)
 }
 
-// earlier is the smaller of two numbers, of which zero stands for none.
+// earlier is the smaller of two numbers; zero stands for none.
 func earlier[N int | int64](a, b N) N {
 	if a == 0 || b == 0 {
 		return max(a, b)
@@ -238,9 +240,10 @@ func earlier[N int | int64](a, b N) N {
 	return min(a, b)
 }
 
+// episode returns an episode over turns, with the entries that they made or changed.
 func (m *memory) episode(ctx context.Context, kind annotator.EpisodeKind, text string, turns []compaction.Turn) (*annotator.Episode, error) {
-	e := &annotator.Episode{Kind: kind, Summary: text, By: m.by, Tokens: tokens.Estimate(text)}
-	for i := range turns { // not all of them need be in story order: a scene that was refused may be read late
+	e := &annotator.Episode{Kind: kind, Summary: text, By: m.author, Tokens: tokens.Estimate(text)}
+	for i := range turns { // a scene that was quarantined may be read late, so they need not be in story order
 		t := &turns[i]
 		cover(e, &annotator.Episode{FromScene: t.Scene, ToScene: t.Scene, FromTurn: t.ID, ToTurn: t.ID})
 	}

@@ -143,7 +143,7 @@ func (o *options) compactionTables(ctx context.Context) (map[string]string, erro
 	}
 	var presets, marks, budgets []policyRun
 	for _, budget := range []int{8_192, 32_768, 131_072} {
-		presets = append(presets, at("60 / 80 / 90", budget, compaction.Seed()), at("auto", budget, compaction.Auto()))
+		presets = append(presets, at("60 / 80 / 90", budget, compaction.ThreeMarks()), at("auto", budget, compaction.Auto()))
 	}
 	for _, budget := range []int{runner.Defaults().ContextBudget, 65_536} {
 		for _, low := range []float64{0, 0.15, 0.3, 0.45, 0.6} {
