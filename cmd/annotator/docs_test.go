@@ -26,6 +26,7 @@ func TestDocuments(t *testing.T) {
 			"an event, and only this table determines the next state. A pair of state and event that is not listed is illegal.\n\n" +
 			"```mermaid\n" + mermaid() + "```\n\n## State, event, next state\n\n```\n" + transitionList() + "```\n",
 		"tools.md": tools.Markdown(registry),
+		"cli.md":   commandReference(),
 	} {
 		path := filepath.Join("..", "..", "docs", name)
 		if *update {

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// commandReference returns docs/cli.md.
+func commandReference() string {
+	var b strings.Builder
+	b.WriteString(`# The command line
+
+Generated from the commands; ` + "`annotator COMMAND --help`" + ` prints the same text.
+
+Standard output is the answer; standard error is progress and errors. ` + "`--json`" + ` prints stable JSON: fields may be added,
+but not changed. An error says what was tried, what happened, and what to do next.
+
+## Exit statuses
+
+`)
+	_, statuses, _ := strings.Cut(longHelp("", exitMisused, exitHalted, exitViolation, exitQuarantined, exitInterrupted), "\n  ")
+	b.WriteString("```\n" + strings.ReplaceAll(statuses, "\n  ", "\n") + "\n```\n" + `
+## Settings
+
+A flag takes precedence over the environment, that over the configuration file, that over the default. The file is the
+one that --config names, else annotator.yaml in the working folder. Its keys are the names of the flags with
+underscores. Keys with a common prefix may be nested:
+
+    curator: {prompt: shared, batch: 4, off: true}
+
+The API key is no flag. It comes from ANNOTATOR_API_KEY, from OPENAI_API_KEY (which is not sent to Anthropic or Google),
+or from the file that --api-key-file names. The command "annotator run --print-config" prints each setting and its source.
+
+| Flag | Environment | Default | Meaning |
+|---|---|---|---|
+`)
+	newSettings().flags.VisitAll(func(f *pflag.Flag) {
+		name, usage := pflag.UnquoteUsage(f)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimSpace("--"+f.Name+" "+name), inCode(environment(f.Name)...), inCode(f.DefValue), usage)
+	})
+	b.WriteString("\n## Commands\n")
+	a := &app{out: &b, err: &b, lookup: func(string) (string, bool) { return "", false }}
+	describeCommands(&b, newRoot(a))
+	return b.String()
+}
+
+// inCode marks words as code, and omits empty ones.
+func inCode(words ...string) string {
+	var marked []string
+	for _, word := range words {
+		if word != "" {
+			marked = append(marked, "`"+word+"`")
+		}
+	}
+	return strings.Join(marked, ", ")
+}
+
+func describeCommands(b *strings.Builder, parent *cobra.Command) {
+	for _, command := range parent.Commands() {
+		if command.Name() == "help" {
+			continue
+		}
+		command.InitDefaultHelpFlag()
+		about, _, _ := strings.Cut(command.Long, "\n\nExit status:")
+		fmt.Fprintf(b, "\n### %s\n\n%s\n\n```\n%s\n\n%s\n```\n", command.CommandPath(), about, command.UseLine(), command.Example)
+		var own pflag.FlagSet
+		var shared []string
+		command.Flags().VisitAll(func(f *pflag.Flag) {
+			isSetting := newSettings().flags.Lookup(f.Name) != nil && command.Flags().Lookup("config") != nil
+			if isSetting {
+				shared = append(shared, "--"+f.Name)
+			} else if f.Name != "help" {
+				own.AddFlag(f)
+			}
+		})
+		if usages := own.FlagUsages(); usages != "" {
+			fmt.Fprintf(b, "\n```\n%s```\n", usages)
+		}
+		if len(shared) > 0 {
+			fmt.Fprintf(b, "\nSettings: %s.\n", inCode(shared...))
+		}
+		describeCommands(b, command)
+	}
+}
