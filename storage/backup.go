@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"annotator"
+	"annotator/internal/atomicfile"
 	"annotator/internal/sqlite"
 )
 
@@ -22,26 +22,24 @@ func (db *DB) backup(ctx context.Context, pool *sql.DB, out string) error {
 	if err := checkAbsent(out); err != nil {
 		return err
 	}
-	partial := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".partial")
-	if err := os.Remove(partial); err != nil && !os.IsNotExist(err) {
-		return annotator.Errorf(annotator.Misused, "clear the way for a backup: %w", err)
-	}
-	if err := createPrivate(partial); err != nil {
+	copied, err := atomicfile.Create(out)
+	if err != nil {
 		return annotator.Errorf(annotator.Misused, "back up to %s: its folder cannot be written", out).WithAdvice("choose another place")
 	}
-	defer func() { _ = os.Remove(partial) }()
-	if err := vacuumInto(ctx, pool, partial); err != nil {
+	defer copied.Discard()
+	if err := vacuumInto(ctx, pool, copied.Path); err != nil {
 		return sqlite.Wrap(err, "back up %s to %s", db.path, out)
 	}
-	if err := sync(partial); err != nil {
+	if err := syncFile(copied.Path); err != nil {
 		return annotator.Errorf(annotator.Storage, "back up to %s: %w", out, err)
 	}
-	if err := publish(partial, out); err != nil {
+	if err := copied.CommitNew(); err != nil {
 		return annotator.Errorf(annotator.Misused, "back up to %s: %w", out, err).WithAdvice("choose another place")
 	}
 	return nil
 }
 
+// checkAbsent refuses a path where there is a file.
 func checkAbsent(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return annotator.Errorf(annotator.Misused, "%s exists", path).WithAdvice("choose a name that is not taken")
@@ -64,27 +62,10 @@ func vacuumInto(ctx context.Context, pool *sql.DB, path string) error {
 	return errors.Join(err, back)
 }
 
-// publish renames a file. It creates the new name first: a rename alone would replace an existing file, and not every file system
-// has links.
-func publish(partial, out string) error {
-	taken, err := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(taken.Close(), os.Rename(partial, out)); err != nil {
-		return errors.Join(err, os.Remove(out))
-	}
-	return sync(filepath.Dir(out))
-}
-
-func sync(path string) error {
+func syncFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	if err := file.Sync(); err != nil {
-		_ = file.Close()
-		return err
-	}
-	return file.Close()
+	return errors.Join(file.Sync(), file.Close())
 }

@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"annotator"
 	"annotator/codex"
+	"annotator/internal/atomicfile"
 	"annotator/internal/sqlite"
 )
 
@@ -30,26 +29,23 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 		return err
 	}
 	// The copy has another name until it is finished, so that out is never half a branch.
-	draft := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".branch")
-	removeDatabase(draft)
-	defer removeDatabase(draft)
-	if err := db.Maintenance.Backup(ctx, draft); err != nil {
-		return err
+	draft, err := atomicfile.Create(out)
+	if err != nil {
+		return annotator.Errorf(annotator.Misused, "branch to %s: its folder cannot be written", out).WithAdvice("choose another place")
 	}
-	if err := cutAfter(ctx, draft, snapshot); err != nil {
+	defer draft.Discard()
+	err = vacuumInto(ctx, db.read, draft.Path)
+	if err == nil {
+		err = cutAfter(ctx, draft.Path, snapshot)
+	}
+	if err != nil {
 		return sqlite.Wrap(err, "branch %s at snapshot %d", path, snapshot)
 	}
-	branch, err := Open(ctx, draft)
+	branch, err := Open(ctx, draft.Path)
 	if err != nil {
 		return err
 	}
 	return cmp.Or(branch.Maintenance.Backup(ctx, out), branch.Close())
-}
-
-func removeDatabase(path string) {
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		_ = os.Remove(path + suffix)
-	}
 }
 
 // cutAfter deletes what came after a snapshot.

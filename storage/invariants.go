@@ -47,7 +47,7 @@ var invariants = [...]invariant{
 		  WHERE d.verdict = 'deny' AND (t.error = '' OR EXISTS (SELECT 1 FROM revision v WHERE v.trace_id = d.trace_id))
 		 UNION ALL SELECT 'call ' || t.call_id || ' has no decision' FROM
 		  (SELECT id AS first, lead(id, 1, 1 << 62) OVER (ORDER BY id) AS next, content FROM trace WHERE kind = 'prompt') p
-		  JOIN snapshot_context c ON c.id = CAST(p.content AS INTEGER) AND instr(c.tools, '"select_active_intent"') > 0
+		  JOIN snapshot_context c ON c.id = CAST(p.content AS INTEGER) AND 'select_active_intent' IN (SELECT value ->> 'name' FROM json_each(c.tools))
 		  JOIN trace t ON t.id > p.first AND t.id < p.next
 		  WHERE t.kind IN ('tool_result', 'update') AND t.id NOT IN (SELECT trace_id FROM tool_decision)`,
 	},

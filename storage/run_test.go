@@ -199,7 +199,7 @@ func TestPromptRowOnlyOnChange(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	var rows []int
 	for _, hash := range []string{"first", "second", "second", "first"} {
-		s.ok(s.db.Journal.UsePrompt(s.ctx, storage.Prompt{Hash: hash, SystemPrompt: hash}))
+		s.ok(s.db.Journal.UsePrompt(s.ctx, storage.Prompt{Hash: hash, SystemPrompt: hash, Tools: "[]"}))
 		outside, err := s.db.Journal.Turn(s.ctx, 0)
 		s.ok(err)
 		rows = append(rows, len(outside))

@@ -70,6 +70,19 @@ func (f *File) Commit() error {
 	return syncFolder(filepath.Dir(f.target))
 }
 
+// CommitNew is Commit for a target that must not exist; the error is fs.ErrExist if it does. It creates the target before the
+// rename, which would replace an existing file. Not every file system has links, which would not.
+func (f *File) CommitNew() error {
+	placeholder, err := os.OpenFile(f.target, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(placeholder.Close(), f.Commit()); err != nil {
+		return errors.Join(err, os.Remove(f.target))
+	}
+	return nil
+}
+
 // syncFolder makes a rename in the folder durable. Windows has no such call, and needs none.
 func syncFolder(folder string) error {
 	if runtime.GOOS == "windows" {
