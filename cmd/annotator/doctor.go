@@ -124,7 +124,7 @@ func (o *doctorOptions) minContext(system string) (int, error) {
 		return 0, err
 	}
 	definitions, err := tools.EncodeDefinitions(registry.Definitions())
-	return o.MaxTokens + runner.Defaults().SafetyMargin + prompt.Size(system, definitions).Tokens() + window.MinScene, err
+	return o.MaxTokens + runner.Defaults().SafetyMargin + window.NewPrefix(system, definitions, nil).EstimateTokens() + window.MinScene, err
 }
 
 // sampleScene returns a scene with names that any model would note.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"annotator/context/prompt"
+	"annotator/context/window"
 	"annotator/tools"
 
 	"github.com/spf13/cobra"
@@ -86,7 +87,7 @@ func (a *app) showPrompt(dir, title string, asJSON bool) error {
 	}
 	shown := shownPrompt{Prompt: prompt.Compose(identity, prompt.Runtime{Title: title})}
 	shown.Hash = prompt.Hash(shown.Prompt, record)
-	shown.Tokens = prompt.Size(shown.Prompt, record).Tokens()
+	shown.Tokens = window.NewPrefix(shown.Prompt, record, nil).EstimateTokens()
 	if asJSON {
 		return a.printJSON(shown)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"annotator"
 	"annotator/context/prompt"
+	"annotator/context/tokens"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -45,7 +46,7 @@ func TestIntentsAreToldOf(t *testing.T) {
 		!strings.HasSuffix(with, "The story is called \"The Quay\".\n") {
 		t.Errorf("%s", with)
 	}
-	if more := prompt.Size(with, "").Tokens() - prompt.Size(without, "").Tokens(); more > 120 {
+	if more := tokens.Estimate(with) - tokens.Estimate(without); more > 120 {
 		t.Errorf("that takes %d tokens", more)
 	}
 	for _, test := range []struct {

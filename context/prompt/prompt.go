@@ -1,5 +1,5 @@
-// Package prompt writes what the model reads: the system prompt, and scenes and entries rendered as data. The same input
-// gives the same bytes, always.
+// Package prompt renders what the model reads: the system prompt, and scenes and entries as data. The same input always gives
+// the same bytes.
 package prompt
 
 import (
@@ -10,13 +10,13 @@ import (
 	"annotator"
 )
 
-// special gives signs that could end the data, or begin a chat template's own tokens, a form that cannot.
+// special replaces the characters that could end the data or begin a special token of a chat template.
 var special = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// bracketed is the form of such tokens in the templates that write them in square brackets: [INST], [/TOOL_RESULTS], [gMASK].
+// bracketed matches the special tokens of templates that write them in square brackets: [INST], [/TOOL_RESULTS], [gMASK].
 var bracketed = regexp.MustCompile(`\[(/?[a-z]?[A-Z][A-Z0-9_]*\])`)
 
-// Escape renders text from outside as data. What it changes is written as HTML writes it.
+// Escape renders text from outside as data, with HTML's character references.
 func Escape(text string) string { return bracketed.ReplaceAllString(special.Replace(text), "&#91;$1") }
 
 // Scene renders a scene.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"annotator"
-	"annotator/context/prompt"
 	"annotator/context/tokens"
 )
 
@@ -18,11 +17,12 @@ type Prefix struct {
 // NewPrefix returns a prefix. Record is the tools as they are stored: their size is taken from that, so that it is the
 // same on every wire.
 func NewPrefix(system, record string, tools []byte) Prefix {
-	return Prefix{System: system, Tools: tools, size: prompt.Size(system, record)}
+	size := tokens.Measure(system).Plus(tokens.Measure(record)).Framed(tokens.PerMessage)
+	return Prefix{System: system, Tools: tools, size: size}
 }
 
 // EstimateTokens guesses the tokens of the prefix before anything is learned.
-func (p *Prefix) EstimateTokens() int { return p.size.Tokens() }
+func (p Prefix) EstimateTokens() int { return p.size.Tokens() }
 
 // Prompt is a request without its settings: a prefix and encoded messages, with the count of their tokens.
 type Prompt struct {
