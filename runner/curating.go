@@ -11,8 +11,9 @@ import (
 	"annotator/storage"
 )
 
-// curating is CURATING: at a thread's end the curator decides on the tentative entries of the thread before; where it ends the corpus,
-// on those of the thread itself too, which no later one follows. A resumed run passes over what was decided.
+// curating is CURATING: at a thread's end the curator decides on the tentative entries of the thread before; where it
+// ends the corpus, on those of the thread itself too, which no later one follows. A resumed run passes over what was
+// decided.
 func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	if r.Config.Curator.Off {
 		return annotator.EventCurated, nil
@@ -36,9 +37,9 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventCurated, r.curator(0, func(*annotator.Entry, curator.Decision) {}).Curate(ctx, open)
 }
 
-// Curate has the curator decide on tentative entries outside of a run: on those first seen in the given threads, or on all. It
-// reports each decision with the entry as it was. The entries and the story must be those of a run; Run must not be called after
-// it. The error is of kind Interrupted if Stop was called.
+// Curate has the curator decide on tentative entries outside of a run: on those first seen in the given threads, or on
+// all. It reports each decision with the entry as it was. The entries and the story must be those of a run; Run must
+// not be called after it. The error is of kind Interrupted if Stop was called.
 func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*annotator.Entry, curator.Decision)) error {
 	run, err := r.Store.Run.Status(ctx)
 	if err != nil {
@@ -95,7 +96,8 @@ func (r *Runner) openTurn(ctx context.Context, run *storage.RunStatus) (int64, e
 // newestRow is behind every row of the journal.
 const newestRow = 1<<63 - 1
 
-// curator returns the curator at the scene at hand. Its questions follow the window as it was before a turn (0: all of it).
+// curator returns the curator at the scene at hand. Its questions follow the window as it was before a turn (0: all of
+// it).
 func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
 	prefix := *r.window.Prefix()
 	if r.Config.Curator.Prompt == curator.Replaced {
@@ -105,7 +107,8 @@ func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Deci
 		Settings: r.Config.Curator, Scene: r.day.row, Model: &curatorModel{r, turn, prefix},
 		Entries: r.Store.Glossary, Scenes: r.Store.Scenes, Posts: r.Corpus, Decisions: r.Store.Curation, Names: r.names,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
-			r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: fmt.Sprintf("%s: %s", d.Action, e.Name())})
+			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())
+			r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: reason})
 			decided(e, d)
 		},
 		Stopped: r.stop.Load,

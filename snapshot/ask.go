@@ -25,11 +25,14 @@ type Request struct {
 }
 
 // ErrNoAnswer is the error of a question to which the model gave no answer in words.
-var ErrNoAnswer = annotator.Errorf(annotator.Malformed, "the summoned model gave no answer in words").WithAdvice("ask in other words")
+var ErrNoAnswer = annotator.Errorf(annotator.Malformed, "the summoned model gave no answer in words").
+	WithAdvice("ask in other words")
 
 // Ask returns the answer to a question, and the call that brought it, which the caller ends. The context stays as it
 // is. A model that calls tools is asked once more. The error may be ErrNoAnswer or a *model.Unanswered.
-func (c *Context) Ask(ctx context.Context, client *model.Client, r *Request) (answer string, call *annotator.Call, err error) {
+func (c *Context) Ask(
+	ctx context.Context, client *model.Client, r *Request,
+) (answer string, call *annotator.Call, err error) {
 	p := *c.prompt
 	if err := p.Ask(question(r.Question)); err != nil {
 		return "", nil, err
@@ -37,9 +40,9 @@ func (c *Context) Ask(ctx context.Context, client *model.Client, r *Request) (an
 	p.Counter = r.Counter
 	request := &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools,
-		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: r.MaxTokens, Temperature: r.Temperature, Stream: r.Stream,
-		LeastPrompt: p.MinTokens(false),
-		Call:        annotator.Call{Turn: r.Turn, Scene: r.Scene, Purpose: annotator.PurposeAsk, Estimate: p.Tokens()},
+		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: r.MaxTokens, Temperature: r.Temperature,
+		Stream: r.Stream, LeastPrompt: p.MinTokens(false),
+		Call: annotator.Call{Turn: r.Turn, Scene: r.Scene, Purpose: annotator.PurposeAsk, Estimate: p.Tokens()},
 	}
 	if r.Context > 0 {
 		request.MaxReply = max(1, r.Context-request.Call.Estimate)
@@ -79,11 +82,15 @@ func answerText(reply *model.Reply) string {
 func (c *Context) refuseCalls(p *window.Prompt, reply *model.Reply) error {
 	called := annotator.Message{Role: annotator.RoleAssistant, Content: strings.TrimSpace(reply.Text)}
 	var results []annotator.Message
+	refusal := tools.ErrorResult(tools.SummonReadOnly,
+		"you only answer here: no tool can be called; say in words what you know")
 	for i := range reply.Calls {
-		call := annotator.ToolCall{ID: annotator.CallID(c.Snapshot.ID, i), Name: reply.Calls[i].Name, Arguments: reply.Calls[i].Arguments}
+		call := reply.Calls[i]
+		call.ID = annotator.CallID(c.Snapshot.ID, i)
 		called.ToolCalls = append(called.ToolCalls, call)
-		refusal := tools.ErrorResult(tools.SummonReadOnly, "you only answer here: no tool can be called; say in words what you know")
-		results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name, Content: refusal.Content})
+		results = append(results, annotator.Message{
+			Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name, Content: refusal.Content,
+		})
 	}
 	if err := p.Add(called); err != nil {
 		return err
