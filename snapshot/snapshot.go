@@ -65,7 +65,7 @@ func (c *Context) Add(e storage.Exchange) error {
 
 // question is the message that asks a question. The question is data: it may quote the story.
 func question(text string) string {
-	return "Set the scenes aside and answer a question about what you have read so far. Call no tool: nothing that you " +
-		"say here changes the glossary. Answer only from what stands above; where that does not tell, say so. Name the " +
-		"posts that the answer rests on in the form [post 123].\n<question>\n" + prompt.Escape(text) + "\n</question>"
+	return "Set the scenes aside and answer a question about what you have read so far. Call no tool: nothing that " +
+		"you say here changes the glossary. Answer only from what stands above; where that does not tell, say so. Name " +
+		"the posts that the answer rests on in the form [post 123].\n<question>\n" + prompt.Escape(text) + "\n</question>"
 }
