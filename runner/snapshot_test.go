@@ -523,7 +523,7 @@ func (s *stage) episodes(name string) []string {
 	}
 	var lines []string
 	for _, e := range all {
-		lines = append(lines, fmt.Sprintf("%+v", e))
+		lines = append(lines, fmt.Sprintf("%+v in force: %t", e.Episode, e.InForce))
 	}
 	return lines
 }
