@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -137,7 +138,7 @@ func rechain(t *testing.T, db *sql.DB) {
 		var text [8]string
 		err := db.QueryRowContext(t.Context(), `SELECT turn, seq, scene, tokens, kind, content, reasoning, call_id, tool, arguments, error, shows FROM trace
 			WHERE id = ?`, id).Scan(&n[0], &n[1], &n[2], &n[3], &text[0], &text[1], &text[2], &text[3], &text[4], &text[5], &text[6], &text[7])
-		if err == sql.ErrNoRows {
+		if errors.Is(err, sql.ErrNoRows) {
 			return
 		}
 		h := sha256.New()

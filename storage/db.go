@@ -33,25 +33,35 @@ type DB struct {
 	state  annotator.State
 	head   head
 	files  fileIdentity
-	lost   error // since one of the files is not where it was
+	lost   error // not nil once one of the files was deleted, moved or replaced
 }
 
 // service is what the services have in common: the database.
 type service struct{ db *DB }
 
-// The services. Glossary, which also works inside a transaction, is declared with its methods.
 type (
-	Journal       service // the rows of turns, the prompts, the tool calls
-	History       service // the glossary as it stood at an earlier point
-	Curation      service // what the curator decides
-	Calls         service // the attempts to call the model
-	Scenes        service // the scenes and their outcomes
-	Threads       service // the threads of the story
-	Snapshots     service // positions in the journal
-	Conversations service // what was asked of snapshots
-	Episodes      service // summaries, and the state of the window
-	Run           service // identity, progress and health of the run
-	Maintenance   service // verification, backups, the write-ahead log
+	// Journal stores the rows of turns, the prompts, and the tool calls with their results.
+	Journal service
+	// History reads the glossary as it was at an earlier moment.
+	History service
+	// Curation stores the decisions of the curator.
+	Curation service
+	// Calls stores the attempts to call the model.
+	Calls service
+	// Scenes stores the scenes and their outcomes.
+	Scenes service
+	// Threads reads the threads of the story.
+	Threads service
+	// Snapshots reads the positions in the journal that are kept.
+	Snapshots service
+	// Conversations stores what the model asks snapshots.
+	Conversations service
+	// Episodes stores the summaries, and the state of the window.
+	Episodes service
+	// Run stores identity, progress and health of the run.
+	Run service
+	// Maintenance verifies and copies the database, and keeps its files in order.
+	Maintenance service
 )
 
 func newDB(path string, now func() time.Time) *DB {

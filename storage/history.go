@@ -188,21 +188,21 @@ type ClaimKey struct{ Entry, Claim int64 }
 
 // ClaimProvenance returns the provenance of every claim.
 func (s *History) ClaimProvenance(ctx context.Context) (map[ClaimKey]Provenance, error) {
-	makings := map[ClaimKey]Provenance{}
+	provenance := map[ClaimKey]Provenance{}
 	err := each(ctx, s.db.read, func(rows *sql.Rows) error {
 		var key ClaimKey
 		var turn, changed int64
 		if err := rows.Scan(&key.Entry, &key.Claim, &turn, &changed); err != nil {
 			return err
 		}
-		m := makings[key]
+		m := provenance[key]
 		if n := len(m.Turns); n == 0 || m.Turns[n-1] != turn {
 			m.Turns = append(m.Turns, turn)
 		}
 		m.Changed = changed
-		makings[key] = m
+		provenance[key] = m
 		return nil
 	}, `SELECT entry_id, coalesce(new_value ->> 'claim', new_value ->> 'id'), turn, changed_at FROM revision
 		WHERE field IN ('claim', 'evidence') AND new_value <> '' ORDER BY id`)
-	return makings, sqlite.Wrap(err, "read the revisions in %s", s.db.path)
+	return provenance, sqlite.Wrap(err, "read the revisions in %s", s.db.path)
 }

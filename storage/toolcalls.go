@@ -1,14 +1,47 @@
 package storage
 
 import (
-	"annotator/internal/sqlite"
 	"cmp"
 	"context"
 	"database/sql"
 	"iter"
 
 	"annotator"
+	"annotator/internal/sqlite"
 )
+
+// InteractionStatus is how far a tool call is.
+type InteractionStatus string
+
+// The states of an interaction.
+const (
+	Pending InteractionStatus = "PENDING" // it has no result yet
+	Success InteractionStatus = "SUCCESS"
+	Failed  InteractionStatus = "ERROR"
+)
+
+// Interaction is a tool call with its result.
+type Interaction struct {
+	Trace     int64             `json:"id"` // of the call's row
+	CallID    string            `json:"tool_call_id"`
+	Turn      int64             `json:"turn_id"`
+	Scene     int               `json:"scene"`
+	Tool      string            `json:"tool_name"`
+	Arguments string            `json:"arguments"` // as the model wrote them
+	Result    string            `json:"result"`    // empty while there is none
+	Error     string            `json:"error"`     // the error's code; empty where there is none
+	Status    InteractionStatus `json:"status"`
+}
+
+// Interactions yields the tool calls with their results, in order: those of one turn, or all where it is 0. The items
+// of a text reply's codex updates count as calls.
+func (s *Journal) Interactions(ctx context.Context, turn int64) iter.Seq2[*Interaction, error] {
+	scan := func(rows *sql.Rows, i *Interaction) error {
+		return rows.Scan(&i.Trace, &i.CallID, &i.Turn, &i.Scene, &i.Tool, &i.Arguments, &i.Result, &i.Error, &i.Status)
+	}
+	return pages(ctx, s.db, turn, scan, `SELECT call_trace, call_id, turn, scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status
+		FROM tool_interaction WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY call_trace`)
+}
 
 // Verdict is the decision of the policy about a tool call.
 type Verdict string
@@ -44,6 +77,30 @@ func (tx *tx) appendResult(row *annotator.Trace, d *ToolDecision) error {
 		return err
 	}
 	return tx.insertDecision(row, d)
+}
+
+// RunTool runs a tool in the transaction that records its result: both commit, or neither. The caller sets kind,
+// turn, seq, scene, call id and tool of the row; the tool fills in the rest, and works on the glossary that it is
+// given. If the tool breaks a constraint of the schema, its transaction is rolled back, and fallback fills in the row
+// in a transaction of its own: a savepoint would have SQLite copy every page that a tool changes. The decision about
+// the call, which the tool may still change, commits with the row; nil means that there is none.
+func (s *Journal) RunTool(ctx context.Context, row *annotator.Trace, decision *ToolDecision, run func(*Glossary, *annotator.Trace) error,
+	fallback func(*annotator.Trace, error),
+) error {
+	asked := *row
+	var cause error
+	err := s.db.update(ctx, "run "+row.Tool, func(tx *tx) error {
+		if cause = run(&Glossary{q: tx, path: s.db.path, tx: tx, turn: row.Turn}, row); cause != nil {
+			return cause
+		}
+		return tx.appendResult(row, decision)
+	})
+	if !sqlite.IsConstraint(err) {
+		return err
+	}
+	*row = asked
+	fallback(row, cmp.Or(cause, err))
+	return s.db.update(ctx, "record the failure of "+row.Tool, func(tx *tx) error { return tx.appendResult(row, decision) })
 }
 
 // Audited is a tool call with its result, the decision about it, and the revisions that it made.
@@ -94,61 +151,4 @@ func scanAudited(rows *sql.Rows, a *Audited) error {
 // madeBy returns the revisions that committed with a row of the journal.
 func (s *Journal) madeBy(ctx context.Context, row int64) ([]annotator.Revision, error) {
 	return collect(ctx, s.db.read, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE trace_id = ? ORDER BY id`, row)
-}
-
-// InteractionStatus is how far a tool call is.
-type InteractionStatus string
-
-// The states of an interaction.
-const (
-	Pending InteractionStatus = "PENDING" // it has no result yet
-	Success InteractionStatus = "SUCCESS"
-	Failed  InteractionStatus = "ERROR"
-)
-
-// Interaction is a tool call with its result.
-type Interaction struct {
-	Trace     int64             `json:"id"` // of the call's row
-	CallID    string            `json:"tool_call_id"`
-	Turn      int64             `json:"turn_id"`
-	Scene     int               `json:"scene"`
-	Tool      string            `json:"tool_name"`
-	Arguments string            `json:"arguments"` // as the model wrote them
-	Result    string            `json:"result"`    // empty while there is none
-	Error     string            `json:"error"`     // the error's code; empty where there is none
-	Status    InteractionStatus `json:"status"`
-}
-
-// Interactions yields the tool calls with their results, in order: those of one turn, or all where it is 0. The items
-// of a text reply's codex updates count as calls.
-func (s *Journal) Interactions(ctx context.Context, turn int64) iter.Seq2[*Interaction, error] {
-	scan := func(rows *sql.Rows, i *Interaction) error {
-		return rows.Scan(&i.Trace, &i.CallID, &i.Turn, &i.Scene, &i.Tool, &i.Arguments, &i.Result, &i.Error, &i.Status)
-	}
-	return pages(ctx, s.db, turn, scan, `SELECT call_trace, call_id, turn, scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status
-		FROM tool_interaction WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY call_trace`)
-}
-
-// RunTool runs a tool in the transaction that records its result: both commit, or neither. The caller sets kind,
-// turn, seq, scene, call id and tool of the row; the tool fills in the rest, and works on the glossary that it is
-// given. If the tool breaks a constraint of the schema, its transaction is rolled back, and fallback fills in the row
-// in a transaction of its own: a savepoint would have SQLite copy every page that a tool changes. The decision about
-// the call, which the tool may still change, commits with the row; nil means that there is none.
-func (s *Journal) RunTool(ctx context.Context, row *annotator.Trace, decision *ToolDecision, run func(*Glossary, *annotator.Trace) error,
-	fallback func(*annotator.Trace, error),
-) error {
-	asked := *row
-	var cause error
-	err := s.db.update(ctx, "run "+row.Tool, func(tx *tx) error {
-		if cause = run(&Glossary{q: tx, path: s.db.path, tx: tx, turn: row.Turn}, row); cause != nil {
-			return cause
-		}
-		return tx.appendResult(row, decision)
-	})
-	if !sqlite.IsConstraint(err) {
-		return err
-	}
-	*row = asked
-	fallback(row, cmp.Or(cause, err))
-	return s.db.update(ctx, "record the failure of "+row.Tool, func(tx *tx) error { return tx.appendResult(row, decision) })
 }
