@@ -99,7 +99,7 @@ const newestRow = 1<<63 - 1
 // curator returns the curator at the scene at hand. Its questions follow the window as it was before a turn (0: all of
 // it).
 func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
-	prefix := *r.window.Prefix()
+	prefix := r.window.Prefix()
 	if r.Config.Curator.Prompt == curator.Replaced {
 		prefix = window.NewPrefix(curator.System(), "", nil)
 	}

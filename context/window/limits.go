@@ -38,7 +38,7 @@ func (l *Limits) Lower(context int) bool {
 
 // Check refuses limits under which hardly a scene could be read beside a prefix. Else a whole story would be quarantined
 // in no time.
-func (l Limits) Check(prefix *Prefix) error {
+func (l Limits) Check(prefix Prefix) error {
 	used := prefix.EstimateTokens()
 	free := l.Prompt() - used
 	if free >= MinScene {

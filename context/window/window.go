@@ -123,7 +123,7 @@ func New(config Config, limits Limits, encode Encoder, sources Sources) *Window 
 func (w *Window) SetPrefix(prefix Prefix) { w.prefix = prefix }
 
 // Prefix returns the prefix in force.
-func (w *Window) Prefix() *Prefix { return &w.prefix }
+func (w *Window) Prefix() Prefix { return w.prefix }
 
 // Restore computes the window from the journal. Where the prefix or the endpoint has changed since the newest reply, what the
 // server counted of prompts up to that is not used.
