@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawPosts makes posts of a few threads that overlap in time, with ids in no order.
+// drawPosts generates posts of a few threads that overlap in time, with ids in random order.
 func drawPosts(t *rapid.T) []annotator.Post {
 	n := rapid.IntRange(0, 30).Draw(t, "posts")
 	ids := rapid.SliceOfNDistinct(rapid.Int64Range(-5, 60), n, n, rapid.ID).Draw(t, "ids")
@@ -40,7 +40,7 @@ func drawPosts(t *rapid.T) []annotator.Post {
 	return posts
 }
 
-// model says what the scenes are, in the plainest way: all posts sorted, each thread cut where the rules say.
+// model computes the scenes in the simplest way: it sorts all posts and splits each thread by the rules.
 func model(posts []annotator.Post, limit int) []annotator.Scene {
 	threads := map[int64][]annotator.Post{}
 	for _, p := range posts {
@@ -87,7 +87,7 @@ func modelRuns(posts []annotator.Post, limit int) [][]annotator.Post {
 	return runs
 }
 
-// Every corpus, indexed or not, and from behind every scene, is walked as the model says.
+// Every corpus, with or without indexes and from every cursor, gives the scenes of the model.
 func TestScenesAreTheModels(t *testing.T) {
 	t.Parallel()
 	for name, extra := range map[string]string{"without indexes": ``, "with indexes": goodIndexes} {
@@ -131,7 +131,7 @@ func compareScenes(t *rapid.T, db *corpus.DB, limits corpus.Limits, want []annot
 	}
 }
 
-// fill replaces what a corpus holds.
+// fill replaces the content of a corpus.
 func fill(t *rapid.T, db *sql.DB, posts []annotator.Post) {
 	exec := func(query string, args ...any) {
 		if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
@@ -149,7 +149,7 @@ func fill(t *rapid.T, db *sql.DB, posts []annotator.Post) {
 	exec(`COMMIT`)
 }
 
-// The places of a scene's posts are single numbers: no scene may hold more than fit.
+// A place is one number, which limits the posts of a scene.
 func TestPlacesOfTheLongestScene(t *testing.T) {
 	t.Parallel()
 	last := annotator.PlaceAt(math.MaxInt32, annotator.MaxScenePosts-1)

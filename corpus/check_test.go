@@ -28,7 +28,7 @@ func TestCheckIDs(t *testing.T) {
 	}
 }
 
-// wantRefused wants an error that says something, or none where it is to say nothing.
+// wantRefused expects an error with a text, or none if the text is empty.
 func wantRefused(t *testing.T, err error, says string) {
 	t.Helper()
 	switch {

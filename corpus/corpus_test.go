@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// foreign makes a database from SQL, as somebody else would have, and returns its path.
+// foreign makes a database from SQL, like another program, and returns its path.
 func foreign(t testing.TB, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "foreign.db")
@@ -53,7 +53,7 @@ func open(t *testing.T, path string) *corpus.DB {
 	return db
 }
 
-// outline gives each scene in one word: its number, thread, index, posts, and whether it opens and ends the thread.
+// outline describes each scene in one word: its number, thread, index, posts, and whether it opens and ends the thread.
 func outline(t *testing.T, db *corpus.DB, limits corpus.Limits, last corpus.Cursor) []string {
 	t.Helper()
 	var all []string
@@ -81,8 +81,8 @@ func sketch(s *annotator.Scene) string {
 	return text
 }
 
-// A story as a forum leaves it: threads that overlap in time and are not in the order of their ids, a thread that ends on a
-// reader's post, one without story, one without posts, and posts whose thread has no row.
+// A story from a forum: threads that overlap in time and are not in the order of their ids, a thread that ends with a
+// reader's post, one without a story, one without posts, and posts whose thread has no row.
 const forum = `
 	INSERT INTO thread VALUES (100, 'second'), (200, 'first'), (300, 'silent'), (400, 'empty');
 	INSERT INTO post (thread_id, id, name, time, body) VALUES
@@ -244,7 +244,7 @@ func TestPoorSchemaAndForeignValues(t *testing.T) {
 	}
 }
 
-// A trigger or a view of a hostile corpus must not change anything (S6), and reading leaves no byte changed, in WAL mode too.
+// A trigger or a view of a hostile corpus changes nothing (S6), and reading changes no byte, also in WAL mode.
 func TestNeverChangesTheFile(t *testing.T) {
 	t.Parallel()
 	hostile := []string{
@@ -290,7 +290,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// locked makes a corpus that cannot be written, in a folder that cannot either, with a write-ahead log unless that is empty.
+// locked makes a read-only corpus in a read-only folder, with a write-ahead log unless that is empty.
 func locked(t *testing.T, mode, log string) string {
 	t.Helper()
 	path := foreign(t, plainSchema, forum, `PRAGMA journal_mode = `+mode)

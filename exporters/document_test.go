@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// position knows every scene's thread and posts by arithmetic.
+// position computes the thread and the post of a place.
 func position(p annotator.Place) annotator.Position {
 	return annotator.Position{Thread: int64(100 + p.Scene()/10), Scene: p.Scene(), Post: int64(1000*p.Scene() + p.Rank())}
 }

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 var story = exporters.Story{Title: "The Lamp & the <Tide>", CorpusHash: "5c1d", Threads: 2, Scenes: 31}
 
-// sample holds one of everything: a claim that was superseded, names and quotations that formats trip over, empty lists.
+// sample has a superseded claim, names and quotations that are difficult to encode, and empty lists.
 func sample() exporters.Document {
 	at := annotator.PlaceAt
 	doc := exporters.Build(story, []annotator.Entry{
@@ -112,7 +112,7 @@ func TestEveryFormatGivesTheDocumentBack(t *testing.T) {
 	})
 }
 
-// A reader that does not know the types sees the same data in both formats.
+// Both formats have the same data for a reader without types.
 func TestUntypedYAMLIsUntypedJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -136,7 +136,7 @@ func TestUntypedYAMLIsUntypedJSON(t *testing.T) {
 	})
 }
 
-// plain evens out the number types of parsers.
+// plain converts the number types of parsers to one.
 func plain(t fataler, value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -258,7 +258,7 @@ func place() *rapid.Generator[annotator.Place] {
 	return rapid.Map(rapid.IntRange(0, 40), func(scene int) annotator.Place { return annotator.PlaceAt(scene, scene%3) })
 }
 
-// text generates strings that parsers have been seen to misread.
+// text generates strings that parsers misread.
 func text() *rapid.Generator[string] {
 	odd := rapid.SampledFrom([]rune(" \n\r\t\v\f\a\b\x01\x1b\x1f\x7f\u0080\u0085\u009f\u00a0\u00ad\u2028\u2029\u200b\ufeff\ufffd\ufffe\uffff😀\U0010ffff:#-?!&*|>%@`'\"\\[]{},=~<01aé東"))
 	return rapid.OneOf(

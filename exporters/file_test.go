@@ -36,7 +36,7 @@ func TestWriteFileReplaces(t *testing.T) {
 	}
 }
 
-// TestWriteFileClearsUp: what a writer that was killed left behind is gone with the next one.
+// TestWriteFileClearsUp: a writer removes the temporary files of a killed writer.
 func TestWriteFileClearsUp(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "codex.json")
@@ -90,7 +90,7 @@ func TestWriteFileRefuses(t *testing.T) {
 	}
 }
 
-// holds checks a file's text, and that nothing is left beside it.
+// holds checks the content of a file, and that no other file is left.
 func holds(t *testing.T, path, want string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// newTestApp returns an app whose environment is given.
+// newTestApp returns an app with an environment.
 func newTestApp(environment map[string]string) (a *app, out *bytes.Buffer) {
 	out = &bytes.Buffer{}
 	lookup := func(name string) (string, bool) {
@@ -25,7 +25,7 @@ func newTestApp(environment map[string]string) (a *app, out *bytes.Buffer) {
 	return &app{out: out, err: &bytes.Buffer{}, lookup: lookup}, out
 }
 
-// TestPrecedence gives each setting in every combination of places, and expects the strongest to count.
+// TestPrecedence sets each setting in every combination of sources.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	newSettings().flags.VisitAll(func(f *pflag.Flag) {
@@ -68,7 +68,7 @@ func checkPrecedence(t *testing.T, f *pflag.Flag, inFlag, inFirst, inSecond, inF
 	}
 }
 
-// valuesOf returns a value for each place that a setting can be made in, in the form in which a flag prints it.
+// valuesOf returns a value for each source of a setting, as the flag prints it.
 func valuesOf(f *pflag.Flag) [4]string {
 	switch f.Value.Type() {
 	case "bool":
@@ -87,7 +87,7 @@ func valuesOf(f *pflag.Flag) [4]string {
 	return [4]string{"from-flag", "from-first", "from-second", "from-file"}
 }
 
-// TestPrintedConfigReadsBack prints random settings and takes what is printed as the configuration file.
+// TestPrintedConfigReadsBack prints random settings and reads the output as a configuration file.
 func TestPrintedConfigReadsBack(t *testing.T) {
 	t.Parallel()
 	printable := rapid.StringOf(rapid.Rune().Filter(func(r rune) bool { return unicode.IsPrint(r) && r != unicode.ReplacementChar }))

@@ -10,7 +10,7 @@ import (
 	"annotator/model/doctor"
 )
 
-// TestDoctorViewSkipped: a dozen lines that say the same would hide the one that says why.
+// TestDoctorViewSkipped: skipped checks with the same reason share a line.
 func TestDoctorViewSkipped(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -36,7 +36,7 @@ skipped  keeps thoughts apart             not on this wire
 	}
 }
 
-// TestDoctorView shows findings on terminals of several widths. What a server says does not reach a terminal as it is.
+// TestDoctorView shows findings on terminals of several widths. Control sequences of the server are not printed.
 func TestDoctorView(t *testing.T) {
 	t.Parallel()
 	found := []doctor.Finding{

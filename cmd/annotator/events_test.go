@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// TestEventsAreDocumented holds docs/events.md against the code: all kinds of notices are told of, and all fields, with an
-// example of each kind that reads as the program writes it.
+// TestEventsAreDocumented compares docs/events.md with the code: all kinds of notices and all fields, and an example of
+// each kind.
 func TestEventsAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "events.md"))
@@ -57,7 +57,7 @@ func same(t *testing.T, what string, documented, declared []string) {
 
 var code = regexp.MustCompile("`([a-z_]+)`")
 
-// firstColumn are the words in code type in the first cells of a table.
+// firstColumn returns the words in code type in the first column of a table.
 func firstColumn(table string) (words []string) {
 	for line := range strings.Lines(table) {
 		if cells := strings.Split(line, "|"); len(cells) > 2 {
@@ -77,7 +77,7 @@ func jsonFields() (names []string) {
 	return names
 }
 
-// kindsOfNotices reads the constants out of the source, so that one which is not documented cannot hide.
+// kindsOfNotices reads the constants from the source.
 func kindsOfNotices(t *testing.T) (kinds []string) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "notice.go"), nil, 0)

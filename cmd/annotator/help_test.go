@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestHelpFitsTheTerminal: what a command says of itself has lines that the terminal has room for, and says the same.
+// TestHelpFitsTheTerminal: the lines of a command's help fit the terminal, and have the same words as without wrapping.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	const width = 60

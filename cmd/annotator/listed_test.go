@@ -37,8 +37,8 @@ func TestEveryWireHasAName(t *testing.T) {
 	}
 }
 
-// TestEveryCommandIsDocumented fails where a command has no example or exit statuses in its help, or is missing from the README's
-// table of commands.
+// TestEveryCommandIsDocumented fails where a command has no example or exit statuses in its help, or is missing from the
+// README's table of commands.
 func TestEveryCommandIsDocumented(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestApp(nil)

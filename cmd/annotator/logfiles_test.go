@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestTornLine: behind a line that was not written to its end, another begins.
+// TestTornLine: after a partial line, writing continues on a new one.
 func TestTornLine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events.jsonl")
@@ -34,8 +34,8 @@ func TestTornLine(t *testing.T) {
 	}
 }
 
-// TestStuckEvents has the events of a run go to a pipe that somebody holds open and does not read: the run goes on to the end of the
-// story, and its end does not wait for ever.
+// TestStuckEvents sends the events of a run to an open pipe that is never read: the run finishes the story, and its end
+// does not wait forever.
 func TestStuckEvents(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/dev/fd"); err != nil {
@@ -63,7 +63,7 @@ func TestStuckEvents(t *testing.T) {
 	}
 }
 
-// longStory is a story with so many scenes, as JSON lines.
+// longStory returns a story with a number of scenes, as JSON lines.
 func longStory(scenes int) string {
 	var b strings.Builder
 	for n := range scenes {

@@ -24,10 +24,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"annotator": main})
 }
 
-// TestScripts drives the program as a user does. Beside testscript's own commands a script has:
+// TestScripts runs the program like a user. In addition to the commands of testscript, a script has:
 //
 //	exits STATUS ARG...   run annotator and expect this exit status
-//	sqlite FILE SQL       change a database behind the program's back
+//	sqlite FILE SQL       change a database with another program
 //	await FILE TEXT       wait until the file holds the text
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -45,14 +45,14 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SERVER", server.URL)
 			env.Setenv("LANTERNS", sample)
-			env.Setenv("GORACE", os.Getenv("GORACE")) // with the race detector a program would sleep for a second at its end
+			env.Setenv("GORACE", os.Getenv("GORACE")) // by default the race detector sleeps for a second at exit
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "sqlite": changeDatabase, "await": await},
 	})
 }
 
-// endpoints are model servers of several tempers, each under a path of its own.
+// endpoints returns model servers with different faults, each under its own path.
 func endpoints() http.Handler {
 	mux := http.NewServeMux()
 	add := func(name string, fault *scripted.Fault) {
@@ -75,10 +75,10 @@ func endpoints() http.Handler {
 	return mux
 }
 
-// callsNothing is a model that reads, and does no more.
+// callsNothing is a model that never calls a tool.
 func callsNothing(scripted.Request) scripted.Reply { return scripted.Reply{Text: "A lovely scene."} }
 
-// hangsOnScenes is a server that answers all but scenes.
+// hangsOnScenes is a server that answers everything except scenes.
 func hangsOnScenes(_ int, r scripted.Request) *scripted.Fault {
 	if !strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, "<scene") {
 		return nil
@@ -86,7 +86,7 @@ func hangsOnScenes(_ int, r scripted.Request) *scripted.Fault {
 	return &scripted.Fault{Delay: time.Hour}
 }
 
-// refusesTools is a vLLM that was started without a parser for its model's calls.
+// refusesTools is a vLLM that was started without a tool call parser.
 func refusesTools(_ int, r scripted.Request) *scripted.Fault {
 	if len(r.Tools) == 0 {
 		return nil
@@ -95,7 +95,7 @@ func refusesTools(_ int, r scripted.Request) *scripted.Fault {
 		`"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","code":400}}`}
 }
 
-// mergesAlike is a curator who merges an entry into an older one that is called like it.
+// mergesAlike is a curator that merges an entry into an older one with a similar name.
 func mergesAlike(r scripted.Request) scripted.Reply {
 	question := r.Messages[len(r.Messages)-1].Content
 	if scripted.Candidates(question) == nil {
@@ -143,7 +143,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(awaitText(ts.MkAbs(args[0]), args[1]))
 }
 
-// awaitText waits for a file to hold a text: for minutes, since a busy machine takes seconds to begin a program.
+// awaitText waits until a file contains a text: for minutes, since a busy machine takes seconds to start a program.
 func awaitText(path, text string) error {
 	for range 20_000 {
 		if held, err := os.ReadFile(path); err == nil && strings.Contains(string(held), text) {

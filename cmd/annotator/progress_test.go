@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// newTestProgress returns a progress that writes to a buffer, at a time that stands still.
+// newTestProgress returns a progress that writes to a buffer, with a fixed clock.
 func newTestProgress(live, colour bool) (*progress, *bytes.Buffer) {
 	var out bytes.Buffer
 	return &progress{out: &out, now: func() time.Time { return noon.Add(time.Minute) }, live: live, colour: colour}, &out
@@ -53,13 +53,13 @@ func TestLiveLine(t *testing.T) {
 	}
 }
 
-// TestDoing: while a call or a wait lasts, the line says so in the room that there is.
+// TestDoing: the line shows the current call or wait, within the width.
 func TestDoing(t *testing.T) {
 	t.Parallel()
 	p, _ := newTestProgress(true, true)
 	for _, told := range []struct {
 		notice annotator.Notice
-		want   string // a minute behind noon
+		want   string // a minute after noon
 	}{
 		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "probe"}, "1 of 40 scenes, probe: asking for 1m00s"},
 		{annotator.Notice{Kind: annotator.NoticeCall, Purpose: "probe"}, "1 of 40 scenes"},
@@ -87,7 +87,7 @@ func TestNoColour(t *testing.T) {
 	}
 }
 
-// TestPlainLines has a story of 100 scenes pass, one each second: a line at the beginning and the end, and between them when both
+// TestPlainLines reads 100 scenes, one per second: it expects a line at the start and the end, and in between when both
 // ten seconds and five scenes have passed.
 func TestPlainLines(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestReadOnly looks at a finished run that can be read and not written, with nothing to be made beside it: as on a disc, or in a
-// folder of somebody else's.
+// TestReadOnly reads a finished run in a folder without write permission, as on a read-only disk.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	a, out, db := finishedRun(t)
@@ -40,8 +39,8 @@ func TestReadOnly(t *testing.T) {
 	})
 }
 
-// TestReadOnlyBesideALog has the newest of a run stand in a log, without the index that its readers share. What stands in the file alone
-// is not passed off as the run.
+// TestReadOnlyBesideALog: the newest changes are in a write-ahead log, and its shared-memory index is missing. The main
+// file alone is not accepted as the run.
 func TestReadOnlyBesideALog(t *testing.T) {
 	t.Parallel()
 	a, out, db := finishedRun(t)
@@ -56,7 +55,7 @@ func TestReadOnlyBesideALog(t *testing.T) {
 	})
 }
 
-// forbid takes leave to write from a folder of the test and all that is in it, until the test ends.
+// forbid removes write permission from a folder and its contents until the test ends.
 func forbid(t *testing.T, folder string) {
 	t.Helper()
 	for above := filepath.Dir(filepath.Dir(folder)); above != "/"; above = filepath.Dir(above) {
@@ -81,13 +80,13 @@ func forbid(t *testing.T, folder string) {
 	t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
 }
 
-// asNobody does something as a user who owns nothing, if this is root, who is forbidden nothing.
+// asNobody runs a function as another user if the test runs as root, since root may always write.
 func asNobody(t *testing.T, do func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and never unlock: the thread ends with its user
+		runtime.LockOSThread() // not unlocked: the thread ends with this user id
 		if err := syscall.Setfsuid(65534); err != nil {
 			t.Error(err)
 			return

@@ -24,10 +24,10 @@ import (
 	"annotator/internal/scripted"
 )
 
-// canary is an API key that must not be found anywhere. Its signs are those that encodings change.
+// canary is an API key that must not occur in any output. Its characters are those that encodings change.
 const canary = "sk-canary/7Qm4+Xv2&Nd8==K"
 
-// disguises are the forms in which the key would still be the key.
+// disguises returns encodings of the key.
 func disguises() map[string]string {
 	quoted, _ := json.Marshal(canary)
 	return map[string]string{
@@ -37,7 +37,7 @@ func disguises() map[string]string {
 	}
 }
 
-// echoes are servers that give the key back, each in its own way.
+// echoes returns servers that send the key back, each in its own way.
 func echoes() map[string]http.HandlerFunc {
 	answer := func(status int, media, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -76,12 +76,12 @@ func echoes() map[string]http.HandlerFunc {
 	}
 }
 
-// sentKey returns the key that a request carries, on whatever wire.
+// sentKey returns the key that a request carries, on any wire.
 func sentKey(header http.Header) string {
 	return cmp.Or(header.Get("X-Api-Key"), header.Get("X-Goog-Api-Key"), strings.TrimPrefix(header.Get("Authorization"), "Bearer "))
 }
 
-// household is a folder in which the program runs with the canary for its key, and all that it said.
+// household is a folder in which the program runs with the canary as its key, and the program's output.
 type household struct {
 	t    *testing.T
 	dir  string
@@ -101,7 +101,7 @@ func (h *household) annotator(args ...string) {
 	h.t.Helper()
 	fmt.Fprintf(&h.said, "$ annotator %s\n", strings.Join(args, " "))
 	command := h.command(args...)
-	_ = command.Run() // the server sees to it that most fail
+	_ = command.Run() // most fail because of the server
 	if status := command.ProcessState.ExitCode(); status < 0 || status == exitInternal {
 		h.t.Errorf("annotator %s: status %d: %s", strings.Join(args, " "), status, h.said.Bytes())
 	}
@@ -115,7 +115,7 @@ func (h *household) command(args ...string) *exec.Cmd {
 	return command
 }
 
-// search looks for the key in all that was said and written.
+// search looks for the key in the output and in all files.
 func (h *household) search() {
 	h.t.Helper()
 	found := map[string][]byte{"what was said": h.said.Bytes()}
@@ -137,7 +137,7 @@ func (h *household) search() {
 	}
 }
 
-// TestKeyStaysSecret: whatever a server does with the key it was sent, nothing that the program writes or says holds it.
+// TestKeyStaysSecret: no output and no file contains the key, even if the server sends it back.
 func TestKeyStaysSecret(t *testing.T) {
 	t.Parallel()
 	for name, echo := range echoes() {
@@ -183,7 +183,7 @@ func TestKeyStaysSecret(t *testing.T) {
 	}
 }
 
-// TestModelThatTellsTheKey: a server may show the model the headers of a request, and the model may write them down.
+// TestModelThatTellsTheKey: a server may show request headers to the model, and the model may repeat them.
 func TestModelThatTellsTheKey(t *testing.T) {
 	t.Parallel()
 	hang := make(chan struct{})
@@ -204,7 +204,7 @@ func TestModelThatTellsTheKey(t *testing.T) {
 	h := newHousehold(t)
 	run := []string{"run", "quay.jsonl", "--endpoint", server.URL + "/v1", "--events", "events.jsonl", "--log-file", "log.jsonl"}
 
-	// Killed in the second scene, it leaves its write-ahead log behind.
+	// Killed in the second scene, it leaves its write-ahead log.
 	killed := h.command(run...)
 	if err := killed.Start(); err != nil {
 		t.Fatal(err)

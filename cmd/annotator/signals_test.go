@@ -22,7 +22,7 @@ const twoScenes = `{"thread":1,"id":1,"title":"The Quay","name":"QM","time":100,
 {"thread":1,"id":3,"name":"QM","time":120,"body":"Captain Ysolde Marrow sat.","tags":["qm_post"]}
 `
 
-// runningStory is a run of a story against a server that answers about a scene when it is told to.
+// runningStory is a run against a server that answers when the test tells it to.
 type runningStory struct {
 	*exec.Cmd
 	folder string
@@ -30,7 +30,7 @@ type runningStory struct {
 	let    func()
 }
 
-// startStory starts a run that writes to the file r.said(), or to another that is given.
+// startStory starts a run that writes to the file r.said(), or to the given file.
 func startStory(t *testing.T, stderr ...*os.File) *runningStory {
 	t.Helper()
 	r := &runningStory{folder: t.TempDir()}
@@ -69,10 +69,10 @@ func startStory(t *testing.T, stderr ...*os.File) *runningStory {
 	return r
 }
 
-// said is the file with what the run writes to standard error.
+// said returns the file with the run's standard error.
 func (r *runningStory) said() string { return filepath.Join(r.folder, "said") }
 
-// interrupt sends a signal, and waits until the run has said what it makes of it.
+// interrupt sends a signal, and waits for the message of the run.
 func (r *runningStory) interrupt(t *testing.T, answer string, with os.Signal) {
 	t.Helper()
 	if err := r.Process.Signal(with); err != nil {
@@ -83,7 +83,7 @@ func (r *runningStory) interrupt(t *testing.T, answer string, with os.Signal) {
 	}
 }
 
-// isInterrupted expects the run to end with the exit status of an interrupt.
+// isInterrupted expects the exit status of an interrupt.
 func (r *runningStory) isInterrupted(t *testing.T) {
 	t.Helper()
 	stuck := time.AfterFunc(2*time.Minute, func() { _ = r.Process.Kill() })
@@ -102,7 +102,7 @@ func (r *runningStory) hasRead(t *testing.T, done int) {
 	}
 }
 
-// goesOn expects a new run to bring the story to its end.
+// goesOn expects a new run to finish the story.
 func (r *runningStory) goesOn(t *testing.T) {
 	t.Helper()
 	r.let()
@@ -134,7 +134,7 @@ func TestFirstSignalFinishesTheScene(t *testing.T) {
 	}
 }
 
-// TestSecondSignalQuitsAtOnce has nobody let the server answer.
+// TestSecondSignalQuitsAtOnce: the server never answers.
 func TestSecondSignalQuitsAtOnce(t *testing.T) {
 	t.Parallel()
 	r := startStory(t)
@@ -144,7 +144,7 @@ func TestSecondSignalQuitsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.isInterrupted(t)
-	if time.Since(began) < quitTimeout { // or it had no time to say anything
+	if time.Since(began) < quitTimeout { // else it had no time to print anything
 		r.hasRead(t, 0)
 		if said, err := os.ReadFile(r.said()); err != nil || !strings.Contains(string(said), "stopped at once, in scene 1") {
 			t.Errorf("the run says %s (%v)", said, err)
@@ -153,7 +153,7 @@ func TestSecondSignalQuitsAtOnce(t *testing.T) {
 	r.goesOn(t)
 }
 
-// TestSecondSignalPassesStuckErrors has standard error be a pipe that is full, and that nobody reads.
+// TestSecondSignalPassesStuckErrors: standard error is a full pipe without a reader.
 func TestSecondSignalPassesStuckErrors(t *testing.T) {
 	t.Parallel()
 	held, full, err := os.Pipe()
@@ -165,7 +165,7 @@ func TestSecondSignalPassesStuckErrors(t *testing.T) {
 	r := startStory(t, full)
 	go func() { _, _ = full.Write(make([]byte, 1<<22)) }() // more than a pipe takes
 	time.Sleep(200 * time.Millisecond)                     // the pipe fills
-	// Of one signal that is sent twice at once, the program may hear once.
+	// A signal that is sent twice at once may arrive once.
 	for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		if err := r.Process.Signal(signal); err != nil {
 			t.Fatal(err)

@@ -50,7 +50,7 @@ func TestInterruptWhileNobodyAsks(t *testing.T) {
 	}
 }
 
-// finishedRun makes a run, and an app that prints answers and errors to one place.
+// finishedRun makes a run, and an app that prints answers and errors to one buffer.
 func finishedRun(t *testing.T) (a *app, out *bytes.Buffer, db string) {
 	t.Helper()
 	source := filepath.Join(t.TempDir(), "quay.jsonl")

@@ -30,7 +30,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestTableOfWideCharacters has each column begin where it does in every line, also behind characters of two columns and of none.
+// TestTableOfWideCharacters: columns are aligned, also after characters of width two and zero.
 func TestTableOfWideCharacters(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -42,7 +42,7 @@ func TestTableOfWideCharacters(t *testing.T) {
 	}
 }
 
-// TestHanging breaks what stands last in a row so that it stays in its column.
+// TestHanging wraps the last cell of a row within its column.
 func TestHanging(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -63,7 +63,7 @@ func TestHanging(t *testing.T) {
 	}
 }
 
-// TestCrowded has the last cells of all rows stand below the others where one of them has next to no room beside them.
+// TestCrowded: the last cells of all rows go below the others if one of them has hardly any room.
 func TestCrowded(t *testing.T) {
 	t.Parallel()
 	rows := [][]string{{"2026-11-22", "scene 6", "+ Marrow"}, {"2026-11-22", "scene 25", "+ Captain Ysolde Marrow"}, {"and more"}}
@@ -78,8 +78,8 @@ func TestCrowded(t *testing.T) {
 	}
 }
 
-// TestFitHolds: however wide cells are, a table that has been fitted is no wider than the terminal, if that takes numbers and the
-// beginnings of names at all; and one that fits stays as it is.
+// TestFitHolds: a fitted table is no wider than the terminal, if that has room for the ids and the start of the names. A
+// table that fits is not changed.
 func TestFitHolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
