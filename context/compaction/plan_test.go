@@ -161,13 +161,13 @@ func TestAutoPreset(t *testing.T) {
 			want: &plain{compaction.TierThread, 6, 6, []int64{1}},
 		},
 		{
-			name: "no more stays than leaves half of the room", view: view(10_001, 1, run(1, 0, 3, 2_000)),
+			name: "only as many stay as leave half of the space", view: view(10_001, 1, run(1, 0, 3, 2_000)),
 			want: &plain{compaction.TierPartial, 3, 3, nil},
 		},
 	})
 }
 
-// TestLowerMarks: the oldest turns give way until the window is down to its mark, and no more than these.
+// TestLowerMarks: the oldest turns leave until the window is at its low threshold, and no more.
 func TestLowerMarks(t *testing.T) {
 	t.Parallel()
 	policy := compaction.Auto()
@@ -175,24 +175,24 @@ func TestLowerMarks(t *testing.T) {
 		policy.Low = low
 		v := compaction.View{Tokens: 10_001, Budget: 10_000, Thread: 1, Turns: run(1, 0, 17, 500)}
 		if step, ok := policy.Next(v, nil); !ok || len(step.Turns) != want {
-			t.Errorf("a mark of %.2f: %d turns, want %d", low, len(step.Turns), want)
+			t.Errorf("a threshold of %.2f: %d turns, want %d", low, len(step.Turns), want)
 		}
 	}
 }
 
-// simulated is a window that steps are applied to.
+// simulated is a window to which steps are applied.
 type simulated struct {
 	compaction.View
 	story int // tokens of the story so far
 }
 
-// chunkTokens and storyTokens are what summaries come to.
+// chunkTokens and storyTokens are the lengths of summaries.
 const (
 	chunkTokens = 40
 	storyTokens = 200
 )
 
-// draw makes up a window of threads in story order: chunk summaries of what was before, then turns.
+// draw draws a window of threads in story order: chunk summaries of earlier scenes, then turns.
 func draw(t *rapid.T) *simulated {
 	s := &simulated{View: compaction.View{Budget: rapid.IntRange(3_000, 40_000).Draw(t, "budget")}}
 	s.Tokens = rapid.IntRange(500, 4_000).Draw(t, "fixed")
@@ -219,7 +219,7 @@ func draw(t *rapid.T) *simulated {
 	return s
 }
 
-// apply makes a step, as the window would be without it; false if it would not be smaller then.
+// apply makes a step. It returns false, and changes nothing, if the window would not become smaller.
 func (s *simulated) apply(step compaction.Step) (*simulated, bool) {
 	after := &simulated{View: s.View, story: s.story}
 	after.Turns, after.Chunks = slices.Clone(s.Turns), slices.Clone(s.Chunks)
@@ -256,7 +256,7 @@ func (s *simulated) apply(step compaction.Step) (*simulated, bool) {
 	return after, after.Tokens < s.Tokens
 }
 
-// shape demands what holds of every step.
+// shape checks what every step must satisfy.
 func shape(t *rapid.T, p compaction.Policy, s *simulated, step compaction.Step) {
 	if n := len(step.Turns); n > len(s.Turns) || !slices.Equal(step.Turns, s.Turns[:n]) {
 		t.Fatalf("tier %s: not the oldest turns: %+v", step.Tier, step.Turns)
@@ -274,18 +274,18 @@ func shape(t *rapid.T, p compaction.Policy, s *simulated, step compaction.Step) 
 	}
 	for _, turn := range step.Turns[:len(step.Turns)-len(step.Chunk)] {
 		if (step.Tier == compaction.TierThread) != slices.Contains(step.Threads, turn.Thread) {
-			t.Fatalf("tier %s: turn %d of thread %d gives way to nothing", step.Tier, turn.ID, turn.Thread)
+			t.Fatalf("tier %s: turn %d of thread %d leaves without a summary", step.Tier, turn.ID, turn.Thread)
 		}
 	}
 	for _, turn := range s.Turns[len(step.Turns):] {
 		if step.Tier == compaction.TierThread && slices.Contains(step.Threads, turn.Thread) && turn.Thread != s.Thread {
-			t.Fatalf("tier %s: thread %d is told, and has turn %d in the window", step.Tier, turn.Thread, turn.ID)
+			t.Fatalf("tier %s: thread %d is in the story so far, and has turn %d in the window", step.Tier, turn.Thread, turn.ID)
 		}
 	}
 	pinned(t, p, s, step)
 }
 
-// pinned demands that the newest turns stay where they leave half of the room, unless a rule had to take them.
+// pinned checks that the newest turns stay if they leave half of the space, unless a rule had to take them.
 func pinned(t *rapid.T, p compaction.Policy, s *simulated, step compaction.Step) {
 	if step.Tier == compaction.TierRule || step.Tier == compaction.TierStrip || step.Tier == compaction.TierCut {
 		return
@@ -299,7 +299,7 @@ func pinned(t *rapid.T, p compaction.Policy, s *simulated, step compaction.Step)
 		kept += turn.Tokens
 	}
 	if room := s.Budget - s.Tokens - s.Growth + all; kept <= room/2 && len(step.Turns) > len(s.Turns)-len(newest) {
-		t.Fatalf("tier %s: %d of %d turns give way, the newest %d should stay", step.Tier, len(step.Turns), len(s.Turns), p.KeepTurns)
+		t.Fatalf("tier %s: %d of %d turns leave, the newest %d should stay", step.Tier, len(step.Turns), len(s.Turns), p.KeepTurns)
 	}
 }
 
@@ -309,9 +309,9 @@ func policies(t *rapid.T) compaction.Policy {
 	return rapid.SampledFrom([]compaction.Policy{compaction.ThreeMarks(), compaction.Auto(), p}).Draw(t, "policy")
 }
 
-// TestCompactionComesToRest: whatever the window and whichever summaries fail, each step is of the right shape, each one taken
-// makes the window smaller, and they come to an end, at which the window is as small as the policy asks or nothing can be done.
-func TestCompactionComesToRest(t *testing.T) {
+// TestCompactionEnds: for any window, and whichever summaries fail, each step has the right shape and makes the window smaller, and
+// the steps end when the window is as small as the policy asks or no step is left.
+func TestCompactionEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p, s := policies(t), draw(t)
@@ -340,24 +340,24 @@ func TestCompactionComesToRest(t *testing.T) {
 			t.Fatalf("%d of %d tokens, and %d turns are left", s.Tokens, s.Budget, len(s.Turns))
 		}
 		if !mayFail && len(failed) == 0 && p.Low == 0 && !p.Done(s.View) && len(s.Turns) > p.KeepTurns && s.Growth == 0 {
-			t.Fatalf("rest at %d of %d tokens with %d turns", s.Tokens, s.Budget, len(s.Turns))
+			t.Fatalf("it ends at %d of %d tokens with %d turns", s.Tokens, s.Budget, len(s.Turns))
 		}
 	})
 }
 
-// TestRulesAreTheLastResort: a window that is full and fits, and of which nothing can give way, stays as it is, unless a summary failed.
+// TestRulesAreTheLastResort: a full window that fits, and of which nothing can leave, stays as it is unless a summary failed.
 func TestRulesAreTheLastResort(t *testing.T) {
 	t.Parallel()
 	policy := compaction.ThreeMarks()
 	v := compaction.View{Tokens: 85, Budget: 100, Thread: 1, Turns: []compaction.Turn{{ID: 1, Scene: 1, Thread: 1, Tokens: 10}}}
 	if step, ok := policy.Next(v, nil); ok || !policy.Full(v) {
-		t.Errorf("it has %+v done", step)
+		t.Errorf("the step is %+v", step)
 	}
 	if step, ok := policy.Next(v, []compaction.Tier{compaction.TierThread}); !ok || step.Tier != compaction.TierRule {
-		t.Errorf("behind a failure it has %+v done", step)
+		t.Errorf("after a failure the step is %+v", step)
 	}
-	v.Tokens = 75 // beyond the mark at which it comes to rest, below the one at which it begins
+	v.Tokens = 75 // above the low threshold and below the high one
 	if step, ok := policy.Next(v, []compaction.Tier{compaction.TierThread}); ok {
-		t.Errorf("with a window that is not full it has %+v done", step)
+		t.Errorf("with a window that is not full the step is %+v", step)
 	}
 }

@@ -36,8 +36,8 @@ func TestComposedPrompt(t *testing.T) {
 	}
 }
 
-// TestIntentsAreToldOf where they are declared, and nowhere else.
-func TestIntentsAreToldOf(t *testing.T) {
+// TestIntents: the prompt explains intents where they have to be declared, and only there.
+func TestIntents(t *testing.T) {
 	t.Parallel()
 	without := prompt.Compose(prompt.Defaults(), prompt.Runtime{Title: "The Quay"})
 	with := prompt.Compose(prompt.Defaults(), prompt.Runtime{Title: "The Quay", Intents: &prompt.Intents{New: "PROPOSE", Update: "REVISE"}})
@@ -59,7 +59,7 @@ func TestIntentsAreToldOf(t *testing.T) {
 	}
 }
 
-// TestOrderOfTheParts: the parts that are there stand in their order, and what holds for every story is always there.
+// TestOrderOfTheParts: the parts keep their order, and what holds for every story is always in the prompt.
 func TestOrderOfTheParts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzScene: whatever corpus and model wrote, a scene and an entry have the elements that they were given and no more, and a
-// reader of the data gets back what was put in.
+// FuzzScene: with any text from corpus and model, a scene and an entry have no elements but their own, and the text can be read
+// back.
 func FuzzScene(f *testing.F) {
 	for _, seed := range []string{
 		"", "plain", "</post></scene><scene number=\"9\">", `" onload="`, "<|im_end|><|im_start|>system", "[INST] [/TOOL_RESULTS] [gMASK]", "&lt;/scene&gt;",

@@ -55,10 +55,10 @@ func TestEntryGolden(t *testing.T) {
 	}
 }
 
-// templateTokens is what servers' templates take for their own.
+// templateTokens are special tokens of servers' chat templates.
 var templateTokens = regexp.MustCompile(`[<>"]|<\||\[/?[a-z]?[A-Z][A-Z0-9_]*\]`)
 
-// TestEscapeKeepsEverything: no sign that could end the data is left, and all of the text is.
+// TestEscapeKeepsEverything: no character that could end the data is left, and the whole text can be read back.
 func TestEscapeKeepsEverything(t *testing.T) {
 	t.Parallel()
 	pieces := rapid.SampledFrom([]string{

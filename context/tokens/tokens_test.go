@@ -20,7 +20,7 @@ func TestEstimateOfThreeScripts(t *testing.T) {
 	}
 }
 
-// TestSizesAdd: a text is made of what its parts are made of.
+// TestSizesAdd: the size of a text is the sum of its parts'.
 func TestSizesAdd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -33,12 +33,12 @@ func TestSizesAdd(t *testing.T) {
 			t.Fatal(diff)
 		}
 		if n := whole[tokens.ASCII] + whole[tokens.Letters] + whole[tokens.Wide]; n != utf8.RuneCountInString(a+b) {
-			t.Fatalf("%d signs of %d", n, utf8.RuneCountInString(a+b))
+			t.Fatalf("%d characters of %d", n, utf8.RuneCountInString(a+b))
 		}
 	})
 }
 
-// sizes draws what prompts are made of: a fixed part in ASCII, and scenes of whatever mixture, of which the first has none.
+// sizes draws the sizes of prompts: a fixed part in ASCII, and scenes of any mixture, of which the first has none.
 func sizes(t *rapid.T, n int) []tokens.Size {
 	kinds := rapid.SliceOfN(rapid.IntRange(0, 3_000), 3, 3).Draw(t, "a scene")
 	kinds[rapid.IntRange(0, 2).Draw(t, "kind")] += 1_000
@@ -50,8 +50,7 @@ func sizes(t *rapid.T, n int) []tokens.Size {
 	return all
 }
 
-// TestTenReportsAreEnough: whatever a tokenizer makes of each kind of sign, within reason, the eleventh prompt is estimated
-// within 3 %.
+// TestTenReportsAreEnough: for any plausible rates of the kinds of characters, the eleventh prompt is estimated within 3 %.
 func TestTenReportsAreEnough(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -78,7 +77,7 @@ func TestTenReportsAreEnough(t *testing.T) {
 	})
 }
 
-// TestOnlyTheNewestReportsCount: a counter that is given the newest ones alone knows as much as one that has seen all.
+// TestOnlyTheNewestReportsCount: a counter that was given the newest reports only estimates as one that was given all.
 func TestOnlyTheNewestReportsCount(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,7 +100,7 @@ func TestOnlyTheNewestReportsCount(t *testing.T) {
 func observation(t *rapid.T) tokens.Observation {
 	var o tokens.Observation
 	for kind := range o.Size {
-		o.Size[kind] = rapid.IntRange(0, 50_000).Draw(t, "signs")
+		o.Size[kind] = rapid.IntRange(0, 50_000).Draw(t, "characters")
 	}
 	o.Size[tokens.Frame]++
 	estimate := o.Size.Tokens()
@@ -109,8 +108,8 @@ func observation(t *rapid.T) tokens.Observation {
 	return o
 }
 
-// TestReportsOutOfReason change nothing: a server that cut the prompt must not be believed about the rest.
-func TestReportsOutOfReason(t *testing.T) {
+// TestReportsOutOfRange are ignored: a server that cut the prompt did not count the rest.
+func TestReportsOutOfRange(t *testing.T) {
 	t.Parallel()
 	var counter tokens.Counter
 	size := tokens.Size{40_000, 0, 0, 4}
@@ -122,8 +121,8 @@ func TestReportsOutOfReason(t *testing.T) {
 	}
 }
 
-// TestEstimatesStaySane: no reports make an estimate negative or absurd.
-func TestEstimatesStaySane(t *testing.T) {
+// TestEstimatesStayInRange: no reports make an estimate negative or absurd.
+func TestEstimatesStayInRange(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var counter tokens.Counter

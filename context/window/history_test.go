@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encode renders a group on a wire of the test's own: a JSON value for each message.
+// encode is the encoder of a wire of the test's own: a JSON value for each message.
 func encode(group []annotator.Message) ([]byte, error) {
 	var all [][]byte
 	for _, m := range group {
@@ -31,7 +31,7 @@ func encode(group []annotator.Message) ([]byte, error) {
 	return bytes.Join(all, []byte(",")), nil
 }
 
-// decode reads a history back.
+// decode decodes a history.
 func decode(t rapid.TB, history []byte) []annotator.Message {
 	t.Helper()
 	var messages []annotator.Message
@@ -41,8 +41,8 @@ func decode(t rapid.TB, history []byte) []annotator.Message {
 	return messages
 }
 
-// fold folds rows at once.
-func fold(t rapid.TB, f annotator.WindowState, rows []annotator.Trace) *window.History {
+// newHistory returns the history of rows.
+func newHistory(t rapid.TB, f annotator.WindowState, rows []annotator.Trace) *window.History {
 	t.Helper()
 	w, err := window.NewHistory(encode, f, rows)
 	if err != nil {
@@ -117,7 +117,7 @@ func shows(t *rapid.T) []annotator.Shown {
 	}), 0, 2).Draw(t, "shows")
 }
 
-// naive says what the model is to see, one row after the other.
+// naive returns the messages of rows, one row after the other.
 func naive(rows []annotator.Trace) []annotator.Message {
 	messages := []annotator.Message{}
 	for _, row := range rows {
@@ -136,27 +136,27 @@ func naive(rows []annotator.Trace) []annotator.Message {
 	return messages
 }
 
-// TestFoldIsTheJournal folds rows at once and step by step, asking for the history wherever a request could be sent: it is
-// what a naive reading of the rows gives, and only ever grows at its end.
-func TestFoldIsTheJournal(t *testing.T) {
+// TestHistoryIsTheJournal adds rows at once and step by step, and takes the history wherever a request could be sent: it is what a
+// naive reading of the rows gives, and only grows at its end.
+func TestHistoryIsTheJournal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
-		whole := history(t, fold(t, annotator.WindowState{}, rows))
+		whole := history(t, newHistory(t, annotator.WindowState{}, rows))
 		if diff := cmp.Diff(naive(rows), decode(t, whole)); diff != "" {
 			t.Fatalf("(-journal +history):\n%s", diff)
 		}
-		steps, former := fold(t, annotator.WindowState{}, nil), []byte(nil)
+		steps, former := newHistory(t, annotator.WindowState{}, nil), []byte(nil)
 		for i := range rows {
 			if err := steps.Add(&rows[i]); err != nil {
 				t.Fatal(err)
 			}
 			if i+1 < len(rows) && (rows[i+1].Kind == annotator.TraceCall || rows[i+1].Kind == annotator.TraceResult) {
-				continue // a call is not answered: there is nothing to send yet
+				continue // a call is not answered yet, so that no request can be sent
 			}
 			now := history(t, steps)
 			if !bytes.HasPrefix(now, former) {
-				t.Fatalf("row %d changed what stood before it:\n%s\n%s", i+1, former, now)
+				t.Fatalf("row %d changed the history before it:\n%s\n%s", i+1, former, now)
 			}
 			former = now
 		}
@@ -192,25 +192,25 @@ func TestEncoderGetsGroups(t *testing.T) {
 	})
 }
 
-// TestTurns: the window knows its turns, what stands before each, and what each is made of.
+// TestTurns: the history has its turns with their sizes, and the messages before each.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
-		w := fold(t, annotator.WindowState{Memory: rapid.SampledFrom([]string{"", "The story so far."}).Draw(t, "memory")}, rows)
+		w := newHistory(t, annotator.WindowState{Memory: rapid.SampledFrom([]string{"", "The story so far."}).Draw(t, "memory")}, rows)
 		all := history(t, w)
 		_, before, _ := w.Before(1)
 		for i, turn := range w.Turns() {
 			prefix, size, err := w.Before(turn.ID)
 			if err != nil || !bytes.HasPrefix(all, prefix) || size != before {
-				t.Fatalf("before turn %d stand %d bytes made of %v, want %v (%v)", turn.ID, len(prefix), size, before, err)
+				t.Fatalf("before turn %d are %d bytes of size %v, want %v (%v)", turn.ID, len(prefix), size, before, err)
 			}
 			if want := len(decode(t, prefix)); i == 0 && want != min(2, 2*len(prefix)) {
-				t.Fatalf("before the first turn stand %d messages", want)
+				t.Fatalf("before the first turn are %d messages", want)
 			}
 			own := slices.DeleteFunc(slices.Clone(rows), func(row annotator.Trace) bool { return row.Turn != turn.ID })
 			if want := measure(naive(own)); turn.Size != want {
-				t.Fatalf("turn %d is made of %v, want %v", turn.ID, turn.Size, want)
+				t.Fatalf("turn %d has the size %v, want %v", turn.ID, turn.Size, want)
 			}
 			before = before.Plus(turn.Size)
 			if next := w.Next(turn.ID); next != (turn.ID+1)%int64(len(w.Turns())+1) {
@@ -218,12 +218,12 @@ func TestTurns(t *testing.T) {
 			}
 		}
 		if rest, size, _ := w.Before(99); !bytes.Equal(rest, all) || size != w.Size() || size != before {
-			t.Fatalf("all of it is %v, want %v", size, before)
+			t.Fatalf("the whole has the size %v, want %v", size, before)
 		}
 	})
 }
 
-// measure is what messages are made of.
+// measure returns the size of messages.
 func measure(messages []annotator.Message) tokens.Size {
 	var size tokens.Size
 	for _, m := range messages {
@@ -235,32 +235,32 @@ func measure(messages []annotator.Message) tokens.Size {
 	return size
 }
 
-// TestTrims: what a turn says that it would save is what it saves, and no other turn changes.
+// TestTrims: stripping and cutting save what the turns say, and no other turn changes.
 func TestTrims(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
-		plain := fold(t, annotator.WindowState{}, rows).Turns()
+		plain := newHistory(t, annotator.WindowState{}, rows).Turns()
 		strip, cut := rapid.Int64Range(0, 5).Draw(t, "strip"), rapid.Int64Range(0, 5).Draw(t, "cut")
-		stripped, shortened := fold(t, annotator.WindowState{Strip: strip}, rows), fold(t, annotator.WindowState{Cut: cut, CutAt: 500}, rows)
+		stripped, shortened := newHistory(t, annotator.WindowState{Strip: strip}, rows), newHistory(t, annotator.WindowState{Cut: cut, CutAt: 500}, rows)
 		for i, turn := range plain {
 			saved := tokens.Size{}
 			if turn.ID <= strip {
 				saved = turn.Strips
 			}
 			if got := turn.Size.Minus(stripped.Turns()[i].Size); got != saved {
-				t.Fatalf("without its thinking turn %d saves %v, foretold %v", turn.ID, got, saved)
+				t.Fatalf("without its thinking turn %d saves %v, said %v", turn.ID, got, saved)
 			}
 			saved = tokens.Size{}
 			if turn.ID <= cut {
 				saved = turn.Cuts
 			}
 			if got := turn.Size.Minus(shortened.Turns()[i].Size); got != saved {
-				t.Fatalf("cut, turn %d saves %v, foretold %v", turn.ID, got, saved)
+				t.Fatalf("cut, turn %d saves %v, said %v", turn.ID, got, saved)
 			}
 		}
 		if strip == 5 && bytes.Contains(history(t, stripped), []byte("Hm.")) {
-			t.Fatal("there is thinking left")
+			t.Fatal("some thinking is left")
 		}
 		for _, m := range decode(t, history(t, shortened)) {
 			if n := utf8.RuneCountInString(m.Content); cut == 5 && n > 510 {
@@ -273,7 +273,7 @@ func TestTrims(t *testing.T) {
 func TestMemoryStandsFirst(t *testing.T) {
 	t.Parallel()
 	rows := []annotator.Trace{{Turn: 4, Kind: annotator.TraceScene, Content: "scene 4"}}
-	messages := decode(t, history(t, fold(t, annotator.WindowState{Memory: "The story so far.", Through: 3}, rows)))
+	messages := decode(t, history(t, newHistory(t, annotator.WindowState{Memory: "The story so far.", Through: 3}, rows)))
 	roles := ""
 	for _, m := range messages {
 		roles += string(m.Role) + " "
@@ -283,12 +283,12 @@ func TestMemoryStandsFirst(t *testing.T) {
 	}
 }
 
-// TestShown: an entry is shown as its newest showing has it.
+// TestShown: the history knows the revision at which it last shows an entry.
 func TestShown(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
-		w := fold(t, annotator.WindowState{}, rows)
+		w := newHistory(t, annotator.WindowState{}, rows)
 		newest := map[int64]int64{}
 		for _, row := range rows {
 			for _, s := range row.Shows {
@@ -304,7 +304,7 @@ func TestShown(t *testing.T) {
 	})
 }
 
-// FuzzArguments: whatever a model wrote as the arguments of a call, an object is sent again.
+// FuzzArguments: for any arguments that a model wrote, a JSON object is sent.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{`{"a":1}`, ``, `null`, `[]`, `1`, `"x"`, `{"a":`, `{}}`, "\xff", `{"a":1} {"b":2}`, ` {} `, `{"a":"` + "\x00" + `"}`} {
 		f.Add(seed)
@@ -315,7 +315,7 @@ func FuzzArguments(f *testing.F) {
 			{Turn: 1, Kind: annotator.TraceReply},
 			{Turn: 1, Kind: annotator.TraceCall, CallID: "c", Tool: "t", Arguments: arguments},
 		}
-		sent := decode(t, history(t, fold(t, annotator.WindowState{}, rows)))[1].ToolCalls[0].Arguments
+		sent := decode(t, history(t, newHistory(t, annotator.WindowState{}, rows)))[1].ToolCalls[0].Arguments
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(sent), &fields); err != nil || fields == nil {
 			t.Errorf("%q is sent as %q", arguments, sent)
@@ -329,7 +329,7 @@ func FuzzArguments(f *testing.F) {
 func TestCallWithoutReply(t *testing.T) {
 	t.Parallel()
 	for _, before := range [][]annotator.Trace{nil, {{Turn: 1, Kind: annotator.TraceScene}}} {
-		w := fold(t, annotator.WindowState{}, before)
+		w := newHistory(t, annotator.WindowState{}, before)
 		if err := w.Add(&annotator.Trace{Turn: 1, Kind: annotator.TraceCall}); annotator.KindOf(err) != annotator.Violation {
 			t.Errorf("after %d rows: %v", len(before), err)
 		}

@@ -46,19 +46,19 @@ const minSummary = 512
 // nearly all of it in its cache.
 func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 	instruction := compaction.Instruction(m.step)
-	p, room, err := m.question(m.scene.turn, instruction)
+	p, limit, err := m.question(m.scene.turn, instruction)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(m.step.Turns); n > 0 && room < minSummary { // the turns to summarise are the oldest, so a shorter prefix has them
-		if p, room, err = m.question(m.history.Next(m.step.Turns[n-1].ID), instruction); err != nil {
+	if n := len(m.step.Turns); n > 0 && limit < minSummary { // the turns to summarise are the oldest, so a shorter prefix has them
+		if p, limit, err = m.question(m.history.Next(m.step.Turns[n-1].ID), instruction); err != nil {
 			return nil, err
 		}
 	}
-	if room = min(room, m.Config.SummaryTokens); room < minSummary {
+	if limit = min(limit, m.Config.SummaryTokens); limit < minSummary {
 		return nil, ErrNoSummary
 	}
-	answer, err := m.sources.Summariser.Summarise(ctx, p, instruction, room)
+	answer, err := m.sources.Summariser.Summarise(ctx, p, instruction, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 
 // question returns a prompt with the window before a turn and an instruction at its end, and the tokens that are left for an
 // answer.
-func (w *Window) question(turn int64, instruction string) (p *Prompt, room int, err error) {
+func (w *Window) question(turn int64, instruction string) (p *Prompt, limit int, err error) {
 	if p, err = w.Before(turn); err == nil {
 		err = p.Ask(instruction)
 	}

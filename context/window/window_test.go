@@ -249,8 +249,8 @@ func TestSummaryTooLong(t *testing.T) {
 	}
 }
 
-// TestForcedCompaction: where the server wants less than the count says, turns give way though all fits; when nothing is left
-// that could, the scene does not fit.
+// TestForcedCompaction: if the server wants less than the count says, turns leave though all fits; when none is left that could,
+// the scene does not fit.
 func TestForcedCompaction(t *testing.T) {
 	t.Parallel()
 	r := newReader(t, limits, 12)
@@ -264,7 +264,7 @@ func TestForcedCompaction(t *testing.T) {
 	}
 	empty := newReader(t, limits, 2)
 	if _, fits := empty.read(true); fits {
-		t.Error("an empty window cannot give way, and the scene is said to fit")
+		t.Error("nothing can leave an empty window, and the scene is said to fit")
 	}
 	if _, fits := empty.read(false); !fits {
 		t.Error("the scene is said not to fit though its count does")
