@@ -9,6 +9,7 @@ import (
 
 	"annotator"
 	"annotator/context/tokens"
+	"annotator/context/window"
 	"annotator/model"
 )
 
@@ -20,6 +21,7 @@ type inquiry struct {
 	Question
 	batch  Batch
 	tokens int    // of the question itself
+	alone  bool   // without the window
 	fits   bool   // the context has room for question and answer
 	again  string // why a former answer could not be used; empty if there was none
 }
@@ -48,7 +50,7 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry, las
 // canReplace reports whether a larger question may be asked in the place of one that it contains: not if it leaves no
 // room for the window.
 func (q *inquiry) canReplace(smaller *inquiry) bool {
-	return q.fits && q.tokens <= maxQuestion && q.Alone == smaller.Alone
+	return q.fits && q.tokens <= maxQuestion && q.alone == smaller.alone
 }
 
 // inquire returns the question about a batch. It stands at the end of the window, or alone if that leaves no room for
@@ -59,19 +61,32 @@ func (c *Curator) inquire(batch Batch, again string) (*inquiry, error) {
 	if again != "" {
 		q.Text = Correction(q.Text, again)
 	}
-	size, left, err := c.Model.Fit(q.Text, false)
-	if err == nil && left < q.MaxTokens {
-		q.Alone = true
-		size, left, err = c.Model.Fit(q.Text, true)
+	q.tokens = c.Window.Count(q.Text)
+	following, err := c.Window.Before(c.Turn)
+	if err == nil {
+		err = c.place(q, following)
 	}
-	q.tokens, q.fits = size, left >= q.MaxTokens
+	if err == nil && !q.fits {
+		q.alone = true
+		err = c.place(q, c.Window.NewPrompt())
+	}
 	return q, err
 }
 
-// ask asks a question, and stores what follows from the answer, all in one transaction. If the answer has nothing
+// place puts a question at the end of a prompt.
+func (c *Curator) place(q *inquiry, p *window.Prompt) error {
+	if c.Settings.Prompt == Replaced {
+		p.ReplacePrefix(window.NewPrefix(system, "", nil))
+	}
+	err := p.Ask(q.Text)
+	q.Prompt, q.fits = p, c.Window.Limits.ReplyAfter(p) >= q.MaxTokens
+	return err
+}
+
+// decide asks a question, and stores what follows from the answer, all in one transaction. If the answer has nothing
 // usable on an entry, it is asked about again, alone; after that it is left as it is, with a note of the reason.
 // Nothing is decided by default.
-func (c *Curator) ask(ctx context.Context, q *inquiry) ([]Decision, error) {
+func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	reply, err := c.reply(ctx, q)
 	if err != nil && !errors.Is(err, errNoRoom) && !errors.As(err, new(*model.Unanswered)) {
 		return nil, err
@@ -95,7 +110,8 @@ func (c *Curator) ask(ctx context.Context, q *inquiry) ([]Decision, error) {
 	return decisions, c.Decisions.Decide(ctx, call, note, revisions)
 }
 
-// errNoRoom is the error of a question that is too long for the context. Its text is stored as the reason of a decision.
+// errNoRoom is the error of a question that is too long for the context. Its text is stored as the reason of a
+// decision.
 var errNoRoom = errors.New("the step makes nothing better")
 
 // reply has a question answered, if the context has room for it.
@@ -126,7 +142,7 @@ func (c *Curator) carryOut(ctx context.Context, reply *model.Reply, revisions []
 	if err := c.Decisions.Decide(ctx, reply.Call, row, revisions); err != nil {
 		return err
 	}
-	c.Model.Learn(reply.Call)
+	c.Window.Observe(reply.Call.Characters, reply.Call.Usage)
 	for i := range revisions {
 		c.Names.Invalidate(revisions[i].Entry)
 	}

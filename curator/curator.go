@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/context/mention"
+	"annotator/context/window"
 	"annotator/model"
 )
 
@@ -34,6 +35,8 @@ type Settings struct {
 type Curator struct {
 	Settings  Settings
 	Scene     *annotator.SceneRow // the newest that was read
+	Window    *window.Window
+	Turn      int64 // the questions follow the window as it was before this turn; 0: all of it
 	Model     Model
 	Entries   Entries
 	Scenes    Scenes
@@ -46,21 +49,16 @@ type Curator struct {
 
 // Model is asked the questions.
 type Model interface {
-	// Fit estimates the tokens of a question, and those that are left for its answer. The question stands at the end of
-	// the window, or alone.
-	Fit(question string, alone bool) (tokens, left int, err error)
 	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends
 	// the reply's call. The error is a *model.Unanswered if there is no reply.
 	Ask(ctx context.Context, q *Question) (*model.Reply, error)
-	// Learn takes in what the server counted, after a call has ended well.
-	Learn(call *annotator.Call)
 }
 
 // Question is a message to the model.
 type Question struct {
 	Text        string
-	Alone       bool // without the window
-	MaxTokens   int  // of the answer
+	Prompt      *window.Prompt // with the text at its end
+	MaxTokens   int            // of the answer
 	Temperature float64
 }
 
@@ -108,7 +106,7 @@ func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) e
 		if err != nil {
 			return err
 		}
-		decisions, err := c.ask(ctx, q)
+		decisions, err := c.decide(ctx, q)
 		if err != nil {
 			return err
 		}

@@ -14,11 +14,10 @@ import (
 //go:embed question.md
 var instruction string
 
+// system is the system prompt of a curator that is not asked under the prompt of the run.
+//
 //go:embed system.md
 var system string
-
-// System returns the system prompt of a curator that is not asked under the prompt of the run.
-func System() string { return system }
 
 // How much a question shows, in code points and items, so that it fits beside a full window.
 const (

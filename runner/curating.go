@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"annotator"
-	"annotator/context/window"
 	"annotator/curator"
 	"annotator/model"
 	"annotator/storage"
@@ -99,12 +98,8 @@ const newestRow = 1<<63 - 1
 // curator returns the curator at the scene at hand. Its questions follow the window as it was before a turn (0: all of
 // it).
 func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
-	prefix := r.window.Prefix()
-	if r.Config.Curator.Prompt == curator.Replaced {
-		prefix = window.NewPrefix(curator.System(), "", nil)
-	}
 	return &curator.Curator{
-		Settings: r.Config.Curator, Scene: r.day.row, Model: &curatorModel{r, turn, prefix},
+		Settings: r.Config.Curator, Scene: r.day.row, Window: r.window, Turn: turn, Model: curatorModel{r},
 		Entries: r.Store.Glossary, Scenes: r.Store.Scenes, Posts: r.Corpus, Decisions: r.Store.Curation, Names: r.names,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())
@@ -116,39 +111,10 @@ func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Deci
 }
 
 // curatorModel implements curator.Model.
-type curatorModel struct {
-	*Runner
-	turn   int64 // before which the window ends; 0: after the last
-	prefix window.Prefix
-}
+type curatorModel struct{ *Runner }
 
-// prompt returns the prompt of a question, at the end of the window or alone.
-func (m *curatorModel) prompt(question string, alone bool) (p *window.Prompt, err error) {
-	if alone {
-		p = m.window.NewPrompt()
-	} else if p, err = m.window.Before(m.turn); err != nil {
-		return nil, err
-	}
-	p.ReplacePrefix(m.prefix)
-	return p, p.Ask(question)
-}
-
-func (m *curatorModel) Fit(question string, alone bool) (size, left int, err error) {
-	p, err := m.prompt(question, alone)
-	if err != nil {
-		return 0, 0, err
-	}
-	return m.window.Count(question), m.window.Limits.ReplyAfter(p), nil
-}
-
-func (m *curatorModel) Ask(ctx context.Context, q *curator.Question) (*model.Reply, error) {
-	p, err := m.prompt(q.Text, q.Alone)
-	if err != nil {
-		return nil, err
-	}
+func (m curatorModel) Ask(ctx context.Context, q *curator.Question) (*model.Reply, error) {
 	return m.ask(ctx, &question{
-		purpose: annotator.PurposeCurate, text: q.Text, prompt: p, maxTokens: q.MaxTokens, temperature: q.Temperature,
+		purpose: annotator.PurposeCurate, text: q.Text, prompt: q.Prompt, maxTokens: q.MaxTokens, temperature: q.Temperature,
 	})
 }
-
-func (m *curatorModel) Learn(call *annotator.Call) { m.window.Observe(call.Characters, call.Usage) }
