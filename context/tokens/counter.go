@@ -2,19 +2,19 @@ package tokens
 
 import "math"
 
-// Observation is a prompt that a server has counted.
-type Observation struct {
-	Size   Size
-	Tokens int // as reported
-}
+// MaxObservations is how many observations a counter learns from: the newest.
+const MaxObservations = 32
 
-// Memory is how many observations a counter learns from: the newest.
-const Memory = 32
+// observation is a prompt that a server has counted.
+type observation struct {
+	size   Size
+	tokens int // as reported
+}
 
 // Counter estimates sizes in tokens. It fits the rate of each kind of character to the newest observations, by least squares.
 // The zero Counter has learned nothing.
 type Counter struct {
-	newest  []Observation // at most Memory, oldest first
+	newest  []observation // at most MaxObservations, oldest first
 	factors *vector       // of the rates; nil before the first observation
 }
 
@@ -56,31 +56,32 @@ func (c *Counter) Count(s Size) int {
 	return int(math.Ceil(s.tokens().dot(factors)))
 }
 
-// Observe takes in a report of the server. What it has learned is a function of the newest observations alone.
-func (c *Counter) Observe(o Observation) {
-	estimate := o.Size.Tokens()
-	if o.Tokens < int(minFactor*float64(estimate)) || o.Tokens > int(maxFactor*float64(estimate)) || o.Tokens <= 0 {
+// Observe takes in how many tokens the server counted for a size. What a counter has learned is a function of its newest
+// observations alone.
+func (c *Counter) Observe(size Size, tokens int) {
+	estimate := size.Tokens()
+	if tokens < int(minFactor*float64(estimate)) || tokens > int(maxFactor*float64(estimate)) || tokens <= 0 {
 		return
 	}
-	if len(c.newest) == Memory {
+	if len(c.newest) == MaxObservations {
 		c.newest = append(c.newest[:0], c.newest[1:]...)
 	}
-	c.newest = append(c.newest, o)
+	c.newest = append(c.newest, observation{size, tokens})
 	c.factors = fit(c.newest)
 }
 
 // fit finds the factors of the rates for which the errors of the estimates, each as a share of what was reported, have the
 // least sum of squares.
-func fit(observations []Observation) *vector {
+func fit(observations []observation) *vector {
 	var matrix [kinds]vector
 	var right vector
 	for i := range matrix {
 		matrix[i][i], right[i] = priorWeight, priorWeight
 	}
 	for _, o := range observations {
-		share := o.Size.tokens()
+		share := o.size.tokens()
 		for i := range share {
-			share[i] /= float64(o.Tokens)
+			share[i] /= float64(o.tokens)
 		}
 		for i := range share {
 			for j := range share {

@@ -68,7 +68,7 @@ func TestTenReportsAreEnough(t *testing.T) {
 		var counter tokens.Counter
 		prompts := sizes(t, 11)
 		for _, s := range prompts[:10] {
-			counter.Observe(tokens.Observation{Size: s, Tokens: count(s)})
+			counter.Observe(s, count(s))
 		}
 		got, want := counter.Count(prompts[10]), count(prompts[10])
 		if off := math.Abs(float64(got-want)) / float64(want); off > 0.03 {
@@ -81,30 +81,36 @@ func TestTenReportsAreEnough(t *testing.T) {
 func TestOnlyTheNewestReportsCount(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		observations := rapid.SliceOfN(rapid.Custom(observation), 1, 3*tokens.Memory).Draw(t, "observations")
+		observations := rapid.SliceOfN(rapid.Custom(drawReport), 1, 3*tokens.MaxObservations).Draw(t, "observations")
 		var long, short tokens.Counter
 		for _, o := range observations {
-			long.Observe(o)
+			long.Observe(o.size, o.tokens)
 		}
-		for _, o := range observations[max(0, len(observations)-tokens.Memory):] {
-			short.Observe(o)
+		for _, o := range observations[max(0, len(observations)-tokens.MaxObservations):] {
+			short.Observe(o.size, o.tokens)
 		}
-		s := rapid.Custom(observation).Draw(t, "size").Size
+		s := rapid.Custom(drawReport).Draw(t, "size").size
 		if long.Count(s) != short.Count(s) {
 			t.Fatalf("%d and %d", long.Count(s), short.Count(s))
 		}
 	})
 }
 
-// observation draws any plausible report.
-func observation(t *rapid.T) tokens.Observation {
-	var o tokens.Observation
-	for kind := range o.Size {
-		o.Size[kind] = rapid.IntRange(0, 50_000).Draw(t, "characters")
+// report is a prompt that a server has counted.
+type report struct {
+	size   tokens.Size
+	tokens int
+}
+
+// drawReport draws any plausible report.
+func drawReport(t *rapid.T) report {
+	var o report
+	for kind := range o.size {
+		o.size[kind] = rapid.IntRange(0, 50_000).Draw(t, "characters")
 	}
-	o.Size[tokens.Frame]++
-	estimate := o.Size.Tokens()
-	o.Tokens = rapid.IntRange(max(1, estimate/2), 2*estimate).Draw(t, "reported")
+	o.size[tokens.Frame]++
+	estimate := o.size.Tokens()
+	o.tokens = rapid.IntRange(max(1, estimate/2), 2*estimate).Draw(t, "reported")
 	return o
 }
 
@@ -114,7 +120,7 @@ func TestReportsOutOfRange(t *testing.T) {
 	var counter tokens.Counter
 	size := tokens.Size{40_000, 0, 0, 4}
 	for _, reported := range []int{0, -1, 1, 1_000, 100_000} {
-		counter.Observe(tokens.Observation{Size: size, Tokens: reported})
+		counter.Observe(size, reported)
 		if got := counter.Count(size); got != 10_004 {
 			t.Errorf("after a report of %d: %d", reported, got)
 		}
@@ -126,10 +132,10 @@ func TestEstimatesStayInRange(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var counter tokens.Counter
-		for _, o := range rapid.SliceOfN(rapid.Custom(observation), 0, 40).Draw(t, "observations") {
-			counter.Observe(o)
+		for _, o := range rapid.SliceOfN(rapid.Custom(drawReport), 0, 40).Draw(t, "observations") {
+			counter.Observe(o.size, o.tokens)
 		}
-		s := rapid.Custom(observation).Draw(t, "size").Size
+		s := rapid.Custom(drawReport).Draw(t, "size").size
 		if got, plain := counter.Count(s), s.Tokens(); got < plain/4-1 || got > 4*plain+4 {
 			t.Fatalf("%v: %d, before any report %d", s, got, plain)
 		}

@@ -22,12 +22,12 @@ type counts struct {
 // has been compacted since.
 func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trace) error {
 	*c = counts{outdated: c.outdated}
-	counted, err := calls.Counted(ctx, tokens.Memory)
+	counted, err := calls.Counted(ctx, tokens.MaxObservations)
 	if err != nil {
 		return err
 	}
 	for _, p := range counted {
-		c.counter.Observe(tokens.Observation{Size: p.Characters, Tokens: p.Tokens})
+		c.counter.Observe(p.Characters, p.Tokens)
 	}
 	last, err := calls.Last(ctx)
 	if err != nil || last.Reply <= c.outdated || !last.Usage.Exact || last.Compacted {
@@ -82,7 +82,7 @@ func (w *Window) Counted(usage annotator.Usage, reply *annotator.Trace) { w.coun
 // Observe has later estimates learn from a prompt that the server has counted.
 func (w *Window) Observe(size tokens.Size, usage annotator.Usage) {
 	if usage.Exact {
-		w.counts.counter.Observe(tokens.Observation{Size: size, Tokens: usage.Prompt})
+		w.counts.counter.Observe(size, usage.Prompt)
 	}
 }
 
