@@ -7,12 +7,12 @@ import (
 	"annotator"
 )
 
-// classification is what a fault means. Without a kind it is none.
+// classification is what a fault means. Without a kind it is unknown.
 type classification struct {
 	kind     annotator.Kind
 	param    string // the field of the request to change, where it is one
 	advice   string
-	filtered bool // it is what the story tells that is refused
+	filtered bool // a content filter refused the story
 }
 
 // ParamModel is the parameter that names the model.
@@ -42,10 +42,10 @@ const (
 	adviceAddress   = "give the base URL with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire"
 )
 
-// filtered is the classification on what the server will not read, or will not have told.
+// filtered is the classification of what a content filter refused.
 var filtered = classification{kind: annotator.Refused, advice: adviceFilter, filtered: true}
 
-// byCode knows the codes and types that servers give for machines, where they say more than the status does.
+// byCode classifies the codes and types that say more than the status.
 func byCode(code string) classification {
 	switch code {
 	case "context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "request_too_large":
@@ -76,8 +76,9 @@ func byCode(code string) classification {
 	return classification{}
 }
 
-// phrases are looked for, in order, where no code tells: every word of a row must occur. They are few on purpose, for text
-// changes with each release of a server. The filters come first, since some of them quote the story, which may say anything.
+// phrases classify a message without a known code: every word of a row must occur, and the first such row counts. They
+// are few, because messages change with each release of a server. The filters come first, because some of them quote
+// the story, which may contain any phrase.
 var phrases = [...]struct {
 	words []string
 	classification
@@ -90,7 +91,7 @@ var phrases = [...]struct {
 	{[]string{"max_tokens", "too large"}, classification{kind: annotator.PromptTooLong, param: paramMaxTokens}},
 	{[]string{"max_completion_tokens", "too large"}, classification{kind: annotator.PromptTooLong, param: paramMaxTokens}},
 	{[]string{"max_tokens", "cannot be greater than"}, classification{kind: annotator.PromptTooLong, param: paramMaxTokens}},
-	{[]string{"max_tokens must be at least 1"}, classification{kind: annotator.PromptTooLong}}, // an old vLLM, with no room left
+	{[]string{"max_tokens must be at least 1"}, classification{kind: annotator.PromptTooLong}}, // an old vLLM, whose context is full
 	{[]string{"context length"}, classification{kind: annotator.PromptTooLong}},
 	{[]string{"context size"}, classification{kind: annotator.PromptTooLong}},
 	{[]string{"context", "overflow"}, classification{kind: annotator.PromptTooLong}},
@@ -134,8 +135,8 @@ var phrases = [...]struct {
 	{[]string{"unauthorized"}, classification{kind: annotator.Misconfigured, advice: adviceKey}},
 }
 
-// tooMuchAtOnce is what a limit on the tokens of a minute says to a request that is longer than a whole minute's. Its code is that of
-// any such limit, but however long is waited, the request never gets through.
+// tooMuchAtOnce is in the message of a limit on tokens per minute for a request that alone exceeds it. Its code is that
+// of any such limit, but waiting does not help.
 var tooMuchAtOnce = [...]string{"request too large", "tokens per min"}
 
 func byText(s string) classification {
@@ -156,7 +157,7 @@ func containsAll(s string, words []string) bool {
 	return true
 }
 
-// byStatus knows every status that is an error.
+// byStatus classifies every status that is an error.
 func byStatus(status int) classification {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -182,7 +183,7 @@ func byStatus(status int) classification {
 // Statuses that are in no standard.
 const (
 	statusBalancerGaveUp = 460 // of Amazon's load balancer
-	statusClientGone     = 499 // of proxies, and of Google, that think the client has hung up, which it has not
+	statusClientGone     = 499 // of proxies, and of Google, that wrongly think the client has closed the connection
 	statusOverloaded     = 529 // of several providers
 )
 

@@ -11,21 +11,21 @@ import (
 	"unicode"
 )
 
-// errorBody is what the body of an answer complains of. No two servers have the same form: {"error":{…}}, {"error":"…"},
+// errorBody is the error in a response body. Servers use many forms: {"error":{…}}, {"error":"…"},
 // {"object":"error",…}, {"detail":…}, [{"error":…}], plain text, nothing.
 type errorBody struct {
 	isError  bool // by its structure, whatever the status
-	isObject bool // it is JSON, which no page of a proxy is
+	isObject bool // it is JSON, unlike the page of a proxy
 	message  string
-	text     string   // what phrases are looked for in: the message and what lies beneath it, in lower case
-	codes    []string // for machines, in lower case, the most exact first
-	param    string   // the field of the request that is meant
+	text     string   // that is searched for phrases: the message and its metadata, in lower case
+	codes    []string // for programs, in lower case, the most specific first
+	param    string   // the field of the request that is at fault
 	status   int      // HTTP status that the body names; 0 for none
 	context  int      // tokens of context that the server has; 0 where it does not say
 	retry    string   // how long to wait, as in a Retry-After header
 }
 
-// textLimit is how much of a body is searched for phrases, in bytes: further on a server may quote the request.
+// textLimit is how many bytes of a body are searched for phrases: after that a server may quote the request.
 const textLimit = 2000
 
 func readErrorBody(body []byte) errorBody {
@@ -46,7 +46,7 @@ func readErrorBody(body []byte) errorBody {
 	return c
 }
 
-// takeDetails reads what Google's APIs say beside the status: a reason for machines, and how long to wait.
+// takeDetails reads the details of Google's APIs: a reason for programs, and how long to wait.
 func (c *errorBody) takeDetails(raw json.RawMessage) {
 	var details []struct {
 		Reason string `json:"reason"`
@@ -59,7 +59,7 @@ func (c *errorBody) takeDetails(raw json.RawMessage) {
 	}
 }
 
-// take sorts a code into names and statuses.
+// take adds a code to the names, or to the status.
 func (c *errorBody) take(code string) {
 	n, err := strconv.Atoi(code)
 	switch {
@@ -70,7 +70,7 @@ func (c *errorBody) take(code string) {
 	}
 }
 
-// code returns the most exact name of what is wrong, or "".
+// code returns the most specific name of the error, or "".
 func (c *errorBody) code() string {
 	if len(c.codes) == 0 {
 		return ""
@@ -81,12 +81,12 @@ func (c *errorBody) code() string {
 // fields are those of a JSON object.
 type fields = map[string]json.RawMessage
 
-// findError returns the object that says what is wrong, and whether its place alone shows it to be an error. The object is
-// nil where the body is none; of several errors it is the first.
-func findError(body []byte) (fields, bool) {
+// findError returns the object that describes the error; nil where the body is no object. isError reports whether its
+// place alone shows that it is an error. Of several errors it returns the first.
+func findError(body []byte) (o fields, isError bool) {
 	top := object(body)
 	if inner := top["error"]; present(inner) {
-		if o := object(inner); o != nil {
+		if o = object(inner); o != nil {
 			return o, true
 		}
 		return withMessage(top, text(inner)+" "+text(top["message"])), true
@@ -147,7 +147,7 @@ func number(raw json.RawMessage) int {
 	return max(n, 0)
 }
 
-// contextLength finds the server's limit in the words of vLLM, SGLang, LM Studio and OpenAI, and in those of Gemini.
+// contextLength matches the server's limit in messages of vLLM, SGLang, LM Studio, OpenAI and Gemini.
 var contextLength = regexp.MustCompile(`(?:context length\D{0,20}|maximum number of tokens allowed \()(\d{1,9})`)
 
 func contextIn(s string) int {
@@ -159,7 +159,8 @@ func contextIn(s string) int {
 	return n
 }
 
-// plain returns the message of a body that is no JSON object. A web page has none, nor has one that only names its status.
+// plain returns the message of a body that is no JSON object. A web page has none, and neither has a body that only
+// names its status.
 func plain(body []byte) string {
 	said := clip(string(body))
 	if isPage(body) || said == "null" || said == http.StatusText(http.StatusBadRequest) {
@@ -174,10 +175,10 @@ func firstBytes(body []byte) []byte {
 
 func searchable(s string) string { return strings.ToLower(s[:min(len(s), textLimit)]) }
 
-// messageLimit is how long a message is at most, in bytes.
+// messageLimit is the length of a message in bytes.
 const messageLimit = 400
 
-// clip makes one short printable line of what a server wrote.
+// clip makes one short printable line of a text from a server.
 func clip(s string) string {
 	s = strings.ToValidUTF8(s[:min(len(s), 4*messageLimit)], "")
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }), " ")

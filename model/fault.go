@@ -20,14 +20,14 @@ import (
 	"annotator"
 )
 
-// Classify says what an answer that is no reply means: its status, its headers, and its body or as much of it as is kept.
-// The one place where that is decided, it also takes the error frame of a stream, with the status of the stream.
+// Classify returns what a response without a reply means, by its status, its headers, and its body or the part of it
+// that was kept. It also takes the error frame of a stream, with the status of the stream.
 //
-// Servers differ in all they say, so what is most exact is believed first: a code for machines, then a few well-known
-// phrases, then the status. The status is the one that the body names, where it names one, for a server or a proxy between
-// may give another.
+// Servers differ in all they say, so the most specific information counts first: a code for programs, then a few
+// well-known phrases, then the status. A status in the body takes precedence over that of the response, which a proxy
+// may have changed.
 //
-// Fault.Header is the header given, not a copy. A Retry-After date is read against the header's Date.
+// Fault.Header is the header given, not a copy. A Retry-After date is relative to the header's Date.
 func Classify(status int, header http.Header, body []byte) *Fault {
 	c := readErrorBody(body)
 	f := &Fault{Status: status, Code: c.code(), Param: c.param, Message: c.message, MaxContext: c.context, Header: header}
@@ -39,23 +39,23 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 	case c.status != 0:
 		f.Status = c.status
 	}
-	v, said := classify(f.Status, &c)
+	v, byBody := classify(f.Status, &c)
 	f.Kind, f.filtered = cmp.Or(v.kind, annotator.Transient), v.filtered
 	f.Advice, f.Param = v.advice, cmp.Or(v.param, f.Param)
-	if !said && isNotAnAPI(f.Status, &c) {
+	if !byBody && isNotAnAPI(f.Status, &c) {
 		f.NotAnAPI, f.Code, f.Advice = true, "", adviceNotAnAPI
 		if f.Status == http.StatusForbidden {
 			f.Advice = adviceForbidden
 		}
 	}
-	if f.Message == "" && f.Kind != annotator.PromptTooLong && isPage(body) { // where length is meant, that nothing is said counts
+	if f.Message == "" && f.Kind != annotator.PromptTooLong && isPage(body) { // the policy treats a length refusal without a message differently
 		f.Message = "a web page came in place of a reply" + titled(body)
 	}
 	return f
 }
 
-// isNotAnAPI reports whether an answer has nothing of the API: where a model answers, nobody says that there is no such place, or
-// forbids it, but by an error that programs can read.
+// isNotAnAPI reports whether a response has nothing of the API: a model server explains a missing or forbidden path by
+// a JSON error.
 func isNotAnAPI(status int, c *errorBody) bool {
 	switch status {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
@@ -64,7 +64,7 @@ func isNotAnAPI(status int, c *errorBody) bool {
 	return status/100 == 2 && !c.isError
 }
 
-// redirectHost tells no more of the address than its host, for the rest may hold secrets.
+// redirectHost shows only the host of the address: the rest may hold secrets.
 func redirectHost(header http.Header) string {
 	u, err := url.Parse(header.Get("Location"))
 	if err != nil || u.Host == "" {
@@ -73,13 +73,13 @@ func redirectHost(header http.Header) string {
 	return " at " + clip(u.Host)
 }
 
-// CarriesError reports whether a body or a frame of a stream is an error whatever its status is, for some servers answer 200
-// and put the error inside.
+// CarriesError reports whether a body or a frame of a stream is an error whatever its status is: some servers answer
+// 200 with an error inside.
 func CarriesError(body []byte) bool { return readErrorBody(body).isError }
 
-// classify returns the first classification there is; one without a kind where the status is no error's either. It reports whether the body
-// said more than the status.
-func classify(status int, c *errorBody) (v classification, said bool) {
+// classify returns the first classification that applies; one without a kind where the status is no error either.
+// byBody reports whether the body said more than the status.
+func classify(status int, c *errorBody) (v classification, byBody bool) {
 	switch {
 	case redirects(status):
 		return byStatus(status), false
@@ -102,12 +102,12 @@ func classify(status int, c *errorBody) (v classification, said bool) {
 
 func redirects(status int) bool { return status/100 == 3 }
 
-// isPage reports whether a body is a web page, whatever its headers say: there are proxies that call all that they send HTML.
+// isPage reports whether a body is a web page. The headers do not decide: some proxies call everything HTML.
 func isPage(body []byte) bool { return bytes.HasPrefix(firstBytes(body), []byte("<")) }
 
 var title = regexp.MustCompile(`(?is)<title[^>]*>([^<]{1,200})`)
 
-// titled tells what a web page says of itself, for what stands before a server says so why it failed.
+// titled returns the title of a web page: a proxy gives its reason there.
 func titled(body []byte) string {
 	found := title.FindSubmatch(body[:min(len(body), textLimit)])
 	if found == nil {
@@ -116,19 +116,20 @@ func titled(body []byte) string {
 	return fmt.Sprintf(": %q", clip(string(found[1])))
 }
 
-// retryAfter takes the longest of what the headers and the body say. OpenAI's services give milliseconds in a header of their own.
+// retryAfter returns the longest of the delays in headers and body. OpenAI's services give milliseconds in a header of
+// their own.
 func retryAfter(header http.Header, body string) time.Duration {
 	now, err := http.ParseTime(header.Get("Date"))
 	if err != nil {
-		// Without a clock to compare with, a date says nothing.
+		// Without the server's time, a date is of no use.
 		now = endOfTime
 	}
 	milliseconds := header.Get("Retry-After-Ms") + "ms"
 	return max(ParseRetryAfter(header.Get("Retry-After"), now), ParseRetryAfter(milliseconds, now), ParseRetryAfter(body, now))
 }
 
-// ClassifyTransport says what it means that no answer came, or that it broke off. A fault among the causes of err is
-// returned as it is.
+// ClassifyTransport returns what it means that no response came, or only a part of one. A fault among the causes of err
+// is returned unchanged.
 func ClassifyTransport(err error) *Fault {
 	if f := (*Fault)(nil); errors.As(err, &f) {
 		return f
@@ -145,7 +146,7 @@ func ClassifyTransport(err error) *Fault {
 		f.Message = "the connection was closed before an answer came"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		f.Kind, f.Advice = annotator.Misconfigured, "close other programs, or raise the limit on open files (ulimit -n)"
-	case isWrongSpeech(err):
+	case isProtocolError(err):
 		f.Kind, f.NotAnAPI = annotator.Misconfigured, isNoHTTP(err)
 		f.Advice = "check http or https in the endpoint's address, and that its certificate is trusted on this machine"
 	case isUnreachable(err):
@@ -154,9 +155,9 @@ func ClassifyTransport(err error) *Fault {
 	return f
 }
 
-// isWrongSpeech reports whether the other side was reached and cannot be spoken to: a certificate that is not trusted, TLS
-// to a plain port, HTTP to something else.
-func isWrongSpeech(err error) bool {
+// isProtocolError reports whether the other side was reached and speaks another protocol: an untrusted certificate, TLS
+// to a plain port, HTTP to another service.
+func isProtocolError(err error) bool {
 	var (
 		verification *tls.CertificateVerificationError
 		authority    x509.UnknownAuthorityError
@@ -169,7 +170,7 @@ func isWrongSpeech(err error) bool {
 		errors.As(err, &invalid) || errors.As(err, &record) || errors.As(err, &alert) || isNoHTTP(err)
 }
 
-// isNoHTTP reports whether what came is no answer of HTTP at all; net/http has no type for that.
+// isNoHTTP reports whether the response is not HTTP; net/http has no type for that.
 func isNoHTTP(err error) bool { return strings.Contains(err.Error(), "malformed HTTP") }
 
 func isUnreachable(err error) bool {
@@ -180,7 +181,7 @@ func isUnreachable(err error) bool {
 	return errors.As(err, &name) || errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &op) && op.Op == "dial"
 }
 
-// describe gives a fault in one line.
+// describe returns a fault in one line.
 func describe(f *Fault) string {
 	what := cmp.Or(f.Message, "no reason is given")
 	if f.Message == "" && f.Status/100 >= 4 {

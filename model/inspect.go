@@ -17,16 +17,16 @@ import (
 // CodeSilent is the code of a server that sent nothing for too long.
 const CodeSilent = "silent"
 
-// The codes of what can be wrong with a reply that came whole.
+// The codes of what can be wrong with a complete reply.
 const (
 	CodeFiltered  = "content_filter"
 	CodeFinish    = "unknown_finish"
-	CodeBroken    = "broken_off"   // the server says that it failed in the middle
+	CodeBroken    = "broken_off"   // the server failed in the middle of it
 	CodeNoCall    = "no_call"      // the server says that a tool is called, and sends no call
 	CodeEcho      = "echo"         // it is a piece of the prompt
-	CodeRunOn     = "run_on"       // it goes on with what another speaker says
+	CodeRunOn     = "run_on"       // it goes on with the turn of another speaker
 	CodeEmpty     = "empty_reply"  // neither a word nor a call
-	CodeThinking  = "only_thought" // it ended at its limit before the first word
+	CodeThinking  = "only_thought" // it reached its limit before the first word
 	CodeStuck     = "repetition"
 	CodeDamaged   = "damaged_text"
 	CodeManyCalls = "too_many_calls"
@@ -34,13 +34,13 @@ const (
 	CodePromptCut = "prompt_cut"
 )
 
-// MostCalls is how many tool calls a reply may hold. A model that makes more is in a loop.
-const MostCalls = 256
+// MaxCalls is how many tool calls a reply may hold. A model that makes more is in a loop.
+const MaxCalls = 256
 
-// Inspect judges a reply that came whole: nil where it can be used, else the fault for which it cannot. A reply that is of no use is
-// thus a failed call like any other, and the same Policy decides about it. The reply must be normalized.
+// Inspect returns the fault for which a complete reply cannot be used; nil where it can. An unusable reply is a failed
+// call, so the same Policy decides about it. The reply must be normalized.
 func Inspect(r *Request, reply *Reply) *Fault {
-	// From what says most of the server to what only this reply did.
+	// What says most about the server comes first.
 	for _, check := range []func(*Request, *Reply) *Fault{checkPrompt, checkModel, checkFinish, checkCalls, checkText, checkSilence, checkEcho, checkTurns} {
 		if f := check(r, reply); f != nil {
 			f.Raw, f.Usage, f.FirstByte, f.Duration = reply.Raw, reply.Usage, reply.FirstByte, reply.Duration
@@ -50,7 +50,7 @@ func Inspect(r *Request, reply *Reply) *Fault {
 	return nil
 }
 
-// Filtered reports whether the server will not have what the story tells.
+// Filtered reports whether a content filter of the server refused the story.
 func (f *Fault) Filtered() bool { return f.filtered }
 
 func fault(kind annotator.Kind, code, format string, args ...any) *Fault {
@@ -62,7 +62,7 @@ func (f *Fault) advise(advice string) *Fault {
 	return f
 }
 
-// checkPrompt finds a server that answers without having read all that it was sent.
+// checkPrompt detects a server that has not read the whole prompt.
 func checkPrompt(r *Request, reply *Reply) *Fault {
 	if !reply.Usage.Exact || reply.Usage.Prompt >= r.LeastPrompt {
 		return nil
@@ -72,7 +72,7 @@ func checkPrompt(r *Request, reply *Reply) *Fault {
 		"or lower --context-budget to what it has; where it only counts otherwise, agree with --accept counts")
 }
 
-// checkModel finds another model than the one that was asked, where that matters.
+// checkModel detects a reply of another model than the one called, where that matters.
 func checkModel(r *Request, reply *Reply) *Fault {
 	if !r.SameModel || reply.Model == "" || reply.Model == r.Model {
 		return nil
@@ -81,7 +81,7 @@ func checkModel(r *Request, reply *Reply) *Fault {
 		advise("have the server load the model that is asked for, or leave --strict-model out")
 }
 
-// checkFinish looks at why the reply ended. For one that ended at its limit see checkSilence.
+// checkFinish checks why the reply ended. A reply that reached its limit is checked by checkSilence.
 func checkFinish(_ *Request, reply *Reply) *Fault {
 	switch outcomeOf(reply.Finish) {
 	case OutcomeCalls:
@@ -101,13 +101,13 @@ func checkFinish(_ *Request, reply *Reply) *Fault {
 }
 
 func checkCalls(_ *Request, reply *Reply) *Fault {
-	if n := len(reply.Calls); n > MostCalls {
-		return fault(annotator.Malformed, CodeManyCalls, "the reply makes %d tool calls, more than %d", n, MostCalls)
+	if n := len(reply.Calls); n > MaxCalls {
+		return fault(annotator.Malformed, CodeManyCalls, "the reply makes %d tool calls, more than %d", n, MaxCalls)
 	}
 	return nil
 }
 
-// checkText looks at all that the model wrote. Nothing reads the reasoning again, so that its characters do not matter.
+// checkText checks all that the model wrote. Damaged characters in reasoning do not matter: nothing reads it again.
 func checkText(r *Request, reply *Reply) *Fault {
 	parts := []string{reply.Text}
 	for i := range reply.Calls {
@@ -126,7 +126,7 @@ func checkText(r *Request, reply *Reply) *Fault {
 	return nil
 }
 
-// FindLoop finds a model that writes one thing over and over, and does not come to an end of itself; nil where it does not.
+// FindLoop detects a model that repeats one text over and over; nil where it does not.
 func FindLoop(text string) *Fault {
 	unit, times := stuck(text)
 	if times == 0 {
@@ -135,9 +135,9 @@ func FindLoop(text string) *Fault {
 	return fault(annotator.Malformed, CodeStuck, "the model is stuck: it repeats %q at least %d times", clip(unit), times).advise(adviceStuck)
 }
 
-// damage tells what in a text is no text. Decoding JSON puts the replacement character in the place of broken UTF-8 and of
-// halves of surrogate pairs, and some servers do so themselves where a character falls between two tokens. Arguments are JSON
-// inside of JSON, so that their escapes are still to be seen.
+// damage returns how a text is damaged; empty where it is not. Decoding JSON replaces broken UTF-8 and halves of
+// surrogate pairs by the replacement character. Some servers do so themselves where a character is split between two
+// tokens. Arguments are JSON inside of JSON, so their escapes are still there.
 func damage(text string) string {
 	nul, half := badEscapes(text)
 	switch {
@@ -149,7 +149,7 @@ func damage(text string) string {
 	return ""
 }
 
-// badEscapes looks for escapes of JSON that stand for NUL, or for half of a surrogate pair.
+// badEscapes finds JSON escapes for NUL, or for half of a surrogate pair.
 func badEscapes(text string) (nul, half bool) {
 	for {
 		at := strings.IndexByte(text, '\\')
@@ -181,8 +181,8 @@ func escaped(text string) rune {
 	return rune(unit)
 }
 
-// excused reports whether damage is none of the reply's own: the story has it too and is quoted, or the limit fell into the
-// last character.
+// excused reports whether damage has another cause: the story is damaged and is quoted, or the limit fell into the last
+// character.
 func excused(r *Request, reply *Reply, part string) bool {
 	if nul, half := badEscapes(part); nul || half || strings.ContainsRune(part, 0) || !utf8.Valid(reply.Raw) {
 		return false
@@ -191,7 +191,7 @@ func excused(r *Request, reply *Reply, part string) bool {
 	return quoted || reply.cut(r.MaxTokens) && damage(strings.TrimRight(part, string(utf8.RuneError))) == ""
 }
 
-// checkSilence finds a reply that says nothing. The exclamation marks of a model whose numbers overflowed say nothing, either.
+// checkSilence detects a reply without words. The exclamation marks of a model whose numbers overflowed are no words.
 func checkSilence(r *Request, reply *Reply) *Fault {
 	switch {
 	case len(reply.Calls) > 0 || strings.ContainsFunc(reply.Text, says):
@@ -205,13 +205,13 @@ func checkSilence(r *Request, reply *Reply) *Fault {
 	return fault(annotator.Malformed, CodeStuck, "the reply has no word in it, only %q", clip(reply.Text)).advise(adviceStuck)
 }
 
-// echoed is from how many bytes on a text that stands in the prompt is taken for a copy of it.
-const echoed = 1000
+// minEcho is the length in bytes from which a text that is also in the prompt counts as a copy of it.
+const minEcho = 1000
 
-// checkEcho finds a server, or a model, that sends back what it was sent. A summary may rightly be the last one, word for word.
+// checkEcho detects a reply that repeats the prompt. A summary may rightly repeat the last one word for word.
 func checkEcho(r *Request, reply *Reply) *Fault {
 	text := strings.TrimSpace(reply.Text)
-	if len(text) < echoed || len(reply.Calls) > 0 || r.Choice.Mode == ChoiceNone {
+	if len(text) < minEcho || len(reply.Calls) > 0 || r.Choice.Mode == ChoiceNone {
 		return nil
 	}
 	var written bytes.Buffer // as wires write it
@@ -227,12 +227,12 @@ func checkEcho(r *Request, reply *Reply) *Fault {
 // turns are how chat templates begin the turn of a speaker.
 var turns = regexp.MustCompile(`<\|(?:im_start|start_header_id|start|turn)\|>|<start_of_turn>|<\|START_OF_TURN_TOKEN\|>`)
 
-// checkTurns finds a reply in which the model speaks for others, too, since the server does not know where its turns end. What the
-// story has is escaped where it is shown, and may be quoted.
+// checkTurns detects a reply that goes on with the turns of other speakers: the server does not know where the model's
+// turn ends. Such marks in the story are escaped where it is shown, and may be quoted.
 func checkTurns(r *Request, reply *Reply) *Fault {
 	text := strings.TrimSpace(reply.Text)
 	own := turns.FindString(text)
-	mark := turns.FindString(strings.TrimPrefix(text, own)) // some servers leave it how the model's own turn begins
+	mark := turns.FindString(strings.TrimPrefix(text, own)) // some servers leave the beginning of the model's own turn in the text
 	if mark == "" || bytes.Contains(r.History, []byte(strings.Trim(mark, "<>"))) {
 		return nil
 	}

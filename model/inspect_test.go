@@ -62,7 +62,7 @@ func TestInspect(t *testing.T) {
 		{"a broken name", model.Reply{Calls: []annotator.ToolCall{{Name: "a\x00b", Arguments: "{}"}}, Finish: "tool_calls"}, model.CodeDamaged, annotator.Malformed},
 		{"the last character, cut", model.Reply{Text: "It is \uFFFD", Finish: "length"}, "", ""},
 		{"a broken thought", model.Reply{Text: "So.", Reasoning: "\uFFFD", Finish: "stop"}, "", ""},
-		{"too many calls", model.Reply{Calls: slices.Repeat(call(`{}`), model.MostCalls+1), Finish: "tool_calls"}, model.CodeManyCalls, annotator.Malformed},
+		{"too many calls", model.Reply{Calls: slices.Repeat(call(`{}`), model.MaxCalls+1), Finish: "tool_calls"}, model.CodeManyCalls, annotator.Malformed},
 		{"a call that did not come", model.Reply{Text: "Let me note that.", Finish: "tool_calls"}, model.CodeNoCall, annotator.Malformed},
 		{"a filter of another name", model.Reply{Text: "It", Finish: "SAFETY"}, model.CodeFiltered, annotator.Refused},
 		{"nobody knows why", model.Reply{Text: "It", Finish: "OTHER"}, model.CodeBroken, annotator.Malformed},

@@ -1,5 +1,6 @@
-// Package model is the endpoint as the program sees it. Client owns a conversation with a server end to end: it retries, waits, learns
-// what the server needs, and returns one normalised reply. The packages below it speak one wire each.
+// Package model is the program's side of a conversation with a model server. Client owns that conversation end to end:
+// it retries, waits, learns what the server needs, and returns one normalised reply. The packages below it implement
+// one wire each.
 package model
 
 import (
@@ -10,11 +11,11 @@ import (
 	"annotator"
 )
 
-// Wire speaks one form of API.
+// Wire implements one form of API. It holds no state of a conversation.
 type Wire interface {
 	Encoder
 	// Complete sends a request and reads the whole reply. A failure is a *Fault. It returns when the context ends, and
-	// then the connection is closed, so that the server stops working for nobody.
+	// closes the connection, so that the server stops generating.
 	Complete(ctx context.Context, r *Request) (*Reply, error)
 	// Models lists what the endpoint serves. A failure is a *Fault.
 	Models(ctx context.Context) ([]Model, error)
@@ -22,8 +23,8 @@ type Wire interface {
 	Refusals() []Refusal
 }
 
-// Encoder is a wire's renderer. It is pure: the same messages always give the same bytes, so that what was encoded once can be
-// sent again as it is, and a later request begins with the bytes of the one before.
+// Encoder renders messages for a wire. It is pure: the same messages always give the same bytes, so a later request
+// begins with the bytes of the one before.
 type Encoder interface {
 	// Encode renders a group of messages as elements of the request's message list, joined by commas. A group is one
 	// message, or all the tool results that answer one reply.
@@ -32,9 +33,10 @@ type Encoder interface {
 	EncodeTools(tools []annotator.ToolDefinition) ([]byte, error)
 }
 
-// Counter is implemented by a wire whose server can tell how many tokens a text is.
+// Counter is implemented by a wire whose server can count the tokens of a text.
 type Counter interface {
-	// CountTokens counts a text without the signs that a model wants around it. A failure is a *Fault; most servers cannot.
+	// CountTokens counts a text without the tokens that a chat template adds. A failure is a *Fault; most servers
+	// cannot count.
 	CountTokens(ctx context.Context, name, text string) (int, error)
 }
 
@@ -47,7 +49,7 @@ type Request struct {
 	Choice      Choice // which of them may be called
 	MaxTokens   int    // of the reply
 	Temperature float64
-	Seed        int // of the sampling; 0: the server's own
+	Seed        int // of the sampling; 0: the server chooses one
 	Stream      bool
 
 	Workarounds Workarounds // that the server needs
@@ -65,9 +67,9 @@ type Request struct {
 	SameModel   bool           // the reply of another model is a fault, for Inspect
 }
 
-// Choice says which of a request's tools the model may call. The list of tools stays the same whatever is chosen, since
-// servers render it before all else and a change would cost them the whole prompt again; a wire says it beside the list, as
-// well as its API can. What it cannot say, the dispatcher refuses. The zero Choice leaves all tools to the model's choice.
+// Choice says which of a request's tools the model may call. The list of tools stays the same: servers render it before
+// all else, and a change would cost them the whole prompt again. A wire sends the choice beside the list, as well as
+// its API can express it. The dispatcher refuses the rest. The zero Choice allows all tools.
 type Choice struct {
 	Mode    ChoiceMode
 	Allowed []string // names of the tools that may be called; nil: all
@@ -78,7 +80,7 @@ type ChoiceMode string
 
 // The modes.
 const (
-	ChoiceAuto     ChoiceMode = ""         // as the model likes
+	ChoiceAuto     ChoiceMode = ""         // the model decides
 	ChoiceNone     ChoiceMode = "none"     // the tools are shown, but must not be called
 	ChoiceRequired ChoiceMode = "required" // one of those allowed must be called
 )
@@ -86,7 +88,7 @@ const (
 // Model is one model of an endpoint.
 type Model struct {
 	ID         string
-	MaxContext int // tokens; 0 where the server does not tell
+	MaxContext int // tokens; 0 where the server does not say
 }
 
 // Fault is a call that failed.
@@ -99,7 +101,7 @@ type Fault struct {
 	Advice     string // what the user can do; may be empty
 	RetryAfter time.Duration
 	MaxContext int  // tokens of context that the server says it has; 0 where it does not say
-	NotAnAPI   bool // what answered does not speak the API: the address is wrong, or something stands in the server's place for now
+	NotAnAPI   bool // the response is not of the API: the address is wrong, or a proxy answers in place of the server
 	Header     http.Header
 	Raw        []byte // of the body, at most RawLimit bytes
 	Usage      annotator.Usage

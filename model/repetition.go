@@ -1,18 +1,18 @@
 package model
 
-// A model is stuck when it writes one unit over and over: so often, and over so many bytes. No prose, verse, dialogue or table
-// comes near, and rulers of dashes stay below the length.
+// A model is stuck when it repeats one unit so often, and over so many bytes. No prose, verse, dialogue or table comes
+// near, and rulers of dashes stay below the length.
 const (
 	stuckTimes = 16
 	stuckBytes = 1024
 )
 
-// gram is how many bytes have to recur before they may be the beginning of a repetition.
+// gram is how many bytes must recur to suggest a repetition.
 const gram = 8
 
-// stuck looks for a repetition and returns its unit, and how often it had recurred when it was found; 0 where there is none. It
-// goes through the text once: the last place at which the same gram stood suggests the unit's length, and that holds as
-// long as each byte equals the one a unit before.
+// stuck detects a repetition and returns its unit, and how often it had recurred when it was detected; 0 where there is
+// none. It reads the text once: the last place of the same gram suggests the unit's length, which holds as long as each
+// byte equals the one a unit before.
 func stuck(text string) (unit string, times int) {
 	if len(text) < stuckBytes {
 		return "", 0

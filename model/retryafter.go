@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// endOfTime is after every date that a header can name.
+// endOfTime is after every date that a header can hold.
 var endOfTime = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// ParseRetryAfter reads the value of a Retry-After header in the forms that servers send: whole or broken seconds, seconds
-// with a unit ("5s"), an HTTP date. It returns 0 where the value is empty, in the past or something else, and never less.
+// ParseRetryAfter parses the value of a Retry-After header in the forms that servers send: whole or fractional seconds,
+// seconds with a unit ("5s"), an HTTP date. It returns 0 where the value is empty, in the past or something else, and
+// never a negative duration.
 func ParseRetryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if f, err := strconv.ParseFloat(value, 64); err == nil || math.IsInf(f, 0) {

@@ -13,8 +13,8 @@ import (
 	"annotator/tools"
 )
 
-// calling is CALLING: one attempt to have the model answer. The attempt is on record before it is made, and its end
-// commits with the reply's rows.
+// calling is CALLING: one attempt to have the model answer. The attempt is recorded before it is made, and its end
+// commits with the rows of the reply.
 func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	d := r.day
 	if reason := r.givenUp(); reason != "" {
@@ -50,7 +50,7 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventTransient, nil
 }
 
-// unanswered is what it means for the scene that the request was given up.
+// unanswered handles a request that the client has given up.
 func (r *Runner) unanswered(u *model.Unanswered) (annotator.Event, error) {
 	if u.Action != annotator.DecisionShrink {
 		return r.condemn(u.Fault)
@@ -74,8 +74,8 @@ func (r *Runner) request(ctx context.Context, p *window.Prompt) *model.Request {
 	}
 }
 
-// choice is which tools the model may call now: none once the scene has had its rounds, and where it forgot to declare its
-// intent, the declaration alone.
+// choice is which tools the model may call now: none after the last round of the scene, and where it forgot to declare
+// its intent, only the declaration.
 func (r *Runner) choice() model.Choice {
 	switch d := r.day; {
 	case d.rounds > r.Config.ToolRounds:
@@ -104,7 +104,7 @@ func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Eve
 	return annotator.EventReplied, nil
 }
 
-// replyRows are the rows of a reply: what it says, then each call.
+// replyRows are the rows of a reply: its text, then each call.
 func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	d := r.day
 	row := d.next(annotator.TraceReply)
@@ -128,7 +128,7 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	return rows
 }
 
-// retrying is RETRYING: it waits until the next attempt is due, and the server is there for it.
+// retrying is RETRYING: it waits until the next attempt is due, and the server is ready for it.
 func (r *Runner) retrying(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventRetry, r.day.exchange.Wait(ctx)
 }

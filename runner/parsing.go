@@ -11,8 +11,8 @@ import (
 	"annotator/tools"
 )
 
-// parsing is PARSING: a text reply may carry codex updates. They run through the same tools as calls do, each with its
-// row in one transaction. What could not be done is put to the model once.
+// parsing is PARSING: a text reply may have codex updates. They run through the same tools as calls do, each with its
+// row in one transaction. What failed is sent back to the model once.
 func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	d := r.day
 	content, err := r.content(ctx)
@@ -38,7 +38,7 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventParsed, nil
 }
 
-// runUpdate runs an item of a block as the call that it amounts to.
+// runUpdate runs an element of a block as a tool call.
 func (r *Runner) runUpdate(ctx context.Context, element string) error {
 	d := r.day
 	update, err := tools.ParseUpdate(element)
@@ -54,7 +54,7 @@ func (r *Runner) runUpdate(ctx context.Context, element string) error {
 	return r.runTool(ctx, row, call, "")
 }
 
-// failures are what the items of the newest block were answered that failed.
+// failures are the answers to the updates of the newest block that failed.
 func (d *day) failures() []string {
 	var answers []string
 	for _, row := range d.failed {
@@ -63,20 +63,20 @@ func (d *day) failures() []string {
 	return answers
 }
 
-// undeclared reports whether the newest block was denied for want of an intent. A model that does not mend that when it is told
-// would read the whole story and write nothing, so its scene is refused.
+// undeclared reports whether updates of the newest block were denied for lack of an intent. The scene of a model that
+// does not correct this is refused: otherwise it would read the whole story and write nothing.
 func (d *day) undeclared() bool {
 	return slices.ContainsFunc(d.failed, func(row *annotator.Trace) bool { return row.Error == policy.IntentRequired })
 }
 
-// declareAgain is said with a correction: it is a new request, for which nothing is declared.
+// declareAgain is added to a correction: the correction is a new request, for which nothing is declared.
 const declareAgain = "Nothing is declared any more: before you change anything, declare your intent again, with " + policy.SelectIntent +
 	" or in the block."
 
-// reask puts a correction to the model, as a note with a code if it has one. One that does not help is the last: the scene is refused with what the model wrote. A second
-// would cost another request, its words would stay in the window beside those of the first, and hardly ever help. Calls that are
-// sound show that the first has helped, and make up for it; a scene has rounds of these as configured, so that in all it has no more
-// than twice as many requests.
+// reask sends a correction to the model, as a note, with a code if it has one. After a second one in a row the scene is
+// refused with what the model wrote: another correction costs a request, stays in the window, and hardly ever helps.
+// Valid calls show that the first has helped, and reset the count. A scene has a limit of rounds of these, so in all it
+// has at most twice as many requests.
 func (r *Runner) reask(ctx context.Context, code, correction string) (annotator.Event, error) {
 	d := r.day
 	if d.reasks > 0 {

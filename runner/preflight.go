@@ -10,12 +10,13 @@ import (
 	"annotator/model"
 )
 
-// preflightTokens is how long the answer may be. Some APIs take no lower limit.
+// preflightTokens is the limit of the answer. Some APIs take no lower one.
 const preflightTokens = 16
 
-// preflight has the server answer a short conversation that has all that a run sends: the system prompt, the tools, every role, a
-// call and its result. What its template cannot render, or which flag it was started without, shows before the first
-// scene, and the wire learns what it can do about it. A server that is loading is waited for. The answer itself says nothing.
+// preflight sends a short conversation with all that a run sends: the system prompt, the tools, every role, a call and
+// its result. What the chat template cannot render, or which flag the server was started without, shows before the
+// first scene, and the client learns the workarounds. A server that is loading is waited for. The answer itself does
+// not matter.
 func (r *Runner) preflight(ctx context.Context) error {
 	if !r.Config.Preflight || r.done == r.total && r.open == 0 {
 		return nil
@@ -43,7 +44,7 @@ func (r *Runner) preflight(ctx context.Context) error {
 	return c.EndProbe(ctx, reply.Call)
 }
 
-// rehearsalTokens is about what the messages of a rehearsal have.
+// rehearsalTokens is about how many tokens the messages of a preflight have.
 const rehearsalTokens = 60
 
 // rehearse adds the messages of a preflight to a prompt.

@@ -7,10 +7,11 @@ import (
 	"annotator/model"
 )
 
-// demand is said to a model that calls no tool where it has to.
+// demand is the correction of a reply without a call where one is required.
 const demand = "Your reply calls no tool, and one has to be called now."
 
-// processing is PROCESSING: it tells a reply that calls tools from one in text. Some servers pass over the demand for a call.
+// processing is PROCESSING: it distinguishes a reply that calls tools from one in text. Some servers ignore that a call
+// is required.
 func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 	switch {
 	case len(r.day.calls) > 0:
@@ -20,7 +21,7 @@ func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 		switch {
 		case err != nil:
 			return "", err
-		case len(content.updates) > 0: // they say in their block what they are for, or are denied
+		case len(content.updates) > 0: // the block declares its intent, or its updates are denied
 			return annotator.EventText, nil
 		}
 		return r.reask(ctx, annotator.CallRequired, demand)

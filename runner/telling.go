@@ -2,7 +2,7 @@ package runner
 
 import "annotator"
 
-// Publisher is handed what happens in a run, for whoever watches. The run goes on when it returns.
+// Publisher is passed the notices of a run. The run goes on when it returns.
 type Publisher interface {
 	Publish(annotator.Notice)
 }

@@ -46,15 +46,15 @@ type blockDelta struct {
 	StopReason  string `json:"stop_reason"`
 }
 
-// usage is what a reply has cost so far.
+// usage is the usage so far.
 type usage struct {
-	Input        int `json:"input_tokens"` // behind the last breakpoint that was found in the cache
+	Input        int `json:"input_tokens"` // after the last breakpoint that was found in the cache
 	CacheWritten int `json:"cache_creation_input_tokens"`
 	CacheRead    int `json:"cache_read_input_tokens"`
 	Output       int `json:"output_tokens"`
 }
 
-// UnmarshalJSON reads an account. One that cannot be read is no reason to lose the reply.
+// UnmarshalJSON reads a usage. An unreadable one does not spoil the reply.
 func (u *usage) UnmarshalJSON(raw []byte) error {
 	type account usage
 	var read account
@@ -64,12 +64,12 @@ func (u *usage) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// assembler puts a reply together from its blocks.
+// assembler builds a reply from its blocks.
 type assembler struct {
-	begun   bool // a message was seen
+	begun   bool // a message has arrived
 	blocks  []*blockBuilder
 	byIndex map[int]*blockBuilder // the newest block at an index
-	growing *blockBuilder         // that the newest event has added to
+	growing *blockBuilder         // that the last event has added to
 	model   string
 	stop    string
 	usage   usage
@@ -78,7 +78,7 @@ type assembler struct {
 // blockBuilder is a block that grows.
 type blockBuilder struct {
 	blockPart
-	text strings.Builder // of a text, a thought, or the arguments of a call
+	text strings.Builder // of a text, of reasoning, or of the arguments of a call
 }
 
 var _ endpoint.Assembler = (*assembler)(nil)
@@ -88,7 +88,7 @@ var (
 	errNoEvent   = errors.New("it is no event")
 )
 
-// Whole takes in a reply that came as one object.
+// Whole adds a reply that came as one object.
 func (a *assembler) Whole(body []byte) error {
 	var m answer
 	if err := json.Unmarshal(body, &m); err != nil {
@@ -101,7 +101,7 @@ func (a *assembler) Whole(body []byte) error {
 	return endpoint.CheckParts(len(a.blocks))
 }
 
-// Event takes in an event by what it holds: its name stands in its data, too, and more are added to the API over time.
+// Event adds an event by the fields that it has. The API adds events over time.
 func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
@@ -147,7 +147,7 @@ func (a *assembler) open(index int, part *blockPart) {
 	a.byIndex[index] = b
 }
 
-// goOn adds a piece to the newest block with its index. Pieces of other kinds, such as signatures, are not kept.
+// goOn adds a piece to the newest block with its index. Pieces of other kinds, such as signatures, are dropped.
 func (a *assembler) goOn(index int, d *blockDelta) {
 	if b := a.byIndex[index]; b != nil {
 		b.text.WriteString(d.Text + d.Thinking + d.PartialJSON)
@@ -155,7 +155,7 @@ func (a *assembler) goOn(index int, d *blockDelta) {
 	}
 }
 
-// Growing returns what the newest event has added to.
+// Growing returns what the last event has added to.
 func (a *assembler) Growing() string {
 	if a.growing == nil {
 		return ""
@@ -163,8 +163,8 @@ func (a *assembler) Growing() string {
 	return a.growing.text.String()
 }
 
-// account takes in a report: a later one may leave out what an earlier one said, and some servers count the prompt in the
-// last one only.
+// account adds a usage: a later one may leave out what an earlier one had, and some servers count the prompt only in
+// the last one.
 func (a *assembler) account(u *usage) {
 	if u == nil {
 		return
@@ -175,7 +175,7 @@ func (a *assembler) account(u *usage) {
 	a.usage.Output = cmp.Or(u.Output, a.usage.Output)
 }
 
-// total is the usage as every wire tells it: the server counts what it read from its cache apart.
+// total returns the usage in the form of all wires: the API counts the cached part of the prompt apart.
 func (u usage) total() annotator.Usage {
 	prompt := u.Input + u.CacheWritten + u.CacheRead
 	if prompt < max(u.CacheRead, 1) || min(u.Input, u.CacheWritten, u.CacheRead, u.Output) < 0 {
@@ -184,7 +184,7 @@ func (u usage) total() annotator.Usage {
 	return annotator.Usage{Prompt: prompt, Cached: u.CacheRead, Completion: u.Output, Exact: true}
 }
 
-// Reply returns the whole, or a fault where the end is missing: what was cut off is never half a reply.
+// Reply returns the whole reply, or a fault where its end is missing.
 func (a *assembler) Reply() (*model.Reply, error) {
 	switch {
 	case !a.begun:
@@ -208,8 +208,8 @@ func (a *assembler) Reply() (*model.Reply, error) {
 	return r, nil
 }
 
-// arguments come in pieces, and only where there are none as the input that the block began with: that is an empty object
-// while a stream goes on.
+// arguments returns the pieces of the arguments. Where there are none it returns the input that the block began with,
+// which is an empty object in a stream.
 func (b *blockBuilder) arguments() string {
 	if b.text.Len() > 0 {
 		return b.text.String()
@@ -217,7 +217,7 @@ func (b *blockBuilder) arguments() string {
 	return string(b.Input)
 }
 
-// finish gives a reason to stop the name that it has among chat completions. One that is not known stays as it is.
+// finish translates a stop reason into the names of chat completions. An unknown one stays as it is.
 func finish(reason string) string {
 	switch reason {
 	case "end_turn", "stop_sequence":

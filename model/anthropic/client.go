@@ -1,12 +1,13 @@
-// Package anthropic speaks Anthropic's Messages API, which vLLM, llama.cpp, SGLang, Ollama and LM Studio serve, too.
+// Package anthropic implements the wire of Anthropic's Messages API, which vLLM, llama.cpp, SGLang, Ollama and LM
+// Studio serve, too.
 //
-// The API caches a prompt up to the breakpoints in it, and only there; it takes four. One stands behind the tools, one behind the
-// system prompt, one where the request before ended, and one at the end. The last two are put in when a request is sent, so
-// that the encoded history only grows at its end.
+// The API caches a prompt only up to the breakpoints in it, of which it takes four. One is after the tools, one after
+// the system prompt, one where the request before ended, and one at the end. The last two are inserted when a request
+// is sent, so that the encoded history only grows at its end.
 //
-// Another choice of tools than that of the request before has the server read all messages anew: the API keeps them apart by it.
-// So a request that is to be answered in words leaves the choice to the model, which its last message tells what is wanted,
-// until a reply calls a tool all the same.
+// Another choice of tools than that of the request before has the server process all messages again: its cache depends
+// on the choice. So a request for an answer in words does not send a choice, and says in its last message that no tool
+// may be called, until a reply calls one nevertheless.
 package anthropic
 
 import (
@@ -22,7 +23,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// version is the one of the API whose forms are spoken here.
+// version is the version of the API.
 const version = "2023-06-01"
 
 // Client is a model.Wire. It may be used by many goroutines at once.
@@ -35,7 +36,7 @@ var (
 	_ model.Counter = (*Client)(nil)
 )
 
-// New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, tells what is wrong with
+// New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, says what is wrong with
 // address or key, and shows neither.
 func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
@@ -49,10 +50,10 @@ func New(o endpoint.Options) (*Client, error) {
 	return &Client{endpoint: c}, nil
 }
 
-// messages is where the API stands behind the base URL.
+// messages is the path of the API after the base URL.
 const messages = "/messages"
 
-// header has the key where the API wants it, and for other servers than Anthropic's where they want it for all their APIs.
+// header sends the key as the API does, and to other servers than Anthropic's also as a bearer token.
 func header(address, key string) http.Header {
 	h := http.Header{"Anthropic-Version": {version}}
 	if key == "" {
@@ -69,7 +70,7 @@ func header(address, key string) http.Header {
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.endpoint.Close() }
 
-// Complete sends a request and reads the whole reply. See model.Wire. The API knows no seed.
+// Complete sends a request and reads the whole reply. See model.Wire. The API has no seed.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
 	body, err := encodeRequest(r)
 	if err != nil {
@@ -78,18 +79,17 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 	call := endpoint.Call{URL: c.endpoint.BaseURL() + messages, Body: body, Stream: r.Stream, OnProgress: r.OnProgress}
 	reply, err := c.endpoint.Complete(ctx, &call, new(assembler))
 	if err == nil && r.Choice.Mode == model.ChoiceNone && len(reply.Calls) > 0 && !r.Workarounds.Has(model.ForbidCalls) {
-		return nil, callsUnbidden(reply)
+		return nil, forbiddenCall(reply)
 	}
 	return reply, err
 }
 
 // Models lists what the endpoint serves. A failure is a *model.Fault.
 func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
-	return c.endpoint.Models(ctx, "/models?limit=1000") // the most that the API gives at once
+	return c.endpoint.Models(ctx, "/models?limit=1000") // the maximum of the API
 }
 
-// CountTokens has the server count a message of the text alone: a few tokens that stand around it are in the count. See
-// model.Counter.
+// CountTokens counts a message with the text. The count includes a few tokens of the message. See model.Counter.
 func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error) {
 	message, err := encodeMessages([]annotator.Message{{Role: annotator.RoleUser, Content: text}})
 	if err != nil {
@@ -115,9 +115,9 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 	return counted.Tokens, err
 }
 
-// Encode renders messages for a request's list. See model.Wire.
+// Encode renders messages for a request. See model.Wire.
 //
-// Reasoning is not sent back: without the signature that it came under, the API refuses it.
+// Reasoning is not sent back: without its signature, the API refuses it.
 func (*Client) Encode(group []annotator.Message) ([]byte, error) { return encodeMessages(group) }
 
 // EncodeTools renders tools for a request. See model.Wire.

@@ -8,14 +8,14 @@ import (
 	"annotator/model/endpoint"
 )
 
-// message is one message as it is sent. Content stands last and is never empty, so that every message ends with endOfMessage:
-// breakpoints are put in there.
+// message is one message as it is sent. Content is last and never empty, so every message ends with endOfMessage, where
+// breakpoints are inserted.
 type message struct {
 	Role    annotator.Role `json:"role"`
 	Content []block        `json:"content"`
 }
 
-// block is a piece of a message, or the system prompt. Its type decides which of the fields it has.
+// block is a part of a message, or the system prompt. Its type decides which fields it has.
 type block struct {
 	Type         string          `json:"type"`
 	Text         string          `json:"text,omitempty"`
@@ -34,7 +34,7 @@ const (
 	blockThinking   = "thinking"
 )
 
-// cacheControl marks the end of what the server is to keep for the next request.
+// cacheControl marks the end of what the server caches.
 type cacheControl struct {
 	Type string `json:"type"`
 }
@@ -48,7 +48,7 @@ type tool struct {
 	CacheControl *cacheControl   `json:"cache_control,omitempty"`
 }
 
-// encodeTools puts a breakpoint behind the tools: a system prompt that changes leaves them in the cache.
+// encodeTools puts a breakpoint after the tools: they stay in the cache when the system prompt changes.
 func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
 	wire := make([]tool, len(tools))
 	for i, t := range tools {
@@ -67,8 +67,8 @@ func encodeMessages(group []annotator.Message) ([]byte, error) {
 	return endpoint.MarshalElements(wire)
 }
 
-// results counts the messages that make one here: the results of all tools that a reply has called are told by the user, at
-// once. Any other message stands alone.
+// results counts the messages that become one: the results of all tools that a reply has called are one user message.
+// Any other message stands alone.
 func results(group []annotator.Message) int {
 	n := 1
 	if group[0].Role != annotator.RoleTool {
@@ -91,7 +91,7 @@ func newMessage(group []annotator.Message) message {
 	return m
 }
 
-// wordless stands for a text without words, which is refused.
+// wordless replaces a text without words, which the API refuses.
 const wordless = "(no text)"
 
 func (m *message) add(said *annotator.Message) {

@@ -8,14 +8,14 @@ import (
 	"annotator/model/endpoint"
 )
 
-// callsUnbidden is the fault of a reply that calls a tool although it must not, and that was not kept from it.
-func callsUnbidden(r *model.Reply) *model.Fault {
+// forbiddenCall is the fault of a reply that calls a tool although it must not.
+func forbiddenCall(r *model.Reply) *model.Fault {
 	f := endpoint.Unusable("the model calls %s where no tool may be called", endpoint.ToolName(r.Calls[0].Name))
 	f.Status, f.Raw, f.Usage, f.FirstByte, f.Duration = http.StatusOK, r.Raw, r.Usage, r.FirstByte, r.Duration
 	return f
 }
 
-// refusals are how servers say so, the most specific first.
+// refusals are the messages of servers, most specific first.
 var refusals = []model.Refusal{
 	{Needs: model.NoTemperature, Pattern: model.RefusalOf("temperature"), Effect: "the temperature is left to the model"},
 	{Needs: model.NoForcedCall, Pattern: regexp.MustCompile(`tool_choice forces tool use|tool_choice.*thinking`), Effect: "no tool call is required of the model"},

@@ -87,8 +87,8 @@ func TestReadFault(t *testing.T) {
 		{"an error without a type", "text/event-stream", "data: " + startEvent + "\n\ndata: {\"error\":{\"message\":\"x\",\"code\":503}}\n\n", 200, annotator.Overloaded},
 		{"an error in an object", "application/json", overloaded, 200, annotator.Overloaded},
 		{"no message", "application/json", `{"completion":"x"}`, 200, annotator.Malformed},
-		{"more blocks than fit", "application/json", `{"content":[{}` + strings.Repeat(`,{}`, endpoint.MostParts) + `],"stop_reason":"end_turn"}`, 200, annotator.Malformed},
-		{"more blocks of a stream than fit", "text/event-stream", wiretest.Events(`{"type":"message_start","message":{"content":[]}}`) + strings.Repeat(wiretest.Events(`{"type":"content_block_start","content_block":{}}`), endpoint.MostParts+1) +
+		{"more blocks than fit", "application/json", `{"content":[{}` + strings.Repeat(`,{}`, endpoint.MaxParts) + `],"stop_reason":"end_turn"}`, 200, annotator.Malformed},
+		{"more blocks of a stream than fit", "text/event-stream", wiretest.Events(`{"type":"message_start","message":{"content":[]}}`) + strings.Repeat(wiretest.Events(`{"type":"content_block_start","content_block":{}}`), endpoint.MaxParts+1) +
 			wiretest.Events(`{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`), 200, annotator.Malformed},
 		{"no event", "text/event-stream", "data: {}\n\n", 200, annotator.Malformed},
 		{"no JSON", "text/event-stream", "data: x\n\n", 200, annotator.Malformed},

@@ -12,10 +12,10 @@ import (
 // Limits of the API.
 const (
 	mostTemperature  = 1.0
-	defaultMaxTokens = 4096 // it wants to be told one
+	defaultMaxTokens = 4096 // the API requires a limit
 )
 
-// settings are what stands behind the messages, in this order.
+// settings are the fields after the messages, in this order.
 type settings struct {
 	ToolChoice  *toolChoice `json:"tool_choice,omitempty"`
 	MaxTokens   int         `json:"max_tokens"`
@@ -28,7 +28,7 @@ type toolChoice struct {
 	Name string `json:"name,omitempty"`
 }
 
-// encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
+// encodeRequest renders the body of a request. What changes least stands first, for the caches of proxies and servers.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	head, err := encodeHead(r)
 	if err != nil {
@@ -46,7 +46,7 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	return append(append(body, mark(r.History)...), []byte(`]`), tail), nil
 }
 
-// encodeHead renders what stands before the tools: they come first in the prompt wherever they stand.
+// encodeHead renders the fields before the tools, which are first in the prompt wherever they are.
 func encodeHead(r *model.Request) ([]byte, error) {
 	head := struct {
 		Model  string  `json:"model"`
@@ -59,19 +59,19 @@ func encodeHead(r *model.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encoded[:len(encoded)-1], nil // the object goes on
+	return encoded[:len(encoded)-1], nil // without the closing brace
 }
 
-// What is known of encoded messages, which are spliced here without being read.
+// Breakpoints are inserted into encoded messages by these strings, without parsing.
 const (
 	endOfMessage = `}]}` // its last block, the list of blocks, and the message
 	nextReply    = endOfMessage + `,{"role":"assistant","content":[`
 	cacheMark    = `,"cache_control":{"type":"ephemeral"}`
 )
 
-// mark puts two breakpoints between the bytes of a history: into its last block, and into the last one of the request before,
-// which ended with what the newest reply answers. The server looks only 20 blocks back from a breakpoint, and a reply with
-// many calls and their results is longer.
+// mark inserts two breakpoints into a history: into its last block, and into the last block of the request before,
+// after which the newest reply begins. The server looks back only 20 blocks from a breakpoint, and a reply with many
+// calls and their results has more.
 func mark(history []byte) endpoint.Segments {
 	if !bytes.HasSuffix(history, []byte(endOfMessage)) {
 		return endpoint.Segments{history}
@@ -85,7 +85,7 @@ func mark(history []byte) endpoint.Segments {
 	return endpoint.Segments{history[:at], marked, history[at+len(endOfMessage) : end], marked}
 }
 
-// isList tells messages from the arguments of a call that look like them.
+// isList distinguishes messages from the arguments of a call that look like them.
 func isList(elements []byte) bool {
 	return json.Valid(slices.Concat([]byte(`[`), elements, []byte(`]`)))
 }
@@ -105,7 +105,7 @@ func newSettings(r *model.Request) settings {
 	return s
 }
 
-// newToolChoice says what the API can say of a choice, and is to be told: all tools, none, any, or one by name.
+// newToolChoice renders a choice as well as the API can: all tools, none, any, or one by name.
 func newToolChoice(c *model.Choice, w model.Workarounds) *toolChoice {
 	switch forced := c.Mode == model.ChoiceRequired && !w.Has(model.NoForcedCall); {
 	case c.Mode == model.ChoiceNone && w.Has(model.ForbidCalls):

@@ -9,7 +9,7 @@ import (
 	"annotator/model"
 )
 
-// contextLength compares what the server says of its context with what a run would fill.
+// contextLength compares the server's context with what a run would fill.
 func contextLength(ctx context.Context, e *examination) result {
 	c := &e.client.Capabilities.Context
 	c.SetListed(e.models, e.client.Model)
@@ -17,7 +17,7 @@ func contextLength(ctx context.Context, e *examination) result {
 	c.Loaded = e.server.loadedContext(ctx, e.Endpoint, e.client.Model)
 	c.Configured = e.Contexts[e.client.Model]
 	n := c.Limit()
-	hidden := n == c.Loaded && n != before && n != c.Configured // a run does not learn of it
+	hidden := n == c.Loaded && n != before && n != c.Configured // a run does not find it out
 	switch {
 	case n == 0:
 		return missing("", "the server does not tell; a run takes %d tokens: lower --context-budget if the model takes fewer", e.Budget)
@@ -33,7 +33,7 @@ func contextLength(ctx context.Context, e *examination) result {
 	return ok("%d tokens; a run takes %d", n, e.Budget)
 }
 
-// line is a line of story whose tokens can be counted on.
+// line is a line of text with a stable number of tokens.
 func line(n int) string {
 	return fmt.Sprintf("In the evening of day %d the lamp on the quay was lit, and it burned until the boats were home.\n", n)
 }
@@ -73,7 +73,7 @@ func reportsUsage(_ context.Context, e *examination) result {
 	return ok("%d tokens in, %d out", u.Prompt, u.Completion)
 }
 
-// reportsCached looks at the reply to a request that began with an earlier one, and if need be asks the very same again.
+// reportsCached checks the reply to a request that began with an earlier one, and if need be repeats that request.
 func reportsCached(ctx context.Context, e *examination) result {
 	if e.replayed == nil {
 		return skipped("no request that goes on from another was answered")
@@ -99,17 +99,17 @@ func reportsCached(ctx context.Context, e *examination) result {
 const (
 	shortLines  = 10
 	mediumLines = 40
-	longTokens  = 6000 // more than servers keep that are started without a thought
+	longTokens  = 6000 // more than the default context of some servers
 )
 
-// keepsLongPrompt compares what prompts of three lengths are counted as: a server that drops the oldest messages answers as if
-// nothing had happened, and only its account tells.
+// keepsLongPrompt compares the token counts of prompts of three lengths: a server that drops the oldest messages
+// answers as usual, and only its counts show it.
 func keepsLongPrompt(ctx context.Context, e *examination) result {
-	short, fault := e.tell(ctx, "short", shortLines)
+	short, fault := e.converse(ctx, "short", shortLines)
 	if fault != nil {
 		return failed("", "%s", why(fault))
 	}
-	medium, fault := e.tell(ctx, "longer", mediumLines)
+	medium, fault := e.converse(ctx, "longer", mediumLines)
 	if fault != nil {
 		return failed("", "%s", why(fault))
 	}
@@ -121,12 +121,12 @@ func keepsLongPrompt(ctx context.Context, e *examination) result {
 	if limit := e.client.Capabilities.Context.Limit(); limit > 0 {
 		most = min(most, limit*3/4)
 	}
-	n := most / perLine / tellings * tellings
+	n := most / perLine / parts * parts
 	if n <= mediumLines {
 		return skipped("there is no room for a long prompt")
 	}
 	expected := medium.Usage.Prompt + (medium.Usage.Prompt-short.Usage.Prompt)*(n-mediumLines)/(mediumLines-shortLines)
-	long, fault := e.tell(ctx, "long", n)
+	long, fault := e.converse(ctx, "long", n)
 	switch {
 	case fault != nil && fault.Kind == annotator.PromptTooLong:
 		return failed(moreContext, "about %d tokens are too many for it: %s", expected, fault)
@@ -138,15 +138,15 @@ func keepsLongPrompt(ctx context.Context, e *examination) result {
 	return ok("%d tokens of about %d", long.Usage.Prompt, expected)
 }
 
-// tellings are the messages that a tale is told in, of which a server can drop the oldest.
-const tellings = 5
+// parts are the messages of a long conversation; a server may drop the oldest.
+const parts = 5
 
-// tell has the model listen to a tale. Tales of different names begin differently, for some servers leave out of the account
+// converse sends a long conversation. Conversations of different names begin differently: some servers do not count
 // what they have cached.
-func (e *examination) tell(ctx context.Context, name string, n int) (*model.Reply, *model.Fault) {
+func (e *examination) converse(ctx context.Context, name string, n int) (*model.Reply, *model.Fault) {
 	var messages []annotator.Message
-	for range tellings {
-		messages = append(messages, user("A "+name+" tale.\n"+lines(n/tellings)), assistant("Go on."))
+	for range parts {
+		messages = append(messages, user("A "+name+" tale.\n"+lines(n/parts)), assistant("Go on."))
 	}
 	messages[len(messages)-1] = user("Answer with the word yes.")
 	return e.say(ctx, model.Request{MaxTokens: fewTokens, Stream: e.stream}, messages...)

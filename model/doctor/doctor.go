@@ -1,8 +1,9 @@
-// Package doctor examines an endpoint before a run does: whether it answers, calls tools, keeps what it is told, counts tokens,
-// and what its server has to be started with where something is missing. It asks what a run asks, over the run's own wire.
+// Package doctor examines an endpoint before a run: whether it answers, calls tools, keeps the whole prompt and counts
+// tokens, and what its server has to be started with where something is missing. It sends what a run sends, through the
+// same client.
 //
-// What is found is one of three: it works; it is missing, and a run does without, at a cost that is told; or it has failed, and
-// a run would not work. The checks are one table, in the order in which they are made, for later ones build on earlier ones.
+// A check has one of three results: ok; missing, which a run does without, at a cost that the finding names; or failed,
+// with which no run would work. The checks are one table, in order: later ones build on earlier ones.
 package doctor
 
 import (
@@ -14,12 +15,12 @@ import (
 	"annotator/model/endpoint"
 )
 
-// Endpoint is what is examined, with what a run would ask of it.
+// Endpoint is what is examined, with what a run would send.
 type Endpoint struct {
 	Wire     model.Wire
 	WireName string           // as --wire has it
-	Beside   *endpoint.Client // the same endpoint, for what stands beside the wire; nil where nothing does
-	Keyed    bool             // a key is sent
+	Beside   *endpoint.Client // the same endpoint, for other addresses of the server; nil where there are none
+	Keyed    bool             // an API key is sent
 
 	Model       string         // empty: the first that is listed
 	Budget      int            // tokens of prompt and reply together, as configured
@@ -37,7 +38,7 @@ type Endpoint struct {
 	Now     func() time.Time // for measuring
 }
 
-// State says how a check ended.
+// State is the result of a check.
 type State string
 
 // The states.
@@ -45,22 +46,22 @@ const (
 	OK      State = "ok"
 	Missing State = "missing" // a run does without
 	Failed  State = "failed"  // a run would not work
-	Skipped State = "skipped" // it could not be looked for, or there is no such thing here
+	Skipped State = "skipped" // the check could not be made, or does not apply
 )
 
 // Finding is what one check found.
 type Finding struct {
 	Check string
 	State State
-	Seen  string        // in words, on one line; what a server said is in it as it came
-	Took  time.Duration // all requests together
+	Seen  string        // in words, on one line; with text of the server as it came
+	Took  time.Duration // by all requests of the check
 
 	remedy remedy
 }
 
-// Report is an examination.
+// Report is the result of an examination.
 type Report struct {
-	Model    string // the one that was asked; empty where none was found
+	Model    string // that was examined; empty where none was found
 	Server   Server // as far as it was recognised
 	Findings []Finding
 	Remedies []Remedy // for what is missing or has failed, in the order of the findings
@@ -78,9 +79,9 @@ func (r *Report) Works() bool {
 	return true
 }
 
-// Examine makes all checks. Each finding is told as it is made, on the caller's goroutine. The error is that of the context,
-// where it has ended; the report holds what was found until then.
-func Examine(ctx context.Context, p *Endpoint, tell func(*Finding)) (*Report, error) {
+// Examine makes all checks. It passes each finding to found, on the goroutine of the caller. The error is that of the
+// context, where it has ended; the report then holds the findings so far.
+func Examine(ctx context.Context, p *Endpoint, found func(*Finding)) (*Report, error) {
 	report := Report{Capabilities: new(model.Capabilities)}
 	e := &examination{Endpoint: p, stream: p.Stream, client: &model.Client{
 		Wire: p.Wire, Model: p.Model, Policy: new(model.Policy), Capabilities: report.Capabilities,
@@ -91,7 +92,7 @@ func Examine(ctx context.Context, p *Endpoint, tell func(*Finding)) (*Report, er
 			return &report, ctx.Err()
 		}
 		report.Findings = append(report.Findings, f)
-		tell(&f)
+		found(&f)
 	}
 	report.Model, report.Server = e.client.Model, e.server
 	report.Remedies = e.server.remedies(report.Findings)

@@ -11,14 +11,14 @@ import (
 	"annotator/model"
 )
 
-// check is one line of the table.
+// check is one row of the table.
 type check struct {
 	name  string
-	needs stage // what must have been seen before
+	needs stage // that must have been reached before
 	run   func(context.Context, *examination) result
 }
 
-// stage is how well the endpoint is known to work.
+// stage is how much of the endpoint is known to work.
 type stage int
 
 const (
@@ -27,7 +27,7 @@ const (
 	answered       // the model answers
 )
 
-// checks are all there are.
+// checks are all checks, in order.
 var checks = [...]check{
 	{"reaches", nothing, reaches},
 	{"authenticates", reached, authenticates},
@@ -72,7 +72,7 @@ func skipped(format string, args ...any) result {
 // examination is what is known of the endpoint so far.
 type examination struct {
 	*Endpoint
-	client *model.Client // its policy is never to try again, but with a workaround
+	client *model.Client // it tries again only with a workaround
 	stage  stage
 	server Server
 	stream bool // replies are streamed, if that works
@@ -86,7 +86,7 @@ type examination struct {
 	replayed        *model.Reply   // its reply
 }
 
-// check makes one check, in its time.
+// check makes one check within the timeout.
 func (e *examination) check(ctx context.Context, c *check) Finding {
 	if e.stage < c.needs {
 		return Finding{Check: c.name, State: Skipped, Seen: "nothing answers"}
@@ -112,7 +112,7 @@ func (e *examination) complete(ctx context.Context, r *model.Request) (*model.Re
 	return reply, nil
 }
 
-// say asks something without tools.
+// say sends messages without tools.
 func (e *examination) say(ctx context.Context, r model.Request, messages ...annotator.Message) (*model.Reply, *model.Fault) {
 	history, err := e.history(messages)
 	if err != nil {
@@ -122,7 +122,7 @@ func (e *examination) say(ctx context.Context, r model.Request, messages ...anno
 	return e.complete(ctx, &r)
 }
 
-// history encodes messages in the groups that a wire takes: results of tools together.
+// history encodes messages in the groups of the wire: results of tools together.
 func (e *examination) history(messages []annotator.Message) ([]byte, error) {
 	var parts [][]byte
 	for len(messages) > 0 {
@@ -147,7 +147,7 @@ func assistant(text string) annotator.Message {
 	return annotator.Message{Role: annotator.RoleAssistant, Content: text}
 }
 
-// why gives a fault in words, with what can be done about it.
+// why describes a fault, with advice.
 func why(f *model.Fault) string {
 	switch {
 	case f.Advice != "":
@@ -160,7 +160,7 @@ func why(f *model.Fault) string {
 	return f.Error()
 }
 
-// words are the beginning of what a reply says.
+// words returns the beginning of a reply.
 func words(r *model.Reply) string {
 	const most = 60
 	said := []rune(strings.Join(strings.Fields(cmp.Or(r.Text, r.Reasoning)), " "))

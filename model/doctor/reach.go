@@ -11,7 +11,7 @@ import (
 	"annotator/model"
 )
 
-// reaches asks for the list of models, which the next checks go on with.
+// reaches requests the list of models, which later checks use.
 func reaches(ctx context.Context, e *examination) result {
 	models, err := e.Wire.Models(ctx)
 	if err == nil {
@@ -40,7 +40,7 @@ func authenticates(_ context.Context, e *examination) result {
 	return ok("no key is sent, and none is asked for")
 }
 
-// shownModels is how many names of models are shown.
+// shownModels is how many models a finding names.
 const shownModels = 5
 
 func listsModels(_ context.Context, e *examination) result {
@@ -79,7 +79,7 @@ func (e *examination) listed() string {
 	return strings.Join(names, ", ")
 }
 
-// fewTokens are enough of a reply where its words do not matter. Some servers refuse fewer.
+// fewTokens is the limit of a reply whose text does not matter. Some servers refuse a lower one.
 const fewTokens = 16
 
 func answers(ctx context.Context, e *examination) result {
@@ -101,7 +101,7 @@ func rounded(d time.Duration) string {
 	return d.Round(time.Millisecond).String()
 }
 
-// streams looks at what came, not at what was said: some servers ignore the wish.
+// streams checks the body of the response: some servers ignore the request for a stream.
 func streams(ctx context.Context, e *examination) result {
 	reply, fault := e.say(ctx, model.Request{MaxTokens: 4 * fewTokens, Stream: true}, user("Count from one to ten, in words."))
 	switch {

@@ -8,7 +8,7 @@ import (
 	"annotator/model"
 )
 
-// remedy is what would help, whoever the server is.
+// remedy is what would help, on any server.
 type remedy string
 
 // The remedies.
@@ -20,8 +20,8 @@ const (
 	reasoning   remedy = "have the server tell the model's thoughts from its text"
 )
 
-// against returns the remedy for a request that failed, if another form of the server's could have helped: it does nothing about a
-// filter, a model that is not well, or a server that is busy or gone.
+// against returns the remedy for a request that failed; none where the fault has another cause: a filter, a broken
+// model, or a server that is busy or unreachable.
 func (r remedy) against(f *model.Fault) remedy {
 	switch f.Code {
 	case model.CodeStuck, model.CodeDamaged, model.CodeThinking, model.CodeEcho, model.CodeRunOn, model.CodeBroken:
@@ -32,14 +32,14 @@ func (r remedy) against(f *model.Fault) remedy {
 		return ""
 	case f.Kind == annotator.Misconfigured, f.Kind == annotator.Refused, f.Kind == annotator.Malformed:
 		return r
-	case f.Status == http.StatusInternalServerError: // so some servers tell that a template has failed
+	case f.Status == http.StatusInternalServerError: // some servers answer so when a template fails
 		return r
 	}
 	return ""
 }
 
-// cures is what a server is started with for a remedy: one row each, one column for each of kinds. N and FILE are the user's to
-// choose, and PARSER is the one of the model.
+// cures are the options of each server for each remedy: one row each, one column for each of kinds. N and FILE are
+// chosen by the user, and PARSER depends on the model.
 var cures = [...]struct {
 	remedy
 	with [len(kinds)]string
@@ -83,9 +83,9 @@ var cures = [...]struct {
 
 // Remedy is what would help with some of the findings.
 type Remedy struct {
-	Does   string   `json:"does"`   // what it would be good for
+	Does   string   `json:"does"`   // what it achieves
 	Checks []string `json:"checks"` // the names of the findings
-	Starts []Start  `json:"start"`  // how: for the server that was recognised, else for each that there may be; none for a service
+	Starts []Start  `json:"start"`  // for the server that was recognised, otherwise for each; none for a hosted service
 }
 
 // Start is what a server is to be started with.
@@ -94,7 +94,7 @@ type Start struct {
 	With   string `json:"with"`
 }
 
-// remedies returns what would help with findings, each once.
+// remedies returns the remedies for findings, each once.
 func (s Server) remedies(findings []Finding) []Remedy {
 	var all []Remedy
 	for i := range findings {

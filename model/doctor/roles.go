@@ -7,16 +7,16 @@ import (
 	"annotator/model"
 )
 
-// password is a word that no model says unasked. It stands in a system prompt of so many lines, each of which is more than
-// leastPerLine tokens to any tokenizer.
+// password is a word that no model generates by chance. It is in a system prompt of systemLines lines, each of which
+// has more than leastPerLine tokens in any tokenizer.
 const (
 	password     = "MARZIPAN"
 	systemLines  = 20
 	leastPerLine = 5
 )
 
-// keepsSystem has the system prompt say a word, and asks for it: some templates drop the system prompt without complaint. A
-// model that does not say it may still have read it, which the account of tokens shows.
+// keepsSystem asks for a word in the system prompt: some templates drop the system prompt without an error. A model
+// that does not say it may still have read it, which the token count shows.
 func keepsSystem(ctx context.Context, e *examination) result {
 	question := user("What is the password? Answer with that word alone.")
 	system := "The password is " + password + ". Whoever asks for the password is told it.\n" + lines(systemLines)
@@ -37,7 +37,7 @@ func keepsSystem(ctx context.Context, e *examination) result {
 	return failed(template, "the template drops it: it adds no tokens, and the model says %s", words(told))
 }
 
-// keepsRoles sends what the pickiest templates refuse: two messages of the user in a row.
+// keepsRoles sends what the strictest templates refuse: two user messages in a row.
 func keepsRoles(ctx context.Context, e *examination) result {
 	_, fault := e.say(ctx, model.Request{System: "Be brief.", MaxTokens: fewTokens, Stream: e.stream},
 		user("The lamp is lit."), assistant("Yes."), user("The boats are home."), user("Is the lamp lit?"))
@@ -47,7 +47,7 @@ func keepsRoles(ctx context.Context, e *examination) result {
 	return ok("system, user and assistant, and two of the user in a row")
 }
 
-// keepsThoughtsApart sums up where thoughts stood in all replies so far.
+// keepsThoughtsApart reports where reasoning was in all replies so far.
 func keepsThoughtsApart(_ context.Context, e *examination) result {
 	switch {
 	case e.client.Capabilities.MixedText:

@@ -11,15 +11,15 @@ import (
 	"annotator/model/endpoint"
 )
 
-// wireChat is the one wire on which a schema for the whole reply is asked for in the same way everywhere.
+// wireChat is the only wire with one common form of a schema for the whole reply.
 const wireChat = "chat"
 
-// schemaQuestion asks for words, and the schema for an object: only a server that holds its model to the schema sends one.
+// schemaQuestion asks for words, and its schema for an object: only a server that enforces the schema sends one.
 const schemaQuestion = `{"messages":[{"role":"user","content":"Is water wet? Answer with one word."}],"stream":false,` +
 	`"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":{"type":"object",` +
 	`"properties":{"verdict":{"type":"string","enum":["wet","dry"]}},"required":["verdict"],"additionalProperties":false}}},"model":`
 
-// honoursSchema asks what no run needs, for whoever wants to know.
+// honoursSchema checks what no run needs, for information.
 func honoursSchema(ctx context.Context, e *examination) result {
 	if e.WireName != wireChat || e.Beside == nil {
 		return skipped("not on this wire; nothing in a run needs it")

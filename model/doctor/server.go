@@ -11,18 +11,18 @@ import (
 	"annotator/model/endpoint"
 )
 
-// Server is what serves the model, as far as it was recognised. The zero Server is not known.
+// Server is the software that serves the model. The zero Server is unknown.
 type Server struct {
 	Name    string
-	Version string // where it tells
-	kind    int    // index in kinds; -1 where it is none of them, but known; meaningless where Name is empty
+	Version string // where it is known
+	kind    int    // index in kinds; -1 for another known server; meaningless where Name is empty
 }
 
-// kinds are the servers that a user starts, and so can start otherwise. The rows of cures have a column for each.
+// kinds are the servers that a user can start. The rows of cures have a column for each.
 var kinds = [...]struct {
 	name    string
 	owner   string // of its models, in their list
-	path    string // where it says of itself what no other server says there
+	path    string // that only this server has
 	version func(body []byte) (version string, known bool)
 }{
 	{"vLLM", "vllm", "/version", dottedVersion},
@@ -32,18 +32,17 @@ var kinds = [...]struct {
 	{"LM Studio", "organization_owner", "/api/v0/models", studioModels},
 }
 
-// Indices of those that tell of their context in a way of their own.
+// Indices of the kinds that report their context in a way of their own.
 const (
 	kindLlama  = 1
 	kindOllama = 2
 	kindStudio = 4
 )
 
-// hosted are services that nobody starts.
+// hosted are the hosts of services.
 var hosted = [...]string{"api.openai.com", "api.anthropic.com", "generativelanguage.googleapis.com", "openrouter.ai"}
 
-// recognise finds out what serves the model: by whom the list of models says they are owned by, else by what is found where
-// only one server has it.
+// recognise identifies the server by the owner in its list of models, otherwise by a path that only one server has.
 func recognise(ctx context.Context, p *Endpoint) Server {
 	if p.Beside == nil {
 		return Server{}
@@ -69,7 +68,7 @@ func recognise(ctx context.Context, p *Endpoint) Server {
 	return Server{}
 }
 
-// describe names the server for people.
+// describe names the server.
 func (s Server) describe() string {
 	if s.Name == "" {
 		return "a server that is not recognised"
@@ -98,17 +97,17 @@ func versionOf(ctx context.Context, beside *endpoint.Client, kind int) (version 
 	return version, err == nil && known
 }
 
-// root is where a server has what stands beside its API.
+// root is the address of what a server has beside its API.
 func root(beside *endpoint.Client) string { return strings.TrimSuffix(beside.BaseURL(), "/v1") }
 
-// ask reads an object, if there is one.
+// ask reads an object, and reports whether there is one.
 func ask(ctx context.Context, beside *endpoint.Client, address string, into any) bool {
 	return beside.Fetch(ctx, &endpoint.Call{URL: address}, func(body []byte) error { return json.Unmarshal(body, into) }) == nil
 }
 
 var dotted = regexp.MustCompile(`^\d+\.\d+[\w.+-]{0,40}$`)
 
-// dottedVersion reads {"version":"1.2.3"}, as several have it at addresses of their own.
+// dottedVersion reads {"version":"1.2.3"}.
 func dottedVersion(body []byte) (string, bool) {
 	var told struct{ Version string }
 	if json.Unmarshal(body, &told) != nil || !dotted.MatchString(told.Version) {
@@ -145,11 +144,10 @@ func studioModels(body []byte) (string, bool) {
 	return "", json.Unmarshal(body, &told) == nil && len(told.Data) > 0 && told.Data[0].State != nil
 }
 
-// drops reports whether the server answers a prompt that is too long as if it had read all of it.
+// drops reports whether the server silently shortens a prompt that is too long.
 func (s Server) drops() bool { return s.Name != "" && s.kind == kindOllama }
 
-// loadedContext is the context that the server has given the model, where the list of models does not tell it; 0 where that
-// is not known.
+// loadedContext is the context of the loaded model, where the list of models does not have it; 0 where it is not known.
 func (s Server) loadedContext(ctx context.Context, p *Endpoint, model string) int {
 	if s.Name == "" || p.Beside == nil {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"annotator/model"
 )
 
-// scene is the request that a run begins with: its system prompt, its tools, a scene.
+// scene is the first request of a run: system prompt, tools, a scene.
 func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*model.Request, error) {
 	tools, err := e.Wire.EncodeTools(e.Tools)
 	if err != nil {
@@ -35,8 +35,8 @@ func (e *examination) show(ctx context.Context, choice model.Choice, after ...an
 	return reply, fault
 }
 
-// callsTool shows a scene as a run does. A model that answers in words is asked again with a call required: then it can call,
-// though it does not by itself.
+// callsTool sends a scene as a run does. Where the model answers in words, the scene is sent again with a call
+// required, which shows whether the model can call at all.
 func callsTool(ctx context.Context, e *examination) result {
 	reply, fault := e.show(ctx, model.Choice{})
 	if fault != nil {
@@ -56,7 +56,7 @@ func callsTool(ctx context.Context, e *examination) result {
 	return failed(toolCalls, "it answers %s, with no call that can be read: a run would record nothing", words(reply))
 }
 
-// readCalls looks at the calls of a reply, in their own place or in the text.
+// readCalls checks the calls of a reply, structured or written as text.
 func (e *examination) readCalls(r *model.Reply) (result, bool) {
 	for _, c := range r.Calls {
 		if flaw := e.flaw(c); flaw != nil {
@@ -66,7 +66,7 @@ func (e *examination) readCalls(r *model.Reply) (result, bool) {
 	if len(r.Calls) > 0 {
 		return ok("%s", named(r.Calls)), true
 	}
-	calls, _, _, _ := model.ReadCalls(r.Text, false, &model.CallRules{ // nothing was shown that it could quote
+	calls, _, _, _ := model.ReadCalls(r.Text, false, &model.CallRules{ // the reply has nothing to quote
 		Check:    e.flaw,
 		Elements: func(string) ([]string, error) { return nil, nil },
 		Shown:    func() ([]string, error) { return nil, nil },
@@ -77,7 +77,7 @@ func (e *examination) readCalls(r *model.Reply) (result, bool) {
 	return result{}, false
 }
 
-// flaw returns what is wrong with a call: a run checks more.
+// flaw returns what is wrong with a call. A run checks more.
 func (e *examination) flaw(c annotator.ToolCall) error {
 	if !slices.ContainsFunc(e.Tools, func(t annotator.ToolDefinition) bool { return t.Name == c.Name }) {
 		return fmt.Errorf("it calls %q, which there is not", c.Name)
@@ -101,10 +101,10 @@ func named(calls []annotator.ToolCall) string {
 	return strings.Join(names, ", ")
 }
 
-// refusesTools is what is said of checks that cannot be made without tools.
+// refusesTools is the reason why checks with tools are skipped.
 const refusesTools = "requests with tools are refused"
 
-// callsOnDemand names the tool to call.
+// callsOnDemand requires a tool by name.
 func callsOnDemand(ctx context.Context, e *examination) result {
 	if e.refusesTools {
 		return skipped(refusesTools)
@@ -122,8 +122,8 @@ func callsOnDemand(ctx context.Context, e *examination) result {
 	return ok("%s, when it is required", wanted)
 }
 
-// replaysCall goes on from a scene with two calls at once and their results, under ids as a run makes them: nine letters and
-// digits, which is what the pickiest template takes.
+// replaysCall continues a scene with two calls at once and their results, under ids like those of a run: nine letters
+// and digits, as the strictest template requires.
 func replaysCall(ctx context.Context, e *examination) result {
 	if e.refusesTools {
 		return skipped(refusesTools)

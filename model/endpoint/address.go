@@ -8,8 +8,8 @@ import (
 	"annotator"
 )
 
-// parseBase returns the base URL without what users paste along with it. Its errors do not show the address: a key may be
-// in it.
+// parseBase returns the base URL without what users paste along with it. Its errors do not show the address: it may
+// contain a key.
 func parseBase(raw string, api *API) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	example := "give the base URL with its version, as in " + api.Example
@@ -31,7 +31,7 @@ func parseBase(raw string, api *API) (string, error) {
 	return u.Scheme + "://" + u.Host + strings.TrimRight(path, "/"), nil
 }
 
-// isPort reports whether a port, as a URL has it, may stand: none is one, too.
+// isPort reports whether the port of a URL is valid; an empty one is.
 func isPort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return port == "" || err == nil && n > 0

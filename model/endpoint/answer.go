@@ -11,20 +11,21 @@ import (
 	"annotator/model"
 )
 
-// answer is the body of a response. It keeps its beginning, reports each piece to the watch, and ends where it is too long.
+// answer is the body of a response. It keeps the first bytes, reports each piece to the watch, and fails where it is
+// too long.
 type answer struct {
 	body       io.Reader
 	watch      *watch
-	onProgress func(bytes int) // with how many have come; may be nil
+	onProgress func(bytes int) // with how many have arrived; may be nil
 	kept       []byte          // the first model.RawLimit bytes
-	left       int             // how many bytes may still come
+	left       int             // how many bytes may still arrive
 }
 
 // Read reads the next piece.
 func (a *answer) Read(p []byte) (int, error) {
 	n, err := a.body.Read(p)
 	if n > 0 {
-		a.watch.heard()
+		a.watch.received()
 	}
 	a.kept = append(a.kept, p[:min(n, model.RawLimit-len(a.kept))]...)
 	a.left -= n
@@ -37,18 +38,18 @@ func (a *answer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drain reads what little stands behind the end of a stream, so that the connection can be used again.
+// drain reads the few bytes after the end of a stream, so that the connection can be used again.
 func (a *answer) drain() {
 	const most, wait = 4 << 10, time.Second
 	a.watch.within(wait)
-	_, _ = io.CopyN(io.Discard, a.body, most) // a connection that breaks now is no loss
+	_, _ = io.CopyN(io.Discard, a.body, most) // the reply is complete, so an error does not matter
 }
 
-// unpacked returns the body of a response as its server wrote it. Compression is not asked for, and there are proxies that
-// compress all the same. The error is a *model.Fault, and the body then as it came.
+// unpacked returns the body of a response without compression. None is asked for, but some proxies compress anyway. On
+// an error, a *model.Fault, the body is as it came.
 func unpacked(r *http.Response) (io.Reader, error) {
 	switch coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding {
-	case "", "identity", "none", "utf-8": // the last two are no codings, but there are servers that say so
+	case "", "identity", "none", "utf-8": // the last two are no codings, but some servers send them
 		return r.Body, nil
 	case "gzip", "x-gzip":
 		return &unzipped{packed: r.Body}, nil
@@ -59,7 +60,7 @@ func unpacked(r *http.Response) (io.Reader, error) {
 	}
 }
 
-// unzipped waits for the beginning of what it unpacks until it is read.
+// unzipped reads the gzip header at the first Read, and not before.
 type unzipped struct {
 	packed io.Reader
 	body   *gzip.Reader

@@ -13,7 +13,7 @@ import (
 	"annotator/model"
 )
 
-// Segments are the bytes of a body in several pieces, so that a long history need not be copied to stand between others.
+// Segments are a body in several pieces, so that a long history is not copied for each request.
 type Segments [][]byte
 
 func (s Segments) size() (n int64) {
@@ -24,12 +24,12 @@ func (s Segments) size() (n int64) {
 }
 
 func (s Segments) open() (io.ReadCloser, error) {
-	pieces := net.Buffers(slices.Clone(s)) // to read them uses them up
+	pieces := net.Buffers(slices.Clone(s)) // reading consumes them
 	return io.NopCloser(&pieces), nil
 }
 
-// Marshal renders JSON without escaping <, > and &, which would make a token of story text into several. The error is a
-// *model.Fault of kind annotator.Misused.
+// Marshal renders JSON without escaping <, > and &, which would make several tokens of one. The error is a *model.Fault
+// of kind annotator.Misused.
 func Marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -40,7 +40,7 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// MarshalElements renders the elements of a list, joined by commas as they are in one.
+// MarshalElements renders the elements of a list, joined by commas.
 func MarshalElements[T any](list []T) ([]byte, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -52,7 +52,7 @@ func MarshalElements[T any](list []T) ([]byte, error) {
 	return encoded[1 : len(encoded)-1], nil
 }
 
-// MarshalRest renders an object, which has fields, as the rest of one that is open.
+// MarshalRest renders an object that has fields as the rest of an object that is open.
 func MarshalRest(v any) ([]byte, error) {
 	encoded, err := Marshal(v)
 	if err != nil {
@@ -62,14 +62,14 @@ func MarshalRest(v any) ([]byte, error) {
 	return encoded, nil
 }
 
-// Unsendable is the fault of a request that cannot be written.
+// Unsendable is the fault of a request that cannot be encoded.
 func Unsendable(err error) *model.Fault {
 	err = fmt.Errorf("encode for the endpoint: %w", err)
 	return &model.Fault{Kind: annotator.Misused, Message: err.Error(), Err: err}
 }
 
-// ToolArguments returns arguments that can be sent back: servers parse them, and fail on anything but an object. An object
-// is sent as the model wrote it, so that the server finds it in its cache.
+// ToolArguments returns arguments that can be sent back: servers parse them, and refuse anything but an object. An
+// object is sent as the model wrote it, so that the server finds it in its cache.
 func ToolArguments(written string) string {
 	if strings.HasPrefix(strings.TrimLeft(written, " \t\r\n"), "{") && json.Valid([]byte(written)) {
 		return written
@@ -77,10 +77,10 @@ func ToolArguments(written string) string {
 	return "{}"
 }
 
-// toolNameLimit is how long a name may be for OpenAI and Gemini, in bytes.
+// toolNameLimit is the length of a name that OpenAI and Gemini take, in bytes.
 const toolNameLimit = 64
 
-// ToolName returns a name that can be sent back, for a model may call a tool that nobody has and no server takes.
+// ToolName returns a name that can be sent back: a model may call a tool with a name that no server takes.
 func ToolName(written string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {

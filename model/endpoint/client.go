@@ -1,8 +1,8 @@
-// Package endpoint is what every wire needs below its own form of messages: it sends a body of bytes to an address and reads
-// the answer to its end, be it one object or a stream of events. Here are the limits on an answer's size and silence, the
-// secrecy of the key, and the one way in which a failed call becomes a *model.Fault.
+// Package endpoint is the HTTP half of every wire: it sends a body to an address and reads the response to its end, be
+// it one object or a stream of events. It limits the size and the silence of a response, keeps the key secret, and
+// makes a *model.Fault of a failed call.
 //
-// A wire adds a renderer, which writes the body, and an Assembler, which puts the reply together.
+// A wire adds a renderer, which writes the body, and an Assembler, which builds the reply.
 package endpoint
 
 import (
@@ -16,19 +16,19 @@ import (
 	"annotator/model"
 )
 
-// Options say where the endpoint is and how long to wait for it.
+// Options configure a client.
 type Options struct {
 	BaseURL string // with its version, as in http://localhost:8000/v1
 	Key     string // empty for none
 
-	// HTTP carries the requests; nil for a transport of the client's own. It must not follow redirects.
+	// HTTP is the transport; nil for one of the client's own. It must not follow redirects.
 	HTTP http.RoundTripper
 
-	// FirstByte is how long the endpoint may be silent before the first byte of an answer's body, for it reads the whole
-	// prompt first, and without streaming generates the whole reply. 10 minutes where 0.
+	// FirstByte is how long the endpoint may take to the first byte of the body: it reads the whole prompt before, and
+	// without streaming generates the whole reply. 10 minutes where 0.
 	FirstByte time.Duration
 
-	// Idle is how long it may be silent between two pieces of the body. 2 minutes where 0.
+	// Idle is how long it may pause between two pieces of the body. 2 minutes where 0.
 	Idle time.Duration
 
 	Now func() time.Time // for measuring; time.Now where nil
@@ -39,16 +39,16 @@ const (
 	defaultIdle      = 2 * time.Minute
 )
 
-// API is what the servers of one wire have in common.
+// API describes what the servers of one wire have in common.
 type API struct {
 	Example string // a base URL, for advice
-	Suffix  string // what users paste behind a base URL, as "/chat/completions"
+	Suffix  string // what users paste after a base URL, as "/chat/completions"
 
-	// Header returns what every request carries. The key is empty where there is none.
+	// Header returns the headers of every request. The key is empty where there is none.
 	Header func(key string) http.Header
 }
 
-// Bearer is the Header of an API that wants its key as a bearer token.
+// Bearer is the Header of an API with bearer tokens.
 func Bearer(key string) http.Header {
 	if key == "" {
 		return nil
@@ -67,7 +67,8 @@ type Client struct {
 	now       func() time.Time
 }
 
-// New returns a client. The error, of kind annotator.Misused, tells what is wrong with address or key, and shows neither.
+// New returns a client. The error, of kind annotator.Misused, says what is wrong with address or key, and shows
+// neither.
 func New(o Options, api API) (*Client, error) {
 	base, err := parseBase(o.BaseURL, &api)
 	if err != nil {
@@ -92,7 +93,7 @@ func New(o Options, api API) (*Client, error) {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// BaseURL returns the address that the paths of the API stand behind, without a slash at its end.
+// BaseURL returns the base URL without a slash at its end.
 func (c *Client) BaseURL() string { return c.base }
 
 // Close closes connections that are not in use.
@@ -106,11 +107,11 @@ func (c *Client) Close() {
 type Call struct {
 	URL        string
 	Body       Segments
-	Stream     bool            // an answer in events is wished for
+	Stream     bool            // a stream of events is asked for
 	OnProgress func(bytes int) // as in model.Request
 }
 
-// Complete sends a call and has the answer put together. A failure is a *model.Fault.
+// Complete sends a call and has the assembler build the reply. A failure is a *model.Fault.
 func (c *Client) Complete(ctx context.Context, call *Call, a Assembler) (*model.Reply, error) {
 	x := c.begin(ctx, call)
 	defer x.end()
@@ -121,8 +122,8 @@ func (c *Client) Complete(ctx context.Context, call *Call, a Assembler) (*model.
 	return reply, nil
 }
 
-// Fetch sends a call and gives the whole body of its answer to read. What read returns is taken as what an Assembler
-// returns. A failure is a *model.Fault.
+// Fetch sends a call and passes the body of the response to read. An error of read is treated like one of an Assembler.
+// A failure is a *model.Fault.
 func (c *Client) Fetch(ctx context.Context, call *Call, read func(body []byte) error) error {
 	x := c.begin(ctx, call)
 	defer x.end()

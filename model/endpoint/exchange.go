@@ -21,27 +21,27 @@ const (
 	typeStream = "text/event-stream"
 )
 
-// exchange is one request and its answer.
+// exchange is one request and its response.
 type exchange struct {
 	client *Client
 	call   *Call
-	ctx    context.Context // ends with the call, or before it on silence
+	ctx    context.Context // ends with the call, or at a timeout
 	watch  *watch
 
 	began     time.Time
 	firstByte time.Duration
-	response  *http.Response // nil until there is one
+	response  *http.Response // nil before it arrives
 	answer    *answer        // the response's body
 }
 
-// begin starts the clocks of a call; end must be called.
+// begin starts the timeouts of a call; end must be called.
 func (c *Client) begin(ctx context.Context, call *Call) *exchange {
 	x := &exchange{client: c, call: call, began: c.now()}
 	x.ctx, x.watch = newWatch(ctx, c.firstByte, c.idle)
 	return x
 }
 
-// end stops the clocks, and closes the connection if the answer was not read to its end.
+// end stops the timeouts, and closes the connection if the response was not read to its end.
 func (x *exchange) end() {
 	x.watch.stop()
 	if x.response != nil {
@@ -49,7 +49,7 @@ func (x *exchange) end() {
 	}
 }
 
-// send makes the request. The error is a *model.Fault where there was an answer that is none.
+// send makes the request. The error is a *model.Fault where the response is an error.
 func (x *exchange) send() error {
 	req, err := x.request()
 	if err != nil {
@@ -65,11 +65,11 @@ func (x *exchange) send() error {
 		x.answer.onProgress = x.call.OnProgress
 	}
 	if x.response.Header.Get("Date") == "" {
-		// As RFC 9110 asks of a recipient with a clock; a Retry-After may be a date.
+		// RFC 9110 asks this of a recipient with a clock; a Retry-After may be a date.
 		x.response.Header.Set("Date", x.client.now().UTC().Format(http.TimeFormat))
 	}
 	if x.response.StatusCode/100 != 2 {
-		body, _ := io.ReadAll(io.LimitReader(x.answer, model.RawLimit)) // what came of it is enough
+		body, _ := io.ReadAll(io.LimitReader(x.answer, model.RawLimit)) // what has arrived is enough
 		return x.classify(body)
 	}
 	return unreadable
@@ -85,7 +85,7 @@ func (x *exchange) request() (*http.Request, error) {
 		return nil, err
 	}
 	maps.Copy(req.Header, x.client.header)
-	req.Header.Set("Accept-Encoding", "identity") // without it, any would do
+	req.Header.Set("Accept-Encoding", "identity") // without it, a server may choose any
 	req.Header.Set("Accept", typeJSON)
 	if x.call.Stream {
 		req.Header.Set("Accept", typeStream)
@@ -117,8 +117,8 @@ func (x *exchange) complete(a Assembler) (*model.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if reply.Usage.Prompt > mostTokens(x.call.Body) || reply.Usage.Completion > mostCompletion {
-		reply.Usage = annotator.Usage{} // as if there were none: to believe it would do harm
+	if reply.Usage.Prompt > maxTokens(x.call.Body) || reply.Usage.Completion > maxCompletion {
+		reply.Usage = annotator.Usage{} // a wrong count would do harm
 	}
 	reply.FirstByte, reply.Duration = x.firstByte, x.client.now().Sub(x.began)
 	reply.Raw = x.answer.kept
@@ -142,7 +142,7 @@ func (x *exchange) fetch(read func([]byte) error) error {
 	return nil
 }
 
-// classifyData makes a fault of why data cannot be used.
+// classifyData returns the fault of data that cannot be used.
 func (x *exchange) classifyData(data []byte, err error) *model.Fault {
 	var said ErrorBody
 	switch {
@@ -161,13 +161,13 @@ func (x *exchange) classifyData(data []byte, err error) *model.Fault {
 	return f
 }
 
-// isCut reports whether what cannot be read is the beginning of something.
+// isCut reports whether data cannot be read because its end is missing.
 func isCut(err error) bool {
 	syntax := (*json.SyntaxError)(nil)
-	return errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" // encoding/json has no other sign of it
+	return errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" // encoding/json has no type for it
 }
 
-// noAnswer says why an answer cannot be read, and what can be read of it.
+// noAnswer says why a response cannot be read, and shows what can be read of it.
 func noAnswer(err error, said string) string {
 	why := fmt.Sprintf("the endpoint sent what is no answer of its API (%v)", err)
 	if said == "" {
@@ -176,12 +176,12 @@ func noAnswer(err error, said string) string {
 	return fmt.Sprintf("%s: %.120q", why, said)
 }
 
-// classify makes a fault of the answer, or of the part of it that is an error.
+// classify returns the fault of the response, or of the part of it that is an error.
 func (x *exchange) classify(body []byte) *model.Fault {
 	return model.Classify(x.response.StatusCode, x.response.Header, x.client.key.maskBytes(body))
 }
 
-// fault completes what is known of a failure.
+// fault completes the fault of a failure with what is known of the call.
 func (x *exchange) fault(err error) *model.Fault {
 	if x.ctx.Err() != nil && !isFault(err) {
 		err = errors.Join(x.ctx.Err(), context.Cause(x.ctx))

@@ -8,24 +8,24 @@ import (
 	"io"
 )
 
-// frames reads a stream of server-sent events, byte for byte, wherever the network cut it. The readers of vendors' modules
+// frames reads a stream of server-sent events, whatever pieces the network delivers. The readers of vendors' modules
 // drop a last line without its end, or any frame that begins with {"error":, be it null, or a byte order mark.
 type frames struct {
 	src   *bufio.Reader
 	event string // name of the event whose lines are being read
-	data  []byte // of its lines, where the first is not all of it
-	bare  bool   // these are lines of an object that nothing stands before
-	long  []byte // a line that did not come in one piece
+	data  []byte // of its lines, where the first is incomplete
+	bare  bool   // these are lines of an object without a field name
+	long  []byte // a line that arrived in several pieces
 	cr    bool   // the newest line ended with CR: an LF right behind it belongs to that end
 }
 
-// endMark is the data of the last frame on some wires. It is no JSON.
+// endMark is the data of the last frame on some wires. It is not JSON.
 const endMark = "[DONE]"
 
-// next returns name and data of the next frame, valid until the call after it, and io.EOF at the end of the stream.
+// next returns name and data of the next frame, valid until the next call, and io.EOF at the end of the stream.
 //
-// An event ends with a blank line, but some servers leave those out. So a line of data that is whole by itself is a frame at
-// once, as nearly all are; lines that are not whole are joined until the blank line. A bare object is taken for data, too.
+// An event ends with a blank line, but some servers leave those out. So a line of data that is complete JSON is a frame
+// at once, as nearly all are. Other lines are joined until the blank line. A bare object counts as data, too.
 func (f *frames) next() (string, []byte, error) {
 	for f.data, f.bare = f.data[:0], false; ; {
 		line, err := f.line()
@@ -51,7 +51,7 @@ func (f *frames) next() (string, []byte, error) {
 	}
 }
 
-// field returns what a line holds of the data, and keeps it if it is the name of the event.
+// field returns the data in a line, and keeps the name of an event.
 func (f *frames) field(line []byte) []byte {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	switch {
@@ -78,10 +78,10 @@ func (f *frames) join(data []byte) error {
 	return nil
 }
 
-// line returns a line without its end, which is LF, CR or both. The last one need not have an end.
+// line returns a line without its end, which is LF, CR or both. The last one may have no end.
 func (f *frames) line() ([]byte, error) {
 	for f.long = f.long[:0]; ; {
-		switch _, err := f.src.Peek(1); { // waits until something has come
+		switch _, err := f.src.Peek(1); { // waits until something arrives
 		case errors.Is(err, io.EOF) && len(f.long) > 0:
 			return bytes.TrimSpace(f.long), nil
 		case err != nil:
@@ -102,7 +102,7 @@ func (f *frames) line() ([]byte, error) {
 	}
 }
 
-// cut takes what there is of a line from what has come, and reports whether that is its end.
+// cut takes what has arrived of a line, and reports whether that is its end.
 func (f *frames) cut(come []byte) (line []byte, ended bool) {
 	after := f.cr && come[0] == '\n'
 	if f.cr = false; after {
@@ -120,7 +120,7 @@ func (f *frames) cut(come []byte) (line []byte, ended bool) {
 	return come[:end], end < len(come)
 }
 
-// firstCharacter skips white space and a byte order mark, and returns the character that comes then without reading it.
+// firstCharacter skips white space and a byte order mark, and peeks at the character after them.
 func firstCharacter(src *bufio.Reader) (byte, error) {
 	for {
 		switch b, err := src.ReadByte(); b {

@@ -25,23 +25,23 @@ type listed struct {
 	} `json:"meta"` // llama.cpp
 }
 
-// Count is a number of tokens that a server tells beside what matters, in whatever form: 4096, 4096.0, "4096". What is no such
-// number is 0, for it is no reason to lose the rest.
+// Count is an optional number of tokens in any form: 4096, 4096.0, "4096". Anything else is 0, and does not make the
+// rest unreadable.
 type Count int
 
 // UnmarshalJSON reads any value.
 func (c *Count) UnmarshalJSON(raw []byte) error {
 	n, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
-	if *c = 0; err == nil && n >= 1 && n <= mostContext {
+	if *c = 0; err == nil && n >= 1 && n <= maxContext {
 		*c = Count(n)
 	}
 	return nil
 }
 
-// mostContext is more tokens than any model takes.
-const mostContext = 1 << 30
+// maxContext is more tokens than any model takes.
+const maxContext = 1 << 30
 
-// name is that of a model. What cannot be one is empty.
+// name is the name of a model; empty where it cannot be one.
 type name string
 
 // UnmarshalJSON reads any value.
@@ -53,8 +53,7 @@ func (n *name) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Models has the list of models read that stands behind a path, in OpenAI's form, which Anthropic's is, too. A failure is a
-// *model.Fault.
+// Models reads the list of models at a path, in OpenAI's form, which is also Anthropic's. A failure is a *model.Fault.
 func (c *Client) Models(ctx context.Context, path string) (models []model.Model, err error) {
 	err = c.Fetch(ctx, &Call{URL: c.base + path}, func(body []byte) error {
 		models, err = readModels(body)
@@ -67,7 +66,7 @@ func readModels(body []byte) ([]model.Model, error) {
 	var list struct {
 		Data []listed `json:"data"`
 	}
-	if bytes.HasPrefix(body, []byte("[{")) { // a router gives the list alone
+	if bytes.HasPrefix(body, []byte("[{")) { // a router sends the array alone
 		body = slices.Concat([]byte(`{"data":`), body, []byte(`}`))
 	}
 	if err := json.Unmarshal(body, &list); err != nil || list.Data == nil {

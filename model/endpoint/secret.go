@@ -12,17 +12,17 @@ import (
 	"annotator/model"
 )
 
-// secret is a key, which must not leave in any other way than in the header of a request. Servers quote keys in their
-// errors, so all that is kept of an answer is masked here, and nowhere else. The zero secret is none.
+// secret is a key, which leaves the program only in the header of a request. Servers quote keys in their errors, so all
+// that is kept of a response is masked here, and nowhere else. The zero secret is none.
 type secret struct {
 	forms  *regexp.Regexp // what a text that begins with it looks like: as it is, or escaped by JSON or a URL, however often
-	begins string         // the signs that one of its forms can begin with; to look for these first is eight times as fast
+	begins string         // the characters that one of its forms can begin with: to search for these first is eight times as fast
 	key    string
-	long   bool // it is no word that could stand in a story
+	long   bool // it cannot be a word of a story
 }
 
-// The lengths in bytes from which a key is taken for one: local servers are given words like "none" or "EMPTY", and to mask
-// those would garble every message; and from which it is looked for in what a model says, too.
+// The lengths in bytes from which a key is masked: local servers are given words like "none" or "EMPTY", and masking
+// those would garble every message; and from which it is masked in replies, too.
 const (
 	shortestSecret = 8
 	longSecret     = 16
@@ -72,7 +72,7 @@ func (s secret) maskBytes(b []byte) []byte {
 	return s.maskCut(b)
 }
 
-// maskCut masks what the key begins with where that is at the end, for there the text was cut.
+// maskCut masks the beginning of the key at the end of a text that was cut.
 func (s secret) maskCut(b []byte) []byte {
 	for n := len(s.key) - 1; n >= shortestSecret; n-- {
 		if whole, ok := bytes.CutSuffix(b, []byte(s.key[:n])); ok {
@@ -82,7 +82,7 @@ func (s secret) maskCut(b []byte) []byte {
 	return b
 }
 
-// conceal masks all that a fault shows.
+// conceal masks all texts of a fault.
 func (s secret) conceal(f *model.Fault) *model.Fault {
 	f.Message, f.Code, f.Param = s.mask(f.Message), s.mask(f.Code), s.mask(f.Param)
 	f.Raw = s.maskBytes(f.Raw)
@@ -99,8 +99,8 @@ func (s secret) conceal(f *model.Fault) *model.Fault {
 	return f
 }
 
-// redact masks what a reply shows. Its words stay as they are where the key could be one of them. Where the model has written the
-// key, the answer is not kept as it came, for a stream may hold the key in pieces.
+// redact masks the texts of a reply. They stay as they are where the key could be a word of the story. Where the model
+// has written the key, the raw response is dropped: a stream may hold the key in pieces.
 func (s secret) redact(r *model.Reply) *model.Reply {
 	r.Raw = s.maskBytes(r.Raw)
 	if !s.long {
@@ -118,7 +118,8 @@ func (s secret) redact(r *model.Reply) *model.Reply {
 	return r
 }
 
-// concealed is an error whose own text holds the key. It can be asked for its causes, but does not hand them out to print.
+// concealed is an error whose own text holds the key. errors.Is and errors.As see its causes, but nothing can print
+// them.
 type concealed struct {
 	text string
 	err  error

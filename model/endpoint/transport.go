@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// newTransport returns a transport for one endpoint. Answers are not compressed: a proxy that compresses a stream holds
-// pieces back, and the limits on an answer would not mean bytes received. A round trip does not follow redirects; only
+// newTransport returns a transport for one endpoint. It asks for no compression: a proxy that compresses a stream holds
+// pieces back, and the limits of a response count bytes received. A round trip does not follow redirects; only
 // http.Client does.
 func newTransport() *http.Transport {
 	dialer := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
@@ -24,8 +24,8 @@ func newTransport() *http.Transport {
 		WriteBufferSize:        64 << 10,
 		ReadBufferSize:         16 << 10,
 
-		// All requests to a server share one connection of HTTP/2. When it dies without a word, each of them would wait for its
-		// whole time, one after the other.
+		// All requests share one connection of HTTP/2. Without pings, each of them would wait for its whole timeout
+		// when the connection dies silently.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 }

@@ -9,17 +9,17 @@ import (
 	"annotator/model"
 )
 
-// longestCall is how long a call may take, whatever comes: there are proxies that keep a connection alive for ever before a
-// server that has died.
-const longestCall = 4 * time.Hour
+// maxDuration is how long a call may take, whatever arrives: some proxies keep the connection to a dead server alive
+// forever.
+const maxDuration = 4 * time.Hour
 
-// watch ends a call when nothing has come for too long: the context ends, and with it the connection.
+// watch ends a call when nothing has arrived for too long: it ends the context, and with it the connection.
 type watch struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
-	last   *time.Timer // ends the call whatever comes
+	last   *time.Timer // ends the call whatever arrives
 	idle   time.Duration
-	begun  bool // the first byte has come
+	begun  bool // the first byte has arrived
 }
 
 func newWatch(ctx context.Context, first, idle time.Duration) (context.Context, *watch) {
@@ -27,14 +27,14 @@ func newWatch(ctx context.Context, first, idle time.Duration) (context.Context, 
 	timer := time.AfterFunc(first, func() {
 		cancel(silence(fmt.Sprintf("the endpoint sent nothing for %s", first)))
 	})
-	last := time.AfterFunc(longestCall, func() {
-		cancel(silence(fmt.Sprintf("the endpoint did not come to the end of its answer in %s", longestCall)))
+	last := time.AfterFunc(maxDuration, func() {
+		cancel(silence(fmt.Sprintf("the endpoint did not come to the end of its answer in %s", maxDuration)))
 	})
 	return ctx, &watch{cancel: cancel, timer: timer, last: last, idle: idle}
 }
 
-// heard notes that something has come.
-func (w *watch) heard() {
+// received restarts the timeout after a piece of the body.
+func (w *watch) received() {
 	if w.begun {
 		w.timer.Reset(w.idle)
 		return
@@ -46,7 +46,7 @@ func (w *watch) heard() {
 	})
 }
 
-// within leaves so much time for all that follows.
+// within shortens the timeout for all that follows.
 func (w *watch) within(d time.Duration) { w.timer.Reset(min(d, w.idle)) }
 
 func (w *watch) stop() {

@@ -11,7 +11,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// chunk is an event of a stream, or a whole reply: they have one form.
+// chunk is an event of a stream, or a whole reply.
 type chunk struct {
 	Candidates []candidate `json:"candidates"`
 	Feedback   struct {
@@ -30,7 +30,7 @@ type candidate struct {
 	Message string `json:"finishMessage"`
 }
 
-// piece is a part of a reply: what is neither text nor a call has no meaning here. A call is never cut into pieces.
+// piece is a part of a reply. One that is neither text nor a call is ignored. A call always comes whole.
 type piece struct {
 	Text    string `json:"text"`
 	Thought bool   `json:"thought"`
@@ -41,17 +41,17 @@ type piece struct {
 	} `json:"functionCall"`
 }
 
-// assembler puts a reply together from its chunks.
+// assembler builds a reply from its chunks.
 type assembler struct {
 	text      strings.Builder
 	reasoning strings.Builder
 	growing   *strings.Builder // one of these; nil before the first
 	reply     model.Reply
-	begun     bool   // something of a reply was seen
-	message   string // why it ended, in words
+	begun     bool   // a part of a reply has arrived
+	message   string // why the reply ended, in words
 }
 
-// Whole takes in a reply that came as one object, or as the array that a stream is without its events.
+// Whole adds a reply that came as one object, or as the array of a stream without events.
 func (a *assembler) Whole(body []byte) error {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) != nil {
@@ -65,8 +65,8 @@ func (a *assembler) Whole(body []byte) error {
 	return nil
 }
 
-// Event takes in an event of a stream. Nothing marks the last one, and servers were seen to give every chunk a reason to
-// finish: the end of the stream is the end of the reply.
+// Event adds an event of a stream. The end of the stream completes the reply: no event is marked as the last, and some
+// servers send a finish reason with every chunk.
 func (a *assembler) Event(_ string, data []byte) (end bool, err error) { return false, a.take(data) }
 
 func (a *assembler) take(data []byte) error {
@@ -103,7 +103,7 @@ func (a *assembler) choose(c *candidate) {
 
 func (a *assembler) add(p *piece) {
 	switch {
-	case p.Thought: // of which nothing is done
+	case p.Thought: // reasoning, which nothing reads
 		a.reasoning.WriteString(p.Text)
 		a.growing = &a.reasoning
 	case p.Call != nil:
@@ -115,7 +115,7 @@ func (a *assembler) add(p *piece) {
 	}
 }
 
-// Growing returns what the newest chunk has added to. A call is never cut into pieces.
+// Growing returns what the last chunk has added to. A call always comes whole.
 func (a *assembler) Growing() string {
 	if a.growing == nil {
 		return ""
@@ -127,12 +127,12 @@ func (a *assembler) Growing() string {
 func written(args json.RawMessage) string {
 	var compact bytes.Buffer
 	if len(args) == 0 || bytes.Equal(args, []byte("null")) || json.Compact(&compact, args) != nil {
-		return "{}" // a tool without parameters is called without arguments
+		return "{}" // a tool without parameters has no arguments
 	}
 	return compact.String()
 }
 
-// Reply returns the whole, or a fault where the end of it is missing.
+// Reply returns the whole reply, or a fault where its end is missing.
 func (a *assembler) Reply() (*model.Reply, error) {
 	switch {
 	case !a.begun:
@@ -140,7 +140,7 @@ func (a *assembler) Reply() (*model.Reply, error) {
 	case a.reply.Finish == "":
 		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
 	}
-	if f := a.misspoken(); f != nil {
+	if f := a.malformedCall(); f != nil {
 		return nil, f
 	}
 	r := a.reply
@@ -148,8 +148,8 @@ func (a *assembler) Reply() (*model.Reply, error) {
 	return &r, nil
 }
 
-// misspoken is the fault of a reply that the server could not read, since the model did not write what makes a call.
-func (a *assembler) misspoken() *model.Fault {
+// malformedCall is the fault of a reply in which the server could not read a call.
+func (a *assembler) malformedCall() *model.Fault {
 	switch a.reply.Finish {
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE":
 		f := endpoint.Unusable("the server could not read the model's reply: %.200q", cmp.Or(a.message, a.reply.Finish))
@@ -159,10 +159,10 @@ func (a *assembler) misspoken() *model.Fault {
 	return nil
 }
 
-// finishFilter is the word of chat completions for a reply that was withheld.
+// finishFilter is the finish reason of chat completions for a reply that was withheld.
 const finishFilter = "content_filter"
 
-// finish gives the server's word for why the reply ended in the words of chat completions. Others stay as they are.
+// finish translates a finish reason into the names of chat completions. Others stay as they are.
 func finish(r *model.Reply) string {
 	switch r.Finish {
 	case "STOP":
@@ -178,8 +178,8 @@ func finish(r *model.Reply) string {
 	return r.Finish
 }
 
-// readUsage returns what a chunk reports; later chunks report more. An account that cannot be read is no reason to lose the
-// reply. What the model thinks is generated, and paid for, beside what it says.
+// readUsage returns the usage in a chunk; later chunks have more. An unreadable one does not spoil the reply. Reasoning
+// is counted beside the text.
 func readUsage(raw json.RawMessage) (annotator.Usage, bool) {
 	var u struct {
 		Prompt     int `json:"promptTokenCount"`

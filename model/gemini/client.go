@@ -1,7 +1,7 @@
-// Package gemini speaks generateContent, as Google's Gemini API serves it.
+// Package gemini implements the wire of generateContent, as Google's Gemini API serves it.
 //
-// Google's module, with gRPC and fifteen more, makes a binary eleven megabytes larger; what is needed here is one request, one
-// form of answer and a list of models.
+// Google's module is not used: with gRPC and fifteen more modules it makes a binary eleven megabytes larger, for one
+// request, one form of response and a list of models.
 package gemini
 
 import (
@@ -28,8 +28,8 @@ var (
 	_ model.Counter = (*Client)(nil)
 )
 
-// New returns a client. The base URL is the one with /v1beta. The error, of kind annotator.Misused, tells what is wrong with
-// address or key, and shows neither.
+// New returns a client. The base URL is the one with /v1beta. The error, of kind annotator.Misused, says what is wrong
+// with address or key, and shows neither.
 func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
 		Example: "https://generativelanguage.googleapis.com/v1beta",
@@ -41,12 +41,12 @@ func New(o endpoint.Options) (*Client, error) {
 	}
 	base := c.BaseURL()
 	if u, err := url.Parse(base); err == nil && u.Path == "" {
-		base += "/v1beta" // Google's own clients are given the host alone
+		base += "/v1beta" // Google's own clients take the host alone
 	}
 	return &Client{endpoint: c, base: base}, nil
 }
 
-// header has the key, which Google's examples show in the address: there it would stand in the log of every proxy.
+// header sends the key. Google's examples have it in the address, where every proxy would log it.
 func header(key string) http.Header {
 	if key == "" {
 		return nil
@@ -65,12 +65,12 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 	}
 	call := endpoint.Call{URL: c.address(r.Model, "generateContent"), Body: body, Stream: r.Stream, OnProgress: r.OnProgress}
 	if r.Stream {
-		call.URL = c.address(r.Model, "streamGenerateContent") + "?alt=sse" // without it the chunks come as one array
+		call.URL = c.address(r.Model, "streamGenerateContent") + "?alt=sse" // otherwise the chunks come as one array
 	}
 	return c.endpoint.Complete(ctx, &call, &assembler{})
 }
 
-// address returns where a method of a model is called. A name without a collection is one of the models.
+// address returns the address of a method of a model. A name without a collection is in that of the models.
 func (c *Client) address(name, method string) string {
 	if !strings.Contains(name, "/") {
 		name = modelsPrefix + name
@@ -78,13 +78,13 @@ func (c *Client) address(name, method string) string {
 	return c.base + (&url.URL{Path: "/" + name}).EscapedPath() + ":" + method
 }
 
-// modelsPrefix stands before the name of every model of the list.
+// modelsPrefix is before the name of every model in the list.
 const modelsPrefix = "models/"
 
-// Models lists what the endpoint serves and can generate with. A failure is a *model.Fault.
+// Models lists the models that can generate. A failure is a *model.Fault.
 func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
 	var models []model.Model
-	call := endpoint.Call{URL: c.base + "/models?pageSize=1000"} // the most that it gives at once, and more than there are
+	call := endpoint.Call{URL: c.base + "/models?pageSize=1000"} // the maximum of the API, and more than there are
 	err := c.endpoint.Fetch(ctx, &call, func(body []byte) (err error) {
 		models, err = readModels(body)
 		return err
@@ -115,7 +115,7 @@ func readModels(body []byte) ([]model.Model, error) {
 	return models, nil
 }
 
-// CountTokens has the endpoint count a text. See model.Counter.
+// CountTokens counts a text. See model.Counter.
 func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error) {
 	contents, err := encodeContents([]annotator.Message{{Role: annotator.RoleUser, Content: text}})
 	if err != nil {
@@ -140,10 +140,10 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 	return *counted.Tokens, nil
 }
 
-// Encode renders messages for a request's list. See model.Wire.
+// Encode renders messages for a request. See model.Wire.
 //
-// A list alternates between the user, who speaks for the tools too, and the model. Reasoning is not sent back: a model goes
-// on from its own only by the signatures that came with it.
+// A list alternates between the model and the user, who also sends the results of tools. Reasoning is not sent back:
+// the API takes it only with its signatures.
 func (*Client) Encode(group []annotator.Message) ([]byte, error) { return encodeContents(group) }
 
 // EncodeTools renders tools for a request. See model.Wire.

@@ -8,7 +8,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// content is what one side says at a time.
+// content is one message.
 type content struct {
 	Role  string `json:"role"`
 	Parts []part `json:"parts"`
@@ -34,18 +34,18 @@ type functionResponse struct {
 	Response response `json:"response"`
 }
 
-// response has a result under the name that means one. It stays the text that it is: the API would take an object for one,
-// too, but makes floating-point numbers of all its numbers, and ids of posts do not fit them.
+// response is the result of a tool, as a text. The API would take an object, too, but reads all its numbers as
+// floating-point, which ids of posts do not fit.
 type response struct {
 	Output string `json:"output"`
 }
 
-// noSignature is what the documentation of the API gives for calls that come without the signature of the thoughts that led
-// to them. Models from Gemini 3 on refuse the first call of a reply without one, and the journal does not keep them: they
-// are valid for one model of one vendor, and a run may change both.
+// noSignature is the API's documented substitute for the signature of the reasoning before a call. Models from Gemini 3
+// on refuse the first call of a reply without one. The journal keeps no signatures: they are valid for one model of one
+// vendor, and a run may change both.
 const noSignature = "skip_thought_signature_validator"
 
-// blank stands where a message says nothing, for a part of no content is refused.
+// blank replaces an empty text: a part without content is refused.
 const blank = " "
 
 func encodeContents(group []annotator.Message) ([]byte, error) {
@@ -57,7 +57,7 @@ func encodeContents(group []annotator.Message) ([]byte, error) {
 	return endpoint.MarshalElements(contents)
 }
 
-// results counts the results of tools at the beginning of a group: they are said together.
+// results counts the results of tools at the beginning of a group: they become one message.
 func results(group []annotator.Message) int {
 	n := 0
 	for n < len(group) && group[n].Role == annotator.RoleTool {
@@ -102,8 +102,8 @@ func newResult(m *annotator.Message) part {
 	return part{Result: &functionResponse{ID: m.ToolCallID, Name: endpoint.ToolName(m.Tool), Response: response{Output: m.Content}}}
 }
 
-// arguments reads what a model wrote as the API does: no key stands twice, and numbers are floating-point. What does not fit
-// would have every later request refused.
+// arguments reads arguments as the API does: no key twice, and numbers as floating-point. Any that do not fit would
+// have every later request refused.
 func arguments(written string) map[string]any {
 	args := map[string]any{}
 	if err := json.Unmarshal([]byte(endpoint.ToolArguments(written)), &args); err != nil {
@@ -112,8 +112,8 @@ func arguments(written string) map[string]any {
 	return args
 }
 
-// declaration describes a tool. The schema stands under the name that takes JSON Schema as it is; "parameters" would take
-// a part of OpenAPI's, and refuse additionalProperties.
+// declaration describes a tool. The field of the schema is the one that takes JSON Schema; "parameters" takes a part of
+// OpenAPI's, and refuses additionalProperties.
 type declaration struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`

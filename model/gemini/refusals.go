@@ -7,7 +7,7 @@ import (
 	"annotator/model"
 )
 
-// refusals are how servers say so, the most specific first.
+// refusals are the messages of servers, most specific first: of Vertex, gateways, and models before Gemini 3.
 var refusals = []model.Refusal{
 	{Needs: model.NoCallIDs, Pattern: regexp.MustCompile(`unknown name \\?"id\\?" at`), Effect: "calls and results go without ids"},
 	{Needs: model.NoSignatures, Pattern: regexp.MustCompile(`(unknown name \\?"|invalid |corrupted )thought[_ ]?signature`), Effect: "calls go without a signature"},
@@ -23,8 +23,8 @@ var (
 	encodedSignature = []byte(`,"thoughtSignature":"` + noSignature + `"`)
 )
 
-// adapted leaves out of a history what the server does not want. The signs looked for cannot stand within a text: there, quotes
-// are escaped.
+// adapted removes from a history what the server refuses. The strings cannot match inside a text, where quotes are
+// escaped.
 func adapted(history []byte, w model.Workarounds) []byte {
 	if w.Has(model.NoCallIDs) {
 		history = encodedID.ReplaceAll(history, []byte("$1"))

@@ -108,7 +108,7 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 		"no candidates":    {`{"candidates":[]}`, annotator.Malformed},
 		"no end":           {dawn, annotator.Malformed},
 		"not the first":    {`{"candidates":[{"index":1,"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}]}`, annotator.Malformed},
-		"too many calls":   {`{"candidates":[{"content":{"parts":[{}` + strings.Repeat(`,{"functionCall":{}}`, endpoint.MostParts+1) + `]},"finishReason":"STOP"}]}`, annotator.Malformed},
+		"too many calls":   {`{"candidates":[{"content":{"parts":[{}` + strings.Repeat(`,{"functionCall":{}}`, endpoint.MaxParts+1) + `]},"finishReason":"STOP"}]}`, annotator.Malformed},
 		"no JSON":          {`{"candidates":[`, annotator.Malformed},
 		"other JSON":       {`{"candidates":{}}`, annotator.Malformed},
 		"unreadable call":  {`{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: print(x)"}]}`, annotator.Malformed},

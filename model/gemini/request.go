@@ -7,7 +7,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// settings are what stands behind the contents, in this order.
+// settings are the fields after the contents, in this order.
 type settings struct {
 	ToolConfig *toolConfig      `json:"toolConfig,omitempty"`
 	Generation generationConfig `json:"generationConfig"`
@@ -28,7 +28,7 @@ type generationConfig struct {
 	Seed        int     `json:"seed,omitempty"`
 }
 
-// encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
+// encodeRequest renders the body of a request. What changes least stands first, for the caches of proxies and servers.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	body := endpoint.Segments{[]byte(`{`)}
 	if r.System != "" {
@@ -53,8 +53,8 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	return append(body, []byte(`"contents":[`), adapted(r.History, r.Workarounds), []byte(`]`), tail), nil
 }
 
-// calling says which tools may be called; all of them are shown whatever it says. A list of names goes with the modes that
-// hold the model to the schemas only.
+// calling renders which tools may be called; all of them are always shown. Only modes that enforce the schemas take a
+// list of names.
 func calling(c *model.Choice, w model.Workarounds) callingConfig {
 	switch {
 	case c.Mode == model.ChoiceNone, c.Allowed != nil && len(c.Allowed) == 0:

@@ -10,9 +10,9 @@ import (
 	"annotator/model/endpoint"
 )
 
-// assembler puts a reply together from its chunks.
+// assembler builds a reply from its chunks.
 type assembler struct {
-	begun     bool // a choice was seen
+	begun     bool // a choice has arrived
 	text      strings.Builder
 	reasoning strings.Builder
 	growing   *strings.Builder // one of these, or the arguments of a call; nil before the first
@@ -21,7 +21,7 @@ type assembler struct {
 	refused   bool
 	finish    string
 	late      bool // the first finish came before the calls
-	always    bool // every chunk has a reason to finish: the first had one
+	always    bool // every chunk has a finish reason: the first had one
 	model     string
 	usage     annotator.Usage
 }
@@ -44,8 +44,8 @@ func (a *assembler) take(c *chunk) {
 	}
 }
 
-// choose adds the pieces of a choice. The first finish is the end: some servers send another, with the calls once more. Others
-// give all chunks a reason to finish, of which only the last is one, or send the calls behind it.
+// choose adds a chunk of a choice. The first finish reason counts: some servers send another one, with the calls once
+// more. Others send a finish reason with every chunk, of which only the last one counts, or send the calls after it.
 func (a *assembler) choose(c *choice) {
 	said := cmp.Or(c.Delta, c.Message, &delta{})
 	calls := said.calls()
@@ -82,7 +82,7 @@ func (a *assembler) grow(part *strings.Builder, by string) {
 	}
 }
 
-// Growing returns what the newest chunk has added to.
+// Growing returns what the last chunk has added to.
 func (a *assembler) Growing() string {
 	if a.growing == nil {
 		return ""
@@ -90,8 +90,9 @@ func (a *assembler) Growing() string {
 	return a.growing.String()
 }
 
-// goOn adds a piece of a call to the call it belongs to. Where the server gives no index, a piece with a name begins a call.
-// Some give every call the same index; then its id tells, where a name comes with it: others mint a new id for each piece.
+// goOn adds a piece of a call. Where the server sends no index, a piece with a name begins a call. Some servers give
+// every call the same index: then a new id together with a name begins one. An id alone does not, since some servers
+// make a new one for each piece.
 func (a *assembler) goOn(p *callPart) {
 	index := len(a.calls) - 1
 	if p.Index != nil {
@@ -118,7 +119,7 @@ func (a *assembler) open(index int, p *callPart) {
 	a.byIndex[index] = call
 }
 
-// Reply returns the whole, or a fault where the end is missing: what was cut off is never half a reply.
+// Reply returns the whole reply, or a fault where its end is missing.
 func (a *assembler) Reply() (*model.Reply, error) {
 	switch {
 	case !a.begun:

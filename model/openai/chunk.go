@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// chunk is a frame of a stream, or a whole reply. The types are wider than
-// go-openai's where servers differ.
+// chunk is a frame of a stream, or a whole reply. Its types are wider than go-openai's where servers differ.
 type chunk struct {
 	Model   string          `json:"model"`
 	Choices []choice        `json:"choices"`
@@ -30,10 +29,10 @@ type delta struct {
 	Reasoning        content    `json:"reasoning"`
 	ReasoningContent content    `json:"reasoning_content"`
 	ToolCalls        []callPart `json:"tool_calls"`
-	FunctionCall     *function  `json:"function_call"` // what there was before tool_calls, and only one
+	FunctionCall     *function  `json:"function_call"` // the predecessor of tool_calls, a single one
 }
 
-// calls returns the calls, or their pieces.
+// calls returns the calls, or pieces of them.
 func (d *delta) calls() []callPart {
 	if len(d.ToolCalls) == 0 && d.FunctionCall != nil {
 		return []callPart{{Index: new(int), Function: *d.FunctionCall}}
@@ -41,7 +40,7 @@ func (d *delta) calls() []callPart {
 	return d.ToolCalls
 }
 
-// reasoning is under one of two names, or the same under both.
+// reasoning returns the reasoning, which servers send under one of two names, or under both.
 func (d *delta) reasoning() string {
 	if d.Reasoning != "" {
 		return string(d.Reasoning)

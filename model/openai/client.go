@@ -1,8 +1,9 @@
-// Package openai speaks chat completions, as OpenAI, vLLM, llama.cpp, SGLang, LM Studio and Ollama serve them.
+// Package openai implements the wire of chat completions, as OpenAI, vLLM, llama.cpp, SGLang, LM Studio and Ollama
+// serve them.
 //
-// The types are those of github.com/sashabaranov/go-openai, which nothing else imports, except where a message is lost in
-// them. Its client is not used: it would encode the whole history anew for each request, and on the way back it loses what
-// its types do not know, such as an error that is no object, a Retry-After or a line of reasoning.
+// The types are those of github.com/sashabaranov/go-openai where they lose nothing. Its client is not used: it would
+// encode the whole history anew for each request, and it drops what its types do not know, such as an error that is no
+// object, a Retry-After or a reasoning field.
 package openai
 
 import (
@@ -22,7 +23,7 @@ var (
 	_ model.Wire = (*Client)(nil)
 )
 
-// New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, tells what is wrong with
+// New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, says what is wrong with
 // address or key, and shows neither.
 func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
@@ -36,7 +37,7 @@ func New(o endpoint.Options) (*Client, error) {
 	return &Client{endpoint: c}, nil
 }
 
-// completions is where chat completions stand behind the base URL.
+// completions is the path of chat completions after the base URL.
 const completions = "/chat/completions"
 
 // Close closes connections that are not in use.
@@ -57,10 +58,10 @@ func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
 	return c.endpoint.Models(ctx, "/models")
 }
 
-// Encode renders messages for a request's list. See model.Wire.
+// Encode renders messages for a request. See model.Wire.
 //
-// Content is always there, and empty where there is none: without it, or with null, some templates fail, and some drop the
-// message. Reasoning is not sent back, since servers refuse it or strip it.
+// Content is never left out: without it, or with null, some templates fail, and some drop the message. Reasoning is not
+// sent back: servers refuse it or remove it.
 func (*Client) Encode(group []annotator.Message) ([]byte, error) { return encodeMessages(group) }
 
 // EncodeTools renders tools for a request. See model.Wire.

@@ -9,7 +9,7 @@ import (
 	sdk "github.com/sashabaranov/go-openai"
 )
 
-// message is sdk.ChatCompletionMessage as it is sent: that type leaves out content where it is empty.
+// message is an sdk.ChatCompletionMessage that does not omit empty content.
 type message struct {
 	Role       annotator.Role `json:"role"`
 	Content    string         `json:"content"`
@@ -17,8 +17,8 @@ type message struct {
 	ToolCallID string         `json:"tool_call_id,omitempty"`
 }
 
-// tool is sdk.Tool in the order that models are trained on, for templates show it as it comes: that type is sent through a
-// map.
+// tool is an sdk.Tool whose fields keep the order that models are trained on: templates show it as it comes, and
+// sdk.Tool is encoded by way of a map.
 type tool struct {
 	Type     sdk.ToolType           `json:"type"`
 	Function sdk.FunctionDefinition `json:"function"`

@@ -34,7 +34,7 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 		{"no finish", 200, stream, wiretest.Events(textChunk), annotator.Malformed},
 		{"no finish but [DONE]", 200, stream, wiretest.Events(textChunk, "[DONE]"), annotator.Malformed},
 		{"cut in arguments", 200, stream, wiretest.Events(callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x"}}`)), annotator.Malformed},
-		{"more calls than fit", 200, stream, wiretest.Events(callChunk(`{}`+strings.Repeat(`,{"function":{"name":"f"}}`, endpoint.MostParts)), finishChunk), annotator.Malformed},
+		{"more calls than fit", 200, stream, wiretest.Events(callChunk(`{}`+strings.Repeat(`,{"function":{"name":"f"}}`, endpoint.MaxParts)), finishChunk), annotator.Malformed},
 		{"unstreamed without finish", 200, object, `{"choices":[{"message":{"content":"x"}}]}`, annotator.Malformed},
 		{"no choices", 200, object, `{"model":"m"}`, annotator.Malformed},
 		{"choices empty", 200, object, `{"choices":[]}`, annotator.Malformed},

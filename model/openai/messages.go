@@ -9,10 +9,11 @@ import (
 	"annotator/model/endpoint"
 )
 
-// userPrefix is how a message of the user is encoded, up to its words.
+// userPrefix is the encoding of a user message up to its text.
 var userPrefix = []byte(`{"role":"user","content":"`)
 
-// encodeMessageList returns the beginning of a request up to the messages, the system prompt among it, and the messages.
+// encodeMessageList returns the beginning of a request up to the history, which includes the system prompt, and the
+// history.
 func encodeMessageList(r *model.Request) (head, history []byte, err error) {
 	name, err := endpoint.Marshal(r.Model)
 	if err != nil {
@@ -37,7 +38,7 @@ func encodeMessageList(r *model.Request) (head, history []byte, err error) {
 	return precede(append(head, system...), history), history, nil
 }
 
-// precede adds the comma before what follows, if anything does.
+// precede adds a comma if anything follows.
 func precede(head, history []byte) []byte {
 	if len(history) > 0 {
 		head = append(head, ',')
@@ -45,7 +46,8 @@ func precede(head, history []byte) []byte {
 	return head
 }
 
-// foldSystem has the first message of the user begin with the system prompt: as bytes, so that the history stays as it is.
+// foldSystem puts the system prompt at the beginning of the first user message. It works on bytes, so the history stays
+// unchanged.
 func foldSystem(head, history []byte, system string) ([]byte, []byte, error) {
 	rest, begun := bytes.CutPrefix(history, userPrefix)
 	if begun {
@@ -61,8 +63,8 @@ func foldSystem(head, history []byte, system string) ([]byte, []byte, error) {
 	return append(head, bytes.TrimSuffix(folded, []byte(`"}`))...), rest, nil
 }
 
-// alternate makes one message of several that follow each other in one role. Templates that insist do not see the results of
-// tools, so what the user says right behind them is added to the last.
+// alternate merges neighbouring messages of one role. Templates that insist on alternation do not see the results of
+// tools, so a user message after them is added to the last result.
 func alternate(history []byte) ([]byte, error) {
 	var all []message
 	if err := json.Unmarshal(append(append([]byte{'['}, history...), ']'), &all); err != nil {
@@ -80,7 +82,7 @@ func alternate(history []byte) ([]byte, error) {
 	return endpoint.MarshalElements(merged)
 }
 
-// joins reports whether a message goes into the one before it.
+// joins reports whether a message is merged into the one before it.
 func joins(before, m *message) bool {
 	switch m.Role {
 	case annotator.RoleUser:

@@ -6,7 +6,7 @@ import (
 	"annotator/model"
 )
 
-// refusals are how servers say so, the most specific first.
+// refusals are the messages of servers, most specific first.
 var refusals = []model.Refusal{
 	{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`system role (is )?not supported|role'? does not support 'system'|only user and assistant roles`), Effect: "the system prompt goes into the first message of the user"},
 	{Needs: model.MergeRoles, Pattern: regexp.MustCompile(`roles must alternate`), Effect: "neighbouring messages of one role go as one"},

@@ -9,7 +9,7 @@ import (
 
 var _ endpoint.Assembler = (*assembler)(nil)
 
-// Whole takes in a reply that came as one object, which has the form of a chunk.
+// Whole adds a reply that came as one object, which has the form of a chunk.
 func (a *assembler) Whole(body []byte) error {
 	var c chunk
 	err := json.Unmarshal(body, &c)
@@ -23,6 +23,5 @@ func (a *assembler) Whole(body []byte) error {
 	return endpoint.CheckParts(len(a.calls))
 }
 
-// Event takes in a chunk of a stream. The end of the reply is the end of the stream, for an account of the tokens may follow
-// the last words.
+// Event adds a chunk of a stream. The end of the stream completes the reply: usage may follow the last text.
 func (a *assembler) Event(_ string, data []byte) (end bool, err error) { return false, a.Whole(data) }

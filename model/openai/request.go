@@ -7,18 +7,18 @@ import (
 	sdk "github.com/sashabaranov/go-openai"
 )
 
-// settings are what stands behind messages and tools, in this order.
+// settings are the fields after messages and tools, in this order.
 type settings struct {
-	ToolChoice    any                `json:"tool_choice,omitempty"` // sdk.ToolChoice for one tool, else a word
+	ToolChoice    any                `json:"tool_choice,omitempty"` // sdk.ToolChoice for one tool, otherwise a string
 	MaxTokens     int                `json:"max_tokens,omitempty"`
 	NewLimit      int                `json:"max_completion_tokens,omitempty"`
-	Temperature   *float64           `json:"temperature,omitempty"` // 0 is no default, and go-openai leaves it out
+	Temperature   *float64           `json:"temperature,omitempty"` // a pointer, so that 0 is sent
 	Seed          int                `json:"seed,omitempty"`
 	Stream        bool               `json:"stream"`
 	StreamOptions *sdk.StreamOptions `json:"stream_options,omitempty"`
 }
 
-// encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
+// encodeRequest renders the body of a request. What changes least stands first, for the caches of proxies and servers.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	head, history, err := encodeMessageList(r)
 	if err != nil {
@@ -54,7 +54,7 @@ func chooseSettings(r *model.Request) settings {
 	return s
 }
 
-// toolChoice says what chat completions can say of a choice: all tools, none, any, or one by name.
+// toolChoice renders a choice as well as chat completions can: all tools, none, any, or one by name.
 func toolChoice(c *model.Choice, unnamed bool) any {
 	switch {
 	case c.Mode == model.ChoiceNone:

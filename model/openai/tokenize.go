@@ -18,7 +18,7 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 	body, err := endpoint.Marshal(struct {
 		Model   string `json:"model"`
 		Prompt  string `json:"prompt"`
-		Content string `json:"content"` // llama.cpp's word for it
+		Content string `json:"content"` // llama.cpp's name for the prompt
 		Special bool   `json:"add_special_tokens"`
 	}{name, text, text, false})
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 	return n, err
 }
 
-// readCount reads the answer of a tokenizer: vLLM and SGLang give a count, llama.cpp the tokens alone.
+// readCount reads the response of a tokenizer: vLLM and SGLang send a count, llama.cpp the tokens only.
 func readCount(answer []byte) (int, error) {
 	var counted struct {
 		Count  int               `json:"count"`

@@ -7,7 +7,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// usage is the account of a reply. What the server had of the prompt in its cache stands under a name of its own on some of them.
+// usage is the usage of a reply. Some servers have a name of their own for the cached part of the prompt.
 type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
@@ -18,12 +18,12 @@ type usage struct {
 	Cached endpoint.Count `json:"cached_tokens"`           // Moonshot
 }
 
-// timings is llama.cpp's own account, beside that.
+// timings is llama.cpp's own usage, beside that.
 type timings struct {
 	Cached endpoint.Count `json:"cache_n"`
 }
 
-// usage returns what a chunk reports.
+// usage returns the usage in a chunk.
 func (c *chunk) usage() (annotator.Usage, bool) {
 	u, ok := readUsage(c.Usage, c.Timings)
 	for i := 0; i < len(c.Choices) && !ok; i++ {
@@ -32,7 +32,7 @@ func (c *chunk) usage() (annotator.Usage, bool) {
 	return u, ok
 }
 
-// readUsage reads an account, which most chunks are without. One that cannot be read is no reason to lose the reply.
+// readUsage reads a usage, which most chunks lack. An unreadable one does not spoil the reply.
 func readUsage(account, beside json.RawMessage) (annotator.Usage, bool) {
 	var (
 		u usage
@@ -41,7 +41,7 @@ func readUsage(account, beside json.RawMessage) (annotator.Usage, bool) {
 	if account == nil || json.Unmarshal(account, &u) != nil || u.Prompt <= 0 || u.Completion < 0 {
 		return annotator.Usage{}, false
 	}
-	_ = json.Unmarshal(beside, &t) // on other servers it is not there, or something else
+	_ = json.Unmarshal(beside, &t) // other servers send none, or something else
 	cached := max(u.Details.Cached, u.Hit, u.Cached, t.Cached)
 	return annotator.Usage{Prompt: u.Prompt, Cached: min(int(cached), u.Prompt), Completion: u.Completion, Exact: true}, true
 }

@@ -11,7 +11,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// event is an event of a stream, in what is read of it.
+// event is the part of a stream event that is read.
 type event struct {
 	Type     string          `json:"type"`
 	Index    int             `json:"output_index"`
@@ -32,7 +32,7 @@ type response struct {
 	} `json:"incomplete_details"`
 }
 
-// item is a part of a reply: a message, a call, a line of thought. Others are passed over.
+// item is a part of a reply: a message, a call, reasoning. Other types are ignored.
 type item struct {
 	Type      string `json:"type"`
 	Content   []part `json:"content"` // of a message, or of a thought that is open
@@ -49,13 +49,13 @@ type part struct {
 	Refusal string `json:"refusal"`
 }
 
-// assembler puts a reply together from its items. An item comes whole when it is done, and the last event holds them all once
-// more; servers leave out the one or the other, so what is most whole counts.
+// assembler builds a reply from its items. An item comes whole when it is done, and the last event holds all of them
+// again. Servers leave out one or the other, so the most complete form counts.
 type assembler struct {
-	begun bool    // an event of the API was seen
+	begun bool    // an event of the API has arrived
 	items []*item // by their index in the output; nil for one that has not begun
-	parts int     // of all items that came
-	grown *item   // that the newest delta has added to
+	parts int     // of all items
+	grown *item   // that the last delta has added to
 	end   response
 }
 
@@ -66,10 +66,10 @@ var (
 	errNoEvent    = errors.New("it is no event")
 )
 
-// Whole takes in a reply that came as one object.
+// Whole adds a reply that came as one object.
 func (a *assembler) Whole(body []byte) error { return a.finish(body) }
 
-// Event takes in an event by the type that stands in its data; its name is the same. The API adds types over time.
+// Event adds an event by the type in its data. The API adds types over time.
 func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
@@ -78,7 +78,7 @@ func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 	if e.Index < 0 || e.Type == "" || e.Type == "error" {
 		return false, errNoEvent
 	}
-	if err := endpoint.CheckParts(e.Index + 1); err != nil { // there is room made for all before it
+	if err := endpoint.CheckParts(e.Index + 1); err != nil { // the slice has room for all items before it
 		return false, err
 	}
 	a.begun = true
@@ -94,7 +94,7 @@ func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 	return false, nil
 }
 
-// place puts an item where it belongs, in place of what is known of it but for its words, in case it comes without.
+// place sets an item at its index. It keeps the deltas of its predecessor, in case the item comes without text.
 func (a *assembler) place(index int, it *item) error {
 	for len(a.items) <= index {
 		a.items = append(a.items, nil)
@@ -128,7 +128,7 @@ func (a *assembler) grow(e *event) error {
 	return nil
 }
 
-// Growing returns what the newest delta has added to.
+// Growing returns what the last delta has added to.
 func (a *assembler) Growing() string {
 	if a.grown == nil {
 		return ""
@@ -136,7 +136,7 @@ func (a *assembler) Growing() string {
 	return a.grown.said()
 }
 
-// said returns what the deltas of an item say together.
+// said returns the deltas of an item, joined.
 func (it *item) said() string {
 	if it.deltas == nil {
 		return ""
@@ -144,7 +144,7 @@ func (it *item) said() string {
 	return it.deltas.String()
 }
 
-// finish takes in the whole reply, or what the server says of why there is none.
+// finish adds the whole reply, or returns why there is none.
 func (a *assembler) finish(body []byte) error {
 	if err := json.Unmarshal(body, &a.end); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (a *assembler) finish(body []byte) error {
 	return nil
 }
 
-// Reply returns the whole, or a fault where the end is missing: what was cut off is never half a reply.
+// Reply returns the whole reply, or a fault where its end is missing.
 func (a *assembler) Reply() (*model.Reply, error) {
 	switch {
 	case a.end.Status == "" && !a.begun:
@@ -193,7 +193,8 @@ func (a *assembler) Reply() (*model.Reply, error) {
 	return r, nil
 }
 
-// words returns what a message or a thought says: a thought that is shown in full is not read in its summary, too.
+// words returns the text of a message or of reasoning. The summary of reasoning counts only where the reasoning itself
+// is missing.
 func (it *item) words() string {
 	var words []string
 	parts := it.Content
@@ -210,7 +211,7 @@ func (it *item) words() string {
 	return cmp.Or(strings.Join(words, separator), it.said())
 }
 
-// refused reports whether a part of the reply is a refusal, which the API keeps apart from what the model has to say.
+// refused reports whether a part of the reply is a refusal, which the API keeps apart from the text.
 func (a *assembler) refused() bool {
 	for _, it := range a.items {
 		for i := 0; it != nil && i < len(it.Content); i++ {
@@ -222,7 +223,7 @@ func (a *assembler) refused() bool {
 	return false
 }
 
-// cutShort gives a reason the name that it has among chat completions. One that is not known stays as it is.
+// cutShort translates a reason into the names of chat completions. An unknown one stays as it is.
 func cutShort(reason string) string {
 	if reason == "max_output_tokens" {
 		return "length"
@@ -230,7 +231,7 @@ func cutShort(reason string) string {
 	return cmp.Or(reason, "incomplete")
 }
 
-// readUsage returns what a reply has cost. An account that cannot be read is no reason to lose the reply.
+// readUsage returns the usage of a reply. An unreadable one does not spoil the reply.
 func readUsage(raw json.RawMessage) annotator.Usage {
 	var u struct {
 		Input   int `json:"input_tokens"`

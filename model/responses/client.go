@@ -1,5 +1,5 @@
-// Package responses speaks OpenAI's Responses API, which vLLM, llama.cpp, SGLang, LM Studio and Ollama serve, too. Nothing is
-// left with the server: each request brings the whole conversation along.
+// Package responses implements the wire of OpenAI's Responses API, which vLLM, llama.cpp, SGLang, LM Studio and Ollama
+// serve, too. The server stores nothing: each request contains the whole conversation.
 package responses
 
 import (
@@ -20,7 +20,7 @@ var (
 	_ model.Wire = (*Client)(nil)
 )
 
-// New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, tells what is wrong with
+// New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, says what is wrong with
 // address or key, and shows neither.
 func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
@@ -34,13 +34,13 @@ func New(o endpoint.Options) (*Client, error) {
 	return &Client{endpoint: c}, nil
 }
 
-// responses is where the API stands behind the base URL.
+// responses is the path of the API after the base URL.
 const responses = "/responses"
 
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.endpoint.Close() }
 
-// Complete sends a request and reads the whole reply. See model.Wire. The API knows no seed.
+// Complete sends a request and reads the whole reply. See model.Wire. The API has no seed.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
 	body, err := encodeRequest(r)
 	if err != nil {
@@ -55,9 +55,9 @@ func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
 	return c.endpoint.Models(ctx, "/models")
 }
 
-// Encode renders messages for a request's list. See model.Wire.
+// Encode renders messages for a request. See model.Wire.
 //
-// Reasoning is not sent back: the API takes it only in the encrypted form in which it gave it.
+// Reasoning is not sent back: the API takes it only in the encrypted form in which it sent it.
 func (*Client) Encode(group []annotator.Message) ([]byte, error) { return encodeMessages(group) }
 
 // EncodeTools renders tools for a request. See model.Wire.

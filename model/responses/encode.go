@@ -7,7 +7,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// The kinds of items that a conversation is made of.
+// The kinds of items in a conversation.
 const (
 	itemMessage   = "message"
 	itemCall      = "function_call"
@@ -15,15 +15,15 @@ const (
 	itemReasoning = "reasoning"
 )
 
-// message is what somebody says.
+// message is a message of any role.
 type message struct {
 	Type    string         `json:"type"`
 	Role    annotator.Role `json:"role"`
 	Content string         `json:"content"`
 }
 
-// call is a call of a tool. It is sent without the id of its item, under which the API would look for the reasoning that it
-// followed from.
+// call is a call of a tool. It is sent without the id of its item: by that the API would look for the reasoning before
+// it.
 type call struct {
 	Type      string `json:"type"`
 	CallID    string `json:"call_id"`
@@ -37,7 +37,7 @@ type result struct {
 	Output string `json:"output"`
 }
 
-// tool is a declared tool. Strict is said, since the API's default would have it refuse schemas with optional parameters.
+// tool declares a tool. Strict is always sent: the API's default refuses schemas with optional parameters.
 type tool struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
@@ -62,7 +62,7 @@ func encodeMessages(group []annotator.Message) ([]byte, error) {
 	return endpoint.MarshalElements(items)
 }
 
-// itemsOf takes a message apart: calls are items of their own.
+// itemsOf splits a message into items: each call is one.
 func itemsOf(m *annotator.Message) (items []any) {
 	if m.Role == annotator.RoleTool {
 		return []any{result{itemResult, m.ToolCallID, m.Content}}

@@ -96,7 +96,7 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 		{"no end", stream, wiretest.Events(textBegins, textDelta, textDelta2, textDone), annotator.Malformed},
 		{"no end but [DONE]", stream, wiretest.Events(textDone, "[DONE]"), annotator.Malformed},
 		{"an index from nowhere", stream, wiretest.Events(`{"type":"response.output_item.added","output_index":2000000000,"item":{}}`, completed), annotator.Malformed},
-		{"an item of too many parts", stream, wiretest.Events(`{"type":"response.output_item.done","item":{"type":"message","content":[{}`+strings.Repeat(`,{}`, endpoint.MostParts)+`]}}`, completed), annotator.Malformed},
+		{"an item of too many parts", stream, wiretest.Events(`{"type":"response.output_item.done","item":{"type":"message","content":[{}`+strings.Repeat(`,{}`, endpoint.MaxParts)+`]}}`, completed), annotator.Malformed},
 		{"a delta that is none", stream, wiretest.Events(textBegins, `{"type":"response.output_text.delta","delta":7}`, completed), annotator.Malformed},
 		{"a chat completion", object, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`, annotator.Malformed},
 	}

@@ -5,22 +5,22 @@ import (
 	"annotator/model/endpoint"
 )
 
-// head is what stands before the conversation.
+// head are the fields before the conversation.
 type head struct {
 	Model        string `json:"model"`
 	Instructions string `json:"instructions,omitempty"`
 }
 
-// settings are what stands behind the tools, in this order.
+// settings are the fields after the tools, in this order.
 type settings struct {
-	ToolChoice      any      `json:"tool_choice,omitempty"` // a word, named or subset
+	ToolChoice      any      `json:"tool_choice,omitempty"` // a string, named or subset
 	MaxOutputTokens int      `json:"max_output_tokens,omitempty"`
 	Temperature     *float64 `json:"temperature,omitempty"`
 	Stream          bool     `json:"stream"`
 	Store           bool     `json:"store"`
 }
 
-// named is a tool by its name, as a choice or as part of one.
+// named is a tool by its name, as a choice or in a subset.
 type named struct {
 	Type string `json:"type"`
 	Name string `json:"name"`
@@ -32,7 +32,7 @@ type subset struct {
 	Tools []named `json:"tools"`
 }
 
-// encodeRequest renders a request's body. What changes least stands first, for the caches of proxies as of servers.
+// encodeRequest renders the body of a request. What changes least stands first, for the caches of proxies and servers.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	front, err := endpoint.Marshal(head{r.Model, r.System})
 	if err != nil {
@@ -49,13 +49,13 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	return endpoint.Segments{front, r.History, []byte(`],"tools":`), r.Tools, tail}, nil
 }
 
-// leastOutput is the smallest limit on a reply that the API takes, in tokens.
-const leastOutput = 16
+// minOutput is the smallest limit of a reply that the API takes, in tokens.
+const minOutput = 16
 
 func chooseSettings(r *model.Request) settings {
 	s := settings{Temperature: &r.Temperature, Stream: r.Stream}
 	if r.MaxTokens > 0 {
-		s.MaxOutputTokens = max(r.MaxTokens, leastOutput)
+		s.MaxOutputTokens = max(r.MaxTokens, minOutput)
 	}
 	if r.Workarounds.Has(model.NoTemperature) {
 		s.Temperature = nil
@@ -66,7 +66,7 @@ func chooseSettings(r *model.Request) settings {
 	return s
 }
 
-// toolChoice says all that a choice can be, but for servers without subsets.
+// toolChoice renders any choice; for servers without subsets, all tools are allowed.
 func toolChoice(c *model.Choice, whole bool) any {
 	mode := "auto"
 	switch c.Mode {

@@ -12,14 +12,14 @@ import (
 // said is a call as it was written.
 type said struct {
 	annotator.ToolCall
-	source string // without the mark around it
+	source string // without the tags around it
 }
 
-// errNoCall says that a value has not the shape of a call.
+// errNoCall is the error of a value without the shape of a call.
 var errNoCall = errors.New("it is no JSON object with name and arguments")
 
-// values reads the calls that text begins with: JSON objects, or lists of them. Where the first value is something else, the
-// error is errNoCall. With an error, n is where that stands.
+// values reads the calls at the beginning of a text: JSON objects, or lists of them. Where the first value is something
+// else, the error is errNoCall. With an error, n is where the mistake is.
 func values(text string) (calls []said, n int, err error) {
 	for {
 		rest := strings.TrimLeft(text[n:], space+";")
@@ -47,7 +47,7 @@ func values(text string) (calls []said, n int, err error) {
 	return calls, n, nil
 }
 
-// callsIn returns the calls that a JSON value is.
+// callsIn returns the calls in a JSON value.
 func callsIn(raw string) ([]said, error) {
 	if raw[0] == '{' {
 		call, err := callOf(raw)
@@ -67,7 +67,7 @@ func callsIn(raw string) ([]said, error) {
 	return calls, nil
 }
 
-// callOf returns the call that an object is. Its arguments may be a string that holds them, as they are in the API.
+// callOf returns the call in an object. Its arguments may be a string with JSON, as they are in the API.
 func callOf(raw string) (said, error) {
 	var o map[string]json.RawMessage
 	if json.Unmarshal([]byte(raw), &o) != nil {
@@ -102,7 +102,7 @@ func callOf(raw string) (said, error) {
 	return said{annotator.ToolCall{Name: name, Arguments: object}, raw}, nil
 }
 
-// isObject tells what is wrong with arguments that are not exactly one JSON object.
+// isObject returns what is wrong with arguments that are not exactly one JSON object.
 func isObject(text string) error {
 	if !strings.HasPrefix(strings.TrimLeft(text, space), "{") {
 		return errors.New("they are no JSON object")

@@ -9,13 +9,13 @@ import (
 	"annotator"
 )
 
-// form reads the calls that follow a mark, and returns how far they go; with an error, how far they could be read.
+// form reads the calls after a mark, and returns where they end; with an error, how far they could be read.
 type form func(text string) (calls []said, n int, err error)
 
-// errForm says that something is known for a call and cannot be read.
+// errForm is the error of a form of calls that is recognised and not read.
 var errForm = errors.New("calls in this form are not read")
 
-// formOf returns what reads that which follows a mark.
+// formOf returns the form of a mark.
 func formOf(mark string) form {
 	switch mark {
 	case "<tool_call>":
@@ -49,7 +49,7 @@ func tagged(text string) (calls []said, n int, err error) {
 	return calls, n, err
 }
 
-// closed returns the position behind an end tag, which must come next.
+// closed returns the position after an end tag, which must come next.
 func closed(text string, n int, tag string) (int, error) {
 	n = skipSpace(text, n)
 	if !strings.HasPrefix(text[n:], tag) {
@@ -62,7 +62,7 @@ const space = " \t\r\n"
 
 func skipSpace(text string, n int) int { return len(text) - len(strings.TrimLeft(text[n:], space)) }
 
-// named is the name in Mistral's newer form, up to the arguments.
+// named matches the name in Mistral's newer form, up to the arguments.
 var named = regexp.MustCompile(`^\s*([\w.-]+)(?:\[CALL_ID\][\w-]+)?(?:\[ARGS\])?\s*\{`)
 
 // listed reads Mistral's forms: a list of calls, or a name with its arguments.
@@ -83,7 +83,7 @@ func listed(text string) ([]said, int, error) {
 
 const fence = "```"
 
-// info is what may stand behind a fence that opens.
+// info matches what may follow an opening fence.
 var info = regexp.MustCompile(`^[\w-]*[ \t]*\n?`)
 
 // fenced reads calls up to the end of a fence.
@@ -120,7 +120,7 @@ func function(text string) ([]said, int, error) {
 	return []said{{annotator.ToolCall{Name: found[1], Arguments: arguments}, text[:n]}}, n, err
 }
 
-// argumentsOf returns the arguments that stand at a place, and where they end.
+// argumentsOf returns the arguments at a position, and where they end.
 func argumentsOf(text string, at int) (arguments string, end int, err error) {
 	if !strings.HasPrefix(text[at:], "{") {
 		return parameters(text, at)
@@ -129,8 +129,8 @@ func argumentsOf(text string, at int) (arguments string, end int, err error) {
 	return text[at : at+size], at + size, err
 }
 
-// parameters reads <parameter=KEY>VALUE</parameter>, any number of them, as an object of strings. What a string stands for is
-// for the tool's schema to say.
+// parameters reads any number of <parameter=KEY>VALUE</parameter> as an object of strings. The tool's schema converts
+// the strings.
 func parameters(text string, n int) (arguments string, end int, err error) {
 	var object strings.Builder
 	keys := map[string]bool{}
@@ -158,7 +158,7 @@ func parameters(text string, n int) (arguments string, end int, err error) {
 	}
 }
 
-// encode gives a string as JSON that keeps <, > and & as they are.
+// encode returns a string as JSON without HTML escapes.
 func encode(text string) string {
 	encoded, _ := annotator.EncodeJSON(text) // a string always encodes
 	return encoded

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxDepth is how many levels of arrays and objects are read: a few more than any tool's arguments have.
+// maxDepth is how many levels of arrays and objects are read: a few more than the arguments of any tool have.
 const maxDepth = 18
 
-// skipValue returns the length of the one JSON value that text begins with; with an error, of what of it could be read. It is
-// stricter than encoding/json: a key that stands twice in an object is an error.
+// skipValue returns the length of the one JSON value at the beginning of a text; with an error, of what of it could be
+// read. It is stricter than encoding/json: a key twice in an object is an error.
 func skipValue(text string) (int, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	err := skip(d, 0)
@@ -51,7 +51,7 @@ func skip(d *json.Decoder, depth int) error {
 	return nil
 }
 
-// key reads an object's next key, which must be a new one.
+// key reads the next key of an object, which must be new.
 func key(d *json.Decoder, keys map[string]bool) error {
 	token, err := d.Token()
 	if err != nil {

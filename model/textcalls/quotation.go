@@ -9,42 +9,42 @@ import (
 	"unicode"
 )
 
-// RemoveQuotations takes what the model was shown for what it is: a piece that stands there, too, is a quotation, and no call. Texts are
-// compared by their letters and digits, with entities and escapes read, so that it makes no difference how either of the two is
-// wrapped, indented, quoted or escaped. Of a piece that is not sound, what of it could be read must stand there, mark included.
+// RemoveQuotations removes the pieces that also are in what the model was shown: they are quotations. Texts are
+// compared by their letters and digits, with entities and escapes decoded, so wrapping, indentation, quoting and
+// escaping make no difference. Of an invalid piece, the part that could be read must be there, including its mark.
 func (f *Found) RemoveQuotations(shown ...string) {
 	if f.Empty() {
 		return
 	}
 	plain := make([]string, len(shown))
-	signs := make([]string, len(shown))
+	characters := make([]string, len(shown))
 	for i, text := range shown {
 		plain[i] = unescape(text)
-		signs[i] = signsOf(plain[i])
+		characters[i] = charactersOf(plain[i])
 	}
 	stands := func(texts []string, part string) bool {
 		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, part) })
 	}
 	f.pieces = slices.DeleteFunc(f.pieces, func(p piece) bool {
 		if p.wrong != "" {
-			return stands(plain, p.mark) && stands(signs, signsOf(unescape(f.text[p.start:p.end])))
+			return stands(plain, p.mark) && stands(characters, charactersOf(unescape(f.text[p.start:p.end])))
 		}
-		return slices.ContainsFunc(p.calls, func(c said) bool { return stands(signs, signsOf(unescape(c.source))) })
+		return slices.ContainsFunc(p.calls, func(c said) bool { return stands(characters, charactersOf(unescape(c.source))) })
 	})
 }
 
-// Quoted reports whether a piece of text stands in what the model was shown, compared as RemoveQuotations does. One without a letter or a
-// digit is nobody's.
+// Quoted reports whether a piece of text is in what the model was shown, compared as by RemoveQuotations. One without a
+// letter or a digit is not.
 func Quoted(piece string, shown ...string) bool {
-	signs, words := signsOf(unescape(piece)), wordsOf(piece)
-	return signs != "" && slices.ContainsFunc(shown, func(text string) bool {
+	characters, words := charactersOf(unescape(piece)), wordsOf(piece)
+	return characters != "" && slices.ContainsFunc(shown, func(text string) bool {
 		missing := func(word string) bool { return !strings.Contains(text, word) }
-		return !slices.ContainsFunc(words, missing) && strings.Contains(signsOf(unescape(text)), signs)
+		return !slices.ContainsFunc(words, missing) && strings.Contains(charactersOf(unescape(text)), characters)
 	})
 }
 
-// wordsOf returns the longer words of a text that are the same in whatever way it is escaped: where one is missing, nothing has to
-// be compared sign by sign.
+// wordsOf returns the longer words of a text that no escaping changes. Where one is missing in a text, the texts need
+// not be compared.
 func wordsOf(text string) []string {
 	return word.FindAllString(escaping.ReplaceAllString(text, " "), -1)
 }
@@ -54,7 +54,7 @@ var (
 	escaping = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|[nrtbf])?|&#?\w+;`)
 )
 
-// unescape reads the escapes of HTML and JSON, and those of what is escaped in turn.
+// unescape decodes the escapes of HTML and JSON, repeatedly.
 func unescape(text string) string {
 	for range 4 {
 		text = html.UnescapeString(escapes.ReplaceAllStringFunc(text, escaped))
@@ -62,10 +62,10 @@ func unescape(text string) string {
 	return text
 }
 
-// escapes are those of JSON, in JSON that may be quoted in JSON again.
+// escapes are those of JSON, also of JSON in JSON.
 var escapes = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|[nrtbf])?`)
 
-// escaped returns what an escape stands for, and nothing where that is no letter or digit: backslashes count for nothing.
+// escaped returns the character of an escape; nothing where that is no letter or digit.
 func escaped(escape string) string {
 	escape = strings.TrimLeft(escape, `\`)
 	if len(escape) < 5 {
@@ -75,8 +75,8 @@ func escaped(escape string) string {
 	return string(rune(code))
 }
 
-// signsOf returns the letters and digits of a text.
-func signsOf(text string) string {
+// charactersOf returns the letters and digits of a text in lower case.
+func charactersOf(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)

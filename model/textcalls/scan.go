@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// marks is where something of interest may begin, or end that never began.
+// marks match where a call may begin, and ends of calls without a beginning.
 var marks = regexp.MustCompile(strings.Join([]string{
 	`(?i:</?codex_updates>)`,
 	`</?tool_call>`, `</?function[=>]`, `<\|python_tag\|>`, `\[(?:TOOL_CALLS|CALL_ID|ARGS)\]`,
 	"(?m:^[ \t]*(?:```|\\{|\\[\\s*\\{))", // a fence or plain JSON
-	// What is not read: Python, the tags of DeepSeek and others, OpenAI's own.
+	// Forms that are not read: Python, the tags of DeepSeek and others, OpenAI's own.
 	`\A\s*\[?(?:print\()?\w+\(\w+\s*=`, `</?tool_code>`, `</?function_calls?>`, `<invoke `, `<[|｜]tool[_▁]calls?`, `\bto=functions\.`,
 }, "|"))
 
@@ -23,15 +23,15 @@ const (
 	updatesEnd  = "</codex_updates>"
 )
 
-// piece is a stretch of the text that has the shape of a call, or of several.
+// piece is a part of the text that has the shape of one or more calls.
 type piece struct {
-	start, end int    // where it is wrong, the end of what could be read
-	mark       string // that it begins with; empty for plain JSON
+	start, end int    // with an error, where reading stopped
+	mark       string // at its beginning; empty for plain JSON
 	calls      []said
 	wrong      string // what is wrong with it, in words for the model
 }
 
-// bare reports whether a piece has no mark that is a call's alone.
+// bare reports whether a piece has no mark that only calls have.
 func (p *piece) bare() bool { return p.mark == "" || p.mark == fence }
 
 // scan returns the pieces of a text, in order.
@@ -52,7 +52,7 @@ func scan(text string) []piece {
 		}
 	}
 	if !slices.ContainsFunc(s.pieces, func(p piece) bool { return !strings.HasPrefix(p.mark, "</") }) {
-		return nil // a server has taken the call and left its end tag
+		return nil // the server has parsed the call and left its end tag
 	}
 	return s.pieces
 }
@@ -60,14 +60,14 @@ func scan(text string) []piece {
 // scanner goes through a text from mark to mark.
 type scanner struct {
 	text    string
-	at      int  // what stands before it is dealt with
-	updated int  // where the last block of updates ends: an earlier end may stand in one of its strings
+	at      int  // the text before it is done
+	updated int  // where the last block of updates ends: an earlier end tag may be in a string
 	inside  bool // in a block of updates
-	torn    bool // JSON began that is not whole
+	torn    bool // incomplete JSON has begun
 	pieces  []piece
 }
 
-// meet deals with the mark at text[start:end].
+// meet handles the mark at text[start:end].
 func (s *scanner) meet(start, end int) {
 	mark := strings.TrimSpace(s.text[start:end])
 	switch tag := strings.ToLower(mark); {
@@ -80,10 +80,10 @@ func (s *scanner) meet(start, end int) {
 	}
 }
 
-// begun is JSON that is meant to be a call, whether or not it comes to its end.
+// begun matches JSON that is meant to be a call, whether or not it is complete.
 var begun = regexp.MustCompile("^[ \t]*(?:```[\\w-]*)?\\s*\\[?\\s*\\{\\s*\"(?:name|arguments|parameters|id|type|function)\"\\s*:")
 
-// read reads the piece that a mark begins.
+// read reads the piece that begins with a mark.
 func (s *scanner) read(mark string, start, end int) {
 	p := piece{start: start, mark: mark}
 	if mark[0] == '{' || mark[0] == '[' && strings.HasSuffix(mark, "{") {

@@ -1,12 +1,13 @@
-// Package textcalls finds the tool calls that a model wrote into the text of its reply, as it does where the server lacks a parser
-// for that model's form of calls.
+// Package textcalls finds the tool calls that a model wrote into the text of its reply, as it does where the server has
+// no parser for its form of calls, and the block of codex updates.
 //
-// A text is no call by its nature, so what is taken for one must leave no doubt: it is whole, its arguments are one JSON object
-// without doubled keys, the tool exists, the arguments fit its schema, and all else in the reply that has the shape of a call
-// is as sound. One that is not spoils them all, since nobody knows then what the model meant. What the story says is no call,
-// whatever its shape: see Found.RemoveQuotations. Nor is anything in a block of codex updates, which Updates finds.
+// A call in a text is taken only where it is unambiguous: it is complete, its arguments are one JSON object without
+// duplicate keys, the tool exists, the arguments fit its schema, and so it is with everything in the reply that has the
+// shape of a call. One invalid call makes all of them invalid: what the model meant is then unknown. What the story
+// contains is no call, whatever its shape: see Found.RemoveQuotations. Neither is anything in a block of codex updates,
+// which Updates finds.
 //
-// These forms are read, the last two only with hardly any text beside them:
+// These forms are read, the last two only with little text beside them:
 //
 //	<tool_call>{"name": …, "arguments": {…}}</tool_call>             Hermes, Qwen
 //	<function=NAME><parameter=KEY>VALUE</parameter>…</function>      Qwen Coder, mostly between <tool_call> and </tool_call>
@@ -17,7 +18,7 @@
 //	{"name": …, "arguments": {…}}, or a list of them                 at the beginning of a line
 //	the same in a fence
 //
-// Others are known by their marks and not read, such as Python code.
+// Other forms, such as Python code, are recognised by their marks and not read.
 package textcalls
 
 import (
@@ -28,21 +29,21 @@ import (
 	"annotator"
 )
 
-// Bounds on what is read.
+// Limits of what is read.
 const (
-	maxText  = 1 << 20 // bytes; a longer text is not looked into
+	maxText  = 1 << 20 // bytes; a longer text is not searched
 	maxCalls = 250
-	maxAside = 300 // bytes of text that may stand beside calls without a mark of their own
+	maxAside = 300 // bytes of text beside calls without a mark of their own
 )
 
-// Found is what of a text has the shape of calls.
+// Found is the part of a text that has the shape of calls.
 type Found struct {
 	text   string
 	pieces []piece
 	full   bool // there may be more
 }
 
-// Find looks for calls in a text, in time that grows with its length. A text that is not UTF-8 is damaged, and has none.
+// Find searches a text for calls, in linear time. A text that is not valid UTF-8 has none.
 func Find(text string) *Found {
 	if len(text) > maxText || !utf8.ValidString(text) {
 		return &Found{text: text}
@@ -51,12 +52,12 @@ func Find(text string) *Found {
 	return &Found{text: text, pieces: pieces, full: len(pieces) > maxCalls}
 }
 
-// Empty reports whether there is nothing that has the shape of a call.
+// Empty reports whether nothing has the shape of a call.
 func (f *Found) Empty() bool { return len(f.pieces) == 0 }
 
-// Calls returns the calls, without ids, and what is left of the text without them. Check tells whether a call can be run: that
-// its tool exists, and that its arguments fit. There are no calls where something has the shape of one and is not sound; wrong
-// then says what, in words for the model that wrote it.
+// Calls returns the calls, without ids, and the rest of the text. check returns why a call cannot be run. Where
+// anything has the shape of a call and is invalid there are no calls, and wrong says what it is, in words for the
+// model.
 func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.ToolCall, rest, wrong string) {
 	var left strings.Builder
 	at, marked := 0, true
