@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,14 +183,9 @@ func (c *Config) readPolicy() (*policy.Policy, error) {
 	if c.GovernancePolicy == "" {
 		return policy.Default(), nil
 	}
-	file, err := os.Open(c.GovernancePolicy)
+	text, _, err := readPrefix(c.GovernancePolicy, policy.MaxBytes+1)
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Misused, "read the policy: %w", err).WithAdvice("name a file with --governance-policy")
-	}
-	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(io.LimitReader(file, policy.MaxBytes+1))
-	if err != nil {
-		return nil, annotator.Errorf(annotator.Misused, "read the policy %s: %w", c.GovernancePolicy, err)
 	}
 	p, err := policy.Parse(c.GovernancePolicy, text, toolNames())
 	if err != nil {

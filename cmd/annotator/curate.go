@@ -91,7 +91,7 @@ func (o *curateOptions) run(ctx context.Context) (err error) {
 	if o.json {
 		printErr = o.printJSON(decisions) // decisions before an error remain in force
 	} else if err == nil && len(decisions) == 0 {
-		fmt.Fprintln(o.err, "no entry is tentative")
+		o.say("no entry is tentative")
 	}
 	return cmp.Or(err, printErr)
 }
@@ -109,7 +109,7 @@ func (o *curateOptions) assemble(ctx context.Context, open *closers) (*runner.Ru
 	if err := o.load(o.app); err != nil {
 		return nil, err
 	}
-	wire, err := o.connect()
+	wire, err := o.connect(o.say)
 	if err != nil {
 		return nil, err
 	}
@@ -132,16 +132,13 @@ func (o *curateOptions) assemble(ctx context.Context, open *closers) (*runner.Ru
 		return nil, err
 	}
 	open.add(source.Close)
-	if o.Endpoint == offlineEndpoint {
-		fmt.Fprintln(o.err, offlineHint)
-	}
 	return runner.New(o.runner(), store, source, wire, nil, o), nil
 }
 
 // Publish prints warnings and waits. It implements runner.Publisher.
 func (o *curateOptions) Publish(n annotator.Notice) {
 	if n.Kind == annotator.NoticeWarning {
-		fmt.Fprintln(o.err, oneLine(n.Reason))
+		o.say(n.Reason)
 	}
 	o.printWait(n)
 }
@@ -149,7 +146,7 @@ func (o *curateOptions) Publish(n annotator.Notice) {
 // printWait prints why a request is delayed.
 func (a *app) printWait(n annotator.Notice) {
 	if n.Kind == annotator.NoticeWait {
-		fmt.Fprintf(a.err, "waiting %s: %s\n", duration(n.Duration), oneLine(n.Reason))
+		a.say(fmt.Sprintf("waiting %s: %s", duration(n.Duration), n.Reason))
 	}
 }
 

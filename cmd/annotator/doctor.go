@@ -90,7 +90,7 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 		return nil, err
 	}
 	if o.key.warning != "" {
-		fmt.Fprintln(o.err, oneLine(o.key.warning))
+		o.say(o.key.warning)
 	}
 	identity, err := loadPrompts(o.Prompts)
 	if err != nil {
@@ -109,7 +109,7 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 	if p.MinContext, err = o.minContext(p.System); err != nil {
 		return nil, err
 	}
-	if p.Wire, err = o.connect(); err != nil {
+	if p.Wire, err = o.newWire(); err != nil {
 		return nil, err
 	}
 	suffix := map[string]string{wireChat: "/chat/completions", wireResponses: "/responses", wireAnthropic: "/messages"}[o.wire()]

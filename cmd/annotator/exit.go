@@ -70,6 +70,9 @@ func longHelp(text string, statuses ...int) string {
 	return b.String()
 }
 
+// say prints a message on standard error.
+func (a *app) say(text string) { fmt.Fprintln(a.err, oneLine(text)) }
+
 // printError prints what was tried and what happened, and on a second line what to do next.
 func (a *app) printError(err error) {
 	what, advice := err, ""

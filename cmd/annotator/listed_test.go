@@ -25,7 +25,7 @@ func TestEveryWireHasAName(t *testing.T) {
 			continue
 		}
 		s := settings{Config: Config{Wire: name, Endpoint: "http://model.test/v1"}}
-		client, err := s.connect()
+		client, err := s.newWire()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,6 @@ import (
 
 	"annotator"
 	"annotator/corpus"
-	"annotator/model"
 	"annotator/runner"
 	"annotator/storage"
 	"annotator/tools"
@@ -155,7 +154,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err := o.checkBranch(); err != nil {
 		return nil, err
 	}
-	wire, err := o.connectWithHints()
+	wire, err := o.connect(o.progress.say)
 	if err != nil {
 		return nil, err
 	}
@@ -183,20 +182,6 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 		config.Accept[change] = true
 	}
 	return runner.New(config, store, source, wire, registry, &o.bus), nil
-}
-
-func (o *runOptions) connectWithHints() (model.Wire, error) {
-	wire, err := o.connect()
-	if err != nil {
-		return nil, err
-	}
-	if o.key.warning != "" {
-		o.progress.say(o.key.warning)
-	}
-	if o.Endpoint == offlineEndpoint {
-		o.progress.say(offlineHint)
-	}
-	return wire, nil
 }
 
 // subscribeFiles makes the log and the file of events subscribers of the run.

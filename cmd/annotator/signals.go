@@ -68,13 +68,15 @@ func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
 		select {
 		case <-signals:
 			r.Stop()
-			go o.progress.say(stopping(o.bus.scene.Load())) // a blocked terminal must not delay the second signal
+			message := o.bus.inScene("finishing scene %d, then stopping", "stopping") + "; interrupt again to quit at once"
+			go o.progress.say(message) // a blocked terminal must not delay the second signal
 		case <-ctx.Done():
 			return
 		}
 		select {
 		case <-signals:
-			cancel(annotator.Errorf(annotator.Interrupted, "%s", stopped(o.bus.scene.Load())).WithAdvice("run again to resume"))
+			where := o.bus.inScene("in scene %d", "before the first scene")
+			cancel(annotator.Errorf(annotator.Interrupted, "stopped at once, %s", where).WithAdvice("run again to resume"))
 			time.AfterFunc(quitTimeout, func() { o.exit(exitInterrupted) })
 		case <-ctx.Done():
 		}
@@ -86,16 +88,10 @@ func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
 	return err
 }
 
-func stopping(scene int64) string {
-	if scene == 0 {
-		return "stopping; interrupt again to quit at once"
+// inScene writes a message with the current scene, or the other one before the first scene.
+func (b *runBus) inScene(format, before string) string {
+	if scene := b.scene.Load(); scene > 0 {
+		return fmt.Sprintf(format, scene)
 	}
-	return fmt.Sprintf("finishing scene %d, then stopping; interrupt again to quit at once", scene)
-}
-
-func stopped(scene int64) string {
-	if scene == 0 {
-		return "stopped at once, before the first scene"
-	}
-	return fmt.Sprintf("stopped at once, in scene %d", scene)
+	return before
 }

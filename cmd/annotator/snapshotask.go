@@ -96,7 +96,7 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, number st
 	if err := o.load(o.app); err != nil {
 		return nil, err
 	}
-	wire, err := o.connect()
+	wire, err := o.newWire()
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error
 		}
 	}
 	if c.Endpoint == offlineEndpoint {
-		fmt.Fprintln(c.err, "offline model: it answers with sentences of the story and definitions; name a server with --endpoint for more")
+		c.say("offline model: it answers with sentences of the story and definitions; name a server with --endpoint for more")
 	}
 	c.request = snapshot.Request{
 		Scene: c.context.Snapshot.Scene, MaxTokens: config.SummonTokens, Temperature: config.Temperature, Stream: config.Stream,
