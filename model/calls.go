@@ -12,7 +12,8 @@ import (
 type CallRules struct {
 	// Check returns what is wrong with a call written as text, in words for the model; nil where it can be run.
 	Check func(annotator.ToolCall) error
-	// Elements returns the elements of the array of a codex_updates block, in JSON, or what is wrong with it, in words for the model.
+	// Elements returns the elements of the array of a codex_updates block, in JSON, or what is wrong with it, in words
+	// for the model.
 	Elements func(array string) ([]string, error)
 	// Together returns why calls written as text must not stand beside codex updates; nil where they may.
 	Together func(calls []annotator.ToolCall) error
@@ -26,9 +27,9 @@ type Problem struct {
 	Text   string // what is wrong, in words for the model
 }
 
-// ReadCalls finds the calls in the text of a reply: those written as text, unless the reply has structured calls, and the elements of
-// its codex_updates block, as calls without a name. rest is the text without the calls written as text. Where one of those is a
-// problem, none of them is returned. An error is one of rules.Shown.
+// ReadCalls finds the calls in the text of a reply: those written as text, unless the reply has structured calls, and
+// the elements of its codex_updates block, as calls without a name. rest is the text without the calls written as text.
+// Where one of those is a problem, none of them is returned. An error is one of rules.Shown.
 func ReadCalls(text string, structured bool, rules *CallRules) (calls []annotator.ToolCall, rest string, problem *Problem, err error) {
 	shown := sync.OnceValues(rules.Shown)
 	rest = text

@@ -9,8 +9,9 @@ import (
 	"annotator"
 )
 
-// Capabilities are what is known of the server behind an endpoint, from its list of models, its replies and its faults, and from the
-// configuration. They are learned and never forgotten: a server does not change its API in the middle of a run.
+// Capabilities are what is known of the server behind an endpoint, from its list of models, its replies and its faults,
+// and from the configuration. They are learned and never forgotten: a server does not change its API in the middle of a
+// run.
 type Capabilities struct {
 	Answered    bool        // a model has answered
 	Workarounds Workarounds // what requests do otherwise
@@ -89,8 +90,8 @@ func RefusalOf(setting string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)` + word + `.*` + setting + `|` + setting + `.*` + word)
 }
 
-// Learn takes in the first of a wire's refusals that a fault matches and that was not learned before. It returns the effect, or ""
-// where nothing was learned.
+// Learn takes in the first of a wire's refusals that a fault matches and that was not learned before. It returns the
+// effect, or "" where nothing was learned.
 func (c *Capabilities) Learn(f *Fault, refusals []Refusal) string {
 	if !aboutForm(f) {
 		return ""
@@ -107,8 +108,8 @@ func (c *Capabilities) Learn(f *Fault, refusals []Refusal) string {
 	return ""
 }
 
-// aboutForm reports whether a fault may be about the form of a request. A template that fails is a 500 to some servers, and a frame
-// of a stream to others.
+// aboutForm reports whether a fault may be about the form of a request. A template that fails is a 500 to some servers,
+// and a frame of a stream to others.
 func aboutForm(f *Fault) bool {
 	switch f.Kind {
 	case annotator.Misconfigured, annotator.Refused, annotator.Transient, annotator.Malformed:

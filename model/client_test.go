@@ -82,8 +82,8 @@ var patient = model.Policy{Attempts: 3, Base: time.Second, Max: time.Minute, Pat
 
 func says(text string) *model.Reply { return &model.Reply{Text: text, Finish: "stop", Model: "m"} }
 
-// TestCompleteEnds: whatever faults come, Complete ends within the bounds of the policy, and each call is on record as opened and
-// ended once; but for that of the reply, which the caller ends.
+// TestCompleteEnds: whatever faults come, Complete ends within the bounds of the policy, and each call is on record as
+// opened and ended once; but for that of the reply, which the caller ends.
 func TestCompleteEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -215,8 +215,8 @@ func TestStepwiseIsTheSame(t *testing.T) {
 	})
 }
 
-// TestReplyLimits: a reply that was cut before its first word may be longer once, within the context, and never longer than the
-// server has refused.
+// TestReplyLimits: a reply that was cut before its first word may be longer once, within the context, and never longer
+// than the server has refused.
 func TestReplyLimits(t *testing.T) {
 	t.Parallel()
 	w, l := &wire{}, &ledger{t: t}
@@ -249,7 +249,8 @@ func TestReplyLimits(t *testing.T) {
 	}
 }
 
-// TestModelsAreWaitedFor where no model is named, within the patience; where one is, an endpoint that cannot list them is no error.
+// TestModelsAreWaitedFor where no model is named, within the patience; where one is, an endpoint that cannot list them
+// is no error.
 func TestModelsAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -282,7 +283,8 @@ func TestModelsAreWaitedFor(t *testing.T) {
 	})
 }
 
-// TestCallsInTheText become calls of the reply; the text keeps the rest, and the call on record all of it. Warnings come once.
+// TestCallsInTheText become calls of the reply; the text keeps the rest, and the call on record all of it. Warnings
+// come once.
 func TestCallsInTheText(t *testing.T) {
 	t.Parallel()
 	w, l := &wire{}, &ledger{t: t}

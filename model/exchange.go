@@ -6,7 +6,8 @@ import (
 	"annotator"
 )
 
-// Exchange is a request under way, for a caller that makes each attempt a step of its own. Client.Complete is the loop over its steps.
+// Exchange is a request under way, for a caller that makes each attempt a step of its own. Client.Complete is the loop
+// over its steps.
 type Exchange struct {
 	client   *Client
 	request  Request
@@ -16,8 +17,8 @@ type Exchange struct {
 	reason   string // why the last attempt failed
 }
 
-// maxAdaptations is how often a workaround may be learned from one request. A server that always wants something else must not keep
-// it going forever.
+// maxAdaptations is how often a workaround may be learned from one request. A server that always wants something else
+// must not keep it going forever.
 const maxAdaptations = 16
 
 // Begin prepares a request. Nothing is sent yet.
@@ -25,8 +26,8 @@ func (c *Client) Begin(r *Request) *Exchange {
 	return &Exchange{client: c, request: *r, attempts: Attempts{Number: 1}}
 }
 
-// Replace has another request sent in place of the first, after its prompt was made smaller or is rendered otherwise. The attempts
-// go on.
+// Replace has another request sent in place of the first, after its prompt was made smaller or is rendered otherwise.
+// The attempts go on.
 func (x *Exchange) Replace(r *Request) { x.request = *r }
 
 // Adapted reports whether the last attempt has changed how requests are rendered.
@@ -35,7 +36,8 @@ func (x *Exchange) Adapted() bool { return x.decision.Action == annotator.Decisi
 // ReplyLimit is how many tokens of a reply the server takes, where it has refused more; 0: not known.
 func (x *Exchange) ReplyLimit() int { return x.limit }
 
-// Try makes one attempt. Reply and error are both nil where another attempt is due after Wait. See Client.Complete for the errors.
+// Try makes one attempt. Reply and error are both nil where another attempt is due after Wait. See Client.Complete for
+// the errors.
 func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 	c, request, call := x.client, x.request, x.request.Call
 	request.Seed, request.MaxTokens = x.attempts.Number-1, x.maxTokens() // each attempt that counts is sampled anew
@@ -81,8 +83,8 @@ func (x *Exchange) decide(fault *Fault) {
 // growth is how many times longer a reply may be once it was cut before its first word.
 const growth = 4
 
-// maxTokens is how long the reply to the next attempt may be: longer once it was cut before its first word, as far as the context
-// allows, and never longer than the server has refused.
+// maxTokens is how long the reply to the next attempt may be: longer once it was cut before its first word, as far as
+// the context allows, and never longer than the server has refused.
 func (x *Exchange) maxTokens() int {
 	r := &x.request
 	most := r.MaxTokens
@@ -98,9 +100,9 @@ func (x *Exchange) maxTokens() int {
 	return most
 }
 
-// Wait returns when the next attempt is due: after the delay and, where the server may be down, once it has answered a probe. The
-// long prompt is not sent meanwhile. The error is of kind annotator.Halted where the patience ends, and annotator.Interrupted
-// where the client was interrupted.
+// Wait returns when the next attempt is due: after the delay and, where the server may be down, once it has answered a
+// probe. The long prompt is not sent meanwhile. The error is of kind annotator.Halted where the patience ends, and
+// annotator.Interrupted where the client was interrupted.
 func (x *Exchange) Wait(ctx context.Context) error {
 	c := x.client
 	if err := c.pause(ctx, x.decision.Delay, x.reason); err != nil || !x.decision.Probe {

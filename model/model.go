@@ -19,7 +19,8 @@ type Wire interface {
 	Complete(ctx context.Context, r *Request) (*Reply, error)
 	// Models lists what the endpoint serves. A failure is a *Fault.
 	Models(ctx context.Context) ([]Model, error)
-	// Refusals lists how servers refuse the usual form of a request, most specific first, with the workaround that each needs.
+	// Refusals lists how servers refuse the usual form of a request, most specific first, with the workaround that each
+	// needs.
 	Refusals() []Refusal
 }
 
@@ -54,8 +55,8 @@ type Request struct {
 
 	Workarounds Workarounds // that the server needs
 
-	// OnProgress is called, while a reply is streamed, with how many bytes of it have come so far. It is called on the goroutine
-	// that reads the stream, so it must be quick; nil: progress is not reported.
+	// OnProgress is called, while a reply is streamed, with how many bytes of it have come so far. It is called on the
+	// goroutine that reads the stream, so it must be quick; nil: progress is not reported.
 	OnProgress func(bytes int)
 
 	// What follows is not sent.

@@ -8,7 +8,8 @@ import (
 	"annotator/model"
 )
 
-// TestFiltered tells what the story says from what a server cannot do, by whatever names the filters go, and though they quote it.
+// TestFiltered tells what the story says from what a server cannot do, by whatever names the filters go, and though
+// they quote it.
 func TestFiltered(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bool{

@@ -60,8 +60,8 @@ func DefaultPolicy() Policy {
 	return Policy{Attempts: 4, Base: time.Second, Max: time.Minute, Patience: 45 * time.Minute}
 }
 
-// Next decides about a fault. The delays of waiting together never exceed the patience. random returns numbers in [0, 1). It
-// spreads each delay over its upper half, so that several runs do not retry at the same moment.
+// Next decides about a fault. The delays of waiting together never exceed the patience. random returns numbers in [0,
+// 1). It spreads each delay over its upper half, so that several runs do not retry at the same moment.
 func (p Policy) Next(a Attempts, f *Fault, random func() float64) Decision {
 	if f.NotAnAPI {
 		return p.notAnAPI(a, f, random)
@@ -83,8 +83,8 @@ func charged(action annotator.CallDecision, format string, args ...any) Decision
 	return Decision{Action: action, Charged: true, Reason: fmt.Sprintf(format, args...)}
 }
 
-// again is for what may succeed at another attempt. After a second failure in a row the server may be down, so it is sent a
-// probe before the long prompt.
+// again is for what may succeed at another attempt. After a second failure in a row the server may be down, so it is
+// sent a probe before the long prompt.
 func (p Policy) again(a Attempts, f *Fault, random func() float64) Decision {
 	switch {
 	case f.Code == CodeThinking && !a.Grown:
@@ -110,8 +110,8 @@ func (p Policy) retry(a Attempts, f *Fault, random func() float64) Decision {
 	return d
 }
 
-// notAnAPI is for an answer that does not speak the API. Where a model has answered before, a proxy answers in its place, or the
-// server is starting: it is waited for like an unreachable server. Otherwise the address is wrong.
+// notAnAPI is for an answer that does not speak the API. Where a model has answered before, a proxy answers in its
+// place, or the server is starting: it is waited for like an unreachable server. Otherwise the address is wrong.
 func (p Policy) notAnAPI(a Attempts, f *Fault, random func() float64) Decision {
 	if a.Known {
 		unreachable := *f
@@ -124,8 +124,8 @@ func (p Policy) notAnAPI(a Attempts, f *Fault, random func() float64) Decision {
 	return p.retry(a, f, random)
 }
 
-// exhausted distinguishes a request that fails on a working server from a server or a network that fails on any request. The
-// first is given up: it would stop the story at the same scene forever.
+// exhausted distinguishes a request that fails on a working server from a server or a network that fails on any
+// request. The first is given up: it would stop the story at the same scene forever.
 func (p Policy) exhausted(a Attempts, f *Fault) Decision {
 	if a.Alive || f.Kind == annotator.Malformed || f.Status == http.StatusInternalServerError {
 		return charged(annotator.DecisionQuarantine, "%d attempts failed at this request alone", a.Number)
@@ -133,8 +133,8 @@ func (p Policy) exhausted(a Attempts, f *Fault) Decision {
 	return charged(annotator.DecisionHalt, "%d attempts failed", a.Number)
 }
 
-// wait is for a server that is unreachable or not ready. It does not use up the attempts, unless the server answered a probe right
-// before and is unreachable now: some prompts crash a server.
+// wait is for a server that is unreachable or not ready. It does not use up the attempts, unless the server answered a
+// probe right before and is unreachable now: some prompts crash a server.
 func (p Policy) wait(a Attempts, f *Fault, random func() float64) Decision {
 	limited := f.Status == http.StatusTooManyRequests
 	counts := a.Alive && f.Kind == annotator.Unreachable

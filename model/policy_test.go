@@ -84,8 +84,8 @@ func TestMaxTokensIsShrunkAlone(t *testing.T) {
 	}
 }
 
-// TestPolicyEnds follows decisions under any policy: waiting ends when patience does, retrying after the attempts, and no
-// delay passes the limit.
+// TestPolicyEnds follows decisions under any policy: waiting ends when patience does, retrying after the attempts, and
+// no delay passes the limit.
 func TestPolicyEnds(t *testing.T) {
 	t.Parallel()
 	kinds := []annotator.Kind{annotator.Transient, annotator.Overloaded, annotator.Malformed, annotator.Unreachable}

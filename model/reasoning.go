@@ -11,8 +11,8 @@ var (
 	closing = regexp.MustCompile(`(?i)</(?:think|thinking|thought|reasoning|analysis|seed:think)>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>`)
 )
 
-// splitReasoning parts a text from the reasoning in it. Reasoning that is not closed goes on to the end. Where only its end is
-// marked, all before it is reasoning: the template of the server's has opened it.
+// splitReasoning parts a text from the reasoning in it. Reasoning that is not closed goes on to the end. Where only its
+// end is marked, all before it is reasoning: the template of the server's has opened it.
 func splitReasoning(text string) (said, reasoning string) {
 	var says, thinks []string
 	first := find(opening, text)

@@ -24,7 +24,8 @@ type Reply struct {
 	Outcome Outcome // why it ended
 	Cut     bool    // it ended at its limit in tokens, whatever the server says
 
-	// Problem is what looks like a call in the text and cannot be run; nil where there is none, or where the request has no CallRules.
+	// Problem is what looks like a call in the text and cannot be run; nil where there is none, or where the request
+	// has no CallRules.
 	Problem *Problem
 
 	Call *annotator.Call // on record; the receiver of the reply ends it. Nil where the reply did not come from a Client
@@ -77,8 +78,8 @@ func (r *Reply) cut(limit int) bool {
 	return outcomeOf(r.Finish) == OutcomeLength || r.Usage.Exact && limit > 0 && r.Usage.Completion >= limit
 }
 
-// Normalize gives a reply the one form that the replies of all wires have. Reasoning that the server left in the text goes to the
-// reply's reasoning, from which nothing is ever executed.
+// Normalize gives a reply the one form that the replies of all wires have. Reasoning that the server left in the text
+// goes to the reply's reasoning, from which nothing is ever executed.
 func (r *Reply) Normalize(request *Request) {
 	for { // what is left of two marks may be a third
 		said, reasoning := splitReasoning(r.Text)

@@ -14,8 +14,8 @@ import (
 	"annotator/tools"
 )
 
-// callRules say which calls in the text of a reply are meant. A block of updates beside calls is not read: a reply that makes calls is
-// not at its end. So calls that only declare what the block is for are a mistake.
+// callRules say which calls in the text of a reply are meant. A block of updates beside calls is not read: a reply that
+// makes calls is not at its end. So calls that only declare what the block is for are a mistake.
 func (r *Runner) callRules(ctx context.Context) *model.CallRules {
 	return &model.CallRules{
 		Check: r.checkCall, Elements: tools.Elements, Shown: func() ([]string, error) { return r.window.Texts(ctx) },
@@ -34,7 +34,8 @@ type content struct {
 	problem *model.Problem
 }
 
-// content returns what the newest reply holds. After a resume it is read from the reply's row, as it was from the reply.
+// content returns what the newest reply holds. After a resume it is read from the reply's row, as it was from the
+// reply.
 func (r *Runner) content(ctx context.Context) (*content, error) {
 	d := r.day
 	if d.content == nil {

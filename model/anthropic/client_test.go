@@ -110,7 +110,8 @@ func TestAdapt(t *testing.T) {
 	}
 }
 
-// TestToolsThatMustNotBeCalled: the choice stays what it is otherwise, for the sake of the cache, until a model makes use of it.
+// TestToolsThatMustNotBeCalled: the choice stays what it is otherwise, for the sake of the cache, until a model makes
+// use of it.
 func TestToolsThatMustNotBeCalled(t *testing.T) {
 	t.Parallel()
 	got := wiretest.Recorder{Answer: `{"content":[{"type":"text","text":"Dawn"}],"stop_reason":"end_turn"}`}

@@ -108,8 +108,8 @@ func calls() *rapid.Generator[annotator.ToolCall] {
 
 var cacheMark = []byte(`,"cache_control":{"type":"ephemeral"}`)
 
-// TestEncodeIsAppendOnly encodes group by group and all at once: the bytes are the same. A request with more messages begins
-// with those of the one before, but for the breakpoints of its history, and each says in blocks what was said.
+// TestEncodeIsAppendOnly encodes group by group and all at once: the bytes are the same. A request with more messages
+// begins with those of the one before, but for the breakpoints of its history, and each says in blocks what was said.
 func TestEncodeIsAppendOnly(t *testing.T) {
 	t.Parallel()
 	got := wiretest.Recorder{Answer: done}
@@ -189,8 +189,8 @@ func checkBlocks(t *rapid.T, body []byte, want []annotator.Message) {
 	}
 }
 
-// TestArgumentsLikeMessages has a model call a tool with what looks like the end of a message and the beginning of a reply: no
-// breakpoint is put in there.
+// TestArgumentsLikeMessages has a model call a tool with what looks like the end of a message and the beginning of a
+// reply: no breakpoint is put in there.
 func TestArgumentsLikeMessages(t *testing.T) {
 	t.Parallel()
 	const arguments = `{"a":[{"b":[{}]},{"role":"assistant","content":[{"c":[{}]}]}]}`

@@ -10,8 +10,8 @@ import (
 	"annotator/model/doctor"
 )
 
-// TestRecognises tells servers by what they say of themselves, and finds the context that some have given the model without
-// saying so in their list.
+// TestRecognises tells servers by what they say of themselves, and finds the context that some have given the model
+// without saying so in their list.
 func TestRecognises(t *testing.T) {
 	t.Parallel()
 	models := func(owner string) string {

@@ -14,7 +14,8 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestKeyInDisguise: an answer may hold the key escaped by JSON or a URL, once or more, and only in parts; it is masked all the same.
+// TestKeyInDisguise: an answer may hold the key escaped by JSON or a URL, once or more, and only in parts; it is masked
+// all the same.
 func TestKeyInDisguise(t *testing.T) {
 	t.Parallel()
 	const key, maskText = "sk-canary/7Qm4+Xv2&Nd8==K", "[key]"

@@ -11,7 +11,8 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestAdapts has a server refuse what some do, in their words: the next request does without, and no lesson is learned twice.
+// TestAdapts has a server refuse what some do, in their words: the next request does without, and no lesson is learned
+// twice.
 func TestAdapts(t *testing.T) {
 	t.Parallel()
 	for message, test := range map[string]struct{ does, sends, leaves string }{

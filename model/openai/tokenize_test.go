@@ -24,7 +24,8 @@ func TestCountTokens(t *testing.T) {
 	}
 }
 
-// TestCountsOfOtherServers: some list the tokens alone, most answer with something else, and none of it is a count of nothing.
+// TestCountsOfOtherServers: some list the tokens alone, most answer with something else, and none of it is a count of
+// nothing.
 func TestCountsOfOtherServers(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

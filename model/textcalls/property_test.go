@@ -85,7 +85,8 @@ var words = rapid.SliceOfN(rapid.SampledFrom([]string{
 	"{\"name\":\"x\",\"arguments\":{}}", "<codex_updates>", "&lt;", "…",
 }), 0, 4)
 
-// drawCalls draws calls whose arguments are strings; plain ones where they are to be written without quotes around them.
+// drawCalls draws calls whose arguments are strings; plain ones where they are to be written without quotes around
+// them.
 func drawCalls(t *rapid.T, plain bool) []annotator.ToolCall {
 	var calls []annotator.ToolCall
 	for range rapid.IntRange(1, 3).Draw(t, "calls") {
@@ -110,8 +111,8 @@ func canonical(calls []annotator.ToolCall) []annotator.ToolCall {
 	return same
 }
 
-// TestWritten: what the model of any family writes is read back. Cut anywhere, it never makes another call: at most it makes
-// fewer, where the cut falls between two, and the reply's finish tells that.
+// TestWritten: what the model of any family writes is read back. Cut anywhere, it never makes another call: at most it
+// makes fewer, where the cut falls between two, and the reply's finish tells that.
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	for name, write := range writers {
@@ -145,7 +146,8 @@ func checkWritten(t rapid.TB, text string, calls []annotator.ToolCall, step int)
 	}
 }
 
-// TestQuotation: calls that stand in what the model was shown are quotations, in whatever form either of the two has them.
+// TestQuotation: calls that stand in what the model was shown are quotations, in whatever form either of the two has
+// them.
 func TestQuotation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -173,7 +175,8 @@ func TestQuotation(t *testing.T) {
 	})
 }
 
-// TestQuotationBesideCall: a quotation is text, a call beside it is a call, and what was shown of another call does not matter.
+// TestQuotationBesideCall: a quotation is text, a call beside it is a call, and what was shown of another call does not
+// matter.
 func TestQuotationBesideCall(t *testing.T) {
 	t.Parallel()
 	const quoted, own = `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":3}}</tool_call>`, `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":4}}</tool_call>`
@@ -203,8 +206,8 @@ func TestMention(t *testing.T) {
 	}
 }
 
-// TestTimeGrowsWithLength: a text that begins something everywhere and ends it nowhere is read in little time. Quadratic time
-// would be minutes.
+// TestTimeGrowsWithLength: a text that begins something everywhere and ends it nowhere is read in little time.
+// Quadratic time would be minutes.
 func TestTimeGrowsWithLength(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{
@@ -256,8 +259,8 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// TestQuoted: a block of updates that stands in what was shown is a quotation, however either of the two is escaped or wrapped; one
-// with a word more is not.
+// TestQuoted: a block of updates that stands in what was shown is a quotation, however either of the two is escaped or
+// wrapped; one with a word more is not.
 func TestQuoted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,0 +1,34 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"annotator"
+)
+
+// halt makes a fault the error for which the run stops.
+func (c *Client) halt(ctx context.Context, fault *Fault, waited time.Duration) error {
+	return annotator.Errorf(annotator.Halted, "%s: %w%s", c.Endpoint, fault, inVain(waited)).WithAdvice("%s, then run again to resume", c.advice(ctx, fault))
+}
+
+func (c *Client) advice(ctx context.Context, f *Fault) string {
+	switch {
+	case f.Param == ParamModel:
+		return f.Advice + c.offers(ctx)
+	case f.Advice != "":
+		return f.Advice
+	case f.Kind == annotator.Overloaded:
+		return "see what keeps the server busy, or wait longer for it with --patience"
+	}
+	return "see whether the server is well, and what stands between"
+}
+
+// inVain adds to an error how long was waited.
+func inVain(waited time.Duration) string {
+	if waited < time.Second {
+		return ""
+	}
+	return fmt.Sprintf(", and %s of waiting did not help", waited.Round(time.Second))
+}

@@ -1,0 +1,72 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"annotator"
+)
+
+// listTimeout is how long a server may take to list its models. A server that hangs must not delay a run that knows its
+// model.
+const listTimeout = 30 * time.Second
+
+// Models lists the models of the endpoint. Where the client has a model, an endpoint that cannot list is no error.
+// Where it has none, a server that is not ready is waited for. The error is of kind annotator.Halted.
+func (c *Client) Models(ctx context.Context) (models []Model, err error) {
+	var waited time.Duration
+	fault, err := c.await(ctx, &waited, func() (*annotator.Call, *Fault, error) {
+		models, err = c.list(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, context.Cause(ctx)
+		case err == nil || c.Model != "":
+			return nil, nil, nil
+		}
+		return nil, ClassifyTransport(err), nil
+	})
+	if fault != nil {
+		err = c.unlisted(fault, waited)
+	}
+	return models, err
+}
+
+func (c *Client) list(ctx context.Context) ([]Model, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	return c.Wire.Models(ctx)
+}
+
+// offers names the models of the endpoint, as far as it lists them.
+func (c *Client) offers(ctx context.Context) string {
+	const most = 10
+	models, err := c.list(ctx)
+	if err != nil || len(models) == 0 {
+		return ""
+	}
+	var names []string
+	for _, m := range models[:min(len(models), most)] {
+		names = append(names, m.ID)
+	}
+	if len(models) > most {
+		names = append(names, fmt.Sprintf("%d more", len(models)-most))
+	}
+	return " (it serves " + strings.Join(names, ", ") + ")"
+}
+
+// unlisted says that an endpoint does not list its models, and none is named.
+func (c *Client) unlisted(fault *Fault, waited time.Duration) error {
+	advice := cmp.Or(fault.Advice, "see to the endpoint")
+	switch {
+	case fault.Status == http.StatusNotFound: // or it has no such list
+		advice += ", or name the model with --model"
+	case fault.Kind == annotator.Malformed:
+		advice = "check the endpoint's address and --wire"
+	}
+	return annotator.Errorf(annotator.Halted, "ask %s for its models: %w%s", c.Endpoint, fault, inVain(waited)).
+		WithAdvice("%s, then run again to resume", advice)
+}

@@ -1,0 +1,53 @@
+package model
+
+import (
+	"time"
+
+	"annotator"
+)
+
+func (c *Client) publish(n annotator.Notice) {
+	if c.Notify != nil {
+		c.Notify(n)
+	}
+}
+
+func (c *Client) warn(text string) {
+	c.publish(annotator.Notice{Kind: annotator.NoticeWarning, Reason: text})
+}
+
+func (c *Client) notify(call *annotator.Call, n annotator.Notice) {
+	n.Purpose, n.Attempt = call.Purpose, call.Attempt
+	c.publish(n)
+}
+
+func (c *Client) notifyEnd(call *annotator.Call) {
+	decision := string(call.Decision)
+	if call.Reason != "" {
+		decision += ": " + call.Reason
+	}
+	c.notify(call, annotator.Notice{
+		Kind: annotator.NoticeCall, Usage: call.Usage, Duration: call.Duration, Decision: decision, Reason: call.Fault,
+	})
+}
+
+// progressInterval is the least time between two notices of a reply under way: a server may stream hundreds of pieces a
+// second.
+const progressInterval = time.Second
+
+// progress returns what reports how much of a reply has come.
+func (c *Client) progress(call *annotator.Call) func(bytes int) {
+	if c.Now == nil {
+		return nil
+	}
+	began := c.Now()
+	reported := began
+	return func(bytes int) {
+		now := c.Now()
+		if now.Sub(reported) < progressInterval {
+			return
+		}
+		reported = now
+		c.notify(call, annotator.Notice{Kind: annotator.NoticeStream, Bytes: bytes, Duration: now.Sub(began)})
+	}
+}

@@ -1,0 +1,128 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"annotator"
+)
+
+// send makes one call, which is on record before it is made. A reply that cannot be used is a fault. The call of a
+// reply stays open.
+func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*Reply, *Fault, error) {
+	if c.Recorder != nil {
+		if err := c.Recorder.Open(ctx, call); err != nil {
+			return nil, nil, err
+		}
+	}
+	c.notify(call, annotator.Notice{Kind: annotator.NoticeCalling, Usage: annotator.Usage{Prompt: call.Estimate}})
+	r.Model, r.Workarounds = cmp.Or(r.Model, c.Model), c.Capabilities.Workarounds
+	r.OnProgress, r.SameModel = c.progress(call), c.StrictModel
+	reply, err := c.Wire.Complete(ctx, r)
+	if err != nil {
+		fault := ClassifyTransport(err)
+		call.Usage = fault.Usage
+		return nil, fault, nil
+	}
+	c.learnReply(r, reply)
+	if c.IgnoreCounts && reply.Usage.Prompt < r.LeastPrompt {
+		reply.Usage.Exact = false
+	}
+	call.Model, call.Finish, call.Usage = reply.Model, reply.Finish, c.usage(call, reply)
+	call.FirstByte, call.Duration = reply.FirstByte, reply.Duration
+	reply.Call = call
+	if call.Purpose != annotator.PurposeProbe {
+		if fault := Inspect(r, reply); fault != nil {
+			return nil, fault, nil
+		}
+		c.notifyEnd(call)
+		c.warnOfOtherModel(r.Model, reply.Model)
+	}
+	return reply, nil, c.readCalls(r, reply)
+}
+
+// readCalls adds the calls in the text of a reply to its calls. The text keeps the rest, so that no later request shows
+// the same thing twice. All of it is on record with the call.
+func (c *Client) readCalls(r *Request, reply *Reply) error {
+	if r.Rules == nil {
+		return nil
+	}
+	calls, rest, problem, err := ReadCalls(reply.Text, len(reply.Calls) > 0, r.Rules)
+	if len(CallsOf(calls, annotator.OriginText)) > 0 {
+		reply.Call.Raw, reply.Text = []byte(reply.Text), rest
+		if !c.Capabilities.TextCalls {
+			c.Capabilities.TextCalls = true
+			c.warn("the endpoint leaves tool calls in the text of replies; they are read from there. " +
+				"`annotator doctor` says how to have the server read them")
+		}
+	}
+	reply.Calls, reply.Problem = append(reply.Calls, calls...), problem
+	return err
+}
+
+// maxOtherModels is how many models a warning is given about: some servers put a new name on each reply.
+const maxOtherModels = 8
+
+// warnOfOtherModel warns of a model that answers in place of the one that was called, once for each.
+func (c *Client) warnOfOtherModel(called, answered string) {
+	k := c.Capabilities
+	if answered == "" || answered == called || slices.Contains(k.OtherModels, answered) || len(k.OtherModels) == maxOtherModels {
+		return
+	}
+	k.OtherModels = append(k.OtherModels, answered)
+	c.warn(fmt.Sprintf("it was asked for the model %s, and %s answers; --strict-model has the run halt then", called, answered))
+}
+
+// learnReply normalizes a reply, and takes in what it says of the server.
+func (c *Client) learnReply(r *Request, reply *Reply) {
+	text := reply.Text
+	reply.Normalize(r)
+	k := c.Capabilities
+	k.Answered = true
+	k.Reasons = k.Reasons || reply.Reasoning != ""
+	k.MixedText = k.MixedText || reply.Text != text
+}
+
+// usage is what a call cost: as the server reports it, otherwise estimated.
+func (c *Client) usage(call *annotator.Call, reply *Reply) annotator.Usage {
+	if reply.Usage.Exact {
+		return reply.Usage
+	}
+	u := annotator.Usage{Prompt: call.Estimate}
+	if c.Estimate != nil {
+		u.Completion = c.Estimate(reply)
+	}
+	return u
+}
+
+// fail ends a call that brought no reply, with what is done about it.
+func (c *Client) fail(ctx context.Context, call *annotator.Call, fault *Fault, decision annotator.CallDecision, reason string) error {
+	call.Outcome, call.Status, call.Fault, call.Raw = annotator.CallOutcome(fault.Kind), fault.Status, fault.Error(), fault.Raw
+	call.FirstByte, call.Duration = fault.FirstByte, fault.Duration
+	call.Decision, call.Reason = decision, reason
+	if ctx.Err() != nil {
+		call.Outcome, call.Decision, call.Reason = annotator.CallOutcome(annotator.Interrupted), annotator.DecisionInterrupted, "stopped by a signal"
+	}
+	if err := c.end(ctx, call); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// EndProbe ends a call that was only made to see whether the server answers, and did.
+func (c *Client) EndProbe(ctx context.Context, call *annotator.Call) error {
+	call.Outcome = annotator.CallOK
+	return c.end(ctx, call)
+}
+
+func (c *Client) end(ctx context.Context, call *annotator.Call) error {
+	if c.Recorder != nil {
+		if err := c.Recorder.Fail(ctx, call); err != nil {
+			return err
+		}
+	}
+	c.notifyEnd(call)
+	return nil
+}

@@ -1,0 +1,91 @@
+package model
+
+import (
+	"context"
+	"time"
+
+	"annotator"
+)
+
+// await asks until it is answered, within the patience. waited is the time that was waited before, and grows. The fault
+// is the one for which nothing more is waited.
+func (c *Client) await(ctx context.Context, waited *time.Duration, ask func() (*annotator.Call, *Fault, error)) (*Fault, error) {
+	for {
+		call, fault, err := ask()
+		if err != nil || fault == nil {
+			return nil, err
+		}
+		passing := *fault
+		if passing.Kind == annotator.Transient { // whatever may pass is waited for
+			passing.Kind = annotator.Unreachable
+		}
+		attempts := Attempts{Number: c.Policy.Attempts, Waited: *waited, Known: c.Capabilities.Answered}
+		decision := c.Policy.Next(attempts, &passing, c.Random)
+		if call != nil {
+			if err := c.fail(ctx, call, fault, decision.Action, decision.Reason); err != nil {
+				return nil, err
+			}
+		}
+		if decision.Action != annotator.DecisionWait {
+			return fault, nil
+		}
+		if err := c.pause(ctx, decision.Delay, fault.Error()); err != nil {
+			return nil, err
+		}
+		*waited += decision.Delay + fault.Duration
+	}
+}
+
+const (
+	probeTimeout = 2 * time.Minute // for one token
+	probeTokens  = 10              // of a probe's prompt, about
+)
+
+// probe has the server generate one token. A health check is not enough: servers pass it while requests hang. A refusal
+// counts as an answer. The call is returned with a fault only, and is then open. failed is the call for which the
+// server is probed.
+func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.Call, *Fault, error) {
+	history, err := c.Wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: "Say yes."}})
+	if err != nil {
+		return nil, nil, err
+	}
+	short, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	call := &annotator.Call{Turn: failed.Turn, Scene: failed.Scene, Purpose: annotator.PurposeProbe, Attempt: 1, Estimate: probeTokens}
+	reply, fault, err := c.send(short, call, &Request{History: history, MaxTokens: 1})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case reply != nil:
+		return nil, nil, c.EndProbe(ctx, call)
+	case fault.NotAnAPI: // something answers, but no model
+		return call, fault, nil
+	}
+	if what := c.Capabilities.Learn(fault, c.Wire.Refusals()); what != "" { // the probe may be the first request that the server reads
+		return nil, nil, c.fail(ctx, call, fault, annotator.DecisionAdapt, what)
+	}
+	switch fault.Kind {
+	case annotator.Malformed, annotator.Refused, annotator.PromptTooLong:
+		return nil, nil, c.fail(ctx, call, fault, annotator.DecisionAnswered, "the server is there")
+	}
+	return call, fault, nil
+}
+
+// pause waits for a delay, or until it is interrupted.
+func (c *Client) pause(ctx context.Context, delay time.Duration, reason string) error {
+	if delay <= 0 {
+		return context.Cause(ctx)
+	}
+	c.publish(annotator.Notice{Kind: annotator.NoticeWait, Duration: delay, Reason: reason})
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-c.Interrupt:
+		return annotator.Errorf(annotator.Interrupted, "stopped while waiting for the endpoint (%s)", reason).
+			WithAdvice("run again to go on")
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
