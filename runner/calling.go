@@ -53,7 +53,7 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 // unanswered handles a request that the client has given up.
 func (r *Runner) unanswered(u *model.Unanswered) (annotator.Event, error) {
 	if u.Action != annotator.DecisionShrink {
-		return r.condemn(u.Fault)
+		return r.quarantine(u.Fault)
 	}
 	r.day.forceCompaction, r.day.said = true, u.Fault
 	r.learnContext(u.MaxContext, r.window.TurnTokens())

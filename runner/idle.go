@@ -23,7 +23,7 @@ func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := r.checkHealth(); err != nil {
+	if err := r.checkFailures(); err != nil {
 		return "", err
 	}
 	r.day, err = r.dawn(ctx, row, 0)

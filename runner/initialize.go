@@ -144,7 +144,7 @@ func (r *Runner) restore(ctx context.Context) error {
 	if run.Halted != "" {
 		err = r.Store.Run.ResetFailures(ctx)
 	} else {
-		r.faulty, r.fault, err = r.Store.Scenes.ConsecutiveFailures(ctx, sick)
+		r.failures.count, r.failures.reason, err = r.Store.Scenes.ConsecutiveFailures(ctx, maxConsecutiveFailures)
 	}
 	if err != nil {
 		return err

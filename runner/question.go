@@ -22,7 +22,7 @@ type question struct {
 
 // ask puts a question to the model. The caller ends the call of the reply. The error is a *model.Unanswered if there is no reply.
 func (r *Runner) ask(ctx context.Context, q *question) (*model.Reply, error) {
-	if err := r.checkAnswers(ctx, q.purpose); err != nil {
+	if err := r.checkQuestions(ctx, q.purpose); err != nil {
 		return nil, err
 	}
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: q.text, Tokens: tokens.EstimateMessage(q.text)}

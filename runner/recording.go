@@ -32,12 +32,7 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 	}
 	r.done++
 	r.read++
-	switch {
-	case o.Fault != "":
-		r.faulty, r.fault = r.faulty+1, o.Reason
-	case d.turn != 0 || o.State == annotator.SceneQuarantined: // else nobody was asked
-		r.faulty = 0
-	}
+	r.failures.add(o, d.turn != 0)
 	if o.State == annotator.SceneQuarantined && d.turn != 0 {
 		return annotator.EventRecorded, r.window.Reload(ctx)
 	}

@@ -80,10 +80,9 @@ type Runner struct {
 	names        *mention.Cache // of all live entries
 	open         int            // scene to go on with
 	total        int
-	done         int                // scenes done, in this run and before
-	read         int                // scenes done in this run
-	faulty       int                // scenes in a row that were quarantined for faults of the server or the model
-	fault        string             // why the newest of these was
+	done         int // scenes done, in this run and before
+	read         int // scenes done in this run
+	failures     failures
 	moved        bool               // the run goes on with another model, endpoint or prompt
 	capabilities model.Capabilities // of the server, as far as they are known
 	logTold      bool               // a word was given on a write-ahead log that grows

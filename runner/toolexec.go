@@ -103,7 +103,7 @@ func (r *Runner) snapshots() *snapshot.Tools {
 			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Snapshots: r.Store.Snapshots, Conversations: r.Store.Conversations,
 		},
 		Client: r.client(), MaxQuestions: r.Config.SummonQuestions,
-		Check: func(ctx context.Context) error { return r.checkAnswers(ctx, annotator.PurposeAsk) },
+		Check: func(ctx context.Context) error { return r.checkQuestions(ctx, annotator.PurposeAsk) },
 		Request: snapshot.Request{
 			Turn: r.day.turn, Scene: r.day.row.N, Context: r.window.Limits.Usable(), MaxTokens: r.Config.SummonTokens,
 			Temperature: r.Config.Temperature, Stream: r.Config.Stream, Counter: r.window.Counter(),
