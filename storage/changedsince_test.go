@@ -7,8 +7,8 @@ import (
 	"annotator/codex"
 )
 
-// TestRewritten: what changes how an entry reads makes it another one to show, and nothing else does.
-func TestRewritten(t *testing.T) {
+// TestChangedSince: what changes how an entry reads makes it another one to show, and nothing else does.
+func TestChangedSince(t *testing.T) {
 	t.Parallel()
 	name, definition, confirmed := "Dawn (ship)", "Two. Three.", annotator.Confirmed
 	evidence, _ := codex.Ground(bodyOf(10), "Dawn - the ship")

@@ -11,15 +11,6 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Asker is who asks a snapshot.
-type Asker string
-
-// The askers.
-const (
-	AskerModel  Asker = "model"
-	AskerPerson Asker = "person"
-)
-
 // Conversation is a conversation with the model as it was at a snapshot. It changes nothing else.
 type Conversation struct {
 	ID        int64
@@ -70,7 +61,7 @@ type ConversationChange struct {
 func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decision *ToolDecision, change *ConversationChange) error {
 	return s.db.update(ctx, "run "+row.Tool, func(tx *tx) error {
 		if change.Open != 0 {
-			if _, err := tx.openConversation(AskerModel, change.Open, row.Turn); err != nil {
+			if _, err := tx.openConversation(change.Open, row.Turn); err != nil {
 				return err
 			}
 		}
@@ -88,9 +79,10 @@ func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decisio
 	})
 }
 
-func (tx *tx) openConversation(asker Asker, snapshot, turn int64) (id int64, err error) {
-	err = tx.QueryRowContext(tx.ctx, `INSERT INTO summon (snapshot_id, asker, turn, opened_at) VALUES (?, ?, ?, ?) RETURNING id`,
-		snapshot, asker, turn, tx.now).Scan(&id)
+// openConversation opens one of the model, in a turn, or of a person, where the turn is 0.
+func (tx *tx) openConversation(snapshot, turn int64) (id int64, err error) {
+	err = tx.QueryRowContext(tx.ctx, `INSERT INTO summon (snapshot_id, asker, turn, opened_at) VALUES (?1, iif(?2 > 0, 'model', 'person'), ?2, ?3)
+		RETURNING id`, snapshot, turn, tx.now).Scan(&id)
 	return id, err
 }
 
@@ -155,7 +147,7 @@ func (g *SnapshotWriter) Answer(ctx context.Context, s *Conversation, c *annotat
 			return err
 		}
 		if s.ID == 0 {
-			id, err := tx.openConversation(AskerPerson, s.Snapshot, 0)
+			id, err := tx.openConversation(s.Snapshot, 0)
 			if err != nil {
 				return err
 			}

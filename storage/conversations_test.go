@@ -43,7 +43,7 @@ func asking(t tester, dir string, tools ...string) *story {
 	return s
 }
 
-func TestSummonIsOneConversation(t *testing.T) {
+func TestOneConversation(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "summon_snapshot", "summon_continue", "summon_dismiss", "summon_snapshot")
 	s.summon(storage.ConversationChange{Open: 1}, "Who is Dawn?")
@@ -75,8 +75,8 @@ func TestSummonIsOneConversation(t *testing.T) {
 	s.clean()
 }
 
-// TestSummonCommitsWhole breaks a rule in the middle: neither the result nor the conversation is there afterwards.
-func TestSummonCommitsWhole(t *testing.T) {
+// TestConversationCommitsWhole breaks a rule in the middle: neither the result nor the conversation is there afterwards.
+func TestConversationCommitsWhole(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "summon_snapshot", "summon_snapshot")
 	s.summon(storage.ConversationChange{Open: 1}, "Who is Dawn?")
@@ -98,12 +98,12 @@ func TestSummonCommitsWhole(t *testing.T) {
 	}
 }
 
-// TestGuestBesideTheWriter has people ask while a run goes on: neither minds the other, and all that a guest writes is about
-// what it asked.
-func TestGuestBesideTheWriter(t *testing.T) {
+// TestSnapshotWriterBesideTheWriter has people ask while a run goes on: neither affects the other, and a SnapshotWriter writes only
+// what people asked.
+func TestSnapshotWriterBesideTheWriter(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "glossary_create")
-	before := s.dumped(guestTables...)
+	before := s.dumped(unaskedTables...)
 	g, err := storage.OpenSnapshotWriter(s.ctx, s.path, clock)
 	s.ok(err)
 	defer func() { _ = g.Close() }()
@@ -116,7 +116,7 @@ func TestGuestBesideTheWriter(t *testing.T) {
 		s.ok(g.Open(s.ctx, c))
 		s.ok(g.Answer(s.ctx, conversation, c, storage.Exchange{Question: question, Answer: "So."}))
 	}
-	if diff := cmp.Diff(before, s.dumped(guestTables...)); diff != "" {
+	if diff := cmp.Diff(before, s.dumped(unaskedTables...)); diff != "" {
 		t.Error(diff)
 	}
 	if conversation.ID == 0 || len(conversation.Exchanges) != 2 {
@@ -134,9 +134,9 @@ func TestGuestBesideTheWriter(t *testing.T) {
 	s.clean()
 }
 
-// TestGuestIsKilled: of a person's call that is not ended it is known that it was made. One that only takes long may end beside a
+// TestSnapshotWriterIsKilled: of a person's call that is not ended it is known that it was made. One that only takes long may end beside a
 // run that began meanwhile.
-func TestGuestIsKilled(t *testing.T) {
+func TestSnapshotWriterIsKilled(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "glossary_create")
 	g, err := storage.OpenSnapshotWriter(s.ctx, s.path, clock)
@@ -165,8 +165,8 @@ func TestGuestIsKilled(t *testing.T) {
 	s.clean()
 }
 
-// guestTables are those that a guest has no business in.
-var guestTables = []string{
+// unaskedTables are those that a SnapshotWriter does not touch.
+var unaskedTables = []string{
 	"snapshot_context", "thread_state", "scene", "trace", "compaction", "episode", "glossary_entry", "glossary_alias", "glossary_tag", "claim",
 	"evidence", "revision", "snapshot",
 }

@@ -165,8 +165,8 @@ func TestMomentsThatAreNot(t *testing.T) {
 	}
 }
 
-// TestHistories asks what has changed between snapshots: entries as they stood at either end, and no others.
-func TestHistories(t *testing.T) {
+// TestBetween asks what has changed between snapshots: entries as they stood at either end, and no others.
+func TestBetween(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(3))
 	s.read(creates("Dawn", "Dawn is a ship."), creates("Vys", "Vys is a town."))

@@ -60,7 +60,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-func TestMakings(t *testing.T) {
+func TestClaimProvenance(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(2))
 	s.read(creates("Dawn (ship)", "Dawn is a ship."))

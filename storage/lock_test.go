@@ -119,7 +119,7 @@ func TestReadersBesideTheWriter(t *testing.T) {
 	}
 }
 
-func TestCloseGivesUpTheLock(t *testing.T) {
+func TestCloseReleasesTheLock(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	if _, err := storage.OpenWriter(t.Context(), s.path, "another", clock); annotator.KindOf(err) != annotator.InUse || !strings.Contains(err.Error(), "the test") {

@@ -51,8 +51,8 @@ func TestMigrationKeepsCalls(t *testing.T) {
 	}
 }
 
-// TestFaultyInARow counts from the newest scene back, and passes over those about which nobody was asked.
-func TestFaultyInARow(t *testing.T) {
+// TestConsecutiveFailures counts from the newest scene back, and passes over those about which nobody was asked.
+func TestConsecutiveFailures(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(8))
 	refused := func() {

@@ -92,7 +92,7 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-func TestChangedScene(t *testing.T) {
+func TestFirstDivergence(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(2, 2))
 	edited := scenesOf(2, 2)

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// TestSearchPast asks of each snapshot what was asked when it was the newest: what came later neither adds to what is found nor takes
+// TestHistorySearch asks of each snapshot what was asked when it was the newest: what came later neither adds to what is found nor takes
 // from it.
-func TestSearchPast(t *testing.T) {
+func TestHistorySearch(t *testing.T) {
 	t.Parallel()
 	queries := []annotator.Query{
 		{Text: "a ship of Vys"},

@@ -51,8 +51,8 @@ func TestSnapshotsAreFound(t *testing.T) {
 	}
 }
 
-// TestMemoryAt asks which summaries stood in the window at points of the journal between which they come and go.
-func TestMemoryAt(t *testing.T) {
+// TestEpisodesAt asks which summaries stood in the window at points of the journal between which they come and go.
+func TestEpisodesAt(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(3))
 	s.read()

@@ -83,8 +83,8 @@ func TestAudit(t *testing.T) {
 	s.clean()
 }
 
-// TestMade counts within the transaction what a turn has done so far.
-func TestMade(t *testing.T) {
+// TestOfScene counts within the transaction what a turn has done so far.
+func TestOfScene(t *testing.T) {
 	t.Parallel()
 	s := asked(t)
 	s.ok(s.db.Journal.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, row *annotator.Trace) error {

@@ -40,9 +40,9 @@ func (s *story) log() int64 {
 	return info.Size()
 }
 
-// TestTidy keeps the write-ahead log short. A reader that stays on one version of the database has it grow meanwhile, but
+// TestCheckpointWAL keeps the write-ahead log short. A reader that stays on one version of the database has it grow meanwhile, but
 // nobody waits for that reader, and after it the log is short again.
-func TestTidy(t *testing.T) {
+func TestCheckpointWAL(t *testing.T) {
 	t.Parallel()
 	longtest.Only(t, "some thousands of transactions")
 	s := newStory(t, t.TempDir(), scenesOf(2900))
