@@ -53,13 +53,13 @@ func TestStuckEvents(t *testing.T) {
 	defer pipe.Close()
 	run := exec.Command("annotator", "run", source, "--events", "/dev/fd/3")
 	run.ExtraFiles = []*os.File{pipe}
-	said, err := run.CombinedOutput()
+	output, err := run.CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(said), "the file of events has not read its notices") {
-		t.Errorf("the run ends with %v and says\n%s", err, said)
+	if !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(output), "the file of events has not read its notices") {
+		t.Errorf("the run ends with %v and says\n%s", err, output)
 	}
-	if !strings.Contains(string(said), "150 of 150 scenes read") {
-		t.Errorf("the run did not go to the end:\n%s", said)
+	if !strings.Contains(string(output), "150 of 150 scenes read") {
+		t.Errorf("the run did not go to the end:\n%s", output)
 	}
 }
 

@@ -27,8 +27,8 @@ import (
 // canary is an API key that must not occur in any output. Its characters are those that encodings change.
 const canary = "sk-canary/7Qm4+Xv2&Nd8==K"
 
-// disguises returns encodings of the key.
-func disguises() map[string]string {
+// encodings returns encodings of the key.
+func encodings() map[string]string {
 	quoted, _ := json.Marshal(canary)
 	return map[string]string{
 		"as it is": canary, "in a query": url.QueryEscape(canary), "in a path": url.PathEscape(canary), "in JSON": strings.Trim(string(quoted), `"`),
@@ -81,15 +81,15 @@ func sentKey(header http.Header) string {
 	return cmp.Or(header.Get("X-Api-Key"), header.Get("X-Goog-Api-Key"), strings.TrimPrefix(header.Get("Authorization"), "Bearer "))
 }
 
-// household is a folder in which the program runs with the canary as its key, and the program's output.
-type household struct {
-	t    *testing.T
-	dir  string
-	said bytes.Buffer
+// workspace is a folder in which the program runs with the canary as its key, and the program's output.
+type workspace struct {
+	t      *testing.T
+	dir    string
+	output bytes.Buffer
 }
 
-func newHousehold(t *testing.T) *household {
-	h := &household{t: t, dir: t.TempDir()}
+func newHousehold(t *testing.T) *workspace {
+	h := &workspace{t: t, dir: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(h.dir, "quay.jsonl"), []byte(twoScenes), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -97,28 +97,28 @@ func newHousehold(t *testing.T) *household {
 }
 
 // annotator runs a command, however it ends.
-func (h *household) annotator(args ...string) {
+func (h *workspace) annotator(args ...string) {
 	h.t.Helper()
-	fmt.Fprintf(&h.said, "$ annotator %s\n", strings.Join(args, " "))
+	fmt.Fprintf(&h.output, "$ annotator %s\n", strings.Join(args, " "))
 	command := h.command(args...)
 	_ = command.Run() // most fail because of the server
 	if status := command.ProcessState.ExitCode(); status < 0 || status == exitInternal {
-		h.t.Errorf("annotator %s: status %d: %s", strings.Join(args, " "), status, h.said.Bytes())
+		h.t.Errorf("annotator %s: status %d: %s", strings.Join(args, " "), status, h.output.Bytes())
 	}
 }
 
-func (h *household) command(args ...string) *exec.Cmd {
+func (h *workspace) command(args ...string) *exec.Cmd {
 	command := exec.Command("annotator", args...)
 	command.Dir = h.dir
 	command.Env = append(os.Environ(), "ANNOTATOR_API_KEY="+canary)
-	command.Stdout, command.Stderr = &h.said, &h.said
+	command.Stdout, command.Stderr = &h.output, &h.output
 	return command
 }
 
 // search looks for the key in the output and in all files.
-func (h *household) search() {
+func (h *workspace) search() {
 	h.t.Helper()
-	found := map[string][]byte{"what was said": h.said.Bytes()}
+	found := map[string][]byte{"output": h.output.Bytes()}
 	entries, err := os.ReadDir(h.dir)
 	if err != nil {
 		h.t.Fatal(err)
@@ -129,7 +129,7 @@ func (h *household) search() {
 		}
 	}
 	for name, content := range found {
-		for how, form := range disguises() {
+		for how, form := range encodings() {
 			if at := bytes.Index(content, []byte(form)); at >= 0 {
 				h.t.Errorf("%s holds the key %s: %q", name, how, content[max(0, at-80):min(len(content), at+80)])
 			}
@@ -175,8 +175,8 @@ func TestKeyStaysSecret(t *testing.T) {
 				h.annotator(append(strings.Fields(command), "--db", "quay.annotator.db")...)
 			}
 			h.annotator("doctor", "--endpoint", server.URL+"/v1", "--model", "m", "--timeout", "10s")
-			if !told.Load() || strings.Contains(h.said.String(), "--help`") {
-				t.Errorf("the server was never told the key, or a command not understood: %s", h.said.Bytes())
+			if !told.Load() || strings.Contains(h.output.String(), "--help`") {
+				t.Errorf("the server was never told the key, or a command not understood: %s", h.output.Bytes())
 			}
 			h.search()
 		})
@@ -214,7 +214,7 @@ func TestModelThatTellsTheKey(t *testing.T) {
 	_ = killed.Wait()
 	close(hang)
 	if err != nil {
-		t.Fatalf("%v: %s", err, h.said.Bytes())
+		t.Fatalf("%v: %s", err, h.output.Bytes())
 	}
 	if _, err := os.Stat(filepath.Join(h.dir, "quay.annotator.db-wal")); err != nil {
 		t.Error("there is no write-ahead log to look into")
@@ -230,8 +230,8 @@ func TestModelThatTellsTheKey(t *testing.T) {
 		h.annotator(append(strings.Fields(command), "--db", "quay.annotator.db")...)
 	}
 	h.annotator("doctor", "--endpoint", server.URL+"/v1")
-	if strings.Contains(h.said.String(), "--help`") {
-		t.Errorf("a command was not understood: %s", h.said.Bytes())
+	if strings.Contains(h.output.String(), "--help`") {
+		t.Errorf("a command was not understood: %s", h.output.Bytes())
 	}
 	if codex, err := os.ReadFile(filepath.Join(h.dir, "codex.json")); err != nil || !bytes.Contains(codex, []byte("It is [key].")) {
 		t.Errorf("the codex does not hold what the model wrote: %v: %.500s", err, codex)

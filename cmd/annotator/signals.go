@@ -28,9 +28,11 @@ func stopSignals() []os.Signal {
 }
 
 // untilSignal runs body until it returns or a signal cancels its context. The body cleans up what it leaves unfinished.
+// A second signal ends the process.
 func untilSignal(ctx context.Context, body func(context.Context) error) error {
 	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
 	defer stop()
+	context.AfterFunc(ctx, stop)
 	err := body(ctx)
 	if err != nil && ctx.Err() != nil {
 		return annotator.Errorf(annotator.Interrupted, "interrupted")

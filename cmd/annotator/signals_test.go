@@ -30,7 +30,7 @@ type runningStory struct {
 	let    func()
 }
 
-// startStory starts a run that writes to the file r.said(), or to the given file.
+// startStory starts a run that writes to the file r.stderrFile(), or to the given file.
 func startStory(t *testing.T, stderr ...*os.File) *runningStory {
 	t.Helper()
 	r := &runningStory{folder: t.TempDir()}
@@ -53,12 +53,12 @@ func startStory(t *testing.T, stderr ...*os.File) *runningStory {
 	}
 	events := filepath.Join(r.folder, "events.jsonl")
 	r.Cmd = exec.Command("annotator", "run", source, "--endpoint", listener.URL+"/v1", "--events", events)
-	said, err := os.Create(r.said())
+	errText, err := os.Create(r.stderrFile())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer said.Close()
-	r.Stdout, r.Stderr = &r.out, append(stderr, said)[0]
+	defer errText.Close()
+	r.Stdout, r.Stderr = &r.out, append(stderr, errText)[0]
 	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func startStory(t *testing.T, stderr ...*os.File) *runningStory {
 	return r
 }
 
-// said returns the file with the run's standard error.
-func (r *runningStory) said() string { return filepath.Join(r.folder, "said") }
+// stderrFile returns the file with the run's standard error.
+func (r *runningStory) stderrFile() string { return filepath.Join(r.folder, "stderr") }
 
 // interrupt sends a signal, and waits for the message of the run.
 func (r *runningStory) interrupt(t *testing.T, answer string, with os.Signal) {
@@ -78,7 +78,7 @@ func (r *runningStory) interrupt(t *testing.T, answer string, with os.Signal) {
 	if err := r.Process.Signal(with); err != nil {
 		t.Fatal(err)
 	}
-	if err := awaitText(r.said(), answer); err != nil {
+	if err := awaitText(r.stderrFile(), answer); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -102,8 +102,8 @@ func (r *runningStory) hasRead(t *testing.T, done int) {
 	}
 }
 
-// goesOn expects a new run to finish the story.
-func (r *runningStory) goesOn(t *testing.T) {
+// resumes expects a new run to finish the story.
+func (r *runningStory) resumes(t *testing.T) {
 	t.Helper()
 	r.let()
 	again, err := exec.Command("annotator", r.Args[1:len(r.Args)-2]...).CombinedOutput()
@@ -129,7 +129,7 @@ func TestFirstSignalFinishesTheScene(t *testing.T) {
 			if last := whole[bytes.LastIndexByte(whole, '\n')+1:]; err != nil || !ended || !bytes.Contains(last, []byte(`"kind":"end"`)) {
 				t.Errorf("the events do not reach the run's end (%v): %s", err, events)
 			}
-			r.goesOn(t)
+			r.resumes(t)
 		})
 	}
 }
@@ -146,11 +146,11 @@ func TestSecondSignalQuitsAtOnce(t *testing.T) {
 	r.isInterrupted(t)
 	if time.Since(began) < quitTimeout { // else it had no time to print anything
 		r.hasRead(t, 0)
-		if said, err := os.ReadFile(r.said()); err != nil || !strings.Contains(string(said), "stopped at once, in scene 1") {
-			t.Errorf("the run says %s (%v)", said, err)
+		if errText, err := os.ReadFile(r.stderrFile()); err != nil || !strings.Contains(string(errText), "stopped at once, in scene 1") {
+			t.Errorf("the run says %s (%v)", errText, err)
 		}
 	}
-	r.goesOn(t)
+	r.resumes(t)
 }
 
 // TestSecondSignalPassesStuckErrors: standard error is a full pipe without a reader.
