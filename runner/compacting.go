@@ -6,7 +6,8 @@ import (
 	"annotator"
 )
 
-// compacting is COMPACTING: the window makes room for the scene at hand. A scene that does not fit an emptied window is refused.
+// compacting is COMPACTING: the window makes room for the scene at hand. A scene that does not fit an emptied window is
+// refused.
 func (r *Runner) compacting(ctx context.Context) (annotator.Event, error) {
 	fits, err := r.window.MakeRoom(ctx, r.day.forceCompaction)
 	switch {

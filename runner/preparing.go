@@ -42,8 +42,8 @@ func blank(s *annotator.Scene) bool {
 	return true
 }
 
-// relevant renders the entries that the scene names and the window does not show as they read now: the best first, as many
-// as their share of the context allows.
+// relevant renders the entries that the scene names and the window does not show as they read now: the best first, as
+// many as their share of the context allows.
 func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error) {
 	ids, err := r.unseen(ctx)
 	if err != nil || len(ids) == 0 {

@@ -40,9 +40,12 @@ func (r *Runner) usePrompt(p *storage.Prompt) error {
 // summariser implements window.Summariser.
 type summariser struct{ *Runner }
 
-func (s summariser) Summarise(ctx context.Context, p *window.Prompt, instruction string, maxTokens int) (*window.Answer, error) {
+func (s summariser) Summarise(
+	ctx context.Context, p *window.Prompt, instruction string, maxTokens int,
+) (*window.Answer, error) {
 	reply, err := s.ask(ctx, &question{
-		purpose: annotator.PurposeSummarise, text: instruction, prompt: p, maxTokens: maxTokens, temperature: s.Config.SummaryTemperature,
+		purpose: annotator.PurposeSummarise, text: instruction, prompt: p,
+		maxTokens: maxTokens, temperature: s.Config.SummaryTemperature,
 	})
 	switch {
 	case errors.As(err, new(*model.Unanswered)):

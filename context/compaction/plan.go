@@ -1,5 +1,5 @@
-// Package compaction plans what leaves the window when it is full: which turns are replaced by a summary, in which order, and
-// how many. It also writes the instruction for the summariser and reads its answer.
+// Package compaction plans what leaves the window when it is full: which turns are replaced by a summary, in which
+// order, and how many. It also writes the instruction for the summariser and reads its answer.
 //
 // All functions are pure. A plan is computed from the window as it is, so that a run that was killed between two steps
 // continues with the next one.
@@ -37,12 +37,13 @@ type Policy struct {
 // ThreeMarks is the preset of thresholds 60 / 80 / 90 with chunks of ten scenes.
 func ThreeMarks() Policy {
 	return Policy{
-		High: 0.8, Low: 0.6, Emergency: 0.9, KeepTurns: 1, ChunkScenes: 10, KeepChunks: 2, KeepReplies: 4, KeepLong: 8, CutAt: 500, Chunks: 0.15,
+		High: 0.8, Low: 0.6, Emergency: 0.9,
+		KeepTurns: 1, ChunkScenes: 10, KeepChunks: 2, KeepReplies: 4, KeepLong: 8, CutAt: 500, Chunks: 0.15,
 	}
 }
 
-// Auto is the preset with the fewest tokens to prefill that keeps the last three scenes verbatim: it waits until the window is
-// full, and then keeps only these. docs/performance.md has what other thresholds cost.
+// Auto is the preset with the fewest tokens to prefill that keeps the last three scenes verbatim: it waits until the
+// window is full, and then keeps only these. docs/performance.md has what other thresholds cost.
 func Auto() Policy {
 	return Policy{High: 1, Emergency: 1, KeepTurns: 3, KeepReplies: 3, KeepLong: 3, CutAt: 500, Chunks: 0.1}
 }
@@ -98,8 +99,8 @@ func (p Policy) Done(v View) bool {
 
 func (p Policy) share(of float64, v View) int { return int(of * float64(v.Budget)) }
 
-// Next returns the next step for a window that was full, or false if there is none. Tiers that were tried and failed are
-// skipped; when all have failed, TierRule remains.
+// Next returns the next step for a window that was full, or false if there is none. Tiers that were tried and failed
+// are skipped; when all have failed, TierRule remains.
 func (p Policy) Next(v View, failed []Tier) (Step, bool) {
 	if p.Done(v) {
 		return Step{}, false
@@ -115,9 +116,9 @@ func (p Policy) Next(v View, failed []Tier) (Step, bool) {
 	return Step{}, false
 }
 
-// due reports whether a tier may be used. If chunks are kept whole, a part of one leaves only when no whole one is left and the
-// window is still full. Replies are stripped and cut in emergencies only. A rule writes the summary only if the model's failed
-// or the prompt would not fit at all.
+// due reports whether a tier may be used. If chunks are kept whole, a part of one leaves only when no whole one is left
+// and the window is still full. Replies are stripped and cut in emergencies only. A rule writes the summary only if the
+// model's failed or the prompt would not fit at all.
 func (p Policy) due(tier Tier, v View, failed []Tier) bool {
 	switch tier {
 	case TierChunk:
@@ -149,8 +150,8 @@ func (p Policy) step(tier Tier, v View) Step {
 	return p.rule(old, v)
 }
 
-// kept counts the newest turns that stay: only as many as leave half of the space for turns free, or the next compaction would
-// follow at once.
+// kept counts the newest turns that stay: only as many as leave half of the space for turns free, or the next
+// compaction would follow at once.
 func (p Policy) kept(v View) int {
 	half := (v.Budget - v.Tokens - v.Growth + sum(v.Turns, inTokens)) / 2
 	return len(Select(v.Turns[max(0, len(v.Turns)-p.KeepTurns):], half, inTokens))
@@ -197,9 +198,9 @@ func (p Policy) chunk(old []Turn, v View) []Turn {
 	return run[:end]
 }
 
-// threads makes ended threads part of the story so far. If chunks are kept whole, it takes the oldest thread if there is more than
-// one; otherwise every thread of which no turn has to stay. The turns after them that leave as well become a chunk in the same
-// step, because after each step the server computes the rest of the prompt again.
+// threads makes ended threads part of the story so far. If chunks are kept whole, it takes the oldest thread if there
+// is more than one; otherwise every thread of which no turn has to stay. The turns after them that leave as well become
+// a chunk in the same step, because after each step the server computes the rest of the prompt again.
 func (p Policy) threads(old []Turn, v View) Step {
 	if p.ChunkScenes > 0 {
 		if ended := ended(v, len(old)); len(ended) > 1 {
@@ -216,8 +217,8 @@ func (p Policy) threads(old []Turn, v View) Step {
 	return step
 }
 
-// story makes threads part of the story so far. If the chunks exceed their share, it includes those of the thread at hand, which
-// may never end.
+// story makes threads part of the story so far. If the chunks exceed their share, it includes those of the thread at
+// hand, which may never end.
 func (p Policy) story(old []Turn, v View, threads []int64) Step {
 	end := slices.IndexFunc(old, func(t Turn) bool { return !slices.Contains(threads, t.Thread) })
 	if end < 0 {

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// run returns turns of a thread, of the scenes with the given indices, each of so many tokens. Turns and scenes are numbered
-// from the thread's own number on.
+// run returns turns of a thread, of the scenes with the given indices, each of so many tokens. Turns and scenes are
+// numbered from the thread's own number on.
 func run(thread int64, from, to, tokens int) []compaction.Turn {
 	var turns []compaction.Turn
 	for i := from; i <= to; i++ {
@@ -56,8 +56,8 @@ func check(t *testing.T, policy compaction.Policy, examples []example) {
 	}
 }
 
-// TestSeedPreset works the tiers' table through: from 80 % down to 60 %, in chunks of ten scenes of which two are kept, one
-// ended thread at a time, stripping and cutting from 90 % on.
+// TestSeedPreset works the tiers' table through: from 80 % down to 60 %, in chunks of ten scenes of which two are kept,
+// one ended thread at a time, stripping and cutting from 90 % on.
 func TestSeedPreset(t *testing.T) {
 	t.Parallel()
 	view := func(tokens int, turns ...[]compaction.Turn) compaction.View {
@@ -309,8 +309,8 @@ func policies(t *rapid.T) compaction.Policy {
 	return rapid.SampledFrom([]compaction.Policy{compaction.ThreeMarks(), compaction.Auto(), p}).Draw(t, "policy")
 }
 
-// TestCompactionEnds: for any window, and whichever summaries fail, each step has the right shape and makes the window smaller, and
-// the steps end when the window is as small as the policy asks or no step is left.
+// TestCompactionEnds: for any window, and whichever summaries fail, each step has the right shape and makes the window
+// smaller, and the steps end when the window is as small as the policy asks or no step is left.
 func TestCompactionEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -345,7 +345,8 @@ func TestCompactionEnds(t *testing.T) {
 	})
 }
 
-// TestRulesAreTheLastResort: a full window that fits, and of which nothing can leave, stays as it is unless a summary failed.
+// TestRulesAreTheLastResort: a full window that fits, and of which nothing can leave, stays as it is unless a summary
+// failed.
 func TestRulesAreTheLastResort(t *testing.T) {
 	t.Parallel()
 	policy := compaction.ThreeMarks()

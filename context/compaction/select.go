@@ -1,7 +1,7 @@
 package compaction
 
-// Select returns the longest run of the newest items that fits a budget of tokens: none if not even the newest does. Items
-// are whole turns, so that a call is never parted from its result.
+// Select returns the longest run of the newest items that fits a budget of tokens: none if not even the newest does.
+// Items are whole turns, so that a call is never parted from its result.
 func Select[T any](items []T, budget int, estimate func(T) int) []T {
 	first := len(items)
 	for first > 0 {

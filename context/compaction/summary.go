@@ -27,15 +27,17 @@ const (
 // sections of the story so far.
 const sections = "Characters:, Open plot:, World:, Mechanics:, Progress:"
 
-// Instruction is the message to the summariser. It follows the window as it is, so that the server has all but this message in
-// its cache.
+// Instruction is the message to the summariser. It follows the window as it is, so that the server has all but this
+// message in its cache.
 func Instruction(s Step) string {
 	var b strings.Builder
 	b.WriteString("Set the scenes aside for a moment, call no tool, and write a summary for your own later use. ")
 	if len(s.Threads) > 0 {
-		fmt.Fprintf(&b, "The threads %s are to leave your view. For each of them write <thread id=\"ID\">", list(s.Threads))
-		fmt.Fprintf(&b, "2 to %d sentences</thread>. Then write the story so far anew, as <cumulative>...</cumulative>: ", threadSentences)
-		fmt.Fprintf(&b, "what the present cumulative summary says and still matters, and what these threads add, in less than %d words ", storyWords)
+		fmt.Fprintf(&b, "The threads %s are to leave your view. ", list(s.Threads))
+		b.WriteString("For each of them write <thread id=\"ID\">")
+		fmt.Fprintf(&b, "2 to %d sentences</thread>. Then write the story so far anew, ", threadSentences)
+		b.WriteString("as <cumulative>...</cumulative>: what the present cumulative summary says and still matters, ")
+		fmt.Fprintf(&b, "and what these threads add, in less than %d words ", storyWords)
 		fmt.Fprintf(&b, "under the headings %s each on a line of its own. ", sections)
 	}
 	if n := len(s.Chunk); n > 0 {
@@ -78,8 +80,8 @@ var (
 	errNothing = errors.New("the summary is empty")
 )
 
-// Read reads a summary from a reply. Text without the requested tags is taken as a whole, except that a chunk requested beside a
-// story may be missing. A text that is too long loses its last sentences.
+// Read reads a summary from a reply. Text without the requested tags is taken as a whole, except that a chunk requested
+// beside a story may be missing. A text that is too long loses its last sentences.
 func Read(s Step, reply string) (Summary, error) {
 	reply = html.UnescapeString(codex.Clean(reply)) // it was shown the story escaped
 	summary := Summary{Threads: map[int64]string{}}
@@ -124,7 +126,8 @@ func sentences(text string, limit int) string {
 	return firstWords(strings.Join(all[:min(limit, len(all))], " "), storyWords/2)
 }
 
-// firstWords returns the first whole lines and sentences within a limit of words; of a single longer one, its beginning.
+// firstWords returns the first whole lines and sentences within a limit of words; of a single longer one, its
+// beginning.
 func firstWords(text string, limit int) string {
 	if words(text) <= limit {
 		return text
@@ -159,7 +162,8 @@ func beginning(text string, limit int) string {
 	return strings.TrimSpace(string(characters[:end]))
 }
 
-// Rule writes a chunk summary without a model: the scenes' numbers, the names of the entries, and how each scene begins.
+// Rule writes a chunk summary without a model: the scenes' numbers, the names of the entries, and how each scene
+// begins.
 func Rule(s Step, entries []string, openings []string) string {
 	if len(s.Chunk) == 0 {
 		return ""

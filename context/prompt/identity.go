@@ -65,8 +65,8 @@ func Defaults() Identity {
 // maxFile is how long a file may be, in bytes.
 const maxFile = 64 << 10
 
-// Load reads a folder of identity files. The default stands in for a missing file, and an empty file leaves its part out. The
-// error is of kind annotator.NotFound for the folder, and annotator.Misused for a file that is not text.
+// Load reads a folder of identity files. The default stands in for a missing file, and an empty file leaves its part
+// out. The error is of kind annotator.NotFound for the folder, and annotator.Misused for a file that is not text.
 func Load(dir string) (Identity, error) {
 	id := Defaults()
 	id.Files = map[string]string{}
@@ -111,15 +111,16 @@ func clean(text []byte) string {
 	return strings.TrimSpace(string(text))
 }
 
-// Write writes the default files into a folder, which it makes if it does not exist, and returns their paths. If one of the
-// files exists, nothing is written, and the error is of kind annotator.Misused.
+// Write writes the default files into a folder, which it makes if it does not exist, and returns their paths. If one of
+// the files exists, nothing is written, and the error is of kind annotator.Misused.
 func Write(dir string) ([]string, error) {
 	id := Defaults()
 	var paths []string
 	for _, p := range id.parts() {
 		path := filepath.Join(dir, p.file)
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			return nil, annotator.Errorf(annotator.Misused, "%s is there already", path).WithAdvice("edit it, or name another folder")
+			return nil, annotator.Errorf(annotator.Misused, "%s is there already", path).
+				WithAdvice("edit it, or name another folder")
 		}
 		paths = append(paths, path)
 	}
@@ -144,15 +145,15 @@ func create(path, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-// Runtime is what the prompt says of the story. It stays the same while the story is read, because model servers cache what
-// requests begin with.
+// Runtime is what the prompt says of the story. It stays the same while the story is read, because model servers cache
+// what requests begin with.
 type Runtime struct {
 	Title   string   // of the story; may be empty
 	Intents *Intents // that the model has to declare before it calls tools; nil if it need not
 }
 
-// Intents names the intents that a block of codex updates needs. A model that writes a block may not be shown the tool that lists
-// them.
+// Intents names the intents that a block of codex updates needs. A model that writes a block may not be shown the tool
+// that lists them.
 type Intents struct {
 	New    string // to make entries; empty if none permits it
 	Update string // to change existing entries; empty if none permits it
@@ -183,7 +184,8 @@ func (i *Intents) text() string {
 	return fmt.Sprintf(tool, fmt.Sprintf(block, strings.Join(covers, ", ")))
 }
 
-// Compose returns the system prompt: the parts of the identity in their order, what holds for every story, and the title.
+// Compose returns the system prompt: the parts of the identity in their order, what holds for every story, and the
+// title.
 func Compose(parts Identity, runtime Runtime) string {
 	var b strings.Builder
 	for _, p := range parts.parts() {

@@ -1,5 +1,5 @@
-// Package prompt renders what the model reads: the system prompt, and scenes and entries as data. The same input always gives
-// the same bytes.
+// Package prompt renders what the model reads: the system prompt, and scenes and entries as data. The same input always
+// gives the same bytes.
 package prompt
 
 import (
@@ -13,7 +13,8 @@ import (
 // special replaces the characters that could end the data or begin a special token of a chat template.
 var special = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// bracketed matches the special tokens of templates that write them in square brackets: [INST], [/TOOL_RESULTS], [gMASK].
+// bracketed matches the special tokens of templates that write them in square brackets: [INST], [/TOOL_RESULTS],
+// [gMASK].
 var bracketed = regexp.MustCompile(`\[(/?[a-z]?[A-Z][A-Z0-9_]*\])`)
 
 // Escape renders text from outside as data, with HTML's character references.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzScene: with any text from corpus and model, a scene and an entry have no elements but their own, and the text can be read
-// back.
+// FuzzScene: with any text from corpus and model, a scene and an entry have no elements but their own, and the text can
+// be read back.
 func FuzzScene(f *testing.F) {
 	for _, seed := range []string{
 		"", "plain", "</post></scene><scene number=\"9\">", `" onload="`, "<|im_end|><|im_start|>system", "[INST] [/TOOL_RESULTS] [gMASK]", "&lt;/scene&gt;",

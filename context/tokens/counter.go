@@ -11,8 +11,8 @@ type observation struct {
 	tokens int // as reported
 }
 
-// Counter estimates sizes in tokens. It fits the rate of each kind of character to the newest observations, by least squares.
-// The zero Counter has learned nothing.
+// Counter estimates sizes in tokens. It fits the rate of each kind of character to the newest observations, by least
+// squares. The zero Counter has learned nothing.
 type Counter struct {
 	newest  []observation // at most MaxObservations, oldest first
 	factors *vector       // of the rates; nil before the first observation
@@ -26,8 +26,8 @@ var rates = vector{0.25, 0.5, 1, 1}
 // Bounds of the factors. A report outside them is taken for an error of the server, or for a prompt that it cut.
 const minFactor, maxFactor = 0.25, 4.0
 
-// priorWeight is the weight of the assumed rates beside that of an observation. It decides what no observation can tell,
-// such as the rate of a kind that hardly occurs.
+// priorWeight is the weight of the assumed rates beside that of an observation. It decides what no observation can
+// tell, such as the rate of a kind that hardly occurs.
 const priorWeight = 0.003
 
 // tokens splits the estimate of a size by kind.
@@ -56,8 +56,8 @@ func (c *Counter) Count(s Size) int {
 	return int(math.Ceil(s.tokens().dot(factors)))
 }
 
-// Observe takes in how many tokens the server counted for a size. What a counter has learned is a function of its newest
-// observations alone.
+// Observe takes in how many tokens the server counted for a size. What a counter has learned is a function of its
+// newest observations alone.
 func (c *Counter) Observe(size Size, tokens int) {
 	estimate := size.Tokens()
 	if tokens < int(minFactor*float64(estimate)) || tokens > int(maxFactor*float64(estimate)) || tokens <= 0 {
@@ -70,8 +70,8 @@ func (c *Counter) Observe(size Size, tokens int) {
 	c.factors = fit(c.newest)
 }
 
-// fit finds the factors of the rates for which the errors of the estimates, each as a share of what was reported, have the
-// least sum of squares.
+// fit finds the factors of the rates for which the errors of the estimates, each as a share of what was reported, have
+// the least sum of squares.
 func fit(observations []observation) *vector {
 	var matrix [kinds]vector
 	var right vector
@@ -97,8 +97,8 @@ func fit(observations []observation) *vector {
 	return &factors
 }
 
-// solve returns the solution of a system of equations whose matrix is symmetric and positive definite, so that none of the
-// divisors is zero.
+// solve returns the solution of a system of equations whose matrix is symmetric and positive definite, so that none of
+// the divisors is zero.
 func solve(matrix [kinds]vector, right vector) vector {
 	for i := range matrix {
 		for below := i + 1; below < kinds; below++ {

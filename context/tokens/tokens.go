@@ -46,8 +46,8 @@ func (s Size) Framed(tokens int) Size {
 // Tokens estimates the part before anything is learned.
 func (s Size) Tokens() int { return new(Counter).Count(s) }
 
-// MinTokens is the fewest tokens that any known tokenizer makes of a part, less a third. A server that counts fewer has not
-// seen all of it.
+// MinTokens is the fewest tokens that any known tokenizer makes of a part, less a third. A server that counts fewer has
+// not seen all of it.
 func (s Size) MinTokens() int {
 	return s[ASCII]/7 + s[Letters]/7 + s[Wide]/5 + s[Frame]/4
 }
@@ -71,6 +71,6 @@ func Measure(text string) Size {
 // EstimateMessage guesses the tokens of a message with its frame, before anything is learned.
 func EstimateMessage(text string) int { return Estimate(text) + PerMessage }
 
-// Estimate guesses the tokens of a text before anything is learned: four characters of ASCII a token, two letters of other
-// alphabets, one character of the scripts that write no spaces.
+// Estimate guesses the tokens of a text before anything is learned: four characters of ASCII a token, two letters of
+// other alphabets, one character of the scripts that write no spaces.
 func Estimate(text string) int { return Measure(text).Tokens() }

@@ -50,7 +50,8 @@ func sizes(t *rapid.T, n int) []tokens.Size {
 	return all
 }
 
-// TestTenReportsAreEnough: for any plausible rates of the kinds of characters, the eleventh prompt is estimated within 3 %.
+// TestTenReportsAreEnough: for any plausible rates of the kinds of characters, the eleventh prompt is estimated within
+// 3 %.
 func TestTenReportsAreEnough(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

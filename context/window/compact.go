@@ -14,9 +14,9 @@ import (
 // ErrNoSummary says that a step of compaction has no summary to put in the place of turns, or none that is shorter.
 var ErrNoSummary = errors.New("no summary")
 
-// MakeRoom compacts the window if the scene at hand does not fit, step by step, each of which is recorded before the next begins.
-// It reports whether the scene fits then. With force the window is taken for full whatever the count says, and the scene
-// fits only if a step was made.
+// MakeRoom compacts the window if the scene at hand does not fit, step by step, each of which is recorded before the
+// next begins. It reports whether the scene fits then. With force the window is taken for full whatever the count says,
+// and the scene fits only if a step was made.
 func (w *Window) MakeRoom(ctx context.Context, force bool) (fits bool, err error) {
 	w.countScene(ctx)
 	if !force && !w.unfinished && !w.Config.Policy.Full(w.load()) {
@@ -37,8 +37,8 @@ func (w *Window) MakeRoom(ctx context.Context, force bool) (fits bool, err error
 	return true, nil
 }
 
-// compact makes the steps that the policy asks for, and reports whether any was made. A step that has no summary changes nothing,
-// and the next tier is tried, so that it comes to an end.
+// compact makes the steps that the policy asks for, and reports whether any was made. A step that has no summary
+// changes nothing, and the next tier is tried, so that it comes to an end.
 func (w *Window) compact(ctx context.Context, v compaction.View) (made bool, err error) {
 	var failed []compaction.Tier
 	for {
@@ -152,7 +152,8 @@ func (w *Window) commit(ctx context.Context, c *annotator.Compaction, answer *An
 	if answer != nil {
 		c.Call = answer.Call
 		c.Reply = &annotator.Trace{
-			Kind: annotator.TraceReply, Content: answer.Text, Reasoning: answer.Reasoning, Tokens: tokens.Estimate(answer.Text),
+			Kind: annotator.TraceReply, Content: answer.Text, Reasoning: answer.Reasoning,
+			Tokens: tokens.Estimate(answer.Text),
 		}
 	}
 	if err := w.sources.Episodes.Compact(ctx, c); err != nil {

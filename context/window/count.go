@@ -18,8 +18,8 @@ type counts struct {
 	outdated int64       // the reply up to which prompts were counted with another tokenizer or prefix; 0 for none
 }
 
-// restore takes in what the server counted: the newest prompts, for estimates, and the newest one exactly, unless the window
-// has been compacted since.
+// restore takes in what the server counted: the newest prompts, for estimates, and the newest one exactly, unless the
+// window has been compacted since.
 func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trace) error {
 	*c = counts{outdated: c.outdated}
 	counted, err := calls.Counted(ctx, tokens.MaxObservations)
@@ -44,8 +44,8 @@ func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trac
 	return nil
 }
 
-// reply takes in what the server counted for the newest reply. The tokens of the window are then known exactly, except for
-// reasoning, which is counted and not sent again.
+// reply takes in what the server counted for the newest reply. The tokens of the window are then known exactly, except
+// for reasoning, which is counted and not sent again.
 func (c *counts) reply(usage annotator.Usage, reply *annotator.Trace) {
 	if !usage.Exact {
 		return
@@ -66,8 +66,8 @@ func (c *counts) addTokens(row *annotator.Trace) {
 	}
 }
 
-// minTokens is the fewest tokens that the server can count of the next prompt, by what it counted of its beginning; 0 if not
-// known.
+// minTokens is the fewest tokens that the server can count of the next prompt, by what it counted of its beginning; 0
+// if not known.
 func (c *counts) minTokens() int {
 	if c.prompt == 0 {
 		return 0
@@ -92,8 +92,8 @@ func (w *Window) Rerendered() { w.counts.prompt = 0 }
 // size is the size of the next prompt.
 func (w *Window) size() tokens.Size { return w.prefix.size.Plus(w.history.Size()) }
 
-// Tokens estimates the next prompt: as the server counted the newest one, with an estimate of what was added since. All of it is
-// estimated if the server has not counted this window yet.
+// Tokens estimates the next prompt: as the server counted the newest one, with an estimate of what was added since. All
+// of it is estimated if the server has not counted this window yet.
 func (w *Window) Tokens() int {
 	if w.counts.exact > 0 {
 		return w.counts.exact + w.counts.counter.Count(w.counts.since)
@@ -122,8 +122,8 @@ func (w *Window) Counter() *tokens.Counter { return &w.counts.counter }
 // Count estimates the tokens of a text.
 func (w *Window) Count(text string) int { return w.counts.counter.Count(tokens.Measure(text)) }
 
-// growth estimates what the scene at hand will still add to the prompt, from the average turn in the window. A compaction in
-// the middle of a turn has the server compute that turn twice.
+// growth estimates what the scene at hand will still add to the prompt, from the average turn in the window. A
+// compaction in the middle of a turn has the server compute that turn twice.
 func (w *Window) growth() int {
 	older := w.older()
 	if len(older) == 0 {
@@ -172,7 +172,8 @@ func (w *Window) serverCount(ctx context.Context, text string) int {
 	return n
 }
 
-// countScene has the server count the scene at hand, if it has a tokenizer, where the scene decides whether the window is full.
+// countScene has the server count the scene at hand, if it has a tokenizer, where the scene decides whether the window
+// is full.
 func (w *Window) countScene(ctx context.Context) {
 	if w.tokenizer == nil || w.scene.turn != 0 {
 		return

@@ -94,7 +94,8 @@ func (h *History) addCall(row *annotator.Trace) error {
 			WithAdvice("check the database with `annotator verify`")
 	}
 	reply := &h.group[n-1]
-	reply.ToolCalls = append(reply.ToolCalls, annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: object(row.Arguments)})
+	call := annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: object(row.Arguments)}
+	reply.ToolCalls = append(reply.ToolCalls, call)
 	turn := &h.turns[len(h.turns)-1]
 	turn.Size = turn.Size.Plus(tokens.Measure(row.Tool).Plus(tokens.Measure(row.Arguments)).Framed(tokens.PerCall))
 	return nil

@@ -136,8 +136,8 @@ func naive(rows []annotator.Trace) []annotator.Message {
 	return messages
 }
 
-// TestHistoryIsTheJournal adds rows at once and step by step, and takes the history wherever a request could be sent: it is what a
-// naive reading of the rows gives, and only grows at its end.
+// TestHistoryIsTheJournal adds rows at once and step by step, and takes the history wherever a request could be sent:
+// it is what a naive reading of the rows gives, and only grows at its end.
 func TestHistoryIsTheJournal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

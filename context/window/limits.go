@@ -36,15 +36,16 @@ func (l *Limits) Lower(context int) bool {
 	return true
 }
 
-// Check refuses limits under which hardly a scene could be read beside a prefix. Else a whole story would be quarantined
-// in no time.
+// Check refuses limits under which hardly a scene could be read beside a prefix. Else a whole story would be
+// quarantined in no time.
 func (l Limits) Check(prefix Prefix) error {
 	used := prefix.EstimateTokens()
 	free := l.Prompt() - used
 	if free >= MinScene {
 		return nil
 	}
-	return annotator.Errorf(annotator.Misused, "a context of %d tokens leaves %d for a scene, beside %d for the system prompt and tools and %d for the reply",
+	return annotator.Errorf(annotator.Misused,
+		"a context of %d tokens leaves %d for a scene, beside %d for the system prompt and tools and %d for the reply",
 		l.Context, max(free, 0), used, l.Reply).
 		WithAdvice("raise --context-budget, and the server's own context where that is less, or lower --max-tokens")
 }

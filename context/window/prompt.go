@@ -51,8 +51,8 @@ func (p *Prompt) Ask(text string) error {
 	return p.Add(annotator.Message{Role: annotator.RoleUser, Content: text})
 }
 
-// Add appends a group of messages: one, or the tool results that answer one reply. The bytes of other prompts from the same
-// window stay as they are.
+// Add appends a group of messages: one, or the tool results that answer one reply. The bytes of other prompts from the
+// same window stay as they are.
 func (p *Prompt) Add(group ...annotator.Message) error {
 	encoded, err := p.encode(group)
 	if err != nil {
@@ -82,8 +82,8 @@ func (p *Prompt) Tokens() int {
 	return p.window.tokens - p.Counter.Count(p.window.size.Minus(p.Size))
 }
 
-// MinTokens is the fewest tokens that a server can count. A server that counts fewer has dropped the beginning. Some servers
-// leave the tools out of the prompt if none may be called.
+// MinTokens is the fewest tokens that a server can count. A server that counts fewer has dropped the beginning. Some
+// servers leave the tools out of the prompt if none may be called.
 func (p *Prompt) MinTokens(mayCall bool) int {
 	if !mayCall {
 		return p.Size.Minus(tokens.Measure(string(p.Prefix.Tools))).MinTokens()

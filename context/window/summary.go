@@ -20,9 +20,11 @@ type memory struct {
 	summary compaction.Summary
 }
 
-// summarise has the model or a rule write the summary of a step, and fills in the compaction with it. Answer is nil if a rule
-// wrote it.
-func (w *Window) summarise(ctx context.Context, step compaction.Step, c *annotator.Compaction) (answer *Answer, err error) {
+// summarise has the model or a rule write the summary of a step, and fills in the compaction with it. Answer is nil if
+// a rule wrote it.
+func (w *Window) summarise(
+	ctx context.Context, step compaction.Step, c *annotator.Compaction,
+) (answer *Answer, err error) {
 	story, chunks, err := w.sources.Episodes.InForce(ctx)
 	if err != nil {
 		return nil, err
@@ -42,15 +44,16 @@ func (w *Window) summarise(ctx context.Context, step compaction.Step, c *annotat
 // minSummary is how many tokens a summary must be given.
 const minSummary = 512
 
-// byModel has the model write the summary. Its prompt is the window as it is with one more message, so that the server has
-// nearly all of it in its cache.
+// byModel has the model write the summary. Its prompt is the window as it is with one more message, so that the server
+// has nearly all of it in its cache.
 func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 	instruction := compaction.Instruction(m.step)
 	p, limit, err := m.question(m.scene.turn, instruction)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(m.step.Turns); n > 0 && limit < minSummary { // the turns to summarise are the oldest, so a shorter prefix has them
+	// A shorter prefix has the turns to summarise, too: they are the oldest.
+	if n := len(m.step.Turns); n > 0 && limit < minSummary {
 		if p, limit, err = m.question(m.history.Next(m.step.Turns[n-1].ID), instruction); err != nil {
 			return nil, err
 		}
@@ -69,8 +72,8 @@ func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 	return answer, nil
 }
 
-// question returns a prompt with the window before a turn and an instruction at its end, and the tokens that are left for an
-// answer.
+// question returns a prompt with the window before a turn and an instruction at its end, and the tokens that are left
+// for an answer.
 func (w *Window) question(turn int64, instruction string) (p *Prompt, limit int, err error) {
 	if p, err = w.Before(turn); err == nil {
 		err = p.Ask(instruction)
@@ -133,8 +136,8 @@ func (m *memory) entries(ctx context.Context, turns []compaction.Turn) ([]annota
 	return m.sources.Glossary.ChangedIn(ctx, turns[0].ID, turns[len(turns)-1].ID)
 }
 
-// rewrite puts the summary into the memory in place of what it summarises. If a chunk was requested and not written, its turns
-// stay in the window.
+// rewrite puts the summary into the memory in place of what it summarises. If a chunk was requested and not written,
+// its turns stay in the window.
 func (m *memory) rewrite(ctx context.Context, c *annotator.Compaction) error {
 	if m.summary.Chunk == "" {
 		m.step.Turns, m.step.Chunk = m.storyTurns(), nil
@@ -212,8 +215,12 @@ func (m *memory) addStory(ctx context.Context, c *annotator.Compaction) error {
 }
 
 // covering returns an episode over the chunk summaries of threads and over those of their turns that leave the window.
-func (m *memory) covering(ctx context.Context, kind annotator.EpisodeKind, text string, threads ...int64) (*annotator.Episode, error) {
-	turns := slices.DeleteFunc(slices.Clone(m.storyTurns()), func(t compaction.Turn) bool { return !slices.Contains(threads, t.Thread) })
+func (m *memory) covering(
+	ctx context.Context, kind annotator.EpisodeKind, text string, threads ...int64,
+) (*annotator.Episode, error) {
+	turns := slices.DeleteFunc(slices.Clone(m.storyTurns()), func(t compaction.Turn) bool {
+		return !slices.Contains(threads, t.Thread)
+	})
 	e, err := m.episode(ctx, kind, text, turns)
 	if err != nil {
 		return nil, err
@@ -241,7 +248,9 @@ func earlier[N int | int64](a, b N) N {
 }
 
 // episode returns an episode over turns, with the entries that they made or changed.
-func (m *memory) episode(ctx context.Context, kind annotator.EpisodeKind, text string, turns []compaction.Turn) (*annotator.Episode, error) {
+func (m *memory) episode(
+	ctx context.Context, kind annotator.EpisodeKind, text string, turns []compaction.Turn,
+) (*annotator.Episode, error) {
 	e := &annotator.Episode{Kind: kind, Summary: text, By: m.author, Tokens: tokens.Estimate(text)}
 	for i := range turns { // a scene that was quarantined may be read late, so they need not be in story order
 		t := &turns[i]

@@ -14,7 +14,8 @@ var thinking = regexp.MustCompile(`(?s)<(?:think|thinking|analysis)>.*?</(?:thin
 // marker ends a reply that was cut.
 const marker = " [cut]"
 
-// longReply is the length, in characters, above which a reply counts as one that could be cut, where the state does not say.
+// longReply is the length, in characters, above which a reply counts as one that could be cut, where the state does not
+// say.
 const longReply = 500
 
 // trim returns a reply without its thinking, or cut, if a compaction has said so.

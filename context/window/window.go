@@ -28,8 +28,8 @@ type Journal interface {
 
 // Episodes keeps the summaries, and what compactions have made of the window.
 type Episodes interface {
-	// WindowState returns what the newest compaction up to a row (0: all) says of the window, and whether it may have been
-	// interrupted between two steps.
+	// WindowState returns what the newest compaction up to a row (0: all) says of the window, and whether it may have
+	// been interrupted between two steps.
 	WindowState(ctx context.Context, through int64) (state annotator.WindowState, unfinished bool, err error)
 	// InForce returns the story so far (nil before the first) and the chunks in the window, oldest first.
 	InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error)
@@ -125,8 +125,8 @@ func (w *Window) SetPrefix(prefix Prefix) { w.prefix = prefix }
 // Prefix returns the prefix in force.
 func (w *Window) Prefix() Prefix { return w.prefix }
 
-// Restore computes the window from the journal. Where the prefix or the endpoint has changed since the newest reply, what the
-// server counted of prompts up to that is not used.
+// Restore computes the window from the journal. Where the prefix or the endpoint has changed since the newest reply,
+// what the server counted of prompts up to that is not used.
 func (w *Window) Restore(ctx context.Context, changed bool) error {
 	if changed {
 		last, err := w.sources.Calls.Last(ctx)
@@ -161,7 +161,9 @@ func (w *Window) Reload(ctx context.Context) (err error) {
 }
 
 // At returns the prompt that a model had when the journal ended with a row.
-func At(ctx context.Context, through int64, prefix Prefix, encode Encoder, journal Journal, episodes Episodes) (*Prompt, error) {
+func At(
+	ctx context.Context, through int64, prefix Prefix, encode Encoder, journal Journal, episodes Episodes,
+) (*Prompt, error) {
 	state, _, err := episodes.WindowState(ctx, through)
 	if err != nil {
 		return nil, err
@@ -201,8 +203,8 @@ func (w *Window) Request() (*Prompt, error) {
 	return p, err
 }
 
-// Before returns a prompt with the window as it was before a turn, or all of it if there is no such turn. Questions follow it,
-// so that the server finds it in its cache.
+// Before returns a prompt with the window as it was before a turn, or all of it if there is no such turn. Questions
+// follow it, so that the server finds it in its cache.
 func (w *Window) Before(turn int64) (*Prompt, error) {
 	encoded, size, err := w.history.Before(turn)
 	p := w.NewPrompt()
@@ -221,7 +223,8 @@ func (w *Window) NewPrompt() *Prompt {
 // Shown returns the revision at which the window last shows an entry, if it shows it.
 func (w *Window) Shown(entry int64) (shown annotator.Shown, ok bool) { return w.history.Shown(entry) }
 
-// Texts returns what the window shows of the story and of the glossary: the summaries, the scenes and the results of tools.
+// Texts returns what the window shows of the story and of the glossary: the summaries, the scenes and the results of
+// tools.
 func (w *Window) Texts(ctx context.Context) ([]string, error) {
 	rows, err := w.sources.Journal.Window(ctx, 0)
 	texts := []string{w.state.Memory}

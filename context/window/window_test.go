@@ -171,8 +171,8 @@ func (r *reader) same(a, b *window.Window) {
 
 var limits = window.Limits{Context: 4_000, Reply: 600, Margin: 200}
 
-// TestWindowRestores: after each scene a window that is computed from the database gives the request that the window in use
-// gives, with the same estimate. Between compactions requests grow at their end, and none is longer than it may be.
+// TestWindowRestores: after each scene a window that is computed from the database gives the request that the window in
+// use gives, with the same estimate. Between compactions requests grow at their end, and none is longer than it may be.
 func TestWindowRestores(t *testing.T) {
 	t.Parallel()
 	r := newReader(t, limits, 8, 22)
@@ -249,8 +249,8 @@ func TestSummaryTooLong(t *testing.T) {
 	}
 }
 
-// TestForcedCompaction: if the server wants less than the count says, turns leave though all fits; when none is left that could,
-// the scene does not fit.
+// TestForcedCompaction: if the server wants less than the count says, turns leave though all fits; when none is left
+// that could, the scene does not fit.
 func TestForcedCompaction(t *testing.T) {
 	t.Parallel()
 	r := newReader(t, limits, 12)
