@@ -38,49 +38,6 @@ func (r remedy) against(f *model.Fault) remedy {
 	return ""
 }
 
-// cures are the options of each server for each remedy: one row each, one column for each of kinds. N and FILE are
-// chosen by the user, and PARSER depends on the model.
-var cures = [...]struct {
-	remedy
-	with [len(kinds)]string
-}{
-	{toolCalls, [...]string{
-		"--enable-auto-tool-choice --tool-call-parser PARSER",
-		"--jinja, and --chat-template-file FILE where the model's own template knows no tools",
-		"a model that `ollama show MODEL` lists with the capability tools",
-		"--tool-call-parser PARSER",
-		"a model that is marked as trained for tool use",
-	}},
-	{moreContext, [...]string{
-		"--max-model-len N",
-		"-c N (all slots of -np share it)",
-		"OLLAMA_CONTEXT_LENGTH=N ollama serve",
-		"--context-length N",
-		"lms load MODEL --context-length N, or the context length in the model's load settings",
-	}},
-	{cacheReport, [...]string{
-		"--enable-prompt-tokens-details",
-		"nothing: a current version reports it by itself",
-		"nothing: a current version reports it by itself",
-		"--enable-cache-report",
-		"nothing: chat completions do not report it there, and --wire responses or --wire anthropic do",
-	}},
-	{template, [...]string{
-		"--chat-template FILE",
-		"--jinja --chat-template-file FILE",
-		"a Modelfile with another TEMPLATE",
-		"--chat-template FILE",
-		"another prompt template, in the model's settings",
-	}},
-	{reasoning, [...]string{
-		"--reasoning-parser PARSER",
-		"--jinja --reasoning-format deepseek",
-		"nothing: it does so for the models that it knows",
-		"--reasoning-parser PARSER",
-		"the developer setting that separates reasoning_content and content",
-	}},
-}
-
 // Remedy is what would help with some of the findings.
 type Remedy struct {
 	Does   string   `json:"does"`   // what it achieves
@@ -112,14 +69,9 @@ func (s Server) remedies(findings []Finding) []Remedy {
 }
 
 func (s Server) starts(wanted remedy) (all []Start) {
-	for i := range cures {
-		if cures[i].remedy != wanted {
-			continue
-		}
-		for k := range kinds {
-			if s.Name == "" || s.kind == k {
-				all = append(all, Start{kinds[k].name, cures[i].with[k]})
-			}
+	for _, k := range kinds {
+		if s.Name == "" || s.kind == k {
+			all = append(all, Start{k.name, k.options[wanted]})
 		}
 	}
 	return all

@@ -15,29 +15,8 @@ import (
 type Server struct {
 	Name    string
 	Version string // where it is known
-	kind    int    // index in kinds; -1 for another known server; meaningless where Name is empty
+	kind    *kind  // nil where a user cannot start it
 }
-
-// kinds are the servers that a user can start. The rows of cures have a column for each.
-var kinds = [...]struct {
-	name    string
-	owner   string // of its models, in their list
-	path    string // that only this server has
-	version func(body []byte) (version string, known bool)
-}{
-	{"vLLM", "vllm", "/version", dottedVersion},
-	{"llama.cpp", "llamacpp", "/props", propsBuild},
-	{"Ollama", "library", "/api/version", dottedVersion},
-	{"SGLang", "sglang", "/get_server_info", dottedVersion},
-	{"LM Studio", "organization_owner", "/api/v0/models", studioModels},
-}
-
-// Indices of the kinds that report their context in a way of their own.
-const (
-	kindLlama  = 1
-	kindOllama = 2
-	kindStudio = 4
-)
 
 // hosted are the hosts of services.
 var hosted = [...]string{"api.openai.com", "api.anthropic.com", "generativelanguage.googleapis.com", "openrouter.ai"}
@@ -48,21 +27,21 @@ func recognise(ctx context.Context, p *Endpoint) Server {
 		return Server{}
 	}
 	if u, err := url.Parse(p.Beside.BaseURL()); err == nil && slices.Contains(hosted[:], u.Hostname()) {
-		return Server{Name: u.Hostname(), kind: -1}
+		return Server{Name: u.Hostname()}
 	}
 	owner := ownerOf(ctx, p.Beside)
 	if owner == "annotator" {
-		return Server{Name: "the embedded model", kind: -1}
+		return Server{Name: "the embedded model"}
 	}
-	for i := range kinds {
-		if kinds[i].owner == owner {
-			version, _ := versionOf(ctx, p.Beside, i)
-			return Server{Name: kinds[i].name, Version: version, kind: i}
+	for _, k := range kinds {
+		if k.owner == owner {
+			version, _ := k.versionOf(ctx, p.Beside)
+			return Server{Name: k.name, Version: version, kind: k}
 		}
 	}
-	for i := range kinds {
-		if version, known := versionOf(ctx, p.Beside, i); known {
-			return Server{Name: kinds[i].name, Version: version, kind: i}
+	for _, k := range kinds {
+		if version, known := k.versionOf(ctx, p.Beside); known {
+			return Server{Name: k.name, Version: version, kind: k}
 		}
 	}
 	return Server{}
@@ -88,10 +67,9 @@ func ownerOf(ctx context.Context, beside *endpoint.Client) string {
 	return list.Data[0].Owner
 }
 
-func versionOf(ctx context.Context, beside *endpoint.Client, kind int) (version string, known bool) {
-	call := endpoint.Call{URL: root(beside) + kinds[kind].path}
-	err := beside.Fetch(ctx, &call, func(body []byte) error {
-		version, known = kinds[kind].version(body)
+func (k *kind) versionOf(ctx context.Context, beside *endpoint.Client) (version string, known bool) {
+	err := beside.Fetch(ctx, &endpoint.Call{URL: root(beside) + k.path}, func(body []byte) error {
+		version, known = k.version(body)
 		return nil
 	})
 	return version, err == nil && known
@@ -109,11 +87,11 @@ var dotted = regexp.MustCompile(`^\d+\.\d+[\w.+-]{0,40}$`)
 
 // dottedVersion reads {"version":"1.2.3"}.
 func dottedVersion(body []byte) (string, bool) {
-	var told struct{ Version string }
-	if json.Unmarshal(body, &told) != nil || !dotted.MatchString(told.Version) {
+	var found struct{ Version string }
+	if json.Unmarshal(body, &found) != nil || !dotted.MatchString(found.Version) {
 		return "", false
 	}
-	return told.Version, true
+	return found.Version, true
 }
 
 type props struct {
@@ -124,11 +102,11 @@ type props struct {
 }
 
 func propsBuild(body []byte) (string, bool) {
-	var told props
-	if json.Unmarshal(body, &told) != nil || told.Settings == nil {
+	var found props
+	if json.Unmarshal(body, &found) != nil || found.Settings == nil {
 		return "", false
 	}
-	return told.Build, true
+	return found.Build, true
 }
 
 type studio struct {
@@ -140,35 +118,27 @@ type studio struct {
 }
 
 func studioModels(body []byte) (string, bool) {
-	var told studio
-	return "", json.Unmarshal(body, &told) == nil && len(told.Data) > 0 && told.Data[0].State != nil
+	var found studio
+	return "", json.Unmarshal(body, &found) == nil && len(found.Data) > 0 && found.Data[0].State != nil
 }
 
 // drops reports whether the server silently shortens a prompt that is too long.
-func (s Server) drops() bool { return s.Name != "" && s.kind == kindOllama }
+func (s Server) drops() bool { return s.kind != nil && s.kind.drops }
 
 // loadedContext is the context of the loaded model, where the list of models does not have it; 0 where it is not known.
 func (s Server) loadedContext(ctx context.Context, p *Endpoint, model string) int {
-	if s.Name == "" || p.Beside == nil {
+	if s.kind == nil || s.kind.context == nil {
 		return 0
 	}
-	switch s.kind {
-	case kindLlama:
-		return propsContext(ctx, p.Beside)
-	case kindOllama:
-		return ollamaContext(ctx, p.Beside, model)
-	case kindStudio:
-		return studioContext(ctx, p.Beside, model)
-	}
-	return 0
+	return s.kind.context(ctx, p.Beside, model)
 }
 
-func propsContext(ctx context.Context, beside *endpoint.Client) int {
-	var told props
-	if !ask(ctx, beside, root(beside)+"/props", &told) || told.Settings == nil {
+func propsContext(ctx context.Context, beside *endpoint.Client, _ string) int {
+	var found props
+	if !ask(ctx, beside, root(beside)+"/props", &found) || found.Settings == nil {
 		return 0
 	}
-	return told.Settings.Context
+	return found.Settings.Context
 }
 
 func ollamaContext(ctx context.Context, beside *endpoint.Client, model string) int {
@@ -188,9 +158,9 @@ func ollamaContext(ctx context.Context, beside *endpoint.Client, model string) i
 }
 
 func studioContext(ctx context.Context, beside *endpoint.Client, model string) int {
-	var told studio
-	_ = ask(ctx, beside, root(beside)+"/api/v0/models", &told)
-	for _, m := range told.Data {
+	var found studio
+	_ = ask(ctx, beside, root(beside)+"/api/v0/models", &found)
+	for _, m := range found.Data {
 		if m.ID == model {
 			return m.Context
 		}

@@ -1,0 +1,72 @@
+package doctor
+
+import (
+	"context"
+
+	"annotator/model/endpoint"
+)
+
+// kind is a server that a user can start.
+type kind struct {
+	name    string
+	owner   string // of its models, in their list
+	path    string // that only this server has
+	version func(body []byte) (version string, known bool)
+	context func(ctx context.Context, beside *endpoint.Client, model string) int // of the loaded model; nil: only the list has it
+	drops   bool                                                                 // it silently shortens a prompt that is too long
+	options map[remedy]string                                                    // N and FILE are chosen by the user; PARSER depends on the model
+}
+
+// kinds are the servers that are recognised.
+var kinds = [...]*kind{
+	{
+		name: "vLLM", owner: "vllm", path: "/version", version: dottedVersion,
+		options: map[remedy]string{
+			toolCalls:   "--enable-auto-tool-choice --tool-call-parser PARSER",
+			moreContext: "--max-model-len N",
+			cacheReport: "--enable-prompt-tokens-details",
+			template:    "--chat-template FILE",
+			reasoning:   "--reasoning-parser PARSER",
+		},
+	},
+	{
+		name: "llama.cpp", owner: "llamacpp", path: "/props", version: propsBuild, context: propsContext,
+		options: map[remedy]string{
+			toolCalls:   "--jinja, and --chat-template-file FILE where the model's own template knows no tools",
+			moreContext: "-c N (all slots of -np share it)",
+			cacheReport: "nothing: a current version reports it by itself",
+			template:    "--jinja --chat-template-file FILE",
+			reasoning:   "--jinja --reasoning-format deepseek",
+		},
+	},
+	{
+		name: "Ollama", owner: "library", path: "/api/version", version: dottedVersion, context: ollamaContext, drops: true,
+		options: map[remedy]string{
+			toolCalls:   "a model that `ollama show MODEL` lists with the capability tools",
+			moreContext: "OLLAMA_CONTEXT_LENGTH=N ollama serve",
+			cacheReport: "nothing: a current version reports it by itself",
+			template:    "a Modelfile with another TEMPLATE",
+			reasoning:   "nothing: it does so for the models that it knows",
+		},
+	},
+	{
+		name: "SGLang", owner: "sglang", path: "/get_server_info", version: dottedVersion,
+		options: map[remedy]string{
+			toolCalls:   "--tool-call-parser PARSER",
+			moreContext: "--context-length N",
+			cacheReport: "--enable-cache-report",
+			template:    "--chat-template FILE",
+			reasoning:   "--reasoning-parser PARSER",
+		},
+	},
+	{
+		name: "LM Studio", owner: "organization_owner", path: "/api/v0/models", version: studioModels, context: studioContext,
+		options: map[remedy]string{
+			toolCalls:   "a model that is marked as trained for tool use",
+			moreContext: "lms load MODEL --context-length N, or the context length in the model's load settings",
+			cacheReport: "nothing: chat completions do not report it there, and --wire responses or --wire anthropic do",
+			template:    "another prompt template, in the model's settings",
+			reasoning:   "the developer setting that separates reasoning_content and content",
+		},
+	},
+}
