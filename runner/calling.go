@@ -13,29 +13,29 @@ import (
 	"annotator/tools"
 )
 
-// calling is CALLING: one attempt to have the model answer. The attempt is recorded before it is made, and its end
-// commits with the rows of the reply.
+// calling is CALLING: one attempt of a request. The attempt is recorded before it is made, and its end commits with the rows of
+// the reply.
 func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
-	d := r.day
-	if reason := r.givenUp(); reason != "" {
-		return r.refuse(reason)
+	s := r.scene
+	if reason := r.giveUpReason(); reason != "" {
+		return r.quarantineForReply(reason)
 	}
 	p, err := r.window.Request()
 	if err != nil {
 		return "", err
 	}
 	if p.Tokens() > r.window.Limits.Prompt() {
-		d.forceCompaction = true
+		s.forceCompaction = true
 		return annotator.EventOverflow, nil
 	}
 	request := r.request(ctx, p)
-	if d.exchange == nil {
-		d.exchange = r.client().Begin(request)
+	if s.exchange == nil {
+		s.exchange = r.Client.Begin(request)
 	} else {
-		d.exchange.Replace(request)
+		s.exchange.Replace(request)
 	}
-	reply, err := d.exchange.Try(ctx)
-	d.replyLimit = cmp.Or(d.exchange.ReplyLimit(), d.replyLimit)
+	reply, err := s.exchange.Try(ctx)
+	s.replyLimit = cmp.Or(s.exchange.ReplyLimit(), s.replyLimit)
 	switch unanswered := (*model.Unanswered)(nil); {
 	case errors.As(err, &unanswered):
 		return r.unanswered(unanswered)
@@ -44,43 +44,42 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	case reply != nil:
 		return r.replied(ctx, reply)
 	}
-	if d.exchange.Adapted() {
+	if s.exchange.Adapted() {
 		r.window.Rerendered()
 	}
 	return annotator.EventTransient, nil
 }
 
-// unanswered handles a request that the client has given up.
+// unanswered decides what follows from a request that was given up.
 func (r *Runner) unanswered(u *model.Unanswered) (annotator.Event, error) {
 	if u.Action != annotator.DecisionShrink {
 		return r.quarantine(u.Fault)
 	}
-	r.day.forceCompaction, r.day.said = true, u.Fault
+	r.scene.forceCompaction, r.scene.overflow = true, u.Fault
 	r.learnContext(u.MaxContext, r.window.TurnTokens())
 	return annotator.EventOverflow, nil
 }
 
 func (r *Runner) request(ctx context.Context, p *window.Prompt) *model.Request {
-	d, most, choice := r.day, r.window.Limits.Reply, r.choice()
-	maxReply := r.maxReply(p)
+	s, choice := r.scene, r.choice()
+	limit := func(tokens int) int { return min(tokens, cmp.Or(s.replyLimit, tokens)) }
 	return &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools, Choice: choice,
-		MaxTokens: min(most, cmp.Or(d.replyLimit, most)), Temperature: r.Config.Temperature, Stream: r.Config.Stream,
+		MaxTokens: limit(r.window.Limits.Reply), MaxReply: limit(r.maxReply(p)), LeastPrompt: p.MinTokens(choice.Mode != model.ChoiceNone),
+		Temperature: r.Config.Temperature, Stream: r.Config.Stream, Rules: r.callRules(ctx),
 		Call: annotator.Call{
-			Turn: d.turn, Scene: d.row.N, Purpose: annotator.PurposeAnnotate, Estimate: p.Tokens(), Characters: p.Size,
+			Turn: s.turn, Scene: s.row.N, Purpose: annotator.PurposeAnnotate, Estimate: p.Tokens(), Characters: p.Size,
 		},
-		Rules:    r.callRules(ctx),
-		MaxReply: min(maxReply, cmp.Or(d.replyLimit, maxReply)), LeastPrompt: p.MinTokens(choice.Mode != model.ChoiceNone),
 	}
 }
 
-// choice is which tools the model may call now: none after the last round of the scene, and where it forgot to declare
-// its intent, only the declaration.
+// choice returns which tools the model may call now: none after the last round of the scene; only the declaration where an intent
+// is missing.
 func (r *Runner) choice() model.Choice {
-	switch d := r.day; {
-	case d.rounds > r.Config.ToolRounds:
+	switch s := r.scene; {
+	case s.rounds > r.Config.ToolRounds:
 		return model.Choice{Mode: model.ChoiceNone}
-	case (d.governed.Undeclared || d.demanded) && r.Config.Governance == policy.Enforce:
+	case (s.intent.Undeclared || s.callRequired) && r.Config.Governance == policy.Enforce:
 		return model.Choice{Mode: model.ChoiceRequired, Allowed: []string{policy.SelectIntent}}
 	}
 	return model.Choice{}
@@ -88,36 +87,34 @@ func (r *Runner) choice() model.Choice {
 
 // replied ends a call with the rows of its reply.
 func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Event, error) {
-	call, rows := reply.Call, r.replyRows(reply)
+	s, call, rows := r.scene, reply.Call, r.replyRows(reply)
 	if err := r.Store.Calls.Reply(ctx, call, rows); err != nil {
 		return "", err
 	}
-	r.day.exchange = nil
+	s.exchange = nil
 	for i := range rows {
-		if err := r.add(&rows[i]); err != nil {
+		if err := r.apply(&rows[i]); err != nil {
 			return "", err
 		}
 	}
-	r.day.content = &content{model.CallsOf(reply.Calls, annotator.OriginUpdates), reply.Problem}
+	s.content = &replyContent{model.CallsOf(reply.Calls, annotator.OriginUpdates), reply.Problem}
 	r.window.Observe(call.Characters, call.Usage)
 	r.window.Counted(call.Usage, &rows[0])
 	return annotator.EventReplied, nil
 }
 
-// replyRows are the rows of a reply: its text, then each call.
+// replyRows returns the rows of a reply: its text, then each call. Codex updates stay in the text.
 func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
-	d := r.day
-	row := d.next(annotator.TraceReply)
-	row.Content, row.Reasoning = reply.Text, reply.Reasoning
-	row.Tokens = tokens.EstimateMessage(reply.Text)
+	row := r.scene.nextRow(annotator.TraceReply)
+	row.Content, row.Reasoning, row.Tokens = reply.Text, reply.Reasoning, tokens.EstimateMessage(reply.Text)
 	rows := []annotator.Trace{*row}
 	for i := range reply.Calls {
-		if reply.Calls[i].Origin == annotator.OriginUpdates { // they are in the text
+		if reply.Calls[i].Origin == annotator.OriginUpdates {
 			continue
 		}
-		call := d.next(annotator.TraceCall)
+		call := r.scene.nextRow(annotator.TraceCall)
 		call.Seq += i + 1
-		call.CallID = annotator.CallID(d.turn, call.Seq)
+		call.CallID = annotator.CallID(call.Turn, call.Seq)
 		call.Tool, call.Arguments = reply.Calls[i].Name, reply.Calls[i].Arguments
 		call.Tokens = tokens.Estimate(call.Tool) + tokens.Estimate(call.Arguments) + tokens.PerCall
 		rows = append(rows, *call)
@@ -128,7 +125,7 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	return rows
 }
 
-// retrying is RETRYING: it waits until the next attempt is due, and the server is ready for it.
+// retrying is RETRYING: it waits until the next attempt is due and the server is ready for it.
 func (r *Runner) retrying(ctx context.Context) (annotator.Event, error) {
-	return annotator.EventRetry, r.day.exchange.Wait(ctx)
+	return annotator.EventRetry, r.scene.exchange.Wait(ctx)
 }

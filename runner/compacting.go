@@ -6,16 +6,15 @@ import (
 	"annotator"
 )
 
-// compacting is COMPACTING: the window makes room for the scene at hand. A scene that does not fit an emptied window is
-// refused.
+// compacting is COMPACTING: the window makes room for the scene at hand. A scene that does not fit the emptied window is refused.
 func (r *Runner) compacting(ctx context.Context) (annotator.Event, error) {
-	fits, err := r.window.MakeRoom(ctx, r.day.forceCompaction)
-	switch {
-	case err != nil:
+	fits, err := r.window.MakeRoom(ctx, r.scene.forceCompaction)
+	if err != nil {
 		return "", err
-	case !fits:
-		return r.tooLong(r.window.Needed(), r.window.Limits.Prompt())
 	}
-	r.day.forceCompaction = false
+	if !fits {
+		return r.quarantineTooLong()
+	}
+	r.scene.forceCompaction = false
 	return annotator.EventFits, nil
 }

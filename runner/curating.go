@@ -17,13 +17,13 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	if r.Config.Curator.Off {
 		return annotator.EventCurated, nil
 	}
-	before, err := r.Store.Threads.Before(ctx, r.day.row.Thread.Order)
+	before, err := r.Store.Threads.Before(ctx, r.scene.row.Thread.Order)
 	if err != nil {
 		return "", err
 	}
 	threads := []int64{before}
-	if r.day.row.N == r.total {
-		threads = append(threads, r.day.row.Thread.ID)
+	if r.scene.row.N == r.progress.total {
+		threads = append(threads, r.scene.row.Thread.ID)
 	}
 	since, err := r.Store.Snapshots.LastCheckpoint(ctx)
 	if err != nil {
@@ -48,8 +48,8 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*anno
 		return err
 	}
 	r.Store.Run.SetState(annotator.StateCurating)
-	r.total, r.done = run.Corpus.Scenes, run.Recorded+run.Quarantined
-	if r.done == 0 {
+	r.progress.total, r.progress.done = run.Corpus.Scenes, run.Recorded+run.Quarantined
+	if r.progress.done == 0 {
 		return nil
 	}
 	if err := r.usePrompt(&run.Prompt); err != nil {
@@ -65,7 +65,7 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*anno
 	if err != nil {
 		return err
 	}
-	r.day = &day{row: row, turn: row.Turn}
+	r.scene = &sceneState{row: row, turn: row.Turn}
 	open, err := r.Store.Curation.Undecided(ctx, newestRow, threads...)
 	if err != nil {
 		return err
@@ -99,14 +99,14 @@ const newestRow = 1<<63 - 1
 // it).
 func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
 	return &curator.Curator{
-		Settings: r.Config.Curator, Scene: r.day.row, Window: r.window, Turn: turn, Model: curatorModel{r},
+		Settings: r.Config.Curator, Scene: r.scene.row, Window: r.window, Turn: turn, Model: curatorModel{r},
 		Entries: r.Store.Glossary, Scenes: r.Store.Scenes, Posts: r.Corpus, Decisions: r.Store.Curation, Names: r.names,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())
 			r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: reason})
 			decided(e, d)
 		},
-		Stopped: r.stop.Load,
+		Stopped: r.stopped,
 	}
 }
 

@@ -44,11 +44,11 @@ func (r *Runner) checkFailures() error {
 // cooldownScenes is for how many scenes a question that the story can do without is not asked, after too many failures.
 const cooldownScenes = 50
 
-// checkQuestions decides, before an auxiliary question, what follows if the newest of its purpose in a row got no
+// checkPurpose decides, before an auxiliary question, what follows if the newest of its purpose in a row got no
 // answer. Auxiliary questions have their own failure budget. The error is a *model.Unanswered where the run can go on
 // without an answer: a summary can be made by rule, and a tool can say that it has none. The curator does not come back
 // to an entry that it has passed over, so for its questions the run halts.
-func (r *Runner) checkQuestions(ctx context.Context, purpose annotator.CallPurpose) error {
+func (r *Runner) checkPurpose(ctx context.Context, purpose annotator.CallPurpose) error {
 	n, last, err := r.Store.Calls.ConsecutiveFailures(ctx, purpose, maxConsecutiveFailures)
 	if err != nil || n < maxConsecutiveFailures {
 		return err
@@ -59,8 +59,8 @@ func (r *Runner) checkQuestions(ctx context.Context, purpose annotator.CallPurpo
 			WithAdvice("see whether the server is well and answers requests as long as these in time, then run again to go on, " +
 				"with --no-curator to read on without")
 	}
-	if again := last.Scene + cooldownScenes; r.day.row.N < again {
-		r.word(fmt.Sprintf("%s: %s; the story goes on without, and it is asked again from scene %d on", r.Config.Endpoint, reason, again))
+	if again := last.Scene + cooldownScenes; r.scene.row.N < again {
+		r.warn(fmt.Sprintf("%s: %s; the story goes on without, and it is asked again from scene %d on", r.Config.Endpoint, reason, again))
 		return &model.Unanswered{Fault: &model.Fault{Kind: annotator.Transient, Message: reason}}
 	}
 	return nil

@@ -7,27 +7,27 @@ import (
 	"annotator"
 )
 
-// halting is HALTING: the reason is put on record. All else is in the journal already, which the next run goes on from. A run that
-// was refused for how it was called has never begun, and a finished one stays finished.
+// halting is HALTING: it records the reason. The journal holds all else that the next run needs. A run that was refused for wrong
+// use has not begun, and records nothing.
 func (r *Runner) halting(ctx context.Context) (annotator.Event, error) {
-	if r.total == 0 && errors.Is(r.failure, annotator.Misused) {
+	if r.progress.total == 0 && errors.Is(r.failure, annotator.Misused) {
 		return annotator.EventEnd, nil
 	}
 	err := r.Store.Run.Halt(ctx, r.failure.Error())
-	if err != nil && !errors.Is(r.failure, annotator.Storage) { // else it fails at this, too, and that is no news
+	if err != nil && !errors.Is(r.failure, annotator.Storage) { // a failed storage fails here, too
 		r.failure = errors.Join(r.failure, err)
 	}
 	return annotator.EventEnd, nil
 }
 
-// ending tells how the run ended.
-func (r *Runner) ending() error {
+// finish publishes how the run ended, and returns it.
+func (r *Runner) finish() error {
 	run, err := r.Store.Run.Status(context.Background())
 	switch {
 	case r.failure != nil:
 		err = r.failure
 	case err != nil:
-	case r.stop.Load() && run.Recorded+run.Quarantined < run.Corpus.Scenes:
+	case r.stopped() && run.Recorded+run.Quarantined < run.Corpus.Scenes:
 		err = annotator.Errorf(annotator.Interrupted, "stopped after scene %d of %d", run.Recorded+run.Quarantined, run.Corpus.Scenes).
 			WithAdvice("run again to go on")
 	case run.Quarantined > 0:

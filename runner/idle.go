@@ -7,13 +7,13 @@ import (
 	"annotator"
 )
 
-// idle is IDLE: it goes on with the scene that a former process left open, or takes the next one.
+// idle is IDLE: it resumes the scene that a former process left open, or takes the next one.
 func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
-	r.day = nil
-	if r.open > 0 {
+	r.scene = nil
+	if r.progress.resume > 0 {
 		return r.reopen(ctx)
 	}
-	if r.stop.Load() || (r.Config.Limit > 0 && r.read >= r.Config.Limit) {
+	if r.stopped() || r.Config.Limit > 0 && r.progress.read >= r.Config.Limit {
 		return annotator.EventStopped, nil
 	}
 	row, err := r.Store.Scenes.Next(ctx)
@@ -26,34 +26,34 @@ func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	if err := r.checkFailures(); err != nil {
 		return "", err
 	}
-	r.day, err = r.dawn(ctx, row, 0)
+	r.scene, err = r.loadScene(ctx, row, 0)
 	return annotator.EventSceneFound, err
 }
 
 func (r *Runner) reopen(ctx context.Context) (annotator.Event, error) {
-	row, err := r.Store.Scenes.Get(ctx, r.open)
+	row, err := r.Store.Scenes.Get(ctx, r.progress.resume)
 	if err != nil {
 		return "", err
 	}
-	r.open = 0
+	r.progress.resume = 0
 	if row.State != annotator.SceneOpen {
-		r.day = &day{row: row, turn: row.Turn}
+		r.scene = &sceneState{row: row, turn: row.Turn}
 		return annotator.EventSceneDone, nil
 	}
 	run, err := r.Store.Run.Status(ctx)
 	if err != nil {
 		return "", err
 	}
-	if r.day, err = r.wake(ctx, row, run.Turn); err != nil {
+	if r.scene, err = r.resumeScene(ctx, row, run.Turn); err != nil {
 		return "", err
 	}
-	if r.day.reply != nil {
+	if r.scene.reply != nil {
 		return annotator.EventReplyFound, nil
 	}
 	return annotator.EventSceneFound, nil
 }
 
-// noMore is NO_MORE: every scene has been read, and the database says so.
+// noMore is NO_MORE: every scene is read, and the run is recorded as finished.
 func (r *Runner) noMore(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventEnd, r.Store.Run.ResetFailures(ctx)
 }

@@ -18,37 +18,36 @@ const preflightTokens = 16
 // first scene, and the client learns the workarounds. A server that is loading is waited for. The answer itself does
 // not matter.
 func (r *Runner) preflight(ctx context.Context) error {
-	if !r.Config.Preflight || r.done == r.total && r.open == 0 {
+	if !r.Config.Preflight || r.progress.done == r.progress.total && r.progress.resume == 0 {
 		return nil
 	}
 	p := r.window.NewPrompt()
-	p.Size = p.Size.Framed(rehearsalTokens)
+	p.Size = p.Size.Framed(preflightPromptTokens)
 	request := &model.Request{
 		System: p.System, Tools: p.Tools, MaxTokens: preflightTokens, Temperature: r.Config.Temperature, Stream: r.Config.Stream,
 		Call: annotator.Call{Purpose: annotator.PurposeProbe, Estimate: p.Tokens()}, MaxReply: r.maxReply(p),
 	}
-	if err := r.rehearse(p); err != nil {
+	if err := r.addPreflightMessages(p); err != nil {
 		return err
 	}
 	request.History = p.History
-	c := r.client()
-	reply, err := c.Complete(ctx, request)
+	reply, err := r.Client.Complete(ctx, request)
 	if refused := (*model.Unanswered)(nil); errors.As(err, &refused) {
-		r.word(fmt.Sprintf("the server would not answer a conversation with tools: %s", refused.Error()))
+		r.warn(fmt.Sprintf("the server would not answer a conversation with tools: %s", refused.Error()))
 		r.learnContext(refused.MaxContext, r.minPrompt())
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return c.EndProbe(ctx, reply.Call)
+	return r.Client.EndProbe(ctx, reply.Call)
 }
 
-// rehearsalTokens is about how many tokens the messages of a preflight have.
-const rehearsalTokens = 60
+// preflightPromptTokens is about how many tokens the messages of a preflight have.
+const preflightPromptTokens = 60
 
-// rehearse adds the messages of a preflight to a prompt.
-func (r *Runner) rehearse(p *window.Prompt) error {
+// addPreflightMessages adds the messages of a preflight to a prompt.
+func (r *Runner) addPreflightMessages(p *window.Prompt) error {
 	call := annotator.ToolCall{ID: annotator.CallID(0, 0), Name: r.Tools.Names()[0], Arguments: "{}"}
 	for _, m := range []annotator.Message{
 		{Role: annotator.RoleUser, Content: "This is a test of the connection."},

@@ -12,25 +12,25 @@ import (
 
 // preparing is PREPARING: the scene, with the entries it names, becomes the message that begins its turn.
 func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
-	d := r.day
-	if d.turn != 0 { // the window was compacted in the middle of the scene
+	s := r.scene
+	if s.turn != 0 { // the window was compacted in the middle of the scene
 		return annotator.EventPrepared, nil
 	}
-	if blank(&d.scene) {
-		d.outcome.Reason = "no text"
+	if blank(&s.Scene) {
+		s.outcome.Reason = "no text"
 		return annotator.EventNothingToAsk, nil
 	}
 	relevant, shows, err := r.relevant(ctx)
 	if err != nil {
 		return "", err
 	}
-	row := &annotator.Trace{Kind: annotator.TraceScene, Scene: d.row.N, Content: d.text + relevant, Shows: shows}
+	row := &annotator.Trace{Kind: annotator.TraceScene, Scene: s.row.N, Content: s.text + relevant, Shows: shows}
 	row.Tokens = tokens.EstimateMessage(row.Content)
 	if err := r.Store.Scenes.Open(ctx, row); err != nil {
 		return "", err
 	}
-	d.turn = row.Turn
-	return annotator.EventPrepared, r.add(row)
+	s.turn = row.Turn
+	return annotator.EventPrepared, r.apply(row)
 }
 
 func blank(s *annotator.Scene) bool {
@@ -42,10 +42,10 @@ func blank(s *annotator.Scene) bool {
 	return true
 }
 
-// relevant renders the entries that the scene names and the window does not show as they read now: the best first, as
-// many as their share of the context allows.
+// relevant renders the entries that the scene names and the window does not show as they read now: best first, as many
+// as their share of the context allows.
 func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error) {
-	ids, err := r.unseen(ctx)
+	ids, err := r.notShown(ctx)
 	if err != nil || len(ids) == 0 {
 		return "", nil, err
 	}
@@ -71,14 +71,14 @@ func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error
 	return prompt.Relevant(rendered), shows, nil
 }
 
-// unseen returns the entries that the scene names and the window does not show as they read now, best first.
-func (r *Runner) unseen(ctx context.Context) ([]int64, error) {
+// notShown returns the entries that the scene names and the window does not show as they read now, best first.
+func (r *Runner) notShown(ctx context.Context) ([]int64, error) {
 	names, err := r.names.Index(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var ids []int64
-	for _, match := range names.Find(r.day.story()) {
+	for _, match := range names.Find(r.scene.story()) {
 		ids = append(ids, match.ID)
 	}
 	var shown []annotator.Shown

@@ -23,9 +23,9 @@ func (r *Runner) promptSettings() map[string]string {
 	}
 	if r.Config.Governance != policy.Off {
 		settings["--governance"] = "on"
-		if hash := r.Config.Policy.Hash(); hash != "" {
-			settings["--governance-policy"] = hash
-		}
+	}
+	if p := r.Config.Policy; r.Config.Governance != policy.Off && p != nil && p.Hash() != "" {
+		settings["--governance-policy"] = p.Hash()
 	}
 	if _, offered := r.Tools.Tool(tools.SummonName); !offered {
 		settings["--snapshot-tools"] = "off"
@@ -33,35 +33,31 @@ func (r *Runner) promptSettings() map[string]string {
 	return settings
 }
 
-// findPrompt puts the system prompt and the tools in force. Where they are not those that the run was using, and the user's
-// choices are the same, the program's version has changed them: the run says so and goes on. What the user changed has to be
-// agreed to.
-func (r *Runner) findPrompt(ctx context.Context) error {
-	run, err := r.Store.Run.Status(ctx)
-	if err != nil {
-		return err
-	}
+// findPrompt puts the system prompt and the tools in force, and reports whether they are others than before. If the user's choices
+// are the same, the program's version has changed them, and the run goes on. What the user changed has to be agreed to.
+func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus) (changed bool, err error) {
 	definitions, err := tools.EncodeDefinitions(r.Tools.Definitions())
 	if err != nil {
-		return err
+		return false, err
 	}
 	settings := r.promptSettings()
 	encoded, err := json.Marshal(settings)
 	if err != nil {
-		return err
+		return false, err
 	}
 	system := prompt.Compose(r.Config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.intents()})
 	now := storage.Prompt{SystemPrompt: system, Tools: definitions, Hash: prompt.Hash(system, definitions), Settings: string(encoded)}
 	if err := r.usePrompt(&now); err != nil {
-		return err
+		return false, err
 	}
-	if run.Prompt.Hash != now.Hash {
-		r.moved = true
-		if err := r.checkPrompt(&run.Prompt, &now, settings); err != nil {
-			return err
-		}
+	changed = run.Prompt.Hash != now.Hash
+	if changed {
+		err = r.checkPrompt(&run.Prompt, &now, settings)
 	}
-	return r.Store.Journal.UsePrompt(ctx, now)
+	if err != nil {
+		return false, err
+	}
+	return changed, r.Store.Journal.UsePrompt(ctx, now)
 }
 
 // checkPrompt decides whether a run may go on with another prompt.
@@ -78,7 +74,7 @@ func (r *Runner) checkPrompt(before, now *storage.Prompt, settings map[string]st
 			before.Hash, now.Hash, strings.Join(changed, ", ")).
 			WithAdvice("agree with --accept prompt, or start a new database with --no-resume")
 	}
-	r.word("this version of annotator has another system prompt or other tools than the run began with: " +
+	r.warn("this version of annotator has another system prompt or other tools than the run began with: " +
 		"the model is sent its window anew once, and the run goes on")
 	return nil
 }

@@ -20,10 +20,9 @@ type question struct {
 	temperature float64
 }
 
-// ask puts a question to the model. The caller ends the call of the reply. The error is a *model.Unanswered if there is
-// no reply.
+// ask puts a question to the model. The caller ends the call of the reply. The error is a *model.Unanswered if there is no reply.
 func (r *Runner) ask(ctx context.Context, q *question) (*model.Reply, error) {
-	if err := r.checkQuestions(ctx, q.purpose); err != nil {
+	if err := r.checkPurpose(ctx, q.purpose); err != nil {
 		return nil, err
 	}
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: q.text, Tokens: tokens.EstimateMessage(q.text)}
@@ -31,17 +30,14 @@ func (r *Runner) ask(ctx context.Context, q *question) (*model.Reply, error) {
 		return nil, err
 	}
 	p := q.prompt
-	reply, err := r.client().Complete(ctx, &model.Request{
+	reply, err := r.Client.Complete(ctx, &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools,
-		Choice:    model.Choice{Mode: model.ChoiceNone},
-		MaxTokens: q.maxTokens, Temperature: q.temperature, Stream: r.Config.Stream,
-		Call: annotator.Call{
-			Turn: r.day.turn, Scene: r.day.row.N, Purpose: q.purpose, Estimate: p.Tokens(), Characters: p.Size,
-		},
+		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.maxTokens, Temperature: q.temperature, Stream: r.Config.Stream,
+		Call:     annotator.Call{Turn: r.scene.turn, Scene: r.scene.row.N, Purpose: q.purpose, Estimate: p.Tokens(), Characters: p.Size},
 		MaxReply: r.maxReply(p), LeastPrompt: p.MinTokens(false),
 	})
 	if errors.As(err, new(*model.Unanswered)) {
-		r.word(fmt.Sprintf("the model was asked to %s, and gave no answer: %s", q.purpose, err.Error()))
+		r.warn(fmt.Sprintf("the model was asked to %s, and gave no answer: %s", q.purpose, err.Error()))
 	}
 	return reply, err
 }

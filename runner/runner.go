@@ -1,17 +1,20 @@
-// Package runner is the machine that walks a story: step.go runs the table of transitions, and each state has a handler in a
-// file of its own. Handlers decide what happens; storage keeps what happened.
+// Package runner is the machine that reads a story. The table of transitions is annotator.Transitions; step looks up in it where
+// the event of a state's handler leads. Each handler has a file, named after its state. Handlers decide what happens; storage
+// keeps what happened, and a resumed run goes on from that alone.
 package runner
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"annotator"
 	"annotator/context/compaction"
 	"annotator/context/mention"
 	"annotator/context/prompt"
+	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/corpus"
 	"annotator/curator"
@@ -21,95 +24,117 @@ import (
 	"annotator/tools"
 )
 
-// Config is what a run can be told.
+// Config is the configuration of a run.
 type Config struct {
 	Identity           prompt.Identity
-	Endpoint           string         // as the user knows it; for the record
-	Model              string         // as the endpoint knows it; empty: the first that the endpoint lists
+	Endpoint           string         // as the user named it
+	Model              string         // as the endpoint names it; empty: the first that the endpoint lists
 	ContextBudget      int            // tokens of prompt and reply together
-	MaxContext         map[string]int // by model: the most tokens that it takes, where that is less than the endpoint says
+	MaxContext         map[string]int // by model: its context in tokens, if that is less than the endpoint says
 	MaxTokens          int            // of a reply
-	SafetyMargin       int            // tokens kept free beside the reply
+	SafetyMargin       int            // tokens that stay free beside the reply
 	Compaction         compaction.Policy
-	SummaryTokens      int // of a summary's reply
-	SummonTokens       int // of a summoned snapshot's answer
-	SummonQuestions    int // that a scene may ask of snapshots
+	SummaryTokens      int // of the reply with a summary
+	SummonTokens       int // of a snapshot's answer
+	SummonQuestions    int // to snapshots, for each scene
 	Curator            curator.Settings
-	RelevantShare      float64 // share of the context budget that relevant entries may take
+	RelevantShare      float64 // share of the context budget for the entries that a scene names
 	Temperature        float64
 	SummaryTemperature float64
 	Stream             bool
-	Governance         policy.Level    // how far the policy of the tools is gone by
+	Governance         policy.Level
 	Policy             *policy.Policy  `json:"-"`
-	EditCap            int             // edits that take something away from the codex, a scene; whatever the policy says
-	ToolRounds         int             // replies with tool calls a scene may have
-	Preflight          bool            // try the server with a short conversation before the first scene
-	StrictModel        bool            // halt where another model answers than the one that was asked
-	SceneBytes         int             // a longer run of posts is read in parts
+	EditCap            int             // destructive edits for each scene, under any policy
+	ToolRounds         int             // replies with tool calls, for each scene
+	Preflight          bool            // test the server with a short conversation before the first scene
+	StrictModel        bool            // halt if another model answers than the one asked
+	SceneBytes         int             // a longer run of posts is split
 	Limit              int             // scenes to read in this run; 0: all
-	Accept             map[string]bool // what the user has agreed to: model, prompt, counts
+	Accept             map[string]bool // changes that the user has agreed to: model, prompt, counts
 	Retry              model.Policy
 }
 
-// Defaults returns the configuration that is in force where nothing else is said.
+// Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{
 		Identity:      prompt.Defaults(),
 		ContextBudget: 32_768, MaxTokens: 3_072, SafetyMargin: 512, RelevantShare: 0.15,
 		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024, SummonQuestions: 6,
 		Curator:     curator.Settings{Prompt: curator.Shared, Batch: 8, MaxTokens: 256, Temperature: 0.3},
-		Temperature: 0.4, Stream: true, Governance: policy.Off, Policy: policy.Default(), EditCap: 12, ToolRounds: 10, SceneBytes: 48_000, Retry: model.DefaultPolicy(),
+		Temperature: 0.4, Stream: true, Governance: policy.Off, Policy: policy.Default(), EditCap: 12, ToolRounds: 10,
+		SceneBytes: 48_000, Retry: model.DefaultPolicy(),
 	}
 }
 
-// Runner walks one story.
+// Runner reads one story.
 type Runner struct {
 	Config Config
 	Store  *storage.DB
 	Corpus *corpus.DB
-	Wire   model.Wire
+	Client *model.Client // of the endpoint; its clock is the runner's
 	Tools  *tools.Registry
 	Bus    Publisher
-	Now    func() time.Time
-	Random func() float64 // of [0, 1): the jitter of waiting
 
-	stop         atomic.Bool
-	hurry        chan struct{} // closed by Stop
-	failure      error         // why the machine halts
-	window       *window.Window
-	names        *mention.Cache // of all live entries
-	open         int            // scene to go on with
-	total        int
-	done         int // scenes done, in this run and before
-	read         int // scenes done in this run
-	failures     failures
-	moved        bool               // the run goes on with another model, endpoint or prompt
-	capabilities model.Capabilities // of the server, as far as they are known
-	logTold      bool               // a word was given on a write-ahead log that grows
-	day          *day
+	interrupt   chan struct{} // closed by Stop
+	stopOnce    sync.Once
+	window      *window.Window
+	names       *mention.Cache // of the live entries
+	progress    progress
+	failures    failures
+	scene       *sceneState // the scene at hand; nil between scenes
+	failure     error       // for which the machine halts
+	warnedOfWAL bool
+}
+
+// progress counts scenes.
+type progress struct {
+	total  int // of the story
+	done   int // in this run and before
+	read   int // in this run
+	resume int // number of the scene that a former process left open; 0 for none
 }
 
 // New returns a runner over an open store and corpus.
 func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus Publisher) *Runner {
 	r := &Runner{
-		Config: config, Store: store, Corpus: source, Wire: wire, Tools: registry, Bus: bus,
-		Now: time.Now, Random: rand.Float64, hurry: make(chan struct{}), names: mention.NewCache(store.Glossary),
+		Config: config, Store: store, Corpus: source, Tools: registry, Bus: bus,
+		interrupt: make(chan struct{}), names: mention.NewCache(store.Glossary),
+	}
+	r.Client = &model.Client{
+		Wire: wire, Endpoint: config.Endpoint, Model: config.Model, Policy: &r.Config.Retry, Capabilities: &model.Capabilities{},
+		Recorder: store.Calls, Notify: r.publish, Now: time.Now, Random: rand.Float64, Interrupt: r.interrupt, Estimate: EstimateReply,
+		IgnoreCounts: config.Accept["counts"], StrictModel: config.StrictModel,
 	}
 	r.window = r.newWindow()
 	return r
 }
 
-// Stop asks the machine to end at the next quiet moment: when the open scene is checkpointed. It does not wait for that,
-// and may be called from any goroutine, more than once.
-func (r *Runner) Stop() {
-	if r.stop.CompareAndSwap(false, true) {
-		close(r.hurry)
+// EstimateReply estimates the tokens of a reply. See model.Client.
+func EstimateReply(reply *model.Reply) int {
+	estimate := tokens.Estimate(reply.Text) + tokens.Estimate(reply.Reasoning)
+	for i := range reply.Calls {
+		estimate += tokens.Estimate(reply.Calls[i].Arguments) + tokens.PerCall
+	}
+	return estimate
+}
+
+// Stop ends the run after the checkpoint of the scene at hand. It does not wait for that. It may be called from any goroutine,
+// and more than once.
+func (r *Runner) Stop() { r.stopOnce.Do(func() { close(r.interrupt) }) }
+
+// stopped reports whether Stop was called.
+func (r *Runner) stopped() bool {
+	select {
+	case <-r.interrupt:
+		return true
+	default:
+		return false
 	}
 }
 
-// Run walks the story until it is told, the limit is reached, Stop is called, or nothing more can be done. The error's
-// kind says how it ended: nil, Quarantined (done, but scenes were refused), Interrupted, or what failed. A cancelled
-// context ends it at once; the next run resumes.
+// Run reads the story until its end, the limit, a call of Stop, or a failure. A nil error means that every scene was recorded.
+// Otherwise the kind of the error says how the run ended: Quarantined (finished, but scenes were refused), Interrupted, or the
+// failure. A cancelled context ends the run at once. In each case the next run resumes.
 func (r *Runner) Run(ctx context.Context) error {
 	r.publish(annotator.Notice{Kind: annotator.NoticeStart})
 	state := annotator.StateInit
@@ -120,5 +145,59 @@ func (r *Runner) Run(ctx context.Context) error {
 		}
 		state = next
 	}
-	return r.ending()
+	return r.finish()
+}
+
+// step runs the handler of a state and looks up the next state. An error of the handler is the event that it failed.
+func (r *Runner) step(ctx context.Context, state annotator.State) (annotator.State, error) {
+	r.Store.Run.SetState(state)
+	event, err := handlerOf(state)(r, ctx)
+	if err != nil {
+		r.failure, event = err, annotator.EventFailed
+	}
+	next, ok := annotator.Next(state, event)
+	if !ok {
+		return "", fmt.Errorf("the table has no transition from %s at %q: %w", state, event, r.failure)
+	}
+	r.publish(annotator.Notice{Kind: annotator.NoticeTransition, State: state, Event: event, Next: next})
+	return next, nil
+}
+
+type handler func(*Runner, context.Context) (annotator.Event, error)
+
+// handlerOf returns the handler of a state. EXIT has none.
+func handlerOf(state annotator.State) handler {
+	switch state {
+	case annotator.StateInit:
+		return (*Runner).initial
+	case annotator.StateIdle:
+		return (*Runner).idle
+	case annotator.StateNoMore:
+		return (*Runner).noMore
+	case annotator.StateCompacting:
+		return (*Runner).compacting
+	case annotator.StatePreparing:
+		return (*Runner).preparing
+	case annotator.StateCalling:
+		return (*Runner).calling
+	case annotator.StateRetrying:
+		return (*Runner).retrying
+	case annotator.StateHalting:
+		return (*Runner).halting
+	case annotator.StateProcessing:
+		return (*Runner).processing
+	case annotator.StateToolExec:
+		return (*Runner).toolExec
+	case annotator.StateParsing:
+		return (*Runner).parsing
+	case annotator.StateRecording:
+		return (*Runner).recording
+	case annotator.StateBoundary:
+		return (*Runner).boundary
+	case annotator.StateCurating:
+		return (*Runner).curating
+	case annotator.StateCheckpoint:
+		return (*Runner).checkpoint
+	}
+	return nil
 }

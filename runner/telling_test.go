@@ -87,7 +87,7 @@ func TestCallsAreToldFromBeginningToEnd(t *testing.T) {
 	s.transport = dripping{}
 	r := s.runner("told")
 	now := time.Unix(1_800_000_000, 0)
-	r.Now = func() time.Time { // time passes whenever somebody looks
+	r.Client.Now = func() time.Time { // time passes whenever somebody looks
 		now = now.Add(70 * time.Millisecond)
 		return now
 	}

@@ -19,7 +19,7 @@ func (r *Runner) newWindow() *window.Window {
 			r.publish(annotator.Notice{Kind: annotator.NoticeCompaction, Reason: what})
 		}},
 		window.Limits{Context: c.ContextBudget, Reply: c.MaxTokens, Margin: c.SafetyMargin},
-		func(group []annotator.Message) ([]byte, error) { return r.Wire.Encode(group) },
+		func(group []annotator.Message) ([]byte, error) { return r.Client.Wire.Encode(group) },
 		window.Sources{
 			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Calls: r.Store.Calls, Glossary: r.Store.Glossary,
 			Scenes: r.Store.Scenes, Posts: r.Corpus, Summariser: summariser{r},
@@ -29,7 +29,7 @@ func (r *Runner) newWindow() *window.Window {
 
 // usePrompt puts a prompt in force.
 func (r *Runner) usePrompt(p *storage.Prompt) error {
-	prefix, err := snapshot.Prefix(p, r.Wire)
+	prefix, err := snapshot.Prefix(p, r.Client.Wire)
 	if err != nil {
 		return err
 	}

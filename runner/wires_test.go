@@ -51,7 +51,7 @@ func (s *stage) over(w wire, name string) {
 		s.t.Fatal(err)
 	}
 	defer end()
-	r.Wire = w
+	r.Client.Wire = w
 	if err := r.Run(context.Background()); err != nil {
 		s.t.Fatalf("%s: %v", name, err)
 	}

@@ -101,7 +101,7 @@ func (p *program) run(ctx context.Context) error {
 	}
 	p.config.Endpoint = p.server
 	r := runner.New(p.config, store, source, wire, registry, p.watcher)
-	r.Now, r.Random = now, func() float64 { return 0.5 }
+	r.Client.Now, r.Client.Random = now, func() float64 { return 0.5 }
 	return r.Run(ctx)
 }
 

@@ -1,0 +1,88 @@
+package runner
+
+import (
+	"fmt"
+
+	"annotator"
+	"annotator/policy"
+	"annotator/tools"
+)
+
+// Limits on repetition. A call beyond them is answered with an error.
+const (
+	maxIdenticalCalls = 2  // in a turn, while nothing changes
+	maxCalls          = 32 // of a reply, items of a block of updates included
+	maxCutReplies     = 3  // in a row, each cut in the middle of its calls
+)
+
+// callHistory is the answered calls of a turn, in order.
+type callHistory struct {
+	calls   []pastCall
+	replies int
+}
+
+type pastCall struct {
+	reply           int // number of the reply that made the call
+	tool, arguments string
+	code            string // of the error; empty if the call succeeded
+}
+
+func (h *callHistory) add(call, result *annotator.Trace) {
+	h.calls = append(h.calls, pastCall{h.replies, call.Tool, call.Arguments, result.Error})
+}
+
+// repeats reports whether the same call has run often enough, with nothing in between that could change its answer. The same
+// change made again changes nothing. A declared intent can change the answer only of a call that was denied before it.
+func (h *callHistory) repeats(call *annotator.ToolCall, changes func(tool string) bool) bool {
+	identical, declared := 0, false
+	for i := len(h.calls) - 1; i >= 0; i-- {
+		switch past := &h.calls[i]; {
+		case past.code == tools.Truncated || past.code == tools.RoundLimit || past.code == tools.CallLimit: // it did not run
+		case past.tool == call.Name && past.arguments == call.Arguments:
+			if !declared || past.code != policy.IntentRequired && past.code != policy.NotPermitted {
+				identical++
+			}
+		case past.tool == policy.SelectIntent:
+			declared = declared || past.code == ""
+		case past.code == "" && changes(past.tool):
+			return identical >= maxIdenticalCalls
+		}
+	}
+	return identical >= maxIdenticalCalls
+}
+
+// repeatedReplies counts the replies with calls that were refused as repeated.
+func (h *callHistory) repeatedReplies() int {
+	n, last := 0, -1
+	for i := range h.calls {
+		if past := &h.calls[i]; past.code == tools.Repeated && past.reply != last {
+			n, last = n+1, past.reply
+		}
+	}
+	return n
+}
+
+// cutReplies counts the newest replies in a row whose calls did not run because the token limit cut the reply.
+func (h *callHistory) cutReplies() int {
+	n, last := 0, -1
+	for i := len(h.calls) - 1; i >= 0 && h.calls[i].code == tools.Truncated; i-- {
+		if h.calls[i].reply != last {
+			n, last = n+1, h.calls[i].reply
+		}
+	}
+	return n
+}
+
+// giveUpReason tells why the model is not called again in this scene; empty if it is. It follows from the journal alone, so that a
+// resumed run gives up where the undisturbed one does.
+func (r *Runner) giveUpReason() string {
+	switch s := r.scene; {
+	case s.rounds > r.Config.ToolRounds+1:
+		return fmt.Sprintf("the model went on calling tools after %d rounds", s.rounds)
+	case s.history.cutReplies() > maxCutReplies:
+		return fmt.Sprintf("the model's calls are cut at the limit of %d tokens again and again; raise --max-tokens", r.window.Limits.Reply)
+	case s.history.repeatedReplies() > 1:
+		return "the model repeats calls that were answered, though it was told so"
+	}
+	return ""
+}

@@ -1,0 +1,223 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"annotator"
+	"annotator/context/window"
+	"annotator/corpus"
+	"annotator/model"
+	"annotator/storage"
+)
+
+// errInterrupted is the cause of INIT's end after Stop.
+var errInterrupted = errors.New("interrupted")
+
+// initial is INIT. Stop ends it at once, because listing the scenes of a long story takes minutes, and a server may not answer.
+// Nothing is lost: each step is either committed or repeated by the next run.
+func (r *Runner) initial(ctx context.Context) (annotator.Event, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-r.interrupt:
+			cancel(errInterrupted)
+		case <-ctx.Done():
+		}
+	}()
+	err := r.initialize(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
+		err = annotator.Errorf(annotator.Interrupted, "stopped before a scene was begun").WithAdvice("run again to go on")
+	}
+	return annotator.EventStarted, err
+}
+
+// initialize checks that story, model and prompt are those that the run began with, and restores the window.
+func (r *Runner) initialize(ctx context.Context) error {
+	run, err := r.findStory(ctx)
+	if err != nil {
+		return err
+	}
+	newModel, err := r.findModel(ctx, &run)
+	if err != nil {
+		return err
+	}
+	newPrompt, err := r.findPrompt(ctx, &run)
+	if err != nil {
+		return err
+	}
+	if err := r.findContextLimit(ctx, &run); err != nil {
+		return err
+	}
+	if err := r.restore(ctx, &run, newModel || newPrompt); err != nil {
+		return err
+	}
+	if err := r.preflight(ctx); err != nil {
+		return err
+	}
+	if counter, ok := r.Client.Wire.(model.Counter); ok {
+		r.window.UseTokenizer(ctx, func(ctx context.Context, text string) (int, error) {
+			return counter.CountTokens(ctx, r.Client.Model, text)
+		})
+	}
+	r.publish(annotator.Notice{Kind: annotator.NoticeRun})
+	return nil
+}
+
+// findStory lists the scenes of the story, or checks that they are those listed before. A corpus that has only grown at its end
+// is read on. It returns the state of the run.
+func (r *Runner) findStory(ctx context.Context) (run storage.RunStatus, err error) {
+	switch run, err = r.Store.Run.Status(ctx); {
+	case errors.Is(err, annotator.NotFound):
+		err = r.listStory(ctx)
+	case err == nil:
+		err = r.extendStory(ctx, &run)
+	}
+	if err != nil {
+		return run, err
+	}
+	return r.Store.Run.Status(ctx)
+}
+
+func (r *Runner) listStory(ctx context.Context) error {
+	identity, err := r.Corpus.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	title, err := r.Corpus.Title(ctx)
+	if err != nil {
+		return err
+	}
+	return r.Store.Run.Begin(ctx, storage.Corpus{
+		Title: title, Path: r.Corpus.Path(), Identity: identity, SceneBytes: r.Config.SceneBytes,
+	}, r.Corpus.Scenes(ctx, r.limits()))
+}
+
+func (r *Runner) extendStory(ctx context.Context, run *storage.RunStatus) error {
+	identity, total, err := r.sameStory(ctx, run)
+	if err != nil || identity == run.Corpus.Identity {
+		return err
+	}
+	if total > run.Corpus.Scenes {
+		r.warn(fmt.Sprintf("the corpus has grown by %d scenes", total-run.Corpus.Scenes))
+	}
+	return r.Store.Run.Extend(ctx, identity, r.Corpus.Scenes(ctx, r.limits()))
+}
+
+// sameStory checks that the corpus is the file that the run began with, or has the same scenes and perhaps more. It returns the
+// identity of the file and the number of its scenes.
+func (r *Runner) sameStory(ctx context.Context, run *storage.RunStatus) (identity string, total int, err error) {
+	r.Config.SceneBytes = run.Corpus.SceneBytes // the scenes were split by it
+	identity, err = r.Corpus.Identity(ctx)
+	if err != nil || identity == run.Corpus.Identity {
+		return identity, run.Corpus.Scenes, err
+	}
+	changed, total, err := r.Store.Scenes.FirstDivergence(ctx, r.Corpus.Scenes(ctx, r.limits()))
+	if err != nil || changed == 0 {
+		return identity, total, err
+	}
+	which := "which is not read yet"
+	if changed <= run.Recorded+run.Quarantined {
+		which = "which was read"
+	}
+	return identity, total, annotator.Errorf(annotator.Misused, "the corpus has changed: the text of scene %d, %s, differs or is gone",
+		changed, which).WithAdvice("put the corpus back, or start a new database with --no-resume")
+}
+
+func (r *Runner) limits() corpus.Limits { return corpus.Limits{MaxBytes: r.Config.SceneBytes} }
+
+// findModel asks the endpoint what it serves, and checks that the model is the one that the run began with. It reports whether
+// the model or the endpoint is another than before.
+func (r *Runner) findModel(ctx context.Context, run *storage.RunStatus) (changed bool, err error) {
+	if err := r.chooseModel(ctx, run); err != nil {
+		return false, err
+	}
+	if run.Model != "" && run.Model != r.Client.Model && !r.Config.Accept["model"] {
+		return false, annotator.Errorf(annotator.Misused, "this run was made with the model %s, and is now asked to go on with %s",
+			run.Model, r.Client.Model).
+			WithAdvice("name the server of %s with --endpoint, agree with --accept model, or start a new database with --no-resume", run.Model)
+	}
+	changed = run.Model != r.Client.Model || run.Endpoint != r.Config.Endpoint
+	identity, err := r.Corpus.Identity(ctx)
+	if err != nil || !changed && run.Corpus.Identity == identity && run.Corpus.Path == r.Corpus.Path() {
+		return changed, err
+	}
+	return changed, r.Store.Run.Configure(ctx, r.Config.Endpoint, r.Client.Model, r.Corpus.Path(), identity)
+}
+
+// chooseModel takes the configured model, else the one used before, else the first that the endpoint lists, and lowers the
+// context budget to its context. Another endpoint need not serve the model used before. An endpoint that cannot list its
+// models is asked for the configured one.
+func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error {
+	c, configured := r.Client, r.Config.Model != ""
+	if !configured {
+		c.Model = run.Model
+	}
+	served, err := c.Models(ctx)
+	if err != nil {
+		return err
+	}
+	known := &c.Capabilities.Context
+	listed := known.SetListed(served, c.Model)
+	if !listed && len(served) > 0 && (c.Model == "" || !configured && run.Endpoint != r.Config.Endpoint) {
+		c.Model = served[0].ID
+		known.SetListed(served, c.Model)
+	}
+	known.Configured = r.Config.MaxContext[c.Model]
+	r.lowerBudget(known.Limit())
+	if c.Model == "" {
+		return annotator.Errorf(annotator.Misused, "%s serves no model", r.Config.Endpoint).WithAdvice("name one with --model")
+	}
+	return nil
+}
+
+// restore computes the window from the journal. newPrefix says that requests begin otherwise than before, so that former counts
+// of tokens do not hold.
+func (r *Runner) restore(ctx context.Context, run *storage.RunStatus, newPrefix bool) (err error) {
+	r.progress = progress{total: run.Corpus.Scenes, done: run.Recorded + run.Quarantined, resume: run.OpenScene}
+	r.Client.Capabilities.Answered = run.Recorded > 0 && !newPrefix
+	if run.Halted != "" { // the user has looked at the server since
+		err = r.Store.Run.ResetFailures(ctx)
+	} else {
+		r.failures.count, r.failures.reason, err = r.Store.Scenes.ConsecutiveFailures(ctx, maxConsecutiveFailures)
+	}
+	if err != nil {
+		return err
+	}
+	return r.window.Restore(ctx, newPrefix)
+}
+
+// findContextLimit takes the context limit that the server named to a former process, so that a resumed run goes on as the
+// undisturbed one. What the server lists now, or the user configures, counts instead. After a halt or the end of the story the
+// server may have been changed. A context in which hardly a scene fits is refused.
+func (r *Runner) findContextLimit(ctx context.Context, run *storage.RunStatus) error {
+	if run.Halted == "" && r.Client.Capabilities.Context.Limit() == 0 {
+		refusal, err := r.Store.Calls.LastTooLong(ctx)
+		if err != nil {
+			return err
+		}
+		r.learnContext(model.Classify(refusal.Status, nil, refusal.Raw).MaxContext, r.minPrompt())
+	}
+	return r.window.Limits.Check(r.window.Prefix())
+}
+
+// learnContext takes the context limit that a server names when it refuses a prompt; 0 if it names none. A limit that leaves fewer
+// tokens than needed is ignored.
+func (r *Runner) learnContext(tokens, needed int) {
+	if r.window.Limits.PromptWithin(tokens) >= needed {
+		r.Client.Capabilities.Context.Refused = tokens
+		r.lowerBudget(tokens)
+	}
+}
+
+// lowerBudget lowers the context budget to a number of tokens, if that is known and less.
+func (r *Runner) lowerBudget(tokens int) {
+	if l := &r.window.Limits; l.Lower(tokens) {
+		r.warn(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that, and replies have %d at most", r.Client.Model, l.Context, l.Reply))
+	}
+}
+
+// minPrompt is the least number of tokens that a prompt must be allowed to have.
+func (r *Runner) minPrompt() int { return r.window.Prefix().EstimateTokens() + window.MinScene }

@@ -1,0 +1,70 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/context/prompt"
+	"annotator/model"
+	"annotator/policy"
+	"annotator/tools"
+)
+
+// replyContent is what the text of a reply holds beside prose.
+type replyContent struct {
+	updates []annotator.ToolCall // the elements of its block of updates
+	problem *model.Problem       // what looks like a call or a block and cannot be read; nil for nothing
+}
+
+// content returns the content of the newest reply. After a resume it is read from the reply's row.
+func (r *Runner) content(ctx context.Context) (*replyContent, error) {
+	s := r.scene
+	if s.content == nil {
+		calls, _, problem, err := model.ReadCalls(s.reply.Content, s.answered+len(s.calls) > 0, r.callRules(ctx))
+		if err != nil {
+			return nil, err
+		}
+		s.content = &replyContent{model.CallsOf(calls, annotator.OriginUpdates), problem}
+	}
+	return s.content, nil
+}
+
+// callRules returns the rules for calls in the text of a reply. A block of updates beside calls is ignored, because a reply with
+// calls is not final. So calls that only declare an intent for a block are a mistake.
+func (r *Runner) callRules(ctx context.Context) *model.CallRules {
+	return &model.CallRules{
+		Check: r.checkCall, Elements: tools.Elements, Shown: func() ([]string, error) { return r.window.Texts(ctx) },
+		Together: func(calls []annotator.ToolCall) error {
+			if slices.ContainsFunc(calls, func(c annotator.ToolCall) bool { return c.Name != policy.SelectIntent }) {
+				return nil
+			}
+			return errors.New("what the codex_updates are for is declared in their block, by an object with intent and justification")
+		},
+	}
+}
+
+// checkCall tells the model what is wrong with a call.
+func (r *Runner) checkCall(call annotator.ToolCall) error {
+	err := r.Tools.Check(call)
+	if f := (*tools.Failure)(nil); errors.As(err, &f) && len(f.Tools) > 0 {
+		return fmt.Errorf("%s; the tools are %s", f.Message, strings.Join(f.Tools, ", "))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", call.Name, err)
+	}
+	return nil
+}
+
+// correction tells the model what it is to write again, after what cannot be read.
+func (c *replyContent) correction() string {
+	if c.problem.Origin == annotator.OriginUpdates {
+		return "Your codex_updates could not be read: " + c.problem.Text + ". Send the whole block again, corrected."
+	}
+	return "Your reply holds what looks like a tool call, and nothing in it was done: " + prompt.Escape(c.problem.Text) +
+		`. Make your calls anew, whole. If you have no other way to call a tool, write <tool_call>{"name": "...", "arguments": {...}}</tool_call>. ` +
+		"If you meant no call, end the scene with one line of plain text."
+}

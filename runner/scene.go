@@ -1,0 +1,143 @@
+package runner
+
+import (
+	"context"
+	"strings"
+
+	"annotator"
+	"annotator/context/prompt"
+	"annotator/model"
+	"annotator/policy"
+	"annotator/storage"
+)
+
+// sceneState is the state of the scene at hand. What follows from rows of the journal is computed by apply, for the rows of a
+// resumed scene as for new ones.
+type sceneState struct {
+	row *annotator.SceneRow
+	annotator.Scene
+	text string // the scene in the model's prompt, without entries
+	turn int64  // 0 until the scene's message is in the journal
+
+	// Computed from the rows of the turn.
+	nextSeq      int                // of the turn's next row
+	rounds       int                // replies with tool calls
+	corrections  int                // sent since the newest call
+	reply        *annotator.Trace   // the newest; nil if it is processed
+	replyText    []byte             // of the newest reply, with its calls
+	cut          bool               // the newest reply ended at its token limit
+	calls        []annotator.Trace  // of the newest reply, without a result yet
+	answered     int                // calls of the newest reply with a result
+	updates      int                // items of the newest reply's codex updates that have run
+	failed       []*annotator.Trace // the failed ones of these
+	closed       bool               // the newest row is an answer in text
+	callRequired bool               // a correction demanded a call, and none has come since
+	history      callHistory
+	intent       policy.Turn
+
+	// Of this process only.
+	content         *replyContent   // of the newest reply; nil until it is read
+	exchange        *model.Exchange // the request under way; nil for none
+	replyLimit      int             // tokens of a reply that the server accepts, if it has refused more; 0 if not known
+	forceCompaction bool            // the prompt is too long, by the server's word or our own count
+	overflow        *model.Fault    // with which the server refused the prompt as too long; nil if it did not
+	outcome         storage.Outcome
+}
+
+// resumeScene computes the state of a scene from the rows of its turn.
+func (r *Runner) resumeScene(ctx context.Context, row *annotator.SceneRow, turn int64) (*sceneState, error) {
+	s, err := r.loadScene(ctx, row, turn)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.Store.Journal.Turn(ctx, turn)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		s.apply(&rows[i])
+	}
+	return s, nil
+}
+
+// lateNote is added to a scene that is read again after it was refused: later scenes may stand above it.
+const lateNote = "\n\nThis scene is read late: it could not be annotated when its turn came. Note what it tells as of its own place in the story."
+
+// loadScene reads the text of a scene, and checks that it is the text that was listed. The turn is 0 for a scene that is not begun.
+func (r *Runner) loadScene(ctx context.Context, row *annotator.SceneRow, turn int64) (*sceneState, error) {
+	posts, err := r.Corpus.Scene(ctx, row.Thread.ID, row.Posts)
+	if err != nil {
+		return nil, err
+	}
+	s := &sceneState{row: row, turn: turn, Scene: annotator.Scene{
+		N: row.N, Thread: row.Thread, Index: row.Index, Posts: posts, Opens: row.Opens, Ends: row.Ends,
+	}}
+	if s.Hash() != row.Hash {
+		return nil, annotator.Errorf(annotator.Halted, "the text of scene %d (thread %d) is not the one that this run listed", row.N, row.Thread.ID).
+			WithAdvice("put the corpus back, or start a new database with --no-resume")
+	}
+	s.text = prompt.Scene(&s.Scene)
+	if row.Refusals > 0 {
+		s.text += lateNote
+	}
+	r.window.Begin(row.Thread.ID, turn, s.text)
+	return s, nil
+}
+
+// story returns the bodies of the scene's posts.
+func (s *sceneState) story() string {
+	var text strings.Builder
+	for i := range s.Posts {
+		text.WriteString(s.Posts[i].Body)
+		text.WriteString("\n\n")
+	}
+	return text.String()
+}
+
+// apply updates the state by a row of the journal.
+func (s *sceneState) apply(row *annotator.Trace) {
+	s.nextSeq = row.Seq + 1
+	s.closed = false
+	s.intent.Apply(row)
+	switch row.Kind {
+	case annotator.TraceReply:
+		s.reply, s.replyText, s.cut, s.closed = row, []byte(row.Content), row.Error != "", true
+		s.calls, s.answered, s.updates, s.failed, s.content = nil, 0, 0, nil, nil
+		s.history.replies++
+	case annotator.TraceCall:
+		if len(s.calls) == 0 {
+			s.rounds++
+		}
+		s.calls = append(s.calls, *row)
+		s.callRequired, s.corrections = false, 0
+		s.replyText = append(s.replyText, "\n"+row.Tool+" "+row.Arguments...)
+	case annotator.TraceResult: // results come in the order of the calls
+		s.history.add(&s.calls[0], row)
+		s.answered++
+		s.calls = s.calls[1:]
+		if len(s.calls) == 0 {
+			s.reply = nil
+		}
+	case annotator.TraceUpdate:
+		s.updates++
+		s.closed = true
+		if row.Error != "" {
+			s.failed = append(s.failed, row)
+		}
+	case annotator.TraceNote:
+		s.reply = nil
+		s.corrections++
+		s.callRequired = row.Error == annotator.CallRequired
+	}
+}
+
+// apply updates the scene's state and the window by a row that was appended to the journal.
+func (r *Runner) apply(row *annotator.Trace) error {
+	r.scene.apply(row)
+	return r.window.Add(row)
+}
+
+// nextRow returns the turn's next row, to be filled and appended to the journal.
+func (s *sceneState) nextRow(kind annotator.TraceKind) *annotator.Trace {
+	return &annotator.Trace{Turn: s.turn, Seq: s.nextSeq, Kind: kind, Scene: s.row.N}
+}
