@@ -109,7 +109,7 @@ func (s *stage) inTrouble(name string) {
 		"the wire has learned":                  `SELECT count(*) FROM call WHERE decision = 'adapt'`,
 		"a call was asked for again":            `SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE '%looks like a tool call%'`,
 		"a scene was refused by the server":     `SELECT count(*) FROM scene WHERE n = 3 AND fault = 'refused'`,
-		"a scene was refused for its circles":   `SELECT count(*) FROM scene WHERE n = 5 AND reason LIKE '%in circles%'`,
+		"a scene was refused for repeated calls":   `SELECT count(*) FROM scene WHERE n = 5 AND reason LIKE '%repeats calls%'`,
 		"a scene was refused for its updates":   `SELECT count(*) FROM scene WHERE n = 7 AND reason LIKE '%could not be read%'`,
 		"the scene after each was none of them": `SELECT count(*) FROM scene WHERE n IN (4, 6, 8) AND state = 'recorded'`,
 	} {
