@@ -103,15 +103,15 @@ func TestKilledInTrouble(t *testing.T) {
 func (s *stage) inTrouble(name string) {
 	s.t.Helper()
 	for what, query := range map[string]string{
-		"a request was tried again":             `SELECT count(*) FROM call WHERE outcome = 'transient' AND decision = 'retry'`,
-		"a probe was answered":                  `SELECT count(*) FROM call WHERE purpose = 'probe' AND outcome = 'ok'`,
-		"a probe was not":                       `SELECT count(*) FROM call WHERE purpose = 'probe' AND outcome = 'overloaded'`,
-		"the wire has learned":                  `SELECT count(*) FROM call WHERE decision = 'adapt'`,
-		"a call was asked for again":            `SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE '%looks like a tool call%'`,
-		"a scene was refused by the server":     `SELECT count(*) FROM scene WHERE n = 3 AND fault = 'refused'`,
-		"a scene was refused for repeated calls":   `SELECT count(*) FROM scene WHERE n = 5 AND reason LIKE '%repeats calls%'`,
-		"a scene was refused for its updates":   `SELECT count(*) FROM scene WHERE n = 7 AND reason LIKE '%could not be read%'`,
-		"the scene after each was none of them": `SELECT count(*) FROM scene WHERE n IN (4, 6, 8) AND state = 'recorded'`,
+		"a request was tried again":              `SELECT count(*) FROM call WHERE outcome = 'transient' AND decision = 'retry'`,
+		"a probe was answered":                   `SELECT count(*) FROM call WHERE purpose = 'probe' AND outcome = 'ok'`,
+		"a probe was not":                        `SELECT count(*) FROM call WHERE purpose = 'probe' AND outcome = 'overloaded'`,
+		"the wire has learned":                   `SELECT count(*) FROM call WHERE decision = 'adapt'`,
+		"a call was asked for again":             `SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE '%looks like a tool call%'`,
+		"a scene was refused by the server":      `SELECT count(*) FROM scene WHERE n = 3 AND fault = 'refused'`,
+		"a scene was refused for repeated calls": `SELECT count(*) FROM scene WHERE n = 5 AND reason LIKE '%repeats calls%'`,
+		"a scene was refused for its updates":    `SELECT count(*) FROM scene WHERE n = 7 AND reason LIKE '%could not be read%'`,
+		"the scene after each was none of them":  `SELECT count(*) FROM scene WHERE n IN (4, 6, 8) AND state = 'recorded'`,
 	} {
 		if s.count(name, query) == 0 {
 			s.t.Errorf("%s: it is not so that %s", name, what)
