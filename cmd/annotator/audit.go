@@ -27,7 +27,6 @@ list only calls that were denied, or would have been denied if the policy were e
 		Example: `  annotator audit --scene 12
   annotator audit --denied
   annotator audit --tool glossary_delete --json | jq '.effect[]'`,
-		Args: arguments(0, 0),
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&filter.Scene, "scene", 0, "only calls of the scene with this `NUMBER`")

@@ -44,7 +44,6 @@ The endpoint and the other settings come from the same places as those of run; t
 		Example: `  annotator curate --dry-run
   annotator curate --db book.annotator.db --endpoint http://localhost:8000/v1 --model qwen3-32b
   annotator curate --thread 4711 --json`,
-		Args: arguments(0, 0),
 	}
 	flags := cmd.Flags()
 	databaseFlag(flags, &o.db)

@@ -42,11 +42,10 @@ server with are listed below the checks. The endpoint and the other settings com
 		Example: `  annotator doctor --endpoint http://localhost:8000/v1
   annotator doctor --endpoint http://localhost:11434/v1 --model qwen3:32b
   annotator doctor --json | jq '.checks[] | select(.state != "ok")'`,
-		Args: arguments(0, 0),
 	}
 	flags := cmd.Flags()
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "maximum `TIME` of a check; a server may have to load its model first")
-	restrict(flags, "timeout", "a time such as 90s or 30m", nil, func() bool { return o.timeout > 0 })
+	restrict(flags, "timeout", "a time above 0, such as 90s", nil, func() bool { return o.timeout > 0 })
 	jsonFlag(flags, &o.json)
 	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "context-budget", "model-context", "max-tokens", "temperature", "stream", "prompts")
 	return untilSignalled(cmd, func(ctx context.Context, _ []string) error { return o.run(ctx) })

@@ -34,7 +34,6 @@ at a point of the story, without anything that is told later.`, exitMisused, exi
   annotator export --db book.annotator.db --format yaml --tag person
   annotator export --format json --status all | jq .count
   annotator export --format json --as-of scene:40`,
-		Args: arguments(0, 0),
 		// Before the database is opened: closing a second descriptor of the same file would release SQLite's locks.
 		PreRunE: func(*cobra.Command, []string) error { return refuseDatabase(o.out) },
 	}

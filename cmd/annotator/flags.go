@@ -134,9 +134,6 @@ func flagNames(flags *pflag.FlagSet) (names []string) {
 
 // completeFlags lets a shell complete the values of flags that take words or the path of a database.
 func completeFlags(cmd *cobra.Command) {
-	for _, command := range cmd.Commands() {
-		completeFlags(command)
-	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		var err error
 		if f.Name == "db" || f.Name == "from-db" {

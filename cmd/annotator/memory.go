@@ -47,7 +47,6 @@ func newMemoryView(a *app, name, short, long string, read memoryReader) *cobra.C
 		Short:   short,
 		Long:    longHelp(long, exitMisused, exitHalted, exitInterrupted),
 		Example: fmt.Sprintf("  annotator memory %s --list\n  annotator memory %[1]s --db book.annotator.db -o book.%[1]s.jsonl", name),
-		Args:    arguments(0, 0),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write; - is standard output")

@@ -23,7 +23,6 @@ A run can be stopped at any moment. Run the same command again to continue.`,
 		Example: `  annotator run book.epub
   annotator search --db book.annotator.db "the captain"
   annotator export --db book.annotator.db --format json -o book.json`,
-		Args:          arguments(0, 0),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		Version:       version(),
 		SilenceUsage:  true,
@@ -36,15 +35,26 @@ A run can be stopped at any moment. Run the same command again to continue.`,
 		newCurate(a), newVerify(a), newBackup(a), newDoctor(a), newStates(a), newTools(a), newPrompts(a), newVersion(a),
 	)
 	root.SetHelpCommand(newHelp(root))
-	completeFlags(root)
+	prepare(root)
 	wrapHelp(root, terminalWidth(a.out))
 	return root
+}
+
+// prepare makes a command and its subcommands refuse arguments unless they declare some, and completes their flags.
+func prepare(cmd *cobra.Command) {
+	if cmd.Args == nil {
+		cmd.Args = arguments(0, 0)
+	}
+	completeFlags(cmd)
+	for _, command := range cmd.Commands() {
+		prepare(command)
+	}
 }
 
 // group returns a command that only has subcommands.
 func group(use, short, long, example string, subcommands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: use, Short: short, Long: longHelp(long, exitMisused), Example: example, Args: arguments(0, 0),
+		Use: use, Short: short, Long: longHelp(long, exitMisused), Example: example,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(subcommands...)

@@ -69,7 +69,6 @@ func newSnapshotList(a *app) *cobra.Command {
 		Long:  longHelp("List the snapshots of a run, newest first, with the position of each.", exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator snapshot list
   annotator snapshot list --thread 4711 --limit 0 --json`,
-		Args: arguments(0, 0),
 	}
 	flags := cmd.Flags()
 	types := []string{"checkpoint", "manual", "curator_fork"}

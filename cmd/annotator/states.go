@@ -18,7 +18,6 @@ func newStates(a *app) *cobra.Command {
 		Long:  longHelp("Print the states of the machine that reads a story, and the events that lead from one to the next.", exitMisused),
 		Example: `  annotator states
   annotator states --format dot | dot -Tsvg > states.svg`,
-		Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			print := map[string]func() string{"mermaid": mermaid, "dot": dot, "text": transitionList}[format]
 			_, err := io.WriteString(a.out, print())

@@ -31,7 +31,6 @@ print what the server sent for a quarantined scene.`, exitMisused, exitHalted, e
 		Example: `  annotator status
   annotator status --db book.annotator.db --json
   annotator status --raw 12 > reply.txt`,
-		Args: arguments(0, 0),
 	}
 	jsonFlag(cmd.Flags(), &o.json)
 	cmd.Flags().IntVar(&o.raw, "raw", 0, "print what the server sent for the quarantined `SCENE`; 0: the status")

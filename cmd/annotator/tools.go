@@ -22,7 +22,6 @@ default policy, which says which intent permits which tools, as a file for --gov
 		Example: `  annotator tools
   annotator tools --json | jq '.[].name'
   annotator tools --policy > policy.yaml`,
-		Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if asPolicy && asJSON {
 				return annotator.Errorf(annotator.Misused, "--policy and --json print different documents").WithAdvice("give one of them")

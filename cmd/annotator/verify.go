@@ -37,7 +37,6 @@ A file that cannot be written is checked as far as possible; the output says wha
 		Example: `  annotator verify
   annotator verify --db book.annotator.db --corpus moved/book.corpus.db
   annotator verify --repair`,
-		Args: arguments(0, 0),
 	}
 	flags := cmd.Flags()
 	databaseFlag(flags, &o.db)

@@ -14,7 +14,6 @@ func newVersion(a *app) *cobra.Command {
 		Short:   "Print the version",
 		Long:    longHelp("Print the version of this program, and the toolchain and platform that it was built for."),
 		Example: "  annotator version",
-		Args:    arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(a.out, version())
 			return err
