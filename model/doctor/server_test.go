@@ -3,6 +3,7 @@ package doctor_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,9 @@ func TestRecognises(t *testing.T) {
 			starts := 0
 			for _, remedy := range report.Remedies {
 				starts += len(remedy.Starts)
+				if slices.ContainsFunc(remedy.Starts, func(s doctor.Start) bool { return s.With == "" }) {
+					t.Errorf("no option is known for %+v", remedy)
+				}
 			}
 			if starts != test.starts {
 				t.Errorf("told for %d servers, want %d: %+v", starts, test.starts, report.Remedies)

@@ -9,8 +9,8 @@ import (
 	"annotator"
 )
 
-// said is a call as it was written.
-type said struct {
+// writtenCall is a call as it was written.
+type writtenCall struct {
 	annotator.ToolCall
 	source string // without the tags around it
 }
@@ -20,7 +20,7 @@ var errNoCall = errors.New("it is no JSON object with name and arguments")
 
 // values reads the calls at the beginning of a text: JSON objects, or lists of them. Where the first value is something
 // else, the error is errNoCall. With an error, n is where the mistake is.
-func values(text string) (calls []said, n int, err error) {
+func values(text string) (calls []writtenCall, n int, err error) {
 	for {
 		rest := strings.TrimLeft(text[n:], space+";")
 		if rest == "" || rest[0] != '{' && rest[0] != '[' {
@@ -48,16 +48,16 @@ func values(text string) (calls []said, n int, err error) {
 }
 
 // callsIn returns the calls in a JSON value.
-func callsIn(raw string) ([]said, error) {
+func callsIn(raw string) ([]writtenCall, error) {
 	if raw[0] == '{' {
 		call, err := callOf(raw)
-		return []said{call}, err
+		return []writtenCall{call}, err
 	}
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(raw), &list); err != nil || len(list) == 0 {
 		return nil, errNoCall
 	}
-	calls := make([]said, len(list))
+	calls := make([]writtenCall, len(list))
 	for i := range list {
 		var err error
 		if calls[i], err = callOf(string(list[i])); err != nil {
@@ -68,10 +68,10 @@ func callsIn(raw string) ([]said, error) {
 }
 
 // callOf returns the call in an object. Its arguments may be a string with JSON, as they are in the API.
-func callOf(raw string) (said, error) {
+func callOf(raw string) (writtenCall, error) {
 	var o map[string]json.RawMessage
 	if json.Unmarshal([]byte(raw), &o) != nil {
-		return said{}, errNoCall
+		return writtenCall{}, errNoCall
 	}
 	if inner := o["function"]; len(inner) > 0 && inner[0] == '{' {
 		return callOf(string(inner))
@@ -81,15 +81,15 @@ func callOf(raw string) (said, error) {
 	parameters, too := o["parameters"]
 	switch {
 	case json.Unmarshal(o["name"], &name) != nil || name == "" || !given && !too:
-		return said{}, errNoCall
+		return writtenCall{}, errNoCall
 	case given && too:
-		return said{}, fmt.Errorf("the call of %.100q has both arguments and parameters", name)
+		return writtenCall{}, fmt.Errorf("the call of %.100q has both arguments and parameters", name)
 	case too:
 		arguments = parameters
 	}
 	for key := range o {
 		if !strings.Contains(" name arguments parameters id type ", " "+key+" ") {
-			return said{}, fmt.Errorf("the call of %.100q has more than a name and arguments", name)
+			return writtenCall{}, fmt.Errorf("the call of %.100q has more than a name and arguments", name)
 		}
 	}
 	object := string(arguments)
@@ -97,9 +97,9 @@ func callOf(raw string) (said, error) {
 		_ = json.Unmarshal(arguments, &object) // a valid string
 	}
 	if err := isObject(object); err != nil {
-		return said{}, fmt.Errorf("the arguments of %.100q: %w", name, err)
+		return writtenCall{}, fmt.Errorf("the arguments of %.100q: %w", name, err)
 	}
-	return said{annotator.ToolCall{Name: name, Arguments: object}, raw}, nil
+	return writtenCall{annotator.ToolCall{Name: name, Arguments: object}, raw}, nil
 }
 
 // isObject returns what is wrong with arguments that are not exactly one JSON object.

@@ -10,32 +10,30 @@ import (
 )
 
 // form reads the calls after a mark, and returns where they end; with an error, how far they could be read.
-type form func(text string) (calls []said, n int, err error)
+type form func(text string) (calls []writtenCall, n int, err error)
 
 // errForm is the error of a form of calls that is recognised and not read.
 var errForm = errors.New("calls in this form are not read")
 
-// formOf returns the form of a mark.
+// forms are those that are read, by the mark that they begin with; plain JSON has none.
+var forms = map[string]form{
+	"<tool_call>":    tagged,
+	"<function=":     function,
+	"[TOOL_CALLS]":   listed,
+	"<|python_tag|>": values,
+	fence:            fenced,
+	"":               values,
+}
+
 func formOf(mark string) form {
-	switch mark {
-	case "<tool_call>":
-		return tagged
-	case "<function=":
-		return function
-	case "[TOOL_CALLS]":
-		return listed
-	case "<|python_tag|>":
-		return values
-	case fence:
-		return fenced
-	case "":
-		return values
+	if f, ok := forms[mark]; ok {
+		return f
 	}
-	return func(string) ([]said, int, error) { return nil, 0, errForm }
+	return func(string) ([]writtenCall, int, error) { return nil, 0, errForm }
 }
 
 // tagged reads JSON or a function up to </tool_call>.
-func tagged(text string) (calls []said, n int, err error) {
+func tagged(text string) (calls []writtenCall, n int, err error) {
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, space), "<function="); ok {
 		calls, n, err = function(rest)
 		n += len(text) - len(rest)
@@ -66,7 +64,7 @@ func skipSpace(text string, n int) int { return len(text) - len(strings.TrimLeft
 var named = regexp.MustCompile(`^\s*([\w.-]+)(?:\[CALL_ID\][\w-]+)?(?:\[ARGS\])?\s*\{`)
 
 // listed reads Mistral's forms: a list of calls, or a name with its arguments.
-func listed(text string) ([]said, int, error) {
+func listed(text string) ([]writtenCall, int, error) {
 	found := named.FindStringSubmatchIndex(text)
 	if found == nil {
 		return values(text)
@@ -78,7 +76,7 @@ func listed(text string) ([]said, int, error) {
 		return nil, n, err
 	}
 	call := annotator.ToolCall{Name: text[found[2]:found[3]], Arguments: text[brace:n]}
-	return []said{{call, text[:n]}}, n, nil
+	return []writtenCall{{call, text[:n]}}, n, nil
 }
 
 const fence = "```"
@@ -87,7 +85,7 @@ const fence = "```"
 var info = regexp.MustCompile(`^[\w-]*[ \t]*\n?`)
 
 // fenced reads calls up to the end of a fence.
-func fenced(text string) ([]said, int, error) {
+func fenced(text string) ([]writtenCall, int, error) {
 	start := len(info.FindString(text))
 	if strings.HasPrefix(text, "tool_code") {
 		return nil, start, errForm
@@ -107,7 +105,7 @@ var (
 )
 
 // function reads what follows <function=: a name, its arguments as JSON or one by one, and </function>.
-func function(text string) ([]said, int, error) {
+func function(text string) ([]writtenCall, int, error) {
 	found := functionName.FindStringSubmatch(text)
 	if found == nil {
 		return nil, 0, errors.New("<function= is not followed by a name and >")
@@ -117,7 +115,7 @@ func function(text string) ([]said, int, error) {
 		return nil, n, err
 	}
 	n, err = closed(text, n, "</function>")
-	return []said{{annotator.ToolCall{Name: found[1], Arguments: arguments}, text[:n]}}, n, err
+	return []writtenCall{{annotator.ToolCall{Name: found[1], Arguments: arguments}, text[:n]}}, n, err
 }
 
 // argumentsOf returns the arguments at a position, and where they end.

@@ -27,7 +27,7 @@ const (
 type piece struct {
 	start, end int    // with an error, where reading stopped
 	mark       string // at its beginning; empty for plain JSON
-	calls      []said
+	calls      []writtenCall
 	wrong      string // what is wrong with it, in words for the model
 }
 
