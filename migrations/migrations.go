@@ -1,5 +1,5 @@
-// Package migrations holds the schema of annotator.db as an ordered list of SQL files. They only ever go forward: a file that
-// has been released is never changed.
+// Package migrations holds the schema of annotator.db as an ordered list of SQL files. They only ever go forward: a
+// file that has been released is never changed.
 package migrations
 
 import (

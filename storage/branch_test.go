@@ -80,8 +80,8 @@ func line(table string, columns []string, values []any) string {
 	return b.String()
 }
 
-// TestBranchIsThePast walks at random and keeps a copy at some checkpoint. A branch of the last database at that snapshot is the
-// same to the row, and the last database is what it was.
+// TestBranchIsThePast walks at random and keeps a copy at some checkpoint. A branch of the last database at that
+// snapshot is the same to the row, and the last database is what it was.
 func TestBranchIsThePast(t *testing.T) {
 	t.Parallel()
 	dir, n := t.TempDir(), 0

@@ -12,7 +12,8 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Open records a call before it is made, so that a call during which the process ends is on record too. It sets the call's id.
+// Open records a call before it is made, so that a call during which the process ends is on record too. It sets the
+// call's id.
 func (s *Calls) Open(ctx context.Context, c *annotator.Call) error {
 	return s.db.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, annotator.CallOpen, "") })
 }
@@ -39,8 +40,8 @@ func (s *Calls) Fail(ctx context.Context, c *annotator.Call) error {
 	return s.db.update(ctx, "record a failed call", func(tx *tx) error { return tx.endCall(c, nil) })
 }
 
-// Reply ends a call with success, and appends its reply to the journal: the row of the reply, then those of its tool calls. It sets
-// their ids.
+// Reply ends a call with success, and appends its reply to the journal: the row of the reply, then those of its tool
+// calls. It sets their ids.
 func (s *Calls) Reply(ctx context.Context, c *annotator.Call, rows []annotator.Trace) error {
 	if len(rows) == 0 || rows[0].Kind != annotator.TraceReply {
 		return errors.New("the first row of a reply is no reply")
@@ -81,8 +82,8 @@ func (s *Calls) Last(ctx context.Context) (last annotator.LastCall, err error) {
 	return last, sqlite.Wrap(orNone(err), "read the newest call in %s", s.db.path)
 }
 
-// LastTooLong returns id, status and response of the newest call since Run.ResetFailures whose prompt the server refused for its length;
-// a call without an id where there is none.
+// LastTooLong returns id, status and response of the newest call since Run.ResetFailures whose prompt the server
+// refused for its length; a call without an id where there is none.
 func (s *Calls) LastTooLong(ctx context.Context) (c annotator.Call, err error) {
 	err = s.db.read.QueryRowContext(ctx, `SELECT id, status, raw FROM call WHERE outcome = 'shrink' AND raw IS NOT NULL
 		  AND id > (SELECT begun_call FROM run_state) ORDER BY id DESC LIMIT 1`).
@@ -90,8 +91,8 @@ func (s *Calls) LastTooLong(ctx context.Context) (c annotator.Call, err error) {
 	return c, sqlite.Wrap(orNone(err), "read the calls in %s", s.db.path)
 }
 
-// Counted returns the newest n counted prompts, oldest first. It looks at the newest 10 n calls only: some servers never count, and a
-// run has very many calls.
+// Counted returns the newest n counted prompts, oldest first. It looks at the newest 10 n calls only: some servers
+// never count, and a run has very many calls.
 func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, error) {
 	scan := func(rows *sql.Rows, c *annotator.CountedPrompt) error {
 		var characters string
@@ -107,8 +108,9 @@ func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, 
 	return counted, err
 }
 
-// ConsecutiveFailures counts the newest requests of a purpose in a row, since Run.ResetFailures, that were given up because the server
-// failed, at most limit. It returns scene and fault of the newest one. A reply that could not be used is no failure of the server.
+// ConsecutiveFailures counts the newest requests of a purpose in a row, since Run.ResetFailures, that were given up
+// because the server failed, at most limit. It returns scene and fault of the newest one. A reply that could not be
+// used is no failure of the server.
 func (s *Calls) ConsecutiveFailures(ctx context.Context, purpose annotator.CallPurpose, limit int) (n int, newest annotator.Call, err error) {
 	scan := func(rows *sql.Rows, c *annotator.Call) error { return rows.Scan(&c.Scene, &c.Outcome, &c.Fault) }
 	asked, err := readAll(ctx, s.db, "read the newest calls", scan, `SELECT scene, outcome, fault FROM call

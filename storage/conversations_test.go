@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// summon answers the oldest call that has no result with a change of the conversations; a question that is not empty gets an
-// answer from a call of its own.
+// summon answers the oldest call that has no result with a change of the conversations; a question that is not empty
+// gets an answer from a call of its own.
 func (s *story) summon(change storage.ConversationChange, question string) {
 	s.Helper()
 	row := s.row(annotator.TraceResult, "done")
@@ -75,7 +75,8 @@ func TestOneConversation(t *testing.T) {
 	s.clean()
 }
 
-// TestConversationCommitsWhole breaks a rule in the middle: neither the result nor the conversation is there afterwards.
+// TestConversationCommitsWhole breaks a rule in the middle: neither the result nor the conversation is there
+// afterwards.
 func TestConversationCommitsWhole(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "summon_snapshot", "summon_snapshot")
@@ -98,8 +99,8 @@ func TestConversationCommitsWhole(t *testing.T) {
 	}
 }
 
-// TestSnapshotWriterBesideTheWriter has people ask while a run goes on: neither affects the other, and a SnapshotWriter writes only
-// what people asked.
+// TestSnapshotWriterBesideTheWriter has people ask while a run goes on: neither affects the other, and a SnapshotWriter
+// writes only what people asked.
 func TestSnapshotWriterBesideTheWriter(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "glossary_create")
@@ -134,8 +135,8 @@ func TestSnapshotWriterBesideTheWriter(t *testing.T) {
 	s.clean()
 }
 
-// TestSnapshotWriterIsKilled: of a person's call that is not ended it is known that it was made. One that only takes long may end beside a
-// run that began meanwhile.
+// TestSnapshotWriterIsKilled: of a person's call that is not ended it is known that it was made. One that only takes
+// long may end beside a run that began meanwhile.
 func TestSnapshotWriterIsKilled(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "glossary_create")

@@ -12,7 +12,8 @@ import (
 	"annotator/storage"
 )
 
-// grown is a story of which n scenes are read, each a thread, with as many entries in the codex, and so many scenes to come.
+// grown is a story of which n scenes are read, each a thread, with as many entries in the codex, and so many scenes to
+// come.
 func grown(t tester, dir string, n, more int) *story {
 	t.Helper()
 	threads := make([]int, n+more)

@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// twoThreads is a story with entries 1 and 2 of the first thread, and 3 of the second, of which a scene is still to be read.
+// twoThreads is a story with entries 1 and 2 of the first thread, and 3 of the second, of which a scene is still to be
+// read.
 func twoThreads(t *testing.T) *story {
 	t.Helper()
 	s := newStory(t, t.TempDir(), scenesOf(2, 2))

@@ -9,8 +9,8 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Compact records one step of compaction, which begins an epoch. The summariser's reply, the row with the new state of the window, and
-// the episodes commit together.
+// Compact records one step of compaction, which begins an epoch. The summariser's reply, the row with the new state of
+// the window, and the episodes commit together.
 func (s *Episodes) Compact(ctx context.Context, c *annotator.Compaction) error {
 	return s.db.update(ctx, "compact the window", func(tx *tx) error {
 		if c.Reply != nil {
@@ -84,8 +84,8 @@ func (tx *tx) insertEpisode(e *annotator.Episode) error {
 		e.Supersedes, e.Tokens, e.Trace, gone, tx.now).Scan(&e.ID)
 }
 
-// WindowState returns the state of the window after the newest compaction up to a row of the journal (0: all). The compaction is
-// unfinished if no row of a turn follows: more steps may have been due when the process ended.
+// WindowState returns the state of the window after the newest compaction up to a row of the journal (0: all). The
+// compaction is unfinished if no row of a turn follows: more steps may have been due when the process ended.
 func (s *Episodes) WindowState(ctx context.Context, through int64) (fold annotator.WindowState, unfinished bool, err error) {
 	var content string
 	err = s.db.read.QueryRowContext(ctx, `SELECT t.content, c.tier <> 'quarantine' AND NOT EXISTS

@@ -8,11 +8,12 @@ import (
 	"annotator"
 )
 
-// fileIdentity holds the files of an open database by their paths. A process can go on writing to a file that was deleted or moved,
-// and all of it is gone when the process ends.
+// fileIdentity holds the files of an open database by their paths. A process can go on writing to a file that was
+// deleted or moved, and all of it is gone when the process ends.
 type fileIdentity map[string]os.FileInfo
 
-// identify finds the files of a database: itself, its log, and the log's index. They are beside the file itself, not beside a link.
+// identify finds the files of a database: itself, its log, and the log's index. They are beside the file itself, not
+// beside a link.
 func identify(path string) (fileIdentity, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -40,8 +41,8 @@ func (s fileIdentity) changed() string {
 // rescuedSuffix ends the name of the copy of a database whose file was deleted, moved or replaced.
 const rescuedSuffix = ".rescued"
 
-// checkFiles returns an error once a file of the database was deleted, moved or replaced. Only this process can still read what the
-// database held, so it is copied to a new file first.
+// checkFiles returns an error once a file of the database was deleted, moved or replaced. Only this process can still
+// read what the database held, so it is copied to a new file first.
 func (db *DB) checkFiles(ctx context.Context) error {
 	if db.lost != nil {
 		return db.lost

@@ -109,7 +109,8 @@ func (d *dated) equals(point string, want []annotator.Entry) {
 	}
 }
 
-// TestAsOfIsWhatStoodThen reads stories with edits at random places, and asks at every post, scene, thread and snapshot.
+// TestAsOfIsWhatStoodThen reads stories with edits at random places, and asks at every post, scene, thread and
+// snapshot.
 func TestAsOfIsWhatStoodThen(t *testing.T) {
 	t.Parallel()
 	dir, n := t.TempDir(), 0

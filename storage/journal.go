@@ -37,8 +37,8 @@ func (tx *tx) append(row *annotator.Trace) error {
 	return nil
 }
 
-// chain returns the hash of a row and of all rows before it. A changed byte anywhere in the journal breaks it; SQLite's own check does
-// not notice one.
+// chain returns the hash of a row and of all rows before it. A changed byte anywhere in the journal breaks it; SQLite's
+// own check does not notice one.
 func chain(former []byte, row *annotator.Trace, shows string) []byte {
 	h := sha256.New()
 	h.Write(former)
@@ -82,8 +82,8 @@ func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
 	return json.Unmarshal([]byte(shows), &t.Shows)
 }
 
-// Window returns the rows of the turns that are in the window, in order, up to row through (0: all). The cost depends on the size of
-// the window, not of the journal.
+// Window returns the rows of the turns that are in the window, in order, up to row through (0: all). The cost depends
+// on the size of the window, not of the journal.
 func (s *Journal) Window(ctx context.Context, through int64) ([]annotator.Trace, error) {
 	if through == 0 {
 		through = 1<<63 - 1
@@ -144,8 +144,8 @@ func (s *Journal) Append(ctx context.Context, rows ...*annotator.Trace) error {
 	})
 }
 
-// AppendOnce appends a row outside any turn, unless the journal ends with the same. A process that was killed after AppendOnce calls
-// it again, and the row is there once.
+// AppendOnce appends a row outside any turn, unless the journal ends with the same. A process that was killed after
+// AppendOnce calls it again, and the row is there once.
 func (s *Journal) AppendOnce(ctx context.Context, row *annotator.Trace) error {
 	var kind annotator.TraceKind
 	var content string
@@ -171,8 +171,8 @@ func (s *Journal) Prompt(ctx context.Context, id int64) (Prompt, error) {
 	return c, sqlite.Wrap(err, "read prompt %d in %s", id, s.db.path)
 }
 
-// journalPage is the number of rows that a page of the journal has. A reader that keeps one statement open for long would stop
-// CheckpointWAL.
+// journalPage is the number of rows that a page of the journal has. A reader that keeps one statement open for long
+// would stop CheckpointWAL.
 const journalPage = 1000
 
 // JournalRow is a row of the journal with its time.
@@ -187,8 +187,8 @@ func (s *Journal) Rows(ctx context.Context, turn int64) iter.Seq2[*JournalRow, e
 	return pages(ctx, s.db, turn, scan, `SELECT `+traceColumns+`, at FROM trace WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
 }
 
-// pages runs a query for one page of the journal after another, and yields what it finds: in the rows of one turn, or in all where it is
-// 0. The query's parameters are the first and the last row of the page, the turn, and the arguments.
+// pages runs a query for one page of the journal after another, and yields what it finds: in the rows of one turn, or
+// in all where it is 0. The query's parameters are the first and the last row of the page, the turn, and the arguments.
 func pages[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, *T) error, query string, arguments ...any) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		var first, last int64

@@ -27,10 +27,10 @@ type head struct {
 	revision int64
 }
 
-// Open opens the database at path for reading. It changes nothing. The error is NotFound where there is no run, and Misused for a
-// file that is no database of this program or has another schema.
+// Open opens the database at path for reading. It changes nothing. The error is NotFound where there is no run, and
+// Misused for a file that is no database of this program or has another schema.
 func Open(ctx context.Context, path string) (*DB, error) {
-	pool, err := sqlite.Open(ctx, path, sqlite.Visit, readers)
+	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnlyClean, readers)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,9 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	return db, nil
 }
 
-// OpenWriter opens the database at path for writing, creates it if it is not there, and brings its schema up to date. The error is
-// of kind InUse where another process has it open for writing. The holder is a name for this process, shown to others.
+// OpenWriter opens the database at path for writing, creates it if it is not there, and brings its schema up to date.
+// The error is of kind InUse where another process has it open for writing. The holder is a name for this process,
+// shown to others.
 func OpenWriter(ctx context.Context, path, holder string, now func() time.Time) (*DB, error) {
 	if err := checkPath(ctx, path); err != nil {
 		return nil, err
@@ -96,13 +97,13 @@ func (db *DB) openWriter(ctx context.Context) error {
 	return nil
 }
 
-// checkPath refuses what is evidently no database of annotator's, such as a folder or the story itself, and a network file system,
-// before a lock file is left there. Other defects show when the file is opened for writing.
+// checkPath refuses what is evidently no database of annotator's, such as a folder or the story itself, and a network
+// file system, before a lock file is left there. Other defects show when the file is opened for writing.
 func checkPath(ctx context.Context, path string) error {
 	if err := sqlite.RefuseNetwork(path); err != nil {
 		return err
 	}
-	pool, err := sqlite.Open(ctx, path, sqlite.Visit, 1)
+	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnlyClean, 1)
 	if err == nil {
 		_, err = schemaVersion(ctx, pool, path)
 		_ = pool.Close()
@@ -125,15 +126,15 @@ func createPrivate(path string) error {
 	return file.Close()
 }
 
-// checkFile refuses a file of another program, of a newer version, or with foreign triggers, before opening it for writing changes
-// a byte of it.
+// checkFile refuses a file of another program, of a newer version, or with foreign triggers, before opening it for
+// writing changes a byte of it.
 func checkFile(ctx context.Context, path string) error {
-	pool, err := sqlite.Open(ctx, path, sqlite.Visit, 1)
-	if sqlite.IsHalfDone(err) {
+	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnlyClean, 1)
+	if sqlite.NeedsRecovery(err) {
 		if err := sqlite.Recover(ctx, path); err != nil {
 			return err
 		}
-		pool, err = sqlite.Open(ctx, path, sqlite.Visit, 1)
+		pool, err = sqlite.Open(ctx, path, sqlite.ReadOnlyClean, 1)
 	}
 	if err != nil {
 		return err

@@ -88,7 +88,8 @@ func TestMigrationsFromEveryVersion(t *testing.T) {
 	}
 }
 
-// TestMigrationCutOff has a step fail at the last new table it makes: it is as if it had never begun, and can be made later.
+// TestMigrationCutOff has a step fail at the last new table it makes: it is as if it had never begun, and can be made
+// later.
 func TestMigrationCutOff(t *testing.T) {
 	t.Parallel()
 	for n, step := range migrations.All() {
@@ -132,8 +133,8 @@ func newTable(t *testing.T, n int, step string) (name string) {
 	return name
 }
 
-// TestRefusesWhatIsNotOurs names files that are no database of this program, or of a later one: each is refused with a word
-// on what to do, and not a byte of it changes.
+// TestRefusesWhatIsNotOurs names files that are no database of this program, or of a later one: each is refused with a
+// word on what to do, and not a byte of it changes.
 func TestRefusesWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	whole := making(t, `CREATE TABLE thread (id INTEGER, title TEXT)`, `INSERT INTO thread VALUES (1, printf('%.*c', 20000, 'x'))`)
@@ -265,8 +266,8 @@ func TestReadOnlyPlaces(t *testing.T) {
 	s.ok(db.Close())
 }
 
-// TestKilledWhileMaking: a process that dies before the file is in WAL mode leaves a rollback journal, which no connection
-// for reading can play back.
+// TestKilledWhileMaking: a process that dies before the file is in WAL mode leaves a rollback journal, which no
+// connection for reading can play back.
 func TestKilledWhileMaking(t *testing.T) {
 	t.Parallel()
 	path := making(t, ours)

@@ -19,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRandomStories walks through everything a run may do, in any order that is legal: each database they leave holds its
-// laws, reads the same when it is opened again, and gives back the window as it was at every snapshot and row.
+// TestRandomStories walks through everything a run may do, in any order that is legal: each database they leave holds
+// its laws, reads the same when it is opened again, and gives back the window as it was at every snapshot and row.
 func TestRandomStories(t *testing.T) {
 	t.Parallel()
 	dir, n := t.TempDir(), 0

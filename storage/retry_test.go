@@ -8,7 +8,8 @@ import (
 	"annotator/storage"
 )
 
-// TestMigrationKeepsCalls: the table of calls is made anew by the second migration, with all that is in it and all that refers to it.
+// TestMigrationKeepsCalls: the table of calls is made anew by the second migration, with all that is in it and all that
+// refers to it.
 func TestMigrationKeepsCalls(t *testing.T) {
 	t.Parallel()
 	path := atVersion(t, 1, `INSERT INTO snapshot_context VALUES (1, 'h', 's', '[]', 1)`,

@@ -10,8 +10,8 @@ import (
 	"annotator"
 )
 
-// Open begins a turn: the scene's message enters the journal, and the scene is open until Record. It sets the id, turn and seq of
-// the row.
+// Open begins a turn: the scene's message enters the journal, and the scene is open until Record. It sets the id, turn
+// and seq of the row.
 func (s *Scenes) Open(ctx context.Context, row *annotator.Trace) error {
 	return s.db.update(ctx, "open a scene", func(tx *tx) error {
 		if err := tx.QueryRowContext(tx.ctx, `SELECT turn + 1 FROM run_state`).Scan(&row.Turn); err != nil {
@@ -50,8 +50,8 @@ type Outcome struct {
 	Close  *annotator.Trace     // the last message of a turn that does not end with a reply; nil where it does
 }
 
-// Record stores the outcome of a scene. It fails for a scene that has one already. The turn of a quarantined scene leaves the window,
-// and the model's open conversation with a snapshot ends.
+// Record stores the outcome of a scene. It fails for a scene that has one already. The turn of a quarantined scene
+// leaves the window, and the model's open conversation with a snapshot ends.
 func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 	return s.db.update(ctx, fmt.Sprintf("record scene %d", o.Scene), func(tx *tx) error {
 		if o.Close != nil {
@@ -77,8 +77,8 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 	})
 }
 
-// Checkpoint follows Record: no scene is open from there on, the position is kept as a snapshot, and after the last scene of a thread
-// the thread is completed. Tokens are those of the window. It returns the snapshot.
+// Checkpoint follows Record: no scene is open from there on, the position is kept as a snapshot, and after the last
+// scene of a thread the thread is completed. Tokens are those of the window. It returns the snapshot.
 func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snapshot, error) {
 	taken := annotator.Snapshot{Kind: "checkpoint", Scene: scene, Tokens: tokens}
 	err := s.db.update(ctx, fmt.Sprintf("checkpoint scene %d", scene), func(tx *tx) error {
@@ -145,8 +145,8 @@ func (s *Scenes) Quarantined(ctx context.Context) ([]annotator.SceneRow, error) 
 	return readAll(ctx, s.db, "read the quarantined scenes", scanScene, sceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
 }
 
-// FirstDivergence compares the scenes of a corpus with those of the run. It returns the number of the first scene of the run whose
-// text has changed or is gone, 0 if there is none, and the number of scenes in the corpus.
+// FirstDivergence compares the scenes of a corpus with those of the run. It returns the number of the first scene of
+// the run whose text has changed or is gone, 0 if there is none, and the number of scenes in the corpus.
 func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotator.Scene, error]) (changed, total int, err error) {
 	known, err := readAll(ctx, s.db, "read the scenes", scanValue[[]byte], `SELECT hash FROM scene ORDER BY n`)
 	if err != nil {
@@ -172,8 +172,8 @@ func (s *Scenes) LastRead(ctx context.Context) (*annotator.SceneRow, error) {
 	return s.one(ctx, ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
 }
 
-// ConsecutiveFailures counts the newest scenes in a row that were quarantined for faults since Run.ResetFailures, at most limit, and
-// returns the newest reason. Scenes for which the model was not asked do not count.
+// ConsecutiveFailures counts the newest scenes in a row that were quarantined for faults since Run.ResetFailures, at
+// most limit, and returns the newest reason. Scenes for which the model was not asked do not count.
 func (s *Scenes) ConsecutiveFailures(ctx context.Context, limit int) (n int, reason string, err error) {
 	scan := func(rows *sql.Rows, s *annotator.SceneRow) error { return rows.Scan(&s.Fault, &s.Reason) }
 	const asked = `(c.state = 'quarantined' OR c.state = 'recorded' AND c.turn > 0)`

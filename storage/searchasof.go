@@ -41,7 +41,8 @@ func memoryGlossary(ctx context.Context, entries []annotator.Entry) (*sql.DB, er
 	}
 	if err = migrate(ctx, pool, "the entries as of a moment"); err == nil {
 		err = transact(ctx, pool, time.Now, func(tx *tx) error {
-			// Revisions of a scene that was read late have its place, so two entries may have had a name before they were merged.
+			// Revisions of a scene that was read late have its place, so two entries may have had a name before they
+			// were merged.
 			if _, err := tx.exec(`DROP INDEX glossary_entry_live`); err != nil {
 				return err
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// TestHistorySearch asks of each snapshot what was asked when it was the newest: what came later neither adds to what is found nor takes
-// from it.
+// TestHistorySearch asks of each snapshot what was asked when it was the newest: what came later neither adds to what
+// is found nor takes from it.
 func TestHistorySearch(t *testing.T) {
 	t.Parallel()
 	queries := []annotator.Query{

@@ -24,8 +24,8 @@ func (s *story) seedEntries(n int) {
 		UPDATE run_state SET entries = entries + ?1`, n)
 }
 
-// seedScenes makes the first n scenes look read: four rows, a call and a checkpoint each, a compaction every twentieth scene
-// that leaves the last thirty turns. The rows' hashes are made up.
+// seedScenes makes the first n scenes look read: four rows, a call and a checkpoint each, a compaction every twentieth
+// scene that leaves the last thirty turns. The rows' hashes are made up.
 func (s *story) seedScenes(n int) {
 	s.Helper()
 	s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;

@@ -123,8 +123,8 @@ func TestMigrationKeepsEpisodes(t *testing.T) {
 	}
 }
 
-// TestSnapshotsTakeNoSpace fills a thousand scenes with as much as a run writes about a scene of 1,500 tokens, and weighs the
-// database with and without its snapshots.
+// TestSnapshotsTakeNoSpace fills a thousand scenes with as much as a run writes about a scene of 1,500 tokens, and
+// weighs the database with and without its snapshots.
 func TestSnapshotsTakeNoSpace(t *testing.T) {
 	t.Parallel()
 	const scenes = 1000

@@ -22,8 +22,8 @@ func (tx *tx) exec(query string, args ...any) (sql.Result, error) {
 	return tx.ExecContext(tx.ctx, query, args...)
 }
 
-// execOne is exec for a statement that has to change exactly one row. No row means that the row was not in the state that the
-// statement names.
+// execOne is exec for a statement that has to change exactly one row. No row means that the row was not in the state
+// that the statement names.
 func (tx *tx) execOne(query string, args ...any) error {
 	result, err := tx.exec(query, args...)
 	if err != nil {
@@ -35,7 +35,8 @@ func (tx *tx) execOne(query string, args ...any) error {
 	return nil
 }
 
-// update runs a transaction of the run, with its state. It is not cancelled with ctx: an effect has to commit with its row.
+// update runs a transaction of the run, with its state. It is not cancelled with ctx: an effect has to commit with its
+// row.
 func (db *DB) update(ctx context.Context, what string, body func(*tx) error) error {
 	if db.write == nil {
 		return annotator.Errorf(annotator.Storage, "%s: %s is open for reading only", what, db.path)
@@ -50,8 +51,8 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx) error) err
 			return err
 		}
 		head = tx.head
-		// The id tells SQLite that one row changes at most. Otherwise it opens a statement journal, and flushes the full-text index
-		// for that.
+		// The id tells SQLite that one row changes at most. Otherwise it opens a statement journal, and flushes the
+		// full-text index for that.
 		_, err := tx.exec(`UPDATE run_state SET state = ?, updated_at = ? WHERE id = 1`, db.state, tx.now)
 		return err
 	})

@@ -6,12 +6,12 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// walPages is the size from which CheckpointWAL copies the log. SQLite's own checkpoint would run inside whichever commit fills the
-// log; this one runs between scenes.
+// walPages is the size from which CheckpointWAL copies the log. SQLite's own checkpoint would run inside whichever
+// commit fills the log; this one runs between scenes.
 const walPages = 4000
 
-// CheckpointWAL copies a long write-ahead log into the database file. The next transaction then starts the log over. It does not
-// wait for readers: what they still need stays in the log. It returns the number of pages that stay.
+// CheckpointWAL copies a long write-ahead log into the database file. The next transaction then starts the log over. It
+// does not wait for readers: what they still need stays in the log. It returns the number of pages that stay.
 func (s *Maintenance) CheckpointWAL(ctx context.Context) (left int, err error) {
 	ctx = context.WithoutCancel(ctx)
 	var busy, log, moved int

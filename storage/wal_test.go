@@ -10,11 +10,12 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// walBound is the most that the write-ahead log may come to, in bytes: what CheckpointWAL lets it be and a scene's worth of pages.
+// walBound is the most that the write-ahead log may come to, in bytes: what CheckpointWAL lets it be and a scene's
+// worth of pages.
 const walBound = (4000 + 200) * 4200
 
-// blank ends n scenes that have nothing to ask, with their checkpoints, and returns how many pages CheckpointWAL had to leave in the log in
-// the end. CheckpointWAL must never wait for anybody.
+// blank ends n scenes that have nothing to ask, with their checkpoints, and returns how many pages CheckpointWAL had to
+// leave in the log in the end. CheckpointWAL must never wait for anybody.
 func (s *story) blank(n int) (left int) {
 	s.Helper()
 	for range n {
@@ -40,8 +41,8 @@ func (s *story) log() int64 {
 	return info.Size()
 }
 
-// TestCheckpointWAL keeps the write-ahead log short. A reader that stays on one version of the database has it grow meanwhile, but
-// nobody waits for that reader, and after it the log is short again.
+// TestCheckpointWAL keeps the write-ahead log short. A reader that stays on one version of the database has it grow
+// meanwhile, but nobody waits for that reader, and after it the log is short again.
 func TestCheckpointWAL(t *testing.T) {
 	t.Parallel()
 	longtest.Only(t, "some thousands of transactions")

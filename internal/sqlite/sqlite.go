@@ -23,36 +23,36 @@ type Mode string
 
 // The modes. Only Create makes a file that is not there: a mistyped path must not leave an empty database.
 const (
-	ReadOnly  Mode = "ro"
-	Visit     Mode = "visit" // as ReadOnly, but no -wal or -shm file is left beside a file that no other process uses
-	ReadWrite Mode = "rw"
-	Create    Mode = "rwc"
+	ReadOnly      Mode = "ro"
+	ReadOnlyClean Mode = "ro clean" // as ReadOnly, but no -wal or -shm file is left beside a file that no other process uses
+	ReadWrite     Mode = "rw"
+	Create        Mode = "rwc"
 )
 
-// waiting is how long a connection waits for another's lock, in milliseconds.
-const waiting = "busy_timeout(10000)"
+// busyTimeout is how long a connection waits for another's lock, in milliseconds.
+const busyTimeout = "busy_timeout(10000)"
 
 // Open opens the file at path as a pool of at most conns connections. It reads the file before it returns, so that a
 // file that is no database is an error here. Writable files are in WAL mode with synchronous=FULL. Their transactions
 // are immediate: one that reads first and writes later could not wait for a lock. The automatic checkpoint has a high
 // limit, so that the owner can run one between transactions.
 func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, error) {
-	if err := check(path, mode); err != nil {
+	if err := checkPath(path, mode); err != nil {
 		return nil, err
 	}
 	query := parameters(mode)
-	if mode == Visit && atRest(path) && RefuseNetwork(path) == nil {
-		// The last connection that closes a WAL file removes the empty log and its index, but only if it may write. The log of a
-		// killed process is not empty, so this does not touch it.
+	if mode == ReadOnlyClean && hasNoLog(path) && RefuseNetwork(path) == nil {
+		// The last connection that closes a WAL file removes the empty log and its index, but only if it may write. The
+		// log of a killed process is not empty, so this does not touch it.
 		query.Set("mode", string(ReadWrite))
 	}
 	db, err := open(ctx, path, query, conns)
-	if reads(mode) && IsUnwritable(err) && atRest(path) {
-		// The readers of a WAL file share an index of its log, in a file beside it. On read-only media that file cannot be made.
-		// There is no log either, so the database can be read by itself.
-		still := parameters(mode)
-		still.Set("immutable", "1")
-		db, err = open(ctx, path, still, conns)
+	if isReader(mode) && IsUnwritable(err) && hasNoLog(path) {
+		// The readers of a WAL file share an index of its log, in a file beside it. On read-only media that file cannot
+		// be made. There is no log either, so the database can be read by itself.
+		immutable := parameters(mode)
+		immutable.Set("immutable", "1")
+		db, err = open(ctx, path, immutable, conns)
 	}
 	return db, err
 }
@@ -73,7 +73,7 @@ func open(ctx context.Context, path string, query url.Values, conns int) (*sql.D
 	if err != nil {
 		return nil, Wrap(err, "open %s", path)
 	}
-	db := sql.OpenDB(keeping{connector})
+	db := sql.OpenDB(cachingConnector{connector})
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	var tables int
@@ -84,9 +84,9 @@ func open(ctx context.Context, path string, query url.Values, conns int) (*sql.D
 	return db, nil
 }
 
-// atRest reports whether the file itself has all that was ever committed: no process uses it, and none was killed
+// hasNoLog reports whether the file itself has all that was ever committed: no process uses it, and none was killed
 // while it did.
-func atRest(path string) bool {
+func hasNoLog(path string) bool {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -98,7 +98,8 @@ func atRest(path string) bool {
 	return true
 }
 
-func check(path string, mode Mode) error {
+// checkPath refuses what cannot be a database, and a missing file unless the mode is Create.
+func checkPath(path string, mode Mode) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && mode != Create:
@@ -109,18 +110,19 @@ func check(path string, mode Mode) error {
 		return annotator.Errorf(annotator.Misused, "%s is a pipe or a device, not a database", path)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return annotator.Errorf(annotator.Storage, "open %s: %w", path, err)
-	case !reads(mode):
+	case !isReader(mode):
 		return RefuseNetwork(path)
 	}
 	return nil
 }
 
-func reads(mode Mode) bool { return mode == ReadOnly || mode == Visit }
+// isReader reports whether a mode forbids writing.
+func isReader(mode Mode) bool { return mode == ReadOnly || mode == ReadOnlyClean }
 
 // Recover rolls back what a killed process has left in a file that was not in WAL mode yet. Only a connection that
 // may write can do that. It changes nothing else.
 func Recover(ctx context.Context, path string) error {
-	name, err := address(path, url.Values{"mode": {string(ReadWrite)}, "_defensive": {"1"}, "_pragma": {waiting}})
+	name, err := address(path, url.Values{"mode": {string(ReadWrite)}, "_defensive": {"1"}, "_pragma": {busyTimeout}})
 	if err != nil {
 		return err
 	}
@@ -134,8 +136,8 @@ func Recover(ctx context.Context, path string) error {
 	return Wrap(db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables), "recover %s", path)
 }
 
-// IsHalfDone reports whether err says that a file can be read only after Recover.
-func IsHalfDone(err error) bool {
+// NeedsRecovery reports whether err says that a file can be read only after Recover.
+func NeedsRecovery(err error) bool {
 	return Code(err) == lib.SQLITE_READONLY_ROLLBACK || Code(err) == lib.SQLITE_READONLY_RECOVERY
 }
 
@@ -147,8 +149,8 @@ func parameters(mode Mode) url.Values {
 	query.Set("_dqs", "0")
 	query.Set("_error_rc", "1")
 	query.Set("_txlock", "immediate")
-	pragmas := []string{waiting, "foreign_keys(1)", "trusted_schema(0)", "mmap_size(0)"}
-	if !reads(mode) {
+	pragmas := []string{busyTimeout, "foreign_keys(1)", "trusted_schema(0)", "mmap_size(0)"}
+	if !isReader(mode) {
 		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)", "journal_size_limit(16777216)",
 			"cache_size(-8000)")
 	} else {
@@ -208,7 +210,7 @@ func Wrap(err error, format string, args ...any) error {
 	case lib.SQLITE_IOERR:
 		return wrapped.WithAdvice("check the disk, its quota and its mount, then run again")
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
-		if IsHalfDone(err) {
+		if NeedsRecovery(err) {
 			return wrapped.WithAdvice("a run was killed while it made the file: run again, and it is mended")
 		}
 		return wrapped.WithAdvice("check that the file and its folder can be written")
@@ -225,5 +227,5 @@ func IsCorrupt(err error) bool { return Code(err)&0xff == lib.SQLITE_CORRUPT }
 // cannot.
 func IsUnwritable(err error) bool {
 	code := Code(err) & 0xff
-	return (code == lib.SQLITE_READONLY || code == lib.SQLITE_CANTOPEN) && !IsHalfDone(err)
+	return (code == lib.SQLITE_READONLY || code == lib.SQLITE_CANTOPEN) && !NeedsRecovery(err)
 }

@@ -124,9 +124,9 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestVisit looks at what stands beside a file after it was read: nothing where nobody else uses it, and whatever a killed process
-// has left.
-func TestVisit(t *testing.T) {
+// TestReadOnlyClean looks at what is beside a file after it was read: nothing where no other process uses it, and what
+// a killed process has left.
+func TestReadOnlyClean(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
 	table(t, path)
@@ -134,10 +134,10 @@ func TestVisit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := open(t, path, sqlite.Visit)
+	db := open(t, path, sqlite.ReadOnlyClean)
 	for _, statement := range []string{`INSERT INTO word VALUES ('more')`, `CREATE TABLE x (y)`, `PRAGMA user_version = 7`, `VACUUM`, `DROP TABLE word`} {
 		if _, err := db.ExecContext(t.Context(), statement); err == nil {
-			t.Errorf("a visitor may %s", statement)
+			t.Errorf("such a reader may %s", statement)
 		}
 	}
 	if err := db.Close(); err != nil {
@@ -147,7 +147,7 @@ func TestVisit(t *testing.T) {
 		t.Errorf("the file has changed (%v)", err)
 	}
 	if names := beside(t, path); names != "" {
-		t.Errorf("a visitor leaves %s", names)
+		t.Errorf("such a reader leaves %s", names)
 	}
 
 	writer := open(t, path, sqlite.ReadWrite)
@@ -163,15 +163,15 @@ func TestVisit(t *testing.T) {
 		}
 	}
 	for _, path := range []string{path, killed} {
-		db := open(t, path, sqlite.Visit)
+		db := open(t, path, sqlite.ReadOnlyClean)
 		if got := ask(t, db, `SELECT count(*) FROM word`); got != "2" {
-			t.Errorf("%s: a visitor sees %s words", path, got)
+			t.Errorf("%s: such a reader sees %s words", path, got)
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if names := beside(t, path); !strings.Contains(names, "-wal") {
-			t.Errorf("%s: a visitor leaves only %q of what was there", path, names)
+			t.Errorf("%s: such a reader leaves only %q of what was there", path, names)
 		}
 	}
 	if err := writer.Close(); err != nil {
@@ -225,8 +225,8 @@ func TestPragmas(t *testing.T) {
 	}
 }
 
-// TestImmediate has two transactions read first and write later. Were they deferred, the second would read what the first
-// is about to change, and could not write after that.
+// TestImmediate has two transactions read first and write later. Were they deferred, the second would read what the
+// first is about to change, and could not write after that.
 func TestImmediate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")

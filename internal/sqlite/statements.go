@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// keptStatements is how many prepared statements a connection keeps. The program has fewer, but for searches with
+// maxStatements is how many prepared statements a connection keeps. The program has fewer, but for searches with
 // tags.
-const keptStatements = 128
+const maxStatements = 128
 
-// SQLite plans a query by the number that is bound to a bare LIMIT, and compiles the statement again whenever one is bound. It does
-// not look into a sum.
+// SQLite plans a query by the number that is bound to a bare LIMIT, and compiles the statement again whenever one is
+// bound. It does not look into a sum.
 const (
-	bareLimit = "LIMIT ?"
-	keptLimit = "LIMIT 0+?"
+	boundLimit  = "LIMIT ?"
+	summedLimit = "LIMIT 0+?"
 )
 
-// keeping is a connector whose connections keep their prepared statements. SQLite takes as long to compile a short
-// statement as to run it, and the program runs the same few dozen over and over. The SQL stays plain text where it is
-// used.
-type keeping struct{ driver.Connector }
+// cachingConnector is a connector whose connections keep their prepared statements. SQLite takes as long to compile a
+// short statement as to run it, and the program runs the same few dozen over and over. The SQL stays plain text where
+// it is used.
+type cachingConnector struct{ driver.Connector }
 
 // Connect opens a connection.
-func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
+func (k cachingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	inner, err := k.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return inner, nil
 	}
-	return &conn{fullConn: whole, kept: map[string]*statement{}}, nil
+	return &conn{fullConn: whole, statements: map[string]*statement{}}, nil
 }
 
 // fullConn is what database/sql uses of a connection of the driver.
@@ -50,7 +50,7 @@ type fullConn interface {
 // conn is a connection that keeps its statements. database/sql uses it from one goroutine at a time.
 type conn struct {
 	fullConn
-	kept map[string]*statement
+	statements map[string]*statement
 }
 
 // statement is a kept statement. While its rows are being read it is busy, and cannot be run a second time.
@@ -97,16 +97,16 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 // statement returns the kept statement for a query; nil for one that is to be run without, such as a pragma, which
 // may take effect only when it is compiled.
 func (c *conn) statement(ctx context.Context, query string) (*statement, error) {
-	s := c.kept[query]
+	s := c.statements[query]
 	switch {
 	case s != nil && s.busy:
 		return nil, nil
 	case s != nil:
 		return s, nil
-	case len(c.kept) >= keptStatements || strings.HasPrefix(query, "PRAGMA"):
+	case len(c.statements) >= maxStatements || strings.HasPrefix(query, "PRAGMA"):
 		return nil, nil
 	}
-	prepared, err := c.PrepareContext(ctx, strings.ReplaceAll(query, bareLimit, keptLimit))
+	prepared, err := c.PrepareContext(ctx, strings.ReplaceAll(query, boundLimit, summedLimit))
 	if err != nil {
 		return nil, err
 	}
@@ -115,13 +115,13 @@ func (c *conn) statement(ctx context.Context, query string) (*statement, error) 
 		return nil, prepared.Close()
 	}
 	s = &statement{fullStmt: whole}
-	c.kept[query] = s
+	c.statements[query] = s
 	return s, nil
 }
 
 // Close closes the kept statements and the connection.
 func (c *conn) Close() error {
-	for _, s := range c.kept {
+	for _, s := range c.statements {
 		_ = s.Close() // repeats the error of its last run
 	}
 	return c.fullConn.Close()

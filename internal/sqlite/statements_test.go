@@ -8,8 +8,8 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// TestStatementsAreKept runs the same text in the ways that could get in each other's way: within its own rows, after the
-// schema has changed under it, after it failed, and among more texts than a connection keeps.
+// TestStatementsAreKept runs the same text in the ways that could get in each other's way: within its own rows, after
+// the schema has changed under it, after it failed, and among more texts than a connection keeps.
 func TestStatementsAreKept(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
