@@ -22,7 +22,7 @@ func asksDecision(s string) bool {
 	return strings.Contains(s, "CONFIRM") && strings.Contains(s, "REJECT") && strings.Contains(s, "MERGE")
 }
 
-// decide judges the candidates that the last message shows. The first entry of each is the candidate itself; the others
+// decide decides on the candidates that the last message shows. The first entry of each is the candidate itself; the others
 // are similar to it.
 func (m *Model) decide(w *window) answer {
 	decisions := []decision{}
@@ -31,16 +31,16 @@ func (m *Model) decide(w *window) answer {
 		if len(entries) == 0 {
 			continue
 		}
-		d := m.judge(w, &c, &entries[0], entries[1:])
+		d := m.decideOn(w, &c, &entries[0], entries[1:])
 		d.Entry, d.Term = entries[0].id, entries[0].term
 		decisions = append(decisions, d)
 	}
 	return answer{text: string(chatwire.JSON(decisions))}
 }
 
-// judge compares names first: a short form of another entry's name is merged into that entry. An entry that the text shown names,
+// decideOn compares names first: a short form of another entry's name is merged into that entry. An entry that the text shown names,
 // or that has a quotation, is confirmed. A common word needs two mentions or a quotation.
-func (m *Model) judge(w *window, shown *element, e *entry, similar []entry) decision {
+func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) decision {
 	own := m.lex.identify(e.names()[0])
 	if full := m.fullForm(own, e, similar); full != nil {
 		return decision{Decision: "MERGE", Target: full.id, Reason: fmt.Sprintf("%q is a shorter form of %q.", e.term, full.term)}
