@@ -18,6 +18,7 @@ type Capabilities struct {
 	Learned     []string    // the same in words, in the order in which it was learned
 	TextCalls   bool        // the server leaves tool calls in the text of replies
 	Reasons     bool        // the model's replies have reasoning
+	NoTokenizer bool        // the server cannot count the tokens of a text
 	MixedText   bool        // the server leaves reasoning in the text of replies
 	OtherModels []string    // that have answered in place of the one called; at most maxOtherModels
 	Context     Context

@@ -312,3 +312,38 @@ func TestCallsInTheText(t *testing.T) {
 		t.Errorf("%q, %+v", warnings, c.Capabilities)
 	}
 }
+
+// counter is a wire whose server counts tokens, until it fails.
+type counter struct {
+	wire
+	counted int
+	err     error
+}
+
+func (c *counter) CountTokens(context.Context, string, string) (int, error) {
+	c.counted++
+	return 7, c.err
+}
+
+// TestCountTokens: a server that cannot count, or fails once, is not asked again.
+func TestCountTokens(t *testing.T) {
+	t.Parallel()
+	c := clientOf(&wire{}, &ledger{t: t}, &patient)
+	if _, err := c.CountTokens(t.Context(), "text"); err == nil {
+		t.Error("a wire without a tokenizer counts")
+	}
+	able := &counter{}
+	c.Wire = able
+	if n, err := c.CountTokens(t.Context(), "text"); n != 7 || err != nil || c.Capabilities.NoTokenizer {
+		t.Errorf("%d, %v", n, err)
+	}
+	able.err = &model.Fault{Kind: annotator.Misconfigured}
+	for range 2 {
+		if _, err := c.CountTokens(t.Context(), "text"); err == nil || !c.Capabilities.NoTokenizer {
+			t.Errorf("%v, %+v", err, c.Capabilities)
+		}
+	}
+	if able.counted != 2 {
+		t.Errorf("it was asked %d times", able.counted)
+	}
+}

@@ -57,11 +57,7 @@ func (r *Runner) initialize(ctx context.Context) error {
 	if err := r.preflight(ctx); err != nil {
 		return err
 	}
-	if counter, ok := r.Client.Wire.(model.Counter); ok {
-		r.window.UseTokenizer(ctx, func(ctx context.Context, text string) (int, error) {
-			return counter.CountTokens(ctx, r.Client.Model, text)
-		})
-	}
+	r.window.UseTokenizer(ctx, r.Client.CountTokens)
 	r.publish(annotator.Notice{Kind: annotator.NoticeRun})
 	return nil
 }

@@ -47,12 +47,11 @@ func lines(n int) string {
 }
 
 func tokenizes(ctx context.Context, e *examination) result {
-	counter, able := e.Wire.(model.Counter)
-	if !able {
+	if _, able := e.Wire.(model.Counter); !able {
 		return skipped("not on this wire; a run estimates, by what the server reports")
 	}
 	text := lines(20)
-	n, err := counter.CountTokens(ctx, e.client.Model, text)
+	n, err := e.client.CountTokens(ctx, text)
 	if err != nil {
 		return missing("", "%s; a run estimates, by what the server reports", model.ClassifyTransport(err))
 	}

@@ -35,6 +35,17 @@ func (c *Client) Models(ctx context.Context) (models []Model, err error) {
 	return models, err
 }
 
+// CountTokens has the server count the tokens of a text. A failure is a *Fault; a server that fails once is not asked again.
+func (c *Client) CountTokens(ctx context.Context, text string) (int, error) {
+	counter, able := c.Wire.(Counter)
+	if !able || c.Capabilities.NoTokenizer {
+		return 0, fault(annotator.Misconfigured, "", "the endpoint cannot count the tokens of a text")
+	}
+	n, err := counter.CountTokens(ctx, c.Model, text)
+	c.Capabilities.NoTokenizer = err != nil
+	return n, err
+}
+
 func (c *Client) list(ctx context.Context) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
