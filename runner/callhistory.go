@@ -77,7 +77,7 @@ func (h *callHistory) cutReplies() int {
 // resumed run gives up where the undisturbed one does.
 func (r *Runner) giveUpReason() string {
 	switch s := r.scene; {
-	case s.rounds > r.Config.ToolRounds+1:
+	case s.rounds > r.config.ToolRounds+1:
 		return fmt.Sprintf("the model went on calling tools after %d rounds", s.rounds)
 	case s.history.cutReplies() > maxCutReplies:
 		return fmt.Sprintf("the model's calls are cut at the limit of %d tokens again and again; raise --max-tokens", r.window.Limits.Reply)

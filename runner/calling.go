@@ -66,7 +66,7 @@ func (r *Runner) request(ctx context.Context, p *window.Prompt) *model.Request {
 	return &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools, Choice: choice,
 		MaxTokens: limit(r.window.Limits.Reply), MaxReply: limit(r.maxReply(p)), LeastPrompt: p.MinTokens(choice.Mode != model.ChoiceNone),
-		Temperature: r.Config.Temperature, Stream: r.Config.Stream, Rules: r.callRules(ctx),
+		Temperature: r.config.Temperature, Stream: r.config.Stream, Rules: r.callRules(ctx),
 		Call: annotator.Call{
 			Turn: s.turn, Scene: s.row.N, Purpose: annotator.PurposeAnnotate, Estimate: p.Tokens(), Characters: p.Size,
 		},
@@ -77,9 +77,9 @@ func (r *Runner) request(ctx context.Context, p *window.Prompt) *model.Request {
 // is missing.
 func (r *Runner) choice() model.Choice {
 	switch s := r.scene; {
-	case s.rounds > r.Config.ToolRounds:
+	case s.rounds > r.config.ToolRounds:
 		return model.Choice{Mode: model.ChoiceNone}
-	case (s.intent.Undeclared || s.callRequired) && r.Config.Governance == policy.Enforce:
+	case (s.intent.Undeclared || s.callRequired) && r.config.Governance == policy.Enforce:
 		return model.Choice{Mode: model.ChoiceRequired, Allowed: []string{policy.SelectIntent}}
 	}
 	return model.Choice{}

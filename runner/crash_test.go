@@ -33,6 +33,7 @@ type job struct {
 	Corpus, DB, Base string
 	Hang             int // after this many transitions it waits for its end; 0: it does not
 	Snapshots        bool
+	NoPolicy         bool // in place of the default
 	Config           runner.Config
 }
 

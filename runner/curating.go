@@ -14,7 +14,7 @@ import (
 // ends the corpus, on those of the thread itself too, which no later one follows. A resumed run passes over what was
 // decided.
 func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
-	if r.Config.Curator.Off {
+	if r.config.Curator.Off {
 		return annotator.EventCurated, nil
 	}
 	before, err := r.Store.Threads.Before(ctx, r.scene.row.Thread.Order)
@@ -99,8 +99,8 @@ const newestRow = 1<<63 - 1
 // it).
 func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
 	return &curator.Curator{
-		Settings: r.Config.Curator, Scene: r.scene.row, Window: r.window, Turn: turn, Model: curatorModel{r},
-		Entries: r.Store.Glossary, Scenes: r.Store.Scenes, Posts: r.Corpus, Decisions: r.Store.Curation, Names: r.names,
+		Settings: r.config.Curator, Scene: r.scene.row, Window: r.window, Turn: turn, Model: curatorModel{r},
+		Entries: r.Store.Glossary, Scenes: r.Store.Scenes, Posts: r.corpus, Decisions: r.Store.Curation, Names: r.names,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())
 			r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: reason})

@@ -16,23 +16,23 @@ import (
 
 // intents returns what the prompt says of intents; nil if none are declared.
 func (r *Runner) intents() *prompt.Intents {
-	if r.Config.Governance == policy.Off {
+	if r.config.Governance == policy.Off {
 		return nil
 	}
-	p := r.Config.Policy
+	p := r.config.Policy
 	return &prompt.Intents{New: p.RequiredIntent(policy.Annotate, tools.CreateName), Update: p.RequiredIntent(policy.Annotate, tools.UpdateName)}
 }
 
 // decide returns whether the policy permits a call of a tool now. It does not depend on the arguments.
 func (r *Runner) decide(tool string) *storage.ToolDecision {
-	if r.Config.Governance == policy.Off {
+	if r.config.Governance == policy.Off {
 		return &storage.ToolDecision{}
 	}
-	d := r.Config.Policy.Decide(policy.Annotate, r.scene.intent.Intent, tool)
+	d := r.config.Policy.Decide(policy.Annotate, r.scene.intent.Intent, tool)
 	decision := &storage.ToolDecision{Mode: string(d.Mode), Intent: d.Intent, Verdict: storage.Allow, Rule: d.Code, Reason: d.Reason}
 	switch {
 	case d.Permitted():
-	case r.Config.Governance == policy.Observe:
+	case r.config.Governance == policy.Observe:
 		decision.Verdict = storage.WouldDeny
 	default: // an unknown level denies, too
 		decision.Verdict = storage.Deny
@@ -47,7 +47,7 @@ func (r *Runner) recordDenial(d *storage.ToolDecision, code string) {
 	case tools.NotMentioned:
 		reason = "the scene does not name the entry"
 	case tools.EditCap:
-		reason = fmt.Sprintf("the scene has taken something away %d times", r.Config.EditCap)
+		reason = fmt.Sprintf("the scene has taken something away %d times", r.config.EditCap)
 	case codex.Locked:
 		reason = "a person has locked the entry"
 	default:
@@ -68,7 +68,7 @@ func (r *Runner) editCheck(g *storage.Glossary) func(context.Context, *annotator
 				"and take nothing away from it", r.scene.row.N, e.ID, e.Name())}
 		}
 		n, err := r.countDestructive(ctx, g)
-		if err == nil && n >= r.Config.EditCap {
+		if err == nil && n >= r.config.EditCap {
 			err = &tools.Failure{Code: tools.EditCap, Message: fmt.Sprintf("this scene has taken something away from the glossary %d times, "+
 				"which is as often as a scene may; add to entries, or leave them as they are", n)}
 		}

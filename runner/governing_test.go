@@ -281,9 +281,8 @@ func TestFailsClosed(t *testing.T) {
 	}
 	strange.wantAudit("strange", "1 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED")
 	s := governed(t, policy.Enforce, declaring(saying(calls(creates("Lamp")))), "The lamp burned.")
-	r := s.runner("broken")
-	r.Config.Policy = nil
-	if err := r.Run(context.Background()); err != nil {
+	s.noPolicy = true
+	if err := s.run("broken"); err != nil {
 		t.Fatal(err)
 	}
 	s.wantAudit("broken", "1 select_active_intent [] deny POLICY_FAILED POLICY_FAILED", "1 glossary_create [] deny POLICY_FAILED POLICY_FAILED")

@@ -13,7 +13,7 @@ func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	if r.progress.resume > 0 {
 		return r.reopen(ctx)
 	}
-	if r.stopped() || r.Config.Limit > 0 && r.progress.read >= r.Config.Limit {
+	if r.stopped() || r.config.Limit > 0 && r.progress.read >= r.config.Limit {
 		return annotator.EventStopped, nil
 	}
 	row, err := r.Store.Scenes.Next(ctx)

@@ -78,17 +78,17 @@ func (r *Runner) findStory(ctx context.Context) (run storage.RunStatus, err erro
 }
 
 func (r *Runner) listStory(ctx context.Context) error {
-	identity, err := r.Corpus.Identity(ctx)
+	identity, err := r.corpus.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	title, err := r.Corpus.Title(ctx)
+	title, err := r.corpus.Title(ctx)
 	if err != nil {
 		return err
 	}
 	return r.Store.Run.Begin(ctx, storage.Corpus{
-		Title: title, Path: r.Corpus.Path(), Identity: identity, SceneBytes: r.Config.SceneBytes,
-	}, r.Corpus.Scenes(ctx, r.limits()))
+		Title: title, Path: r.corpus.Path(), Identity: identity, SceneBytes: r.config.SceneBytes,
+	}, r.corpus.Scenes(ctx, r.limits()))
 }
 
 func (r *Runner) extendStory(ctx context.Context, run *storage.RunStatus) error {
@@ -99,18 +99,18 @@ func (r *Runner) extendStory(ctx context.Context, run *storage.RunStatus) error 
 	if total > run.Corpus.Scenes {
 		r.warn(fmt.Sprintf("the corpus has grown by %d scenes", total-run.Corpus.Scenes))
 	}
-	return r.Store.Run.Extend(ctx, identity, r.Corpus.Scenes(ctx, r.limits()))
+	return r.Store.Run.Extend(ctx, identity, r.corpus.Scenes(ctx, r.limits()))
 }
 
 // sameStory checks that the corpus is the file that the run began with, or has the same scenes and perhaps more. It returns the
 // identity of the file and the number of its scenes.
 func (r *Runner) sameStory(ctx context.Context, run *storage.RunStatus) (identity string, total int, err error) {
-	r.Config.SceneBytes = run.Corpus.SceneBytes // the scenes were split by it
-	identity, err = r.Corpus.Identity(ctx)
+	r.config.SceneBytes = run.Corpus.SceneBytes // the scenes were split by it
+	identity, err = r.corpus.Identity(ctx)
 	if err != nil || identity == run.Corpus.Identity {
 		return identity, run.Corpus.Scenes, err
 	}
-	changed, total, err := r.Store.Scenes.FirstDivergence(ctx, r.Corpus.Scenes(ctx, r.limits()))
+	changed, total, err := r.Store.Scenes.FirstDivergence(ctx, r.corpus.Scenes(ctx, r.limits()))
 	if err != nil || changed == 0 {
 		return identity, total, err
 	}
@@ -122,7 +122,7 @@ func (r *Runner) sameStory(ctx context.Context, run *storage.RunStatus) (identit
 		changed, which).WithAdvice("put the corpus back, or start a new database with --no-resume")
 }
 
-func (r *Runner) limits() corpus.Limits { return corpus.Limits{MaxBytes: r.Config.SceneBytes} }
+func (r *Runner) limits() corpus.Limits { return corpus.Limits{MaxBytes: r.config.SceneBytes} }
 
 // findModel asks the endpoint what it serves, and checks that the model is the one that the run began with. It reports whether
 // the model or the endpoint is another than before.
@@ -130,24 +130,24 @@ func (r *Runner) findModel(ctx context.Context, run *storage.RunStatus) (changed
 	if err := r.chooseModel(ctx, run); err != nil {
 		return false, err
 	}
-	if run.Model != "" && run.Model != r.Client.Model && !r.Config.Accept["model"] {
+	if run.Model != "" && run.Model != r.Client.Model && !r.config.Accept["model"] {
 		return false, annotator.Errorf(annotator.Misused, "this run was made with the model %s, and is now asked to go on with %s",
 			run.Model, r.Client.Model).
 			WithAdvice("name the server of %s with --endpoint, agree with --accept model, or start a new database with --no-resume", run.Model)
 	}
-	changed = run.Model != r.Client.Model || run.Endpoint != r.Config.Endpoint
-	identity, err := r.Corpus.Identity(ctx)
-	if err != nil || !changed && run.Corpus.Identity == identity && run.Corpus.Path == r.Corpus.Path() {
+	changed = run.Model != r.Client.Model || run.Endpoint != r.config.Endpoint
+	identity, err := r.corpus.Identity(ctx)
+	if err != nil || !changed && run.Corpus.Identity == identity && run.Corpus.Path == r.corpus.Path() {
 		return changed, err
 	}
-	return changed, r.Store.Run.Configure(ctx, r.Config.Endpoint, r.Client.Model, r.Corpus.Path(), identity)
+	return changed, r.Store.Run.Configure(ctx, r.config.Endpoint, r.Client.Model, r.corpus.Path(), identity)
 }
 
 // chooseModel takes the configured model, else the one used before, else the first that the endpoint lists, and lowers the
 // context budget to its context. Another endpoint need not serve the model used before. An endpoint that cannot list its
 // models is asked for the configured one.
 func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error {
-	c, configured := r.Client, r.Config.Model != ""
+	c, configured := r.Client, r.config.Model != ""
 	if !configured {
 		c.Model = run.Model
 	}
@@ -157,14 +157,14 @@ func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error 
 	}
 	known := &c.Capabilities.Context
 	listed := known.SetListed(served, c.Model)
-	if !listed && len(served) > 0 && (c.Model == "" || !configured && run.Endpoint != r.Config.Endpoint) {
+	if !listed && len(served) > 0 && (c.Model == "" || !configured && run.Endpoint != r.config.Endpoint) {
 		c.Model = served[0].ID
 		known.SetListed(served, c.Model)
 	}
-	known.Configured = r.Config.MaxContext[c.Model]
+	known.Configured = r.config.MaxContext[c.Model]
 	r.lowerBudget(known.Limit())
 	if c.Model == "" {
-		return annotator.Errorf(annotator.Misused, "%s serves no model", r.Config.Endpoint).WithAdvice("name one with --model")
+		return annotator.Errorf(annotator.Misused, "%s serves no model", r.config.Endpoint).WithAdvice("name one with --model")
 	}
 	return nil
 }

@@ -50,6 +50,7 @@ type stage struct {
 	bus    bus
 
 	transport http.RoundTripper // in place of the network; nil for the network
+	noPolicy  bool              // the run has no policy of tools
 	snapshots bool              // the model has the tools that ask them
 }
 
@@ -98,7 +99,7 @@ func (s *stage) run(name string) error {
 }
 
 func (s *stage) job(name string) job {
-	return job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config, Snapshots: s.snapshots}
+	return job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config, Snapshots: s.snapshots, NoPolicy: s.noPolicy}
 }
 
 // runner returns a runner that the test starts by itself.
@@ -154,6 +155,9 @@ func prepare(j job, bus runner.Publisher, transport http.RoundTripper) (r *runne
 	registry, err := tools.New(offered...)
 	if err != nil {
 		return nil, nil, err
+	}
+	if j.NoPolicy {
+		j.Config.Policy = nil
 	}
 	return runner.New(j.Config, store, source, wire, registry, bus), closeAll, nil
 }

@@ -12,7 +12,7 @@ func (r *Runner) publish(n annotator.Notice) {
 	if r.scene != nil {
 		n.Scene, n.Turn = r.scene.row.N, r.scene.turn
 	}
-	r.Bus.Publish(n)
+	r.bus.Publish(n)
 }
 
 func (r *Runner) warn(text string) {

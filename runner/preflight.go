@@ -18,13 +18,13 @@ const preflightTokens = 16
 // first scene, and the client learns the workarounds. A server that is loading is waited for. The answer itself does
 // not matter.
 func (r *Runner) preflight(ctx context.Context) error {
-	if !r.Config.Preflight || r.progress.done == r.progress.total && r.progress.resume == 0 {
+	if !r.config.Preflight || r.progress.done == r.progress.total && r.progress.resume == 0 {
 		return nil
 	}
 	p := r.window.NewPrompt()
 	p.Size = p.Size.Framed(preflightPromptTokens)
 	request := &model.Request{
-		System: p.System, Tools: p.Tools, MaxTokens: preflightTokens, Temperature: r.Config.Temperature, Stream: r.Config.Stream,
+		System: p.System, Tools: p.Tools, MaxTokens: preflightTokens, Temperature: r.config.Temperature, Stream: r.config.Stream,
 		Call: annotator.Call{Purpose: annotator.PurposeProbe, Estimate: p.Tokens()}, MaxReply: r.maxReply(p),
 	}
 	if err := r.addPreflightMessages(p); err != nil {
@@ -48,7 +48,7 @@ const preflightPromptTokens = 60
 
 // addPreflightMessages adds the messages of a preflight to a prompt.
 func (r *Runner) addPreflightMessages(p *window.Prompt) error {
-	call := annotator.ToolCall{ID: annotator.CallID(0, 0), Name: r.Tools.Names()[0], Arguments: "{}"}
+	call := annotator.ToolCall{ID: annotator.CallID(0, 0), Name: r.tools.Names()[0], Arguments: "{}"}
 	for _, m := range []annotator.Message{
 		{Role: annotator.RoleUser, Content: "This is a test of the connection."},
 		{Role: annotator.RoleAssistant, ToolCalls: []annotator.ToolCall{call}},

@@ -57,7 +57,7 @@ func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error
 	for i := range entries {
 		byID[entries[i].ID] = &entries[i]
 	}
-	room := int(r.Config.RelevantShare * float64(r.window.Limits.Context))
+	room := int(r.config.RelevantShare * float64(r.window.Limits.Context))
 	var rendered []string
 	var shows []annotator.Shown
 	for _, id := range ids {

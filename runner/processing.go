@@ -42,7 +42,7 @@ func (r *Runner) correct(ctx context.Context, code, correction string) (annotato
 	if s.corrections > 0 {
 		return r.quarantineForReply("the model was corrected and did no better: " + correction)
 	}
-	if r.Config.Governance != policy.Off {
+	if r.config.Governance != policy.Off {
 		correction += " " + declareAgain
 	}
 	row := s.nextRow(annotator.TraceNote)

@@ -18,16 +18,16 @@ import (
 // choice. Defaults are left out. Prompt and tools are the same whether denials are observed or enforced.
 func (r *Runner) promptSettings() map[string]string {
 	settings := map[string]string{}
-	for _, file := range slices.Sorted(maps.Keys(r.Config.Identity.Files)) {
-		settings["--prompts"] += file + " " + r.Config.Identity.Files[file] + "\n"
+	for _, file := range slices.Sorted(maps.Keys(r.config.Identity.Files)) {
+		settings["--prompts"] += file + " " + r.config.Identity.Files[file] + "\n"
 	}
-	if r.Config.Governance != policy.Off {
+	if r.config.Governance != policy.Off {
 		settings["--governance"] = "on"
 	}
-	if p := r.Config.Policy; r.Config.Governance != policy.Off && p != nil && p.Hash() != "" {
+	if p := r.config.Policy; r.config.Governance != policy.Off && p != nil && p.Hash() != "" {
 		settings["--governance-policy"] = p.Hash()
 	}
-	if _, offered := r.Tools.Tool(tools.SummonName); !offered {
+	if _, offered := r.tools.Tool(tools.SummonName); !offered {
 		settings["--snapshot-tools"] = "off"
 	}
 	return settings
@@ -36,7 +36,7 @@ func (r *Runner) promptSettings() map[string]string {
 // findPrompt puts the system prompt and the tools in force, and reports whether they are others than before. If the user's choices
 // are the same, the program's version has changed them, and the run goes on. What the user changed has to be agreed to.
 func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus) (changed bool, err error) {
-	definitions, err := tools.EncodeDefinitions(r.Tools.Definitions())
+	definitions, err := tools.EncodeDefinitions(r.tools.Definitions())
 	if err != nil {
 		return false, err
 	}
@@ -45,7 +45,7 @@ func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus) (change
 	if err != nil {
 		return false, err
 	}
-	system := prompt.Compose(r.Config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.intents()})
+	system := prompt.Compose(r.config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.intents()})
 	now := storage.Prompt{SystemPrompt: system, Tools: definitions, Hash: prompt.Hash(system, definitions), Settings: string(encoded)}
 	if err := r.usePrompt(&now); err != nil {
 		return false, err
@@ -62,7 +62,7 @@ func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus) (change
 
 // checkPrompt decides whether a run may go on with another prompt.
 func (r *Runner) checkPrompt(before, now *storage.Prompt, settings map[string]string) error {
-	if before.Hash == "" || r.Config.Accept["prompt"] {
+	if before.Hash == "" || r.config.Accept["prompt"] {
 		return nil
 	}
 	recorded, err := recordedSettings(before)

@@ -32,7 +32,7 @@ func (r *Runner) ask(ctx context.Context, q *question) (*model.Reply, error) {
 	p := q.prompt
 	reply, err := r.Client.Complete(ctx, &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools,
-		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.maxTokens, Temperature: q.temperature, Stream: r.Config.Stream,
+		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.maxTokens, Temperature: q.temperature, Stream: r.config.Stream,
 		Call:     annotator.Call{Turn: r.scene.turn, Scene: r.scene.row.N, Purpose: q.purpose, Estimate: p.Tokens(), Characters: p.Size},
 		MaxReply: r.maxReply(p), LeastPrompt: p.MinTokens(false),
 	})

@@ -49,7 +49,7 @@ func (r *Runner) callRules(ctx context.Context) *model.CallRules {
 
 // checkCall tells the model what is wrong with a call.
 func (r *Runner) checkCall(call annotator.ToolCall) error {
-	err := r.Tools.Check(call)
+	err := r.tools.Check(call)
 	if f := (*tools.Failure)(nil); errors.As(err, &f) && len(f.Tools) > 0 {
 		return fmt.Errorf("%s; the tools are %s", f.Message, strings.Join(f.Tools, ", "))
 	}

@@ -68,13 +68,13 @@ func Defaults() Config {
 
 // Runner reads one story.
 type Runner struct {
-	Config Config
 	Store  *storage.DB
-	Corpus *corpus.DB
 	Client *model.Client // of the endpoint; its clock is the runner's
-	Tools  *tools.Registry
-	Bus    Publisher
 
+	config      Config
+	corpus      *corpus.DB
+	tools       *tools.Registry
+	bus         Publisher
 	interrupt   chan struct{} // closed by Stop
 	stopOnce    sync.Once
 	window      *window.Window
@@ -97,11 +97,11 @@ type progress struct {
 // New returns a runner over an open store and corpus.
 func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus Publisher) *Runner {
 	r := &Runner{
-		Config: config, Store: store, Corpus: source, Tools: registry, Bus: bus,
+		config: config, Store: store, corpus: source, tools: registry, bus: bus,
 		interrupt: make(chan struct{}), names: mention.NewCache(store.Glossary),
 	}
 	r.Client = &model.Client{
-		Wire: wire, Endpoint: config.Endpoint, Model: config.Model, Policy: &r.Config.Retry, Capabilities: &model.Capabilities{},
+		Wire: wire, Endpoint: config.Endpoint, Model: config.Model, Policy: &r.config.Retry, Capabilities: &model.Capabilities{},
 		Recorder: store.Calls, Notify: r.publish, Now: time.Now, Random: rand.Float64, Interrupt: r.interrupt, Estimate: EstimateReply,
 		IgnoreCounts: config.Accept["counts"], StrictModel: config.StrictModel,
 	}

@@ -65,7 +65,7 @@ const lateNote = "\n\nThis scene is read late: it could not be annotated when it
 
 // loadScene reads the text of a scene, and checks that it is the text that was listed. The turn is 0 for a scene that is not begun.
 func (r *Runner) loadScene(ctx context.Context, row *annotator.SceneRow, turn int64) (*sceneState, error) {
-	posts, err := r.Corpus.Scene(ctx, row.Thread.ID, row.Posts)
+	posts, err := r.corpus.Scene(ctx, row.Thread.ID, row.Posts)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (t *toolRun) fill(result tools.Result) {
 func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotator.ToolCall, note string) error {
 	t := &toolRun{row: row, call: call, decision: r.decide(call.Name), note: note}
 	run := r.runInTransaction
-	if tool, ok := r.Tools.Tool(call.Name); ok && tool.Permission == tools.Summons {
+	if tool, ok := r.tools.Tool(call.Name); ok && tool.Permission == tools.Summons {
 		run = r.runBeforeTransaction
 	}
 	if err := run(ctx, t); err != nil {
@@ -103,11 +103,11 @@ func (r *Runner) snapshots() *snapshot.Tools {
 		Store: snapshot.Store{
 			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Snapshots: r.Store.Snapshots, Conversations: r.Store.Conversations,
 		},
-		Client: r.Client, MaxQuestions: r.Config.SummonQuestions,
+		Client: r.Client, MaxQuestions: r.config.SummonQuestions,
 		Check: func(ctx context.Context) error { return r.checkPurpose(ctx, annotator.PurposeAsk) },
 		Request: snapshot.Request{
-			Turn: r.scene.turn, Scene: r.scene.row.N, Context: r.window.Limits.Usable(), MaxTokens: r.Config.SummonTokens,
-			Temperature: r.Config.Temperature, Stream: r.Config.Stream, Counter: r.window.Counter(),
+			Turn: r.scene.turn, Scene: r.scene.row.N, Context: r.window.Limits.Usable(), MaxTokens: r.config.SummonTokens,
+			Temperature: r.config.Temperature, Stream: r.config.Stream, Counter: r.window.Counter(),
 		},
 	}
 }
@@ -118,11 +118,11 @@ func (r *Runner) perform(ctx context.Context, t *toolRun, env *tools.Env) (tools
 		return tools.ErrorResult(code, reason), nil
 	}
 	// A tool that does not exist has a better answer than a denial: the names of those that exist.
-	if _, exists := r.Tools.Tool(t.call.Name); exists && t.decision.Verdict == storage.Deny {
+	if _, exists := r.tools.Tool(t.call.Name); exists && t.decision.Verdict == storage.Deny {
 		return tools.ErrorResult(t.decision.Rule, t.decision.Reason), nil
 	}
-	env.Posts, env.Scene, env.Actor, env.Readable = r.Corpus, &r.scene.Scene, annotator.ActorModel, r.readable
-	result, err := r.Tools.Run(ctx, env, t.call)
+	env.Posts, env.Scene, env.Actor, env.Readable = r.corpus, &r.scene.Scene, annotator.ActorModel, r.readable
+	result, err := r.tools.Run(ctx, env, t.call)
 	r.recordDenial(t.decision, result.Error)
 	return result, err
 }
@@ -132,8 +132,8 @@ func (r *Runner) refusal(call *annotator.ToolCall) (code, reason string) {
 	switch s := r.scene; {
 	case s.cut:
 		return tools.Truncated, "the reply was cut at its token limit and nothing in it was done; make fewer or smaller calls"
-	case s.rounds > r.Config.ToolRounds:
-		return tools.RoundLimit, fmt.Sprintf("this scene has had its %d rounds of tools; end it with a line of text", r.Config.ToolRounds)
+	case s.rounds > r.config.ToolRounds:
+		return tools.RoundLimit, fmt.Sprintf("this scene has had its %d rounds of tools; end it with a line of text", r.config.ToolRounds)
 	case s.answered+s.updates >= maxCalls:
 		return tools.CallLimit, fmt.Sprintf("a reply has %d calls run, and this one was not; make it again if it matters", maxCalls)
 	case call.Name != policy.SelectIntent && s.history.repeats(call, r.changes): // an intent may be declared again
@@ -145,7 +145,7 @@ func (r *Runner) refusal(call *annotator.ToolCall) (code, reason string) {
 
 // changes reports whether a tool can change the answer to another call.
 func (r *Runner) changes(name string) bool {
-	tool, ok := r.Tools.Tool(name)
+	tool, ok := r.tools.Tool(name)
 	return ok && tool.Permission != tools.Reads && tool.Permission != tools.Declares
 }
 

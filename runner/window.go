@@ -13,7 +13,7 @@ import (
 
 // newWindow returns the window of a run, which is to be restored.
 func (r *Runner) newWindow() *window.Window {
-	c := &r.Config
+	c := &r.config
 	return window.New(
 		window.Config{Policy: c.Compaction, SummaryTokens: c.SummaryTokens, OnCompaction: func(what string) {
 			r.publish(annotator.Notice{Kind: annotator.NoticeCompaction, Reason: what})
@@ -22,7 +22,7 @@ func (r *Runner) newWindow() *window.Window {
 		func(group []annotator.Message) ([]byte, error) { return r.Client.Wire.Encode(group) },
 		window.Sources{
 			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Calls: r.Store.Calls, Glossary: r.Store.Glossary,
-			Scenes: r.Store.Scenes, Posts: r.Corpus, Summariser: summariser{r},
+			Scenes: r.Store.Scenes, Posts: r.corpus, Summariser: summariser{r},
 		},
 	)
 }
@@ -45,7 +45,7 @@ func (s summariser) Summarise(
 ) (*window.Answer, error) {
 	reply, err := s.ask(ctx, &question{
 		purpose: annotator.PurposeSummarise, text: instruction, prompt: p,
-		maxTokens: maxTokens, temperature: s.Config.SummaryTemperature,
+		maxTokens: maxTokens, temperature: s.config.SummaryTemperature,
 	})
 	switch {
 	case errors.As(err, new(*model.Unanswered)):

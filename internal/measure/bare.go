@@ -61,7 +61,7 @@ func recordRun(ctx context.Context, job walkJob, copied string) ([]step, error) 
 	}
 	r := &recorder{path: full}
 	r.record()
-	run, err := prepare(ctx, job, r)
+	run, err := prepare(ctx, job, job.config(), r)
 	if err != nil {
 		return nil, err
 	}

@@ -63,14 +63,14 @@ func (t policyRun) run(ctx context.Context) (*cost, error) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	server := scripted.New(scripted.Options{Strict: true, Script: narrate, MaxModelLen: t.budget})
 	job := walkJob{Corpus: t.corpus, DB: filepath.Join(dir, "story.db"), Endpoint: "http://scripted/v1", ContextBudget: t.budget}
-	run, err := prepare(ctx, job, inProcess{server})
-	if err != nil {
-		return nil, err
-	}
-	config := &run.runner.Config
+	config := job.config()
 	config.Compaction, config.Curator.Off, config.Limit = t.policy, true, t.scenes
 	if t.budget < 4*config.MaxTokens {
 		config.MaxTokens = smallReply
+	}
+	run, err := prepare(ctx, job, config, inProcess{server})
+	if err != nil {
+		return nil, err
 	}
 	err = run.runner.Run(ctx)
 	if err = errors.Join(err, run.close()); err != nil && annotator.KindOf(err) != annotator.Quarantined {

@@ -55,8 +55,15 @@ func (r *run) close() error {
 	return errors.Join(errs...)
 }
 
+// config is the configuration of a job's run.
+func (j *walkJob) config() runner.Config {
+	c := runner.Defaults()
+	c.ContextBudget, c.Endpoint, c.Curator.Off = j.ContextBudget, j.Endpoint, j.CuratorOff
+	return c
+}
+
 // prepare opens what the command opens for a run. A transport of nil is the client's own.
-func prepare(ctx context.Context, job walkJob, transport http.RoundTripper) (*run, error) {
+func prepare(ctx context.Context, job walkJob, config runner.Config, transport http.RoundTripper) (*run, error) {
 	r := &run{}
 	r.watch.see = func(annotator.Notice) {} // until it is replaced
 	r.watch.Subscribe(annotator.Subscriber{Notice: func(annotator.Notice) {}})
@@ -78,8 +85,6 @@ func prepare(ctx context.Context, job walkJob, transport http.RoundTripper) (*ru
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	config := runner.Defaults()
-	config.ContextBudget, config.Endpoint, config.Curator.Off = job.ContextBudget, job.Endpoint, job.CuratorOff
 	r.runner = runner.New(config, r.store, source, wire, registry, &r.watch)
 	return r, nil
 }
@@ -88,7 +93,7 @@ func prepare(ctx context.Context, job walkJob, transport http.RoundTripper) (*ru
 // list the scenes is left out.
 func walk(ctx context.Context, job walkJob) (*walked, error) {
 	m := newMeter()
-	r, err := prepare(ctx, job, nil)
+	r, err := prepare(ctx, job, job.config(), nil)
 	if err != nil {
 		return nil, err
 	}
