@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"strings"
 
-	"annotator"
-	"annotator/model"
 	"annotator/model/endpoint"
 )
 
@@ -66,19 +63,8 @@ func (u *usage) UnmarshalJSON(raw []byte) error {
 
 // assembler builds a reply from its blocks.
 type assembler struct {
-	begun   bool // a message has arrived
-	blocks  []*blockBuilder
-	byIndex map[int]*blockBuilder // the newest block at an index
-	growing *blockBuilder         // that the last event has added to
-	model   string
-	stop    string
-	usage   usage
-}
-
-// blockBuilder is a block that grows.
-type blockBuilder struct {
-	blockPart
-	text strings.Builder // of a text, of reasoning, or of the arguments of a call
+	endpoint.Builder
+	usage usage
 }
 
 var _ endpoint.Assembler = (*assembler)(nil)
@@ -98,7 +84,7 @@ func (a *assembler) Whole(body []byte) error {
 		return errNoMessage
 	}
 	a.message(&m)
-	return endpoint.CheckParts(len(a.blocks))
+	return nil
 }
 
 // Event adds an event by the fields that it has. The API adds events over time.
@@ -107,64 +93,59 @@ func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return false, err
 	}
-	if e.Type == "" || e.Type == "error" {
-		return false, errNoEvent
-	}
-	a.take(&e)
-	return e.Type == "message_stop", endpoint.CheckParts(len(a.blocks))
-}
-
-func (a *assembler) take(e *event) {
 	switch {
+	case e.Type == "", e.Type == "error":
+		return false, errNoEvent
 	case e.Message != nil:
 		a.message(e.Message)
 	case e.Block != nil:
 		a.open(e.Index, e.Block)
 	case e.Delta != nil && e.Delta.Type != "":
-		a.goOn(e.Index, e.Delta)
+		a.extend(e.Index, e.Delta)
 	case e.Delta != nil:
-		a.stop = cmp.Or(a.stop, e.Delta.StopReason)
+		a.Finish = cmp.Or(a.Finish, finish(e.Delta.StopReason))
 	}
 	a.account(e.Usage)
+	return e.Type == "message_stop", nil
 }
 
 func (a *assembler) message(m *answer) {
-	a.begun = true
-	a.model, a.stop = m.Model, m.StopReason
+	a.Begun, a.Model, a.Finish = true, m.Model, finish(m.StopReason)
 	for i := range m.Content {
 		a.open(i, &m.Content[i])
 	}
 	a.account(m.Usage)
 }
 
-func (a *assembler) open(index int, part *blockPart) {
-	b := &blockBuilder{blockPart: *part}
-	b.text.WriteString(part.Text + part.Thinking)
-	a.blocks = append(a.blocks, b)
-	if a.byIndex == nil {
-		a.byIndex = map[int]*blockBuilder{}
+func (a *assembler) open(index int, b *blockPart) {
+	p := a.Open(index, endpoint.OtherPart)
+	switch b.Type {
+	case blockText:
+		p.Kind = endpoint.TextPart
+	case blockThinking:
+		p.Kind = endpoint.ReasoningPart
+	case blockToolUse:
+		p.Kind, p.ID, p.Name = endpoint.CallPart, b.ID, b.Name
+		p.Whole = string(b.Input)
 	}
-	a.byIndex[index] = b
+	a.Append(p, b.Text+b.Thinking)
 }
 
-// goOn adds a piece to the newest block with its index. Pieces of other kinds, such as signatures, are dropped.
-func (a *assembler) goOn(index int, d *blockDelta) {
-	if b := a.byIndex[index]; b != nil {
-		b.text.WriteString(d.Text + d.Thinking + d.PartialJSON)
-		a.growing = b
+// extend adds a piece to the newest block with its index. Pieces of other kinds, such as signatures, are dropped. The
+// input that a call began with is an empty object in a stream; the pieces replace it.
+func (a *assembler) extend(index int, d *blockDelta) {
+	p := a.Part(index)
+	if p == nil {
+		return
 	}
-}
-
-// Growing returns what the last event has added to.
-func (a *assembler) Growing() string {
-	if a.growing == nil {
-		return ""
+	if d.PartialJSON != "" {
+		p.Whole = ""
 	}
-	return a.growing.text.String()
+	a.Append(p, d.Text+d.Thinking+d.PartialJSON)
 }
 
 // account adds a usage: a later one may leave out what an earlier one had, and some servers count the prompt only in
-// the last one.
+// the last one. The API counts the cached part of the prompt apart.
 func (a *assembler) account(u *usage) {
 	if u == nil {
 		return
@@ -173,48 +154,9 @@ func (a *assembler) account(u *usage) {
 	a.usage.CacheWritten = cmp.Or(u.CacheWritten, a.usage.CacheWritten)
 	a.usage.CacheRead = cmp.Or(u.CacheRead, a.usage.CacheRead)
 	a.usage.Output = cmp.Or(u.Output, a.usage.Output)
-}
-
-// total returns the usage in the form of all wires: the API counts the cached part of the prompt apart.
-func (u usage) total() annotator.Usage {
-	prompt := u.Input + u.CacheWritten + u.CacheRead
-	if prompt < max(u.CacheRead, 1) || min(u.Input, u.CacheWritten, u.CacheRead, u.Output) < 0 {
-		return annotator.Usage{}
+	if t := &a.usage; min(t.Input, t.CacheWritten, t.CacheRead) >= 0 {
+		a.SetUsage(t.Input+t.CacheWritten+t.CacheRead, t.CacheRead, t.Output)
 	}
-	return annotator.Usage{Prompt: prompt, Cached: u.CacheRead, Completion: u.Output, Exact: true}
-}
-
-// Reply returns the whole reply, or a fault where its end is missing.
-func (a *assembler) Reply() (*model.Reply, error) {
-	switch {
-	case !a.begun:
-		return nil, endpoint.ErrNoReply
-	case a.stop == "":
-		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
-	}
-	var text, reasoning strings.Builder
-	r := &model.Reply{Finish: finish(a.stop), Model: a.model, Usage: a.usage.total()}
-	for _, b := range a.blocks {
-		switch b.Type {
-		case blockText:
-			text.WriteString(b.text.String())
-		case blockThinking:
-			reasoning.WriteString(b.text.String())
-		case blockToolUse:
-			r.Calls = append(r.Calls, annotator.ToolCall{ID: b.ID, Name: b.Name, Arguments: b.arguments()})
-		}
-	}
-	r.Text, r.Reasoning = text.String(), reasoning.String()
-	return r, nil
-}
-
-// arguments returns the pieces of the arguments. Where there are none it returns the input that the block began with,
-// which is an empty object in a stream.
-func (b *blockBuilder) arguments() string {
-	if b.text.Len() > 0 {
-		return b.text.String()
-	}
-	return string(b.Input)
 }
 
 // finish translates a stop reason into the names of chat completions. An unknown one stays as it is.

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"annotator"
@@ -27,9 +28,7 @@ import (
 const version = "2023-06-01"
 
 // Client is a model.Wire. It may be used by many goroutines at once.
-type Client struct {
-	endpoint *endpoint.Client
-}
+type Client struct{ *endpoint.Client }
 
 var (
 	_ model.Wire    = (*Client)(nil)
@@ -42,12 +41,13 @@ func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
 		Example: "https://api.anthropic.com/v1",
 		Suffix:  messages,
+		Models:  "/models?limit=1000", // the maximum of the API
 		Header:  func(key string) http.Header { return header(o.BaseURL, key) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Client{endpoint: c}, nil
+	return &Client{c}, nil
 }
 
 // messages is the path of the API after the base URL.
@@ -67,31 +67,22 @@ func header(address, key string) http.Header {
 	return h
 }
 
-// Close closes connections that are not in use.
-func (c *Client) Close() { c.endpoint.Close() }
-
 // Complete sends a request and reads the whole reply. See model.Wire. The API has no seed.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
 	body, err := encodeRequest(r)
 	if err != nil {
 		return nil, err
 	}
-	call := endpoint.Call{URL: c.endpoint.BaseURL() + messages, Body: body, Stream: r.Stream, OnProgress: r.OnProgress}
-	reply, err := c.endpoint.Complete(ctx, &call, new(assembler))
+	reply, err := c.Client.Complete(ctx, endpoint.NewCall(c.BaseURL()+messages, body, r), new(assembler))
 	if err == nil && r.Choice.Mode == model.ChoiceNone && len(reply.Calls) > 0 && !r.Workarounds.Has(model.ForbidCalls) {
 		return nil, forbiddenCall(reply)
 	}
 	return reply, err
 }
 
-// Models lists what the endpoint serves. A failure is a *model.Fault.
-func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
-	return c.endpoint.Models(ctx, "/models?limit=1000") // the maximum of the API
-}
-
 // CountTokens counts a message with the text. The count includes a few tokens of the message. See model.Counter.
 func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error) {
-	message, err := encodeMessages([]annotator.Message{{Role: annotator.RoleUser, Content: text}})
+	message, err := c.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: text}})
 	if err != nil {
 		return 0, err
 	}
@@ -105,8 +96,8 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 	var counted struct {
 		Tokens int `json:"input_tokens"`
 	}
-	call := endpoint.Call{URL: c.endpoint.BaseURL() + messages + "/count_tokens", Body: endpoint.Segments{body}}
-	err = c.endpoint.Fetch(ctx, &call, func(body []byte) error {
+	call := endpoint.Call{URL: c.BaseURL() + messages + "/count_tokens", Body: endpoint.Segments{body}}
+	err = c.Fetch(ctx, &call, func(body []byte) error {
 		if err := json.Unmarshal(body, &counted); err != nil || counted.Tokens <= 0 {
 			return errors.New("it is no count of tokens")
 		}
@@ -115,15 +106,19 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 	return counted.Tokens, err
 }
 
-// Encode renders messages for a request. See model.Wire.
-//
-// Reasoning is not sent back: without its signature, the API refuses it.
-func (*Client) Encode(group []annotator.Message) ([]byte, error) { return encodeMessages(group) }
-
-// EncodeTools renders tools for a request. See model.Wire.
-func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
-	if len(tools) == 0 {
-		return nil, nil
-	}
-	return encodeTools(tools)
+// forbiddenCall is the fault of a reply that calls a tool although it must not.
+func forbiddenCall(r *model.Reply) *model.Fault {
+	f := endpoint.Unusable("the model calls %s where no tool may be called", endpoint.ToolName(r.Calls[0].Name))
+	f.Status, f.Raw, f.Usage, f.FirstByte, f.Duration = http.StatusOK, r.Raw, r.Usage, r.FirstByte, r.Duration
+	return f
 }
+
+// refusals are the messages of servers, most specific first.
+var refusals = []model.Refusal{
+	{Needs: model.NoTemperature, Pattern: model.RefusalOf("temperature"), Effect: "the temperature is left to the model"},
+	{Needs: model.NoForcedCall, Pattern: regexp.MustCompile(`tool_choice forces tool use|tool_choice.*thinking`), Effect: "no tool call is required of the model"},
+	{Needs: model.ForbidCalls, Pattern: regexp.MustCompile(`where no tool may be called`), Effect: "the API is told where no tool may be called, which costs its cache"},
+}
+
+// Refusals lists how servers refuse the usual form of a request. See model.Wire.
+func (*Client) Refusals() []model.Refusal { return refusals }

@@ -48,8 +48,12 @@ type tool struct {
 	CacheControl *cacheControl   `json:"cache_control,omitempty"`
 }
 
-// encodeTools puts a breakpoint after the tools: they stay in the cache when the system prompt changes.
-func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+// EncodeTools renders tools for a request, with a breakpoint after them: they stay in the cache when the system prompt
+// changes. See model.Wire.
+func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+	if len(tools) == 0 {
+		return nil, nil
+	}
 	wire := make([]tool, len(tools))
 	for i, t := range tools {
 		wire[i] = tool{Name: t.Name, Description: t.Description, InputSchema: t.Schema}
@@ -58,26 +62,11 @@ func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
 	return endpoint.Marshal(wire)
 }
 
-func encodeMessages(group []annotator.Message) ([]byte, error) {
-	var wire []message
-	for len(group) > 0 {
-		n := results(group)
-		wire, group = append(wire, newMessage(group[:n])), group[n:]
-	}
-	return endpoint.MarshalElements(wire)
-}
-
-// results counts the messages that become one: the results of all tools that a reply has called are one user message.
-// Any other message stands alone.
-func results(group []annotator.Message) int {
-	n := 1
-	if group[0].Role != annotator.RoleTool {
-		return n
-	}
-	for n < len(group) && group[n].Role == annotator.RoleTool {
-		n++
-	}
-	return n
+// Encode renders messages for a request. See model.Wire.
+//
+// Reasoning is not sent back: without its signature, the API refuses it.
+func (*Client) Encode(group []annotator.Message) ([]byte, error) {
+	return endpoint.MarshalJoined(group, newMessage)
 }
 
 func newMessage(group []annotator.Message) message {

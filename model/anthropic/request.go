@@ -11,7 +11,7 @@ import (
 
 // Limits of the API.
 const (
-	mostTemperature  = 1.0
+	maxTemperature   = 1.0
 	defaultMaxTokens = 4096 // the API requires a limit
 )
 
@@ -28,26 +28,8 @@ type toolChoice struct {
 	Name string `json:"name,omitempty"`
 }
 
-// encodeRequest renders the body of a request. What changes least stands first, for the caches of proxies and servers.
+// encodeRequest renders the body of a request. The tools are first in the prompt wherever they are in the body.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
-	head, err := encodeHead(r)
-	if err != nil {
-		return nil, err
-	}
-	tail, err := endpoint.MarshalRest(newSettings(r))
-	if err != nil {
-		return nil, err
-	}
-	body := endpoint.Segments{head}
-	if len(r.Tools) > 0 {
-		body = append(body, []byte(`,"tools":`), r.Tools)
-	}
-	body = append(body, []byte(`,"messages":[`))
-	return append(append(body, mark(r.History)...), []byte(`]`), tail), nil
-}
-
-// encodeHead renders the fields before the tools, which are first in the prompt wherever they are.
-func encodeHead(r *model.Request) ([]byte, error) {
 	head := struct {
 		Model  string  `json:"model"`
 		System []block `json:"system,omitempty"`
@@ -55,11 +37,8 @@ func encodeHead(r *model.Request) ([]byte, error) {
 	if !blank(r.System) {
 		head.System = []block{{Type: blockText, Text: r.System, CacheControl: breakpoint()}}
 	}
-	encoded, err := endpoint.Marshal(head)
-	if err != nil {
-		return nil, err
-	}
-	return encoded[:len(encoded)-1], nil // without the closing brace
+	fields := []endpoint.Field{{Name: "tools", Value: endpoint.Segments{r.Tools}}, {Name: "messages", Value: endpoint.List(mark(r.History)...)}}
+	return endpoint.EncodeBody(head, fields, newSettings(r))
 }
 
 // Breakpoints are inserted into encoded messages by these strings, without parsing.
@@ -96,7 +75,7 @@ func newSettings(r *model.Request) settings {
 		s.MaxTokens = defaultMaxTokens
 	}
 	if !r.Workarounds.Has(model.NoTemperature) {
-		temperature := min(r.Temperature, mostTemperature)
+		temperature := min(r.Temperature, maxTemperature)
 		s.Temperature = &temperature
 	}
 	if len(r.Tools) > 0 {

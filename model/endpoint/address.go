@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
@@ -27,8 +28,8 @@ func parseBase(raw string, api *API) (string, error) {
 		return "", badAddress("the endpoint's address has a port that there is not", "ports go from 1 to 65535")
 	}
 	path := strings.TrimRight(u.EscapedPath(), "/")
-	path = strings.TrimSuffix(path, api.Suffix)
-	return u.Scheme + "://" + u.Host + strings.TrimRight(path, "/"), nil
+	path = strings.TrimRight(strings.TrimSuffix(path, api.Suffix), "/")
+	return u.Scheme + "://" + u.Host + cmp.Or(path, api.Version), nil
 }
 
 // isPort reports whether the port of a URL is valid; an empty one is.

@@ -52,14 +52,55 @@ func MarshalElements[T any](list []T) ([]byte, error) {
 	return encoded[1 : len(encoded)-1], nil
 }
 
-// MarshalRest renders an object that has fields as the rest of an object that is open.
-func MarshalRest(v any) ([]byte, error) {
-	encoded, err := Marshal(v)
+// MarshalJoined renders messages as MarshalElements does, for a wire on which the results of all calls of a reply are one
+// message. convert gets either these results or a single other message.
+func MarshalJoined[T any](group []annotator.Message, convert func(joined []annotator.Message) T) ([]byte, error) {
+	var list []T
+	for len(group) > 0 {
+		n := 1
+		for group[0].Role == annotator.RoleTool && n < len(group) && group[n].Role == annotator.RoleTool {
+			n++
+		}
+		list, group = append(list, convert(group[:n])), group[n:]
+	}
+	return MarshalElements(list)
+}
+
+// Field is a field of a request's body whose value is encoded already. It is left out where that is empty.
+type Field struct {
+	Name  string
+	Value Segments
+}
+
+// List returns elements, joined by commas, as a list.
+func List(elements ...[]byte) Segments {
+	return slices.Concat(Segments{[]byte("[")}, elements, Segments{[]byte("]")})
+}
+
+// EncodeBody renders the body of a request: the fields of a struct, then encoded fields, then the fields of another
+// struct. What changes least stands first, for the caches of proxies and servers.
+func EncodeBody(head any, fields []Field, settings any) (Segments, error) {
+	front, err := Marshal(head)
 	if err != nil {
 		return nil, err
 	}
-	encoded[0] = ','
-	return encoded, nil
+	tail, err := Marshal(settings)
+	if err != nil {
+		return nil, err
+	}
+	tail[0] = ','
+	body := Segments{front[:len(front)-1]}
+	separator := ","
+	if len(front) == len("{}") {
+		separator = ""
+	}
+	for _, f := range fields {
+		if f.Value.size() > 0 {
+			body = append(append(body, []byte(separator+`"`+f.Name+`":`)), f.Value...)
+			separator = ","
+		}
+	}
+	return append(body, tail), nil
 }
 
 // Unsendable is the fault of a request that cannot be encoded.

@@ -43,6 +43,8 @@ const (
 type API struct {
 	Example string // a base URL, for advice
 	Suffix  string // what users paste after a base URL, as "/chat/completions"
+	Version string // the path of a base URL that has none; empty: none
+	Models  string // path of the list of models, after the base URL; empty: "/models"
 
 	// Header returns the headers of every request. The key is empty where there is none.
 	Header func(key string) http.Header
@@ -59,6 +61,7 @@ func Bearer(key string) http.Header {
 // Client sends calls to one endpoint. It may be used by many goroutines at once.
 type Client struct {
 	base      string
+	models    string
 	header    http.Header
 	key       secret
 	transport http.RoundTripper
@@ -80,6 +83,7 @@ func New(o Options, api API) (*Client, error) {
 			WithAdvice("set ANNOTATOR_API_KEY to the key alone")
 	}
 	c := &Client{base: base, header: api.Header(key), key: newSecret(key), transport: o.HTTP, now: o.Now}
+	c.models = cmp.Or(api.Models, "/models")
 	c.firstByte = cmp.Or(o.FirstByte, defaultFirstByte)
 	c.idle = cmp.Or(o.Idle, defaultIdle)
 	if c.transport == nil {
@@ -109,6 +113,11 @@ type Call struct {
 	Body       Segments
 	Stream     bool            // a stream of events is asked for
 	OnProgress func(bytes int) // as in model.Request
+}
+
+// NewCall returns the call that sends the body of a request.
+func NewCall(url string, body Segments, r *model.Request) *Call {
+	return &Call{URL: url, Body: body, Stream: r.Stream, OnProgress: r.OnProgress}
 }
 
 // Complete sends a call and has the assembler build the reply. A failure is a *model.Fault.

@@ -38,7 +38,10 @@ func serve(tb testing.TB, o endpoint.Options, h http.HandlerFunc) *endpoint.Clie
 }
 
 // minutes is an assembler that writes down what comes. A reply ends with the event that says so, and with its stream.
-type minutes struct{ lines []string }
+type minutes struct {
+	endpoint.Builder
+	lines []string
+}
 
 func (m *minutes) Whole(body []byte) error { return m.write("", body) }
 

@@ -151,7 +151,7 @@ func (x *exchange) classifyData(data []byte, err error) *model.Fault {
 	case isFault(err) && !model.CarriesError(data):
 		return model.ClassifyTransport(err)
 	case isCut(err):
-		return Unusable("the endpoint's answer ended before the reply did")
+		return errCut()
 	}
 	f := x.classify(data)
 	if f.NotAnAPI {

@@ -15,7 +15,10 @@ import (
 )
 
 // listener is an assembler that keeps what it is given.
-type listener struct{ heard []event }
+type listener struct {
+	endpoint.Builder
+	heard []event
+}
 
 type event struct{ name, data string }
 

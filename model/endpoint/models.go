@@ -53,9 +53,9 @@ func (n *name) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Models reads the list of models at a path, in OpenAI's form, which is also Anthropic's. A failure is a *model.Fault.
-func (c *Client) Models(ctx context.Context, path string) (models []model.Model, err error) {
-	err = c.Fetch(ctx, &Call{URL: c.base + path}, func(body []byte) error {
+// Models lists what the endpoint serves, in OpenAI's form, which is also Anthropic's. A failure is a *model.Fault.
+func (c *Client) Models(ctx context.Context) (models []model.Model, err error) {
+	err = c.Fetch(ctx, &Call{URL: c.base + c.models}, func(body []byte) error {
 		models, err = readModels(body)
 		return err
 	})

@@ -10,7 +10,10 @@ import (
 	"annotator/model"
 )
 
-// Assembler builds one reply from what the endpoint sends.
+// errCut is the fault of a response without its end.
+func errCut() *model.Fault { return Unusable("the endpoint's answer ended before the reply did") }
+
+// Assembler builds one reply from what the endpoint sends. A Builder implements the last three methods.
 //
 // Its methods return an ErrorBody where the server sent an error in place of data, a *model.Fault where they know what
 // is wrong, and any other error where the data cannot be read.
@@ -21,6 +24,8 @@ type Assembler interface {
 	// only. It reports whether the reply is complete; the end of the stream completes it, too. Events of the name
 	// "error" are not passed.
 	Event(name string, data []byte) (end bool, err error)
+	// Parts returns how many parts of a reply, such as calls, have begun.
+	Parts() int
 	// Growing returns the part that the last event has added to: the text, the reasoning, the arguments of a call.
 	Growing() string
 	// Reply returns the whole reply, ErrNoReply where none has begun, or a fault where its end is missing.
@@ -68,6 +73,9 @@ func (x *exchange) readWhole(src io.Reader, a Assembler) (*model.Reply, error) {
 	if err := a.Whole(body); err != nil {
 		return nil, x.classifyData(body, err)
 	}
+	if err := CheckParts(a.Parts()); err != nil {
+		return nil, err
+	}
 	return a.Reply()
 }
 
@@ -100,6 +108,8 @@ func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, err
 		switch {
 		case err != nil:
 			return nil, x.classifyData(data, err)
+		case a.Parts() > MaxParts:
+			return nil, CheckParts(a.Parts())
 		case end:
 			x.answer.drain()
 			return a.Reply()

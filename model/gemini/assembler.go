@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"strings"
 
-	"annotator"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
@@ -43,12 +41,8 @@ type piece struct {
 
 // assembler builds a reply from its chunks.
 type assembler struct {
-	text      strings.Builder
-	reasoning strings.Builder
-	growing   *strings.Builder // one of these; nil before the first
-	reply     model.Reply
-	begun     bool   // a part of a reply has arrived
-	message   string // why the reply ended, in words
+	endpoint.Builder
+	message string // why the reply ended, in words
 }
 
 // Whole adds a reply that came as one object, or as the array of a stream without events.
@@ -77,50 +71,38 @@ func (a *assembler) take(data []byte) error {
 	if len(c.Candidates) == 0 && model.CarriesError(data) {
 		return endpoint.ErrorBody(data)
 	}
-	a.reply.Model = cmp.Or(a.reply.Model, c.Model)
-	if u, ok := readUsage(c.Usage); ok {
-		a.reply.Usage = u
-	}
-	a.begun = a.begun || len(c.Candidates) > 0 || c.Feedback.BlockReason != ""
+	a.Model = cmp.Or(a.Model, c.Model)
+	a.account(c.Usage)
+	a.Begun = a.Begun || len(c.Candidates) > 0 || c.Feedback.BlockReason != ""
 	if c.Feedback.BlockReason != "" {
-		a.reply.Finish = finishFilter
+		a.Finish = finishFilter
 	}
 	for i := range c.Candidates {
 		if c.Candidates[i].Index == 0 {
 			a.choose(&c.Candidates[i])
 		}
 	}
-	return endpoint.CheckParts(len(a.reply.Calls))
+	return nil
 }
 
 func (a *assembler) choose(c *candidate) {
 	for i := range c.Content.Parts {
 		a.add(&c.Content.Parts[i])
 	}
-	a.reply.Finish = cmp.Or(c.Finish, a.reply.Finish)
+	a.Finish = cmp.Or(c.Finish, a.Finish)
 	a.message = cmp.Or(c.Message, a.message)
 }
 
 func (a *assembler) add(p *piece) {
 	switch {
 	case p.Thought: // reasoning, which nothing reads
-		a.reasoning.WriteString(p.Text)
-		a.growing = &a.reasoning
+		a.Write(endpoint.ReasoningPart, p.Text)
 	case p.Call != nil:
-		call := annotator.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Arguments: written(p.Call.Args)}
-		a.reply.Calls = append(a.reply.Calls, call)
+		call := a.Open(a.Parts(), endpoint.CallPart)
+		call.ID, call.Name, call.Whole = p.Call.ID, p.Call.Name, written(p.Call.Args)
 	default:
-		a.text.WriteString(p.Text)
-		a.growing = &a.text
+		a.Write(endpoint.TextPart, p.Text)
 	}
-}
-
-// Growing returns what the last chunk has added to. A call always comes whole.
-func (a *assembler) Growing() string {
-	if a.growing == nil {
-		return ""
-	}
-	return a.growing.String()
 }
 
 // written returns arguments as text, in one form whether the server indents them or not.
@@ -132,31 +114,20 @@ func written(args json.RawMessage) string {
 	return compact.String()
 }
 
-// Reply returns the whole reply, or a fault where its end is missing.
+// Reply returns the whole reply, or a fault where the server could not read a call in it. See endpoint.Assembler.
 func (a *assembler) Reply() (*model.Reply, error) {
-	switch {
-	case !a.begun:
-		return nil, endpoint.ErrNoReply
-	case a.reply.Finish == "":
-		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
+	r, err := a.Builder.Reply()
+	if err != nil {
+		return nil, err
 	}
-	if f := a.malformedCall(); f != nil {
+	switch r.Finish {
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE":
+		f := endpoint.Unusable("the server could not read the model's reply: %.200q", cmp.Or(a.message, r.Finish))
+		f.Code, f.Usage = r.Finish, r.Usage
 		return nil, f
 	}
-	r := a.reply
-	r.Text, r.Reasoning, r.Finish = a.text.String(), a.reasoning.String(), finish(&a.reply)
-	return &r, nil
-}
-
-// malformedCall is the fault of a reply in which the server could not read a call.
-func (a *assembler) malformedCall() *model.Fault {
-	switch a.reply.Finish {
-	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE":
-		f := endpoint.Unusable("the server could not read the model's reply: %.200q", cmp.Or(a.message, a.reply.Finish))
-		f.Code, f.Usage = a.reply.Finish, a.reply.Usage
-		return f
-	}
-	return nil
+	r.Finish = finish(r)
+	return r, nil
 }
 
 // finishFilter is the finish reason of chat completions for a reply that was withheld.
@@ -178,22 +149,15 @@ func finish(r *model.Reply) string {
 	return r.Finish
 }
 
-// readUsage returns the usage in a chunk; later chunks have more. An unreadable one does not spoil the reply. Reasoning
-// is counted beside the text.
-func readUsage(raw json.RawMessage) (annotator.Usage, bool) {
+// account reads the usage in a chunk; later chunks have more. Reasoning is counted beside the text.
+func (a *assembler) account(raw json.RawMessage) {
 	var u struct {
 		Prompt     int `json:"promptTokenCount"`
 		Cached     int `json:"cachedContentTokenCount"`
 		Candidates int `json:"candidatesTokenCount"`
 		Thoughts   int `json:"thoughtsTokenCount"`
 	}
-	if raw == nil || json.Unmarshal(raw, &u) != nil || u.Prompt <= 0 || u.Candidates < 0 || u.Thoughts < 0 {
-		return annotator.Usage{}, false
+	if raw != nil && json.Unmarshal(raw, &u) == nil && min(u.Candidates, u.Thoughts) >= 0 {
+		a.SetUsage(u.Prompt, u.Cached, u.Candidates+u.Thoughts)
 	}
-	return annotator.Usage{
-		Prompt:     u.Prompt,
-		Cached:     min(max(u.Cached, 0), u.Prompt),
-		Completion: u.Candidates + u.Thoughts,
-		Exact:      true,
-	}, true
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,10 +19,7 @@ import (
 )
 
 // Client is a model.Wire. It may be used by many goroutines at once.
-type Client struct {
-	endpoint *endpoint.Client
-	base     string
-}
+type Client struct{ *endpoint.Client }
 
 var (
 	_ model.Wire    = (*Client)(nil)
@@ -34,16 +32,13 @@ func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
 		Example: "https://generativelanguage.googleapis.com/v1beta",
 		Suffix:  "/models",
+		Version: "/v1beta", // Google's own clients take the host alone
 		Header:  header,
 	})
 	if err != nil {
 		return nil, err
 	}
-	base := c.BaseURL()
-	if u, err := url.Parse(base); err == nil && u.Path == "" {
-		base += "/v1beta" // Google's own clients take the host alone
-	}
-	return &Client{endpoint: c, base: base}, nil
+	return &Client{c}, nil
 }
 
 // header sends the key. Google's examples have it in the address, where every proxy would log it.
@@ -54,20 +49,17 @@ func header(key string) http.Header {
 	return http.Header{"X-Goog-Api-Key": {key}}
 }
 
-// Close closes connections that are not in use.
-func (c *Client) Close() { c.endpoint.Close() }
-
 // Complete sends a request and reads the whole reply. See model.Wire.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
 	body, err := encodeRequest(r)
 	if err != nil {
 		return nil, err
 	}
-	call := endpoint.Call{URL: c.address(r.Model, "generateContent"), Body: body, Stream: r.Stream, OnProgress: r.OnProgress}
+	method := "generateContent"
 	if r.Stream {
-		call.URL = c.address(r.Model, "streamGenerateContent") + "?alt=sse" // otherwise the chunks come as one array
+		method = "streamGenerateContent?alt=sse" // otherwise the chunks come as one array
 	}
-	return c.endpoint.Complete(ctx, &call, &assembler{})
+	return c.Client.Complete(ctx, endpoint.NewCall(c.address(r.Model, method), body, r), new(assembler))
 }
 
 // address returns the address of a method of a model. A name without a collection is in that of the models.
@@ -75,7 +67,7 @@ func (c *Client) address(name, method string) string {
 	if !strings.Contains(name, "/") {
 		name = modelsPrefix + name
 	}
-	return c.base + (&url.URL{Path: "/" + name}).EscapedPath() + ":" + method
+	return c.BaseURL() + (&url.URL{Path: "/" + name}).EscapedPath() + ":" + method
 }
 
 // modelsPrefix is before the name of every model in the list.
@@ -84,8 +76,8 @@ const modelsPrefix = "models/"
 // Models lists the models that can generate. A failure is a *model.Fault.
 func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
 	var models []model.Model
-	call := endpoint.Call{URL: c.base + "/models?pageSize=1000"} // the maximum of the API, and more than there are
-	err := c.endpoint.Fetch(ctx, &call, func(body []byte) (err error) {
+	call := endpoint.Call{URL: c.BaseURL() + "/models?pageSize=1000"} // the maximum of the API, and more than there are
+	err := c.Fetch(ctx, &call, func(body []byte) (err error) {
 		models, err = readModels(body)
 		return err
 	})
@@ -117,7 +109,7 @@ func readModels(body []byte) ([]model.Model, error) {
 
 // CountTokens counts a text. See model.Counter.
 func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error) {
-	contents, err := encodeContents([]annotator.Message{{Role: annotator.RoleUser, Content: text}})
+	contents, err := c.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: text}})
 	if err != nil {
 		return 0, err
 	}
@@ -128,7 +120,7 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 		URL:  c.address(name, "countTokens"),
 		Body: endpoint.Segments{[]byte(`{"contents":[`), contents, []byte(`]}`)},
 	}
-	err = c.endpoint.Fetch(ctx, &call, func(body []byte) error {
+	err = c.Fetch(ctx, &call, func(body []byte) error {
 		if err := json.Unmarshal(body, &counted); err != nil || counted.Tokens == nil || *counted.Tokens < 0 {
 			return endpoint.Unusable("the endpoint sent what is no number of tokens")
 		}
@@ -140,16 +132,13 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 	return *counted.Tokens, nil
 }
 
-// Encode renders messages for a request. See model.Wire.
-//
-// A list alternates between the model and the user, who also sends the results of tools. Reasoning is not sent back:
-// the API takes it only with its signatures.
-func (*Client) Encode(group []annotator.Message) ([]byte, error) { return encodeContents(group) }
-
-// EncodeTools renders tools for a request. See model.Wire.
-func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
-	if len(tools) == 0 {
-		return nil, nil
-	}
-	return encodeTools(tools)
+// refusals are the messages of servers, most specific first: of Vertex, gateways, and models before Gemini 3.
+var refusals = []model.Refusal{
+	{Needs: model.NoCallIDs, Pattern: regexp.MustCompile(`unknown name \\?"id\\?" at`), Effect: "calls and results go without ids"},
+	{Needs: model.NoSignatures, Pattern: regexp.MustCompile(`(unknown name \\?"|invalid |corrupted )thought[_ ]?signature`), Effect: "calls go without a signature"},
+	{Needs: model.NoToolSubset, Pattern: regexp.MustCompile(`function_?calling_?config.*validated`), Effect: "no tools are named where none must be called"},
+	{Needs: model.NoSeed, Pattern: model.RefusalOf(`seed`), Effect: "no seed is sent"},
 }
+
+// Refusals lists how servers refuse the usual form of a request. See model.Wire.
+func (*Client) Refusals() []model.Refusal { return refusals }

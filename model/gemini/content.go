@@ -10,7 +10,7 @@ import (
 
 // content is one message.
 type content struct {
-	Role  string `json:"role"`
+	Role  string `json:"role,omitempty"` // none for the system prompt
 	Parts []part `json:"parts"`
 }
 
@@ -48,22 +48,12 @@ const noSignature = "skip_thought_signature_validator"
 // blank replaces an empty text: a part without content is refused.
 const blank = " "
 
-func encodeContents(group []annotator.Message) ([]byte, error) {
-	var contents []content
-	for len(group) > 0 {
-		n := max(results(group), 1)
-		contents, group = append(contents, newContent(group[:n])), group[n:]
-	}
-	return endpoint.MarshalElements(contents)
-}
-
-// results counts the results of tools at the beginning of a group: they become one message.
-func results(group []annotator.Message) int {
-	n := 0
-	for n < len(group) && group[n].Role == annotator.RoleTool {
-		n++
-	}
-	return n
+// Encode renders messages for a request. See model.Wire.
+//
+// A list alternates between the model and the user, who also sends the results of tools. Reasoning is not sent back:
+// the API takes it only with its signatures.
+func (*Client) Encode(group []annotator.Message) ([]byte, error) {
+	return endpoint.MarshalJoined(group, newContent)
 }
 
 // newContent renders one message, or the results of tools that answer one reply.
@@ -120,7 +110,11 @@ type declaration struct {
 	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
-func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+// EncodeTools renders tools for a request. See model.Wire.
+func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+	if len(tools) == 0 {
+		return nil, nil
+	}
 	var list struct {
 		Declarations []declaration `json:"functionDeclarations"`
 	}

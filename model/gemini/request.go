@@ -1,7 +1,9 @@
 package gemini
 
 import (
+	"bytes"
 	"math"
+	"regexp"
 
 	"annotator/model"
 	"annotator/model/endpoint"
@@ -28,29 +30,40 @@ type generationConfig struct {
 	Seed        int     `json:"seed,omitempty"`
 }
 
-// encodeRequest renders the body of a request. What changes least stands first, for the caches of proxies and servers.
+// encodeRequest renders the body of a request.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
-	body := endpoint.Segments{[]byte(`{`)}
+	var head struct {
+		System *content `json:"systemInstruction,omitempty"`
+	}
 	if r.System != "" {
-		system, err := endpoint.Marshal(map[string]any{"parts": []part{{Text: r.System}}})
-		if err != nil {
-			return nil, err
-		}
-		body = append(body, []byte(`"systemInstruction":`), system, []byte(`,`))
+		head.System = &content{Parts: []part{{Text: r.System}}}
 	}
 	s := settings{Generation: generationConfig{MaxTokens: r.MaxTokens, Temperature: r.Temperature, Seed: r.Seed & math.MaxInt32}}
 	if r.Workarounds.Has(model.NoSeed) {
 		s.Generation.Seed = 0
 	}
 	if len(r.Tools) > 0 {
-		body = append(body, []byte(`"tools":`), r.Tools, []byte(`,`))
 		s.ToolConfig = &toolConfig{calling(&r.Choice, r.Workarounds)}
 	}
-	tail, err := endpoint.MarshalRest(s)
-	if err != nil {
-		return nil, err
+	history := endpoint.List(adapted(r.History, r.Workarounds))
+	return endpoint.EncodeBody(head, []endpoint.Field{{Name: "tools", Value: endpoint.Segments{r.Tools}}, {Name: "contents", Value: history}}, s)
+}
+
+var (
+	encodedID        = regexp.MustCompile(`("function(?:Call|Response)":\{)"id":"[^"\\]*",`)
+	encodedSignature = []byte(`,"thoughtSignature":"` + noSignature + `"`)
+)
+
+// adapted removes from a history what the server refuses. The strings cannot match inside a text, where quotes are
+// escaped.
+func adapted(history []byte, w model.Workarounds) []byte {
+	if w.Has(model.NoCallIDs) {
+		history = encodedID.ReplaceAll(history, []byte("$1"))
 	}
-	return append(body, []byte(`"contents":[`), adapted(r.History, r.Workarounds), []byte(`]`), tail), nil
+	if w.Has(model.NoSignatures) {
+		history = bytes.ReplaceAll(history, encodedSignature, nil)
+	}
+	return history
 }
 
 // calling renders which tools may be called; all of them are always shown. Only modes that enforce the schemas take a

@@ -2,46 +2,44 @@ package openai
 
 import (
 	"cmp"
-	"slices"
-	"strings"
+	"encoding/json"
 
-	"annotator"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
 
 // assembler builds a reply from its chunks.
 type assembler struct {
-	begun     bool // a choice has arrived
-	text      strings.Builder
-	reasoning strings.Builder
-	growing   *strings.Builder // one of these, or the arguments of a call; nil before the first
-	calls     []*callBuilder
-	byIndex   map[int]*callBuilder // the newest call at an index
-	refused   bool
-	finish    string
-	late      bool // the first finish came before the calls
-	always    bool // every chunk has a finish reason: the first had one
-	model     string
-	usage     annotator.Usage
+	endpoint.Builder
+	late    bool // the first finish came before the calls
+	always  bool // every chunk has a finish reason: the first had one
+	refused bool
 }
 
-type callBuilder struct {
-	index     int
-	id, name  string
-	arguments strings.Builder
-}
+var _ endpoint.Assembler = (*assembler)(nil)
 
-func (a *assembler) take(c *chunk) {
-	a.model = cmp.Or(a.model, c.Model)
-	if u, ok := c.usage(); ok {
-		a.usage = u
+// Event adds a chunk of a stream. The end of the stream completes the reply: usage may follow the last text.
+func (a *assembler) Event(_ string, data []byte) (end bool, err error) { return false, a.Whole(data) }
+
+// Whole adds a reply that came as one object, which has the form of a chunk.
+func (a *assembler) Whole(body []byte) error {
+	var c chunk
+	err := json.Unmarshal(body, &c)
+	if (err != nil || len(c.Choices) == 0 || c.Error != nil) && model.CarriesError(body) {
+		return endpoint.ErrorBody(body)
 	}
+	if err != nil {
+		return err
+	}
+	a.Model = cmp.Or(a.Model, c.Model)
 	for i := range c.Choices {
+		a.account(c.Choices[i].Usage, c.Timings)
 		if c.Choices[i].Index == 0 {
 			a.choose(&c.Choices[i])
 		}
 	}
+	a.account(c.Usage, c.Timings)
+	return nil
 }
 
 // choose adds a chunk of a choice. The first finish reason counts: some servers send another one, with the calls once
@@ -49,91 +47,71 @@ func (a *assembler) take(c *chunk) {
 func (a *assembler) choose(c *choice) {
 	said := cmp.Or(c.Delta, c.Message, &delta{})
 	calls := said.calls()
-	if !a.begun {
-		a.begun, a.always = true, c.Finish != ""
+	if !a.Begun {
+		a.Begun, a.always = true, c.Finish != ""
 	}
-	if a.finish != "" && !a.always {
-		a.late = a.late || len(a.calls) == 0 && len(calls) > 0
+	if a.Finish != "" && !a.always {
+		a.late = a.late || a.Calls() == 0 && len(calls) > 0
 		if !a.late {
 			return
 		}
 	}
-	a.finish = cmp.Or(c.Finish, a.finish)
-	a.say(said)
+	a.Finish = cmp.Or(c.Finish, a.Finish)
+	a.Write(endpoint.TextPart, string(said.Content+said.Refusal))
+	a.Write(endpoint.ReasoningPart, said.reasoning())
+	a.refused = a.refused || said.Refusal != ""
 	for i := range calls {
 		if c.Delta != nil {
-			a.goOn(&calls[i])
+			a.extend(&calls[i])
 		} else {
-			a.open(len(a.calls), &calls[i])
+			a.open(a.Calls(), &calls[i])
 		}
 	}
 }
 
-func (a *assembler) say(d *delta) {
-	a.grow(&a.text, string(d.Content+d.Refusal))
-	a.refused = a.refused || d.Refusal != ""
-	a.grow(&a.reasoning, d.reasoning())
-}
-
-func (a *assembler) grow(part *strings.Builder, by string) {
-	if by != "" {
-		part.WriteString(by)
-		a.growing = part
-	}
-}
-
-// Growing returns what the last chunk has added to.
-func (a *assembler) Growing() string {
-	if a.growing == nil {
-		return ""
-	}
-	return a.growing.String()
-}
-
-// goOn adds a piece of a call. Where the server sends no index, a piece with a name begins a call. Some servers give
+// extend adds a piece of a call. Where the server sends no index, a piece with a name begins a call. Some servers give
 // every call the same index: then a new id together with a name begins one. An id alone does not, since some servers
 // make a new one for each piece.
-func (a *assembler) goOn(p *callPart) {
-	index := len(a.calls) - 1
+func (a *assembler) extend(p *callPart) {
+	index := a.Calls() - 1
 	if p.Index != nil {
 		index = *p.Index
 	} else if p.Function.Name != "" {
 		index++
 	}
-	call := a.byIndex[index]
-	if call == nil || p.Function.Name != "" && p.ID != "" && call.id != "" && p.ID != call.id {
+	call := a.Part(index)
+	if call == nil || p.Function.Name != "" && p.ID != "" && call.ID != "" && p.ID != call.ID {
 		a.open(index, p)
 		return
 	}
-	call.id, call.name = cmp.Or(call.id, p.ID), cmp.Or(call.name, p.Function.Name)
-	a.grow(&call.arguments, string(p.Function.Arguments))
+	call.ID, call.Name = cmp.Or(call.ID, p.ID), cmp.Or(call.Name, p.Function.Name)
+	a.Append(call, string(p.Function.Arguments))
 }
 
 func (a *assembler) open(index int, p *callPart) {
-	call := &callBuilder{index: index, id: p.ID, name: p.Function.Name}
-	call.arguments.WriteString(string(p.Function.Arguments))
-	a.calls = append(a.calls, call)
-	if a.byIndex == nil {
-		a.byIndex = map[int]*callBuilder{}
-	}
-	a.byIndex[index] = call
+	call := a.Open(index, endpoint.CallPart)
+	call.ID, call.Name = p.ID, p.Function.Name
+	a.Append(call, string(p.Function.Arguments))
 }
 
-// Reply returns the whole reply, or a fault where its end is missing.
-func (a *assembler) Reply() (*model.Reply, error) {
-	switch {
-	case !a.begun:
-		return nil, endpoint.ErrNoReply
-	case a.finish == "":
-		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
+// account reads a usage, which most chunks lack.
+func (a *assembler) account(tokens, beside json.RawMessage) {
+	var (
+		u usage
+		t timings
+	)
+	if tokens == nil || json.Unmarshal(tokens, &u) != nil {
+		return
 	}
-	slices.SortStableFunc(a.calls, func(x, y *callBuilder) int { return cmp.Compare(x.index, y.index) })
-	r := &model.Reply{Text: a.text.String(), Reasoning: a.reasoning.String(), Finish: a.finish, Model: a.model, Usage: a.usage}
-	if a.refused {
+	_ = json.Unmarshal(beside, &t) // other servers send none, or something else
+	a.SetUsage(u.Prompt, int(max(u.Details.Cached, u.Hit, u.Cached, t.Cached)), u.Completion)
+}
+
+// Reply returns the whole reply. See endpoint.Assembler.
+func (a *assembler) Reply() (*model.Reply, error) {
+	r, err := a.Builder.Reply()
+	if err == nil && a.refused {
 		r.Finish = "content_filter"
 	}
-	for _, c := range a.calls {
-		r.Calls = append(r.Calls, annotator.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
-	}
-	return r, nil
+	return r, err
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"annotator/model/endpoint"
 )
 
 // chunk is a frame of a stream, or a whole reply. Its types are wider than go-openai's where servers differ.
@@ -91,4 +93,20 @@ func (a *arguments) UnmarshalJSON(raw []byte) error {
 	}
 	*a = arguments(raw)
 	return nil
+}
+
+// usage is the usage of a reply. Some servers have a name of their own for the cached part of the prompt.
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Details    struct {
+		Cached endpoint.Count `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	Hit    endpoint.Count `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cached endpoint.Count `json:"cached_tokens"`           // Moonshot
+}
+
+// timings is llama.cpp's own usage, beside that.
+type timings struct {
+	Cached endpoint.Count `json:"cache_n"`
 }

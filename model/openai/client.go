@@ -8,40 +8,32 @@ package openai
 
 import (
 	"context"
+	"regexp"
 
-	"annotator"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
 
 // Client is a model.Wire. It may be used by many goroutines at once.
-type Client struct {
-	endpoint *endpoint.Client
-}
+type Client struct{ *endpoint.Client }
 
 var (
-	_ model.Wire = (*Client)(nil)
+	_ model.Wire    = (*Client)(nil)
+	_ model.Counter = (*Client)(nil)
 )
 
 // New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, says what is wrong with
 // address or key, and shows neither.
 func New(o endpoint.Options) (*Client, error) {
-	c, err := endpoint.New(o, endpoint.API{
-		Example: "http://localhost:8000/v1",
-		Suffix:  completions,
-		Header:  endpoint.Bearer,
-	})
+	c, err := endpoint.New(o, endpoint.API{Example: "http://localhost:8000/v1", Suffix: completions, Header: endpoint.Bearer})
 	if err != nil {
 		return nil, err
 	}
-	return &Client{endpoint: c}, nil
+	return &Client{c}, nil
 }
 
 // completions is the path of chat completions after the base URL.
 const completions = "/chat/completions"
-
-// Close closes connections that are not in use.
-func (c *Client) Close() { c.endpoint.Close() }
 
 // Complete sends a request and reads the whole reply. See model.Wire.
 func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, error) {
@@ -49,25 +41,20 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 	if err != nil {
 		return nil, err
 	}
-	call := endpoint.Call{URL: c.endpoint.BaseURL() + completions, Body: body, Stream: r.Stream, OnProgress: r.OnProgress}
-	return c.endpoint.Complete(ctx, &call, new(assembler))
+	return c.Client.Complete(ctx, endpoint.NewCall(c.BaseURL()+completions, body, r), new(assembler))
 }
 
-// Models lists what the endpoint serves. A failure is a *model.Fault.
-func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
-	return c.endpoint.Models(ctx, "/models")
+// refusals are the messages of servers, most specific first.
+var refusals = []model.Refusal{
+	{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`system role (is )?not supported|role'? does not support 'system'|only user and assistant roles`), Effect: "the system prompt goes into the first message of the user"},
+	{Needs: model.MergeRoles, Pattern: regexp.MustCompile(`roles must alternate`), Effect: "neighbouring messages of one role go as one"},
+	{Needs: model.MaxCompletionTokens, Pattern: model.RefusalOf(`max_tokens`), Effect: "the limit on a reply goes as max_completion_tokens"},
+	{Needs: model.NoTemperature, Pattern: model.RefusalOf(`temperature`), Effect: "the temperature is left to the server"},
+	{Needs: model.NoStreamUsage, Pattern: model.RefusalOf(`stream_options`), Effect: "no account of tokens is asked for in streams"},
+	{Needs: model.NoSeed, Pattern: model.RefusalOf(`seed`), Effect: "no seed is sent"},
+	{Needs: model.NoNamedTool, Pattern: regexp.MustCompile(`tool_choice.*\bobject\b`), Effect: "a tool is not chosen by name"},
+	{Needs: model.NoToolChoice, Pattern: model.RefusalOf(`tool_choice`), Effect: "no choice of tools is sent"},
 }
 
-// Encode renders messages for a request. See model.Wire.
-//
-// Content is never left out: without it, or with null, some templates fail, and some drop the message. Reasoning is not
-// sent back: servers refuse it or remove it.
-func (*Client) Encode(group []annotator.Message) ([]byte, error) { return encodeMessages(group) }
-
-// EncodeTools renders tools for a request. See model.Wire.
-func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
-	if len(tools) == 0 {
-		return nil, nil
-	}
-	return encodeTools(tools)
-}
+// Refusals lists how servers refuse the usual form of a request. See model.Wire.
+func (*Client) Refusals() []model.Refusal { return refusals }

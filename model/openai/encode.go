@@ -24,7 +24,11 @@ type tool struct {
 	Function sdk.FunctionDefinition `json:"function"`
 }
 
-func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+// EncodeTools renders tools for a request. See model.Wire.
+func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+	if len(tools) == 0 {
+		return nil, nil
+	}
 	wire := make([]tool, len(tools))
 	for i, t := range tools {
 		f := sdk.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: json.RawMessage(t.Schema)}
@@ -33,7 +37,11 @@ func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
 	return endpoint.Marshal(wire)
 }
 
-func encodeMessages(group []annotator.Message) ([]byte, error) {
+// Encode renders messages for a request. See model.Wire.
+//
+// Content is never left out: without it, or with null, some templates fail, and some drop the message. Reasoning is not
+// sent back: servers refuse it or remove it.
+func (*Client) Encode(group []annotator.Message) ([]byte, error) {
 	wire := make([]message, len(group))
 	for i := range group {
 		wire[i] = newMessage(&group[i])

@@ -12,55 +12,42 @@ import (
 // userPrefix is the encoding of a user message up to its text.
 var userPrefix = []byte(`{"role":"user","content":"`)
 
-// encodeMessageList returns the beginning of a request up to the history, which includes the system prompt, and the
-// history.
-func encodeMessageList(r *model.Request) (head, history []byte, err error) {
-	name, err := endpoint.Marshal(r.Model)
-	if err != nil {
-		return nil, nil, err
-	}
-	head = append(append([]byte(`{"model":`), name...), `,"messages":[`...)
-	if history = r.History; r.Workarounds.Has(model.MergeRoles) {
+// messageList returns the messages of a request, with the system prompt.
+func messageList(r *model.Request) (list endpoint.Segments, err error) {
+	history := r.History
+	if r.Workarounds.Has(model.MergeRoles) {
 		if history, err = alternate(history); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if r.System == "" {
-		return head, history, nil
+		return endpoint.Segments{history}, nil
 	}
 	if r.Workarounds.Has(model.SystemInUser) {
-		return foldSystem(head, history, r.System)
+		return systemInUser(r.System, history)
 	}
-	system, err := endpoint.Marshal(message{Role: annotator.RoleSystem, Content: r.System})
-	if err != nil {
-		return nil, nil, err
-	}
-	return precede(append(head, system...), history), history, nil
+	return precede(message{Role: annotator.RoleSystem, Content: r.System}, history)
 }
 
-// precede adds a comma if anything follows.
-func precede(head, history []byte) []byte {
+func precede(first message, history []byte) (endpoint.Segments, error) {
+	encoded, err := endpoint.Marshal(first)
 	if len(history) > 0 {
-		head = append(head, ',')
+		encoded = append(encoded, ',')
 	}
-	return head
+	return endpoint.Segments{encoded, history}, err
 }
 
-// foldSystem puts the system prompt at the beginning of the first user message. It works on bytes, so the history stays
+// systemInUser puts the system prompt at the beginning of the first user message. It works on bytes, so the history stays
 // unchanged.
-func foldSystem(head, history []byte, system string) ([]byte, []byte, error) {
+func systemInUser(system string, history []byte) (endpoint.Segments, error) {
+	first := message{Role: annotator.RoleUser, Content: system}
 	rest, begun := bytes.CutPrefix(history, userPrefix)
-	if begun {
-		system += "\n\n"
-	}
-	folded, err := endpoint.Marshal(message{Role: annotator.RoleUser, Content: system})
-	if err != nil {
-		return nil, nil, err
-	}
 	if !begun {
-		return precede(append(head, folded...), history), history, nil
+		return precede(first, history)
 	}
-	return append(head, bytes.TrimSuffix(folded, []byte(`"}`))...), rest, nil
+	first.Content += "\n\n"
+	encoded, err := endpoint.Marshal(first)
+	return endpoint.Segments{bytes.TrimSuffix(encoded, []byte(`"}`)), rest}, err
 }
 
 // alternate merges neighbouring messages of one role. Templates that insist on alternation do not see the results of

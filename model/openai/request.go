@@ -18,20 +18,17 @@ type settings struct {
 	StreamOptions *sdk.StreamOptions `json:"stream_options,omitempty"`
 }
 
-// encodeRequest renders the body of a request. What changes least stands first, for the caches of proxies and servers.
+// encodeRequest renders the body of a request.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
-	head, history, err := encodeMessageList(r)
+	list, err := messageList(r)
 	if err != nil {
 		return nil, err
 	}
-	tail, err := endpoint.MarshalRest(chooseSettings(r))
-	if err != nil {
-		return nil, err
-	}
-	if len(r.Tools) == 0 {
-		return endpoint.Segments{head, history, []byte(`]`), tail}, nil
-	}
-	return endpoint.Segments{head, history, []byte(`],"tools":`), r.Tools, tail}, nil
+	head := struct {
+		Model string `json:"model"`
+	}{r.Model}
+	fields := []endpoint.Field{{Name: "messages", Value: endpoint.List(list...)}, {Name: "tools", Value: endpoint.Segments{r.Tools}}}
+	return endpoint.EncodeBody(head, fields, chooseSettings(r))
 }
 
 func chooseSettings(r *model.Request) settings {

@@ -7,11 +7,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"annotator/model"
 	"annotator/model/endpoint"
 )
-
-var _ model.Counter = (*Client)(nil)
 
 // CountTokens asks the server's tokenizer, beside the /v1 of its base URL. See model.Counter.
 func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error) {
@@ -25,11 +22,11 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 		return 0, err
 	}
 	call := endpoint.Call{
-		URL:  strings.TrimSuffix(c.endpoint.BaseURL(), "/v1") + "/tokenize",
+		URL:  strings.TrimSuffix(c.BaseURL(), "/v1") + "/tokenize",
 		Body: endpoint.Segments{body},
 	}
 	n := 0
-	err = c.endpoint.Fetch(ctx, &call, func(answer []byte) error {
+	err = c.Fetch(ctx, &call, func(answer []byte) error {
 		n, err = readCount(answer)
 		return err
 	})

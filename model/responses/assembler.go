@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 
-	"annotator"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
@@ -40,8 +39,6 @@ type item struct {
 	CallID    string `json:"call_id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
-
-	deltas *strings.Builder // nil where none came
 }
 
 type part struct {
@@ -52,11 +49,9 @@ type part struct {
 // assembler builds a reply from its items. An item comes whole when it is done, and the last event holds all of them
 // again. Servers leave out one or the other, so the most complete form counts.
 type assembler struct {
-	begun bool    // an event of the API has arrived
-	items []*item // by their index in the output; nil for one that has not begun
-	parts int     // of all items
-	grown *item   // that the last delta has added to
-	end   response
+	endpoint.Builder
+	refused    bool
+	incomplete string // why the reply is not complete
 }
 
 var _ endpoint.Assembler = (*assembler)(nil)
@@ -66,136 +61,113 @@ var (
 	errNoEvent    = errors.New("it is no event")
 )
 
-// Whole adds a reply that came as one object.
-func (a *assembler) Whole(body []byte) error { return a.finish(body) }
-
 // Event adds an event by the type in its data. The API adds types over time.
 func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
 		return false, err
 	}
-	if e.Index < 0 || e.Type == "" || e.Type == "error" {
+	if e.Index < 0 || e.Index >= endpoint.MaxParts || e.Type == "" || e.Type == "error" {
 		return false, errNoEvent
 	}
-	if err := endpoint.CheckParts(e.Index + 1); err != nil { // the slice has room for all items before it
-		return false, err
-	}
-	a.begun = true
+	a.Begun = true
 	switch e.Type {
 	case "response.output_item.added", "response.output_item.done":
 		return false, a.place(e.Index, e.Item)
 	case "response.output_text.delta", "response.refusal.delta", "response.function_call_arguments.delta",
 		"response.reasoning_text.delta", "response.reasoning_summary_text.delta":
-		return false, a.grow(&e)
+		return false, a.extend(&e)
 	case "response.completed", "response.incomplete", "response.failed":
-		return true, a.finish(e.Response)
+		return true, a.Whole(e.Response)
 	}
 	return false, nil
 }
 
 // place sets an item at its index. It keeps the deltas of its predecessor, in case the item comes without text.
 func (a *assembler) place(index int, it *item) error {
-	for len(a.items) <= index {
-		a.items = append(a.items, nil)
-	}
 	if it == nil {
 		return nil
 	}
-	if known := a.items[index]; known != nil {
-		it.deltas = known.deltas
+	p := a.Part(index)
+	if p == nil {
+		p = a.Open(index, endpoint.OtherPart)
 	}
-	a.items[index] = it
-	a.parts += len(it.Content) + len(it.Summary)
-	return endpoint.CheckParts(a.parts)
+	p.Kind, p.ID, p.Name = it.kind(), it.CallID, it.Name
+	p.Whole = it.content()
+	for _, part := range it.Content {
+		a.refused = a.refused || part.Refusal != ""
+	}
+	return endpoint.CheckParts(len(it.Content) + len(it.Summary))
 }
 
-// grow adds a delta to its item.
-func (a *assembler) grow(e *event) error {
+// extend adds a delta to its item.
+func (a *assembler) extend(e *event) error {
 	var delta string
-	if err := json.Unmarshal(e.Delta, &delta); err != nil {
-		return err
+	err := json.Unmarshal(e.Delta, &delta)
+	if p := a.Part(e.Index); p != nil {
+		a.Append(p, delta)
 	}
-	if e.Index >= len(a.items) || a.items[e.Index] == nil {
-		return nil
-	}
-	it := a.items[e.Index]
-	if it.deltas == nil {
-		it.deltas = new(strings.Builder)
-	}
-	it.deltas.WriteString(delta)
-	a.grown = it
-	return nil
+	return err
 }
 
-// Growing returns what the last delta has added to.
-func (a *assembler) Growing() string {
-	if a.grown == nil {
-		return ""
-	}
-	return a.grown.said()
-}
-
-// said returns the deltas of an item, joined.
-func (it *item) said() string {
-	if it.deltas == nil {
-		return ""
-	}
-	return it.deltas.String()
-}
-
-// finish adds the whole reply, or returns why there is none.
-func (a *assembler) finish(body []byte) error {
-	if err := json.Unmarshal(body, &a.end); err != nil {
+// Whole adds the whole reply, or returns why there is none.
+func (a *assembler) Whole(body []byte) error {
+	var r response
+	if err := json.Unmarshal(body, &r); err != nil {
 		return err
 	}
 	switch {
-	case a.end.Status == "failed", model.CarriesError(body):
+	case r.Status == "failed", model.CarriesError(body):
 		return endpoint.ErrorBody(body)
-	case a.end.Status == "":
+	case r.Status == "":
 		return errNoResponse
+	case r.Status == "completed", r.Status == "incomplete":
+		a.Finish = r.Status
 	}
-	if len(a.end.Output) > 0 {
-		a.items = a.end.Output
+	a.Begun, a.Model, a.incomplete = true, r.Model, r.Incomplete.Reason
+	a.account(r.Usage)
+	if len(r.Output) > 0 {
+		a.Clear()
 	}
-	return nil
-}
-
-// Reply returns the whole reply, or a fault where its end is missing.
-func (a *assembler) Reply() (*model.Reply, error) {
-	switch {
-	case a.end.Status == "" && !a.begun:
-		return nil, endpoint.ErrNoReply
-	case a.end.Status != "completed" && a.end.Status != "incomplete":
-		return nil, endpoint.Unusable("the endpoint's answer ended before the reply did")
-	}
-	var text, reasoning strings.Builder
-	r := &model.Reply{Finish: "stop", Model: a.end.Model, Usage: readUsage(a.end.Usage)}
-	for _, it := range a.items {
-		switch {
-		case it == nil:
-		case it.Type == itemMessage:
-			text.WriteString(it.words())
-		case it.Type == itemReasoning:
-			reasoning.WriteString(it.words())
-		case it.Type == itemCall:
-			r.Finish = "tool_calls"
-			r.Calls = append(r.Calls, annotator.ToolCall{ID: it.CallID, Name: it.Name, Arguments: cmp.Or(it.Arguments, it.said())})
+	for i, it := range r.Output {
+		if err := a.place(i, it); err != nil {
+			return err
 		}
 	}
-	r.Text, r.Reasoning = text.String(), reasoning.String()
-	if a.refused() {
-		r.Finish = "content_filter"
-	}
-	if a.end.Status == "incomplete" {
-		r.Finish = cutShort(a.end.Incomplete.Reason)
-	}
-	return r, nil
+	return nil
 }
 
-// words returns the text of a message or of reasoning. The summary of reasoning counts only where the reasoning itself
-// is missing.
-func (it *item) words() string {
+// account reads the usage of a reply.
+func (a *assembler) account(raw json.RawMessage) {
+	var u struct {
+		Input   int `json:"input_tokens"`
+		Details struct {
+			Cached int `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+		Output int `json:"output_tokens"`
+	}
+	if raw != nil && json.Unmarshal(raw, &u) == nil {
+		a.SetUsage(u.Input, u.Details.Cached, u.Output)
+	}
+}
+
+func (it *item) kind() endpoint.Kind {
+	switch it.Type {
+	case itemMessage:
+		return endpoint.TextPart
+	case itemReasoning:
+		return endpoint.ReasoningPart
+	case itemCall:
+		return endpoint.CallPart
+	}
+	return endpoint.OtherPart
+}
+
+// content returns the text of an item. The summary of reasoning counts only where the reasoning itself is missing.
+func (it *item) content() string {
+	if it.Type == itemCall {
+		return it.Arguments
+	}
 	var words []string
 	parts := it.Content
 	if len(parts) == 0 {
@@ -208,40 +180,27 @@ func (it *item) words() string {
 	if it.Type == itemReasoning {
 		separator = "\n\n"
 	}
-	return cmp.Or(strings.Join(words, separator), it.said())
+	return strings.Join(words, separator)
 }
 
-// refused reports whether a part of the reply is a refusal, which the API keeps apart from the text.
-func (a *assembler) refused() bool {
-	for _, it := range a.items {
-		for i := 0; it != nil && i < len(it.Content); i++ {
-			if it.Content[i].Refusal != "" {
-				return true
-			}
-		}
+// Reply returns the whole reply, with the finish reasons of chat completions. An unknown one stays as it is. See
+// endpoint.Assembler.
+func (a *assembler) Reply() (*model.Reply, error) {
+	r, err := a.Builder.Reply()
+	if err != nil {
+		return nil, err
 	}
-	return false
-}
-
-// cutShort translates a reason into the names of chat completions. An unknown one stays as it is.
-func cutShort(reason string) string {
-	if reason == "max_output_tokens" {
-		return "length"
+	switch {
+	case r.Finish == "incomplete" && a.incomplete == "max_output_tokens":
+		r.Finish = "length"
+	case r.Finish == "incomplete":
+		r.Finish = cmp.Or(a.incomplete, r.Finish)
+	case a.refused: // the API keeps a refusal apart from the text
+		r.Finish = "content_filter"
+	case len(r.Calls) > 0:
+		r.Finish = "tool_calls"
+	default:
+		r.Finish = "stop"
 	}
-	return cmp.Or(reason, "incomplete")
-}
-
-// readUsage returns the usage of a reply. An unreadable one does not spoil the reply.
-func readUsage(raw json.RawMessage) annotator.Usage {
-	var u struct {
-		Input   int `json:"input_tokens"`
-		Details struct {
-			Cached int `json:"cached_tokens"`
-		} `json:"input_tokens_details"`
-		Output int `json:"output_tokens"`
-	}
-	if raw == nil || json.Unmarshal(raw, &u) != nil || u.Input <= 0 || u.Output < 0 {
-		return annotator.Usage{}
-	}
-	return annotator.Usage{Prompt: u.Input, Cached: min(max(u.Details.Cached, 0), u.Input), Completion: u.Output, Exact: true}
+	return r, nil
 }

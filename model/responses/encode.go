@@ -46,7 +46,11 @@ type tool struct {
 	Strict      bool            `json:"strict"`
 }
 
-func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+// EncodeTools renders tools for a request. See model.Wire.
+func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
+	if len(tools) == 0 {
+		return nil, nil
+	}
 	wire := make([]tool, len(tools))
 	for i, t := range tools {
 		wire[i] = tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Schema}
@@ -54,7 +58,10 @@ func encodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
 	return endpoint.Marshal(wire)
 }
 
-func encodeMessages(group []annotator.Message) ([]byte, error) {
+// Encode renders messages for a request. See model.Wire.
+//
+// Reasoning is not sent back: the API takes it only in the encrypted form in which it sent it.
+func (*Client) Encode(group []annotator.Message) ([]byte, error) {
 	var items []any
 	for i := range group {
 		items = append(items, itemsOf(&group[i])...)

@@ -32,21 +32,10 @@ type subset struct {
 	Tools []named `json:"tools"`
 }
 
-// encodeRequest renders the body of a request. What changes least stands first, for the caches of proxies and servers.
+// encodeRequest renders the body of a request.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
-	front, err := endpoint.Marshal(head{r.Model, r.System})
-	if err != nil {
-		return nil, err
-	}
-	tail, err := endpoint.MarshalRest(chooseSettings(r))
-	if err != nil {
-		return nil, err
-	}
-	front = append(front[:len(front)-1], `,"input":[`...)
-	if len(r.Tools) == 0 {
-		return endpoint.Segments{front, r.History, []byte(`]`), tail}, nil
-	}
-	return endpoint.Segments{front, r.History, []byte(`],"tools":`), r.Tools, tail}, nil
+	fields := []endpoint.Field{{Name: "input", Value: endpoint.List(r.History)}, {Name: "tools", Value: endpoint.Segments{r.Tools}}}
+	return endpoint.EncodeBody(head{r.Model, r.System}, fields, chooseSettings(r))
 }
 
 // minOutput is the smallest limit of a reply that the API takes, in tokens.
