@@ -29,19 +29,19 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 		return err
 	}
 	// The copy has another name until it is finished, so that out is never half a branch.
-	draft, err := atomicfile.Create(out)
+	part, err := atomicfile.Create(out)
 	if err != nil {
 		return annotator.Errorf(annotator.Misused, "branch to %s: its folder cannot be written", out).WithAdvice("choose another place")
 	}
-	defer draft.Discard()
-	err = vacuumInto(ctx, db.read, draft.Path)
+	defer part.Discard()
+	err = vacuumInto(ctx, db.read, part.Path)
 	if err == nil {
-		err = cutAfter(ctx, draft.Path, snapshot)
+		err = cutAfter(ctx, part.Path, snapshot)
 	}
 	if err != nil {
 		return sqlite.Wrap(err, "branch %s at snapshot %d", path, snapshot)
 	}
-	branch, err := Open(ctx, draft.Path)
+	branch, err := Open(ctx, part.Path)
 	if err != nil {
 		return err
 	}

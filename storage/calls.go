@@ -116,7 +116,11 @@ func (s *Calls) ConsecutiveFailures(ctx context.Context, purpose annotator.CallP
 	asked, err := readAll(ctx, s.db, "read the newest calls", scan, `SELECT scene, outcome, fault FROM call
 		WHERE purpose = ? AND purpose <> 'annotate' AND id > (SELECT begun_call FROM run_state) AND (outcome = 'ok' OR decision IN ('discarded', 'quarantine'))
 		ORDER BY id DESC LIMIT ?`, purpose, limit)
-	for n < len(asked) && (asked[n].Outcome == annotator.CallOutcome(annotator.Transient) || asked[n].Outcome == annotator.CallOutcome(annotator.Unreachable)) {
+	serverFailed := func(c *annotator.Call) bool {
+		kind := annotator.Kind(c.Outcome)
+		return kind == annotator.Transient || kind == annotator.Unreachable
+	}
+	for n < len(asked) && serverFailed(&asked[n]) {
 		n++
 	}
 	if n > 0 {

@@ -86,16 +86,16 @@ func (tx *tx) insertEpisode(e *annotator.Episode) error {
 
 // WindowState returns the state of the window after the newest compaction up to a row of the journal (0: all). The
 // compaction is unfinished if no row of a turn follows: more steps may have been due when the process ended.
-func (s *Episodes) WindowState(ctx context.Context, through int64) (fold annotator.WindowState, unfinished bool, err error) {
+func (s *Episodes) WindowState(ctx context.Context, through int64) (state annotator.WindowState, unfinished bool, err error) {
 	var content string
 	err = s.db.read.QueryRowContext(ctx, `SELECT t.content, c.tier <> 'quarantine' AND NOT EXISTS
 		  (SELECT 1 FROM trace WHERE id > c.trace_id AND id <= ?1 AND turn > 0)
 		FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE c.trace_id <= ?1 ORDER BY c.trace_id DESC LIMIT 1`, rowOrLast(through)).
 		Scan(&content, &unfinished)
 	if err == nil {
-		err = json.Unmarshal([]byte(content), &fold)
+		err = json.Unmarshal([]byte(content), &state)
 	}
-	return fold, unfinished, sqlite.Wrap(orNone(err), "read the newest compaction in %s", s.db.path)
+	return state, unfinished, sqlite.Wrap(orNone(err), "read the newest compaction in %s", s.db.path)
 }
 
 func rowOrLast(through int64) int64 {

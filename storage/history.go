@@ -108,13 +108,13 @@ func (s *History) placeMoment(ctx context.Context, p Point, n, rank int) (Moment
 	scene, err := s.db.Scenes.Get(ctx, n)
 	if annotator.KindOf(err) == annotator.NotFound {
 		return Moment{}, annotator.Errorf(annotator.NotFound, "the story has no %s", strings.Replace(p.String(), ":", " ", 1)).
-			WithAdvice("`annotator status` tells how many scenes it has")
+			WithAdvice("`annotator status` shows how many scenes it has")
 	}
 	if err != nil {
 		return Moment{}, err
 	}
 	if scene.State != annotator.SceneRecorded && scene.State != annotator.SceneQuarantined {
-		return Moment{}, annotator.Errorf(annotator.NotFound, "scene %d is not read yet", n).WithAdvice("`annotator status` tells how far the run has come")
+		return Moment{}, annotator.Errorf(annotator.NotFound, "scene %d is not read yet", n).WithAdvice("`annotator status` shows how far the run has come")
 	}
 	if rank < 0 {
 		rank = len(scene.Posts) - 1
