@@ -82,8 +82,10 @@ func TestReadCalls(t *testing.T) {
 		{"unreadable in reasoning that the server opened", opening + "…</think>" + block(dawn), false, []annotator.ToolCall{update(dawn)}, block(dawn), "none"},
 		{"reasoning in reasoning", "<thinking><analysis></analysis>" + block(dawn) + "</thinking>", false, nil, "", "none"},
 		{"marks that make a mark", "<th<think></think>ink>" + hermes + block(dawn), false, nil, "", "none"},
-		{"a quoted call", "They sang " + `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`, false, nil,
-			"They sang " + `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`, "none"},
+		{
+			"a quoted call", "They sang " + `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`, false, nil,
+			"They sang " + `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`, "none",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

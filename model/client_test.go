@@ -42,8 +42,6 @@ func (*wire) Refusals() []model.Refusal {
 	}
 }
 
-func isProbe(r *model.Request) bool { return string(r.History) == "probe" }
-
 // ledger records calls, and demands that each is opened once and ended once.
 type ledger struct {
 	t     rapid.TB
@@ -93,12 +91,22 @@ func TestCompleteEnds(t *testing.T) {
 
 func completeEnds(t *rapid.T) {
 	faults := []model.Fault{
-		{Kind: annotator.Transient, Status: 502}, {Kind: annotator.Transient, Status: 500}, {Kind: annotator.Transient, Code: model.CodeSilent},
-		{Kind: annotator.Overloaded, Status: 503}, {Kind: annotator.Overloaded, Status: 429, RetryAfter: time.Minute}, {Kind: annotator.Unreachable},
-		{Kind: annotator.Malformed}, {Kind: annotator.Malformed, Code: model.CodeThinking}, {Kind: annotator.Malformed, NotAnAPI: true},
-		{Kind: annotator.Refused, Status: 400, Message: "seed is not wanted"}, {Kind: annotator.Refused, Status: 400, Message: "temperature is not wanted"},
-		{Kind: annotator.PromptTooLong, Param: "max_tokens", Message: "too large"}, {Kind: annotator.PromptTooLong, Message: "too long"},
-		{Kind: annotator.Refused, Status: 422}, {Kind: annotator.Misconfigured, Status: 401}, {Kind: annotator.Unsafe},
+		{Kind: annotator.Transient, Status: 502},
+		{Kind: annotator.Transient, Status: 500},
+		{Kind: annotator.Transient, Code: model.CodeSilent},
+		{Kind: annotator.Overloaded, Status: 503},
+		{Kind: annotator.Overloaded, Status: 429, RetryAfter: time.Minute},
+		{Kind: annotator.Unreachable},
+		{Kind: annotator.Malformed},
+		{Kind: annotator.Malformed, Code: model.CodeThinking},
+		{Kind: annotator.Malformed, NotAnAPI: true},
+		{Kind: annotator.Refused, Status: 400, Message: "seed is not wanted"},
+		{Kind: annotator.Refused, Status: 400, Message: "temperature is not wanted"},
+		{Kind: annotator.PromptTooLong, Param: "max_tokens", Message: "too large"},
+		{Kind: annotator.PromptTooLong, Message: "too long"},
+		{Kind: annotator.Refused, Status: 422},
+		{Kind: annotator.Misconfigured, Status: 401},
+		{Kind: annotator.Unsafe},
 	}
 	weights := rapid.SliceOfN(rapid.IntRange(0, len(faults)-1), 1, 4).Draw(t, "which faults")
 	policy := model.Policy{

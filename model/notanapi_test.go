@@ -29,14 +29,14 @@ func TestFiltered(t *testing.T) {
 	}
 }
 
-// TestNotAnAPI tells what is no model server from one that complains.
+// TestNotAnAPI distinguishes what is no model server from one that reports an error.
 func TestNotAnAPI(t *testing.T) {
 	t.Parallel()
 	const page = "\n<!DOCTYPE html><html><head><title>Nobody\n is here</title></head></html>"
 	for _, test := range []struct {
 		status   int
 		body     string
-		stranger bool
+		notAnAPI bool
 		says     string
 	}{
 		{200, page, true, `a web page came in place of a reply: "Nobody is here"`},
@@ -58,10 +58,10 @@ func TestNotAnAPI(t *testing.T) {
 		{520, "", false, "520: no reason is given"},
 	} {
 		f := model.Classify(test.status, nil, []byte(test.body))
-		if f.NotAnAPI != test.stranger || !strings.Contains(f.Error(), test.says) {
-			t.Errorf("%d %s: %v, stranger: %v", test.status, test.body, f, f.NotAnAPI)
+		if f.NotAnAPI != test.notAnAPI || !strings.Contains(f.Error(), test.says) {
+			t.Errorf("%d %s: %v, not an API: %v", test.status, test.body, f, f.NotAnAPI)
 		}
-		if test.stranger && !strings.Contains(f.Advice, "--wire") && !strings.Contains(f.Advice, "firewall") {
+		if test.notAnAPI && !strings.Contains(f.Advice, "--wire") && !strings.Contains(f.Advice, "firewall") {
 			t.Errorf("%d %s: the advice is %q", test.status, test.body, f.Advice)
 		}
 	}

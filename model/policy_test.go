@@ -53,9 +53,9 @@ func TestPolicyDecides(t *testing.T) {
 		{"refused", model.Fault{Kind: annotator.Refused}, first, model.Decision{Action: annotator.DecisionQuarantine, Charged: true}},
 		{"misconfigured", model.Fault{Kind: annotator.Misconfigured}, first, model.Decision{Action: annotator.DecisionHalt, Charged: true}},
 		{"hostile", model.Fault{Kind: annotator.Unsafe}, first, model.Decision{Action: annotator.DecisionHalt, Charged: true}},
-		{"a stranger at first", model.Fault{Kind: annotator.Misconfigured, NotAnAPI: true}, first, model.Decision{Action: annotator.DecisionRetry, Delay: 750 * ms, Charged: true}},
-		{"a stranger again and again", model.Fault{Kind: annotator.Transient, NotAnAPI: true}, third, model.Decision{Action: annotator.DecisionHalt, Charged: true}},
-		{"a stranger in the server's place", model.Fault{Kind: annotator.Misconfigured, NotAnAPI: true}, model.Attempts{Number: 3, Known: true}, model.Decision{Action: annotator.DecisionWait, Delay: 750 * ms, Probe: true}},
+		{"not an API at first", model.Fault{Kind: annotator.Misconfigured, NotAnAPI: true}, first, model.Decision{Action: annotator.DecisionRetry, Delay: 750 * ms, Charged: true}},
+		{"not an API again and again", model.Fault{Kind: annotator.Transient, NotAnAPI: true}, third, model.Decision{Action: annotator.DecisionHalt, Charged: true}},
+		{"a proxy in the server's place", model.Fault{Kind: annotator.Misconfigured, NotAnAPI: true}, model.Attempts{Number: 3, Known: true}, model.Decision{Action: annotator.DecisionWait, Delay: 750 * ms, Probe: true}},
 		{"that stays", model.Fault{Kind: annotator.Malformed, NotAnAPI: true}, model.Attempts{Number: 1, Known: true, Waited: time.Minute}, model.Decision{Action: annotator.DecisionHalt}},
 		{"that comes for one request alone", model.Fault{Kind: annotator.Malformed, NotAnAPI: true}, model.Attempts{Number: 3, Known: true, Alive: true}, model.Decision{Action: annotator.DecisionQuarantine, Charged: true}},
 		{"cancelled", model.Fault{Kind: annotator.Interrupted}, first, model.Decision{Action: annotator.DecisionHalt, Charged: true}},
@@ -104,7 +104,7 @@ func TestPolicyEnds(t *testing.T) {
 			}
 			f := &model.Fault{
 				Kind:       rapid.SampledFrom(kinds).Draw(t, "kind"),
-				NotAnAPI:   rapid.Bool().Draw(t, "stranger"),
+				NotAnAPI:   rapid.Bool().Draw(t, "not an API"),
 				RetryAfter: time.Duration(rapid.Int64Min(0).Draw(t, "after")),
 			}
 			decision := p.Next(tried, f, func() float64 { return rapid.Float64Range(0, 0.999).Draw(t, "random") })

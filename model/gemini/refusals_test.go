@@ -11,7 +11,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestAdapts has a server refuse what some do, in their words: the next request does without, and no lesson is learned
+// TestAdapts has a server refuse what some do, in their words: the next request does without, and nothing is learned
 // twice.
 func TestAdapts(t *testing.T) {
 	t.Parallel()
