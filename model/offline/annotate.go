@@ -108,18 +108,17 @@ func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool
 		}
 	}
 	at, quote := r.bestSentence(shown)
-	return proposal{toolUpdate, updateArguments{EntryID: e.id, Aliases: fresh, Quote: quote, PostID: s.posts[at].id}, len(shown)}, true
+	return proposal{toolUpdate, updateArguments{EntryID: e.ID, Aliases: fresh, Quote: quote, PostID: s.posts[at].id}, len(shown)}, true
 }
 
 // annotate answers a scene with the calls that fit the caller's limit, or with a text that there is nothing to note.
-func (m *Model) annotate(w *window, r *request, prompt uint64) answer {
+func (m *Model) annotate(w *window, r *request, prompt uint64) (text string, calls []annotator.ToolCall) {
 	offered := r.offers()
 	room := r.OutputLimit() - minReply
 	if offered.has(toolIntent) {
 		room -= len(declarations) * declarationTokens
 	}
 	left := map[string]int{toolCreate: maxCreates, toolUpdate: maxUpdates}
-	var a answer
 	for _, p := range propose(m.lex, &w.scenes[len(w.scenes)-1], w.entries) {
 		if left[p.tool] == 0 || !offered.has(p.tool) {
 			continue
@@ -130,22 +129,22 @@ func (m *Model) annotate(w *window, r *request, prompt uint64) answer {
 		}
 		room -= callTokens(&call)
 		left[p.tool]--
-		a.calls = append(a.calls, call)
+		calls = append(calls, call)
+	}
+	if len(calls) == 0 {
+		return "No new entries in this scene.\n" + noUpdates, nil
 	}
 	if offered.has(toolIntent) {
-		a.calls = declared(a.calls)
+		calls = declared(calls)
 	}
-	for i := range a.calls {
-		a.calls[i].ID = callID(prompt, i)
+	for i := range calls {
+		calls[i].ID = callID(prompt, i)
 	}
-	if len(a.calls) == 0 {
-		a.text = "No new entries in this scene.\n" + noUpdates
-	}
-	return a
+	return "", calls
 }
 
 // annotateInText answers a scene where no tool may be called: with the new entries as codex updates.
-func (m *Model) annotateInText(w *window) answer {
+func (m *Model) annotateInText(w *window) string {
 	updates := []codexUpdate{}
 	for _, p := range propose(m.lex, &w.scenes[len(w.scenes)-1], w.entries) {
 		if c, ok := p.arguments.(createArguments); ok && len(updates) < maxCreates {
@@ -154,7 +153,7 @@ func (m *Model) annotateInText(w *window) answer {
 	}
 	// Marshal, unlike chatwire.JSON, escapes < and >, so that text of the story cannot end the block.
 	block, _ := json.Marshal(updates)
-	return answer{text: fmt.Sprintf("%d new entries in this scene.\n<codex_updates>%s</codex_updates>", len(updates), block)}
+	return fmt.Sprintf("%d new entries in this scene.\n<codex_updates>%s</codex_updates>", len(updates), block)
 }
 
 type codexUpdate struct {
@@ -169,7 +168,7 @@ type codexUpdate struct {
 const noUpdates = "<codex_updates>[]</codex_updates>"
 
 // closeTurn answers the results of the calls.
-func closeTurn(w *window) answer {
+func closeTurn(w *window) string {
 	var noted []string
 	for _, r := range w.results {
 		if r.OK && r.Entry != nil && !slices.Contains(noted, r.Entry.Term) {
@@ -177,7 +176,7 @@ func closeTurn(w *window) answer {
 		}
 	}
 	if len(noted) == 0 {
-		return answer{text: "Nothing was noted.\n" + noUpdates}
+		return "Nothing was noted.\n" + noUpdates
 	}
-	return answer{text: "Noted: " + strings.Join(noted, ", ") + ".\n" + noUpdates}
+	return "Noted: " + strings.Join(noted, ", ") + ".\n" + noUpdates
 }

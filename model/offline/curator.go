@@ -24,7 +24,7 @@ func asksDecision(s string) bool {
 
 // decide decides on the candidates that the last message shows. The first entry of each is the candidate itself; the others
 // are similar to it.
-func (m *Model) decide(w *window) answer {
+func (m *Model) decide(w *window) string {
 	decisions := []decision{}
 	for c := range elements(w.last, "candidate") {
 		entries := readEntries(c.body)
@@ -32,10 +32,10 @@ func (m *Model) decide(w *window) answer {
 			continue
 		}
 		d := m.decideOn(w, &c, &entries[0], entries[1:])
-		d.Entry, d.Term = entries[0].id, entries[0].term
+		d.Entry, d.Term = entries[0].ID, entries[0].Term
 		decisions = append(decisions, d)
 	}
-	return answer{text: string(chatwire.JSON(decisions))}
+	return string(chatwire.JSON(decisions))
 }
 
 // decideOn compares names first: a short form of another entry's name is merged into that entry. An entry that the text shown names,
@@ -43,7 +43,7 @@ func (m *Model) decide(w *window) answer {
 func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) decision {
 	own := m.lex.identify(e.names()[0])
 	if full := m.fullForm(own, e, similar); full != nil {
-		return decision{Decision: "MERGE", Target: full.id, Reason: fmt.Sprintf("%q is a shorter form of %q.", e.term, full.term)}
+		return decision{Decision: "MERGE", Target: full.ID, Reason: fmt.Sprintf("%q is a shorter form of %q.", e.Term, full.Term)}
 	}
 	named, quotes := w.occurrences(e), 0
 	for range elements(shown.body, "quote") {
@@ -52,12 +52,12 @@ func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) d
 	common := len(own.tokens) == 0 || len(own.tokens) == 1 && m.lex.generic(own.tokens[0])
 	switch {
 	case common && named < 2 && quotes == 0:
-		return decision{Decision: "REJECT", Reason: fmt.Sprintf("%q is a common word, not a name.", e.term)}
+		return decision{Decision: "REJECT", Reason: fmt.Sprintf("%q is a common word, not a name.", e.Term)}
 	case named > 0:
 		return decision{Decision: "CONFIRM", Reason: fmt.Sprintf("The text shown names it, in %d of its posts.", named)}
 	case quotes > 0:
 		return decision{Decision: "CONFIRM", Reason: fmt.Sprintf("It rests on %d quotations.", quotes)}
-	case e.definition != "":
+	case e.Definition != "":
 		return decision{Decision: "CONFIRM", Reason: "It has a definition, and nothing shown speaks against it."}
 	}
 	return decision{Decision: "REJECT", Reason: "Nothing shown here names it."}
@@ -67,7 +67,7 @@ func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) d
 func (m *Model) fullForm(own identity, e *entry, similar []entry) *entry {
 	var full *entry
 	for i := range similar {
-		if similar[i].id == e.id || !slices.ContainsFunc(similar[i].names(), func(name string) bool { return m.lex.partOf(own, m.lex.identify(name)) }) {
+		if similar[i].ID == e.ID || !slices.ContainsFunc(similar[i].names(), func(name string) bool { return m.lex.partOf(own, m.lex.identify(name)) }) {
 			continue
 		}
 		if full != nil {

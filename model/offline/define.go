@@ -3,7 +3,8 @@ package offline
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"annotator/internal/chatwire"
 )
 
 // maxQuote bounds a quotation, in bytes.
@@ -99,26 +100,18 @@ func clip(body string, sentence, mention span) span {
 	}
 	if s.end-s.start > maxQuote {
 		s.end = s.start + maxQuote
-		s.end = max(mention.end, s.start+strings.LastIndexFunc(body[s.start:runeStart(body, s.end)], unicode.IsSpace))
+		s.end = max(mention.end, s.start+strings.LastIndexFunc(body[s.start:chatwire.RuneStart(body, s.end)], unicode.IsSpace))
 	}
 	return s
 }
 
 // wordBefore returns where the first word after the first blank of body[from:to] starts, to where there is none.
 func wordBefore(body string, from, to int) int {
-	from = runeStart(body, from)
+	from = chatwire.RuneStart(body, from)
 	cut := strings.IndexFunc(body[from:to], unicode.IsSpace)
 	if cut < 0 {
 		return to
 	}
 	rest := strings.TrimLeftFunc(body[from+cut:to], unicode.IsSpace)
 	return to - len(rest)
-}
-
-// runeStart returns the start of the rune that holds byte i.
-func runeStart(s string, i int) int {
-	for i < len(s) && i > 0 && !utf8.RuneStart(s[i]) {
-		i--
-	}
-	return i
 }

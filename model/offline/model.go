@@ -19,9 +19,6 @@ const Name = "offline"
 // DefaultContextTokens is the length of the context where Options name none.
 const DefaultContextTokens = 131_072
 
-// maxBody bounds the body of a request, in bytes.
-const maxBody = 64 << 20
-
 // Options are the model's settings. The zero value is ready for use.
 type Options struct {
 	ContextTokens int // the most tokens of prompt and reply together; 0 means DefaultContextTokens
@@ -72,7 +69,7 @@ func readBody(req *http.Request) ([]byte, error) {
 		return nil, nil
 	}
 	defer func() { _ = req.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(req.Body, maxBody+1))
+	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
@@ -95,9 +92,6 @@ func failure(status int, kind, format string, args ...any) response {
 }
 
 func (m *Model) serve(method, path string, body []byte) response {
-	if len(body) > maxBody {
-		return failure(http.StatusRequestEntityTooLarge, "BadRequestError", "The request is longer than %d bytes.", maxBody)
-	}
 	switch {
 	case method == http.MethodGet && strings.HasSuffix(path, "/models"):
 		return m.models()
@@ -126,7 +120,7 @@ func (m *Model) models() response {
 }
 
 func (m *Model) tokenize(r *request) response {
-	count := chatwire.Tokens(len(r.prompt))
+	count := chatwire.Tokens(len(r.Prompt))
 	if len(r.messages) > 0 {
 		all := r.prefixes()
 		count = all[len(all)-1].tokens
@@ -145,11 +139,10 @@ func (m *Model) complete(r *request) response {
 			"You passed %d input tokens and requested %d output tokens. However, the model's context length is only %d tokens.",
 			prompt.tokens, r.OutputLimit(), m.contextTokens)
 	}
-	a := m.answer(r, prompt.hash)
-	reply := chatwire.Reply{
-		ID: fmt.Sprintf("chatcmpl-%016x", prompt.hash), Model: r.Model,
-		Text: a.text, ToolCalls: a.calls, FinishReason: a.finishReason(),
-		Usage: annotator.Usage{Prompt: prompt.tokens, Completion: messageTokens(a.text, a.calls), Cached: m.cache.add(all)},
+	reply := m.answer(r, prompt.hash)
+	reply.ID = fmt.Sprintf("chatcmpl-%016x", prompt.hash)
+	reply.Usage = annotator.Usage{
+		Prompt: prompt.tokens, Completion: messageTokens(reply.Text, reply.ToolCalls), Cached: m.cache.add(all),
 	}
 	if !r.Stream {
 		return ok(reply.Whole())

@@ -21,21 +21,21 @@ type citation struct {
 
 // reply answers a question with the definitions of the entries it names, and with the sentences that share most of its words,
 // weighted by rarity.
-func (m *Model) reply(w *window) answer {
+func (m *Model) reply(w *window) string {
 	var out []string
 	asked := " " + normal(w.instruction)
 	for _, e := range w.entries {
-		if e.definition != "" && strings.Contains(asked, " "+normal(e.term)) && len(out) < maxCited {
-			out = append(out, e.term+": "+e.definition)
+		if e.Definition != "" && strings.Contains(asked, " "+normal(e.Term)) && len(out) < maxCited {
+			out = append(out, e.Term+": "+e.Definition)
 		}
 	}
 	for _, c := range m.cite(w.scenes, m.questionWords(w.instruction)) {
 		out = append(out, fmt.Sprintf(`"%s" [post %d]`, c.text, c.post))
 	}
 	if len(out) == 0 {
-		return answer{text: "Nothing in the scenes shown here answers that."}
+		return "Nothing in the scenes shown here answers that."
 	}
-	return answer{text: strings.Join(out, "\n")}
+	return strings.Join(out, "\n")
 }
 
 // questionWords returns the content words of a question, each with its index.

@@ -31,7 +31,7 @@ func (l *line) density() int { return l.names * 1000 / (l.words + 10) }
 
 // summarise returns the first sentence of the texts asked about and those with most names, in the order of the story. No scene
 // has a second sentence before every scene has one.
-func (m *Model) summarise(w *window, limit int) answer {
+func (m *Model) summarise(w *window, limit int) string {
 	room := summaryWords
 	if limit > 0 {
 		room = min(room, limit/2)
@@ -48,18 +48,14 @@ func (m *Model) summarise(w *window, limit int) answer {
 		}
 	}
 	if len(chosen) == 0 {
-		return answer{text: "Nothing of note happens."}
+		return "Nothing of note happens."
 	}
 	slices.SortFunc(chosen, func(a, b line) int { return cmp.Compare(a.order, b.order) })
-	return answer{text: joinLines(chosen)}
-}
-
-func joinLines(lines []line) string {
-	var all []string
-	for _, l := range lines {
-		all = append(all, l.text)
+	var texts []string
+	for _, l := range chosen {
+		texts = append(texts, l.text)
 	}
-	return strings.Join(all, " ")
+	return strings.Join(texts, " ")
 }
 
 // lines cuts texts into sentences and ranks those of each: the first of all leads, the rest follow by how much they name.
@@ -68,28 +64,15 @@ func (m *Model) lines(bodies []string) []line {
 	for _, body := range bodies {
 		t := readText(body, m.lex)
 		own := m.sentenceLines(t, len(all))
-		ranked := make([]*line, len(own))
-		for j := range own {
-			ranked[j] = &own[j]
-		}
-		slices.SortStableFunc(ranked, func(a, b *line) int {
-			return cmp.Or(cmp.Compare(overlong(a), overlong(b)), opening(b)-opening(a), cmp.Compare(b.density(), a.density()))
+		slices.SortStableFunc(own, func(a, b line) int {
+			return cmp.Or(cmp.Compare(max(a.words, sentenceWords), max(b.words, sentenceWords)), cmp.Compare(min(a.order, 1), min(b.order, 1)), cmp.Compare(b.density(), a.density()))
 		})
-		for rank, l := range ranked {
-			l.rank = rank
+		for rank := range own {
+			own[rank].rank = rank
 		}
 		all = append(all, own...)
 	}
 	return all
-}
-
-func overlong(l *line) int { return max(l.words, sentenceWords) - sentenceWords }
-
-func opening(l *line) int {
-	if l.order == 0 {
-		return 1
-	}
-	return 0
 }
 
 func (m *Model) sentenceLines(t *text, order int) []line {

@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"encoding/binary"
 	"hash/fnv"
 	"sync"
 
@@ -37,23 +36,11 @@ type prefix struct {
 // last the whole prompt.
 func (r *request) prefixes() []prefix {
 	h := fnv.New64a()
-	put := func(s string) {
-		var size [8]byte
-		binary.BigEndian.PutUint64(size[:], uint64(len(s)))
-		h.Write(size[:])
-		h.Write([]byte(s))
-	}
-	put(string(r.tools))
-	all := []prefix{{h.Sum64(), chatwire.Tokens(len(r.tools))}}
+	h.Write(r.Tools)
+	all := []prefix{{h.Sum64(), chatwire.Tokens(len(r.Tools))}}
 	for i := range r.messages {
 		m := &r.messages[i]
-		put(string(m.Role))
-		put(m.Content)
-		for _, call := range m.ToolCalls {
-			put(call.ID)
-			put(call.Name)
-			put(call.Arguments)
-		}
+		h.Write(chatwire.JSON(m))
 		all = append(all, prefix{h.Sum64(), all[i].tokens + messageOverhead + messageTokens(m.Content, m.ToolCalls)})
 	}
 	return all

@@ -14,19 +14,19 @@ import (
 
 // entry is an entry of the glossary, as the window shows it.
 type entry struct {
-	id         int64
-	term       string
-	aliases    []string
-	definition string
+	ID         int64
+	Term       string
+	Aliases    []string
+	Definition string
 }
 
 // names returns the term without its disambiguator, and the aliases.
 func (e *entry) names() []string {
-	term := e.term
+	term := e.Term
 	if cut := strings.Index(term, " ("); cut > 0 && strings.HasSuffix(term, ")") {
 		term = term[:cut]
 	}
-	return append([]string{term}, e.aliases...)
+	return append([]string{term}, e.Aliases...)
 }
 
 // post is a post of a scene with its own text.
@@ -56,13 +56,8 @@ type window struct {
 
 // result is what a tool answered in the present turn.
 type result struct {
-	OK    bool `json:"ok"`
-	Entry *struct {
-		ID         int64    `json:"id"`
-		Term       string   `json:"term"`
-		Aliases    []string `json:"aliases"`
-		Definition string   `json:"definition"`
-	} `json:"entry"`
+	OK    bool
+	Entry *entry
 }
 
 // readWindow reads the messages from the first to the last.
@@ -81,7 +76,7 @@ func readWindow(messages []annotator.Message) *window {
 			w.readResult(m.Content, known)
 		}
 	}
-	w.entries = slices.SortedFunc(maps.Values(known), func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+	w.entries = slices.SortedFunc(maps.Values(known), func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
 	return w
 }
 
@@ -95,7 +90,7 @@ func (w *window) readUser(text string, known map[int64]entry) {
 		w.reading, w.answered, w.results = true, false, nil
 	}
 	for _, e := range readEntries(text) {
-		known[e.id] = e
+		known[e.ID] = e
 	}
 	w.instruction = text
 	for _, data := range []string{"scene", "relevant_entries", "post", "entry"} {
@@ -127,8 +122,8 @@ func readEntries(text string) []entry {
 			continue
 		}
 		all = append(all, entry{
-			id: number(e.attrs["id"]), term: e.attrs["term"], aliases: splitNames(e.attrs["aliases"]),
-			definition: strings.TrimSpace(html.UnescapeString(e.body)),
+			ID: number(e.attrs["id"]), Term: e.attrs["term"], Aliases: splitNames(e.attrs["aliases"]),
+			Definition: strings.TrimSpace(html.UnescapeString(e.body)),
 		})
 	}
 	return all
@@ -151,6 +146,6 @@ func (w *window) readResult(text string, known map[int64]entry) {
 	}
 	w.results = append(w.results, r)
 	if e := r.Entry; e != nil && e.ID != 0 && e.Term != "" {
-		known[e.ID] = entry{id: e.ID, term: e.Term, aliases: e.Aliases, definition: e.Definition}
+		known[e.ID] = *e
 	}
 }
