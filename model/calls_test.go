@@ -3,6 +3,7 @@ package model_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"annotator"
@@ -81,6 +82,7 @@ func TestReadCalls(t *testing.T) {
 		{"unreadable in reasoning", "<thinking>" + opening + "…</thinking>" + block(dawn), false, []annotator.ToolCall{update(dawn)}, block(dawn), "none"},
 		{"unreadable in reasoning that the server opened", opening + "…</think>" + block(dawn), false, []annotator.ToolCall{update(dawn)}, block(dawn), "none"},
 		{"reasoning in reasoning", "<thinking><analysis></analysis>" + block(dawn) + "</thinking>", false, nil, "", "none"},
+		{"marks within marks within marks", strings.Repeat("<th", 99) + "<think></think>" + strings.Repeat("ink>", 99) + hermes, false, nil, strings.Repeat("<th", 98), "none"},
 		{"marks that make a mark", "<th<think></think>ink>" + hermes + block(dawn), false, nil, "", "none"},
 		{
 			"a quoted call", "They sang " + `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`, false, nil,

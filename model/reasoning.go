@@ -12,22 +12,22 @@ var (
 )
 
 // splitReasoning parts a text from the reasoning in it. Reasoning that is not closed goes on to the end. Where only its
-// end is marked, all before it is reasoning: the template of the server's has opened it.
+// end is marked, all before it is reasoning: the server's template has opened it.
 func splitReasoning(text string) (said, reasoning string) {
-	var says, thinks []string
+	var texts, thoughts []string
 	first := find(opening, text)
 	if ends := closing.FindAllStringIndex(text[:first[0]], -1); len(ends) > 0 {
 		end := ends[len(ends)-1]
-		thinks, text = append(thinks, closing.ReplaceAllString(text[:end[0]], "")), text[end[1]:]
+		thoughts, text = append(thoughts, closing.ReplaceAllString(text[:end[0]], "")), text[end[1]:]
 	}
 	for text != "" {
 		begin := find(opening, text)
 		mark := text[begin[0]:begin[1]]
-		says, text = append(says, closing.ReplaceAllString(text[:begin[0]], "")), text[begin[1]:]
+		texts, text = append(texts, closing.ReplaceAllString(text[:begin[0]], "")), text[begin[1]:]
 		end := findClosing(mark, text)
-		thinks, text = append(thinks, strings.TrimSpace(opening.ReplaceAllString(text[:end[0]], ""))), text[end[1]:]
+		thoughts, text = append(thoughts, strings.TrimSpace(opening.ReplaceAllString(text[:end[0]], ""))), text[end[1]:]
 	}
-	return strings.Join(says, ""), strings.TrimSpace(strings.Join(thinks, "\n"))
+	return strings.Join(texts, ""), strings.TrimSpace(strings.Join(thoughts, "\n"))
 }
 
 // findClosing returns where reasoning ends that a mark has opened: at the closing mark of its kind, otherwise at any.

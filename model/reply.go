@@ -78,13 +78,19 @@ func (r *Reply) cut(limit int) bool {
 	return outcomeOf(r.Finish) == OutcomeLength || r.Usage.Exact && limit > 0 && r.Usage.Completion >= limit
 }
 
+// maxNestedMarks is how many levels of marks within marks are removed. A text with more is reasoning as a whole.
+const maxNestedMarks = 4
+
 // Normalize gives a reply the one form that the replies of all wires have. Reasoning that the server left in the text
 // goes to the reply's reasoning, from which nothing is ever executed.
 func (r *Reply) Normalize(request *Request) {
-	for { // what is left of two marks may be a third
+	for round := 1; ; round++ { // removed marks may leave another mark
 		said, reasoning := splitReasoning(r.Text)
 		if reasoning == "" && len(said) == len(r.Text) {
 			break
+		}
+		if round > maxNestedMarks {
+			said, reasoning = "", r.Text
 		}
 		r.Text = strings.TrimSpace(said)
 		r.Reasoning = strings.TrimSpace(r.Reasoning + "\n" + reasoning)
