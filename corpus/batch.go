@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"slices"
 
 	"annotator"
@@ -21,12 +22,22 @@ type batcher struct {
 	bytes   int // of bodies in the open scene
 }
 
+func newBatcher(threads []annotator.Thread, maxBytes int) *batcher {
+	b := &batcher{threads: make(map[int64]annotator.Thread, len(threads)), limit: cmp.Or(max(maxBytes, 0), DefaultMaxBytes)}
+	for _, t := range threads {
+		b.threads[t.ID] = t
+	}
+	return b
+}
+
 // add takes the next post. It returns a scene that this post completes, or nil.
 func (b *batcher) add(p *annotator.Post) *annotator.Scene {
 	var done *annotator.Scene
 	if !b.entered || p.Thread != b.thread.ID {
 		done = b.finish()
-		b.enter(p.Thread)
+		b.thread = b.threads[p.Thread]
+		b.thread.ID = p.Thread
+		b.index, b.entered = 0, true
 	}
 	story := slices.Contains(p.Tags, annotator.TagStory)
 	if b.open != nil && (!story || b.full(p) || slices.Contains(p.Tags, annotator.TagSceneStart)) {
@@ -39,17 +50,14 @@ func (b *batcher) add(p *annotator.Post) *annotator.Scene {
 		if b.held != nil {
 			done, b.held = b.held, nil
 		}
-		b.begin()
+		b.n++
+		b.open = &annotator.Scene{N: b.n, Thread: b.thread, Index: b.index, Opens: b.index == 0}
+		b.index++
+		b.bytes = 0
 	}
 	b.open.Posts = append(b.open.Posts, *p)
 	b.bytes += len(p.Body)
 	return done
-}
-
-func (b *batcher) enter(thread int64) {
-	b.thread = b.threads[thread]
-	b.thread.ID = thread
-	b.index, b.entered = 0, true
 }
 
 // finish ends the thread, and returns its last scene, or nil if that was returned before.
@@ -63,13 +71,6 @@ func (b *batcher) finish() *annotator.Scene {
 		last.Ends = true
 	}
 	return last
-}
-
-func (b *batcher) begin() {
-	b.n++
-	b.open = &annotator.Scene{N: b.n, Thread: b.thread, Index: b.index, Opens: b.index == 0}
-	b.index++
-	b.bytes = 0
 }
 
 // full reports whether a post would exceed the limits of the open scene.

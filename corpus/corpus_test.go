@@ -54,10 +54,10 @@ func open(t *testing.T, path string) *corpus.DB {
 }
 
 // outline describes each scene in one word: its number, thread, index, posts, and whether it opens and ends the thread.
-func outline(t *testing.T, db *corpus.DB, limits corpus.Limits, last corpus.Cursor) []string {
+func outline(t *testing.T, db *corpus.DB) []string {
 	t.Helper()
 	var all []string
-	for s, err := range db.ScenesAfter(t.Context(), limits, last) {
+	for s, err := range db.Scenes(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,11 +105,7 @@ func TestScenesOfAForum(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := open(t, foreign(t, plainSchema, forum, extra))
-			if diff := cmp.Diff(want, outline(t, db, corpus.Limits{}, corpus.Cursor{})); diff != "" {
-				t.Error(diff)
-			}
-			rest := outline(t, db, corpus.Limits{}, corpus.Cursor{N: 3, Thread: 100, Index: 0, Post: 101})
-			if diff := cmp.Diff(want[3:], rest); diff != "" {
+			if diff := cmp.Diff(want, outline(t, db)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -134,21 +130,6 @@ func TestThreads(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
-			}
-		})
-	}
-}
-
-func TestCursorOfAPostThatIsGone(t *testing.T) {
-	t.Parallel()
-	for name, extra := range map[string]string{"without indexes": ``, "with indexes": goodIndexes} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			db := open(t, foreign(t, plainSchema, forum, extra))
-			for scene, err := range db.ScenesAfter(t.Context(), corpus.Limits{}, corpus.Cursor{N: 1, Thread: 100, Post: 999}) {
-				if annotator.KindOf(err) != annotator.NotFound {
-					t.Errorf("got %v, %v", scene, err)
-				}
 			}
 		})
 	}
@@ -218,7 +199,7 @@ func TestPoorSchemaAndForeignValues(t *testing.T) {
 		`CREATE TABLE thread (id); CREATE TABLE post (id, thread_id, time, body); CREATE TABLE tag (post_id, name)`,
 		`INSERT INTO post VALUES (1, 1, NULL, 'a' || char(0) || 'b'), (2, 1, 5.0, CAST(x'63ff64' AS TEXT)), (3, 1, 6, NULL), (4, 1, 7, x'65')`,
 		`INSERT INTO tag SELECT id, 'qm_post' FROM post`))
-	for s, err := range db.Scenes(t.Context(), corpus.Limits{}) {
+	for s, err := range db.Scenes(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +239,7 @@ func TestNeverChangesTheFile(t *testing.T) {
 			path := foreign(t, append(hostile, last)...)
 			before := digest(t, path)
 			db := open(t, path)
-			if got := len(outline(t, db, corpus.Limits{}, corpus.Cursor{})); got != 5 {
+			if got := len(outline(t, db)); got != 5 {
 				t.Errorf("%d scenes", got)
 			}
 			if title, err := db.Title(t.Context()); title != "a view" || err != nil {
@@ -280,7 +261,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Skip("root may write everywhere")
 	}
 	for _, mode := range []string{"DELETE", "WAL"} {
-		if got := len(outline(t, open(t, locked(t, mode, "")), corpus.Limits{}, corpus.Cursor{})); got != 5 {
+		if got := len(outline(t, open(t, locked(t, mode, "")))); got != 5 {
 			t.Errorf("in %s mode: %d scenes", mode, got)
 		}
 	}

@@ -38,7 +38,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	var posts, scenes int
 	var most uint64
 	started := time.Now()
-	for s, err := range db.Scenes(t.Context(), corpus.Limits{MaxBytes: 64 << 10}) {
+	for s, err := range db.Scenes(t.Context(), 64<<10) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func BenchmarkMillion(b *testing.B) {
 			}
 			defer db.Close()
 			for b.Loop() {
-				for _, err := range db.Scenes(b.Context(), corpus.Limits{}) {
+				for _, err := range db.Scenes(b.Context(), 0) {
 					if err != nil {
 						b.Fatal(err)
 					}

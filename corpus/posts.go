@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 
 	"annotator"
@@ -31,17 +32,17 @@ func (db *DB) Scene(ctx context.Context, thread int64, posts []int64) ([]annotat
 	if err != nil {
 		return nil, err
 	}
-	at := make(map[int64]int, len(found))
+	byID := make(map[int64]annotator.Post, len(found))
 	for i := range found {
-		at[found[i].ID] = i
+		byID[found[i].ID] = found[i]
 	}
-	scene := make([]annotator.Post, 0, len(posts))
-	for _, id := range posts {
-		i, ok := at[id]
+	scene := make([]annotator.Post, len(posts))
+	for i, id := range posts {
+		post, ok := byID[id]
 		if !ok {
 			return nil, missingPost(thread, id)
 		}
-		scene = append(scene, found[i])
+		scene[i] = post
 	}
 	return scene, nil
 }
@@ -84,27 +85,32 @@ func (db *DB) Around(ctx context.Context, id int64, n int) ([]annotator.Post, er
 // post that is not in the thread is annotator.NotFound.
 func (db *DB) Range(ctx context.Context, thread, from, to int64, tag string, limit int) ([]annotator.Post, error) {
 	low, high := sortKey{earliest, earliest}, sortKey{latest, latest}
-	for _, end := range []struct {
-		post int64
-		key  *sortKey
-	}{{from, &low}, {to, &high}} {
-		if end.post == 0 {
-			continue
+	var err error
+	if from != 0 {
+		if low, err = db.sortKey(ctx, thread, from); err != nil {
+			return nil, err
 		}
-		var err error
-		if *end.key, err = db.sortKey(ctx, thread, end.post); err != nil {
+	}
+	if to != 0 {
+		if high, err = db.sortKey(ctx, thread, to); err != nil {
 			return nil, err
 		}
 	}
 	var posts []annotator.Post
-	err := db.each(ctx, func(p *annotator.Post) bool {
+	for p, err := range db.posts(ctx, "",
+		`WHERE p.thread_id = ?1 AND (KEY, p.id) >= (?2, ?3) AND (KEY, p.id) <= (?4, ?5) ORDER BY KEY, p.id`,
+		thread, low.time, low.id, high.time, high.id) {
+		if err != nil {
+			return nil, err
+		}
 		if tag == "" || slices.Contains(p.Tags, tag) {
 			posts = append(posts, *p)
 		}
-		return limit <= 0 || len(posts) < limit
-	}, `WHERE p.thread_id = ?1 AND (KEY, p.id) >= (?2, ?3) AND (KEY, p.id) <= (?4, ?5) ORDER BY KEY, p.id`,
-		thread, low.time, low.id, high.time, high.id)
-	return posts, err
+		if len(posts) == limit && limit > 0 {
+			break
+		}
+	}
+	return posts, nil
 }
 
 // sortKey looks up the position of a post within its thread.
@@ -120,18 +126,36 @@ func (db *DB) sortKey(ctx context.Context, thread, post int64) (sortKey, error) 
 
 func (db *DB) list(ctx context.Context, clauses string, args ...any) ([]annotator.Post, error) {
 	var posts []annotator.Post
-	err := db.each(ctx, func(p *annotator.Post) bool {
+	for p, err := range db.posts(ctx, "", clauses, args...) {
+		if err != nil {
+			return nil, err
+		}
 		posts = append(posts, *p)
-		return true
-	}, clauses, args...)
-	return posts, err
+	}
+	return posts, nil
 }
 
-// each yields the posts that the clauses select, until yield returns false.
-func (db *DB) each(ctx context.Context, yield func(*annotator.Post) bool, clauses string, args ...any) error {
-	rows, err := db.pool.QueryContext(ctx, db.shape.query("", clauses), args...)
-	if err == nil {
-		_, err = eachPost(rows, yield)
+// posts yields the posts that the clauses select, with joins. An error is the last that it yields.
+func (db *DB) posts(ctx context.Context, joins, clauses string, args ...any) iter.Seq2[*annotator.Post, error] {
+	return func(yield func(*annotator.Post, error) bool) {
+		rows, err := db.pool.QueryContext(ctx, db.shape.query(joins, clauses), args...)
+		if err != nil {
+			yield(nil, sqlite.Wrap(err, "read posts of %s", db.path))
+			return
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			p, err := scanPost(rows)
+			if err != nil {
+				yield(nil, sqlite.Wrap(err, "read posts of %s", db.path))
+				return
+			}
+			if !yield(p, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(nil, sqlite.Wrap(err, "read posts of %s", db.path))
+		}
 	}
-	return sqlite.Wrap(err, "read posts of %s", db.path)
 }

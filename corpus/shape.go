@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -54,15 +55,12 @@ func inspect(ctx context.Context, pool *sql.DB, path string) (shape, error) {
 			WithAdvice("a corpus has the tables thread(id, title), post(thread_id, id, name, trip_code, subject, time, body) " +
 				"and tag(post_id, name); `annotator import` makes one from a book or an archive")
 	}
-	posts, err := hasIndexOn(ctx, pool, "post", "thread_id")
-	if err != nil {
+	postIndex, err := hasIndexOn(ctx, pool, "post", "thread_id")
+	tagIndex, other := hasIndexOn(ctx, pool, "tag", "post_id")
+	if err := cmp.Or(err, other); err != nil {
 		return shape{}, sqlite.Wrap(err, "read the indexes of %s", path)
 	}
-	tags, err := hasIndexOn(ctx, pool, "tag", "post_id")
-	if err != nil {
-		return shape{}, sqlite.Wrap(err, "read the indexes of %s", path)
-	}
-	return newShape(tables, posts, tags), nil
+	return newShape(tables, postIndex, tagIndex), nil
 }
 
 func newShape(tables map[string]columns, postIndex, tagIndex bool) shape {
@@ -72,10 +70,10 @@ func newShape(tables map[string]columns, postIndex, tagIndex bool) shape {
 		key:     "p.time",
 		title:   tables["thread"].text("", "title"),
 		indexed: postIndex && tagIndex,
-		meta:    tables["meta"]["key"] != "" && tables["meta"]["value"] != "",
+		meta:    tables["meta"].have("key") && tables["meta"].have("value"),
 	}
 	when, tags := "p.time", "(SELECT group_concat(t.name, char(31)) FROM tag t WHERE t.post_id = p.id)"
-	if post["time"] == nullable {
+	if post["time"] {
 		s.key = "ifnull(p.time, -9223372036854775808)"
 		when = "ifnull(CAST(p.time AS INTEGER), 0)"
 	}
@@ -91,24 +89,22 @@ func newShape(tables map[string]columns, postIndex, tagIndex bool) shape {
 }
 
 // columns are the columns of a table, and whether each may be NULL. A missing table has none.
-type columns map[string]nullness
+type columns map[string]bool
 
-type nullness string
-
-const (
-	nullable nullness = "nullable"
-	notNull  nullness = "not null"
-)
+func (c columns) have(name string) bool {
+	_, ok := c[name]
+	return ok
+}
 
 // text returns the SQL that reads a column as text. NULL and a missing column read as empty.
 func (c columns) text(table, name string) string {
-	switch c[name] {
-	case notNull:
-		return table + name
-	case nullable:
+	switch {
+	case !c.have(name):
+		return "''"
+	case c[name]:
 		return "ifnull(" + table + name + ", '')"
 	}
-	return "''"
+	return table + name
 }
 
 // query returns the SQL that reads posts, with joins, and clauses that select and sort them. In the clauses, KEY stands
@@ -135,7 +131,7 @@ func scanPost(rows *sql.Rows) (*annotator.Post, error) {
 }
 
 func columnsOf(ctx context.Context, pool *sql.DB, table string) (columns, error) {
-	rows, err := pool.QueryContext(ctx, `SELECT lower(name), "notnull" FROM pragma_table_info(?)`, table)
+	rows, err := pool.QueryContext(ctx, `SELECT lower(name), NOT "notnull" FROM pragma_table_info(?)`, table)
 	if err != nil {
 		return nil, err
 	}
@@ -143,14 +139,11 @@ func columnsOf(ctx context.Context, pool *sql.DB, table string) (columns, error)
 	found := columns{}
 	for rows.Next() {
 		var name string
-		var never bool
-		if err := rows.Scan(&name, &never); err != nil {
+		var nullable bool
+		if err := rows.Scan(&name, &nullable); err != nil {
 			return nil, err
 		}
 		found[name] = nullable
-		if never {
-			found[name] = notNull
-		}
 	}
 	return found, rows.Err()
 }
@@ -158,13 +151,13 @@ func columnsOf(ctx context.Context, pool *sql.DB, table string) (columns, error)
 func missing(tables map[string]columns) []string {
 	var absent []string
 	for _, want := range required {
-		have := tables[want.table]
-		if len(have) == 0 {
+		found := tables[want.table]
+		if len(found) == 0 {
 			absent = append(absent, "table "+want.table)
 			continue
 		}
 		for _, column := range want.columns {
-			if have[column] == "" {
+			if !found.have(column) {
 				absent = append(absent, "column "+want.table+"."+column)
 			}
 		}
@@ -179,4 +172,9 @@ func hasIndexOn(ctx context.Context, pool *sql.DB, table, column string) (bool, 
 		`SELECT count(*) FROM pragma_index_list(?1) l, pragma_index_info(l.name) i
 		WHERE NOT l.partial AND i.seqno = 0 AND lower(i.name) = ?2`, table, column).Scan(&n)
 	return n > 0, err
+}
+
+// clean replaces invalid UTF-8 and NUL by U+FFFD. SQLite stores both, and NUL ends a text in many programs.
+func clean(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

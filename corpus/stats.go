@@ -16,7 +16,7 @@ type Stats struct {
 }
 
 // Stats counts the contents of the corpus. It reads all of it.
-func (db *DB) Stats(ctx context.Context, limits Limits) (Stats, error) {
+func (db *DB) Stats(ctx context.Context) (Stats, error) {
 	var s Stats
 	err := db.pool.QueryRowContext(ctx, `SELECT count(*) FROM post`).Scan(&s.Posts)
 	if err != nil {
@@ -27,7 +27,7 @@ func (db *DB) Stats(ctx context.Context, limits Limits) (Stats, error) {
 		return s, err
 	}
 	s.Threads = len(threads)
-	for scene, err := range db.Scenes(ctx, limits) {
+	for scene, err := range db.Scenes(ctx, DefaultMaxBytes) {
 		if err != nil {
 			return s, err
 		}

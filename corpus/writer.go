@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
+	"strconv"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -53,8 +53,6 @@ type Writer struct {
 	pool *sql.DB
 	tx   *sql.Tx
 	path string
-
-	thread, post, tag, link, meta *sql.Stmt
 }
 
 // Create creates a corpus in the file at path, which must be empty or missing.
@@ -73,59 +71,34 @@ func Create(ctx context.Context, path string) (*Writer, error) {
 
 // begin leaves WAL mode first: a corpus must be readable in a read-only folder, and a new file needs no log.
 func (w *Writer) begin(ctx context.Context) error {
-	for _, statement := range []string{
-		`PRAGMA journal_mode = DELETE`,
-		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
-	} {
-		if _, err := w.pool.ExecContext(ctx, statement); err != nil {
-			return err
-		}
+	_, err := w.pool.ExecContext(ctx, `PRAGMA journal_mode = DELETE; PRAGMA application_id = `+strconv.Itoa(applicationID))
+	if err != nil {
+		return err
 	}
-	var err error
 	if w.tx, err = w.pool.BeginTx(ctx, nil); err != nil {
 		return err
 	}
-	if _, err := w.tx.ExecContext(ctx, schema); err != nil {
-		return err
-	}
-	return w.prepare(ctx)
-}
-
-func (w *Writer) prepare(ctx context.Context) error {
-	for _, s := range []struct {
-		statement **sql.Stmt
-		text      string
-	}{
-		{&w.thread, `INSERT INTO thread (id, title) VALUES (?, ?) ON CONFLICT DO UPDATE SET title = excluded.title`},
-		{&w.post, `INSERT INTO post (thread_id, id, name, trip_code, subject, time, body, file_url, file_name)
-			VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, '')) ON CONFLICT DO NOTHING`},
-		{&w.tag, `INSERT INTO tag (post_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING`},
-		{&w.link, `INSERT INTO link (link_from, link_to) VALUES (?, ?) ON CONFLICT DO NOTHING`},
-		{&w.meta, `INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`},
-	} {
-		prepared, err := w.tx.PrepareContext(ctx, s.text) //nolint:sqlclosecheck // the transaction closes it
-		if err != nil {
-			return err
-		}
-		*s.statement = prepared
-	}
-	return nil
+	_, err = w.tx.ExecContext(ctx, schema)
+	return err
 }
 
 // Thread sets a thread's title.
 func (w *Writer) Thread(ctx context.Context, id int64, title string) error {
-	return w.exec(ctx, w.thread, id, title)
+	return w.exec(ctx, `INSERT INTO thread (id, title) VALUES (?, ?) ON CONFLICT DO UPDATE SET title = excluded.title`, id, title)
 }
 
 // Meta records a value about the corpus.
 func (w *Writer) Meta(ctx context.Context, key, value string) error {
-	return w.exec(ctx, w.meta, key, value)
+	return w.exec(ctx, `INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`, key, value)
 }
 
 // Post adds a post with its tags, its file, and the ids of the posts that it quotes. It returns false, and adds
 // nothing, if a post with its id exists.
 func (w *Writer) Post(ctx context.Context, p *annotator.Post, file File, quotes []int64) (added bool, err error) {
-	result, err := w.post.ExecContext(ctx, p.Thread, p.ID, p.Name, p.Trip, p.Subject, p.Time, p.Body, file.URL, file.Name)
+	result, err := w.tx.ExecContext(ctx, `
+		INSERT INTO post (thread_id, id, name, trip_code, subject, time, body, file_url, file_name)
+		VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, '')) ON CONFLICT DO NOTHING`,
+		p.Thread, p.ID, p.Name, p.Trip, p.Subject, p.Time, p.Body, file.URL, file.Name)
 	if err != nil {
 		return false, w.wrap(err)
 	}
@@ -133,12 +106,12 @@ func (w *Writer) Post(ctx context.Context, p *annotator.Post, file File, quotes 
 		return false, w.wrap(err)
 	}
 	for _, tag := range p.Tags {
-		if err := w.exec(ctx, w.tag, p.ID, tag); err != nil {
+		if err := w.exec(ctx, `INSERT INTO tag (post_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING`, p.ID, tag); err != nil {
 			return false, err
 		}
 	}
 	for _, quoted := range quotes {
-		if err := w.exec(ctx, w.link, p.ID, quoted); err != nil {
+		if err := w.exec(ctx, `INSERT INTO link (link_from, link_to) VALUES (?, ?) ON CONFLICT DO NOTHING`, p.ID, quoted); err != nil {
 			return false, err
 		}
 	}
@@ -182,10 +155,11 @@ const openers = `
 
 // Close creates the indexes and commits.
 func (w *Writer) Close(ctx context.Context) error {
-	if _, err := w.tx.ExecContext(ctx, indexes); err != nil {
-		return errors.Join(w.wrap(err), w.Abort())
+	_, err := w.tx.ExecContext(ctx, indexes)
+	if err == nil {
+		err = w.tx.Commit()
 	}
-	if err := w.tx.Commit(); err != nil {
+	if err != nil {
 		return errors.Join(w.wrap(err), w.Abort())
 	}
 	return w.wrap(w.pool.Close())
@@ -199,8 +173,8 @@ func (w *Writer) Abort() error {
 	return w.wrap(w.pool.Close())
 }
 
-func (w *Writer) exec(ctx context.Context, statement *sql.Stmt, args ...any) error {
-	_, err := statement.ExecContext(ctx, args...)
+func (w *Writer) exec(ctx context.Context, query string, args ...any) error {
+	_, err := w.tx.ExecContext(ctx, query, args...)
 	return w.wrap(err)
 }
 

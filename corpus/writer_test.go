@@ -38,7 +38,7 @@ func TestWriterMakesACorpus(t *testing.T) {
 	if title, err := db.Title(ctx); title != "The Story" || err != nil {
 		t.Errorf("title %q, %v", title, err)
 	}
-	stats, err := db.Stats(ctx, corpus.Limits{})
+	stats, err := db.Stats(ctx)
 	if diff := cmp.Diff(corpus.Stats{Threads: 1, Scenes: 1, Posts: 1, StoryPosts: 1, Words: 2}, stats); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"annotator"
 	"annotator/context/window"
-	"annotator/corpus"
 	"annotator/model"
 	"annotator/storage"
 )
@@ -88,7 +87,7 @@ func (r *Runner) listStory(ctx context.Context) error {
 	}
 	return r.Store.Run.Begin(ctx, storage.Corpus{
 		Title: title, Path: r.corpus.Path(), Identity: identity, SceneBytes: r.config.SceneBytes,
-	}, r.corpus.Scenes(ctx, r.limits()))
+	}, r.corpus.Scenes(ctx, r.config.SceneBytes))
 }
 
 func (r *Runner) extendStory(ctx context.Context, run *storage.RunStatus) error {
@@ -99,7 +98,7 @@ func (r *Runner) extendStory(ctx context.Context, run *storage.RunStatus) error 
 	if total > run.Corpus.Scenes {
 		r.warn(fmt.Sprintf("the corpus has grown by %d scenes", total-run.Corpus.Scenes))
 	}
-	return r.Store.Run.Extend(ctx, identity, r.corpus.Scenes(ctx, r.limits()))
+	return r.Store.Run.Extend(ctx, identity, r.corpus.Scenes(ctx, r.config.SceneBytes))
 }
 
 // sameStory checks that the corpus is the file that the run began with, or has the same scenes and perhaps more. It returns the
@@ -110,7 +109,7 @@ func (r *Runner) sameStory(ctx context.Context, run *storage.RunStatus) (identit
 	if err != nil || identity == run.Corpus.Identity {
 		return identity, run.Corpus.Scenes, err
 	}
-	changed, total, err := r.Store.Scenes.FirstDivergence(ctx, r.corpus.Scenes(ctx, r.limits()))
+	changed, total, err := r.Store.Scenes.FirstDivergence(ctx, r.corpus.Scenes(ctx, r.config.SceneBytes))
 	if err != nil || changed == 0 {
 		return identity, total, err
 	}
@@ -121,8 +120,6 @@ func (r *Runner) sameStory(ctx context.Context, run *storage.RunStatus) (identit
 	return identity, total, annotator.Errorf(annotator.Misused, "the corpus has changed: the text of scene %d, %s, differs or is gone",
 		changed, which).WithAdvice("put the corpus back, or start a new database with --no-resume")
 }
-
-func (r *Runner) limits() corpus.Limits { return corpus.Limits{MaxBytes: r.config.SceneBytes} }
 
 // findModel asks the endpoint what it serves, and checks that the model is the one that the run began with. It reports whether
 // the model or the endpoint is another than before.

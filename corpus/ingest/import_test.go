@@ -75,7 +75,7 @@ func importFile(t testing.TB, name, content string) *imported {
 func (m *imported) scenes(t testing.TB) []string {
 	t.Helper()
 	var all []string
-	for s, err := range m.db.Scenes(t.Context(), corpus.Limits{}) {
+	for s, err := range m.db.Scenes(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestSameSourceSameCorpus(t *testing.T) {
 func dump(t *testing.T, db *corpus.DB) []annotator.Scene {
 	t.Helper()
 	var all []annotator.Scene
-	for s, err := range db.Scenes(t.Context(), corpus.Limits{}) {
+	for s, err := range db.Scenes(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

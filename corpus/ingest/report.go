@@ -137,7 +137,7 @@ func reportOf(ctx context.Context, path string) (*Report, error) {
 			return nil, err
 		}
 	}
-	r.Stats, err = db.Stats(ctx, corpus.Limits{})
+	r.Stats, err = db.Stats(ctx)
 	return r, err
 }
 
@@ -147,7 +147,7 @@ func count(ctx context.Context, path string, r *Report) error {
 	if err != nil {
 		return err
 	}
-	r.Stats, err = db.Stats(ctx, corpus.Limits{})
+	r.Stats, err = db.Stats(ctx)
 	return errors.Join(err, db.Close())
 }
 

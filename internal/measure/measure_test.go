@@ -46,7 +46,7 @@ func TestStoryNamesEarlierEntries(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	n := 0
-	for s, err := range db.Scenes(t.Context(), corpus.Limits{}) {
+	for s, err := range db.Scenes(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
