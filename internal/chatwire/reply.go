@@ -99,7 +99,7 @@ func (r *Reply) Stream(e *Events, withUsage bool) {
 		call.Index, call.Function.Arguments = &i, nil
 		send(delta{ToolCalls: []ToolCall{call}}, nil)
 		for _, text := range Pieces(r.ToolCalls[i].Arguments) {
-			piece := function{Arguments: (*arguments)(&text)}
+			piece := Function{Arguments: (*arguments)(&text)}
 			send(delta{ToolCalls: []ToolCall{{Index: &i, Function: piece}}}, nil)
 		}
 	}

@@ -31,7 +31,7 @@ func (o *Options) Forbids() bool { return string(o.ToolChoice) == `"none"` }
 // Message is a message of a request. Its content may be a string, a list of parts, whose text is joined, or null.
 type Message struct {
 	Role             annotator.Role `json:"role"`
-	Content          content        `json:"content"`
+	Content          Content        `json:"content"`
 	Reasoning        string         `json:"reasoning"`
 	ReasoningContent string         `json:"reasoning_content"`
 	ToolCalls        []ToolCall     `json:"tool_calls"`
@@ -45,14 +45,16 @@ func (m *Message) Canonical() annotator.Message {
 		Role: m.Role, Content: string(m.Content), Reasoning: m.Reasoning + m.ReasoningContent, ToolCallID: m.ToolCallID,
 	}
 	for i := range m.ToolCalls {
-		c.ToolCalls = append(c.ToolCalls, m.ToolCalls[i].canonical())
+		c.ToolCalls = append(c.ToolCalls, m.ToolCalls[i].Canonical())
 	}
 	return c
 }
 
-type content string
+// Content is a text: a string, a list of parts, whose text is joined, or null.
+type Content string
 
-func (c *content) UnmarshalJSON(data []byte) error {
+// UnmarshalJSON reads any of the forms.
+func (c *Content) UnmarshalJSON(data []byte) error {
 	if !bytes.HasPrefix(data, []byte("[")) {
 		return json.Unmarshal(data, (*string)(c))
 	}
@@ -61,7 +63,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	}
 	err := json.Unmarshal(data, &parts)
 	for _, p := range parts {
-		*c += content(p.Text)
+		*c += Content(p.Text)
 	}
 	return err
 }
@@ -71,15 +73,16 @@ type ToolCall struct {
 	Index    *int     `json:"index,omitempty"` // in a stream only
 	ID       string   `json:"id,omitempty"`
 	Type     string   `json:"type,omitempty"`
-	Function function `json:"function"`
+	Function Function `json:"function"`
 }
 
-type function struct {
+// Function is the tool that is called, and its arguments.
+type Function struct {
 	Name      string     `json:"name,omitempty"`
 	Arguments *arguments `json:"arguments,omitempty"`
 }
 
-// arguments are a string. A request's arguments of another type are kept as JSON, for the strict template to refuse.
+// arguments are JSON in a string. Arguments without the string around them are kept as JSON.
 type arguments string
 
 func (a *arguments) UnmarshalJSON(data []byte) error {
@@ -93,12 +96,13 @@ func (a *arguments) UnmarshalJSON(data []byte) error {
 func NewToolCalls(calls []annotator.ToolCall) []ToolCall {
 	wire := make([]ToolCall, len(calls))
 	for i, c := range calls {
-		wire[i] = ToolCall{ID: c.ID, Type: "function", Function: function{c.Name, (*arguments)(&c.Arguments)}}
+		wire[i] = ToolCall{ID: c.ID, Type: "function", Function: Function{c.Name, (*arguments)(&c.Arguments)}}
 	}
 	return wire
 }
 
-func (c *ToolCall) canonical() annotator.ToolCall {
+// Canonical returns the call in the form of the root package.
+func (c *ToolCall) Canonical() annotator.ToolCall {
 	call := annotator.ToolCall{ID: c.ID, Name: c.Function.Name}
 	if c.Function.Arguments != nil {
 		call.Arguments = string(*c.Function.Arguments)

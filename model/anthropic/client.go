@@ -93,17 +93,18 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 	if err != nil {
 		return 0, err
 	}
+	call := endpoint.Call{URL: c.BaseURL() + messages + "/count_tokens", Body: endpoint.Segments{body}}
+	return endpoint.Read(ctx, c.Client, &call, readCount)
+}
+
+func readCount(body []byte) (int, error) {
 	var counted struct {
 		Tokens int `json:"input_tokens"`
 	}
-	call := endpoint.Call{URL: c.BaseURL() + messages + "/count_tokens", Body: endpoint.Segments{body}}
-	err = c.Fetch(ctx, &call, func(body []byte) error {
-		if err := json.Unmarshal(body, &counted); err != nil || counted.Tokens <= 0 {
-			return errors.New("it is no count of tokens")
-		}
-		return nil
-	})
-	return counted.Tokens, err
+	if err := json.Unmarshal(body, &counted); err != nil || counted.Tokens <= 0 {
+		return 0, errors.New("it is no count of tokens")
+	}
+	return counted.Tokens, nil
 }
 
 // forbiddenCall is the fault of a reply that calls a tool although it must not.

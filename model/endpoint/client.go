@@ -141,3 +141,12 @@ func (c *Client) Fetch(ctx context.Context, call *Call, read func(body []byte) e
 	}
 	return nil
 }
+
+// Read sends a call and returns what read makes of the body of the response, as Fetch does.
+func Read[T any](ctx context.Context, c *Client, call *Call, read func(body []byte) (T, error)) (value T, err error) {
+	err = c.Fetch(ctx, call, func(body []byte) (err error) {
+		value, err = read(body)
+		return err
+	})
+	return value, err
+}

@@ -54,12 +54,8 @@ func (n *name) UnmarshalJSON(raw []byte) error {
 }
 
 // Models lists what the endpoint serves, in OpenAI's form, which is also Anthropic's. A failure is a *model.Fault.
-func (c *Client) Models(ctx context.Context) (models []model.Model, err error) {
-	err = c.Fetch(ctx, &Call{URL: c.base + c.models}, func(body []byte) error {
-		models, err = readModels(body)
-		return err
-	})
-	return models, err
+func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
+	return Read(ctx, c, &Call{URL: c.base + c.models}, readModels)
 }
 
 func readModels(body []byte) ([]model.Model, error) {

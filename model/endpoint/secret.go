@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"annotator/model"
 )
@@ -15,10 +14,9 @@ import (
 // secret is a key, which leaves the program only in the header of a request. Servers quote keys in their errors, so all
 // that is kept of a response is masked here, and nowhere else. The zero secret is none.
 type secret struct {
-	forms  *regexp.Regexp // what a text that begins with it looks like: as it is, or escaped by JSON or a URL, however often
-	begins string         // the characters that one of its forms can begin with: to search for these first is eight times as fast
-	key    string
-	long   bool // it cannot be a word of a story
+	forms *regexp.Regexp // the key as it is, or escaped by JSON or a URL, however often
+	key   string
+	long  bool // it cannot be a word of a story
 }
 
 // The lengths in bytes from which a key is masked: local servers are given words like "none" or "EMPTY", and masking
@@ -35,12 +33,10 @@ func newSecret(key string) secret {
 		return secret{}
 	}
 	var forms strings.Builder
-	forms.WriteByte('^')
 	for _, sign := range key {
 		fmt.Fprintf(&forms, `(?:\\{0,3}(?:%s|(?i:u%04x))|%%(?:25){0,3}(?i:%02x))`, regexp.QuoteMeta(string(sign)), sign, sign)
 	}
-	_, first := utf8.DecodeRuneInString(key)
-	return secret{regexp.MustCompile(forms.String()), key[:first] + `\uU%`, key, len(key) >= longSecret}
+	return secret{forms: regexp.MustCompile(forms.String()), key: key, long: len(key) >= longSecret}
 }
 
 func (s secret) mask(text string) string { return string(s.maskBytes([]byte(text))) }
@@ -49,27 +45,7 @@ func (s secret) maskBytes(b []byte) []byte {
 	if s.forms == nil {
 		return b
 	}
-	var masked []byte
-	shown := 0 // bytes that are masked, or copied
-	for at := 0; ; {
-		next := bytes.IndexAny(b[at:], s.begins)
-		if next < 0 {
-			break
-		}
-		at += next
-		found := s.forms.FindIndex(b[at:])
-		if found == nil {
-			at++
-			continue
-		}
-		masked = append(append(masked, b[shown:at]...), maskText...)
-		at += found[1]
-		shown = at
-	}
-	if shown > 0 {
-		b = append(masked, b[shown:]...)
-	}
-	return s.maskCut(b)
+	return s.maskCut(s.forms.ReplaceAllLiteral(b, []byte(maskText)))
 }
 
 // maskCut masks the beginning of the key at the end of a text that was cut.

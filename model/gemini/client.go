@@ -75,13 +75,8 @@ const modelsPrefix = "models/"
 
 // Models lists the models that can generate. A failure is a *model.Fault.
 func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
-	var models []model.Model
 	call := endpoint.Call{URL: c.BaseURL() + "/models?pageSize=1000"} // the maximum of the API, and more than there are
-	err := c.Fetch(ctx, &call, func(body []byte) (err error) {
-		models, err = readModels(body)
-		return err
-	})
-	return models, err
+	return endpoint.Read(ctx, c.Client, &call, readModels)
 }
 
 func readModels(body []byte) ([]model.Model, error) {
@@ -113,21 +108,19 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 	if err != nil {
 		return 0, err
 	}
-	var counted struct {
-		Tokens *int `json:"totalTokens"`
-	}
 	call := endpoint.Call{
 		URL:  c.address(name, "countTokens"),
 		Body: endpoint.Segments{[]byte(`{"contents":[`), contents, []byte(`]}`)},
 	}
-	err = c.Fetch(ctx, &call, func(body []byte) error {
-		if err := json.Unmarshal(body, &counted); err != nil || counted.Tokens == nil || *counted.Tokens < 0 {
-			return endpoint.Unusable("the endpoint sent what is no number of tokens")
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
+	return endpoint.Read(ctx, c.Client, &call, readCount)
+}
+
+func readCount(body []byte) (int, error) {
+	var counted struct {
+		Tokens *int `json:"totalTokens"`
+	}
+	if err := json.Unmarshal(body, &counted); err != nil || counted.Tokens == nil || *counted.Tokens < 0 {
+		return 0, endpoint.Unusable("the endpoint sent what is no number of tokens")
 	}
 	return *counted.Tokens, nil
 }

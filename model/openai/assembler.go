@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
+	"annotator/internal/chatwire"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
@@ -61,37 +62,30 @@ func (a *assembler) choose(c *choice) {
 	a.Write(endpoint.ReasoningPart, said.reasoning())
 	a.refused = a.refused || said.Refusal != ""
 	for i := range calls {
-		if c.Delta != nil {
-			a.extend(&calls[i])
-		} else {
-			a.open(a.Calls(), &calls[i])
+		if c.Delta == nil { // a whole reply
+			calls[i].Index = new(a.Calls())
 		}
+		a.extend(&calls[i])
 	}
 }
 
 // extend adds a piece of a call. Where the server sends no index, a piece with a name begins a call. Some servers give
 // every call the same index: then a new id together with a name begins one. An id alone does not, since some servers
 // make a new one for each piece.
-func (a *assembler) extend(p *callPart) {
+func (a *assembler) extend(piece *chatwire.ToolCall) {
+	c := piece.Canonical()
 	index := a.Calls() - 1
-	if p.Index != nil {
-		index = *p.Index
-	} else if p.Function.Name != "" {
+	if piece.Index != nil {
+		index = *piece.Index
+	} else if c.Name != "" {
 		index++
 	}
 	call := a.Part(index)
-	if call == nil || p.Function.Name != "" && p.ID != "" && call.ID != "" && p.ID != call.ID {
-		a.open(index, p)
-		return
+	if call == nil || c.Name != "" && c.ID != "" && call.ID != "" && c.ID != call.ID {
+		call = a.Open(index, endpoint.CallPart)
 	}
-	call.ID, call.Name = cmp.Or(call.ID, p.ID), cmp.Or(call.Name, p.Function.Name)
-	a.Append(call, string(p.Function.Arguments))
-}
-
-func (a *assembler) open(index int, p *callPart) {
-	call := a.Open(index, endpoint.CallPart)
-	call.ID, call.Name = p.ID, p.Function.Name
-	a.Append(call, string(p.Function.Arguments))
+	call.ID, call.Name = cmp.Or(call.ID, c.ID), cmp.Or(call.Name, c.Name)
+	a.Append(call, c.Arguments)
 }
 
 // account reads a usage, which most chunks lack.

@@ -25,12 +25,7 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 		URL:  strings.TrimSuffix(c.BaseURL(), "/v1") + "/tokenize",
 		Body: endpoint.Segments{body},
 	}
-	n := 0
-	err = c.Fetch(ctx, &call, func(answer []byte) error {
-		n, err = readCount(answer)
-		return err
-	})
-	return n, err
+	return endpoint.Read(ctx, c.Client, &call, readCount)
 }
 
 // readCount reads the response of a tokenizer: vLLM and SGLang send a count, llama.cpp the tokens only.
