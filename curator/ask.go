@@ -18,7 +18,7 @@ const maxQuestion = 8_192
 
 // inquiry is a question about a batch.
 type inquiry struct {
-	Question
+	window.Question
 	batch  Batch
 	tokens int    // of the question itself
 	alone  bool   // without the window
@@ -119,7 +119,7 @@ func (c *Curator) reply(ctx context.Context, q *inquiry) (*model.Reply, error) {
 	if !q.fits {
 		return nil, fmt.Errorf("%w: the question has %d tokens, and the context has no room for it", errNoRoom, q.tokens)
 	}
-	return c.Model.Ask(ctx, &q.Question)
+	return c.Ask(ctx, &q.Question)
 }
 
 // answers reads a reply; there is none if there is an error.

@@ -33,11 +33,13 @@ type Settings struct {
 // Curator asks about entries one question after another, each at the end of the same window: no question is in the
 // window of the next.
 type Curator struct {
-	Settings  Settings
-	Scene     *annotator.SceneRow // the newest that was read
-	Window    *window.Window
-	Turn      int64 // the questions follow the window as it was before this turn; 0: all of it
-	Model     Model
+	Settings Settings
+	Scene    *annotator.SceneRow // the newest that was read
+	Window   *window.Window
+	Turn     int64 // the questions follow the window as it was before this turn; 0: all of it
+	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends
+	// the reply's call. The error is a *model.Unanswered if there is no reply.
+	Ask       func(ctx context.Context, q *window.Question) (*model.Reply, error)
 	Entries   Entries
 	Scenes    Scenes
 	Posts     Posts
@@ -45,21 +47,6 @@ type Curator struct {
 	Names     *mention.Cache
 	Decided   func(*annotator.Entry, Decision) // is called after each decision, with the entry as it was
 	Stopped   func() bool                      // reports whether to stop before the next question
-}
-
-// Model is asked the questions.
-type Model interface {
-	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends
-	// the reply's call. The error is a *model.Unanswered if there is no reply.
-	Ask(ctx context.Context, q *Question) (*model.Reply, error)
-}
-
-// Question is a message to the model.
-type Question struct {
-	Text        string
-	Prompt      *window.Prompt // with the text at its end
-	MaxTokens   int            // of the answer
-	Temperature float64
 }
 
 // Entries reads the glossary.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"annotator"
+	"annotator/context/window"
 	"annotator/curator"
 	"annotator/model"
 	"annotator/storage"
@@ -99,7 +100,7 @@ const newestRow = 1<<63 - 1
 // it).
 func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
 	return &curator.Curator{
-		Settings: r.config.Curator, Scene: r.scene.row, Window: r.window, Turn: turn, Model: curatorModel{r},
+		Settings: r.config.Curator, Scene: r.scene.row, Window: r.window, Turn: turn,
 		Entries: r.Store.Glossary, Scenes: r.Store.Scenes, Posts: r.corpus, Decisions: r.Store.Curation, Names: r.names,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())
@@ -107,14 +108,8 @@ func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Deci
 			decided(e, d)
 		},
 		Stopped: r.stopped,
+		Ask: func(ctx context.Context, q *window.Question) (*model.Reply, error) {
+			return r.ask(ctx, annotator.PurposeCurate, q)
+		},
 	}
-}
-
-// curatorModel implements curator.Model.
-type curatorModel struct{ *Runner }
-
-func (m curatorModel) Ask(ctx context.Context, q *curator.Question) (*model.Reply, error) {
-	return m.ask(ctx, &question{
-		purpose: annotator.PurposeCurate, text: q.Text, prompt: q.Prompt, maxTokens: q.MaxTokens, temperature: q.Temperature,
-	})
 }

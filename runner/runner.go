@@ -151,7 +151,7 @@ func (r *Runner) Run(ctx context.Context) error {
 // step runs the handler of a state and looks up the next state. An error of the handler is the event that it failed.
 func (r *Runner) step(ctx context.Context, state annotator.State) (annotator.State, error) {
 	r.Store.Run.SetState(state)
-	event, err := handlerOf(state)(r, ctx)
+	event, err := handlers()[state](r, ctx)
 	if err != nil {
 		r.failure, event = err, annotator.EventFailed
 	}
@@ -163,41 +163,23 @@ func (r *Runner) step(ctx context.Context, state annotator.State) (annotator.Sta
 	return next, nil
 }
 
-type handler func(*Runner, context.Context) (annotator.Event, error)
-
-// handlerOf returns the handler of a state. EXIT has none.
-func handlerOf(state annotator.State) handler {
-	switch state {
-	case annotator.StateInit:
-		return (*Runner).initial
-	case annotator.StateIdle:
-		return (*Runner).idle
-	case annotator.StateNoMore:
-		return (*Runner).noMore
-	case annotator.StateCompacting:
-		return (*Runner).compacting
-	case annotator.StatePreparing:
-		return (*Runner).preparing
-	case annotator.StateCalling:
-		return (*Runner).calling
-	case annotator.StateRetrying:
-		return (*Runner).retrying
-	case annotator.StateHalting:
-		return (*Runner).halting
-	case annotator.StateProcessing:
-		return (*Runner).processing
-	case annotator.StateToolExec:
-		return (*Runner).toolExec
-	case annotator.StateParsing:
-		return (*Runner).parsing
-	case annotator.StateRecording:
-		return (*Runner).recording
-	case annotator.StateBoundary:
-		return (*Runner).boundary
-	case annotator.StateCurating:
-		return (*Runner).curating
-	case annotator.StateCheckpoint:
-		return (*Runner).checkpoint
+// handlers returns the handler of each state. EXIT has none.
+func handlers() map[annotator.State]func(*Runner, context.Context) (annotator.Event, error) {
+	return map[annotator.State]func(*Runner, context.Context) (annotator.Event, error){
+		annotator.StateInit:       (*Runner).initial,
+		annotator.StateIdle:       (*Runner).idle,
+		annotator.StateNoMore:     (*Runner).noMore,
+		annotator.StateCompacting: (*Runner).compacting,
+		annotator.StatePreparing:  (*Runner).preparing,
+		annotator.StateCalling:    (*Runner).calling,
+		annotator.StateRetrying:   (*Runner).retrying,
+		annotator.StateHalting:    (*Runner).halting,
+		annotator.StateProcessing: (*Runner).processing,
+		annotator.StateToolExec:   (*Runner).toolExec,
+		annotator.StateParsing:    (*Runner).parsing,
+		annotator.StateRecording:  (*Runner).recording,
+		annotator.StateBoundary:   (*Runner).boundary,
+		annotator.StateCurating:   (*Runner).curating,
+		annotator.StateCheckpoint: (*Runner).checkpoint,
 	}
-	return nil
 }

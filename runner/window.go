@@ -15,14 +15,15 @@ import (
 func (r *Runner) newWindow() *window.Window {
 	c := &r.config
 	return window.New(
-		window.Config{Policy: c.Compaction, SummaryTokens: c.SummaryTokens, OnCompaction: func(what string) {
-			r.publish(annotator.Notice{Kind: annotator.NoticeCompaction, Reason: what})
-		}},
+		window.Config{
+			Policy: c.Compaction, SummaryTokens: c.SummaryTokens, SummaryTemperature: c.SummaryTemperature,
+			OnCompaction: func(what string) { r.publish(annotator.Notice{Kind: annotator.NoticeCompaction, Reason: what}) },
+		},
 		window.Limits{Context: c.ContextBudget, Reply: c.MaxTokens, Margin: c.SafetyMargin},
 		func(group []annotator.Message) ([]byte, error) { return r.Client.Wire.Encode(group) },
 		window.Sources{
 			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Calls: r.Store.Calls, Glossary: r.Store.Glossary,
-			Scenes: r.Store.Scenes, Posts: r.corpus, Summariser: summariser{r},
+			Scenes: r.Store.Scenes, Posts: r.corpus, Summarise: r.summarise,
 		},
 	)
 }
@@ -37,16 +38,9 @@ func (r *Runner) usePrompt(p *storage.Prompt) error {
 	return nil
 }
 
-// summariser implements window.Summariser.
-type summariser struct{ *Runner }
-
-func (s summariser) Summarise(
-	ctx context.Context, p *window.Prompt, instruction string, maxTokens int,
-) (*window.Answer, error) {
-	reply, err := s.ask(ctx, &question{
-		purpose: annotator.PurposeSummarise, text: instruction, prompt: p,
-		maxTokens: maxTokens, temperature: s.config.SummaryTemperature,
-	})
+// summarise has the model write a summary. See window.Sources.
+func (r *Runner) summarise(ctx context.Context, q *window.Question) (*window.Answer, error) {
+	reply, err := r.ask(ctx, annotator.PurposeSummarise, q)
 	switch {
 	case errors.As(err, new(*model.Unanswered)):
 		return nil, window.ErrNoSummary

@@ -47,21 +47,18 @@ const minSummary = 512
 // byModel has the model write the summary. Its prompt is the window as it is with one more message, so that the server
 // has nearly all of it in its cache.
 func (m *memory) byModel(ctx context.Context) (*Answer, error) {
-	instruction := compaction.Instruction(m.step)
-	p, limit, err := m.question(m.scene.turn, instruction)
+	q, err := m.question(m.scene.turn)
+	// A shorter prefix has the turns to summarise, too: they are the oldest.
+	if n := len(m.step.Turns); err == nil && n > 0 && q.MaxTokens < minSummary {
+		q, err = m.question(m.history.Next(m.step.Turns[n-1].ID))
+	}
 	if err != nil {
 		return nil, err
 	}
-	// A shorter prefix has the turns to summarise, too: they are the oldest.
-	if n := len(m.step.Turns); n > 0 && limit < minSummary {
-		if p, limit, err = m.question(m.history.Next(m.step.Turns[n-1].ID), instruction); err != nil {
-			return nil, err
-		}
-	}
-	if limit = min(limit, m.Config.SummaryTokens); limit < minSummary {
+	if q.MaxTokens < minSummary {
 		return nil, ErrNoSummary
 	}
-	answer, err := m.sources.Summariser.Summarise(ctx, p, instruction, limit)
+	answer, err := m.sources.Summarise(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -72,13 +69,15 @@ func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 	return answer, nil
 }
 
-// question returns a prompt with the window before a turn and an instruction at its end, and the tokens that are left
-// for an answer.
-func (w *Window) question(turn int64, instruction string) (p *Prompt, limit int, err error) {
-	if p, err = w.Before(turn); err == nil {
-		err = p.Ask(instruction)
+// question returns the request for the summary, at the end of the window as it was before a turn.
+func (m *memory) question(turn int64) (*Question, error) {
+	q := &Question{Text: compaction.Instruction(m.step), Temperature: m.Config.SummaryTemperature}
+	p, err := m.Before(turn)
+	if err == nil {
+		err = p.Ask(q.Text)
 	}
-	return p, w.Limits.ReplyAfter(p), err
+	q.Prompt, q.MaxTokens = p, min(m.Config.SummaryTokens, m.Limits.ReplyAfter(p))
+	return q, err
 }
 
 // byRule writes the summary without a model.

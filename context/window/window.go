@@ -11,13 +11,14 @@ import (
 
 // Sources is what the window is computed from, and whom it asks.
 type Sources struct {
-	Journal    Journal
-	Episodes   Episodes
-	Calls      Calls
-	Glossary   Glossary
-	Scenes     Scenes
-	Posts      Posts
-	Summariser Summariser
+	Journal  Journal
+	Episodes Episodes
+	Calls    Calls
+	Glossary Glossary
+	Scenes   Scenes
+	Posts    Posts
+	// Summarise has the model write a summary. The error is ErrNoSummary if no answer is to be had.
+	Summarise func(ctx context.Context, q *Question) (*Answer, error)
 }
 
 // Journal keeps the rows of turns.
@@ -67,10 +68,12 @@ type Posts interface {
 	Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
 }
 
-// Summariser has the model write summaries.
-type Summariser interface {
-	// Summarise sends a prompt with an instruction at its end. The error is ErrNoSummary if no answer is to be had.
-	Summarise(ctx context.Context, p *Prompt, instruction string, maxTokens int) (*Answer, error)
+// Question is a message to the model that is no part of a scene.
+type Question struct {
+	Text        string
+	Prompt      *Prompt // with the text at its end
+	MaxTokens   int     // of the answer
+	Temperature float64
 }
 
 // Answer is an answer of the model, whose call is not ended yet.
@@ -83,8 +86,9 @@ type Answer struct {
 
 // Config is what a window can be told.
 type Config struct {
-	Policy        compaction.Policy
-	SummaryTokens int // of a summary's reply
+	Policy             compaction.Policy
+	SummaryTokens      int // of a summary's reply
+	SummaryTemperature float64
 	// OnCompaction is called after each step of compaction with what it did. It may be nil.
 	OnCompaction func(what string)
 }

@@ -86,7 +86,7 @@ func (r *reader) restored() *window.Window {
 		Policy: compaction.Auto(), SummaryTokens: 600, OnCompaction: func(what string) { r.compacted = append(r.compacted, what) },
 	}, r.limits, encode, window.Sources{
 		Journal: r.db.Journal, Episodes: r.db.Episodes, Calls: r.db.Calls, Glossary: r.db.Glossary, Scenes: r.db.Scenes,
-		Posts: r, Summariser: r,
+		Posts: r, Summarise: r.summarise,
 	})
 	w.SetPrefix(r.prefix)
 	r.ok(w.Restore(r.ctx, false))
@@ -98,19 +98,19 @@ func (r *reader) Scene(_ context.Context, _ int64, posts []int64) ([]annotator.P
 	return r.scenes[posts[0]-1001].Posts, nil
 }
 
-// Summarise implements window.Summariser.
-func (r *reader) Summarise(ctx context.Context, p *window.Prompt, instruction string, maxTokens int) (*window.Answer, error) {
-	r.asked = append(r.asked, instruction)
-	if used := p.Tokens() + maxTokens; used > r.window.Limits.Usable() {
+// summarise answers a question for a summary. See window.Sources.
+func (r *reader) summarise(ctx context.Context, q *window.Question) (*window.Answer, error) {
+	r.asked = append(r.asked, q.Text)
+	if used := q.Prompt.Tokens() + q.MaxTokens; used > r.window.Limits.Usable() {
 		r.Errorf("the summariser is sent %d tokens with its answer", used)
 	}
-	text := r.answer(instruction)
+	text := r.answer(q.Text)
 	if text == "" {
 		return nil, window.ErrNoSummary
 	}
-	call := &annotator.Call{Turn: r.turn, Purpose: annotator.PurposeSummarise, Attempt: 1, Estimate: p.Tokens(), Characters: p.Size}
+	call := &annotator.Call{Turn: r.turn, Purpose: annotator.PurposeSummarise, Attempt: 1, Estimate: q.Prompt.Tokens(), Characters: q.Prompt.Size}
 	r.ok(r.db.Calls.Open(ctx, call))
-	call.Usage = annotator.Usage{Prompt: serverCount(p), Completion: tokens.Estimate(text), Exact: true}
+	call.Usage = annotator.Usage{Prompt: serverCount(q.Prompt), Completion: tokens.Estimate(text), Exact: true}
 	r.summaryCall = call
 	return &window.Answer{Call: call, Text: text, Body: []byte(text)}, nil
 }
