@@ -69,17 +69,13 @@ func propose(lex *lexicon, s *scene, known []entry) []proposal {
 
 // proposeName returns the change for one name: a new entry, a new alias of an entry, or nothing.
 func proposeName(r *reader, s *scene, g *glossary, n *name) (proposal, bool) {
-	e, found := g.find(n)
-	if !found {
-		if !r.accepts(n) {
-			return proposal{}, false
-		}
-		return create(r, s, n), true
-	}
-	if e == nil {
+	switch e, found := g.find(n); {
+	case e != nil:
+		return update(r, s, g, n, e)
+	case found || !r.accepts(n):
 		return proposal{}, false
 	}
-	return update(r, s, g, n, e)
+	return create(r, s, n), true
 }
 
 func create(r *reader, s *scene, n *name) proposal {
@@ -92,21 +88,13 @@ func create(r *reader, s *scene, n *name) proposal {
 
 // update adds to an entry the forms of its name that it does not have yet. The quote shows one of them.
 func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool) {
-	var fresh []string
-	for _, form := range n.written {
-		if !g.has(form) {
-			fresh = append(fresh, form)
-		}
-	}
+	fresh := slices.DeleteFunc(slices.Clone(n.written), g.has)
 	if len(fresh) == 0 {
 		return proposal{}, false
 	}
-	var shown []mention
-	for _, m := range n.mentions {
-		if slices.Contains(fresh, collapse(r.texts[m.text].in(m.span))) {
-			shown = append(shown, m)
-		}
-	}
+	shown := slices.DeleteFunc(slices.Clone(n.mentions), func(m mention) bool {
+		return !slices.Contains(fresh, collapse(r.texts[m.text].in(m.span)))
+	})
 	at, quote := r.bestSentence(shown)
 	return proposal{toolUpdate, updateArguments{EntryID: e.ID, Aliases: fresh, Quote: quote, PostID: s.posts[at].id}, len(shown)}, true
 }

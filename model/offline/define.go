@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -23,6 +24,12 @@ func (r *reader) bestSentence(among []mention) (text int, quote string) {
 	return best.text, t.in(clip(t.body, t.sentences[best.sentence], best.span))
 }
 
+// What says what is named, right after the name, and what may do so.
+var (
+	apposition = regexp.MustCompile(`^(, (an?|the|who|whose|which|our|his|her)| (is|was) (an?|the|called)| were the| had been a) `)
+	copula     = regexp.MustCompile(`^ (is|was|were) `)
+)
+
 // informative scores how much the sentence of a mention says about what is named.
 func (r *reader) informative(m mention) int {
 	t := r.texts[m.text]
@@ -30,11 +37,9 @@ func (r *reader) informative(m mention) int {
 	after, before := t.body[m.end:sentence.end], t.body[sentence.start:m.start]
 	score := 0
 	switch {
-	case startsWithAny(after, ", a ", ", an ", ", the ", ", who ", ", whose ", ", which ", ", our ", ", his ", ", her "):
+	case apposition.MatchString(after):
 		score += 14
-	case startsWithAny(after, " is a ", " is an ", " is the ", " was a ", " was an ", " was the ", " were the ", " had been a ", " is called ", " was called "):
-		score += 14
-	case startsWithAny(after, " is ", " was ", " were "):
+	case copula.MatchString(after):
 		score += 4
 	}
 	if m.hi-m.lo > 1 {
@@ -69,15 +74,6 @@ func definition(quote string) string {
 		return bare
 	}
 	return line
-}
-
-func startsWithAny(s string, prefixes ...string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
 }
 
 func endsWithAny(s string, suffixes ...string) bool {

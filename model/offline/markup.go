@@ -3,6 +3,7 @@ package offline
 import (
 	"html"
 	"iter"
+	"regexp"
 	"strings"
 )
 
@@ -16,68 +17,50 @@ type element struct {
 // elements yields the elements of a name in order. What is malformed is read as far as it goes: an element that is never
 // closed ends with the text.
 func elements(text, name string) iter.Seq[element] {
+	closing := "</" + name + ">"
 	return func(yield func(element) bool) {
-		for at := 0; ; {
-			e, ok := nextElement(text, name, at)
-			if !ok || !yield(e) {
+		for start := openTag(text, name, 0); start >= 0; {
+			head, rest, whole := strings.Cut(text[start:], ">")
+			if !whole {
 				return
 			}
-			at = e.end
+			e := element{attrs: attributes(head), span: span{start, start + len(head) + 1}}
+			if !strings.HasSuffix(head, "/") {
+				e.body, rest, _ = strings.Cut(rest, closing)
+				e.end = len(text) - len(rest)
+			}
+			if !yield(e) {
+				return
+			}
+			start = openTag(text, name, e.end)
 		}
 	}
 }
 
-func nextElement(text, name string, at int) (element, bool) {
-	start := openTag(text, name, at)
-	if start < 0 {
-		return element{}, false
-	}
-	head, _, closed := strings.Cut(text[start:], ">")
-	if !closed {
-		return element{}, false
-	}
-	e := element{attrs: attributes(head), span: span{start - len("<"+name), start + len(head) + 1}}
-	if strings.HasSuffix(head, "/") {
-		return e, true
-	}
-	e.body = text[e.end:]
-	if end := strings.Index(e.body, "</"+name+">"); end >= 0 {
-		e.body = e.body[:end]
-		e.end += len("</" + name + ">")
-	}
-	e.end += len(e.body)
-	return e, true
-}
-
-// openTag returns the offset just after "<name" of the next such tag, or -1.
+// openTag returns the offset of the next tag of a name, or -1.
 func openTag(text, name string, at int) int {
 	for {
 		i := strings.Index(text[at:], "<"+name)
 		if i < 0 {
 			return -1
 		}
-		at += i + 1 + len(name)
+		start := at + i
+		at = start + 1 + len(name)
 		if at < len(text) && strings.IndexByte(" >/\n\t", text[at]) >= 0 {
-			return at
+			return start
 		}
 	}
 }
 
+var attribute = regexp.MustCompile(`([\w-]+)="([^"]*)"`)
+
 // attributes reads key="value" pairs.
 func attributes(head string) map[string]string {
 	attrs := map[string]string{}
-	for {
-		key, rest, ok := strings.Cut(head, `="`)
-		if !ok {
-			return attrs
-		}
-		value, rest, ok := strings.Cut(rest, `"`)
-		if !ok {
-			return attrs
-		}
-		attrs[strings.TrimSpace(key)] = html.UnescapeString(value)
-		head = rest
+	for _, found := range attribute.FindAllStringSubmatch(head, -1) {
+		attrs[found[1]] = html.UnescapeString(found[2])
 	}
+	return attrs
 }
 
 // without returns the text without the elements of a name.

@@ -96,7 +96,6 @@ type name struct {
 	mentions []mention
 	inside   int // mentions inside a sentence, where a capital is significant
 	titled   int // mentions with a title
-	definite int // mentions after "the"
 }
 
 // names groups the mentions by what they name: first by the same words, then a short form with the only longer one that
@@ -137,9 +136,6 @@ func (n *name) add(m mention, written string) {
 	}
 	if m.titled {
 		n.titled++
-	}
-	if m.definite {
-		n.definite++
 	}
 }
 
@@ -205,7 +201,6 @@ func (n *name) take(short *name) {
 	n.gender = max(n.gender, short.gender)
 	n.inside += short.inside
 	n.titled += short.titled
-	n.definite += short.definite
 }
 
 // accepts reports whether a name has enough evidence to be worth an entry.

@@ -61,10 +61,18 @@ func (m *Model) cite(scenes []scene, asked map[string]int) []citation {
 		}
 	}
 	for i := range all {
-		count(found, all[i].has)
+		for word, ok := range all[i].has {
+			if ok {
+				found[word]++
+			}
+		}
 	}
 	for i := range all {
-		all[i].score = score(all[i].has, found, sentences)
+		for word, ok := range all[i].has {
+			if ok { // the inverse document frequency
+				all[i].score += math.Log(1 + float64(sentences)/float64(found[word]))
+			}
+		}
 	}
 	slices.SortStableFunc(all, func(a, b citation) int { return cmp.Compare(b.score, a.score) })
 	return all[:min(maxCited, len(all))]
@@ -86,23 +94,4 @@ func hits(t *text, post int64, asked map[string]int) []citation {
 		all[len(all)-1].has[i] = true
 	}
 	return all
-}
-
-func count(found []int, has []bool) {
-	for i, ok := range has {
-		if ok {
-			found[i]++
-		}
-	}
-}
-
-// score sums the inverse document frequencies of the words that a sentence has.
-func score(has []bool, found []int, sentences int) float64 {
-	total := 0.0
-	for i, ok := range has {
-		if ok {
-			total += math.Log(1 + float64(sentences)/float64(found[i]))
-		}
-	}
-	return total
 }

@@ -32,25 +32,18 @@ type text struct {
 // readText cuts a body into words and sentences.
 func readText(body string, lex *lexicon) *text {
 	t := &text{body: body}
-	for start := 0; start < len(body); {
-		end := lineEnd(body, start)
-		if !noProse(body[start:end]) {
-			t.scan(start, end)
+	start := 0
+	for line := range strings.SplitAfterSeq(body, "\n") {
+		if !noProse(line) {
+			t.scan(start, start+len(line))
 		}
-		start = end + 1
+		start += len(line)
 	}
 	t.divide(lex)
 	return t
 }
 
 func (t *text) in(s span) string { return t.body[s.start:s.end] }
-
-func lineEnd(body string, start int) int {
-	if n := strings.IndexByte(body[start:], '\n'); n >= 0 {
-		return start + n
-	}
-	return len(body)
-}
 
 var dice = regexp.MustCompile(`(?i)\b\d+d\d+\b|^\W*rolled\b`)
 

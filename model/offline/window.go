@@ -38,7 +38,6 @@ type post struct {
 // scene is a scene that the window shows.
 type scene struct {
 	number int
-	thread int64
 	posts  []post
 }
 
@@ -76,6 +75,7 @@ func readWindow(messages []annotator.Message) *window {
 			w.readResult(m.Content, known)
 		}
 	}
+	w.instruction = instructionOf(w.last)
 	w.entries = slices.SortedFunc(maps.Values(known), func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
 	return w
 }
@@ -86,23 +86,24 @@ func (w *window) readUser(text string, known map[int64]entry) {
 		if e.attrs["number"] == "" {
 			continue
 		}
-		w.scenes = append(w.scenes, readScene(e))
+		w.scenes = append(w.scenes, scene{int(number(e.attrs["number"])), readPosts(e.body)})
 		w.reading, w.answered, w.results = true, false, nil
 	}
 	for _, e := range readEntries(text) {
 		known[e.ID] = e
 	}
-	w.instruction = text
-	for _, data := range []string{"scene", "relevant_entries", "post", "entry"} {
-		w.instruction = without(w.instruction, data)
-	}
-	for e := range elements(w.instruction, "question") { // the text around it is instructions for the answer
-		w.instruction = html.UnescapeString(e.body)
-	}
 }
 
-func readScene(e element) scene {
-	return scene{number: int(number(e.attrs["number"])), thread: number(e.attrs["thread"]), posts: readPosts(e.body)}
+// instructionOf returns a message without scenes, posts and entries. Where it holds a question, the text around that is
+// instructions for the answer.
+func instructionOf(text string) string {
+	for _, data := range []string{"scene", "relevant_entries", "post", "entry"} {
+		text = without(text, data)
+	}
+	for e := range elements(text, "question") {
+		return html.UnescapeString(e.body)
+	}
+	return text
 }
 
 func readPosts(text string) []post {
