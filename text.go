@@ -15,11 +15,13 @@ func CountWords(text string) int {
 }
 
 // EncodeJSON returns a value as compact JSON without a final line feed. It does not escape <, > and &, which would
-// lengthen prompts and stored text.
-func EncodeJSON(value any) (string, error) {
+// lengthen prompts and stored text. It panics for a value that JSON cannot represent.
+func EncodeJSON(value any) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return strings.TrimSuffix(b.String(), "\n"), err
+	if err := encoder.Encode(value); err != nil {
+		panic(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }

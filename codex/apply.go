@@ -29,7 +29,7 @@ func change(e *annotator.Entry, r *annotator.Revision) error {
 	case annotator.FieldTerm:
 		e.Term, e.Disambiguator = SplitName(r.New)
 	case annotator.FieldTag:
-		e.Tags = replace(e.Tags, r.Old, r.New, cmp.Compare[string])
+		e.Tags = replace(e.Tags, r.Old, r.New)
 	case annotator.FieldAlias:
 		return changeAlias(e, r)
 	case annotator.FieldClaim:
@@ -56,11 +56,11 @@ func change(e *annotator.Entry, r *annotator.Revision) error {
 }
 
 // replace removes old from a sorted set and inserts new. Either may be empty.
-func replace(set []string, old, new string, compare func(a, b string) int) []string {
-	if at, ok := slices.BinarySearchFunc(set, old, compare); ok {
+func replace(set []string, old, new string) []string {
+	if at, ok := slices.BinarySearch(set, old); ok {
 		set = slices.Delete(set, at, at+1)
 	}
-	if at, ok := slices.BinarySearchFunc(set, new, compare); new != "" && !ok {
+	if at, ok := slices.BinarySearch(set, new); new != "" && !ok {
 		set = slices.Insert(set, at, new)
 	}
 	return set

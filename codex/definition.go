@@ -11,32 +11,26 @@ import (
 // definition keeps the claims whose sentence is repeated, closes the others and opens the new ones. It refuses a
 // shorter definition that drops a claim unless the edit sets DropsClaims, so that a partial definition does not
 // replace a complete one by mistake.
-func (r *reviser) definition() error {
+func (r *reviser) definition() {
 	if r.edit.Definition == nil {
-		return nil
+		return
 	}
-	definition, err := Text("definition", *r.edit.Definition, MaxDefinition)
-	if err != nil {
-		return err
-	}
+	definition := r.text("definition", *r.edit.Definition, MaxDefinition)
 	claims, closed := r.revisedClaims(Sentences(definition))
 	shorter := countLettersAndDigits(definition) < countLettersAndDigits(r.entry.Definition())
 	if closed > 0 && shorter && !r.edit.DropsClaims {
-		return refuse("NARROWER", "the definition would say less than it does now (%q); repeat what still holds, "+
-			"or set narrow to true if the story has taken it back", r.entry.Definition())
+		r.fail(refuse("NARROWER", "the definition would say less than it does now (%q); repeat what still holds, "+
+			"or set narrow to true if the story has taken it back", r.entry.Definition()))
 	}
 	for _, claim := range claims {
 		var old string
 		if at := claimIndex(&r.entry, claim.ID); at >= 0 {
-			old = encode(r.entry.Claims[at])
+			old = annotator.EncodeJSON(r.entry.Claims[at])
 		}
-		if new := encode(claim); new != old {
-			if err := r.add(annotator.FieldClaim, old, new); err != nil {
-				return err
-			}
+		if new := annotator.EncodeJSON(claim); new != old {
+			r.add(annotator.FieldClaim, old, new)
 		}
 	}
-	return nil
 }
 
 // countLettersAndDigits measures the length of a text independently of script and punctuation.
@@ -89,9 +83,9 @@ func (r *reviser) revisedClaims(sentences []string) (claims []annotator.Claim, c
 }
 
 // evidence attaches the quotation to the open claim that shares the most words with it; the newest of equal ones.
-func (r *reviser) evidence() error {
+func (r *reviser) evidence() {
 	if r.edit.Evidence == nil {
-		return nil
+		return
 	}
 	best, bestShared := -1, -1
 	quote := words(r.edit.Evidence.Quote)
@@ -105,28 +99,23 @@ func (r *reviser) evidence() error {
 		}
 	}
 	if best < 0 {
-		return refuse("EMPTY", "entry %d has no definition for the quotation to stand behind", r.entry.ID)
+		r.fail(refuse("EMPTY", "entry %d has no definition for the quotation to stand behind", r.entry.ID))
+		return
 	}
-	evidence := *r.edit.Evidence
-	evidence.Claim = r.entry.Claims[best].ID
-	if slices.Contains(r.entry.Claims[best].Evidence, evidence) {
-		return nil
-	}
-	return r.add(annotator.FieldEvidence, "", encode(evidence))
+	r.attach(best, *r.edit.Evidence)
 }
 
-// sharedWords counts the distinct words that two texts share.
-func sharedWords(a, b []string) int {
-	set := map[string]bool{}
-	for _, word := range a {
-		set[word] = true
+// attach adds evidence to the claim with an index, unless the claim has it.
+func (r *reviser) attach(claim int, evidence annotator.Evidence) {
+	evidence.Claim = r.entry.Claims[claim].ID
+	if !slices.Contains(r.entry.Claims[claim].Evidence, evidence) {
+		r.add(annotator.FieldEvidence, "", annotator.EncodeJSON(evidence))
 	}
-	shared := 0
-	for _, word := range b {
-		if set[word] {
-			shared++
-			delete(set, word)
-		}
-	}
-	return shared
+}
+
+// sharedWords counts the distinct words of a text that another one has.
+func sharedWords(text, other []string) int {
+	slices.Sort(text)
+	lacks := func(word string) bool { return !slices.Contains(other, word) }
+	return len(slices.DeleteFunc(slices.Compact(text), lacks))
 }

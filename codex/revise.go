@@ -53,26 +53,43 @@ const (
 // already is as requested. A zero entry is a new one. The error is a *Refusal if the rules reject the edit.
 func Revise(e *annotator.Entry, edit Edit) ([]annotator.Revision, error) {
 	r := newReviser(e, edit)
-	for _, step := range []func() error{r.checkEditable, r.name, r.aliases, r.tags, r.definition, r.evidence, r.status} {
-		if err := step(); err != nil {
-			return nil, err
-		}
-	}
-	return r.revisions, nil
+	r.checkEditable()
+	r.name()
+	r.aliases()
+	r.tags()
+	r.definition()
+	r.evidence()
+	r.status()
+	return r.result()
 }
 
-// reviser collects revisions and applies each one at once, so that later steps see its effect.
+// reviser collects revisions and applies each one at once, so that later steps see its effect. It keeps the first error;
+// the steps after it still run, but have no result.
 type reviser struct {
 	edit      Edit
 	entry     annotator.Entry
 	revisions []annotator.Revision
+	err       error
+}
+
+func (r *reviser) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *reviser) result() ([]annotator.Revision, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.revisions, nil
 }
 
 // newReviser dates the edit no earlier than the entry's newest revision. The state of an entry as of any place is then
 // a prefix of its revisions.
-func newReviser(e *annotator.Entry, edit Edit) reviser {
+func newReviser(e *annotator.Entry, edit Edit) *reviser {
 	edit.At = max(edit.At, e.Last)
-	return reviser{edit: edit, entry: clone(e)}
+	return &reviser{edit: edit, entry: clone(e)}
 }
 
 func clone(e *annotator.Entry) annotator.Entry {
@@ -84,95 +101,73 @@ func clone(e *annotator.Entry) annotator.Entry {
 	return c
 }
 
-func (r *reviser) add(field annotator.Field, old, new string) error {
+func (r *reviser) add(field annotator.Field, old, new string) {
 	revision := annotator.Revision{
 		Entry: r.entry.ID, Field: field, Old: old, New: new, At: r.edit.At, Actor: r.edit.Actor,
 	}
 	r.revisions = append(r.revisions, revision)
-	return change(&r.entry, &revision)
+	r.fail(change(&r.entry, &revision))
 }
 
-func (r *reviser) checkEditable() error {
-	if r.entry.Locked && r.edit.Actor != annotator.ActorPerson {
-		return refuse(Locked, "entry %d is locked by a person", r.entry.ID)
+func (r *reviser) checkEditable() {
+	switch {
+	case r.entry.Locked && r.edit.Actor != annotator.ActorPerson:
+		r.fail(refuse(Locked, "entry %d is locked by a person", r.entry.ID))
+	case r.entry.Status == annotator.Merged:
+		r.fail(refuse("RETIRED", "entry %d is merged into entry %d; change that one", r.entry.ID, r.entry.MergedInto))
+	case !r.entry.Status.Live():
+		r.fail(refuse("RETIRED", "entry %d is %s; create a new one if the story calls for it", r.entry.ID, r.entry.Status))
 	}
-	if r.entry.Status == annotator.Merged {
-		return refuse("RETIRED", "entry %d is merged into entry %d; change that one", r.entry.ID, r.entry.MergedInto)
-	}
-	if !r.entry.Status.Live() {
-		return refuse("RETIRED", "entry %d is %s; create a new one if the story calls for it", r.entry.ID, r.entry.Status)
-	}
-	return nil
 }
 
-func (r *reviser) name() error {
+func (r *reviser) name() {
 	if r.edit.Name == nil {
-		return nil
+		return
 	}
-	name, err := Text("term", *r.edit.Name, MaxName)
-	if err != nil {
-		return err
-	}
+	name := r.text("term", *r.edit.Name, MaxName)
 	term, disambiguator := SplitName(name)
 	if !HasWord(term) {
-		return refuse("EMPTY", "the term %q is nothing but its disambiguator", name)
+		r.fail(refuse("EMPTY", "the term %q is nothing but its disambiguator", name))
 	}
 	renamed := annotator.Entry{Term: term, Disambiguator: disambiguator}
-	if renamed.Name() == r.entry.Name() {
-		return nil
+	if renamed.Name() != r.entry.Name() {
+		r.add(annotator.FieldTerm, r.entry.Name(), renamed.Name())
+		r.alias(term) // the term is also an alias; the former term stays one
 	}
-	if err := r.add(annotator.FieldTerm, r.entry.Name(), renamed.Name()); err != nil {
-		return err
-	}
-	return r.alias(term) // the term is also an alias; the former term stays one
 }
 
-func (r *reviser) aliases() error {
+func (r *reviser) aliases() {
 	for _, name := range r.edit.Aliases {
-		name, err := Text("alias", name, MaxName)
-		if err != nil {
-			return err
-		}
-		if err := r.alias(strings.Join(strings.Fields(name), " ")); err != nil {
-			return err
-		}
+		r.alias(strings.Join(strings.Fields(r.text("alias", name, MaxName)), " "))
 	}
-	return nil
 }
 
-func (r *reviser) alias(name string) error {
+func (r *reviser) alias(name string) {
 	if _, known := findAlias(&r.entry, name); known {
-		return nil
+		return
 	}
 	if len(r.entry.Aliases) >= MaxItems {
-		return refuse("TOO_LONG", "entry %d has %d aliases, the most there may be", r.entry.ID, MaxItems)
+		r.fail(refuse("TOO_LONG", "entry %d has %d aliases, the most there may be", r.entry.ID, MaxItems))
 	}
-	return r.add(annotator.FieldAlias, "", encode(annotator.Alias{Name: name, From: r.edit.At}))
+	r.add(annotator.FieldAlias, "", annotator.EncodeJSON(annotator.Alias{Name: name, From: r.edit.At}))
 }
 
-func (r *reviser) tags() error {
+func (r *reviser) tags() {
 	if r.edit.Tags == nil {
-		return nil
+		return
 	}
 	wanted, err := Tags(r.edit.Tags)
-	if err != nil {
-		return err
-	}
+	r.fail(err)
 	for _, tag := range slices.Clone(r.entry.Tags) {
 		if !slices.Contains(wanted, tag) {
-			if err := r.add(annotator.FieldTag, tag, ""); err != nil {
-				return err
-			}
+			r.add(annotator.FieldTag, tag, "")
 		}
 	}
 	for _, tag := range wanted {
 		if !slices.Contains(r.entry.Tags, tag) {
-			if err := r.add(annotator.FieldTag, "", tag); err != nil {
-				return err
-			}
+			r.add(annotator.FieldTag, "", tag)
 		}
 	}
-	return nil
 }
 
 // Tags normalises tags: lower case, white space collapsed, sorted, distinct.
@@ -192,25 +187,25 @@ func Tags(tags []string) ([]string, error) {
 	return slices.Compact(clean), nil
 }
 
-func (r *reviser) status() error {
-	if r.edit.Status == nil || *r.edit.Status == r.entry.Status {
-		return nil
+func (r *reviser) status() {
+	if r.edit.Status != nil && *r.edit.Status != r.entry.Status {
+		r.add(annotator.FieldStatus, string(r.entry.Status), string(*r.edit.Status))
 	}
-	return r.add(annotator.FieldStatus, string(r.entry.Status), string(*r.edit.Status))
 }
 
 // Retire returns the revision that retires a live entry, with the reason.
 func Retire(e *annotator.Entry, reason string, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
 	r := newReviser(e, Edit{Actor: actor, At: at})
-	if err := r.checkEditable(); err != nil {
-		return nil, err
-	}
-	reason, err := Text("reason", reason, MaxQuote)
-	if err != nil {
-		return nil, err
-	}
-	err = r.add(annotator.FieldRetired, string(e.Status), reason)
-	return r.revisions, err
+	r.checkEditable()
+	r.add(annotator.FieldRetired, string(e.Status), r.text("reason", reason, MaxQuote))
+	return r.result()
+}
+
+// text is Text as a step.
+func (r *reviser) text(what, value string, limit int) string {
+	text, err := Text(what, value, limit)
+	r.fail(err)
+	return text
 }
 
 // Text cleans external text. The error is a *Refusal if the text has no word or more than limit code points; what names
@@ -224,9 +219,4 @@ func Text(what, value string, limit int) (string, error) {
 		return "", refuse("TOO_LONG", "the %s has %d characters; at most %d", what, n, limit)
 	}
 	return value, nil
-}
-
-func encode(value any) string {
-	text, _ := annotator.EncodeJSON(value) // structs of strings and numbers always encode
-	return text
 }

@@ -62,7 +62,7 @@ func (c *Candidate) record(d Decision, at annotator.Place) annotator.Revision {
 	}
 	at = max(at, c.Entry.Last)
 	return annotator.Revision{
-		Entry: c.Entry.ID, Field: annotator.FieldCuratorDecision, New: encode(d), At: at, Actor: actor,
+		Entry: c.Entry.ID, Field: annotator.FieldCuratorDecision, New: annotator.EncodeJSON(d), At: at, Actor: actor,
 	}
 }
 
@@ -94,9 +94,4 @@ func (c *Candidate) similar(id int64) *annotator.Entry {
 		}
 	}
 	return nil
-}
-
-func encode(d Decision) string {
-	text, _ := annotator.EncodeJSON(d) // strings and numbers always encode
-	return text
 }

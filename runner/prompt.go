@@ -36,10 +36,7 @@ func (r *Runner) promptSettings() map[string]string {
 // findPrompt puts the system prompt and the tools in force, and reports whether they are others than before. If the user's choices
 // are the same, the program's version has changed them, and the run goes on. What the user changed has to be agreed to.
 func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus) (changed bool, err error) {
-	definitions, err := tools.EncodeDefinitions(r.tools.Definitions())
-	if err != nil {
-		return false, err
-	}
+	definitions := tools.EncodeDefinitions(r.tools.Definitions())
 	settings := r.promptSettings()
 	encoded, err := json.Marshal(settings)
 	if err != nil {

@@ -28,15 +28,11 @@ func (s *Episodes) Compact(ctx context.Context, c *annotator.Compaction) error {
 
 // compact commits a compaction. Only is a single turn that leaves the window, 0 for none.
 func (tx *tx) compact(c *annotator.Compaction, only int64) error {
-	content, err := annotator.EncodeJSON(c.State)
-	if err != nil {
-		return err
-	}
-	row := annotator.Trace{Kind: annotator.TraceCompaction, Content: content}
+	row := annotator.Trace{Kind: annotator.TraceCompaction, Content: annotator.EncodeJSON(c.State)}
 	if err := tx.append(&row); err != nil {
 		return err
 	}
-	_, err = tx.exec(`INSERT INTO compaction (trace_id, epoch, tier, through_turn, only_turn, tokens_before, tokens_after, reason)
+	_, err := tx.exec(`INSERT INTO compaction (trace_id, epoch, tier, through_turn, only_turn, tokens_before, tokens_after, reason)
 		SELECT ?, coalesce(max(epoch), 0) + 1, ?, ?, ?, ?, ?, ? FROM (SELECT epoch FROM compaction ORDER BY trace_id DESC LIMIT 1)`,
 		row.ID, c.State.Tier, c.State.Through, only, c.Before, c.After, c.Reason)
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 )
 
 // jsonLength returns the number of characters of a value's JSON.
-func jsonLength(value any) int { return utf8.RuneCountInString(encode(value)) }
+func jsonLength(value any) int { return utf8.RuneCountInString(annotator.EncodeJSON(value)) }
 
 // truncate shortens a text to limit characters of JSON and appends how many characters are left out.
 func truncate(text string, limit int) string {
@@ -100,7 +100,7 @@ func shownEntries(e *annotator.Entry, v *entryView) []annotator.Shown {
 func entryResult(e *annotator.Entry) Result {
 	view := viewEntry(e, maxContent)
 	return Result{
-		Content: encode(struct {
+		Content: annotator.EncodeJSON(struct {
 			OK    bool      `json:"ok"`
 			Entry entryView `json:"entry"`
 		}{true, view}),
@@ -113,7 +113,7 @@ func entryResult(e *annotator.Entry) Result {
 func createdResult(e *annotator.Entry) Result {
 	view := viewEntry(e, maxContent)
 	return Result{
-		Content: encode(struct {
+		Content: annotator.EncodeJSON(struct {
 			OK    bool        `json:"ok"`
 			Entry createdView `json:"entry"`
 		}{true, createdView{ID: view.ID, Term: view.Term, Status: view.Status, Aliases: view.Aliases}}),

@@ -89,7 +89,7 @@ func (f *Failure) result() Result {
 		view.EntryID, view.Entry = f.Entry.ID, &shown
 		result.Shows = shownEntries(f.Entry, &shown)
 	}
-	result.Content = encode(struct {
+	result.Content = annotator.EncodeJSON(struct {
 		OK    bool        `json:"ok"`
 		Error failureView `json:"error"`
 	}{Error: view})

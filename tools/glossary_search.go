@@ -115,6 +115,6 @@ func searchResult(found, referring []annotator.Entry) Result {
 	if omitted := len(found) + len(referring) - view.Count - len(view.References); omitted > 0 {
 		view.Truncated = fmt.Sprintf("%d more entries are left out for length; ask for fewer things at once", omitted)
 	}
-	result.Content = encode(view)
+	result.Content = annotator.EncodeJSON(view)
 	return result
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"annotator"
 	"annotator/codex"
 	"annotator/policy"
 )
@@ -57,5 +58,5 @@ func declare(_ context.Context, _ *Env, a intentArguments) (Result, error) {
 	if _, err := codex.Text("justification", a.Justification, maxJustification); err != nil {
 		return Result{}, err
 	}
-	return Result{Content: encode(policy.IntentAnswer{OK: true, Intent: a.Intent})}, nil
+	return Result{Content: annotator.EncodeJSON(policy.IntentAnswer{OK: true, Intent: a.Intent})}, nil
 }

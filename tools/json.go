@@ -7,8 +7,6 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
-
-	"annotator"
 )
 
 // Limits of external JSON.
@@ -130,10 +128,4 @@ func jsonType(value any) string {
 		return "an object"
 	}
 	return "a number"
-}
-
-// encode returns a value as JSON for the model.
-func encode(value any) string {
-	text, _ := annotator.EncodeJSON(value) // structs of strings and numbers always encode
-	return text
 }

@@ -1,6 +1,10 @@
 package tools
 
-import "context"
+import (
+	"context"
+
+	"annotator"
+)
 
 type listSnapshotsArguments struct {
 	Limit        int    `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"at most so many"`
@@ -17,7 +21,7 @@ func listSnapshots(ctx context.Context, env *Env, a listSnapshotsArguments) (Res
 	for i := range found {
 		views[i] = viewSnapshot(&found[i])
 	}
-	return Result{Content: encode(struct {
+	return Result{Content: annotator.EncodeJSON(struct {
 		OK        bool           `json:"ok"`
 		Count     int            `json:"count"`
 		Snapshots []snapshotView `json:"snapshots"`

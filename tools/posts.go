@@ -55,7 +55,7 @@ func postsResult(posts []annotator.Post, first int, note string) Result {
 		answer.Truncated = fmt.Sprintf("%d more posts are left out for length; the first of them is post %d",
 			omitted, posts[slices.Index(views, nil)].ID)
 	}
-	return Result{Content: encode(answer)}
+	return Result{Content: annotator.EncodeJSON(answer)}
 }
 
 // fitPost returns a post as an answer shows it, in at most limit characters, and how many of these are left: 0 after a

@@ -15,17 +15,13 @@ type definitionRecord struct {
 
 // EncodeDefinitions returns the recorded form of definitions. It does not depend on the wire, so that a run may change
 // its wire: the same tools are the same bytes.
-func EncodeDefinitions(definitions []annotator.ToolDefinition) (string, error) {
+func EncodeDefinitions(definitions []annotator.ToolDefinition) string {
 	list := make([]definitionRecord, 0, len(definitions))
 	for i := range definitions {
 		d := &definitions[i]
 		list = append(list, definitionRecord{d.Name, d.Description, d.Schema})
 	}
-	text, err := annotator.EncodeJSON(list)
-	if err != nil {
-		return "", annotator.Errorf(annotator.Misused, "record the tools: %w", err)
-	}
-	return text, nil
+	return annotator.EncodeJSON(list)
 }
 
 // DecodeDefinitions reads what EncodeDefinitions wrote, or the form of chat completions that older databases hold. An

@@ -18,11 +18,7 @@ func TestDefinitionsRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := registry.Definitions()
-	record, err := tools.EncodeDefinitions(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := tools.DecodeDefinitions(record)
+	got, err := tools.DecodeDefinitions(tools.EncodeDefinitions(want))
 	if err != nil {
 		t.Fatal(err)
 	}

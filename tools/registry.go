@@ -106,7 +106,7 @@ func New(declared ...Tool) (*Registry, error) {
 		}
 		r.schemas[t.Name] = s
 		r.definitions = append(r.definitions, annotator.ToolDefinition{
-			Name: t.Name, Description: t.Description, Schema: []byte(encode(s.schema)),
+			Name: t.Name, Description: t.Description, Schema: []byte(annotator.EncodeJSON(s.schema)),
 		})
 	}
 	return r, nil

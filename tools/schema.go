@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"annotator"
+
 	"github.com/google/jsonschema-go/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -79,7 +81,7 @@ func floatTag(tag reflect.StructTag, key string) (*float64, error) {
 
 func compile(schema *jsonschema.Schema) (*validator.Schema, error) {
 	const address = "mem:///schema.json"
-	document, err := validator.UnmarshalJSON(strings.NewReader(encode(schema)))
+	document, err := validator.UnmarshalJSON(strings.NewReader(annotator.EncodeJSON(schema)))
 	if err != nil {
 		return nil, err
 	}

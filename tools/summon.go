@@ -46,7 +46,7 @@ func answerResult(a Answer, err error) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Content: encode(struct {
+	return Result{Content: annotator.EncodeJSON(struct {
 		OK       bool         `json:"ok"`
 		Snapshot snapshotView `json:"snapshot"`
 		Answer   string       `json:"answer"`

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 
+	"annotator"
 	"annotator/codex"
 )
 
@@ -18,7 +19,7 @@ func summonDismiss(ctx context.Context, env *Env, a summonDismissArguments) (Res
 	if err := env.Snapshots.Dismiss(ctx, summary); err != nil {
 		return Result{}, err
 	}
-	return Result{Content: encode(struct {
+	return Result{Content: annotator.EncodeJSON(struct {
 		OK bool `json:"ok"`
 	}{true})}, nil
 }

@@ -111,7 +111,7 @@ func decodeElement[A any](shapeOf func() (*argumentSchema, error), object map[st
 	if problems := s.problems(object); problems != nil {
 		return none, fmt.Errorf("%s", strings.Join(problems, "; "))
 	}
-	return unmarshal[A]([]byte(encode(object)))
+	return unmarshal[A]([]byte(annotator.EncodeJSON(object)))
 }
 
 // Call returns the tool call for an element, without an ID. An update applies to the live entry with its term. If there
@@ -140,5 +140,5 @@ func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCal
 }
 
 func toolCall(tool string, arguments any) annotator.ToolCall {
-	return annotator.ToolCall{Name: tool, Arguments: encode(arguments)}
+	return annotator.ToolCall{Name: tool, Arguments: annotator.EncodeJSON(arguments)}
 }

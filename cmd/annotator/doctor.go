@@ -122,8 +122,8 @@ func (o *doctorOptions) minContext(system string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	definitions, err := tools.EncodeDefinitions(registry.Definitions())
-	return o.MaxTokens + runner.Defaults().SafetyMargin + window.NewPrefix(system, definitions, nil).EstimateTokens() + window.MinScene, err
+	definitions := tools.EncodeDefinitions(registry.Definitions())
+	return o.MaxTokens + runner.Defaults().SafetyMargin + window.NewPrefix(system, definitions, nil).EstimateTokens() + window.MinScene, nil
 }
 
 // sampleScene returns a scene with names that any model would note.

@@ -81,10 +81,7 @@ func (a *app) showPrompt(dir, title string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	record, err := tools.EncodeDefinitions(registry.Definitions())
-	if err != nil {
-		return err
-	}
+	record := tools.EncodeDefinitions(registry.Definitions())
 	shown := shownPrompt{Prompt: prompt.Compose(identity, prompt.Runtime{Title: title})}
 	shown.Hash = prompt.Hash(shown.Prompt, record)
 	shown.Tokens = window.NewPrefix(shown.Prompt, record, nil).EstimateTokens()

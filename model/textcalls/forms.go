@@ -151,13 +151,7 @@ func parameters(text string, n int) (arguments string, end int, err error) {
 		if object.Len() > 0 {
 			object.WriteByte(',')
 		}
-		object.WriteString(encode(found[1]) + ":" + encode(value))
+		object.WriteString(annotator.EncodeJSON(found[1]) + ":" + annotator.EncodeJSON(value))
 		n += tag[0] + len("</parameter>")
 	}
-}
-
-// encode returns a string as JSON without HTML escapes.
-func encode(text string) string {
-	encoded, _ := annotator.EncodeJSON(text) // a string always encodes
-	return encoded
 }
