@@ -3,4 +3,4 @@ package runner
 import "annotator"
 
 // Handles reports whether a state has a handler.
-func Handles(state annotator.State) bool { return handlerOf(state) != nil }
+func Handles(state annotator.State) bool { return handlers()[state] != nil }
