@@ -1,6 +1,10 @@
 package mention
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+)
 
 // Source is where the names of live entries are read.
 type Source interface {
@@ -27,25 +31,20 @@ func (c *Cache) Invalidate(entries ...int64) {
 
 // Index returns the index of the names as they are now in the source.
 func (c *Cache) Index(ctx context.Context) (*Index, error) {
+	if c.index != nil && len(c.stale) == 0 {
+		return c.index, nil
+	}
+	names, err := c.source.Names(ctx, c.stale...)
+	if err != nil {
+		return nil, err
+	}
 	if c.index == nil {
-		names, err := c.source.Names(ctx)
-		if err != nil {
-			return nil, err
-		}
 		c.index = New()
-		for entry := range names {
-			c.index.SetNames(entry, names[entry])
-		}
+		c.stale = slices.Collect(maps.Keys(names))
 	}
-	if len(c.stale) > 0 {
-		names, err := c.source.Names(ctx, c.stale...)
-		if err != nil {
-			return nil, err
-		}
-		for _, entry := range c.stale {
-			c.index.SetNames(entry, names[entry])
-		}
-		c.stale = nil
+	for _, entry := range c.stale {
+		c.index.SetNames(entry, names[entry])
 	}
+	c.stale = nil
 	return c.index, nil
 }

@@ -1,6 +1,6 @@
 package mention
 
-// What the tests of the posting lists look at.
+// What the tests of Similar look at.
 const (
 	MinSimilarity = minSimilarity
 	MaxByTrigrams = maxByTrigrams
@@ -9,10 +9,10 @@ const (
 
 // SharingTrigrams returns the other entries that are found by trigrams.
 func (x *Index) SharingTrigrams(entry int64, names ...string) []int64 {
-	return x.allPostings().sharingTrigrams(entry, names)
+	return x.sharingTrigrams(entry, spell(names))
 }
 
 // SharingWords returns the other entries that are found by words.
 func (x *Index) SharingWords(entry int64, names ...string) []int64 {
-	return x.allPostings().sharingWords(entry, names)
+	return x.sharingWords(entry, spell(names))
 }

@@ -7,40 +7,27 @@ import (
 
 // word is one word of a text as the index knows it.
 type word struct {
-	start, end int   // in bytes
-	number     int32 // 0 if no name holds it
-	stems      int32 // where those of the word begin in the list of all
+	start, end int     // in bytes
+	stems      []int32 // the numbers of its stems that names hold, the longest first
+	number     int32   // 0 if no name holds it
 	capital    bool
 	attached   bool
 	paragraph  bool
 }
 
-// reading is a text as the index knows it. A stem is what a word is without a possessive ending or without particles.
-type reading struct {
-	words []word
-	stems []int32 // the numbers of those that names hold, by word, the longest first; a 0 stands behind each word's
-}
-
-// stemsOf returns the numbers of a word's stems.
-func (r *reading) stemsOf(w *word) []int32 {
-	return r.stems[w.stems:][:slices.Index(r.stems[w.stems:], 0)]
-}
-
 // read returns the words of a text.
-func (t *trie) read(text string) reading {
-	r := reading{words: make([]word, 0, len(text)/5+1), stems: []int32{0}} // words without stems point to this 0
+func (x *Index) read(text string) []word {
+	words := make([]word, 0, len(text)/5+1)
+	var stems []int32 // of all words, one after the other
 	for s := (scanner{text: text}); s.next(); {
-		w := word{
-			start: s.start, end: s.end, number: t.numbers[string(s.folded)],
+		before := len(stems)
+		stems = x.appendStems(stems, s.folded)
+		words = append(words, word{
+			start: s.start, end: s.end, number: x.numbers[string(s.folded)], stems: stems[before:],
 			capital: s.capitalised(), attached: s.attached, paragraph: s.paragraph,
-		}
-		before := len(r.stems)
-		if r.stems = t.appendStems(r.stems, s.folded); len(r.stems) > before {
-			w.stems, r.stems = int32(before), append(r.stems, 0)
-		}
-		r.words = append(r.words, w)
+		})
 	}
-	return r
+	return words
 }
 
 // Match is an id whose names occur in a text.
@@ -51,23 +38,45 @@ type Match struct {
 	First int // offset of the first occurrence, in bytes
 }
 
-// find returns what Index.Find does.
-func (t *trie) find(text string) []Match {
-	r := t.read(text)
-	found := tally{rank: map[int64]int{}}
+// Find returns the entries whose names the text contains, best first: by words, count, first occurrence and id. A name
+// that stands inside a longer one does not count there: "Sherlock Holmes" is no occurrence of "Holmes". Names that
+// overlap and names of several entries all count. A name of one word that is capitalised is found only where the text
+// capitalises it, so that an entry "Dawn" is not found in "at dawn"; all other names are found in any case. The last
+// word of a name may be a possessive in the text, or have particles behind it where the language writes them so. A name
+// may run over the end of a line, but not over a blank line.
+func (x *Index) Find(text string) []Match {
+	var found []Match
+	rank := map[int64]int{} // of an entry among those found
+	words := x.read(text)
 	covered := 0
-	for i := range r.words {
-		first := &r.words[i]
-		if first.number == 0 && first.stems == 0 {
+	for i := range words {
+		if words[i].number == 0 && len(words[i].stems) == 0 {
 			continue
 		}
-		// A name that begins later and ends no later stands inside the one before.
-		if h := t.longest(&r, i); h.end > covered {
-			covered = h.end
-			found.count(t.nodes[h.node], h, first)
+		h := x.longest(words[i:])
+		if h.end <= covered {
+			continue // it stands inside the name before
+		}
+		covered = h.end
+		for _, o := range x.nodes[h.node] {
+			if !o.in(&words[i]) {
+				continue
+			}
+			at, seen := rank[o.id]
+			if !seen {
+				at = len(found)
+				rank[o.id] = at
+				found = append(found, Match{ID: o.id, First: words[i].start})
+			}
+			found[at].Count++
+			found[at].Words = max(found[at].Words, h.words)
 		}
 	}
-	return found.matches()
+	slices.SortFunc(found, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(b.Count, a.Count),
+			cmp.Compare(a.First, b.First), cmp.Compare(a.ID, b.ID))
+	})
+	return found
 }
 
 // hit is a name found in a text.
@@ -77,10 +86,9 @@ type hit struct {
 	end   int // in bytes; 0 if nothing was found
 }
 
-// longest returns the longest name that begins with the given word of a text.
-func (t *trie) longest(r *reading, first int) hit {
+// longest returns the longest name at the beginning of words.
+func (x *Index) longest(words []word) hit {
 	var best hit
-	words := r.words[first:]
 	node, length := int32(0), 0
 	for i := range words {
 		w := &words[i]
@@ -91,63 +99,26 @@ func (t *trie) longest(r *reading, first int) hit {
 		if !attached {
 			length++
 		}
-		for k, stem := range r.stemsOf(w) {
-			if last := t.child(node, stem, attached); t.owned(last, &words[0]) {
+		for k, stem := range w.stems {
+			if last := x.edges[edgeOf(node, stem, attached)]; x.owned(last, &words[0]) {
 				best = hit{last, length, w.end - 1 - k} // only the order of the lengths matters
 				break
 			}
 		}
-		if node = t.child(node, w.number, attached); node == 0 {
+		if node = x.edges[edgeOf(node, w.number, attached)]; node == 0 {
 			break
 		}
-		if t.owned(node, &words[0]) {
+		if x.owned(node, &words[0]) {
 			best = hit{node, length, w.end}
 		}
 	}
 	return best
 }
 
-// owned reports whether the name at a node stands for an id where it begins with the given word.
-func (t *trie) owned(node int32, first *word) bool {
-	for _, o := range t.nodes[node] {
-		if o.in(first) {
-			return true
-		}
-	}
-	return false
+// owned reports whether the name at a node stands for an entry where it begins with the given word.
+func (x *Index) owned(node int32, first *word) bool {
+	return slices.ContainsFunc(x.nodes[node], func(o owner) bool { return o.in(first) })
 }
 
 // in reports whether the owner's name may begin with the word, as the text writes it.
 func (o owner) in(first *word) bool { return first.capital || !o.capital }
-
-// tally collects matches by id.
-type tally struct {
-	rank map[int64]int // of an id among the matches
-	list []Match
-}
-
-// count counts an occurrence for each of a name's owners.
-func (t *tally) count(owners []owner, h hit, first *word) {
-	for _, o := range owners {
-		if !o.in(first) {
-			continue
-		}
-		i, seen := t.rank[o.id]
-		if !seen {
-			i = len(t.list)
-			t.rank[o.id] = i
-			t.list = append(t.list, Match{ID: o.id, First: first.start})
-		}
-		t.list[i].Count++
-		t.list[i].Words = max(t.list[i].Words, h.words)
-	}
-}
-
-// matches returns what was counted, best first.
-func (t *tally) matches() []Match {
-	slices.SortFunc(t.list, func(a, b Match) int {
-		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(b.Count, a.Count),
-			cmp.Compare(a.First, b.First), cmp.Compare(a.ID, b.ID))
-	})
-	return t.list
-}

@@ -5,14 +5,44 @@ package mention
 import "slices"
 
 // Index holds the names of entries. Find may run in several goroutines at once; SetNames and Similar change the index.
+//
+// The names are a trie. A word of any name has a number, and an edge of the trie is a row of one hash table: from this
+// node, by this word, to that node. Reading a text is then one look-up for each of its words, and more only where a name
+// begins; the cost follows the text and hardly the number of names, and a name is added in the time that its own words
+// take. Scripts without word boundaries need nothing else: there a character counts as a word.
 type Index struct {
-	names    map[int64][]string
-	trie     *trie     // of all names
-	postings *postings // of all names; nil until they are needed
+	names     map[int64][]string
+	numbers   map[string]int32      // of the words of names, folded; from 1
+	edges     map[edge]int32        // to a node
+	nodes     [][]owner             // whose name ends there; node 0 is the root, where none does
+	particles map[string]place      // of Korean, folded
+	spellings map[int64][]*spelling // of the names that Similar has compared
+}
+
+// edge leads from a node to the next one by a word's number, which is negative where the word is attached to the one
+// before: two characters of Han side by side are another name than the same two apart.
+type edge struct{ node, word int32 }
+
+func edgeOf(node, number int32, attached bool) edge {
+	if attached {
+		return edge{node, -number}
+	}
+	return edge{node, number}
+}
+
+// owner is an entry with a name.
+type owner struct {
+	id      int64
+	capital bool // the name is found only where it is capitalised
 }
 
 // New returns an index without names.
-func New() *Index { return &Index{names: map[int64][]string{}, trie: newTrie()} }
+func New() *Index {
+	return &Index{
+		names: map[int64][]string{}, numbers: map[string]int32{}, edges: map[edge]int32{}, nodes: make([][]owner, 1),
+		particles: particles(), spellings: map[int64][]*spelling{},
+	}
+}
 
 // SetNames replaces the names of an entry; without names the entry is removed. A name is known by its words, whatever
 // their case and Unicode form and whatever stands between them. A name without a letter or digit is never found in a
@@ -23,42 +53,48 @@ func (x *Index) SetNames(entry int64, names []string) {
 		return
 	}
 	for _, name := range former {
-		x.trie.remove(name, entry)
+		x.remove(name, entry)
 	}
 	for _, name := range names {
-		x.trie.add(name, entry)
+		x.add(name, entry)
 	}
-	if x.postings != nil {
-		x.postings.replace(entry, names)
-	}
+	delete(x.spellings, entry)
 	if x.names[entry] = names; len(names) == 0 {
 		delete(x.names, entry)
 	}
 }
 
-// Find returns the entries whose names the text contains, best first: by words, count, first occurrence and id. A name
-// that stands inside a longer one does not count there: "Sherlock Holmes" is no occurrence of "Holmes". Names that
-// overlap and names of several entries all count. A name of one word that is capitalised is found only where the text
-// capitalises it, so that an entry "Dawn" is not found in "at dawn"; all other names are found in any case. The last
-// word of a name may be a possessive in the text, or have particles behind it where the language writes them so. A name
-// may run over the end of a line, but not over a blank line.
-func (x *Index) Find(text string) []Match { return x.trie.find(text) }
-
-// Similar returns the other entries whose names are most similar to the names of an entry, the most similar first and
-// at most limit of them: those that share a word of a name, and those that share trigrams. The first call goes over all
-// names.
-func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
-	p := x.allPostings()
-	return x.closest(names, append(p.sharingWords(entry, names), p.sharingTrigrams(entry, names)...), limit)
-}
-
-// allPostings fills the posting lists when they are first needed: a run without a curator has no use for them.
-func (x *Index) allPostings() *postings {
-	if x.postings == nil {
-		x.postings = newPostings()
-		for entry, names := range x.names {
-			x.postings.add(entry, names)
+// add makes a name stand for an entry. To add it again for the same entry only sets its case again.
+func (x *Index) add(name string, id int64) {
+	node, added, s := int32(0), owner{id: id}, scanner{text: name}
+	for s.next() {
+		number, known := x.numbers[string(s.folded)]
+		if !known {
+			number = int32(len(x.numbers) + 1)
+			x.numbers[string(s.folded)] = number
+		}
+		added.capital = node == 0 && s.capitalised() // only of a name of one word
+		way := edgeOf(node, number, s.attached)
+		if node = x.edges[way]; node == 0 {
+			node = int32(len(x.nodes))
+			x.nodes = append(x.nodes, nil)
+			x.edges[way] = node
 		}
 	}
-	return x.postings
+	if node != 0 {
+		x.nodes[node] = append(without(x.nodes[node], id), added)
+	}
+}
+
+// remove undoes add. It keeps the name's path in the trie, some fifty bytes, because what is retired is often restored.
+func (x *Index) remove(name string, id int64) {
+	node, s := int32(0), scanner{text: name}
+	for s.next() {
+		node = x.edges[edgeOf(node, x.numbers[string(s.folded)], s.attached)]
+	}
+	x.nodes[node] = without(x.nodes[node], id)
+}
+
+func without(owners []owner, id int64) []owner {
+	return slices.DeleteFunc(owners, func(o owner) bool { return o.id == id })
 }

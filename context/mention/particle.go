@@ -17,9 +17,9 @@ const (
 	afterVowelAndRi = "로 로서 로써" // Ri is the consonant ㄹ
 )
 
-// mostSyllables is how many the particles behind a name may have together: more than they ever do, and a bound on what
+// maxSyllables is how many the particles behind a name may have together: more than they ever do, and a bound on what
 // a word costs.
-const mostSyllables = 8
+const maxSyllables = 8
 
 // place says behind which sounds a particle stands.
 type place struct{ consonant, ri, vowel bool }
@@ -58,19 +58,19 @@ func isInitial(r rune) bool { return '\u1100' <= r && r <= '\u1112' }
 func isVowel(r rune) bool   { return '\u1161' <= r && r <= '\u1175' }
 func isFinal(r rune) bool   { return '\u11a8' <= r && r <= '\u11c2' }
 
-// appendStems appends the numbers of a folded word's stems, as far as names hold them, the longest first: of the word
-// without its possessive ending, and without the particles at its end, one or several.
-func (t *trie) appendStems(stems []int32, folded []byte) []int32 {
+// appendStems appends the numbers of a folded word's stems, as far as names hold them, the longest first. A stem is the
+// word without its possessive ending, or without one or several particles at its end.
+func (x *Index) appendStems(stems []int32, folded []byte) []int32 {
 	if bare, ok := bytes.CutSuffix(folded, []byte("'s")); ok {
-		return t.appendKnown(stems, bare)
+		return x.appendKnown(stems, bare)
 	}
-	var bounds [mostSyllables + 1]int // behind each of them there is nothing but particles
+	var bounds [maxSyllables + 1]int // behind each of them there is nothing but particles
 	bounds[0] = len(folded)
 	found := 1
-	for at, n := syllable(folded, len(folded)), 1; at > 0 && n <= mostSyllables; at, n = syllable(folded, at), n+1 {
+	for at, n := syllable(folded, len(folded)), 1; at > 0 && n <= maxSyllables; at, n = syllable(folded, at), n+1 {
 		for _, end := range bounds[:found] {
-			if p, ok := t.particles[string(folded[at:end])]; ok && p.follows(folded[:at]) {
-				stems = t.appendKnown(stems, folded[:at])
+			if p, ok := x.particles[string(folded[at:end])]; ok && p.follows(folded[:at]) {
+				stems = x.appendKnown(stems, folded[:at])
 				bounds[found], found = at, found+1
 				break
 			}
@@ -79,8 +79,8 @@ func (t *trie) appendStems(stems []int32, folded []byte) []int32 {
 	return stems
 }
 
-func (t *trie) appendKnown(stems []int32, stem []byte) []int32 {
-	if number := t.numbers[string(stem)]; number != 0 {
+func (x *Index) appendKnown(stems []int32, stem []byte) []int32 {
+	if number := x.numbers[string(stem)]; number != 0 {
 		return append(stems, number)
 	}
 	return stems

@@ -40,8 +40,8 @@ func TestSimilar(t *testing.T) {
 	}
 }
 
-// TestSharingTrigrams holds the posting lists against a comparison of all names with all. They are the same whether
-// they are filled before the names change or after.
+// TestSharingTrigrams compares all names with all, by another function. The spellings may be kept before the names change
+// or made after.
 func TestSharingTrigrams(t *testing.T) {
 	t.Parallel()
 	name := rapid.StringOfN(rapid.SampledFrom([]rune("abAé 曙")), 1, 8, -1)
