@@ -40,20 +40,29 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// MarshalElements renders the elements of a list, joined by commas.
-func MarshalElements[T any](list []T) ([]byte, error) {
-	if len(list) == 0 {
+// MarshalTools renders tools as the value of a request's list; nil where there are none.
+func MarshalTools[T any](tools []annotator.ToolDefinition, convert func(annotator.ToolDefinition) T) ([]byte, error) {
+	if len(tools) == 0 {
 		return nil, nil
 	}
+	list := make([]T, len(tools))
+	for i, t := range tools {
+		list[i] = convert(t)
+	}
+	return Marshal(list)
+}
+
+// MarshalElements renders the elements of a list, joined by commas.
+func MarshalElements[T any](list []T) ([]byte, error) {
 	encoded, err := Marshal(list)
-	if err != nil {
+	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	return encoded[1 : len(encoded)-1], nil
 }
 
-// MarshalJoined renders messages as MarshalElements does, for a wire on which the results of all calls of a reply are one
-// message. convert gets either these results or a single other message.
+// MarshalJoined renders a group for a wire on which the results of all calls of a reply are one message, joined by commas.
+// convert gets either these results or a single other message.
 func MarshalJoined[T any](group []annotator.Message, convert func(joined []annotator.Message) T) ([]byte, error) {
 	var list []T
 	for len(group) > 0 {
@@ -72,7 +81,7 @@ type Field struct {
 	Value Segments
 }
 
-// List returns elements, joined by commas, as a list.
+// List returns encoded elements as a list. They hold the commas between them.
 func List(elements ...[]byte) Segments {
 	return slices.Concat(Segments{[]byte("[")}, elements, Segments{[]byte("]")})
 }

@@ -121,25 +121,18 @@ func NewCall(url string, body Segments, r *model.Request) *Call {
 }
 
 // Complete sends a call and has the assembler build the reply. A failure is a *model.Fault.
-func (c *Client) Complete(ctx context.Context, call *Call, a Assembler) (*model.Reply, error) {
-	x := c.begin(ctx, call)
-	defer x.end()
-	reply, err := x.complete(a)
-	if err != nil {
-		return nil, x.fault(err)
-	}
-	return reply, nil
+func (c *Client) Complete(ctx context.Context, call *Call, a Assembler) (reply *model.Reply, err error) {
+	err = c.exchange(ctx, call, func(x *exchange) (err error) {
+		reply, err = x.complete(a)
+		return err
+	})
+	return reply, err
 }
 
 // Fetch sends a call and passes the body of the response to read. An error of read is treated like one of an Assembler.
 // A failure is a *model.Fault.
 func (c *Client) Fetch(ctx context.Context, call *Call, read func(body []byte) error) error {
-	x := c.begin(ctx, call)
-	defer x.end()
-	if err := x.fetch(read); err != nil {
-		return x.fault(err)
-	}
-	return nil
+	return c.exchange(ctx, call, func(x *exchange) error { return x.fetch(read) })
 }
 
 // Read sends a call and returns what read makes of the body of the response, as Fetch does.

@@ -34,19 +34,22 @@ type exchange struct {
 	answer    *answer        // the response's body
 }
 
-// begin starts the timeouts of a call; end must be called.
-func (c *Client) begin(ctx context.Context, call *Call) *exchange {
+// exchange sends a call and has the response read. A failure is a *model.Fault.
+func (c *Client) exchange(ctx context.Context, call *Call, read func(*exchange) error) error {
 	x := &exchange{client: c, call: call, began: c.now()}
 	x.ctx, x.watch = newWatch(ctx, c.firstByte, c.idle)
-	return x
-}
-
-// end stops the timeouts, and closes the connection if the response was not read to its end.
-func (x *exchange) end() {
-	x.watch.stop()
+	defer x.watch.stop()
+	err := x.send()
 	if x.response != nil {
-		_ = x.response.Body.Close()
+		defer func() { _ = x.response.Body.Close() }()
 	}
+	if err == nil {
+		err = read(x)
+	}
+	if err != nil {
+		return x.fault(err)
+	}
+	return nil
 }
 
 // send makes the request. The error is a *model.Fault where the response is an error.
@@ -55,7 +58,7 @@ func (x *exchange) send() error {
 	if err != nil {
 		return err
 	}
-	if x.response, err = x.client.transport.RoundTrip(req); err != nil { //nolint:bodyclose // end closes it
+	if x.response, err = x.client.transport.RoundTrip(req); err != nil { //nolint:bodyclose // exchange closes it
 		return err
 	}
 	x.firstByte = x.client.now().Sub(x.began)
@@ -104,9 +107,6 @@ func mediaType(r *http.Response) string {
 }
 
 func (x *exchange) complete(a Assembler) (*model.Reply, error) {
-	if err := x.send(); err != nil {
-		return nil, err
-	}
 	reply, err := x.readReply(a)
 	switch {
 	case errors.Is(err, ErrNoReply):
@@ -126,9 +126,6 @@ func (x *exchange) complete(a Assembler) (*model.Reply, error) {
 }
 
 func (x *exchange) fetch(read func([]byte) error) error {
-	if err := x.send(); err != nil {
-		return err
-	}
 	body, err := readObject(x.answer)
 	if err != nil {
 		return err

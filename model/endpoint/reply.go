@@ -70,13 +70,18 @@ func (x *exchange) readWhole(src io.Reader, a Assembler) (*model.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Whole(body); err != nil {
-		return nil, x.classifyData(body, err)
-	}
-	if err := CheckParts(a.Parts()); err != nil {
+	if err := x.check(a, body, a.Whole(body)); err != nil {
 		return nil, err
 	}
 	return a.Reply()
+}
+
+// check returns the fault of data that an assembler could not use, or of a reply that has too many parts with it.
+func (x *exchange) check(a Assembler, data []byte, err error) error {
+	if err != nil {
+		return x.classifyData(data, err)
+	}
+	return CheckParts(a.Parts())
 }
 
 func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, error) {
@@ -105,12 +110,10 @@ func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, err
 		} else {
 			end, err = a.Event(event, data)
 		}
-		switch {
-		case err != nil:
-			return nil, x.classifyData(data, err)
-		case a.Parts() > MaxParts:
-			return nil, CheckParts(a.Parts())
-		case end:
+		if err := x.check(a, data, err); err != nil {
+			return nil, err
+		}
+		if end {
 			x.answer.drain()
 			return a.Reply()
 		}

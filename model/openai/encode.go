@@ -26,15 +26,10 @@ type tool struct {
 
 // EncodeTools renders tools for a request. See model.Wire.
 func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
-	if len(tools) == 0 {
-		return nil, nil
-	}
-	wire := make([]tool, len(tools))
-	for i, t := range tools {
+	return endpoint.MarshalTools(tools, func(t annotator.ToolDefinition) tool {
 		f := sdk.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: json.RawMessage(t.Schema)}
-		wire[i] = tool{Type: sdk.ToolTypeFunction, Function: f}
-	}
-	return endpoint.Marshal(wire)
+		return tool{Type: sdk.ToolTypeFunction, Function: f}
+	})
 }
 
 // Encode renders messages for a request. See model.Wire.

@@ -48,14 +48,9 @@ type tool struct {
 
 // EncodeTools renders tools for a request. See model.Wire.
 func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
-	if len(tools) == 0 {
-		return nil, nil
-	}
-	wire := make([]tool, len(tools))
-	for i, t := range tools {
-		wire[i] = tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Schema}
-	}
-	return endpoint.Marshal(wire)
+	return endpoint.MarshalTools(tools, func(t annotator.ToolDefinition) tool {
+		return tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Schema}
+	})
 }
 
 // Encode renders messages for a request. See model.Wire.
