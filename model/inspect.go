@@ -2,7 +2,6 @@ package model
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -214,11 +213,8 @@ func checkEcho(r *Request, reply *Reply) *Fault {
 	if len(text) < minEcho || len(reply.Calls) > 0 || r.Choice.Mode == ChoiceNone {
 		return nil
 	}
-	var written bytes.Buffer // as wires write it
-	enc := json.NewEncoder(&written)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a string can always be written
-	if !bytes.Contains(r.History, bytes.Trim(written.Bytes(), "\"\n")) && !bytes.Contains(r.History, []byte(text)) {
+	encoded, _ := annotator.EncodeJSON(text) // as wires do; a string always encodes
+	if !bytes.Contains(r.History, []byte(strings.Trim(encoded, `"`))) && !bytes.Contains(r.History, []byte(text)) {
 		return nil
 	}
 	return fault(annotator.Malformed, CodeEcho, "the reply is a piece of the prompt, %d bytes long", len(text))

@@ -2,8 +2,9 @@ package chatwire
 
 import (
 	"bytes"
-	"encoding/json"
 	"unicode/utf8"
+
+	"annotator"
 )
 
 // BytesPerToken is the tokenizer of both servers: so many bytes of a piece are a token, a shorter rest is one more.
@@ -27,13 +28,11 @@ func (e *Events) Add(name string, value any) {
 
 // JSON encodes a value with <, > and & as they are. It panics where the value cannot be encoded, which is a mistake in the caller.
 func JSON(value any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
+	text, err := annotator.EncodeJSON(value)
+	if err != nil {
 		panic(err)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return []byte(text)
 }
 
 // pieceBytes is the most that one event of a stream carries of a text or of a call's arguments.

@@ -87,10 +87,8 @@ func (w *window) occurrences(e *entry) int {
 	seen := map[int64]bool{}
 	for _, p := range posts {
 		text := normal(p.body)
-		for _, name := range e.names() {
-			if !seen[p.id] && strings.Contains(text, normal(name)) {
-				seen[p.id] = true
-			}
+		if slices.ContainsFunc(e.names(), func(name string) bool { return strings.Contains(text, normal(name)) }) {
+			seen[p.id] = true
 		}
 	}
 	return len(seen)

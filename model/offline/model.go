@@ -6,8 +6,8 @@ import (
 	"hash/fnv"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
+	"sync"
 
 	"annotator"
 	"annotator/internal/chatwire"
@@ -30,7 +30,7 @@ type Options struct {
 type Model struct {
 	contextTokens int
 	lex           *lexicon
-	cache         prefixCache
+	prefixes      sync.Map // hashes of the prefixes of all prompts
 }
 
 // New returns a model.
@@ -55,9 +55,8 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	r := m.serve(req.Method, req.URL.Path, body)
 	return &http.Response{
-		Status: strconv.Itoa(r.status) + " " + http.StatusText(r.status), StatusCode: r.status,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header:        http.Header{"Content-Type": {r.mediaType}, "Content-Length": {strconv.Itoa(len(r.body))}},
+		StatusCode:    r.status,
+		Header:        http.Header{"Content-Type": {r.mediaType}},
 		Body:          io.NopCloser(bytes.NewReader(r.body)),
 		ContentLength: int64(len(r.body)),
 		Request:       req,
@@ -142,7 +141,7 @@ func (m *Model) complete(r *request) response {
 	reply := m.answer(r, prompt.hash)
 	reply.ID = fmt.Sprintf("chatcmpl-%016x", prompt.hash)
 	reply.Usage = annotator.Usage{
-		Prompt: prompt.tokens, Completion: messageTokens(reply.Text, reply.ToolCalls), Cached: m.cache.add(all),
+		Prompt: prompt.tokens, Completion: messageTokens(reply.Text, reply.ToolCalls), Cached: m.cached(all),
 	}
 	if !r.Stream {
 		return ok(reply.Whole())

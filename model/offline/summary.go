@@ -3,6 +3,7 @@ package offline
 import (
 	"cmp"
 	"html"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -100,7 +101,11 @@ func (w *window) asked() []string {
 	if texts := taggedTexts(w.instruction); len(texts) > 0 {
 		return texts
 	}
-	from, to := w.askedRange()
+	from, to := 0, math.MaxInt
+	if found := sceneRange.FindStringSubmatch(w.instruction); found != nil {
+		from, _ = strconv.Atoi(found[1])
+		to, _ = strconv.Atoi(cmp.Or(found[2], found[1]))
+	}
 	var all []string
 	for _, s := range w.scenes {
 		if from <= s.number && s.number <= to {
@@ -108,19 +113,6 @@ func (w *window) asked() []string {
 		}
 	}
 	return all
-}
-
-func (w *window) askedRange() (from, to int) {
-	found := sceneRange.FindStringSubmatch(w.instruction)
-	if found == nil {
-		return 0, int(^uint(0) >> 1)
-	}
-	from, _ = strconv.Atoi(found[1])
-	to = from
-	if found[2] != "" {
-		to, _ = strconv.Atoi(found[2])
-	}
-	return from, to
 }
 
 func bodies(posts []post) []string {

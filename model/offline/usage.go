@@ -2,7 +2,6 @@ package offline
 
 import (
 	"hash/fnv"
-	"sync"
 
 	"annotator"
 	"annotator/internal/chatwire"
@@ -46,28 +45,13 @@ func (r *request) prefixes() []prefix {
 	return all
 }
 
-// maxPrefixes bounds the memory of the cache; beyond it the cache is cleared, as by a server that ran out of blocks.
-const maxPrefixes = 1 << 16
-
-// prefixCache remembers which prompts it has seen, as a model server does that keeps what it computed for a prefix.
-type prefixCache struct {
-	mu   sync.Mutex
-	seen map[uint64]struct{}
-}
-
-// add remembers the prefixes of a prompt and returns the tokens of the longest that was known.
-func (c *prefixCache) add(all []prefix) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.seen == nil || len(c.seen) > maxPrefixes {
-		c.seen = map[uint64]struct{}{}
-	}
-	cached := 0
+// cached returns the tokens of the longest prefix of a prompt that an earlier one began with, as a server does that keeps what
+// it computed. It remembers the prefixes.
+func (m *Model) cached(all []prefix) (tokens int) {
 	for _, p := range all {
-		if _, ok := c.seen[p.hash]; ok {
-			cached = p.tokens
+		if _, known := m.prefixes.LoadOrStore(p.hash, nil); known {
+			tokens = p.tokens
 		}
-		c.seen[p.hash] = struct{}{}
 	}
-	return cached
+	return tokens
 }
