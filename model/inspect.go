@@ -213,7 +213,7 @@ func checkEcho(r *Request, reply *Reply) *Fault {
 	if len(text) < minEcho || len(reply.Calls) > 0 || r.Choice.Mode == ChoiceNone {
 		return nil
 	}
-	encoded, _ := annotator.EncodeJSON(text) // as wires do; a string always encodes
+	encoded := annotator.EncodeJSON(text) // as wires do
 	if !bytes.Contains(r.History, []byte(strings.Trim(encoded, `"`))) && !bytes.Contains(r.History, []byte(text)) {
 		return nil
 	}

@@ -28,11 +28,7 @@ func (e *Events) Add(name string, value any) {
 
 // JSON encodes a value with <, > and & as they are. It panics where the value cannot be encoded, which is a mistake in the caller.
 func JSON(value any) []byte {
-	text, err := annotator.EncodeJSON(value)
-	if err != nil {
-		panic(err)
-	}
-	return []byte(text)
+	return []byte(annotator.EncodeJSON(value))
 }
 
 // pieceBytes is the most that one event of a stream carries of a text or of a call's arguments.

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,11 +31,13 @@ func (s Segments) open() (io.ReadCloser, error) {
 // Marshal renders JSON without escaping <, > and &, which would make several tokens of one. The error is a *model.Fault
 // of kind annotator.Misused.
 func Marshal(v any) ([]byte, error) {
-	text, err := annotator.EncodeJSON(v)
-	if err != nil {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		return nil, Unsendable(err)
 	}
-	return []byte(text), nil
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
 // MarshalTools renders tools as the value of a request's list; nil where there are none.

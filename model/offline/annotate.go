@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/internal/chatwire"
 )
 
 // The tools that the model knows how to call.
@@ -111,7 +110,7 @@ func (m *Model) annotate(w *window, r *request, prompt uint64) (text string, cal
 		if left[p.tool] == 0 || !offered.has(p.tool) {
 			continue
 		}
-		call := annotator.ToolCall{Name: p.tool, Arguments: string(chatwire.JSON(p.arguments))}
+		call := annotator.ToolCall{Name: p.tool, Arguments: annotator.EncodeJSON(p.arguments)}
 		if r.OutputLimit() > 0 && callTokens(&call) > room {
 			continue
 		}

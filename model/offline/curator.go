@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"annotator/internal/chatwire"
+	"annotator"
 )
 
 // decision is a curator's decision on an entry.
@@ -35,7 +35,7 @@ func (m *Model) decide(w *window) string {
 		d.Entry, d.Term = entries[0].ID, entries[0].Term
 		decisions = append(decisions, d)
 	}
-	return string(chatwire.JSON(decisions))
+	return annotator.EncodeJSON(decisions)
 }
 
 // decideOn compares names first: a short form of another entry's name is merged into that entry. An entry that the text shown names,

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"annotator"
-	"annotator/internal/chatwire"
 )
 
 // toolIntent is the tool by which a model declares the intent of the calls after it.
@@ -35,7 +34,7 @@ func declared(calls []annotator.ToolCall) []annotator.ToolCall {
 				continue
 			}
 			if len(all) == first {
-				all = append(all, annotator.ToolCall{Name: toolIntent, Arguments: string(chatwire.JSON(d.intentArguments))})
+				all = append(all, annotator.ToolCall{Name: toolIntent, Arguments: annotator.EncodeJSON(d.intentArguments)})
 			}
 			all = append(all, call)
 		}
