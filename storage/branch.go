@@ -54,14 +54,10 @@ func cutAfter(ctx context.Context, path string, snapshot int64) error {
 	if err != nil {
 		return err
 	}
-	err = transact(ctx, pool, time.Now, func(tx *tx) error {
-		if _, err := tx.exec(cutPoint, snapshot); err != nil {
-			return err
-		}
-		if _, err := tx.exec(cutRows); err != nil {
-			return err
-		}
-		return tx.rebuild()
+	err = transact(ctx, pool, time.Now, func(tx *tx) {
+		tx.exec(cutPoint, snapshot)
+		tx.exec(cutRows)
+		tx.rebuild()
 	})
 	return cmp.Or(err, pool.Close())
 }
@@ -130,36 +126,31 @@ DROP INDEX cut_trace;`
 
 // rebuild makes the tables of the glossary again from the revisions, in their order, so that even the ids of rows are
 // the same.
-func (tx *tx) rebuild() error {
+func (tx *tx) rebuild() {
 	const page = 1000
 	entries := map[int64]*annotator.Entry{}
 	for last := int64(0); ; {
 		revisions, err := collect(tx.ctx, tx, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE id > ? ORDER BY id LIMIT ?`, last, page)
-		if err != nil {
-			return err
-		}
+		tx.fail(err)
 		for i := range revisions {
 			r := &revisions[i]
 			last = r.ID
 			if entries[r.Entry] == nil {
 				entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
 			}
-			if err := cmp.Or(codex.Apply(entries[r.Entry], r), tx.applyRevision(r)); err != nil {
-				return err
-			}
+			tx.fail(codex.Apply(entries[r.Entry], r))
+			tx.applyRevision(r)
 		}
 		if len(revisions) < page {
 			break
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(entries)) {
-		if err := cmp.Or(tx.insertEntry(entries[id]), tx.countLive("", entries[id].Status)); err != nil {
-			return err
-		}
+		tx.insertEntry(entries[id])
+		tx.countLive("", entries[id].Status)
 	}
 	// By id, for the clock may have been set back between two revisions.
-	_, err := tx.exec(`UPDATE glossary_entry SET
+	tx.exec(`UPDATE glossary_entry SET
 		created_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id LIMIT 1),
 		updated_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id DESC LIMIT 1)`)
-	return err
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	"annotator"
@@ -15,21 +14,17 @@ import (
 // Open records a call before it is made, so that a call during which the process ends is on record too. It sets the
 // call's id.
 func (s *Calls) Open(ctx context.Context, c *annotator.Call) error {
-	return s.db.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, annotator.CallOpen, "") })
+	return s.db.update(ctx, "record a call", func(tx *tx) { tx.openCall(c, annotator.CallOpen, "") })
 }
 
-func (tx *tx) openCall(c *annotator.Call, outcome annotator.CallOutcome, reason string) error {
+func (tx *tx) openCall(c *annotator.Call, outcome annotator.CallOutcome, reason string) {
 	characters := ""
 	if c.Characters != [4]int{} {
 		characters = jsonList(c.Characters[:])
 	}
-	result, err := tx.exec(`INSERT INTO call (turn, scene, purpose, attempt, outcome, reason, estimate, characters, started_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	tx.scan([]any{&c.ID}, `INSERT INTO call (turn, scene, purpose, attempt, outcome, reason, estimate, characters, started_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		c.Turn, c.Scene, c.Purpose, c.Attempt, outcome, reason, c.Estimate, characters, tx.now)
-	if err == nil {
-		c.ID, err = result.LastInsertId()
-	}
-	return err
 }
 
 // reasonLost is the reason of a call during which its process ended.
@@ -37,7 +32,7 @@ const reasonLost = "the program ended during the call"
 
 // Fail ends a call that brought no usable reply, or a probe, with the outcome that the call has.
 func (s *Calls) Fail(ctx context.Context, c *annotator.Call) error {
-	return s.db.update(ctx, "record a failed call", func(tx *tx) error { return tx.endCall(c, nil) })
+	return s.db.update(ctx, "record a failed call", func(tx *tx) { tx.endCall(c, nil) })
 }
 
 // Reply ends a call with success, and appends its reply to the journal: the row of the reply, then those of its tool
@@ -46,31 +41,25 @@ func (s *Calls) Reply(ctx context.Context, c *annotator.Call, rows []annotator.T
 	if len(rows) == 0 || rows[0].Kind != annotator.TraceReply {
 		return errors.New("the first row of a reply is no reply")
 	}
-	return s.db.update(ctx, "record a reply", func(tx *tx) error {
+	return s.db.update(ctx, "record a reply", func(tx *tx) {
 		for i := range rows {
-			if err := tx.append(&rows[i]); err != nil {
-				return err
-			}
+			tx.append(&rows[i])
 		}
 		c.Outcome = annotator.CallOK
-		return tx.endCall(c, &rows[0].ID)
+		tx.endCall(c, &rows[0].ID)
 	})
 }
 
-func (tx *tx) endCall(c *annotator.Call, reply *int64) error {
-	err := tx.execOne(`UPDATE call SET outcome = ?, decision = ?, reason = ?, status = ?, fault = ?, model = ?, finish = ?, prompt_tokens = ?,
+func (tx *tx) endCall(c *annotator.Call, reply *int64) {
+	tx.execOne(`UPDATE call SET outcome = ?, decision = ?, reason = ?, status = ?, fault = ?, model = ?, finish = ?, prompt_tokens = ?,
 		  cached_tokens = ?, completion_tokens = ?, exact = ?, trace_id = ?, raw = ?, first_byte_ms = ?, total_ms = ?
 		WHERE id = ? AND outcome = 'open'`,
 		c.Outcome, c.Decision, c.Reason, c.Status, c.Fault, c.Model, c.Finish, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt),
 		c.Usage.Completion, c.Usage.Exact, reply, c.Raw, c.FirstByte.Milliseconds(), c.Duration.Milliseconds(), c.ID)
-	if err != nil {
-		return fmt.Errorf("call %d: %w", c.ID, err)
+	if c.Purpose != annotator.PurposeProbe { // the totals of a run do not depend on how often the server was down
+		tx.execOne(`UPDATE run_state SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, cached_tokens = cached_tokens + ?,
+			completion_tokens = completion_tokens + ? WHERE id = 1`, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt), c.Usage.Completion)
 	}
-	if c.Purpose == annotator.PurposeProbe { // the totals of a run do not depend on how often the server was down
-		return nil
-	}
-	return tx.execOne(`UPDATE run_state SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, cached_tokens = cached_tokens + ?,
-		completion_tokens = completion_tokens + ? WHERE id = 1`, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt), c.Usage.Completion)
 }
 
 // Last returns the newest successful call for a scene; the zero value before the first.

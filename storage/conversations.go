@@ -59,56 +59,44 @@ type ConversationChange struct {
 // Apply records the result of a tool with its change of the conversations: both commit, or neither. The decision
 // about the call commits with them; nil means that there is none.
 func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decision *ToolDecision, change *ConversationChange) error {
-	return s.db.update(ctx, "run "+row.Tool, func(tx *tx) error {
+	return s.db.update(ctx, "run "+row.Tool, func(tx *tx) {
 		if change.Open != 0 {
-			if _, err := tx.openConversation(change.Open, row.Turn); err != nil {
-				return err
-			}
+			tx.openConversation(change.Open, row.Turn)
 		}
 		if change.Exchange != nil {
-			if err := tx.appendExchange(change.Exchange, change.Call); err != nil {
-				return err
-			}
+			tx.appendExchange(change.Exchange, change.Call)
 		}
 		if change.Dismiss {
-			if err := tx.execOne(`UPDATE summon SET dismissed_at = ?, summary = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now, change.Summary); err != nil {
-				return err
-			}
+			tx.execOne(`UPDATE summon SET dismissed_at = ?, summary = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now, change.Summary)
 		}
-		return tx.appendResult(row, decision)
+		tx.appendResult(row, decision)
 	})
 }
 
 // openConversation opens one of the model, in a turn, or of a person, where the turn is 0.
-func (tx *tx) openConversation(snapshot, turn int64) (id int64, err error) {
-	err = tx.QueryRowContext(tx.ctx, `INSERT INTO summon (snapshot_id, asker, turn, opened_at) VALUES (?1, iif(?2 > 0, 'model', 'person'), ?2, ?3)
-		RETURNING id`, snapshot, turn, tx.now).Scan(&id)
-	return id, err
+func (tx *tx) openConversation(snapshot, turn int64) (id int64) {
+	tx.scan([]any{&id}, `INSERT INTO summon (snapshot_id, asker, turn, opened_at) VALUES (?1, iif(?2 > 0, 'model', 'person'), ?2, ?3)
+		RETURNING id`, snapshot, turn, tx.now)
+	return id
 }
 
 // appendExchange adds to the model's open conversation, and ends the call that brought the answer.
-func (tx *tx) appendExchange(e *Exchange, c *annotator.Call) error {
+func (tx *tx) appendExchange(e *Exchange, c *annotator.Call) {
 	c.Outcome = annotator.CallOK
-	if err := tx.endCall(c, nil); err != nil {
-		return err
-	}
+	tx.endCall(c, nil)
 	var open int64
-	err := tx.QueryRowContext(tx.ctx, `SELECT id FROM summon WHERE asker = 'model' AND dismissed_at IS NULL`).Scan(&open)
-	if err != nil {
-		return err
-	}
-	return tx.insertExchange(open, e, c)
+	tx.scan([]any{&open}, `SELECT id FROM summon WHERE asker = 'model' AND dismissed_at IS NULL`)
+	tx.insertExchange(open, e, c)
 }
 
-func (tx *tx) insertExchange(summon int64, e *Exchange, c *annotator.Call) error {
-	return tx.execOne(`INSERT INTO summon_exchange (summon_id, seq, question, answer, call_id, asked_at)
+func (tx *tx) insertExchange(summon int64, e *Exchange, c *annotator.Call) {
+	tx.execOne(`INSERT INTO summon_exchange (summon_id, seq, question, answer, call_id, asked_at)
 		VALUES (?1, (SELECT count(*) FROM summon_exchange WHERE summon_id = ?1), ?, ?, ?, ?)`, summon, e.Question, e.Answer, c.ID, tx.now)
 }
 
 // closeConversation ends the model's open conversation, if there is one.
-func (tx *tx) closeConversation() error {
-	_, err := tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
-	return err
+func (tx *tx) closeConversation() {
+	tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
 }
 
 // SnapshotWriter records what people ask of snapshots, also while a run goes on. It writes the conversations, their
@@ -131,44 +119,34 @@ func (g *SnapshotWriter) Close() error { return g.pool.Close() }
 // Open records a call before it is made: as lost, until it has ended. A run marks open calls as lost when it starts,
 // and must not mark one that is under way here.
 func (g *SnapshotWriter) Open(ctx context.Context, c *annotator.Call) error {
-	return g.update(ctx, "record a call", func(tx *tx) error { return tx.openCall(c, annotator.CallLost, reasonLost) })
+	return g.update(ctx, "record a call", func(tx *tx) { tx.openCall(c, annotator.CallLost, reasonLost) })
 }
 
 // Fail ends a call that brought no answer.
 func (g *SnapshotWriter) Fail(ctx context.Context, c *annotator.Call) error {
-	return g.update(ctx, "record a failed call", func(tx *tx) error { return tx.endLost(c) })
+	return g.update(ctx, "record a failed call", func(tx *tx) { tx.endLost(c) })
 }
 
 // Answer records an exchange with the call that brought it. The first one of a conversation sets its id.
 func (g *SnapshotWriter) Answer(ctx context.Context, s *Conversation, c *annotator.Call, e Exchange) error {
-	return g.update(ctx, "record an answer", func(tx *tx) error {
+	return g.update(ctx, "record an answer", func(tx *tx) {
 		c.Outcome = annotator.CallOK
-		if err := tx.endLost(c); err != nil {
-			return err
-		}
+		tx.endLost(c)
 		if s.ID == 0 {
-			id, err := tx.openConversation(s.Snapshot, 0)
-			if err != nil {
-				return err
-			}
-			s.ID = id
+			s.ID = tx.openConversation(s.Snapshot, 0)
 		}
-		if err := tx.insertExchange(s.ID, &e, c); err != nil {
-			return err
-		}
+		tx.insertExchange(s.ID, &e, c)
 		s.Exchanges = append(s.Exchanges, e)
-		return tx.execOne(`UPDATE summon SET dismissed_at = ? WHERE id = ?`, tx.now, s.ID)
+		tx.execOne(`UPDATE summon SET dismissed_at = ? WHERE id = ?`, tx.now, s.ID)
 	})
 }
 
 // endLost ends a call that SnapshotWriter.Open has recorded.
-func (tx *tx) endLost(c *annotator.Call) error {
-	if err := tx.execOne(`UPDATE call SET outcome = 'open' WHERE id = ? AND outcome = 'lost'`, c.ID); err != nil {
-		return fmt.Errorf("call %d: %w", c.ID, err)
-	}
-	return tx.endCall(c, nil)
+func (tx *tx) endLost(c *annotator.Call) {
+	tx.execOne(`UPDATE call SET outcome = 'open' WHERE id = ? AND outcome = 'lost'`, c.ID)
+	tx.endCall(c, nil)
 }
 
-func (g *SnapshotWriter) update(ctx context.Context, what string, body func(*tx) error) error {
+func (g *SnapshotWriter) update(ctx context.Context, what string, body func(*tx)) error {
 	return sqlite.Wrap(transact(context.WithoutCancel(ctx), g.pool, g.now, body), "%s in %s", what, g.path)
 }

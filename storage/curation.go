@@ -26,18 +26,17 @@ func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64)
 // unusable one, the revisions that follow, and the end of the call. With a note, the call ends with the outcome that
 // it has. The call is nil if it has ended before.
 func (s *Curation) Decide(ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision) error {
-	return s.db.update(ctx, "record a decision", func(tx *tx) error {
+	return s.db.update(ctx, "record a decision", func(tx *tx) {
 		g := &Glossary{q: tx, path: s.db.path, tx: tx}
-		if err := g.reviseAll(tx.ctx, revisions); err != nil {
-			return err
+		tx.fail(g.reviseAll(tx.ctx, revisions))
+		tx.append(row)
+		switch {
+		case call == nil:
+		case row.Kind == annotator.TraceReply:
+			call.Outcome = annotator.CallOK
+			tx.endCall(call, &row.ID)
+		default:
+			tx.endCall(call, nil)
 		}
-		if err := tx.append(row); err != nil || call == nil {
-			return err
-		}
-		if row.Kind != annotator.TraceReply {
-			return tx.endCall(call, nil)
-		}
-		call.Outcome = annotator.CallOK
-		return tx.endCall(call, &row.ID)
 	})
 }

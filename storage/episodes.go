@@ -12,72 +12,53 @@ import (
 // Compact records one step of compaction, which begins an epoch. The summariser's reply, the row with the new state of
 // the window, and the episodes commit together.
 func (s *Episodes) Compact(ctx context.Context, c *annotator.Compaction) error {
-	return s.db.update(ctx, "compact the window", func(tx *tx) error {
+	return s.db.update(ctx, "compact the window", func(tx *tx) {
 		if c.Reply != nil {
-			if err := tx.append(c.Reply); err != nil {
-				return err
-			}
+			tx.append(c.Reply)
 			c.Call.Outcome = annotator.CallOK
-			if err := tx.endCall(c.Call, &c.Reply.ID); err != nil {
-				return err
-			}
+			tx.endCall(c.Call, &c.Reply.ID)
 		}
-		return tx.compact(c, 0)
+		tx.compact(c, 0)
 	})
 }
 
 // compact commits a compaction. Only is a single turn that leaves the window, 0 for none.
-func (tx *tx) compact(c *annotator.Compaction, only int64) error {
+func (tx *tx) compact(c *annotator.Compaction, only int64) {
 	row := annotator.Trace{Kind: annotator.TraceCompaction, Content: annotator.EncodeJSON(c.State)}
-	if err := tx.append(&row); err != nil {
-		return err
-	}
-	_, err := tx.exec(`INSERT INTO compaction (trace_id, epoch, tier, through_turn, only_turn, tokens_before, tokens_after, reason)
+	tx.append(&row)
+	tx.exec(`INSERT INTO compaction (trace_id, epoch, tier, through_turn, only_turn, tokens_before, tokens_after, reason)
 		SELECT ?, coalesce(max(epoch), 0) + 1, ?, ?, ?, ?, ?, ? FROM (SELECT epoch FROM compaction ORDER BY trace_id DESC LIMIT 1)`,
 		row.ID, c.State.Tier, c.State.Through, only, c.Before, c.After, c.Reason)
-	if err != nil {
-		return err
-	}
 	for _, id := range c.Gone {
-		if err := tx.execOne(`UPDATE episode SET gone = ? WHERE id = ? AND gone IS NULL`, row.ID, id); err != nil {
-			return err
-		}
+		tx.execOne(`UPDATE episode SET gone = ? WHERE id = ? AND gone IS NULL`, row.ID, id)
 	}
 	for i := range c.Episodes {
 		c.Episodes[i].Trace = row.ID
-		if err := tx.insertEpisode(&c.Episodes[i]); err != nil {
-			return err
-		}
+		tx.insertEpisode(&c.Episodes[i])
 	}
-	return nil
 }
 
 // dropTurn takes a single turn out of the window, and changes nothing else in it.
-func (tx *tx) dropTurn(turn int64, reason string) error {
+func (tx *tx) dropTurn(turn int64, reason string) {
 	c := annotator.Compaction{Reason: reason}
-	var content string
-	err := tx.QueryRowContext(tx.ctx, `SELECT content FROM trace WHERE id = (SELECT max(trace_id) FROM compaction)`).Scan(&content)
-	if err == nil {
-		err = json.Unmarshal([]byte(content), &c.State)
-	}
-	if orNone(err) != nil {
-		return err
-	}
+	content := "{}"
+	tx.scan([]any{&content}, `SELECT coalesce((SELECT content FROM trace WHERE id = (SELECT max(trace_id) FROM compaction)), '{}')`)
+	tx.fail(json.Unmarshal([]byte(content), &c.State))
 	c.State.Tier = "quarantine"
-	return tx.compact(&c, turn)
+	tx.compact(&c, turn)
 }
 
-func (tx *tx) insertEpisode(e *annotator.Episode) error {
+func (tx *tx) insertEpisode(e *annotator.Episode) {
 	// A thread's summary is kept, but what stands in the window is the story so far that was made with it.
 	var gone *int64
 	if e.Kind == annotator.EpisodeThread {
 		gone = &e.Trace
 	}
-	return tx.QueryRowContext(tx.ctx, `INSERT INTO episode (kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary,
+	tx.scan([]any{&e.ID}, `INSERT INTO episode (kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary,
 		entries, author, supersedes, tokens, trace_id, gone, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?) RETURNING id`,
 		e.Kind, e.Thread, e.Index, e.Scenes, e.FromScene, e.ToScene, e.FromTurn, e.ToTurn, e.Summary, jsonList(e.Entries), e.By,
-		e.Supersedes, e.Tokens, e.Trace, gone, tx.now).Scan(&e.ID)
+		e.Supersedes, e.Tokens, e.Trace, gone, tx.now)
 }
 
 // WindowState returns the state of the window after the newest compaction up to a row of the journal (0: all). The

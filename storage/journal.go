@@ -16,25 +16,19 @@ import (
 )
 
 // append appends a row to the journal. The row gets the next id, and the hash that chains it to the row before.
-func (tx *tx) append(row *annotator.Trace) error {
+func (tx *tx) append(row *annotator.Trace) {
 	row.ID = tx.head.trace + 1
 	if row.Turn == 0 {
 		row.Seq = int(row.ID) // outside a turn nothing else numbers the rows
 	}
 	shows, err := encodeShows(row.Shows)
-	if err != nil {
-		return err
-	}
+	tx.fail(err)
 	hash := chain(tx.head.hash, row, shows)
-	_, err = tx.exec(`INSERT INTO trace (id, turn, seq, kind, scene, content, reasoning, call_id, tool, arguments, error, tokens, shows, hash, at)
+	tx.exec(`INSERT INTO trace (id, turn, seq, kind, scene, content, reasoning, call_id, tool, arguments, error, tokens, shows, hash, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		row.ID, row.Turn, row.Seq, row.Kind, row.Scene, row.Content, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error,
 		row.Tokens, shows, hash, tx.now)
-	if err != nil {
-		return err
-	}
 	tx.head.trace, tx.head.hash = row.ID, hash
-	return nil
 }
 
 // chain returns the hash of a row and of all rows before it. A changed byte anywhere in the journal breaks it; SQLite's
@@ -117,31 +111,21 @@ func (s *Journal) UsePrompt(ctx context.Context, p Prompt) error {
 	if err != nil || run.Prompt.Hash == p.Hash && run.Prompt.Settings == p.Settings {
 		return err
 	}
-	return s.db.update(ctx, "record the prompt", func(tx *tx) error {
+	return s.db.update(ctx, "record the prompt", func(tx *tx) {
 		var id int64
-		err := tx.QueryRowContext(tx.ctx, `INSERT INTO snapshot_context (hash, system_prompt, tools, settings, created_at)
+		tx.scan([]any{&id}, `INSERT INTO snapshot_context (hash, system_prompt, tools, settings, created_at)
 			VALUES (?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET settings = excluded.settings RETURNING id`,
-			p.Hash, p.SystemPrompt, p.Tools, p.Settings, tx.now).Scan(&id)
-		if err != nil || run.Prompt.Hash == p.Hash {
-			return err
+			p.Hash, p.SystemPrompt, p.Tools, p.Settings, tx.now)
+		if run.Prompt.Hash != p.Hash {
+			tx.execOne(`UPDATE run_state SET context_id = ?`, id)
+			tx.append(&annotator.Trace{Kind: annotator.TracePrompt, Content: strconv.FormatInt(id, 10)})
 		}
-		if err := tx.execOne(`UPDATE run_state SET context_id = ?`, id); err != nil {
-			return err
-		}
-		return tx.append(&annotator.Trace{Kind: annotator.TracePrompt, Content: strconv.FormatInt(id, 10)})
 	})
 }
 
-// Append appends rows to the journal that are neither replies nor results of tools. It sets their ids.
-func (s *Journal) Append(ctx context.Context, rows ...*annotator.Trace) error {
-	return s.db.update(ctx, "write the journal", func(tx *tx) error {
-		for _, row := range rows {
-			if err := tx.append(row); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// Append appends a row to the journal that is neither a reply nor the result of a tool. It sets the row's id.
+func (s *Journal) Append(ctx context.Context, row *annotator.Trace) error {
+	return s.db.update(ctx, "write the journal", func(tx *tx) { tx.append(row) })
 }
 
 // AppendOnce appends a row outside any turn, unless the journal ends with the same. A process that was killed after

@@ -194,12 +194,9 @@ func holderName(ctx context.Context, path string) string {
 
 // takeOver records the holder, and marks the calls that a killed process left open as lost.
 func (db *DB) takeOver(ctx context.Context) error {
-	return db.update(ctx, "take over the database", func(tx *tx) error {
-		if _, err := tx.exec(`UPDATE run_state SET holder = ?`, db.holder); err != nil {
-			return err
-		}
-		_, err := tx.exec(`UPDATE call SET outcome = 'lost', reason = ? WHERE outcome = 'open'`, reasonLost)
-		return err
+	return db.update(ctx, "take over the database", func(tx *tx) {
+		tx.exec(`UPDATE run_state SET holder = ?`, db.holder)
+		tx.exec(`UPDATE call SET outcome = 'lost', reason = ? WHERE outcome = 'open'`, reasonLost)
 	})
 }
 

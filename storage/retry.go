@@ -18,32 +18,18 @@ func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 	}
 	list := jsonList(scenes)
 	var put int64
-	err := s.db.update(ctx, "put quarantined scenes back", func(tx *tx) error {
+	err := s.db.update(ctx, "put quarantined scenes back", func(tx *tx) {
 		const chosen = `state = 'quarantined' AND n <> (SELECT open_scene FROM run_state)
 			AND (json_array_length(?1) = 0 OR n IN (SELECT value FROM json_each(?1)))`
-		_, err := tx.exec(`INSERT INTO refusal (scene, nth, turn, reason, fault, raw, refused_at, snapshot_id, retried_at)
+		tx.exec(`INSERT INTO refusal (scene, nth, turn, reason, fault, raw, refused_at, snapshot_id, retried_at)
 			SELECT n, (SELECT count(*) + 1 FROM refusal f WHERE f.scene = n), turn, reason, fault, raw, recorded_at,
 			  (SELECT coalesce(max(id), 0) FROM snapshot), ?2 FROM scene WHERE `+chosen, list, tx.now)
-		if err != nil {
-			return err
-		}
-		_, err = tx.exec(`UPDATE thread_state SET status = iif(started_at IS NULL, 'pending', 'in_progress'), completed_at = NULL
+		tx.exec(`UPDATE thread_state SET status = iif(started_at IS NULL, 'pending', 'in_progress'), completed_at = NULL
 			WHERE last_scene IN (SELECT n FROM scene WHERE `+chosen+`)`, list)
-		if err != nil {
-			return err
-		}
-		result, err := tx.exec(`UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NULL, recorded_at = NULL
+		put = tx.exec(`UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NULL, recorded_at = NULL
 			WHERE `+chosen, list)
-		if err != nil {
-			return err
-		}
-		if put, err = result.RowsAffected(); err != nil {
-			return err
-		}
-		if err := tx.execOne(`UPDATE run_state SET quarantined = quarantined - ?`, put); err != nil {
-			return err
-		}
-		return tx.resetFailures()
+		tx.execOne(`UPDATE run_state SET quarantined = quarantined - ?`, put)
+		tx.resetFailures()
 	})
 	return int(put), err
 }

@@ -65,24 +65,17 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 			return err
 		}
 	}
-	var err error
 	if created {
-		status, err = "", g.tx.insertEntry(e)
+		status = ""
+		g.tx.insertEntry(e)
 	} else {
-		err = g.tx.updateEntry(e, former)
+		g.tx.updateEntry(e, former)
 	}
-	if err != nil {
-		return err
-	}
-	if err := g.tx.countLive(status, e.Status); err != nil {
-		return err
-	}
+	g.tx.countLive(status, e.Status)
 	for i := range revisions {
-		if err := g.tx.insertRevision(&revisions[i]); err != nil {
-			return err
-		}
+		g.tx.insertRevision(&revisions[i])
 	}
-	return nil
+	return g.tx.err
 }
 
 // entryToRevise returns the entry with an id, or a new one for the id 0.
@@ -115,112 +108,97 @@ func (tx *tx) columnsOf(e *annotator.Entry) []any {
 }
 
 // insertEntry inserts the row of a new entry.
-func (tx *tx) insertEntry(e *annotator.Entry) error {
+func (tx *tx) insertEntry(e *annotator.Entry) {
 	now := indexedOf(e)
-	return tx.execOne(`INSERT INTO glossary_entry (id, created_at, updated_at, disambiguator, term_normalized, status, first_at, last_at,
+	tx.execOne(`INSERT INTO glossary_entry (id, created_at, updated_at, disambiguator, term_normalized, status, first_at, last_at,
 		revisions, revision, locked, merged_into, term, names, definition) VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`,
 		append(tx.columnsOf(e), now.term, now.names, now.definition)...)
 }
 
 // updateEntry updates the row of an entry. An update that names the indexed columns updates the full-text index as
 // well; where they are unchanged, as when an entry is confirmed, it does not name them.
-func (tx *tx) updateEntry(e *annotator.Entry, before indexed) error {
+func (tx *tx) updateEntry(e *annotator.Entry, before indexed) {
 	const update = `UPDATE glossary_entry SET updated_at = ?2, disambiguator = ?3, term_normalized = ?4, status = ?5, first_at = ?6,
 		last_at = ?7, revisions = ?8, revision = ?9, locked = ?10, merged_into = ?11`
 	now := indexedOf(e)
 	if now == before {
-		return tx.execOne(update+` WHERE id = ?1`, tx.columnsOf(e)...)
+		tx.execOne(update+` WHERE id = ?1`, tx.columnsOf(e)...)
+		return
 	}
-	return tx.execOne(update+`, term = ?12, names = ?13, definition = ?14 WHERE id = ?1`,
+	tx.execOne(update+`, term = ?12, names = ?13, definition = ?14 WHERE id = ?1`,
 		append(tx.columnsOf(e), now.term, now.names, now.definition)...)
 }
 
 // countLive keeps the number of live entries, after the status of one has changed.
-func (tx *tx) countLive(before, now annotator.Status) error {
+func (tx *tx) countLive(before, now annotator.Status) {
 	if before.Live() == now.Live() {
-		return nil
+		return
 	}
 	change := 1
 	if before.Live() {
 		change = -1
 	}
-	return tx.execOne(`UPDATE run_state SET entries = entries + ? WHERE id = 1`, change)
+	tx.execOne(`UPDATE run_state SET entries = entries + ? WHERE id = 1`, change)
 }
 
 // insertRevision records a revision, and applies it to the tables beside the entry's own row.
-func (tx *tx) insertRevision(r *annotator.Revision) error {
-	_, err := tx.exec(`INSERT INTO revision (id, entry_id, field, old_value, new_value, at, actor, turn, trace_id, changed_at)
+func (tx *tx) insertRevision(r *annotator.Revision) {
+	tx.exec(`INSERT INTO revision (id, entry_id, field, old_value, new_value, at, actor, turn, trace_id, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Entry, r.Field, r.Old, r.New, r.At, r.Actor, r.Turn, r.Trace, r.Changed)
-	if err != nil {
-		return err
-	}
 	tx.head.revision = r.ID
-	return tx.applyRevision(r)
+	tx.applyRevision(r)
 }
 
-// applyRevision applies a revision to the tables beside the entry's own row.
-func (tx *tx) applyRevision(r *annotator.Revision) error {
+// applyRevision applies a revision to the tables beside the entry's own row, which holds the rest.
+func (tx *tx) applyRevision(r *annotator.Revision) {
 	switch r.Field {
 	case annotator.FieldTag:
-		return tx.applyTag(r)
+		tx.applyTag(r)
 	case annotator.FieldAlias:
-		return tx.applyAlias(r)
+		tx.applyAlias(r)
 	case annotator.FieldClaim:
-		return tx.applyClaim(r)
+		tx.applyClaim(r)
 	case annotator.FieldEvidence:
-		return tx.applyEvidence(r)
+		tx.applyEvidence(r)
 	}
-	return nil // the entry's row holds the rest
 }
 
-func (tx *tx) applyTag(r *annotator.Revision) error {
+func (tx *tx) applyTag(r *annotator.Revision) {
 	if r.Old != "" {
-		if err := tx.execOne(`DELETE FROM glossary_tag WHERE entry_id = ? AND tag = ?`, r.Entry, r.Old); err != nil {
-			return err
-		}
+		tx.execOne(`DELETE FROM glossary_tag WHERE entry_id = ? AND tag = ?`, r.Entry, r.Old)
 	}
-	if r.New == "" {
-		return nil
+	if r.New != "" {
+		tx.execOne(`INSERT INTO glossary_tag (entry_id, tag) VALUES (?, ?)`, r.Entry, r.New)
 	}
-	return tx.execOne(`INSERT INTO glossary_tag (entry_id, tag) VALUES (?, ?)`, r.Entry, r.New)
 }
 
-func (tx *tx) applyAlias(r *annotator.Revision) error {
-	var alias annotator.Alias
+func (tx *tx) applyAlias(r *annotator.Revision) {
 	if r.Old != "" {
-		if err := json.Unmarshal([]byte(r.Old), &alias); err != nil {
-			return err
-		}
-		err := tx.execOne(`DELETE FROM glossary_alias WHERE entry_id = ? AND name_normalized = ?`, r.Entry, codex.Normalize(alias.Name))
-		if err != nil {
-			return err
-		}
+		old := decode[annotator.Alias](tx, r.Old)
+		tx.execOne(`DELETE FROM glossary_alias WHERE entry_id = ? AND name_normalized = ?`, r.Entry, codex.Normalize(old.Name))
 	}
-	if r.New == "" {
-		return nil
+	if r.New != "" {
+		alias := decode[annotator.Alias](tx, r.New)
+		tx.execOne(`INSERT INTO glossary_alias (entry_id, name_normalized, name, from_at) VALUES (?, ?, ?, ?)`,
+			r.Entry, codex.Normalize(alias.Name), alias.Name, alias.From)
 	}
-	if err := json.Unmarshal([]byte(r.New), &alias); err != nil {
-		return err
-	}
-	return tx.execOne(`INSERT INTO glossary_alias (entry_id, name_normalized, name, from_at) VALUES (?, ?, ?, ?)`,
-		r.Entry, codex.Normalize(alias.Name), alias.Name, alias.From)
 }
 
-func (tx *tx) applyClaim(r *annotator.Revision) error {
-	var c annotator.Claim
-	if err := json.Unmarshal([]byte(r.New), &c); err != nil {
-		return err
-	}
-	return tx.execOne(`INSERT INTO claim (entry_id, id, ord, text, kind, from_at, until_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+func (tx *tx) applyClaim(r *annotator.Revision) {
+	c := decode[annotator.Claim](tx, r.New)
+	tx.execOne(`INSERT INTO claim (entry_id, id, ord, text, kind, from_at, until_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (entry_id, id) DO UPDATE SET ord = excluded.ord, text = excluded.text, kind = excluded.kind,
 		  from_at = excluded.from_at, until_at = excluded.until_at`, r.Entry, c.ID, c.Ord, c.Text, c.Kind, c.From, c.Until)
 }
 
-func (tx *tx) applyEvidence(r *annotator.Revision) error {
-	var v annotator.Evidence
-	if err := json.Unmarshal([]byte(r.New), &v); err != nil {
-		return err
-	}
-	return tx.execOne(`INSERT INTO evidence (entry_id, claim_id, post_id, start_at, end_at, quote) VALUES (?, ?, ?, ?, ?, ?)`,
+func (tx *tx) applyEvidence(r *annotator.Revision) {
+	v := decode[annotator.Evidence](tx, r.New)
+	tx.execOne(`INSERT INTO evidence (entry_id, claim_id, post_id, start_at, end_at, quote) VALUES (?, ?, ?, ?, ?, ?)`,
 		r.Entry, v.Claim, v.Post, v.Start, v.End, v.Quote)
+}
+
+// decode reads a value of a revision.
+func decode[T any](tx *tx, value string) (v T) {
+	tx.fail(json.Unmarshal([]byte(value), &v))
+	return v
 }

@@ -70,93 +70,74 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 // Begin records the run of a story: its threads and scenes, all pending, and its state. It reads the sequence of
 // scenes to the end inside the transaction.
 func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {
-	return s.db.update(ctx, "list the scenes", func(tx *tx) error {
-		total, err := tx.insertScenes(scenes, 0)
-		if err != nil {
-			return err
-		}
-		_, err = tx.exec(`INSERT INTO run_state (id, state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes, endpoint, model,
+	return s.db.update(ctx, "list the scenes", func(tx *tx) {
+		total := tx.insertScenes(scenes, 0)
+		tx.exec(`INSERT INTO run_state (id, state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes, endpoint, model,
 			started_at, updated_at, holder) VALUES (1, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?)`,
 			s.db.state, corpus.Title, corpus.Path, total, corpus.Identity, corpus.SceneBytes, tx.now, tx.now, s.db.holder)
-		return err
 	})
 }
 
 // Extend adds the scenes that a corpus has gained at its end, and records the corpus's new fingerprint.
 func (s *Run) Extend(ctx context.Context, identity string, scenes iter.Seq2[*annotator.Scene, error]) error {
-	return s.db.update(ctx, "list the new scenes", func(tx *tx) error {
+	return s.db.update(ctx, "list the new scenes", func(tx *tx) {
 		var known int
-		if err := tx.QueryRowContext(tx.ctx, `SELECT coalesce(max(n), 0) FROM scene`).Scan(&known); err != nil {
-			return err
-		}
-		total, err := tx.insertScenes(scenes, known)
-		if err != nil {
-			return err
-		}
-		return tx.execOne(`UPDATE run_state SET corpus_hash = ?, corpus_identity = ?`, total, identity)
+		tx.scan([]any{&known}, `SELECT coalesce(max(n), 0) FROM scene`)
+		total := tx.insertScenes(scenes, known)
+		tx.execOne(`UPDATE run_state SET corpus_hash = ?, corpus_identity = ?`, total, identity)
 	})
 }
 
 // insertScenes inserts the scenes after the known ones, and returns the hash over all.
-func (tx *tx) insertScenes(scenes iter.Seq2[*annotator.Scene, error], known int) (string, error) {
+func (tx *tx) insertScenes(scenes iter.Seq2[*annotator.Scene, error], known int) string {
 	all := sha256.New()
 	for s, err := range scenes {
-		if err != nil {
-			return "", err
+		if tx.fail(err); tx.err != nil {
+			return ""
 		}
 		hash := s.Hash()
 		all.Write(hash[:])
-		if s.N <= known {
-			continue
-		}
-		if err := tx.insertScene(s, hash[:]); err != nil {
-			return "", err
+		if s.N > known {
+			tx.insertScene(s, hash[:])
 		}
 	}
-	return hex.EncodeToString(all.Sum(nil)), nil
+	return hex.EncodeToString(all.Sum(nil))
 }
 
-func (tx *tx) insertScene(s *annotator.Scene, hash []byte) error {
-	_, err := tx.exec(`INSERT INTO thread_state (thread_id, ord, title, first_scene, last_scene) VALUES (?, ?, ?, ?, ?)
+func (tx *tx) insertScene(s *annotator.Scene, hash []byte) {
+	tx.exec(`INSERT INTO thread_state (thread_id, ord, title, first_scene, last_scene) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (thread_id) DO UPDATE SET last_scene = excluded.last_scene,
 		  status = iif(status = 'completed', 'in_progress', status), completed_at = NULL`, // a corpus may grow in its last thread
 		s.Thread.ID, s.Thread.Order, s.Thread.Title, s.N, s.N)
-	if err != nil {
-		return err
-	}
 	posts := make([]int64, len(s.Posts))
 	for i := range s.Posts {
 		posts[i] = s.Posts[i].ID
 	}
-	_, err = tx.exec(`INSERT INTO scene (n, thread_id, idx, posts, words, hash) VALUES (?, ?, ?, ?, ?, ?)`,
+	tx.exec(`INSERT INTO scene (n, thread_id, idx, posts, words, hash) VALUES (?, ?, ?, ?, ?, ?)`,
 		s.N, s.Thread.ID, s.Index, jsonList(posts), s.Words(), hash)
-	return err
 }
 
 // Configure records the endpoint, the model and the corpus file that the run uses from here on.
 func (s *Run) Configure(ctx context.Context, endpoint, model, corpusPath, corpusIdentity string) error {
-	return s.db.update(ctx, "record the configuration", func(tx *tx) error {
-		return tx.execOne(`UPDATE run_state SET endpoint = ?, model = ?, corpus_path = ?, corpus_identity = ?`,
+	return s.db.update(ctx, "record the configuration", func(tx *tx) {
+		tx.execOne(`UPDATE run_state SET endpoint = ?, model = ?, corpus_path = ?, corpus_identity = ?`,
 			endpoint, model, corpusPath, corpusIdentity)
 	})
 }
 
 // Halt records why the run stops before its end.
 func (s *Run) Halt(ctx context.Context, reason string) error {
-	return s.db.update(ctx, "record the halt", func(tx *tx) error {
-		_, err := tx.exec(`UPDATE run_state SET halted = ?`, reason)
-		return err
-	})
+	return s.db.update(ctx, "record the halt", func(tx *tx) { tx.exec(`UPDATE run_state SET halted = ?`, reason) })
 }
 
 // ResetFailures clears the reason of a halt, and has failures up to here no longer count: the user has restarted the
 // run, and may have repaired the server.
 func (s *Run) ResetFailures(ctx context.Context) error {
-	return s.db.update(ctx, "reset the failures", func(tx *tx) error { return tx.resetFailures() })
+	return s.db.update(ctx, "reset the failures", (*tx).resetFailures)
 }
 
-func (tx *tx) resetFailures() error {
-	return tx.execOne(`UPDATE run_state SET halted = '', begun_call = (SELECT coalesce(max(id), 0) FROM call),
+func (tx *tx) resetFailures() {
+	tx.execOne(`UPDATE run_state SET halted = '', begun_call = (SELECT coalesce(max(id), 0) FROM call),
 		begun_snapshot = (SELECT coalesce(max(id), 0) FROM snapshot)`)
 }
 

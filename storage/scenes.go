@@ -13,30 +13,20 @@ import (
 // Open begins a turn: the scene's message enters the journal, and the scene is open until Record. It sets the id, turn
 // and seq of the row.
 func (s *Scenes) Open(ctx context.Context, row *annotator.Trace) error {
-	return s.db.update(ctx, "open a scene", func(tx *tx) error {
-		if err := tx.QueryRowContext(tx.ctx, `SELECT turn + 1 FROM run_state`).Scan(&row.Turn); err != nil {
-			return err
-		}
+	return s.db.update(ctx, "open a scene", func(tx *tx) {
+		tx.scan([]any{&row.Turn}, `SELECT turn + 1 FROM run_state`)
 		row.Seq, row.Kind = 0, annotator.TraceScene
-		if err := tx.append(row); err != nil {
-			return err
-		}
-		return tx.openScene(row.Scene, row.Turn)
+		tx.append(row)
+		tx.openScene(row.Scene, row.Turn)
 	})
 }
 
-func (tx *tx) openScene(n int, turn int64) error {
-	err := tx.execOne(`UPDATE scene SET state = 'open', attempts = attempts + 1, started_at = coalesce(started_at, ?)
+func (tx *tx) openScene(n int, turn int64) {
+	tx.execOne(`UPDATE scene SET state = 'open', attempts = attempts + 1, started_at = coalesce(started_at, ?)
 		WHERE n = ? AND state IN ('pending', 'open')`, tx.now, n)
-	if err != nil {
-		return err
-	}
-	err = tx.execOne(`UPDATE thread_state SET status = iif(status = 'completed', status, 'in_progress'), started_at = coalesce(started_at, ?)
+	tx.execOne(`UPDATE thread_state SET status = iif(status = 'completed', status, 'in_progress'), started_at = coalesce(started_at, ?)
 		WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?)`, tx.now, n)
-	if err != nil {
-		return err
-	}
-	return tx.execOne(`UPDATE run_state SET open_scene = ?, turn = ? WHERE id = 1`, n, turn)
+	tx.execOne(`UPDATE run_state SET open_scene = ?, turn = ? WHERE id = 1`, n, turn)
 }
 
 // Outcome is how a scene ended.
@@ -53,26 +43,17 @@ type Outcome struct {
 // Record stores the outcome of a scene. It fails for a scene that has one already. The turn of a quarantined scene
 // leaves the window, and the model's open conversation with a snapshot ends.
 func (s *Scenes) Record(ctx context.Context, o Outcome) error {
-	return s.db.update(ctx, fmt.Sprintf("record scene %d", o.Scene), func(tx *tx) error {
+	return s.db.update(ctx, fmt.Sprintf("record scene %d", o.Scene), func(tx *tx) {
 		if o.Close != nil {
-			if err := tx.append(o.Close); err != nil {
-				return err
-			}
+			tx.append(o.Close)
 		}
 		if o.Turn != 0 && o.State == annotator.SceneQuarantined {
-			if err := tx.dropTurn(o.Turn, o.Reason); err != nil {
-				return err
-			}
+			tx.dropTurn(o.Turn, o.Reason)
 		}
-		err := tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, fault = ?, raw = ?, recorded_at = ?, started_at = coalesce(started_at, ?)
+		tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, fault = ?, raw = ?, recorded_at = ?, started_at = coalesce(started_at, ?)
 			WHERE n = ? AND state IN ('pending', 'open')`, o.State, o.Turn, o.Reason, o.Fault, o.Raw, tx.now, tx.now, o.Scene)
-		if err != nil {
-			return err
-		}
-		if err := tx.closeConversation(); err != nil {
-			return err
-		}
-		return tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ? WHERE id = 1`,
+		tx.closeConversation()
+		tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ? WHERE id = 1`,
 			o.Scene, o.State == annotator.SceneRecorded, o.State == annotator.SceneQuarantined)
 	})
 }
@@ -81,21 +62,15 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 // scene of a thread the thread is completed. Tokens are those of the window. It returns the snapshot.
 func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snapshot, error) {
 	taken := annotator.Snapshot{Kind: "checkpoint", Scene: scene, Tokens: tokens}
-	err := s.db.update(ctx, fmt.Sprintf("checkpoint scene %d", scene), func(tx *tx) error {
+	err := s.db.update(ctx, fmt.Sprintf("checkpoint scene %d", scene), func(tx *tx) {
 		taken.Trace, taken.Revision, taken.Created = tx.head.trace, tx.head.revision, tx.now
-		_, err := tx.exec(`UPDATE thread_state SET status = 'completed', completed_at = ?1
+		tx.exec(`UPDATE thread_state SET status = 'completed', completed_at = ?1
 			WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?2) AND last_scene = ?2 AND status <> 'completed'`, tx.now, scene)
-		if err != nil {
-			return err
-		}
-		err = tx.QueryRowContext(tx.ctx, `INSERT INTO snapshot (type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens)
+		tx.scan([]any{&taken.ID, &taken.Thread, &taken.Context, &taken.Entries}, `INSERT INTO snapshot (type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens)
 			SELECT ?, ?, ?, (SELECT thread_id FROM scene WHERE n = ?), ?, ?, context_id, entries, ? FROM run_state
 			RETURNING id, thread_id, context_id, entries`,
-			taken.Kind, taken.Created, scene, scene, taken.Trace, taken.Revision, tokens).Scan(&taken.ID, &taken.Thread, &taken.Context, &taken.Entries)
-		if err != nil {
-			return err
-		}
-		return tx.execOne(`UPDATE run_state SET open_scene = 0 WHERE id = 1 AND open_scene = ?`, scene)
+			taken.Kind, taken.Created, scene, scene, taken.Trace, taken.Revision, tokens)
+		tx.execOne(`UPDATE run_state SET open_scene = 0 WHERE id = 1 AND open_scene = ?`, scene)
 	})
 	return taken, err
 }

@@ -40,18 +40,13 @@ func memoryGlossary(ctx context.Context, entries []annotator.Entry) (*sql.DB, er
 		return nil, err
 	}
 	if err = migrate(ctx, pool, "the entries as of a moment"); err == nil {
-		err = transact(ctx, pool, time.Now, func(tx *tx) error {
+		err = transact(ctx, pool, time.Now, func(tx *tx) {
 			// Revisions of a scene that was read late have its place, so two entries may have had a name before they
 			// were merged.
-			if _, err := tx.exec(`DROP INDEX glossary_entry_live`); err != nil {
-				return err
-			}
+			tx.exec(`DROP INDEX glossary_entry_live`)
 			for i := range entries {
-				if err := tx.insertAsOf(&entries[i]); err != nil {
-					return err
-				}
+				tx.insertAsOf(&entries[i])
 			}
-			return nil
 		})
 	}
 	if err != nil {
@@ -61,20 +56,13 @@ func memoryGlossary(ctx context.Context, entries []annotator.Entry) (*sql.DB, er
 	return pool, nil
 }
 
-func (tx *tx) insertAsOf(e *annotator.Entry) error {
-	if err := tx.insertEntry(e); err != nil {
-		return err
-	}
+func (tx *tx) insertAsOf(e *annotator.Entry) {
+	tx.insertEntry(e)
 	for _, a := range e.Aliases {
-		if _, err := tx.exec(`INSERT INTO glossary_alias (entry_id, name_normalized, name, from_at) VALUES (?, ?, ?, ?)`,
-			e.ID, codex.Normalize(a.Name), a.Name, a.From); err != nil {
-			return err
-		}
+		tx.exec(`INSERT INTO glossary_alias (entry_id, name_normalized, name, from_at) VALUES (?, ?, ?, ?)`,
+			e.ID, codex.Normalize(a.Name), a.Name, a.From)
 	}
 	for _, tag := range e.Tags {
-		if _, err := tx.exec(`INSERT INTO glossary_tag (entry_id, tag) VALUES (?, ?)`, e.ID, tag); err != nil {
-			return err
-		}
+		tx.exec(`INSERT INTO glossary_tag (entry_id, tag) VALUES (?, ?)`, e.ID, tag)
 	}
-	return nil
 }

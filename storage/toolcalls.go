@@ -62,21 +62,13 @@ type ToolDecision struct {
 	Reason  string  `json:"reason"` // why, in the words that the model got
 }
 
-// insertDecision records the decision about the call whose result a row is. It does nothing without a decision.
-func (tx *tx) insertDecision(row *annotator.Trace, d *ToolDecision) error {
-	if d == nil || d.Verdict == "" {
-		return nil
+// appendResult appends the result of a call, with the decision about the call, if there is one.
+func (tx *tx) appendResult(row *annotator.Trace, d *ToolDecision) {
+	tx.append(row)
+	if d != nil && d.Verdict != "" {
+		tx.execOne(`INSERT INTO tool_decision (trace_id, mode, intent, verdict, rule, reason) VALUES (?, ?, ?, ?, ?, ?)`,
+			row.ID, d.Mode, d.Intent, d.Verdict, d.Rule, d.Reason)
 	}
-	return tx.execOne(`INSERT INTO tool_decision (trace_id, mode, intent, verdict, rule, reason) VALUES (?, ?, ?, ?, ?, ?)`,
-		row.ID, d.Mode, d.Intent, d.Verdict, d.Rule, d.Reason)
-}
-
-// appendResult appends the result of a call, with the decision about the call.
-func (tx *tx) appendResult(row *annotator.Trace, d *ToolDecision) error {
-	if err := tx.append(row); err != nil {
-		return err
-	}
-	return tx.insertDecision(row, d)
 }
 
 // RunTool runs a tool in the transaction that records its result: both commit, or neither. The caller sets kind,
@@ -89,18 +81,17 @@ func (s *Journal) RunTool(ctx context.Context, row *annotator.Trace, decision *T
 ) error {
 	asked := *row
 	var cause error
-	err := s.db.update(ctx, "run "+row.Tool, func(tx *tx) error {
-		if cause = run(&Glossary{q: tx, path: s.db.path, tx: tx, turn: row.Turn}, row); cause != nil {
-			return cause
-		}
-		return tx.appendResult(row, decision)
+	err := s.db.update(ctx, "run "+row.Tool, func(tx *tx) {
+		cause = run(&Glossary{q: tx, path: s.db.path, tx: tx, turn: row.Turn}, row)
+		tx.fail(cause)
+		tx.appendResult(row, decision)
 	})
 	if !sqlite.IsConstraint(err) {
 		return err
 	}
 	*row = asked
 	fallback(row, cmp.Or(cause, err))
-	return s.db.update(ctx, "record the failure of "+row.Tool, func(tx *tx) error { return tx.appendResult(row, decision) })
+	return s.db.update(ctx, "record the failure of "+row.Tool, func(tx *tx) { tx.appendResult(row, decision) })
 }
 
 // Audited is a tool call with its result, the decision about it, and the revisions that it made.

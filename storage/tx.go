@@ -3,41 +3,60 @@ package storage
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"annotator"
 	"annotator/internal/sqlite"
 )
 
-// tx is a transaction. Its head moves as rows are appended.
+// tx is a transaction. Its head moves as rows are appended. After the first error it runs no further statement and is
+// rolled back, so that a sequence of statements needs no check after each.
 type tx struct {
 	*sql.Tx
 	ctx  context.Context
 	head head
 	now  int64 // unix milliseconds
+	err  error // the first
 }
 
-func (tx *tx) exec(query string, args ...any) (sql.Result, error) {
-	return tx.ExecContext(tx.ctx, query, args...)
+// fail keeps an error, if it is the first. It does nothing for nil.
+func (tx *tx) fail(err error) {
+	if tx.err == nil {
+		tx.err = err
+	}
+}
+
+// exec runs a statement, and returns how many rows it changed.
+func (tx *tx) exec(query string, args ...any) (changed int64) {
+	if tx.err != nil {
+		return 0
+	}
+	result, err := tx.ExecContext(tx.ctx, query, args...)
+	if err == nil {
+		changed, err = result.RowsAffected()
+	}
+	tx.fail(err)
+	return changed
 }
 
 // execOne is exec for a statement that has to change exactly one row. No row means that the row was not in the state
 // that the statement names.
-func (tx *tx) execOne(query string, args ...any) error {
-	result, err := tx.exec(query, args...)
-	if err != nil {
-		return err
+func (tx *tx) execOne(query string, args ...any) {
+	if n := tx.exec(query, args...); n != 1 {
+		tx.fail(annotator.Errorf(annotator.Storage, "a row is not in the state it should be in (%d rows for %s)", n, query))
 	}
-	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		return errors.Join(err, annotator.Errorf(annotator.Storage, "a row is not in the state it should be in (%d rows for %s)", n, query))
+}
+
+// scan reads the only row of a query, column by column.
+func (tx *tx) scan(columns []any, query string, args ...any) {
+	if tx.err == nil {
+		tx.fail(tx.QueryRowContext(tx.ctx, query, args...).Scan(columns...))
 	}
-	return nil
 }
 
 // update runs a transaction of the run, with its state. It is not cancelled with ctx: an effect has to commit with its
 // row.
-func (db *DB) update(ctx context.Context, what string, body func(*tx) error) error {
+func (db *DB) update(ctx context.Context, what string, body func(*tx)) error {
 	if db.write == nil {
 		return annotator.Errorf(annotator.Storage, "%s: %s is open for reading only", what, db.path)
 	}
@@ -45,16 +64,13 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx) error) err
 		return err
 	}
 	head := db.head
-	err := transact(context.WithoutCancel(ctx), db.write, db.now, func(tx *tx) error {
+	err := transact(context.WithoutCancel(ctx), db.write, db.now, func(tx *tx) {
 		tx.head = db.head
-		if err := body(tx); err != nil {
-			return err
-		}
+		body(tx)
 		head = tx.head
 		// The id tells SQLite that one row changes at most. Otherwise it opens a statement journal, and flushes the
 		// full-text index for that.
-		_, err := tx.exec(`UPDATE run_state SET state = ?, updated_at = ? WHERE id = 1`, db.state, tx.now)
-		return err
+		tx.exec(`UPDATE run_state SET state = ?, updated_at = ? WHERE id = 1`, db.state, tx.now)
 	})
 	if err != nil {
 		return sqlite.Wrap(err, "%s in %s", what, db.path)
@@ -64,14 +80,15 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx) error) err
 }
 
 // transact runs a transaction that does not touch the state of the run.
-func transact(ctx context.Context, pool *sql.DB, now func() time.Time, body func(*tx) error) error {
+func transact(ctx context.Context, pool *sql.DB, now func() time.Time, body func(*tx)) error {
 	t, err := pool.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = t.Rollback() }()
-	if err := body(&tx{Tx: t, ctx: ctx, now: now().UnixMilli()}); err != nil {
-		return err
+	tx := &tx{Tx: t, ctx: ctx, now: now().UnixMilli()}
+	if body(tx); tx.err != nil {
+		return tx.err
 	}
 	return t.Commit()
 }
