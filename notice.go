@@ -25,23 +25,23 @@ const (
 
 // Notice reports something that happened in a run. Fields that do not apply are zero.
 type Notice struct {
-	Time     time.Time
-	Kind     NoticeKind
-	State    State
-	Event    Event
-	Next     State
-	Scene    int
-	Turn     int64
-	Total    int // scenes of the story
-	Done     int // scenes done, in this run and before
-	Entries  int // of the glossary
-	Tool     string
-	Purpose  CallPurpose
-	Attempt  int // of a call, from 1
-	Usage    Usage
-	Bytes    int // of a reply, so far
-	Duration time.Duration
-	Decision string // the reaction to a failed call
-	Lost     int
-	Reason   string
+	Time     time.Time     `json:"time"`
+	Kind     NoticeKind    `json:"kind"`
+	Scene    int           `json:"scene,omitempty"`
+	Turn     int64         `json:"turn,omitempty"`
+	Done     int           `json:"done,omitempty"`  // scenes done, in this run and before
+	Total    int           `json:"total,omitempty"` // scenes of the story
+	State    State         `json:"state,omitempty"`
+	Event    Event         `json:"event,omitempty"`
+	Next     State         `json:"next,omitempty"`
+	Purpose  CallPurpose   `json:"purpose,omitempty"`
+	Attempt  int           `json:"attempt,omitempty"` // of a call, from 1
+	Usage    Usage         `json:"-"`
+	Bytes    int           `json:"bytes,omitempty"` // of a reply, so far
+	Duration time.Duration `json:"-"`
+	Decision string        `json:"decision,omitempty"` // the reaction to a failed call
+	Tool     string        `json:"tool,omitempty"`
+	Entries  int           `json:"entries,omitempty"` // of the glossary
+	Lost     int           `json:"lost,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
 }

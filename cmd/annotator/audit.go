@@ -45,10 +45,9 @@ list only calls that were denied, or would have been denied if the policy were e
 		if err != nil || found {
 			return err
 		}
-		if err := requireTool(filter.Tool); err != nil || asJSON {
-			return err
+		if err = requireTool(filter.Tool); err == nil && !asJSON {
+			fmt.Fprintln(a.out, "no call was found")
 		}
-		_, err = fmt.Fprintln(a.out, "no call was found")
 		return err
 	})
 }

@@ -29,7 +29,7 @@ func TestPolicy(t *testing.T) {
 		{"auto", "NaN", compaction.Policy{}},
 		{"auto", "low", compaction.Policy{}},
 	} {
-		c := Config{Compaction: test.preset, LowWater: test.low}
+		c := Config{CompactionPreset: test.preset, LowWater: test.low}
 		got, err := c.readCompaction()
 		if wrong := test.want == (compaction.Policy{}); wrong != errors.Is(err, annotator.Misused) || !wrong && got != test.want {
 			t.Errorf("%s, %s: %+v, %v", test.preset, test.low, got, err)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"annotator"
 	"annotator/context/compaction"
@@ -19,39 +18,23 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Config holds the settings of a run. Each exported field is a flag and a key of the configuration file.
+// Config holds the settings of a run: those of the runner, and values that check and the commands read. Each is a flag
+// and a key of the configuration file.
 type Config struct {
-	Endpoint         string
+	runner.Config
 	Wire             string
-	Model            string
 	APIKeyFile       string
-	ContextBudget    int // tokens
 	ModelContext     string
-	MaxTokens        int
-	Compaction       string
+	CompactionPreset string
 	LowWater         string
-	Temperature      float64
-	Stream           bool
 	Prompts          string
-	CuratorPrompt    curator.Prompt
-	CuratorBatch     int // entries
-	NoCurator        bool
 	SnapshotTools    bool
-	Governance       policy.Level
 	GovernancePolicy string
-	EditCap          int
-	StrictModel      bool
-	Patience         time.Duration
 	Format           ingest.Format
 	Encoding         string
 	SceneTokens      int
 	LogFile          string
 	Events           string
-
-	// What check derives from the settings.
-	compaction compaction.Policy
-	contexts   map[string]int // by model, in tokens
-	policy     *policy.Policy
 }
 
 // The presets of compaction, and the value that leaves the low mark to the preset.
@@ -63,44 +46,44 @@ const (
 
 // declare declares the flags, with their defaults.
 func (c *Config) declare(s *pflag.FlagSet) {
-	base := runner.Defaults()
+	c.Config = runner.Defaults()
 	s.StringVar(&c.Endpoint, "endpoint", offlineEndpoint, "base `URL` of the model server, with its /v1; offline: the embedded model")
 	wordFlag(s, &c.Wire, "wire", wireNames[:], wireAuto, "`API` that the server speaks: "+alternatives(wireNames[:])+"; auto: by its address, else chat")
 	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")
 	s.StringVar(&c.APIKeyFile, "api-key-file", "", "`FILE` that holds the API key")
-	s.IntVar(&c.ContextBudget, "context-budget", base.ContextBudget, "`TOKENS` of prompt and reply together")
+	s.IntVar(&c.ContextBudget, "context-budget", c.ContextBudget, "`TOKENS` of prompt and reply together")
 	s.StringVar(&c.ModelContext, "model-context", "", "`MODEL=TOKENS,...`: context sizes of models, where they are smaller than the server says")
-	s.IntVar(&c.MaxTokens, "max-tokens", base.MaxTokens, "maximum `TOKENS` of a reply")
-	wordFlag(s, &c.Compaction, "compaction-preset", []string{presetAuto, presetMarks}, presetAuto,
+	s.IntVar(&c.MaxTokens, "max-tokens", c.MaxTokens, "maximum `TOKENS` of a reply")
+	wordFlag(s, &c.CompactionPreset, "compaction-preset", []string{presetAuto, presetMarks}, presetAuto,
 		"`PRESET` for the compaction of a full window: "+presetAuto+" or "+presetMarks)
 	s.StringVar(&c.LowWater, "compaction-low-water", lowAuto, "`SHARE` of the window that compaction leaves filled, 0 to 1; auto: the preset's")
-	s.Float64Var(&c.Temperature, "temperature", base.Temperature, "sampling temperature `T`, 0 to 2")
-	s.BoolVar(&c.Stream, "stream", base.Stream, "stream replies")
+	s.Float64Var(&c.Temperature, "temperature", c.Temperature, "sampling temperature `T`, 0 to 2")
+	s.BoolVar(&c.Stream, "stream", c.Stream, "stream replies")
 	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that replace parts of the system prompt; see annotator prompts")
 	prompts := []string{string(curator.Shared), string(curator.Replaced)}
-	wordFlag(s, (*string)(&c.CuratorPrompt), "curator-prompt", prompts, string(base.Curator.Prompt),
+	wordFlag(s, (*string)(&c.Curator.Prompt), "curator-prompt", prompts, string(c.Curator.Prompt),
 		"system `PROMPT` of the curator: shared with the scenes, or replaced by its own")
-	s.IntVar(&c.CuratorBatch, "curator-batch", base.Curator.Batch,
+	s.IntVar(&c.Curator.Batch, "curator-batch", c.Curator.Batch,
 		"maximum `ENTRIES` in one question to the curator; larger batches cost fewer tokens, smaller ones suit small models")
-	s.BoolVar(&c.NoCurator, "no-curator", base.Curator.Off, "do not curate tentative entries at the end of a thread")
+	s.BoolVar(&c.Curator.Off, "no-curator", c.Curator.Off, "do not curate tentative entries at the end of a thread")
 	s.BoolVar(&c.SnapshotTools, "snapshot-tools", true, "give the model the tools that ask snapshots; they take about 500 tokens of the prompt")
 	levels := texts(policy.Levels())
-	wordFlag(s, (*string)(&c.Governance), "governance", levels, string(base.Governance),
+	wordFlag(s, (*string)(&c.Governance), "governance", levels, string(c.Governance),
 		"`LEVEL` of intents, which the model declares before it calls tools: off, observe (record only) or enforce")
 	s.StringVar(&c.GovernancePolicy, "governance-policy", "", "`FILE` that says which intent permits which tools; empty: what annotator tools --policy prints")
-	s.IntVar(&c.EditCap, "edit-cap", base.EditCap, "maximum `EDITS` in a scene that remove something from the codex")
+	s.IntVar(&c.EditCap, "edit-cap", c.EditCap, "maximum `EDITS` in a scene that remove something from the codex")
 	s.BoolVar(&c.StrictModel, "strict-model", false, "halt when a model other than the requested one answers")
-	s.DurationVar(&c.Patience, "patience", base.Retry.Patience, "`TIME` to wait for a server that is loading, busy or unreachable")
+	s.DurationVar(&c.Retry.Patience, "patience", c.Retry.Patience, "`TIME` to wait for a server that is loading, busy or unreachable")
 	importFlags(s, &c.Format, &c.Encoding, &c.SceneTokens)
 	s.StringVar(&c.LogFile, "log-file", "", "append a log to `FILE`, as JSON lines")
 	s.StringVar(&c.Events, "events", "", "append every event to `FILE`, as JSON lines")
 
 	atLeast(s, &c.ContextBudget, "context-budget", 1)
 	atLeast(s, &c.MaxTokens, "max-tokens", 1)
-	atLeast(s, &c.CuratorBatch, "curator-batch", 1)
+	atLeast(s, &c.Curator.Batch, "curator-batch", 1)
 	atLeast(s, &c.EditCap, "edit-cap", 0)
 	restrict(s, "temperature", "a number from 0 to 2", nil, func() bool { return c.Temperature >= 0 && c.Temperature <= 2 })
-	restrict(s, "patience", "a time such as 90s or 30m", nil, func() bool { return c.Patience >= 0 })
+	restrict(s, "patience", "a time such as 90s or 30m", nil, func() bool { return c.Retry.Patience >= 0 })
 }
 
 // importSettings name the settings that only matter where a story is imported.
@@ -134,19 +117,19 @@ func (c *Config) check() (err error) {
 	if err = c.checkWire(); err != nil {
 		return err
 	}
-	if c.compaction, err = c.readCompaction(); err != nil {
+	if c.Compaction, err = c.readCompaction(); err != nil {
 		return err
 	}
-	if c.contexts, err = c.readContexts(); err != nil {
+	if c.MaxContext, err = c.readContexts(); err != nil {
 		return err
 	}
-	c.policy, err = c.readPolicy()
+	c.Policy, err = c.readPolicy()
 	return err
 }
 
 func (c *Config) readCompaction() (compaction.Policy, error) {
 	p := compaction.Auto()
-	if c.Compaction == presetMarks {
+	if c.CompactionPreset == presetMarks {
 		p = compaction.ThreeMarks()
 	}
 	if c.LowWater == lowAuto {
@@ -211,7 +194,7 @@ func (c *Config) tools() []tools.Tool {
 	if c.Governance == policy.Off {
 		return c.allTools()
 	}
-	return tools.WithPolicy(c.policy, c.allTools())
+	return tools.WithPolicy(c.Policy, c.allTools())
 }
 
 func (c *Config) allTools() []tools.Tool {
@@ -224,32 +207,20 @@ func (c *Config) allTools() []tools.Tool {
 // withheld names the tools that no intent permits. The model is not given them.
 func (c *Config) withheld() (names []string) {
 	for _, tool := range c.allTools() {
-		if c.Governance != policy.Off && !c.policy.Permits(policy.Annotate, tool.Name) {
+		if c.Governance != policy.Off && !c.Policy.Permits(policy.Annotate, tool.Name) {
 			names = append(names, tool.Name)
 		}
 	}
 	return names
 }
 
-// runner returns the configuration of a runner.
+// runner returns the configuration of a runner. The embedded model has a name of its own, so that it does not silently
+// continue a run that was made with a server.
 func (c *Config) runner() runner.Config {
-	r := runner.Defaults()
-	r.Endpoint, r.Model = c.Endpoint, c.model()
-	r.ContextBudget, r.MaxTokens = c.ContextBudget, c.MaxTokens
-	r.Compaction, r.MaxContext = c.compaction, c.contexts
-	r.Temperature, r.Stream = c.Temperature, c.Stream
-	r.Governance, r.Policy, r.EditCap = c.Governance, c.policy, c.EditCap
-	r.StrictModel, r.Preflight = c.StrictModel, c.Endpoint != offlineEndpoint
-	r.Retry.Patience = c.Patience
-	r.Curator.Prompt, r.Curator.Batch, r.Curator.Off = c.CuratorPrompt, c.CuratorBatch, c.NoCurator
-	return r
-}
-
-// model returns the name of the model; empty means the endpoint's first. The embedded model has a name of its own, so
-// that it does not silently continue a run that was made with a server.
-func (c *Config) model() string {
-	if c.Endpoint == offlineEndpoint {
-		return cmp.Or(c.Model, offline.Name)
+	r := c.Config
+	if r.Endpoint == offlineEndpoint {
+		r.Model = cmp.Or(r.Model, offline.Name)
 	}
-	return c.Model
+	r.Preflight = r.Endpoint != offlineEndpoint
+	return r
 }

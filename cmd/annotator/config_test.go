@@ -7,9 +7,9 @@ import (
 	"unicode"
 
 	"annotator"
+	"annotator/policy"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 	"pgregory.net/rapid"
@@ -110,7 +110,7 @@ func TestPrintedConfigReadsBack(t *testing.T) {
 		if err := read.merge(a, file); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		if diff := cmp.Diff(given.Config, read.Config, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+		if diff := cmp.Diff(given.Config, read.Config, cmp.AllowUnexported(policy.Policy{})); diff != "" {
 			t.Fatalf("%s\n%s", diff, out)
 		}
 	})

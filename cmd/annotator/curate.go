@@ -78,21 +78,20 @@ func (o *curateOptions) run(ctx context.Context) (err error) {
 		}
 	}
 	decisions := []curation{}
-	var printErr error
 	err = r.Curate(ctx, o.threads, func(e *annotator.Entry, d curator.Decision) {
 		c := curation{e.ID, e.Name(), d.Action, d.Target, d.Reason}
 		decisions = append(decisions, c)
 		if !o.json {
-			_, lineErr := fmt.Fprintln(o.out, c.line())
-			printErr = cmp.Or(printErr, lineErr)
+			fmt.Fprintln(o.out, c.line())
 		}
 	})
 	if o.json {
-		printErr = o.printJSON(decisions) // decisions before an error remain in force
-	} else if err == nil && len(decisions) == 0 {
+		return cmp.Or(err, o.printJSON(decisions)) // decisions before an error remain in force
+	}
+	if err == nil && len(decisions) == 0 {
 		o.say("no entry is tentative")
 	}
-	return cmp.Or(err, printErr)
+	return err
 }
 
 func (c *curation) line() string {

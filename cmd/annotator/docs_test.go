@@ -21,10 +21,17 @@ func TestDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	states := func(format string) string {
+		a, out := newTestApp(nil)
+		if status := a.run(t.Context(), []string{"states", "--format", format}); status != exitDone {
+			t.Fatal(out)
+		}
+		return out.String()
+	}
 	for name, want := range map[string]string{
 		"states.md": "# The state machine\n\nGenerated from `machine.go`; `annotator states --format mermaid` prints the diagram. The handler of a state returns\n" +
 			"an event, and only this table determines the next state. A pair of state and event that is not listed is illegal.\n\n" +
-			"```mermaid\n" + mermaid() + "```\n\n## State, event, next state\n\n```\n" + transitionList() + "```\n",
+			"```mermaid\n" + states("mermaid") + "```\n\n## State, event, next state\n\n```\n" + states("text") + "```\n",
 		"tools.md": tools.Markdown(registry),
 		"cli.md":   commandReference(),
 	} {

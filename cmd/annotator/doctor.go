@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -12,7 +12,6 @@ import (
 	"annotator/context/window"
 	"annotator/model/doctor"
 	"annotator/model/endpoint"
-	"annotator/runner"
 	"annotator/tools"
 
 	"github.com/spf13/cobra"
@@ -56,16 +55,15 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	view := &doctorView{app: o.app, quiet: o.json}
-	view.open(withoutSecrets(o.Endpoint), target.WireName)
+	address := withoutSecrets(o.Endpoint)
+	view := o.newDoctorView()
+	fmt.Fprintf(view.out, "%s, wire %s\n\n", oneLine(address), target.WireName)
 	report, err := doctor.Examine(ctx, target, view.finding)
 	if err != nil {
 		return err
 	}
-	if o.json {
-		err = o.printJSON(newDiagnosis(withoutSecrets(o.Endpoint), target.WireName, report))
-	} else {
-		err = view.close(report)
+	if view.close(report); o.json {
+		err = o.printJSON(newDiagnosis(address, target.WireName, report))
 	}
 	if err != nil || report.Works() {
 		return err
@@ -101,7 +99,7 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 	}
 	p := &doctor.Endpoint{
 		WireName: o.wire(), Keyed: o.key.value != "", Model: o.Model, Budget: o.ContextBudget, MaxTokens: o.MaxTokens,
-		Temperature: o.Temperature, Stream: o.Stream, Contexts: o.contexts,
+		Temperature: o.Temperature, Stream: o.Stream, Contexts: o.MaxContext,
 		System: prompt.Compose(identity, prompt.Runtime{Title: "The Lamp on the Quay"}), Scene: prompt.Scene(sampleScene()),
 		Tools: registry.Definitions(), Timeout: o.timeout, Now: o.now,
 	}
@@ -118,12 +116,8 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 
 // minContext returns the smallest context that a run works with, in tokens.
 func (o *doctorOptions) minContext(system string) (int, error) {
-	registry, err := tools.New(o.tools()...)
-	if err != nil {
-		return 0, err
-	}
-	definitions := tools.EncodeDefinitions(registry.Definitions())
-	return o.MaxTokens + runner.Defaults().SafetyMargin + window.NewPrefix(system, definitions, nil).EstimateTokens() + window.MinScene, nil
+	definitions, err := encodeTools(o.tools())
+	return o.MaxTokens + o.SafetyMargin + window.NewPrefix(system, definitions, nil).EstimateTokens() + window.MinScene, err
 }
 
 // sampleScene returns a scene with names that any model would note.
@@ -141,35 +135,21 @@ func sampleScene() *annotator.Scene {
 
 // doctorView prints a line for each check as it ends, and the remedies at the end.
 type doctorView struct {
-	*app
-	quiet   bool // the report is printed as JSON instead
+	out     io.Writer
 	colour  bool
 	width   int              // columns of the terminal; 0 is unlimited
 	skipped []doctor.Finding // not printed yet: several with the same reason share a line
 }
 
-// The widths of the columns before the last, with the spaces behind them.
-const (
-	stateColumn = 9
-	checkColumn = 25
-	tookColumn  = 8
-)
-
-func (v *doctorView) open(address, wire string) {
-	if v.quiet {
-		return
+// newDoctorView returns a view on standard output, or one that prints nothing where the report is printed as JSON.
+func (o *doctorOptions) newDoctorView() *doctorView {
+	if o.json {
+		return &doctorView{out: io.Discard}
 	}
-	if v.isTerminal(v.out) {
-		v.colour = v.getenv("NO_COLOR") == ""
-		v.width = cmp.Or(terminalWidth(v.out), 80)
-	}
-	fmt.Fprintf(v.out, "%s, wire %s\n\n", oneLine(address), wire)
+	return &doctorView{out: o.out, colour: o.isTerminal(o.out) && o.getenv("NO_COLOR") == "", width: terminalWidth(o.out)}
 }
 
 func (v *doctorView) finding(f *doctor.Finding) {
-	if v.quiet {
-		return
-	}
 	if len(v.skipped) > 0 && (f.State != doctor.Skipped || f.Seen != v.skipped[0].Seen) {
 		v.flush()
 	}
@@ -196,45 +176,31 @@ func (v *doctorView) line(f *doctor.Finding) {
 	if f.Took >= time.Millisecond {
 		took = duration(f.Took)
 	}
-	state := string(f.State)
+	line := beside(fmt.Sprintf("%-9s%-25s%6s  ", f.State, f.Check, took), shorten(f.Seen, 300), v.width)
 	if code := map[doctor.State]string{doctor.OK: "32", doctor.Missing: "33", doctor.Failed: "31"}[f.State]; v.colour && code != "" {
-		state = "\x1b[" + code + "m" + state + "\x1b[0m"
+		state := string(f.State)
+		line = "\x1b[" + code + "m" + state + "\x1b[0m" + strings.TrimPrefix(line, state)
 	}
-	head := state + fmt.Sprintf("%*s%-*s%*s  ", stateColumn-len(f.State), "", checkColumn, f.Check, tookColumn-2, took)
-	seen := v.wrapped(shorten(f.Seen, 300), stateColumn+checkColumn+tookColumn)
-	if strings.HasPrefix(seen, "\n") {
-		head = strings.TrimRight(head, " ")
-	}
-	fmt.Fprintln(v.out, head+seen)
-}
-
-// wrapped wraps a text that begins in a column. Where there is hardly room beside the column, the text begins on the
-// next line.
-func (v *doctorView) wrapped(text string, column int) string {
-	if v.width > 0 && column+columns(text) >= v.width && v.width-column < 30 {
-		return "\n    " + wrapFrom(text, 4, v.width-1)
-	}
-	return wrapFrom(text, column, max(v.width-1, 0))
+	fmt.Fprintln(v.out, line)
 }
 
 // close prints the remedies and the conclusion.
-func (v *doctorView) close(r *doctor.Report) error {
+func (v *doctorView) close(r *doctor.Report) {
 	v.flush()
 	for _, remedy := range r.Remedies {
-		fmt.Fprintf(v.out, "\n%s\n", v.wrapped(fmt.Sprintf("To fix %s: %s.", strings.Join(remedy.Checks, ", "), remedy.Does), 0))
+		fmt.Fprintln(v.out, "\n"+beside("", fmt.Sprintf("To fix %s: %s.", strings.Join(remedy.Checks, ", "), remedy.Does), v.width))
 		for _, start := range remedy.Starts {
-			fmt.Fprintf(v.out, "  %-11s%s\n", start.Server, v.wrapped(start.With, 13))
+			fmt.Fprintln(v.out, beside(fmt.Sprintf("  %-11s", start.Server), start.With, v.width))
 		}
 	}
 	if !r.Works() {
-		return nil // the error says so
+		return // the error says so
 	}
 	conclusion := "a run would work"
 	if missing := len(checksIn(r, doctor.Missing)); missing > 0 {
 		conclusion += ", without " + plural(missing, "optional capability")
 	}
-	_, err := fmt.Fprintf(v.out, "\n%s: %s\n", oneLine(r.Model), conclusion)
-	return err
+	fmt.Fprintf(v.out, "\n%s: %s\n", oneLine(r.Model), conclusion)
 }
 
 // diagnosis is what `doctor --json` prints. Fields are only ever added.

@@ -14,7 +14,7 @@ import (
 func TestDoctorViewSkipped(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	v := &doctorView{app: &app{out: &out}}
+	v := &doctorView{out: &out}
 	skipped := func(check, why string) { v.finding(&doctor.Finding{Check: check, State: doctor.Skipped, Seen: why}) }
 	skipped("authenticates", "no list")
 	v.finding(&doctor.Finding{Check: "answers", State: doctor.Failed, Seen: "refused"})
@@ -70,7 +70,7 @@ missing  reports cached tokens
 			t.Parallel()
 			var out strings.Builder
 			out.WriteString("\n")
-			v := &doctorView{app: &app{out: &out}, width: test.width, colour: test.colour}
+			v := &doctorView{out: &out, width: test.width, colour: test.colour}
 			for i := range found {
 				v.finding(&found[i])
 			}

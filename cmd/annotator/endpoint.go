@@ -41,7 +41,7 @@ func (c *Config) checkWire() error {
 	case c.Endpoint == offlineEndpoint && wire != wireChat:
 		return annotator.Errorf(annotator.Misused, "the embedded model speaks the wire %s, not %s", wireChat, wire).
 			WithAdvice("leave out --wire, or name a server with --endpoint")
-	case wire == wireAnthropic && c.CuratorPrompt == curator.Replaced:
+	case wire == wireAnthropic && c.Curator.Prompt == curator.Replaced:
 		return annotator.Errorf(annotator.Misused, "the wire %s has no separate prompt for the curator: that API requires the tools of earlier calls", wire).
 			WithAdvice("leave out --curator-prompt; the curator then shares the prompt of the scenes")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
@@ -79,8 +80,8 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err := write(&text); err != nil {
 		return err
 	}
-	_, err = io.WriteString(o.app.out, clean(text.String()))
-	return err
+	fmt.Fprint(o.app.out, clean(text.String()))
+	return nil
 }
 
 // isStdout reports whether the value of -o stands for standard output.

@@ -24,7 +24,8 @@ func TestEveryWireHasAName(t *testing.T) {
 		if name == wireAuto {
 			continue
 		}
-		s := settings{Config: Config{Wire: name, Endpoint: "http://model.test/v1"}}
+		s := settings{Config: Config{Wire: name}}
+		s.Endpoint = "http://model.test/v1"
 		client, err := s.newWire()
 		if err != nil {
 			t.Fatal(err)

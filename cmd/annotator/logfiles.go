@@ -2,10 +2,8 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"syscall"
@@ -101,25 +99,32 @@ func (f *logFile) close() error {
 	return cmp.Or(f.err, err)
 }
 
-// openLog opens the log of a run: JSON lines, with transitions and the progress of calls at debug level, and what may
-// need attention as warnings.
-func openLog(path string, onFailure func(error)) (annotator.Subscriber, error) {
-	file, err := openLogFile(path, "the log", onFailure)
-	if err != nil {
-		return annotator.Subscriber{}, err
-	}
-	return annotator.Subscriber{Name: "the log", Notice: logTo(file), Close: file.close}, nil
+// event is a notice as a line of the file of events. docs/events.md describes it, and other programs read it: fields
+// may be added, but not changed. Zero fields are omitted.
+type event struct {
+	annotator.Notice
+	Prompt       int     `json:"prompt_tokens,omitempty"`
+	Cached       int     `json:"cached_tokens,omitempty"`
+	Completion   int     `json:"completion_tokens,omitempty"`
+	Exact        bool    `json:"exact,omitempty"`
+	Milliseconds float64 `json:"duration_ms,omitempty"`
 }
 
-func logTo(w io.Writer) func(annotator.Notice) {
-	handler := slog.NewJSONHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})
-	return func(n annotator.Notice) {
-		record := slog.NewRecord(n.Time, logLevel(&n), string(n.Kind), 0)
-		record.AddAttrs(logAttributes(&n)...)
-		_ = handler.Handle(context.Background(), record) // close returns the error of the file
-	}
+func newEvent(n *annotator.Notice) event {
+	u := &n.Usage
+	return event{*n, u.Prompt, u.Cached, u.Completion, u.Exact, float64(n.Duration.Microseconds()) / 1000}
 }
 
+// logLine is a notice as a line of the log: an event with a level.
+type logLine struct {
+	Time         time.Time            `json:"time"`
+	Level        slog.Level           `json:"level"`
+	Message      annotator.NoticeKind `json:"msg"`
+	Milliseconds int64                `json:"ms,omitempty"`
+	event
+}
+
+// logLevel is debug for transitions and the progress of calls, and warning for what may need attention.
 func logLevel(n *annotator.Notice) slog.Level {
 	switch n.Kind {
 	case annotator.NoticeTransition, annotator.NoticeCalling, annotator.NoticeStream:
@@ -135,72 +140,28 @@ func logLevel(n *annotator.Notice) slog.Level {
 	return slog.LevelInfo
 }
 
-// logAttributes returns the fields of a notice that are not zero.
-func logAttributes(n *annotator.Notice) []slog.Attr {
-	all := []slog.Attr{
-		slog.String("state", string(n.State)), slog.String("event", string(n.Event)), slog.String("next", string(n.Next)),
-		slog.Int("scene", n.Scene), slog.Int64("turn", n.Turn), slog.Int("done", n.Done), slog.Int("total", n.Total),
-		slog.Int("entries", n.Entries), slog.String("tool", n.Tool), slog.String("purpose", string(n.Purpose)), slog.Int("attempt", n.Attempt),
-		slog.Int64("ms", n.Duration.Milliseconds()), slog.Int("prompt_tokens", n.Usage.Prompt), slog.Int("cached_tokens", n.Usage.Cached),
-		slog.Int("completion_tokens", n.Usage.Completion), slog.Int("bytes", n.Bytes), slog.Int("lost", n.Lost),
-		slog.String("decision", n.Decision), slog.String("reason", n.Reason),
-	}
-	present := all[:0]
-	for _, attr := range all {
-		if !attr.Value.Equal(slog.IntValue(0)) && !attr.Value.Equal(slog.StringValue("")) {
-			present = append(present, attr)
-		}
-	}
-	return present
-}
-
-// event is a notice as a line of the file of events. docs/events.md describes it, and other programs read it: fields
-// may be added, but not changed. Zero fields are omitted.
-type event struct {
-	Time       time.Time             `json:"time"`
-	Kind       annotator.NoticeKind  `json:"kind"`
-	Scene      int                   `json:"scene,omitempty"`
-	Turn       int64                 `json:"turn,omitempty"`
-	Done       int                   `json:"done,omitempty"`
-	Total      int                   `json:"total,omitempty"`
-	State      annotator.State       `json:"state,omitempty"`
-	Event      annotator.Event       `json:"event,omitempty"`
-	Next       annotator.State       `json:"next,omitempty"`
-	Purpose    annotator.CallPurpose `json:"purpose,omitempty"`
-	Attempt    int                   `json:"attempt,omitempty"`
-	Prompt     int                   `json:"prompt_tokens,omitempty"`
-	Cached     int                   `json:"cached_tokens,omitempty"`
-	Completion int                   `json:"completion_tokens,omitempty"`
-	Exact      bool                  `json:"exact,omitempty"`
-	Bytes      int                   `json:"bytes,omitempty"`
-	Duration   float64               `json:"duration_ms,omitempty"`
-	Decision   string                `json:"decision,omitempty"`
-	Tool       string                `json:"tool,omitempty"`
-	Entries    int                   `json:"entries,omitempty"`
-	Lost       int                   `json:"lost,omitempty"`
-	Reason     string                `json:"reason,omitempty"`
-}
-
-func newEvent(n *annotator.Notice) event {
-	return event{
-		Time: n.Time, Kind: n.Kind, Scene: n.Scene, Turn: n.Turn, Done: n.Done, Total: n.Total,
-		State: n.State, Event: n.Event, Next: n.Next, Purpose: n.Purpose, Attempt: n.Attempt,
-		Prompt: n.Usage.Prompt, Cached: n.Usage.Cached, Completion: n.Usage.Completion, Exact: n.Usage.Exact,
-		Bytes: n.Bytes, Duration: float64(n.Duration.Microseconds()) / 1000, Decision: n.Decision, Tool: n.Tool,
-		Entries: n.Entries, Lost: n.Lost, Reason: n.Reason,
-	}
+// openLog opens the log of a run.
+func openLog(path string, onFailure func(error)) (annotator.Subscriber, error) {
+	return openLines("the log", path, "the log", onFailure, func(n *annotator.Notice) any {
+		return logLine{n.Time, logLevel(n), n.Kind, n.Duration.Milliseconds(), newEvent(n)}
+	})
 }
 
 // openEvents opens the file of events.
 func openEvents(path string, onFailure func(error)) (annotator.Subscriber, error) {
-	file, err := openLogFile(path, "the events", onFailure)
+	return openLines("the file of events", path, "the events", onFailure, func(n *annotator.Notice) any { return newEvent(n) })
+}
+
+// openLines opens a file that gets a JSON line for each notice.
+func openLines(name, path, content string, onFailure func(error), line func(*annotator.Notice) any) (annotator.Subscriber, error) {
+	file, err := openLogFile(path, content, onFailure)
 	if err != nil {
 		return annotator.Subscriber{}, err
 	}
 	lines := json.NewEncoder(file)
 	return annotator.Subscriber{
-		Name:   "the file of events",
-		Notice: func(n annotator.Notice) { _ = lines.Encode(newEvent(&n)) }, // close returns the error of the file
+		Name:   name,
+		Notice: func(n annotator.Notice) { _ = lines.Encode(line(&n)) }, // close returns the error of the file
 		Close:  file.close,
 	}, nil
 }

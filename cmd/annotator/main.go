@@ -2,15 +2,15 @@
 //
 // Each command has a file: its flags, an options struct, and a function that runs it. The commands share the frame of a
 // command (root.go), the types of flags (flags.go), the settings of a run (config.go, settings.go), access to databases
-// (database.go), output for terminals (table.go, text.go), and the mapping of errors to exit statuses (exit.go).
+// (database.go), output (output.go, table.go, text.go), and the mapping of errors to exit statuses (exit.go).
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime/debug"
 	"time"
@@ -18,7 +18,6 @@ import (
 	"annotator"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 func main() {
@@ -38,13 +37,17 @@ type app struct {
 
 // run executes a command line and returns its exit status.
 func (a *app) run(ctx context.Context, args []string) int {
+	out := &output{Writer: a.out}
+	a.out = out
+	defer func() { a.out = out.Writer }()
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	err := a.execute(ctx, root)
-	if e := (*fs.PathError)(nil); errors.As(err, &e) && e.Path == os.Stdout.Name() {
-		err = annotator.Errorf(annotator.Storage, "write the answer: %w", e.Err).WithAdvice("check where standard output goes, then run the command again")
+	if out.err != nil {
+		err = annotator.Errorf(annotator.Storage, "write the answer: %w", cmp.Or(errors.Unwrap(out.err), out.err)).
+			WithAdvice("check where standard output goes, then run the command again")
 	}
 	if err != nil {
 		a.printError(err)
@@ -69,20 +72,4 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) (err error) {
 func (a *app) getenv(name string) string {
 	value, _ := a.lookup(name)
 	return value
-}
-
-// isTerminal reports whether w is a terminal that understands control sequences.
-func (a *app) isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && a.getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
-}
-
-// terminalWidth returns the number of columns of the terminal behind w; 0 if w is no terminal.
-func terminalWidth(w io.Writer) int {
-	if file, ok := w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
-			return width
-		}
-	}
-	return 0
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"annotator"
@@ -25,6 +26,7 @@ type progress struct {
 	text    string // the line that is drawn now; empty if there is none
 	printed totals // at the newest line that is not redrawn
 	stop    chan struct{}
+	scene   atomic.Int64 // the current one; 0 before the first
 }
 
 const (
@@ -133,6 +135,7 @@ func (p *progress) importing(at ingest.Progress) {
 
 // notice shows an event of a run.
 func (p *progress) notice(n annotator.Notice) {
+	p.scene.Store(int64(n.Scene))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.totals.add(&n)

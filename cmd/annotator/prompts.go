@@ -77,22 +77,28 @@ func (a *app) showPrompt(dir, title string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	registry, err := tools.New(tools.All()...)
+	record, err := encodeTools(tools.All())
 	if err != nil {
 		return err
 	}
-	record := tools.EncodeDefinitions(registry.Definitions())
 	shown := shownPrompt{Prompt: prompt.Compose(identity, prompt.Runtime{Title: title})}
 	shown.Hash = prompt.Hash(shown.Prompt, record)
 	shown.Tokens = window.NewPrefix(shown.Prompt, record, nil).EstimateTokens()
-	if asJSON {
-		return a.printJSON(shown)
+	if !asJSON {
+		fmt.Fprintf(a.err, "hash %s, about %d tokens with the tools\n", shown.Hash, shown.Tokens)
 	}
-	if _, err := io.WriteString(a.out, shown.Prompt); err != nil {
-		return err
+	return a.printResult(&shown, asJSON)
+}
+
+func (s *shownPrompt) print(w io.Writer) { fmt.Fprint(w, s.Prompt) }
+
+// encodeTools returns the definitions of tools as a request carries them.
+func encodeTools(list []tools.Tool) (string, error) {
+	registry, err := tools.New(list...)
+	if err != nil {
+		return "", err
 	}
-	_, err = fmt.Fprintf(a.err, "hash %s, about %d tokens with the tools\n", shown.Hash, shown.Tokens)
-	return err
+	return tools.EncodeDefinitions(registry.Definitions()), nil
 }
 
 // loadPrompts reads a folder of prompts; "" stands for the defaults.

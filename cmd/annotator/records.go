@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"iter"
@@ -39,22 +39,18 @@ func (a *app) printRecords(out string, asTable bool, list iter.Seq2[record, erro
 	if isStdout(out) {
 		return write(a.out, list)
 	}
-	return exporters.WriteFile(out, func(w io.Writer) error { return write(w, list) })
+	return exporters.WriteFile(out, func(w io.Writer) error {
+		file := &output{Writer: w}
+		return cmp.Or(write(file, list), file.err)
+	})
 }
 
 func writeJSONLines(w io.Writer, list iter.Seq2[record, error]) error {
-	var line bytes.Buffer
-	encoder := json.NewEncoder(&line)
-	encoder.SetEscapeHTML(false)
 	for r, err := range list {
 		if err != nil {
 			return err
 		}
-		line.Reset()
-		if err := encoder.Encode(r.value); err != nil {
-			return err
-		}
-		if _, err := io.WriteString(w, escapeJSON(line.String())); err != nil {
+		if err := writeJSON(w, r.value, ""); err != nil {
 			return err
 		}
 	}
@@ -69,13 +65,12 @@ func writeRows(w io.Writer, list iter.Seq2[record, error]) error {
 			return err
 		}
 		if rows = append(rows, r.cells); len(rows) == 200 {
-			if err := printShortened(w, rows); err != nil {
-				return err
-			}
+			printShortened(w, rows)
 			rows = nil
 		}
 	}
-	return printShortened(w, rows)
+	printShortened(w, rows)
+	return nil
 }
 
 func unixSeconds(millis int64) float64 { return float64(millis) / 1000 }

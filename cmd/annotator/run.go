@@ -36,7 +36,7 @@ type runOptions struct {
 	quiet        bool
 	printConfig  bool
 	progress     *progress
-	bus          runBus
+	bus          annotator.Bus
 	before       func(context.Context, *storage.DB) error // runs before the first scene; may be nil
 }
 
@@ -121,7 +121,7 @@ func (o *runOptions) run(ctx context.Context) error {
 func (o *runOptions) annotate(ctx context.Context) (err error) {
 	o.progress = newProgress(o.app, o.quiet, o.limit)
 	o.bus.Subscribe(annotator.Subscriber{Notice: o.progress.notice, Close: func() error { o.progress.close(); return nil }})
-	closeBus := sync.OnceValue(o.bus.close)
+	closeBus := sync.OnceValue(o.closeBus)
 	open := closers{closeBus}
 	defer func() { err = cmp.Or(err, open.close()) }()
 	r, err := o.assemble(ctx, &open)

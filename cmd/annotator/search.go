@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"annotator"
@@ -14,15 +15,13 @@ import (
 
 // searchOptions are the options of `annotator search`.
 type searchOptions struct {
-	*app
 	limit  int
 	asOf   string
-	json   bool
 	filter *filter
 }
 
 func newSearch(a *app) *cobra.Command {
-	o := &searchOptions{app: a}
+	var o searchOptions
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
 		Short: "Find entries by words",
@@ -40,28 +39,28 @@ point of the story, without anything that is told later.`, exitMisused, exitHalt
 	asOfFlag(flags, &o.asOf)
 	o.filter = filterFlags(flags)
 	limitFlag(flags, &o.limit, 20, "maximum `ENTRIES`; 0: all")
-	jsonFlag(flags, &o.json)
-	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
-		return o.run(ctx, db, strings.Join(args, " "))
+	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
+		return o.search(ctx, db, strings.Join(args, " "))
 	})
 }
 
-// searchAnswer is what a search prints as JSON.
+// searchAnswer is what a search prints.
 type searchAnswer struct {
 	Query   string              `json:"query"`
 	AsOf    *annotator.Position `json:"as_of,omitempty"` // with --as-of
 	Count   int                 `json:"count"`
 	Entries []exporters.Entry   `json:"entries"` // as in an export, best match first
+	found   []annotator.Entry
 }
 
-func (o *searchOptions) run(ctx context.Context, db *storage.DB, text string) error {
+func (o *searchOptions) search(ctx context.Context, db *storage.DB, text string) (*searchAnswer, error) {
 	statuses, tags, err := o.filter.resolve()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	moment, err := momentAt(ctx, db, o.asOf)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	query := annotator.Query{Text: text, Tags: tags, Statuses: statuses, Limit: o.limit}
 	var found []annotator.Entry
@@ -71,24 +70,18 @@ func (o *searchOptions) run(ctx context.Context, db *storage.DB, text string) er
 		found, err = db.History.Search(ctx, *moment, query)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	at := newPositions(ctx, db)
-	answer := searchAnswer{Query: text, AsOf: at.ofMoment(moment), Count: len(found)}
-	if o.json {
-		answer.Entries = at.export(found)
+	return &searchAnswer{Query: text, AsOf: at.ofMoment(moment), Count: len(found), Entries: at.export(found), found: found}, at.err
+}
+
+func (s *searchAnswer) print(w io.Writer) {
+	if s.AsOf != nil {
+		fmt.Fprintf(w, "as of %s\n", describe(*s.AsOf))
 	}
-	switch {
-	case at.err != nil:
-		return at.err
-	case o.json:
-		return o.printJSON(answer)
-	case answer.AsOf != nil:
-		fmt.Fprintf(o.out, "as of %s\n", describe(*answer.AsOf))
+	if len(s.found) == 0 {
+		fmt.Fprintln(w, "no entry was found")
 	}
-	if len(found) == 0 {
-		_, err := fmt.Fprintln(o.out, "no entry was found")
-		return err
-	}
-	return o.printEntries(found)
+	printEntries(w, s.found)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,14 +21,12 @@ import (
 
 // showOptions are the options of `annotator show`.
 type showOptions struct {
-	*app
 	asOf    string
 	history bool
-	json    bool
 }
 
 func newShow(a *app) *cobra.Command {
-	o := &showOptions{app: a}
+	var o showOptions
 	cmd := &cobra.Command{
 		Use:   "show TERM|ID",
 		Short: "Show an entry with its evidence",
@@ -45,50 +42,52 @@ its names. --history lists every change: when and where in the story it was made
 	flags := cmd.Flags()
 	asOfFlag(flags, &o.asOf)
 	flags.BoolVar(&o.history, "history", false, "show every revision")
-	jsonFlag(flags, &o.json)
-	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
-		return o.run(ctx, db, strings.Join(args, " "))
+	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
+		return o.read(ctx, db, strings.Join(args, " "))
 	})
 }
 
-// shownEntry is what show prints as JSON.
+// shownEntry is what show prints.
 type shownEntry struct {
 	exporters.Entry
 	AsOf    *annotator.Position `json:"as_of,omitempty"`   // with --as-of
 	History []change            `json:"history,omitempty"` // with --history, oldest first
+	name    string
+	target  *annotator.Entry // that it was merged into; nil if it was not
 }
 
-func (o *showOptions) run(ctx context.Context, db *storage.DB, name string) error {
+func (o *showOptions) read(ctx context.Context, db *storage.DB, name string) (*shownEntry, error) {
 	e, moment, err := o.find(ctx, db, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	at := newPositions(ctx, db)
-	shown := shownEntry{Entry: at.export([]annotator.Entry{*e})[0], AsOf: at.ofMoment(moment)}
+	shown := &shownEntry{Entry: at.export([]annotator.Entry{*e})[0], AsOf: at.ofMoment(moment), name: e.Name()}
 	if o.history {
 		if shown.History, err = changes(ctx, db.Glossary, at, e.ID, moment); err != nil {
-			return err
+			return nil, err
 		}
-	}
-	switch {
-	case at.err != nil:
-		return at.err
-	case o.json:
-		return o.printJSON(shown)
-	case shown.AsOf != nil:
-		fmt.Fprintf(o.out, "as of %s\n", describe(*shown.AsOf))
-	}
-	if o.history {
-		return printHistory(o.out, e.Name(), shown.History)
 	}
 	if e.MergedInto != 0 {
-		target, _, err := o.find(ctx, db, strconv.FormatInt(e.MergedInto, 10))
-		if err != nil {
-			return err
+		if shown.target, _, err = o.find(ctx, db, strconv.FormatInt(e.MergedInto, 10)); err != nil {
+			return nil, err
 		}
-		fmt.Fprintf(o.out, "merged into #%d %s\n", target.ID, oneLine(target.Name()))
 	}
-	return printEntry(o.out, &shown.Entry)
+	return shown, at.err
+}
+
+func (s *shownEntry) print(w io.Writer) {
+	if s.AsOf != nil {
+		fmt.Fprintf(w, "as of %s\n", describe(*s.AsOf))
+	}
+	if s.History != nil {
+		printHistory(w, s.name, s.History)
+		return
+	}
+	if s.target != nil {
+		fmt.Fprintf(w, "merged into #%d %s\n", s.target.ID, oneLine(s.target.Name()))
+	}
+	printEntry(w, &s.Entry)
 }
 
 func (o *showOptions) find(ctx context.Context, db *storage.DB, name string) (*annotator.Entry, *storage.Moment, error) {
@@ -144,7 +143,7 @@ func listNames(entries []annotator.Entry) string {
 }
 
 // printEntry prints an entry for people.
-func printEntry(w io.Writer, e *exporters.Entry) error {
+func printEntry(w io.Writer, e *exporters.Entry) {
 	title, locked := e.Term, ""
 	if e.Disambiguator != "" {
 		title += " (" + e.Disambiguator + ")"
@@ -156,7 +155,7 @@ func printEntry(w io.Writer, e *exporters.Entry) error {
 	if len(e.Tags) > 0 {
 		fmt.Fprintf(w, "tags: %s\n", oneLine(strings.Join(e.Tags, ", ")))
 	}
-	_, err := fmt.Fprintf(w, "first: %s\nlast: %s\n", describe(e.First), describe(e.Last))
+	fmt.Fprintf(w, "first: %s\nlast: %s\n", describe(e.First), describe(e.Last))
 	if len(e.Aliases) > 0 {
 		fmt.Fprintln(w, "\nnames")
 	}
@@ -164,24 +163,21 @@ func printEntry(w io.Writer, e *exporters.Entry) error {
 		fmt.Fprintf(w, "  %s, from %s\n", oneLine(a.Name), describe(a.From))
 	}
 	for i := range e.Claims {
-		err = cmp.Or(err, printClaim(w, &e.Claims[i]))
+		printClaim(w, &e.Claims[i])
 	}
-	return err
 }
 
-func printClaim(w io.Writer, c *exporters.Claim) error {
+func printClaim(w io.Writer, c *exporters.Claim) {
 	valid := "from " + describe(c.From)
 	if c.Until != nil {
 		valid += ", until " + describe(*c.Until)
 	}
 	width := terminalWidth(w)
-	_, err := fmt.Fprintf(w, "\n%s\n  %s, %s\n", wrapFrom(oneLine(c.Text), 0, width), c.Kind, valid)
+	fmt.Fprintf(w, "\n%s\n  %s, %s\n", wrapFrom(oneLine(c.Text), 0, width), c.Kind, valid)
 	for _, v := range c.Evidence {
 		quotation := fmt.Sprintf("post %d, %d to %d: \"%s\"", v.Post, v.Start, v.End, oneLine(v.Quote))
-		_, lineErr := fmt.Fprintf(w, "  %s\n", wrapFrom(quotation, gap, width))
-		err = cmp.Or(err, lineErr)
+		fmt.Fprintf(w, "  %s\n", wrapFrom(quotation, gap, width))
 	}
-	return err
 }
 
 // change is a revision as show --history prints it.
@@ -240,10 +236,8 @@ func readableDecision(value string) string {
 }
 
 // printHistory prints a line for each change.
-func printHistory(w io.Writer, name string, changes []change) error {
-	if _, err := fmt.Fprintf(w, "%s\n\n", oneLine(name)); err != nil {
-		return err
-	}
+func printHistory(w io.Writer, name string, changes []change) {
+	fmt.Fprintf(w, "%s\n\n", oneLine(name))
 	rows := make([][]string, len(changes))
 	for i, c := range changes {
 		rows[i] = []string{
@@ -251,7 +245,7 @@ func printHistory(w io.Writer, name string, changes []change) error {
 			oldToNew(c.Old, c.New),
 		}
 	}
-	return printTable(w, rows)
+	printTable(w, rows)
 }
 
 func oldToNew(before, after string) string {

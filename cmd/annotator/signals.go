@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,23 +39,11 @@ func untilSignal(ctx context.Context, body func(context.Context) error) error {
 	return err
 }
 
-// runBus is the bus of a run. It also holds the current scene, for the messages on a signal.
-type runBus struct {
-	annotator.Bus
-	scene atomic.Int64
-}
-
-// Publish queues a notice for all subscribers.
-func (b *runBus) Publish(n annotator.Notice) {
-	b.scene.Store(int64(n.Scene))
-	b.Bus.Publish(n)
-}
-
-// close waits until the subscribers have read every notice, or the timeout has passed.
-func (b *runBus) close() error {
+// closeBus waits until the subscribers have read every notice, or the timeout has passed.
+func (o *runOptions) closeBus() error {
 	ctx, cancel := context.WithTimeout(context.Background(), busCloseTimeout)
 	defer cancel()
-	return b.Close(ctx)
+	return o.bus.Close(ctx)
 }
 
 // runMachine runs the machine. The first signal stops it after the current scene, the second at once.
@@ -70,14 +57,14 @@ func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
 		select {
 		case <-signals:
 			r.Stop()
-			message := o.bus.inScene("finishing scene %d, then stopping", "stopping") + "; interrupt again to quit at once"
+			message := o.inScene("finishing scene %d, then stopping", "stopping") + "; interrupt again to quit at once"
 			go o.progress.say(message) // a blocked terminal must not delay the second signal
 		case <-ctx.Done():
 			return
 		}
 		select {
 		case <-signals:
-			where := o.bus.inScene("in scene %d", "before the first scene")
+			where := o.inScene("in scene %d", "before the first scene")
 			cancel(annotator.Errorf(annotator.Interrupted, "stopped at once, %s", where).WithAdvice("run again to resume"))
 			time.AfterFunc(quitTimeout, func() { o.exit(exitInterrupted) })
 		case <-ctx.Done():
@@ -91,8 +78,8 @@ func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
 }
 
 // inScene writes a message with the current scene, or the other one before the first scene.
-func (b *runBus) inScene(format, before string) string {
-	if scene := b.scene.Load(); scene > 0 {
+func (o *runOptions) inScene(format, before string) string {
+	if scene := o.progress.scene.Load(); scene > 0 {
 		return fmt.Sprintf(format, scene)
 	}
 	return before

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -62,7 +63,6 @@ func findSnapshot(ctx context.Context, db *storage.DB, number string) (annotator
 
 func newSnapshotList(a *app) *cobra.Command {
 	var query storage.SnapshotQuery
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the snapshots, newest first",
@@ -75,45 +75,44 @@ func newSnapshotList(a *app) *cobra.Command {
 	wordFlag(flags, &query.Kind, "type", types, "", "only snapshots of this `TYPE`: "+alternatives(types))
 	flags.Int64Var(&query.Thread, "thread", 0, "only snapshots in the thread with this `ID`")
 	limitFlag(flags, &query.Limit, 20, "maximum `SNAPSHOTS`; 0: all")
-	jsonFlag(flags, &asJSON)
-	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error {
-		return a.listSnapshots(ctx, db, query, asJSON)
+	return a.answers(cmd, func(ctx context.Context, db *storage.DB, _ []string) (result, error) {
+		return listSnapshots(ctx, db, query)
 	})
 }
 
-func (a *app) listSnapshots(ctx context.Context, db *storage.DB, query storage.SnapshotQuery, asJSON bool) error {
+// snapshotList is what `snapshot list` prints.
+type snapshotList []snapshotView
+
+func listSnapshots(ctx context.Context, db *storage.DB, query storage.SnapshotQuery) (snapshotList, error) {
 	if err := requireThread(ctx, db, query.Thread); err != nil {
-		return err
+		return nil, err
 	}
 	found, err := db.Snapshots.List(ctx, query)
-	if err != nil {
-		return err
-	}
-	views := make([]snapshotView, len(found))
+	views := make(snapshotList, len(found))
 	for i := range found {
 		if views[i], err = viewSnapshot(ctx, db, &found[i]); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if asJSON {
-		return a.printJSON(views)
-	}
-	if len(views) == 0 {
-		_, err := fmt.Fprintln(a.out, "no snapshot was found")
-		return err
+	return views, err
+}
+
+func (l snapshotList) print(w io.Writer) {
+	if len(l) == 0 {
+		fmt.Fprintln(w, "no snapshot was found")
+		return
 	}
 	rows := [][]string{{"snapshot", "scene", "thread", "entries", "tokens", "taken", "in"}}
-	for _, v := range views {
+	for _, v := range l {
 		rows = append(rows, []string{
 			strconv.FormatInt(v.ID, 10), strconv.Itoa(v.Scene), strconv.FormatInt(v.Thread, 10), strconv.Itoa(v.Entries), shortNumber(v.Tokens),
 			localTime(v.Time.UnixMilli()), shorten(v.Title, 48),
 		})
 	}
-	return printShortened(a.out, rows)
+	printShortened(w, rows)
 }
 
 func newSnapshotShow(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show N",
 		Short: "Show the contents of a snapshot",
@@ -123,20 +122,12 @@ Show the position of a snapshot, the summaries in force, and the number and size
 		Example: "  annotator snapshot show 40\n  annotator snapshot show 40 --json",
 		Args:    arguments(1, 1),
 	}
-	jsonFlag(cmd.Flags(), &asJSON)
-	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
-		shown, err := readSnapshot(ctx, db, args[0])
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return a.printJSON(shown)
-		}
-		return printTable(a.out, shown.rows())
+	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
+		return readSnapshot(ctx, db, args[0])
 	})
 }
 
-// shownSnapshot is what `snapshot show` prints as JSON.
+// shownSnapshot is what `snapshot show` prints.
 type shownSnapshot struct {
 	snapshotView
 	Prompt   string              `json:"prompt"` // hash of system prompt and tools
@@ -188,8 +179,7 @@ func restoreSnapshot(ctx context.Context, db *storage.DB, wire model.Encoder, nu
 	return snapshot.Restore(ctx, at, wire, db.Journal, db.Episodes)
 }
 
-// rows returns the table that is printed for people.
-func (s *shownSnapshot) rows() [][]string {
+func (s *shownSnapshot) print(w io.Writer) {
 	rows := [][]string{
 		{"snapshot", fmt.Sprintf("%d, %s, taken %s", s.ID, s.Type, localTime(s.Time.UnixMilli()))},
 		{"position", fmt.Sprintf("after scene %d, in thread %d: %s", s.Scene, s.Thread, shorten(s.Title, 60))},
@@ -210,5 +200,5 @@ func (s *shownSnapshot) rows() [][]string {
 		e := &s.Memory[i]
 		rows = append(rows, []string{string(e.Kind), fmt.Sprintf("of scenes %d to %d: %s", e.FromScene, e.ToScene, shorten(e.Summary, 100))})
 	}
-	return rows
+	printTable(w, rows)
 }

@@ -206,8 +206,8 @@ func (c *conversation) prompt(text string) {
 	}
 }
 
-// answer is what `snapshot ask --json` prints.
-type answer struct {
+// askedQuestion is what `snapshot ask` prints.
+type askedQuestion struct {
 	Snapshot int64      `json:"snapshot"`
 	Question string     `json:"question"`
 	Answer   string     `json:"answer"`
@@ -226,7 +226,7 @@ func (c *conversation) ask(ctx context.Context, question string) error {
 	if err := errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.context.Add(exchange)); err != nil {
 		return err
 	}
-	a := answer{Snapshot: c.context.Snapshot.ID, Question: question, Answer: text, Posts: []citation{}}
+	a := askedQuestion{Snapshot: c.context.Snapshot.ID, Question: question, Answer: text, Posts: []citation{}}
 	at := newPositions(ctx, c.db)
 	for _, id := range citedPosts(text) {
 		post, err := c.cite(ctx, at, id)
@@ -235,19 +235,17 @@ func (c *conversation) ask(ctx context.Context, question string) error {
 		}
 		a.Posts = append(a.Posts, post)
 	}
-	if c.json {
-		return c.printJSON(a)
-	}
-	return a.print(c.out)
+	return c.printResult(&a, c.json)
 }
 
-func (a *answer) print(w io.Writer) error {
+func (a *askedQuestion) print(w io.Writer) {
 	lines := strings.Split(clean(a.Answer), "\n")
 	for i := range lines {
 		lines[i] = wrapFrom(lines[i], 0, terminalWidth(w))
 	}
-	if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil || len(a.Posts) == 0 {
-		return err
+	fmt.Fprintln(w, strings.Join(lines, "\n"))
+	if len(a.Posts) == 0 {
+		return
 	}
 	rows := [][]string{}
 	for _, p := range a.Posts {
@@ -261,7 +259,7 @@ func (a *answer) print(w io.Writer) error {
 		rows = append(rows, []string{fmt.Sprintf("post %d", p.Post), at, shorten(p.Text, 90)})
 	}
 	fmt.Fprintln(w)
-	return printTable(w, rows)
+	printTable(w, rows)
 }
 
 // citation is a post that an answer cites.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"annotator"
 	"annotator/storage"
@@ -14,7 +13,6 @@ import (
 )
 
 func newSnapshotDiff(a *app) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "Compare the codex at two snapshots",
@@ -24,16 +22,8 @@ list the changes of its name, its status, its tags, its other names and its clai
 		Example: "  annotator snapshot diff 12 40\n  annotator snapshot diff 12 40 --json",
 		Args:    arguments(2, 2),
 	}
-	jsonFlag(cmd.Flags(), &asJSON)
-	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
-		d, err := diffSnapshots(ctx, db, args[0], args[1])
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return a.printJSON(d)
-		}
-		return d.print(a.out)
+	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
+		return diffSnapshots(ctx, db, args[0], args[1])
 	})
 }
 
@@ -159,26 +149,23 @@ func claimsInForce(e *annotator.Entry) (texts []string) {
 	return texts
 }
 
-func (d *snapshotDiff) print(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "snapshot %d (scene %d) to snapshot %d (scene %d): %d added, %d changed, %d retired\n",
+func (d *snapshotDiff) print(w io.Writer) {
+	fmt.Fprintf(w, "snapshot %d (scene %d) to snapshot %d (scene %d): %d added, %d changed, %d retired\n",
 		d.From.ID, d.From.Scene, d.To.ID, d.To.Scene, len(d.Added), len(d.Changed), len(d.Retired))
 	for _, part := range []struct {
 		title   string
 		entries []entryDiff
 	}{{"added", d.Added}, {"changed", d.Changed}, {"retired", d.Retired}} {
 		if len(part.entries) > 0 {
-			fmt.Fprintf(&b, "\n%s\n", part.title)
+			fmt.Fprintf(w, "\n%s\n", part.title)
 		}
 		for i := range part.entries {
-			part.entries[i].print(&b)
+			part.entries[i].print(w)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
-func (c *entryDiff) print(w *strings.Builder) {
+func (c *entryDiff) print(w io.Writer) {
 	fmt.Fprintf(w, "  #%d %s\n", c.ID, oneLine(c.Term))
 	if c.Renamed != nil {
 		fmt.Fprintf(w, "    name: %s -> %s\n", oneLine(c.Renamed.From), oneLine(c.Renamed.To))

@@ -13,15 +13,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// statusOptions are the options of `annotator status`.
-type statusOptions struct {
-	*app
-	json bool
-	raw  int // a quarantined scene; 0: none
-}
-
 func newStatus(a *app) *cobra.Command {
-	o := &statusOptions{app: a}
+	var raw int // a quarantined scene; 0: none
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the progress of a run",
@@ -32,36 +25,24 @@ print what the server sent for a quarantined scene.`, exitMisused, exitHalted, e
   annotator status --db book.annotator.db --json
   annotator status --raw 12 > reply.txt`,
 	}
-	jsonFlag(cmd.Flags(), &o.json)
-	cmd.Flags().IntVar(&o.raw, "raw", 0, "print what the server sent for the quarantined `SCENE`; 0: the status")
-	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error { return o.run(ctx, db) })
+	cmd.Flags().IntVar(&raw, "raw", 0, "print what the server sent for the quarantined `SCENE`; 0: the status")
+	return a.answers(cmd, func(ctx context.Context, db *storage.DB, _ []string) (result, error) {
+		if raw == 0 {
+			return readStatus(ctx, db)
+		}
+		sent, err := db.Scenes.Raw(ctx, raw)
+		return rawReply(sent), err
+	})
 }
 
-func (o *statusOptions) run(ctx context.Context, db *storage.DB) error {
-	if o.raw != 0 {
-		return o.printRaw(ctx, db)
-	}
-	s, err := readStatus(ctx, db)
-	if err != nil {
-		return err
-	}
-	if o.json {
-		return o.printJSON(s)
-	}
-	return s.print(o.out)
-}
+// rawReply is what a server sent. A terminal gets it without control sequences.
+type rawReply string
 
-// printRaw prints the recorded bytes of a scene; on a terminal, without control sequences.
-func (o *statusOptions) printRaw(ctx context.Context, db *storage.DB) error {
-	raw, err := db.Scenes.Raw(ctx, o.raw)
-	if err != nil {
-		return err
+func (r rawReply) print(w io.Writer) {
+	if fileOf(w) != nil && terminalWidth(w) > 0 {
+		r = rawReply(clean(string(r)) + "\n")
 	}
-	if o.isTerminal(o.out) {
-		raw = []byte(clean(string(raw)) + "\n")
-	}
-	_, err = o.out.Write(raw)
-	return err
+	_, _ = io.WriteString(w, string(r))
 }
 
 // status is the state of a run. Fields of its JSON are only ever added.
@@ -196,7 +177,7 @@ func ratio(part, whole int) float64 {
 }
 
 // print prints the status for people.
-func (s *status) print(w io.Writer) error {
+func (s *status) print(w io.Writer) {
 	rows := [][]string{
 		{"story", shorten(s.Story.Title, 100)},
 		{"database", oneLine(s.Database)},
@@ -216,10 +197,8 @@ func (s *status) print(w io.Writer) error {
 	if s.SecondsLeft > 0 {
 		rows = append(rows, []string{"left", "about " + duration(seconds(s.SecondsLeft))})
 	}
-	if err := printTable(w, rows); err != nil {
-		return err
-	}
-	return s.printQuarantined(w)
+	printTable(w, rows)
+	s.printQuarantined(w)
 }
 
 func (s *status) run() string {
@@ -275,9 +254,9 @@ func (s *status) average() string {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-func (s *status) printQuarantined(w io.Writer) error {
+func (s *status) printQuarantined(w io.Writer) {
 	if len(s.Quarantined) == 0 {
-		return nil
+		return
 	}
 	const shown = 20
 	rows := [][]string{{"quarantined"}}
@@ -288,9 +267,6 @@ func (s *status) printQuarantined(w io.Writer) error {
 		rows = append(rows, []string{fmt.Sprintf("and %d more; --json lists all", more)})
 	}
 	fmt.Fprintln(w)
-	if err := printTable(w, rows); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\nretry them with: annotator retry --db %s\n", quoted(s.Database))
-	return err
+	printTable(w, rows)
+	fmt.Fprintf(w, "\nretry them with: annotator retry --db %s\n", quoted(s.Database))
 }

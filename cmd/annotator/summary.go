@@ -14,8 +14,8 @@ import (
 // database.
 func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Duration) error {
 	if o.quiet {
-		_, err := fmt.Fprintln(o.out, db.Path())
-		return err
+		fmt.Fprintln(o.out, db.Path())
+		return nil
 	}
 	run, err := db.Run.Status(ctx)
 	if err != nil {
@@ -41,9 +41,7 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 	var next []string
 	if len(entries) > 0 {
 		fmt.Fprintln(o.out)
-		if err := o.printEntries(entries); err != nil {
-			return err
-		}
+		printEntries(o.out, entries)
 		next = append(next, "annotator search --db "+path+" "+quoted(oneLine(entries[0].Term)),
 			"annotator export --db "+path+" --format json -o "+quoted(strings.TrimSuffix(db.Path(), ".db")+".json"))
 	}
@@ -51,8 +49,8 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 	if next = append(next, left...); err != nil || len(next) == 0 {
 		return err
 	}
-	_, err = fmt.Fprintf(o.out, "\nnext:\n  %s\n", strings.Join(next, "\n  "))
-	return err
+	fmt.Fprintf(o.out, "\nnext:\n  %s\n", strings.Join(next, "\n  "))
+	return nil
 }
 
 // remainingWork returns the commands for quarantined scenes and tentative entries, once every scene is done.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -16,32 +14,19 @@ const (
 	leastRoom = 20 // columns below which a last cell is not wrapped beside the others
 )
 
-// printJSON prints a value as indented JSON.
-func (a *app) printJSON(value any) error {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
-		return err
-	}
-	_, err := io.WriteString(a.out, escapeJSON(text.String()))
-	return err
-}
-
 // printEntries prints a line for each entry, shortened to the terminal.
-func (a *app) printEntries(entries []annotator.Entry) error {
+func printEntries(w io.Writer, entries []annotator.Entry) {
 	rows := make([][]string, len(entries))
 	for i := range entries {
 		e := &entries[i]
 		rows[i] = []string{fmt.Sprintf("#%d", e.ID), shorten(e.Name(), 32), shorten(strings.Join(e.Tags, ", "), 20), shorten(e.Definition(), 72)}
 	}
-	return printShortened(a.out, rows)
+	printShortened(w, rows)
 }
 
 // printTable prints rows in aligned columns. On a terminal that is too narrow, the last cell of a row is wrapped within
 // its column, or stands on lines of its own where hardly any room is left beside the others.
-func printTable(w io.Writer, rows [][]string) error {
+func printTable(w io.Writer, rows [][]string) {
 	var widths []int // of all columns but the last of each row
 	for _, row := range rows {
 		for c := range len(row) - 1 {
@@ -59,14 +44,13 @@ func printTable(w io.Writer, rows [][]string) error {
 		for c := range len(row) - 1 {
 			head += pad(row[c], widths[c]+gap)
 		}
+		line := head + wrapFrom(last, columns(head), terminal)
 		if below && len(row) > len(widths) {
-			b.WriteString(strings.TrimRight(head, " ") + "\n")
-			head = strings.Repeat(" ", 2*gap)
+			line = under(head, last, terminal)
 		}
-		b.WriteString(strings.TrimRight(head+wrapFrom(last, columns(head), terminal), " ") + "\n")
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	_, _ = io.WriteString(w, b.String())
 }
 
 // crowded reports whether a last cell does not fit beside the other columns, and has hardly any room there to be
@@ -81,6 +65,19 @@ func crowded(rows [][]string, widths []int, width int) bool {
 	})
 }
 
+// beside wraps a text beside a head, or under it where hardly any room is left.
+func beside(head, text string, width int) string {
+	if column := columns(head); width == 0 || column+columns(text) <= width || width-column >= leastRoom {
+		return head + wrapFrom(text, column, width)
+	}
+	return under(head, text, width)
+}
+
+// under wraps a text on the lines under a head.
+func under(head, text string, width int) string {
+	return strings.TrimRight(head, " ") + "\n" + strings.Repeat(" ", 2*gap) + wrapFrom(text, 2*gap, width)
+}
+
 // wrapFrom wraps a text that begins in a column so that all its lines begin there. A width of 0 is unlimited.
 func wrapFrom(text string, column, width int) string {
 	if width == 0 || column+columns(text) <= width || width-column < leastRoom {
@@ -90,11 +87,11 @@ func wrapFrom(text string, column, width int) string {
 }
 
 // printShortened prints a table with cells shortened to the terminal, a line for each row.
-func printShortened(w io.Writer, rows [][]string) error {
+func printShortened(w io.Writer, rows [][]string) {
 	if width := terminalWidth(w); width > 0 && len(rows) > 0 {
 		fit(rows, width)
 	}
-	return printTable(w, rows)
+	printTable(w, rows)
 }
 
 // fit shortens the columns of a table to a total width: the last first, and down to nothing where hardly anything would

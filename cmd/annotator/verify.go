@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"annotator"
@@ -68,7 +69,7 @@ func (o *verifyOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.print(&found); err != nil || found.OK {
+	if err := o.printResult(&found, o.json); err != nil || found.OK {
 		return err
 	}
 	if !slices.ContainsFunc(found.Checks, func(f storage.Finding) bool { return len(f.Violations) > 0 && f.Check != storage.CheckQuotations }) {
@@ -119,12 +120,9 @@ func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verificatio
 	return found, err
 }
 
-func (o *verifyOptions) print(found *verification) error {
-	if o.json {
-		return o.printJSON(found)
-	}
+func (v *verification) print(w io.Writer) {
 	rows := [][]string{}
-	for _, check := range found.Checks {
+	for _, check := range v.Checks {
 		state, text := "ok", check.Law
 		if check.Unchecked != "" {
 			state, text = "not checked", check.Unchecked
@@ -134,22 +132,19 @@ func (o *verifyOptions) print(found *verification) error {
 		}
 		rows = append(rows, []string{check.Check, state, text})
 	}
-	if found.Corpus == "" {
+	if v.Corpus == "" {
 		rows = append(rows, []string{storage.CheckQuotations, "not checked", "the corpus was not found; name it with --corpus"})
 	}
-	if err := printTable(o.out, rows); err != nil {
-		return err
-	}
-	for _, check := range found.Checks {
+	printTable(w, rows)
+	for _, check := range v.Checks {
 		if len(check.Violations) > 0 {
-			fmt.Fprintf(o.out, "\n%s\n", check.Check)
+			fmt.Fprintf(w, "\n%s\n", check.Check)
 		}
 		for _, violation := range check.Violations {
-			fmt.Fprintf(o.out, "  %s\n", oneLine(violation))
+			fmt.Fprintf(w, "  %s\n", oneLine(violation))
 		}
 		if check.More > 0 {
-			fmt.Fprintf(o.out, "  and %d more\n", check.More)
+			fmt.Fprintf(w, "  and %d more\n", check.More)
 		}
 	}
-	return nil
 }

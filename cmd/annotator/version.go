@@ -15,8 +15,8 @@ func newVersion(a *app) *cobra.Command {
 		Long:    longHelp("Print the version of this program, and the toolchain and platform that it was built for."),
 		Example: "  annotator version",
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.out, version())
-			return err
+			fmt.Fprintln(a.out, version())
+			return nil
 		},
 	}
 }

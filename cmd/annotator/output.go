@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+
+	"annotator/storage"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// output is a writer that keeps its first error, so that functions that print need not return it.
+type output struct {
+	io.Writer
+	err error
+}
+
+// Write writes unless an earlier write failed.
+func (o *output) Write(text []byte) (n int, err error) {
+	if o.err == nil {
+		n, o.err = o.Writer.Write(text)
+	}
+	return n, o.err
+}
+
+// fileOf returns the file behind w; nil if there is none.
+func fileOf(w io.Writer) *os.File {
+	if o, ok := w.(*output); ok {
+		w = o.Writer
+	}
+	file, _ := w.(*os.File)
+	return file
+}
+
+// isTerminal reports whether w is a terminal that understands control sequences.
+func (a *app) isTerminal(w io.Writer) bool {
+	file := fileOf(w)
+	return file != nil && a.getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
+}
+
+// terminalWidth returns the number of columns of the terminal behind w; 0 if w is no terminal.
+func terminalWidth(w io.Writer) int {
+	file := fileOf(w)
+	if file == nil {
+		return 0
+	}
+	width, _, _ := term.GetSize(int(file.Fd())) // 0 after an error
+	return width
+}
+
+// A result is what a command answers. With --json its JSON is printed, else text for people.
+type result interface{ print(w io.Writer) }
+
+// answers makes a command print what find finds in the database that --db names.
+func (a *app) answers(cmd *cobra.Command, find func(ctx context.Context, db *storage.DB, args []string) (result, error)) *cobra.Command {
+	var asJSON bool
+	jsonFlag(cmd.Flags(), &asJSON)
+	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
+		found, err := find(ctx, db, args)
+		if err != nil {
+			return err
+		}
+		return a.printResult(found, asJSON)
+	})
+}
+
+func (a *app) printResult(found result, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(found)
+	}
+	found.print(a.out)
+	return nil
+}
+
+// printJSON prints a value as indented JSON.
+func (a *app) printJSON(value any) error { return writeJSON(a.out, value, "  ") }
+
+// writeJSON writes a value as JSON and a line feed.
+func writeJSON(w io.Writer, value any, indent string) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, escapeJSON(text.String()))
+	return err
+}
