@@ -70,9 +70,10 @@ func firstColumn(table string) (words []string) {
 }
 
 func jsonFields() (names []string) {
-	for field := range reflect.TypeFor[event]().Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		names = append(names, name)
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[event]()) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
 	}
 	return names
 }
