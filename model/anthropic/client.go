@@ -39,10 +39,11 @@ var (
 // address or key, and shows neither.
 func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
-		Example: "https://api.anthropic.com/v1",
-		Suffix:  messages,
-		Models:  "/models?limit=1000", // the maximum of the API
-		Header:  func(key string) http.Header { return header(o.BaseURL, key) },
+		Example:  "https://api.anthropic.com/v1",
+		Suffix:   messages,
+		Models:   "/models?limit=1000", // the maximum of the API
+		Header:   func(key string) http.Header { return header(o.BaseURL, key) },
+		Refusals: refusals,
 	})
 	if err != nil {
 		return nil, err
@@ -120,6 +121,3 @@ var refusals = []model.Refusal{
 	{Needs: model.NoForcedCall, Pattern: regexp.MustCompile(`tool_choice forces tool use|tool_choice.*thinking`), Effect: "no tool call is required of the model"},
 	{Needs: model.ForbidCalls, Pattern: regexp.MustCompile(`where no tool may be called`), Effect: "the API is told where no tool may be called, which costs its cache"},
 }
-
-// Refusals lists how servers refuse the usual form of a request. See model.Wire.
-func (*Client) Refusals() []model.Refusal { return refusals }

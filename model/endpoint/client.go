@@ -46,6 +46,8 @@ type API struct {
 	Version string // the path of a base URL that has none; empty: none
 	Models  string // path of the list of models, after the base URL; empty: "/models"
 
+	Refusals []model.Refusal // see model.Wire
+
 	// Header returns the headers of every request. The key is empty where there is none.
 	Header func(key string) http.Header
 }
@@ -60,8 +62,8 @@ func Bearer(key string) http.Header {
 
 // Client sends calls to one endpoint. It may be used by many goroutines at once.
 type Client struct {
+	api       API
 	base      string
-	models    string
 	header    http.Header
 	key       secret
 	transport http.RoundTripper
@@ -82,8 +84,7 @@ func New(o Options, api API) (*Client, error) {
 		return nil, annotator.Errorf(annotator.Misused, "the API key holds control characters").
 			WithAdvice("set ANNOTATOR_API_KEY to the key alone")
 	}
-	c := &Client{base: base, header: api.Header(key), key: newSecret(key), transport: o.HTTP, now: o.Now}
-	c.models = cmp.Or(api.Models, "/models")
+	c := &Client{api: api, base: base, header: api.Header(key), key: newSecret(key), transport: o.HTTP, now: o.Now}
 	c.firstByte = cmp.Or(o.FirstByte, defaultFirstByte)
 	c.idle = cmp.Or(o.Idle, defaultIdle)
 	if c.transport == nil {
@@ -99,6 +100,9 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // BaseURL returns the base URL without a slash at its end.
 func (c *Client) BaseURL() string { return c.base }
+
+// Refusals lists how servers refuse the usual form of a request. See model.Wire.
+func (c *Client) Refusals() []model.Refusal { return c.api.Refusals }
 
 // Close closes connections that are not in use.
 func (c *Client) Close() {

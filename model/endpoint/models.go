@@ -55,7 +55,7 @@ func (n *name) UnmarshalJSON(raw []byte) error {
 
 // Models lists what the endpoint serves, in OpenAI's form, which is also Anthropic's. A failure is a *model.Fault.
 func (c *Client) Models(ctx context.Context) ([]model.Model, error) {
-	return Read(ctx, c, &Call{URL: c.base + c.models}, readModels)
+	return Read(ctx, c, &Call{URL: c.base + cmp.Or(c.api.Models, "/models")}, readModels)
 }
 
 func readModels(body []byte) ([]model.Model, error) {

@@ -30,10 +30,11 @@ var (
 // with address or key, and shows neither.
 func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
-		Example: "https://generativelanguage.googleapis.com/v1beta",
-		Suffix:  "/models",
-		Version: "/v1beta", // Google's own clients take the host alone
-		Header:  header,
+		Example:  "https://generativelanguage.googleapis.com/v1beta",
+		Suffix:   "/models",
+		Version:  "/v1beta", // Google's own clients take the host alone
+		Header:   header,
+		Refusals: refusals,
 	})
 	if err != nil {
 		return nil, err
@@ -132,6 +133,3 @@ var refusals = []model.Refusal{
 	{Needs: model.NoToolSubset, Pattern: regexp.MustCompile(`function_?calling_?config.*validated`), Effect: "no tools are named where none must be called"},
 	{Needs: model.NoSeed, Pattern: model.RefusalOf(`seed`), Effect: "no seed is sent"},
 }
-
-// Refusals lists how servers refuse the usual form of a request. See model.Wire.
-func (*Client) Refusals() []model.Refusal { return refusals }

@@ -50,11 +50,7 @@ type proposal struct {
 
 // propose reads a scene and returns the changes to the glossary that it finds, best first.
 func propose(lex *lexicon, s *scene, known []entry) []proposal {
-	texts := make([]*text, len(s.posts))
-	for i, p := range s.posts {
-		texts[i] = readText(p.body, lex)
-	}
-	r := newReader(lex, texts)
+	r := newReader(lex, bodies(s.posts))
 	g := newGlossary(lex, known)
 	var all []proposal
 	for _, n := range r.names(r.mentions()) {

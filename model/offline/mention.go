@@ -25,9 +25,11 @@ type reader struct {
 	mid   map[string]int // capitalised occurrences inside a sentence
 }
 
-func newReader(lex *lexicon, texts []*text) *reader {
-	r := &reader{lex: lex, texts: texts, lower: map[string]int{}, mid: map[string]int{}}
-	for _, t := range texts {
+func newReader(lex *lexicon, bodies []string) *reader {
+	r := &reader{lex: lex, lower: map[string]int{}, mid: map[string]int{}}
+	for _, body := range bodies {
+		t := readText(body, lex)
+		r.texts = append(r.texts, t)
 		for i := range t.words {
 			switch w := &t.words[i]; {
 			case !w.capital:

@@ -63,8 +63,7 @@ func (m *Model) summarise(w *window, limit int) string {
 func (m *Model) lines(bodies []string) []line {
 	var all []line
 	for _, body := range bodies {
-		t := readText(body, m.lex)
-		own := m.sentenceLines(t, len(all))
+		own := m.sentenceLines(body, len(all))
 		slices.SortStableFunc(own, func(a, b line) int {
 			return cmp.Or(cmp.Compare(max(a.words, sentenceWords), max(b.words, sentenceWords)), cmp.Compare(min(a.order, 1), min(b.order, 1)), cmp.Compare(b.density(), a.density()))
 		})
@@ -76,8 +75,9 @@ func (m *Model) lines(bodies []string) []line {
 	return all
 }
 
-func (m *Model) sentenceLines(t *text, order int) []line {
-	r := newReader(m.lex, []*text{t})
+func (m *Model) sentenceLines(body string, order int) []line {
+	r := newReader(m.lex, []string{body})
+	t := r.texts[0]
 	named := make([]int, len(t.sentences))
 	for _, mention := range r.mentions() {
 		named[mention.sentence]++
@@ -111,14 +111,6 @@ func (w *window) asked() []string {
 		if from <= s.number && s.number <= to {
 			all = append(all, strings.Join(bodies(s.posts), "\n\n"))
 		}
-	}
-	return all
-}
-
-func bodies(posts []post) []string {
-	var all []string
-	for _, p := range posts {
-		all = append(all, p.body)
 	}
 	return all
 }

@@ -115,6 +115,14 @@ func readPosts(text string) []post {
 	return posts
 }
 
+func bodies(posts []post) []string {
+	var all []string
+	for _, p := range posts {
+		all = append(all, p.body)
+	}
+	return all
+}
+
 // readEntries reads the entries that a text shows, in order.
 func readEntries(text string) []entry {
 	var all []entry

@@ -7,8 +7,12 @@
 package openai
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"regexp"
+	"strings"
 
 	"annotator/model"
 	"annotator/model/endpoint"
@@ -25,7 +29,9 @@ var (
 // New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, says what is wrong with
 // address or key, and shows neither.
 func New(o endpoint.Options) (*Client, error) {
-	c, err := endpoint.New(o, endpoint.API{Example: "http://localhost:8000/v1", Suffix: completions, Header: endpoint.Bearer})
+	c, err := endpoint.New(o, endpoint.API{
+		Example: "http://localhost:8000/v1", Suffix: completions, Header: endpoint.Bearer, Refusals: refusals,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +50,40 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 	return c.Client.Complete(ctx, endpoint.NewCall(c.BaseURL()+completions, body, r), new(assembler))
 }
 
+// CountTokens asks the server's tokenizer, beside the /v1 of its base URL. See model.Counter.
+func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error) {
+	body, err := endpoint.Marshal(struct {
+		Model   string `json:"model"`
+		Prompt  string `json:"prompt"`
+		Content string `json:"content"` // llama.cpp's name for the prompt
+		Special bool   `json:"add_special_tokens"`
+	}{name, text, text, false})
+	if err != nil {
+		return 0, err
+	}
+	call := endpoint.Call{
+		URL:  strings.TrimSuffix(c.BaseURL(), "/v1") + "/tokenize",
+		Body: endpoint.Segments{body},
+	}
+	return endpoint.Read(ctx, c.Client, &call, readCount)
+}
+
+// readCount reads the response of a tokenizer: vLLM and SGLang send a count, llama.cpp the tokens only.
+func readCount(answer []byte) (int, error) {
+	var counted struct {
+		Count  int               `json:"count"`
+		Tokens []json.RawMessage `json:"tokens"`
+	}
+	if err := json.NewDecoder(bytes.NewReader(answer)).Decode(&counted); err != nil {
+		return 0, endpoint.Unusable("the tokenizer sent what is no count")
+	}
+	n := cmp.Or(counted.Count, len(counted.Tokens))
+	if n <= 0 {
+		return 0, endpoint.Unusable("the tokenizer sent no count")
+	}
+	return n, nil
+}
+
 // refusals are the messages of servers, most specific first.
 var refusals = []model.Refusal{
 	{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`system role (is )?not supported|role'? does not support 'system'|only user and assistant roles`), Effect: "the system prompt goes into the first message of the user"},
@@ -55,6 +95,3 @@ var refusals = []model.Refusal{
 	{Needs: model.NoNamedTool, Pattern: regexp.MustCompile(`tool_choice.*\bobject\b`), Effect: "a tool is not chosen by name"},
 	{Needs: model.NoToolChoice, Pattern: model.RefusalOf(`tool_choice`), Effect: "no choice of tools is sent"},
 }
-
-// Refusals lists how servers refuse the usual form of a request. See model.Wire.
-func (*Client) Refusals() []model.Refusal { return refusals }

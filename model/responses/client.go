@@ -18,7 +18,9 @@ var _ model.Wire = (*Client)(nil)
 // New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, says what is wrong with
 // address or key, and shows neither.
 func New(o endpoint.Options) (*Client, error) {
-	c, err := endpoint.New(o, endpoint.API{Example: "https://api.openai.com/v1", Suffix: responses, Header: endpoint.Bearer})
+	c, err := endpoint.New(o, endpoint.API{
+		Example: "https://api.openai.com/v1", Suffix: responses, Header: endpoint.Bearer, Refusals: refusals,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +45,3 @@ var refusals = []model.Refusal{
 	{Needs: model.NoToolSubset, Pattern: regexp.MustCompile(`allowed_tools|tool_choice.*\bobject\b`), Effect: "all tools are allowed where only some should be"},
 	{Needs: model.NoToolChoice, Pattern: model.RefusalOf(`tool_choice`), Effect: "no choice of tools is sent"},
 }
-
-// Refusals lists how servers refuse the usual form of a request. See model.Wire.
-func (*Client) Refusals() []model.Refusal { return refusals }
