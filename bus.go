@@ -109,7 +109,7 @@ func (b *Bus) startDelivery(q *queue) {
 	q.delivering = true
 	go func() {
 		for b.nextBatch(q) {
-			b.addError(q, q.deliver())
+			b.call(q, q.deliver)
 			clear(q.batch) // releases what the notices refer to
 		}
 	}()
@@ -131,20 +131,27 @@ func (b *Bus) nextBatch(q *queue) bool {
 	q.delivering = more || closed
 	b.mu.Unlock()
 	if !more && closed {
-		b.addError(q, q.closeSubscriber())
+		if q.Close != nil {
+			b.call(q, q.Close)
+		}
 		close(q.done)
 	}
 	return more
 }
 
-// addError records a subscriber's failure. It receives no more notices but is still closed.
-func (b *Bus) addError(q *queue, err error) {
-	if err == nil {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	q.err = errors.Join(q.err, err)
+// call calls a function of a subscriber. After an error or a panic the subscriber receives no more notices but is still
+// closed.
+func (b *Bus) call(q *queue, f func() error) {
+	var err error
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("%s panicked: %v", cmp.Or(q.Name, "a subscriber"), fault)
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		q.err = errors.Join(q.err, err)
+	}()
+	err = f()
 }
 
 // enqueue adds a notice, or counts it as lost.
@@ -161,25 +168,10 @@ func (q *queue) enqueue(n *Notice) {
 	}
 }
 
-// deliver calls the subscriber with each notice of the batch. A panic of the subscriber becomes an error.
-func (q *queue) deliver() (err error) {
-	defer q.recoverPanic(&err)
+// deliver calls the subscriber with each notice of the batch.
+func (q *queue) deliver() error {
 	for i := range q.batch {
 		q.Notice(q.batch[i])
 	}
 	return nil
-}
-
-func (q *queue) closeSubscriber() (err error) {
-	defer q.recoverPanic(&err)
-	if q.Close == nil {
-		return nil
-	}
-	return q.Close()
-}
-
-func (q *queue) recoverPanic(err *error) {
-	if fault := recover(); fault != nil {
-		*err = fmt.Errorf("%s panicked: %v", cmp.Or(q.Name, "a subscriber"), fault)
-	}
 }

@@ -48,8 +48,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 
 // openError adds advice for a database in WAL mode in a read-only folder: its readers need to create a -shm file there.
 func openError(err error, path string) error {
-	const readOnly, cannotOpen = 8, 14
-	if code := sqlite.Code(err) & 0xff; code != readOnly && code != cannotOpen {
+	if !sqlite.IsUnwritable(err) && !sqlite.NeedsRecovery(err) {
 		return err
 	}
 	return annotator.Errorf(annotator.Misused, "open the corpus %s: %w", path, err).
@@ -90,23 +89,17 @@ func (db *DB) Identity(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", annotator.Errorf(annotator.Storage, "look at the corpus %s: %w", db.path, err)
 	}
-	counter, err := db.changeCounter(ctx)
+	var counter []byte
+	// The counter is read through SQLite: closing another descriptor of the file would release the locks of this process.
+	err = db.pool.QueryRowContext(ctx, `SELECT substr(data, 25, 4) FROM sqlite_dbpage WHERE pgno = 1`).Scan(&counter)
 	if err != nil {
-		return "", err
+		return "", sqlite.Wrap(err, "read the header of the corpus %s", db.path)
 	}
 	identity := fmt.Sprintf("%d-%d-%x", info.Size(), info.ModTime().UnixNano(), counter)
 	if wal, err := os.Stat(db.path + "-wal"); err == nil && wal.Size() > 0 {
 		identity += fmt.Sprintf("-%d-%d", wal.Size(), wal.ModTime().UnixNano())
 	}
 	return identity, nil
-}
-
-// changeCounter reads the counter through SQLite: closing another descriptor of the file would release the locks that
-// this process holds.
-func (db *DB) changeCounter(ctx context.Context) ([]byte, error) {
-	var counter []byte
-	err := db.pool.QueryRowContext(ctx, `SELECT substr(data, 25, 4) FROM sqlite_dbpage WHERE pgno = 1`).Scan(&counter)
-	return counter, sqlite.Wrap(err, "read the header of the corpus %s", db.path)
 }
 
 // Path returns the path of the file.

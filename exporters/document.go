@@ -80,12 +80,10 @@ type Evidence struct {
 // Build returns the document of entries, sorted by term, disambiguator and id. It does not change the given slice. The
 // function position returns the ids of a place in the story.
 func Build(story Story, entries []annotator.Entry, position func(annotator.Place) annotator.Position) Document {
-	doc := Document{Format: Format, Version: Version, Story: story, Count: len(entries), Entries: make([]Entry, len(entries))}
-	b := builder{position}
-	for i, e := range sorted(entries) {
-		doc.Entries[i] = b.entry(e)
+	return Document{
+		Format: Format, Version: Version, Story: story, Count: len(entries),
+		Entries: each(sorted(entries), func(e *annotator.Entry) Entry { return newEntry(e, position) }),
 	}
-	return doc
 }
 
 // sorted returns the entries in the document's order.
@@ -109,44 +107,31 @@ func sorted(entries []annotator.Entry) []*annotator.Entry {
 	return list
 }
 
-// builder converts parts of the glossary to parts of the document.
-type builder struct {
-	position func(annotator.Place) annotator.Position
-}
-
-func (b builder) entry(e *annotator.Entry) Entry {
+func newEntry(e *annotator.Entry, position func(annotator.Place) annotator.Position) Entry {
 	return Entry{
 		ID:            e.ID,
 		Term:          e.Term,
 		Disambiguator: e.Disambiguator,
 		Status:        e.Status,
 		Tags:          append([]string{}, e.Tags...),
-		Aliases:       each(e.Aliases, b.alias),
+		Aliases:       each(e.Aliases, func(a annotator.Alias) Alias { return Alias{a.Name, position(a.From)} }),
 		Definition:    e.Definition(),
-		Claims:        each(e.Claims, b.claim),
-		First:         b.position(e.First),
-		Last:          b.position(e.Last),
+		Claims:        each(e.Claims, func(c annotator.Claim) Claim { return newClaim(c, position) }),
+		First:         position(e.First),
+		Last:          position(e.Last),
 		Revisions:     e.Revisions,
 		Locked:        e.Locked,
 		MergedInto:    e.MergedInto,
 	}
 }
 
-func (b builder) alias(a annotator.Alias) Alias {
-	return Alias{Name: a.Name, From: b.position(a.From)}
-}
-
-func (b builder) claim(c annotator.Claim) Claim {
-	claim := Claim{Text: c.Text, Kind: c.Kind, From: b.position(c.From), Evidence: each(c.Evidence, b.evidence)}
+func newClaim(c annotator.Claim, position func(annotator.Place) annotator.Position) Claim {
+	claim := Claim{Text: c.Text, Kind: c.Kind, From: position(c.From)}
 	if c.Until != 0 {
-		until := b.position(c.Until)
-		claim.Until = &until
+		claim.Until = new(position(c.Until))
 	}
+	claim.Evidence = each(c.Evidence, func(e annotator.Evidence) Evidence { return Evidence{e.Post, e.Start, e.End, e.Quote} })
 	return claim
-}
-
-func (b builder) evidence(e annotator.Evidence) Evidence {
-	return Evidence{Post: e.Post, Start: e.Start, End: e.End, Quote: e.Quote}
 }
 
 // each converts the elements of a list. It never returns nil, so that an empty list is written as a list.

@@ -14,23 +14,11 @@ type Filter struct {
 
 // Select returns the selected entries, in their order.
 func (f *Filter) Select(entries []annotator.Entry) []annotator.Entry {
-	var selected []annotator.Entry
-	for i := range entries {
-		if f.selects(&entries[i]) {
-			selected = append(selected, entries[i])
+	return slices.DeleteFunc(slices.Clone(entries), func(e annotator.Entry) bool {
+		lacks := func(tag string) bool { return !slices.Contains(e.Tags, tag) }
+		if len(f.Statuses) == 0 && !e.Status.Live() || len(f.Statuses) > 0 && !slices.Contains(f.Statuses, e.Status) {
+			return true
 		}
-	}
-	return selected
-}
-
-func (f *Filter) selects(e *annotator.Entry) bool {
-	for _, tag := range f.Tags {
-		if !slices.Contains(e.Tags, tag) {
-			return false
-		}
-	}
-	if len(f.Statuses) == 0 {
-		return e.Status.Live()
-	}
-	return slices.Contains(f.Statuses, e.Status)
+		return slices.ContainsFunc(f.Tags, lacks)
+	})
 }

@@ -16,37 +16,25 @@ func (JSON) Name() string { return "json" }
 
 // Write writes the document and a line feed.
 func (JSON) Write(w io.Writer, doc *Document) error {
-	around, err := encodeJSON(envelope(doc), "")
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
-	if _, err := out.Write(bytes.TrimSuffix(around, []byte("]\n}"))); err != nil {
-		return err
-	}
+	out := bufio.NewWriter(w) // Flush returns its first error
+	fmt.Fprintf(out, "%s", bytes.TrimSuffix(encodeJSON(envelope(doc), ""), []byte("]\n}")))
 	separator, end := "\n    ", "]\n}\n"
 	for i := range doc.Entries {
-		text, err := encodeJSON(&doc.Entries[i], "    ")
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(out, "%s%s", separator, text); err != nil {
-			return err
-		}
+		fmt.Fprintf(out, "%s%s", separator, encodeJSON(&doc.Entries[i], "    "))
 		separator, end = ",\n    ", "\n  ]\n}\n"
 	}
-	if _, err := out.WriteString(end); err != nil {
-		return err
-	}
+	fmt.Fprint(out, end)
 	return out.Flush()
 }
 
 // encodeJSON encodes a value as indented JSON without a final line feed. All lines but the first begin with the prefix.
-func encodeJSON(value any, prefix string) ([]byte, error) {
+func encodeJSON(value any, prefix string) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent(prefix, "  ")
-	err := encoder.Encode(value)
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+	if err := encoder.Encode(value); err != nil {
+		panic(err) // a document has strings and numbers only
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }

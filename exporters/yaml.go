@@ -27,18 +27,14 @@ func (YAML) Write(w io.Writer, doc *Document) error {
 		_, err := w.Write(around)
 		return err
 	}
-	out := bufio.NewWriter(w)
-	if _, err := fmt.Fprintf(out, "%s\n", bytes.TrimSuffix(around, []byte(" []\n"))); err != nil {
-		return err
-	}
+	out := bufio.NewWriter(w) // Flush returns its first error
+	fmt.Fprintf(out, "%s\n", bytes.TrimSuffix(around, []byte(" []\n")))
 	for i := range doc.Entries {
 		item, err := encodeYAML(doc.Entries[i : i+1])
 		if err != nil {
 			return err
 		}
-		if _, err := out.Write(item); err != nil {
-			return err
-		}
+		fmt.Fprintf(out, "%s", item)
 	}
 	return out.Flush()
 }
@@ -46,11 +42,7 @@ func (YAML) Write(w io.Writer, doc *Document) error {
 // encodeYAML encodes a value as YAML. It converts the JSON of the value, so that the formats agree on names, order and
 // empty values.
 func encodeYAML(value any) ([]byte, error) {
-	text, err := encodeJSON(value, "")
-	if err != nil {
-		return nil, err
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder := json.NewDecoder(bytes.NewReader(encodeJSON(value, "")))
 	decoder.UseNumber()
 	node, err := yamlNode(decoder)
 	if err != nil {

@@ -16,6 +16,5 @@ func unescapePointer(text *string) *string {
 	if text == nil {
 		return nil
 	}
-	p := unescape(*text)
-	return &p
+	return new(unescape(*text))
 }

@@ -1,6 +1,9 @@
 package tokens
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // MaxObservations is how many observations a counter learns from: the newest.
 const MaxObservations = 32
@@ -63,10 +66,10 @@ func (c *Counter) Observe(size Size, tokens int) {
 	if tokens < int(minFactor*float64(estimate)) || tokens > int(maxFactor*float64(estimate)) || tokens <= 0 {
 		return
 	}
-	if len(c.newest) == MaxObservations {
-		c.newest = append(c.newest[:0], c.newest[1:]...)
-	}
 	c.newest = append(c.newest, observation{size, tokens})
+	if len(c.newest) > MaxObservations {
+		c.newest = slices.Delete(c.newest, 0, 1)
+	}
 	c.factors = fit(c.newest)
 }
 

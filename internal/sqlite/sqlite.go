@@ -122,18 +122,11 @@ func isReader(mode Mode) bool { return mode == ReadOnly || mode == ReadOnlyClean
 // Recover rolls back what a killed process has left in a file that was not in WAL mode yet. Only a connection that
 // may write can do that. It changes nothing else.
 func Recover(ctx context.Context, path string) error {
-	name, err := address(path, url.Values{"mode": {string(ReadWrite)}, "_defensive": {"1"}, "_pragma": {busyTimeout}})
+	db, err := open(ctx, path, url.Values{"mode": {string(ReadWrite)}, "_defensive": {"1"}, "_pragma": {busyTimeout}}, 1)
 	if err != nil {
 		return err
 	}
-	connector, err := driver.NewConnector(name)
-	if err != nil {
-		return Wrap(err, "recover %s", path)
-	}
-	db := sql.OpenDB(connector)
-	defer func() { _ = db.Close() }()
-	var tables int
-	return Wrap(db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables), "recover %s", path)
+	return Wrap(db.Close(), "close %s", path)
 }
 
 // NeedsRecovery reports whether err says that a file can be read only after Recover.
