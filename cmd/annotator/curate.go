@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"annotator"
 	"annotator/curator"
@@ -79,10 +78,9 @@ func (o *curateOptions) run(ctx context.Context) (err error) {
 	}
 	decisions := []curation{}
 	err = r.Curate(ctx, o.threads, func(e *annotator.Entry, d curator.Decision) {
-		c := curation{e.ID, e.Name(), d.Action, d.Target, d.Reason}
-		decisions = append(decisions, c)
+		decisions = append(decisions, curation{e.ID, e.Name(), d.Action, d.Target, d.Reason})
 		if !o.json {
-			fmt.Fprintln(o.out, c.line())
+			fmt.Fprintf(o.out, "#%-5d %s %s\n", e.ID, pad(shorten(e.Name(), 32), 32), shorten(describeDecision(&d), 120))
 		}
 	})
 	if o.json {
@@ -92,14 +90,6 @@ func (o *curateOptions) run(ctx context.Context) (err error) {
 		o.say("no entry is tentative")
 	}
 	return err
-}
-
-func (c *curation) line() string {
-	into := ""
-	if c.Target != 0 {
-		into = " into #" + strconv.FormatInt(c.Target, 10)
-	}
-	return fmt.Sprintf("#%-5d %s %s%s: %s", c.ID, pad(shorten(c.Term, 32), 32), c.Decision, into, shorten(c.Reason, 100))
 }
 
 // assemble opens what the curator needs.

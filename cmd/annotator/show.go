@@ -211,7 +211,10 @@ func readable(field annotator.Field, value string) string {
 	}
 	switch field {
 	case annotator.FieldCuratorDecision:
-		return readableDecision(value)
+		var d curator.Decision
+		if json.Unmarshal([]byte(value), &d) == nil {
+			return describeDecision(&d)
+		}
 	case annotator.FieldAlias, annotator.FieldClaim, annotator.FieldEvidence:
 		if json.Unmarshal([]byte(value), &parts) == nil {
 			value = parts.Name + parts.Text + parts.Quote
@@ -223,11 +226,7 @@ func readable(field annotator.Field, value string) string {
 	return value
 }
 
-func readableDecision(value string) string {
-	var d curator.Decision
-	if json.Unmarshal([]byte(value), &d) != nil {
-		return value
-	}
+func describeDecision(d *curator.Decision) string {
 	into := ""
 	if d.Target != 0 {
 		into = fmt.Sprintf(" into #%d", d.Target)

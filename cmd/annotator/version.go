@@ -27,11 +27,5 @@ func version() string {
 	if !ok {
 		return "annotator (unknown)"
 	}
-	revision := ""
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			revision = " " + setting.Value[:min(12, len(setting.Value))]
-		}
-	}
-	return fmt.Sprintf("annotator %s%s, %s, %s/%s", info.Main.Version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("annotator %s, %s, %s/%s", info.Main.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
