@@ -33,30 +33,27 @@ func readErrorBody(body []byte) errorBody {
 	if o == nil {
 		return errorBody{message: plain(body), text: searchable(string(body))}
 	}
-	said := cmp.Or(text(o["message"]), text(o["msg"]))
-	c := errorBody{isError: isError, isObject: true, message: clip(said), param: text(o["param"])}
-	c.text = searchable(said + " " + text(o["metadata"]))
-	c.takeDetails(o["details"])
-	for _, name := range []string{"code", "type", "status", "error_type"} {
-		c.take(text(o[name]))
-	}
-	if c.context = number(o["n_ctx"]); c.context == 0 {
-		c.context = contextIn(c.text)
-	}
-	return c
-}
-
-// takeDetails reads the details of Google's APIs: a reason for programs, and how long to wait.
-func (c *errorBody) takeDetails(raw json.RawMessage) {
-	var details []struct {
+	said := string(cmp.Or(o.Message, o.Msg))
+	c := errorBody{isError: isError, isObject: true, message: clip(said), param: string(o.Param)}
+	c.text = searchable(said + " " + string(o.Metadata))
+	var details []struct { // of Google's APIs
 		Reason string `json:"reason"`
 		Retry  string `json:"retryDelay"`
 	}
-	_ = json.Unmarshal(raw, &details) // on other servers it is something else
+	_ = json.Unmarshal([]byte(o.Details), &details) // on other servers it is something else
 	for _, d := range details {
 		c.take(d.Reason)
 		c.retry = cmp.Or(c.retry, d.Retry)
 	}
+	for _, code := range []value{o.Code, o.Type, o.Status, o.ErrorType} {
+		c.take(string(code))
+	}
+	if n, err := strconv.Atoi(string(o.Context)); err == nil && n > 0 {
+		c.context = n
+	} else if found := contextLength.FindStringSubmatch(c.text); found != nil {
+		c.context, _ = strconv.Atoi(found[1])
+	}
+	return c
 }
 
 // take adds a code to the names, or to the status.
@@ -70,94 +67,66 @@ func (c *errorBody) take(code string) {
 	}
 }
 
-// code returns the most specific name of the error, or "".
-func (c *errorBody) code() string {
-	if len(c.codes) == 0 {
-		return ""
-	}
-	return c.codes[0]
+// errorFields are what servers write about an error, and the fields in which they put the object with that.
+type errorFields struct {
+	Message, Msg, Param, Metadata, Details value
+	Code, Type, Status                     value
+	ErrorType                              value `json:"error_type"`
+	Context                                value `json:"n_ctx"`
+
+	Error, Errors, Detail, Object, Choices value
 }
 
-// fields are those of a JSON object.
-type fields = map[string]json.RawMessage
+// value is a string as it is, null and false as nothing, and any other value as its JSON.
+type value string
+
+// UnmarshalJSON reads any value.
+func (v *value) UnmarshalJSON(raw []byte) error {
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil && string(raw) != "false" {
+		s = string(raw)
+	}
+	*v = value(s)
+	return nil
+}
 
 // findError returns the object that describes the error; nil where the body is no object. isError reports whether its
 // place alone shows that it is an error. Of several errors it returns the first.
-func findError(body []byte) (o fields, isError bool) {
-	top := object(body)
-	if inner := top["error"]; present(inner) {
-		if o = object(inner); o != nil {
+func findError(body []byte) (o *errorFields, isError bool) {
+	top := readFields(body)
+	switch {
+	case top == nil:
+		return nil, false
+	case top.Error != "":
+		if o := readFields([]byte(top.Error)); o != nil {
 			return o, true
 		}
-		return withMessage(top, text(inner)+" "+text(top["message"])), true
+		top.Message = value(strings.TrimSpace(string(top.Error + " " + top.Message)))
+		return top, true
+	case top.Choices == "" && strings.ContainsAny(string(top.Errors), "{"):
+		return readFields([]byte(top.Errors)), true
+	case top.Choices == "" && top.Detail != "":
+		top.Message = top.Detail
+		return top, true
 	}
-	if inner := object(top["errors"]); inner != nil && !present(top["choices"]) {
-		return inner, true
-	}
-	if present(top["detail"]) && !present(top["choices"]) {
-		return withMessage(top, text(top["detail"])), true
-	}
-	return top, text(top["object"]) == "error" || text(top["type"]) == "error"
+	return top, top.Object == "error" || top.Type == "error"
 }
 
-func withMessage(top fields, message string) fields {
-	quoted, _ := json.Marshal(strings.TrimSpace(message))
-	top["message"] = quoted
-	return top
-}
-
-// object returns the fields of an object, or of the first one in an array; nil where raw is neither.
-func object(raw []byte) fields {
+// readFields reads an object, or the first one in an array; nil where raw is neither.
+func readFields(raw []byte) *errorFields {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
 		raw = list[0]
 	}
-	var o fields
+	var o *errorFields
 	if json.Unmarshal(raw, &o) != nil {
 		return nil
 	}
 	return o
 }
 
-func present(raw json.RawMessage) bool {
-	switch string(bytes.TrimSpace(raw)) {
-	case "", "null", "false", `""`:
-		return false
-	}
-	return true
-}
-
-// text returns a string as it is, null as nothing, and any other value as its JSON.
-func text(raw json.RawMessage) string {
-	var s *string
-	if json.Unmarshal(raw, &s) != nil {
-		return string(raw)
-	}
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-func number(raw json.RawMessage) int {
-	var n int
-	if json.Unmarshal(raw, &n) != nil {
-		return 0
-	}
-	return max(n, 0)
-}
-
 // contextLength matches the server's limit in messages of vLLM, SGLang, LM Studio, OpenAI and Gemini.
 var contextLength = regexp.MustCompile(`(?:context length\D{0,20}|maximum number of tokens allowed \()(\d{1,9})`)
-
-func contextIn(s string) int {
-	found := contextLength.FindStringSubmatch(s)
-	if found == nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(found[1])
-	return n
-}
 
 // plain returns the message of a body that is no JSON object. A web page has none, and neither has a body that only
 // names its status.
@@ -167,10 +136,6 @@ func plain(body []byte) string {
 		return ""
 	}
 	return said
-}
-
-func firstBytes(body []byte) []byte {
-	return bytes.TrimLeft(body[:min(len(body), 512)], " \t\r\n\ufeff")
 }
 
 func searchable(s string) string { return strings.ToLower(s[:min(len(s), textLimit)]) }

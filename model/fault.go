@@ -30,7 +30,10 @@ import (
 // Fault.Header is the header given, not a copy. A Retry-After date is relative to the header's Date.
 func Classify(status int, header http.Header, body []byte) *Fault {
 	c := readErrorBody(body)
-	f := &Fault{Status: status, Code: c.code(), Param: c.param, Message: c.message, MaxContext: c.context, Header: header}
+	f := &Fault{Status: status, Param: c.param, Message: c.message, MaxContext: c.context, Header: header}
+	if len(c.codes) > 0 {
+		f.Code = c.codes[0]
+	}
 	f.Raw = bytes.Clone(body[:min(len(body), RawLimit)])
 	f.RetryAfter = retryAfter(header, c.retry)
 	switch {
@@ -39,13 +42,13 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 	case c.status != 0:
 		f.Status = c.status
 	}
-	v, byBody := classify(f.Status, &c)
-	f.Kind, f.filtered = cmp.Or(v.kind, annotator.Transient), v.filtered
-	f.Advice, f.Param = v.advice, cmp.Or(v.param, f.Param)
+	m, byBody := classify(f.Status, &c)
+	f.Kind, f.Filtered = cmp.Or(m.kind, annotator.Transient), m.filtered
+	f.Advice, f.Param = m.advice, cmp.Or(m.param, f.Param)
 	if !byBody && isNotAnAPI(f.Status, &c) {
-		f.NotAnAPI, f.Code, f.Advice = true, "", adviceNotAnAPI
+		f.NotAnAPI, f.Code, f.Advice = true, "", "see what is at that address in place of a model server, or "+adviceAddress
 		if f.Status == http.StatusForbidden {
-			f.Advice = adviceForbidden
+			f.Advice = "see what stands before the server and forbids requests, a firewall or a proxy, and whether it wants another ANNOTATOR_API_KEY"
 		}
 	}
 	if f.Message == "" && f.Kind != annotator.PromptTooLong && isPage(body) { // the policy treats a length refusal without a message differently
@@ -77,33 +80,10 @@ func redirectHost(header http.Header) string {
 // 200 with an error inside.
 func CarriesError(body []byte) bool { return readErrorBody(body).isError }
 
-// classify returns the first classification that applies; one without a kind where the status is no error either.
-// byBody reports whether the body said more than the status.
-func classify(status int, c *errorBody) (v classification, byBody bool) {
-	switch {
-	case redirects(status):
-		return byStatus(status), false
-	case containsAll(c.text, tooMuchAtOnce[:]):
-		return classification{kind: annotator.PromptTooLong}, true
-	}
-	for _, code := range c.codes {
-		if v := byCode(code); v.kind != "" {
-			return v, true
-		}
-	}
-	if v := byText(c.text); v.kind != "" {
-		return v, true
-	}
-	if status == http.StatusBadRequest && c.message == "" {
-		return classification{kind: annotator.PromptTooLong}, false
-	}
-	return byStatus(status), false
-}
-
-func redirects(status int) bool { return status/100 == 3 }
-
 // isPage reports whether a body is a web page. The headers do not decide: some proxies call everything HTML.
-func isPage(body []byte) bool { return bytes.HasPrefix(firstBytes(body), []byte("<")) }
+func isPage(body []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(body[:min(len(body), 512)], " \t\r\n\ufeff"), []byte("<"))
+}
 
 var title = regexp.MustCompile(`(?is)<title[^>]*>([^<]{1,200})`)
 
@@ -131,7 +111,7 @@ func retryAfter(header http.Header, body string) time.Duration {
 // ClassifyTransport returns what it means that no response came, or only a part of one. A fault among the causes of err
 // is returned unchanged.
 func ClassifyTransport(err error) *Fault {
-	if f := (*Fault)(nil); errors.As(err, &f) {
+	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
 	}
 	f := &Fault{Kind: annotator.Transient, Message: clip(err.Error()), Err: err}
@@ -158,27 +138,22 @@ func ClassifyTransport(err error) *Fault {
 // isProtocolError reports whether the other side was reached and speaks another protocol: an untrusted certificate, TLS
 // to a plain port, HTTP to another service.
 func isProtocolError(err error) bool {
-	var (
-		verification *tls.CertificateVerificationError
-		authority    x509.UnknownAuthorityError
-		host         x509.HostnameError
-		invalid      x509.CertificateInvalidError
-		record       tls.RecordHeaderError
-		alert        tls.AlertError
-	)
-	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) ||
-		errors.As(err, &invalid) || errors.As(err, &record) || errors.As(err, &alert) || isNoHTTP(err)
+	return is[*tls.CertificateVerificationError](err) || is[x509.UnknownAuthorityError](err) || is[x509.HostnameError](err) ||
+		is[x509.CertificateInvalidError](err) || is[tls.RecordHeaderError](err) || is[tls.AlertError](err) || isNoHTTP(err)
+}
+
+// is reports whether an error of a type is among the causes of err.
+func is[T error](err error) bool {
+	_, found := errors.AsType[T](err)
+	return found
 }
 
 // isNoHTTP reports whether the response is not HTTP; net/http has no type for that.
 func isNoHTTP(err error) bool { return strings.Contains(err.Error(), "malformed HTTP") }
 
 func isUnreachable(err error) bool {
-	var (
-		name *net.DNSError
-		op   *net.OpError
-	)
-	return errors.As(err, &name) || errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &op) && op.Op == "dial"
+	op, _ := errors.AsType[*net.OpError](err)
+	return is[*net.DNSError](err) || errors.Is(err, syscall.ECONNREFUSED) || op != nil && op.Op == "dial"
 }
 
 // describe returns a fault in one line.

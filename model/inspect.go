@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"annotator"
@@ -40,7 +38,7 @@ const MaxCalls = 256
 // call, so the same Policy decides about it. The reply must be normalized.
 func Inspect(r *Request, reply *Reply) *Fault {
 	// What says most about the server comes first.
-	for _, check := range []func(*Request, *Reply) *Fault{checkPrompt, checkModel, checkFinish, checkCalls, checkText, checkSilence, checkEcho, checkTurns} {
+	for _, check := range []func(*Request, *Reply) *Fault{checkPrompt, checkModel, checkFinish, checkText, checkSilence, checkEcho, checkTurns} {
 		if f := check(r, reply); f != nil {
 			f.Raw, f.Usage, f.FirstByte, f.Duration = reply.Raw, reply.Usage, reply.FirstByte, reply.Duration
 			return f
@@ -48,9 +46,6 @@ func Inspect(r *Request, reply *Reply) *Fault {
 	}
 	return nil
 }
-
-// Filtered reports whether a content filter of the server refused the story.
-func (f *Fault) Filtered() bool { return f.filtered }
 
 func fault(kind annotator.Kind, code, format string, args ...any) *Fault {
 	return &Fault{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
@@ -89,7 +84,7 @@ func checkFinish(_ *Request, reply *Reply) *Fault {
 		}
 	case OutcomeFiltered:
 		f := fault(annotator.Refused, CodeFiltered, "the server's content filter ended the reply (finish_reason %q)", reply.Finish)
-		f.filtered = true
+		f.Filtered = true
 		return f.advise(adviceFilter)
 	case OutcomeBroken:
 		return fault(annotator.Malformed, CodeBroken, "the server broke the reply off (finish_reason %q)", reply.Finish)
@@ -99,15 +94,11 @@ func checkFinish(_ *Request, reply *Reply) *Fault {
 	return nil
 }
 
-func checkCalls(_ *Request, reply *Reply) *Fault {
+// checkText checks all that the model wrote. Damaged characters in reasoning do not matter: nothing reads it again.
+func checkText(r *Request, reply *Reply) *Fault {
 	if n := len(reply.Calls); n > MaxCalls {
 		return fault(annotator.Malformed, CodeManyCalls, "the reply makes %d tool calls, more than %d", n, MaxCalls)
 	}
-	return nil
-}
-
-// checkText checks all that the model wrote. Damaged characters in reasoning do not matter: nothing reads it again.
-func checkText(r *Request, reply *Reply) *Fault {
 	parts := []string{reply.Text}
 	for i := range reply.Calls {
 		parts = append(parts, reply.Calls[i].Name, reply.Calls[i].Arguments)
@@ -118,7 +109,7 @@ func checkText(r *Request, reply *Reply) *Fault {
 		}
 	}
 	for _, part := range parts {
-		if what := damage(part); what != "" && !excused(r, reply, part) {
+		if what, certain := damage(part); what != "" && (certain || !excused(r, reply, part)) {
 			return fault(annotator.Malformed, CodeDamaged, "the reply holds %s", what)
 		}
 	}
@@ -134,60 +125,36 @@ func FindLoop(text string) *Fault {
 	return fault(annotator.Malformed, CodeStuck, "the model is stuck: it repeats %q at least %d times", clip(unit), times).advise(adviceStuck)
 }
 
+// escapes matches the escapes of JSON: a surrogate pair, NUL, half of a pair, any other.
+var escapes = regexp.MustCompile(`(?s)\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|` +
+	`\\u(0000)|\\u([dD][89a-fA-F][[:xdigit:]]{2})|\\.`)
+
 // damage returns how a text is damaged; empty where it is not. Decoding JSON replaces broken UTF-8 and halves of
 // surrogate pairs by the replacement character. Some servers do so themselves where a character is split between two
-// tokens. Arguments are JSON inside of JSON, so their escapes are still there.
-func damage(text string) string {
-	nul, half := badEscapes(text)
+// tokens, so that alone is not certain to be damage. Arguments are JSON inside of JSON, so their escapes are still there.
+func damage(text string) (what string, certain bool) {
+	nul, half := strings.ContainsRune(text, 0), false
+	for _, found := range escapes.FindAllStringSubmatch(text, -1) {
+		nul, half = nul || found[1] != "", half || found[2] != ""
+	}
 	switch {
-	case nul || strings.ContainsRune(text, 0):
-		return "the character NUL"
+	case nul:
+		return "the character NUL", true
 	case half || !utf8.ValidString(text) || strings.ContainsRune(text, utf8.RuneError):
-		return "broken characters (invalid UTF-8, or half of a surrogate pair)"
+		return "broken characters (invalid UTF-8, or half of a surrogate pair)", half
 	}
-	return ""
-}
-
-// badEscapes finds JSON escapes for NUL, or for half of a surrogate pair.
-func badEscapes(text string) (nul, half bool) {
-	for {
-		at := strings.IndexByte(text, '\\')
-		if at < 0 || at+1 == len(text) {
-			return nul, half
-		}
-		text = text[at:]
-		switch unit := escaped(text); {
-		case unit < 0: // another escape, of two characters
-			text = text[2:]
-		case utf16.IsSurrogate(unit) && utf16.DecodeRune(unit, escaped(text[6:])) != utf8.RuneError:
-			text = text[12:]
-		default:
-			nul, half = nul || unit == 0, half || utf16.IsSurrogate(unit)
-			text = text[6:]
-		}
-	}
-}
-
-// escaped returns the UTF-16 unit that a text begins with as \uXXXX; below 0 where it does not.
-func escaped(text string) rune {
-	if len(text) < 6 || text[:2] != `\u` {
-		return -1
-	}
-	unit, err := strconv.ParseUint(text[2:6], 16, 16)
-	if err != nil {
-		return -1
-	}
-	return rune(unit)
+	return "", false
 }
 
 // excused reports whether damage has another cause: the story is damaged and is quoted, or the limit fell into the last
 // character.
 func excused(r *Request, reply *Reply, part string) bool {
-	if nul, half := badEscapes(part); nul || half || strings.ContainsRune(part, 0) || !utf8.Valid(reply.Raw) {
+	if !utf8.Valid(reply.Raw) {
 		return false
 	}
 	quoted := bytes.ContainsRune(r.History, utf8.RuneError) || bytes.Contains(r.History, []byte(`\ufffd`))
-	return quoted || reply.cut(r.MaxTokens) && damage(strings.TrimRight(part, string(utf8.RuneError))) == ""
+	rest, _ := damage(strings.TrimRight(part, string(utf8.RuneError)))
+	return quoted || reply.cut(r.MaxTokens) && rest == ""
 }
 
 // checkSilence detects a reply without words. The exclamation marks of a model whose numbers overflowed are no words.
@@ -213,8 +180,8 @@ func checkEcho(r *Request, reply *Reply) *Fault {
 	if len(text) < minEcho || len(reply.Calls) > 0 || r.Choice.Mode == ChoiceNone {
 		return nil
 	}
-	encoded := annotator.EncodeJSON(text) // as wires do
-	if !bytes.Contains(r.History, []byte(strings.Trim(encoded, `"`))) && !bytes.Contains(r.History, []byte(text)) {
+	written := strings.Trim(annotator.EncodeJSON(text), `"`) // as wires write it
+	if !bytes.Contains(r.History, []byte(written)) && !bytes.Contains(r.History, []byte(text)) {
 		return nil
 	}
 	return fault(annotator.Malformed, CodeEcho, "the reply is a piece of the prompt, %d bytes long", len(text))

@@ -27,9 +27,9 @@ type Wire interface {
 // Encoder renders messages for a wire. It is pure: the same messages always give the same bytes, so a later request
 // begins with the bytes of the one before.
 type Encoder interface {
-	// Encode renders a group of messages as elements of the request's message list, joined by commas. A group is one
-	// message, or all the tool results that answer one reply.
-	Encode(group []annotator.Message) ([]byte, error)
+	// Encode renders messages as elements of the request's message list, joined by commas. The results of tools that
+	// answer one reply must be rendered together.
+	Encode(messages []annotator.Message) ([]byte, error)
 	// EncodeTools renders the tools as the value of the request's tool list.
 	EncodeTools(tools []annotator.ToolDefinition) ([]byte, error)
 }
@@ -103,14 +103,13 @@ type Fault struct {
 	RetryAfter time.Duration
 	MaxContext int  // tokens of context that the server says it has; 0 where it does not say
 	NotAnAPI   bool // the response is not of the API: the address is wrong, or a proxy answers in place of the server
+	Filtered   bool // a content filter of the server refused the story
 	Header     http.Header
 	Raw        []byte // of the body, at most RawLimit bytes
 	Usage      annotator.Usage
 	FirstByte  time.Duration
 	Duration   time.Duration
 	Err        error // the cause, where there is one
-
-	filtered bool
 }
 
 // Error gives status, code and message.

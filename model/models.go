@@ -54,19 +54,24 @@ func (c *Client) list(ctx context.Context) ([]Model, error) {
 
 // offers names the models of the endpoint, as far as it lists them.
 func (c *Client) offers(ctx context.Context) string {
-	const most = 10
 	models, err := c.list(ctx)
 	if err != nil || len(models) == 0 {
 		return ""
 	}
+	return " (it serves " + FirstNames(models, func(m Model) string { return m.ID }) + ")"
+}
+
+// FirstNames lists the names of the first few elements, and says how many more there are.
+func FirstNames[T any](list []T, name func(T) string) string {
+	const most = 5
 	var names []string
-	for _, m := range models[:min(len(models), most)] {
-		names = append(names, m.ID)
+	for _, element := range list[:min(len(list), most)] {
+		names = append(names, name(element))
 	}
-	if len(models) > most {
-		names = append(names, fmt.Sprintf("%d more", len(models)-most))
+	if more := len(list) - most; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return " (it serves " + strings.Join(names, ", ") + ")"
+	return strings.Join(names, ", ")
 }
 
 // unlisted says that an endpoint does not list its models, and none is named.

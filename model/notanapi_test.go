@@ -23,8 +23,8 @@ func TestFiltered(t *testing.T) {
 		`{"error":{"message":"bad"}}`: false,
 	} {
 		f := model.Classify(400, nil, []byte(body))
-		if f.Filtered() != want || want && f.Kind != annotator.Refused {
-			t.Errorf("%s: %s, filtered: %v", body, f.Kind, f.Filtered())
+		if f.Filtered != want || want && f.Kind != annotator.Refused {
+			t.Errorf("%s: %s, filtered: %v", body, f.Kind, f.Filtered)
 		}
 	}
 }

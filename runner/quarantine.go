@@ -13,7 +13,7 @@ import (
 func (r *Runner) quarantine(fault *model.Fault) (annotator.Event, error) {
 	o := &r.scene.outcome
 	o.State, o.Reason, o.Raw = annotator.SceneQuarantined, fault.Error(), fault.Raw
-	if !fault.Filtered() {
+	if !fault.Filtered {
 		o.Fault = fault.Kind
 	}
 	return annotator.EventRefused, nil

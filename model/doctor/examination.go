@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -102,9 +101,9 @@ func (e *examination) check(ctx context.Context, c *check) Finding {
 	return Finding{Check: c.name, State: r.state, Seen: r.seen, Took: e.Now().Sub(began), remedy: r.remedy}
 }
 
-// complete sends a request as a run does. The reply is not inspected.
+// complete sends a request as a run does. The reply to a request without a purpose is not inspected.
 func (e *examination) complete(ctx context.Context, r *model.Request) (*model.Reply, *model.Fault) {
-	r.Temperature, r.Call.Purpose = e.Temperature, annotator.PurposeProbe
+	r.Temperature, r.Call.Purpose = e.Temperature, cmp.Or(r.Call.Purpose, annotator.PurposeProbe)
 	reply, err := e.client.Complete(ctx, r)
 	if err != nil {
 		return nil, model.ClassifyTransport(err)
@@ -114,29 +113,12 @@ func (e *examination) complete(ctx context.Context, r *model.Request) (*model.Re
 
 // say sends messages without tools.
 func (e *examination) say(ctx context.Context, r model.Request, messages ...annotator.Message) (*model.Reply, *model.Fault) {
-	history, err := e.history(messages)
+	history, err := e.Wire.Encode(messages)
 	if err != nil {
 		return nil, model.ClassifyTransport(err)
 	}
 	r.History = history
 	return e.complete(ctx, &r)
-}
-
-// history encodes messages in the groups of the wire: results of tools together.
-func (e *examination) history(messages []annotator.Message) ([]byte, error) {
-	var parts [][]byte
-	for len(messages) > 0 {
-		n := 1
-		for n < len(messages) && messages[0].Role == annotator.RoleTool && messages[n].Role == annotator.RoleTool {
-			n++
-		}
-		part, err := e.Wire.Encode(messages[:n])
-		if err != nil {
-			return nil, err
-		}
-		parts, messages = append(parts, part), messages[n:]
-	}
-	return bytes.Join(parts, []byte(",")), nil
 }
 
 func user(text string) annotator.Message {

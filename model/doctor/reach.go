@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,17 +13,13 @@ import (
 // reaches requests the list of models, which later checks use.
 func reaches(ctx context.Context, e *examination) result {
 	models, err := e.Wire.Models(ctx)
-	if err == nil {
-		e.stage, e.models = reached, models
-		e.server = recognise(ctx, e.Endpoint)
-		return ok("%s", e.server.describe())
+	if err != nil {
+		e.listFault = model.ClassifyTransport(err)
+		if s := e.listFault.Status; s == 0 || s/100 == 3 {
+			return failed("", "%s", why(e.listFault))
+		}
 	}
-	e.listFault = model.ClassifyTransport(err)
-	if s := e.listFault.Status; s == 0 || s/100 == 3 {
-		return failed("", "%s", why(e.listFault))
-	}
-	e.stage = reached
-	e.server = recognise(ctx, e.Endpoint)
+	e.stage, e.models, e.server = reached, models, recognise(ctx, e.Endpoint)
 	return ok("%s", e.server.describe())
 }
 
@@ -39,9 +34,6 @@ func authenticates(_ context.Context, e *examination) result {
 	}
 	return ok("no key is sent, and none is asked for")
 }
-
-// shownModels is how many models a finding names.
-const shownModels = 5
 
 func listsModels(_ context.Context, e *examination) result {
 	if e.listFault != nil || len(e.models) == 0 {
@@ -69,14 +61,7 @@ func (e *examination) withoutList() result {
 }
 
 func (e *examination) listed() string {
-	var names []string
-	for _, m := range e.models[:min(len(e.models), shownModels)] {
-		names = append(names, m.ID)
-	}
-	if more := len(e.models) - shownModels; more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(names, ", ")
+	return model.FirstNames(e.models, func(m model.Model) string { return m.ID })
 }
 
 // fewTokens is the limit of a reply whose text does not matter. Some servers refuse a lower one.

@@ -28,7 +28,7 @@ func (r remedy) against(f *model.Fault) remedy {
 		return ""
 	}
 	switch {
-	case f.Filtered(), f.NotAnAPI, f.Param == model.ParamModel:
+	case f.Filtered, f.NotAnAPI, f.Param == model.ParamModel:
 		return ""
 	case f.Kind == annotator.Misconfigured, f.Kind == annotator.Refused, f.Kind == annotator.Malformed:
 		return r

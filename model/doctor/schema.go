@@ -32,11 +32,7 @@ func honoursSchema(ctx context.Context, e *examination) result {
 		URL:  e.Beside.BaseURL() + "/chat/completions",
 		Body: endpoint.Segments{[]byte(schemaQuestion), name, []byte(`}`)},
 	}
-	var said string
-	err = e.Beside.Fetch(ctx, &call, func(body []byte) error {
-		said, err = contentOf(body)
-		return err
-	})
+	said, err := endpoint.Read(ctx, e.Beside, &call, contentOf)
 	if err != nil {
 		return missing("", "%s; nothing in a run needs it", model.ClassifyTransport(err))
 	}

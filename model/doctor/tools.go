@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"annotator"
 	"annotator/model"
@@ -17,9 +16,14 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 	if err != nil {
 		return nil, err
 	}
-	history, err := e.history(append([]annotator.Message{user(e.Scene)}, after...))
+	history, err := e.Wire.Encode(append([]annotator.Message{user(e.Scene)}, after...))
 	return &model.Request{
 		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: e.MaxTokens, Stream: e.stream,
+		Rules: &model.CallRules{ // the reply has nothing to quote
+			Check:    e.flaw,
+			Elements: func(string) ([]string, error) { return nil, nil },
+			Shown:    func() ([]string, error) { return nil, nil },
+		},
 	}, err
 }
 
@@ -28,11 +32,8 @@ func (e *examination) show(ctx context.Context, choice model.Choice, after ...an
 	if err != nil {
 		return nil, model.ClassifyTransport(err)
 	}
-	reply, fault := e.complete(ctx, r)
-	if fault == nil {
-		fault = model.Inspect(r, reply)
-	}
-	return reply, fault
+	r.Call.Purpose = annotator.PurposeAnnotate // the client inspects the reply, as in a run
+	return e.complete(ctx, r)
 }
 
 // callsTool sends a scene as a run does. Where the model answers in words, the scene is sent again with a call
@@ -41,7 +42,7 @@ func callsTool(ctx context.Context, e *examination) result {
 	reply, fault := e.show(ctx, model.Choice{})
 	if fault != nil {
 		cure := toolCalls.against(fault)
-		e.refusesTools = reply == nil && cure != ""
+		e.refusesTools = fault.Status != 0 && cure != ""
 		return failed(cure, "%s", why(fault))
 	}
 	if v, called := e.readCalls(reply); called {
@@ -63,16 +64,11 @@ func (e *examination) readCalls(r *model.Reply) (result, bool) {
 			return missing(toolCalls, "%s; a run asks again", flaw), true
 		}
 	}
-	if len(r.Calls) > 0 {
+	switch {
+	case len(model.CallsOf(r.Calls, annotator.OriginText)) > 0:
+		return missing(toolCalls, "%s, as text: the server does not read its model's calls, and a run does", named(r.Calls)), true
+	case len(r.Calls) > 0:
 		return ok("%s", named(r.Calls)), true
-	}
-	calls, _, _, _ := model.ReadCalls(r.Text, false, &model.CallRules{ // the reply has nothing to quote
-		Check:    e.flaw,
-		Elements: func(string) ([]string, error) { return nil, nil },
-		Shown:    func() ([]string, error) { return nil, nil },
-	})
-	if e.client.Capabilities.TextCalls = len(calls) > 0; len(calls) > 0 {
-		return missing(toolCalls, "%s, as text: the server does not read its model's calls, and a run does", named(calls)), true
 	}
 	return result{}, false
 }
@@ -90,15 +86,7 @@ func (e *examination) flaw(c annotator.ToolCall) error {
 }
 
 func named(calls []annotator.ToolCall) string {
-	const most = 4
-	var names []string
-	for _, c := range calls[:min(len(calls), most)] {
-		names = append(names, c.Name)
-	}
-	if len(calls) > most {
-		names = append(names, fmt.Sprintf("and %d more", len(calls)-most))
-	}
-	return strings.Join(names, ", ")
+	return model.FirstNames(calls, func(c annotator.ToolCall) string { return c.Name })
 }
 
 // refusesTools is the reason why checks with tools are skipped.
