@@ -1,20 +1,14 @@
 package doctor
 
-import (
-	"context"
-
-	"annotator/model/endpoint"
-)
-
 // kind is a server that a user can start.
 type kind struct {
 	name    string
 	owner   string // of its models, in their list
 	path    string // that only this server has
-	version func(body []byte) (version string, known bool)
-	context func(ctx context.Context, beside *endpoint.Client, model string) int // of the loaded model; nil: only the list has it
-	drops   bool                                                                 // it silently shortens a prompt that is too long
-	options map[remedy]string                                                    // N and FILE are chosen by the user; PARSER depends on the model
+	version func(info) (version string, known bool)
+	context string            // the path that tells the context of the loaded model; empty: only the list of models has it
+	drops   bool              // it silently shortens a prompt that is too long
+	options map[remedy]string // N and FILE are chosen by the user; PARSER depends on the model
 }
 
 // kinds are the servers that are recognised.
@@ -30,7 +24,7 @@ var kinds = [...]*kind{
 		},
 	},
 	{
-		name: "llama.cpp", owner: "llamacpp", path: "/props", version: propsBuild, context: propsContext,
+		name: "llama.cpp", owner: "llamacpp", path: "/props", version: propsBuild, context: "/props",
 		options: map[remedy]string{
 			toolCalls:   "--jinja, and --chat-template-file FILE where the model's own template knows no tools",
 			moreContext: "-c N (all slots of -np share it)",
@@ -40,7 +34,7 @@ var kinds = [...]*kind{
 		},
 	},
 	{
-		name: "Ollama", owner: "library", path: "/api/version", version: dottedVersion, context: ollamaContext, drops: true,
+		name: "Ollama", owner: "library", path: "/api/version", version: dottedVersion, context: "/api/ps", drops: true,
 		options: map[remedy]string{
 			toolCalls:   "a model that `ollama show MODEL` lists with the capability tools",
 			moreContext: "OLLAMA_CONTEXT_LENGTH=N ollama serve",
@@ -60,7 +54,7 @@ var kinds = [...]*kind{
 		},
 	},
 	{
-		name: "LM Studio", owner: "organization_owner", path: "/api/v0/models", version: studioModels, context: studioContext,
+		name: "LM Studio", owner: "organization_owner", path: "/api/v0/models", version: studioModels, context: "/api/v0/models",
 		options: map[remedy]string{
 			toolCalls:   "a model that is marked as trained for tool use",
 			moreContext: "lms load MODEL --context-length N, or the context length in the model's load settings",
