@@ -68,17 +68,13 @@ func (c *Curator) entries(ctx context.Context, ids []int64) (map[int64]*annotato
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[int64]*annotator.Entry, len(found))
-	for i := range found {
-		byID[found[i].ID] = &found[i]
-	}
 	for _, id := range ids {
-		if byID[id] == nil {
+		if found[id] == nil {
 			return nil, annotator.Errorf(annotator.Violation, "entry %d is not in the glossary any more", id).
 				WithAdvice("check the database with `annotator verify`")
 		}
 	}
-	return byID, nil
+	return found, nil
 }
 
 // firstPost returns the post in which an entry appears first: the one of its first scene that names it, else the one at

@@ -51,8 +51,8 @@ type Curator struct {
 
 // Entries reads the glossary.
 type Entries interface {
-	// Entries returns the entries with the ids, in their order. Ids without an entry are left out.
-	Entries(ctx context.Context, ids []int64) ([]annotator.Entry, error)
+	// Entries returns the entries with the ids, by id. Ids without an entry are left out.
+	Entries(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error)
 }
 
 // Scenes reads the list of scenes.

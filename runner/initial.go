@@ -26,6 +26,9 @@ func (r *Runner) initial(ctx context.Context) (annotator.Event, error) {
 		case <-ctx.Done():
 		}
 	}()
+	if r.stopped() { // before the goroutine has run
+		cancel(errInterrupted)
+	}
 	err := r.initialize(ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
 		err = annotator.Errorf(annotator.Interrupted, "stopped before a scene was begun").WithAdvice("run again to go on")

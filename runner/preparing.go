@@ -53,20 +53,16 @@ func (r *Runner) relevant(ctx context.Context) (string, []annotator.Shown, error
 	if err != nil {
 		return "", nil, err
 	}
-	byID := make(map[int64]*annotator.Entry, len(entries))
-	for i := range entries {
-		byID[entries[i].ID] = &entries[i]
-	}
 	room := int(r.config.RelevantShare * float64(r.window.Limits.Context))
 	var rendered []string
 	var shows []annotator.Shown
 	for _, id := range ids {
-		text := prompt.Entry(byID[id])
+		text := prompt.Entry(entries[id])
 		if room -= r.window.Count(text); room < 0 {
 			break
 		}
 		rendered = append(rendered, text)
-		shows = append(shows, annotator.Shown{Entry: id, Revision: byID[id].Revision})
+		shows = append(shows, annotator.Shown{Entry: id, Revision: entries[id].Revision})
 	}
 	return prompt.Relevant(rendered), shows, nil
 }

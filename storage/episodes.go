@@ -75,6 +75,7 @@ func (s *Episodes) WindowState(ctx context.Context, through int64) (state annota
 	return state, unfinished, sqlite.Wrap(orNone(err), "read the newest compaction in %s", s.db.path)
 }
 
+// rowOrLast returns the row up to which to read: 0 stands for the last.
 func rowOrLast(through int64) int64 {
 	if through == 0 {
 		return 1<<63 - 1

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"iter"
+	"maps"
+	"slices"
 
 	"annotator"
 	"annotator/codex"
@@ -51,23 +53,20 @@ const parts = `WITH chosen (entry_id) AS (SELECT value FROM json_each(?))
 
 // readParts reads the parts of entries.
 func (g *Glossary) readParts(ctx context.Context, entries []annotator.Entry) error {
-	byID := make(map[int64]*annotator.Entry, len(entries))
-	ids := make([]int64, len(entries))
-	for i := range entries {
-		ids[i], byID[entries[i].ID] = entries[i].ID, &entries[i]
-	}
-	return each(ctx, g.q, func(rows *sql.Rows) error { return readPart(rows, byID) }, parts, jsonList(ids))
+	index := byID(entries)
+	ids := slices.Collect(maps.Keys(index))
+	return each(ctx, g.q, func(rows *sql.Rows) error { return readPart(rows, index) }, parts, jsonList(ids))
 }
 
 // readPart adds a part to its entry.
-func readPart(rows *sql.Rows, byID map[int64]*annotator.Entry) error {
+func readPart(rows *sql.Rows, index map[int64]*annotator.Entry) error {
 	var part int
 	var entry, n, id, a, b, c int64
 	var name, text, kind string
 	if err := rows.Scan(&part, &entry, &n, &id, &name, &text, &kind, &a, &b, &c); err != nil {
 		return err
 	}
-	switch e := byID[entry]; part {
+	switch e := index[entry]; part {
 	case 1:
 		e.Tags = append(e.Tags, name)
 	case 2:
@@ -115,8 +114,17 @@ func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, e
 }
 
 // Entries returns the entries with the given ids, by id. Ids without an entry are left out.
-func (g *Glossary) Entries(ctx context.Context, ids []int64) ([]annotator.Entry, error) {
-	return g.entries(ctx, `WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id`, jsonList(ids))
+func (g *Glossary) Entries(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
+	found, err := g.entries(ctx, `WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id`, jsonList(ids))
+	return byID(found), err
+}
+
+func byID(entries []annotator.Entry) map[int64]*annotator.Entry {
+	index := make(map[int64]*annotator.Entry, len(entries))
+	for i := range entries {
+		index[entries[i].ID] = &entries[i]
+	}
+	return index
 }
 
 // ChangedSince returns the ids of those entries whose names, tags or definition have a revision newer than the one at

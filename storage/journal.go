@@ -79,16 +79,13 @@ func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
 // Window returns the rows of the turns that are in the window, in order, up to row through (0: all). The cost depends
 // on the size of the window, not of the journal.
 func (s *Journal) Window(ctx context.Context, through int64) ([]annotator.Trace, error) {
-	if through == 0 {
-		through = 1<<63 - 1
-	}
 	// The bounds on turn are what makes it a read of an index's range; only_turn <> 0 lets the partial index be used.
 	return readAll(ctx, s.db, "read the journal", scanTrace, `SELECT `+traceColumns+` FROM trace t
 		WHERE id <= ?1
 		  AND turn > coalesce((SELECT through_turn FROM compaction WHERE trace_id <= ?1 ORDER BY trace_id DESC LIMIT 1), 0)
 		  AND turn <= (SELECT turn FROM trace WHERE id <= ?1 AND turn > 0 ORDER BY id DESC LIMIT 1)
 		  AND NOT EXISTS (SELECT 1 FROM compaction WHERE only_turn = t.turn AND only_turn <> 0 AND trace_id <= ?1)
-		ORDER BY turn, seq`, through)
+		ORDER BY turn, seq`, rowOrLast(through))
 }
 
 // Turn returns the rows of one turn, in order.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"annotator"
@@ -42,11 +41,10 @@ func (g *Glossary) reviseAll(ctx context.Context, revisions []annotator.Revision
 		for n < len(revisions) && revisions[n].Entry == id {
 			n++
 		}
-		at := slices.IndexFunc(entries, func(e annotator.Entry) bool { return e.ID == id })
-		if at < 0 {
+		if entries[id] == nil {
 			return annotator.Errorf(annotator.NotFound, "there is no entry %d", id)
 		}
-		if err := g.revise(&entries[at], false, revisions[:n]); err != nil {
+		if err := g.revise(entries[id], false, revisions[:n]); err != nil {
 			return err
 		}
 		revisions = revisions[n:]

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,6 +21,9 @@ const (
 // every entry that has it.
 const commonWord = 1_000
 
+// byName is the order of entries that no words rank.
+const byName = `e.term_normalized, e.id`
+
 // Search returns entries by words in their names and definitions. An entry with exactly that name comes first, then
 // the best matches: entries that have all words, or else any of them. Common words, such as "the", count only where
 // no other word finds anything. Every word is taken literally, so no text is a syntax error. Words that FTS5 does not
@@ -27,19 +31,20 @@ const commonWord = 1_000
 func (g *Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
 	terms := searchTerms(query.Text)
 	if len(terms) == 0 {
-		return g.list(ctx, query)
+		return g.find(ctx, query, `WHERE true`, byName, "")
 	}
 	matches, err := g.matches(ctx, terms)
 	if err != nil {
 		return nil, err
 	}
 	for _, match := range matches {
-		found, err := g.match(ctx, match, query)
+		found, err := g.find(ctx, query, `JOIN glossary_fts f ON f.rowid = e.id WHERE glossary_fts MATCH ?1`,
+			`e.id NOT IN (SELECT entry_id FROM glossary_alias WHERE name_normalized = ?2), bm25(glossary_fts, 10.0, 5.0, 1.0), e.id`, match)
 		if err != nil || len(found) > 0 {
 			return found, err
 		}
 	}
-	return g.inside(ctx, query)
+	return g.find(ctx, query, `WHERE e.id IN (SELECT entry_id FROM glossary_alias WHERE instr(name_normalized, ?2) > 0)`, byName, "")
 }
 
 // matches returns the FTS5 queries to try, in this order, until one finds something.
@@ -95,53 +100,22 @@ func searchTerms(text string) []string {
 	return terms
 }
 
-func (g *Glossary) match(ctx context.Context, match string, query annotator.Query) ([]annotator.Entry, error) {
-	where, args, err := filters(query)
-	if err != nil {
-		return nil, err
-	}
-	return g.entries(ctx, `JOIN glossary_fts f ON f.rowid = e.id WHERE glossary_fts MATCH ?`+where+
-		` ORDER BY e.id NOT IN (SELECT entry_id FROM glossary_alias WHERE name_normalized = ?), bm25(glossary_fts, 10.0, 5.0, 1.0), e.id LIMIT ?`,
-		append(append([]any{match}, args...), codex.Normalize(query.Text), limit(query))...)
-}
-
-func (g *Glossary) inside(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
-	where, args, err := filters(query)
-	if err != nil {
-		return nil, err
-	}
-	return g.entries(ctx, `WHERE e.id IN (SELECT entry_id FROM glossary_alias WHERE instr(name_normalized, ?) > 0)`+where+
-		` ORDER BY e.term_normalized, e.id LIMIT ?`, append(append([]any{codex.Normalize(query.Text)}, args...), limit(query))...)
-}
-
-func (g *Glossary) list(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
-	where, args, err := filters(query)
-	if err != nil {
-		return nil, err
-	}
-	return g.entries(ctx, `WHERE true`+where+` ORDER BY e.term_normalized, e.id LIMIT ?`, append(args, limit(query))...)
-}
-
-func filters(query annotator.Query) (where string, args []any, err error) {
+// find returns the entries that a clause finds, which ends in a condition, as far as the query's filters let them
+// through. In clause and order ?1 is a text, and ?2 the query's text as a name.
+func (g *Glossary) find(ctx context.Context, query annotator.Query, clause, order, text string) ([]annotator.Entry, error) {
 	statuses := query.Statuses
 	if len(statuses) == 0 {
 		statuses = []annotator.Status{annotator.Tentative, annotator.Confirmed}
 	}
-	where, args = ` AND e.status IN (SELECT value FROM json_each(?))`, []any{jsonList(statuses)}
 	tags, err := codex.Tags(query.Tags)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
+	clause += ` AND e.status IN (SELECT value FROM json_each(?3))`
+	args := []any{text, codex.Normalize(query.Text), jsonList(statuses), max(query.Limit, 0)}
 	for _, tag := range tags {
-		where += ` AND EXISTS (SELECT 1 FROM glossary_tag WHERE entry_id = e.id AND tag = ?)`
 		args = append(args, tag)
+		clause += fmt.Sprintf(` AND EXISTS (SELECT 1 FROM glossary_tag WHERE entry_id = e.id AND tag = ?%d)`, len(args))
 	}
-	return where, args, nil
-}
-
-func limit(query annotator.Query) int {
-	if query.Limit <= 0 {
-		return -1
-	}
-	return query.Limit
+	return g.entries(ctx, clause+` ORDER BY `+order+` LIMIT iif(?4 > 0, ?4, -1)`, args...)
 }

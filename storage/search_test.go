@@ -168,7 +168,7 @@ func TestReadingByIDs(t *testing.T) {
 	g := s.db.Glossary
 	entries, err := g.Entries(s.ctx, []int64{3, 99, 1})
 	s.ok(err)
-	if len(entries) != 2 || entries[0].ID != 1 || entries[1].ID != 3 {
+	if len(entries) != 2 || entries[1].ID != 1 || entries[3].ID != 3 {
 		t.Errorf("entries 3, 99 and 1 are %v", entries)
 	}
 	names, err := g.Names(s.ctx, 3, 99)
@@ -176,7 +176,7 @@ func TestReadingByIDs(t *testing.T) {
 	if diff := cmp.Diff(map[int64][]string{3: {"Mik's sword"}}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	if none, err := g.Entries(s.ctx, nil); err != nil || none != nil {
+	if none, err := g.Entries(s.ctx, nil); err != nil || len(none) != 0 {
 		t.Errorf("no ids: %v, %v", none, err)
 	}
 }

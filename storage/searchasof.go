@@ -23,10 +23,7 @@ func (s *History) Search(ctx context.Context, m Moment, query annotator.Query) (
 	}
 	defer func() { _ = pool.Close() }()
 	found, err := (&Glossary{q: pool, path: s.db.path}).Search(ctx, query)
-	whole := make(map[int64]*annotator.Entry, len(entries))
-	for i := range entries {
-		whole[entries[i].ID] = &entries[i]
-	}
+	whole := byID(entries)
 	for i := range found {
 		found[i] = *whole[found[i].ID]
 	}
