@@ -11,11 +11,11 @@ import (
 // maxCited bounds the sentences that an answer to a question cites.
 const maxCited = 3
 
-// citation is a sentence, the post it stands in, and which words of the question it has.
+// citation is a sentence, the post it stands in, and the words of the question in it.
 type citation struct {
 	text  string
 	post  int64
-	has   []bool
+	words []string
 	score float64
 }
 
@@ -38,21 +38,21 @@ func (m *Model) reply(w *window) string {
 	return strings.Join(out, "\n")
 }
 
-// questionWords returns the content words of a question, each with its index.
-func (m *Model) questionWords(question string) map[string]int {
-	words := map[string]int{}
+// questionWords returns the content words of a question.
+func (m *Model) questionWords(question string) set {
+	words := set{}
 	for _, w := range readText(question, m.lex).words {
-		if _, ok := words[w.lower]; !ok && !m.lex.never.has(w.lower) {
-			words[w.lower] = len(words)
+		if !m.lex.never.has(w.lower) {
+			words[w.lower] = struct{}{}
 		}
 	}
 	return words
 }
 
 // cite returns the sentences that answer best, best first.
-func (m *Model) cite(scenes []scene, asked map[string]int) []citation {
+func (m *Model) cite(scenes []scene, asked set) []citation {
 	var all []citation
-	found, sentences := make([]int, len(asked)), 0
+	sentences, found := 0, map[string]int{} // in how many sentences a word is
 	for _, s := range scenes {
 		for _, p := range s.posts {
 			t := readText(p.body, m.lex)
@@ -60,18 +60,15 @@ func (m *Model) cite(scenes []scene, asked map[string]int) []citation {
 			all = append(all, hits(t, p.id, asked)...)
 		}
 	}
-	for i := range all {
-		for word, ok := range all[i].has {
-			if ok {
-				found[word]++
-			}
+	for _, c := range all {
+		for _, word := range c.words {
+			found[word]++
 		}
 	}
 	for i := range all {
-		for word, ok := range all[i].has {
-			if ok { // the inverse document frequency
-				all[i].score += math.Log(1 + float64(sentences)/float64(found[word]))
-			}
+		slices.Sort(all[i].words) // sentences with the same words get the same score
+		for _, word := range all[i].words {
+			all[i].score += math.Log(1 + float64(sentences)/float64(found[word])) // the inverse document frequency
 		}
 	}
 	slices.SortStableFunc(all, func(a, b citation) int { return cmp.Compare(b.score, a.score) })
@@ -79,19 +76,20 @@ func (m *Model) cite(scenes []scene, asked map[string]int) []citation {
 }
 
 // hits returns the sentences of a post that have any of the words asked for.
-func hits(t *text, post int64, asked map[string]int) []citation {
+func hits(t *text, post int64, asked set) []citation {
 	var all []citation
 	last := -1
 	for _, w := range t.words {
-		i, ok := asked[w.lower]
-		if !ok {
+		if !asked.has(w.lower) {
 			continue
 		}
 		if w.sentence != last {
 			last = w.sentence
-			all = append(all, citation{text: collapse(t.in(t.sentences[last])), post: post, has: make([]bool, len(asked))})
+			all = append(all, citation{text: collapse(t.in(t.sentences[last])), post: post})
 		}
-		all[len(all)-1].has[i] = true
+		if c := &all[len(all)-1]; !slices.Contains(c.words, w.lower) {
+			c.words = append(c.words, w.lower)
+		}
 	}
 	return all
 }
