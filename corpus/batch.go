@@ -8,7 +8,7 @@ import (
 )
 
 // batcher turns posts in story order into scenes. It returns a scene when it knows whether another one follows in the
-// thread, and holds at most two.
+// thread.
 type batcher struct {
 	threads map[int64]annotator.Thread
 	limit   int // bytes of bodies in a scene
@@ -17,9 +17,9 @@ type batcher struct {
 	thread  annotator.Thread
 	index   int // of the next scene within the thread
 	n       int // of the newest scene, over the story
-	held    *annotator.Scene
-	open    *annotator.Scene
-	bytes   int // of bodies in the open scene
+	scene   *annotator.Scene
+	closed  bool // the scene is complete
+	bytes   int  // of bodies in the scene
 }
 
 func newBatcher(threads []annotator.Thread, maxBytes int) *batcher {
@@ -30,7 +30,7 @@ func newBatcher(threads []annotator.Thread, maxBytes int) *batcher {
 	return b
 }
 
-// add takes the next post. It returns a scene that this post completes, or nil.
+// add takes the next post. It returns the scene before, or nil if the post does not show how that ends.
 func (b *batcher) add(p *annotator.Post) *annotator.Scene {
 	var done *annotator.Scene
 	if !b.entered || p.Thread != b.thread.ID {
@@ -39,41 +39,35 @@ func (b *batcher) add(p *annotator.Post) *annotator.Scene {
 		b.thread.ID = p.Thread
 		b.index, b.entered = 0, true
 	}
-	story := slices.Contains(p.Tags, annotator.TagStory)
-	if b.open != nil && (!story || b.full(p) || slices.Contains(p.Tags, annotator.TagSceneStart)) {
-		b.held, b.open = b.open, nil
-	}
-	if !story {
+	if !slices.Contains(p.Tags, annotator.TagStory) {
+		b.closed = true
 		return done
 	}
-	if b.open == nil {
-		if b.held != nil {
-			done, b.held = b.held, nil
-		}
-		b.n++
-		b.open = &annotator.Scene{N: b.n, Thread: b.thread, Index: b.index, Opens: b.index == 0}
-		b.index++
-		b.bytes = 0
+	if b.scene != nil && (b.closed || b.full(p) || slices.Contains(p.Tags, annotator.TagSceneStart)) {
+		done, b.scene = b.scene, nil
 	}
-	b.open.Posts = append(b.open.Posts, *p)
+	if b.scene == nil {
+		b.n++
+		b.scene = &annotator.Scene{N: b.n, Thread: b.thread, Index: b.index, Opens: b.index == 0}
+		b.index++
+		b.bytes, b.closed = 0, false
+	}
+	b.scene.Posts = append(b.scene.Posts, *p)
 	b.bytes += len(p.Body)
 	return done
 }
 
-// finish ends the thread, and returns its last scene, or nil if that was returned before.
+// finish ends the thread, and returns its last scene, or nil if it has none.
 func (b *batcher) finish() *annotator.Scene {
-	last := b.held
-	if b.open != nil {
-		last = b.open
-	}
-	b.held, b.open = nil, nil
+	last := b.scene
+	b.scene = nil
 	if last != nil {
 		last.Ends = true
 	}
 	return last
 }
 
-// full reports whether a post would exceed the limits of the open scene.
+// full reports whether a post would exceed the limits of the scene.
 func (b *batcher) full(p *annotator.Post) bool {
-	return b.bytes+len(p.Body) > b.limit || len(b.open.Posts) >= annotator.MaxScenePosts
+	return b.bytes+len(p.Body) > b.limit || len(b.scene.Posts) >= annotator.MaxScenePosts
 }

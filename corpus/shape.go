@@ -131,21 +131,15 @@ func scanPost(rows *sql.Rows) (*annotator.Post, error) {
 }
 
 func columnsOf(ctx context.Context, pool *sql.DB, table string) (columns, error) {
-	rows, err := pool.QueryContext(ctx, `SELECT lower(name), NOT "notnull" FROM pragma_table_info(?)`, table)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
 	found := columns{}
-	for rows.Next() {
+	err := sqlite.Each(ctx, pool, func(rows *sql.Rows) error {
 		var name string
 		var nullable bool
-		if err := rows.Scan(&name, &nullable); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&name, &nullable)
 		found[name] = nullable
-	}
-	return found, rows.Err()
+		return err
+	}, `SELECT lower(name), NOT "notnull" FROM pragma_table_info(?)`, table)
+	return found, err
 }
 
 func missing(tables map[string]columns) []string {

@@ -55,21 +55,15 @@ func compareStarts(a, b threadStart) int {
 }
 
 func (db *DB) titles(ctx context.Context) (map[int64]string, error) {
-	rows, err := db.pool.QueryContext(ctx, `SELECT id, `+db.shape.title+` FROM thread WHERE id IS NOT NULL`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
 	titles := map[int64]string{}
-	for rows.Next() {
+	err := sqlite.Each(ctx, db.pool, func(rows *sql.Rows) error {
 		var id int64
 		var title string
-		if err := rows.Scan(&id, &title); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&id, &title)
 		titles[id] = clean(title)
-	}
-	return titles, rows.Err()
+		return err
+	}, `SELECT id, `+db.shape.title+` FROM thread WHERE id IS NOT NULL`)
+	return titles, err
 }
 
 // With an index, each step of the recursion finds the next thread, so that the time depends on the number of threads.
@@ -79,12 +73,13 @@ const (
 			SELECT min(thread_id) FROM post
 			UNION ALL
 			SELECT (SELECT min(thread_id) FROM post WHERE thread_id > step.id) FROM step WHERE step.id IS NOT NULL)
-		SELECT id,
+		SELECT id, coalesce(
 			(SELECT CAST(time AS INTEGER) FROM post WHERE thread_id = step.id AND id = step.id),
-			(SELECT CAST(min(time) AS INTEGER) FROM post WHERE thread_id = step.id)
+			(SELECT CAST(min(time) AS INTEGER) FROM post WHERE thread_id = step.id), 0)
 		FROM step WHERE id IS NOT NULL`
 
-	startsByScan = `SELECT thread_id, CAST(min(CASE WHEN id = thread_id THEN time END) AS INTEGER), CAST(min(time) AS INTEGER)
+	startsByScan = `SELECT thread_id, coalesce(
+			CAST(min(CASE WHEN id = thread_id THEN time END) AS INTEGER), CAST(min(time) AS INTEGER), 0)
 		FROM post WHERE thread_id IS NOT NULL GROUP BY thread_id`
 )
 
@@ -93,23 +88,12 @@ func (db *DB) threadStarts(ctx context.Context) ([]threadStart, error) {
 	if db.shape.indexed {
 		query = startsByIndex
 	}
-	rows, err := db.pool.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
 	var found []threadStart
-	for rows.Next() {
-		b := threadStart{posts: true}
-		var opening, first sql.NullInt64
-		if err := rows.Scan(&b.ID, &opening, &first); err != nil {
-			return nil, err
-		}
-		b.start = first.Int64
-		if opening.Valid {
-			b.start = opening.Int64
-		}
-		found = append(found, b)
-	}
-	return found, rows.Err()
+	err := sqlite.Each(ctx, db.pool, func(rows *sql.Rows) error {
+		start := threadStart{posts: true}
+		err := rows.Scan(&start.ID, &start.start)
+		found = append(found, start)
+		return err
+	}, query)
+	return found, err
 }

@@ -37,12 +37,12 @@ const (
 
 // Failure is a mistake of the model in a call, as a handler's error. The model reads it as the call's answer.
 type Failure struct { //nolint:errname // a failure is an answer first
-	Code    string
-	Message string
-	Errors  []string         // all errors of the arguments
-	Tools   []string         // the existing tools
-	Post    int64            // id of the requested post
-	Entry   *annotator.Entry // the entry concerned
+	Code    string           `json:"code"`
+	Message string           `json:"message"`
+	Errors  []string         `json:"errors,omitempty"`  // all errors of the arguments
+	Tools   []string         `json:"tools,omitempty"`   // the existing tools
+	Post    int64            `json:"post_id,omitempty"` // id of the requested post
+	Entry   *annotator.Entry `json:"-"`                 // the entry concerned
 }
 
 // failf returns a failure with a formatted message.
@@ -69,20 +69,16 @@ func failureOf(err error) *Failure {
 	return nil
 }
 
+// failureView is a failure as an answer shows it.
 type failureView struct {
-	Code    string     `json:"code"`
-	Message string     `json:"message"`
-	Errors  []string   `json:"errors,omitempty"`
-	Tools   []string   `json:"tools,omitempty"`
-	PostID  int64      `json:"post_id,omitempty"`
+	Failure
 	EntryID int64      `json:"entry_id,omitempty"`
 	Entry   *entryView `json:"entry,omitempty"`
 }
 
 func (f *Failure) result() Result {
-	view := failureView{
-		Code: f.Code, Message: truncate(f.Message, maxContent/2), Errors: f.Errors, Tools: f.Tools, PostID: f.Post,
-	}
+	view := failureView{Failure: *f}
+	view.Message = truncate(f.Message, maxContent/2)
 	result := Result{Error: f.Code}
 	if f.Entry != nil {
 		shown := viewEntry(f.Entry, maxContent-jsonLength(view))

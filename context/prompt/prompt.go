@@ -4,6 +4,7 @@ package prompt
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,51 +24,36 @@ func Escape(text string) string { return bracketed.ReplaceAllString(special.Repl
 // Scene renders a scene.
 func Scene(s *annotator.Scene) string {
 	var b strings.Builder
-	b.WriteString("<scene")
-	attribute(&b, "number", strconv.Itoa(s.N))
-	attribute(&b, "thread", strconv.FormatInt(s.Thread.ID, 10))
-	attribute(&b, "title", s.Thread.Title)
-	attribute(&b, "index", strconv.Itoa(s.Index))
-	b.WriteString(">\n")
+	tag(&b, "scene", "number", strconv.Itoa(s.N), "thread", strconv.FormatInt(s.Thread.ID, 10), "title", s.Thread.Title,
+		"index", strconv.Itoa(s.Index))
+	b.WriteString("\n")
 	for i := range s.Posts {
-		post(&b, &s.Posts[i])
+		p := &s.Posts[i]
+		tag(&b, "post", "id", strconv.FormatInt(p.ID, 10), "author", p.Name, "subject", p.Subject)
+		b.WriteString("\n" + Escape(p.Body) + "\n</post>\n")
 	}
 	b.WriteString("</scene>")
 	return b.String()
 }
 
-func post(b *strings.Builder, p *annotator.Post) {
-	b.WriteString("<post")
-	attribute(b, "id", strconv.FormatInt(p.ID, 10))
-	attribute(b, "author", p.Name)
-	attribute(b, "subject", p.Subject)
-	b.WriteString(">\n")
-	b.WriteString(Escape(p.Body))
-	b.WriteString("\n</post>\n")
-}
-
-// attribute leaves out what is empty.
-func attribute(b *strings.Builder, name, value string) {
-	if value == "" {
-		return
+// tag writes an opening tag. The attributes are names, each with its value behind it; those without a value are left
+// out.
+func tag(b *strings.Builder, name string, attributes ...string) {
+	b.WriteString("<" + name)
+	for pair := range slices.Chunk(attributes, 2) {
+		if pair[1] != "" {
+			b.WriteString(" " + pair[0] + `="` + Escape(pair[1]) + `"`)
+		}
 	}
-	b.WriteString(" " + name + `="`)
-	b.WriteString(Escape(value))
-	b.WriteString(`"`)
+	b.WriteString(">")
 }
 
 // Entry renders an entry of the glossary.
 func Entry(e *annotator.Entry) string {
 	var b strings.Builder
-	b.WriteString("<entry")
-	attribute(&b, "id", strconv.FormatInt(e.ID, 10))
-	attribute(&b, "term", e.Name())
-	attribute(&b, "status", string(e.Status))
-	attribute(&b, "tags", strings.Join(e.Tags, "|"))
-	attribute(&b, "aliases", strings.Join(otherNames(e), "|"))
-	b.WriteString(">")
-	b.WriteString(Escape(e.Definition()))
-	b.WriteString("</entry>\n")
+	tag(&b, "entry", "id", strconv.FormatInt(e.ID, 10), "term", e.Name(), "status", string(e.Status),
+		"tags", strings.Join(e.Tags, "|"), "aliases", strings.Join(otherNames(e), "|"))
+	b.WriteString(Escape(e.Definition()) + "</entry>\n")
 	return b.String()
 }
 

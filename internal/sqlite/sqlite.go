@@ -171,6 +171,26 @@ func address(path string, query url.Values) (string, error) {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(full), RawQuery: query.Encode()}).String(), nil
 }
 
+// Querier runs a query that returns rows: a pool, a connection or a transaction.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Each hands the rows of a query to a function.
+func Each(ctx context.Context, q Querier, read func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // Code returns SQLite's extended result code of an error, or 0.
 func Code(err error) int {
 	if e := (*driver.Error)(nil); errors.As(err, &e) {
