@@ -55,7 +55,7 @@ const parts = `WITH chosen (entry_id) AS (SELECT value FROM json_each(?))
 func (g *Glossary) readParts(ctx context.Context, entries []annotator.Entry) error {
 	index := byID(entries)
 	ids := slices.Collect(maps.Keys(index))
-	return each(ctx, g.q, func(rows *sql.Rows) error { return readPart(rows, index) }, parts, jsonList(ids))
+	return sqlite.Each(ctx, g.q, func(rows *sql.Rows) error { return readPart(rows, index) }, parts, jsonList(ids))
 }
 
 // readPart adds a part to its entry.
@@ -135,7 +135,7 @@ func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown) (m
 		return nil, err
 	}
 	rewritten := map[int64]bool{}
-	err = each(ctx, g.q, func(rows *sql.Rows) error {
+	err = sqlite.Each(ctx, g.q, func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
 		rewritten[id] = true
@@ -177,7 +177,7 @@ func (g *Glossary) Names(ctx context.Context, ids ...int64) (map[int64][]string,
 		query, args = query+` AND e.id IN (SELECT value FROM json_each(?))`, append(args, jsonList(ids))
 	}
 	names := map[int64][]string{}
-	err := each(ctx, g.q, func(rows *sql.Rows) error {
+	err := sqlite.Each(ctx, g.q, func(rows *sql.Rows) error {
 		var entry int64
 		var name string
 		err := rows.Scan(&entry, &name)

@@ -161,7 +161,7 @@ func (s *History) sum(ctx context.Context, where string, args ...any) ([]annotat
 // continue.
 func replay(ctx context.Context, q querier, refused func(error) error, where string, args ...any) (map[int64]*annotator.Entry, error) {
 	entries := map[int64]*annotator.Entry{}
-	err := each(ctx, q, func(rows *sql.Rows) error {
+	err := sqlite.Each(ctx, q, func(rows *sql.Rows) error {
 		var r annotator.Revision
 		if err := scanRevision(rows, &r); err != nil {
 			return err
@@ -189,7 +189,7 @@ type ClaimKey struct{ Entry, Claim int64 }
 // ClaimProvenance returns the provenance of every claim.
 func (s *History) ClaimProvenance(ctx context.Context) (map[ClaimKey]Provenance, error) {
 	provenance := map[ClaimKey]Provenance{}
-	err := each(ctx, s.db.read, func(rows *sql.Rows) error {
+	err := sqlite.Each(ctx, s.db.read, func(rows *sql.Rows) error {
 		var key ClaimKey
 		var turn, changed int64
 		if err := rows.Scan(&key.Entry, &key.Claim, &turn, &changed); err != nil {

@@ -11,29 +11,14 @@ import (
 
 // querier reads: a pool, or a transaction that has to see its own writes.
 type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	sqlite.Querier
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// each hands the rows of a query to a function.
-func each(ctx context.Context, q querier, read func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := read(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // collect returns all rows of a query.
 func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
 	var all []T
-	err := each(ctx, q, func(rows *sql.Rows) error {
+	err := sqlite.Each(ctx, q, func(rows *sql.Rows) error {
 		var v T
 		err := scan(rows, &v)
 		all = append(all, v)

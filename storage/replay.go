@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/internal/sqlite"
 )
 
 // verifyReplay compares each entry with the sum of its revisions, and the derived columns with the entry.
@@ -65,7 +66,7 @@ func derivedOf(e *annotator.Entry) derived { return derived{codex.Normalize(e.Na
 // derived returns the derived columns of all entries.
 func (s *Maintenance) derived(ctx context.Context) (map[int64]derived, error) {
 	all := map[int64]derived{}
-	return all, each(ctx, s.db.read, func(rows *sql.Rows) error {
+	return all, sqlite.Each(ctx, s.db.read, func(rows *sql.Rows) error {
 		var id int64
 		var d derived
 		err := rows.Scan(&id, &d.normalized, &d.term, &d.names, &d.definition)

@@ -44,7 +44,7 @@ func (r *Report) countRows(ctx context.Context, q querier) error {
 }
 
 func (r *Report) countEntries(ctx context.Context, q querier) error {
-	return each(ctx, q, func(rows *sql.Rows) error {
+	return sqlite.Each(ctx, q, func(rows *sql.Rows) error {
 		var status annotator.Status
 		var n int
 		err := rows.Scan(&status, &n)
@@ -54,7 +54,7 @@ func (r *Report) countEntries(ctx context.Context, q querier) error {
 }
 
 func (r *Report) countCalls(ctx context.Context, q querier) error {
-	return each(ctx, q, func(rows *sql.Rows) error {
+	return sqlite.Each(ctx, q, func(rows *sql.Rows) error {
 		var outcome string
 		var n int
 		var millis int64

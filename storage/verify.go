@@ -92,7 +92,7 @@ func (s *Maintenance) verifyChain(ctx context.Context, f *Finding) error {
 		return err
 	}
 	var former []byte
-	return each(ctx, s.db.read, func(rows *sql.Rows) error {
+	return sqlite.Each(ctx, s.db.read, func(rows *sql.Rows) error {
 		var t annotator.Trace
 		var shows string
 		var hash []byte
@@ -120,7 +120,7 @@ func (s *Maintenance) RebuildIndex(ctx context.Context) error {
 }
 
 func (s *Maintenance) verifyQuotes(ctx context.Context, f *Finding, body func(context.Context, int64) (string, error)) error {
-	return each(ctx, s.db.read, func(rows *sql.Rows) error {
+	return sqlite.Each(ctx, s.db.read, func(rows *sql.Rows) error {
 		var id, post int64
 		var start, end int
 		var quote string
