@@ -26,7 +26,8 @@ func (e *Events) Add(name string, value any) {
 	e.WriteString("\n\n")
 }
 
-// JSON encodes a value with <, > and & as they are. It panics where the value cannot be encoded, which is a mistake in the caller.
+// JSON encodes a value with <, > and & as they are. It panics where the value cannot be encoded, which is a mistake in
+// the caller.
 func JSON(value any) []byte {
 	return []byte(annotator.EncodeJSON(value))
 }

@@ -80,8 +80,8 @@ func (r *Reply) Whole() any {
 	return whole
 }
 
-// Stream adds the reply to events: text in pieces, each tool call as its head and then its arguments in pieces, the finish
-// reason, and the usage where the client asked for it.
+// Stream adds the reply to events: text in pieces, each tool call as its head and then its arguments in pieces, the
+// finish reason, and the usage where the client asked for it.
 func (r *Reply) Stream(e *Events, withUsage bool) {
 	chunk := r.completion("chat.completion.chunk")
 	send := func(d delta, finish *string) {

@@ -1,5 +1,5 @@
-// Package chatwire is the server's side of the chat completions wire, as vLLM speaks it: it reads requests, and writes replies
-// whole or as a stream. The embedded model and the scripted server of the tests share it.
+// Package chatwire is the server's side of the chat completions wire, as vLLM speaks it: it reads requests, and writes
+// replies whole or as a stream. The embedded model and the scripted server of the tests share it.
 package chatwire
 
 import (

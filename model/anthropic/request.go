@@ -37,7 +37,10 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	if !blank(r.System) {
 		head.System = []block{{Type: blockText, Text: r.System, CacheControl: breakpoint()}}
 	}
-	fields := []endpoint.Field{{Name: "tools", Value: endpoint.Segments{r.Tools}}, {Name: "messages", Value: endpoint.List(mark(r.History)...)}}
+	fields := []endpoint.Field{
+		{Name: "tools", Value: endpoint.Segments{r.Tools}},
+		{Name: "messages", Value: endpoint.List(mark(r.History)...)},
+	}
 	return endpoint.EncodeBody(head, fields, newSettings(r))
 }
 

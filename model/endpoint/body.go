@@ -61,8 +61,8 @@ func MarshalElements[T any](list []T) ([]byte, error) {
 	return encoded[1 : len(encoded)-1], nil
 }
 
-// MarshalJoined renders a group for a wire on which the results of all calls of a reply are one message, joined by commas.
-// convert gets either these results or a single other message.
+// MarshalJoined renders a group for a wire on which the results of all calls of a reply are one message, joined by
+// commas. convert gets either these results or a single other message.
 func MarshalJoined[T any](group []annotator.Message, convert func(joined []annotator.Message) T) ([]byte, error) {
 	var list []T
 	for len(group) > 0 {

@@ -22,7 +22,7 @@ type Builder struct {
 	growing *Part         // to which text was appended last
 }
 
-// Part is a text, a reasoning or a call of a reply.
+// Part is a piece of text or of reasoning, or a call, of a reply.
 type Part struct {
 	Kind     Kind
 	ID, Name string // of a call

@@ -45,8 +45,11 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	if len(r.Tools) > 0 {
 		s.ToolConfig = &toolConfig{calling(&r.Choice, r.Workarounds)}
 	}
-	history := endpoint.List(adapted(r.History, r.Workarounds))
-	return endpoint.EncodeBody(head, []endpoint.Field{{Name: "tools", Value: endpoint.Segments{r.Tools}}, {Name: "contents", Value: history}}, s)
+	fields := []endpoint.Field{
+		{Name: "tools", Value: endpoint.Segments{r.Tools}},
+		{Name: "contents", Value: endpoint.List(adapted(r.History, r.Workarounds))},
+	}
+	return endpoint.EncodeBody(head, fields, s)
 }
 
 var (

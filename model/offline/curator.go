@@ -22,8 +22,8 @@ func asksDecision(s string) bool {
 	return strings.Contains(s, "CONFIRM") && strings.Contains(s, "REJECT") && strings.Contains(s, "MERGE")
 }
 
-// decide decides on the candidates that the last message shows. The first entry of each is the candidate itself; the others
-// are similar to it.
+// decide decides on the candidates that the last message shows. The first entry of each is the candidate itself; the
+// others are similar to it.
 func (m *Model) decide(w *window) string {
 	decisions := []decision{}
 	for c := range elements(w.last, "candidate") {
@@ -38,8 +38,8 @@ func (m *Model) decide(w *window) string {
 	return annotator.EncodeJSON(decisions)
 }
 
-// decideOn compares names first: a short form of another entry's name is merged into that entry. An entry that the text shown names,
-// or that has a quotation, is confirmed. A common word needs two mentions or a quotation.
+// decideOn compares names first: a short form of another entry's name is merged into that entry. An entry that the text
+// shown names, or that has a quotation, is confirmed. A common word needs two mentions or a quotation.
 func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) decision {
 	own := m.lex.identify(e.names()[0])
 	if full := m.fullForm(own, e, similar); full != nil {

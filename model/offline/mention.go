@@ -17,7 +17,8 @@ type mention struct {
 	sentence int
 }
 
-// reader finds mentions. It first counts how each word is written, since that distinguishes names from other capitalised words.
+// reader finds mentions. It first counts how each word is written, since that distinguishes names from other
+// capitalised words.
 type reader struct {
 	lex   *lexicon
 	texts []*text

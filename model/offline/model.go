@@ -24,9 +24,9 @@ type Options struct {
 	ContextTokens int // the most tokens of prompt and reply together; 0 means DefaultContextTokens
 }
 
-// Model is an endpoint without a network: an http.RoundTripper that answers as a server of chat completions would. It is
-// safe for concurrent use, and a request has the same reply whenever it is sent; only the reported cached tokens depend on
-// what was asked before.
+// Model is an endpoint without a network: an http.RoundTripper that answers as a server of chat completions would. It
+// is safe for concurrent use, and a request has the same reply whenever it is sent; only the reported cached tokens
+// depend on what was asked before.
 type Model struct {
 	contextTokens int
 	lex           *lexicon
@@ -42,9 +42,9 @@ func New(opts Options) *Model {
 	return m
 }
 
-// RoundTrip answers a request, whatever its host: POST .../v1/chat/completions, GET .../v1/models, POST .../tokenize and
-// GET .../health. What is wrong with a request is reported in the response, as by a server; an error is returned only where
-// the request's context is done or its body cannot be read.
+// RoundTrip answers a request, whatever its host: POST .../v1/chat/completions, GET .../v1/models, POST .../tokenize
+// and GET .../health. What is wrong with a request is reported in the response, as by a server; an error is returned
+// only where the request's context is done or its body cannot be read.
 func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := readBody(req)
 	if err != nil {

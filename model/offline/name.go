@@ -72,8 +72,8 @@ func (l *lexicon) partOf(short, long identity) bool {
 	return false
 }
 
-// typed reports whether a name has a word that says what sort of thing it is, and that sort is no person: at its end, or as
-// in Rue de Rivoli at its head.
+// typed reports whether a name has a word that says what sort of thing it is, and that sort is no person: at its end,
+// or as in Rue de Rivoli at its head.
 func (l *lexicon) typed(tokens []string) bool {
 	last := tokens[len(tokens)-1]
 	return l.places.has(tokens[0]) || l.places.has(last) || l.groups.has(last) || l.things.has(last)
@@ -118,8 +118,8 @@ func (r *reader) names(mentions []mention) []*name {
 	return r.absorb(all)
 }
 
-// term returns the form that an entry goes by. The title stays where the rest is ambiguous: Mrs. Bennet is one of several
-// Bennets, and Old Man is no man.
+// term returns the form that an entry goes by. The title stays where the rest is ambiguous: Mrs. Bennet is one of
+// several Bennets, and Old Man is no man.
 func (r *reader) term(id identity, m mention) string {
 	s := m.core
 	if len(id.tokens) == 1 && (id.gender != unknown || r.lex.common.has(id.tokens[0])) {
@@ -220,8 +220,8 @@ func (r *reader) accepts(n *name) bool {
 	return len(n.mentions) > 1 || r.nameFromOne(n)
 }
 
-// nameFromOne reports whether a single word is a name though it occurs only once: it is not a common word, not written in
-// capitals, and not of a form that adjectives have.
+// nameFromOne reports whether a single word is a name though it occurs only once: it is not a common word, not written
+// in capitals, and not of a form that adjectives have.
 func (r *reader) nameFromOne(n *name) bool {
 	m := &n.mentions[0]
 	only := &r.texts[m.text].words[m.lo]

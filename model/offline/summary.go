@@ -30,8 +30,8 @@ type line struct {
 // density is the share of names, in thousandths; the constant keeps a sentence that is one name from being the densest.
 func (l *line) density() int { return l.names * 1000 / (l.words + 10) }
 
-// summarise returns the first sentence of the texts asked about and those with most names, in the order of the story. No scene
-// has a second sentence before every scene has one.
+// summarise returns the first sentence of the texts asked about and those with most names, in the order of the story.
+// No scene has a second sentence before every scene has one.
 func (m *Model) summarise(w *window, limit int) string {
 	room := summaryWords
 	if limit > 0 {
@@ -59,13 +59,18 @@ func (m *Model) summarise(w *window, limit int) string {
 	return strings.Join(texts, " ")
 }
 
-// lines cuts texts into sentences and ranks those of each: the first of all leads, the rest follow by how much they name.
+// lines cuts texts into sentences and ranks those of each: the first of all leads, the rest follow by how much they
+// name.
 func (m *Model) lines(bodies []string) []line {
 	var all []line
 	for _, body := range bodies {
 		own := m.sentenceLines(body, len(all))
 		slices.SortStableFunc(own, func(a, b line) int {
-			return cmp.Or(cmp.Compare(max(a.words, sentenceWords), max(b.words, sentenceWords)), cmp.Compare(min(a.order, 1), min(b.order, 1)), cmp.Compare(b.density(), a.density()))
+			return cmp.Or(
+				cmp.Compare(max(a.words, sentenceWords), max(b.words, sentenceWords)),
+				cmp.Compare(min(a.order, 1), min(b.order, 1)), // the first sentence of all
+				cmp.Compare(b.density(), a.density()),
+			)
 		})
 		for rank := range own {
 			own[rank].rank = rank
@@ -92,8 +97,8 @@ func (m *Model) sentenceLines(body string, order int) []line {
 
 var sceneRange = regexp.MustCompile(`(?i)\bscenes?\D{0,12}(\d+)(?:\D{1,12}(\d+))?`)
 
-// asked returns the texts that a request for a summary is about: those it brings along; else the scenes it numbers; else
-// all that the window shows.
+// asked returns the texts that a request for a summary is about: those it brings along; else the scenes it numbers;
+// else all that the window shows.
 func (w *window) asked() []string {
 	if posts := readPosts(w.last); len(posts) > 0 {
 		return bodies(posts)

@@ -31,8 +31,8 @@ type prefix struct {
 	tokens int
 }
 
-// prefixes returns the prompt's prefixes, each one message longer than the one before: the first is the tools alone, the
-// last the whole prompt.
+// prefixes returns the prompt's prefixes, each one message longer than the one before: the first is the tools alone,
+// the last the whole prompt.
 func (r *request) prefixes() []prefix {
 	h := fnv.New64a()
 	h.Write(r.Tools)
@@ -45,8 +45,8 @@ func (r *request) prefixes() []prefix {
 	return all
 }
 
-// cached returns the tokens of the longest prefix of a prompt that an earlier one began with, as a server does that keeps what
-// it computed. It remembers the prefixes.
+// cached returns the tokens of the longest prefix of a prompt that an earlier one began with, as a server does that
+// keeps what it computed. It remembers the prefixes.
 func (m *Model) cached(all []prefix) (tokens int) {
 	for _, p := range all {
 		if _, known := m.prefixes.LoadOrStore(p.hash, nil); known {

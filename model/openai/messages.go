@@ -37,8 +37,8 @@ func precede(first message, history []byte) (endpoint.Segments, error) {
 	return endpoint.Segments{encoded, history}, err
 }
 
-// systemInUser puts the system prompt at the beginning of the first user message. It works on bytes, so the history stays
-// unchanged.
+// systemInUser puts the system prompt at the beginning of the first user message. It works on bytes, so the history
+// stays unchanged.
 func systemInUser(system string, history []byte) (endpoint.Segments, error) {
 	first := message{Role: annotator.RoleUser, Content: system}
 	rest, begun := bytes.CutPrefix(history, userPrefix)

@@ -27,7 +27,10 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	head := struct {
 		Model string `json:"model"`
 	}{r.Model}
-	fields := []endpoint.Field{{Name: "messages", Value: endpoint.List(list...)}, {Name: "tools", Value: endpoint.Segments{r.Tools}}}
+	fields := []endpoint.Field{
+		{Name: "messages", Value: endpoint.List(list...)},
+		{Name: "tools", Value: endpoint.Segments{r.Tools}},
+	}
 	return endpoint.EncodeBody(head, fields, chooseSettings(r))
 }
 

@@ -34,7 +34,10 @@ type subset struct {
 
 // encodeRequest renders the body of a request.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
-	fields := []endpoint.Field{{Name: "input", Value: endpoint.List(r.History)}, {Name: "tools", Value: endpoint.Segments{r.Tools}}}
+	fields := []endpoint.Field{
+		{Name: "input", Value: endpoint.List(r.History)},
+		{Name: "tools", Value: endpoint.Segments{r.Tools}},
+	}
 	return endpoint.EncodeBody(head{r.Model, r.System}, fields, chooseSettings(r))
 }
 
