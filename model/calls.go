@@ -1,10 +1,7 @@
 package model
 
 import (
-	"sync"
-
 	"annotator"
-	"annotator/codex"
 	"annotator/model/textcalls"
 )
 
@@ -31,16 +28,25 @@ type Problem struct {
 // the elements of its codex_updates block, as calls without a name. rest is the text without the calls written as text.
 // Where one of those is a problem, none of them is returned. An error is one of rules.Shown.
 func ReadCalls(text string, structured bool, rules *CallRules) (calls []annotator.ToolCall, rest string, problem *Problem, err error) {
-	shown := sync.OnceValues(rules.Shown)
-	rest = text
+	found := new(textcalls.Found)
 	if !structured {
-		if calls, rest, problem, err = textCalls(text, rules, shown); err != nil {
-			return nil, text, nil, err
-		}
+		found = textcalls.Find(text)
 	}
-	elements, wrong, err := updates(rest, rules, shown)
+	if found.Empty() && !textcalls.HasUpdates(text) {
+		return nil, text, nil, nil
+	}
+	shown, err := rules.Shown()
 	if err != nil {
 		return nil, text, nil, err
+	}
+	rest = text
+	if !found.Empty() {
+		calls, rest, problem = textCalls(found, shown, rules)
+	}
+	array, isBlock, wrong := textcalls.Updates(rest, func(array string) bool { return textcalls.Quoted(array, shown...) })
+	var elements []string
+	if isBlock && wrong == nil {
+		elements, wrong = rules.Elements(array)
 	}
 	if len(calls) > 0 && len(elements) > 0 {
 		if err := rules.Together(calls); err != nil {
@@ -56,40 +62,16 @@ func ReadCalls(text string, structured bool, rules *CallRules) (calls []annotato
 	return calls, rest, problem, nil
 }
 
-func textCalls(text string, rules *CallRules, shown func() ([]string, error)) ([]annotator.ToolCall, string, *Problem, error) {
-	found := textcalls.Find(text)
-	if found.Empty() {
-		return nil, text, nil, nil
-	}
-	texts, err := shown()
-	if err != nil {
-		return nil, text, nil, err
-	}
-	found.RemoveQuotations(texts...)
+func textCalls(found *textcalls.Found, shown []string, rules *CallRules) ([]annotator.ToolCall, string, *Problem) {
+	found.RemoveQuotations(shown...)
 	calls, rest, wrong := found.Calls(rules.Check)
 	if wrong != "" {
-		return nil, text, &Problem{annotator.OriginText, wrong}, nil
+		return nil, rest, &Problem{annotator.OriginText, wrong}
 	}
 	for i := range calls {
 		calls[i].Origin = annotator.OriginText
 	}
-	return calls, rest, nil, nil
-}
-
-// updates returns the elements of the codex_updates block of a text, and what is wrong with the block.
-func updates(text string, rules *CallRules, shown func() ([]string, error)) (elements []string, wrong, err error) {
-	array, found, wrong := textcalls.Updates(text, func(array string) bool {
-		if err != nil || !codex.HasWord(array) { // an empty array quotes nothing
-			return false
-		}
-		var texts []string
-		texts, err = shown()
-		return textcalls.Quoted(array, texts...)
-	})
-	if found && wrong == nil {
-		elements, wrong = rules.Elements(array)
-	}
-	return elements, wrong, err
+	return calls, rest, nil
 }
 
 // CallsOf returns the calls of an origin.

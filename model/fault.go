@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -106,6 +108,32 @@ func retryAfter(header http.Header, body string) time.Duration {
 	}
 	milliseconds := header.Get("Retry-After-Ms") + "ms"
 	return max(ParseRetryAfter(header.Get("Retry-After"), now), ParseRetryAfter(milliseconds, now), ParseRetryAfter(body, now))
+}
+
+// endOfTime is after every date that a header can hold.
+var endOfTime = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// ParseRetryAfter parses the value of a Retry-After header in the forms that servers send: whole or fractional seconds,
+// seconds with a unit ("5s"), an HTTP date. It returns 0 where the value is empty, in the past or something else, and
+// never a negative duration.
+func ParseRetryAfter(value string, now time.Time) time.Duration {
+	value = strings.TrimSpace(value)
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil || math.IsInf(seconds, 1) {
+		switch d := seconds * float64(time.Second); {
+		case d >= math.MaxInt64:
+			return math.MaxInt64
+		case d > 0: // and a number
+			return time.Duration(d)
+		}
+		return 0
+	}
+	if d, err := time.ParseDuration(value); err == nil {
+		return max(d, 0)
+	}
+	if date, err := http.ParseTime(value); err == nil {
+		return max(date.Sub(now), 0)
+	}
+	return 0
 }
 
 // ClassifyTransport returns what it means that no response came, or only a part of one. A fault among the causes of err

@@ -11,6 +11,9 @@ import (
 // updatesTag begins or ends a block of codex updates. Models write it in any case.
 var updatesTag = regexp.MustCompile(`(?i)<(/?)codex_updates>`)
 
+// HasUpdates reports whether a text may have a codex_updates block.
+func HasUpdates(text string) bool { return updatesTag.MatchString(text) }
+
 // Updates returns the JSON of the last codex_updates block that is not quoted. A block ends where its JSON ends, so a
 // tag in a string has no effect. The JSON may be in a code fence. found is false where there is no block. An error says
 // what is wrong with a block, in words for the model that wrote it.
