@@ -1,5 +1,7 @@
 package annotator
 
+import "strings"
+
 // Status is the status of an entry.
 type Status string
 
@@ -50,17 +52,13 @@ func (e *Entry) Name() string {
 
 // Definition joins the claims that hold now.
 func (e *Entry) Definition() string {
-	var text []byte
+	var open []string
 	for i := range e.Claims {
-		if e.Claims[i].Until != 0 {
-			continue
+		if e.Claims[i].Until == 0 {
+			open = append(open, e.Claims[i].Text)
 		}
-		if len(text) > 0 {
-			text = append(text, ' ')
-		}
-		text = append(text, e.Claims[i].Text...)
 	}
-	return string(text)
+	return strings.Join(open, " ")
 }
 
 // Alias is another name of an entry, known since a place in the story.

@@ -42,13 +42,11 @@ const (
 
 // inspect reads the schema of a database. A database that is no corpus is annotator.Misused.
 func inspect(ctx context.Context, pool *sql.DB, path string) (shape, error) {
-	tables := map[string]columns{}
-	for _, name := range []string{"thread", "post", "tag", "meta"} {
-		found, err := columnsOf(ctx, pool, name)
-		if err != nil {
+	tables := map[string]columns{"thread": {}, "post": {}, "tag": {}, "meta": {}}
+	for name, found := range tables {
+		if err := found.read(ctx, pool, name); err != nil {
 			return shape{}, sqlite.Wrap(err, "read the schema of %s", path)
 		}
-		tables[name] = found
 	}
 	if absent := missing(tables); len(absent) > 0 {
 		return shape{}, annotator.Errorf(annotator.Misused, "%s is not a corpus: it has no %s", path, strings.Join(absent, ", no ")).
@@ -130,16 +128,15 @@ func scanPost(rows *sql.Rows) (*annotator.Post, error) {
 	return &p, nil
 }
 
-func columnsOf(ctx context.Context, pool *sql.DB, table string) (columns, error) {
-	found := columns{}
-	err := sqlite.Each(ctx, pool, func(rows *sql.Rows) error {
+// read adds the columns of a table.
+func (c columns) read(ctx context.Context, pool *sql.DB, table string) error {
+	return sqlite.Each(ctx, pool, func(rows *sql.Rows) error {
 		var name string
 		var nullable bool
 		err := rows.Scan(&name, &nullable)
-		found[name] = nullable
+		c[name] = nullable
 		return err
 	}, `SELECT lower(name), NOT "notnull" FROM pragma_table_info(?)`, table)
-	return found, err
 }
 
 func missing(tables map[string]columns) []string {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -55,93 +56,87 @@ func Parse(path string, text []byte, tools []string) (*Policy, error) {
 		return nil, annotator.Errorf(annotator.Misused, "%s holds more than one document", path).
 			WithAdvice("remove the document after ---")
 	}
-	if err := r.rejectAliases(&document); err != nil {
-		return nil, err
-	}
-	if err := r.read(document.Content[0]); err != nil {
-		return nil, err
+	r.rejectAliases(&document)
+	r.read(document.Content[0])
+	if r.err != nil {
+		return nil, r.err
 	}
 	sum := sha256.Sum256(text)
 	r.policy.hash = hex.EncodeToString(sum[:])
 	return r.policy, nil
 }
 
-// reader builds a policy from the nodes of a YAML document.
+// reader builds a policy from the nodes of a YAML document. It keeps the first error and reads on.
 type reader struct {
 	path   string
 	tools  []string
 	policy *Policy
+	err    error
 }
 
-func (r *reader) errorAt(at *yaml.Node, format string, args ...any) *annotator.Error {
-	return annotator.Errorf(annotator.Misused, "%s:%d: %s", r.path, at.Line, fmt.Sprintf(format, args...))
+// fail records an error at a node, with advice, which may be empty.
+func (r *reader) fail(at *yaml.Node, advice, format string, args ...any) {
+	if r.err == nil {
+		r.err = annotator.Errorf(annotator.Misused, "%s:%d: %s", r.path, at.Line, fmt.Sprintf(format, args...)).WithAdvice("%s", advice)
+	}
 }
 
 // rejectAliases refuses YAML aliases, so that each line shows what it permits.
-func (r *reader) rejectAliases(node *yaml.Node) error {
+func (r *reader) rejectAliases(node *yaml.Node) {
 	if node.Kind == yaml.AliasNode {
-		return r.errorAt(node, "*%.100s is an alias, which a policy may not use", node.Value).
-			WithAdvice("write the value itself")
+		r.fail(node, "write the value itself", "*%.100s is an alias, which a policy may not use", node.Value)
 	}
 	for _, child := range node.Content {
-		if err := r.rejectAliases(child); err != nil {
-			return err
-		}
+		r.rejectAliases(child)
 	}
-	return nil
 }
 
-func (r *reader) read(top *yaml.Node) error {
-	var intents, modes *yaml.Node
-	err := r.pairs(top, "a policy", func(key, value *yaml.Node) error {
-		switch key.Value {
-		case "intents":
-			intents = value
-		case "modes":
-			modes = value
-		default:
-			return r.errorAt(key, "there is no key %.100q", key.Value).WithAdvice("a policy has intents and modes")
+func (r *reader) read(top *yaml.Node) {
+	parts := map[string]*yaml.Node{}
+	for key, value := range r.pairs(top, "a policy") {
+		if key.Value != "intents" && key.Value != "modes" {
+			r.fail(key, "a policy has intents and modes", "there is no key %.100q", key.Value)
 		}
-		return nil
-	})
-	if err != nil {
-		return err
+		parts[key.Value] = value
 	}
+	intents, modes := parts["intents"], parts["modes"]
 	if intents == nil || modes == nil {
-		return r.errorAt(top, "a policy needs both intents and modes; one is missing")
+		r.fail(top, "", "a policy needs both intents and modes; one is missing")
+		return
 	}
-	if err := r.pairs(intents, "intents", r.intent); err != nil {
-		return err
+	for name, meaning := range r.pairs(intents, "intents") {
+		r.intent(name, meaning)
 	}
-	if err := r.pairs(modes, "modes", r.mode); err != nil {
-		return err
+	for name, permissions := range r.pairs(modes, "modes") {
+		r.mode(name, permissions)
 	}
 	if len(r.policy.modes[Annotate]) == 0 {
-		return r.errorAt(modes, "the mode annotate has no intent, so no tool that writes could run")
+		r.fail(modes, "", "the mode annotate has no intent, so no tool that writes could run")
 	}
-	return nil
 }
 
-// pairs calls read for each key of a mapping, and refuses duplicate keys.
-func (r *reader) pairs(node *yaml.Node, what string, read func(key, value *yaml.Node) error) error {
-	if node.Kind != yaml.MappingNode {
-		return r.errorAt(node, "%s is not a mapping of keys to values", what)
+// pairs yields the keys of a mapping with their values. A duplicate key is an error.
+func (r *reader) pairs(node *yaml.Node, what string) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
+		if node.Kind != yaml.MappingNode {
+			r.fail(node, "", "%s is not a mapping of keys to values", what)
+			return
+		}
+		seen := map[string]bool{}
+		for pair := range slices.Chunk(node.Content, 2) {
+			key, value := pair[0], pair[1]
+			if key.Kind != yaml.ScalarNode || key.Value == "" {
+				r.fail(key, "", "a key is not a name")
+			}
+			if seen[key.Value] {
+				r.fail(key, "", "%.100q is defined twice", key.Value)
+			}
+			seen[key.Value] = true
+			if !yield(key, value) {
+				return
+			}
+		}
 	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], node.Content[i+1]
-		if key.Kind != yaml.ScalarNode || key.Value == "" {
-			return r.errorAt(key, "a key is not a name")
-		}
-		if seen[key.Value] {
-			return r.errorAt(key, "%.100q is defined twice", key.Value)
-		}
-		seen[key.Value] = true
-		if err := read(key, value); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Limits of an intent, in bytes: every prompt contains all of them.
@@ -150,62 +145,58 @@ const (
 	maxMeaning = 200
 )
 
-func (r *reader) intent(key, value *yaml.Node) error {
+func (r *reader) intent(key, value *yaml.Node) {
 	meaning := strings.Join(strings.Fields(value.Value), " ")
 	switch {
 	case strings.ContainsFunc(key.Value, func(c rune) bool { return (c < 'A' || c > 'Z') && c != '_' }):
-		return r.errorAt(key, "the intent %.100q is not written in capitals", key.Value)
+		r.fail(key, "", "the intent %.100q is not written in capitals", key.Value)
 	case len(key.Value) > maxName:
-		return r.errorAt(key, "the name of the intent %.40s... has %d bytes; it may have %d",
-			key.Value, len(key.Value), maxName)
+		r.fail(key, "", "the name of the intent %.40s... has %d bytes; it may have %d", key.Value, len(key.Value), maxName)
 	case value.Kind != yaml.ScalarNode || meaning == "" || value.Tag == "!!null":
-		return r.errorAt(key, "the intent %s has no meaning", key.Value).
-			WithAdvice("say in a few words what the model does with this intent")
+		r.fail(key, "say in a few words what the model does with this intent", "the intent %s has no meaning", key.Value)
 	case len(meaning) > maxMeaning:
-		return r.errorAt(value, "the meaning of %s has %d bytes; it may have %d", key.Value, len(meaning), maxMeaning)
+		r.fail(value, "", "the meaning of %s has %d bytes; it may have %d", key.Value, len(meaning), maxMeaning)
 	}
 	r.policy.intents = append(r.policy.intents, Intent{key.Value, meaning})
-	return nil
 }
 
-func (r *reader) mode(key, value *yaml.Node) error {
+func (r *reader) mode(key, value *yaml.Node) {
 	mode := Mode(key.Value)
 	if !slices.Contains(Modes(), mode) {
-		return r.errorAt(key, "there is no mode %.100q", key.Value).WithAdvice("the modes are %s", list(Modes()))
+		r.fail(key, "the modes are "+list(Modes()), "there is no mode %.100q", key.Value)
 	}
 	r.policy.modes[mode] = map[string][]string{}
-	return r.pairs(value, "the mode "+key.Value, func(intent, tools *yaml.Node) error {
+	for intent, tools := range r.pairs(value, "the mode "+key.Value) {
 		if mode != Annotate {
-			return r.errorAt(intent, "the mode %s runs no tools, so it cannot have intents", mode)
+			r.fail(intent, "", "the mode %s runs no tools, so it cannot have intents", mode)
 		}
-		return r.permissions(mode, intent, tools)
-	})
+		r.policy.modes[mode][intent.Value] = r.permissions(intent, tools)
+	}
 }
 
-// permissions reads the tools that an intent permits in a mode.
-func (r *reader) permissions(mode Mode, intent, tools *yaml.Node) error {
+// permissions returns the tools that an intent permits.
+func (r *reader) permissions(intent, tools *yaml.Node) []string {
 	if !slices.ContainsFunc(r.policy.intents, func(i Intent) bool { return i.Name == intent.Value }) {
-		return r.errorAt(intent, "the intent %.100q is not among the intents", intent.Value)
+		r.fail(intent, "", "the intent %.100q is not among the intents", intent.Value)
 	}
 	if tools.Kind != yaml.SequenceNode {
-		return r.errorAt(tools, "%s takes a list of tools", intent.Value)
+		r.fail(tools, "", "%s takes a list of tools", intent.Value)
 	}
 	permitted := []string{}
 	for _, tool := range tools.Content {
 		switch {
 		case tool.Kind != yaml.ScalarNode:
-			return r.errorAt(tool, "a tool is not a name")
+			r.fail(tool, "", "a tool is not a name")
 		case tool.Value == SelectIntent:
-			return r.errorAt(tool, "%s needs no permission", SelectIntent)
+			r.fail(tool, "", "%s needs no permission", SelectIntent)
 		case r.tools != nil && !slices.Contains(r.tools, tool.Value):
-			return r.errorAt(tool, "there is no tool %.100q", tool.Value).WithAdvice("the tools are %s", list(r.tools))
+			r.fail(tool, "the tools are "+list(r.tools), "there is no tool %.100q", tool.Value)
 		case slices.Contains(permitted, tool.Value):
-			return r.errorAt(tool, "%s is listed twice", tool.Value)
+			r.fail(tool, "", "%s is listed twice", tool.Value)
 		}
 		permitted = append(permitted, tool.Value)
 	}
-	r.policy.modes[mode][intent.Value] = permitted
-	return nil
+	return permitted
 }
 
 func list[S ~string](names []S) string {

@@ -100,11 +100,8 @@ func shownEntries(e *annotator.Entry, v *entryView) []annotator.Shown {
 func entryResult(e *annotator.Entry) Result {
 	view := viewEntry(e, maxContent)
 	return Result{
-		Content: annotator.EncodeJSON(struct {
-			OK    bool      `json:"ok"`
-			Entry entryView `json:"entry"`
-		}{true, view}),
-		Shows: shownEntries(e, &view),
+		Content: annotator.EncodeJSON(entryAnswer{true, view}),
+		Shows:   shownEntries(e, &view),
 	}
 }
 
@@ -113,12 +110,14 @@ func entryResult(e *annotator.Entry) Result {
 func createdResult(e *annotator.Entry) Result {
 	view := viewEntry(e, maxContent)
 	return Result{
-		Content: annotator.EncodeJSON(struct {
-			OK    bool        `json:"ok"`
-			Entry createdView `json:"entry"`
-		}{true, createdView{ID: view.ID, Term: view.Term, Status: view.Status, Aliases: view.Aliases}}),
-		Shows: []annotator.Shown{{Entry: e.ID, Revision: e.Revision}},
+		Content: annotator.EncodeJSON(entryAnswer{true, createdView{view.ID, view.Term, view.Status, view.Aliases}}),
+		Shows:   []annotator.Shown{{Entry: e.ID, Revision: e.Revision}},
 	}
+}
+
+type entryAnswer struct {
+	OK    bool `json:"ok"`
+	Entry any  `json:"entry"` // an entryView or a createdView
 }
 
 type createdView struct {

@@ -53,8 +53,7 @@ func Elements(array string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the codex_updates block is no JSON array: %w", err)
 	}
-	parsed, ok := value.([]any)
-	if !ok {
+	if _, ok := value.([]any); !ok {
 		return nil, fmt.Errorf("the codex_updates block holds %s, not an array", jsonType(value))
 	}
 	raw, err := unmarshal[[]json.RawMessage]([]byte(array))
@@ -62,8 +61,8 @@ func Elements(array string) ([]string, error) {
 		return nil, err
 	}
 	var elements []string
-	for i := range parsed {
-		u, err := parseElement(parsed[i])
+	for i := range raw {
+		u, err := ParseUpdate(string(raw[i]))
 		if err != nil {
 			return nil, fmt.Errorf("element %d of the codex_updates block: %w", i+1, err)
 		}
@@ -74,17 +73,12 @@ func Elements(array string) ([]string, error) {
 	return elements, nil
 }
 
-// ParseUpdate reads an element of a block.
+// ParseUpdate reads an element of a block. An element with an intent is a declaration.
 func ParseUpdate(element string) (Update, error) {
 	value, err := parseJSON(element)
 	if err != nil {
 		return Update{}, err
 	}
-	return parseElement(value)
-}
-
-// parseElement reads an element of a block. An element with an intent is a declaration.
-func parseElement(value any) (Update, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
 		return Update{}, fmt.Errorf("it is %s, not an object", jsonType(value))
