@@ -107,7 +107,7 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	}
 	text := q.batch.unusable(&decisions[0])
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: text, Tokens: tokens.EstimateMessage(text)}
-	return decisions, c.Decisions.Decide(ctx, call, note, revisions)
+	return decisions, c.Store(ctx, call, note, revisions)
 }
 
 // errNoRoom is the error of a question that is too long for the context. Its text is stored as the reason of a
@@ -139,7 +139,7 @@ func (c *Curator) carryOut(ctx context.Context, reply *model.Reply, revisions []
 		Kind: annotator.TraceReply, Content: reply.Text, Reasoning: reply.Reasoning,
 		Tokens: tokens.Estimate(reply.Text),
 	}
-	if err := c.Decisions.Decide(ctx, reply.Call, row, revisions); err != nil {
+	if err := c.Store(ctx, reply.Call, row, revisions); err != nil {
 		return err
 	}
 	c.Window.Observe(reply.Call.Characters, reply.Call.Usage)

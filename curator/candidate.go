@@ -64,7 +64,7 @@ func (c *Curator) candidates(
 
 // entries returns entries by id. They must be in the glossary.
 func (c *Curator) entries(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	found, err := c.Entries.Entries(ctx, ids)
+	found, err := c.Entries(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (c *Curator) firstPost(ctx context.Context, e *annotator.Entry, scenes map[
 	n := max(e.First.Scene(), 1)
 	posts, known := scenes[n]
 	if !known {
-		row, err := c.Scenes.Get(ctx, n)
+		row, err := c.GetScene(ctx, n)
 		if err != nil {
 			return 0, err
 		}

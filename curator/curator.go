@@ -37,27 +37,20 @@ type Curator struct {
 	Scene    *annotator.SceneRow // the newest that was read
 	Window   *window.Window
 	Turn     int64 // the questions follow the window as it was before this turn; 0: all of it
+	Posts    Posts
+	Names    *mention.Cache
+	Decided  func(*annotator.Entry, Decision) // is called after each decision, with the entry as it was
+	Stopped  func() bool                      // reports whether to stop before the next question
+
 	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends
 	// the reply's call. The error is a *model.Unanswered if there is no reply.
-	Ask       func(ctx context.Context, q *window.Question) (*model.Reply, error)
-	Entries   Entries
-	Scenes    Scenes
-	Posts     Posts
-	Decisions Decisions
-	Names     *mention.Cache
-	Decided   func(*annotator.Entry, Decision) // is called after each decision, with the entry as it was
-	Stopped   func() bool                      // reports whether to stop before the next question
-}
-
-// Entries reads the glossary.
-type Entries interface {
+	Ask func(ctx context.Context, q *window.Question) (*model.Reply, error)
 	// Entries returns the entries with the ids, by id. Ids without an entry are left out.
-	Entries(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error)
-}
-
-// Scenes reads the list of scenes.
-type Scenes interface {
-	Get(ctx context.Context, n int) (*annotator.SceneRow, error)
+	Entries func(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error)
+	// GetScene returns the scene with a number.
+	GetScene func(ctx context.Context, n int) (*annotator.SceneRow, error)
+	// Store stores a row of the journal and revisions, and ends the call, if there is one, in one transaction.
+	Store func(ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision) error
 }
 
 // Posts reads the story.
@@ -67,12 +60,6 @@ type Posts interface {
 	Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
 	// Around returns a post with up to n posts before and n after it in its thread.
 	Around(ctx context.Context, post int64, n int) ([]annotator.Post, error)
-}
-
-// Decisions stores decisions.
-type Decisions interface {
-	// Decide stores a row of the journal and revisions, and ends the call, if there is one, in one transaction.
-	Decide(ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision) error
 }
 
 // Curate asks about entries until there is a decision on each. The error is of kind Interrupted if it was stopped.

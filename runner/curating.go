@@ -101,7 +101,7 @@ const newestRow = 1<<63 - 1
 func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
 	return &curator.Curator{
 		Settings: r.config.Curator, Scene: r.scene.row, Window: r.window, Turn: turn,
-		Entries: r.Store.Glossary, Scenes: r.Store.Scenes, Posts: r.corpus, Decisions: r.Store.Curation, Names: r.names,
+		Posts: r.corpus, Names: r.names, Entries: r.Store.Glossary.Entries, GetScene: r.Store.Scenes.Get, Store: r.Store.Curation.Decide,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())
 			r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: reason})

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"annotator"
 	"annotator/policy"
@@ -29,8 +28,11 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	// A model that declares no intent after a correction would read the whole story and write nothing, so its scene is refused.
 	undeclared := slices.ContainsFunc(s.failed, func(row *annotator.Trace) bool { return row.Error == policy.IntentRequired })
 	if len(s.failed) > 0 && s.corrections == 0 || undeclared {
-		return r.correct(ctx, "", "Some of your codex_updates were not made:\n"+strings.Join(s.failures(), "\n")+
-			"\nSend a block with only these, corrected, or an empty one.")
+		correction := "Some of your codex_updates were not made:\n"
+		for _, row := range s.failed {
+			correction += row.Content + "\n"
+		}
+		return r.correct(ctx, "", correction+"Send a block with only these, corrected, or an empty one.")
 	}
 	return annotator.EventParsed, nil
 }
@@ -48,13 +50,4 @@ func (r *Runner) runUpdate(ctx context.Context, element string) error {
 	row := r.scene.nextRow(annotator.TraceUpdate)
 	row.CallID, row.Tool, row.Arguments = annotator.CallID(row.Turn, row.Seq), call.Name, call.Arguments
 	return r.runTool(ctx, row, call, "")
-}
-
-// failures returns the answers to the failed items of the newest block.
-func (s *sceneState) failures() []string {
-	var answers []string
-	for _, row := range s.failed {
-		answers = append(answers, row.Content)
-	}
-	return answers
 }

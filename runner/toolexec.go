@@ -100,9 +100,7 @@ func (r *Runner) runBeforeTransaction(ctx context.Context, t *toolRun) error {
 // snapshots returns what the tools ask about snapshots, for one call.
 func (r *Runner) snapshots() *snapshot.Tools {
 	return &snapshot.Tools{
-		Store: snapshot.Store{
-			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Snapshots: r.Store.Snapshots, Conversations: r.Store.Conversations,
-		},
+		Journal: r.Store.Journal, Episodes: r.Store.Episodes, Snapshots: r.Store.Snapshots, Conversations: r.Store.Conversations,
 		Client: r.Client, MaxQuestions: r.config.SummonQuestions,
 		Check: func(ctx context.Context) error { return r.checkPurpose(ctx, annotator.PurposeAsk) },
 		Request: snapshot.Request{

@@ -22,8 +22,8 @@ func (r *Runner) newWindow() *window.Window {
 		window.Limits{Context: c.ContextBudget, Reply: c.MaxTokens, Margin: c.SafetyMargin},
 		func(group []annotator.Message) ([]byte, error) { return r.Client.Wire.Encode(group) },
 		window.Sources{
-			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Calls: r.Store.Calls, Glossary: r.Store.Glossary,
-			Scenes: r.Store.Scenes, Posts: r.corpus, Summarise: r.summarise,
+			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Calls: r.Store.Calls, Scenes: r.Store.Scenes,
+			ChangedIn: r.Store.Glossary.ChangedIn, Posts: r.corpus.Scene, Summarise: r.summarise,
 		},
 	)
 }

@@ -16,20 +16,15 @@ import (
 // Tools has snapshots answer one call of a tool. What the call changes is in Change, which the caller commits with the
 // call's result. It implements tools.Summoner.
 type Tools struct {
-	Store        Store
-	Client       *model.Client
-	Request      Request                     // the settings of every question
-	MaxQuestions int                         // that a scene may ask
-	Check        func(context.Context) error // returns a *model.Unanswered if the server is not to be asked now
-	Change       storage.ConversationChange
-}
-
-// Store is what the tools read.
-type Store struct {
 	Journal       Journal
 	Episodes      window.Episodes
 	Snapshots     Snapshots
 	Conversations Conversations
+	Client        *model.Client
+	Request       Request                     // the settings of every question
+	MaxQuestions  int                         // that a scene may ask
+	Check         func(context.Context) error // returns a *model.Unanswered if the server is not to be asked now
+	Change        storage.ConversationChange
 }
 
 // Snapshots reads the list of snapshots.
@@ -48,12 +43,12 @@ type Conversations interface {
 
 // List returns the newest snapshots. See tools.Summoner.
 func (t *Tools) List(ctx context.Context, kind string, thread int64, limit int) ([]annotator.Snapshot, error) {
-	return t.Store.Snapshots.List(ctx, storage.SnapshotQuery{Kind: kind, Thread: thread, Limit: limit})
+	return t.Snapshots.List(ctx, storage.SnapshotQuery{Kind: kind, Thread: thread, Limit: limit})
 }
 
 // Open opens a conversation. See tools.Summoner.
 func (t *Tools) Open(ctx context.Context, snapshot int64, question string) (tools.Answer, error) {
-	open, err := t.Store.Conversations.Current(ctx)
+	open, err := t.Conversations.Current(ctx)
 	if err != nil {
 		return tools.Answer{}, err
 	}
@@ -85,7 +80,7 @@ func (t *Tools) Dismiss(ctx context.Context, summary string) error {
 
 // current returns the open conversation. Without one the call has failed.
 func (t *Tools) current(ctx context.Context) (*storage.Conversation, error) {
-	open, err := t.Store.Conversations.Current(ctx)
+	open, err := t.Conversations.Current(ctx)
 	if err == nil && open == nil {
 		err = failure(tools.NoSummon, "no snapshot is summoned; summon_snapshot summons one")
 	}
@@ -95,7 +90,7 @@ func (t *Tools) current(ctx context.Context) (*storage.Conversation, error) {
 // ask asks a question in a conversation, if the scene may ask another.
 func (t *Tools) ask(ctx context.Context, open *storage.Conversation, question string) (tools.Answer, error) {
 	none := tools.Answer{}
-	asked, err := t.Store.Conversations.Questions(ctx, t.Request.Turn)
+	asked, err := t.Conversations.Questions(ctx, t.Request.Turn)
 	if err != nil {
 		return none, err
 	}
@@ -122,14 +117,14 @@ func (t *Tools) ask(ctx context.Context, open *storage.Conversation, question st
 
 // restore computes the context of a conversation.
 func (t *Tools) restore(ctx context.Context, open *storage.Conversation) (*Context, error) {
-	at, err := t.Store.Snapshots.Get(ctx, open.Snapshot)
+	at, err := t.Snapshots.Get(ctx, open.Snapshot)
 	if errors.Is(err, annotator.NotFound) {
 		return nil, failure(tools.NotFound, "there is no snapshot %d; list_snapshots names them", open.Snapshot)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c, err := Restore(ctx, at, t.Client.Wire, t.Store.Journal, t.Store.Episodes)
+	c, err := Restore(ctx, at, t.Client.Wire, t.Journal, t.Episodes)
 	for i := range open.Exchanges {
 		if err == nil {
 			err = c.Add(open.Exchanges[i])

@@ -96,7 +96,7 @@ func (m *memory) byRule(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		posts, err := m.sources.Posts.Scene(ctx, scene.Thread.ID, scene.Posts[:1])
+		posts, err := m.sources.Posts(ctx, scene.Thread.ID, scene.Posts[:1])
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (m *memory) entries(ctx context.Context, turns []compaction.Turn) ([]annota
 	if len(turns) == 0 {
 		return nil, nil
 	}
-	return m.sources.Glossary.ChangedIn(ctx, turns[0].ID, turns[len(turns)-1].ID)
+	return m.sources.ChangedIn(ctx, turns[0].ID, turns[len(turns)-1].ID)
 }
 
 // rewrite puts the summary into the memory in place of what it summarises. If a chunk was requested and not written,

@@ -14,9 +14,11 @@ type Sources struct {
 	Journal  Journal
 	Episodes Episodes
 	Calls    Calls
-	Glossary Glossary
 	Scenes   Scenes
-	Posts    Posts
+	// ChangedIn returns the entries that a range of turns made or changed, by id.
+	ChangedIn func(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error)
+	// Posts returns posts of a thread.
+	Posts func(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
 	// Summarise has the model write a summary. The error is ErrNoSummary if no answer is to be had.
 	Summarise func(ctx context.Context, q *Question) (*Answer, error)
 }
@@ -50,22 +52,10 @@ type Calls interface {
 	Fail(ctx context.Context, c *annotator.Call) error
 }
 
-// Glossary keeps the entries.
-type Glossary interface {
-	// ChangedIn returns the entries that a range of turns made or changed, by id.
-	ChangedIn(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error)
-}
-
 // Scenes keeps the list of scenes.
 type Scenes interface {
 	Get(ctx context.Context, n int) (*annotator.SceneRow, error)
 	OfTurn(ctx context.Context, turn int64) (*annotator.SceneRow, error)
-}
-
-// Posts reads the story.
-type Posts interface {
-	// Scene returns posts of a thread.
-	Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
 }
 
 // Question is a message to the model that is no part of a scene.

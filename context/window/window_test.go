@@ -85,16 +85,16 @@ func (r *reader) restored() *window.Window {
 	w := window.New(window.Config{
 		Policy: compaction.Auto(), SummaryTokens: 600, OnCompaction: func(what string) { r.compacted = append(r.compacted, what) },
 	}, r.limits, encode, window.Sources{
-		Journal: r.db.Journal, Episodes: r.db.Episodes, Calls: r.db.Calls, Glossary: r.db.Glossary, Scenes: r.db.Scenes,
-		Posts: r, Summarise: r.summarise,
+		Journal: r.db.Journal, Episodes: r.db.Episodes, Calls: r.db.Calls, Scenes: r.db.Scenes,
+		ChangedIn: r.db.Glossary.ChangedIn, Posts: r.posts, Summarise: r.summarise,
 	})
 	w.SetPrefix(r.prefix)
 	r.ok(w.Restore(r.ctx, false))
 	return w
 }
 
-// Scene implements window.Posts.
-func (r *reader) Scene(_ context.Context, _ int64, posts []int64) ([]annotator.Post, error) {
+// posts returns posts of a scene. See window.Sources.
+func (r *reader) posts(_ context.Context, _ int64, posts []int64) ([]annotator.Post, error) {
 	return r.scenes[posts[0]-1001].Posts, nil
 }
 
