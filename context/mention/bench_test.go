@@ -73,6 +73,24 @@ func BenchmarkSetNames(b *testing.B) {
 	}
 }
 
+// BenchmarkSimilar asks for the names like one, of which a glossary gets more and more.
+func BenchmarkSimilar(b *testing.B) {
+	for _, size := range []int{1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("names=%d", size), func(b *testing.B) {
+			index := mention.New()
+			for id := range size {
+				index.SetNames(int64(id), []string{properName(id, size)})
+			}
+			index.Similar(0, []string{"Ysolde"}, 4)
+			id := 0
+			for b.Loop() {
+				index.Similar(int64(id%size), []string{properName(id%size, size)}, 4)
+				id++
+			}
+		})
+	}
+}
+
 // heap returns the bytes in use after a collection.
 func heap() uint64 {
 	var stats runtime.MemStats

@@ -12,11 +12,11 @@ import "slices"
 // take. Scripts without word boundaries need nothing else: there a character counts as a word.
 type Index struct {
 	names     map[int64][]string
-	numbers   map[string]int32      // of the words of names, folded; from 1
-	edges     map[edge]int32        // to a node
-	nodes     [][]owner             // whose name ends there; node 0 is the root, where none does
-	particles map[string]place      // of Korean, folded
-	spellings map[int64][]*spelling // of the names that Similar has compared
+	numbers   map[string]int32 // of the words of names, folded; from 1
+	edges     map[edge]int32   // to a node
+	nodes     [][]owner        // whose name ends there; node 0 is the root, where none does
+	particles map[string]place // of Korean, folded
+	similar   similarity
 }
 
 // edge leads from a node to the next one by a word's number, which is negative where the word is attached to the one
@@ -40,7 +40,7 @@ type owner struct {
 func New() *Index {
 	return &Index{
 		names: map[int64][]string{}, numbers: map[string]int32{}, edges: map[edge]int32{}, nodes: make([][]owner, 1),
-		particles: particles(), spellings: map[int64][]*spelling{},
+		particles: particles(), similar: newSimilarity(),
 	}
 }
 
@@ -58,7 +58,7 @@ func (x *Index) SetNames(entry int64, names []string) {
 	for _, name := range names {
 		x.add(name, entry)
 	}
-	delete(x.spellings, entry)
+	x.similar.changed[entry] = true
 	if x.names[entry] = names; len(names) == 0 {
 		delete(x.names, entry)
 	}

@@ -26,13 +26,52 @@ const (
 	containedSimilarity = 0.8
 )
 
+// similarity finds entries by the trigrams and the words of their names. It reads new names when it is asked, so that a run
+// without a curator does not pay for it.
+type similarity struct {
+	changed   map[int64]bool          // entries whose names were set since
+	spellings map[int64][]*spelling   // by entry
+	trigrams  map[trigram][]*spelling // that have it
+	words     map[string][]*spelling
+}
+
+func newSimilarity() similarity {
+	return similarity{map[int64]bool{}, map[int64][]*spelling{}, map[trigram][]*spelling{}, map[string][]*spelling{}}
+}
+
+// update takes in the names that were set since the last call.
+func (s *similarity) update(names map[int64][]string) {
+	for entry := range s.changed {
+		for _, former := range s.spellings[entry] {
+			isFormer := func(other *spelling) bool { return other == former }
+			for _, t := range former.trigrams {
+				s.trigrams[t] = slices.DeleteFunc(s.trigrams[t], isFormer)
+			}
+			for _, w := range former.plain {
+				s.words[w] = slices.DeleteFunc(s.words[w], isFormer)
+			}
+		}
+		s.spellings[entry] = spell(entry, names[entry])
+		for _, added := range s.spellings[entry] {
+			for _, t := range added.trigrams {
+				s.trigrams[t] = append(s.trigrams[t], added)
+			}
+			for _, w := range added.plain {
+				s.words[w] = append(s.words[w], added)
+			}
+		}
+	}
+	clear(s.changed)
+}
+
 // Similar returns the other entries whose names are most similar to the names of an entry, the most similar first and
-// at most limit of them: those that share a word of a name, and those that share trigrams. It goes over all names.
+// at most limit of them: those that share a word of a name, and those that share trigrams.
 func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
-	own := spell(names)
+	own := spell(entry, names)
+	x.similar.update(x.names)
 	scores := map[int64]float64{}
-	for _, other := range append(x.sharingWords(entry, own), x.sharingTrigrams(entry, own)...) {
-		for _, s := range x.spelled(other) {
+	for _, other := range append(x.similar.sharingWords(own), x.similar.sharingTrigrams(own)...) {
+		for _, s := range x.similar.spellings[other] {
 			for _, o := range own {
 				scores[other] = max(scores[other], o.similarity(s))
 			}
@@ -41,53 +80,50 @@ func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
 	return best(scores, limit)
 }
 
-// sharingTrigrams returns the other entries that have a name with enough trigrams of one of the names, the most similar
-// first.
-func (x *Index) sharingTrigrams(entry int64, names []*spelling) []int64 {
+// sharingTrigrams returns the entries of other names that share enough trigrams with one of the names, the most similar first.
+func (s *similarity) sharingTrigrams(names []*spelling) []int64 {
 	found := map[int64]float64{}
-	for other := range x.names {
-		if other == entry {
-			continue
+	for _, name := range names {
+		shared := map[*spelling]int{}
+		for _, t := range name.trigrams {
+			for _, other := range s.trigrams[t] {
+				shared[other]++
+			}
 		}
-		for _, s := range x.spelled(other) {
-			for _, name := range names {
-				if share := name.sharedTrigrams(s); share >= minSimilarity {
-					found[other] = max(found[other], share)
-				}
+		for other, both := range shared {
+			share := float64(both) / float64(len(name.trigrams)+len(other.trigrams)-both)
+			if other.entry != name.entry && share >= minSimilarity {
+				found[other.entry] = max(found[other.entry], share)
 			}
 		}
 	}
 	return best(found, maxByTrigrams)
 }
 
-// sharingWords returns the other entries that share a word of their names with the names, those that share most first.
-func (x *Index) sharingWords(entry int64, names []*spelling) []int64 {
-	holders := map[string][]int64{} // of each word of the names: an entry for each of its names with the word
+// sharingWords returns the entries of other names that share a word with the names, those that share most first.
+func (s *similarity) sharingWords(names []*spelling) []int64 {
+	found := map[int64]float64{}
+	words := map[string]bool{}
 	for _, name := range names {
 		for _, word := range name.plain {
-			holders[word] = nil
+			words[word] = true
 		}
 	}
-	for other := range x.names {
-		for _, s := range x.spelled(other) {
-			for _, word := range s.plain {
-				if list, wanted := holders[word]; wanted {
-					holders[word] = append(list, other)
-				}
-			}
-		}
-	}
-	found := map[int64]float64{}
-	for _, entries := range holders {
-		if len(entries) > commonWord {
+	for word := range words {
+		holders := s.words[word]
+		if len(holders) > commonWord {
 			continue
 		}
-		slices.Sort(entries)
-		for _, other := range slices.Compact(entries) {
-			found[other]++
+		entries := map[int64]bool{}
+		for _, holder := range holders {
+			if holder.entry != names[0].entry {
+				entries[holder.entry] = true
+			}
+		}
+		for entry := range entries {
+			found[entry]++
 		}
 	}
-	delete(found, entry)
 	return best(found, maxByWords)
 }
 
@@ -101,6 +137,7 @@ func best(scores map[int64]float64, limit int) []int64 {
 
 // spelling is a name as it is compared with others.
 type spelling struct {
+	entry    int64
 	trigrams []trigram // each once and in order
 	words    []string  // between white space
 	plain    []string  // without accents and punctuation, each once and in order
@@ -109,21 +146,11 @@ type spelling struct {
 // trigram is three characters of 21 bits.
 type trigram uint64
 
-// spelled returns the spellings of an entry's names.
-func (x *Index) spelled(entry int64) []*spelling {
-	list, known := x.spellings[entry]
-	if !known {
-		list = spell(x.names[entry])
-		x.spellings[entry] = list
-	}
-	return list
-}
-
-func spell(names []string) []*spelling {
+func spell(entry int64, names []string) []*spelling {
 	list := make([]*spelling, len(names))
 	for i, name := range names {
 		name = codex.Normalize(name)
-		list[i] = &spelling{trigrams: trigramsOf(name), words: strings.Fields(name), plain: plainWords(name)}
+		list[i] = &spelling{entry: entry, trigrams: trigramsOf(name), words: strings.Fields(name), plain: plainWords(name)}
 	}
 	return list
 }
