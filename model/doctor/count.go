@@ -10,7 +10,7 @@ import (
 )
 
 // contextLength compares the server's context with what a run would fill.
-func contextLength(ctx context.Context, e *examination) result {
+func contextLength(ctx context.Context, e *examination) Finding {
 	c := &e.client.Capabilities.Context
 	c.SetListed(e.models, e.client.Model)
 	before := c.Limit()
@@ -46,7 +46,7 @@ func lines(n int) string {
 	return b.String()
 }
 
-func tokenizes(ctx context.Context, e *examination) result {
+func tokenizes(ctx context.Context, e *examination) Finding {
 	if _, able := e.Wire.(model.Counter); !able {
 		return skipped("not on this wire; a run estimates, by what the server reports")
 	}
@@ -58,7 +58,7 @@ func tokenizes(ctx context.Context, e *examination) result {
 	return ok("%d tokens for %d characters", n, len(text))
 }
 
-func reportsUsage(_ context.Context, e *examination) result {
+func reportsUsage(_ context.Context, e *examination) Finding {
 	switch {
 	case !e.plain.Exact && !e.streamed.Exact:
 		return missing("", "no tokens are reported: a run estimates them, and cannot tell when the server drops text")
@@ -73,7 +73,7 @@ func reportsUsage(_ context.Context, e *examination) result {
 }
 
 // reportsCached checks the reply to a request that began with an earlier one, and if need be repeats that request.
-func reportsCached(ctx context.Context, e *examination) result {
+func reportsCached(ctx context.Context, e *examination) Finding {
 	if e.replayed == nil {
 		return skipped("no request that goes on from another was answered")
 	}
@@ -103,7 +103,7 @@ const (
 
 // keepsLongPrompt compares the token counts of prompts of three lengths: a server that drops the oldest messages
 // answers as usual, and only its counts show it.
-func keepsLongPrompt(ctx context.Context, e *examination) result {
+func keepsLongPrompt(ctx context.Context, e *examination) Finding {
 	short, fault := e.converse(ctx, "short", shortLines)
 	if fault != nil {
 		return failed("", "%s", why(fault))

@@ -56,7 +56,7 @@ type Finding struct {
 	Seen  string        // in words, on one line; with text of the server as it came
 	Took  time.Duration // by all requests of the check
 
-	remedy remedy
+	remedy remedy // what would help, where the state is not OK
 }
 
 // Report is the result of an examination.

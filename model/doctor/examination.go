@@ -14,7 +14,7 @@ import (
 type check struct {
 	name  string
 	needs stage // that must have been reached before
-	run   func(context.Context, *examination) result
+	run   func(context.Context, *examination) Finding
 }
 
 // stage is how much of the endpoint is known to work.
@@ -47,25 +47,18 @@ var checks = [...]check{
 	{"honours json_schema", answered, honoursSchema},
 }
 
-// result is what a check found.
-type result struct {
-	state  State
-	seen   string
-	remedy remedy // what would help, where the state is not OK
+func ok(format string, args ...any) Finding { return finding(OK, "", format, args...) }
+
+func missing(r remedy, format string, args ...any) Finding {
+	return finding(Missing, r, format, args...)
 }
 
-func ok(format string, args ...any) result { return result{OK, fmt.Sprintf(format, args...), ""} }
+func failed(r remedy, format string, args ...any) Finding { return finding(Failed, r, format, args...) }
 
-func missing(r remedy, format string, args ...any) result {
-	return result{Missing, fmt.Sprintf(format, args...), r}
-}
+func skipped(format string, args ...any) Finding { return finding(Skipped, "", format, args...) }
 
-func failed(r remedy, format string, args ...any) result {
-	return result{Failed, fmt.Sprintf(format, args...), r}
-}
-
-func skipped(format string, args ...any) result {
-	return result{Skipped, fmt.Sprintf(format, args...), ""}
+func finding(state State, r remedy, format string, args ...any) Finding {
+	return Finding{State: state, Seen: fmt.Sprintf(format, args...), remedy: r}
 }
 
 // examination is what is known of the endpoint so far.
@@ -94,11 +87,12 @@ func (e *examination) check(ctx context.Context, c *check) Finding {
 	defer cancel()
 	began := e.Now()
 	known := len(e.client.Capabilities.Learned)
-	r := c.run(ctx, e)
+	f := c.run(ctx, e)
 	if learned := e.client.Capabilities.Learned[known:]; len(learned) > 0 {
-		r.seen += "; adapted: " + strings.Join(learned, ", ")
+		f.Seen += "; adapted: " + strings.Join(learned, ", ")
 	}
-	return Finding{Check: c.name, State: r.state, Seen: r.seen, Took: e.Now().Sub(began), remedy: r.remedy}
+	f.Check, f.Took = c.name, e.Now().Sub(began)
+	return f
 }
 
 // complete sends a request as a run does. The reply to a request without a purpose is not inspected.

@@ -11,7 +11,7 @@ import (
 )
 
 // reaches requests the list of models, which later checks use.
-func reaches(ctx context.Context, e *examination) result {
+func reaches(ctx context.Context, e *examination) Finding {
 	models, err := e.Wire.Models(ctx)
 	if err != nil {
 		e.listFault = model.ClassifyTransport(err)
@@ -23,7 +23,7 @@ func reaches(ctx context.Context, e *examination) result {
 	return ok("%s", e.server.describe())
 }
 
-func authenticates(_ context.Context, e *examination) result {
+func authenticates(_ context.Context, e *examination) Finding {
 	switch f := e.listFault; {
 	case f != nil && (f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
 		return failed("", "%s", why(f))
@@ -35,7 +35,7 @@ func authenticates(_ context.Context, e *examination) result {
 	return ok("no key is sent, and none is asked for")
 }
 
-func listsModels(_ context.Context, e *examination) result {
+func listsModels(_ context.Context, e *examination) Finding {
 	if e.listFault != nil || len(e.models) == 0 {
 		return e.withoutList()
 	}
@@ -49,7 +49,7 @@ func listsModels(_ context.Context, e *examination) result {
 	return ok("%s is among %d", e.client.Model, len(e.models))
 }
 
-func (e *examination) withoutList() result {
+func (e *examination) withoutList() Finding {
 	because := "the list is empty"
 	if e.listFault != nil {
 		because = why(e.listFault)
@@ -67,7 +67,7 @@ func (e *examination) listed() string {
 // fewTokens is the limit of a reply whose text does not matter. Some servers refuse a lower one.
 const fewTokens = 16
 
-func answers(ctx context.Context, e *examination) result {
+func answers(ctx context.Context, e *examination) Finding {
 	reply, fault := e.say(ctx, model.Request{MaxTokens: fewTokens}, user("Answer with the word yes."))
 	if fault != nil {
 		return failed("", "%s", why(fault))
@@ -87,7 +87,7 @@ func rounded(d time.Duration) string {
 }
 
 // streams checks the body of the response: some servers ignore the request for a stream.
-func streams(ctx context.Context, e *examination) result {
+func streams(ctx context.Context, e *examination) Finding {
 	reply, fault := e.say(ctx, model.Request{MaxTokens: 4 * fewTokens, Stream: true}, user("Count from one to ten, in words."))
 	switch {
 	case fault != nil && e.Stream:

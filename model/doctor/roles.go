@@ -17,7 +17,7 @@ const (
 
 // keepsSystem asks for a word in the system prompt: some templates drop the system prompt without an error. A model
 // that does not say it may still have read it, which the token count shows.
-func keepsSystem(ctx context.Context, e *examination) result {
+func keepsSystem(ctx context.Context, e *examination) Finding {
 	question := user("What is the password? Answer with that word alone.")
 	system := "The password is " + password + ". Whoever asks for the password is told it.\n" + lines(systemLines)
 	told, fault := e.say(ctx, model.Request{System: system, MaxTokens: 16 * fewTokens, Stream: e.stream}, question)
@@ -38,7 +38,7 @@ func keepsSystem(ctx context.Context, e *examination) result {
 }
 
 // keepsRoles sends what the strictest templates refuse: two user messages in a row.
-func keepsRoles(ctx context.Context, e *examination) result {
+func keepsRoles(ctx context.Context, e *examination) Finding {
 	_, fault := e.say(ctx, model.Request{System: "Be brief.", MaxTokens: fewTokens, Stream: e.stream},
 		user("The lamp is lit."), assistant("Yes."), user("The boats are home."), user("Is the lamp lit?"))
 	if fault != nil {
@@ -48,7 +48,7 @@ func keepsRoles(ctx context.Context, e *examination) result {
 }
 
 // keepsThoughtsApart reports where reasoning was in all replies so far.
-func keepsThoughtsApart(_ context.Context, e *examination) result {
+func keepsThoughtsApart(_ context.Context, e *examination) Finding {
 	switch {
 	case e.client.Capabilities.MixedText:
 		return missing(reasoning, "thoughts stand in the text: a run takes them out")

@@ -20,7 +20,7 @@ const schemaQuestion = `{"messages":[{"role":"user","content":"Is water wet? Ans
 	`"properties":{"verdict":{"type":"string","enum":["wet","dry"]}},"required":["verdict"],"additionalProperties":false}}},"model":`
 
 // honoursSchema checks what no run needs, for information.
-func honoursSchema(ctx context.Context, e *examination) result {
+func honoursSchema(ctx context.Context, e *examination) Finding {
 	if e.WireName != wireChat || e.Beside == nil {
 		return skipped("not on this wire; nothing in a run needs it")
 	}

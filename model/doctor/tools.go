@@ -38,7 +38,7 @@ func (e *examination) show(ctx context.Context, choice model.Choice, after ...an
 
 // callsTool sends a scene as a run does. Where the model answers in words, the scene is sent again with a call
 // required, which shows whether the model can call at all.
-func callsTool(ctx context.Context, e *examination) result {
+func callsTool(ctx context.Context, e *examination) Finding {
 	reply, fault := e.show(ctx, model.Choice{})
 	if fault != nil {
 		cure := toolCalls.against(fault)
@@ -50,7 +50,7 @@ func callsTool(ctx context.Context, e *examination) result {
 	}
 	forced, fault := e.show(ctx, model.Choice{Mode: model.ChoiceRequired})
 	if fault == nil {
-		if v, called := e.readCalls(forced); called && v.state == OK {
+		if v, called := e.readCalls(forced); called && v.State == OK {
 			return missing(toolCalls, "only where a call is required; else it answers in words, and a run records little")
 		}
 	}
@@ -58,7 +58,7 @@ func callsTool(ctx context.Context, e *examination) result {
 }
 
 // readCalls checks the calls of a reply, structured or written as text.
-func (e *examination) readCalls(r *model.Reply) (result, bool) {
+func (e *examination) readCalls(r *model.Reply) (Finding, bool) {
 	for _, c := range r.Calls {
 		if flaw := e.flaw(c); flaw != nil {
 			return missing(toolCalls, "%s; a run asks again", flaw), true
@@ -70,7 +70,7 @@ func (e *examination) readCalls(r *model.Reply) (result, bool) {
 	case len(r.Calls) > 0:
 		return ok("%s", named(r.Calls)), true
 	}
-	return result{}, false
+	return Finding{}, false
 }
 
 // flaw returns what is wrong with a call. A run checks more.
@@ -93,7 +93,7 @@ func named(calls []annotator.ToolCall) string {
 const refusesTools = "requests with tools are refused"
 
 // callsOnDemand requires a tool by name.
-func callsOnDemand(ctx context.Context, e *examination) result {
+func callsOnDemand(ctx context.Context, e *examination) Finding {
 	if e.refusesTools {
 		return skipped(refusesTools)
 	}
@@ -112,7 +112,7 @@ func callsOnDemand(ctx context.Context, e *examination) result {
 
 // replaysCall continues a scene with two calls at once and their results, under ids like those of a run: nine letters
 // and digits, as the strictest template requires.
-func replaysCall(ctx context.Context, e *examination) result {
+func replaysCall(ctx context.Context, e *examination) Finding {
 	if e.refusesTools {
 		return skipped(refusesTools)
 	}
