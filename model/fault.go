@@ -184,8 +184,8 @@ func isUnreachable(err error) bool {
 	return is[*net.DNSError](err) || errors.Is(err, syscall.ECONNREFUSED) || op != nil && op.Op == "dial"
 }
 
-// describe returns a fault in one line.
-func describe(f *Fault) string {
+// Error gives status, code and message in one line.
+func (f *Fault) Error() string {
 	what := cmp.Or(f.Message, "no reason is given")
 	if f.Message == "" && f.Status/100 >= 4 {
 		what = cmp.Or(http.StatusText(f.Status), what)
@@ -197,4 +197,12 @@ func describe(f *Fault) string {
 		return fmt.Sprintf("the endpoint answered %d: %s", f.Status, what)
 	}
 	return fmt.Sprintf("the endpoint answered %d (%s): %s", f.Status, f.Code, what)
+}
+
+// Unwrap gives the kind and the cause.
+func (f *Fault) Unwrap() []error {
+	if f.Err == nil {
+		return []error{f.Kind}
+	}
+	return []error{f.Kind, f.Err}
 }

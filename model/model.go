@@ -111,14 +111,3 @@ type Fault struct {
 	Duration   time.Duration
 	Err        error // the cause, where there is one
 }
-
-// Error gives status, code and message.
-func (f *Fault) Error() string { return describe(f) }
-
-// Unwrap gives the kind and the cause.
-func (f *Fault) Unwrap() []error {
-	if f.Err == nil {
-		return []error{f.Kind}
-	}
-	return []error{f.Kind, f.Err}
-}

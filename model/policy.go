@@ -144,7 +144,8 @@ func (p Policy) wait(a Attempts, f *Fault, random func() float64) Decision {
 	case a.Waited >= p.Patience:
 		return Decision{Action: annotator.DecisionHalt, Charged: counts, Reason: "the patience of " + p.Patience.String() + " is at its end"}
 	}
-	delay := min(p.delay(p.doublings(a.Waited), f, random()), p.Patience-a.Waited)
+	doublings := bits.Len64(uint64(max(a.Waited, 0) / p.base()))
+	delay := min(p.delay(doublings, f, random()), p.Patience-a.Waited)
 	reason := fmt.Sprintf("%s, after %s of at most %s", delay.Round(time.Millisecond), a.Waited.Round(time.Millisecond), p.Patience)
 	return Decision{Action: annotator.DecisionWait, Delay: delay, Probe: !limited, Charged: counts, Reason: reason}
 }
@@ -163,11 +164,6 @@ func shrink(shrunk int, f *Fault) Decision {
 		return charged(annotator.DecisionQuarantine, "a shorter prompt was refused, too, and nothing says why")
 	}
 	return charged(annotator.DecisionShrink, "the prompt is longer than the server takes")
-}
-
-// doublings is how often the delay has doubled after a time of waiting.
-func (p Policy) doublings(waited time.Duration) int {
-	return bits.Len64(uint64(max(waited, 0) / p.base()))
 }
 
 func (p Policy) base() time.Duration { return max(p.Base, time.Millisecond) }

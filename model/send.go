@@ -26,7 +26,10 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 		call.Usage = fault.Usage
 		return nil, fault, nil
 	}
-	c.learnReply(r, reply)
+	said := reply.Text
+	reply.Normalize(r)
+	k := c.Capabilities
+	k.Answered, k.Reasons, k.MixedText = true, k.Reasons || reply.Reasoning != "", k.MixedText || reply.Text != said
 	if c.IgnoreCounts && reply.Usage.Prompt < r.LeastPrompt {
 		reply.Usage.Exact = false
 	}
@@ -73,16 +76,6 @@ func (c *Client) warnOfOtherModel(called, answered string) {
 	}
 	k.OtherModels = append(k.OtherModels, answered)
 	c.warn(fmt.Sprintf("it was asked for the model %s, and %s answers; --strict-model has the run halt then", called, answered))
-}
-
-// learnReply normalizes a reply, and takes in what it says of the server.
-func (c *Client) learnReply(r *Request, reply *Reply) {
-	text := reply.Text
-	reply.Normalize(r)
-	k := c.Capabilities
-	k.Answered = true
-	k.Reasons = k.Reasons || reply.Reasoning != ""
-	k.MixedText = k.MixedText || reply.Text != text
 }
 
 // usage is what a call cost: as the server reports it, otherwise estimated.

@@ -23,44 +23,38 @@ func skipValue(text string) (int, error) {
 }
 
 func skip(d *json.Decoder, depth int) error {
-	token, err := d.Token()
-	if err != nil {
-		return fmt.Errorf("its JSON is not whole: %w", err)
-	}
+	token, err := next(d)
 	open, ok := token.(json.Delim)
-	if !ok {
-		return nil
-	}
-	if depth == maxDepth {
+	switch {
+	case err != nil || !ok:
+		return err
+	case depth == maxDepth:
 		return fmt.Errorf("it is more than %d levels deep", maxDepth)
 	}
-	keys := map[string]bool{}
+	keys := map[json.Token]bool{}
 	for d.More() {
 		if open == '{' {
-			if err := key(d, keys); err != nil {
+			key, err := next(d)
+			if err != nil {
 				return err
 			}
+			if keys[key] {
+				return fmt.Errorf("the key %.100q stands twice in it", key)
+			}
+			keys[key] = true
 		}
 		if err := skip(d, depth+1); err != nil {
 			return err
 		}
 	}
-	if _, err = d.Token(); err != nil {
-		return fmt.Errorf("its JSON is not whole: %w", err)
-	}
-	return nil
+	_, err = next(d)
+	return err
 }
 
-// key reads the next key of an object, which must be new.
-func key(d *json.Decoder, keys map[string]bool) error {
+func next(d *json.Decoder) (json.Token, error) {
 	token, err := d.Token()
 	if err != nil {
-		return fmt.Errorf("its JSON is not whole: %w", err)
+		err = fmt.Errorf("its JSON is not whole: %w", err)
 	}
-	name, _ := token.(string)
-	if keys[name] {
-		return fmt.Errorf("the key %.100q stands twice in it", name)
-	}
-	keys[name] = true
-	return nil
+	return token, err
 }
