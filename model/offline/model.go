@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 
 	"annotator"
 	"annotator/internal/chatwire"
@@ -30,7 +29,7 @@ type Options struct {
 type Model struct {
 	contextTokens int
 	lex           *lexicon
-	prefixes      sync.Map // hashes of the prefixes of all prompts
+	prompts       prefixCache
 }
 
 // New returns a model.
@@ -141,7 +140,7 @@ func (m *Model) complete(r *request) response {
 	reply := m.answer(r, prompt.hash)
 	reply.ID = fmt.Sprintf("chatcmpl-%016x", prompt.hash)
 	reply.Usage = annotator.Usage{
-		Prompt: prompt.tokens, Completion: messageTokens(reply.Text, reply.ToolCalls), Cached: m.cached(all),
+		Prompt: prompt.tokens, Completion: messageTokens(reply.Text, reply.ToolCalls), Cached: m.prompts.add(all),
 	}
 	if !r.Stream {
 		return ok(reply.Whole())

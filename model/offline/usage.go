@@ -2,6 +2,7 @@ package offline
 
 import (
 	"hash/fnv"
+	"sync"
 
 	"annotator"
 	"annotator/internal/chatwire"
@@ -45,13 +46,27 @@ func (r *request) prefixes() []prefix {
 	return all
 }
 
-// cached returns the tokens of the longest prefix of a prompt that an earlier one began with, as a server does that
-// keeps what it computed. It remembers the prefixes.
-func (m *Model) cached(all []prefix) (tokens int) {
+// maxPrefixes bounds the memory of the cache. A full cache is emptied, as by a server that has run out of blocks.
+const maxPrefixes = 1 << 16
+
+// prefixCache holds the prefixes of former prompts, as a server does that keeps what it computed.
+type prefixCache struct {
+	mu     sync.Mutex
+	hashes map[uint64]bool
+}
+
+// add returns the tokens of the longest of a prompt's prefixes that the cache holds, and adds them all.
+func (c *prefixCache) add(all []prefix) (tokens int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hashes == nil || len(c.hashes) > maxPrefixes {
+		c.hashes = map[uint64]bool{}
+	}
 	for _, p := range all {
-		if _, known := m.prefixes.LoadOrStore(p.hash, nil); known {
+		if c.hashes[p.hash] {
 			tokens = p.tokens
 		}
+		c.hashes[p.hash] = true
 	}
 	return tokens
 }
