@@ -136,24 +136,19 @@ func (r *Registry) Tool(name string) (Tool, bool) {
 // Run runs a call. A mistake of the model is a Result with an error code. An error has another cause, and the caller
 // must discard all effects of the call.
 func (r *Registry) Run(ctx context.Context, env *Env, call annotator.ToolCall) (Result, error) {
-	result, err := r.run(ctx, env, call)
+	var result Result
+	tool, arguments, coerced, err := r.read(call)
+	if err == nil {
+		result, err = tool.run(ctx, env, arguments)
+	}
 	if failure := failureOf(err); failure != nil {
 		return failure.result(), nil
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", call.Name, err)
 	}
-	return result, nil
-}
-
-func (r *Registry) run(ctx context.Context, env *Env, call annotator.ToolCall) (Result, error) {
-	tool, arguments, coerced, err := r.read(call)
-	if err != nil {
-		return Result{}, err
-	}
-	result, err := tool.run(ctx, env, arguments)
 	result.Coerced = coerced
-	return result, err
+	return result, nil
 }
 
 // Check reports whether a call can run: its tool exists and its arguments fit the schema. The error is a *Failure.

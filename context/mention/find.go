@@ -7,27 +7,27 @@ import (
 
 // word is one word of a text as the index knows it.
 type word struct {
-	start, end int     // in bytes
-	stems      []int32 // the numbers of its stems that names hold, the longest first
-	number     int32   // 0 if no name holds it
+	start, end int32 // in bytes
+	number     int32 // 0 if no name holds it
+	from, to   int32 // where its stems are in those of the text
 	capital    bool
 	attached   bool
 	paragraph  bool
 }
 
-// read returns the words of a text.
-func (x *Index) read(text string) []word {
-	words := make([]word, 0, len(text)/5+1)
-	var stems []int32 // of all words, one after the other
+// read returns the words of a text, and the numbers of their stems that names hold: by word, the longest first. Neither
+// has pointers, which would cost more than the look-ups.
+func (x *Index) read(text string) (words []word, stems []int32) {
+	words = make([]word, 0, len(text)/5+1)
 	for s := (scanner{text: text}); s.next(); {
-		before := len(stems)
+		from := int32(len(stems))
 		stems = x.appendStems(stems, s.folded)
 		words = append(words, word{
-			start: s.start, end: s.end, number: x.numbers[string(s.folded)], stems: stems[before:],
+			start: int32(s.start), end: int32(s.end), number: x.numbers[string(s.folded)], from: from, to: int32(len(stems)),
 			capital: s.capitalised(), attached: s.attached, paragraph: s.paragraph,
 		})
 	}
-	return words
+	return words, stems
 }
 
 // Match is an id whose names occur in a text.
@@ -47,13 +47,13 @@ type Match struct {
 func (x *Index) Find(text string) []Match {
 	var found []Match
 	rank := map[int64]int{} // of an entry among those found
-	words := x.read(text)
-	covered := 0
+	words, stems := x.read(text)
+	covered := int32(0)
 	for i := range words {
-		if words[i].number == 0 && len(words[i].stems) == 0 {
+		if words[i].number == 0 && words[i].from == words[i].to {
 			continue
 		}
-		h := x.longest(words[i:])
+		h := x.longest(words[i:], stems)
 		if h.end <= covered {
 			continue // it stands inside the name before
 		}
@@ -66,7 +66,7 @@ func (x *Index) Find(text string) []Match {
 			if !seen {
 				at = len(found)
 				rank[o.id] = at
-				found = append(found, Match{ID: o.id, First: words[i].start})
+				found = append(found, Match{ID: o.id, First: int(words[i].start)})
 			}
 			found[at].Count++
 			found[at].Words = max(found[at].Words, h.words)
@@ -83,11 +83,11 @@ func (x *Index) Find(text string) []Match {
 type hit struct {
 	node  int32
 	words int
-	end   int // in bytes; 0 if nothing was found
+	end   int32 // in bytes; 0 if nothing was found
 }
 
 // longest returns the longest name at the beginning of words.
-func (x *Index) longest(words []word) hit {
+func (x *Index) longest(words []word, stems []int32) hit {
 	var best hit
 	node, length := int32(0), 0
 	for i := range words {
@@ -99,11 +99,14 @@ func (x *Index) longest(words []word) hit {
 		if !attached {
 			length++
 		}
-		for k, stem := range w.stems {
+		for k, stem := range stems[w.from:w.to] {
 			if last := x.edges[edgeOf(node, stem, attached)]; x.owned(last, &words[0]) {
-				best = hit{last, length, w.end - 1 - k} // only the order of the lengths matters
+				best = hit{last, length, w.end - 1 - int32(k)} // only the order of the lengths matters
 				break
 			}
+		}
+		if w.number == 0 { // faster than to look for it
+			break
 		}
 		if node = x.edges[edgeOf(node, w.number, attached)]; node == 0 {
 			break
