@@ -196,7 +196,7 @@ func (r *Runner) findContextLimit(ctx context.Context, run *storage.RunStatus) e
 		}
 		r.learnContext(model.Classify(refusal.Status, nil, refusal.Raw).MaxContext, r.minPrompt())
 	}
-	return r.window.Limits.Check(r.window.Prefix())
+	return r.window.Limits.Check(r.window.Prefix)
 }
 
 // learnContext takes the context limit that a server names when it refuses a prompt; 0 if it names none. A limit that leaves fewer
@@ -216,4 +216,4 @@ func (r *Runner) lowerBudget(tokens int) {
 }
 
 // minPrompt is the least number of tokens that a prompt must be allowed to have.
-func (r *Runner) minPrompt() int { return r.window.Prefix().EstimateTokens() + window.MinScene }
+func (r *Runner) minPrompt() int { return r.window.Prefix.EstimateTokens() + window.MinScene }

@@ -31,11 +31,10 @@ func (r *Runner) newWindow() *window.Window {
 // usePrompt puts a prompt in force.
 func (r *Runner) usePrompt(p *storage.Prompt) error {
 	prefix, err := snapshot.Prefix(p, r.Client.Wire)
-	if err != nil {
-		return err
+	if err == nil {
+		r.window.Prefix = prefix
 	}
-	r.window.SetPrefix(prefix)
-	return nil
+	return err
 }
 
 // summarise has the model write a summary. See window.Sources.

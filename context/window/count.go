@@ -90,7 +90,7 @@ func (w *Window) Observe(size tokens.Size, usage annotator.Usage) {
 func (w *Window) Rerendered() { w.counts.prompt = 0 }
 
 // size is the size of the next prompt.
-func (w *Window) size() tokens.Size { return w.prefix.size.Plus(w.history.Size()) }
+func (w *Window) size() tokens.Size { return w.Prefix.size.Plus(w.history.Size()) }
 
 // Tokens estimates the next prompt: as the server counted the newest one, with an estimate of what was added since. All
 // of it is estimated if the server has not counted this window yet.
@@ -113,7 +113,7 @@ func (w *Window) Needed() int {
 // TurnTokens estimates the prompt of the next request if only the newest turn were in the window.
 func (w *Window) TurnTokens() int {
 	turns := w.history.Turns()
-	return w.counts.counter.Count(w.prefix.size.Plus(turns[len(turns)-1].Size))
+	return w.counts.counter.Count(w.Prefix.size.Plus(turns[len(turns)-1].Size))
 }
 
 // Counter returns the counter of the window, which learns while the window is used.

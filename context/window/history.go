@@ -20,6 +20,7 @@ type History struct {
 	turns   []Turn
 	group   []annotator.Message // rows that are not encoded yet: a reply may get calls, results belong together
 	shown   map[int64]int64     // by entry: the revision it was last shown at
+	err     error               // the first; nothing is added after it
 }
 
 // Turn is a scene in the window with all that followed from it.
@@ -37,43 +38,37 @@ const acknowledged = "I have the story so far in mind."
 // NewHistory computes the history from the state that the newest compaction left and the rows of the journal since.
 func NewHistory(encode Encoder, state annotator.WindowState, rows []annotator.Trace) (*History, error) {
 	h := &History{encode: encode, state: state, shown: map[int64]int64{}}
-	err := h.begin()
+	h.begin()
 	for i := range rows {
-		if err == nil {
-			err = h.Add(&rows[i])
-		}
+		_ = h.Add(&rows[i]) // the error stays in h
 	}
-	return h, err
+	return h, h.err
 }
 
 // begin adds what stands before the turns.
-func (h *History) begin() error {
+func (h *History) begin() {
 	memory := h.state.Memory
 	if memory == "" {
-		return nil
+		return
 	}
 	h.memory = tokens.Measure(memory).Plus(tokens.Measure(acknowledged)).Framed(2 * tokens.PerMessage)
 	h.group = append(h.group, annotator.Message{Role: annotator.RoleUser, Content: memory})
-	if err := h.flush(); err != nil {
-		return err
-	}
+	h.flush()
 	h.group = append(h.group, annotator.Message{Role: annotator.RoleAssistant, Content: acknowledged})
-	return h.flush()
+	h.flush()
 }
 
 // Add appends a row of the journal. Rows come in the journal's order; a turn's first row begins it.
 func (h *History) Add(row *annotator.Trace) error {
-	if row.Turn == 0 || row.Kind == annotator.TraceUpdate {
-		return nil
+	if h.err != nil || row.Turn == 0 || row.Kind == annotator.TraceUpdate {
+		return h.err
 	}
 	if row.Kind == annotator.TraceCall {
 		return h.addCall(row)
 	}
 	message := h.message(row)
 	if len(h.group) > 0 && (message.Role != annotator.RoleTool || h.group[0].Role != annotator.RoleTool) {
-		if err := h.flush(); err != nil {
-			return err
-		}
+		h.flush()
 	}
 	if len(h.turns) == 0 || h.turns[len(h.turns)-1].ID != row.Turn {
 		h.turns = append(h.turns, Turn{ID: row.Turn, start: len(h.encoded)})
@@ -83,15 +78,16 @@ func (h *History) Add(row *annotator.Trace) error {
 	for _, s := range row.Shows {
 		h.shown[s.Entry] = s.Revision
 	}
-	return nil
+	return h.err
 }
 
 // addCall puts a tool call into the reply that asks for it, the row before.
 func (h *History) addCall(row *annotator.Trace) error {
 	n := len(h.group)
 	if n == 0 || h.group[n-1].Role != annotator.RoleAssistant {
-		return annotator.Errorf(annotator.Violation, "journal row %d calls a tool, but follows no reply", row.ID).
+		h.err = annotator.Errorf(annotator.Violation, "journal row %d calls a tool, but follows no reply", row.ID).
 			WithAdvice("check the database with `annotator verify`")
+		return h.err
 	}
 	reply := &h.group[n-1]
 	call := annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: object(row.Arguments)}
@@ -124,28 +120,27 @@ func object(arguments string) string {
 	return arguments
 }
 
-func (h *History) flush() error {
-	if len(h.group) == 0 {
-		return nil
+func (h *History) flush() {
+	if h.err != nil || len(h.group) == 0 {
+		return
 	}
-	encoded, err := h.encode(h.group)
-	if err != nil {
-		return err
+	var encoded []byte
+	if encoded, h.err = h.encode(h.group); h.err != nil {
+		return
 	}
 	if len(h.encoded) > 0 {
 		h.encoded = append(h.encoded, ',')
 	}
 	h.encoded = append(h.encoded, encoded...)
 	h.group = h.group[:0]
-	return nil
 }
 
 // Encoded returns the encoded messages, joined by commas. Within an epoch each result begins with the one before. It
 // must be called when a request can be sent: with every call of the last reply answered. The caller must not change the
 // bytes.
 func (h *History) Encoded() ([]byte, error) {
-	err := h.flush()
-	return h.encoded, err
+	h.flush()
+	return h.encoded, h.err
 }
 
 // Before returns the encoded messages before a turn, a prefix of the history, and their size. Without such a turn it

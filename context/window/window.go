@@ -87,10 +87,10 @@ type Config struct {
 type Window struct {
 	Limits Limits
 	Config Config
+	Prefix Prefix // in force
 
 	encode     Encoder
 	sources    Sources
-	prefix     Prefix
 	state      annotator.WindowState // that the newest compaction left
 	unfinished bool                  // that compaction was interrupted before its target
 	history    *History
@@ -112,12 +112,6 @@ type scene struct {
 func New(config Config, limits Limits, encode Encoder, sources Sources) *Window {
 	return &Window{Config: config, Limits: limits, encode: encode, sources: sources}
 }
-
-// SetPrefix puts a prefix in force.
-func (w *Window) SetPrefix(prefix Prefix) { w.prefix = prefix }
-
-// Prefix returns the prefix in force.
-func (w *Window) Prefix() Prefix { return w.prefix }
 
 // Restore computes the window from the journal. Where the prefix or the endpoint has changed since the newest reply,
 // what the server counted of prompts up to that is not used.
@@ -209,7 +203,7 @@ func (w *Window) Before(turn int64) (*Prompt, error) {
 
 // NewPrompt returns a prompt with the prefix in force and without messages.
 func (w *Window) NewPrompt() *Prompt {
-	p := NewPrompt(w.prefix, w.encode)
+	p := NewPrompt(w.Prefix, w.encode)
 	p.Counter = w.Counter()
 	return p
 }

@@ -88,7 +88,7 @@ func (r *reader) restored() *window.Window {
 		Journal: r.db.Journal, Episodes: r.db.Episodes, Calls: r.db.Calls, Scenes: r.db.Scenes,
 		ChangedIn: r.db.Glossary.ChangedIn, Posts: r.posts, Summarise: r.summarise,
 	})
-	w.SetPrefix(r.prefix)
+	w.Prefix = r.prefix
 	r.ok(w.Restore(r.ctx, false))
 	return w
 }
