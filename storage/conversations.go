@@ -94,11 +94,6 @@ func (tx *tx) insertExchange(summon int64, e *Exchange, c *annotator.Call) {
 		VALUES (?1, (SELECT count(*) FROM summon_exchange WHERE summon_id = ?1), ?, ?, ?, ?)`, summon, e.Question, e.Answer, c.ID, tx.now)
 }
 
-// closeConversation ends the model's open conversation, if there is one.
-func (tx *tx) closeConversation() {
-	tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
-}
-
 // SnapshotWriter records what people ask of snapshots, also while a run goes on. It writes the conversations, their
 // calls, and the run's totals of tokens. A run does not keep any of these in memory, so SQLite's own lock is enough.
 type SnapshotWriter struct {

@@ -17,16 +17,12 @@ func (s *Scenes) Open(ctx context.Context, row *annotator.Trace) error {
 		tx.scan([]any{&row.Turn}, `SELECT turn + 1 FROM run_state`)
 		row.Seq, row.Kind = 0, annotator.TraceScene
 		tx.append(row)
-		tx.openScene(row.Scene, row.Turn)
+		tx.execOne(`UPDATE scene SET state = 'open', attempts = attempts + 1, started_at = coalesce(started_at, ?)
+			WHERE n = ? AND state IN ('pending', 'open')`, tx.now, row.Scene)
+		tx.execOne(`UPDATE thread_state SET status = iif(status = 'completed', status, 'in_progress'), started_at = coalesce(started_at, ?)
+			WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?)`, tx.now, row.Scene)
+		tx.execOne(`UPDATE run_state SET open_scene = ?, turn = ? WHERE id = 1`, row.Scene, row.Turn)
 	})
-}
-
-func (tx *tx) openScene(n int, turn int64) {
-	tx.execOne(`UPDATE scene SET state = 'open', attempts = attempts + 1, started_at = coalesce(started_at, ?)
-		WHERE n = ? AND state IN ('pending', 'open')`, tx.now, n)
-	tx.execOne(`UPDATE thread_state SET status = iif(status = 'completed', status, 'in_progress'), started_at = coalesce(started_at, ?)
-		WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?)`, tx.now, n)
-	tx.execOne(`UPDATE run_state SET open_scene = ?, turn = ? WHERE id = 1`, n, turn)
 }
 
 // Outcome is how a scene ended.
@@ -52,7 +48,7 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 		}
 		tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, fault = ?, raw = ?, recorded_at = ?, started_at = coalesce(started_at, ?)
 			WHERE n = ? AND state IN ('pending', 'open')`, o.State, o.Turn, o.Reason, o.Fault, o.Raw, tx.now, tx.now, o.Scene)
-		tx.closeConversation()
+		tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
 		tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ? WHERE id = 1`,
 			o.Scene, o.State == annotator.SceneRecorded, o.State == annotator.SceneQuarantined)
 	})
