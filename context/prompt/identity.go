@@ -80,27 +80,19 @@ func Load(dir string) (Identity, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return id, annotator.Errorf(annotator.Misused, "read the prompts: %w", err)
-		}
-		if err := check(text); err != nil {
-			return id, annotator.Errorf(annotator.Misused, "read the prompts: %s %w", path, err)
+		case len(text) > maxFile:
+			return id, annotator.Errorf(annotator.Misused, "read the prompts: %s has %d bytes; a part may have %d", path, len(text), maxFile)
+		case !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0:
+			return id, annotator.Errorf(annotator.Misused, "read the prompts: %s is no text in UTF-8", path)
 		}
 		*p.text = clean(text)
 		sum := sha256.Sum256([]byte(*p.text))
 		id.Files[p.file] = hex.EncodeToString(sum[:])
 	}
 	return id, nil
-}
-
-func check(text []byte) error {
-	switch {
-	case len(text) > maxFile:
-		return fmt.Errorf("has %d bytes; a part may have %d", len(text), maxFile)
-	case !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0:
-		return errors.New("is no text in UTF-8")
-	}
-	return nil
 }
 
 // clean removes the differences between editors: a byte order mark, line ends, space at the ends.

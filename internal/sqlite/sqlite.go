@@ -136,12 +136,9 @@ func NeedsRecovery(err error) bool {
 
 // parameters returns those of a connection, for its address.
 func parameters(mode Mode) url.Values {
-	query := url.Values{}
-	query.Set("mode", string(mode))
-	query.Set("_defensive", "1")
-	query.Set("_dqs", "0")
-	query.Set("_error_rc", "1")
-	query.Set("_txlock", "immediate")
+	query := url.Values{
+		"mode": {string(mode)}, "_defensive": {"1"}, "_dqs": {"0"}, "_error_rc": {"1"}, "_txlock": {"immediate"},
+	}
 	pragmas := []string{busyTimeout, "foreign_keys(1)", "trusted_schema(0)", "mmap_size(0)"}
 	if !isReader(mode) {
 		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)", "journal_size_limit(16777216)",
@@ -152,9 +149,7 @@ func parameters(mode Mode) url.Values {
 		query.Set("mode", string(ReadOnly))
 		query.Set("_txlock", "deferred")
 	}
-	for _, p := range pragmas {
-		query.Add("_pragma", p)
-	}
+	query["_pragma"] = pragmas
 	return query
 }
 
