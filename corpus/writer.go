@@ -84,12 +84,14 @@ func (w *Writer) begin(ctx context.Context) error {
 
 // Thread sets a thread's title.
 func (w *Writer) Thread(ctx context.Context, id int64, title string) error {
-	return w.exec(ctx, `INSERT INTO thread (id, title) VALUES (?, ?) ON CONFLICT DO UPDATE SET title = excluded.title`, id, title)
+	return w.exec(ctx, `INSERT INTO thread (id, title) VALUES (?, ?)
+		ON CONFLICT DO UPDATE SET title = excluded.title`, id, title)
 }
 
 // Meta records a value about the corpus.
 func (w *Writer) Meta(ctx context.Context, key, value string) error {
-	return w.exec(ctx, `INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`, key, value)
+	return w.exec(ctx, `INSERT INTO meta (key, value) VALUES (?, ?)
+		ON CONFLICT DO UPDATE SET value = excluded.value`, key, value)
 }
 
 // Post adds a post with its tags, its file, and the ids of the posts that it quotes. It returns false, and adds

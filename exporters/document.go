@@ -130,7 +130,9 @@ func newClaim(c annotator.Claim, position func(annotator.Place) annotator.Positi
 	if c.Until != 0 {
 		claim.Until = new(position(c.Until))
 	}
-	claim.Evidence = each(c.Evidence, func(e annotator.Evidence) Evidence { return Evidence{e.Post, e.Start, e.End, e.Quote} })
+	claim.Evidence = each(c.Evidence, func(e annotator.Evidence) Evidence {
+		return Evidence{e.Post, e.Start, e.End, e.Quote}
+	})
 	return claim
 }
 

@@ -77,7 +77,8 @@ type reader struct {
 // fail records an error at a node, with advice, which may be empty.
 func (r *reader) fail(at *yaml.Node, advice, format string, args ...any) {
 	if r.err == nil {
-		r.err = annotator.Errorf(annotator.Misused, "%s:%d: %s", r.path, at.Line, fmt.Sprintf(format, args...)).WithAdvice("%s", advice)
+		r.err = annotator.Errorf(annotator.Misused, "%s:%d: %s", r.path, at.Line, fmt.Sprintf(format, args...)).
+			WithAdvice("%s", advice)
 	}
 }
 

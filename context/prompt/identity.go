@@ -84,7 +84,8 @@ func Load(dir string) (Identity, error) {
 		case err != nil:
 			return id, annotator.Errorf(annotator.Misused, "read the prompts: %w", err)
 		case len(text) > maxFile:
-			return id, annotator.Errorf(annotator.Misused, "read the prompts: %s has %d bytes; a part may have %d", path, len(text), maxFile)
+			return id, annotator.Errorf(annotator.Misused, "read the prompts: %s has %d bytes; a part may have %d",
+				path, len(text), maxFile)
 		case !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0:
 			return id, annotator.Errorf(annotator.Misused, "read the prompts: %s is no text in UTF-8", path)
 		}
