@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 
 	"annotator"
@@ -8,31 +9,35 @@ import (
 
 // Positions translates places to the ids of threads and posts. It reads each scene once.
 type Positions struct {
+	Err error // the first
+
+	ctx    context.Context
 	db     *DB
 	scenes map[int]*annotator.SceneRow
 }
 
 // Positions returns an empty one.
-func (s *Scenes) Positions() *Positions {
-	return &Positions{db: s.db, scenes: map[int]*annotator.SceneRow{}}
+func (s *Scenes) Positions(ctx context.Context) *Positions {
+	return &Positions{ctx: ctx, db: s.db, scenes: map[int]*annotator.SceneRow{}}
 }
 
-// At returns the position of a place; the zero position for place 0, before the story.
-func (p *Positions) At(ctx context.Context, place annotator.Place) (annotator.Position, error) {
+// At returns the position of a place; the zero position for place 0, before the story, and where Err is set.
+func (p *Positions) At(place annotator.Place) (position annotator.Position) {
 	if place == 0 {
-		return annotator.Position{}, nil
+		return position
 	}
 	s, ok := p.scenes[place.Scene()]
 	if !ok {
 		var err error
-		if s, err = p.db.Scenes.Get(ctx, place.Scene()); err != nil {
-			return annotator.Position{}, err
+		if s, err = p.db.Scenes.Get(p.ctx, place.Scene()); err != nil {
+			p.Err = cmp.Or(p.Err, err)
+			return position
 		}
 		p.scenes[place.Scene()] = s
 	}
-	position := annotator.Position{Thread: s.Thread.ID, Scene: s.N}
+	position.Thread, position.Scene = s.Thread.ID, s.N
 	if place.Rank() < len(s.Posts) {
 		position.Post = s.Posts[place.Rank()]
 	}
-	return position, nil
+	return position
 }

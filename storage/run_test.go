@@ -128,7 +128,7 @@ func TestFirstDivergence(t *testing.T) {
 func TestPositions(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1, 1))
-	positions := s.db.Scenes.Positions()
+	positions := s.db.Scenes.Positions(s.ctx)
 	for place, want := range map[annotator.Place]annotator.Position{
 		0:                       {},
 		annotator.PlaceAt(2, 0): {Thread: 999, Scene: 2, Post: 20},
@@ -136,14 +136,13 @@ func TestPositions(t *testing.T) {
 		annotator.PlaceAt(2, 2): {Thread: 999, Scene: 2},
 		s.scenes[0].End():       {Thread: 1000, Scene: 1, Post: 11},
 	} {
-		got, err := positions.At(s.ctx, place)
-		s.ok(err)
-		if got != want {
+		if got := positions.At(place); got != want {
 			t.Errorf("place %d is %+v, want %+v", place, got, want)
 		}
 	}
-	if _, err := positions.At(s.ctx, annotator.PlaceAt(9, 0)); annotator.KindOf(err) != annotator.NotFound {
-		t.Errorf("scene 9: %v", err)
+	s.ok(positions.Err)
+	if positions.At(annotator.PlaceAt(9, 0)); annotator.KindOf(positions.Err) != annotator.NotFound {
+		t.Errorf("scene 9: %v", positions.Err)
 	}
 }
 

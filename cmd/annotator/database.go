@@ -124,37 +124,19 @@ func openCorpus(ctx context.Context, db *storage.DB, database, named string, req
 	return corpus.Open(ctx, cmp.Or(path, run.Corpus.Path))
 }
 
-// positions converts entries to the shape of an export, with the ids of threads and posts. It keeps the first error.
-type positions struct {
-	ctx    context.Context
-	lookup *storage.Positions
-	err    error
-}
-
-func newPositions(ctx context.Context, db *storage.DB) *positions {
-	return &positions{ctx: ctx, lookup: db.Scenes.Positions()}
-}
-
-func (p *positions) at(place annotator.Place) annotator.Position {
-	position, err := p.lookup.At(p.ctx, place)
-	p.err = cmp.Or(p.err, err)
-	return position
-}
-
-// ofMoment returns the position of a moment; nil for nil.
-func (p *positions) ofMoment(m *storage.Moment) *annotator.Position {
+// positionOf returns the position of a moment; nil for nil.
+func positionOf(m *storage.Moment, p *storage.Positions) *annotator.Position {
 	if m == nil {
 		return nil
 	}
-	position := p.at(m.Place)
-	return &position
+	return new(p.At(m.Place))
 }
 
-// export converts entries in their order.
-func (p *positions) export(entries []annotator.Entry) []exporters.Entry {
+// exported converts entries to the shape of an export, in their order.
+func exported(entries []annotator.Entry, p *storage.Positions) []exporters.Entry {
 	list := make([]exporters.Entry, len(entries))
 	for i := range entries {
-		list[i] = exporters.Build(exporters.Story{}, entries[i:i+1], p.at).Entries[0]
+		list[i] = exporters.Build(exporters.Story{}, entries[i:i+1], p.At).Entries[0]
 	}
 	return list
 }

@@ -104,8 +104,8 @@ func (o *exportOptions) document(ctx context.Context, db *storage.DB) (*exporter
 	story := exporters.Story{
 		Title: run.Corpus.Title, CorpusHash: run.Corpus.Hash, Threads: run.Corpus.Threads, Scenes: run.Corpus.Scenes,
 	}
-	at := newPositions(ctx, db)
-	document := exporters.Build(story, filter.Select(entries), at.at)
-	document.AsOf = at.ofMoment(moment)
-	return &document, at.err
+	at := db.Scenes.Positions(ctx)
+	document := exporters.Build(story, filter.Select(entries), at.At)
+	document.AsOf = positionOf(moment, at)
+	return &document, at.Err
 }

@@ -166,9 +166,9 @@ type fact struct {
 func semanticRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		provenance, err := db.History.ClaimProvenance(ctx)
-		at := newPositions(ctx, db)
+		at := db.Scenes.Positions(ctx)
 		for e, readErr := range db.Glossary.All(ctx) {
-			if err = cmp.Or(err, readErr, at.err); err != nil {
+			if err = cmp.Or(err, readErr, at.Err); err != nil {
 				yield(record{}, err)
 				return
 			}
@@ -180,7 +180,7 @@ func semanticRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter
 					continue
 				}
 				cells := []string{f.ID, shorten(f.Term, 28), string(f.Kind), fmt.Sprintf("scene %d", f.From.Scene), shorten(f.Fact, 100)}
-				if !yield(record{f, cells}, at.err) {
+				if !yield(record{f, cells}, at.Err) {
 					return
 				}
 			}
@@ -188,8 +188,8 @@ func semanticRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter
 	}
 }
 
-func facts(e *annotator.Entry, at *positions, provenance map[storage.ClaimKey]storage.Provenance) []fact {
-	exported := at.export([]annotator.Entry{*e})[0]
+func facts(e *annotator.Entry, at *storage.Positions, provenance map[storage.ClaimKey]storage.Provenance) []fact {
+	exported := exported([]annotator.Entry{*e}, at)[0]
 	list := make([]fact, len(e.Claims))
 	for i := range e.Claims {
 		c, p := &exported.Claims[i], provenance[storage.ClaimKey{Entry: e.ID, Claim: e.Claims[i].ID}]

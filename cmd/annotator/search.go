@@ -72,8 +72,8 @@ func (o *searchOptions) search(ctx context.Context, db *storage.DB, text string)
 	if err != nil {
 		return nil, err
 	}
-	at := newPositions(ctx, db)
-	return &searchAnswer{Query: text, AsOf: at.ofMoment(moment), Count: len(found), Entries: at.export(found), found: found}, at.err
+	at := db.Scenes.Positions(ctx)
+	return &searchAnswer{Query: text, AsOf: positionOf(moment, at), Count: len(found), Entries: exported(found, at), found: found}, at.Err
 }
 
 func (s *searchAnswer) print(w io.Writer) {

@@ -61,8 +61,8 @@ func (o *showOptions) read(ctx context.Context, db *storage.DB, name string) (*s
 	if err != nil {
 		return nil, err
 	}
-	at := newPositions(ctx, db)
-	shown := &shownEntry{Entry: at.export([]annotator.Entry{*e})[0], AsOf: at.ofMoment(moment), name: e.Name()}
+	at := db.Scenes.Positions(ctx)
+	shown := &shownEntry{Entry: exported([]annotator.Entry{*e}, at)[0], AsOf: positionOf(moment, at), name: e.Name()}
 	if o.history {
 		if shown.History, err = changes(ctx, db.Glossary, at, e.ID, moment); err != nil {
 			return nil, err
@@ -73,7 +73,7 @@ func (o *showOptions) read(ctx context.Context, db *storage.DB, name string) (*s
 			return nil, err
 		}
 	}
-	return shown, at.err
+	return shown, at.Err
 }
 
 func (s *shownEntry) print(w io.Writer) {
@@ -192,13 +192,13 @@ type change struct {
 }
 
 // changes reads the revisions of an entry, oldest first: those up to a moment, or all if it is nil.
-func changes(ctx context.Context, g *storage.Glossary, p *positions, entry int64, moment *storage.Moment) ([]change, error) {
+func changes(ctx context.Context, g *storage.Glossary, p *storage.Positions, entry int64, moment *storage.Moment) ([]change, error) {
 	revisions, err := g.Revisions(ctx, entry)
 	revisions = slices.DeleteFunc(revisions, func(r annotator.Revision) bool { return moment != nil && !moment.Holds(&r) })
 	list := make([]change, len(revisions))
 	for i := range revisions {
 		r := &revisions[i]
-		list[i] = change{r.ID, time.UnixMilli(r.Changed).UTC(), p.at(r.At), r.Actor, r.Field, readable(r.Field, r.Old), readable(r.Field, r.New)}
+		list[i] = change{r.ID, time.UnixMilli(r.Changed).UTC(), p.At(r.At), r.Actor, r.Field, readable(r.Field, r.Old), readable(r.Field, r.New)}
 	}
 	return list, err
 }

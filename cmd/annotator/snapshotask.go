@@ -227,10 +227,10 @@ func (c *conversation) ask(ctx context.Context, question string) error {
 		return err
 	}
 	a := askedQuestion{Snapshot: c.context.Snapshot.ID, Question: question, Answer: text, Posts: []citation{}}
-	at := newPositions(ctx, c.db)
+	at := c.db.Scenes.Positions(ctx)
 	for _, id := range citedPosts(text) {
 		post, err := c.cite(ctx, at, id)
-		if err = cmp.Or(err, at.err); err != nil {
+		if err = cmp.Or(err, at.Err); err != nil {
 			return err
 		}
 		a.Posts = append(a.Posts, post)
@@ -287,7 +287,7 @@ func citedPosts(text string) []int64 {
 }
 
 // cite looks up a post that an answer cites.
-func (c *conversation) cite(ctx context.Context, at *positions, id int64) (citation, error) {
+func (c *conversation) cite(ctx context.Context, at *storage.Positions, id int64) (citation, error) {
 	p := citation{Post: id}
 	place, err := c.db.Scenes.PlaceOf(ctx, id)
 	switch {
@@ -296,7 +296,7 @@ func (c *conversation) cite(ctx context.Context, at *positions, id int64) (citat
 	case err != nil:
 		return p, err
 	default:
-		position := at.at(place)
+		position := at.At(place)
 		p.Position = &position
 		if place.Scene() > c.context.Snapshot.Scene {
 			p.Doubt = "it comes after the snapshot"

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"annotator"
@@ -25,7 +24,7 @@ func printEntries(w io.Writer, entries []annotator.Entry) {
 }
 
 // printTable prints rows in aligned columns. On a terminal that is too narrow, the last cell of a row is wrapped within
-// its column, or stands on lines of its own where hardly any room is left beside the others.
+// its column, or stands under the others where hardly any room is left beside them.
 func printTable(w io.Writer, rows [][]string) {
 	var widths []int // of all columns but the last of each row
 	for _, row := range rows {
@@ -38,43 +37,21 @@ func printTable(w io.Writer, rows [][]string) {
 	}
 	var b strings.Builder
 	terminal := terminalWidth(w)
-	below := crowded(rows, widths, terminal)
 	for _, row := range rows {
-		head, last := "", row[len(row)-1]
+		head := ""
 		for c := range len(row) - 1 {
 			head += pad(row[c], widths[c]+gap)
 		}
-		line := head + wrapFrom(last, columns(head), terminal)
-		if below && len(row) > len(widths) {
-			line = under(head, last, terminal)
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		b.WriteString(strings.TrimRight(beside(head, row[len(row)-1], terminal), " ") + "\n")
 	}
 	_, _ = io.WriteString(w, b.String())
 }
 
-// crowded reports whether a last cell does not fit beside the other columns, and has hardly any room there to be
-// wrapped. A width of 0 is unlimited.
-func crowded(rows [][]string, widths []int, width int) bool {
-	room := width
-	for _, w := range widths {
-		room -= w + gap
-	}
-	return width > 0 && room < leastRoom && slices.ContainsFunc(rows, func(row []string) bool {
-		return len(row) > len(widths) && columns(row[len(row)-1]) > room
-	})
-}
-
-// beside wraps a text beside a head, or under it where hardly any room is left.
+// beside wraps a text beside a head, or under it where hardly any room is left. A width of 0 is unlimited.
 func beside(head, text string, width int) string {
 	if column := columns(head); width == 0 || column+columns(text) <= width || width-column >= leastRoom {
 		return head + wrapFrom(text, column, width)
 	}
-	return under(head, text, width)
-}
-
-// under wraps a text on the lines under a head.
-func under(head, text string, width int) string {
 	return strings.TrimRight(head, " ") + "\n" + strings.Repeat(" ", 2*gap) + wrapFrom(text, 2*gap, width)
 }
 

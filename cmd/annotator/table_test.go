@@ -61,18 +61,21 @@ func TestHanging(t *testing.T) {
 	}
 }
 
-// TestCrowded: the last cells of all rows go below the others if one of them has hardly any room.
-func TestCrowded(t *testing.T) {
+// TestBeside: a cell goes below the others if it does not fit beside them and has hardly any room there.
+func TestBeside(t *testing.T) {
 	t.Parallel()
-	rows := [][]string{{"2026-11-22", "scene 6", "+ Marrow"}, {"2026-11-22", "scene 25", "+ Captain Ysolde Marrow"}, {"and more"}}
-	widths := []int{len("2026-11-22"), len("scene 25")}
-	for line, want := range map[int]bool{0: false, 22: true, 41: true, 42: false, 45: false, 80: false} {
-		if got := crowded(rows, widths, line); got != want {
-			t.Errorf("in %d columns: %t", line, got)
+	const head, text = "2026-11-22  scene 25  ", "+ Captain Ysolde Marrow"
+	beneath := strings.TrimRight(head, " ") + "\n    "
+	for line, want := range map[int]string{
+		0: head + text, 22: beneath + text, 41: beneath + text, 42: head + "+ Captain Ysolde\n" + strings.Repeat(" ", len(head)) + "Marrow",
+		45: head + text, 80: head + text,
+	} {
+		if got := beside(head, text, line); got != want {
+			t.Errorf("in %d columns: %q", line, got)
 		}
 	}
-	if crowded([][]string{{"2026-11-22", "scene 25", "+ Marrow"}}, widths, 30) {
-		t.Error("a row that has room enough is taken apart")
+	if got := beside(head, "+ Marrow", 30); got != head+"+ Marrow" {
+		t.Errorf("a cell that has room enough goes below: %q", got)
 	}
 }
 

@@ -98,12 +98,12 @@ func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool
 func (m *Model) annotate(w *window, r *request, prompt uint64) (text string, calls []annotator.ToolCall) {
 	offered := r.offers()
 	room := r.OutputLimit() - minReply
-	if offered.has(toolIntent) {
+	if offered[toolIntent] {
 		room -= len(declarations) * declarationTokens
 	}
 	left := map[string]int{toolCreate: maxCreates, toolUpdate: maxUpdates}
 	for _, p := range propose(m.lex, &w.scenes[len(w.scenes)-1], w.entries) {
-		if left[p.tool] == 0 || !offered.has(p.tool) {
+		if left[p.tool] == 0 || !offered[p.tool] {
 			continue
 		}
 		call := annotator.ToolCall{Name: p.tool, Arguments: annotator.EncodeJSON(p.arguments)}
@@ -117,7 +117,7 @@ func (m *Model) annotate(w *window, r *request, prompt uint64) (text string, cal
 	if len(calls) == 0 {
 		return "No new entries in this scene.\n" + noUpdates, nil
 	}
-	if offered.has(toolIntent) {
+	if offered[toolIntent] {
 		calls = declared(calls)
 	}
 	for i := range calls {

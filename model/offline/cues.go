@@ -46,15 +46,15 @@ func (r *reader) typeOf(tokens []string) string {
 		head = tokens[of-1]
 	}
 	switch {
-	case r.lex.titles.has(head):
+	case r.lex.titles[head]:
 		return tagPerson
-	case r.lex.places.has(head):
+	case r.lex.places[head]:
 		return tagPlace
-	case r.lex.groups.has(head):
+	case r.lex.groups[head]:
 		return tagGroup
-	case r.lex.things.has(head):
+	case r.lex.things[head]:
 		return tagThing
-	case r.lex.places.has(tokens[0]):
+	case r.lex.places[tokens[0]]:
 		return tagPlace
 	}
 	return tagUnknown
@@ -65,9 +65,9 @@ func (r *reader) cue(m mention) string {
 	t := r.texts[m.text]
 	before, after := r.neighbours(t, m)
 	switch {
-	case r.lex.speech.has(after) || r.lex.speech.has(before):
+	case r.lex.speech[after] || r.lex.speech[before]:
 		return tagPerson
-	case r.lex.places.has(after):
+	case r.lex.places[after]:
 		return tagPlace
 	case m.definite && m.hi-m.lo == 1 && plural(t.words[m.lo].lower):
 		return tagGroup

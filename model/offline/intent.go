@@ -1,8 +1,6 @@
 package offline
 
-import (
-	"annotator"
-)
+import "annotator"
 
 // toolIntent is the tool by which a model declares the intent of the calls after it.
 const toolIntent = "select_active_intent"

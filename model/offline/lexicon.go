@@ -36,7 +36,7 @@ func newLexicon() *lexicon {
 	}
 }
 
-type set map[string]struct{}
+type set map[string]bool
 
 // readSet reads one of the embedded lists; a missing list is an error of the build and makes an empty set, with which
 // the tests fail.
@@ -45,26 +45,21 @@ func readSet(name string) set {
 	words := strings.Fields(string(data))
 	s := make(set, len(words))
 	for _, w := range words {
-		s[w] = struct{}{}
+		s[w] = true
 	}
 	return s
-}
-
-func (s set) has(word string) bool {
-	_, ok := s[word]
-	return ok
 }
 
 // generic reports whether a word, in lower case, is no name by itself: a common word, also in the plural, or a form of
 // address.
 func (l *lexicon) generic(lower string) bool {
-	return l.common.has(lower) || l.common.has(strings.TrimSuffix(lower, "s")) || l.alone.has(lower) || l.never.has(lower)
+	return l.common[lower] || l.common[strings.TrimSuffix(lower, "s")] || l.alone[lower] || l.never[lower]
 }
 
 // isNever reports whether a word, in lower case, is no part of a name: also in the plural, or with a contracted "not".
 func (l *lexicon) isNever(lower string) bool {
-	if l.titles.has(lower) {
+	if l.titles[lower] {
 		return false
 	}
-	return l.never.has(lower) || l.never.has(strings.TrimSuffix(lower, "s")) || endsWithAny(lower, "n't", "n’t")
+	return l.never[lower] || l.never[strings.TrimSuffix(lower, "s")] || endsWithAny(lower, "n't", "n’t")
 }

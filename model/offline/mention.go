@@ -85,7 +85,7 @@ func (r *reader) nameable(t *text, i int) bool {
 		return strings.HasPrefix(t.body[w.full:], ".")
 	}
 	if w.shouted {
-		return utf8.RuneCountInString(w.lower) <= maxAcronym && r.lower[w.lower] == 0 && !r.lex.common.has(w.lower)
+		return utf8.RuneCountInString(w.lower) <= maxAcronym && r.lower[w.lower] == 0 && !r.lex.common[w.lower]
 	}
 	return !r.compound(t.in(w.span))
 }
@@ -96,7 +96,7 @@ const maxAcronym = 5
 // compound reports whether a word ends, after a hyphen, in an ordinary one: German-speaking, Sunday-school.
 func (r *reader) compound(s string) bool {
 	cut := strings.LastIndexByte(s, '-')
-	return cut > 0 && r.lex.common.has(s[cut+1:])
+	return cut > 0 && r.lex.common[s[cut+1:]]
 }
 
 // joined reports whether word i continues the name that the word before it is part of.
@@ -109,7 +109,7 @@ func (r *reader) joined(t *text, i int) bool {
 	if strings.HasPrefix(gap, ".") && abbreviated(prev, r.lex) {
 		gap = gap[1:]
 	}
-	if prev.full != prev.end && !r.lex.places.has(w.lower) {
+	if prev.full != prev.end && !r.lex.places[w.lower] {
 		return false
 	}
 	blank := strings.TrimSpace(gap)
@@ -119,7 +119,7 @@ func (r *reader) joined(t *text, i int) bool {
 // skipParticles returns the index of the first word from hi on that is no particle of the name begun at lo.
 func (r *reader) skipParticles(t *text, lo, hi int) int {
 	i := hi
-	for i < len(t.words) && i < hi+3 && !t.words[i].capital && r.lex.particles.has(t.words[i].lower) && r.joined(t, i) {
+	for i < len(t.words) && i < hi+3 && !t.words[i].capital && r.lex.particles[t.words[i].lower] && r.joined(t, i) {
 		i++
 	}
 	if i == hi || i == len(t.words) {
@@ -134,7 +134,7 @@ func (r *reader) skipParticles(t *text, lo, hi int) int {
 // takesOf reports whether the words [lo, hi) make one name with what follows "of": the Count of Monte Cristo, but not
 // Ysolde of Vesper.
 func (r *reader) takesOf(t *text, lo, hi int) bool {
-	return r.lex.ranks.has(t.words[hi-1].lower) && (hi-lo == 1 || !r.lex.titles.has(t.words[lo].lower))
+	return r.lex.ranks[t.words[hi-1].lower] && (hi-lo == 1 || !r.lex.titles[t.words[lo].lower])
 }
 
 // mention makes a mention of the run [lo, hi), or finds that it is none.
@@ -154,7 +154,7 @@ func (r *reader) mention(t *text, lo, hi int) (mention, bool) {
 
 // dropEpithets steps over words like "poor" before a name.
 func (r *reader) dropEpithets(t *text, lo, hi int) int {
-	for lo < hi-1 && r.lex.epithets.has(t.words[lo].lower) && t.words[lo+1].capital && !r.lex.common.has(t.words[lo+1].lower) {
+	for lo < hi-1 && r.lex.epithets[t.words[lo].lower] && t.words[lo+1].capital && !r.lex.common[t.words[lo+1].lower] {
 		lo++
 	}
 	return lo
@@ -162,7 +162,7 @@ func (r *reader) dropEpithets(t *text, lo, hi int) int {
 
 // dropOpener steps over a first word that is capitalised only because a sentence begins with it.
 func (r *reader) dropOpener(t *text, lo, hi int) int {
-	if w := &t.words[lo]; !w.initial || !r.ordinary(w.lower) || r.lex.titles.has(w.lower) {
+	if w := &t.words[lo]; !w.initial || !r.ordinary(w.lower) || r.lex.titles[w.lower] {
 		return lo
 	}
 	return nextCapital(t, lo+1, hi)
@@ -181,20 +181,17 @@ func (r *reader) ordinary(lower string) bool {
 	if mid := r.mid[lower]; mid > 0 {
 		return r.lower[lower] > mid
 	}
-	return r.lower[lower] > 0 || r.lex.common.has(lower)
+	return r.lower[lower] > 0 || r.lex.common[lower]
 }
 
 // dropTitles returns where the name proper begins. A title that takes "of" is the name itself.
 func (r *reader) dropTitles(t *text, lo, hi int) int {
 	core := lo
-	for core < hi && r.lex.titles.has(t.words[core].lower) {
+	for core < hi && r.lex.titles[t.words[core].lower] {
 		if core+1 < hi && t.words[core+1].lower == "of" {
 			return core
 		}
 		core++
-	}
-	if core == lo {
-		return lo
 	}
 	return nextCapital(t, core, hi)
 }

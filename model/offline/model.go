@@ -45,9 +45,13 @@ func New(opts Options) *Model {
 // and GET .../health. What is wrong with a request is reported in the response, as by a server; an error is returned
 // only where the request's context is done or its body cannot be read.
 func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
-	body, err := readBody(req)
-	if err != nil {
-		return nil, err
+	var body []byte
+	if req.Body != nil {
+		defer func() { _ = req.Body.Close() }()
+		var err error
+		if body, err = io.ReadAll(req.Body); err != nil {
+			return nil, fmt.Errorf("read the request: %w", err)
+		}
 	}
 	if err := req.Context().Err(); err != nil {
 		return nil, err
@@ -60,18 +64,6 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 		ContentLength: int64(len(r.body)),
 		Request:       req,
 	}, nil
-}
-
-func readBody(req *http.Request) ([]byte, error) {
-	if req.Body == nil {
-		return nil, nil
-	}
-	defer func() { _ = req.Body.Close() }()
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		return nil, fmt.Errorf("read the request: %w", err)
-	}
-	return body, nil
 }
 
 // response is an answer before it becomes HTTP.

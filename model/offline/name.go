@@ -24,9 +24,9 @@ func (g gender) agrees(other gender) bool { return g == other || g == unknown ||
 // gender returns the gender of a title, in lower case.
 func (l *lexicon) gender(title string) gender {
 	switch {
-	case l.feminine.has(title):
+	case l.feminine[title]:
 		return feminine
-	case l.masculine.has(title):
+	case l.masculine[title]:
 		return masculine
 	}
 	return unknown
@@ -43,7 +43,7 @@ func (l *lexicon) identify(written string) identity {
 	id := identity{tokens: strings.Fields(normal(written))}
 	for len(id.tokens) > 1 && id.tokens[1] != "of" {
 		title := strings.TrimSuffix(id.tokens[0], ".")
-		if !l.titles.has(title) && (!l.particles.has(title) || id.gender == unknown) {
+		if !l.titles[title] && (!l.particles[title] || id.gender == unknown) {
 			break
 		}
 		id.gender = max(id.gender, l.gender(title))
@@ -76,7 +76,7 @@ func (l *lexicon) partOf(short, long identity) bool {
 // or as in Rue de Rivoli at its head.
 func (l *lexicon) typed(tokens []string) bool {
 	last := tokens[len(tokens)-1]
-	return l.places.has(tokens[0]) || l.places.has(last) || l.groups.has(last) || l.things.has(last)
+	return l.places[tokens[0]] || l.places[last] || l.groups[last] || l.things[last]
 }
 
 // collapse makes each run of white space one blank.
@@ -122,7 +122,7 @@ func (r *reader) names(mentions []mention) []*name {
 // several Bennets, and Old Man is no man.
 func (r *reader) term(id identity, m mention) string {
 	s := m.core
-	if len(id.tokens) == 1 && (id.gender != unknown || r.lex.common.has(id.tokens[0])) {
+	if len(id.tokens) == 1 && (id.gender != unknown || r.lex.common[id.tokens[0]]) {
 		s = m.span
 	}
 	return collapse(r.texts[m.text].in(s))
@@ -147,13 +147,7 @@ func (n *name) write(form string) {
 
 // aliases returns the forms that differ from the term.
 func (n *name) aliases() []string {
-	all := []string{}
-	for _, w := range n.written {
-		if normal(w) != normal(n.term) {
-			all = append(all, w)
-		}
-	}
-	return all
+	return slices.DeleteFunc(append([]string{}, n.written...), func(w string) bool { return normal(w) == normal(n.term) })
 }
 
 // absorb gives each short form to the one longer name it is part of. A short form of two names counts for
@@ -210,7 +204,7 @@ func (r *reader) accepts(n *name) bool {
 	}
 	only := n.tokens[0]
 	switch {
-	case r.lex.alone.has(only) || r.lex.titles.has(only) || utf8.RuneCountInString(only) == 1:
+	case r.lex.alone[only] || r.lex.titles[only] || utf8.RuneCountInString(only) == 1:
 		return false
 	case n.titled > 0:
 		return true

@@ -42,8 +42,8 @@ func (m *Model) reply(w *window) string {
 func (m *Model) questionWords(question string) set {
 	words := set{}
 	for _, w := range readText(question, m.lex).words {
-		if !m.lex.never.has(w.lower) {
-			words[w.lower] = struct{}{}
+		if !m.lex.never[w.lower] {
+			words[w.lower] = true
 		}
 	}
 	return words
@@ -80,7 +80,7 @@ func hits(t *text, post int64, asked set) []citation {
 	var all []citation
 	last := -1
 	for _, w := range t.words {
-		if !asked.has(w.lower) {
+		if !asked[w.lower] {
 			continue
 		}
 		if w.sentence != last {

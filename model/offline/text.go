@@ -86,7 +86,7 @@ func wordEnd(body string, i int) int {
 		r, size := utf8.DecodeRuneInString(body[i:])
 		if !isWordRune(r) {
 			next, _ := utf8.DecodeRuneInString(body[i+size:])
-			if !isInner(r) || !isWordRune(next) {
+			if !strings.ContainsRune("'’-‑", r) || !isWordRune(next) {
 				break
 			}
 		}
@@ -94,8 +94,6 @@ func wordEnd(body string, i int) int {
 	}
 	return i
 }
-
-func isInner(r rune) bool { return r == '\'' || r == '’' || r == '-' || r == '‑' }
 
 func newWord(body string, start, full int) word {
 	end := start + len(trimEnding(body[start:full]))
@@ -187,7 +185,7 @@ func abbreviated(w *word, lex *lexicon) bool {
 	if utf8.RuneCountInString(w.lower) == 1 {
 		return w.lower != "i"
 	}
-	return lex.shortened.has(w.lower)
+	return lex.shortened[w.lower]
 }
 
 // opensInside reports whether a word begins a quotation, a clause after a colon, or a line of verse.
@@ -210,14 +208,8 @@ const verseWidth = 50
 
 // closingEnd returns the end of the punctuation that follows the word ending at i without a blank.
 func closingEnd(body string, i int) int {
-	for i < len(body) {
-		r, size := utf8.DecodeRuneInString(body[i:])
-		if unicode.IsSpace(r) || isWordRune(r) || r == '<' {
-			break
-		}
-		i += size
-	}
-	return i
+	rest := strings.TrimLeftFunc(body[i:], func(r rune) bool { return !unicode.IsSpace(r) && !isWordRune(r) && r != '<' })
+	return len(body) - len(rest)
 }
 
 // openingStart returns where the sentence of the word at start begins: after the blanks that follow from.

@@ -36,7 +36,7 @@ func (r *request) offers() set {
 	}
 	tools, _ := chatwire.DecodeTools(r.Tools) // tools that cannot be read are none
 	for _, t := range tools {
-		names[t.Name] = struct{}{}
+		names[t.Name] = true
 	}
 	return names
 }
