@@ -11,8 +11,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Backup writes a compact copy of the database to a new file. Others may read and write meanwhile. An existing file is
-// Misused, and not touched.
+// Backup writes a compact copy of the database, also while others use it. An existing file is Misused, and kept.
 func (s *Maintenance) Backup(ctx context.Context, out string) error {
 	return s.db.backup(ctx, s.db.read, out)
 }

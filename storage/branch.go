@@ -13,9 +13,8 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Branch creates a database at out with the state of the one at path at a snapshot. A run continues from it exactly
-// as it did then. The database at path does not change, and a run may go on in it meanwhile. An existing file at out
-// is Misused, and not touched.
+// Branch creates a database at out with the state of the one at path at a snapshot. A run continues from it as it did
+// then. The database at path does not change, and may be in use. An existing file at out is Misused, and kept.
 func Branch(ctx context.Context, path, out string, snapshot int64) error {
 	if err := checkAbsent(out); err != nil {
 		return err
@@ -62,8 +61,7 @@ func cutAfter(ctx context.Context, path string, snapshot int64) error {
 	return cmp.Or(err, pool.Close())
 }
 
-// cutPoint is the position of a snapshot: its ends, the newest turn with its last call, and whether the checkpoint of
-// its scene is due.
+// cutPoint is the position of a snapshot: its ends, the newest turn, its last call, and whether a checkpoint is due.
 const cutPoint = `CREATE TEMP TABLE point AS SELECT s.id AS snapshot, s.scene, s.trace_id AS trace, s.revision_id AS revision, s.context_id AS context,
   (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id) AS turn,
   (SELECT coalesce(max(id), 0) FROM call WHERE turn BETWEEN 1 AND (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id)) AS call,
@@ -124,8 +122,7 @@ DROP INDEX cut_call;
 DROP INDEX cut_snapshot;
 DROP INDEX cut_trace;`
 
-// rebuild makes the tables of the glossary again from the revisions, in their order, so that even the ids of rows are
-// the same.
+// rebuild makes the tables of the glossary from the revisions, in order, so that even the ids of rows are the same.
 func (tx *tx) rebuild() {
 	const page = 1000
 	entries := map[int64]*annotator.Entry{}

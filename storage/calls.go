@@ -11,8 +11,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Open records a call before it is made, so that a call during which the process ends is on record too. It sets the
-// call's id.
+// Open records a call before it is made, so that one during which the process ends is on record. It sets the id.
 func (s *Calls) Open(ctx context.Context, c *annotator.Call) error {
 	return s.db.update(ctx, "record a call", func(tx *tx) { tx.openCall(c, annotator.CallOpen, "") })
 }
@@ -35,8 +34,7 @@ func (s *Calls) Fail(ctx context.Context, c *annotator.Call) error {
 	return s.db.update(ctx, "record a failed call", func(tx *tx) { tx.endCall(c, nil) })
 }
 
-// Reply ends a call with success, and appends its reply to the journal: the row of the reply, then those of its tool
-// calls. It sets their ids.
+// Reply ends a call with success, and appends the rows of its reply and then of its tool calls. It sets their ids.
 func (s *Calls) Reply(ctx context.Context, c *annotator.Call, rows []annotator.Trace) error {
 	if len(rows) == 0 || rows[0].Kind != annotator.TraceReply {
 		return errors.New("the first row of a reply is no reply")
@@ -98,18 +96,14 @@ func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, 
 }
 
 // ConsecutiveFailures counts the newest requests of a purpose in a row, since Run.ResetFailures, that were given up
-// because the server failed, at most limit. It returns scene and fault of the newest one. A reply that could not be
-// used is no failure of the server.
+// because the server failed, at most limit, and returns scene and fault of the newest. Unusable replies do not count.
 func (s *Calls) ConsecutiveFailures(ctx context.Context, purpose annotator.CallPurpose, limit int) (n int, newest annotator.Call, err error) {
 	scan := func(rows *sql.Rows, c *annotator.Call) error { return rows.Scan(&c.Scene, &c.Outcome, &c.Fault) }
 	asked, err := readAll(ctx, s.db, "read the newest calls", scan, `SELECT scene, outcome, fault FROM call
 		WHERE purpose = ? AND purpose <> 'annotate' AND id > (SELECT begun_call FROM run_state) AND (outcome = 'ok' OR decision IN ('discarded', 'quarantine'))
 		ORDER BY id DESC LIMIT ?`, purpose, limit)
-	serverFailed := func(c *annotator.Call) bool {
-		kind := annotator.Kind(c.Outcome)
-		return kind == annotator.Transient || kind == annotator.Unreachable
-	}
-	for n < len(asked) && serverFailed(&asked[n]) {
+	serverFailed := []annotator.Kind{annotator.Transient, annotator.Unreachable}
+	for n < len(asked) && slices.Contains(serverFailed, annotator.Kind(asked[n].Outcome)) {
 		n++
 	}
 	if n > 0 {

@@ -8,8 +8,7 @@ import (
 )
 
 // Undecided returns the tentative entries that are not locked and were first seen in one of the threads (none: in
-// any), in story order. Entries with a decision of the curator in a row of the journal after the given one are left
-// out.
+// any), in story order, without those that the curator has decided on after the given row of the journal.
 func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64) ([]annotator.UndecidedEntry, error) {
 	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error { return rows.Scan(&u.Entry, &u.RetryReason) }
 	return readAll(ctx, s.db, "read the tentative entries", scan, `SELECT e.id, coalesce(d.new_value ->> '$.reason', '') FROM glossary_entry e

@@ -12,8 +12,7 @@ import (
 // deleted or moved, and all of it is gone when the process ends.
 type fileIdentity map[string]os.FileInfo
 
-// identify finds the files of a database: itself, its log, and the log's index. They are beside the file itself, not
-// beside a link.
+// identify finds the database itself, its log, and the log's index. They are beside the file, not beside a link to it.
 func identify(path string) (fileIdentity, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -39,8 +39,7 @@ func (g *Glossary) entries(ctx context.Context, rest string, args ...any) ([]ann
 }
 
 // parts reads the tags, aliases, claims and evidence of entries. It is one statement, because each would be a
-// transaction of its own. Evidence comes after the claims that it belongs to. The columns n, id and name are what the
-// rows of a part are sorted by.
+// transaction of its own. Evidence comes after its claims. The rows of a part are sorted by the columns n, id and name.
 const parts = `WITH chosen (entry_id) AS (SELECT value FROM json_each(?))
 	SELECT 1 AS part, entry_id, 0 AS n, 0 AS id, tag AS name, '' AS text, '' AS kind, 0 AS a, 0 AS b, 0 AS c FROM chosen JOIN glossary_tag USING (entry_id)
 	UNION ALL
@@ -199,8 +198,7 @@ func (g *Glossary) Revisions(ctx context.Context, entry int64) ([]annotator.Revi
 	return found, sqlite.Wrap(err, "read the revisions of entry %d in %s", entry, g.path)
 }
 
-// OfScene returns the revisions that a scene has made so far, in order: those of the current turn, and of earlier
-// turns in which it was refused.
+// OfScene returns the revisions that a scene has made, in order: in this turn, and in those in which it was refused.
 func (g *Glossary) OfScene(ctx context.Context, scene int, turn int64) ([]annotator.Revision, error) {
 	return collect(ctx, g.q, scanRevision, `SELECT `+revisionColumns+` FROM revision
 		WHERE turn = ?2 OR turn IN (SELECT turn FROM refusal WHERE scene = ?1 AND turn > 0) ORDER BY id`, scene, turn)

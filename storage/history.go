@@ -33,8 +33,7 @@ type Point struct {
 // String returns the point in the form that ParsePoint reads.
 func (p Point) String() string { return string(p.Kind) + ":" + strconv.FormatInt(p.ID, 10) }
 
-// ParsePoint reads scene:N, post:ID, thread:ID or snapshot:N; a bare number is a scene's. The error is of kind
-// Misused.
+// ParsePoint reads scene:N, post:ID, thread:ID or snapshot:N; a bare number is a scene's. Anything else is Misused.
 func ParsePoint(text string) (Point, error) {
 	kind, number, named := strings.Cut(strings.TrimSpace(text), ":")
 	if !named {
@@ -52,8 +51,7 @@ func ParsePoint(text string) (Point, error) {
 		WithAdvice("name one as scene:12, post:3456, thread:78 or snapshot:9")
 }
 
-// Moment is a point up to which the story was read. The glossary as of a moment is the sum of the revisions up to
-// there.
+// Moment is a point up to which the story was read. The glossary as of a moment is the sum of the revisions until it.
 type Moment struct {
 	Place annotator.Place // of the last post that was read
 	bound string          // the column of table revision that has a bound
@@ -68,8 +66,7 @@ func (m *Moment) Holds(r *annotator.Revision) bool {
 	return int64(r.At) <= m.last
 }
 
-// Moment finds a point in the story. The error is NotFound, with advice, for a point that does not exist or is not
-// read yet.
+// Moment finds a point in the story; NotFound, with advice, for one that does not exist or is not read yet.
 func (s *History) Moment(ctx context.Context, p Point) (Moment, error) {
 	switch p.Kind {
 	case PointSnapshot:
@@ -157,8 +154,7 @@ func (s *History) sum(ctx context.Context, where string, args ...any) ([]annotat
 	return entries, nil
 }
 
-// replay adds up the revisions that a condition selects. If one cannot be applied, refused decides whether to
-// continue.
+// replay adds up the revisions that a condition selects. refused decides whether to go on after one that does not fit.
 func replay(ctx context.Context, q querier, refused func(error) error, where string, args ...any) (map[int64]*annotator.Entry, error) {
 	entries := map[int64]*annotator.Entry{}
 	err := sqlite.Each(ctx, q, func(rows *sql.Rows) error {

@@ -31,8 +31,7 @@ func (tx *tx) append(row *annotator.Trace) {
 	tx.head.trace, tx.head.hash = row.ID, hash
 }
 
-// chain returns the hash of a row and of all rows before it. A changed byte anywhere in the journal breaks it; SQLite's
-// own check does not notice one.
+// chain returns the hash of a row and of all rows before it. It shows a changed byte, which SQLite's check does not.
 func chain(former []byte, row *annotator.Trace, shows string) []byte {
 	h := sha256.New()
 	h.Write(former)
@@ -152,8 +151,7 @@ func (s *Journal) Prompt(ctx context.Context, id int64) (Prompt, error) {
 	return c, sqlite.Wrap(err, "read prompt %d in %s", id, s.db.path)
 }
 
-// journalPage is the number of rows that a page of the journal has. A reader that keeps one statement open for long
-// would stop CheckpointWAL.
+// journalPage is the number of rows of a page. A reader with one statement open for long would stop CheckpointWAL.
 const journalPage = 1000
 
 // JournalRow is a row of the journal with its time.

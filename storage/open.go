@@ -48,8 +48,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 }
 
 // OpenWriter opens the database at path for writing, creates it if it is not there, and brings its schema up to date.
-// The error is of kind InUse where another process has it open for writing. The holder is a name for this process,
-// shown to others.
+// InUse where another process has it open for writing. The holder is a name for this process, shown to others.
 func OpenWriter(ctx context.Context, path, holder string, now func() time.Time) (*DB, error) {
 	if err := checkPath(ctx, path); err != nil {
 		return nil, err
@@ -126,8 +125,7 @@ func createPrivate(path string) error {
 	return file.Close()
 }
 
-// checkFile refuses a file of another program, of a newer version, or with foreign triggers, before opening it for
-// writing changes a byte of it.
+// checkFile refuses a file of another program, of a newer version, or with foreign triggers, before a byte changes.
 func checkFile(ctx context.Context, path string) error {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnlyClean, 1)
 	if sqlite.NeedsRecovery(err) {

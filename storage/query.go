@@ -42,11 +42,11 @@ func readAll[T any](ctx context.Context, db *DB, what string, scan func(*sql.Row
 // readFirst is readAll for the first row. The error is missing where there is none.
 func readFirst[T any](ctx context.Context, db *DB, what string, missing error, scan func(*sql.Rows, *T) error, query string, args ...any) (first T, err error) {
 	all, err := readAll(ctx, db, what, scan, query, args...)
-	switch {
-	case err != nil:
+	if err == nil && len(all) == 0 {
+		err = missing
+	}
+	if err != nil {
 		return first, err
-	case len(all) == 0:
-		return first, missing
 	}
 	return all[0], nil
 }

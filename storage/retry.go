@@ -7,9 +7,8 @@ import (
 )
 
 // Retry makes quarantined scenes pending again, those of the given numbers or all, and returns how many there were. The
-// refusals stay on record, and their turns out of the window. It also does what Run.ResetFailures does. A scene that is
-// pending stays so. The error is NotFound for a number without a scene, and Misused for a recorded scene or one whose
-// checkpoint is due.
+// refusals stay on record, and their turns out of the window. It also does what Run.ResetFailures does. A pending scene
+// stays so. NotFound for a number without a scene; Misused for a scene that is recorded or whose checkpoint is due.
 func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 	for _, n := range scenes {
 		if err := s.retryable(ctx, n); err != nil {

@@ -46,7 +46,6 @@ type RunStatus struct {
 // Status returns the identity and the progress of the run; NotFound where none has begun.
 func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 	var r RunStatus
-	var c Prompt
 	err := s.db.read.QueryRowContext(ctx, `SELECT state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes,
 		  (SELECT count(*) FROM thread_state), (SELECT coalesce(max(n), 0) FROM scene),
 		  endpoint, model, coalesce(context_id, 0), coalesce(c.hash, ''), coalesce(c.system_prompt, ''), coalesce(c.tools, ''),
@@ -56,10 +55,9 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 		FROM run_state LEFT JOIN snapshot_context c ON c.id = context_id`).
 		Scan(&r.State, &r.Corpus.Title, &r.Corpus.Path, &r.Corpus.Hash, &r.Corpus.Identity, &r.Corpus.SceneBytes,
 			&r.Corpus.Threads, &r.Corpus.Scenes,
-			&r.Endpoint, &r.Model, &c.ID, &c.Hash, &c.SystemPrompt, &c.Tools, &c.Settings,
+			&r.Endpoint, &r.Model, &r.Prompt.ID, &r.Prompt.Hash, &r.Prompt.SystemPrompt, &r.Prompt.Tools, &r.Prompt.Settings,
 			&r.OpenScene, &r.Turn, &r.Recorded, &r.Quarantined, &r.Calls, &r.Usage.Prompt, &r.Usage.Cached, &r.Usage.Completion,
 			&r.Entries, &r.Started, &r.Updated, &r.Halted, &r.Holder)
-	r.Prompt = c
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, annotator.Errorf(annotator.NotFound, "%s holds no run yet", s.db.path).
 			WithAdvice("fill it with `annotator run SOURCE --db %s`", s.db.path)
@@ -67,8 +65,7 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 	return r, sqlite.Wrap(err, "read the run's state in %s", s.db.path)
 }
 
-// Begin records the run of a story: its threads and scenes, all pending, and its state. It reads the sequence of
-// scenes to the end inside the transaction.
+// Begin records the run of a story: its state, threads and scenes. It reads all scenes inside the transaction.
 func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {
 	return s.db.update(ctx, "list the scenes", func(tx *tx) {
 		total := tx.insertScenes(scenes, 0)
@@ -130,8 +127,7 @@ func (s *Run) Halt(ctx context.Context, reason string) error {
 	return s.db.update(ctx, "record the halt", func(tx *tx) { tx.exec(`UPDATE run_state SET halted = ?`, reason) })
 }
 
-// ResetFailures clears the reason of a halt, and has failures up to here no longer count: the user has restarted the
-// run, and may have repaired the server.
+// ResetFailures clears the reason of a halt, and stops counting earlier failures: the user has restarted the run.
 func (s *Run) ResetFailures(ctx context.Context) error {
 	return s.db.update(ctx, "reset the failures", (*tx).resetFailures)
 }

@@ -10,8 +10,7 @@ import (
 	"annotator"
 )
 
-// Open begins a turn: the scene's message enters the journal, and the scene is open until Record. It sets the id, turn
-// and seq of the row.
+// Open begins a turn with the scene's message. The scene is open until Record. It sets id, turn and seq of the row.
 func (s *Scenes) Open(ctx context.Context, row *annotator.Trace) error {
 	return s.db.update(ctx, "open a scene", func(tx *tx) {
 		tx.scan([]any{&row.Turn}, `SELECT turn + 1 FROM run_state`)

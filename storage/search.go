@@ -17,8 +17,7 @@ const (
 	maxTermBytes = 64
 )
 
-// commonWord is the number of entries from which a word counts as common. To rank what a word finds, FTS5 visits
-// every entry that has it.
+// commonWord is the number of entries that make a word common: FTS5 visits every entry with a word to rank it.
 const commonWord = 1_000
 
 // byName is the order of entries that no words rank.
@@ -84,8 +83,7 @@ func (g *Glossary) rare(ctx context.Context, terms []string) ([]string, error) {
 	return rare, nil
 }
 
-// searchTerms quotes each word for FTS5, once. A word without a letter or digit would be an empty phrase, and is left
-// out.
+// searchTerms quotes each word for FTS5, once. It omits words without a letter or digit: they would be empty phrases.
 func searchTerms(text string) []string {
 	var terms []string
 	for _, word := range strings.Fields(codex.Clean(text)) {

@@ -38,8 +38,7 @@ func memoryGlossary(ctx context.Context, entries []annotator.Entry) (*sql.DB, er
 	}
 	if err = migrate(ctx, pool, "the entries as of a moment"); err == nil {
 		err = transact(ctx, pool, time.Now, func(tx *tx) {
-			// Revisions of a scene that was read late have its place, so two entries may have had a name before they
-			// were merged.
+			// Two entries may have had a name: revisions of a scene that was read late have its place.
 			tx.exec(`DROP INDEX glossary_entry_live`)
 			for i := range entries {
 				tx.insertAsOf(&entries[i])

@@ -120,7 +120,8 @@ func (s *Journal) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, 
 	return func(yield func(*Audited, error) bool) {
 		for call, err := range calls {
 			if err == nil && call.Status == Success {
-				call.Revisions, err = s.madeBy(ctx, call.result)
+				call.Revisions, err = collect(ctx, s.db.read, scanRevision,
+					`SELECT `+revisionColumns+` FROM revision WHERE trace_id = ? ORDER BY id`, call.result)
 			}
 			if !yield(call, err) || err != nil {
 				return
@@ -137,9 +138,4 @@ func scanAudited(rows *sql.Rows, a *Audited) error {
 		a.Decision = &d
 	}
 	return err
-}
-
-// madeBy returns the revisions that committed with a row of the journal.
-func (s *Journal) madeBy(ctx context.Context, row int64) ([]annotator.Revision, error) {
-	return collect(ctx, s.db.read, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE trace_id = ? ORDER BY id`, row)
 }

@@ -39,8 +39,7 @@ func (tx *tx) exec(query string, args ...any) (changed int64) {
 	return changed
 }
 
-// execOne is exec for a statement that has to change exactly one row. No row means that the row was not in the state
-// that the statement names.
+// execOne is exec for a statement that has to change exactly one row: no row means that its state was another.
 func (tx *tx) execOne(query string, args ...any) {
 	if n := tx.exec(query, args...); n != 1 {
 		tx.fail(annotator.Errorf(annotator.Storage, "a row is not in the state it should be in (%d rows for %s)", n, query))
@@ -54,8 +53,7 @@ func (tx *tx) scan(columns []any, query string, args ...any) {
 	}
 }
 
-// update runs a transaction of the run, with its state. It is not cancelled with ctx: an effect has to commit with its
-// row.
+// update runs a transaction of the run, with its state. ctx does not cancel it: an effect has to commit with its row.
 func (db *DB) update(ctx context.Context, what string, body func(*tx)) error {
 	if db.write == nil {
 		return annotator.Errorf(annotator.Storage, "%s: %s is open for reading only", what, db.path)
@@ -68,8 +66,7 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx)) error {
 		tx.head = db.head
 		body(tx)
 		head = tx.head
-		// The id tells SQLite that one row changes at most. Otherwise it opens a statement journal, and flushes the
-		// full-text index for that.
+		// The id says that one row changes at most: else SQLite opens a statement journal and flushes the text index.
 		tx.exec(`UPDATE run_state SET state = ?, updated_at = ? WHERE id = 1`, db.state, tx.now)
 	})
 	if err != nil {

@@ -57,8 +57,7 @@ type entryView struct {
 	whole bool // the definition is not truncated
 }
 
-// viewEntry returns an entry as an answer shows it, in at most limit characters. It drops aliases first, then tags,
-// then truncates the definition.
+// viewEntry returns an entry in at most limit characters. It drops aliases first, then tags, then cuts the definition.
 func viewEntry(e *annotator.Entry, limit int) entryView {
 	v := entryView{
 		ID: e.ID, Term: e.Name(), Status: e.Status, MergedInto: e.MergedInto, Tags: append([]string{}, e.Tags...),

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// read parses a call's arguments as strict JSON and validates them against the schema. It returns them encoded again
-// with defaults filled in, and the names of those that were coerced from a string ("10" to 10): some servers render
-// every argument as a string.
+// read parses a call's arguments as strict JSON and validates them. It returns them with defaults filled in, and the
+// names of those that were coerced from a string ("10" to 10): some servers render every argument as a string.
 func (s *argumentSchema) read(arguments string) (encoded []byte, coerced []string, err error) {
 	if arguments == "" && len(s.schema.Required) == 0 {
 		arguments = "{}"
@@ -36,12 +35,11 @@ func invalid(problems ...string) *Failure {
 }
 
 // unmarshal decodes valid arguments. It fails only for a number that overflows int64.
-func unmarshal[A any](encoded []byte) (A, error) {
-	var arguments A
-	if err := json.Unmarshal(encoded, &arguments); err != nil {
-		return arguments, invalid(err.Error())
+func unmarshal[A any](encoded []byte) (arguments A, err error) {
+	if err = json.Unmarshal(encoded, &arguments); err != nil {
+		err = invalid(err.Error())
 	}
-	return arguments, nil
+	return arguments, err
 }
 
 // coerce removes a null optional parameter, parses a string where the schema wants another type, and fills in defaults.

@@ -27,8 +27,7 @@ func (env *Env) change(ctx context.Context, e *annotator.Entry, revisions []anno
 	return env.write(ctx, e.ID, revisions)
 }
 
-// write writes the revisions of one entry, if there are any. It answers with the entry as it is then. id is 0 for a new
-// entry.
+// write writes any revisions of one entry, of a new one where id is 0, and answers with the entry as it is then.
 func (env *Env) write(ctx context.Context, id int64, revisions []annotator.Revision) (Result, error) {
 	if len(revisions) == 0 {
 		e, err := env.Glossary.Entry(ctx, id)

@@ -8,8 +8,7 @@ import (
 	"annotator/codex"
 )
 
-// The codes of a failed call. Others are those of codex.Refusal (EMPTY, TOO_LONG, LOCKED, NARROWER and RETIRED) and of
-// package policy.
+// The codes of a failed call. Others are those of codex.Refusal and of package policy.
 const (
 	InvalidJSON      = "INVALID_JSON"      // the arguments are not a JSON object
 	InvalidArguments = "INVALID_ARGUMENTS" // the arguments do not fit the schema

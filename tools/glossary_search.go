@@ -46,8 +46,7 @@ func statuses(status string) []annotator.Status {
 	return []annotator.Status{annotator.Status(status)}
 }
 
-// referring returns at most limit live entries whose definitions refer to a found entry as [[Name]], without the found
-// ones.
+// referring returns at most limit other live entries whose definitions refer to a found entry as [[Name]].
 func (env *Env) referring(ctx context.Context, found []annotator.Entry, limit int) ([]annotator.Entry, error) {
 	var referring []annotator.Entry
 	seen := map[int64]bool{}

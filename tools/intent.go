@@ -15,8 +15,7 @@ type intentArguments struct {
 	Justification string `json:"justification" jsonschema:"why the scene calls for it, in a few words"`
 }
 
-// WithPolicy returns the tools of a model under a policy: first the tool that declares an intent, then those of the
-// given tools that some intent permits.
+// WithPolicy returns the tool that declares an intent, and those of the given tools that some intent permits.
 func WithPolicy(p *policy.Policy, declared []Tool) []Tool {
 	all := []Tool{intentTool(p.Intents(policy.Annotate))}
 	for _, t := range declared {

@@ -15,9 +15,8 @@ const (
 	maxDepth = 16
 )
 
-// parseJSON parses exactly one JSON value, more strictly than encoding/json: duplicate keys, invalid UTF-8, too many
-// bytes and too many levels are errors. Whole numbers become int64, so that 1.0 is 1 and a long id keeps all digits;
-// other numbers become float64.
+// parseJSON parses exactly one JSON value. Duplicate keys, invalid UTF-8, and too many bytes or levels are errors.
+// Whole numbers become int64, so that 1.0 is 1 and a long id keeps all digits; other numbers become float64.
 func parseJSON(text string) (any, error) {
 	if len(text) > maxBytes {
 		return nil, fmt.Errorf("%d bytes; at most %d are read", len(text), maxBytes)

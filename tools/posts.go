@@ -21,13 +21,6 @@ const (
 	minBody   = 200 // minimum characters of a truncated body; a shorter one is omitted
 )
 
-func viewPost(p *annotator.Post) postView {
-	return postView{
-		ID: p.ID, Thread: p.Thread, Body: p.Body, Story: slices.Contains(p.Tags, annotator.TagStory),
-		Author: truncate(p.Name, maxByline), Subject: truncate(p.Subject, maxByline),
-	}
-}
-
 type postsView struct {
 	OK        bool       `json:"ok"`
 	Posts     []postView `json:"posts"`
@@ -61,7 +54,10 @@ func postsResult(posts []annotator.Post, first int, note string) Result {
 // fitPost returns a post as an answer shows it, in at most limit characters, and how many of these are left: 0 after a
 // truncated post. The view is nil if the post does not fit.
 func fitPost(p *annotator.Post, limit int) (view *postView, left int) {
-	v := viewPost(p)
+	v := postView{
+		ID: p.ID, Thread: p.Thread, Body: p.Body, Story: slices.Contains(p.Tags, annotator.TagStory),
+		Author: truncate(p.Name, maxByline), Subject: truncate(p.Subject, maxByline),
+	}
 	if left = limit - jsonLength(v) - len(","); left >= 0 {
 		return &v, left
 	}

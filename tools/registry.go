@@ -133,8 +133,7 @@ func (r *Registry) Tool(name string) (Tool, bool) {
 	return r.tools[at], true
 }
 
-// Run runs a call. A mistake of the model is a Result with an error code. An error has another cause, and the caller
-// must discard all effects of the call.
+// Run runs a call. A mistake of the model is a Result. After an error the caller must discard the call's effects.
 func (r *Registry) Run(ctx context.Context, env *Env, call annotator.ToolCall) (Result, error) {
 	var result Result
 	tool, arguments, coerced, err := r.read(call)
@@ -169,8 +168,7 @@ func (r *Registry) read(call annotator.ToolCall) (tool Tool, arguments []byte, c
 	return tool, arguments, coerced, err
 }
 
-// RolledBackResult returns the answer to a call whose effect was rolled back because a constraint of the database
-// rejected it.
+// RolledBackResult returns the answer to a call that was rolled back because it broke a constraint of the database.
 func RolledBackResult(call annotator.ToolCall, err error) Result {
 	failure := failf(ExecutionError, "nothing was changed: %.300s", err)
 	switch call.Name {

@@ -6,8 +6,7 @@ import (
 	"annotator"
 )
 
-// Summoner lists snapshots and holds the one conversation with the model at a snapshot. A mistake of the calling
-// model is a *Failure.
+// Summoner lists snapshots and holds the one conversation with one. A mistake of the calling model is a *Failure.
 type Summoner interface {
 	// List returns at most limit snapshots, newest first, of a kind and a thread if these are not zero.
 	List(ctx context.Context, kind string, thread int64, limit int) ([]annotator.Snapshot, error)

@@ -36,8 +36,7 @@ type Glossary interface {
 	Lookup(ctx context.Context, name string) (*annotator.Entry, error)
 	// Search returns the entries that match a query, best first.
 	Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error)
-	// Revise writes at least one revision of one entry and returns the resulting entry. Entry id 0 in the revisions
-	// creates an entry.
+	// Revise writes revisions of one entry, of a new one for entry id 0, and returns the resulting entry.
 	Revise(ctx context.Context, revisions []annotator.Revision) (*annotator.Entry, error)
 }
 
@@ -45,12 +44,10 @@ type Glossary interface {
 type Posts interface {
 	// Post returns the post with an id; annotator.NotFound if there is none.
 	Post(ctx context.Context, id int64) (*annotator.Post, error)
-	// Around returns a post with up to n posts of its thread on either side, in order; annotator.NotFound if the post
-	// does not exist.
+	// Around returns a post with up to n posts of its thread on either side, in order; annotator.NotFound if none.
 	Around(ctx context.Context, id int64, n int) ([]annotator.Post, error)
-	// Range returns at most limit posts of a thread in order, between the posts with ids from and to, inclusive. 0
-	// means the thread's start or end. A tag selects posts with that tag. annotator.NotFound if the thread lacks from
-	// or to.
+	// Range returns at most limit posts of a thread, with a tag if there is one, from one id through another; 0: the
+	// thread's start or end. annotator.NotFound if the thread lacks from or to.
 	Range(ctx context.Context, thread, from, to int64, tag string, limit int) ([]annotator.Post, error)
 }
 
@@ -65,8 +62,7 @@ type Env struct {
 	// CheckEdit checks an edit of an entry before it is written, and rejects it with a *Failure. Nil allows all edits.
 	CheckEdit func(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) error
 
-	// Readable reports whether the model may read a post: posts later in the story are hidden. Nil allows all posts.
-	// The posts of Scene are always readable.
+	// Readable reports whether the model may read a post that is not in Scene: later posts are hidden. Nil allows all.
 	Readable func(ctx context.Context, post *annotator.Post) (bool, error)
 }
 

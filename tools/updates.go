@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -11,8 +12,7 @@ import (
 	"annotator/policy"
 )
 
-// Update is one element of the codex_updates block of a reply: a change, or the declaration of an intent for the
-// elements after it.
+// Update is one element of a reply's codex_updates: a change, or a declaration of intent for the elements after it.
 type Update struct {
 	Term         string              `json:"term"`
 	Definition   string              `json:"definition,omitempty"`
@@ -96,20 +96,18 @@ func ParseUpdate(element string) (Update, error) {
 
 // decodeElement validates an object against a schema and decodes it.
 func decodeElement[A any](shapeOf func() (*argumentSchema, error), object map[string]any) (A, error) {
-	var none A
 	s, err := shapeOf()
 	if err != nil {
-		return none, err
+		return *new(A), err
 	}
 	s.coerce(object)
 	if problems := s.problems(object); problems != nil {
-		return none, fmt.Errorf("%s", strings.Join(problems, "; "))
+		return *new(A), errors.New(strings.Join(problems, "; "))
 	}
 	return unmarshal[A]([]byte(annotator.EncodeJSON(object)))
 }
 
-// Call returns the tool call for an element, without an ID. An update applies to the live entry with its term. If there
-// is none, the call answers NOT_FOUND.
+// Call returns an element's tool call, without an ID. An update of a term that no live entry has answers NOT_FOUND.
 func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCall, error) {
 	if u.declares != nil {
 		return toolCall(policy.SelectIntent, u.declares), nil

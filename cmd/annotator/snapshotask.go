@@ -118,8 +118,7 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, number st
 	return c, c.prepareClient(ctx, wire)
 }
 
-// prepareClient makes the client. The default model is the run's if the endpoint serves it, else the first that it
-// serves.
+// prepareClient makes the client. The default model is the run's if it is served, else the first that is.
 func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error {
 	config := c.runner()
 	run, err := c.db.Run.Status(ctx)
@@ -180,8 +179,7 @@ func (c *conversation) interact(ctx context.Context) error {
 	}
 }
 
-// readLines reads standard input in a goroutine, since a read cannot be cancelled. After the last line, readErr returns
-// the error that ended the input, if any.
+// readLines reads standard input in a goroutine, since a read cannot be cancelled. readErr is for after the last line.
 func (c *conversation) readLines(ctx context.Context) (lines <-chan string, readErr func() error) {
 	in := bufio.NewScanner(c.in)
 	in.Buffer(nil, 1<<20) // bytes of a line

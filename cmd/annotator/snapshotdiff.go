@@ -100,8 +100,7 @@ func diffSnapshots(ctx context.Context, db *storage.DB, a, b string) (*snapshotD
 	return d, nil
 }
 
-// add files an entry under its change. It omits entries that were made and retired in between, or that have not
-// changed.
+// add files an entry under its change, if it has one. It omits entries that were made and retired in between.
 func (d *snapshotDiff) add(was, e *annotator.Entry) {
 	change := diffEntry(was, e)
 	switch {

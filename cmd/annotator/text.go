@@ -19,7 +19,7 @@ import (
 // reorder text by their code, and replaces invalid UTF-8 with U+FFFD.
 func clean(text string) string {
 	return replaceUnsafe(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) string {
-		if isBidi(r) {
+		if unicode.Is(unicode.Bidi_Control, r) {
 			return fmt.Sprintf("<U+%04X>", r)
 		}
 		return ""
@@ -46,10 +46,8 @@ func replaceUnsafe(text string, replacement func(rune) string) string {
 	return b.String()
 }
 
-func isUnsafe(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' || isBidi(r) }
-
-func isBidi(r rune) bool {
-	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+func isUnsafe(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // oneLine is clean, with white space folded into single spaces.
@@ -85,8 +83,7 @@ func columns(text string) (sum int) {
 	return sum
 }
 
-// columnsOf returns 0 for combining marks, 2 for Chinese, Japanese and Korean characters and most emoji, and 1 for all
-// others.
+// columnsOf returns 0 for combining marks, 2 for East Asian characters and most emoji, and 1 for all others.
 func columnsOf(r rune) int {
 	switch {
 	case r <= unicode.MaxLatin1: // includes the soft hyphen, which terminals draw

@@ -11,8 +11,7 @@ import (
 	"annotator/model"
 )
 
-// answer is the body of a response. It keeps the first bytes, reports each piece to the watch, and fails where it is
-// too long.
+// answer is the body of a response. It keeps the first bytes, reports to the watch, and fails where it is too long.
 type answer struct {
 	body       io.Reader
 	watch      *watch

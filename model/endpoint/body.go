@@ -28,8 +28,7 @@ func (s Segments) open() (io.ReadCloser, error) {
 	return io.NopCloser(&pieces), nil
 }
 
-// Marshal renders JSON without escaping <, > and &, which would make several tokens of one. The error is a *model.Fault
-// of kind annotator.Misused.
+// Marshal renders JSON without escaping <, > and &, which would cost tokens. The error is a *model.Fault, Misused.
 func Marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

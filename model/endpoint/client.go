@@ -72,8 +72,7 @@ type Client struct {
 	now       func() time.Time
 }
 
-// New returns a client. The error, of kind annotator.Misused, says what is wrong with address or key, and shows
-// neither.
+// New returns a client. The error, Misused, says what is wrong with address or key, and shows neither.
 func New(o Options, api API) (*Client, error) {
 	base, err := parseBase(o.BaseURL, &api)
 	if err != nil {
@@ -133,8 +132,7 @@ func (c *Client) Complete(ctx context.Context, call *Call, a Assembler) (reply *
 	return reply, err
 }
 
-// Fetch sends a call and passes the body of the response to read. An error of read is treated like one of an Assembler.
-// A failure is a *model.Fault.
+// Fetch sends a call and passes the body of the response to read, whose errors are treated like those of an Assembler.
 func (c *Client) Fetch(ctx context.Context, call *Call, read func(body []byte) error) error {
 	return c.exchange(ctx, call, func(x *exchange) error { return x.fetch(read) })
 }

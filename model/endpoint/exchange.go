@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"mime"
 	"net/http"
 	"time"
 
@@ -101,11 +100,6 @@ func (x *exchange) request() (*http.Request, error) {
 	return req, nil
 }
 
-func mediaType(r *http.Response) string {
-	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return media
-}
-
 func (x *exchange) complete(a Assembler) (*model.Reply, error) {
 	reply, err := x.readReply(a)
 	switch {
@@ -153,7 +147,11 @@ func (x *exchange) classifyData(data []byte, err error) *model.Fault {
 	f := x.classify(data)
 	if f.NotAnAPI {
 		f.Kind, f.Err = annotator.Malformed, err
-		f.Message = noAnswer(err, f.Message)
+		said := f.Message
+		f.Message = fmt.Sprintf("the endpoint sent what is no answer of its API (%v)", err)
+		if said != "" {
+			f.Message += fmt.Sprintf(": %.120q", said)
+		}
 	}
 	return f
 }
@@ -162,15 +160,6 @@ func (x *exchange) classifyData(data []byte, err error) *model.Fault {
 func isCut(err error) bool {
 	syntax := (*json.SyntaxError)(nil)
 	return errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" // encoding/json has no type for it
-}
-
-// noAnswer says why a response cannot be read, and shows what can be read of it.
-func noAnswer(err error, said string) string {
-	why := fmt.Sprintf("the endpoint sent what is no answer of its API (%v)", err)
-	if said == "" {
-		return why
-	}
-	return fmt.Sprintf("%s: %.120q", why, said)
 }
 
 // classify returns the fault of the response, or of the part of it that is an error.

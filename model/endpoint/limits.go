@@ -9,8 +9,7 @@ import (
 	"annotator/model"
 )
 
-// Limits of a response. No useful reply comes near them, and the memory holds what they allow several times over: as it
-// came, as parsed, and as a reply.
+// Limits of a response. No useful reply comes near them; the memory holds several copies of what they allow.
 const (
 	answerLimit = 32 << 20 // bytes of a stream, most of which are not text
 	eventLimit  = 16 << 20 // bytes of an event or a line of a stream, or of a response that is one object
@@ -21,8 +20,7 @@ const (
 // maxCompletion is more tokens than any complete reply has.
 const maxCompletion = 1 << 24
 
-// maxTokens is more tokens than the prompt of a request can have: each token is at least a byte, but for those of the
-// chat template.
+// maxTokens is more tokens than a prompt can have: each is at least a byte, but for those of the chat template.
 func maxTokens(body Segments) int {
 	const around = 1 << 16
 	return int(body.size()) + around

@@ -25,8 +25,7 @@ type listed struct {
 	} `json:"meta"` // llama.cpp
 }
 
-// Count is an optional number of tokens in any form: 4096, 4096.0, "4096". Anything else is 0, and does not make the
-// rest unreadable.
+// Count is an optional number of tokens: 4096, 4096.0, "4096". Anything else is 0, and does not spoil the rest.
 type Count int
 
 // UnmarshalJSON reads any value.

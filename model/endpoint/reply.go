@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 
 	"annotator"
 	"annotator/model"
@@ -55,11 +56,12 @@ func (x *exchange) readReply(a Assembler) (*model.Reply, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
+	media, _, _ := mime.ParseMediaType(x.response.Header.Get("Content-Type"))
 	switch {
 	case first == '<':
 		body, _ := io.ReadAll(io.LimitReader(src, model.RawLimit))
 		return nil, x.classify(body)
-	case mediaType(x.response) != typeStream && (first == '{' || first == '['):
+	case media != typeStream && (first == '{' || first == '['):
 		return x.readWhole(src, a)
 	}
 	return x.readStream(src, a)
@@ -123,15 +125,13 @@ func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, err
 	}
 }
 
-// loopGuard ends a stream in which the model repeats itself: some servers let it go on, far beyond the limit of the
-// reply.
+// loopGuard ends a stream in which the model repeats itself: some servers ignore the limit of the reply.
 type loopGuard struct {
 	came int // bytes of data
 	next int // check at so many; 0: at the first time
 }
 
-// firstCheck is after how many bytes of data the reply is checked first. It is checked again whenever they have
-// doubled.
+// firstCheck is after how many bytes of data the reply is checked first, then each time that they have doubled.
 const firstCheck = 64 << 10
 
 func (g *loopGuard) check(came int, a Assembler) *model.Fault {

@@ -94,8 +94,7 @@ func (s secret) redact(r *model.Reply) *model.Reply {
 	return r
 }
 
-// concealed is an error whose own text holds the key. errors.Is and errors.As see its causes, but nothing can print
-// them.
+// concealed is an error whose own text holds the key. errors.Is sees its causes, but nothing can print them.
 type concealed struct {
 	text string
 	err  error

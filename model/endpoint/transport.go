@@ -7,8 +7,7 @@ import (
 )
 
 // newTransport returns a transport for one endpoint. It asks for no compression: a proxy that compresses a stream holds
-// pieces back, and the limits of a response count bytes received. A round trip does not follow redirects; only
-// http.Client does.
+// pieces back, and the limits of a response count bytes received. Only http.Client follows redirects.
 func newTransport() *http.Transport {
 	dialer := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
@@ -24,8 +23,7 @@ func newTransport() *http.Transport {
 		WriteBufferSize:        64 << 10,
 		ReadBufferSize:         16 << 10,
 
-		// All requests share one connection of HTTP/2. Without pings, each of them would wait for its whole timeout
-		// when the connection dies silently.
+		// All requests share one connection of HTTP/2. Without pings, each would time out when it dies silently.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 }

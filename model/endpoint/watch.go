@@ -9,8 +9,7 @@ import (
 	"annotator/model"
 )
 
-// maxDuration is how long a call may take, whatever arrives: some proxies keep the connection to a dead server alive
-// forever.
+// maxDuration is how long a call may take: some proxies keep the connection to a dead server alive forever.
 const maxDuration = 4 * time.Hour
 
 // watch ends a call when nothing has arrived for too long: it ends the context, and with it the connection.

@@ -22,8 +22,7 @@ func asksDecision(s string) bool {
 	return strings.Contains(s, "CONFIRM") && strings.Contains(s, "REJECT") && strings.Contains(s, "MERGE")
 }
 
-// decide decides on the candidates that the last message shows. The first entry of each is the candidate itself; the
-// others are similar to it.
+// decide decides on the candidates of the last message: the first entry of each, which the others are similar to.
 func (m *Model) decide(w *window) string {
 	decisions := []decision{}
 	for c := range elements(w.last, "candidate") {

@@ -62,8 +62,7 @@ func (g *glossary) shorter(k *knownEntry, n *name) bool {
 	return slices.ContainsFunc(k.names, func(id identity) bool { return g.lex.partOf(n.identity, id) })
 }
 
-// longer reports whether the name is a fuller form of all of the entry's. All of them, because Tobin Marrow is not the
-// Ysolde Marrow who is also called Marrow.
+// longer reports whether the name is a fuller form of all of the entry's: Tobin Marrow is not Ysolde Marrow, or Marrow.
 func (g *glossary) longer(k *knownEntry, n *name) bool {
 	return !slices.ContainsFunc(k.names, func(id identity) bool { return !g.lex.partOf(id, n.identity) })
 }

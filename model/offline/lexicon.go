@@ -38,8 +38,7 @@ func newLexicon() *lexicon {
 
 type set map[string]bool
 
-// readSet reads one of the embedded lists; a missing list is an error of the build and makes an empty set, with which
-// the tests fail.
+// readSet reads one of the embedded lists. A missing list makes an empty set, with which the tests fail.
 func readSet(name string) set {
 	data, _ := wordFiles.ReadFile("words/" + name + ".txt")
 	words := strings.Fields(string(data))
@@ -50,8 +49,7 @@ func readSet(name string) set {
 	return s
 }
 
-// generic reports whether a word, in lower case, is no name by itself: a common word, also in the plural, or a form of
-// address.
+// generic reports whether a word, in lower case, is no name alone: common, also in the plural, or a form of address.
 func (l *lexicon) generic(lower string) bool {
 	return l.common[lower] || l.common[strings.TrimSuffix(lower, "s")] || l.alone[lower] || l.never[lower]
 }

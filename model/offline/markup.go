@@ -14,8 +14,7 @@ type element struct {
 	span  // of the whole element, in the text it was found in
 }
 
-// elements yields the elements of a name in order. What is malformed is read as far as it goes: an element that is
-// never closed ends with the text.
+// elements yields the elements of a name in order. One that is never closed ends with the text.
 func elements(text, name string) iter.Seq[element] {
 	closing := "</" + name + ">"
 	return func(yield func(element) bool) {

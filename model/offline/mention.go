@@ -17,8 +17,7 @@ type mention struct {
 	sentence int
 }
 
-// reader finds mentions. It first counts how each word is written, since that distinguishes names from other
-// capitalised words.
+// reader finds mentions. It first counts how each word is written, to tell names from other capitalised words.
 type reader struct {
 	lex   *lexicon
 	texts []*text
@@ -131,8 +130,7 @@ func (r *reader) skipParticles(t *text, lo, hi int) int {
 	return i
 }
 
-// takesOf reports whether the words [lo, hi) make one name with what follows "of": the Count of Monte Cristo, but not
-// Ysolde of Vesper.
+// takesOf reports whether the words [lo, hi) and "of" begin one name: Count of Monte Cristo, but not Ysolde of Vesper.
 func (r *reader) takesOf(t *text, lo, hi int) bool {
 	return r.lex.ranks[t.words[hi-1].lower] && (hi-lo == 1 || !r.lex.titles[t.words[lo].lower])
 }

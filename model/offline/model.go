@@ -24,8 +24,7 @@ type Options struct {
 }
 
 // Model is an endpoint without a network: an http.RoundTripper that answers as a server of chat completions would. It
-// is safe for concurrent use, and a request has the same reply whenever it is sent; only the reported cached tokens
-// depend on what was asked before.
+// is safe for concurrent use. Of a reply, only the cached tokens depend on what was asked before.
 type Model struct {
 	contextTokens int
 	lex           *lexicon

@@ -72,8 +72,7 @@ func (l *lexicon) partOf(short, long identity) bool {
 	return false
 }
 
-// typed reports whether a name has a word that says what sort of thing it is, and that sort is no person: at its end,
-// or as in Rue de Rivoli at its head.
+// typed reports whether the first word of a name or its last, as in Rue de Rivoli, says that it is of no person.
 func (l *lexicon) typed(tokens []string) bool {
 	last := tokens[len(tokens)-1]
 	return l.places[tokens[0]] || l.places[last] || l.groups[last] || l.things[last]
@@ -118,8 +117,7 @@ func (r *reader) names(mentions []mention) []*name {
 	return r.absorb(all)
 }
 
-// term returns the form that an entry goes by. The title stays where the rest is ambiguous: Mrs. Bennet is one of
-// several Bennets, and Old Man is no man.
+// term returns the form that an entry goes by. The title stays where the rest is ambiguous: Mrs. Bennet, Old Man.
 func (r *reader) term(id identity, m mention) string {
 	s := m.core
 	if len(id.tokens) == 1 && (id.gender != unknown || r.lex.common[id.tokens[0]]) {
@@ -150,8 +148,7 @@ func (n *name) aliases() []string {
 	return slices.DeleteFunc(append([]string{}, n.written...), func(w string) bool { return normal(w) == normal(n.term) })
 }
 
-// absorb gives each short form to the one longer name it is part of. A short form of two names counts for
-// neither.
+// absorb gives each short form to the one longer name it is part of. A short form of two names counts for neither.
 func (r *reader) absorb(all []*name) []*name {
 	fullest := slices.SortedStableFunc(slices.Values(all), func(a, b *name) int {
 		return cmp.Or(cmp.Compare(len(b.tokens), len(a.tokens)), cmp.Compare(b.gender, a.gender))

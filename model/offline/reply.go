@@ -19,8 +19,7 @@ type citation struct {
 	score float64
 }
 
-// reply answers a question with the definitions of the entries it names, and with the sentences that share most of its
-// words, weighted by rarity.
+// reply answers a question with the definitions of the entries it names, and the sentences with its rarest words.
 func (m *Model) reply(w *window) string {
 	var out []string
 	asked := " " + normal(w.instruction)

@@ -59,8 +59,7 @@ func (m *Model) summarise(w *window, limit int) string {
 	return strings.Join(texts, " ")
 }
 
-// lines cuts texts into sentences and ranks those of each: the first of all leads, the rest follow by how much they
-// name.
+// lines cuts texts into sentences and ranks those of each by how much they name, after the first sentence of all.
 func (m *Model) lines(bodies []string) []line {
 	var all []line
 	for _, body := range bodies {
@@ -97,8 +96,7 @@ func (m *Model) sentenceLines(body string, order int) []line {
 
 var sceneRange = regexp.MustCompile(`(?i)\bscenes?\D{0,12}(\d+)(?:\D{1,12}(\d+))?`)
 
-// asked returns the texts that a request for a summary is about: those it brings along; else the scenes it numbers;
-// else all that the window shows.
+// asked returns the texts to summarise: those that the request brings along, else the scenes it numbers, else all.
 func (w *window) asked() []string {
 	if posts := readPosts(w.last); len(posts) > 0 {
 		return bodies(posts)

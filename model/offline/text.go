@@ -22,8 +22,7 @@ type word struct {
 	sentence int    // index of its sentence
 }
 
-// text is a body of text cut into words and sentences. Lines that are not prose (dice, headings in capitals) have no
-// words.
+// text is a body of text cut into words and sentences. Lines that are not prose (dice, headings) have no words.
 type text struct {
 	body      string
 	words     []word

@@ -32,8 +32,7 @@ type prefix struct {
 	tokens int
 }
 
-// prefixes returns the prompt's prefixes, each one message longer than the one before: the first is the tools alone,
-// the last the whole prompt.
+// prefixes returns the prompt's prefixes, from the tools alone to the whole prompt, each one message longer.
 func (r *request) prefixes() []prefix {
 	h := fnv.New64a()
 	h.Write(r.Tools)

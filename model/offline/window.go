@@ -94,8 +94,7 @@ func (w *window) readUser(text string, known map[int64]entry) {
 	}
 }
 
-// instructionOf returns a message without scenes, posts and entries. Where it holds a question, the text around that is
-// instructions for the answer.
+// instructionOf returns a message without scenes, posts and entries; of one with a question, only the question.
 func instructionOf(text string) string {
 	for _, data := range []string{"scene", "relevant_entries", "post", "entry"} {
 		text = without(text, data)
