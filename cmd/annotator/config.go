@@ -24,6 +24,7 @@ type Config struct {
 	runner.Config
 	Wire             string
 	APIKeyFile       string
+	SharedKeyFile    bool
 	ModelContext     string
 	CompactionPreset string
 	LowWater         string
@@ -51,6 +52,7 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	wordFlag(s, &c.Wire, "wire", wireNames[:], wireAuto, "`API` that the server speaks: "+alternatives(wireNames[:])+"; auto: by its address, else chat")
 	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")
 	s.StringVar(&c.APIKeyFile, "api-key-file", "", "`FILE` that holds the API key")
+	s.BoolVar(&c.SharedKeyFile, "shared-key-file", false, "use the API key file although other users can read it")
 	s.IntVar(&c.ContextBudget, "context-budget", c.ContextBudget, "`TOKENS` of prompt and reply together")
 	s.StringVar(&c.ModelContext, "model-context", "", "`MODEL=TOKENS,...`: context sizes of models, where they are smaller than the server says")
 	s.IntVar(&c.MaxTokens, "max-tokens", c.MaxTokens, "maximum `TOKENS` of a reply")

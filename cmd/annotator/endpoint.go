@@ -1,10 +1,8 @@
 package main
 
 import (
-	"io"
-	"io/fs"
+	"cmp"
 	"net/url"
-	"os"
 	"strings"
 
 	"annotator"
@@ -74,13 +72,21 @@ func (c *Config) wire() string {
 // connect returns a client of the endpoint, and prints what the user should know about it. It sends no request.
 func (s *settings) connect(print func(string)) (model.Wire, error) {
 	wire, err := s.newWire()
-	if err == nil && s.key.warning != "" {
+	if err != nil {
+		return nil, err
+	}
+	if s.key.warning != "" {
 		print(s.key.warning)
 	}
-	if err == nil && s.Endpoint == offlineEndpoint {
+	if s.Endpoint == offlineEndpoint {
 		print(offlineHint)
+	} else {
+		print(cmp.Or(s.Model, "the first model") + " at " + withoutSecrets(s.Endpoint))
 	}
-	return wire, err
+	if len(s.read) > 0 {
+		print("configuration: " + strings.Join(s.read, ", "))
+	}
+	return wire, nil
 }
 
 func (s *settings) newWire() (model.Wire, error) {
@@ -109,72 +115,4 @@ func asWire[C model.Wire](client C, err error) (model.Wire, error) {
 		return nil, err
 	}
 	return client, nil
-}
-
-// keySetting names the API key among the settings. It has no flag: other users of the machine can read command lines.
-const keySetting = "api-key"
-
-// apiKey is the API key and where it comes from. The key itself is never printed.
-type apiKey struct {
-	value   string
-	source  string
-	warning string // about the permissions of its file
-}
-
-// readKey reads the key from the file that --api-key-file names, else from the environment, else from the configured
-// file.
-func (a *app) readKey(c *Config, fileSource string) (apiKey, error) {
-	if !strings.HasPrefix(fileSource, "flag") {
-		for _, name := range keyVariables(c.wire()) {
-			if value := a.getenv(name); value != "" {
-				return apiKey{value: value, source: "environment " + name}, nil
-			}
-		}
-	}
-	if c.APIKeyFile == "" {
-		return apiKey{}, nil
-	}
-	return readKeyFile(c.APIKeyFile)
-}
-
-// keyVariables returns the variables that may hold the key. An OpenAI key is not sent to another vendor.
-func keyVariables(wire string) []string {
-	names := environment(keySetting)
-	if wire == wireAnthropic || wire == wireGemini {
-		return names[:1]
-	}
-	return names
-}
-
-// maxKey is the most that is read of a key file, in bytes.
-const maxKey = 64 << 10
-
-func readKeyFile(path string) (apiKey, error) {
-	text, mode, err := readPrefix(path, maxKey)
-	if err != nil {
-		return apiKey{}, annotator.Errorf(annotator.Misused, "read the API key: %w", err).WithAdvice("name the file that holds it with --api-key-file")
-	}
-	key := apiKey{value: strings.TrimSpace(string(text)), source: "file " + path}
-	if key.value == "" {
-		return apiKey{}, annotator.Errorf(annotator.Misused, "the API key file %s is empty", path)
-	}
-	if mode.Perm()&0o077 != 0 {
-		key.warning = "other users can read " + path + "; `chmod 600 " + quoted(path) + "` makes it private"
-	}
-	return key, nil
-}
-
-// readPrefix reads at most so many bytes of a file, and its mode.
-func readPrefix(path string, limit int64) ([]byte, fs.FileMode, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, 0, err
-	}
-	text, err := io.ReadAll(io.LimitReader(file, limit))
-	return text, info.Mode(), err
 }

@@ -21,18 +21,19 @@ import (
 )
 
 func main() {
-	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, now: time.Now, exit: os.Exit}
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, configDir: os.UserConfigDir, now: time.Now, exit: os.Exit}
 	os.Exit(a.run(context.Background(), os.Args[1:]))
 }
 
 // app is the process that the commands run in.
 type app struct {
-	in     io.Reader
-	out    io.Writer // answers
-	err    io.Writer // progress and errors
-	lookup func(name string) (value string, set bool)
-	now    func() time.Time
-	exit   func(status int) // ends the process at once
+	in        io.Reader
+	out       io.Writer // answers
+	err       io.Writer // progress and errors
+	lookup    func(name string) (value string, set bool)
+	configDir func() (string, error) // of the user
+	now       func() time.Time
+	exit      func(status int) // ends the process at once
 }
 
 // run executes a command line and returns its exit status.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,20 +17,23 @@ import (
 )
 
 // settings are the settings that a command works with: their values, the flags that hold them, and where each value
-// comes from. A flag takes precedence over the environment, that over the configuration file, that over the default.
+// comes from. A flag takes precedence over the environment, that over the configuration file, that over the user's own
+// configuration file, that over the default.
 type settings struct {
 	Config
-	flags   *pflag.FlagSet
-	file    string            // configuration file that --config names; empty: the default one, if it exists
-	sources map[string]string // by flag name
-	key     apiKey
+	flags     *pflag.FlagSet
+	file      string            // configuration file that --config names; empty: the default one, if it exists
+	read      []string          // configuration files that were read
+	sources   map[string]string // by flag name
+	fromFound map[string]bool   // by flag name: set by a file that the user did not name
+	key       apiKey
 }
 
 // defaultSource marks a setting that was set nowhere.
 const defaultSource = "default"
 
 func newSettings() *settings {
-	s := &settings{flags: pflag.NewFlagSet("settings", pflag.ContinueOnError), sources: map[string]string{}}
+	s := &settings{flags: pflag.NewFlagSet("settings", pflag.ContinueOnError), sources: map[string]string{}, fromFound: map[string]bool{}}
 	s.flags.SortFlags = false
 	s.declare(s.flags)
 	return s
@@ -38,7 +42,7 @@ func newSettings() *settings {
 // addTo adds --config and the named settings to a command's flags, in the order of their names.
 func (s *settings) addTo(flags *pflag.FlagSet, names ...string) {
 	flags.SortFlags = false
-	flags.StringVar(&s.file, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it exists")
+	flags.StringVar(&s.file, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it exists, which may not set everything")
 	for _, name := range names {
 		flags.AddFlag(s.flags.Lookup(name))
 	}
@@ -46,37 +50,73 @@ func (s *settings) addTo(flags *pflag.FlagSet, names ...string) {
 
 // load sets and checks every setting. The command line has been parsed.
 func (s *settings) load(a *app) error {
-	file, err := readConfigFile(s.file)
+	files, err := s.readFiles(a)
 	if err != nil {
 		return err
 	}
-	if err := s.merge(a, file); err != nil {
+	if err := s.merge(a, files...); err != nil {
 		return err
 	}
 	if err := s.check(); err != nil {
 		return err
 	}
-	s.key, err = a.readKey(&s.Config, s.sources["api-key-file"])
-	return err
+	return s.loadKey(a)
 }
 
-// merge sets the flags that were not given on the command line.
-func (s *settings) merge(a *app, file *configFile) (err error) {
-	for key := range file.values {
-		if s.flags.Lookup(flagOf(key)) == nil {
-			return s.unknownKey(file, key)
+// readFiles reads the configuration files: the named one, else the one in this folder; then the user's own.
+func (s *settings) readFiles(a *app) (files []*configFile, err error) {
+	first, isOptional := s.file, s.file == ""
+	if isOptional {
+		first = defaultConfigFile
+	}
+	file, err := readConfigFile(first, isOptional)
+	if err != nil {
+		return nil, err
+	}
+	file.found = isOptional
+	files = append(files, file)
+	if folder, err := a.configDir(); err == nil { // an error: the environment names no home
+		own, err := readConfigFile(filepath.Join(folder, "annotator", "config.yaml"), true)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, own)
+	}
+	for _, file := range files {
+		if file.values != nil {
+			s.read = append(s.read, file.path)
+		}
+	}
+	return files, nil
+}
+
+// notFromFound are the settings that a file may not set that was only found in this folder, which others may have
+// written: they have any file sent as the key, or written to.
+var notFromFound = [...]string{"api-key-file", "shared-key-file", "log-file", "events"}
+
+// merge sets the flags that were not given on the command line. An earlier file takes precedence over a later one.
+func (s *settings) merge(a *app, files ...*configFile) (err error) {
+	for _, file := range files {
+		for key, value := range file.values {
+			if s.flags.Lookup(flagOf(key)) == nil {
+				return s.unknownKey(file, key)
+			}
+			if file.found && slices.Contains(notFromFound[:], flagOf(key)) {
+				return file.errorAt(value, "a configuration file that was only found in this folder may not set %s", key).
+					WithAdvice("--config %s allows it", file.path)
+			}
 		}
 	}
 	s.flags.VisitAll(func(f *pflag.Flag) {
 		if err == nil {
-			s.sources[f.Name], err = a.setFlag(f, file)
+			s.sources[f.Name], err = s.setFlag(a, f, files)
 		}
 	})
 	return err
 }
 
 // setFlag sets a flag that was not given on the command line, and returns where its value comes from.
-func (a *app) setFlag(f *pflag.Flag, file *configFile) (source string, err error) {
+func (s *settings) setFlag(a *app, f *pflag.Flag, files []*configFile) (source string, err error) {
 	if f.Changed {
 		return "flag --" + f.Name, nil
 	}
@@ -91,9 +131,12 @@ func (a *app) setFlag(f *pflag.Flag, file *configFile) (source string, err error
 			return "environment " + name, set(name, value)
 		}
 	}
-	if value, ok := file.values[keyOf(f.Name)]; ok {
-		where := fmt.Sprintf("%s:%d", file.path, value.Line)
-		return "file " + where, set(where+": "+keyOf(f.Name), value.Value)
+	for _, file := range files {
+		if value, ok := file.values[keyOf(f.Name)]; ok {
+			s.fromFound[f.Name] = file.found
+			where := fmt.Sprintf("%s:%d", file.path, value.Line)
+			return "file " + where, set(where+": "+keyOf(f.Name), value.Value)
+		}
 	}
 	return defaultSource, nil
 }
@@ -112,20 +155,17 @@ func flagOf(key string) string {
 // configFile is a parsed configuration file.
 type configFile struct {
 	path   string
+	found  bool                  // the user did not name it
 	values map[string]*yaml.Node // scalars by key; curator.prompt is curator_prompt
 }
 
 // defaultConfigFile is read if it exists and no other file is named.
 const defaultConfigFile = "annotator.yaml"
 
-// readConfigFile reads the named file, else the default one. A missing default file is an empty one.
-func readConfigFile(named string) (*configFile, error) {
-	path := named
-	if path == "" {
-		path = defaultConfigFile
-	}
+// readConfigFile reads a configuration file. An optional one that is missing is empty.
+func readConfigFile(path string, isOptional bool) (*configFile, error) {
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && named == "" {
+	if errors.Is(err, fs.ErrNotExist) && isOptional {
 		return &configFile{}, nil
 	}
 	if err != nil {
@@ -213,6 +253,8 @@ func (s *settings) print(a *app) error {
 	key := "not set"
 	if s.key.value != "" {
 		key = "********, " + s.key.source
+	} else if s.key.warning != "" {
+		key = s.key.warning
 	}
 	_, err = fmt.Fprintln(a.out, clean(strings.Join(append(lines, "# api_key: "+key), "\n")))
 	return err

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+
+	"annotator"
+)
+
+// keySetting names the API key among the settings. It has no flag: other users of the machine can read command lines.
+const keySetting = "api-key"
+
+// apiKey is the API key and where it comes from. The key itself is never printed.
+type apiKey struct {
+	value   string
+	source  string
+	warning string // how the key may become known, or why it is not sent; empty if there is nothing to say
+}
+
+// loadKey reads the key, and keeps it back from an endpoint that the user has not named.
+func (s *settings) loadKey(a *app) error {
+	key, err := a.readKey(&s.Config, s.sources["api-key-file"])
+	if err != nil || key.value == "" || s.Endpoint == offlineEndpoint {
+		s.key = key
+		return err
+	}
+	switch source := s.sources["endpoint"]; {
+	case s.fromFound["endpoint"]:
+		s.key.warning = "no API key is sent to " + withoutSecrets(s.Endpoint) + ": only " + defaultConfigFile +
+			" in this folder names it; --config " + defaultConfigFile + " allows it"
+	case source == defaultSource:
+		s.key.warning = "no API key is sent to " + withoutSecrets(s.Endpoint) + ": only the database names it; --endpoint allows it"
+	default:
+		key.warning = unencrypted(s.Endpoint)
+		s.key = key
+	}
+	return nil
+}
+
+// unencrypted returns a warning where others can read what is sent to an endpoint; else "".
+func unencrypted(address string) string {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.Scheme != "http" {
+		return "" // the client of the endpoint reports an invalid address
+	}
+	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u})
+	if err == nil && proxy != nil {
+		return fmt.Sprintf("the API key is sent to %s unencrypted, through the proxy %s; https protects it", u.Host, proxy.Host)
+	}
+	if host := u.Hostname(); host == "localhost" || strings.HasSuffix(host, ".localhost") || net.ParseIP(host).IsLoopback() {
+		return ""
+	}
+	return fmt.Sprintf("the API key is sent to %s unencrypted; https protects it", u.Host)
+}
+
+// readKey reads the key from the file that --api-key-file names, else from the environment, else from the configured
+// file.
+func (a *app) readKey(c *Config, fileSource string) (apiKey, error) {
+	if !strings.HasPrefix(fileSource, "flag") {
+		for _, name := range keyVariables(c.wire()) {
+			if value := a.getenv(name); value != "" {
+				return apiKey{value: value, source: "environment " + name}, nil
+			}
+		}
+	}
+	if c.APIKeyFile == "" {
+		return apiKey{}, nil
+	}
+	return readKeyFile(c.APIKeyFile, c.SharedKeyFile)
+}
+
+// keyVariables returns the variables that may hold the key. An OpenAI key is not sent to another vendor.
+func keyVariables(wire string) []string {
+	names := environment(keySetting)
+	if wire == wireAnthropic || wire == wireGemini {
+		return names[:1]
+	}
+	return names
+}
+
+// maxKey is the most that is read of a key file, in bytes.
+const maxKey = 64 << 10
+
+// readKeyFile reads a file that holds a key. It refuses a file that other users can read, unless it may be shared.
+func readKeyFile(path string, shared bool) (apiKey, error) {
+	text, mode, err := readPrefix(path, maxKey)
+	if err != nil {
+		return apiKey{}, annotator.Errorf(annotator.Misused, "read the API key: %w", err).WithAdvice("name the file that holds it with --api-key-file")
+	}
+	if mode.IsRegular() && mode.Perm()&0o077 != 0 && runtime.GOOS != "windows" && !shared {
+		return apiKey{}, annotator.Errorf(annotator.Misused, "other users can read the API key file %s", path).
+			WithAdvice("keep the key in a file that only you can read, or use this file with --shared-key-file")
+	}
+	key := apiKey{value: strings.TrimSpace(string(text)), source: "file " + path}
+	if key.value == "" {
+		return apiKey{}, annotator.Errorf(annotator.Misused, "the API key file %s is empty", path)
+	}
+	return key, nil
+}
+
+// readPrefix reads at most so many bytes of a file, and its mode.
+func readPrefix(path string, limit int64) ([]byte, fs.FileMode, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, limit))
+	return text, info.Mode(), err
+}
