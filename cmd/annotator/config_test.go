@@ -23,7 +23,7 @@ func newTestApp(environment map[string]string) (a *app, out *bytes.Buffer) {
 		value, ok := environment[name]
 		return value, ok
 	}
-	return &app{out: out, err: &bytes.Buffer{}, lookup: lookup, configDir: func() (string, error) { return "", os.ErrNotExist }}, out
+	return &app{out: out, err: &bytes.Buffer{}, lookup: lookup, configDir: func() (string, error) { return "", os.ErrNotExist }, servers: scriptedServers}, out
 }
 
 // TestPrecedence sets each setting in every combination of sources.

@@ -97,7 +97,7 @@ func (o *curateOptions) assemble(ctx context.Context, open *closers) (*runner.Ru
 	if err := o.load(o.app); err != nil {
 		return nil, err
 	}
-	wire, err := o.connect(o.say)
+	wire, err := o.connect(ctx, o.app, o.say)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,8 @@ Check an endpoint before a run depends on it: whether it can be reached, accepts
 streams, calls tools, keeps the system prompt and the start of a long prompt, and reports token counts and cache use.
 The command sends about fifteen requests like those of a run. It needs no database.
 
+Without an endpoint, the command also lists the models of servers that it finds on the usual ports of this machine.
+
 The result of each check is ok, missing (a run does without it) or failed (no run would work). Options to start the
 server with are listed below the checks. The endpoint and the other settings come from the same places as those of run.`,
 			exitMisused, exitInterrupted),
@@ -57,13 +59,15 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	}
 	address := withoutSecrets(o.Endpoint)
 	view := o.newDoctorView()
+	servers := o.unnamedServers(ctx, o.app)
+	printServers(view.out, servers)
 	fmt.Fprintf(view.out, "%s, wire %s\n\n", oneLine(address), target.WireName)
 	report, err := doctor.Examine(ctx, target, view.finding)
 	if err != nil {
 		return err
 	}
 	if view.close(report); o.json {
-		err = o.printJSON(newDiagnosis(address, target.WireName, report))
+		err = o.printJSON(newDiagnosis(address, target.WireName, servers, report))
 	}
 	if err != nil || report.Works() {
 		return err
@@ -213,6 +217,7 @@ type diagnosis struct {
 	Works    bool             `json:"works"` // whether a run would work
 	Checks   []diagnosedCheck `json:"checks"`
 	Remedies []doctor.Remedy  `json:"remedies"`
+	Servers  []localServer    `json:"servers"` // on this machine, where no endpoint is named
 }
 
 type diagnosedCheck struct {
@@ -222,10 +227,10 @@ type diagnosedCheck struct {
 	Seconds float64      `json:"seconds"`
 }
 
-func newDiagnosis(address, wire string, r *doctor.Report) *diagnosis {
+func newDiagnosis(address, wire string, servers []localServer, r *doctor.Report) *diagnosis {
 	d := &diagnosis{
 		Endpoint: address, Wire: wire, Model: r.Model, Server: r.Server.Name, Version: r.Server.Version, Works: r.Works(),
-		Checks: []diagnosedCheck{}, Remedies: append([]doctor.Remedy{}, r.Remedies...),
+		Checks: []diagnosedCheck{}, Servers: append([]localServer{}, servers...), Remedies: append([]doctor.Remedy{}, r.Remedies...),
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -70,7 +72,7 @@ func (c *Config) wire() string {
 }
 
 // connect returns a client of the endpoint, and prints what the user should know about it. It sends no request.
-func (s *settings) connect(print func(string)) (model.Wire, error) {
+func (s *settings) connect(ctx context.Context, a *app, print func(string)) (model.Wire, error) {
 	wire, err := s.newWire()
 	if err != nil {
 		return nil, err
@@ -80,6 +82,9 @@ func (s *settings) connect(print func(string)) (model.Wire, error) {
 	}
 	if s.Endpoint == offlineEndpoint {
 		print(offlineHint)
+		if servers := s.unnamedServers(ctx, a); len(servers) > 0 {
+			print(fmt.Sprintf("a server on this machine has the model %s: use it with --endpoint %s", servers[0].Models[0], servers[0].Endpoint))
+		}
 	} else {
 		print(cmp.Or(s.Model, "the first model") + " at " + withoutSecrets(s.Endpoint))
 	}
@@ -87,6 +92,14 @@ func (s *settings) connect(print func(string)) (model.Wire, error) {
 		print("configuration: " + strings.Join(s.read, ", "))
 	}
 	return wire, nil
+}
+
+// unnamedServers returns the servers on this machine where no endpoint is named.
+func (s *settings) unnamedServers(ctx context.Context, a *app) []localServer {
+	if s.sources["endpoint"] != defaultSource || s.Endpoint != offlineEndpoint {
+		return nil
+	}
+	return a.servers(ctx)
 }
 
 func (s *settings) newWire() (model.Wire, error) {

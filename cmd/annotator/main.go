@@ -21,8 +21,15 @@ import (
 )
 
 func main() {
-	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, configDir: os.UserConfigDir, now: time.Now, exit: os.Exit}
-	os.Exit(a.run(context.Background(), os.Args[1:]))
+	os.Exit(newApp().run(context.Background(), os.Args[1:]))
+}
+
+// newApp returns the app of this process.
+func newApp() *app {
+	return &app{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, configDir: os.UserConfigDir, servers: findLocalServers,
+		now: time.Now, exit: os.Exit,
+	}
 }
 
 // app is the process that the commands run in.
@@ -31,7 +38,8 @@ type app struct {
 	out       io.Writer // answers
 	err       io.Writer // progress and errors
 	lookup    func(name string) (value string, set bool)
-	configDir func() (string, error) // of the user
+	configDir func() (string, error)              // of the user
+	servers   func(context.Context) []localServer // on this machine
 	now       func() time.Time
 	exit      func(status int) // ends the process at once
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"io"
@@ -21,7 +22,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"annotator": main})
+	testscript.Main(m, map[string]func(){"annotator": func() {
+		a := newApp()
+		a.servers = scriptedServers
+		os.Exit(a.run(context.Background(), os.Args[1:]))
+	}})
 }
 
 // TestScripts runs the program like a user. In addition to the commands of testscript, a script has:

@@ -154,7 +154,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err := o.checkBranch(); err != nil {
 		return nil, err
 	}
-	wire, err := o.connect(o.progress.say)
+	wire, err := o.connect(ctx, o.app, o.progress.say)
 	if err != nil {
 		return nil, err
 	}
