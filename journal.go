@@ -65,6 +65,11 @@ type Usage struct {
 	Exact      bool // reported by the server; otherwise estimated here
 }
 
+// Minus returns what was used since an earlier count.
+func (u Usage) Minus(before Usage) Usage {
+	return Usage{u.Prompt - before.Prompt, u.Cached - before.Cached, u.Completion - before.Completion, u.Exact}
+}
+
 // CountedPrompt is a prompt that the server has counted.
 type CountedPrompt struct {
 	Characters [4]int // of each kind: see tokens.Size

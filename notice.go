@@ -14,7 +14,7 @@ const (
 	NoticeStream     NoticeKind = "stream"     // its reply arrives: Purpose, Attempt, Bytes, Duration
 	NoticeCall       NoticeKind = "call"       // it ended: Purpose, Attempt, Usage, Duration; on failure Decision, Reason
 	NoticeTool       NoticeKind = "tool"       // a tool ran: Tool; Reason is its error's code
-	NoticeWait       NoticeKind = "wait"       // the run waits before a retry: Duration, Reason
+	NoticeWait       NoticeKind = "wait"       // the run waits before a retry: Duration, Reason; for a server that does not answer Waited, Patience
 	NoticeCompaction NoticeKind = "compaction" // turns left the window: Reason
 	NoticeDecision   NoticeKind = "decision"   // the curator has decided about an entry: Reason
 	NoticeScene      NoticeKind = "scene"      // a scene is done: Entries; Reason if it was quarantined
@@ -39,6 +39,8 @@ type Notice struct {
 	Usage    Usage         `json:"-"`
 	Bytes    int           `json:"bytes,omitempty"` // of a reply, so far
 	Duration time.Duration `json:"-"`
+	Waited   time.Duration `json:"-"`                  // for a server that does not answer, before this wait
+	Patience time.Duration `json:"-"`                  // how long such a server is waited for in all; 0 where the wait is before another attempt
 	Decision string        `json:"decision,omitempty"` // the reaction to a failed call
 	Tool     string        `json:"tool,omitempty"`
 	Entries  int           `json:"entries,omitempty"` // of the glossary

@@ -105,7 +105,7 @@ func (x *Exchange) maxTokens() int {
 // annotator.Interrupted where the client was interrupted.
 func (x *Exchange) Wait(ctx context.Context) error {
 	c := x.client
-	if err := c.pause(ctx, x.decision.Delay, x.reason); err != nil || !x.decision.Probe {
+	if err := c.pause(ctx, &x.decision, x.attempts.Waited-x.decision.Delay, x.reason); err != nil || !x.decision.Probe {
 		return err
 	}
 	fault, err := c.await(ctx, &x.attempts.Waited, func() (*annotator.Call, *Fault, error) { return c.probe(ctx, &x.request.Call) })

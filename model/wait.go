@@ -29,7 +29,7 @@ func (c *Client) await(ctx context.Context, waited *time.Duration, ask func() (*
 		if decision.Action != annotator.DecisionWait {
 			return fault, nil
 		}
-		if err := c.pause(ctx, decision.Delay, fault.Error()); err != nil {
+		if err := c.pause(ctx, &decision, *waited, fault.Error()); err != nil {
 			return nil, err
 		}
 		*waited += decision.Delay + fault.Duration
@@ -71,13 +71,17 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 	return call, fault, nil
 }
 
-// pause waits for a delay, or until it is interrupted.
-func (c *Client) pause(ctx context.Context, delay time.Duration, reason string) error {
-	if delay <= 0 {
+// pause waits for the delay of a decision, or until it is interrupted. waited is how long the server was waited for before.
+func (c *Client) pause(ctx context.Context, d *Decision, waited time.Duration, reason string) error {
+	if d.Delay <= 0 {
 		return context.Cause(ctx)
 	}
-	c.publish(annotator.Notice{Kind: annotator.NoticeWait, Duration: delay, Reason: reason})
-	timer := time.NewTimer(delay)
+	notice := annotator.Notice{Kind: annotator.NoticeWait, Duration: d.Delay, Reason: reason}
+	if d.Action == annotator.DecisionWait {
+		notice.Waited, notice.Patience = waited, c.Policy.Patience
+	}
+	c.publish(notice)
+	timer := time.NewTimer(d.Delay)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

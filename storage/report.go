@@ -18,7 +18,7 @@ type Report struct {
 	Calls       map[string]int // by outcome: ok, open, lost or the kind of failure; probes aside
 	CallTime    time.Duration  // of all calls that ended
 	Compactions int            // turns that a quarantined scene took with it do not count
-	SceneTime   time.Duration  // from one scene's end to the next, the median of the newest; 0 before the second
+	SceneTime   time.Duration  // from one scene's end to the next: see SceneTime; 0 before the second
 }
 
 // Report counts in one read transaction: a run may go on meanwhile.
@@ -65,21 +65,47 @@ func (r *Report) countCalls(ctx context.Context, q querier) error {
 	}, `SELECT outcome, count(*), sum(total_ms) FROM call WHERE purpose <> 'probe' GROUP BY outcome`)
 }
 
-// time takes the median, which the pause between two runs does not affect.
 func (r *Report) time(ctx context.Context, q querier) error {
-	const newest = 21
-	ends, err := collect(ctx, q, scanValue[int64],
-		`SELECT recorded_at FROM scene WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT ?`, newest)
-	var gaps []int64
-	for i := 1; i < len(ends); i++ {
-		if gap := ends[i-1] - ends[i]; gap >= 0 { // else a scene was read late, or the clock was set back
+	ends, err := recentEnds(ctx, q)
+	r.SceneTime = SceneTime(ends)
+	return err
+}
+
+// RecentEnds returns when the newest scenes ended, newest first.
+func (s *Run) RecentEnds(ctx context.Context) ([]time.Time, error) {
+	ends, err := recentEnds(ctx, s.db.read)
+	return ends, sqlite.Wrap(err, "read the newest scenes of %s", s.db.path)
+}
+
+// EstimatedScenes is the number of scenes by which the time of the next ones is estimated.
+const EstimatedScenes = 30
+
+func recentEnds(ctx context.Context, q querier) ([]time.Time, error) {
+	millis, err := collect(ctx, q, scanValue[int64],
+		`SELECT recorded_at FROM scene WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT ?`, EstimatedScenes+1)
+	ends := make([]time.Time, len(millis))
+	for i := range millis {
+		ends[i] = time.UnixMilli(millis[i])
+	}
+	return ends, err
+}
+
+// SceneTime estimates the time of a scene by the ends of the newest, newest first: the mean, in which a pause between
+// two runs counts as no more than five times the median. It is 0 for less than two scenes.
+func SceneTime(ends []time.Time) time.Duration {
+	var gaps []time.Duration
+	for i := 1; i < min(len(ends), EstimatedScenes+1); i++ {
+		if gap := ends[i-1].Sub(ends[i]); gap >= 0 { // else a scene was read late, or the clock was set back
 			gaps = append(gaps, gap)
 		}
 	}
-	if err != nil || len(gaps) == 0 {
-		return err
+	if len(gaps) == 0 {
+		return 0
 	}
 	slices.Sort(gaps)
-	r.SceneTime = time.Duration(gaps[len(gaps)/2]) * time.Millisecond
-	return nil
+	longest, sum := 5*gaps[len(gaps)/2], time.Duration(0)
+	for _, gap := range gaps {
+		sum += min(gap, longest)
+	}
+	return sum / time.Duration(len(gaps))
 }

@@ -134,7 +134,8 @@ func (o *curateOptions) Publish(n annotator.Notice) {
 // printWait prints why a request is delayed.
 func (a *app) printWait(n annotator.Notice) {
 	if n.Kind == annotator.NoticeWait {
-		a.say(fmt.Sprintf("waiting %s: %s", duration(n.Duration), n.Reason))
+		n.Time = a.now()
+		a.say(describeWait(&n))
 	}
 }
 

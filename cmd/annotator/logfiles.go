@@ -103,16 +103,26 @@ func (f *logFile) close() error {
 // may be added, but not changed. Zero fields are omitted.
 type event struct {
 	annotator.Notice
-	Prompt       int     `json:"prompt_tokens,omitempty"`
-	Cached       int     `json:"cached_tokens,omitempty"`
-	Completion   int     `json:"completion_tokens,omitempty"`
-	Exact        bool    `json:"exact,omitempty"`
-	Milliseconds float64 `json:"duration_ms,omitempty"`
+	Prompt       int       `json:"prompt_tokens,omitempty"`
+	Cached       int       `json:"cached_tokens,omitempty"`
+	Completion   int       `json:"completion_tokens,omitempty"`
+	Exact        bool      `json:"exact,omitempty"`
+	Milliseconds float64   `json:"duration_ms,omitempty"`
+	Since        time.Time `json:"since,omitzero"`
+	Until        time.Time `json:"until,omitzero"`
 }
 
 func newEvent(n *annotator.Notice) event {
 	u := &n.Usage
-	return event{*n, u.Prompt, u.Cached, u.Completion, u.Exact, float64(n.Duration.Microseconds()) / 1000}
+	e := event{
+		Notice: *n, Prompt: u.Prompt, Cached: u.Cached, Completion: u.Completion, Exact: u.Exact,
+		Milliseconds: float64(n.Duration.Microseconds()) / 1000,
+	}
+	if n.Patience > 0 {
+		e.Since = n.Time.Add(-n.Waited)
+		e.Until = e.Since.Add(n.Patience)
+	}
+	return e
 }
 
 // logLine is a notice as a line of the log: an event with a level.

@@ -12,6 +12,7 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/storage"
 )
 
 // progress prints the progress of a run: on a terminal as one line that is redrawn, elsewhere as a line now and then.
@@ -32,7 +33,8 @@ type progress struct {
 const (
 	redrawInterval = 250 * time.Millisecond
 	lineInterval   = 10 * time.Second // least time between two lines that are not redrawn
-	linesPerStory  = 20               // most such lines
+	maxSilence     = 55 * time.Second // most time between them
+	linesPerStory  = 20               // most such lines, where the time between them is less
 )
 
 // newProgress returns a progress on standard error, for a run of at most limit scenes; 0 is unlimited. A quiet one
@@ -41,29 +43,47 @@ func newProgress(a *app, quiet bool, limit int) *progress {
 	p := &progress{out: a.err, now: a.now, live: a.isTerminal(a.err), colour: a.getenv("NO_COLOR") == "", totals: totals{limit: limit}}
 	if quiet {
 		p.out, p.live = io.Discard, false
+		return p
 	}
-	if p.live {
-		p.stop = make(chan struct{})
-		go p.redraw(p.stop)
-	}
+	p.printed.at = a.now()
+	p.stop = make(chan struct{})
+	go p.refresh(p.stop)
 	return p
 }
 
-// redraw redraws the line between notices: a model may take minutes to answer.
-func (p *progress) redraw(stop <-chan struct{}) {
+// refresh prints between notices: a model may take minutes to answer.
+func (p *progress) refresh(stop <-chan struct{}) {
 	ticker := time.NewTicker(redrawInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
 			p.mu.Lock()
-			if p.text != "" {
-				p.drawTotals()
-			}
+			p.tick()
 			p.mu.Unlock()
 		case <-stop:
 			return
 		}
+	}
+}
+
+// tick redraws the line, or prints one after a long silence.
+func (p *progress) tick() {
+	if p.live && p.text != "" {
+		p.drawTotals()
+	} else if now := p.now(); !p.live && now.Sub(p.printed.at) >= maxSilence {
+		p.printLine(now)
+	}
+}
+
+// printLine prints a line that is not redrawn.
+func (p *progress) printLine(now time.Time) {
+	p.printed = p.totals
+	p.printed.at = now
+	parts := p.totals.parts(now)
+	parts.current = p.totals.current(now)
+	if line := parts.line(); line != "" {
+		fmt.Fprintln(p.out, line)
 	}
 }
 
@@ -76,6 +96,13 @@ func (p *progress) close() {
 		close(p.stop)
 		p.stop = nil
 	}
+}
+
+// seed gives the progress the ends of the newest scenes of earlier runs, newest first.
+func (p *progress) seed(ends []time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.totals.ends = ends
 }
 
 // say prints a message above the redrawn line.
@@ -124,12 +151,16 @@ func (p *progress) width() int { return cmp.Or(terminalWidth(p.out), 80) - 1 }
 func (p *progress) importing(at ingest.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.totals.importing = ""
+	if at.Done < at.Total {
+		p.totals.importing = fmt.Sprintf("importing %s: %d %%", oneLine(at.Source), 100*at.Done/at.Total)
+	}
 	switch {
 	case !p.live:
 	case at.Done >= at.Total:
 		p.erase()
 	default:
-		p.draw(fmt.Sprintf("importing %s: %d %%", oneLine(at.Source), 100*at.Done/at.Total))
+		p.draw(p.totals.importing)
 	}
 }
 
@@ -147,7 +178,7 @@ func (p *progress) notice(n annotator.Notice) {
 			p.warn("%s; further compactions are not shown, `annotator status` counts them", n.Reason)
 		}
 	case annotator.NoticeWait:
-		p.warn("waiting %s: %s", duration(n.Duration), n.Reason)
+		p.warn("%s", describeWait(&n))
 	case annotator.NoticeScene:
 		if n.Reason != "" {
 			p.warn("scene %d is quarantined: %s", n.Scene, n.Reason)
@@ -181,18 +212,15 @@ func (p *progress) printTotals(n *annotator.Notice) {
 	default:
 		return
 	}
-	p.printed = p.totals
-	if p.totals.total > 0 {
-		parts := p.totals.parts(n.Time)
-		fmt.Fprintln(p.out, parts.line())
-	}
+	p.printLine(n.Time)
 }
 
 // totals are the sums of a run's notices.
 type totals struct {
-	limit       int // scenes that this run reads at most; 0: all
-	began       time.Time
-	first       int // scenes that earlier runs have done
+	limit       int         // scenes that this run reads at most; 0: all
+	first       int         // scenes that earlier runs have done
+	ends        []time.Time // of the newest scenes, newest first
+	importing   string      // what is imported; empty behind it
 	done        int
 	total       int
 	entries     int
@@ -200,25 +228,29 @@ type totals struct {
 	usage       annotator.Usage
 	call        annotator.Notice // the newest notice of the current call; of no kind if there is none
 	callBegan   time.Time
-	waitUntil   time.Time
-	at          time.Time // of the newest notice
+	wait        annotator.Notice // the newest one of a wait since the current call began; of no kind if there is none
+	at          time.Time        // of the newest notice
 }
 
 func (t *totals) add(n *annotator.Notice) {
 	t.at, t.done, t.total = n.Time, n.Done, n.Total
 	switch n.Kind {
 	case annotator.NoticeRun:
-		t.began, t.first = n.Time, n.Done
+		t.first = n.Done
+		if len(t.ends) == 0 {
+			t.ends = []time.Time{n.Time}
+		}
 	case annotator.NoticeScene:
 		t.entries = n.Entries
+		t.ends = slices.Insert(t.ends[:min(len(t.ends), storage.EstimatedScenes)], 0, n.Time)
 	case annotator.NoticeCompaction:
 		t.compactions++
 	case annotator.NoticeCalling:
-		t.call, t.callBegan, t.waitUntil = *n, n.Time, time.Time{}
+		t.call, t.callBegan, t.wait = *n, n.Time, annotator.Notice{}
 	case annotator.NoticeStream:
 		t.call = *n
 	case annotator.NoticeWait:
-		t.waitUntil = n.Time.Add(n.Duration)
+		t.wait = *n
 	case annotator.NoticeCall:
 		t.call = annotator.Notice{}
 		if n.Purpose == annotator.PurposeProbe { // the totals of a run exclude probes
@@ -239,6 +271,9 @@ func (p *progressParts) line() string {
 }
 
 func (t *totals) parts(now time.Time) progressParts {
+	if t.total == 0 {
+		return progressParts{done: t.importing}
+	}
 	p := progressParts{done: fmt.Sprintf("%d of %s", t.done, plural(t.total, "scene"))}
 	if t.entries > 0 {
 		p.entries = plural(t.entries, "entry")
@@ -246,24 +281,51 @@ func (t *totals) parts(now time.Time) progressParts {
 	if sum := t.usage.Prompt + t.usage.Completion; sum > 0 {
 		p.tokens = fmt.Sprintf("%s tokens (%d %% cached)", shortNumber(sum), percent(t.usage.Cached, t.usage.Prompt))
 	}
-	read, took, last := t.done-t.first, now.Sub(t.began), t.total
+	last := t.total
 	if t.limit > 0 {
 		last = min(t.first+t.limit, t.total)
 	}
-	if !t.began.IsZero() && read > 0 && took > 0 {
-		each := took / time.Duration(read)
+	if each := storage.SceneTime(t.ends); each > 0 {
 		p.perScene = duration(each) + " a scene"
 		if t.done < last {
-			p.left = duration(each*time.Duration(last-t.done)) + " left"
+			p.left = timeLeft(each*time.Duration(last-t.done), now)
 		}
 	}
 	return p
 }
 
+// timeLeft writes how long something takes, and when it ends.
+func timeLeft(left time.Duration, now time.Time) string {
+	return fmt.Sprintf("%s left, until %s", duration(left), clockTime(now.Add(left), now, "15:04 MST"))
+}
+
+// clockTime writes a time of the day, with the date unless it is today's.
+func clockTime(t, now time.Time, layout string) string {
+	if t.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		layout = time.DateOnly + " " + layout
+	}
+	return t.Format(layout)
+}
+
+// describeWait writes how long the run waits, and why; for a server that does not answer also since when, and until
+// when at most.
+func describeWait(n *annotator.Notice) string {
+	return fmt.Sprintf("waiting %s%s: %s", duration(n.Duration), outage(n), n.Reason)
+}
+
+func outage(n *annotator.Notice) string {
+	if n.Patience == 0 {
+		return ""
+	}
+	since, layout := n.Time.Add(-n.Waited), "15:04:05 MST"
+	until := since.Add(n.Patience)
+	return fmt.Sprintf(", since %s, until %s at the latest", clockTime(since, n.Time, layout), clockTime(until, n.Time, layout))
+}
+
 // current describes the call or the wait that the run is in, after two seconds.
 func (t *totals) current(now time.Time) string {
-	if left := t.waitUntil.Sub(now); left > 0 {
-		return "waiting " + duration(left.Truncate(time.Second)+time.Second)
+	if left := t.wait.Time.Add(t.wait.Duration).Sub(now); left > 0 {
+		return "waiting " + duration(left.Truncate(time.Second)+time.Second) + outage(&t.wait)
 	}
 	took := now.Sub(t.callBegan)
 	if t.call.Kind == "" || took <= 2*time.Second {

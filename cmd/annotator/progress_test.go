@@ -23,13 +23,16 @@ func TestLiveLine(t *testing.T) {
 	p, out := newTestProgress(true, true)
 	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeRun, Total: 40})
 	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeCall, Total: 40, Usage: annotator.Usage{Prompt: 1000, Cached: 900, Completion: 500}})
-	p.notice(annotator.Notice{Time: noon.Add(time.Minute), Kind: annotator.NoticeScene, Total: 40, Done: 10, Entries: 1})
+	for n := 1; n <= 10; n++ {
+		at := noon.Add(time.Duration(n) * 6 * time.Second)
+		p.notice(annotator.Notice{Time: at, Kind: annotator.NoticeScene, Total: 40, Done: n, Entries: 1})
+	}
 	for room, want := range map[int]string{
-		120: "[#####---------------] 10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 3m00s left",
-		79:  "10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 3m00s left",
-		73:  "[#####---------------] 10 of 40 scenes, 1 entry, 6.0s a scene, 3m00s left",
-		39:  "10 of 40 scenes, 1 entry, 3m00s left",
-		30:  "10 of 40 scenes, 3m00s left",
+		140: "[#####---------------] 10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 3m00s left, until 12:04 UTC",
+		96:  "10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 3m00s left, until 12:04 UTC",
+		92:  "[#####---------------] 10 of 40 scenes, 1 entry, 6.0s a scene, 3m00s left, until 12:04 UTC",
+		56:  "10 of 40 scenes, 1 entry, 3m00s left, until 12:04 UTC",
+		46:  "10 of 40 scenes, 3m00s left, until 12:04 UTC",
 		5:   "10 of 40 scenes",
 	} {
 		if got := p.totals.liveLine(p.now(), room); got != want {
@@ -38,7 +41,7 @@ func TestLiveLine(t *testing.T) {
 	}
 	p.notice(annotator.Notice{Time: noon.Add(time.Minute), Kind: annotator.NoticeCall, Purpose: "probe", Total: 40, Done: 10, Usage: annotator.Usage{Prompt: 9000}})
 	p.totals.limit = 15
-	if got, want := p.totals.liveLine(p.now(), 79), "10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 30s left"; got != want {
+	if got, want := p.totals.liveLine(p.now(), 95), "10 of 40 scenes, 1 entry, 1.5k tokens (90 % cached), 6.0s a scene, 30s left, until 12:01 UTC"; got != want {
 		t.Errorf("with a limit and behind a probe the line is\n%s, want\n%s", got, want)
 	}
 	out.Reset()
@@ -98,7 +101,7 @@ func TestPlainLines(t *testing.T) {
 	}
 	p.notice(annotator.Notice{Time: noon.Add(101 * time.Second), Kind: annotator.NoticeEnd, Total: 100, Done: 100})
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 11 || lines[0] != "0 of 100 scenes" || lines[1] != "10 of 100 scenes, 1.0s a scene, 1m30s left" {
+	if len(lines) != 11 || lines[0] != "0 of 100 scenes" || lines[1] != "10 of 100 scenes, 1.0s a scene, 1m30s left, until 12:01 UTC" {
 		t.Errorf("%d lines: %q", len(lines), lines)
 	}
 	if strings.Contains(out.String(), "\x1b") || strings.Contains(out.String(), "\r") {
@@ -118,5 +121,59 @@ func TestDumbTerminal(t *testing.T) {
 		if got := a.isTerminal(terminal); got != want {
 			t.Errorf("TERM=%s is taken for a terminal: %v, want %v", name, got, want)
 		}
+	}
+}
+
+// TestSilence: without any notice, a pipe gets a line at least every minute.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	p, out := newTestProgress(false, false)
+	now := noon
+	p.now = func() time.Time { return now }
+	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeRun, Total: 40})
+	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeCalling, Purpose: "annotate", Total: 40})
+	for range 4 * 60 * 3 {
+		now = now.Add(redrawInterval)
+		p.tick()
+	}
+	want := "0 of 40 scenes\n0 of 40 scenes, asking for 55s\n0 of 40 scenes, asking for 1m50s\n0 of 40 scenes, asking for 2m45s\n"
+	if got := out.String(); got != want {
+		t.Errorf("three minutes of silence print\n%swant\n%s", got, want)
+	}
+}
+
+// TestOutage: a wait for a server that does not answer says since when, and until when at most.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	p, out := newTestProgress(false, false)
+	n := annotator.Notice{
+		Time: noon, Kind: annotator.NoticeWait, Duration: 90 * time.Second, Waited: 5 * time.Minute, Patience: 45 * time.Minute, Reason: "refused", Total: 4,
+	}
+	p.notice(n)
+	if got, want := out.String(), "waiting 1m30s, since 11:55:00 UTC, until 12:40:00 UTC at the latest: refused\n"; got != want {
+		t.Errorf("an outage is printed as %q, want %q", got, want)
+	}
+	out.Reset()
+	p.tick()
+	if got, want := out.String(), "0 of 4 scenes, waiting 31s, since 11:55:00 UTC, until 12:40:00 UTC at the latest\n"; got != want {
+		t.Errorf("a minute later the line is %q, want %q", got, want)
+	}
+	if got := clockTime(noon.Add(13*time.Hour), noon, "15:04 MST"); got != "2026-01-02 01:00 UTC" {
+		t.Errorf("tomorrow is %q", got)
+	}
+}
+
+// TestRecentWindow: the time left follows the newest scenes, and a pause between two runs counts little.
+func TestRecentWindow(t *testing.T) {
+	t.Parallel()
+	p, _ := newTestProgress(false, false)
+	p.seed([]time.Time{noon.Add(-24 * time.Hour), noon.Add(-24*time.Hour - 2*time.Second)})
+	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeRun, Total: 100, Done: 2})
+	for n := 3; n <= 50; n++ {
+		p.notice(annotator.Notice{Time: noon.Add(time.Duration(n) * time.Second), Kind: annotator.NoticeScene, Total: 100, Done: n})
+	}
+	parts := p.totals.parts(noon)
+	if want := "50s left, until 12:00 UTC"; parts.left != want {
+		t.Errorf("%q, want %q", parts.left, want)
 	}
 }

@@ -133,6 +133,10 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	before, err := o.readBefore(ctx, r.Store)
+	if err != nil {
+		return err
+	}
 	began := o.now()
 	err = o.runMachine(ctx, r)
 	busErr := closeBus()
@@ -142,7 +146,21 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	if kind := annotator.KindOf(err); err != nil && kind != annotator.Quarantined && kind != annotator.Interrupted {
 		return err
 	}
-	return cmp.Or(err, o.summarise(context.WithoutCancel(ctx), r.Store, o.now().Sub(began)), busErr)
+	return cmp.Or(err, o.summarise(context.WithoutCancel(ctx), r.Store, &before, o.now().Sub(began)), busErr)
+}
+
+// readBefore returns what earlier runs have done, and gives the progress the times of their newest scenes.
+func (o *runOptions) readBefore(ctx context.Context, db *storage.DB) (storage.RunStatus, error) {
+	before, err := db.Run.Status(ctx)
+	if annotator.KindOf(err) == annotator.NotFound {
+		return storage.RunStatus{}, nil
+	}
+	if err != nil {
+		return before, err
+	}
+	ends, err := db.Run.RecentEnds(ctx)
+	o.progress.seed(ends)
+	return before, err
 }
 
 // assemble opens what a run needs. It does the cheap steps first: a wrong address is reported before an import begins.

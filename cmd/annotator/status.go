@@ -28,7 +28,7 @@ print what the server sent for a quarantined scene.`, exitMisused, exitHalted, e
 	cmd.Flags().IntVar(&raw, "raw", 0, "print what the server sent for the quarantined `SCENE`; 0: the status")
 	return a.answers(cmd, func(ctx context.Context, db *storage.DB, _ []string) (result, error) {
 		if raw == 0 {
-			return readStatus(ctx, db)
+			return readStatus(ctx, db, a.now())
 		}
 		sent, err := db.Scenes.Raw(ctx, raw)
 		return rawReply(sent), err
@@ -65,7 +65,8 @@ type status struct {
 	Quarantined []quarantinedScene       `json:"quarantined"` // all of them
 	Started     time.Time                `json:"started"`
 	Updated     time.Time                `json:"updated"`
-	SecondsLeft float64                  `json:"seconds_left"` // estimate; 0 unless running
+	SecondsLeft float64                  `json:"seconds_left"`     // estimate; 0 unless running
+	Ends        time.Time                `json:"ends_at,omitzero"` // estimate; omitted unless running
 }
 
 type storyStatus struct {
@@ -101,7 +102,7 @@ type sceneAverage struct {
 	Prompt     float64 `json:"prompt"`
 	Uncached   float64 `json:"uncached"`
 	Completion float64 `json:"completion"`
-	Seconds    float64 `json:"seconds"` // median of the newest scenes, from the end of one to the end of the next
+	Seconds    float64 `json:"seconds"` // mean of the newest scenes, from the end of one to the end of the next; pauses count little
 }
 
 type quarantinedScene struct {
@@ -112,7 +113,7 @@ type quarantinedScene struct {
 	Retries int    `json:"retries"` // earlier retries of the scene
 }
 
-func readStatus(ctx context.Context, db *storage.DB) (*status, error) {
+func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, error) {
 	run, err := db.Run.Status(ctx)
 	if err != nil {
 		return nil, err
@@ -154,7 +155,8 @@ func readStatus(ctx context.Context, db *storage.DB) (*status, error) {
 		s.Entries[status] = report.Entries[status]
 	}
 	if running {
-		s.SecondsLeft = (time.Duration(s.Scenes.Left) * report.SceneTime).Seconds()
+		left := time.Duration(s.Scenes.Left) * report.SceneTime
+		s.SecondsLeft, s.Ends = left.Seconds(), now.Add(left).UTC()
 	}
 	return s, nil
 }
@@ -195,7 +197,8 @@ func (s *status) print(w io.Writer) {
 		{"updated", localTime(s.Updated.UnixMilli())},
 	}
 	if s.SecondsLeft > 0 {
-		rows = append(rows, []string{"left", "about " + duration(seconds(s.SecondsLeft))})
+		left := seconds(s.SecondsLeft)
+		rows = append(rows, []string{"time", timeLeft(left, s.Ends.Add(-left).Local())})
 	}
 	printTable(w, rows)
 	s.printQuarantined(w)

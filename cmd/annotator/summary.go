@@ -12,7 +12,7 @@ import (
 
 // summarise prints the result of a run and the commands to go on with. A quiet run prints only the path of its
 // database.
-func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Duration) error {
+func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *storage.RunStatus, took time.Duration) error {
 	if o.quiet {
 		fmt.Fprintln(o.out, db.Path())
 		return nil
@@ -30,8 +30,10 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, took time.Du
 		quarantined = fmt.Sprintf(", %d quarantined", run.Quarantined)
 	}
 	fmt.Fprintf(o.out, "%s: %s\n", oneLine(db.Path()), shorten(run.Corpus.Title, 80))
-	fmt.Fprintf(o.out, "%d of %s read%s, %s, %s, %s, %s\n", run.Recorded, plural(run.Corpus.Scenes, "scene"), quarantined,
-		plural(run.Entries, "entry"), plural(run.Calls, "call"), tokens(run.Usage), duration(took))
+	fmt.Fprintf(o.out, "%d of %s read%s, %s, %s, %s\n", run.Recorded, plural(run.Corpus.Scenes, "scene"), quarantined,
+		plural(run.Entries, "entry"), plural(run.Calls, "call"), tokens(run.Usage))
+	fmt.Fprintf(o.out, "of these in this run: %s, %s, %s, in %s\n", plural(run.Recorded-before.Recorded, "scene"),
+		plural(run.Calls-before.Calls, "call"), tokens(run.Usage.Minus(before.Usage)), duration(took))
 	if run.Corpus.Scenes == 0 {
 		fmt.Fprintf(o.out, "no post is tagged %s, so there is no story to read\n", annotator.TagStory)
 	}

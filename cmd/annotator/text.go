@@ -170,9 +170,9 @@ func tokens(u annotator.Usage) string {
 	return fmt.Sprintf("%s tokens in (%d %% cached), %s out", shortNumber(u.Prompt), percent(u.Cached, u.Prompt), shortNumber(u.Completion))
 }
 
-// localTime writes a time given in Unix milliseconds.
+// localTime writes a time given in Unix milliseconds, with its zone.
 func localTime(millis int64) string {
-	return time.UnixMilli(millis).Local().Format("2006-01-02 15:04:05")
+	return time.UnixMilli(millis).Local().Format("2006-01-02 15:04:05 MST")
 }
 
 // quoted writes a word so that a shell reads it as one.
