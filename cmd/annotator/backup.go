@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"annotator/storage"
 
@@ -20,11 +19,7 @@ other means may not be. A run can be resumed from the copy as from the original.
   annotator backup --db book.annotator.db /media/disk/book.annotator.db`,
 		Args: arguments(1, 1),
 	}
-	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
-		if err := db.Maintenance.Backup(ctx, args[0]); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintln(a.out, oneLine(args[0]))
-		return err
+	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
+		return message{oneLine(args[0]), map[string]string{"backup": args[0]}}, db.Maintenance.Backup(ctx, args[0])
 	})
 }

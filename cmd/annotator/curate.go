@@ -51,7 +51,7 @@ The endpoint and the other settings come from the same places as those of run; t
 	flags.Lookup("thread").DefValue = "" // the help would show []
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the decisions without making them")
 	jsonFlag(flags, &o.json)
-	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "context-budget", "stream", "curator-prompt", "curator-batch", "patience")
+	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "stream", "curator-prompt", "curator-batch", "patience")
 	return untilSignalled(cmd, func(ctx context.Context, _ []string) error { return o.run(ctx) })
 }
 

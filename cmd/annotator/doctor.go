@@ -48,7 +48,7 @@ server with are listed below the checks. The endpoint and the other settings com
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "maximum `TIME` of a check; a server may have to load its model first")
 	restrict(flags, "timeout", "a time above 0, such as 90s", nil, func() bool { return o.timeout > 0 })
 	jsonFlag(flags, &o.json)
-	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "context-budget", "model-context", "max-tokens", "temperature", "stream", "prompts")
+	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "model-context", "max-tokens", "temperature", "stream", "prompts")
 	return untilSignalled(cmd, func(ctx context.Context, _ []string) error { return o.run(ctx) })
 }
 

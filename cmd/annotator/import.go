@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"annotator"
+	"annotator/corpus"
 	"annotator/corpus/ingest"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 type importOptions struct {
 	*app
 	ingest.Options
+	json bool
 }
 
 func newImport(a *app) *cobra.Command {
@@ -41,6 +44,7 @@ options give the same corpus. An existing corpus is kept; --reimport replaces it
 	flags := cmd.Flags()
 	flags.StringVar(&o.Corpus, "corpus", "", "`FILE` to make")
 	importFlags(flags, &o.Format, &o.Encoding, &o.SceneTokens)
+	jsonFlag(flags, &o.json)
 	flags.BoolVar(&o.Replace, "reimport", false, "replace an import of other sources or options")
 	return untilSignalled(cmd, func(ctx context.Context, args []string) error {
 		o.Sources = args
@@ -59,6 +63,15 @@ func (o *importOptions) run(ctx context.Context) error {
 		return err
 	}
 	p.close()
-	_, err = fmt.Fprint(o.out, clean(report.String()))
-	return err
+	return o.printResult(&imported{report, report.Corpus, report.Existing, report.Stats}, o.json)
 }
+
+// imported is what import prints.
+type imported struct {
+	*ingest.Report
+	Corpus   string       `json:"corpus"`
+	Existing bool         `json:"existing"` // it was there before, and nothing was written
+	Stats    corpus.Stats `json:"contents"`
+}
+
+func (i *imported) print(w io.Writer) { fmt.Fprint(w, clean(i.Report.String())) }

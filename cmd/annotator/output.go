@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 
@@ -55,18 +56,41 @@ func terminalWidth(w io.Writer) int {
 // A result is what a command answers. With --json its JSON is printed, else text for people.
 type result interface{ print(w io.Writer) }
 
-// answers makes a command print what find finds in the database that --db names.
-func (a *app) answers(cmd *cobra.Command, find func(ctx context.Context, db *storage.DB, args []string) (result, error)) *cobra.Command {
+// prints makes a command print what find returns, and gives it the flag --json.
+func (a *app) prints(cmd *cobra.Command, find func(ctx context.Context, args []string) (result, error)) *cobra.Command {
 	var asJSON bool
 	jsonFlag(cmd.Flags(), &asJSON)
-	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
-		found, err := find(ctx, db, args)
+	return untilSignalled(cmd, func(ctx context.Context, args []string) error {
+		found, err := find(ctx, args)
 		if err != nil {
 			return err
 		}
 		return a.printResult(found, asJSON)
 	})
 }
+
+// answers makes a command print what find finds in the database that --db names.
+func (a *app) answers(cmd *cobra.Command, find func(ctx context.Context, db *storage.DB, args []string) (result, error)) *cobra.Command {
+	var path string
+	databaseFlag(cmd.Flags(), &path)
+	return a.prints(cmd, func(ctx context.Context, args []string) (found result, err error) {
+		err = withDatabase(ctx, path, func(db *storage.DB) error {
+			found, err = find(ctx, db, args)
+			return err
+		})
+		return found, err
+	})
+}
+
+// message is a result of a few values, with a text for people.
+type message struct {
+	text   string
+	values any
+}
+
+func (m message) MarshalJSON() ([]byte, error) { return json.Marshal(m.values) }
+
+func (m message) print(w io.Writer) { fmt.Fprintln(w, clean(m.text)) }
 
 func (a *app) printResult(found result, asJSON bool) error {
 	if asJSON {

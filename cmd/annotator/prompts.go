@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -21,32 +23,21 @@ one omits its part. A run reads the folder that --prompts names, once, when it s
 }
 
 func newPromptsInit(a *app) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "init [DIR]",
 		Short:   "Write the default files into a folder, for editing",
 		Long:    longHelp("Write the default files into the folder DIR (default: prompts). No file is overwritten.", exitMisused),
 		Example: "  annotator prompts init\n  annotator run book.epub --prompts prompts",
 		Args:    arguments(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			dir := "prompts"
-			if len(args) > 0 {
-				dir = args[0]
-			}
-			paths, err := prompt.Write(dir)
-			if err != nil {
-				return err
-			}
-			for _, path := range paths {
-				fmt.Fprintln(a.out, clean(path))
-			}
-			return nil
-		},
 	}
+	return a.prints(cmd, func(_ context.Context, args []string) (result, error) {
+		paths, err := prompt.Write(cmp.Or(strings.Join(args, ""), "prompts"))
+		return message{strings.Join(paths, "\n"), map[string][]string{"files": paths}}, err
+	})
 }
 
 func newPromptsShow(a *app) *cobra.Command {
 	var title string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show [DIR]",
 		Short: "Print the system prompt that a run would use",
@@ -56,13 +47,11 @@ length and its hash, which includes the descriptions of the tools. A run records
 --prompts needs --accept prompt.`, exitMisused),
 		Example: "  annotator prompts show\n  annotator prompts show prompts --title \"The Quay\"",
 		Args:    arguments(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.showPrompt(strings.Join(args, ""), title, asJSON)
-		},
 	}
 	cmd.Flags().StringVar(&title, "title", "", "`TITLE` of the story")
-	jsonFlag(cmd.Flags(), &asJSON)
-	return cmd
+	return a.prints(cmd, func(_ context.Context, args []string) (result, error) {
+		return a.composePrompt(strings.Join(args, ""), title)
+	})
 }
 
 // shownPrompt is a system prompt as `prompts show` prints it.
@@ -70,27 +59,28 @@ type shownPrompt struct {
 	Hash   string `json:"hash"`
 	Tokens int    `json:"tokens"` // estimate, with the tools
 	Prompt string `json:"prompt"`
+	err    io.Writer
 }
 
-func (a *app) showPrompt(dir, title string, asJSON bool) error {
+func (a *app) composePrompt(dir, title string) (*shownPrompt, error) {
 	identity, err := loadPrompts(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	record, err := encodeTools(tools.All())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	shown := shownPrompt{Prompt: prompt.Compose(identity, prompt.Runtime{Title: title})}
+	shown := &shownPrompt{err: a.err, Prompt: prompt.Compose(identity, prompt.Runtime{Title: title})}
 	shown.Hash = prompt.Hash(shown.Prompt, record)
 	shown.Tokens = window.NewPrefix(shown.Prompt, record, nil).EstimateTokens()
-	if !asJSON {
-		fmt.Fprintf(a.err, "hash %s, about %d tokens with the tools\n", shown.Hash, shown.Tokens)
-	}
-	return a.printResult(&shown, asJSON)
+	return shown, nil
 }
 
-func (s *shownPrompt) print(w io.Writer) { fmt.Fprint(w, s.Prompt) }
+func (s *shownPrompt) print(w io.Writer) {
+	fmt.Fprint(w, s.Prompt)
+	fmt.Fprintf(s.err, "hash %s, about %d tokens with the tools\n", s.Hash, s.Tokens)
+}
 
 // encodeTools returns the definitions of tools as a request carries them.
 func encodeTools(list []tools.Tool) (string, error) {

@@ -34,6 +34,7 @@ type runOptions struct {
 	reimport     bool
 	noResume     bool
 	quiet        bool
+	json         bool
 	printConfig  bool
 	progress     *progress
 	bus          annotator.Bus
@@ -90,6 +91,7 @@ func (o *runOptions) commonFlags(flags *pflag.FlagSet) {
 	wordsFlag(flags, &o.accept, "accept", []string{"model", "prompt", "counts"},
 		"continue despite `CHANGES` since the run began: model, prompt; or despite a server that counts too few tokens: counts")
 	flags.BoolVar(&o.quiet, "quiet", false, "no progress; print only the path of the database")
+	jsonFlag(flags, &o.json)
 }
 
 // oneSource accepts one source or none.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"io"
 	"text/template"
 
 	"annotator"
@@ -32,10 +35,23 @@ func newStates(a *app) *cobra.Command {
 		Long:  longHelp("Print the states of the machine that reads a story, and the events that lead from one to the next.", exitMisused),
 		Example: `  annotator states
   annotator states --format dot | dot -Tsvg > states.svg`,
-		RunE: func(*cobra.Command, []string) error {
-			return template.Must(template.New(format).Parse(stateFormats[format])).Execute(a.out, annotator.Transitions)
-		},
 	}
 	wordFlag(cmd.Flags(), &format, "format", []string{"mermaid", "dot", "text"}, "text", "`FORMAT`: mermaid, dot or text")
-	return cmd
+	return a.prints(cmd, func(context.Context, []string) (result, error) { return stateMachine(format), nil })
+}
+
+// stateMachine is what `states` prints in a format.
+type stateMachine string
+
+func (format stateMachine) MarshalJSON() ([]byte, error) {
+	var list []map[string]string
+	for _, t := range annotator.Transitions {
+		list = append(list, map[string]string{"state": string(t.State), "event": string(t.Event), "next": string(t.Next)})
+	}
+	return json.Marshal(list)
+}
+
+func (format stateMachine) print(w io.Writer) {
+	text := template.Must(template.New("").Parse(stateFormats[string(format)]))
+	_ = text.Execute(w, annotator.Transitions) // w keeps the error
 }

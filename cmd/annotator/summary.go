@@ -13,6 +13,9 @@ import (
 // summarise prints the result of a run and the commands to go on with. A quiet run prints only the path of its
 // database.
 func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *storage.RunStatus, took time.Duration) error {
+	if o.json {
+		return o.summariseAsJSON(ctx, db, before, took)
+	}
 	if o.quiet {
 		fmt.Fprintln(o.out, db.Path())
 		return nil
@@ -53,6 +56,36 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *stor
 	}
 	fmt.Fprintf(o.out, "\nnext:\n  %s\n", strings.Join(next, "\n  "))
 	return nil
+}
+
+// runSummary is what `run --json` prints: the status of the run, and what this invocation has added.
+type runSummary struct {
+	*status
+	ThisRun runPart `json:"this_run"`
+}
+
+type runPart struct {
+	Scenes  int         `json:"scenes"` // recorded
+	Calls   int         `json:"calls"`
+	Tokens  tokenStatus `json:"tokens"`
+	Seconds float64     `json:"seconds"`
+}
+
+func (o *runOptions) summariseAsJSON(ctx context.Context, db *storage.DB, before *storage.RunStatus, took time.Duration) error {
+	now, err := readStatus(ctx, db, o.now())
+	if err != nil {
+		return err
+	}
+	run, err := db.Run.Status(ctx)
+	if err != nil {
+		return err
+	}
+	now.Running, now.SecondsLeft, now.Ends = false, 0, time.Time{} // it is this process that holds the database
+	u := run.Usage.Minus(before.Usage)
+	part := runPart{
+		run.Recorded - before.Recorded, run.Calls - before.Calls, tokenStatus{u.Prompt, u.Cached, u.Completion, ratio(u.Cached, u.Prompt)}, took.Seconds(),
+	}
+	return o.printJSON(runSummary{now, part})
 }
 
 // remainingWork returns the commands for quarantined scenes and tentative entries, once every scene is done.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -9,16 +10,15 @@ import (
 )
 
 func newVersion(a *app) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
 		Long:    longHelp("Print the version of this program, and the toolchain and platform that it was built for."),
 		Example: "  annotator version",
-		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprintln(a.out, version())
-			return nil
-		},
 	}
+	return a.prints(cmd, func(context.Context, []string) (result, error) {
+		return message{version(), map[string]string{"version": version(), "go": runtime.Version()}}, nil
+	})
 }
 
 // version describes the build, as far as it is stamped.
