@@ -8,7 +8,8 @@ import (
 
 // Stats counts the contents of a corpus.
 type Stats struct {
-	Threads    int `json:"threads"`
+	Threads    int `json:"threads"`       // with scenes
+	Empty      int `json:"empty_threads"` // without scenes
 	Scenes     int `json:"scenes"`
 	Posts      int `json:"posts"`       // by any author
 	StoryPosts int `json:"story_posts"` // those in scenes
@@ -26,14 +27,18 @@ func (db *DB) Stats(ctx context.Context) (Stats, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Threads = len(threads)
+	last := int64(0)
 	for scene, err := range db.Scenes(ctx, DefaultMaxBytes) {
 		if err != nil {
 			return s, err
 		}
 		s.Scenes++
+		if scene.Thread.ID != last {
+			s.Threads, last = s.Threads+1, scene.Thread.ID
+		}
 		s.StoryPosts += len(scene.Posts)
 		s.Words += scene.Words()
 	}
+	s.Empty = len(threads) - s.Threads
 	return s, nil
 }

@@ -66,8 +66,12 @@ func (r *Report) String() string {
 	if r.Author != "" {
 		b.WriteString(", by " + r.Author)
 	}
+	threads := plural(r.Threads, "thread")
+	if r.Empty > 0 {
+		threads += fmt.Sprintf(" (and %d without a scene)", r.Empty)
+	}
 	fmt.Fprintf(&b, "\n%s: %s, %s, %s (%d of the story), %s\n", r.Corpus,
-		plural(r.Threads, "thread"), plural(r.Scenes, "scene"), plural(r.Posts, "post"), r.StoryPosts, plural(r.Words, "word"))
+		threads, plural(r.Scenes, "scene"), plural(r.Posts, "post"), r.StoryPosts, plural(r.Words, "word"))
 	if r.Existing {
 		b.WriteString("it is a corpus already, nothing was written\n")
 	}
