@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"annotator"
@@ -16,6 +17,12 @@ func (s *Threads) LastScene(ctx context.Context, thread int64) (int, error) {
 			WithAdvice("`annotator snapshot list --limit 0` names the threads that have been read")
 	}
 	return last, err
+}
+
+// All returns the threads with scenes, in story order.
+func (s *Threads) All(ctx context.Context) ([]annotator.Thread, error) {
+	scan := func(rows *sql.Rows, t *annotator.Thread) error { return rows.Scan(&t.ID, &t.Title, &t.Order) }
+	return readAll(ctx, s.db, "read the threads", scan, `SELECT thread_id, title, ord FROM thread_state ORDER BY ord`)
 }
 
 // Order returns a thread's place in story order, from 1; NotFound for a thread without scenes.

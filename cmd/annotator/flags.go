@@ -132,21 +132,6 @@ func flagNames(flags *pflag.FlagSet) (names []string) {
 	return names
 }
 
-// completeFlags lets a shell complete the values of flags that take words or the path of a database.
-func completeFlags(cmd *cobra.Command) {
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		var err error
-		if f.Name == "db" || f.Name == "from-db" {
-			err = cmd.MarkFlagFilename(f.Name, "db")
-		} else if c, ok := f.Value.(*checked); ok && c.words != nil {
-			err = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.words, cobra.ShellCompDirectiveNoFileComp))
-		}
-		if err != nil {
-			panic(err) // the flag exists, and has no completion yet
-		}
-	})
-}
-
 // nearest returns the name that is most like a mistyped one, or "" where more than a third of the letters differ.
 func nearest(typed string, names []string) string {
 	best, least := "", len(typed)/3+1

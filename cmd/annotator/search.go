@@ -49,7 +49,9 @@ type searchAnswer struct {
 	Query   string              `json:"query"`
 	AsOf    *annotator.Position `json:"as_of,omitempty"` // with --as-of
 	Count   int                 `json:"count"`
+	More    bool                `json:"more"`    // than --limit
 	Entries []exporters.Entry   `json:"entries"` // as in an export, best match first
+	Close   []closeEntry        `json:"close"`   // where nothing was found: entries with a similar name
 	found   []annotator.Entry
 }
 
@@ -62,18 +64,36 @@ func (o *searchOptions) search(ctx context.Context, db *storage.DB, text string)
 	if err != nil {
 		return nil, err
 	}
-	query := annotator.Query{Text: text, Tags: tags, Statuses: statuses, Limit: o.limit}
-	var found []annotator.Entry
-	if moment == nil {
-		found, err = db.Glossary.Search(ctx, query)
-	} else {
-		found, err = db.History.Search(ctx, *moment, query)
+	query := annotator.Query{Text: text, Tags: tags, Statuses: statuses}
+	if o.limit > 0 {
+		query.Limit = o.limit + 1
 	}
+	found, err := searchAt(ctx, db, query, o.asOf)
 	if err != nil {
 		return nil, err
 	}
+	s := &searchAnswer{Query: text, Close: []closeEntry{}}
+	if s.More = o.limit > 0 && len(found) > o.limit; s.More {
+		found = found[:o.limit]
+	}
+	if len(found) == 0 {
+		near, err := closeSpellings(ctx, db, text, o.asOf, exporters.Filter{Statuses: statuses, Tags: tags})
+		if err != nil {
+			return nil, err
+		}
+		for i := range near {
+			s.Close = append(s.Close, closeEntry{near[i].ID, near[i].Name()})
+		}
+	}
 	at := db.Scenes.Positions(ctx)
-	return &searchAnswer{Query: text, AsOf: positionOf(moment, at), Count: len(found), Entries: exported(found, at), found: found}, at.Err
+	s.AsOf, s.Count, s.Entries, s.found = positionOf(moment, at), len(found), exported(found, at), found
+	return s, at.Err
+}
+
+// closeEntry is an entry with a name like the one that was searched for.
+type closeEntry struct {
+	ID   int64  `json:"id"`
+	Term string `json:"term"`
 }
 
 func (s *searchAnswer) print(w io.Writer) {
@@ -83,5 +103,11 @@ func (s *searchAnswer) print(w io.Writer) {
 	if len(s.found) == 0 {
 		fmt.Fprintln(w, "no entry was found")
 	}
+	for _, e := range s.Close {
+		fmt.Fprintf(w, "did you mean #%d %s?\n", e.ID, oneLine(e.Term))
+	}
 	printEntries(w, s.found)
+	if s.More {
+		fmt.Fprintln(w, "there are more; --limit 0 lists all")
+	}
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"annotator"
 	"annotator/codex"
+	"annotator/exporters"
 	"annotator/storage"
 
 	"github.com/spf13/pflag"
@@ -63,19 +65,68 @@ func findEntryAt(ctx context.Context, db *storage.DB, name, point string) (*anno
 	if e := bestNamed(entries, name); e != nil {
 		return e, moment, nil
 	}
-	notFound := annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, point)
-	if now, err := findEntry(ctx, db.Glossary, name); err == nil {
-		notFound = notFound.WithAdvice("it is known from scene %d on", knownFrom(now, name).Scene()) // its present term may be a spoiler
-	}
-	return nil, nil, notFound
+	return nil, nil, noEntry(ctx, db, name, point)
 }
 
-// knownFrom returns where an entry first has a name; if it never has, where the entry first occurs.
-func knownFrom(e *annotator.Entry, name string) annotator.Place {
-	if at := aliasIndex(e, codex.Normalize(name)); at >= 0 {
-		return e.Aliases[at].From
+// noEntry returns the error of a name that no entry has, or had at a point. It offers similar names of that point, and
+// does not tell whether the name occurs later.
+func noEntry(ctx context.Context, db *storage.DB, name, point string) error {
+	err, list := annotator.Errorf(annotator.NotFound, "there is no entry %q", name), "annotator search"
+	if point != "" {
+		err, list = annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, point), list+" --as-of "+point
 	}
-	return e.First
+	near, nearErr := closeSpellings(ctx, db, name, point, exporters.Filter{})
+	if nearErr == nil && len(near) == 0 {
+		near, nearErr = searchAt(ctx, db, annotator.Query{Text: name, Limit: maxOffered + 1}, point)
+	}
+	switch {
+	case nearErr != nil || len(near) == 0:
+		return err.WithAdvice("find entries by words with `%s`", list)
+	case len(near) > maxOffered:
+		return err.WithAdvice("did you mean %s? `%s %s` finds more", listNames(near[:maxOffered]), list, quoted(name))
+	}
+	return err.WithAdvice("did you mean %s?", listNames(near))
+}
+
+// maxOffered is how many entries are offered in the place of one that does not exist.
+const maxOffered = 3
+
+// searchAt searches the codex as of a point; an empty point is now.
+func searchAt(ctx context.Context, db *storage.DB, query annotator.Query, point string) ([]annotator.Entry, error) {
+	moment, err := momentAt(ctx, db, point)
+	switch {
+	case err != nil:
+		return nil, err
+	case moment == nil:
+		return db.Glossary.Search(ctx, query)
+	}
+	return db.History.Search(ctx, *moment, query)
+}
+
+// closeSpellings returns those of the selected entries that have a name, or a word in a name, that differs from a text in no more than a
+// third of its letters: the closest first, at most as many as are offered.
+func closeSpellings(ctx context.Context, db *storage.DB, text, point string, filter exporters.Filter) ([]annotator.Entry, error) {
+	entries, _, err := entriesAt(ctx, db, point)
+	key := codex.Normalize(text)
+	distances := map[int64]int{}
+	entries = slices.DeleteFunc(filter.Select(entries), func(e annotator.Entry) bool {
+		distances[e.ID] = nameDistance(&e, key)
+		return distances[e.ID] > len(key)/3
+	})
+	slices.SortStableFunc(entries, func(a, b annotator.Entry) int { return distances[a.ID] - distances[b.ID] })
+	return entries[:min(len(entries), maxOffered)], err
+}
+
+// nameDistance is the edit distance of a normalised text to the closest name of an entry, or word in one.
+func nameDistance(e *annotator.Entry, key string) int {
+	least := editDistance(key, codex.Normalize(e.Name()))
+	for _, alias := range e.Aliases {
+		name := codex.Normalize(alias.Name)
+		for _, part := range append(strings.Fields(name), name) {
+			least = min(least, editDistance(key, part))
+		}
+	}
+	return least
 }
 
 // bestNamed returns the entry that a name stands for. A live entry comes before others, a full name before an alias.

@@ -37,7 +37,8 @@ its names. --history lists every change: when and where in the story it was made
   annotator show 12 --history
   annotator show --db book.annotator.db --json Marrow
   annotator show Marrow --as-of scene:40`,
-		Args: arguments(1, unlimited),
+		Args:              arguments(1, unlimited),
+		ValidArgsFunction: completeFrom(listTerms),
 	}
 	flags := cmd.Flags()
 	asOfFlag(flags, &o.asOf)
@@ -94,24 +95,24 @@ func (o *showOptions) find(ctx context.Context, db *storage.DB, name string) (*a
 	if o.asOf != "" {
 		return findEntryAt(ctx, db, name, o.asOf)
 	}
-	e, err := findEntry(ctx, db.Glossary, name)
+	e, err := findEntry(ctx, db, name)
 	return e, nil, err
 }
 
 // findEntry finds an entry by its id, else by any of its names.
-func findEntry(ctx context.Context, g *storage.Glossary, name string) (*annotator.Entry, error) {
+func findEntry(ctx context.Context, db *storage.DB, name string) (*annotator.Entry, error) {
 	if id, ok := entryID(name); ok {
-		e, err := g.Entry(ctx, id)
+		e, err := db.Glossary.Entry(ctx, id)
 		if annotator.KindOf(err) != annotator.NotFound {
 			return e, err
 		}
 	}
-	named, err := g.ByName(ctx, name)
+	named, err := db.Glossary.ByName(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if len(named) == 0 {
-		return nil, noEntry(ctx, g, name)
+		return nil, noEntry(ctx, db, name, "")
 	}
 	if len(named) > 1 && named[1].Status.Live() && codex.Normalize(named[0].Name()) != codex.Normalize(name) {
 		return nil, annotator.Errorf(annotator.Misused, "several entries have the name %q: %s", name, listNames(named)).WithAdvice("name one by its id")
@@ -123,15 +124,6 @@ func findEntry(ctx context.Context, g *storage.Glossary, name string) (*annotato
 func entryID(name string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64)
 	return id, err == nil
-}
-
-func noEntry(ctx context.Context, g *storage.Glossary, name string) error {
-	err := annotator.Errorf(annotator.NotFound, "there is no entry %q", name)
-	near, searchErr := g.Search(ctx, annotator.Query{Text: name, Limit: 3})
-	if searchErr != nil || len(near) == 0 {
-		return err.WithAdvice("find entries by words with `annotator search`")
-	}
-	return err.WithAdvice("did you mean %s?", listNames(near))
 }
 
 func listNames(entries []annotator.Entry) string {

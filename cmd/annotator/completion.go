@@ -1,0 +1,72 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"annotator/storage"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// completeFlags lets a shell complete the values of flags that take words, the path of a database, or what is in one.
+func completeFlags(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		var err error
+		switch c, _ := f.Value.(*checked); {
+		case f.Name == "db" || f.Name == "from-db":
+			err = cmd.MarkFlagFilename(f.Name, "db")
+		case f.Name == "tool":
+			err = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(toolNames(), cobra.ShellCompDirectiveNoFileComp))
+		case f.Name == "thread":
+			err = cmd.RegisterFlagCompletionFunc(f.Name, completeFrom(listThreads))
+		case c != nil && c.words != nil:
+			err = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.words, cobra.ShellCompDirectiveNoFileComp))
+		}
+		if err != nil {
+			panic(err) // the flag exists, and has no completion yet
+		}
+	})
+}
+
+// completeFrom completes with what a list reads in the database of the command. Without a database it offers nothing.
+func completeFrom(list func(context.Context, *storage.DB) ([]string, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) (offered []string, _ cobra.ShellCompDirective) {
+		ctx := cmp.Or(cmd.Context(), context.Background())
+		_ = withDatabase(ctx, cmd.Flag("db").Value.String(), func(db *storage.DB) error {
+			all, err := list(ctx, db)
+			for _, word := range all {
+				if strings.HasPrefix(strings.ToLower(word), strings.ToLower(typed)) {
+					offered = append(offered, clean(word))
+				}
+			}
+			return err
+		})
+		return offered, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// listThreads lists the threads, each with its title as the description.
+func listThreads(ctx context.Context, db *storage.DB) (words []string, err error) {
+	threads, err := db.Threads.All(ctx)
+	for _, t := range threads {
+		words = append(words, fmt.Sprintf("%d\t%s", t.ID, shorten(t.Title, 60)))
+	}
+	return words, err
+}
+
+// listTerms lists the terms of the live entries.
+func listTerms(ctx context.Context, db *storage.DB) (words []string, err error) {
+	for e, err := range db.Glossary.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Status.Live() {
+			words = append(words, oneLine(e.Name()))
+		}
+	}
+	return words, nil
+}
