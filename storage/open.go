@@ -199,12 +199,32 @@ func (db *DB) takeOver(ctx context.Context) error {
 }
 
 // Close closes the database and releases the lock.
-func (db *DB) Close() error {
+func (db *DB) Close() error { return db.close(nil) }
+
+// Discard closes the database and removes its files. It is for a database that this process has made, and that holds
+// nothing.
+func (db *DB) Discard() error {
+	return db.close(func() error {
+		var errs []error
+		for _, file := range []string{db.path, db.path + "-wal", db.path + "-shm", lockOf(db.path)} {
+			if err := os.Remove(file); !errors.Is(err, os.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// close closes the database, calls a function if there is one, and releases the lock.
+func (db *DB) close(then func() error) error {
 	var errs []error
 	for _, pool := range []*sql.DB{db.read, db.write} {
 		if pool != nil {
 			errs = append(errs, pool.Close())
 		}
+	}
+	if then != nil {
+		errs = append(errs, then())
 	}
 	if db.lock != nil {
 		errs = append(errs, db.lock.Close())

@@ -111,10 +111,11 @@ func (o *curateOptions) assemble(ctx context.Context, open *closers) (*runner.Ru
 			return nil, err
 		}
 	}
-	store, err := o.openWriter(ctx, database, open)
+	store, err := o.openWriter(ctx, database)
 	if err != nil {
 		return nil, err
 	}
+	open.add(store.Close)
 	source, err := openCorpus(ctx, store, path, o.corpus, true)
 	if err != nil {
 		return nil, err

@@ -36,6 +36,7 @@ type runOptions struct {
 	quiet        bool
 	json         bool
 	printConfig  bool
+	misused      bool // the run ended because of a wrong setting
 	progress     *progress
 	bus          annotator.Bus
 	before       func(context.Context, *storage.DB) error // runs before the first scene; may be nil
@@ -141,6 +142,7 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	}
 	began := o.now()
 	err = o.runMachine(ctx, r)
+	o.misused = exitStatus(err) == exitMisused
 	busErr := closeBus()
 	if err != nil && busErr != nil {
 		o.printError(busErr) // the other error determines the exit status
@@ -251,20 +253,32 @@ func (o *runOptions) openDatabase(ctx context.Context, open *closers) (*storage.
 	if err != nil {
 		return nil, err
 	}
-	return o.openWriter(ctx, path, open)
+	created := !exists(path)
+	db, err := o.openWriter(ctx, path)
+	if err == nil {
+		open.add(func() error {
+			if created && o.misused && isEmpty(ctx, db) {
+				return db.Discard()
+			}
+			return db.Close()
+		})
+	}
+	return db, err
+}
+
+// isEmpty reports whether no scene of a database was ever begun.
+func isEmpty(ctx context.Context, db *storage.DB) bool {
+	run, err := db.Run.Status(context.WithoutCancel(ctx))
+	return annotator.KindOf(err) == annotator.NotFound || err == nil && run.Turn == 0
 }
 
 // openWriter opens a database for writing.
-func (a *app) openWriter(ctx context.Context, path string, open *closers) (*storage.DB, error) {
+func (a *app) openWriter(ctx context.Context, path string) (*storage.DB, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "this machine"
 	}
-	db, err := storage.OpenWriter(ctx, path, fmt.Sprintf("process %d on %s", os.Getpid(), host), a.now)
-	if err == nil {
-		open.add(db.Close)
-	}
-	return db, err
+	return storage.OpenWriter(ctx, path, fmt.Sprintf("process %d on %s", os.Getpid(), host), a.now)
 }
 
 // closers close what was opened, in reverse order.

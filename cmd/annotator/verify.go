@@ -80,18 +80,16 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		WithAdvice("restore a backup, or start a new database with `annotator run --no-resume`")
 }
 
-func (o *verifyOptions) rebuildIndex(ctx context.Context) (err error) {
+func (o *verifyOptions) rebuildIndex(ctx context.Context) error {
 	path, err := findExisting(o.db)
 	if err != nil {
 		return err
 	}
-	var open closers
-	defer func() { err = cmp.Or(err, open.close()) }()
-	db, err := o.openWriter(ctx, path, &open)
+	db, err := o.openWriter(ctx, path)
 	if err != nil {
 		return err
 	}
-	return db.Maintenance.RebuildIndex(ctx)
+	return cmp.Or(db.Maintenance.RebuildIndex(ctx), db.Close())
 }
 
 func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verification, error) {
