@@ -25,14 +25,22 @@ but not changed. An error says what was tried, what happened, and what to do nex
 	b.WriteString("```\n" + strings.ReplaceAll(statuses, "\n  ", "\n") + "\n```\n" + `
 ## Settings
 
-A flag takes precedence over the environment, that over the configuration file, that over the default. The file is the
-one that --config names, else annotator.yaml in the working folder. Its keys are the names of the flags with
-underscores. Keys with a common prefix may be nested:
+A flag takes precedence over the environment, that over the configuration file, that over the user's own file, that over
+the default. The configuration file is the one that --config names, else annotator.yaml in the working folder. The
+user's own file is annotator/config.yaml in the system's configuration folder (~/.config on Linux). "annotator init"
+writes a file to start from. The keys are the names of the flags with underscores. Keys with a common prefix may be
+nested:
 
     curator: {prompt: shared, batch: 4, off: true}
 
+An annotator.yaml that was only found in the working folder may have been written by others. It may not set
+api_key_file, shared_key_file, log_file or events, unless --config names it.
+
 The API key is no flag. It comes from ANNOTATOR_API_KEY, from OPENAI_API_KEY (which is not sent to Anthropic or Google),
-or from the file that --api-key-file names. The command "annotator run --print-config" prints each setting and its source.
+or from the file that --api-key-file names. A file that other users can read is refused without --shared-key-file. The
+key is sent to an endpoint that a flag, the environment, a file named with --config or the user's own file names; not to
+one that only a found annotator.yaml or a database names. A key that is sent without encryption to another machine, or
+through a proxy, gets a warning. The command "annotator run --print-config" prints each setting and its source.
 
 | Flag | Environment | Default | Meaning |
 |---|---|---|---|

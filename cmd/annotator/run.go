@@ -55,9 +55,10 @@ the same command again to resume.
 Without an endpoint an embedded model is used: a baseline that finds names by rules, without a network.
 
 A flag takes precedence over the environment, that over the configuration file, that over the default. The file is the
-one that --config names, else annotator.yaml in this folder; its keys are the names of the flags with underscores
-(context_budget: 32768). The environment: ANNOTATOR_ENDPOINT, ANNOTATOR_MODEL and ANNOTATOR_API_KEY; OPENAI_BASE_URL and
-OPENAI_API_KEY where those are unset. --print-config shows each value and its source.
+one that --config names, else annotator.yaml in this folder; below it annotator/config.yaml in your own configuration
+folder. Its keys are the names of the flags with underscores (context_budget: 32768). The environment: ANNOTATOR_ENDPOINT,
+ANNOTATOR_MODEL and ANNOTATOR_API_KEY; OPENAI_BASE_URL and OPENAI_API_KEY where those are unset. The key is not sent to
+an endpoint that only the file in this folder names. --print-config shows each value and its source.
 
 The first interrupt finishes the current scene and stops; the second stops at once. The next run resumes in either case.`,
 			exitMisused, exitHalted, exitQuarantined, exitInterrupted),
