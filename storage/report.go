@@ -19,6 +19,8 @@ type Report struct {
 	CallTime    time.Duration  // of all calls that ended
 	Compactions int            // turns that a quarantined scene took with it do not count
 	SceneTime   time.Duration  // from one scene's end to the next: see SceneTime; 0 before the second
+	Silent      time.Time      // since when the server does not answer; zero if it does
+	Silence     string         // how the newest call of that time failed
 }
 
 // Report counts in one read transaction: a run may go on meanwhile.
@@ -29,7 +31,7 @@ func (s *Run) Report(ctx context.Context) (Report, error) {
 		return r, sqlite.Wrap(err, "report on %s", s.db.path)
 	}
 	defer func() { _ = t.Rollback() }()
-	for _, count := range []func(context.Context, querier) error{r.countRows, r.countEntries, r.countCalls, r.time} {
+	for _, count := range []func(context.Context, querier) error{r.countRows, r.countEntries, r.countCalls, r.time, r.silence} {
 		if err := count(ctx, t); err != nil {
 			return r, sqlite.Wrap(err, "report on %s", s.db.path)
 		}
@@ -69,6 +71,19 @@ func (r *Report) time(ctx context.Context, q querier) error {
 	ends, err := recentEnds(ctx, q)
 	r.SceneTime = SceneTime(ends)
 	return err
+}
+
+// silence reads the calls for which the run waits.
+func (r *Report) silence(ctx context.Context, q querier) error {
+	return sqlite.Each(ctx, q, func(rows *sql.Rows) error {
+		var began int64
+		err := rows.Scan(&began, &r.Silence)
+		if r.Silent.IsZero() {
+			r.Silent = time.UnixMilli(began)
+		}
+		return err
+	}, `SELECT started_at, fault FROM call WHERE decision = 'wait' AND id >
+		(SELECT coalesce(max(id), 0) FROM call WHERE decision <> 'wait' AND outcome <> 'open') ORDER BY id`)
 }
 
 // RecentEnds returns when the newest scenes ended, newest first.

@@ -21,6 +21,7 @@ type memoryOptions struct {
 	turn    int64
 	all     bool
 	asTable bool
+	asJSON  bool
 }
 
 // A memoryReader reads the records of a view.
@@ -51,6 +52,7 @@ func newMemoryView(a *app, name, short, long string, read memoryReader) *cobra.C
 	flags := cmd.Flags()
 	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write; - is standard output")
 	flags.BoolVar(&o.asTable, "list", false, "print a table for people")
+	flags.BoolVar(&o.asJSON, "json", false, "print JSON, one object per line; the default without --list")
 	switch name {
 	case "raw", "tools":
 		flags.Int64Var(&o.turn, "turn", 0, "only the turn with this `NUMBER`")
@@ -61,7 +63,7 @@ func newMemoryView(a *app, name, short, long string, read memoryReader) *cobra.C
 		if err := requireTurn(ctx, db, o.turn); err != nil {
 			return err
 		}
-		return a.printRecords(o.out, o.asTable, read(ctx, db, &o))
+		return a.printRecords(o.out, o.asTable && !o.asJSON, read(ctx, db, &o))
 	})
 }
 

@@ -138,6 +138,9 @@ func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error
 			c.client.Model = served[0].ID
 		}
 	}
+	if c.key.warning != "" {
+		c.say(c.key.warning)
+	}
 	if c.Endpoint == offlineEndpoint {
 		c.say("offline model: it answers with sentences of the story and definitions; name a server with --endpoint for more")
 	}

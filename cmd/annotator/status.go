@@ -65,8 +65,14 @@ type status struct {
 	Quarantined []quarantinedScene       `json:"quarantined"` // all of them
 	Started     time.Time                `json:"started"`
 	Updated     time.Time                `json:"updated"`
-	SecondsLeft float64                  `json:"seconds_left"`     // estimate; 0 unless running
-	Ends        time.Time                `json:"ends_at,omitzero"` // estimate; omitted unless running
+	SecondsLeft float64                  `json:"seconds_left"`      // estimate; 0 unless running
+	Ends        time.Time                `json:"ends_at,omitzero"`  // estimate; omitted unless running
+	Waiting     *waitStatus              `json:"waiting,omitempty"` // for a server that does not answer
+}
+
+type waitStatus struct {
+	Since  time.Time `json:"since"`
+	Reason string    `json:"reason"`
 }
 
 type storyStatus struct {
@@ -157,6 +163,9 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	if running {
 		left := time.Duration(s.Scenes.Left) * report.SceneTime
 		s.SecondsLeft, s.Ends = left.Seconds(), now.Add(left).UTC()
+		if !report.Silent.IsZero() {
+			s.Waiting = &waitStatus{report.Silent.UTC(), report.Silence}
+		}
 	}
 	return s, nil
 }
@@ -199,6 +208,9 @@ func (s *status) print(w io.Writer) {
 	if s.SecondsLeft > 0 {
 		left := seconds(s.SecondsLeft)
 		rows = append(rows, []string{"time", timeLeft(left, s.Ends.Add(-left).Local())})
+	}
+	if wait := s.Waiting; wait != nil {
+		rows = append(rows, []string{"waiting", shorten("since "+localTime(wait.Since.UnixMilli())+": "+wait.Reason, 300)})
 	}
 	printTable(w, rows)
 	s.printQuarantined(w)
