@@ -40,8 +40,7 @@ func (s *Conversations) Current(ctx context.Context) (*Conversation, error) {
 	return open, sqlite.Wrap(err, "read the open conversation in %s", s.db.path)
 }
 
-// Questions counts the questions of the model to snapshots in a turn, answered or not. A question during which the
-// process ended does not count: it is asked again.
+// Questions counts the model's questions to snapshots in a turn. An interrupted one does not count: it is asked again.
 func (s *Conversations) Questions(ctx context.Context, turn int64) (int, error) {
 	return readValue[int](ctx, s.db, fmt.Sprintf("read the calls of turn %d", turn), `SELECT count(*) FROM call WHERE turn = ? AND purpose = 'ask'
 		AND outcome IN ('ok', 'malformed', 'refused', 'shrink')`, turn)
@@ -56,15 +55,18 @@ type ConversationChange struct {
 	Summary  string          // what the model takes away from it
 }
 
-// Apply records the result of a tool with its change of the conversations: both commit, or neither. The decision
-// about the call commits with them; nil means that there is none.
+// Apply records a tool's result, the decision about the call (nil: none), and its change of the conversations, in one.
 func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decision *ToolDecision, change *ConversationChange) error {
 	return s.db.update(ctx, "run "+row.Tool, func(tx *tx) {
 		if change.Open != 0 {
 			tx.openConversation(change.Open, row.Turn)
 		}
 		if change.Exchange != nil {
-			tx.appendExchange(change.Exchange, change.Call)
+			change.Call.Outcome = annotator.CallOK
+			tx.endCall(change.Call, nil)
+			var open int64
+			tx.scan([]any{&open}, `SELECT id FROM summon WHERE asker = 'model' AND dismissed_at IS NULL`)
+			tx.insertExchange(open, change.Exchange, change.Call)
 		}
 		if change.Dismiss {
 			tx.execOne(`UPDATE summon SET dismissed_at = ?, summary = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now, change.Summary)
@@ -78,15 +80,6 @@ func (tx *tx) openConversation(snapshot, turn int64) (id int64) {
 	tx.scan([]any{&id}, `INSERT INTO summon (snapshot_id, asker, turn, opened_at) VALUES (?1, iif(?2 > 0, 'model', 'person'), ?2, ?3)
 		RETURNING id`, snapshot, turn, tx.now)
 	return id
-}
-
-// appendExchange adds to the model's open conversation, and ends the call that brought the answer.
-func (tx *tx) appendExchange(e *Exchange, c *annotator.Call) {
-	c.Outcome = annotator.CallOK
-	tx.endCall(c, nil)
-	var open int64
-	tx.scan([]any{&open}, `SELECT id FROM summon WHERE asker = 'model' AND dismissed_at IS NULL`)
-	tx.insertExchange(open, e, c)
 }
 
 func (tx *tx) insertExchange(summon int64, e *Exchange, c *annotator.Call) {

@@ -9,8 +9,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Compact records one step of compaction, which begins an epoch. The summariser's reply, the row with the new state of
-// the window, and the episodes commit together.
+// Compact records one step of compaction, which begins an epoch: the reply, the state of the window, the episodes.
 func (s *Episodes) Compact(ctx context.Context, c *annotator.Compaction) error {
 	return s.db.update(ctx, "compact the window", func(tx *tx) {
 		if c.Reply != nil {

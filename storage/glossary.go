@@ -30,7 +30,9 @@ func scanEntry(rows *sql.Rows, e *annotator.Entry) error {
 func (g *Glossary) entries(ctx context.Context, rest string, args ...any) ([]annotator.Entry, error) {
 	found, err := collect(ctx, g.q, scanEntry, `SELECT `+entryColumns+` FROM glossary_entry e `+rest, args...)
 	if err == nil && len(found) > 0 {
-		err = g.readParts(ctx, found)
+		index := byID(found)
+		read := func(rows *sql.Rows) error { return readPart(rows, index) }
+		err = sqlite.Each(ctx, g.q, read, parts, jsonList(slices.Collect(maps.Keys(index))))
 	}
 	if err != nil {
 		return nil, sqlite.Wrap(err, "read the glossary in %s", g.path)
@@ -49,13 +51,6 @@ const parts = `WITH chosen (entry_id) AS (SELECT value FROM json_each(?))
 	UNION ALL
 	SELECT 4, entry_id, id, claim_id, '', quote, '', post_id, start_at, end_at FROM chosen JOIN evidence USING (entry_id)
 	ORDER BY part, n, id, name`
-
-// readParts reads the parts of entries.
-func (g *Glossary) readParts(ctx context.Context, entries []annotator.Entry) error {
-	index := byID(entries)
-	ids := slices.Collect(maps.Keys(index))
-	return sqlite.Each(ctx, g.q, func(rows *sql.Rows) error { return readPart(rows, index) }, parts, jsonList(ids))
-}
 
 // readPart adds a part to its entry.
 func readPart(rows *sql.Rows, index map[int64]*annotator.Entry) error {
@@ -100,8 +95,7 @@ func (g *Glossary) one(ctx context.Context, where string, args ...any) (*annotat
 	return &found[0], nil
 }
 
-// Lookup returns the live entry whose full name is the given name or, failing that, whose term or alias it is; the
-// oldest of several. NotFound if there is none.
+// Lookup returns the oldest live entry with a full name or, failing that, a term or alias; NotFound if there is none.
 func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, error) {
 	key := codex.Normalize(name)
 	e, err := g.one(ctx, `WHERE e.term_normalized = ? AND e.status IN ('tentative', 'confirmed')`, key)

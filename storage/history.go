@@ -68,6 +68,8 @@ func (m *Moment) Holds(r *annotator.Revision) bool {
 
 // Moment finds a point in the story; NotFound, with advice, for one that does not exist or is not read yet.
 func (s *History) Moment(ctx context.Context, p Point) (Moment, error) {
+	n, rank := int(p.ID), -1
+	var err error
 	switch p.Kind {
 	case PointSnapshot:
 		snapshot, err := s.db.Snapshots.Get(ctx, p.ID)
@@ -76,19 +78,16 @@ func (s *History) Moment(ctx context.Context, p Point) (Moment, error) {
 		}
 		return s.MomentOf(ctx, &snapshot)
 	case PointPost:
-		place, err := s.db.Scenes.PlaceOf(ctx, p.ID)
-		if err != nil {
-			return Moment{}, err
-		}
-		return s.placeMoment(ctx, p, place.Scene(), place.Rank())
+		var place annotator.Place
+		place, err = s.db.Scenes.PlaceOf(ctx, p.ID)
+		n, rank = place.Scene(), place.Rank()
 	case PointThread:
-		last, err := s.db.Threads.LastScene(ctx, p.ID)
-		if err != nil {
-			return Moment{}, err
-		}
-		return s.placeMoment(ctx, p, last, -1)
+		n, err = s.db.Threads.LastScene(ctx, p.ID)
 	}
-	return s.placeMoment(ctx, p, int(p.ID), -1)
+	if err != nil {
+		return Moment{}, err
+	}
+	return s.placeMoment(ctx, p, n, rank)
 }
 
 // MomentOf returns the moment of a snapshot.
@@ -126,8 +125,7 @@ func (s *History) AsOf(ctx context.Context, m Moment) ([]annotator.Entry, error)
 	return s.sum(ctx, m.bound+` <= ?`, m.last)
 }
 
-// Between returns the entries that changed between two snapshots, as they were at each. An entry that did not exist
-// at the first is among those of the second only.
+// Between returns the entries that changed between two snapshots, as they were at each. New ones are only in after.
 func (s *History) Between(ctx context.Context, from, to *annotator.Snapshot) (before, after []annotator.Entry, err error) {
 	const changed = `entry_id IN (SELECT entry_id FROM revision WHERE id > ? AND id <= ?) AND id <= ?`
 	before, err = s.sum(ctx, changed, from.Revision, to.Revision, from.Revision)

@@ -124,8 +124,7 @@ func (s *Journal) Append(ctx context.Context, row *annotator.Trace) error {
 	return s.db.update(ctx, "write the journal", func(tx *tx) { tx.append(row) })
 }
 
-// AppendOnce appends a row outside any turn, unless the journal ends with the same. A process that was killed after
-// AppendOnce calls it again, and the row is there once.
+// AppendOnce appends a row outside any turn, unless the journal ends with it because a killed process has appended it.
 func (s *Journal) AppendOnce(ctx context.Context, row *annotator.Trace) error {
 	var kind annotator.TraceKind
 	var content string

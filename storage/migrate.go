@@ -51,8 +51,7 @@ func checkNotNewer(version int, path string) error {
 		WithAdvice("use the newer annotator that wrote it")
 }
 
-// migrate brings the schema up to date. Each step has its own transaction, and reads the version again inside it:
-// another process may have migrated meanwhile, and an interrupted step leaves nothing behind.
+// migrate brings the schema up to date, in a transaction for each step: another process may have begun meanwhile.
 func migrate(ctx context.Context, pool *sql.DB, path string) error {
 	for {
 		done, err := migrateStep(ctx, pool, path, migrations.All())

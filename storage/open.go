@@ -96,8 +96,7 @@ func (db *DB) openWriter(ctx context.Context) error {
 	return nil
 }
 
-// checkPath refuses what is evidently no database of annotator's, such as a folder or the story itself, and a network
-// file system, before a lock file is left there. Other defects show when the file is opened for writing.
+// checkPath refuses a folder, another program's file and a network file system, before a lock file is left there.
 func checkPath(ctx context.Context, path string) error {
 	if err := sqlite.RefuseNetwork(path); err != nil {
 		return err

@@ -71,7 +71,11 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 	}
 	g.tx.countLive(status, e.Status)
 	for i := range revisions {
-		g.tx.insertRevision(&revisions[i])
+		r := &revisions[i]
+		g.tx.exec(`INSERT INTO revision (id, entry_id, field, old_value, new_value, at, actor, turn, trace_id, changed_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Entry, r.Field, r.Old, r.New, r.At, r.Actor, r.Turn, r.Trace, r.Changed)
+		g.tx.head.revision = r.ID
+		g.tx.applyRevision(r)
 	}
 	return g.tx.err
 }
@@ -113,8 +117,7 @@ func (tx *tx) insertEntry(e *annotator.Entry) {
 		append(tx.columnsOf(e), now.term, now.names, now.definition)...)
 }
 
-// updateEntry updates the row of an entry. An update that names the indexed columns updates the full-text index as
-// well; where they are unchanged, as when an entry is confirmed, it does not name them.
+// updateEntry updates the row of an entry. To name the indexed columns would update the full-text index as well.
 func (tx *tx) updateEntry(e *annotator.Entry, before indexed) {
 	const update = `UPDATE glossary_entry SET updated_at = ?2, disambiguator = ?3, term_normalized = ?4, status = ?5, first_at = ?6,
 		last_at = ?7, revisions = ?8, revision = ?9, locked = ?10, merged_into = ?11`
@@ -139,14 +142,6 @@ func (tx *tx) countLive(before, now annotator.Status) {
 	tx.execOne(`UPDATE run_state SET entries = entries + ? WHERE id = 1`, change)
 }
 
-// insertRevision records a revision, and applies it to the tables beside the entry's own row.
-func (tx *tx) insertRevision(r *annotator.Revision) {
-	tx.exec(`INSERT INTO revision (id, entry_id, field, old_value, new_value, at, actor, turn, trace_id, changed_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Entry, r.Field, r.Old, r.New, r.At, r.Actor, r.Turn, r.Trace, r.Changed)
-	tx.head.revision = r.ID
-	tx.applyRevision(r)
-}
-
 // applyRevision applies a revision to the tables beside the entry's own row, which holds the rest.
 func (tx *tx) applyRevision(r *annotator.Revision) {
 	switch r.Field {
@@ -155,9 +150,14 @@ func (tx *tx) applyRevision(r *annotator.Revision) {
 	case annotator.FieldAlias:
 		tx.applyAlias(r)
 	case annotator.FieldClaim:
-		tx.applyClaim(r)
+		c := decode[annotator.Claim](tx, r.New)
+		tx.execOne(`INSERT INTO claim (entry_id, id, ord, text, kind, from_at, until_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (entry_id, id) DO UPDATE SET ord = excluded.ord, text = excluded.text, kind = excluded.kind,
+			  from_at = excluded.from_at, until_at = excluded.until_at`, r.Entry, c.ID, c.Ord, c.Text, c.Kind, c.From, c.Until)
 	case annotator.FieldEvidence:
-		tx.applyEvidence(r)
+		v := decode[annotator.Evidence](tx, r.New)
+		tx.execOne(`INSERT INTO evidence (entry_id, claim_id, post_id, start_at, end_at, quote) VALUES (?, ?, ?, ?, ?, ?)`,
+			r.Entry, v.Claim, v.Post, v.Start, v.End, v.Quote)
 	}
 }
 
@@ -180,19 +180,6 @@ func (tx *tx) applyAlias(r *annotator.Revision) {
 		tx.execOne(`INSERT INTO glossary_alias (entry_id, name_normalized, name, from_at) VALUES (?, ?, ?, ?)`,
 			r.Entry, codex.Normalize(alias.Name), alias.Name, alias.From)
 	}
-}
-
-func (tx *tx) applyClaim(r *annotator.Revision) {
-	c := decode[annotator.Claim](tx, r.New)
-	tx.execOne(`INSERT INTO claim (entry_id, id, ord, text, kind, from_at, until_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (entry_id, id) DO UPDATE SET ord = excluded.ord, text = excluded.text, kind = excluded.kind,
-		  from_at = excluded.from_at, until_at = excluded.until_at`, r.Entry, c.ID, c.Ord, c.Text, c.Kind, c.From, c.Until)
-}
-
-func (tx *tx) applyEvidence(r *annotator.Revision) {
-	v := decode[annotator.Evidence](tx, r.New)
-	tx.execOne(`INSERT INTO evidence (entry_id, claim_id, post_id, start_at, end_at, quote) VALUES (?, ?, ?, ?, ?, ?)`,
-		r.Entry, v.Claim, v.Post, v.Start, v.End, v.Quote)
 }
 
 // decode reads a value of a revision.

@@ -98,8 +98,7 @@ func searchTerms(text string) []string {
 	return terms
 }
 
-// find returns the entries that a clause finds, which ends in a condition, as far as the query's filters let them
-// through. In clause and order ?1 is a text, and ?2 the query's text as a name.
+// find returns the entries that clause and filters let through. ?1 is a text, ?2 the query's text as a name.
 func (g *Glossary) find(ctx context.Context, query annotator.Query, clause, order, text string) ([]annotator.Entry, error) {
 	statuses := query.Statuses
 	if len(statuses) == 0 {

@@ -104,8 +104,7 @@ func entryResult(e *annotator.Entry) Result {
 	}
 }
 
-// createdResult is the answer of a call that created an entry. It omits what the call itself contains, because every
-// later request of the window repeats the answer.
+// createdResult is the answer of a call that created an entry. It omits what the call contains: the window holds both.
 func createdResult(e *annotator.Entry) Result {
 	view := viewEntry(e, maxContent)
 	return Result{

@@ -42,8 +42,7 @@ func unmarshal[A any](encoded []byte) (arguments A, err error) {
 	return arguments, err
 }
 
-// coerce removes a null optional parameter, parses a string where the schema wants another type, and fills in defaults.
-// It returns the names of the parsed strings.
+// coerce removes null optional parameters, parses strings where another type is wanted, and fills in defaults.
 func (s *argumentSchema) coerce(object map[string]any) (coerced []string) {
 	for _, name := range s.schema.PropertyOrder {
 		property := s.schema.Properties[name]

@@ -48,8 +48,7 @@ func (env *Env) write(ctx context.Context, id int64, revisions []annotator.Revis
 	return result, nil
 }
 
-// checkNameFree fails with DUPLICATE if a live entry other than self already has the name or its term. Entries may
-// share a term only if each has a disambiguator in parentheses.
+// checkNameFree fails with DUPLICATE if another live entry has the name, or its term and no disambiguator.
 func (env *Env) checkNameFree(ctx context.Context, name string, self int64) error {
 	term, disambiguator := codex.SplitName(codex.Clean(name))
 	wanted := annotator.Entry{Term: term, Disambiguator: disambiguator}

@@ -17,8 +17,7 @@ type citation struct {
 	Kind   annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" default:"narrated" jsonschema:"who vouches for what is new in the definition: the narration, somebody in the story, or your own conclusion"`
 }
 
-// locate finds the quotation of a citation, if it has one, and the place that dates the edit: that of the cited post if
-// it belongs to the scene, otherwise the scene's end.
+// locate finds a citation's quotation, if any, and the edit's place: that of a post of the scene, or the scene's end.
 func (env *Env) locate(ctx context.Context, b citation) (*annotator.Evidence, annotator.Place, error) {
 	if n := utf8.RuneCountInString(b.Quote); n > codex.MaxQuote {
 		return nil, 0, &Failure{

@@ -27,8 +27,7 @@ type postsView struct {
 	Truncated string     `json:"truncated,omitempty"`
 }
 
-// postsResult shows posts in order. The post at index first is fitted first, then the others from the front. The last
-// one that fits is truncated, and the rest is omitted.
+// postsResult shows posts in order. The post at index first is fitted first. The last one that fits is truncated.
 func postsResult(posts []annotator.Post, first int, note string) Result {
 	views := make([]*postView, len(posts))
 	view, left := fitPost(&posts[first], maxContent)
@@ -51,8 +50,7 @@ func postsResult(posts []annotator.Post, first int, note string) Result {
 	return Result{Content: annotator.EncodeJSON(answer)}
 }
 
-// fitPost returns a post as an answer shows it, in at most limit characters, and how many of these are left: 0 after a
-// truncated post. The view is nil if the post does not fit.
+// fitPost returns a post in at most limit characters, nil if it does not fit, and how many are left: 0 if truncated.
 func fitPost(p *annotator.Post, limit int) (view *postView, left int) {
 	v := postView{
 		ID: p.ID, Thread: p.Thread, Body: p.Body, Story: slices.Contains(p.Tags, annotator.TagStory),

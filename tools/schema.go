@@ -44,8 +44,7 @@ func schemaFor[A any]() (*argumentSchema, error) {
 	return &argumentSchema{schema: schema, validator: checker}, nil
 }
 
-// applyTags adds the tags enum, default, min and max to an inferred schema. It removes null from the types of pointers
-// and slices: an absent parameter is omitted.
+// applyTags adds the tags enum, default, min and max to an inferred schema, and removes null from its types.
 func applyTags(property *jsonschema.Schema, tag reflect.StructTag) error {
 	if len(property.Types) > 0 {
 		kept := slices.DeleteFunc(property.Types, func(t string) bool { return t == "null" })

@@ -71,8 +71,7 @@ func printShortened(w io.Writer, rows [][]string) {
 	printTable(w, rows)
 }
 
-// fit shortens the columns of a table to a total width: the last first, and down to nothing where hardly anything would
-// be left. The first column stays, and so does the beginning of the second.
+// fit shortens columns to a total width, the last first and to nothing at need; the first and some of the second stay.
 func fit(rows [][]string, width int) {
 	const least = 8
 	for column := len(rows[0]) - 1; column > 0; column-- {

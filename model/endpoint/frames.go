@@ -42,7 +42,7 @@ func (f *frames) next() (string, []byte, error) {
 			continue
 		}
 		data := f.field(line)
-		if len(f.data) == 0 && isWhole(data) {
+		if len(f.data) == 0 && (string(data) == endMark || json.Valid(data)) {
 			return f.event, data, nil
 		}
 		if err := f.join(data); err != nil {
@@ -65,8 +65,6 @@ func (f *frames) field(line []byte) []byte {
 	}
 	return nil
 }
-
-func isWhole(data []byte) bool { return string(data) == endMark || json.Valid(data) }
 
 func (f *frames) join(data []byte) error {
 	if len(f.data) > 0 && len(data) > 0 {

@@ -48,8 +48,7 @@ func Unusable(format string, args ...any) *model.Fault {
 	return &model.Fault{Kind: annotator.Malformed, Message: err.Error(), Err: err}
 }
 
-// readReply reads a response: a stream, or one object. The body decides which, since some servers ignore the request
-// for a stream, and some send a wrong content type.
+// readReply reads a stream or one object. The body decides: some servers ignore the request, or send a wrong type.
 func (x *exchange) readReply(a Assembler) (*model.Reply, error) {
 	src := bufio.NewReader(x.answer)
 	first, err := firstCharacter(src)

@@ -11,8 +11,7 @@ import (
 // maxQuote bounds a quotation, in bytes.
 const maxQuote = 300
 
-// bestSentence returns the most informative sentence about a name among those of some mentions: the index of its text,
-// and the sentence verbatim, cut around the name where it is too long.
+// bestSentence returns the most informative sentence about a name, verbatim or cut around it, and its text's index.
 func (r *reader) bestSentence(among []mention) (text int, quote string) {
 	best, score := among[0], -1<<30
 	for i, m := range among {

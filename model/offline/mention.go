@@ -86,17 +86,13 @@ func (r *reader) nameable(t *text, i int) bool {
 	if w.shouted {
 		return utf8.RuneCountInString(w.lower) <= maxAcronym && r.lower[w.lower] == 0 && !r.lex.common[w.lower]
 	}
-	return !r.compound(t.in(w.span))
+	s := t.in(w.span)
+	cut := strings.LastIndexByte(s, '-')
+	return cut <= 0 || !r.lex.common[s[cut+1:]] // German-speaking, Sunday-school
 }
 
 // maxAcronym is the length in letters up to which a word in capitals is taken for an acronym; a longer one is emphasis.
 const maxAcronym = 5
-
-// compound reports whether a word ends, after a hyphen, in an ordinary one: German-speaking, Sunday-school.
-func (r *reader) compound(s string) bool {
-	cut := strings.LastIndexByte(s, '-')
-	return cut > 0 && r.lex.common[s[cut+1:]]
-}
 
 // joined reports whether word i continues the name that the word before it is part of.
 func (r *reader) joined(t *text, i int) bool {

@@ -52,8 +52,7 @@ func (l *lexicon) identify(written string) identity {
 	return id
 }
 
-// partOf reports whether a short form seems to mean what the long one does: Marrow and Ysolde Marrow, but not Baker and
-// Baker Street, nor London and the Tower of London.
+// partOf reports whether a short form seems to mean what the long one does: Marrow, but not Baker in Baker Street.
 func (l *lexicon) partOf(short, long identity) bool {
 	if !short.gender.agrees(long.gender) || slices.Contains(long.tokens, "of") || slices.Contains(long.tokens, "&") {
 		return false
@@ -97,8 +96,7 @@ type name struct {
 	titled   int // mentions with a title
 }
 
-// names groups the mentions by what they name: first by the same words, then a short form with the only longer one that
-// holds it. They come back in order of first appearance.
+// names groups the mentions by what they name: the same words, then a short form with the only longer one that has it.
 func (r *reader) names(mentions []mention) []*name {
 	groups := map[string]*name{}
 	var all []*name
@@ -211,8 +209,7 @@ func (r *reader) accepts(n *name) bool {
 	return len(n.mentions) > 1 || r.nameFromOne(n)
 }
 
-// nameFromOne reports whether a single word is a name though it occurs only once: it is not a common word, not written
-// in capitals, and not of a form that adjectives have.
+// nameFromOne reports whether a word is a name though it occurs once: not common, in capitals, or like an adjective.
 func (r *reader) nameFromOne(n *name) bool {
 	m := &n.mentions[0]
 	only := &r.texts[m.text].words[m.lo]

@@ -30,8 +30,7 @@ type line struct {
 // density is the share of names, in thousandths; the constant keeps a sentence that is one name from being the densest.
 func (l *line) density() int { return l.names * 1000 / (l.words + 10) }
 
-// summarise returns the first sentence of the texts asked about and those with most names, in the order of the story.
-// No scene has a second sentence before every scene has one.
+// summarise returns the first sentence and those with most names in story order, one of each scene before a second.
 func (m *Model) summarise(w *window, limit int) string {
 	room := summaryWords
 	if limit > 0 {

@@ -129,16 +129,13 @@ func readEntries(text string) []entry {
 		if e.attrs["term"] == "" {
 			continue
 		}
+		isBlank := func(name string) bool { return strings.TrimSpace(name) == "" }
 		all = append(all, entry{
-			ID: number(e.attrs["id"]), Term: e.attrs["term"], Aliases: splitNames(e.attrs["aliases"]),
+			ID: number(e.attrs["id"]), Term: e.attrs["term"], Aliases: slices.DeleteFunc(strings.Split(e.attrs["aliases"], "|"), isBlank),
 			Definition: strings.TrimSpace(html.UnescapeString(e.body)),
 		})
 	}
 	return all
-}
-
-func splitNames(s string) []string {
-	return slices.DeleteFunc(strings.Split(s, "|"), func(name string) bool { return strings.TrimSpace(name) == "" })
 }
 
 // number reads a number that an attribute holds; what is none reads as 0.

@@ -41,8 +41,7 @@ func (r *request) offers() set {
 	return names
 }
 
-// answer returns the reply to a request, without ids and usage. prompt is a hash of the whole request. A text is cut at
-// the request's limit, as by a server, even inside a word.
+// answer returns the reply to a request with a hash, cut at its limit as by a server. Ids and usage are missing.
 func (m *Model) answer(r *request, prompt uint64) chatwire.Reply {
 	text, calls := m.task(r, prompt)
 	reply := chatwire.Reply{Model: r.Model, Text: text, ToolCalls: calls, FinishReason: "stop"}
