@@ -69,8 +69,7 @@ const cutPoint = `CREATE TEMP TABLE point AS SELECT s.id AS snapshot, s.scene, s
     <= (SELECT count(*) FROM refusal f WHERE f.scene = s.scene AND f.snapshot_id < s.id) AS due
   FROM snapshot s WHERE s.id = ?`
 
-// cutRows deletes the rows after the point. Conversations of people are no part of the run, and stay in the other
-// database. The indexes are for the foreign keys: without them each deletion would scan a table.
+// cutRows deletes the rows after the point, and conversations of people. The indexes speed up checks of foreign keys.
 const cutRows = `
 PRAGMA defer_foreign_keys = ON;
 CREATE INDEX cut_call ON call (trace_id);

@@ -8,8 +8,7 @@ import (
 	"annotator"
 )
 
-// fileIdentity holds the files of an open database by their paths. A process can go on writing to a file that was
-// deleted or moved, and all of it is gone when the process ends.
+// fileIdentity holds the files of an open database by path: what is written to a deleted file is lost at the end.
 type fileIdentity map[string]os.FileInfo
 
 // identify finds the database itself, its log, and the log's index. They are beside the file, not beside a link to it.

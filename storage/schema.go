@@ -9,8 +9,7 @@ import (
 	"annotator/migrations"
 )
 
-// foreignObjects returns the triggers and views that no migration made. A trigger of another program runs inside our
-// transactions, and can undo what they write although they succeed.
+// foreignObjects returns the triggers and views that no migration made. They could undo what our transactions write.
 func foreignObjects(ctx context.Context, q querier) ([]string, error) {
 	ours := strings.Join(migrations.All(), "\n")
 	return collect(ctx, q, scanValue[string], `SELECT type || ' ' || name FROM sqlite_schema

@@ -6,8 +6,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// walPages is the size from which CheckpointWAL copies the log. SQLite's own checkpoint would run inside whichever
-// commit fills the log; this one runs between scenes.
+// walPages is the size from which CheckpointWAL copies the log. SQLite itself would copy it during some commit.
 const walPages = 4000
 
 // CheckpointWAL copies a long write-ahead log into the database file. The next transaction then starts the log over. It

@@ -13,8 +13,7 @@ type definitionRecord struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// EncodeDefinitions returns the recorded form of definitions. It does not depend on the wire, so that a run may change
-// its wire: the same tools are the same bytes.
+// EncodeDefinitions returns the recorded form of definitions, the same for every wire: a run may change its wire.
 func EncodeDefinitions(definitions []annotator.ToolDefinition) string {
 	list := make([]definitionRecord, 0, len(definitions))
 	for i := range definitions {

@@ -5,7 +5,7 @@
 // strictly, validates them, and passes them to the handler. A mistake of the model becomes an answer with an error
 // code. Other failures are Go errors.
 //
-// A model that cannot call tools writes its changes into its reply as a block of codex updates. Updates reads the
+// A model that cannot call tools writes its changes into its reply as a block of codex updates. Elements reads the
 // block, and Update.Call converts each element to a call.
 package tools
 
@@ -31,8 +31,7 @@ const (
 type Glossary interface {
 	// Entry returns the entry with an id, live or not; annotator.NotFound if there is none.
 	Entry(ctx context.Context, id int64) (*annotator.Entry, error)
-	// Lookup returns the live entry with the full name or, if there is none, with the term or alias, as compared by
-	// codex.Normalize; annotator.NotFound if there is none.
+	// Lookup returns the live entry with the normalised full name, else with the term or alias; annotator.NotFound.
 	Lookup(ctx context.Context, name string) (*annotator.Entry, error)
 	// Search returns the entries that match a query, best first.
 	Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error)

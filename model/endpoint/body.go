@@ -85,8 +85,7 @@ func List(elements ...[]byte) Segments {
 	return slices.Concat(Segments{[]byte("[")}, elements, Segments{[]byte("]")})
 }
 
-// EncodeBody renders the body of a request: the fields of a struct, then encoded fields, then the fields of another
-// struct. What changes least stands first, for the caches of proxies and servers.
+// EncodeBody renders a request's body: head, fields, settings. What changes least stands first, for caches.
 func EncodeBody(head any, fields []Field, settings any) (Segments, error) {
 	front, err := Marshal(head)
 	if err != nil {
@@ -117,8 +116,7 @@ func Unsendable(err error) *model.Fault {
 	return &model.Fault{Kind: annotator.Misused, Message: err.Error(), Err: err}
 }
 
-// ToolArguments returns arguments that can be sent back: servers parse them, and refuse anything but an object. An
-// object is sent as the model wrote it, so that the server finds it in its cache.
+// ToolArguments returns arguments that a server takes back: an object, as the model wrote it for the server's cache.
 func ToolArguments(written string) string {
 	if strings.HasPrefix(strings.TrimLeft(written, " \t\r\n"), "{") && json.Valid([]byte(written)) {
 		return written

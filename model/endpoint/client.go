@@ -24,8 +24,7 @@ type Options struct {
 	// HTTP is the transport; nil for one of the client's own. It must not follow redirects.
 	HTTP http.RoundTripper
 
-	// FirstByte is how long the endpoint may take to the first byte of the body: it reads the whole prompt before, and
-	// without streaming generates the whole reply. 10 minutes where 0.
+	// FirstByte is how long the endpoint may take to the first byte: it reads the prompt before. 10 minutes where 0.
 	FirstByte time.Duration
 
 	// Idle is how long it may pause between two pieces of the body. 2 minutes where 0.

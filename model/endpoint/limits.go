@@ -26,8 +26,7 @@ func maxTokens(body Segments) int {
 	return int(body.size()) + around
 }
 
-// MaxParts is how many calls or blocks an Assembler takes. No useful reply comes near it, and empty ones would fill the
-// memory long before the response is too long.
+// MaxParts is how many calls or blocks an Assembler takes: empty ones would fill the memory within a short response.
 const MaxParts = 1 << 12
 
 // CheckParts returns the fault of a reply with more parts than MaxParts.

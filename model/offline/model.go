@@ -40,9 +40,8 @@ func New(opts Options) *Model {
 	return m
 }
 
-// RoundTrip answers a request, whatever its host: POST .../v1/chat/completions, GET .../v1/models, POST .../tokenize
-// and GET .../health. What is wrong with a request is reported in the response, as by a server; an error is returned
-// only where the request's context is done or its body cannot be read.
+// RoundTrip answers POST .../v1/chat/completions, GET .../v1/models, POST .../tokenize and GET .../health of any host. It
+// fails only where the request's context is done or its body cannot be read; other faults are in the response.
 func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body []byte
 	if req.Body != nil {

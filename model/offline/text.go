@@ -10,8 +10,7 @@ import (
 // span is a range of bytes of a text.
 type span struct{ start, end int }
 
-// word is a run of letters and digits, with the apostrophes and hyphens inside it. Its span leaves out a possessive or
-// contracted ending: the word of "Marrow's" is "Marrow".
+// word is a run of letters and digits with apostrophes and hyphens inside, as "Marrow" of "Marrow's".
 type word struct {
 	span
 	full     int    // the end with that ending
