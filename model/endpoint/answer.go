@@ -44,7 +44,7 @@ func (a *answer) drain() {
 	_, _ = io.CopyN(io.Discard, a.body, most) // the reply is complete, so an error does not matter
 }
 
-// unpacked returns the body of a response without compression: some proxies compress unasked. With an error it is as sent.
+// unpacked returns the body of a response without compression: some proxies compress unasked. On an error it is as is.
 func unpacked(r *http.Response) (io.Reader, error) {
 	switch coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding {
 	case "", "identity", "none", "utf-8": // the last two are no codings, but some servers send them

@@ -40,7 +40,7 @@ func New(opts Options) *Model {
 	return m
 }
 
-// RoundTrip answers POST .../v1/chat/completions, GET .../v1/models, POST .../tokenize and GET .../health of any host. It
+// RoundTrip answers POST .../v1/chat/completions, GET .../v1/models, POST .../tokenize, GET .../health of any host. It
 // fails only where the request's context is done or its body cannot be read; other faults are in the response.
 func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body []byte
