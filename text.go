@@ -3,15 +3,34 @@ package annotator
 import (
 	"encoding/json"
 	"strings"
+	"unicode"
 )
 
-// CountWords counts the words of a text, separated by white space.
+// CountWords counts the words of a text, separated by white space. In scripts without spaces between words, two
+// characters count as one word, and the punctuation between them is not counted.
 func CountWords(text string) int {
-	n := 0
-	for range strings.FieldsSeq(text) {
-		n++
+	n, unspaced, inWord := 0, 0, false
+	for _, r := range text {
+		if isUnspaced(r) {
+			unspaced++
+			inWord = false
+			continue
+		}
+		word := !unicode.IsSpace(r) && (inWord || unspaced == 0 || !unicode.IsPunct(r))
+		if word && !inWord {
+			n++
+		}
+		inWord = word
 	}
-	return n
+	return n + (unspaced+1)/2
+}
+
+// isUnspaced reports whether a character is of a script that writes no spaces between words.
+func isUnspaced(r rune) bool {
+	const first = '\u0e00' // the first of them is Thai
+	const lengthMark = 'ー' // of Katakana, though not of its script
+	return r >= first && (r == lengthMark || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
 
 // EncodeJSON returns a value as compact JSON without a final line feed. It does not escape <, > and &, which would

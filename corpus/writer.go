@@ -19,6 +19,8 @@ const (
 	MetaAuthor = "author" // of the story; may be missing
 	MetaDigest = "digest" // SHA-256, in hexadecimal, of all that determines the result of an import
 	MetaReport = "report" // the report of the importer, as JSON
+
+	MetaImporter = "importer" // the version of the importer; missing in corpora of the first
 )
 
 // schema has the four tables of every corpus, and meta. The indexes are created at the end, which is faster than
@@ -35,7 +37,9 @@ const (
 			time      INTEGER NOT NULL,
 			file_url  TEXT,
 			file_name TEXT,
-			body      TEXT NOT NULL
+			body      TEXT NOT NULL,
+			source_document TEXT,
+			source_offset   INTEGER
 		) STRICT;
 		CREATE TABLE tag (post_id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (post_id, name)) STRICT, WITHOUT ROWID;
 		CREATE TABLE link (link_from INTEGER NOT NULL, link_to INTEGER NOT NULL, PRIMARY KEY (link_from, link_to)) STRICT, WITHOUT ROWID;
@@ -120,38 +124,122 @@ func (w *Writer) Post(ctx context.Context, p *annotator.Post, file File, quotes 
 	return true, nil
 }
 
+// Origin is the place in a source at which the text of a post begins.
+type Origin struct {
+	Document string // a file of an archive or folder; "" if the source is a single document
+	Offset   int64  // in bytes, in the document as UTF-8 with line feeds as line ends and without control characters
+}
+
+// Origin records where the text of a post begins in its source.
+func (w *Writer) Origin(ctx context.Context, post int64, from Origin) error {
+	return w.exec(ctx, `UPDATE post SET source_document = ?, source_offset = ? WHERE id = ?`, from.Document, from.Offset, post)
+}
+
+// StoryAuthorOptions select the posts that TagStory tags.
+type StoryAuthorOptions struct {
+	Named string // the name, trip code or id of the author; "" detects the author of each thread
+	All   bool   // all posts are the story
+}
+
+// StoryAuthors reports which posts TagStory tagged, and why.
+type StoryAuthors struct {
+	Posts                int64    // tagged posts
+	All                  int64    // posts of the corpus
+	Anonymous            int64    // threads with an anonymous author
+	ByTrip, ByID, ByName int64    // threads whose author is identified by trip code, id or name
+	CommonNames          []string // names that identify no author because many posters share them, at most 5
+	Suspect              int64    // threads with three or more posters and ten or more posts of which over 90 % are tagged
+}
+
 // TagStory tags the posts by the author of each thread's opening post as the story, unless the corpus has such tags.
-// Posts have the same author if they have the same trip code, or the same name and no trip code. Of an anonymous
-// author, only the opening post is tagged. It returns the number of tagged posts, and of threads with an anonymous
-// author.
-func (w *Writer) TagStory(ctx context.Context) (posts, anonymous int64, err error) {
-	var tagged bool
-	err = w.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tag WHERE name = ?)`, annotator.TagStory).Scan(&tagged)
-	if err != nil || tagged {
-		return 0, 0, w.wrap(err)
+// Posts have the same author if they have the same trip code or id, or the same name and neither. A name that nearly
+// all posts have, or that posts with three different ids have, identifies no author. Of an anonymous author, only the
+// opening post is tagged.
+func (w *Writer) TagStory(ctx context.Context, o StoryAuthorOptions) (StoryAuthors, error) {
+	var found StoryAuthors
+	var told bool
+	err := w.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tag WHERE name = ?), (SELECT count(*) FROM post)`, annotator.TagStory).Scan(&told, &found.All)
+	if err != nil || told && o.Named == "" {
+		return found, w.wrap(err)
+	}
+	switch {
+	case o.Named != "":
+		if _, err = w.tx.ExecContext(ctx, `DELETE FROM tag WHERE name = ?`, annotator.TagStory); err != nil {
+			return found, w.wrap(err)
+		}
+		found.Posts, err = w.tagPosts(ctx, `SELECT id, ?1 FROM post WHERE name = ?2 OR trip_code = ?2 OR trip_code = 'ID:' || ?2`, annotator.TagStory, o.Named)
+		return found, err
+	case o.All:
+		found.Posts, err = w.tagPosts(ctx, `SELECT id, ?1 FROM post`, annotator.TagStory)
+		return found, err
+	}
+	if found.CommonNames, err = w.commonNames(ctx); err != nil {
+		return found, err
 	}
 	if _, err := w.tx.ExecContext(ctx, openers); err != nil {
-		return 0, 0, w.wrap(err)
+		return found, w.wrap(err)
 	}
-	if err := w.tx.QueryRowContext(ctx, `SELECT count(*) FROM temp.opener WHERE trip = '' AND name = ''`).Scan(&anonymous); err != nil {
-		return 0, 0, w.wrap(err)
+	err = w.tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE trip = '' AND name = ''), count(*) FILTER (WHERE trip <> '' AND trip NOT LIKE 'ID:%'),
+		count(*) FILTER (WHERE trip LIKE 'ID:%'), count(*) FILTER (WHERE trip = '' AND name <> '') FROM temp.opener`).
+		Scan(&found.Anonymous, &found.ByTrip, &found.ByID, &found.ByName)
+	if err != nil {
+		return found, w.wrap(err)
 	}
-	result, err := w.tx.ExecContext(ctx, `INSERT INTO tag (post_id, name)
-		SELECT p.id, ?1 FROM temp.opener o JOIN post p ON p.thread_id = o.thread
+	found.Posts, err = w.tagPosts(ctx, `SELECT p.id, ?1 FROM temp.opener o JOIN post p ON p.thread_id = o.thread
 		WHERE p.id = o.post OR o.trip <> '' AND p.trip_code = o.trip
 			OR o.trip = '' AND o.name <> '' AND p.trip_code = '' AND p.name = o.name`, annotator.TagStory)
 	if err != nil {
-		return 0, 0, w.wrap(err)
+		return found, err
 	}
-	posts, err = result.RowsAffected()
-	return posts, anonymous, w.wrap(err)
+	err = w.tx.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT p.thread_id FROM post p LEFT JOIN tag t ON t.post_id = p.id AND t.name = ?1
+		GROUP BY p.thread_id HAVING count(DISTINCT p.trip_code || char(31) || p.name) >= 3 AND count(*) >= 10 AND count(t.name) * 10 > count(*) * 9)`,
+		annotator.TagStory).Scan(&found.Suspect)
+	return found, w.wrap(err)
+}
+
+// tagPosts tags the posts that a query returns, and counts them.
+func (w *Writer) tagPosts(ctx context.Context, query string, args ...any) (int64, error) {
+	result, err := w.tx.ExecContext(ctx, `INSERT INTO tag (post_id, name) `+query, args...)
+	if err != nil {
+		return 0, w.wrap(err)
+	}
+	n, err := result.RowsAffected()
+	return n, w.wrap(err)
+}
+
+// commonNames returns the names that identify no author: a name that occurs with three or more ids or trip codes, and a
+// name that 90 % of the posts without these have, if there are ten such posts or more.
+func (w *Writer) commonNames(ctx context.Context) ([]string, error) {
+	if _, err := w.tx.ExecContext(ctx, `CREATE TEMP TABLE common_name AS
+		SELECT name FROM post WHERE name <> '' GROUP BY name HAVING count(DISTINCT nullif(trip_code, '')) >= 3
+		UNION
+		SELECT name FROM post WHERE name <> '' AND trip_code = '' GROUP BY name
+		HAVING count(*) >= 10 AND count(*) * 10 >= (SELECT count(*) FROM post WHERE trip_code = '') * 9
+			AND (SELECT count(DISTINCT name) FROM post) > 1`); err != nil {
+		return nil, w.wrap(err)
+	}
+	rows, err := w.tx.QueryContext(ctx, `SELECT name FROM temp.common_name ORDER BY name LIMIT 5`)
+	if err != nil {
+		return nil, w.wrap(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, w.wrap(err)
+		}
+		names = append(names, name)
+	}
+	return names, w.wrap(rows.Err())
 }
 
 // openers finds the opening post of each thread and its author. It needs the index.
 const openers = `
 	CREATE INDEX IF NOT EXISTS post_in_thread ON post (thread_id, time, id);
 	CREATE TEMP TABLE opener AS
-		SELECT p.thread_id AS thread, p.id AS post, p.trip_code AS trip, iif(p.name = 'Anonymous', '', p.name) AS name
+		SELECT p.thread_id AS thread, p.id AS post, p.trip_code AS trip,
+			iif(lower(p.name) IN ('anonymous', 'anon', 'аноним', '名無しさん', '名無し') OR p.name IN (SELECT name FROM temp.common_name), '', p.name) AS name
 		FROM (SELECT DISTINCT thread_id FROM post) t
 		JOIN post p ON p.id = (SELECT id FROM post WHERE thread_id = t.thread_id ORDER BY id <> thread_id, time, id LIMIT 1);`
 

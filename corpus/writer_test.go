@@ -71,7 +71,7 @@ func TestTagStoryKeepsWhatIsTagged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if told, anonymous, err := w.TagStory(t.Context()); told != 0 || anonymous != 0 || err != nil {
-		t.Errorf("%d, %d, %v", told, anonymous, err)
+	if found, err := w.TagStory(t.Context(), corpus.StoryAuthorOptions{}); found.Posts != 0 || found.Anonymous != 0 || err != nil {
+		t.Errorf("%+v, %v", found, err)
 	}
 }

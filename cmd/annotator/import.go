@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"annotator"
 	"annotator/corpus"
@@ -17,6 +18,7 @@ type importOptions struct {
 	*app
 	ingest.Options
 	json bool
+	list bool
 }
 
 func newImport(a *app) *cobra.Command {
@@ -25,10 +27,12 @@ func newImport(a *app) *cobra.Command {
 		Use:   "import SOURCE...",
 		Short: "Make a corpus from books or forum archives",
 		Long: longHelp(`
-Make a corpus database from books (EPUB, text, Markdown, HTML) or from the posts of a forum (JSON lines, thread files).
-The report lists what was left out, and why.
+Make a corpus database from books (EPUB, text, Markdown, HTML, FictionBook) or from the posts of a forum (JSON lines,
+thread files). The report lists what was left out, how much that is and how it begins; --keep takes a part in after all.
+--list shows the chapters of the result and writes nothing.
 
-A folder stands for all story files below it, in the natural order of their names (2 before 10). Hidden files, images,
+A folder stands for all story files below it, in the order of its SUMMARY.md or Book.txt, else of the weights in their
+front matter, else in the natural order of their names (2 before 10, a prologue first, an epilogue last). Hidden files, images,
 databases, exports of annotator and other files without a story are left out; text is read from files with the extension
 .txt, .text, .md or .markdown, or without one. With --format, every file that can be in that format is read. A file that
 is named itself is always read.
@@ -37,6 +41,8 @@ A chapter becomes a thread that is cut into scenes; the threads of a forum stay 
 options give the same corpus. An existing corpus is kept; --reimport replaces it if the sources have changed.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator import book.epub --corpus book.corpus.db
+  annotator import book.txt --list
+  annotator import book.txt --corpus book.corpus.db --keep dedication
   annotator import old.txt --corpus old.corpus.db --encoding windows-1252
   annotator import threads/ --corpus quest.corpus.db --format board`,
 		Args: arguments(1, unlimited),
@@ -45,6 +51,9 @@ options give the same corpus. An existing corpus is kept; --reimport replaces it
 	flags.StringVar(&o.Corpus, "corpus", "", "`FILE` to make")
 	importFlags(flags, &o.Format, &o.Encoding, &o.SceneTokens)
 	jsonFlag(flags, &o.json)
+	flags.BoolVar(&o.list, "list", false, "show the chapters of the result and write nothing")
+	flags.StringSliceVar(&o.Keep, "keep", nil, "take in a `PART` that is left out by default: "+strings.Join(ingest.Parts(), ", "))
+	flags.StringVar(&o.StoryAuthor, "story-author", "", "`NAME`, trip code or id of the author of the story in a forum; empty: detected")
 	flags.BoolVar(&o.Replace, "reimport", false, "replace an import of other sources or options")
 	return untilSignalled(cmd, func(ctx context.Context, args []string) error {
 		o.Sources = args
@@ -53,6 +62,9 @@ options give the same corpus. An existing corpus is kept; --reimport replaces it
 }
 
 func (o *importOptions) run(ctx context.Context) error {
+	if o.list {
+		return o.show(ctx)
+	}
 	if o.Corpus == "" {
 		return annotator.Errorf(annotator.Misused, "there is no corpus to import into").WithAdvice("name the file to make with --corpus")
 	}
@@ -63,15 +75,34 @@ func (o *importOptions) run(ctx context.Context) error {
 		return err
 	}
 	p.close()
-	return o.printResult(&imported{report, report.Corpus, report.Existing, report.Stats}, o.json)
+	return o.printResult(&imported{report, report.Corpus, report.Existing, report.Stats, nil}, o.json)
 }
 
 // imported is what import prints.
 type imported struct {
 	*ingest.Report
-	Corpus   string       `json:"corpus"`
-	Existing bool         `json:"existing"` // it was there before, and nothing was written
-	Stats    corpus.Stats `json:"contents"`
+	Corpus   string          `json:"corpus"`
+	Existing bool            `json:"existing"` // it was there before, and nothing was written
+	Stats    corpus.Stats    `json:"contents"`
+	Chapters []ingest.Listed `json:"chapters,omitempty"` // only with --list
 }
 
-func (i *imported) print(w io.Writer) { fmt.Fprint(w, clean(i.Report.String())) }
+func (i *imported) print(w io.Writer) {
+	for n, c := range i.Chapters {
+		fmt.Fprintf(w, "%4d  %7d words  %s: %s\n", n+1, c.Words, clean(c.Title), clean(c.Begins))
+	}
+	fmt.Fprint(w, clean(i.Report.String()))
+}
+
+// show lists the result of an import.
+func (o *importOptions) show(ctx context.Context) error {
+	p := newProgress(o.app, false, 0)
+	defer p.close()
+	report, chapters, err := ingest.List(ctx, o.Options, p.importing)
+	if err != nil {
+		return err
+	}
+	p.close()
+	report.Corpus = "nothing written"
+	return o.printResult(&imported{report, "", false, report.Stats, chapters}, o.json)
+}

@@ -12,6 +12,7 @@ import (
 
 	"annotator"
 	"annotator/corpus"
+	"annotator/model/offline"
 	"annotator/runner"
 	"annotator/storage"
 	"annotator/tools"
@@ -246,7 +247,31 @@ func (o *runOptions) openCorpus(ctx context.Context, open *closers) (*corpus.DB,
 		return nil, err
 	}
 	open.add(db.Close)
-	return db, db.CheckIDs(ctx)
+	if err := db.CheckIDs(ctx); err != nil {
+		return nil, err
+	}
+	return db, o.checkLanguage(ctx, db)
+}
+
+// checkLanguage says that the offline model cannot read the story, if its first scene shows that.
+func (o *runOptions) checkLanguage(ctx context.Context, db *corpus.DB) error {
+	if o.Endpoint != offlineEndpoint {
+		return nil
+	}
+	for scene, err := range db.Scenes(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		for i := range scene.Posts {
+			if !offline.CanRead(scene.Posts[i].Body) {
+				o.progress.say("offline model: it finds names by their capitals, which the script of this story does not have: " +
+					"the glossary will be empty; name a server with --endpoint")
+				return nil
+			}
+		}
+		break
+	}
+	return nil
 }
 
 func (o *runOptions) openDatabase(ctx context.Context, open *closers) (*storage.DB, error) {

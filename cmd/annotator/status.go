@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"annotator"
+	"annotator/corpus/ingest"
 	"annotator/storage"
 
 	"github.com/spf13/cobra"
@@ -80,6 +82,7 @@ type storyStatus struct {
 	Corpus      string `json:"corpus"`
 	Threads     int    `json:"threads"`
 	ThreadsDone int    `json:"threads_done"`
+	Import      string `json:"import,omitempty"` // how much of the source the corpus has, and what was left out
 }
 
 type sceneStatus struct {
@@ -140,7 +143,7 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	u := &run.Usage
 	s := &status{
 		Database: db.Path(), Running: running, Holder: run.Holder, State: run.State, Halted: run.Halted,
-		Story: storyStatus{run.Corpus.Title, run.Corpus.Path, run.Corpus.Threads, report.ThreadsDone},
+		Story: storyStatus{run.Corpus.Title, run.Corpus.Path, run.Corpus.Threads, report.ThreadsDone, importSummary(ctx, &run, db.Path())},
 		Scenes: sceneStatus{
 			Total: run.Corpus.Scenes, Recorded: run.Recorded, Quarantined: run.Quarantined, Left: run.Corpus.Scenes - done, Open: run.OpenScene,
 		},
@@ -205,6 +208,9 @@ func (s *status) print(w io.Writer) {
 		{"started", localTime(s.Started.UnixMilli())},
 		{"updated", localTime(s.Updated.UnixMilli())},
 	}
+	if s.Story.Import != "" {
+		rows = slices.Insert(rows, 3, []string{"import", shorten(s.Story.Import, 300)})
+	}
 	if s.SecondsLeft > 0 {
 		left := seconds(s.SecondsLeft)
 		rows = append(rows, []string{"time", timeLeft(left, s.Ends.Add(-left).Local())})
@@ -214,6 +220,19 @@ func (s *status) print(w io.Writer) {
 	}
 	printTable(w, rows)
 	s.printQuarantined(w)
+}
+
+// importSummary returns what the corpus of a run has of its source; "" if the corpus is missing or does not record it.
+func importSummary(ctx context.Context, run *storage.RunStatus, database string) string {
+	path := corpusOfRun(run, database)
+	if path == "" {
+		return ""
+	}
+	account, err := ingest.AccountOf(ctx, path)
+	if err != nil {
+		return ""
+	}
+	return account.Summary()
 }
 
 func (s *status) run() string {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"annotator"
@@ -22,8 +23,8 @@ const (
 	freeRatio  = 1 << 20   // beyond its first bytes
 )
 
-// archive reads files out of a zip archive by name. Nothing is ever written to disk, and a name only means a file of the
-// archive.
+// archive reads files out of a zip archive by name. Nothing is ever written to disk, and a name only means a file of
+// the archive.
 type archive struct {
 	files map[string]*zip.File
 	left  int64 // bytes that may still be unpacked
@@ -51,6 +52,43 @@ func openArchive(r io.ReaderAt, size int64, report *Report) (*archive, error) {
 		}
 	}
 	return a, nil
+}
+
+// openZip looks into a zip archive: if it is no EPUB and holds one text, that is what is read.
+func (s *source) openZip() error {
+	f, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	a, err := openArchive(f, s.size, &Report{})
+	if err != nil || a.files["META-INF/container.xml"] != nil {
+		return nil // the reader of EPUBs says what is wrong with it
+	}
+	var texts []string
+	for name := range a.files {
+		switch ending := strings.ToLower(path.Ext(name)); {
+		case a.files["word/document.xml"] != nil || a.files["content.xml"] != nil:
+			kind := foreignKind(foreignEndings[".docx"])
+			return annotator.Errorf(annotator.Misused, "%s is an office document, which cannot be imported", s.path).WithAdvice("%s", kind.advice(s.path))
+		case strings.HasPrefix(name, "__MACOSX/"), strings.HasPrefix(path.Base(name), "."):
+		case ending == ".txt" || ending == ".text" || ending == ".md" || ending == ".markdown" || ending == ".htm" || ending == ".html" || ending == ".xhtml" || ending == ".fb2":
+			texts = append(texts, name)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	if len(texts) > 1 {
+		slices.SortFunc(texts, byNumber)
+		return annotator.Errorf(annotator.Misused, "the archive %s holds %d texts, as %s and %s", s.path, len(texts), texts[0], texts[1]).
+			WithAdvice("unpack it, and import the folder")
+	}
+	if s.data, err = a.read(texts[0]); err != nil {
+		return annotator.Errorf(annotator.Misused, "%s in the archive %s cannot be read: %w", texts[0], s.path, err)
+	}
+	s.format = detectText(texts[0], decodeHead(s.data[:min(len(s.data), headSize)], ""))
+	return nil
 }
 
 // safeName reports whether a name is a plain path within the archive, on every system.
@@ -82,8 +120,8 @@ var (
 	errNoText    = errors.New("in an encoding that it does not name, --encoding can")
 )
 
-// read unpacks a file. An archive that unpacks to more than it may is refused as a whole, annotator.Misused; other errors
-// concern the one file.
+// read unpacks a file. An archive that unpacks to more than it may is refused as a whole, annotator.Misused; other
+// errors concern the one file.
 func (a *archive) read(name string) ([]byte, error) {
 	f := a.files[name]
 	if f == nil {

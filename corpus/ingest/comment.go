@@ -15,19 +15,37 @@ type comment struct {
 	quotes []int64
 }
 
+var quoteText = regexp.MustCompile(`>>(\d{1,18})\b`)
+
+// quotePlain keeps the posts that a text names as boards do: ">>123".
+func (c *comment) quotePlain(text string) {
+	for _, match := range quoteText.FindAllStringSubmatch(text, -1) {
+		c.add(match[1])
+	}
+}
+
+func (c *comment) add(number string) {
+	if id, err := strconv.ParseInt(number, 10, 64); err == nil && !slices.Contains(c.quotes, id) {
+		c.quotes = append(c.quotes, id)
+	}
+}
+
 var quoteTarget = regexp.MustCompile(`#p?(\d+)$`)
 
-// commentText reads the little HTML that boards write: line breaks, quotes, spoilers and links. Tags are read one by one and
-// no tree is built, so that nesting costs nothing.
+// commentText reads the little HTML that boards write: line breaks, quotes, spoilers and links. Tags are read one by
+// one and no tree is built, so that nesting costs nothing.
 func commentText(source string) comment {
 	if !strings.ContainsAny(source, "<&") {
-		return comment{text: source}
+		c := comment{text: source}
+		c.quotePlain(source)
+		return c
 	}
 	r := commentReader{z: html.NewTokenizer(strings.NewReader(source))}
 	for {
 		switch kind := r.z.Next(); kind {
 		case html.ErrorToken:
 			r.text = strings.TrimSpace(r.words.String())
+			r.quotePlain(r.text)
 			return r.comment
 		case html.TextToken:
 			if !r.hidden {
@@ -73,9 +91,7 @@ func (c *comment) quote(link html.Token) {
 	if match == nil {
 		return
 	}
-	if id, err := strconv.ParseInt(match[1], 10, 64); err == nil && !slices.Contains(c.quotes, id) {
-		c.quotes = append(c.quotes, id)
-	}
+	c.add(match[1])
 }
 
 func attribute(token html.Token, name string) string {

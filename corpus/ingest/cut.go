@@ -11,34 +11,46 @@ const sceneBreak = "* * *"
 
 // piece is some paragraphs that stay together, with an estimate of their tokens.
 type piece struct {
-	paragraphs []string
+	paragraphs []block
 	tokens     int
 }
 
-func (p *piece) add(paragraph string) {
+func (p *piece) add(paragraph block) {
 	p.paragraphs = append(p.paragraphs, paragraph)
-	p.tokens += estimate(paragraph)
+	p.tokens += estimate(paragraph.text)
 }
 
 // join takes the next piece in, with the break between them as a line.
 func (p *piece) join(next piece) {
-	p.paragraphs = append(append(p.paragraphs, sceneBreak), next.paragraphs...)
+	p.paragraphs = append(append(p.paragraphs, block{text: sceneBreak}), next.paragraphs...)
 	p.tokens += next.tokens
 }
 
-// cutScenes cuts a chapter into scenes of about target tokens: at its own breaks, else between paragraphs, and only where a
-// paragraph alone is longer than two scenes between its sentences. Parts shorter than a quarter are joined to a neighbour.
-// The texts of the result hold every word of the blocks, in order.
-func cutScenes(blocks []block, target int) []string {
-	var scenes []string
+// cutScenes cuts a chapter into scenes of about target tokens: at its own breaks, else between paragraphs, and only
+// where a paragraph alone is longer than two scenes between its sentences. Parts shorter than a quarter are joined to a
+// neighbour. The texts of the result hold every word of the blocks, in order.
+//
+// A scene is a block that says where its first paragraph is from.
+func cutScenes(blocks []block, target int) []block {
+	var scenes []block
 	for _, part := range joinShort(splitAtBreaks(blocks, target), target) {
 		for _, paragraphs := range splitEvenly(part, target) {
-			if text := strings.Join(trimBreaks(paragraphs), "\n\n"); text != "" {
-				scenes = append(scenes, text)
+			if paragraphs = trimBreaks(paragraphs); len(paragraphs) > 0 {
+				scene := paragraphs[0]
+				scene.text = joinParagraphs(paragraphs)
+				scenes = append(scenes, scene)
 			}
 		}
 	}
 	return scenes
+}
+
+func joinParagraphs(paragraphs []block) string {
+	texts := make([]string, len(paragraphs))
+	for i, p := range paragraphs {
+		texts[i] = p.text
+	}
+	return strings.Join(texts, "\n\n")
 }
 
 func splitAtBreaks(blocks []block, target int) []piece {
@@ -46,8 +58,8 @@ func splitAtBreaks(blocks []block, target int) []piece {
 	var open piece
 	for _, b := range append(blocks[:len(blocks):len(blocks)], block{}) {
 		if !b.isBreak() {
-			for _, paragraph := range splitParagraph(b.text, target) {
-				open.add(paragraph)
+			for _, text := range splitParagraph(b.text, target) {
+				open.add(block{text, b.doc, b.offset})
 			}
 			continue
 		}
@@ -81,13 +93,14 @@ func joinShort(pieces []piece, target int) []piece {
 	return joined
 }
 
-// splitEvenly parts a long piece into as many as come nearest to the target, all of about one length: no small rest remains.
-func splitEvenly(p piece, target int) [][]string {
+// splitEvenly parts a long piece into as many as come nearest to the target, all of about one length: no small rest
+// remains.
+func splitEvenly(p piece, target int) [][]block {
 	parts := max(1, (p.tokens+target/2)/target)
-	var split [][]string
+	var split [][]block
 	start, done := 0, 0
 	for i, paragraph := range p.paragraphs {
-		tokens := estimate(paragraph)
+		tokens := estimate(paragraph.text)
 		if i > start && (done+tokens/2)*parts >= p.tokens*(len(split)+1) && len(split)+1 < parts {
 			split = append(split, p.paragraphs[start:i])
 			start = i
@@ -98,11 +111,11 @@ func splitEvenly(p piece, target int) [][]string {
 }
 
 // trimBreaks drops break lines from the ends of a scene, where they would stand at a cut.
-func trimBreaks(paragraphs []string) []string {
-	for len(paragraphs) > 0 && paragraphs[0] == sceneBreak {
+func trimBreaks(paragraphs []block) []block {
+	for len(paragraphs) > 0 && paragraphs[0].text == sceneBreak {
 		paragraphs = paragraphs[1:]
 	}
-	for len(paragraphs) > 0 && paragraphs[len(paragraphs)-1] == sceneBreak {
+	for len(paragraphs) > 0 && paragraphs[len(paragraphs)-1].text == sceneBreak {
 		paragraphs = paragraphs[:len(paragraphs)-1]
 	}
 	return paragraphs
@@ -153,8 +166,8 @@ func endsSentence(text string) bool {
 	return strings.ContainsRune(".!?…", last)
 }
 
-// estimate guesses the tokens of a text: a quarter of its characters, and one for each character of a script that is written
-// without spaces.
+// estimate guesses the tokens of a text: a quarter of its characters, and one for each character of a script that is
+// written without spaces.
 func estimate(text string) int {
 	quarters := 0
 	for _, r := range text {

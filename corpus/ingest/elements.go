@@ -7,7 +7,7 @@ func isBlock(name string) bool {
 	switch name {
 	case "p", "div", "section", "article", "blockquote", "li", "ul", "ol", "dl", "dt", "dd", "table", "tr", "caption",
 		"h1", "h2", "h3", "h4", "h5", "h6", "figure", "figcaption", "header", "footer", "main", "aside", "nav", "pre", "hr", "address",
-		"hgroup", "body", "form", "fieldset", "center", "details", "summary":
+		"hgroup", "body", "form", "fieldset", "center", "details", "summary", "heading", "stanza":
 		return true
 	}
 	return false
@@ -31,24 +31,37 @@ func isSection(name string) bool {
 	return false
 }
 
-// isMatter knows the kinds of front and back matter that are not the story, as EPUB's vocabularies call them. A preface, a
-// prologue and the like are read: they may well be part of it.
-func isMatter(kind string) bool {
+// matterPart names the part that a kind of front and back matter is, as EPUB's vocabularies call it; "" for what is
+// read: a preface, a prologue and the like may well be part of the story.
+func matterPart(kind string) string {
 	switch strings.TrimPrefix(kind, "doc-") {
-	case "titlepage", "title-page", "halftitlepage", "half-title-page", "imprint", "colophon", "copyright-page", "dedication", "toc", "landmarks",
-		"loi", "lot", "loa", "lov", "page-list", "endnotes", "footnotes", "rearnotes", "notes", "index", "bibliography", "acknowledgments",
-		"acknowledgements", "contributors", "other-credits", "credits", "cover", "cover-page", "errata", "seriespage":
-		return true
+	case "titlepage", "title-page", "halftitlepage", "half-title-page", "title_page", "title", "halftitle", "cover", "cover-page", "coverpage", "seriespage":
+		return partTitlePage
+	case "imprint", "colophon", "copyright-page", "copyright", "uncopyright":
+		return partImprint
+	case "dedication":
+		return partDedication
+	case "toc", "landmarks", "page-list", "nav", "contents", "index_toc":
+		return partContents
+	case "loi", "lot", "loa", "lov":
+		return partIllustrations
+	case "endnotes", "footnotes", "rearnotes", "notes":
+		return partNotes
+	case "index", "bibliography", "acknowledgments", "acknowledgements", "contributors", "other-credits", "credits", "errata":
+		return partMatter
 	}
-	return false
+	return ""
 }
 
-// isMatterFile goes by a file's name where nothing else says what it is.
-func isMatterFile(name string) bool {
-	switch strings.ToLower(stem(name)) {
+// maxNamedMatter is how many words a file may have that is left out for its name.
+const maxNamedMatter = 300
+
+// matterFile names the part that a file is by its name, where nothing else says what it is; "" if it is none.
+func matterFile(name string) string {
+	switch name = strings.ToLower(stem(name)); name {
 	case "titlepage", "title", "title_page", "title-page", "halftitle", "halftitlepage", "imprint", "colophon", "copyright", "copyright-page", "uncopyright",
 		"dedication", "toc", "nav", "contents", "cover", "coverpage", "endnotes", "footnotes", "loi", "index_toc":
-		return true
+		return matterPart(name)
 	}
-	return false
+	return ""
 }

@@ -23,9 +23,9 @@ func checkEncoding(name string) error {
 	return nil
 }
 
-// decodeReader turns a source into UTF-8. The encoding is the one named, else what the first bytes tell: a byte order mark, the
-// zeros of UTF-16, in markup a declaration. Else it must be UTF-8, and a byte that is not fails the reading with
-// annotator.Misused. The path is for the error.
+// decodeReader turns a source into UTF-8. The encoding is the one named, else what the first bytes tell: a byte order
+// mark, the zeros of UTF-16, in markup a declaration. Else it must be UTF-8, and a byte that is not fails the reading
+// with annotator.Misused. The path is for the error.
 func decodeReader(r io.Reader, path, name string, markup bool) io.Reader {
 	buffered := bufio.NewReaderSize(r, 64<<10)
 	head, _ := buffered.Peek(4096)
@@ -91,7 +91,8 @@ func named(name string) encoding.Encoding {
 	return e
 }
 
-// byZeros knows UTF-16 without a mark by its zeros: text in a Latin script has one in most units, always in the same half.
+// byZeros knows UTF-16 without a mark by its zeros: text in a Latin script has one in most units, always in the same
+// half.
 func byZeros(head []byte) encoding.Encoding {
 	var even, odd int
 	for i, b := range head {

@@ -74,7 +74,7 @@ func TestFirstBadByteIsNamed(t *testing.T) {
 			wantRefused(t, err, annotator.Misused, fmt.Sprintf("first bad byte at offset %d)", offset))
 		}
 	}
-	_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.txt": "caf\xe9\n"})})
+	_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.txt": "\xe9\xe1\xff\n"})})
 	wantRefused(t, err, annotator.Misused, "--encoding windows-1252")
 	m := mustImport(t, ingest.Options{Sources: files(t, map[string]string{"b.txt": "caf\xe9\n"}), Encoding: "latin1"})
 	wantScenes(t, m, "= b", "caf\u00e9")

@@ -1,40 +1,38 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"slices"
-	"strings"
 
 	"annotator"
 )
 
-// epub reads a book. Its table of contents says where chapters begin; a file that it does not name goes on with the chapter
-// before. Without a table of contents every file is a chapter, or several if it has several headings of one level.
+// epub reads a book. Its table of contents says where chapters begin, unless it is of too few entries for that; a file
+// that it does not name goes on with the chapter before.
 func (j *job) epub(ctx context.Context, s source) error {
 	f, err := s.open()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	b, err := openBook(f, s.size, j.report)
+	p, err := openBook(f, s.size, j.report)
 	if err != nil {
 		return inFile(s.path, err)
 	}
-	j.entitle(b.publication.title, b.publication.author)
-	b.name, b.encoding, b.emit = stem(s.path), j.options.Encoding, j.addChapter
-	spine := b.publication.spine
+	p.book, p.encoding = j.newBook(s), j.options.Encoding
+	p.book.title, p.book.author = p.publication.title, p.publication.author
+	spine := p.publication.spine
 	for i, item := range spine {
-		if err := b.item(ctx, item); err != nil {
+		if err := p.item(ctx, item); err != nil {
 			return inFile(s.path, err)
 		}
 		j.progress.set(s.size * int64(i+1) / int64(len(spine)))
 	}
-	return b.close(ctx)
+	return j.addBook(ctx, p.book)
 }
 
 // inFile adds the file's name to an error of a kind, which stays of its kind.
@@ -45,7 +43,8 @@ func inFile(path string, err error) error {
 	return err
 }
 
-// refuseEncrypted refuses a book whose text is encrypted. Fonts often are, by a rule that is no secret; they do not matter.
+// refuseEncrypted refuses a book whose text is encrypted. Fonts often are, by a rule that is no secret; they do not
+// matter.
 func refuseEncrypted(a *archive, p *publication) error {
 	list, err := readXML(a, "META-INF/encryption.xml")
 	if errors.Is(err, errMissing) {
@@ -69,15 +68,13 @@ func refuseEncrypted(a *archive, p *publication) error {
 	return nil
 }
 
-// bookReader turns a publication's files into chapters.
+// bookReader turns a publication's files into the nodes of a book.
 type bookReader struct {
 	archive     *archive
 	publication *publication
 	report      *Report
 	encoding    string // of pages that do not say theirs; "" if none is named
-	name        string // of chapters in a book that has no names at all
-	emit        func(context.Context, *chapter) error
-	open        chapter // not yet emitted: the next file may go on with it
+	book        *book
 }
 
 func openBook(r io.ReaderAt, size int64, report *Report) (*bookReader, error) {
@@ -92,21 +89,14 @@ func openBook(r io.ReaderAt, size int64, report *Report) (*bookReader, error) {
 	return &bookReader{archive: a, publication: p, report: report}, refuseEncrypted(a, p)
 }
 
-// item reads a file of the spine. What is wrong with one file leaves that one out; what is wrong with the archive is an error.
+// item reads a file of the spine. What is wrong with one file leaves that one out; what is wrong with the archive is an
+// error.
 func (b *bookReader) item(ctx context.Context, item spineItem) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	name := path.Base(item.name)
-	switch {
-	case b.publication.matter[item.name], isMatterFile(item.name):
-		b.report.leaveOut("front and back matter", name)
-		return nil
-	case !item.linear:
-		b.report.leaveOut("pages out of the reading order", name)
-		return nil
-	}
-	entries := b.entries(item.name)
+	entries := b.publication.toc[item.name]
 	page, err := b.page(item.name, entries)
 	if err != nil {
 		if annotator.KindOf(err) != "" {
@@ -115,35 +105,73 @@ func (b *bookReader) item(ctx context.Context, item spineItem) error {
 		b.report.leaveOut("files that cannot be read", fmt.Sprintf("%s (%s)", name, err))
 		return nil
 	}
-	b.report.leaveOutMany("footnotes and endnotes", name, page.notes)
-	if !slices.ContainsFunc(page.nodes, func(n node) bool { return n.kind == paragraph }) {
-		b.leaveOutEmpty(page, name)
+	matter := b.publication.matter[item.name]
+	if matter == "" && pageWords(page) <= maxNamedMatter {
+		matter = matterFile(item.name)
+	}
+	switch {
+	case matter != "":
+		b.leaveOutPage(page, matter, "front and back matter", name)
+		return nil
+	case !item.linear:
+		b.leaveOutPage(page, partMatter, "pages out of the reading order", name)
 		return nil
 	}
-	return b.chapters(ctx, page.nodes, entries, name)
+	b.noteEmpty(page, name)
+	if len(page.nodes) > 0 {
+		page.nodes[0].page = true
+	}
+	b.addEntries(page.nodes, entries, item.name)
+	return nil
 }
 
-func (b *bookReader) leaveOutEmpty(p *page, name string) {
+// pageWords counts the words of a page.
+func pageWords(p *page) int {
+	words := 0
+	for i := range p.nodes {
+		if p.nodes[i].kind != anchor {
+			words += annotator.CountWords(p.nodes[i].text)
+		}
+	}
+	return words
+}
+
+// leaveOutPage leaves a whole page out.
+func (b *bookReader) leaveOutPage(p *page, part, why, name string) {
+	if b.book.keep(part) {
+		b.book.nodes = append(b.book.nodes, p.nodes...)
+		return
+	}
+	b.report.leaveOut(why, name)
+	for i := range p.nodes {
+		if n := &p.nodes[i]; n.kind != anchor {
+			n.part = part
+			b.book.nodes = append(b.book.nodes, *n)
+		}
+	}
+}
+
+// noteEmpty says of a page without text what it is.
+func (b *bookReader) noteEmpty(p *page, name string) {
+	texts, headings := 0, 0
+	for i := range p.nodes {
+		switch p.nodes[i].kind {
+		case paragraph:
+			texts++
+		case heading:
+			headings++
+		}
+	}
 	switch {
-	case p.matter > 0:
-		b.report.leaveOut("front and back matter", name)
-	case p.notes > 0:
-	case len(p.nodes) > 0:
+	case texts > 0:
+	case headings > 0:
 		b.report.leaveOut("pages with nothing but a heading", name)
+	case p.parts[partNotes] > 0:
+	case len(p.parts) > 0:
+		b.report.leaveOut("front and back matter", name)
 	default:
 		b.report.leaveOut("pages without text", name)
 	}
-}
-
-// entries are the lines of the table of contents that lead to a file: the highest there are, for what is below them is within
-// a chapter.
-func (b *bookReader) entries(file string) []tocEntry {
-	all := b.publication.toc[file]
-	if len(all) == 0 {
-		return nil
-	}
-	highest := slices.MinFunc(all, func(x, y tocEntry) int { return cmp.Compare(x.depth, y.depth) })
-	return slices.DeleteFunc(slices.Clone(all), func(e tocEntry) bool { return e.depth > highest.depth })
 }
 
 func (b *bookReader) page(name string, entries []tocEntry) (*page, error) {
@@ -151,96 +179,49 @@ func (b *bookReader) page(name string, entries []tocEntry) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := decodeMarkup(data, name, b.encoding)
+	text, err := decodeMarkup(data, path.Base(name), b.encoding)
 	if err != nil {
 		return nil, err
 	}
 	ids := map[string]bool{}
-	if len(entries) > 1 {
-		for _, e := range entries {
-			ids[e.fragment] = e.fragment != ""
-		}
-	}
-	return readPage(b.report.clean(text, path.Base(name)), ids)
-}
-
-// chapters parts a file's text and adds it to what came before.
-func (b *bookReader) chapters(ctx context.Context, nodes []node, entries []tocEntry, name string) error {
-	var parts []chapter
-	switch {
-	case len(entries) > 1:
-		parts = partAtAnchors(nodes, entries)
-	case len(entries) == 1:
-		parts = []chapter{makeChapter(entries[0].label, nodes)}
-	case len(b.publication.toc) > 0 && b.open.hasText() && nodes[0].kind != heading:
-		b.open.blocks = append(b.open.blocks, makeChapter("", nodes).blocks...)
-		return nil
-	default:
-		o := newOutline(nodes, false)
-		parts = o.chapters()
-		b.report.leaveOutMany("headings without text", name, o.empty)
-	}
-	for _, c := range parts {
-		if err := b.close(ctx); err != nil {
-			return err
-		}
-		b.open = c
-	}
-	return nil
-}
-
-// close emits the open chapter.
-func (b *bookReader) close(ctx context.Context) error {
-	c := b.open
-	b.open = chapter{}
-	c.title = cmp.Or(c.title, b.publication.title, b.name)
-	return b.emit(ctx, &c)
-}
-
-// partAtAnchors parts a file at the places that the table of contents names. What stands before the first belongs to the
-// first.
-func partAtAnchors(nodes []node, entries []tocEntry) []chapter {
-	labels := map[string]string{}
 	for _, e := range entries {
-		labels[e.fragment] = e.label
+		ids[e.fragment] = e.fragment != ""
 	}
-	title, start := entries[0].label, 0
-	var parts []chapter
-	cut := func(end int) {
-		if c := makeChapter(title, nodes[start:end]); c.hasText() {
-			parts = append(parts, c)
-			start = end
-		}
+	// What a page that breaks off has counted must not stand in the account.
+	account := *b.book.account
+	account.Parts = slices.Clone(account.Parts)
+	p, err := readPage(b.report.clean(text, path.Base(name)), pageOptions{ids: ids, keep: b.book.keep, account: &account, doc: name})
+	if err == nil {
+		*b.book.account = account
 	}
-	for i, n := range nodes {
-		if n.kind == anchor {
-			cut(i)
-			title = labels[n.text]
-		}
-	}
-	cut(len(nodes))
-	return parts
+	return p, err
 }
 
-// makeChapter makes a chapter of a part of the text. The headings that it begins with are its title, unless it has one; a later
-// heading is a paragraph behind a break.
-func makeChapter(title string, nodes []node) chapter {
-	var leading []string
-	c := chapter{title: title}
+// addEntries adds the nodes of a page, with the entries of the table of contents where they lead to.
+func (b *bookReader) addEntries(nodes []node, entries []tocEntry, name string) {
+	at := map[string][]tocEntry{}
+	known := map[string]bool{}
 	for _, n := range nodes {
-		switch {
-		case n.kind == heading && !c.hasText():
-			leading = append(leading, n.text)
-		case n.kind == heading:
-			c.blocks = append(c.blocks, block{}, block{n.text})
-		case n.kind == pause:
-			c.blocks = append(c.blocks, block{})
-		case n.kind == paragraph:
-			c.blocks = append(c.blocks, block{n.text})
+		known[n.text] = known[n.text] || n.kind == anchor
+	}
+	for _, e := range entries {
+		if !known[e.fragment] {
+			e.fragment = ""
 		}
+		at[e.fragment] = append(at[e.fragment], e)
 	}
-	if c.title == "" {
-		c.title = strings.Join(leading, ": ")
+	b.enter(at[""], name, 0)
+	for _, n := range nodes {
+		if n.kind == anchor {
+			b.enter(at[n.text], name, n.offset)
+			continue
+		}
+		b.book.nodes = append(b.book.nodes, n)
 	}
-	return c
+}
+
+func (b *bookReader) enter(entries []tocEntry, name string, offset int) {
+	for _, e := range entries {
+		b.book.nodes = append(b.book.nodes, node{kind: heading, text: e.label, level: e.depth, leaf: e.leaf, listed: true, copied: true, doc: name, offset: offset})
+	}
 }

@@ -43,7 +43,8 @@ func makeZip(t testing.TB, entries ...entry) string {
 	return b.String()
 }
 
-// makeEPUB makes a book of pages in the order given, below OPS. A page called nav.xhtml is the table of contents, toc.ncx that of EPUB 2.
+// makeEPUB makes a book of pages in the order given, below OPS. A page called nav.xhtml is the table of contents,
+// toc.ncx that of EPUB 2.
 func makeEPUB(t testing.TB, pages ...entry) string {
 	t.Helper()
 	var manifest, spine strings.Builder
@@ -122,7 +123,11 @@ func TestEPUBChapters(t *testing.T) {
 		},
 		"no table of contents": {
 			[]entry{{"a.xhtml", page("<h1>One</h1><p>A.</p><h1>Two</h1><p>B.</p>")}, {"b.xhtml", page("<p>C.</p>")}},
-			"= One|A.|= Two|B.|= The Book|C.",
+			"= One|A.|= Two|B.\n\nC.",
+		},
+		"neither table nor headings": {
+			[]entry{{"a.xhtml", page("<p>A.</p>")}, {"b.xhtml", page("<p>B.</p>")}},
+			"= The Book|A.|= The Book|B.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +153,7 @@ func TestEPUBLeavesOutWhatIsNoStory(t *testing.T) {
 		entry{"bad.xhtml", `<?xml version="1.0" encoding="utf-8"?><p>` + "\xff\xfe\xfd</p>"},
 		entry{"empty.xhtml", page("<img src='x'/>")},
 	))
-	wantScenes(t, m, "= The Book", "Story.")
+	wantScenes(t, m, "= Part I", "Story.")
 	wantLeftOut(t, m,
 		"left out: front and back matter (3): titlepage.xhtml, x1.xhtml, x2.xhtml",
 		"left out: pages with nothing but a heading (1): part.xhtml",
@@ -156,8 +161,8 @@ func TestEPUBLeavesOutWhatIsNoStory(t *testing.T) {
 		"left out: pages without text (1): empty.xhtml")
 }
 
-// S10: names that lead elsewhere are never read, and neither is the second file of a name.
-// A page that does not say its encoding is read in the one that is named; what declares one, in that.
+// S10: names that lead elsewhere are never read, and neither is the second file of a name. A page that does not say its
+// encoding is read in the one that is named; what declares one, in that.
 func TestEPUBEncoding(t *testing.T) {
 	t.Parallel()
 	path := files(t, map[string]string{"b.epub": makeEPUB(t,
@@ -199,8 +204,8 @@ func TestEPUBBombs(t *testing.T) {
 	wantRefused(t, err, annotator.Misused, "20001 files")
 }
 
-// S13: two million levels of nesting cost a page, too many in the package file the book, and no entity is expanded. Were the cost of a
-// level to grow with its depth, the test would not come to its end.
+// S13: two million levels of nesting cost a page, too many in the package file the book, and no entity is expanded.
+// Were the cost of a level to grow with its depth, the test would not come to its end.
 func TestEPUBNesting(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("<div>", 2_000_000)

@@ -3,43 +3,117 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 )
 
+// testBook is a book that keeps nothing of what is left out, but some parts.
+func testBook(keep ...string) *book {
+	return &book{account: &Account{}, keep: func(part string) bool {
+		for _, kept := range keep {
+			if kept == part {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// Read reads a text, a page or a FictionBook into chapters, and returns these with the account.
+func Read(format, text string, keep ...string) ([]Chapter, Account, error) {
+	b := testBook(keep...)
+	var err error
+	switch format {
+	case "markdown":
+		err = b.readMarkdown(text)
+	case "aozora":
+		b.account.Source += countCharacters(text)
+		b.readAozora(text)
+	case "html":
+		var p *page
+		if p, err = b.readWholePage(text); err == nil {
+			b.nodes = p.nodes
+		}
+	case "fb2":
+		var p *page
+		if p, err = readPage(text, pageOptions{keep: b.keep, account: b.account, fb2: true}); err == nil {
+			b.nodes = p.nodes
+			b.title, b.author = fb2Title(text)
+		}
+	default:
+		b.account.Source += countCharacters(text)
+		b.readPassages(text)
+	}
+	if err != nil {
+		return nil, *b.account, err
+	}
+	var all []Chapter
+	for _, c := range b.chapters() {
+		chapter := Chapter{Title: c.title}
+		for _, paragraph := range c.blocks {
+			if !paragraph.isBreak() {
+				chapter.Paragraphs = append(chapter.Paragraphs, paragraph.text)
+			}
+		}
+		all = append(all, chapter)
+	}
+	return all, *b.account, nil
+}
+
+// Chapter is a chapter as tests see it.
+type Chapter struct {
+	Title      string
+	Paragraphs []string
+}
+
 // TextScenes is what a text becomes: a line "= title" for each chapter, then its scenes.
-func TextScenes(text string, markdown bool, tokens int) []string {
+func TextScenes(text string, markdown bool, tokens int, keep ...string) []string {
+	b := testBook(keep...)
+	if markdown {
+		if b.readMarkdown(text) != nil {
+			return nil
+		}
+	} else {
+		b.readPassages(text)
+	}
 	var all []string
-	for _, c := range newOutline(readPassages(text, markdown), markdown).chapters() {
+	for _, c := range b.chapters() {
+		if c.title == b.title { // for want of a heading
+			c.title = ""
+		}
 		all = append(all, "= "+c.title)
-		all = append(all, cutScenes(c.blocks, tokens)...)
+		for _, scene := range cutScenes(c.blocks, tokens) {
+			all = append(all, scene.text)
+		}
 	}
 	return all
 }
 
 // BookScenes is what the bytes of an EPUB become; nothing if they are none.
 func BookScenes(ctx context.Context, data []byte) []string {
-	b, err := openBook(bytes.NewReader(data), int64(len(data)), &Report{})
+	r, err := openBook(bytes.NewReader(data), int64(len(data)), &Report{})
 	if err != nil {
 		return nil
 	}
-	var all []string
-	b.emit = func(_ context.Context, c *chapter) error {
-		all = append(all, cutScenes(c.blocks, 100)...)
-		return nil
-	}
-	for _, item := range b.publication.spine {
-		if b.item(ctx, item) != nil {
+	r.book = testBook()
+	for _, item := range r.publication.spine {
+		if r.item(ctx, item) != nil {
 			break
 		}
 	}
-	_ = b.close(ctx)
+	var all []string
+	for _, c := range r.book.chapters() {
+		for _, scene := range cutScenes(c.blocks, 100) {
+			all = append(all, scene.text)
+		}
+	}
 	return all
 }
 
 // PageTexts are the paragraphs and headings of a document.
 func PageTexts(document string) []string {
-	p, err := readPage(CleanPage(document), nil)
+	p, err := readPage(CleanPage(document), pageOptions{keep: testBook().keep, account: &Account{}})
 	if err != nil {
 		return nil
 	}
@@ -73,14 +147,61 @@ func Decode(data []byte, encoding string, markup bool) (string, error) {
 	return string(text), err
 }
 
+// Guess turns a whole source into UTF-8, and names the encoding if it was found by trial.
+func Guess(data []byte) (text, encoding string, err error) { return decode(data, "file", "", false) }
+
 // CutScenes cuts paragraphs, "" being a break, into scenes.
 func CutScenes(paragraphs []string, target int) []string {
 	blocks := make([]block, len(paragraphs))
 	for i, p := range paragraphs {
-		blocks[i] = block{p}
+		blocks[i] = block{text: p}
 	}
-	return cutScenes(blocks, target)
+	var all []string
+	for _, scene := range cutScenes(blocks, target) {
+		all = append(all, scene.text)
+	}
+	return all
 }
 
 // Estimate is the number of tokens that a text is taken for.
 func Estimate(text string) int { return estimate(text) }
+
+// CountCharacters counts what is no white space.
+func CountCharacters(text string) int { return countCharacters(text) }
+
+// Heading is a line read as a heading: its kind, number and title.
+func Heading(line string) (kind string, number int, title string) {
+	w := readHeading(line)
+	return string(w.kind), w.number, w.title
+}
+
+// BoardFields reads the JSON of a board, and returns how many posts and chapters it has; no job keeps them.
+func BoardFields(data []byte) (posts, chapters int) {
+	j := &job{report: &Report{}}
+	j.lines = newLines(j)
+	discard := func(context.Context, *forumPost, string) error { return nil }
+	r := &boardReader{job: j, add: discard, name: "board", numbers: map[string]int64{}}
+	r.json = json.NewDecoder(bytes.NewReader(data))
+	r.json.UseNumber()
+	for {
+		if _, err := r.value(context.Background(), 0, anyValue); err != nil {
+			return r.posts, r.chapters
+		}
+	}
+}
+
+// BookAccount is the account of an EPUB.
+func BookAccount(ctx context.Context, data []byte) Account {
+	r, err := openBook(bytes.NewReader(data), int64(len(data)), &Report{})
+	if err != nil {
+		return Account{}
+	}
+	r.book = testBook()
+	for _, item := range r.publication.spine {
+		if r.item(ctx, item) != nil {
+			return Account{}
+		}
+	}
+	r.book.chapters()
+	return *r.book.account
+}

@@ -2,11 +2,15 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"annotator"
@@ -18,12 +22,12 @@ const (
 	hidden  = "hidden files"
 )
 
-// textEndings are those of files that are read as text in a folder. Others may hold text as well, a program or a style sheet; one that is
-// named by itself is read whatever its name ends in.
+// textEndings are those of files that are read as text in a folder. Others may hold text as well, a program or a style
+// sheet; one that is named by itself is read whatever its name ends in.
 var textEndings = [...]string{"", ".txt", ".text", ".md", ".markdown"}
 
-// folder lists the files of a folder and of those in it that tell a story, by name, numbers in names taken as numbers. Links to files are
-// followed. A format that is named is that of all files but those that can be in none.
+// folder lists the files of a folder and of those in it that tell a story, by name, numbers in names taken as numbers.
+// Links to files are followed. A format that is named is that of all files but those that can be in none.
 func folder(path string, o Options, report *Report) ([]source, error) {
 	root, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -64,12 +68,12 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 	case len(found) == 0:
 		return nil, annotator.Errorf(annotator.Misused, "the folder %s has no files to import", path).WithAdvice("%s", report.advice())
 	}
-	slices.SortFunc(found, func(a, b source) int { return byNumber(a.path, b.path) })
+	found = inOrder(root, found, report)
 	report.note("%s of the folder %s: %s", plural(len(found), "file"), titleOf(path), taken(root, found))
 	return found, nil
 }
 
-// inFolder looks at a file that nobody has named, and says what it is if it tells no story.
+// inFolder examines a file of a folder, and names its kind if it is no story.
 func inFolder(path string, o Options) (s source, kind string, err error) {
 	info, _ := os.Stat(path)
 	if info == nil || !info.Mode().IsRegular() { // a link to nothing or to a folder, a pipe
@@ -91,8 +95,8 @@ func inFolder(path string, o Options) (s source, kind string, err error) {
 func evidently(s source, head []byte, o Options) string {
 	ending, text := strings.ToLower(filepath.Ext(s.path)), decodeHead(head, o.Encoding)
 	switch kind := foreign(s.path, head); {
-	case kind != "":
-		return kind
+	case kind.name != "":
+		return kind.name
 	case s.format == SQLite:
 		return "a database"
 	case s.format == EPUB && ending != ".epub" && !bytes.Contains(head, []byte("application/epub+zip")):
@@ -105,11 +109,147 @@ func evidently(s source, head []byte, o Options) string {
 		return "no posts"
 	case s.format == Text && !slices.Contains(textEndings[:], ending):
 		return "neither text nor book by its name"
+	case s.format == Text:
+		return besideStory(s.path, text)
 	}
 	return ""
 }
 
-// hasPost reports whether a file of JSON lines begins with posts. What the program itself writes about a run is none, though it has text.
+// besideStory says what a text is that lies beside a story: by its name where it is short, else by its name and its
+// wording.
+func besideStory(path, text string) string {
+	v := words()
+	what := v.files[strings.ToLower(stem(path))]
+	if what == "" || len(text) < headSize/2 && annotator.CountWords(text) <= maxNamedMatter {
+		return what
+	}
+	found := 0
+	for _, pattern := range v.beside {
+		if pattern.MatchString(text) {
+			found++
+		}
+	}
+	if found < 2 {
+		return ""
+	}
+	return what
+}
+
+// inOrder puts the files of a folder into the story's order: as a list in the folder says, else by the weights of their
+// front matter, else by name, with a prologue first and an epilogue last. What a list does not name is left out.
+func inOrder(root string, found []source, report *Report) []source {
+	slices.SortFunc(found, compareFiles)
+	if listed := listedFiles(root); len(listed) > 0 {
+		var all []source
+		place := map[string]int{}
+		for i, name := range listed {
+			place[name] = i
+		}
+		for _, s := range found {
+			if _, ok := place[s.path]; ok {
+				all = append(all, s)
+			} else {
+				name, _ := filepath.Rel(root, s.path)
+				report.leaveOut("files that the folder's list of chapters does not name", name)
+			}
+		}
+		if len(all) > 0 {
+			slices.SortFunc(all, func(a, b source) int { return cmp.Compare(place[a.path], place[b.path]) })
+			return all
+		}
+		return found
+	}
+	weights := map[string]int{}
+	for _, s := range found {
+		if weight, ok := weightOf(s.path); ok {
+			weights[s.path] = weight
+		}
+	}
+	if len(weights)*2 > len(found) {
+		slices.SortStableFunc(found, func(a, b source) int {
+			return cmp.Or(cmp.Compare(filepath.Dir(a.path), filepath.Dir(b.path)), cmp.Compare(weights[a.path], weights[b.path]))
+		})
+	}
+	return found
+}
+
+// compareFiles compares the places of two files in a story: by folder, by what their names say, by the numbers in them.
+func compareFiles(a, b source) int {
+	if c := byNumber(filepath.Dir(a.path), filepath.Dir(b.path)); c != 0 || filepath.Dir(a.path) != filepath.Dir(b.path) {
+		return byNumber(a.path, b.path)
+	}
+	return cmp.Or(cmp.Compare(placeOf(a.path), placeOf(b.path)), byNumber(a.path, b.path))
+}
+
+// placeOf is -1 for files that stand before the others by their names, 1 for those behind.
+func placeOf(path string) int {
+	name := strings.ToLower(stem(path))
+	switch v := words(); {
+	case v.first[name]:
+		return -1
+	case v.last[name]:
+		return 1
+	}
+	return 0
+}
+
+var summaryLink = regexp.MustCompile(`(?m)^\s*(?:[-*+]\s+|\d+\.\s+)?\[[^\]\n]*\]\(<?([^)>\s]+?)>?\)`)
+
+// listedFiles reads the list of chapters that a folder has: SUMMARY.md as mdBook and GitBook write it, Book.txt as
+// Leanpub does.
+func listedFiles(root string) []string {
+	for _, name := range []string{"SUMMARY.md", "src/SUMMARY.md", "Book.txt", "manuscript/Book.txt"} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		head, err := readHead(path)
+		if err != nil {
+			continue
+		}
+		var names []string
+		if strings.HasSuffix(name, ".md") {
+			for _, match := range summaryLink.FindAllStringSubmatch(string(head), -1) {
+				link, _, _ := strings.Cut(match[1], "#")
+				if plain, err := url.PathUnescape(link); err == nil {
+					names = append(names, plain)
+				}
+			}
+		} else {
+			for line := range strings.Lines(string(head)) {
+				names = append(names, strings.TrimSpace(line))
+			}
+		}
+		var paths []string
+		for _, file := range names {
+			full := filepath.Join(filepath.Dir(path), filepath.FromSlash(file))
+			if info, err := os.Stat(full); file != "" && err == nil && info.Mode().IsRegular() && !slices.Contains(paths, full) {
+				paths = append(paths, full)
+			}
+		}
+		if len(paths) > 1 {
+			return paths
+		}
+	}
+	return nil
+}
+
+var weightLine = regexp.MustCompile(`(?m)^(?:weight|order|nav_order|sidebar_position)\s*[:=]\s*(-?\d{1,9})\s*$`)
+
+// weightOf is the place that the front matter of a Markdown file gives it.
+func weightOf(path string) (int, bool) {
+	head, err := readHead(path)
+	if err != nil || !bytes.HasPrefix(head, []byte("---\n")) && !bytes.HasPrefix(head, []byte("+++\n")) {
+		return 0, false
+	}
+	front, _, _ := strings.Cut(string(head[4:]), "\n"+string(head[:3]))
+	match := weightLine.FindStringSubmatch(front)
+	if match == nil {
+		return 0, false
+	}
+	weight, err := strconv.Atoi(match[1])
+	return weight, err == nil
+}
+
+// hasPost reports whether a file of JSON lines begins with posts. What the program itself writes about a run is none,
+// though it has text.
 func hasPost(text string) bool {
 	body := func(key string) bool { return strings.Contains(text, key) }
 	return slices.ContainsFunc([]string{`"body"`, `"text"`, `"content"`}, body) && !strings.Contains(text, `"trace_type"`)

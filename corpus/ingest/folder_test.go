@@ -18,7 +18,8 @@ import (
 var beside = map[string]struct{ content, kind string }{
 	"a.css":     {"p { margin: 0 }", "neither text nor book by its name"},
 	"b.db":      {"SQLite format 3\x00rubbish", "a database"},
-	"c.docx":    {"PK\x03\x04word/document.xml", "an archive"},
+	"c.docx":    {"PK\x03\x04word/document.xml", "a Word document"},
+	"d.zip":     {"PK\x03\x04rubbish", "an archive"},
 	"cover.jpg": {"\xff\xd8\xff\xe0", "an image"},
 	"e.json":    {"{\n  \"format\": \"annotator-glossary\",\n  \"version\": 1\n}\n", "an export of annotator's"},
 	"e.yaml":    {"format: \"annotator-glossary\"\nversion: 1\n", "an export of annotator's"},
@@ -31,7 +32,8 @@ var beside = map[string]struct{ content, kind string }{
 	"k.lock":    {"", "neither text nor book by its name"},
 }
 
-// TestFolderTakesTheStoryOnly has a folder hold all sorts of things beside a story. Each is left out, and named with the reason.
+// TestFolderTakesTheStoryOnly has a folder hold all sorts of things beside a story. Each is left out, and named with
+// the reason.
 func TestFolderTakesTheStoryOnly(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "A Story v1.2")

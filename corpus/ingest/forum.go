@@ -3,8 +3,10 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"annotator"
 	"annotator/corpus"
@@ -12,7 +14,8 @@ import (
 
 // forum is what has to be remembered of the threads of an archive while its posts pass by.
 type forum struct {
-	titles map[int64]threadTitle
+	titles  map[int64]threadTitle
+	authors bool // some post says who wrote it
 }
 
 // threadTitle is a thread's title: the best that its posts gave.
@@ -36,6 +39,7 @@ type forumPost struct {
 	file   corpus.File
 	quotes []int64
 	title  string // of its thread; may be empty
+	origin corpus.Origin
 }
 
 // addPost writes a post. Where it came from is for the report.
@@ -51,8 +55,11 @@ func (j *job) addPost(ctx context.Context, p *forumPost, where string) error {
 		j.report.leaveOut("posts with the id of an earlier one", where)
 		return nil
 	}
+	j.report.Account.Source += countCharacters(p.Body)
+	j.report.Account.Kept += countCharacters(p.Body)
+	j.forum.authors = j.forum.authors || p.Name != "" || p.Trip != ""
 	j.forum.entitle(p)
-	return nil
+	return j.writer.Origin(ctx, p.ID, p.origin)
 }
 
 func (f *forum) entitle(p *forumPost) {
@@ -72,7 +79,7 @@ func (f *forum) entitle(p *forumPost) {
 	}
 }
 
-// closeForum writes the threads, and finds out who tells the story if no post says so.
+// closeForum writes the threads, and detects the author of the story if no post is tagged.
 func (j *job) closeForum(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(j.forum.titles)) {
 		if err := j.writer.Thread(ctx, id, j.forum.titles[id].text); err != nil {
@@ -82,15 +89,54 @@ func (j *job) closeForum(ctx context.Context) error {
 	if ids := slices.Collect(maps.Keys(j.forum.titles)); len(ids) == 1 {
 		j.report.Title = cmp.Or(j.report.Title, j.forum.titles[ids[0]].text)
 	}
-	told, anonymous, err := j.writer.TagStory(ctx)
+	found, err := j.writer.TagStory(ctx, corpus.StoryAuthorOptions{Named: j.options.StoryAuthor, All: !j.forum.authors && j.report.Format == JSONL})
 	if err != nil {
 		return err
 	}
-	if told > 0 {
-		j.report.note("no post says that it tells the story, so what whoever opened the thread wrote was taken for it: %s", plural(int(told), "post"))
+	j.noteStoryAuthors(found)
+	if len(found.CommonNames) > 0 {
+		j.report.note("a name that nearly all posters share identifies nobody: %s", strings.Join(found.CommonNames, ", "))
 	}
-	if anonymous > 0 {
-		j.report.note("of threads that were opened without a name only the opening post was taken: %s", plural(int(anonymous), "thread"))
+	if found.Anonymous > 0 {
+		j.report.note("of threads with an anonymous author only the opening post was taken: %s; name an author with --story-author",
+			plural(int(found.Anonymous), "thread"))
+	}
+	if found.Suspect > 0 {
+		j.report.note("warning: in %s with many posters more than 90 %% of the posts are taken for the story: check the author, and name the right one with --story-author",
+			plural(int(found.Suspect), "thread"))
 	}
 	return nil
+}
+
+// noteStoryAuthors says who was taken to tell the story, why, and how much of the posts that is.
+func (j *job) noteStoryAuthors(found corpus.StoryAuthors) {
+	if found.Posts == 0 {
+		return
+	}
+	share := fmt.Sprintf("%s of %d (%d %%)", plural(int(found.Posts), "post"), found.All, found.Posts*100/max(found.All, 1))
+	switch {
+	case j.options.StoryAuthor != "":
+		j.report.note("the story is what %s wrote, by --story-author: %s", j.options.StoryAuthor, share)
+	case !j.forum.authors && found.Posts == found.All:
+		j.report.note("no post says who wrote it, so all are the story: %s", share)
+	default:
+		j.report.note("no post says that it tells the story, so what whoever opened the thread wrote was taken for it%s: %s", reasonsOf(found), share)
+	}
+}
+
+// reasonsOf says by what the opener's posts were known.
+func reasonsOf(found corpus.StoryAuthors) string {
+	var by []string
+	for _, reason := range []struct {
+		threads int64
+		name    string
+	}{{found.ByTrip, "trip code"}, {found.ByID, "id"}, {found.ByName, "name"}} {
+		if reason.threads > 0 {
+			by = append(by, fmt.Sprintf("by %s in %s", reason.name, plural(int(reason.threads), "thread")))
+		}
+	}
+	if len(by) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(by, ", ") + ")"
 }

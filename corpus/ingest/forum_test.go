@@ -94,7 +94,8 @@ func TestJSONLines(t *testing.T) {
 	}
 }
 
-// TestJSONLinesOfSeveralFiles: the posts of a folder need no ids either, and one chapter to a file is a thread to a file.
+// TestJSONLinesOfSeveralFiles: the posts of a folder need no ids either, and one chapter to a file is a thread to a
+// file.
 func TestJSONLinesOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	m := mustImport(t, ingest.Options{Sources: files(t, map[string]string{

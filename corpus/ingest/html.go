@@ -2,10 +2,10 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
-	"path"
-	"path/filepath"
+	"regexp"
 	"strings"
 
 	"annotator"
@@ -13,20 +13,49 @@ import (
 	"golang.org/x/net/html"
 )
 
-// html reads a book that is a single page: its headings part it into chapters.
+// html reads a book that is a single page.
 func (j *job) html(ctx context.Context, s source) error {
 	text, err := j.readText(ctx, s, true)
 	if err != nil {
 		return err
 	}
-	page, err := readPage(text, nil)
+	b := j.newBook(s)
+	page, err := b.readWholePage(text)
 	if err != nil {
 		return annotator.Errorf(annotator.Misused, "read %s: %w", s.path, err).WithAdvice("save it as plain text and import that")
 	}
-	name := filepath.Base(s.path)
-	j.report.leaveOutMany("sections of front and back matter", name, page.matter)
-	j.report.leaveOutMany("footnotes and endnotes", name, page.notes)
-	return j.addOutline(ctx, newOutline(page.nodes, true), imprint{title: pageTitle(text)}, s)
+	b.nodes = page.nodes
+	title, author := splitPageTitle(pageTitle(text))
+	b.title, b.author = cmp.Or(page.title, title), cmp.Or(page.author, author, b.byAuthor(text))
+	return j.addBook(ctx, b)
+}
+
+// readWholePage reads a page. If more stands outside of the elements that seem to hold the story than in them, they do
+// not hold it.
+func (b *book) readWholePage(text string) (*page, error) {
+	o := pageOptions{keep: b.keep, account: &Account{}, doc: b.doc}
+	page, err := readPage(text, o)
+	if err != nil {
+		return nil, err
+	}
+	outside := page.parts[partNavigation]
+	if kept := o.account.Source - page.leftOut(); outside > kept {
+		o.whole, o.account = true, &Account{}
+		if page, err = readPage(text, o); err != nil {
+			return nil, err
+		}
+	}
+	b.account.add(o.account)
+	return page, nil
+}
+
+// leftOut counts the characters that were left out of a page.
+func (p *page) leftOut() int {
+	n := 0
+	for _, characters := range p.parts {
+		n += characters
+	}
+	return n
 }
 
 // pageTitle is what the head of a page says that it is called.
@@ -49,13 +78,41 @@ func pageTitle(document string) string {
 	}
 }
 
-// decodeMarkup turns a file of an archive into UTF-8, by its mark or its declaration. The encoding is that of files that
-// have neither and are no UTF-8; "" if there is none.
+var (
+	archivePage = regexp.MustCompile(`(?i)^The Project Gutenberg (?:e-?book|e-?text) of `)
+	titleBy     = regexp.MustCompile(`(?i)^(.+?),? by ([^,|]+?)\.?$`)
+	titleOnSite = regexp.MustCompile(`^(.+?) - (\S+) - .*\[[^\]]+\]$`)
+	siteBehind  = regexp.MustCompile(` [|] [^|]+$`)
+	authorLink  = regexp.MustCompile(`(?is)<a\b[^>]*\brel\s*=\s*["']author["'][^>]*>([^<]{1,80})</a>`)
+)
+
+// splitPageTitle takes "X, by Y" apart, and the name of a site off.
+func splitPageTitle(title string) (book, author string) {
+	title = archivePage.ReplaceAllString(title, "")
+	title = siteBehind.ReplaceAllString(title, "")
+	for _, form := range []*regexp.Regexp{titleOnSite, titleBy} {
+		if match := form.FindStringSubmatch(title); match != nil {
+			return strings.TrimSpace(match[1]), strings.TrimSpace(match[2])
+		}
+	}
+	return title, ""
+}
+
+// byAuthor takes the author from the link that a site makes of the name.
+func (b *book) byAuthor(document string) string {
+	if match := authorLink.FindStringSubmatch(document); match != nil {
+		return strings.TrimSpace(html.UnescapeString(match[1]))
+	}
+	return ""
+}
+
+// decodeMarkup turns a file of an archive into UTF-8, by its mark or its declaration. The encoding is that of files
+// that have neither and are no UTF-8; "" if there is none.
 func decodeMarkup(data []byte, name, encoding string) (string, error) {
 	for _, encoding := range []string{"", encoding} {
-		text, err := io.ReadAll(decodeReader(bytes.NewReader(data), path.Base(name), encoding, true))
+		data, err := io.ReadAll(decodeReader(bytes.NewReader(data), name, encoding, true))
 		if err == nil {
-			return string(text), nil
+			return string(data), nil
 		}
 	}
 	return "", errNoText

@@ -112,6 +112,22 @@ func wantLeftOut(t testing.TB, m *imported, want ...string) {
 	}
 }
 
+// parts renders what was left out of the text.
+func (m *imported) parts() []string {
+	var all []string
+	for _, p := range m.report.Account.Parts {
+		all = append(all, fmt.Sprintf("%s: %d words, %s", p.Name, p.Words, p.Begins))
+	}
+	return all
+}
+
+func wantParts(t testing.TB, m *imported, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, m.parts()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func wantRefused(t testing.TB, err error, kind annotator.Kind, says string) {
 	t.Helper()
 	if annotator.KindOf(err) != kind || !strings.Contains(fmt.Sprint(err), says) {

@@ -1,12 +1,17 @@
-// Package ingest makes a corpus out of what stories are kept in: EPUB books, plain text, Markdown and HTML, posts as JSON
-// lines, and the thread files of forum archives.
+// Package ingest makes a corpus out of what stories are kept in: EPUB books, plain text, Markdown and HTML, posts as
+// JSON lines, and the thread files of forum archives.
 //
-// A book's chapter becomes a thread, and a chapter is cut into scenes of a size that a model reads well; each scene is one post.
-// A forum's threads and posts stay what they are, and where nothing says who tells the story, it is whoever opened
-// the thread. The same sources and options always give the same rows: no clock and no chance is involved.
+// A book's chapter becomes a thread, and a chapter is cut into scenes of a size that a model reads well; each scene is
+// one post. A forum's threads and posts stay what they are, and where nothing says who tells the story, it is whoever
+// opened the thread. The same sources and options always give the same rows: no clock and no chance is involved.
 //
-// Sources come from anywhere. Nothing of an archive is ever written to disk, sizes and nesting are bounded by what is really
-// read, and what cannot be used is left out and said so in the Report: nothing is dropped silently.
+// Sources come from anywhere. Nothing of an archive is ever written to disk, sizes and nesting are bounded by what is
+// really read, and what cannot be used is left out and said so in the Report: nothing is dropped silently.
+//
+// The importer of a book's format makes nodes: paragraphs, breaks and headings, with the evidence that the format has
+// (node.go). One outline decides for all formats what begins a chapter (outline.go), which parts are not the story
+// (contents.go, matter.go), and what the chapters are (assemble.go). The words of headings are data (wording.json). An
+// account counts each character as kept or as left out (account.go).
 package ingest
 
 import (
@@ -20,6 +25,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"annotator"
 	"annotator/corpus"
@@ -35,13 +41,14 @@ const (
 	EPUB   Format = "epub"
 	Text   Format = "text" // plain text and Markdown
 	HTML   Format = "html" // a book in one page
+	FB2    Format = "fb2"  // a FictionBook
 	JSONL  Format = "jsonl"
 	Board  Format = "board"  // {"posts": [...]}, a thread as imageboards publish it
 	SQLite Format = "sqlite" // a corpus: it needs no import
 )
 
 // Formats lists them all.
-func Formats() []Format { return []Format{Auto, EPUB, Text, HTML, JSONL, Board, SQLite} }
+func Formats() []Format { return []Format{Auto, EPUB, Text, HTML, FB2, JSONL, Board, SQLite} }
 
 // DefaultSceneTokens is the size of a book's scenes.
 const DefaultSceneTokens = 1500
@@ -54,6 +61,8 @@ type Options struct {
 	Encoding    string   // of all sources, by its name on the web ("windows-1252"); "" finds out
 	SceneTokens int      // towards which a book's scenes are cut, estimated; 0 is DefaultSceneTokens
 	Replace     bool     // an import that is there already
+	Keep        []string // parts of books to take in after all, of Parts
+	StoryAuthor string   // of a forum, by name, trip code or id; "" detects the author
 }
 
 // Progress says how far an import has come.
@@ -62,12 +71,17 @@ type Progress struct {
 	Done, Total int64 // bytes of all sources
 }
 
-// importVersion goes into the digest: it is raised when the same source gives other rows than before.
-const importVersion = "1"
+// importerVersion is raised when the same source gives other rows than before. It stands in the corpus, not in the
+// digest: a corpus of the same sources and options is used as it is, whatever version made it.
+const importerVersion = "2"
 
-// Import makes the corpus. It appears under its name when it is complete; a file that is there already is kept: if it is the
-// same import, its report is returned, if not, the error is annotator.Misused unless Options.Replace says otherwise.
-// A single source that is a corpus already is not copied; the report then names it as the corpus to use. Progress may be nil.
+// digestForm begins what is hashed.
+const digestForm = "1"
+
+// Import makes the corpus. It appears under its name when it is complete; a file that is there already is kept: if it
+// is the same import, its report is returned, if not, the error is annotator.Misused unless Options.Replace says
+// otherwise. A single source that is a corpus already is not copied; the report then names it as the corpus to use.
+// Progress may be nil.
 func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -117,12 +131,21 @@ func (o *Options) complete() error {
 	if o.SceneTokens == 0 {
 		o.SceneTokens = DefaultSceneTokens
 	}
+	for _, part := range o.Keep {
+		if !slices.Contains(Parts(), part) {
+			return annotator.Errorf(annotator.Misused, "there is no part %q to keep", part).WithAdvice("the parts are %s", strings.Join(Parts(), ", "))
+		}
+	}
+	o.Keep = slices.Compact(slices.Sorted(slices.Values(o.Keep)))
 	return checkEncoding(o.Encoding)
 }
 
 // digestOf is the hash of all that decides what an import gives: two imports with one digest give one corpus.
 func digestOf(ctx context.Context, o Options, sources []source) (string, error) {
-	all := fmt.Appendf(nil, "%s %q %q %d\n", importVersion, o.Format, o.Encoding, o.SceneTokens)
+	all := fmt.Appendf(nil, "%s %q %q %d\n", digestForm, o.Format, o.Encoding, o.SceneTokens)
+	if len(o.Keep) > 0 || o.StoryAuthor != "" {
+		all = fmt.Appendf(all, "%q %q\n", o.Keep, o.StoryAuthor)
+	}
 	for _, s := range sources {
 		sum, err := s.digest(ctx)
 		if err != nil {
@@ -145,10 +168,13 @@ func existing(ctx context.Context, o Options, digest string) (*Report, error) {
 			WithAdvice("name another file with --corpus")
 	}
 	before, err := db.Meta(ctx, corpus.MetaDigest)
-	if err := errors.Join(err, db.Close()); err != nil {
+	version, versionErr := db.Meta(ctx, corpus.MetaImporter)
+	if err := errors.Join(err, versionErr, db.Close()); err != nil {
 		return nil, err
 	}
 	switch {
+	case before == digest && version != importerVersion && o.Replace:
+		return nil, nil
 	case before == digest:
 		return reportOf(ctx, o.Corpus)
 	case before == "":
@@ -200,10 +226,11 @@ func (j *job) write(ctx context.Context, path string, sources []source, digest s
 		return abandon(j.writer, err)
 	}
 	for key, value := range map[string]string{
-		corpus.MetaTitle:  j.report.Title,
-		corpus.MetaAuthor: j.report.Author,
-		corpus.MetaDigest: digest,
-		corpus.MetaReport: string(said),
+		corpus.MetaTitle:    j.report.Title,
+		corpus.MetaAuthor:   j.report.Author,
+		corpus.MetaDigest:   digest,
+		corpus.MetaReport:   string(said),
+		corpus.MetaImporter: importerVersion,
 	} {
 		if err := j.writer.Meta(ctx, key, value); err != nil {
 			return abandon(j.writer, err)

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"slices"
 
 	"annotator"
 	"annotator/corpus"
@@ -16,9 +17,12 @@ type job struct {
 	posts    int64 // made so far out of books; the next one's id is one more
 	forum    forum
 	lines    *lines // nil before the first source that has any
+	sources  []source
+	oneEach  bool // a file of a folder is a chapter, unless it has several
 }
 
-// importers names what reads each format. Forums bring their own ids, books are given theirs: one corpus cannot hold both.
+// importers names what reads each format. Forums bring their own ids, books are given theirs: one corpus cannot hold
+// both.
 func (j *job) importer(f Format) (read func(context.Context, source) error, book bool) {
 	switch f {
 	case EPUB:
@@ -27,6 +31,8 @@ func (j *job) importer(f Format) (read func(context.Context, source) error, book
 		return j.text, true
 	case HTML:
 		return j.html, true
+	case FB2:
+		return j.fb2, true
 	case JSONL:
 		return j.jsonl, false
 	case Board:
@@ -36,7 +42,8 @@ func (j *job) importer(f Format) (read func(context.Context, source) error, book
 }
 
 func (j *job) run(ctx context.Context, sources []source) error {
-	j.forum = newForum()
+	j.forum, j.sources = newForum(), sources
+	j.oneEach = len(sources) > 1 && len(j.options.Sources) == 1
 	_, books := j.importer(sources[0].format)
 	j.report.Format = sources[0].format
 	for _, s := range sources {
@@ -69,28 +76,8 @@ func (j *job) run(ctx context.Context, sources []source) error {
 	return nil
 }
 
-// chapter is a part of a book that becomes a thread.
-type chapter struct {
-	title  string
-	blocks []block
-}
-
-// block is a paragraph, its lines kept where they matter, or, without text, a break between scenes.
-type block struct{ text string }
-
-func (b block) isBreak() bool { return b.text == "" }
-
-func (c *chapter) hasText() bool {
-	for _, b := range c.blocks {
-		if !b.isBreak() {
-			return true
-		}
-	}
-	return false
-}
-
-// addChapter writes a chapter as a thread whose id is that of its first post, as on a forum. All times are 0: a book does not
-// say when, and posts of one time are in the order of their ids.
+// addChapter writes a chapter as a thread whose id is that of its first post, as on a forum. All times are 0: a book
+// does not say when, and posts of one time are in the order of their ids.
 func (j *job) addChapter(ctx context.Context, c *chapter) error {
 	scenes := cutScenes(c.blocks, j.options.SceneTokens)
 	if len(scenes) == 0 {
@@ -103,7 +90,7 @@ func (j *job) addChapter(ctx context.Context, c *chapter) error {
 	for i, scene := range scenes {
 		j.posts++
 		p := annotator.Post{
-			ID: j.posts, Thread: thread, Name: j.report.Author, Body: scene,
+			ID: j.posts, Thread: thread, Name: j.report.Author, Body: scene.text,
 			Tags: []string{annotator.TagStory, annotator.TagSceneStart, "story_post"},
 		}
 		if i == 0 {
@@ -112,6 +99,12 @@ func (j *job) addChapter(ctx context.Context, c *chapter) error {
 		if _, err := j.writer.Post(ctx, &p, corpus.File{}, nil); err != nil {
 			return err
 		}
+		if err := j.writer.Origin(ctx, p.ID, corpus.Origin{Document: scene.doc, Offset: int64(scene.offset)}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
+
+// keeps reports whether a part is taken into the story.
+func (j *job) keeps(part string) bool { return slices.Contains(j.options.Keep, part) }

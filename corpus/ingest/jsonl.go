@@ -3,6 +3,7 @@ package ingest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,8 @@ type record struct {
 	PostID   scalar   `json:"post_id"`
 	No       scalar   `json:"no"`
 	Title    scalar   `json:"title"`
+	Chapter  scalar   `json:"chapter"`
+	Author   scalar   `json:"author"`
 	Name     scalar   `json:"name"`
 	Trip     scalar   `json:"trip"`
 	TripCode scalar   `json:"trip_code"`
@@ -50,7 +53,8 @@ var (
 	errTooLong  = errors.New("more than 16 MiB")
 )
 
-// lines reads posts, and gives ids, threads and times to those that have none. Numbers and times go on from one source to the next.
+// lines reads posts, and gives ids, threads and times to those that have none. Numbers and times go on from one source
+// to the next.
 type lines struct {
 	job      *job
 	threads  map[string]int64 // of this source, by their names, where they have no numbers
@@ -59,6 +63,7 @@ type lines struct {
 	before   int64            // lines of the sources before
 	last     int64            // time of the post before
 	posts    int              // of this source
+	offset   int64            // where the line begins in it
 }
 
 func newLines(j *job) *lines {
@@ -76,7 +81,7 @@ func (j *job) jsonl(ctx context.Context, s source) error {
 	}
 	in := j.lines
 	clear(in.threads)
-	in.posts = 0
+	in.posts, in.offset = 0, 0
 	r := bufio.NewReaderSize(decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, false), 64<<10)
 	for n := int64(1); ; n++ {
 		line, err := readLine(r)
@@ -92,6 +97,7 @@ func (j *job) jsonl(ctx context.Context, s source) error {
 		if err := in.line(ctx, line, err, n, filepath.Base(s.path)); err != nil {
 			return err
 		}
+		in.offset += int64(len(line))
 	}
 }
 
@@ -107,6 +113,7 @@ func (l *lines) line(ctx context.Context, line []byte, err error, n int64, file 
 	}
 	if err == nil {
 		l.posts++
+		p.origin = corpus.Origin{Document: file, Offset: l.offset}
 		return l.job.addPost(ctx, p, where)
 	}
 	l.job.report.leaveOut("lines with "+err.Error(), where)
@@ -142,6 +149,12 @@ func (l *lines) post(line []byte, n int64) (*forumPost, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l.fromRecord(r, n)
+}
+
+// fromRecord makes a post of the n-th record.
+func (l *lines) fromRecord(r *record, n int64) (*forumPost, error) {
+	var err error
 	p := &forumPost{
 		title: string(r.Title),
 		file:  corpus.File{URL: string(r.FileURL), Name: string(r.FileName)},
@@ -163,9 +176,14 @@ func (l *lines) post(line []byte, n int64) (*forumPost, error) {
 		}
 		p.quotes = append(p.quotes, quoted)
 	}
-	l.enterThread(p, string(r.Thread))
+	l.enterThread(p, r.threadName())
 	l.last, l.numbered = p.Time, l.numbered || r.ID != ""
 	return p, nil
+}
+
+// threadName is the thread that a record names: itself, or by the chapter or the title that it is of.
+func (r *record) threadName() string {
+	return string(cmp.Or(r.Thread, r.Chapter, r.Title))
 }
 
 // parseRecord reads a line and brings each field under its first name.
@@ -186,6 +204,7 @@ func parseRecord(line []byte) (*record, error) {
 		{&r.ID, &r.PostID, &r.No},
 		{&r.Trip, &r.TripCode},
 		{&r.Subject, &r.Sub},
+		{&r.Name, &r.Author},
 	} {
 		for _, other := range names[1:] {
 			if *names[0] == "" {
@@ -212,8 +231,8 @@ func (l *lines) time(r *record) (int64, error) {
 	return r.Time.unix()
 }
 
-// id is the record's. Where there are no ids, lines are counted; small numbers cost a model few tokens. Where some posts have
-// ids and some have not, these get numbers far from any that were seen.
+// id is the record's. Where there are no ids, lines are counted; small numbers cost a model few tokens. Where some
+// posts have ids and some have not, these get numbers far from any that were seen.
 func (l *lines) id(r *record, n int64) (int64, error) {
 	switch {
 	case r.ID != "":
@@ -224,8 +243,8 @@ func (l *lines) id(r *record, n int64) (int64, error) {
 	return n, nil
 }
 
-// enterThread finds the thread by its number, else by its name. A name's thread, like that of posts without any, is numbered
-// after the first post in it.
+// enterThread finds the thread by its number, else by its name. A name's thread, like that of posts without any, is
+// numbered after the first post in it.
 func (l *lines) enterThread(p *forumPost, thread string) {
 	if id, err := scalar(thread).id(); err == nil {
 		if p.Thread = l.free(id, ""); p.Thread == id {
@@ -242,8 +261,8 @@ func (l *lines) enterThread(p *forumPost, thread string) {
 	}
 }
 
-// free returns a number for a thread, and another where a thread with a name has it and this one has none, or the other way round:
-// there are books of a prologue, and of chapters from 1.
+// free returns a number for a thread, and another where a thread with a name has it and this one has none, or the other
+// way round: there are books of a prologue, and of chapters from 1.
 func (l *lines) free(id int64, name string) int64 {
 	if owner, taken := l.names[id]; taken && owner != name {
 		id += mintedIDs

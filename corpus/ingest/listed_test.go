@@ -16,12 +16,13 @@ var fuzzTargets = map[ingest.Format]string{
 	ingest.EPUB:  "FuzzEPUB",
 	ingest.Text:  "FuzzText",
 	ingest.HTML:  "FuzzPage",
+	ingest.FB2:   "FuzzFB2",
 	ingest.JSONL: "FuzzLine",
-	ingest.Board: "FuzzComment",
+	ingest.Board: "FuzzBoard",
 }
 
-// TestEveryFormatIsListed fails where a format is missing from Formats, has no row in the README's table of sources, or its importer
-// has no fuzz target.
+// TestEveryFormatIsListed fails where a format is missing from Formats, has no row in the README's table of sources, or
+// its importer has no fuzz target.
 func TestEveryFormatIsListed(t *testing.T) {
 	t.Parallel()
 	source, tests := contents(t)

@@ -1,35 +1,30 @@
 package ingest
 
 import (
+	"bytes"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"annotator"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 var (
-	atx         = regexp.MustCompile(`^(#{1,6})\s+(.*?)(?:\s+#+)?$`)
 	anyATX      = regexp.MustCompile(`(?m)^#{1,6}[ \t]+\S`)
-	htmlComment = regexp.MustCompile(`(?s)<!--.*?-->`)
 	underscored = regexp.MustCompile(`(^|[^\pL\pN_])_{1,2}([^_\s](?:[^_]*[^_\s])?)_{1,2}([^\pL\pN_]|$)`)
-	listItem    = regexp.MustCompile(`^(?:[-*+]|\d{1,4}[.)])\s`)
-	escaped     = regexp.MustCompile("\\\\([\\\\*_`\\[\\]()#+\\-.!>~|{}])")
+	shortcode   = regexp.MustCompile(`\{\{[<%][^\n]*?[%>]\}\}|(?m)^ {0,3}:{3,}[^\n]*$|(?m)^[ \t]*\\(?:newpage|pagebreak|clearpage)\b[^\n]*$|(?m)\{[#.][\w .#-]+\}[ \t]*$`)
+	anyComment  = regexp.MustCompile(`(?s)<!--.*?-->`)
+	tildeBreak  = regexp.MustCompile(`(?m)^ {0,3}~{3,}[ \t]*$`)
 )
-
-// inline is Markdown within a line, each with what is left of it.
-var inline = [...]struct {
-	mark *regexp.Regexp
-	text string
-}{
-	{regexp.MustCompile(`!\[([^\]]*)\]\([^()\s]*(?:\s+"[^"]*")?\)`), "$1"},
-	{regexp.MustCompile(`\[([^\]]+)\]\([^()\s]*(?:\s+"[^"]*")?\)`), "$1"},
-	{regexp.MustCompile(`\*\*\*([^*\s](?:[^*]*[^*\s])?)\*\*\*`), "$1"},
-	{regexp.MustCompile(`\*\*([^*\s](?:[^*]*[^*\s])?)\*\*`), "$1"},
-	{regexp.MustCompile(`\*([^*\s](?:[^*]*[^*\s])?)\*`), "$1"},
-	{regexp.MustCompile("`([^`]+)`"), "$1"},
-}
 
 // isMarkdown goes by the file's name, else by headings.
 func isMarkdown(path, text string) bool {
@@ -37,73 +32,402 @@ func isMarkdown(path, text string) bool {
 	case ".md", ".markdown":
 		return true
 	}
-	return anyATX.MatchString(text)
+	return len(anyATX.FindAllStringIndex(text, 2)) > 1 || strings.HasPrefix(text, "#") && anyATX.MatchString(text)
 }
 
-// unmark reduces emphasis, links and code to their text. Plain text knows one mark, underscores around a phrase; they would
-// stand in the way of every name in italics.
-func unmark(text string, markdown bool) string {
-	if markdown && strings.ContainsAny(text, "[*`\\") {
-		text = escaped.ReplaceAllStringFunc(text, func(s string) string { return string(hiding + rune(s[1])) })
-		for _, i := range inline {
-			text = i.mark.ReplaceAllString(text, i.text)
-		}
-	}
+// unmark reduces emphasis by underscores in plain text: they would stand in the way of every name in italics.
+func unmark(text string) string {
 	if strings.Contains(text, "_") {
 		// Twice: neighbours share the space between them, and a match takes it.
 		text = underscored.ReplaceAllString(text, "$1$2$3")
 		text = underscored.ReplaceAllString(text, "$1$2$3")
 	}
-	return strings.TrimSpace(strings.Map(unhide, text))
+	return strings.TrimSpace(text)
 }
 
-// hiding is where characters for private use begin: an escaped sign is kept there while signs that mean something are taken away.
-const hiding = 0xE000
+// Signs of the source that must not be read as Markdown are replaced by control characters while it is parsed: the text
+// has none of its own, and they have the same length.
+const (
+	hiddenBacktick = '\x01'
+	hiddenTilde    = '\x02'
+	blanked        = '\x03'
+)
 
-func unhide(r rune) rune {
-	if r > hiding && r < hiding+utf8.RuneSelf {
-		return r - hiding
+// longestFenced is how many lines literal text may have: a fence that nothing closes must not swallow the rest of a
+// book.
+const longestFenced = 1000
+
+// fence is a line that begins or ends literal text.
+var fence = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$")
+
+// readMarkdown reads Markdown: blocks become nodes, marks are taken away. Raw HTML is read as a page is.
+func (b *book) readMarkdown(source string) error {
+	source, start := b.trimFrontMatter(source)
+	data := []byte(source)
+	b.blank(data, anyComment, "")
+	b.blank(data, shortcode, partLayout)
+	hideFences(data)
+	reader := text.NewReader(data)
+	parser := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser()
+	r := &markdownReader{book: b, source: data, start: start}
+	return r.blocks(parser.Parse(reader), 0)
+}
+
+// blank hides what a pattern finds from the parser, and counts it as a part if it is one.
+func (b *book) blank(data []byte, pattern *regexp.Regexp, part string) {
+	if b.keep(part) {
+		return
 	}
-	return r
-}
-
-// joinMarkdown joins the lines of a paragraph. A line stays on its own behind a hard break, and where it is an item of a list.
-func joinMarkdown(lines []string) string {
-	var text string
-	broken := true
-	for _, line := range lines {
-		hard := strings.HasSuffix(line, "  ") || strings.HasSuffix(line, "\\")
-		line = unquote(strings.TrimSuffix(strings.TrimSpace(line), "\\"))
-		switch {
-		case text == "":
-			text = line
-		case broken || listItem.MatchString(line):
-			text += "\n" + line
-		default:
-			text = joinLine(text, line)
+	for _, at := range pattern.FindAllIndex(data, -1) {
+		if part != "" {
+			b.account.Source += countCharacters(string(data[at[0]:at[1]]))
+			b.account.leaveOut(part, string(data[at[0]:at[1]]))
 		}
-		broken = hard
+		for i := at[0]; i < at[1]; i++ {
+			if data[i] != '\n' {
+				data[i] = blanked
+			}
+		}
 	}
-	return text
 }
 
-// unquote takes the signs of a block quotation off.
-func unquote(line string) string {
-	if !strings.HasPrefix(line, ">") {
-		return line
+// hideFences makes plain text of fences that nothing closes, and breaks of lines of tildes that stand alone: many
+// authors draw them so.
+func hideFences(data []byte) {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	for i := 0; i < len(lines); i++ {
+		if n := fenced(lines[i:]); n > 0 {
+			i += n - 1
+			continue
+		}
+		line := bytes.TrimRight(lines[i], "\n")
+		switch {
+		case !fence.Match(line):
+		case tildeBreak.Match(line):
+			for k, c := range line {
+				if c == '~' {
+					line[k] = '*'
+				}
+			}
+		default:
+			for k, c := range line {
+				switch c {
+				case '`':
+					line[k] = hiddenBacktick
+				case '~':
+					line[k] = hiddenTilde
+				}
+			}
+		}
 	}
-	return strings.TrimSpace(strings.TrimLeft(line, "> "))
 }
 
-// trimFrontMatter cuts off the YAML block that some programs put before Markdown.
-func trimFrontMatter(text string) (imprint, string) {
-	rest, ok := strings.CutPrefix(text, "---\n")
-	if !ok {
-		return imprint{}, text
+// fenced returns how many lines the literal text takes that begins at the first of these lines, its fences included; 0
+// where none begins.
+func fenced(lines [][]byte) int {
+	trim := func(line []byte) []byte { return bytes.TrimRight(line, "\n") }
+	first := fence.FindSubmatch(trim(lines[0]))
+	if first == nil || len(lines) < 2 {
+		return 0
 	}
-	front, body, ok := strings.Cut(rest, "\n---\n")
-	if !ok || strings.Contains(front, "\n\n") {
-		return imprint{}, text
+	if first[1][0] == '~' && len(first[2]) == 0 && len(bytes.TrimSpace(lines[1])) == 0 {
+		return 0
 	}
-	return imprint{title: fieldOf(front, "title"), author: fieldOf(front, "author"), dropped: annotator.CountWords(front)}, body
+	for i, line := range lines[1:min(len(lines), longestFenced)] {
+		last := fence.FindSubmatch(trim(line))
+		if last != nil && len(last[2]) == 0 && bytes.HasPrefix(last[1], first[1]) {
+			return i + 2
+		}
+	}
+	return 0
+}
+
+// shown is text as it was before signs were hidden.
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case hiddenBacktick:
+			return '`'
+		case hiddenTilde:
+			return '~'
+		case blanked:
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// trimFrontMatter cuts off the YAML or TOML block that some programs put before Markdown. start is its length in bytes.
+func (b *book) trimFrontMatter(source string) (body string, start int) {
+	for _, mark := range []string{"---", "+++"} {
+		rest, ok := strings.CutPrefix(source, mark+"\n")
+		if !ok {
+			continue
+		}
+		front, body, ok := strings.Cut(rest, "\n"+mark+"\n")
+		if !ok || strings.Contains(front, "\n\n") {
+			return source, 0
+		}
+		plain := strings.ReplaceAll(front, " = ", ": ")
+		b.title, b.author = fieldOf(plain, "title"), fieldOf(plain, "author")
+		b.account.Source += countCharacters(front)
+		b.account.leaveOut(partFrontMatter, front)
+		return body, len(source) - len(body)
+	}
+	return source, 0
+}
+
+// markdownReader makes nodes of a parsed document.
+type markdownReader struct {
+	*book
+	source []byte
+	start  int // of the source within the document
+}
+
+// emit adds a node, and counts its text.
+func (r *markdownReader) emit(n node, offset int) {
+	n.text = strings.TrimSpace(n.text)
+	if n.text == "" && n.kind != pause {
+		return
+	}
+	n.offset, n.gap = r.start+offset, 1
+	r.account.Source += countCharacters(n.text)
+	r.add(n)
+}
+
+// offsetOf is where a block begins.
+func offsetOf(n ast.Node) int {
+	for ; n != nil; n = n.FirstChild() {
+		if n.Type() == ast.TypeBlock && n.Lines() != nil && n.Lines().Len() > 0 {
+			return n.Lines().At(0).Start
+		}
+		if t, ok := n.(*ast.Text); ok {
+			return t.Segment.Start
+		}
+	}
+	return 0
+}
+
+func (r *markdownReader) blocks(parent ast.Node, depth int) error {
+	if depth > maxDepth {
+		return errTooDeep
+	}
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		offset := offsetOf(n)
+		switch n := n.(type) {
+		case *ast.Heading:
+			r.heading(n, offset)
+		case *ast.ThematicBreak:
+			r.emit(node{kind: pause}, offset)
+		case *ast.Paragraph, *ast.TextBlock:
+			r.paragraph(n, offset)
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			r.literal(n, offset)
+		case *ast.HTMLBlock:
+			if err := r.html(n, offset); err != nil {
+				return err
+			}
+		case *ast.List:
+			r.list(n, offset)
+		case *extast.Table:
+			r.table(n, offset)
+		default:
+			if err := r.blocks(n, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// heading adds a heading. A long text that is underlined is a paragraph above a break.
+func (r *markdownReader) heading(n *ast.Heading, offset int) {
+	title := r.inline(n)
+	lines := n.Lines()
+	underlined := lines.Len() > 0 && !isATX(r.source, lines.At(0).Start)
+	if underlined && (lines.Len() > 1 || len(title) > maxHeading || endsSentence(title) && annotator.CountWords(title) > maxProseEntry) {
+		r.emit(node{kind: paragraph, text: title}, offset)
+		r.emit(node{kind: pause}, offset)
+		return
+	}
+	r.emit(node{kind: heading, level: n.Level, text: title}, offset)
+}
+
+// isATX reports whether the line of a heading's text begins with #.
+func isATX(source []byte, at int) bool {
+	line := source[bytes.LastIndexByte(source[:at], '\n')+1 : at]
+	return bytes.ContainsRune(line, '#')
+}
+
+func (r *markdownReader) paragraph(n ast.Node, offset int) {
+	text := r.inline(n)
+	if isPause([]string{text}) && text != "" {
+		r.emit(node{kind: pause, text: text}, offset)
+		return
+	}
+	r.emit(node{kind: paragraph, text: text, strong: isStrong(n)}, offset)
+}
+
+// isStrong reports whether a block is one strong emphasis.
+func isStrong(n ast.Node) bool {
+	first := n.FirstChild()
+	if first == nil || first.NextSibling() != nil {
+		return false
+	}
+	emphasis, ok := first.(*ast.Emphasis)
+	return ok && emphasis.Level == 2
+}
+
+// literal adds the paragraphs of literal text, their lines as they are.
+func (r *markdownReader) literal(n ast.Node, offset int) {
+	var text strings.Builder
+	lines := n.Lines()
+	for i := range lines.Len() {
+		line := lines.At(i)
+		text.Write(line.Value(r.source))
+	}
+	for part := range strings.SplitSeq(text.String(), "\n\n") {
+		if part = strings.Trim(shown(part), "\n"); strings.TrimSpace(part) != "" {
+			r.account.Source += countCharacters(part)
+			r.add(node{kind: paragraph, text: strings.TrimRight(part, " \t\n"), offset: r.start + offset})
+		}
+		offset += len(part) + 2
+	}
+}
+
+// html reads raw HTML as a page.
+func (r *markdownReader) html(n *ast.HTMLBlock, offset int) error {
+	var raw strings.Builder
+	lines := n.Lines()
+	for i := range lines.Len() {
+		line := lines.At(i)
+		raw.Write(line.Value(r.source))
+	}
+	if n.HasClosure() {
+		raw.Write(n.ClosureLine.Value(r.source))
+	}
+	page, err := readPage("<body>"+shown(raw.String())+"</body>", pageOptions{keep: r.keep, account: r.account})
+	if err != nil {
+		return err
+	}
+	for _, n := range page.nodes {
+		n.offset = r.start + offset
+		r.add(n)
+	}
+	return nil
+}
+
+// list adds a list as one paragraph with a line for each item.
+func (r *markdownReader) list(n *ast.List, offset int) {
+	var lines []string
+	number := n.Start
+	var links, linked int
+	var walk func(n *ast.List, number, depth int)
+	walk = func(list *ast.List, number, depth int) {
+		for item := list.FirstChild(); item != nil && depth < maxDepth; item = item.NextSibling() {
+			mark := string(list.Marker)
+			if list.IsOrdered() {
+				mark = strconv.Itoa(number) + mark
+				number++
+			}
+			for block := item.FirstChild(); block != nil; block = block.NextSibling() {
+				if inner, ok := block.(*ast.List); ok {
+					walk(inner, inner.Start, depth+1)
+					continue
+				}
+				text := r.inline(block)
+				if c := block.FirstChild(); c != nil && c.Kind() == ast.KindLink && c.NextSibling() == nil {
+					links, linked = links+1, linked+countCharacters(text)
+				}
+				if text = strings.TrimSpace(mark + " " + text); text != "" {
+					lines = append(lines, text)
+				}
+				mark = ""
+			}
+		}
+	}
+	walk(n, number, 0)
+	r.emit(node{kind: paragraph, text: strings.Join(lines, "\n"), links: links, linked: linked, tabular: true}, offset)
+}
+
+// table adds a row of a table as a paragraph.
+func (r *markdownReader) table(n ast.Node, offset int) {
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []string
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			cells = append(cells, r.inline(cell))
+		}
+		r.emit(node{kind: paragraph, text: strings.Join(cells, " "), tabular: true}, offset)
+	}
+}
+
+// inline is the text of a block without marks. A line stays on its own behind a hard break.
+func (r *markdownReader) inline(n ast.Node) string {
+	var b strings.Builder
+	r.collect(&b, n, 0)
+	var lines []string
+	for line := range strings.SplitSeq(shown(b.String()), "\n") {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+func (r *markdownReader) collect(b *strings.Builder, parent ast.Node, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Text:
+			r.textOf(b, n)
+		case *ast.String:
+			b.Write(n.Value)
+		case *ast.AutoLink:
+			b.Write(n.Label(r.source))
+		case *ast.RawHTML:
+			if segment := n.Segments; segment.Len() > 0 {
+				at := segment.At(0)
+				if tag := strings.ToLower(string(at.Value(r.source))); strings.HasPrefix(tag, "<br") {
+					b.WriteByte('\n')
+				}
+			}
+		default:
+			r.collect(b, n, depth+1)
+		}
+	}
+}
+
+func (r *markdownReader) textOf(b *strings.Builder, n *ast.Text) {
+	value := n.Segment.Value(r.source)
+	if n.IsRaw() {
+		b.Write(value)
+	} else {
+		b.WriteString(unescape(value))
+	}
+	switch {
+	case n.HardLineBreak():
+		b.WriteByte('\n')
+	case n.SoftLineBreak():
+		joinSoft(b, n, r.source)
+	}
+}
+
+// joinSoft joins two lines of a paragraph as plain text does.
+func joinSoft(b *strings.Builder, n *ast.Text, source []byte) {
+	next := ""
+	if following, ok := n.NextSibling().(*ast.Text); ok {
+		next = string(following.Segment.Value(source))
+	}
+	if next == "" {
+		b.WriteByte(' ')
+		return
+	}
+	before := b.String()
+	before = before[max(0, len(before)-2*utf8.UTFMax):]
+	b.WriteString(strings.TrimSuffix(joinLine(before, next)[len(before):], next))
+}
+
+// unescape takes backslashes away and resolves entities.
+func unescape(value []byte) string {
+	return string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(value))))
 }

@@ -1,149 +1,194 @@
 package ingest
 
-import "annotator"
+// book is what the importers of all formats of books make of a source: nodes with their evidence. The outline decides
+// in one place what is a heading, which headings begin chapters, and what is no part of the story.
+type book struct {
+	nodes         []node
+	title, author string
+	name          string // of a chapter in a book without any title
+	doc           string // the document that the nodes are from
+	one           bool   // the source is one chapter, whatever headings it has
+	keep          func(part string) bool
+	account       *Account
 
-// outline is a book as sections, each a heading with what follows it. The first section has no heading.
-type outline struct {
-	sections []section
-	level    int    // of the headings that begin chapters
-	title    string // the book's, if a heading is it
-	empty    int    // headings left out, because nothing stood under them
+	listed     []contentsEntry // what its own list of contents lists,
+	contentsAt int             // and the node at which it begins
+	lastTitle  map[string]int  // where a title stands last
 }
 
-type section struct {
-	node   // its heading
-	blocks []block
+// leave leaves a node out, unless its part is to be kept. A node without text has nothing to leave.
+func (b *book) leave(i int, part string) {
+	if n := &b.nodes[i]; n.part == "" && n.kind != anchor && !b.keep(part) {
+		n.part = part
+	}
 }
 
-func (s *section) hasText() bool { return (&chapter{blocks: s.blocks}).hasText() }
-
-// newOutline parts a book at its headings. In a titled one the highest heading may be the title of the whole.
-func newOutline(nodes []node, titled bool) *outline {
-	o := &outline{sections: []section{{}}}
-	for _, n := range nodes {
-		last := &o.sections[len(o.sections)-1]
-		switch n.kind {
-		case heading:
-			o.sections = append(o.sections, section{node: n})
-		case paragraph:
-			last.blocks = append(last.blocks, block{n.text})
-		case pause:
-			last.blocks = append(last.blocks, block{})
-		}
-	}
-	o.level = o.chapterLevel()
-	if titled {
-		o.title = o.bookTitle()
-	}
-	return o
+// chapters decides the outline.
+func (b *book) chapters() []chapter {
+	b.dropPageMarks()
+	b.readHeader()
+	b.dropLicence()
+	b.findContents()
+	b.dropBehindEnd()
+	b.readHeadings()
+	o := b.choose()
+	b.dropAround(o)
+	chapters := o.assemble()
+	b.settle()
+	return chapters
 }
 
-// chapterLevel is the highest that has text right below two or more of its headings: a book's title, its parts, and a
-// table of contents have none. Else it is the highest with any text at all.
-func (o *outline) chapterLevel() int {
-	var withText [10]int
-	for i := range o.sections {
-		if s := &o.sections[i]; s.kind == heading && s.hasText() {
-			withText[s.level]++
-		}
-	}
-	for _, enough := range []int{2, 1} {
-		for level := 1; level < len(withText); level++ {
-			if withText[level] >= enough {
-				return level
-			}
-		}
-	}
-	return 1
-}
-
-// count is the number of headings of a level.
-func (o *outline) count(level int) int {
-	n := 0
-	for i := range o.sections {
-		if s := &o.sections[i]; s.kind == heading && s.level == level {
-			n++
-		}
-	}
-	return n
-}
-
-// bookTitle is a first heading above the chapters that is the only one of its kind, or the only heading at all.
-func (o *outline) bookTitle() string {
-	if len(o.sections) < 2 || o.count(o.sections[1].level) > 1 {
-		return ""
-	}
-	if first := &o.sections[1]; first.level < o.level || len(o.sections) == 2 && !o.sections[0].hasText() {
-		return first.text
-	}
-	return ""
-}
-
-// preface counts the words before the first heading, if there is a heading.
-func (o *outline) preface() int {
-	if len(o.sections) < 2 {
-		return 0
-	}
-	words := 0
-	for _, b := range o.sections[0].blocks {
-		words += annotator.CountWords(b.text)
-	}
-	return words
-}
-
-// dropPreface drops what stands before the first heading, and returns its words.
-func (o *outline) dropPreface() int {
-	words := o.preface()
-	if words > 0 {
-		o.sections[0].blocks = nil
-	}
-	return words
-}
-
-// chapters joins the sections to chapters. A part's heading goes into the titles of its chapters, a heading below the chapters
-// becomes a paragraph behind a break. Lists of contents are left out, and so is a chapter's heading with nothing under it.
-func (o *outline) chapters() []chapter {
-	var all []chapter
-	var open chapter
-	part := ""
-	for i := range o.sections {
-		s := &o.sections[i]
-		if s.kind == heading && s.level > o.level {
-			open.blocks = append(open.blocks, block{}, block{s.text})
-			open.blocks = append(open.blocks, s.blocks...)
-			continue
-		}
-		all = o.keep(all, open)
-		open = chapter{title: s.text, blocks: s.blocks}
+// settle counts what each node became.
+func (b *book) settle() {
+	for i := range b.nodes {
+		n := &b.nodes[i]
 		switch {
-		case s.kind != heading || s.level == chapterAlways:
-		case s.level == o.level && part != "":
-			open.title = part + ", " + s.text
-		case s.level < o.level:
-			part = o.partName(s)
-			if !s.hasText() {
-				open.title = ""
-			}
+		case n.copied || n.kind == anchor:
+		case n.part != "":
+			b.account.leaveOut(n.part, n.text)
+		case n.kind == pause:
+			b.account.leaveOut(partMarks, n.text)
+		default:
+			b.account.Kept += countCharacters(n.text)
 		}
 	}
-	return o.keep(all, open)
 }
 
-// keep adds a chapter that has text and is no list.
-func (o *outline) keep(all []chapter, c chapter) []chapter {
-	if c.hasText() && !listLine.MatchString(c.title) {
-		return append(all, c)
-	}
-	if c.title != "" {
-		o.empty++
-	}
-	return all
+// outline says which headings of a book begin chapters.
+type outline struct {
+	*book
+	fromTable bool            // the format's table of contents decides
+	chosen    map[string]bool // groups of headings
+	level     int             // of the chosen headings; 0 if markup does not give it one
+	nested    map[int]bool    // headings of chapters that stand within one
+	opens     int             // the first chosen heading
+	agreed    bool            // most of the chosen headings stand in the book's own list of contents
+	byPage    bool            // without any heading each page begins a chapter
+	single    bool            // the book is one chapter, with the heading at first
+	first     int             // -1 if it has none
 }
 
-// partName is what the chapters of a part have before their titles: nothing, if the part is the whole book.
-func (o *outline) partName(s *section) string {
-	if s.text == o.title {
-		return ""
+// role is what a node does in an outline.
+type role int
+
+const (
+	isText role = iota
+	startsChapter
+	startsPart // it stands above chapters
+	isSubheading
+)
+
+func (o *outline) role(i int) role {
+	n := &o.nodes[i]
+	switch {
+	case !n.stays() || n.kind != heading:
+		return isText
+	case o.single && i == o.first:
+		return startsChapter
+	case o.single:
+		return isSubheading
+	case o.fromTable != n.listed:
+		return isSubheading
+	case o.chosen[n.group()]:
+		return startsChapter
+	case n.listed && n.leaf && n.level < o.level:
+		return startsChapter
+	case n.listed:
+		return o.byLevel(n)
+	case n.head.rank == chapterly && !o.nested[i]:
+		return startsChapter
+	case n.head.rank == container && (n.level == 0 || o.level == 0 || n.level <= o.level):
+		return startsPart
+	case n.head.kind == namedHeading && (n.level == 0 || o.level == 0 || n.level <= o.level):
+		return startsChapter
+	case n.level == 0 && n.agrees && i < o.opens: // as a preface of the book's own name
+		return startsChapter
+	case n.level == 0 || len(o.chosen) == 0 || n.level == o.level && o.agreed && !n.agrees:
+		return isSubheading
+	case o.level == 0:
+		return startsPart
 	}
-	return s.text
+	return o.byLevel(n)
+}
+
+func (o *outline) byLevel(n *node) role {
+	switch {
+	case n.level < o.level:
+		return startsPart
+	case n.level == o.level:
+		return startsChapter
+	}
+	return isSubheading
+}
+
+// dropAround leaves out what stands before the first chapter and behind the last, and is no part of the story.
+func (b *book) dropAround(o *outline) {
+	first, last := -1, -1
+	for i := range b.nodes {
+		if o.role(i) == startsChapter {
+			if n := &b.nodes[i]; first < 0 && (o.chosen[n.group()] || n.head.kind == namedHeading || n.head.labelled() || n.agrees) && b.textBelow(o, i) {
+				first = i
+			}
+			last = i
+		}
+	}
+	if first < 0 || o.single {
+		b.dropFrontOfPlainText()
+		b.dropTail(0)
+		return
+	}
+	for first > 0 && (o.role(first-1) == startsPart || o.role(first-1) == startsChapter || b.nodes[first-1].kind == joinedTitle || b.nodes[first-1].kind == anchor || b.nodes[first-1].kind == pause || !b.nodes[first-1].stays()) {
+		first--
+	}
+	b.dropFront(first)
+	b.dropFrontEntries(o)
+	b.dropTail(last + 1)
+}
+
+// longSection is how many words the first section of a story has at least.
+const longSection = 500
+
+// dropFrontEntries leaves out the first sections of a book that show by their wording that they are the printer's or
+// the makers', though the table of contents names them.
+func (b *book) dropFrontEntries(o *outline) {
+	starts := o.starts()
+	for k, i := range starts[:max(0, len(starts)-1)] {
+		if !b.nodes[i].listed || b.wordsBetween(i, starts[k+1]) > longSection {
+			return
+		}
+		for _, z := range b.zones(i+1, starts[k+1]) {
+			b.leaveZone(&z, z.kind())
+		}
+	}
+}
+
+// textBelow reports whether there is text between the heading at i and the next of a chapter or part.
+func (b *book) textBelow(o *outline, i int) bool {
+	for i++; i < len(b.nodes); i++ {
+		if b.nodes[i].hasText() {
+			return true
+		}
+		if r := o.role(i); r == startsChapter || r == startsPart {
+			return false
+		}
+	}
+	return false
+}
+
+// dropFrontOfPlainText leaves out notes of the makers at the beginning of a text without chapters.
+func (b *book) dropFrontOfPlainText() {
+	all := b.zones(0, len(b.nodes))
+	if len(all) < 2 {
+		return
+	}
+	for i := range all[:len(all)-1] {
+		part := all[i].kind()
+		if part == "" && all[i].words <= maxZone && !all[i].sentence && b.namesBook(&all[i]) && b.licensed() {
+			part = partTitlePage
+		}
+		if part == "" {
+			return
+		}
+		b.leaveZone(&all[i], part)
+	}
 }

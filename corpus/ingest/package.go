@@ -13,7 +13,7 @@ type publication struct {
 	title, author string
 	spine         []spineItem
 	toc           map[string][]tocEntry // by file; empty if there is no table of contents
-	matter        map[string]bool       // the files that the book calls front or back matter
+	matter        map[string]string     // the files that the book calls front or back matter, with the part that each is
 }
 
 // spineItem is a file of the reading order.
@@ -27,6 +27,7 @@ type tocEntry struct {
 	label    string
 	fragment string // the id of an element in the file; "" is the whole file
 	depth    int    // from 1
+	leaf     bool   // it has no entries below it
 }
 
 // readPublication reads the container, the package file that it names, and the table of contents that this one names.
@@ -44,7 +45,7 @@ func readPublication(a *archive, report *Report) (*publication, error) {
 	b := &packageReader{
 		publication: &publication{
 			title: metadata.first("title").words(), author: metadata.first("creator").words(),
-			toc: map[string][]tocEntry{}, matter: map[string]bool{},
+			toc: map[string][]tocEntry{}, matter: map[string]string{},
 		},
 		archive: a, name: packageName, report: report, items: map[string]manifestItem{},
 	}
@@ -95,7 +96,7 @@ func (b *packageReader) readManifest(document *element) {
 		b.items[e.attr("id")] = item
 		if slices.Contains(strings.Fields(item.properties), "nav") {
 			b.nav = name
-			b.matter[name] = true
+			b.matter[name] = partContents
 		}
 	})
 }
@@ -114,8 +115,8 @@ func (b *packageReader) readSpine(document *element) {
 	})
 }
 
-// readTOC reads the navigation document of EPUB 3, or else the NCX of EPUB 2. A book without either, or whose own cannot be
-// read, has no table of contents.
+// readTOC reads the navigation document of EPUB 3, or else the NCX of EPUB 2. A book without either, or whose own
+// cannot be read, has no table of contents.
 func (b *packageReader) readTOC(document *element) {
 	if b.nav != "" {
 		if nav, err := readXML(b.archive, b.nav); err == nil {
@@ -151,7 +152,7 @@ func (b *packageReader) readList(list *element, depth int) {
 		for _, e := range item.children {
 			switch e.name {
 			case "a":
-				b.addEntry(e.words(), b.nav, e.attr("href"), depth)
+				b.addEntry(tocEntry{label: e.words(), depth: depth, leaf: item.first("ol").name == ""}, b.nav, e.attr("href"))
 			case "ol":
 				b.readList(e, depth+1)
 			}
@@ -163,22 +164,29 @@ func (b *packageReader) readList(list *element, depth int) {
 func (b *packageReader) readPoints(point *element, from string, depth int) {
 	for _, e := range point.children {
 		if e.name == "navPoint" {
-			b.addEntry(e.first("navLabel").words(), from, e.first("content").attr("src"), depth)
+			entry := tocEntry{label: e.first("navLabel").words(), depth: depth, leaf: e.first("navPoint").name == ""}
+			b.addEntry(entry, from, e.first("content").attr("src"))
 			b.readPoints(e, from, depth+1)
 		}
 	}
 }
 
-func (b *packageReader) addEntry(label, from, link string, depth int) {
+func (b *packageReader) addEntry(e tocEntry, from, link string) {
 	if file, fragment, err := resolve(from, link); err == nil {
-		b.toc[file] = append(b.toc[file], tocEntry{label, fragment, depth})
+		e.fragment = fragment
+		b.toc[file] = append(b.toc[file], e)
 	}
 }
 
 // addMatter takes the landmarks' word, and that of EPUB 2's guide, for whole files that are no part of the story.
 func (b *packageReader) addMatter(from, link, kinds string) {
 	file, fragment, err := resolve(from, link)
-	if err == nil && fragment == "" && slices.ContainsFunc(strings.Fields(strings.ToLower(kinds)), isMatter) {
-		b.matter[file] = true
+	if err != nil || fragment != "" {
+		return
+	}
+	for kind := range strings.FieldsSeq(strings.ToLower(kinds)) {
+		if part := matterPart(kind); part != "" {
+			b.matter[file] = part
+		}
 	}
 }

@@ -7,85 +7,124 @@ import (
 	"unicode/utf8"
 )
 
-// nodeKind is what a part of a book is.
-type nodeKind string
-
-const (
-	paragraph nodeKind = "paragraph"
-	pause     nodeKind = "pause" // a break between scenes
-	heading   nodeKind = "heading"
-	anchor    nodeKind = "anchor" // a place that a table of contents names; its text is the name
-)
-
-// node is a part of a book: what every format of books is brought to before it is parted into chapters.
-type node struct {
-	kind  nodeKind
-	level int // of a heading: 1 is the highest; 0 is a chapter whatever the others are
-	text  string
+// textLine is a line of a plain text, and where it begins.
+type textLine struct {
+	text   string
+	offset int
 }
 
-// readPassages takes a text apart at its blank lines.
-func readPassages(text string, markdown bool) []node {
-	if markdown {
-		text = htmlComment.ReplaceAllString(text, "")
+// passage is some lines between blank lines.
+type passage struct {
+	lines []textLine
+	gap   int // blank lines before
+}
+
+func (p *passage) texts() []string {
+	all := make([]string, len(p.lines))
+	for i, l := range p.lines {
+		all[i] = l.text
 	}
-	passages := splitPassages(strings.Split(text, "\n"), markdown)
-	form := measure(passages, markdown)
-	recogniser := headings{markdown: markdown}
-	var nodes []node
-	for _, lines := range passages {
-		if isPause(lines) {
-			nodes = append(nodes, node{kind: pause})
+	return all
+}
+
+// readPassages takes a plain text apart at its blank lines.
+func (b *book) readPassages(text string) {
+	passages := splitPassages(text)
+	form := measure(passages)
+	for _, p := range passages {
+		if isPause(p.texts()) {
+			b.add(node{kind: pause, text: strings.TrimSpace(p.lines[0].text), offset: p.lines[0].offset, gap: p.gap})
 			continue
 		}
-		if markdown && fenced(lines) > 0 {
-			nodes = append(nodes, literal(lines[1:len(lines)-1])...)
-			continue
+		gap := p.gap
+		for _, lines := range form.paragraphs(p.lines) {
+			if gap == 0 && len(lines) == 1 && isHeadingLine(lines[0].text) {
+				gap = 1
+			}
+			b.addLines(lines, gap, form)
+			gap = 0
 		}
-		if h, ok := recogniser.read(lines); ok {
-			h.text = unmark(h.text, markdown)
-			nodes = append(nodes, h)
-			continue
+	}
+}
+
+// maxHeadingLine is how long a heading may be that has no blank lines around it, in characters.
+const maxHeadingLine = 60
+
+// isHeadingLine knows the heading of a chapter among paragraphs of a line each, without blank lines between them.
+func isHeadingLine(line string) bool {
+	return len(line) <= maxHeadingLine*utf8.UTFMax && utf8.RuneCountInString(line) <= maxHeadingLine && readHeading(line).labelled()
+}
+
+// add appends a node of the book's document.
+func (b *book) add(n node) {
+	if n.doc == "" {
+		n.doc = b.doc
+	}
+	b.nodes = append(b.nodes, n)
+}
+
+// addLines adds a paragraph of a plain text.
+func (b *book) addLines(lines []textLine, gap int, form layout) {
+	n := node{kind: paragraph, offset: lines[0].offset, gap: gap}
+	var raw strings.Builder
+	for _, l := range lines {
+		n.lines = append(n.lines, strings.TrimRight(l.text, " \t"))
+		raw.WriteString(l.text)
+	}
+	n.text = b.unmark(form.join(lines))
+	if dropped := countCharacters(raw.String()) - countCharacters(n.text); dropped > 0 {
+		b.account.leaveOutCount(partMarks, dropped, "_")
+	}
+	if n.text != "" {
+		b.add(n)
+	}
+}
+
+// unmark takes the underscores of emphasis away, unless these are kept.
+func (b *book) unmark(text string) string {
+	if b.keep(partMarks) {
+		return strings.TrimSpace(text)
+	}
+	return unmark(text)
+}
+
+// splitPassages gives the lines between blank lines. The marks of an archive's licence stand by themselves, and so does
+// the heading of a chapter above text.
+func splitPassages(text string) []passage {
+	var passages []passage
+	open := passage{gap: wideGap}
+	gap := 0
+	flush := func() {
+		if len(open.lines) > 0 {
+			passages = append(passages, open)
+			open = passage{}
 		}
-		for _, text := range form.paragraphs(lines) {
-			if text = unmark(text, markdown); text != "" {
-				nodes = append(nodes, node{kind: paragraph, text: text})
+	}
+	offset := 0
+	for line := range strings.Lines(text) {
+		body := strings.TrimRight(line, "\n")
+		switch {
+		case strings.TrimSpace(body) == "":
+			flush()
+			gap++
+		default:
+			alone := isLicenceMark(body)
+			if alone {
+				flush()
+			}
+			if len(open.lines) == 0 {
+				open.gap = gap
+				if len(passages) == 0 {
+					open.gap = wideGap
+				}
+			}
+			open.lines = append(open.lines, textLine{body, offset})
+			gap = 0
+			if alone {
+				flush()
 			}
 		}
-	}
-	return nodes
-}
-
-// splitPassages gives the lines between blank lines. A Markdown heading needs no blank lines around it, nor does fenced text, in
-// which blank lines part nothing.
-func splitPassages(lines []string, markdown bool) [][]string {
-	var passages [][]string
-	var open []string
-	flush := func() {
-		if len(open) > 0 {
-			passages = append(passages, open)
-			open = nil
-		}
-	}
-	for i := 0; i < len(lines); i++ {
-		line := lines[i]
-		n := 0
-		if markdown {
-			n = fenced(lines[i:])
-		}
-		switch {
-		case n > 0:
-			flush()
-			passages = append(passages, lines[i:i+n])
-			i += n - 1
-		case strings.TrimSpace(line) == "":
-			flush()
-		case markdown && atx.MatchString(line):
-			flush()
-			passages = append(passages, []string{line})
-		default:
-			open = append(open, line)
-		}
+		offset += len(line)
 	}
 	flush()
 	return passages
@@ -96,24 +135,20 @@ func isPause(lines []string) bool {
 	return len(lines) == 1 && strings.Trim(lines[0], " \t*-_#~=+•·⁂❦❧✻") == ""
 }
 
-// layout is how a text breaks its lines.
+// layout is how a plain text breaks its lines.
 type layout struct {
-	width    int // at which lines are wrapped, in columns; 0 if a line is a paragraph
-	markdown bool
+	width int // at which lines are wrapped, in columns; 0 if a line is a paragraph
 }
 
-// maxWidth is the widest column that somebody wraps text at.
+// maxWidth is the widest column that text is wrapped at.
 const maxWidth = 100
 
 // measure finds the column at which a text is wrapped: lines that are followed by another are nearly as long as that.
-func measure(passages [][]string, markdown bool) layout {
-	if markdown {
-		return layout{markdown: true}
-	}
+func measure(passages []passage) layout {
 	var widths []int
-	for _, lines := range passages {
-		for _, line := range lines[:len(lines)-1] {
-			widths = append(widths, columnsOf(line))
+	for _, p := range passages {
+		for _, line := range p.lines[:len(p.lines)-1] {
+			widths = append(widths, columnsOf(line.text))
 		}
 	}
 	if len(widths) == 0 {
@@ -137,41 +172,71 @@ func columnsOf(line string) int {
 	return n
 }
 
-// paragraphs joins a passage's lines. Verse keeps its lines; where only some lines are indented, each of these begins a
-// paragraph.
-func (f layout) paragraphs(lines []string) []string {
-	if f.markdown {
-		return []string{joinMarkdown(lines)}
-	}
+// paragraphs parts a passage's lines into paragraphs. Verse stays together; where only some lines are indented, each of
+// these begins a paragraph; a heading above text is a paragraph.
+func (f layout) paragraphs(lines []textLine) [][]textLine {
 	if f.width == 0 {
-		return lines
-	}
-	if f.isVerse(lines) {
-		return []string{joinVerse(lines)}
-	}
-	var joined []string
-	for i, line := range lines {
-		if i == 0 || isIndented(line) {
-			joined = append(joined, strings.TrimSpace(line))
-			continue
+		all := make([][]textLine, len(lines))
+		for i := range lines {
+			all[i] = lines[i : i+1]
 		}
-		last := &joined[len(joined)-1]
-		*last = joinLine(*last, strings.TrimSpace(line))
+		return all
 	}
-	return joined
+	var all [][]textLine
+	if len(lines) > 3 {
+		if w := readHeading(lines[0].text); w.labelled() && (w.bare() || isUpper(w.title)) && !readHeading(lines[1].text).labelled() {
+			all, lines = append(all, lines[:1]), lines[1:]
+		}
+	}
+	if f.isVerse(lines) && !areSentences(lines) {
+		return append(all, lines)
+	}
+	const headed = 4 // lines: a heading of two or three stays together
+	start := 0
+	for i := 1; i < len(lines); i++ {
+		if isIndented(lines[i].text) || len(lines) > headed && (isHeadingLine(lines[i].text) || isHeadingLine(lines[i-1].text)) {
+			all, start = append(all, lines[start:i]), i
+		}
+	}
+	return append(all, lines[start:])
 }
 
-// isVerse takes lines for verse that were not broken to fit the column: all end well before it, or are indented, or begin with
-// a capital.
-func (f layout) isVerse(lines []string) bool {
+// areSentences reports whether lines are paragraphs of a line each: many of them, most of which end a sentence.
+func areSentences(lines []textLine) bool {
+	const many = 8
+	ends := 0
+	for _, line := range lines {
+		text := strings.TrimRight(line.text, " \t」』】）")
+		if endsSentence(text) || strings.HasSuffix(text, "。") || strings.HasSuffix(text, "！") || strings.HasSuffix(text, "？") {
+			ends++
+		}
+	}
+	return len(lines) >= many && ends*10 >= len(lines)*7
+}
+
+// join joins the lines of a paragraph.
+func (f layout) join(lines []textLine) string {
+	if f.isVerse(lines) {
+		return joinVerse(lines)
+	}
+	text := strings.TrimSpace(lines[0].text)
+	for _, line := range lines[1:] {
+		text = joinLine(text, strings.TrimSpace(line.text))
+	}
+	return text
+}
+
+// isVerse takes lines for verse that were not broken to fit the column: all end well before it, or are indented, or
+// begin with a capital.
+func (f layout) isVerse(lines []textLine) bool {
 	if len(lines) < 2 {
 		return false
 	}
 	widest, indented, capital := 0, true, len(lines) > 3
 	for _, line := range lines {
-		widest = max(widest, columnsOf(line))
-		indented = indented && isIndented(line)
-		capital = capital && beginsWithCapital(line)
+		widest = max(widest, columnsOf(line.text))
+		indented = indented && isIndented(line.text)
+		capital = capital && beginsWithCapital(line.text)
 	}
 	return indented || capital || widest*5 < f.width*3
 }
@@ -183,18 +248,19 @@ func beginsWithCapital(line string) bool {
 }
 
 func isIndented(line string) bool {
-	return strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
+	return strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "\u3000")
 }
 
-func joinVerse(lines []string) string {
+func joinVerse(lines []textLine) string {
 	trimmed := make([]string, len(lines))
 	for i, line := range lines {
-		trimmed[i] = strings.TrimSpace(line)
+		trimmed[i] = strings.TrimSpace(line.text)
 	}
 	return strings.Join(trimmed, "\n")
 }
 
-// joinLine joins two lines of a paragraph: with a space, but for scripts that have none, and behind the hyphen of a word.
+// joinLine joins two lines of a paragraph: with a space, but for scripts that have none, and behind the hyphen of a
+// word.
 func joinLine(a, b string) string {
 	last, size := utf8.DecodeLastRuneInString(a)
 	first, _ := utf8.DecodeRuneInString(b)

@@ -1,12 +1,14 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"annotator/corpus"
@@ -17,10 +19,12 @@ type Report struct {
 	Title    string     `json:"title"`
 	Author   string     `json:"author,omitempty"`
 	Format   Format     `json:"format"`
+	Account  Account    `json:"account"`
 	LeftOut  []Omission `json:"left_out,omitempty"`
 	Notes    []string   `json:"notes,omitempty"` // what was decided where the source did not say, a sentence each
 	Corpus   string     `json:"-"`               // the corpus to use
 	Existing bool       `json:"-"`               // it was there before, nothing was written
+	Outdated bool       `json:"-"`               // an earlier version of the importer made it
 
 	corpus.Stats `json:"-"`
 }
@@ -66,6 +70,9 @@ func (r *Report) String() string {
 	if r.Author != "" {
 		b.WriteString(", by " + r.Author)
 	}
+	if share := r.Account.keptShare(); share < lowShare {
+		b.WriteString(": only " + percent(share) + " of the text is kept")
+	}
 	threads := plural(r.Threads, "thread")
 	if r.Empty > 0 {
 		threads += fmt.Sprintf(" (and %d without a scene)", r.Empty)
@@ -75,9 +82,13 @@ func (r *Report) String() string {
 	if r.Existing {
 		b.WriteString("it is a corpus already, nothing was written\n")
 	}
+	if r.Outdated {
+		b.WriteString("an earlier version imported it, which may have cut it otherwise; --reimport imports it anew\n")
+	}
 	for _, n := range r.Notes {
 		b.WriteString(n + "\n")
 	}
+	b.WriteString(r.Account.String())
 	for _, o := range r.LeftOut {
 		b.WriteString(o.String() + "\n")
 	}
@@ -99,6 +110,10 @@ func (o Omission) String() string {
 
 // advice says where to look if nothing was found to import.
 func (r *Report) advice() string {
+	if len(r.Account.Parts) > 0 {
+		largest := slices.MaxFunc(r.Account.Parts, func(a, b Part) int { return cmp.Compare(a.Characters, b.Characters) })
+		return fmt.Sprintf("all of it was left out, as %s the most (%q); --keep %s takes that in", largest.Name, largest.Begins, largest.Name)
+	}
 	if len(r.LeftOut) == 0 {
 		return "the source is empty, or name its format with --format"
 	}
@@ -135,7 +150,11 @@ func reportOf(ctx context.Context, path string) (*Report, error) {
 		// Another program's meta table may hold anything: the counts are ours all the same.
 		_ = json.Unmarshal([]byte(said), r)
 	}
-	r.Corpus, r.Existing = path, true
+	importer, err := db.Meta(ctx, corpus.MetaImporter)
+	if err != nil {
+		return nil, err
+	}
+	r.Corpus, r.Existing, r.Outdated = path, true, said != "" && importer != importerVersion
 	if r.Title == "" {
 		if r.Title, err = db.Title(ctx); err != nil {
 			return nil, err
@@ -143,6 +162,21 @@ func reportOf(ctx context.Context, path string) (*Report, error) {
 	}
 	r.Stats, err = db.Stats(ctx)
 	return r, err
+}
+
+// AccountOf returns the account of the import that made a corpus; an empty one if none is recorded.
+func AccountOf(ctx context.Context, path string) (Account, error) {
+	db, err := corpus.Open(ctx, path)
+	if err != nil {
+		return Account{}, err
+	}
+	said, err := db.Meta(ctx, corpus.MetaReport)
+	if err := errors.Join(err, db.Close()); err != nil {
+		return Account{}, err
+	}
+	r := Report{}
+	_ = json.Unmarshal([]byte(said), &r) // another program's table may hold anything
+	return r.Account, nil
 }
 
 // count reads the finished corpus, as a run will read it.

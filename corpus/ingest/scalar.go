@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// scalar is a JSON value that archives write as a number or as a string, as they please. null is as if it were not there.
+// scalar is a JSON value that archives write as a number or as a string, as they please. null is as if it were not
+// there.
 type scalar string
 
 var (

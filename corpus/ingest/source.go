@@ -22,9 +22,11 @@ type source struct {
 	path   string
 	size   int64
 	format Format
+	data   []byte // of a file in an archive; nil if it is to be read from the path
 }
 
-// findSources lists the files, each with its format. What folders hold beside them is left out, and said so in the report.
+// findSources lists the files, each with its format. What folders hold beside them is left out, and said so in the
+// report.
 func findSources(o Options, report *Report) ([]source, error) {
 	var sources []source
 	for _, path := range o.Sources {
@@ -36,6 +38,7 @@ func findSources(o Options, report *Report) ([]source, error) {
 		case err != nil:
 			return nil, annotator.Errorf(annotator.Storage, "look at %s: %w", path, err)
 		case info.IsDir():
+			path = filepath.Clean(path)
 			found, err = folder(path, o, report)
 		default:
 			found, err = file(path, info, o)
@@ -62,11 +65,15 @@ func file(path string, info fs.FileInfo, o Options) ([]source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind := foreign(path, head); kind != "" {
-		return nil, annotator.Errorf(annotator.Misused, "%s is %s, which cannot be imported", path, kind).
-			WithAdvice("convert it to EPUB or to plain text first")
+	if kind := foreign(path, head); kind.name != "" {
+		return nil, annotator.Errorf(annotator.Misused, "%s is %s, which cannot be imported", path, kind.name).WithAdvice("%s", kind.advice(path))
 	}
 	s.format = detect(path, head, o.Encoding)
+	if s.format == EPUB {
+		if err := s.openZip(); err != nil {
+			return nil, err
+		}
+	}
 	return []source{s}, nil
 }
 
@@ -156,15 +163,15 @@ func readHead(path string) ([]byte, error) {
 
 func isDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 
-// detectText tells the formats that are text. Only if the first line is a JSON object, or what begins like JSON speaks of
-// posts, is it JSON: a book may well begin with a bracket.
+// detectText tells the formats that are text. Only if the first line is a JSON object, or what begins like JSON speaks
+// of posts, is it JSON: a book may well begin with a bracket.
 func detectText(path, head string) Format {
 	head = strings.TrimLeftFunc(head, unicode.IsSpace)
 	extension := strings.ToLower(filepath.Ext(path))
 	if strings.HasPrefix(head, "{") || strings.HasPrefix(head, "[") {
 		line, _, _ := strings.Cut(head, "\n")
 		var object map[string]json.RawMessage
-		if json.Unmarshal([]byte(line), &object) == nil && object["posts"] == nil && object["threads"] == nil {
+		if json.Unmarshal([]byte(line), &object) == nil && hasText(object) {
 			return JSONL
 		}
 		if strings.Contains(head, `"posts"`) || extension == ".json" {
@@ -175,11 +182,24 @@ func detectText(path, head string) Format {
 		return JSONL
 	}
 	lower := strings.ToLower(head[:min(len(head), 1024)])
+	if strings.Contains(lower, "<fictionbook") {
+		return FB2
+	}
 	if strings.HasPrefix(lower, "<!doctype html") || strings.HasPrefix(lower, "<html") ||
 		strings.HasPrefix(lower, "<?xml") && strings.Contains(lower, "<html") {
 		return HTML
 	}
 	return Text
+}
+
+// hasText reports whether an object on a line of its own is a post, or some other record, and no thread.
+func hasText(object map[string]json.RawMessage) bool {
+	for _, field := range object {
+		if value := bytes.TrimSpace(field); bytes.Contains(value, []byte(`"op"`)) && bytes.HasPrefix(value, []byte("{")) {
+			return false
+		}
+	}
+	return object["posts"] == nil && object["threads"] == nil && object["post_stream"] == nil && object["chapters"] == nil && object["op"] == nil
 }
 
 // meter reports progress, at most once in meterStep bytes.

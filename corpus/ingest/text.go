@@ -14,48 +14,44 @@ import (
 // maxText bounds a book that is read as a whole, in bytes.
 const maxText = 512 << 20
 
-// text reads a book in plain text or Markdown. It is taken apart in three steps: blank lines part it into passages; a passage
-// is a heading, a break or some paragraphs; headings part these into chapters.
+// text reads a book in plain text or Markdown.
 func (j *job) text(ctx context.Context, s source) error {
 	body, err := j.readText(ctx, s, false)
 	if err != nil {
 		return err
 	}
-	name := filepath.Base(s.path)
-	book, body := trimGutenberg(body)
-	j.report.leaveOutMany("words of Project Gutenberg's header and licence", name, book.dropped)
-	markdown := isMarkdown(s.path, body)
-	if markdown {
-		var front imprint
-		front, body = trimFrontMatter(body)
-		j.report.leaveOutMany("words of front matter", name, front.dropped)
-		book.title, book.author = cmp.Or(book.title, front.title), cmp.Or(book.author, front.author)
+	b := j.newBook(s)
+	switch {
+	case isMarkdown(s.path, body):
+		err = b.readMarkdown(body)
+	case isAozora(body):
+		b.account.Source += countCharacters(body)
+		b.readAozora(body)
+	default:
+		b.account.Source += countCharacters(body)
+		b.readPassages(body)
 	}
-	o := newOutline(readPassages(body, markdown), markdown)
-	if book.dropped > 0 && o.preface() <= maxTitlePage {
-		j.report.leaveOutMany("words before the first heading", name, o.dropPreface())
+	if err != nil {
+		return annotator.Errorf(annotator.Misused, "read %s: %w", s.path, err).WithAdvice("save it as plain text and import that")
 	}
-	return j.addOutline(ctx, o, book, s)
+	return j.addBook(ctx, b)
 }
 
-// maxTitlePage is how many words before the first heading of an archive's text are taken for a title page.
-const maxTitlePage = 300
-
-// imprint is what a book says of itself, with the number of words that said it.
-type imprint struct {
-	title, author string
-	dropped       int
+// newBook is a book that a source is read into. In a folder a file is a document.
+func (j *job) newBook(s source) *book {
+	b := &book{name: stem(s.path), keep: j.keeps, account: &j.report.Account}
+	if len(j.sources) > 1 {
+		b.doc = filepath.Base(s.path)
+	}
+	return b
 }
 
-// addOutline writes the chapters of a book that is one file.
-func (j *job) addOutline(ctx context.Context, o *outline, book imprint, s source) error {
-	j.entitle(cmp.Or(book.title, o.title), book.author)
-	chapters := o.chapters()
-	j.report.leaveOutMany("headings without text", filepath.Base(s.path), o.empty)
+// addBook writes the chapters of a book.
+func (j *job) addBook(ctx context.Context, b *book) error {
+	b.one = j.oneEach && !b.hasChapters()
+	chapters := b.chapters()
+	j.entitle(b.title, b.author)
 	for i := range chapters {
-		if chapters[i].title == "" {
-			chapters[i].title = cmp.Or(book.title, o.title, stem(s.path))
-		}
 		if err := j.addChapter(ctx, &chapters[i]); err != nil {
 			return err
 		}
@@ -73,41 +69,33 @@ func (j *job) entitle(title, author string) {
 
 // readText reads a whole source as clean UTF-8.
 func (j *job) readText(ctx context.Context, s source, markup bool) (string, error) {
-	f, err := s.open()
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	r := decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, markup)
-	data, err := io.ReadAll(io.LimitReader(r, maxText+1))
-	if err != nil {
-		return "", readError(err, s.path)
+	data := s.data
+	if data == nil {
+		f, err := s.open()
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = f.Close() }()
+		if data, err = io.ReadAll(io.LimitReader(j.progress.reader(ctx, f), maxText+1)); err != nil {
+			return "", readError(err, s.path)
+		}
 	}
 	if len(data) > maxText {
 		return "", annotator.Errorf(annotator.Misused, "%s is longer than %d MiB", s.path, maxText>>20).
 			WithAdvice("part it into several files and name them all")
 	}
-	return j.report.clean(string(data), filepath.Base(s.path)), nil
-}
-
-var (
-	gutenbergStart = regexp.MustCompile(`(?m)^\*\*\* ?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK.*$`)
-	gutenbergEnd   = regexp.MustCompile(`(?m)^(?:\*\*\* ?END OF (?:THE|THIS) PROJECT GUTENBERG EBOOK|End of (?:the )?Project Gutenberg).*$`)
-)
-
-// trimGutenberg cuts the archive's header and licence off a text that has them.
-func trimGutenberg(text string) (imprint, string) {
-	start := gutenbergStart.FindStringIndex(text)
-	if start == nil {
-		return imprint{}, text
+	text, name, err := decode(data, s.path, j.options.Encoding, markup)
+	if err != nil {
+		return "", err
 	}
-	header, body := text[:start[1]], text[start[1]:]
-	book := imprint{title: fieldOf(header, "Title"), author: fieldOf(header, "Author"), dropped: annotator.CountWords(header)}
-	if end := gutenbergEnd.FindStringIndex(body); end != nil {
-		book.dropped += annotator.CountWords(body[end[0]:])
-		body = body[:end[0]]
+	if name != "" {
+		j.report.note("%s is read as %s, the one encoding in which it is text", filepath.Base(s.path), name)
 	}
-	return book, body
+	if len(text) > maxText {
+		return "", annotator.Errorf(annotator.Misused, "%s is longer than %d MiB", s.path, maxText>>20).
+			WithAdvice("part it into several files and name them all")
+	}
+	return j.report.clean(text, filepath.Base(s.path)), nil
 }
 
 // fieldOf is the value of a line "Name: value", without quotation marks.
@@ -118,4 +106,64 @@ func fieldOf(header, name string) string {
 		}
 	}
 	return ""
+}
+
+var archiveTitle = regexp.MustCompile(`(?i)Project Gutenberg(?:['’]s)? (?:e-?book|e-?text) of (.+?),? by ([^*]+?)\**$`)
+
+// headerNodes is how far into a text its header is looked for.
+const headerNodes = 60
+
+// readHeader takes title and author from the header of an archive's text, or from a first line "X, by Y".
+func (b *book) readHeader() {
+	if len(b.nodes) == 0 {
+		return
+	}
+	archived := b.mentionsArchive(min(len(b.nodes), headerNodes) - 1)
+	for i := range b.nodes[:min(len(b.nodes), headerNodes)] {
+		n := &b.nodes[i]
+		if n.kind == anchor || n.copied || !archived && i > 2 {
+			continue
+		}
+		for _, line := range n.sourceLines() {
+			if !archived {
+				break
+			}
+			b.title = cmp.Or(b.title, fieldOf(line, "Title"))
+			b.author = cmp.Or(b.author, fieldOf(line, "Author"))
+		}
+		if len(n.text) > maxHeading {
+			continue
+		}
+		if match := archiveTitle.FindStringSubmatch(strings.TrimSpace(n.text)); match != nil && archived && strings.Contains(strings.ToLower(match[0]), "etext") {
+			b.title, b.author = cmp.Or(b.title, match[1]), cmp.Or(b.author, match[2])
+		} else if match := byLine.FindStringSubmatch(strings.TrimSpace(n.text)); match != nil && match[1] != "" && !archived && b.title == "" {
+			b.title, b.author = strings.TrimSpace(match[1]), cmp.Or(b.author, match[2])
+		}
+	}
+}
+
+// pageMark is the number of a printed page as transcribers set it into a text.
+var pageMark = regexp.MustCompile(`\s?(?:\[(?:[Pp]g|[Pp]age|[Pp])\.? ?(?:\d{1,4}|[ivxlcIVXLC]{1,8})\]|\{(?:(?:[Pp]g|[Pp]age|[Pp])?\.? ?(?:\d{1,4}|[ivxlc]{1,8}))\})`)
+
+// dropPageMarks takes the numbers of pages out of the text.
+func (b *book) dropPageMarks() {
+	if b.keep(partPageMarks) {
+		return
+	}
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if n.copied || n.kind == anchor || !strings.ContainsAny(n.text, "[{") || !pageMark.MatchString(n.text) {
+			continue
+		}
+		for _, mark := range pageMark.FindAllString(n.text, -1) {
+			b.account.leaveOut(partPageMarks, mark)
+		}
+		n.text = strings.TrimSpace(pageMark.ReplaceAllString(n.text, ""))
+		for k := range n.lines {
+			n.lines[k] = pageMark.ReplaceAllString(n.lines[k], "")
+		}
+		if n.text == "" {
+			n.kind = anchor
+		}
+	}
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -13,18 +13,35 @@ import (
 
 // page is an HTML or XHTML document as the parts of a book.
 type page struct {
-	nodes  []node
-	matter int // sections of front and back matter that were passed over
-	notes  int // footnotes and endnotes that were passed over
+	nodes         []node
+	title, author string         // as the document says itself
+	parts         map[string]int // what was left out of it, by part
 }
 
-// readPage reads a document. Ids are the elements that a table of contents names: an anchor is put where each begins. Tags are
-// read one by one, with a stack of our own, so that broken markup costs nothing worse than a wrong paragraph;
-// nesting deeper than maxDepth is an error.
-func readPage(document string, ids map[string]bool) (*page, error) {
-	r := &pageReader{page: &page{}, ids: ids, z: html.NewTokenizer(strings.NewReader(document))}
+// pageOptions say how a document is read.
+type pageOptions struct {
+	ids     map[string]bool // elements that a table of contents names: an anchor is put where each begins
+	keep    func(part string) bool
+	account *Account
+	doc     string // the document's name
+	fb2     bool   // the elements are those of FictionBook
+	whole   bool   // no element is taken for the one that holds the story
+}
+
+// readPage reads a document. Tags are read one by one, with a stack of our own, so that broken markup costs nothing
+// worse than a wrong paragraph; nesting deeper than maxDepth is an error.
+func readPage(document string, o pageOptions) (*page, error) {
+	r := &pageReader{
+		page: &page{parts: map[string]int{}}, pageOptions: o, site: siteOf(document), hiddenClasses: hiddenClasses(document),
+		z: html.NewTokenizer(strings.NewReader(document)), gap: wideGap,
+	}
+	if o.whole {
+		r.site.containers = false
+	}
 	for {
 		kind := r.z.Next()
+		r.at = r.read
+		r.read += len(r.z.Raw())
 		var err error
 		switch kind {
 		case html.ErrorToken:
@@ -38,7 +55,8 @@ func readPage(document string, ids map[string]bool) (*page, error) {
 		case html.StartTagToken:
 			err = r.start(r.z.Token())
 		case html.SelfClosingTagToken:
-			// In XHTML any element may close itself. HTML would take what follows <title/> or <script/> for its content.
+			// In XHTML any element may close itself. HTML would take what follows <title/> or <script/> for its
+			// content.
 			token := r.z.Token()
 			r.z.NextIsNotRawText()
 			if err = r.start(token); err == nil && !voidElement(token.Data) {
@@ -53,26 +71,27 @@ func readPage(document string, ids map[string]bool) (*page, error) {
 	}
 }
 
-// frame is an open element.
-type frame struct {
-	name   string
-	hidden bool // nothing in it is text of the story
-	level  int  // of the heading that it is or is in; 0 outside
-	pre    bool // its line ends count
-	link   bool // it leads to a place on a page
-	raised bool // it is or is in a superscript, or, of a link, holds one
-	start  int  // where its text begins in the open paragraph
-}
-
 type pageReader struct {
 	*page
-	ids   map[string]bool
-	z     *html.Tokenizer
-	stack []frame
+	pageOptions
+	site          site
+	hiddenClasses map[string]bool
+	z             *html.Tokenizer
+	stack         []frame
+	read, at      int // bytes read of the document, and where the token begins
 
-	text  []byte // of the open paragraph
-	space bool   // white space stands before the next word
-	level int    // of the heading that the open paragraph is
+	text   []byte // of the open paragraph
+	offset int    // where it begins
+	space  bool   // white space stands before the next word
+	began  frame  // in which it began
+	bold   int    // characters of it in bold, and in links
+	linked int
+	links  int
+	inAny  int // characters of it in links to anywhere
+	gap    int // blank space before the next paragraph
+
+	stanzas  int // so far
+	inStanza int // of the node before
 }
 
 func (r *pageReader) top() frame {
@@ -83,17 +102,24 @@ func (r *pageReader) top() frame {
 }
 
 func (r *pageReader) start(token html.Token) error {
+	if r.fb2 {
+		r.z.NextIsNotRawText()
+		token.Data = fb2Element(token.Data)
+	}
 	name := token.Data
 	if isBlock(name) {
 		r.closeParagraph()
 		r.flush()
+		if isSection(name) || name == "table" || name == "blockquote" {
+			r.gap = wideGap
+		}
 	}
-	if id := attribute(token, "id"); r.ids[id] && !r.top().hidden {
+	if id := attribute(token, "id"); r.ids[id] && r.top().part == "" && !r.top().silent {
 		r.flush()
-		r.nodes = append(r.nodes, node{kind: anchor, text: id})
+		r.nodes = append(r.nodes, node{kind: anchor, text: id, doc: r.doc, offset: r.at})
 	}
 	if voidElement(name) {
-		r.void(name)
+		r.void(token)
 		return nil
 	}
 	r.closeSibling(name)
@@ -104,72 +130,57 @@ func (r *pageReader) start(token html.Token) error {
 	return nil
 }
 
-// frame is what an element makes of what it stands in.
-func (r *pageReader) frame(token html.Token) frame {
-	f := r.top()
-	kinds := strings.Fields(strings.ToLower(attribute(token, "epub:type") + " " + attribute(token, "role")))
-	if f.level == 0 {
-		f.level = r.headingLevel(token.Data, kinds)
-	}
-	if !f.hidden {
-		f.hidden = r.hides(token, kinds)
-	}
-	f.name, f.start = token.Data, len(r.text)
-	f.pre = f.pre || f.name == "pre"
-	f.raised = f.raised || f.name == "sup"
-	f.link = f.name == "a" && strings.Contains(attribute(token, "href"), "#")
-	return f
-}
-
-// headingLevel is 1 to 6 for what is a heading: by its element, or a paragraph among headings, which belongs to the one before.
-func (r *pageReader) headingLevel(name string, kinds []string) int {
-	if len(name) == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6' {
-		return int(name[1] - '0')
-	}
-	in := r.top().name
-	if name != "p" || in != "hgroup" && (in != "header" || !slices.Contains(kinds, "title")) {
-		return 0
-	}
-	if n := len(r.nodes); n > 0 && r.nodes[n-1].kind == heading {
-		return r.nodes[n-1].level
-	}
-	return 2
-}
-
-// hides reports whether an element is no part of the story, and keeps count of those that are worth a word.
-func (r *pageReader) hides(token html.Token, kinds []string) bool {
+func (r *pageReader) void(token html.Token) {
+	top := r.top()
 	switch token.Data {
-	case "head", "script", "style", "noscript", "template", "svg", "math", "rt", "rp", "nav", "iframe", "object":
-		return true
-	}
-	if strings.Contains(attribute(token, "class"), "pg-boilerplate") {
-		r.matter++
-		return true
-	}
-	for _, kind := range kinds {
+	case "meta":
+		r.meta(token)
+	case "br":
+		if top.part == "" && !top.silent {
+			r.text = append(r.text, '\n')
+			r.space = false
+		}
+	case "hr":
+		if top.part == "" && !top.silent {
+			r.nodes = append(r.nodes, node{kind: pause, doc: r.doc, offset: r.at})
+		}
+	case "img":
+		alt := strings.TrimSpace(attribute(token, "alt"))
 		switch {
-		case kind == "noteref" || kind == "doc-noteref" || kind == "pagebreak" || kind == "doc-pagebreak" || kind == "doc-backlink":
-			return true
-		case kind == "footnote" || kind == "endnote" || kind == "rearnote" || kind == "doc-footnote" || kind == "doc-endnote":
-			r.notes++
-			return true
-		case isMatter(kind) && isSection(token.Data):
-			r.matter++
-			return true
+		case utf8.RuneCountInString(alt) == 1 && !isPause([]string{alt}):
+			r.words(alt)
+		case top.level > 0 && alt != "":
+			for i := len(r.stack) - 1; i >= 0 && r.stack[i].level > 0; i-- {
+				r.stack[i].alt = alt
+			}
 		}
 	}
-	return false
 }
 
-func (r *pageReader) void(name string) {
-	switch {
-	case r.top().hidden:
-	case name == "br":
-		r.text = append(r.text, '\n')
-		r.space = false
-	case name == "hr":
-		r.nodes = append(r.nodes, node{kind: pause})
+// meta takes title and author from the head of a page.
+func (r *pageReader) meta(token html.Token) {
+	content := strings.TrimSpace(attribute(token, "content"))
+	switch strings.ToLower(attribute(token, "name") + attribute(token, "property")) {
+	case "dc.title", "dcterms.title", "og:title":
+		if r.title == "" {
+			r.title = content
+		}
+	case "dc.creator", "dcterms.creator", "author":
+		if r.author == "" {
+			r.author = personName(content)
+		}
 	}
+}
+
+var lifeDates = regexp.MustCompile(`,? *\(?\d{3,4}\??[-–]\d{0,4}\)?$`)
+
+// personName turns "Austen, Jane, 1775-1817" round.
+func personName(name string) string {
+	name = lifeDates.ReplaceAllString(name, "")
+	if last, first, ok := strings.Cut(name, ", "); ok && !strings.Contains(first, ",") {
+		return first + " " + last
+	}
+	return name
 }
 
 // closeParagraph ends an open paragraph where a block begins, as HTML does without being told.
@@ -191,6 +202,9 @@ func (r *pageReader) closeSibling(name string) {
 
 // end closes the nearest open element of the name, with all in it. An end without a beginning is passed over.
 func (r *pageReader) end(name string) {
+	if r.fb2 {
+		name = fb2Element(name)
+	}
 	i := len(r.stack) - 1
 	for i >= 0 && r.stack[i].name != name {
 		i--
@@ -200,12 +214,18 @@ func (r *pageReader) end(name string) {
 	}
 	f := r.stack[i]
 	if isBlock(name) {
+		if f.level > 0 && f.alt != "" && f.part == "" && len(strings.TrimSpace(string(r.text))) == 0 {
+			r.words(f.alt)
+		}
 		r.flush()
+		if isSection(name) || name == "table" || name == "blockquote" {
+			r.gap = wideGap
+		}
 	}
 	if name == "td" || name == "th" {
 		r.space = true
 	}
-	if f.link && f.raised && !f.hidden {
+	if (f.link && f.raised || f.note) && f.part == "" && !f.silent {
 		r.dropNoteMark(f.start)
 	}
 	r.stack = r.stack[:i]
@@ -214,7 +234,7 @@ func (r *pageReader) end(name string) {
 	}
 }
 
-// raiseLink tells the link around a superscript of it.
+// raiseLink marks the link around a superscript.
 func (r *pageReader) raiseLink() {
 	for i := range r.stack {
 		r.stack[i].raised = r.stack[i].raised || r.stack[i].link
@@ -223,17 +243,29 @@ func (r *pageReader) raiseLink() {
 
 var noteMark = regexp.MustCompile(`^\s*[\[(]?(?:\d{1,4}|[*†‡]{1,3}|[a-z])[\])]?\s*$`)
 
-// dropNoteMark takes back the mark of a footnote: a raised link that is but a number or a sign.
+// dropNoteMark takes back the mark of a footnote: a link that is but a number or a sign.
 func (r *pageReader) dropNoteMark(start int) {
-	if start <= len(r.text) && noteMark.Match(r.text[start:]) {
+	if start <= len(r.text) && noteMark.Match(r.text[start:]) && !r.keep(partNoteMarks) {
+		r.leaveOut(partNoteMarks, string(r.text[start:]))
 		r.text = r.text[:start]
 	}
+}
+
+func (r *pageReader) leaveOut(part, text string) {
+	r.account.leaveOut(part, text)
+	r.parts[part] += countCharacters(text)
 }
 
 // words adds text, white space brought together and what is not seen left out.
 func (r *pageReader) words(text string) {
 	top := r.top()
-	if top.name == "" || top.hidden {
+	if top.name == "" || top.silent {
+		return
+	}
+	if top.part != "" {
+		text = strings.Map(visible, text)
+		r.account.Source += countCharacters(text)
+		r.leaveOut(top.part, text)
 		return
 	}
 	for _, c := range text {
@@ -245,16 +277,51 @@ func (r *pageReader) words(text string) {
 			r.space = true
 		case isInvisible(c):
 		default:
-			n := len(r.text)
-			if n == 0 {
-				r.level = top.level
-			} else if r.space && r.text[n-1] != '\n' {
-				r.text = append(r.text, ' ')
-			}
-			r.space = false
-			r.text = utf8.AppendRune(r.text, c)
+			r.letter(c, &top)
 		}
 	}
+}
+
+func (r *pageReader) letter(c rune, top *frame) {
+	n := len(r.text)
+	if !r.hasBegun() {
+		r.began, r.offset = *top, r.at
+	}
+	if n > 0 && r.space && r.text[n-1] != '\n' {
+		r.text = append(r.text, ' ')
+	}
+	r.space = false
+	r.text = utf8.AppendRune(r.text, c)
+	if unicode.IsSpace(c) {
+		return
+	}
+	r.account.Source++
+	if top.bold {
+		r.bold++
+	}
+	if top.inLink {
+		r.linked++
+	}
+	if top.inAny {
+		r.inAny++
+	}
+}
+
+// hasBegun reports whether the open paragraph has a letter.
+func (r *pageReader) hasBegun() bool {
+	for _, c := range r.text {
+		if c != ' ' && c != '\n' {
+			return true
+		}
+	}
+	return false
+}
+
+func visible(r rune) rune {
+	if isInvisible(r) && !isSpace(r) {
+		return -1
+	}
+	return r
 }
 
 // isSpace counts the spaces that do not break as spaces: a quotation is looked for with plain ones.
@@ -271,20 +338,74 @@ func isInvisible(c rune) bool {
 // flush ends the open paragraph. A blank line within it, as made by two line breaks, parts it.
 func (r *pageReader) flush() {
 	text := string(r.text)
-	r.text, r.space = r.text[:0], false
+	f := r.began
+	n := node{
+		kind: paragraph, doc: r.doc, offset: r.offset, gap: max(1, r.gap), links: r.links, linked: r.linked, anchored: r.inAny, tabular: f.table,
+		strong: r.bold > 0 && r.bold >= countCharacters(text),
+	}
+	r.text, r.space, r.bold, r.linked, r.links, r.inAny, r.began = r.text[:0], false, 0, 0, 0, 0, frame{}
 	for i := range r.stack {
 		r.stack[i].start = 0
 	}
-	for _, part := range strings.Split(text, "\n\n") {
-		switch part = strings.TrimSpace(part); {
-		case part == "":
-		case r.level > 0:
-			r.nodes = append(r.nodes, node{kind: heading, level: r.level, text: strings.ReplaceAll(part, "\n", " ")})
-		case isPause([]string{part}):
-			r.nodes = append(r.nodes, node{kind: pause})
-		default:
-			r.nodes = append(r.nodes, node{kind: paragraph, text: part})
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	r.gap = 0
+	if f.level > 0 {
+		r.addHeading(text, f.level, n)
+		return
+	}
+	for part := range strings.SplitSeq(text, "\n\n") {
+		if n.text = strings.TrimSpace(part); n.text == "" {
+			continue
+		}
+		n.kind = paragraph
+		if isPause([]string{n.text}) {
+			n.kind = pause
+		}
+		if n.anchored*10 >= countCharacters(text)*9 && matchesAny(words().links, n.text) && !r.keep(partNavigation) {
+			n.part = partNavigation
+		}
+		if r.continuesStanza(&n, f.stanza) {
+			continue
+		}
+		r.nodes = append(r.nodes, n)
+	}
+}
+
+// continuesStanza adds a line to the stanza that it belongs to, if each line is an element of its own.
+func (r *pageReader) continuesStanza(n *node, stanza int) bool {
+	before := r.inStanza
+	r.inStanza = 0
+	if stanza == 0 || n.kind != paragraph || strings.Contains(n.text, "\n") {
+		return false
+	}
+	r.inStanza = stanza
+	if before != stanza || len(r.nodes) == 0 || r.nodes[len(r.nodes)-1].kind != paragraph {
+		return false
+	}
+	r.nodes[len(r.nodes)-1].text += "\n" + n.text
+	return true
+}
+
+// addHeading adds a heading, whatever line breaks it has. What stands in it before a label, the caption of a picture
+// perhaps, is a paragraph.
+func (r *pageReader) addHeading(text string, level int, n node) {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
 		}
 	}
-	r.level = 0
+	for k := 1; k < len(lines); k++ {
+		if readHeading(lines[k]).labelled() && readHeading(lines[k-1]).rank != container {
+			caption := n
+			caption.text = strings.Join(lines[:k], "\n")
+			r.nodes = append(r.nodes, caption)
+			lines = lines[k:]
+			break
+		}
+	}
+	n.kind, n.level, n.text = heading, level, strings.Join(lines, "\n")
+	r.nodes = append(r.nodes, n)
 }

@@ -22,8 +22,8 @@ type element struct {
 // maxTokens bounds a document, in tags and texts; the largest tables of contents have some ten thousand.
 const maxTokens = 1_000_000
 
-// parseXML reads a document into a tree, below an element without a name. Entities beyond XML's own five are known only where
-// HTML's are allowed: those that a document defines itself are never expanded.
+// parseXML reads a document into a tree, below an element without a name. Entities beyond XML's own five are known only
+// where HTML's are allowed: those that a document defines itself are never expanded.
 func parseXML(data []byte, htmlEntities bool) (*element, error) {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.CharsetReader = charset.NewReaderLabel

@@ -1,0 +1,332 @@
+package ingest
+
+import (
+	"cmp"
+	"strings"
+
+	"annotator"
+)
+
+// chapter is a part of a book that becomes a thread.
+type chapter struct {
+	title  string
+	blocks []block
+}
+
+// block is a paragraph, its lines kept where they matter, or, without text, a break between scenes.
+type block struct {
+	text   string
+	doc    string // the document that it is from, and where
+	offset int
+}
+
+func (b block) isBreak() bool { return b.text == "" }
+
+func (c *chapter) hasText() bool {
+	for _, b := range c.blocks {
+		if !b.isBreak() {
+			return true
+		}
+	}
+	return false
+}
+
+// partHeading is a heading above chapters.
+type partHeading struct {
+	node  int
+	group string
+	level int
+	title string
+}
+
+// assembler makes chapters of an outline.
+type assembler struct {
+	*outline
+	done    []chapter
+	open    chapter
+	parts   []partHeading
+	above   []block        // text of a part too short for a chapter: it goes to the first chapter
+	heading int            // node of the open chapter's heading; -1 if it has none
+	begun   bool           // the open chapter has text
+	ofPart  bool           // it is the text of a part
+	counts  map[string]int // how many parts there are of a group
+	placed  map[int]bool   // nodes that stand in a chapter or in its title
+	pending []int          // nodes in the title of the open chapter
+}
+
+// minPartText is how many words below the heading of a part are a chapter of their own.
+const minPartText = 60
+
+// assemble makes the chapters. The headings of parts become prefixes of their chapters' titles and end where the part
+// ends; a heading below the chapters becomes a paragraph behind a break; a chapter without text is left out.
+func (o *outline) assemble() []chapter {
+	a := &assembler{outline: o, heading: -1, counts: map[string]int{}, placed: map[int]bool{}}
+	seen := map[string]bool{}
+	for i := range o.nodes {
+		if key := o.nodes[i].group() + " " + titleKey(o.nodes[i].text); o.role(i) == startsPart && !seen[key] {
+			seen[key] = true
+			a.counts[o.nodes[i].group()]++
+		}
+	}
+	for i := range o.nodes {
+		n := &o.nodes[i]
+		switch role := o.role(i); {
+		case !n.stays() || n.kind == anchor || n.kind == joinedTitle:
+		case role == startsChapter:
+			a.beginChapter(i)
+		case role == startsPart:
+			a.beginPart(i)
+		case o.byPage && n.page && a.open.hasText():
+			a.close()
+			a.addText(i)
+		case n.kind == pause:
+			a.open.blocks = append(a.open.blocks, block{})
+		default:
+			a.addText(i)
+		}
+	}
+	a.close()
+	if rest := (chapter{title: cmp.Or(a.title, a.name), blocks: a.above}); rest.hasText() {
+		a.done = append(a.done, rest)
+	}
+	a.dropUnplaced()
+	return a.done
+}
+
+// dropUnplaced leaves out the headings that stand in no chapter and in no title.
+func (a *assembler) dropUnplaced() {
+	for i := range a.nodes {
+		n := &a.nodes[i]
+		if n.stays() && !n.copied && !a.placed[i] && (n.kind == heading || n.kind == joinedTitle) && !a.dropHeading(i) {
+			a.addHeading(i)
+		}
+	}
+}
+
+// headline is a heading as a title, in one line.
+func (a *assembler) headline(n *node) string {
+	var lines []string
+	for _, line := range n.sourceLines() {
+		if n.lines != nil {
+			line = a.unmark(line)
+		}
+		if line = oneLine(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) > 1 && !readHeading(lines[0]).bare() {
+		lines = []string{strings.Join(lines, " ")} // a title of several lines
+	}
+	if n.joined != "" {
+		lines = append(lines, n.joined)
+	}
+	return joinTitle(lines)
+}
+
+// joinTitle joins the lines of a title. A mark at the end of a line needs no colon.
+func joinTitle(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	title := lines[0]
+	for i, line := range lines[1:] {
+		if i == 0 && !strings.ContainsAny(title[len(title)-1:], ".:-,;!?") && !strings.HasSuffix(title, "—") {
+			title += ":"
+		}
+		title += " " + line
+	}
+	return title
+}
+
+func (a *assembler) beginChapter(i int) {
+	n := &a.nodes[i]
+	if n.head.kind == namedHeading && a.headsChapters(i) {
+		a.beginPart(i)
+		return
+	}
+	a.close()
+	if n.head.kind == namedHeading {
+		a.endParts(n.level)
+	}
+	a.open, a.heading = chapter{title: a.headline(n)}, i
+	a.pend(i)
+	a.open.blocks = append(a.open.blocks, a.above...)
+	a.above = nil
+	if n.level > 0 && (!n.head.labelled() || n.listed) && !a.chosen[n.group()] {
+		a.endParts(n.level)
+	}
+	a.open.title = a.prefix() + a.open.title
+}
+
+// headsChapters reports whether a chosen heading follows without text: an epilogue with chapters.
+func (a *assembler) headsChapters(i int) bool {
+	j := a.next(i)
+	return j < len(a.nodes) && a.nodes[j].kind == heading && a.chosen[a.nodes[j].group()] && !a.chosen[a.nodes[i].group()]
+}
+
+// endParts ends the parts whose markup stands as high as a level or lower; all of them if there is no markup.
+func (a *assembler) endParts(level int) {
+	for len(a.parts) > 0 && (level == 0 || a.parts[len(a.parts)-1].level >= level) {
+		a.parts = a.parts[:len(a.parts)-1]
+	}
+}
+
+// beginPart begins a part. One of a kind that is open ends that and all within; by markup, one ends all of its level
+// and below.
+func (a *assembler) beginPart(i int) {
+	a.close()
+	n := &a.nodes[i]
+	a.open, a.heading, a.ofPart = chapter{title: a.headline(n)}, i, true
+	a.pend(i)
+	group := n.group()
+	for k, open := range a.parts {
+		if open.group == group || n.level > 0 && open.level >= n.level || n.head.kind == namedHeading {
+			a.parts = a.parts[:k]
+			break
+		}
+	}
+	title := a.open.title
+	a.open.title = a.prefix() + title
+	a.parts = append(a.parts, partHeading{i, group, n.level, title})
+}
+
+// prefix is what a chapter has before its title. A part that is the whole book says nothing.
+func (a *assembler) prefix() string {
+	var b strings.Builder
+	for _, p := range a.parts {
+		n := &a.nodes[p.node]
+		only := a.counts[p.group] == 1 && n.head.kind != namedHeading && !a.after(p.node)
+		if !only && titleKey(p.title) != titleKey(a.title) || a.keep(partHeadings) {
+			a.pend(p.node)
+			b.WriteString(p.title + ", ")
+		}
+	}
+	return b.String()
+}
+
+// after reports whether chapters stand before the heading of a part.
+func (a *assembler) after(part int) bool {
+	for i := range a.nodes[:part] {
+		if a.role(i) == startsChapter && a.chosen[a.nodes[i].group()] {
+			return true
+		}
+	}
+	return false
+}
+
+// addText adds a paragraph or a heading within a chapter.
+func (a *assembler) addText(i int) {
+	n := &a.nodes[i]
+	if n.kind == heading && (n.level > 0 || n.head.kind != noHeading) {
+		switch {
+		case n.copied:
+			return
+		case a.heading >= 0 && a.fromTable && !a.begun:
+			a.repeatTitle(i)
+			return
+		}
+		a.open.blocks = append(a.open.blocks, block{}, block{a.headline(n), n.doc, n.offset})
+		mark := len(a.pending)
+		a.pend(i)
+		for _, k := range a.pending[mark:] {
+			a.placed[k] = true
+		}
+		a.pending = a.pending[:mark]
+		return
+	}
+	a.begun = true
+	a.placed[i] = true
+	a.open.blocks = append(a.open.blocks, block{n.text, n.doc, n.offset})
+}
+
+// repeatTitle handles a heading below an entry of the table of contents: the entry is the chapter's title already.
+func (a *assembler) repeatTitle(i int) {
+	n := &a.nodes[i]
+	if label := &a.nodes[a.heading]; label.copied && words().generic[strings.ToLower(label.text)] {
+		a.open.title = strings.TrimSuffix(a.open.title, label.text) + a.headline(n)
+		a.pend(i)
+		return
+	}
+	if !strings.Contains(titleKey(a.open.title), titleKey(n.text)) {
+		a.leave(i, partHeadings)
+		if n.stays() {
+			a.open.blocks = append(a.open.blocks, block{a.headline(n), n.doc, n.offset})
+		}
+	}
+	a.pend(i)
+}
+
+// close ends the open chapter. The text of a part is a chapter if it is long enough, else it goes to the first of its
+// chapters.
+func (a *assembler) close() {
+	c := a.open
+	heading, pending, ofPart := a.heading, a.pending, a.ofPart
+	a.open, a.heading, a.begun, a.pending, a.ofPart = chapter{}, -1, false, nil, false
+	if !c.hasText() {
+		if heading >= 0 && !ofPart && !a.nodes[heading].copied && !a.dropHeading(heading) {
+			a.addHeading(heading)
+		}
+		return
+	}
+	if ofPart && c.words() < minPartText && !a.lastPart(heading) {
+		a.above = append(a.above, c.blocks...)
+		return
+	}
+	c.blocks = append(a.above, c.blocks...)
+	a.above = nil
+	c.title = cmp.Or(c.title, a.title, a.name)
+	a.done = append(a.done, c)
+	for _, i := range pending {
+		a.placed[i] = true
+	}
+}
+
+// pend notes that a heading, with what is joined to it, stands in the title of the open chapter.
+func (a *assembler) pend(i int) {
+	a.pending = append(a.pending, i)
+	for i++; i < len(a.nodes) && (a.nodes[i].kind == joinedTitle || a.nodes[i].kind == anchor || a.nodes[i].kind == pause || !a.nodes[i].stays()); i++ {
+		a.pending = append(a.pending, i)
+	}
+}
+
+// addHeading makes a chapter of a heading without text, where such are kept.
+func (a *assembler) addHeading(i int) {
+	n := &a.nodes[i]
+	a.done = append(a.done, chapter{title: a.headline(n), blocks: []block{{a.headline(n), n.doc, n.offset}}})
+	a.pend(i)
+	for _, k := range a.pending {
+		a.placed[k] = true
+	}
+	a.pending = nil
+}
+
+// dropHeading leaves out a heading without text, with what was joined to it; false if it is kept all the same.
+func (a *assembler) dropHeading(i int) bool {
+	part := partHeadings
+	if len(a.done) == 0 || a.nodes[i].head.kind == endMark || titleKey(a.nodes[i].text) == titleKey(a.title) {
+		part = partTitlePage
+	}
+	a.leave(i, part)
+	for k := i + 1; k < len(a.nodes) && (a.nodes[k].kind == joinedTitle || a.nodes[k].kind == anchor); k++ {
+		a.leave(k, part)
+	}
+	return !a.nodes[i].stays()
+}
+
+// lastPart reports whether no chapter follows a part's heading.
+func (a *assembler) lastPart(i int) bool {
+	for i++; i < len(a.nodes); i++ {
+		if a.role(i) == startsChapter {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *chapter) words() int {
+	words := 0
+	for _, b := range c.blocks {
+		words += annotator.CountWords(b.text)
+	}
+	return words
+}

@@ -1,0 +1,456 @@
+package ingest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"annotator"
+)
+
+// contentsEntry is a line of a book's own list of contents.
+type contentsEntry struct {
+	wording
+	key  string // its title, for comparison
+	node int    // in which it stands
+}
+
+// pageNumber is what shows an entry of a list: dots or much space before a number at the end.
+var pageNumber = regexp.MustCompile(`(?i)(?:[.…·_]\s*[.…·_]\s*[.…·_\s]*|\s{2,}|\t\s*)(?:\d{1,4}|[ivxlc]{1,7})\s*$`)
+
+var trailingNumber = regexp.MustCompile(`(?i)[\s.…·_]+(?:\d{1,4}|[ivxlc]{1,7})\s*$`)
+
+// hasPageNumber reports whether a line ends with the number of a page as in a list.
+func hasPageNumber(line string) bool {
+	line = strings.TrimRight(line, " \t")
+	if line == "" || !strings.ContainsRune("0123456789ivxlcIVXLC", rune(line[len(line)-1])) {
+		return false
+	}
+	return pageNumber.MatchString(line[max(0, len(line)-maxHeading):])
+}
+
+// makeEntry reads a line as an entry of a list of contents.
+func makeEntry(line string) contentsEntry {
+	if line = strings.TrimSpace(line); hasPageNumber(line) {
+		line = pageNumber.ReplaceAllString(line, "")
+	}
+	w := readHeading(line)
+	title := w.title
+	if w.kind == noHeading || w.kind == namedHeading {
+		title = trailingNumber.ReplaceAllString(line, "")
+	}
+	return contentsEntry{wording: w, key: titleKey(title)}
+}
+
+// titleKey is a title as it is compared: letters and digits in lower case.
+func titleKey(title string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, title)
+}
+
+// repeats reports whether a line is the heading that an entry names. A bare number is not much to go by.
+func (e contentsEntry) repeats(other contentsEntry, numbers bool) bool {
+	switch {
+	case e.key != "" && other.key != "" && sameTitle(e.key, other.key):
+		return e.number == 0 || other.number == 0 || e.number == other.number
+	case e.labelled() && other.labelled():
+		return e.kind == other.kind && e.number == other.number && (e.key == "" || other.key == "")
+	}
+	return numbers && e.number != 0 && e.number == other.number && (e.key == "" || other.key == "")
+}
+
+// sameTitle allows for one title being cut short.
+func sameTitle(a, b string) bool {
+	const enough = 12
+	return a == b || len(a) >= enough && strings.HasPrefix(b, a) || len(b) >= enough && strings.HasPrefix(a, b)
+}
+
+// findContents leaves out lists of contents and of illustrations, and remembers what they list.
+func (b *book) findContents() {
+	b.indexTitles()
+	tried := 0
+	for i := 0; i < len(b.nodes); i++ {
+		n := &b.nodes[i]
+		if !n.stays() || n.kind == anchor || n.kind == pause {
+			continue
+		}
+		part, end := "", 0
+		switch kind := readHeading(n.sourceLines()[0]).kind; {
+		case n.copied:
+			continue
+		case kind == contentsList:
+			part, end = partContents, b.listEnd(i)
+		case kind == pictureList:
+			part, end = partIllustrations, b.listEnd(i)
+		case b.linkedRun(i) > i:
+			part, end = partContents, b.linkedRun(i)
+		case b.numberedRun(i) > i:
+			part, end = partContents, b.numberedRun(i)
+		case i >= tried:
+			if end, tried = b.repeatedRun(i); end > i {
+				part = partContents
+			}
+		}
+		if end <= i || !b.isList(i, end) {
+			continue
+		}
+		for k := i; k < end; k++ {
+			if part == partContents {
+				if len(b.listed) == 0 {
+					b.contentsAt = i
+				}
+				b.remember(&b.nodes[k])
+			}
+			b.leave(k, part)
+		}
+		i = end - 1
+	}
+	b.agree()
+}
+
+// maxPlainList is how many words a list may have of which nothing but its heading shows that it is one.
+const maxPlainList = 300
+
+// isList reports whether a list of some length has more than its heading to show that it is one: numbers of pages,
+// links, rows of a table, titles that come again.
+func (b *book) isList(from, to int) bool {
+	words, shown, lines := 0, 0, 0
+	for k := from; k < to; k++ {
+		n := &b.nodes[k]
+		if n.kind != paragraph && n.kind != heading {
+			continue
+		}
+		words += annotator.CountWords(n.text)
+		for _, line := range n.entryLines() {
+			lines++
+			if e := makeEntry(line); hasPageNumber(line) || n.tabular || n.linked > 0 || e.labelled() || e.kind == numberOnly || b.comesAgain(e, to) {
+				shown++
+			}
+		}
+	}
+	return words <= maxPlainList || shown*2 >= lines
+}
+
+// remember keeps what a list of contents lists.
+func (b *book) remember(n *node) {
+	if n.kind != paragraph && n.kind != heading {
+		return
+	}
+	for _, line := range n.sourceLines() {
+		if e := makeEntry(line); len(b.listed) < maxList && (e.key != "" || e.number != 0) {
+			b.listed = append(b.listed, e)
+		}
+	}
+}
+
+// agree marks what stands alone and is listed in the contents.
+func (b *book) agree() {
+	keys := map[string]bool{}
+	for _, e := range b.listed {
+		if utf8.RuneCountInString(e.key) >= 2 {
+			keys[e.key] = true
+		}
+	}
+	from := b.contentsAt
+	if from*2 > len(b.nodes) {
+		from = 0 // the list stands at the end
+	}
+	for i := from; i < len(b.nodes); i++ {
+		n := &b.nodes[i]
+		if !n.stays() || n.kind != paragraph && n.kind != heading || len(n.sourceLines()) > 2 || len(n.text) > maxHeading {
+			continue
+		}
+		e := makeEntry(strings.Join(n.sourceLines(), " "))
+		n.agrees = keys[e.key]
+		for _, listed := range b.listed {
+			n.agrees = n.agrees || e.key != "" && keys[listed.key] && (sameTitle(listed.key, e.key) || nearlySame(listed.key, e.key))
+		}
+	}
+}
+
+// nearlySame allows for a letter that is missing, added or wrong in a title of some length.
+func nearlySame(a, b string) bool {
+	const enough = 8
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) < enough || len(b)-len(a) > utf8.UTFMax {
+		return false
+	}
+	x, y := []rune(a), []rune(b)
+	if len(y)-len(x) > 1 {
+		return false
+	}
+	from := 0
+	for from < len(x) && x[from] == y[from] {
+		from++
+	}
+	to := 0
+	for to < len(x)-from && x[len(x)-1-to] == y[len(y)-1-to] {
+		to++
+	}
+	return from+to >= len(y)-1
+}
+
+// A list's entries are short.
+const (
+	maxEntryWords = 25
+	maxProseEntry = 12 // words of a sentence that may be an entry
+)
+
+// isEntry reports whether a node may belong to a list: it is no prose.
+func (b *book) isEntry(n *node) bool {
+	switch {
+	case n.kind == anchor, n.kind == heading, n.kind == pause, n.tabular, n.linked*2 > countCharacters(n.text):
+		return true
+	}
+	for _, line := range n.entryLines() {
+		if hasPageNumber(line) {
+			continue
+		}
+		words := annotator.CountWords(line)
+		if words > maxEntryWords || words > maxProseEntry && endsSentence(line) && !isUpper(line) || strings.HasPrefix(strings.TrimSpace(line), "“") && endsSentence(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// entryLines are the lines that may be entries: those of the source, unless they are the lines of a paragraph.
+func (n *node) entryLines() []string {
+	lines := n.sourceLines()
+	if len(lines) < 2 || strings.Contains(n.text, "\n") {
+		return lines
+	}
+	entries := 0
+	for _, line := range lines {
+		if w := readHeading(line); hasPageNumber(line) || w.labelled() || w.kind == numberOnly {
+			entries++
+		}
+	}
+	if entries*2 > len(lines) {
+		return lines
+	}
+	return []string{n.text}
+}
+
+// maxList is how many nodes a list may have.
+const maxList = 3000
+
+// listEnd finds where the list ends whose heading stands at i. Behind a list stand the headings of the first chapter,
+// which repeat its first entries, and then text.
+func (b *book) listEnd(i int) int {
+	first, end := b.scanList(i)
+	if start := b.firstChapter(i, end, first); start > i+1 {
+		return start
+	}
+	last := i
+	for k := i + 1; k < end; k++ {
+		n := &b.nodes[k]
+		if n.tabular || n.linked > 0 || len(n.sourceLines()) > 2 || hasPageNumber(n.text) || b.comesAgain(makeEntry(n.text), end) {
+			last = k
+		}
+	}
+	if last == i && b.nodes[i].kind != heading {
+		return i // a paragraph of that word, and no list
+	}
+	return last + 1
+}
+
+// scanList returns the first entries of a list, and the node behind it that is no entry or repeats one of them.
+func (b *book) scanList(i int) (first []contentsEntry, end int) {
+	lines := 0
+	for end = i + 1; end < min(len(b.nodes), i+maxList); end++ {
+		n := &b.nodes[end]
+		if n.stays() && !b.isEntry(n) || lines >= 2 && b.repeatsFirst(end, first, false) {
+			return first, end
+		}
+		if n.kind != paragraph && n.kind != heading {
+			continue
+		}
+		for _, line := range n.sourceLines() {
+			if lines++; len(first) < 8 {
+				entry := makeEntry(line)
+				entry.node = end
+				first = append(first, entry)
+			}
+		}
+	}
+	return first, end
+}
+
+// maxBetween is how many nodes between the headings of the first chapter may be something else.
+const maxBetween = 2
+
+// firstChapter goes back from the end of a list to the first heading of the first chapter; 0 if there is none.
+func (b *book) firstChapter(i, end int, first []contentsEntry) int {
+	start, others := 0, 0
+	for k := min(end, len(b.nodes)-1); k > i+1 && others <= maxBetween; k-- {
+		switch n := &b.nodes[k]; {
+		case n.kind == anchor || n.kind == pause:
+		case b.repeatsFirst(k, first, true):
+			start, others = k, 0
+		case k < end:
+			others++
+		}
+	}
+	return start
+}
+
+// repeatsFirst reports whether a node repeats one of the first entries, other than by being it.
+func (b *book) repeatsFirst(i int, first []contentsEntry, numbers bool) bool {
+	n := &b.nodes[i]
+	if n.kind != paragraph && n.kind != heading || n.tabular || n.linked > 0 {
+		return false
+	}
+	lines := n.sourceLines()
+	if len(lines) > 2 || hasPageNumber(n.text) {
+		return false
+	}
+	limit := 2
+	if numbers {
+		limit = 6
+	}
+	for _, text := range []string{strings.Join(lines, " "), lines[0]} {
+		e := makeEntry(text)
+		for at, listed := range first[:min(len(first), limit)] {
+			if listed.node < i && e.repeats(listed, numbers) && (at > 0 || len(first) > 1) {
+				return true
+			}
+		}
+	}
+	return numbers && b.title != "" && titleKey(n.text) == titleKey(b.title)
+}
+
+// indexTitles notes where each title and each numbered label stands last.
+func (b *book) indexTitles() {
+	b.lastTitle = map[string]int{}
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if n.kind != heading && n.kind != paragraph || len(n.text) > maxHeading || n.copied {
+			continue
+		}
+		e := makeEntry(strings.Join(n.sourceLines(), " "))
+		b.lastTitle[e.key] = i
+		b.lastTitle[e.labelKey()] = i
+	}
+}
+
+// labelKey is a heading's label and number for comparison; "" if it has none.
+func (e contentsEntry) labelKey() string {
+	if !e.labelled() {
+		return ""
+	}
+	return fmt.Sprintf("%s %d", e.kind, e.number)
+}
+
+// comesAgain reports whether a title or a numbered label stands alone behind a place.
+func (b *book) comesAgain(e contentsEntry, from int) bool {
+	return e.key != "" && b.lastTitle[e.key] >= from || e.labelled() && b.lastTitle[e.labelKey()] >= from
+}
+
+// linkedRun finds the end of a run of links into the book that begins at i; i if there is none.
+func (b *book) linkedRun(i int) int {
+	entries, end := 0, i
+	for k := i; k < len(b.nodes); k++ {
+		n := &b.nodes[k]
+		if n.kind == pause || n.kind == anchor {
+			continue
+		}
+		if n.kind != paragraph || !n.stays() || n.linked*5 < countCharacters(n.text)*3 {
+			break
+		}
+		entries += max(n.links, len(n.sourceLines()))
+		end = k + 1
+	}
+	if entries < 3 {
+		return i
+	}
+	return end
+}
+
+// numberedRun finds the end of a run of lines with numbers of pages.
+func (b *book) numberedRun(i int) int {
+	lines, numbered, end := 0, 0, i
+	for k := i; k < len(b.nodes); k++ {
+		n := &b.nodes[k]
+		if n.kind == pause || n.kind == anchor {
+			continue
+		}
+		hits, of := 0, n.sourceLines()
+		for _, line := range of {
+			if hasPageNumber(line) {
+				hits++
+			}
+		}
+		if n.kind != paragraph || !n.stays() || hits*4 < len(of)*3 {
+			break
+		}
+		lines, numbered, end = lines+len(of), numbered+hits, k+1
+	}
+	if numbered < 4 || numbered*4 < lines*3 {
+		return i
+	}
+	return end
+}
+
+// repeatedRun finds the end of a run of headings without text between them that come again later; i if there is none.
+// tried is the end of what it looked at.
+func (b *book) repeatedRun(i int) (end, tried int) {
+	var run []contentsEntry
+	var at []int
+	tried = i + 1
+	for k := i; k < min(len(b.nodes), i+maxList); k++ {
+		n := &b.nodes[k]
+		if n.kind == pause || n.kind == anchor {
+			continue
+		}
+		entries := headingsIn(n)
+		if entries == nil {
+			break
+		}
+		for _, e := range entries {
+			run, at = append(run, e), append(at, k)
+		}
+		tried = k + 1
+	}
+	end = tried
+	for k := len(run) - 1; k > 1; k-- { // the first chapter's own headings end the list
+		if run[k].repeats(run[0], false) {
+			run, end = run[:k], at[k]
+			break
+		}
+	}
+	again := 0
+	for _, e := range run {
+		if b.comesAgain(e, end) {
+			again++
+		}
+	}
+	if len(run) < 3 || again*10 < len(run)*7 {
+		return i, tried
+	}
+	return end, tried
+}
+
+// headingsIn reads a node of which every line is the heading of a chapter; nil if it is another.
+func headingsIn(n *node) []contentsEntry {
+	if n.kind != paragraph && n.kind != heading || !n.stays() || n.copied || len(n.text) > 20_000 {
+		return nil
+	}
+	var all []contentsEntry
+	for _, line := range n.sourceLines() {
+		e := makeEntry(line)
+		if !e.labelled() && (e.kind != numberOnly || e.key == "") {
+			return nil
+		}
+		all = append(all, e)
+	}
+	return all
+}

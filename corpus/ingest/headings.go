@@ -1,0 +1,311 @@
+package ingest
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"annotator"
+)
+
+// readHeadings finds the paragraphs that are headings, reads what all headings say, and joins a number with the title
+// behind it.
+func (b *book) readHeadings() {
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if !n.stays() {
+			continue
+		}
+		switch n.kind {
+		case heading:
+			n.head = readLines(n.sourceLines())
+			b.readField(i)
+		case paragraph:
+			if b.looksLikeHeading(i) {
+				n.kind = heading
+			}
+		}
+	}
+	b.dropPageNumbers()
+	b.checkNumbers()
+	b.joinHeadings()
+}
+
+// dropPageNumbers leaves out the numbers of pages that stand alone between paragraphs, and joins the paragraphs that they break.
+// Numbers are those of pages if many stand within sentences.
+func (b *book) dropPageNumbers() {
+	const enough = 5
+	var at, within []int
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if n.kind != heading || !n.stays() || n.level > 0 || !isDigits(strings.Trim(n.text, " -–—[]")) {
+			continue
+		}
+		at = append(at, i)
+		if b.breaksSentence(i) {
+			within = append(within, i)
+		}
+	}
+	if len(within) < enough || len(within)*4 < len(at) || b.keep(partPageMarks) {
+		return
+	}
+	for _, i := range at {
+		b.leave(i, partPageMarks)
+	}
+	for k := len(within) - 1; k >= 0; k-- {
+		before, after := b.previousText(within[k]), b.next(within[k])
+		b.nodes[before].text = joinLine(b.nodes[before].text, b.nodes[after].text)
+		b.nodes[before].lines = nil
+		b.nodes[after].text, b.nodes[after].kind = "", anchor
+	}
+}
+
+// breaksSentence reports whether a sentence goes on behind a node.
+func (b *book) breaksSentence(i int) bool {
+	before, after := b.previousText(i), b.next(i)
+	if before < 0 || after == len(b.nodes) || b.nodes[after].kind != paragraph {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(b.nodes[after].text)
+	return unicode.IsLower(first) && !endsSentence(b.nodes[before].text)
+}
+
+// previousText is the paragraph before a node; -1 if something else stands there.
+func (b *book) previousText(i int) int {
+	for i--; i >= 0; i-- {
+		if n := &b.nodes[i]; n.stays() && n.kind != anchor {
+			if n.kind == paragraph {
+				return i
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
+// readLines reads a heading of one or more lines: "CHAPTER I", and below it its title.
+func readLines(lines []string) wording {
+	w := readHeading(lines[0])
+	if len(lines) > 1 && (w.bare() || w.rank == container && w.title == "") {
+		w.title = strings.Join(lines[1:], " ")
+	} else if len(lines) > 1 && w.kind == noHeading {
+		w = readHeading(strings.Join(lines, " "))
+	}
+	return w
+}
+
+// maxTitleLine is the length of a line, in characters, up to which it may be a heading without a label.
+const maxTitleLine = 100
+
+// looksLikeHeading reads a paragraph that stands alone as a heading, where its wording, its look or the list of
+// contents says so.
+func (b *book) looksLikeHeading(i int) bool {
+	n := &b.nodes[i]
+	lines := n.sourceLines()
+	if len(lines) > 3 || n.gap == 0 && !n.page && !n.strong || n.tabular || n.anchored*2 > countCharacters(n.text) {
+		return false
+	}
+	n.head = readLines(lines)
+	for _, line := range lines {
+		if utf8.RuneCountInString(line) > maxTitleLine && !n.head.labelled() {
+			n.head = wording{}
+			return false
+		}
+	}
+	switch w := n.head; {
+	case w.kind == contentsList, w.kind == pictureList, w.kind == endMark:
+		n.head = wording{}
+		return false
+	case w.labelled(), w.kind == namedHeading && len(lines) == 1 && isTitleStart(lines[0]):
+		return !strings.HasSuffix(strings.TrimSpace(lines[len(lines)-1]), ",")
+	case w.kind == numberOnly && len(lines) == 2 && readHeading(lines[0]).bare() && isTitleStart(lines[1]) && !endsSentence(lines[1]) && annotator.CountWords(lines[1]) <= maxProseEntry:
+		return !strings.ContainsFunc(lines[0], unicode.IsLower)
+	case w.kind == numberOnly && len(lines) == 1 && (w.title == "" && !strings.ContainsFunc(lines[0], unicode.IsLower) || w.title != "" && isUpper(w.title) || n.agrees || n.strong):
+		return true
+	case n.agrees && isTitleStart(lines[0]):
+		return true
+	case n.strong && len(lines) == 1 && !endsSentence(n.text) && annotator.CountWords(n.text) <= maxProseEntry && isTitleStart(n.text):
+		return true
+	}
+	n.head = wording{}
+	return false
+}
+
+// fieldHeading is a heading that gives data: "Title: Candide".
+var fieldNames = map[string]bool{"title": true, "author": true, "year": true, "translator": true, "language": true, "date": true, "publisher": true, "source": true, "illustrator": true, "series": true}
+
+// readField takes the data of such a heading before any text, and leaves it out.
+func (b *book) readField(i int) {
+	key, value, ok := strings.Cut(b.nodes[i].text, ":")
+	key = strings.ToLower(strings.TrimSpace(key))
+	if !ok || !fieldNames[key] {
+		return
+	}
+	for k := range b.nodes[:i] {
+		if b.nodes[k].hasText() && annotator.CountWords(b.nodes[k].text) > maxEntryWords {
+			return
+		}
+	}
+	switch value = strings.TrimSpace(value); {
+	case key == "title" && b.title == "":
+		b.title = value
+	case key == "author" && b.author == "":
+		b.author = value
+	}
+	b.leave(i, partTitlePage)
+}
+
+// group names the headings that are of one kind: by their label whatever their level, else by their level.
+func (n *node) group() string {
+	level := strconv.Itoa(n.level)
+	switch {
+	case n.listed:
+		return "listed" + level
+	case n.head.labelled():
+		return string(n.head.kind)
+	case n.head.kind == namedHeading:
+		return "named"
+	case n.head.kind == numberOnly && n.level > 0:
+		return "number" + level
+	case n.head.kind == numberOnly && n.head.title != "":
+		return "titled"
+	case n.head.kind == numberOnly:
+		return "number"
+	case n.level > 0:
+		return "level" + level
+	case n.agrees:
+		return "agrees"
+	}
+	return "strong"
+}
+
+// maxNumberGap is how many numbers may be missing in a count.
+const maxNumberGap = 3
+
+// checkNumbers makes bare numbers paragraphs again that are in no order: without markup nothing else shows that they
+// are headings.
+func (b *book) checkNumbers() {
+	for _, group := range []string{"number", "titled"} {
+		var at []int
+		for i := range b.nodes {
+			if n := &b.nodes[i]; n.kind == heading && n.stays() && n.group() == group {
+				at = append(at, i)
+			}
+		}
+		inOrder := 0
+		last := 0
+		for k, i := range at {
+			n, next := b.nodes[i].head.number, 0
+			if k+1 < len(at) {
+				next = b.nodes[at[k+1]].head.number
+			}
+			switch {
+			case n == last+1, n == 1, n > last && n <= last+maxNumberGap && next != last+2 && (last > 1 || next == n+1):
+				last = n
+			case next == last+2 && last > 0: // one wrong numeral
+				last++
+			default:
+				b.unmakeHeading(i)
+				continue
+			}
+			inOrder++
+		}
+		if inOrder == 1 && group == "number" && b.wordsBetween(0, at[0]) > 0 {
+			for _, i := range at {
+				b.unmakeHeading(i)
+			}
+		}
+	}
+}
+
+func (b *book) unmakeHeading(i int) {
+	n := &b.nodes[i]
+	if n.kind == heading && n.level == 0 && !n.agrees {
+		n.kind, n.head = paragraph, wording{}
+	}
+}
+
+// next is the node behind i that is not left out and no anchor; len(b.nodes) if there is none.
+func (b *book) next(i int) int {
+	for i++; i < len(b.nodes); i++ {
+		if n := &b.nodes[i]; n.stays() && n.kind != anchor && n.kind != joinedTitle && (n.kind != pause || n.text != "") {
+			return i
+		}
+	}
+	return i
+}
+
+// joinedTitle is a title that belongs to the heading before it.
+const joinedTitle nodeKind = "joined title"
+
+// joinHeadings joins a number or a label with the title that follows it: as a heading, in capitals, as the list of
+// contents has it, or as most of its kind have it.
+func (b *book) joinHeadings() {
+	followed, bare := map[string]int{}, map[string]int{}
+	for i := range b.nodes {
+		if n := &b.nodes[i]; n.kind == heading && n.stays() && n.head.bare() && !n.copied {
+			bare[n.group()]++
+			if b.titleFollows(i) {
+				followed[n.group()]++
+			}
+		}
+	}
+	usual := map[string]bool{}
+	for group, n := range bare {
+		usual[group] = n > 2 && followed[group]*10 >= n*7
+	}
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if n.kind != heading || !n.stays() || n.copied || !n.head.bare() {
+			continue
+		}
+		group := n.group()
+		if j := b.next(i); j < len(b.nodes) && (b.isTitleOf(i, j) || usual[group] && b.titleFollows(i)) {
+			n.joined = oneLine(b.nodes[j].text)
+			n.head.title = n.joined
+			n.titleAgrees = b.nodes[j].agrees
+			b.nodes[j].kind = joinedTitle
+		}
+	}
+}
+
+// isTitleOf reports whether the heading at i, which is a number, has its title in the node at j.
+func (b *book) isTitleOf(i, j int) bool {
+	n, m := &b.nodes[i], &b.nodes[j]
+	named := m.head.kind == namedHeading && m.level == 0 && n.head.rank != container // "X.", and below it "THE EPILOGUE"
+	if m.kind == pause || m.head.kind != noHeading && !named || m.copied || m.doc != n.doc && !m.strong {
+		return false
+	}
+	after := b.next(j)
+	if after == len(b.nodes) {
+		return false
+	}
+	text := b.nodes[after].kind == paragraph
+	switch {
+	case m.kind == heading && m.level > 0:
+		return m.level >= n.level && (text || n.head.rank == container)
+	case len(m.sourceLines()) > 5 || !shortText(m.text, 45) || !isUpper(m.text) && (len(m.sourceLines()) > 3 || !shortText(m.text, 25)):
+		return false
+	case n.head.rank == container:
+		return !text && b.nodes[after].kind == heading && shortText(m.text, maxProseEntry) && !endsSentence(strings.TrimRight(m.text, "."))
+	}
+	emphasized := strings.ContainsAny(m.sourceLines()[0][:1], "\"'([_“") || strings.HasSuffix(m.text, ",") // "DEAR FATHER,"
+	return text && n.level == 0 && !emphasized && (isUpper(m.text) && len(titleKey(m.text)) > 1 || m.agrees)
+}
+
+// titleFollows reports whether the paragraph behind the heading at i looks like a title.
+func (b *book) titleFollows(i int) bool {
+	j := b.next(i)
+	if j == len(b.nodes) || b.nodes[j].kind != paragraph || len(b.nodes[j].sourceLines()) > 2 || !shortText(b.nodes[j].text, maxProseEntry) || b.nodes[j].doc != b.nodes[i].doc {
+		return false
+	}
+	text := strings.TrimSpace(b.nodes[j].text)
+	first, _ := utf8.DecodeRuneInString(text)
+	last, _ := utf8.DecodeLastRuneInString(text)
+	after := b.next(j)
+	return (unicode.IsUpper(first) || unicode.IsDigit(first) || isWide(first)) && !strings.ContainsRune(".!?…,;:。！？」”\"", last) &&
+		after < len(b.nodes) && b.nodes[after].kind == paragraph && !shortText(b.nodes[after].text, 6)
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

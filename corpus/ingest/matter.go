@@ -1,0 +1,290 @@
+package ingest
+
+import (
+	"regexp"
+	"strings"
+
+	"annotator"
+)
+
+var (
+	licenceStart = regexp.MustCompile(`(?i)\*\*\* ?START OF (?:THE|THIS) PROJECT GUTENBERG|\*END\*? ?THE SMALL PRINT`)
+	licenceEnd   = regexp.MustCompile(`(?i)^\W*END OF (?:THE |THIS )?PROJECT GUTENBERG|^\W*End of (?:the )?Project Gutenberg`)
+)
+
+// isLicenceMark reports whether a line begins or ends what the archive has put around a text.
+func isLicenceMark(line string) bool {
+	if !strings.Contains(line, "utenberg") && !strings.Contains(line, "UTENBERG") && !strings.Contains(line, "SMALL PRINT") {
+		return false
+	}
+	return licenceStart.MatchString(line) || licenceEnd.MatchString(line)
+}
+
+// dropLicence leaves out what the archive of a text has put before and behind it. It is known by its wording.
+func (b *book) dropLicence() {
+	first, last := -1, len(b.nodes)
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if n.kind == anchor || n.copied || !isLicenceMark(n.text) {
+			continue
+		}
+		switch {
+		case i*2 < len(b.nodes) && licenceStart.MatchString(n.text) && b.mentionsArchive(i):
+			first = i
+		case i > first && licenceEnd.MatchString(n.text):
+			last = i
+		}
+		if last < len(b.nodes) {
+			break
+		}
+	}
+	for i := range b.nodes {
+		if (i <= first || i >= last) && !b.nodes[i].copied {
+			b.leave(i, partLicence)
+		}
+	}
+	if last == len(b.nodes) {
+		return
+	}
+	for i := last - 1; i > first && (b.nodes[i].kind == anchor || b.nodes[i].copied || shortText(b.nodes[i].text, 12) && words().matches(partLicence, b.nodes[i].text)); i-- {
+		if !b.nodes[i].copied {
+			b.leave(i, partLicence)
+		}
+	}
+}
+
+// mentionsArchive reports whether what stands up to a node names the archive.
+func (b *book) mentionsArchive(end int) bool {
+	for i := range b.nodes[:end+1] {
+		if strings.Contains(strings.ToLower(b.nodes[i].text), "project gutenberg") {
+			return true
+		}
+	}
+	return false
+}
+
+func shortText(text string, words int) bool {
+	return len(text) < 40*words && annotator.CountWords(text) <= words
+}
+
+// zone is a run of nodes between blank space, headings or breaks, before the first chapter or behind the last.
+type zone struct {
+	from, to int // nodes, the end not included
+	words    int
+	lines    int
+	signals  map[string]int // lines that show what it is
+	begins   string         // what its first line shows
+	sentence bool           // it has a sentence
+}
+
+// wideGap is how many blank lines show that something else begins.
+const wideGap = 3
+
+// zones takes nodes apart at headings, breaks, pages and wide gaps.
+func (b *book) zones(from, to int) []zone {
+	var all []zone
+	for i := from; i < to; i++ {
+		n := &b.nodes[i]
+		if !n.stays() || n.kind == anchor {
+			continue
+		}
+		fresh := len(all) == 0 || n.kind == heading && !n.copied || n.kind == pause || n.gap >= wideGap || n.page || n.doc != b.nodes[all[len(all)-1].to-1].doc
+		if fresh {
+			all = append(all, zone{from: i, signals: map[string]int{}})
+		}
+		z := &all[len(all)-1]
+		z.to = i + 1
+		z.words += annotator.CountWords(n.text)
+		z.sentence = z.sentence || annotator.CountWords(n.text) > 8 && endsSentence(n.text) && !isUpper(n.text)
+		z.readSignals(n, z.from == i)
+	}
+	return all
+}
+
+// readSignals counts the lines of a node that are signals, by the part that they signal.
+func (z *zone) readSignals(n *node, isFirst bool) {
+	for k, line := range n.sourceLines() {
+		z.lines++
+		if matchesAny(words().shop, line) {
+			z.signals[partTags]++
+		}
+		for _, kind := range []string{partMakerNotes, partAdvertisements, partImprint} {
+			if !words().matches(kind, strings.Trim(line, " _*=")) {
+				continue
+			}
+			z.signals[kind]++
+			if isFirst && k == 0 && z.begins == "" {
+				z.begins = kind
+			}
+		}
+	}
+}
+
+// Limits of the zones that are left out.
+const (
+	maxZone       = 80  // words, without any signal
+	maxSignalled  = 150 // words, with one signal
+	wordsASignal  = 60  // words for each signal of a longer zone
+	maxMakerNotes = 300 // words of a zone whose first line is a signal of maker notes
+)
+
+// kind returns the part that the signals of a zone identify; "" if there is none.
+func (z *zone) kind() string {
+	if n := z.signals[partTags]; n > 2 && n*2 >= z.lines {
+		return partTags
+	}
+	if z.begins == partMakerNotes && z.words <= maxMakerNotes {
+		return partMakerNotes
+	}
+	for _, kind := range []string{partMakerNotes, partAdvertisements, partImprint} {
+		n := z.signals[kind]
+		if n > 0 && z.words <= maxSignalled && (n > 1 || z.words <= maxZone) || n > 2 && n*wordsASignal >= z.words {
+			return kind
+		}
+	}
+	return ""
+}
+
+// dropFront leaves out the title page and what else stands before the first chapter and is no part of the story.
+func (b *book) dropFront(first int) {
+	all := b.zones(0, first)
+	titlePage := len(b.listed) > 0 || b.licensed()
+	for i := range all {
+		titlePage = titlePage || all[i].kind() != "" || b.namesBook(&all[i])
+	}
+	for i := range all {
+		z := &all[i]
+		part := z.kind()
+		if part == "" && z.words <= maxZone && (titlePage || !z.sentence) {
+			part = partTitlePage
+		}
+		b.leaveZone(z, part)
+	}
+}
+
+func (b *book) leaveZone(z *zone, part string) {
+	if part == "" {
+		return
+	}
+	for i := z.from; i < z.to; i++ {
+		if b.nodes[i].stays() && !b.nodes[i].copied {
+			b.leave(i, part)
+		}
+	}
+}
+
+// licensed reports whether an archive's licence was left out.
+func (b *book) licensed() bool {
+	for i := range b.nodes {
+		if b.nodes[i].part == partLicence {
+			return true
+		}
+	}
+	return false
+}
+
+// namesBook reports whether a line of a zone is the book's title or author.
+func (b *book) namesBook(z *zone) bool {
+	for i := z.from; i < z.to; i++ {
+		for _, line := range b.nodes[i].sourceLines() {
+			key := titleKey(line)
+			if len(key) > 2 && (key == titleKey(b.title) || key == titleKey(b.author) || key == "by"+titleKey(b.author)) || byLine.MatchString(line) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var byLine = regexp.MustCompile(`^[^\pL\pN]*(?:(.{2,80}?),? )?(?i:by)[^\pL\pN]+(\p{Lu}[\p{L}.'’-]*(?: [\p{Lu}\p{L}.'’-]+){0,4})\W*$`)
+
+// dropBehindEnd leaves out what stands behind the words that end the story: advertisements, the printer, the makers'
+// notes. What shows none of these signs and is more than a few lines stays.
+func (b *book) dropBehindEnd() {
+	end := -1
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if n.stays() && !n.copied && (n.kind == paragraph || n.kind == heading) && readHeading(n.sourceLines()[0]).kind == endMark && len(n.sourceLines()) == 1 {
+			end = i
+		}
+	}
+	if end < 0 || b.behind(end+1)*2 > b.behind(0) {
+		return
+	}
+	b.leave(end, partTitlePage)
+	all := b.zones(end+1, len(b.nodes))
+	signals, words := 0, 0
+	for i := range all {
+		words += all[i].words
+		signals += all[i].signals[partAdvertisements] + all[i].signals[partImprint] + all[i].signals[partMakerNotes]
+	}
+	shop := signals > 4 && signals*wordsASignal*2 >= words
+	before := ""
+	for i := range all {
+		z := &all[i]
+		part := z.kind()
+		switch {
+		case part != "":
+		case b.beginsChapter(z) && z.words > maxZone || b.isNamed(z):
+			return
+		case before == partMakerNotes && z.words <= maxSignalled:
+			part = partMakerNotes
+		case shop:
+			part = partAdvertisements
+		case z.words <= maxZone:
+			part = partImprint
+		}
+		b.leaveZone(z, part)
+		before = part
+	}
+}
+
+func (b *book) beginsChapter(z *zone) bool {
+	return readLines(b.nodes[z.from].sourceLines()).labelled()
+}
+
+func (b *book) isNamed(z *zone) bool {
+	return readHeading(b.nodes[z.from].sourceLines()[0]).kind == namedHeading
+}
+
+// tailNodes is how many nodes at the end are looked at.
+const tailNodes = 300
+
+// dropTail leaves out makers' notes and the printer's line at the very end of a story without an end mark.
+func (b *book) dropTail(last int) {
+	all := b.zones(max(last, len(b.nodes)-tailNodes), len(b.nodes))
+	for i := len(all) - 1; i > 0; i-- {
+		part := all[i].kind()
+		if part == "" && all[i].words > 0 {
+			break
+		}
+		b.leaveZone(&all[i], part)
+	}
+	for i := len(b.nodes) - 1; i > last; i-- {
+		n := &b.nodes[i]
+		if !n.stays() || n.kind == anchor || n.kind == pause {
+			continue
+		}
+		part := ""
+		for _, kind := range []string{partMakerNotes, partImprint} {
+			if shortText(n.text, 30) && words().matches(kind, strings.Trim(strings.Split(n.text, "\n")[0], " _*=")) {
+				part = kind
+			}
+		}
+		if part == "" {
+			return
+		}
+		b.leave(i, part)
+	}
+}
+
+// behind counts the words from a node on.
+func (b *book) behind(i int) int {
+	words := 0
+	for ; i < len(b.nodes); i++ {
+		if b.nodes[i].hasText() {
+			words += annotator.CountWords(b.nodes[i].text)
+		}
+	}
+	return words
+}

@@ -1,0 +1,247 @@
+package ingest
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// headingKind is what the words of a line say that it is the heading of: a label ("chapter", "letter", "part"), or one
+// of these.
+type headingKind string
+
+const (
+	noHeading    headingKind = ""
+	numberOnly   headingKind = "number"        // a number, with or without a title behind it
+	namedHeading headingKind = "named"         // a prologue, a preface
+	contentsList headingKind = "contents"      // the heading of a list of contents
+	pictureList  headingKind = "illustrations" // the heading of a list of illustrations
+	endMark      headingKind = "end"           // "THE END"
+)
+
+// rank orders the labels of headings.
+type rank string
+
+const (
+	noRank    rank = ""
+	container rank = "container" // a part, a book, a volume: it holds chapters
+	chapterly rank = "chapter"
+	sectional rank = "section" // a scene of an act
+)
+
+// wording is a line read as a heading.
+type wording struct {
+	kind   headingKind
+	rank   rank
+	number int    // 0 if it has none
+	title  string // what stands behind label and number
+}
+
+// labelled reports whether the line has a label with a number, the surest sign of a heading.
+func (w wording) labelled() bool { return w.rank != noRank }
+
+// bare reports whether the line is a number with or without a label, and no title.
+func (w wording) bare() bool { return w.number != 0 && w.title == "" }
+
+// fold makes a text lower case and takes accents off: capitals often have none.
+func fold(text string) string {
+	text = strings.ToLower(text)
+	if isASCII(text) {
+		return text
+	}
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) && r < 0x0700 { // of Latin, Greek and Cyrillic letters
+			return -1
+		}
+		return r
+	}, norm.NFD.String(text)))
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// token is a word of a line: a run of letters and digits.
+type token struct {
+	text       string // folded
+	start, end int    // in the line, in bytes
+}
+
+func tokenize(line string) []token {
+	var tokens []token
+	start := -1
+	for i, r := range line {
+		word := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		switch {
+		case word && start < 0:
+			start = i
+		case !word && start >= 0:
+			tokens, start = append(tokens, token{fold(line[start:i]), start, i}), -1
+		}
+	}
+	if start >= 0 {
+		tokens = append(tokens, token{fold(line[start:]), start, len(line)})
+	}
+	return tokens
+}
+
+// maxHeading is how long a heading may be, in characters.
+const maxHeading = 220
+
+// readHeading reads a line as a heading. What it is not certain of has no kind.
+func readHeading(line string) wording {
+	line = strings.TrimSpace(strings.Map(halfWidth, line))
+	line = strings.TrimSpace(strings.Trim(line, "*_=#[]【】"))
+	if line == "" || utf8.RuneCountInString(line) > maxHeading {
+		return wording{}
+	}
+	v := words()
+	if w, ok := v.list(line); ok {
+		return w
+	}
+	if w, ok := v.eastAsian(line); ok {
+		return w
+	}
+	tokens := tokenize(line)
+	if len(tokens) == 0 {
+		return wording{}
+	}
+	skip := 0
+	for skip < len(tokens)-1 && v.skipped[tokens[skip].text] {
+		skip++
+	}
+	if w, ok := v.labelFirst(line, tokens[skip:]); ok {
+		return w
+	}
+	if w, ok := v.numberFirst(line, tokens[skip:]); ok {
+		return w
+	}
+	return v.numberAlone(line, tokens)
+}
+
+// halfWidth makes full-width digits and the ideographic space plain ones.
+func halfWidth(r rune) rune {
+	switch {
+	case r >= '０' && r <= '９':
+		return r - '０' + '0'
+	case r == '\u3000' || r == '\u00a0':
+		return ' '
+	}
+	return r
+}
+
+// list knows headings that are a word or two: "CONTENTS", "Prologue: The Bell", "THE END".
+func (v *vocabulary) list(line string) (wording, bool) {
+	lower := fold(strings.TrimRight(line, " .:!*"))
+	if kind, ok := v.lists[lower]; ok {
+		return wording{kind: kind}, true
+	}
+	if article, rest, ok := strings.Cut(lower, " "); ok && v.skipped[article] && v.lists[rest] == namedHeading {
+		return wording{kind: namedHeading}, true
+	}
+	name, title, ok := strings.Cut(line, ":")
+	for _, dash := range []string{" - ", " – ", "—", "--", ". "} {
+		if !ok {
+			name, title, ok = strings.Cut(line, dash)
+		}
+	}
+	if ok && v.lists[fold(strings.TrimSpace(name))] == namedHeading && isTitleStart(line) {
+		return wording{kind: namedHeading, title: strings.TrimSpace(title)}, true
+	}
+	return wording{}, false
+}
+
+func isTitleStart(text string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, " \"'“‘«„(¿¡[_*"))
+	return unicode.IsUpper(r) || unicode.IsDigit(r) || isWide(r) || unicode.Is(unicode.Hangul, r)
+}
+
+// labelFirst reads "Chapter 3: The Storm", "Глава первая", "CHAPTER THE LAST".
+func (v *vocabulary) labelFirst(line string, tokens []token) (wording, bool) {
+	kind := v.labels[tokens[0].text]
+	if kind == noHeading {
+		return v.labelGlued(line, tokens)
+	}
+	if len(tokens) < 2 || !isTitleStart(line) {
+		return wording{}, false
+	}
+	rest := tokens[1:]
+	for len(rest) > 1 && v.skipped[rest[0].text] {
+		rest = rest[1:]
+	}
+	n, used := v.number(line, rest, true)
+	if used == 0 || !joined(line[tokens[0].end:tokens[1].start]) {
+		return wording{}, false
+	}
+	title, ok := titleBehind(line[rest[used-1].end:])
+	return wording{kind, v.ranks[kind], n, title}, ok
+}
+
+// labelGlued reads "CHAPTERXXVII", as some books have it by mistake.
+func (v *vocabulary) labelGlued(line string, tokens []token) (wording, bool) {
+	spelt := line[tokens[0].start:tokens[0].end]
+	if !isUpper(spelt) {
+		return wording{}, false
+	}
+	for i := range spelt {
+		kind, n := v.labels[strings.ToLower(spelt[:i])], roman(spelt[i:])
+		if v.ranks[kind] == chapterly && n > 0 && strings.ToLower(spelt[:i]) != "act" {
+			title, ok := titleBehind(line[tokens[0].end:])
+			return wording{kind, v.ranks[kind], n, title}, ok
+		}
+	}
+	return wording{}, false
+}
+
+// joined reports whether what stands between a label and its number is nothing but space and a mark.
+func joined(between string) bool { return len(strings.Trim(between, " \t.:№#º°-")) == 0 }
+
+// numberFirst reads "THE FIRST ACT", "1. Kapitel", "Erstes Buch".
+func (v *vocabulary) numberFirst(line string, tokens []token) (wording, bool) {
+	n, used := v.number(line, tokens, false)
+	if used == 0 || used == len(tokens) || !isTitleStart(line) {
+		return wording{}, false
+	}
+	label := tokens[used]
+	kind := v.labels[label.text]
+	if kind == noHeading || !joined(line[tokens[used-1].end:label.start]) {
+		return wording{}, false
+	}
+	title, ok := titleBehind(line[label.end:])
+	return wording{kind, v.ranks[kind], n, title}, ok
+}
+
+// titleBehind is the title behind a label and a number. It follows behind a mark or with a capital: "Part I wanted to
+// tell" is no heading.
+func titleBehind(rest string) (string, bool) {
+	trimmed := strings.TrimLeft(rest, " \t")
+	title := strings.TrimLeft(trimmed, " \t.:,;)]–—-―|*_")
+	switch {
+	case title == "":
+		return "", true
+	case trimmed != title && (trimmed[0] != ',' && trimmed[0] != ';' || isTitleStart(title)):
+		return strings.TrimSpace(title), true
+	case trimmed == rest: // a letter follows at once
+		return "", false
+	}
+	return strings.TrimSpace(title), isTitleStart(title)
+}
+
+// isUpper reports whether a text has letters, and none that is lower case.
+func isUpper(text string) bool {
+	letters := false
+	for _, r := range text {
+		if unicode.IsLower(r) {
+			return false
+		}
+		letters = letters || unicode.IsUpper(r)
+	}
+	return letters
+}

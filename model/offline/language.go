@@ -1,0 +1,18 @@
+package offline
+
+import "unicode"
+
+// CanRead reports whether the model can find names in a text: it finds them by their capitals, and some scripts have
+// none. A text without letters can be read.
+func CanRead(text string) bool {
+	cased, caseless := 0, 0
+	for _, r := range text {
+		switch {
+		case unicode.IsUpper(r), unicode.IsLower(r):
+			cased++
+		case unicode.IsLetter(r):
+			caseless++
+		}
+	}
+	return caseless <= cased
+}
