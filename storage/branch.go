@@ -49,7 +49,7 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 
 // cutAfter deletes what came after a snapshot.
 func cutAfter(ctx context.Context, path string, snapshot int64) error {
-	pool, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
+	pool, err := openWriter(ctx, path, sqlite.ReadWrite)
 	if err != nil {
 		return err
 	}

@@ -90,14 +90,14 @@ func (tx *tx) insertExchange(summon int64, e *Exchange, c *annotator.Call) {
 // SnapshotWriter records what people ask of snapshots, also while a run goes on. It writes the conversations, their
 // calls, and the run's totals of tokens. A run does not keep any of these in memory, so SQLite's own lock is enough.
 type SnapshotWriter struct {
-	pool *sql.DB
+	pool *writer
 	path string
 	now  func() time.Time
 }
 
 // OpenSnapshotWriter opens the database at path for what people ask. Open must accept the database.
 func OpenSnapshotWriter(ctx context.Context, path string, now func() time.Time) (*SnapshotWriter, error) {
-	pool, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
+	pool, err := openWriter(ctx, path, sqlite.ReadWrite)
 	return &SnapshotWriter{pool: pool, path: path, now: now}, err
 }
 

@@ -26,7 +26,7 @@ type DB struct {
 
 	path   string
 	read   *sql.DB
-	write  *sql.DB // nil when opened for reading
+	write  *writer // nil when opened for reading
 	lock   *flock.Flock
 	holder string
 	now    func() time.Time

@@ -54,7 +54,7 @@ func (db *DB) checkFiles(ctx context.Context) error {
 	lost := annotator.Errorf(annotator.Storage, "%s was deleted, moved or replaced while the database was open", name)
 	db.lost = lost.WithAdvice("all that was recorded is in %[1]s: run again with --db %[1]s", rescued)
 	// The writer has the original file open. A reader may have opened the file that is in its place now.
-	if err := db.backup(ctx, db.write, rescued); err != nil {
+	if err := db.backup(ctx, db.write.DB, rescued); err != nil {
 		db.lost = annotator.Errorf(annotator.Storage, "%w, and cannot be copied: %w", lost, err).
 			WithAdvice("if it was moved, move it back, or else put a backup in its place; then run again")
 	}

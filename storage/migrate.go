@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -74,11 +76,47 @@ func migrateStep(ctx context.Context, pool *sql.DB, path string, steps []string)
 	if version >= len(steps) {
 		return true, checkNotNewer(version, path)
 	}
+	damaged, err := damagedTables(ctx, t)
+	if err != nil {
+		return false, sqlite.Wrap(err, "read %s", path)
+	}
 	mark := fmt.Sprintf(`PRAGMA user_version = %d; PRAGMA application_id = %d`, version+1, applicationID)
 	for _, statement := range []string{steps[version], mark} {
 		if _, err := t.ExecContext(ctx, statement); err != nil {
 			return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
 		}
 	}
+	if err := digestTables(ctx, t, damaged); err != nil {
+		return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
+	}
 	return false, sqlite.Wrap(t.Commit(), "migrate %s to schema %d", path, version+1)
+}
+
+// hasDigests reports whether the schema has the table of digests.
+func hasDigests(ctx context.Context, q querier) (has bool, err error) {
+	err = q.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'digest'`).Scan(&has)
+	return has, err
+}
+
+// damagedTables returns the tables that are not what their digests say.
+func damagedTables(ctx context.Context, q querier) ([]string, error) {
+	if has, err := hasDigests(ctx, q); !has {
+		return nil, err
+	}
+	tables, _, err := differing(ctx, q)
+	return tables, err
+}
+
+// digestTables stores the digests of the tables after a migration. Damaged tables keep theirs, so that Verify still
+// notices the damage.
+func digestTables(ctx context.Context, t *sql.Tx, damaged []string) error {
+	if has, err := hasDigests(ctx, t); !has {
+		return err
+	}
+	changed, computed, err := differing(ctx, t)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(computed, func(table string, _ digest) bool { return !slices.Contains(changed, table) || slices.Contains(damaged, table) })
+	return writeDigests(ctx, t, computed)
 }

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -73,10 +72,10 @@ func (db *DB) openWriter(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if db.write, err = sqlite.Open(ctx, db.path, sqlite.Create, 1); err != nil {
+	if db.write, err = openWriter(ctx, db.path, sqlite.Create); err != nil {
 		return err
 	}
-	if err := migrate(ctx, db.write, db.path); err != nil {
+	if err := migrate(ctx, db.write.DB, db.path); err != nil {
 		return err
 	}
 	pool, err := sqlite.Open(ctx, db.path, sqlite.ReadOnly, readers)
@@ -217,10 +216,11 @@ func (db *DB) Discard() error {
 // close closes the database, calls a function if there is one, and releases the lock.
 func (db *DB) close(then func() error) error {
 	var errs []error
-	for _, pool := range []*sql.DB{db.read, db.write} {
-		if pool != nil {
-			errs = append(errs, pool.Close())
-		}
+	if db.read != nil {
+		errs = append(errs, db.read.Close())
+	}
+	if db.write != nil {
+		errs = append(errs, db.write.Close())
 	}
 	if then != nil {
 		errs = append(errs, then())

@@ -37,7 +37,7 @@ func memoryGlossary(ctx context.Context, entries []annotator.Entry) (*sql.DB, er
 		return nil, err
 	}
 	if err = migrate(ctx, pool, "the entries as of a moment"); err == nil {
-		err = transact(ctx, pool, time.Now, func(tx *tx) {
+		err = transact(ctx, &writer{DB: pool}, time.Now, func(tx *tx) {
 			// Two entries may have had a name: revisions of a scene that was read late have its place.
 			tx.exec(`DROP INDEX glossary_entry_live`)
 			for i := range entries {

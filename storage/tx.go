@@ -76,15 +76,18 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx)) error {
 	return nil
 }
 
-// transact runs a transaction that does not touch the state of the run.
-func transact(ctx context.Context, pool *sql.DB, now func() time.Time, body func(*tx)) error {
-	t, err := pool.BeginTx(ctx, nil)
+// transact runs a transaction that does not touch the state of the run. The digests of the tables commit with it.
+func transact(ctx context.Context, w *writer, now func() time.Time, body func(*tx)) error {
+	clear(w.changed)
+	t, err := w.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = t.Rollback() }()
 	tx := &tx{Tx: t, ctx: ctx, now: now().UnixMilli()}
-	if body(tx); tx.err != nil {
+	body(tx)
+	tx.storeDigests(w.changed)
+	if tx.err != nil {
 		return tx.err
 	}
 	return t.Commit()

@@ -64,6 +64,7 @@ func (s *Maintenance) checks() []check {
 		checks = append(checks, check{v.check, v.law, run})
 	}
 	return append(checks,
+		check{"digests", "nothing but the program has changed a row", func(ctx context.Context, f *Finding) error { return verifyDigests(ctx, s.db.read, f) }},
 		check{"journal chain", "each row of the journal carries the hash of itself and of all before it", s.verifyChain},
 		check{"replay", "the codex is the sum of its revisions", s.verifyReplay},
 		check{"full-text index", "the index agrees with the entries", s.verifyIndex})

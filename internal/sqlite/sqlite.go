@@ -46,13 +46,13 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 		// log of a killed process is not empty, so this does not touch it.
 		query.Set("mode", string(ReadWrite))
 	}
-	db, err := open(ctx, path, query, conns)
+	db, err := open(ctx, path, query, conns, nil)
 	if isReader(mode) && IsUnwritable(err) && hasNoLog(path) {
 		// The readers of a WAL file share an index of its log, in a file beside it. On read-only media that file cannot
 		// be made. There is no log either, so the database can be read by itself.
 		immutable := parameters(mode)
 		immutable.Set("immutable", "1")
-		db, err = open(ctx, path, immutable, conns)
+		db, err = open(ctx, path, immutable, conns, nil)
 	}
 	return db, err
 }
@@ -61,10 +61,10 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 func Memory(ctx context.Context) (*sql.DB, error) {
 	query := parameters(Create)
 	query.Set("mode", "memory")
-	return open(ctx, "memory", query, 1) // each connection would have a database of its own
+	return open(ctx, "memory", query, 1, nil) // each connection would have a database of its own
 }
 
-func open(ctx context.Context, path string, query url.Values, conns int) (*sql.DB, error) {
+func open(ctx context.Context, path string, query url.Values, conns int, observer Observer) (*sql.DB, error) {
 	name, err := address(path, query)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func open(ctx context.Context, path string, query url.Values, conns int) (*sql.D
 	if err != nil {
 		return nil, Wrap(err, "open %s", path)
 	}
-	db := sql.OpenDB(cachingConnector{connector})
+	db := sql.OpenDB(cachingConnector{connector, observer})
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	var tables int

@@ -20,7 +20,10 @@ const (
 // cachingConnector is a connector whose connections keep their prepared statements. SQLite takes as long to compile a
 // short statement as to run it, and the program runs the same few dozen over and over. The SQL stays plain text where
 // it is used.
-type cachingConnector struct{ driver.Connector }
+type cachingConnector struct {
+	driver.Connector
+	observer Observer // nil for none
+}
 
 // Connect opens a connection.
 func (k cachingConnector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -31,6 +34,9 @@ func (k cachingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	whole, ok := inner.(fullConn)
 	if !ok {
 		return inner, nil
+	}
+	if k.observer != nil {
+		observe(inner, k.observer)
 	}
 	return &conn{fullConn: whole, statements: map[string]*statement{}}, nil
 }
@@ -124,6 +130,7 @@ func (c *conn) Close() error {
 	for _, s := range c.statements {
 		_ = s.Close() // repeats the error of its last run
 	}
+	observe(c.fullConn, nil) // the driver would keep an observer for the next connection at the same address
 	return c.fullConn.Close()
 }
 

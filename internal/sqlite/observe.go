@@ -1,0 +1,51 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+
+	modernc "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// Observer is called with each row that a connection inserts or deletes, and with both the old and the new state of a
+// row that it updates. The values are in the order of the table's columns: nil, int64, float64, string or []byte. A
+// text ends at its first NUL.
+type Observer func(table string, row []any)
+
+// OpenObserved is Open for one connection that may write. The observer is told of its changes to the file; temporary
+// tables are left out. It runs in the middle of a statement, and must not use the connection.
+func OpenObserved(ctx context.Context, path string, mode Mode, observer Observer) (*sql.DB, error) {
+	if err := checkPath(path, mode); err != nil {
+		return nil, err
+	}
+	return open(ctx, path, parameters(mode), 1, observer)
+}
+
+// observe registers the observer with a connection of the driver; nil removes the former one.
+func observe(c driver.Conn, observer Observer) {
+	registerer, ok := c.(modernc.HookRegisterer)
+	switch {
+	case !ok:
+	case observer == nil:
+		registerer.RegisterPreUpdateHook(nil)
+	default:
+		registerer.RegisterPreUpdateHook(func(change modernc.SQLitePreUpdateData) {
+			if change.DatabaseName == "main" {
+				observeChange(&change, observer)
+			}
+		})
+	}
+}
+
+func observeChange(change *modernc.SQLitePreUpdateData, observer Observer) {
+	row := make([]any, change.Count())
+	if change.Op != lib.SQLITE_INSERT && change.Old(row...) == nil {
+		observer(change.TableName, row)
+	}
+	clear(row)
+	if change.Op != lib.SQLITE_DELETE && change.New(row...) == nil {
+		observer(change.TableName, row)
+	}
+}
