@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -136,4 +137,39 @@ func decode[T any](value string) (T, error) {
 		return v, fmt.Errorf("value %q: %w", value, err)
 	}
 	return v, nil
+}
+
+// Follows reports whether a revision, not yet applied, changes what the entry is now: its old value is there, and its
+// place is not before that of the entry's newest revision.
+func Follows(e *annotator.Entry, r *annotator.Revision) bool {
+	if r.At < e.Last {
+		return false
+	}
+	switch r.Field {
+	case annotator.FieldTerm:
+		return r.Old == e.Name()
+	case annotator.FieldStatus, annotator.FieldRetired, annotator.FieldMerge:
+		return r.Old == string(e.Status)
+	case annotator.FieldTag:
+		return r.Old == "" || slices.Contains(e.Tags, r.Old)
+	case annotator.FieldClaim:
+		return followsClaim(e, r)
+	case annotator.FieldAlias, annotator.FieldEvidence, annotator.FieldCuratorDecision:
+		return r.Old == "" // they are only added
+	}
+	return true
+}
+
+func followsClaim(e *annotator.Entry, r *annotator.Revision) bool {
+	claim, err := decode[annotator.Claim](r.New)
+	if err != nil {
+		return false
+	}
+	at := claimIndex(e, claim.ID)
+	if at < 0 || r.Old == "" {
+		return at < 0 && r.Old == ""
+	}
+	former, err := decode[annotator.Claim](r.Old)
+	former.Evidence = e.Claims[at].Evidence
+	return err == nil && reflect.DeepEqual(former, e.Claims[at])
 }

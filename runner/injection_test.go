@@ -150,10 +150,11 @@ func (a *attacked) attack(t *testing.T, hostile []string) {
 // lock has a person lock entries, between two runs.
 func (s *stage) lock(t *testing.T, name string) {
 	t.Helper()
+	s.edited = true
 	for _, entry := range lockedVictims {
 		edit(t, s.db(name), fmt.Sprintf(`INSERT INTO revision (id, entry_id, field, old_value, new_value, at, actor, turn, changed_at)
 				SELECT (SELECT max(id) + 1 FROM revision), id, 'lock', '', 'yes', last_at, 'person', 0, 0 FROM glossary_entry WHERE id = %[1]d;
-			UPDATE glossary_entry SET locked = 1, revisions = revisions + 1, revision = (SELECT max(id) FROM revision) WHERE id = %[1]d`, entry))
+			UPDATE glossary_entry SET locked = 1, updated_at = 0, revisions = revisions + 1, revision = (SELECT max(id) FROM revision) WHERE id = %[1]d`, entry))
 	}
 	s.verify(name)
 }

@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 
 // stage is where a run takes place: a corpus, an endpoint, and a folder for databases.
 type stage struct {
+	edited bool // a test has changed rows of a database, so their digests do not hold
 	t      testing.TB
 	dir    string
 	corpus string
@@ -176,17 +177,27 @@ func (s *stage) verify(name string) {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = source.Close() }()
-	findings, err := db.Maintenance.Verify(ctx, func(ctx context.Context, id int64) (string, error) {
-		p, err := source.Post(ctx, id)
-		if err != nil {
-			return "", err
-		}
-		return p.Body, nil
+	run, err := db.Run.Status(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	findings, err := db.Maintenance.Verify(ctx, &storage.Source{
+		Body: func(ctx context.Context, id int64) (string, error) {
+			p, err := source.Post(ctx, id)
+			if err != nil {
+				return "", err
+			}
+			return p.Body, nil
+		},
+		Scenes: source.Scenes(ctx, run.Corpus.SceneBytes),
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for _, f := range findings {
+		if s.edited && f.Check == "digests" {
+			continue
+		}
 		for _, v := range f.Violations {
 			s.t.Errorf("verify %s: %s: %s", name, f.Check, v)
 		}

@@ -43,7 +43,7 @@ func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus) (change
 		return false, err
 	}
 	system := prompt.Compose(r.config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.intents()})
-	now := storage.Prompt{SystemPrompt: system, Tools: definitions, Hash: prompt.Hash(system, definitions), Settings: string(encoded)}
+	now := storage.Prompt{SystemPrompt: system, Tools: definitions, Hash: storage.HashPrompt(system, definitions), Settings: string(encoded)}
 	if err := r.usePrompt(&now); err != nil {
 		return false, err
 	}

@@ -2,12 +2,14 @@ package runner_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"annotator"
 	"annotator/internal/scripted"
 	"annotator/policy"
+	"annotator/storage"
 )
 
 // beginUnderAnotherPrompt begins a run, and stops it at a scene's second call to the model. The database is then given a prompt that no version
@@ -15,7 +17,9 @@ import (
 func beginUnderAnotherPrompt(t *testing.T, s *stage, name, settings string) {
 	t.Helper()
 	s.haltAt(name, 4, nil)
-	edit(t, s.db(name), `UPDATE snapshot_context SET system_prompt = 'You keep a codex.', hash = 'of another version'`+settings)
+	s.edited = true
+	edit(t, s.db(name), fmt.Sprintf(`UPDATE snapshot_context SET system_prompt = 'You keep a codex.', tools = '[]', hash = '%s'`,
+		storage.HashPrompt("You keep a codex.", "[]"))+settings)
 }
 
 // TestPromptOfAnotherVersion: a run goes on in the middle of a scene under the prompt of a newer version, says so once, and comes to

@@ -64,7 +64,7 @@ func TestBackupBesideAWriter(t *testing.T) {
 	for i := range 5 {
 		db, err := storage.Open(t.Context(), filepath.Join(folder, fmt.Sprint(i)))
 		s.ok(err)
-		findings, err := db.Maintenance.Verify(t.Context(), corpusBody)
+		findings, err := db.Maintenance.Verify(t.Context(), sourceOf(s.scenes))
 		s.ok(err)
 		if !storage.Clean(findings) {
 			t.Errorf("copy %d: %+v", i, findings)

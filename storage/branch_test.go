@@ -164,7 +164,7 @@ func (s *story) sound(path string) {
 	db, err := storage.Open(s.ctx, path)
 	s.ok(err)
 	defer func() { _ = db.Close() }()
-	findings, err := db.Maintenance.Verify(s.ctx, corpusBody)
+	findings, err := db.Maintenance.Verify(s.ctx, sourceOf(s.scenes))
 	s.ok(err)
 	for _, f := range findings {
 		if len(f.Violations) > 0 {

@@ -101,7 +101,7 @@ func writeDigests(ctx context.Context, t *sql.Tx, d digests) error {
 
 func storedDigests(ctx context.Context, q querier) (digests, error) {
 	stored := digests{}
-	return stored, each(ctx, q, func(rows *sql.Rows) error {
+	return stored, sqlite.Each(ctx, q, func(rows *sql.Rows) error {
 		var table string
 		var hash []byte
 		err := rows.Scan(&table, &hash)
@@ -129,7 +129,7 @@ func computeDigests(ctx context.Context, q querier) (digests, error) {
 }
 
 func (d digests) addTable(ctx context.Context, q querier, table string) error {
-	return each(ctx, q, func(rows *sql.Rows) error {
+	return sqlite.Each(ctx, q, func(rows *sql.Rows) error {
 		columns, err := rows.Columns()
 		if err != nil {
 			return err
@@ -166,8 +166,8 @@ func differing(ctx context.Context, q querier) (tables []string, computed digest
 }
 
 // verifyDigests compares the rows of every table with its digest.
-func verifyDigests(ctx context.Context, q querier, f *Finding) error {
-	tables, _, err := differing(ctx, q)
+func (v *verifier) verifyDigests(ctx context.Context, f *Finding) error {
+	tables, _, err := differing(ctx, v.q)
 	for _, table := range tables {
 		f.add(fmt.Sprintf("a row of table %s was changed, added or deleted by something else", table))
 	}

@@ -97,17 +97,28 @@ var invariants = [...]invariant{
 		 UNION ALL SELECT 'scene ' || n || ' is ' || state || ', and has a fault' FROM scene WHERE state <> 'quarantined' AND fault <> ''`,
 	},
 	{
-		"snapshots", "a snapshot points into the journal and the revisions, never back",
+		"snapshots", "a snapshot points into the journal and the revisions, never back, to what was in force",
 		`SELECT 'snapshot ' || id || ' points past the end' FROM snapshot WHERE trace_id > (SELECT coalesce(max(id), 0) FROM trace)
 		     OR revision_id > (SELECT coalesce(max(id), 0) FROM revision)
 		 UNION ALL SELECT 'snapshot ' || id || ' points before the one before it' FROM
 		  (SELECT id, trace_id, revision_id, lag(trace_id) OVER w AS t, lag(revision_id) OVER w AS r FROM snapshot WINDOW w AS (ORDER BY id))
-		  WHERE trace_id < t OR revision_id < r`,
+		  WHERE trace_id < t OR revision_id < r
+		 UNION ALL SELECT 'snapshot ' || s.id || ' has revision ' || v.id || ', which was not made yet' FROM snapshot s JOIN revision v ON v.id = s.revision_id
+		  WHERE v.trace_id > s.trace_id
+		 UNION ALL SELECT 'snapshot ' || s.id || ' lacks revision ' || v.id FROM snapshot s JOIN revision v ON v.id = s.revision_id + 1
+		  WHERE v.trace_id <= s.trace_id
+		 UNION ALL SELECT 'snapshot ' || s.id || ' of scene ' || s.scene || ' is not in thread ' || s.thread_id FROM snapshot s
+		  WHERE s.thread_id IS NOT (SELECT thread_id FROM scene WHERE n = s.scene)
+		 UNION ALL SELECT 'snapshot ' || s.id || ' has prompt ' || s.context_id || '; prompt ' || p.content || ' was in force' FROM
+		  (SELECT id AS first, lead(id, 1, 1 << 62) OVER (ORDER BY id) AS next, content FROM trace WHERE kind = 'prompt') p
+		  JOIN snapshot s ON s.trace_id >= p.first AND s.trace_id < p.next WHERE s.context_id <> CAST(p.content AS INTEGER)`,
 	},
 	{
-		"threads", "a thread is completed exactly when its last scene is done",
+		"threads", "threads are in story order, and one is completed exactly when its last scene is done",
 		`SELECT 'thread ' || t.thread_id || ' is ' || t.status || ', its last scene is ' || s.state FROM thread_state t JOIN scene s ON s.n = t.last_scene
-		  WHERE (t.status = 'completed') <> (s.state IN ('recorded', 'quarantined')) AND s.n <> (SELECT open_scene FROM run_state)`,
+		  WHERE (t.status = 'completed') <> (s.state IN ('recorded', 'quarantined')) AND s.n <> (SELECT open_scene FROM run_state)
+		 UNION ALL SELECT 'thread ' || thread_id || ' is out of order' FROM
+		  (SELECT thread_id, ord, lag(ord) OVER (ORDER BY first_scene) AS former FROM thread_state) WHERE ord < former`,
 	},
 	{
 		"calls", "one call is under way at a time, and what failed says why and what was done about it",
@@ -135,7 +146,9 @@ var invariants = [...]invariant{
 		 UNION ALL SELECT 'compaction ' || c.epoch || ' points at a ' || t.kind FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE t.kind <> 'compaction'
 		 UNION ALL SELECT 'epoch ' || epoch || ' brings turns back' FROM
 		  (SELECT epoch, through_turn, lag(through_turn) OVER (ORDER BY trace_id) AS t, lag(epoch) OVER (ORDER BY trace_id) AS e FROM compaction)
-		  WHERE through_turn < t OR epoch <> e + 1`,
+		  WHERE through_turn < t OR epoch <> e + 1
+		 UNION ALL SELECT 'epoch ' || c.epoch || ' is not what the journal says' FROM compaction c JOIN trace t ON t.id = c.trace_id
+		  WHERE t.kind = 'compaction' AND (c.tier, c.through_turn) IS NOT (t.content ->> 'tier', coalesce(t.content ->> 'through', 0))`,
 	},
 	{
 		"conversations", "each answer out of a snapshot came from one call that asked, and a conversation of the model ends with its scene",

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,6 +100,13 @@ type Prompt struct {
 	SystemPrompt string
 	Tools        string // as tools.EncodeDefinitions writes them
 	Settings     string // what the user chose that shapes both, as JSON; empty where a former version recorded them
+}
+
+// HashPrompt is the SHA-256 of a system prompt with its recorded tools, in 64 hexadecimal digits.
+func HashPrompt(system, tools string) string {
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%d %s%s", len(system), system, tools)
+	return hex.EncodeToString(hash.Sum(nil))
 }
 
 // UsePrompt records the system prompt and tools that are in use from here on, unless they are already.

@@ -76,3 +76,10 @@ func TestClaimProvenance(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestHashTellsPromptFromTools(t *testing.T) {
+	t.Parallel()
+	if storage.HashPrompt("ab", "c") == storage.HashPrompt("a", "bc") {
+		t.Error("what moves from the prompt to the tools leaves the hash as it is")
+	}
+}

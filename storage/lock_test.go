@@ -90,7 +90,7 @@ func TestOneWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = holder.Wait()
-	s := &story{tester: t, ctx: t.Context(), path: path}
+	s := &story{tester: t, ctx: t.Context(), path: path, scenes: scenesOf(2)}
 	s.open()
 	defer func() { _ = s.db.Close() }()
 	run, err := s.db.Run.Status(t.Context())

@@ -76,7 +76,7 @@ func migrateStep(ctx context.Context, pool *sql.DB, path string, steps []string)
 	if version >= len(steps) {
 		return true, checkNotNewer(version, path)
 	}
-	damaged, err := damagedTables(ctx, t)
+	damaged, err := damagedTables(ctx, t, version)
 	if err != nil {
 		return false, sqlite.Wrap(err, "read %s", path)
 	}
@@ -86,22 +86,19 @@ func migrateStep(ctx context.Context, pool *sql.DB, path string, steps []string)
 			return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
 		}
 	}
-	if err := digestTables(ctx, t, damaged); err != nil {
+	if err := digestTables(ctx, t, version+1, damaged); err != nil {
 		return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
 	}
 	return false, sqlite.Wrap(t.Commit(), "migrate %s to schema %d", path, version+1)
 }
 
-// hasDigests reports whether the schema has the table of digests.
-func hasDigests(ctx context.Context, q querier) (has bool, err error) {
-	err = q.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'digest'`).Scan(&has)
-	return has, err
-}
+// firstDigests is the first schema with the table of digests.
+const firstDigests = 9
 
 // damagedTables returns the tables that are not what their digests say.
-func damagedTables(ctx context.Context, q querier) ([]string, error) {
-	if has, err := hasDigests(ctx, q); !has {
-		return nil, err
+func damagedTables(ctx context.Context, q querier, version int) ([]string, error) {
+	if version < firstDigests {
+		return nil, nil
 	}
 	tables, _, err := differing(ctx, q)
 	return tables, err
@@ -109,14 +106,16 @@ func damagedTables(ctx context.Context, q querier) ([]string, error) {
 
 // digestTables stores the digests of the tables after a migration. Damaged tables keep theirs, so that Verify still
 // notices the damage.
-func digestTables(ctx context.Context, t *sql.Tx, damaged []string) error {
-	if has, err := hasDigests(ctx, t); !has {
-		return err
+func digestTables(ctx context.Context, t *sql.Tx, version int, damaged []string) error {
+	if version < firstDigests {
+		return nil
 	}
 	changed, computed, err := differing(ctx, t)
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(computed, func(table string, _ digest) bool { return !slices.Contains(changed, table) || slices.Contains(damaged, table) })
+	maps.DeleteFunc(computed, func(table string, _ digest) bool {
+		return !slices.Contains(changed, table) || slices.Contains(damaged, table)
+	})
 	return writeDigests(ctx, t, computed)
 }

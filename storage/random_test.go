@@ -57,8 +57,8 @@ func (s *story) moves(t *rapid.T) map[string]func() {
 		"verify":  s.clean,
 		"compact": func() { s.compactSome(t) },
 		"prompt": func() {
-			hash := rapid.SampledFrom([]string{"first", "second"}).Draw(t, "prompt")
-			s.ok(s.db.Journal.UsePrompt(s.ctx, storage.Prompt{Hash: hash, SystemPrompt: hash, Tools: "[]"}))
+			text := rapid.SampledFrom([]string{"You keep a codex.", "second"}).Draw(t, "prompt")
+			s.ok(s.db.Journal.UsePrompt(s.ctx, promptOf(text)))
 		},
 	}
 	switch {

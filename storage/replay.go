@@ -12,20 +12,20 @@ import (
 )
 
 // verifyReplay compares each entry with the sum of its revisions, and the derived columns with the entry.
-func (s *Maintenance) verifyReplay(ctx context.Context, f *Finding) error {
+func (v *verifier) verifyReplay(ctx context.Context, f *Finding) error {
 	refused := func(err error) error {
 		f.add(err.Error())
 		return nil
 	}
-	replayed, err := replay(ctx, s.db.read, refused, `true`)
+	replayed, err := replay(ctx, v.q, refused, `true`)
 	if err != nil {
 		return err
 	}
-	columns, err := s.derived(ctx)
+	columns, err := v.derived(ctx)
 	if err != nil {
 		return err
 	}
-	for e, err := range s.db.Glossary.All(ctx) {
+	for e, err := range v.glossary.All(ctx) {
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (s *Maintenance) verifyReplay(ctx context.Context, f *Finding) error {
 	for id := range replayed {
 		f.add(fmt.Sprintf("entry %d has revisions, but is gone", id))
 	}
-	return nil
+	return v.verifyNames(ctx, f)
 }
 
 // plainEntry returns a copy with empty lists in place of nil ones.
@@ -64,13 +64,136 @@ type derived struct {
 func derivedOf(e *annotator.Entry) derived { return derived{codex.Normalize(e.Name()), indexedOf(e)} }
 
 // derived returns the derived columns of all entries.
-func (s *Maintenance) derived(ctx context.Context) (map[int64]derived, error) {
+func (v *verifier) derived(ctx context.Context) (map[int64]derived, error) {
 	all := map[int64]derived{}
-	return all, sqlite.Each(ctx, s.db.read, func(rows *sql.Rows) error {
+	return all, sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var id int64
 		var d derived
 		err := rows.Scan(&id, &d.normalized, &d.term, &d.names, &d.definition)
 		all[id] = d
 		return err
 	}, `SELECT id, term_normalized, term, names, definition FROM glossary_entry`)
+}
+
+// verifyNames compares the normalised names with the names.
+func (v *verifier) verifyNames(ctx context.Context, f *Finding) error {
+	return sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
+		var entry int64
+		var name, normalized string
+		err := rows.Scan(&entry, &name, &normalized)
+		if codex.Normalize(name) != normalized {
+			f.add(fmt.Sprintf("entry %d: the alias %q is looked up as %q", entry, name, normalized))
+		}
+		return err
+	}, `SELECT entry_id, name, name_normalized FROM glossary_alias`)
+}
+
+// history is what the revisions up to one of them add up to, with what they must agree with.
+type history struct {
+	entries   map[int64]*annotator.Entry
+	live      int
+	changed   map[int64][2]int64 // when an entry was made and last changed
+	posts     map[int]int        // so many has a scene
+	snapshots map[int64][]snapshotCount
+}
+
+// snapshotCount is the number of live entries that a snapshot names.
+type snapshotCount struct {
+	id   int64
+	live int
+}
+
+// verifyHistory proves of each revision that it follows from the ones before, of each snapshot that it counts the
+// entries of its moment, and of each entry that its times are those of its revisions.
+func (v *verifier) verifyHistory(ctx context.Context, f *Finding) error {
+	h, err := v.readHistory(ctx)
+	if err != nil {
+		return err
+	}
+	h.checkSnapshots(0, f)
+	err = sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
+		var r annotator.Revision
+		var scene int // of the revision's turn; 0 where it has none
+		err := rows.Scan(&r.ID, &r.Entry, &r.Field, &r.Old, &r.New, &r.At, &r.Actor, &r.Turn, &r.Trace, &r.Changed, &scene)
+		if err == nil {
+			h.add(&r, scene, f)
+			h.checkSnapshots(r.ID, f)
+		}
+		return err
+	}, `SELECT v.id, entry_id, field, old_value, new_value, v.at, actor, v.turn, coalesce(trace_id, 0), changed_at, coalesce(t.scene, 0)
+		FROM revision v LEFT JOIN trace t ON t.turn = v.turn AND t.seq = 0 AND v.turn > 0 ORDER BY v.id`)
+	if err != nil {
+		return err
+	}
+	return sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
+		var id int64
+		var changed [2]int64
+		err := rows.Scan(&id, &changed[0], &changed[1])
+		if h.changed[id] != changed {
+			f.add(fmt.Sprintf("entry %d was not made or changed when its revisions say", id))
+		}
+		return err
+	}, `SELECT id, created_at, updated_at FROM glossary_entry`)
+}
+
+// readHistory reads what the revisions must agree with.
+func (v *verifier) readHistory(ctx context.Context) (*history, error) {
+	h := &history{
+		entries: map[int64]*annotator.Entry{}, changed: map[int64][2]int64{}, posts: map[int]int{}, snapshots: map[int64][]snapshotCount{},
+	}
+	err := sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
+		var scene, posts int
+		err := rows.Scan(&scene, &posts)
+		h.posts[scene] = posts
+		return err
+	}, `SELECT n, iif(json_valid(posts), json_array_length(posts), 0) FROM scene`)
+	if err != nil {
+		return nil, err
+	}
+	return h, sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
+		var revision int64
+		var s snapshotCount
+		err := rows.Scan(&s.id, &revision, &s.live)
+		h.snapshots[revision] = append(h.snapshots[revision], s)
+		return err
+	}, `SELECT id, revision_id, entries FROM snapshot`)
+}
+
+// add applies a revision, and adds what it contradicts.
+func (h *history) add(r *annotator.Revision, scene int, f *Finding) {
+	e, known := h.entries[r.Entry]
+	if !known {
+		e = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
+		h.entries[r.Entry] = e
+		h.live++
+		h.changed[r.Entry] = [2]int64{r.Changed, r.Changed}
+	}
+	if !codex.Follows(e, r) {
+		f.add(fmt.Sprintf("revision %d of entry %d does not change what was there", r.ID, r.Entry))
+	}
+	switch {
+	case r.At.Rank() >= h.posts[r.At.Scene()]:
+		f.add(fmt.Sprintf("revision %d is dated to a post that is not there", r.ID))
+	case r.Turn != 0 && r.At.Scene() != scene && r.At != e.Last:
+		f.add(fmt.Sprintf("revision %d of turn %d, which reads scene %d, is dated to scene %d", r.ID, r.Turn, scene, r.At.Scene()))
+	}
+	live := e.Status.Live()
+	if err := codex.Apply(e, r); err != nil {
+		f.add(err.Error())
+	}
+	if live && !e.Status.Live() {
+		h.live--
+	} else if !live && e.Status.Live() {
+		h.live++
+	}
+	h.changed[r.Entry] = [2]int64{h.changed[r.Entry][0], r.Changed}
+}
+
+// checkSnapshots compares the snapshots after a revision with the number of live entries.
+func (h *history) checkSnapshots(revision int64, f *Finding) {
+	for _, s := range h.snapshots[revision] {
+		if s.live != h.live {
+			f.add(fmt.Sprintf("snapshot %d counts %d live entries; there were %d", s.id, s.live, h.live))
+		}
+	}
 }

@@ -172,7 +172,7 @@ func TestRunRemembers(t *testing.T) {
 	s.ok(err)
 	want := storage.RunStatus{
 		State: annotator.StateRecording, Corpus: run.Corpus, Endpoint: "http://model/v1", Model: "small",
-		Prompt:    storage.Prompt{ID: 1, Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"},
+		Prompt:    storage.Prompt{ID: 1, Hash: promptOf("You keep a codex.").Hash, SystemPrompt: "You keep a codex.", Tools: "[]"},
 		OpenScene: 1, Turn: 1, Quarantined: 1, Calls: 2, Usage: annotator.Usage{Prompt: 112, Cached: 64, Completion: 5},
 		Started: clock().UnixMilli(), Updated: clock().UnixMilli(), Halted: "no power", Holder: "the test",
 	}
@@ -197,8 +197,8 @@ func TestPromptRowOnlyOnChange(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	var rows []int
-	for _, hash := range []string{"first", "second", "second", "first"} {
-		s.ok(s.db.Journal.UsePrompt(s.ctx, storage.Prompt{Hash: hash, SystemPrompt: hash, Tools: "[]"}))
+	for _, text := range []string{"You keep a codex.", "second", "second", "You keep a codex."} {
+		s.ok(s.db.Journal.UsePrompt(s.ctx, promptOf(text)))
 		outside, err := s.db.Journal.Turn(s.ctx, 0)
 		s.ok(err)
 		rows = append(rows, len(outside))
@@ -209,7 +209,7 @@ func TestPromptRowOnlyOnChange(t *testing.T) {
 	run, err := s.db.Run.Status(s.ctx)
 	s.ok(err)
 	if run.Prompt.SystemPrompt != "You keep a codex." {
-		t.Errorf("the prompt with the hash of the first is %q", run.Prompt.SystemPrompt)
+		t.Errorf("the first prompt is %q", run.Prompt.SystemPrompt)
 	}
 	s.clean()
 }

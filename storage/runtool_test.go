@@ -151,7 +151,7 @@ func TestCommitsWhenCancelled(t *testing.T) {
 	s.ok(s.db.Journal.RunTool(ctx, row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
 		cancel()
 		row.Content = "done"
-		return creates("Mik", "A sailor.")(s.ctx, g)
+		return creates("Mik", "A sailor.")(context.WithValue(s.ctx, sceneKey{}, s.scene), g)
 	}, noFallback))
 	s.take(*row)
 	s.remembers()

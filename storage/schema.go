@@ -29,8 +29,8 @@ func checkSchema(ctx context.Context, q querier, path string) error {
 		WithAdvice("go back to a backup, or drop it and see what `annotator verify` says")
 }
 
-func (s *Maintenance) verifySchema(ctx context.Context, f *Finding) error {
-	found, err := foreignObjects(ctx, s.db.read)
+func (v *verifier) verifySchema(ctx context.Context, f *Finding) error {
+	found, err := foreignObjects(ctx, v.q)
 	for _, name := range found {
 		f.add(name + " is none of annotator's")
 	}

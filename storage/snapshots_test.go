@@ -43,7 +43,7 @@ func TestSnapshotsAreFound(t *testing.T) {
 	s.ok(err)
 	context, err := s.db.Journal.Prompt(s.ctx, snapshot.Context)
 	s.ok(err)
-	if want := (storage.Prompt{ID: 1, Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"}); context != want {
+	if want := (storage.Prompt{ID: 1, Hash: promptOf("You keep a codex.").Hash, SystemPrompt: "You keep a codex.", Tools: "[]"}); context != want {
 		t.Errorf("%+v", context)
 	}
 	if _, err := s.db.Journal.Prompt(s.ctx, 9); annotator.KindOf(err) != annotator.NotFound {

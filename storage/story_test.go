@@ -62,7 +62,7 @@ func newStory(t tester, dir string, scenes []*annotator.Scene) *story {
 	s.open()
 	t.Cleanup(func() { _ = s.db.Close() })
 	s.ok(s.db.Run.Begin(s.ctx, storage.Corpus{Title: "A story", Path: "story.db", Identity: "1"}, all(scenes)))
-	s.ok(s.db.Journal.UsePrompt(s.ctx, storage.Prompt{Hash: "first", SystemPrompt: "You keep a codex.", Tools: "[]"}))
+	s.ok(s.db.Journal.UsePrompt(s.ctx, promptOf("You keep a codex.")))
 	return s
 }
 
@@ -210,7 +210,7 @@ func (s *story) update(run edit) {
 func (s *story) run(row annotator.Trace, run edit) {
 	s.Helper()
 	s.ok(s.db.Journal.RunTool(s.ctx, &row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
-		err := run(s.ctx, g)
+		err := run(context.WithValue(s.ctx, sceneKey{}, s.scene), g)
 		if r := (*codex.Refusal)(nil); errors.As(err, &r) {
 			row.Content, row.Error = r.Message, r.Code
 			return nil
@@ -286,7 +286,16 @@ func creates(name, definition string, tags ...string) edit {
 	}
 }
 
-// revises is a tool that changes an entry, or makes one where the id is 0. It comes with a fresh story's first scene.
+// sceneKey is the key of the scene at hand in the context of a tool.
+type sceneKey struct{}
+
+// sceneOf returns the scene at hand, the first where a tool runs without a story.
+func sceneOf(ctx context.Context) int {
+	n, _ := ctx.Value(sceneKey{}).(int)
+	return max(n, 1)
+}
+
+// revises is a tool that changes an entry, or makes one where the id is 0. It is dated to the scene at hand.
 func revises(id int64, wanted codex.Edit) edit {
 	return func(ctx context.Context, g *storage.Glossary) error {
 		e := &annotator.Entry{}
@@ -296,7 +305,7 @@ func revises(id int64, wanted codex.Edit) edit {
 				return err
 			}
 		}
-		wanted.Actor, wanted.At = annotator.ActorModel, max(e.Last, annotator.PlaceAt(1, 0))
+		wanted.Actor, wanted.At = annotator.ActorModel, max(e.Last, annotator.PlaceAt(sceneOf(ctx), 0))
 		revisions, err := codex.Revise(e, wanted)
 		if err != nil || len(revisions) == 0 {
 			return err
@@ -336,13 +345,23 @@ func (s *story) read(edits ...edit) {
 	s.checkpoint()
 }
 
+// promptOf is a system prompt without tools.
+func promptOf(text string) storage.Prompt {
+	return storage.Prompt{Hash: storage.HashPrompt(text, "[]"), SystemPrompt: text, Tools: "[]"}
+}
+
+// sourceOf is the corpus of scenes that scenesOf makes.
+func sourceOf(scenes []*annotator.Scene) *storage.Source {
+	return &storage.Source{Body: corpusBody, Scenes: all(scenes)}
+}
+
 // corpusBody reads the bodies of the posts that scenesOf makes.
 func corpusBody(_ context.Context, id int64) (string, error) { return bodyOf(id), nil }
 
 // clean demands that the database holds all its laws.
 func (s *story) clean() {
 	s.Helper()
-	findings, err := s.db.Maintenance.Verify(s.ctx, corpusBody)
+	findings, err := s.db.Maintenance.Verify(s.ctx, sourceOf(s.scenes))
 	s.ok(err)
 	for _, f := range findings {
 		if len(f.Violations) > 0 {

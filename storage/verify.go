@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"unicode/utf8"
 
@@ -21,8 +22,11 @@ type Finding struct {
 	Unchecked  string   `json:"unchecked,omitempty"` // what could not be checked, and why; empty where all was
 }
 
-// CheckQuotations is the name of the check that needs the corpus.
-const CheckQuotations = "quotations"
+// The names of the checks that need the corpus.
+const (
+	CheckCorpus     = "corpus"
+	CheckQuotations = "quotations"
+)
 
 // maxListed is the number of violations of a check that are listed.
 const maxListed = 20
@@ -33,17 +37,37 @@ type check struct {
 	run       func(context.Context, *Finding) error
 }
 
-// Verify checks the laws of the database, and returns a finding for each, in a fixed order. With a function that
-// returns a post's body, it also compares every quotation with its source. It changes nothing. On a read-only file or
-// disk some checks are impossible; their findings say so.
-func (s *Maintenance) Verify(ctx context.Context, body func(context.Context, int64) (string, error)) ([]Finding, error) {
-	checks := s.checks()
-	if body != nil {
-		checks = append(checks, check{
-			CheckQuotations, "every quotation stands in its post, where it says",
-			func(ctx context.Context, f *Finding) error { return s.verifyQuotes(ctx, f, body) },
-		})
+// Source is the corpus that a run was made from.
+type Source struct {
+	Body   func(ctx context.Context, post int64) (string, error) // NotFound for a post that is not there
+	Scenes iter.Seq2[*annotator.Scene, error]                    // with the limits of the run
+}
+
+// verifier checks one state of a database: a run may go on meanwhile.
+type verifier struct {
+	path     string
+	q        *sql.Tx
+	glossary *Glossary
+	write    *sql.DB // nil where the file cannot be written now
+	readOnly string  // why
+	source   *Source // nil: is not compared
+}
+
+// Verify checks the laws of the database, and returns a finding for each, in a fixed order. With the corpus, it also
+// compares scenes and quotations with it. It changes nothing. On a read-only file or disk, or while another program
+// writes, some checks are impossible; their findings say so.
+func (s *Maintenance) Verify(ctx context.Context, source *Source) ([]Finding, error) {
+	t, err := s.db.read.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, sqlite.Wrap(err, "verify %s", s.db.path)
 	}
+	defer func() { _ = t.Rollback() }()
+	v := &verifier{path: s.db.path, q: t, glossary: &Glossary{q: t, path: s.db.path}, source: source}
+	if err := v.openToWrite(ctx); err != nil {
+		return nil, err
+	}
+	defer v.close()
+	checks := v.checks()
 	findings := make([]Finding, len(checks))
 	for i, c := range checks {
 		findings[i] = Finding{Check: c.name, Law: c.law}
@@ -54,20 +78,29 @@ func (s *Maintenance) Verify(ctx context.Context, body func(context.Context, int
 	return findings, nil
 }
 
-func (s *Maintenance) checks() []check {
+func (v *verifier) checks() []check {
 	checks := []check{
-		{"integrity", "SQLite finds the file whole", s.verifyFile},
-		{"schema", "every trigger and view is the program's own", s.verifySchema},
+		{"integrity", "SQLite finds the file whole", v.verifyFile},
+		{"schema", "every trigger and view is the program's own", v.verifySchema},
 	}
-	for _, v := range invariants {
-		run := func(ctx context.Context, f *Finding) error { return f.query(ctx, s.db.read, v.query) }
-		checks = append(checks, check{v.check, v.law, run})
+	for _, i := range invariants {
+		run := func(ctx context.Context, f *Finding) error { return f.query(ctx, v.q, i.query) }
+		checks = append(checks, check{i.check, i.law, run})
 	}
-	return append(checks,
-		check{"digests", "nothing but the program has changed a row", func(ctx context.Context, f *Finding) error { return verifyDigests(ctx, s.db.read, f) }},
-		check{"journal chain", "each row of the journal carries the hash of itself and of all before it", s.verifyChain},
-		check{"replay", "the codex is the sum of its revisions", s.verifyReplay},
-		check{"full-text index", "the index agrees with the entries", s.verifyIndex})
+	checks = append(checks,
+		check{"digests", "nothing but the program has changed a row", v.verifyDigests},
+		check{"journal chain", "each row of the journal carries the hash of itself and of all before it", v.verifyChain},
+		check{"prompts", "a system prompt and its tools are those of their hash", v.verifyPrompts},
+		check{"corpus hash", "the hash of the corpus is made from those of the scenes", v.verifyCorpusHash},
+		check{"replay", "the codex is the sum of its revisions", v.verifyReplay},
+		check{"history", "a revision changes what was there, and is dated to what its turn has read", v.verifyHistory},
+		check{"full-text index", "the index agrees with the entries", v.verifyIndex})
+	if v.source != nil {
+		checks = append(checks,
+			check{CheckCorpus, "the corpus has the scenes that the run has read, with these posts and this text", v.verifyCorpus},
+			check{CheckQuotations, "every quotation stands in its post, where it says", v.verifyQuotes})
+	}
+	return checks
 }
 
 // query adds the rows of a query, each a violation.
@@ -87,13 +120,13 @@ func (f *Finding) add(violations ...string) {
 	}
 }
 
-func (s *Maintenance) verifyChain(ctx context.Context, f *Finding) error {
+func (v *verifier) verifyChain(ctx context.Context, f *Finding) error {
 	var recoded int64
-	if err := s.db.read.QueryRowContext(ctx, `SELECT coalesce(max(recoded), 0) FROM run_state`).Scan(&recoded); err != nil {
+	if err := v.q.QueryRowContext(ctx, `SELECT coalesce(max(recoded), 0) FROM run_state`).Scan(&recoded); err != nil {
 		return err
 	}
 	var former []byte
-	return sqlite.Each(ctx, s.db.read, func(rows *sql.Rows) error {
+	return sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var t annotator.Trace
 		var shows string
 		var hash []byte
@@ -120,15 +153,15 @@ func (s *Maintenance) RebuildIndex(ctx context.Context) error {
 	})
 }
 
-func (s *Maintenance) verifyQuotes(ctx context.Context, f *Finding, body func(context.Context, int64) (string, error)) error {
-	return sqlite.Each(ctx, s.db.read, func(rows *sql.Rows) error {
+func (v *verifier) verifyQuotes(ctx context.Context, f *Finding) error {
+	return sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var id, post int64
 		var start, end int
 		var quote string
 		if err := rows.Scan(&id, &post, &start, &end, &quote); err != nil {
 			return err
 		}
-		text, err := body(ctx, post)
+		text, err := v.source.Body(ctx, post)
 		switch {
 		case errors.Is(err, annotator.NotFound):
 			f.add(fmt.Sprintf("evidence %d quotes post %d, which is not in the corpus", id, post))

@@ -27,6 +27,33 @@ var damages = []struct {
 	{"foreign keys", "a snapshot of a prompt that is gone", `UPDATE snapshot SET context_id = 99 WHERE id = 1`},
 	{"journal order", "a row is gone", `DELETE FROM trace WHERE kind = 'note'`},
 	{"journal order", "a turn leaves a number out", `UPDATE trace SET seq = seq + 7 WHERE kind = 'close'`},
+	{"digests", "a time", `UPDATE call SET started_at = started_at + 1 WHERE id = 1`},
+	{"digests", "a row too many", `INSERT INTO summon (snapshot_id, asker, turn, opened_at, dismissed_at) VALUES (1, 'person', 0, 1, 1)`},
+	{"digests", "a digest", `UPDATE digest SET hash = zeroblob(32) WHERE name = 'call'`},
+	{"prompts", "another word", `UPDATE snapshot_context SET system_prompt = replace(system_prompt, 'keep', 'kept')`},
+	{"prompts", "other tools", `UPDATE snapshot_context SET tools = '[{}]'`},
+	{"corpus hash", "another scene", `UPDATE scene SET hash = zeroblob(32) WHERE n = 2`},
+	{"corpus hash", "another corpus", `UPDATE run_state SET corpus_hash = upper(corpus_hash)`},
+	{"corpus", "another post", `UPDATE scene SET posts = '[20,22]' WHERE n = 2`},
+	{"corpus", "another number of words", `UPDATE scene SET words = words + 1 WHERE n = 2`},
+	{"corpus", "one scene more", `INSERT INTO scene (n, thread_id, idx, posts, words, hash) SELECT 7, thread_id, 2, posts, words, hash FROM scene WHERE n = 6`},
+	{"history", "dated to another scene", `UPDATE revision SET at = at + 1000000 WHERE id = 1`},
+	{"history", "dated to a post that is not there", `UPDATE revision SET at = at + 7 WHERE id = (SELECT max(id) FROM revision)`},
+	{"history", "dated before what was there", `UPDATE revision SET at = 1 WHERE id = 2`},
+	{"history", "an old value", `UPDATE revision SET old_value = 'x' WHERE field = 'term'`},
+	{"history", "a former claim", `UPDATE revision SET old_value = new_value WHERE field = 'claim' AND id = 4`},
+	{"history", "a former status", `UPDATE revision SET old_value = 'confirmed' WHERE field = 'retired'`},
+	{"history", "a snapshot's number of entries", `UPDATE snapshot SET entries = entries + 1 WHERE id = 1`},
+	{"history", "when an entry was made", `UPDATE glossary_entry SET created_at = created_at + 1 WHERE id = 1`},
+	{"history", "when an entry was changed", `UPDATE revision SET changed_at = changed_at + 1 WHERE id = (SELECT max(id) FROM revision)`},
+	{"replay", "another normalised name", `UPDATE glossary_alias SET name_normalized = 'dusk' WHERE entry_id = 1`},
+	{"snapshots", "of another moment of the codex", `UPDATE snapshot SET revision_id = revision_id - 1 WHERE id = 2`},
+	{"snapshots", "of another thread", `UPDATE snapshot SET thread_id = 998 WHERE id = 1`},
+	{"snapshots", "of another prompt", `INSERT INTO snapshot_context (id, hash, system_prompt, tools, created_at) VALUES (2, 'h', '', '', 0);
+		UPDATE snapshot SET context_id = 2 WHERE id = 1`},
+	{"compactions", "another tier", `UPDATE compaction SET tier = '4' WHERE epoch = 1`},
+	{"compactions", "other turns", `UPDATE compaction SET through_turn = through_turn + 1 WHERE epoch = 2`},
+	{"threads", "out of order", `UPDATE thread_state SET ord = 9 WHERE ord = 1`},
 	{"journal chain", "a changed word", `UPDATE trace SET content = replace(content, 'see', 'sea') WHERE kind = 'reply'`},
 	{"journal chain", "a changed estimate", `UPDATE trace SET tokens = tokens + 1 WHERE id = 3`},
 	{"journal chain", "a changed hash", `UPDATE trace SET hash = zeroblob(32) WHERE id = 3`},
@@ -140,7 +167,7 @@ func sound(t *testing.T) []byte {
 }
 
 // failing opens the database in some bytes, damages it, and returns the checks that find it wrong.
-func failing(t *testing.T, bytes []byte, sql string, body func(context.Context, int64) (string, error)) []string {
+func failing(t *testing.T, bytes []byte, sql string, source *storage.Source) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "annotator.db")
 	if err := os.WriteFile(path, bytes, 0o600); err != nil {
@@ -161,7 +188,7 @@ func failing(t *testing.T, bytes []byte, sql string, body func(context.Context, 
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	findings, err := db.Maintenance.Verify(t.Context(), body)
+	findings, err := db.Maintenance.Verify(t.Context(), source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,18 +204,21 @@ func failing(t *testing.T, bytes []byte, sql string, body func(context.Context, 
 func TestVerifyFindsDamage(t *testing.T) {
 	t.Parallel()
 	bytes := sound(t)
-	if checks := failing(t, bytes, `SELECT 1`, bodyOrNotFound); checks != nil {
+	if checks := failing(t, bytes, `SELECT 1`, soundSource); checks != nil {
 		t.Fatalf("without any damage: %v", checks)
 	}
 	for _, d := range damages {
 		t.Run(d.check+"/"+d.name, func(t *testing.T) {
 			t.Parallel()
-			if checks := failing(t, bytes, d.sql, bodyOrNotFound); !slices.Contains(checks, d.check) {
+			if checks := failing(t, bytes, d.sql, soundSource); !slices.Contains(checks, d.check) {
 				t.Errorf("found by %v", checks)
 			}
 		})
 	}
 }
+
+// soundSource is the corpus of the database that sound makes.
+var soundSource = &storage.Source{Body: bodyOrNotFound, Scenes: all(scenesOf(2, 2, 2))}
 
 func bodyOrNotFound(_ context.Context, id int64) (string, error) {
 	if id == 404 {
@@ -201,7 +231,7 @@ func bodyOrNotFound(_ context.Context, id int64) (string, error) {
 func TestVerifyChecksAreProven(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
-	findings, err := s.db.Maintenance.Verify(t.Context(), corpusBody)
+	findings, err := s.db.Maintenance.Verify(t.Context(), sourceOf(s.scenes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +251,7 @@ func TestVerifyFindsBitRot(t *testing.T) {
 		rotten := slices.Clone(whole)
 		place := nth(rotten, said, at)
 		rotten[place] ^= 0x20
-		if checks := failing(t, rotten, `SELECT 1`, nil); !slices.Equal(checks, []string{"journal chain"}) {
+		if checks := failing(t, rotten, `SELECT 1`, nil); !slices.Equal(checks, []string{"digests", "journal chain"}) {
 			t.Errorf("a bit at byte %d: found by %v", place, checks)
 		}
 	}

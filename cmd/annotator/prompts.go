@@ -9,6 +9,7 @@ import (
 
 	"annotator/context/prompt"
 	"annotator/context/window"
+	"annotator/storage"
 	"annotator/tools"
 
 	"github.com/spf13/cobra"
@@ -72,7 +73,7 @@ func (a *app) composePrompt(dir, title string) (*shownPrompt, error) {
 		return nil, err
 	}
 	shown := &shownPrompt{err: a.err, Prompt: prompt.Compose(identity, prompt.Runtime{Title: title})}
-	shown.Hash = prompt.Hash(shown.Prompt, record)
+	shown.Hash = storage.HashPrompt(shown.Prompt, record)
 	shown.Tokens = window.NewPrefix(shown.Prompt, record, nil).EstimateTokens()
 	return shown, nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"annotator"
+	"annotator/corpus"
 	"annotator/storage"
 
 	"github.com/spf13/cobra"
@@ -72,12 +73,17 @@ func (o *verifyOptions) run(ctx context.Context) error {
 	if err := o.printResult(&found, o.json); err != nil || found.OK {
 		return err
 	}
-	if !slices.ContainsFunc(found.Checks, func(f storage.Finding) bool { return len(f.Violations) > 0 && f.Check != storage.CheckQuotations }) {
-		return annotator.Errorf(annotator.Violation, "%s does not contain what %s quotes from it", found.Corpus, found.Database).
+	if !slices.ContainsFunc(found.Checks, concernsDatabase) {
+		return annotator.Errorf(annotator.Violation, "%s does not contain what %s has read in it", found.Corpus, found.Database).
 			WithAdvice("restore the corpus that the run was made from, or name it with --corpus")
 	}
 	return annotator.Errorf(annotator.Violation, "%s violates its invariants", found.Database).
 		WithAdvice("restore a backup, or start a new database with `annotator run --no-resume`")
+}
+
+// concernsDatabase reports whether a check found the database wrong, and not only another corpus than the run's.
+func concernsDatabase(f storage.Finding) bool {
+	return len(f.Violations) > 0 && f.Check != storage.CheckCorpus && f.Check != storage.CheckQuotations
 }
 
 func (o *verifyOptions) rebuildIndex(ctx context.Context) error {
@@ -98,24 +104,36 @@ func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verificatio
 	if err != nil {
 		return found, err
 	}
-	var body func(context.Context, int64) (string, error)
+	var source *storage.Source
 	if story != nil {
 		defer func() { _ = story.Close() }()
 		found.Corpus = story.Path()
-		body = func(ctx context.Context, id int64) (string, error) {
-			post, err := story.Post(ctx, id)
-			if err != nil {
-				return "", err
-			}
-			return post.Body, nil
+		if source, err = sourceOf(ctx, db, story); err != nil {
+			return found, err
 		}
 	}
-	found.Checks, err = db.Maintenance.Verify(ctx, body)
+	found.Checks, err = db.Maintenance.Verify(ctx, source)
 	found.OK = storage.Clean(found.Checks)
 	for i := range found.Checks {
 		found.Checks[i].Violations = append([]string{}, found.Checks[i].Violations...) // an empty list, not null
 	}
 	return found, err
+}
+
+// sourceOf returns what the checks compare of a corpus.
+func sourceOf(ctx context.Context, db *storage.DB, story *corpus.DB) (*storage.Source, error) {
+	run, err := db.Run.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	body := func(ctx context.Context, id int64) (string, error) {
+		post, err := story.Post(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		return post.Body, nil
+	}
+	return &storage.Source{Body: body, Scenes: story.Scenes(ctx, run.Corpus.SceneBytes)}, nil
 }
 
 func (v *verification) print(w io.Writer) {
@@ -131,7 +149,9 @@ func (v *verification) print(w io.Writer) {
 		rows = append(rows, []string{check.Check, state, text})
 	}
 	if v.Corpus == "" {
-		rows = append(rows, []string{storage.CheckQuotations, "not checked", "the corpus was not found; name it with --corpus"})
+		for _, check := range []string{storage.CheckCorpus, storage.CheckQuotations} {
+			rows = append(rows, []string{check, "not checked", "the corpus was not found; name it with --corpus"})
+		}
 	}
 	printTable(w, rows)
 	for _, check := range v.Checks {

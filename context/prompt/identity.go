@@ -195,10 +195,3 @@ func Compose(parts Identity, runtime Runtime) string {
 	}
 	return b.String()
 }
-
-// Hash is the SHA-256 of a system prompt with its recorded tools, in 64 hexadecimal digits.
-func Hash(system, tools string) string {
-	hash := sha256.New()
-	fmt.Fprintf(hash, "%d %s%s", len(system), system, tools)
-	return hex.EncodeToString(hash.Sum(nil))
-}

@@ -146,10 +146,3 @@ func TestLoad(t *testing.T) {
 		t.Errorf("a file for a folder: %v", err)
 	}
 }
-
-func TestHashTellsPromptFromTools(t *testing.T) {
-	t.Parallel()
-	if prompt.Hash("ab", "c") == prompt.Hash("a", "bc") {
-		t.Error("what moves from the prompt to the tools leaves the hash as it is")
-	}
-}

@@ -101,12 +101,19 @@ func (s *session) verify(db *storage.DB) {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = source.Close() }()
-	findings, err := db.Maintenance.Verify(ctx, func(ctx context.Context, id int64) (string, error) {
-		p, err := source.Post(ctx, id)
-		if err != nil {
-			return "", err
-		}
-		return p.Body, nil
+	run, err := db.Run.Status(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	findings, err := db.Maintenance.Verify(ctx, &storage.Source{
+		Body: func(ctx context.Context, id int64) (string, error) {
+			p, err := source.Post(ctx, id)
+			if err != nil {
+				return "", err
+			}
+			return p.Body, nil
+		},
+		Scenes: source.Scenes(ctx, run.Corpus.SceneBytes),
 	})
 	if err != nil {
 		s.t.Fatal(err)

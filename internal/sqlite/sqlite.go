@@ -122,7 +122,7 @@ func isReader(mode Mode) bool { return mode == ReadOnly || mode == ReadOnlyClean
 // Recover rolls back what a killed process has left in a file that was not in WAL mode yet. Only a connection that
 // may write can do that. It changes nothing else.
 func Recover(ctx context.Context, path string) error {
-	db, err := open(ctx, path, url.Values{"mode": {string(ReadWrite)}, "_defensive": {"1"}, "_pragma": {busyTimeout}}, 1)
+	db, err := open(ctx, path, url.Values{"mode": {string(ReadWrite)}, "_defensive": {"1"}, "_pragma": {busyTimeout}}, 1, nil)
 	if err != nil {
 		return err
 	}
@@ -230,6 +230,12 @@ func Wrap(err error, format string, args ...any) error {
 
 // IsCorrupt reports whether err says that something in the file contradicts itself.
 func IsCorrupt(err error) bool { return Code(err)&0xff == lib.SQLITE_CORRUPT }
+
+// IsBusy reports whether err says that another connection held a lock for longer than this one waits.
+func IsBusy(err error) bool {
+	code := Code(err) & 0xff
+	return code == lib.SQLITE_BUSY || code == lib.SQLITE_LOCKED
+}
 
 // IsUnwritable reports whether err says that the file cannot be written, or cannot be opened because its folder
 // cannot.
