@@ -261,9 +261,15 @@ func (s *story) checkpoint() {
 	s.snapshot, s.due = snapshot.ID, false
 }
 
-func (s *story) compact(through int64) {
+func (s *story) compact(through int64, episodes ...annotator.Episode) {
 	s.Helper()
-	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{State: annotator.WindowState{Tier: "5", Through: through}, Before: 100, After: 50, Reason: "full"}))
+	c := &annotator.Compaction{State: annotator.WindowState{Tier: "5", Through: through}, Before: 100, After: 50, Reason: "full", Episodes: episodes}
+	for i := range episodes {
+		if episodes[i].Supersedes != 0 {
+			c.Gone = append(c.Gone, episodes[i].Supersedes)
+		}
+	}
+	s.ok(s.db.Episodes.Compact(s.ctx, c))
 	s.through = through
 }
 

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -71,11 +72,19 @@ func (s *Maintenance) Verify(ctx context.Context, source *Source) ([]Finding, er
 	findings := make([]Finding, len(checks))
 	for i, c := range checks {
 		findings[i] = Finding{Check: c.name, Law: c.law}
-		if err := c.run(ctx, &findings[i]); err != nil {
+		if err := c.run(ctx, &findings[i]); unreadable(err) {
+			findings[i].add(err.Error())
+		} else if err != nil {
 			return nil, sqlite.Wrap(err, "verify %s of %s", c.name, s.db.path)
 		}
 	}
 	return findings, nil
+}
+
+// unreadable reports whether err says that a value cannot be decoded, and not that the file cannot be read.
+func unreadable(err error) bool {
+	syntax, kind := (*json.SyntaxError)(nil), (*json.UnmarshalTypeError)(nil)
+	return errors.As(err, &syntax) || errors.As(err, &kind) || sqlite.IsUnreadable(err)
 }
 
 func (v *verifier) checks() []check {

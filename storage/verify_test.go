@@ -137,14 +137,16 @@ func sound(t *testing.T) []byte {
 	s.begin("scene 2", annotator.Shown{Entry: 1, Revision: 1})
 	s.fail(annotator.Transient)
 	s.reply("Let me see.", "tool")
-	s.tool(creates("Mik", "Mik is a sailor."))
+	s.decided(&storage.ToolDecision{Mode: "annotate", Verdict: storage.Allow}, creates("Mik", "Mik is a sailor."))
 	s.note("Go on.")
 	s.record(annotator.SceneRecorded)
-	s.compact(1)
+	chunk := annotator.Episode{Kind: annotator.EpisodeChunk, Thread: 1000, FromScene: 1, ToScene: 1, FromTurn: 1, ToTurn: 1, Summary: "She sails.", By: annotator.AuthorRule}
+	s.compact(1, chunk)
 	s.checkpoint()
 	definition := "Dawn is a ship. She sails. She sinks."
 	s.read(revises(1, codex.Edit{Definition: &definition}), retires(2))
-	s.compact(2)
+	chunk.Kind, chunk.Thread, chunk.Supersedes = annotator.EpisodeCumulative, 0, 1
+	s.compact(2, chunk)
 	s.begin("scene 4")
 	s.record(annotator.SceneQuarantined)
 	s.checkpoint()
@@ -183,6 +185,12 @@ func failing(t *testing.T, bytes []byte, sql string, source *storage.Source) []s
 	if err := pool.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return findingsOf(t, path, source)
+}
+
+// findingsOf returns the checks that find a database wrong.
+func findingsOf(t *testing.T, path string, source *storage.Source) []string {
+	t.Helper()
 	db, err := storage.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)

@@ -228,6 +228,9 @@ func Wrap(err error, format string, args ...any) error {
 	return wrapped
 }
 
+// IsUnreadable reports whether err says that a query met a value that it cannot read, such as JSON that is none.
+func IsUnreadable(err error) bool { return Code(err)&0xff == lib.SQLITE_ERROR }
+
 // IsCorrupt reports whether err says that something in the file contradicts itself.
 func IsCorrupt(err error) bool { return Code(err)&0xff == lib.SQLITE_CORRUPT }
 
