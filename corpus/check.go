@@ -9,9 +9,12 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// CheckIDs checks that the id of each post is a unique whole number; evidence refers to posts by id. If the schema
-// guarantees it, nothing is read. A violation is annotator.Misused.
+// CheckIDs checks that each post has the number of a thread, and that its id is a unique whole number; evidence refers
+// to posts by id. The ids are not read if the schema guarantees that. A violation is annotator.Misused.
 func (db *DB) CheckIDs(ctx context.Context) error {
+	if err := db.checkThreads(ctx); err != nil {
+		return err
+	}
 	if guaranteed, err := db.idIsRowID(ctx); guaranteed || err != nil {
 		return sqlite.Wrap(err, "read the schema of %s", db.path)
 	}
@@ -32,6 +35,22 @@ func (db *DB) CheckIDs(ctx context.Context) error {
 			WithAdvice("give every post a whole number for an id")
 	}
 	return err
+}
+
+// checkThreads checks that each post has the number of a thread. An index finds NULL and texts, which sort before and
+// after all numbers.
+func (db *DB) checkThreads(ctx context.Context) error {
+	var post, thread string
+	err := db.pool.QueryRowContext(ctx, `SELECT ifnull(CAST(id AS TEXT), 'NULL'), ifnull(CAST(thread_id AS TEXT), 'NULL') FROM post
+		WHERE thread_id IS NULL OR thread_id >= '' LIMIT 1`).Scan(&post, &thread)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return sqlite.Wrap(err, "read the threads of the posts of %s", db.path)
+	}
+	return annotator.Errorf(annotator.Misused, "post %s of %s has the thread_id %s, which is no thread's number", clean(post), db.path, clean(thread)).
+		WithAdvice("give every post the number of its thread")
 }
 
 // idIsRowID reports whether the id of a post is its row id.

@@ -273,6 +273,35 @@ func nth(text, part []byte, n int) int {
 	return at
 }
 
+// TestVerifyBesideAStoppedWriter: another process holds the lock for writing, and does not go on.
+func TestVerifyBesideAStoppedWriter(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	s.read(creates("Dawn (ship)", "Dawn is a ship.", "ship"))
+	pool, err := sqlite.Open(t.Context(), s.path, sqlite.ReadWrite, 1)
+	s.ok(err)
+	defer func() { _ = pool.Close() }()
+	stopped, err := pool.BeginTx(t.Context(), nil)
+	s.ok(err)
+	defer func() { _ = stopped.Rollback() }()
+	_, err = stopped.ExecContext(t.Context(), `UPDATE run_state SET title = 'changed'`)
+	s.ok(err)
+	findings, err := s.db.Maintenance.Verify(t.Context(), sourceOf(s.scenes))
+	s.ok(err)
+	unchecked := map[string]string{}
+	for _, f := range findings {
+		if len(f.Violations) > 0 {
+			t.Errorf("%s: %v", f.Check, f.Violations)
+		}
+		if f.Unchecked != "" {
+			unchecked[f.Check] = f.Unchecked
+		}
+	}
+	if len(unchecked) != 2 || !strings.Contains(unchecked["full-text index"], "since another program is writing to it") {
+		t.Errorf("not checked: %v", unchecked)
+	}
+}
+
 func TestRebuildIndex(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))

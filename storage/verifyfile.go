@@ -12,21 +12,30 @@ import (
 func (v *verifier) openToWrite(ctx context.Context) error {
 	pool, err := sqlite.Open(ctx, v.path, sqlite.ReadWrite, 1)
 	if err == nil {
+		_, err = pool.ExecContext(ctx, `PRAGMA busy_timeout = 2000`) // a run commits in less; one that was stopped is not waited for
+	}
+	if err == nil {
 		// SQLite opens a file that it cannot write for reading. Beginning a write transaction fails then.
 		if err = tryWrite(ctx, pool); err != nil {
 			_ = pool.Close()
 		}
 	}
+	if v.readOnly = whyReadOnly(err); v.readOnly != "" {
+		return nil
+	}
+	v.write = pool
+	return err
+}
+
+// whyReadOnly returns why a write failed, where that is no fault of the database; "" for another error, and for none.
+func whyReadOnly(err error) string {
 	switch {
 	case sqlite.IsUnwritable(err):
-		v.readOnly = "the file cannot be written"
+		return "the file cannot be written"
 	case sqlite.IsBusy(err):
-		v.readOnly = "another program is writing to it"
-	default:
-		v.write = pool
-		return err
+		return "another program is writing to it"
 	}
-	return nil
+	return ""
 }
 
 func tryWrite(ctx context.Context, pool *sql.DB) error {
@@ -55,18 +64,19 @@ func (v *verifier) verifyFile(ctx context.Context, f *Finding) error {
 }
 
 func (v *verifier) verifyIndex(ctx context.Context, f *Finding) error {
-	if v.write == nil {
-		f.Unchecked = "the index, since " + v.readOnly + ": verify a backup of it"
-		return nil
+	reason := v.readOnly
+	var err error
+	if v.write != nil {
+		// The integrity check of FTS5 has the form of a write; rank = 1 compares the index with the entries.
+		_, err = v.write.ExecContext(ctx, `INSERT INTO glossary_fts (glossary_fts, rank) VALUES ('integrity-check', 1)`)
+		reason = whyReadOnly(err)
 	}
-	// The integrity check of FTS5 has the form of a write; rank = 1 compares the index with the entries.
-	_, err := v.write.ExecContext(ctx, `INSERT INTO glossary_fts (glossary_fts, rank) VALUES ('integrity-check', 1)`)
 	switch {
+	case reason != "":
+		f.Unchecked = "the index, since " + reason + ": verify a backup of it"
+		return nil
 	case sqlite.IsCorrupt(err):
 		f.add("the index differs from the entries; mend it with `annotator verify --repair`")
-		return nil
-	case sqlite.IsBusy(err):
-		f.Unchecked = "the index, since another program is writing to it: verify a backup of it"
 		return nil
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"annotator"
 )
@@ -39,6 +40,29 @@ func exitStatus(err error) int {
 		return exitInterrupted
 	}
 	return exitInternal
+}
+
+// systemFailure returns an error of kind Storage for a failure of the system that has nothing to do with what the user
+// named, whatever it was taken for. Other errors it returns as they are.
+func systemFailure(err error) error {
+	advice := ""
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		advice = "this process may open too few files: raise the limit with `ulimit -n`, then run again"
+	case errors.Is(err, syscall.EIO):
+		advice = "check the disk and its mount, then run again"
+	}
+	what := err
+	if e, ok := err.(*annotator.Error); ok { //nolint:errorlint // the text includes the advice of wrapped errors
+		what = e.Err
+		if e.Advice != "" && exitStatus(err) == exitHalted {
+			return err
+		}
+	}
+	if advice == "" {
+		return err
+	}
+	return annotator.Errorf(annotator.Storage, "%w", what).WithAdvice("%s", advice)
 }
 
 // kindOf returns the kind of the outermost annotator.Error, else the bare kind that a fault of an endpoint wraps.

@@ -3,6 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
 	"testing"
 
 	"annotator"
@@ -31,6 +40,66 @@ func TestExitStatus(t *testing.T) {
 		if got := exitStatus(c.err); got != c.want {
 			t.Errorf("exitStatus(%v) = %d, want %d", c.err, got, c.want)
 		}
+	}
+}
+
+// TestSystemFailures are no wrong use, whatever the file that they befell was for.
+func TestSystemFailures(t *testing.T) {
+	t.Parallel()
+	opening := func(errno syscall.Errno) error { return &fs.PathError{Op: "open", Path: "story.epub", Err: errno} }
+	for _, c := range []struct {
+		err    error
+		status int
+		says   string
+	}{
+		{annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.EMFILE)).WithAdvice("name another"), exitHalted, "raise the limit with `ulimit -n`"},
+		{fmt.Errorf("around: %w", annotator.Errorf(annotator.Storage, "lock: %w", opening(syscall.ENFILE))), exitHalted, "raise the limit"},
+		{annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.EIO)).WithAdvice("name another"), exitHalted, "input/output error; check the disk"},
+		{annotator.Errorf(annotator.Storage, "lock: %w", opening(syscall.EIO)).WithAdvice("try that"), exitHalted, "try that"},
+		{annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.ENOENT)).WithAdvice("name another"), exitMisused, "name another"},
+	} {
+		err := systemFailure(c.err)
+		if status := exitStatus(err); status != c.status || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v: ends with %d: %v", c.err, status, err)
+		}
+	}
+	if err := systemFailure(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTooFewFiles starts commands that may open next to no file.
+func TestTooFewFiles(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("without ulimit")
+	}
+	_, _, db := finishedRun(t)
+	source := filepath.Join(filepath.Dir(db), "quay.jsonl")
+	for _, command := range []string{"status --db " + db, "import " + source + " --corpus " + db + ".new"} {
+		out, err := exec.Command("sh", "-c", "ulimit -n 5; exec annotator "+command).CombinedOutput()
+		exit := (*exec.ExitError)(nil)
+		if !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(out), "too many open files\nannotator: this process may open too few files") {
+			t.Errorf("%s: %v: %s", command, err, out)
+		}
+	}
+}
+
+// TestUnsolicitedResponses has a server send more than was asked for.
+func TestUnsolicitedResponses(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+	}))
+	t.Cleanup(server.Close)
+	out, _ := exec.Command("annotator", "doctor", "--endpoint", server.URL+"/v1", "--model", "m").CombinedOutput()
+	if len(out) == 0 || strings.Contains(string(out), "nsolicited") {
+		t.Errorf("doctor prints %s", out)
 	}
 }
 

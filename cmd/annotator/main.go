@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"runtime/debug"
 	"time"
@@ -21,6 +22,7 @@ import (
 )
 
 func main() {
+	log.SetOutput(io.Discard) // net/http writes there what a server sends unasked
 	os.Exit(newApp().run(context.Background(), os.Args[1:]))
 }
 
@@ -53,7 +55,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := a.execute(ctx, root)
+	err := systemFailure(a.execute(ctx, root))
 	if out.err != nil {
 		err = annotator.Errorf(annotator.Storage, "write the answer: %w", cmp.Or(errors.Unwrap(out.err), out.err)).
 			WithAdvice("check where standard output goes, then run the command again")

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"annotator/storage"
 )
 
 // TestReadOnly reads a finished run in a folder without write permission, as on a read-only disk.
@@ -39,20 +42,51 @@ func TestReadOnly(t *testing.T) {
 	})
 }
 
-// TestReadOnlyBesideALog: the newest changes are in a write-ahead log, and its shared-memory index is missing. The main
-// file alone is not accepted as the run.
+// TestReadOnlyBesideALog: after a kill the newest changes are in a write-ahead log, and its shared-memory index may be
+// missing. The main file alone is not accepted as the run.
 func TestReadOnlyBesideALog(t *testing.T) {
 	t.Parallel()
-	a, out, db := finishedRun(t)
-	if err := os.WriteFile(db+"-wal", []byte("a log"), 0o600); err != nil {
+	for _, index := range []bool{true, false} {
+		a, out, db := finishedRun(t)
+		db = killAfterHalt(t, db, index)
+		forbid(t, filepath.Dir(db))
+		asNobody(t, func() {
+			for command, says := range map[string]string{"status --json": `"halted": "in the log"`, "verify": "quotations       ok", "verify --json": `"ok": true`} {
+				out.Reset()
+				if status := a.run(t.Context(), append(strings.Fields(command), "--db", db)); status != exitDone || !strings.Contains(out.String(), says) {
+					t.Errorf("index %v: %s ends with %d: %s", index, command, status, out)
+				}
+			}
+		})
+	}
+}
+
+// killAfterHalt copies a database and its corpus as a killed process leaves them that has recorded a halt, with the index
+// of the log or not, and removes the originals. It returns the path of the copy.
+func killAfterHalt(t *testing.T, db string, index bool) string {
+	t.Helper()
+	store, err := storage.OpenWriter(t.Context(), db, "the test", time.Now)
+	if err != nil {
 		t.Fatal(err)
 	}
-	forbid(t, filepath.Dir(db))
-	asNobody(t, func() {
-		if status := a.run(t.Context(), []string{"status", "--db", db}); status != exitHalted {
-			t.Errorf("status ends with %d: %s", status, out)
+	defer func() { _ = store.Close() }()
+	if err := store.Run.Halt(t.Context(), "in the log"); err != nil {
+		t.Fatal(err)
+	}
+	folder, killed := filepath.Dir(db), t.TempDir()
+	if err := os.CopyFS(killed, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(killed, filepath.Base(db))
+	if !index {
+		if err := os.Remove(copied + "-shm"); err != nil {
+			t.Fatal(err)
 		}
-	})
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	return copied
 }
 
 // forbid removes write permission from a folder and its contents until the test ends.

@@ -5,3 +5,6 @@ var (
 	NetworkName = networkName
 	FileSystem  = fileSystem
 )
+
+// OpenCopy opens a copy, as Open does on read-only media.
+var OpenCopy = openCopy

@@ -3,6 +3,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -52,7 +53,10 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 		// be made. There is no log either, so the database can be read by itself.
 		immutable := parameters(mode)
 		immutable.Set("immutable", "1")
-		db, err = open(ctx, path, immutable, conns, nil)
+		return open(ctx, path, immutable, conns, nil)
+	}
+	if isReader(mode) && IsUnwritable(err) && hasLogOnly(path) {
+		return openCopy(ctx, path, conns)
 	}
 	return db, err
 }
@@ -65,15 +69,19 @@ func Memory(ctx context.Context) (*sql.DB, error) {
 }
 
 func open(ctx context.Context, path string, query url.Values, conns int, observer Observer) (*sql.DB, error) {
+	return openFile(ctx, path, query, conns, cachingConnector{observer: observer})
+}
+
+// openFile opens a pool by a connector that lacks the driver's.
+func openFile(ctx context.Context, path string, query url.Values, conns int, connector cachingConnector) (*sql.DB, error) {
 	name, err := address(path, query)
 	if err != nil {
 		return nil, err
 	}
-	connector, err := driver.NewConnector(name)
-	if err != nil {
+	if connector.Connector, err = driver.NewConnector(name); err != nil {
 		return nil, Wrap(err, "open %s", path)
 	}
-	db := sql.OpenDB(cachingConnector{connector, observer})
+	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	var tables int
@@ -203,6 +211,12 @@ func Wrap(err error, format string, args ...any) error {
 	if err == nil || annotator.KindOf(err) != "" || errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
+	if Code(err)&0xff == lib.SQLITE_CANTOPEN {
+		if cause := tryFiles(); cause != nil {
+			return annotator.Errorf(annotator.Storage, "%s: %w", fmt.Sprintf(format, args...), cause).
+				WithAdvice("this process may open too few files: raise the limit with `ulimit -n`, then run again")
+		}
+	}
 	wrapped := annotator.Errorf(annotator.Storage, "%s: %w", fmt.Sprintf(format, args...), err)
 	switch code := Code(err); code & 0xff {
 	case lib.SQLITE_NOTADB:
@@ -233,6 +247,19 @@ func IsUnreadable(err error) bool { return Code(err)&0xff == lib.SQLITE_ERROR }
 
 // IsCorrupt reports whether err says that something in the file contradicts itself.
 func IsCorrupt(err error) bool { return Code(err)&0xff == lib.SQLITE_CORRUPT }
+
+// tryFiles opens as many files as a connection needs, and returns the error where the process may not have so many. SQLite
+// only says that it cannot open a file.
+func tryFiles() error {
+	for range 4 {
+		file, err := os.Open(os.DevNull)
+		if err != nil {
+			return cmp.Or(errors.Unwrap(err), err)
+		}
+		defer func() { _ = file.Close() }()
+	}
+	return nil
+}
 
 // IsBusy reports whether err says that another connection held a lock for longer than this one waits.
 func IsBusy(err error) bool {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"os"
 	"strings"
 )
 
@@ -23,6 +24,15 @@ const (
 type cachingConnector struct {
 	driver.Connector
 	observer Observer // nil for none
+	folder   string   // is removed with the pool; empty for none
+}
+
+// Close removes the folder of a copy. The pool calls it when it is closed.
+func (k cachingConnector) Close() error {
+	if k.folder == "" {
+		return nil
+	}
+	return os.RemoveAll(k.folder)
 }
 
 // Connect opens a connection.
