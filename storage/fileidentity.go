@@ -36,8 +36,9 @@ func (s fileIdentity) changed() string {
 	return ""
 }
 
-// rescuedSuffix ends the name of the copy of a database whose file was deleted, moved or replaced.
-const rescuedSuffix = ".rescued"
+// RescuedSuffix ends the name of the copy of a database whose file was deleted, moved or replaced. The copy has it twice
+// if there is such a copy already.
+const RescuedSuffix = ".rescued"
 
 // checkFiles returns an error once a file of the database was deleted, moved or replaced. Only this process can still
 // read what the database held, so it is copied to a new file first.
@@ -50,7 +51,10 @@ func (db *DB) checkFiles(ctx context.Context) error {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	rescued := db.path + rescuedSuffix
+	rescued := db.path + RescuedSuffix
+	for checkAbsent(rescued) != nil {
+		rescued += RescuedSuffix
+	}
 	lost := annotator.Errorf(annotator.Storage, "%s was deleted, moved or replaced while the database was open", name)
 	db.lost = lost.WithAdvice("all that was recorded is in %[1]s: run again with --db %[1]s", rescued)
 	// The writer has the original file open. A reader may have opened the file that is in its place now.

@@ -20,7 +20,7 @@ import (
 )
 
 // databasePatterns match the names of runs' databases.
-var databasePatterns = [...]string{"*.annotator.db", "*.annotator-*.db"}
+var databasePatterns = [...]string{"*.annotator.db", "*.annotator-*.db", "*.annotator.db" + storage.RescuedSuffix, "*.annotator-*.db" + storage.RescuedSuffix}
 
 func databaseFlag(flags *pflag.FlagSet, path *string) {
 	flags.StringVar(path, "db", "", "database `FILE` of the run; empty: the only one in this folder")

@@ -88,7 +88,10 @@ func (o *runOptions) prepareDatabase(ctx context.Context) (string, error) {
 	if o.fromSnapshot != 0 {
 		return o.branch(ctx)
 	}
-	if !o.noResume || !exists(path) {
+	if !o.noResume {
+		return o.resumeRescued(ctx, path)
+	}
+	if !exists(path) {
 		return path, nil
 	}
 	if o.db != "" {
