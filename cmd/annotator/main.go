@@ -22,12 +22,12 @@ import (
 )
 
 func main() {
-	log.SetOutput(io.Discard) // net/http writes there what a server sends unasked
 	os.Exit(newApp().run(context.Background(), os.Args[1:]))
 }
 
-// newApp returns the app of this process.
+// newApp returns the app of this process, and silences the standard logger: net/http logs what a server sends unasked.
 func newApp() *app {
+	log.SetOutput(io.Discard)
 	return &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, configDir: os.UserConfigDir, servers: findLocalServers,
 		now: time.Now, exit: os.Exit,
