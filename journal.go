@@ -46,7 +46,8 @@ type Shown struct {
 // Snapshot is a position in the journal from which the model's context can be reconstructed.
 type Snapshot struct {
 	ID       int64  `json:"id"`
-	Kind     string `json:"kind"` // checkpoint, manual or curator_fork
+	Kind     string `json:"kind"`           // checkpoint, manual or curator_fork
+	Name     string `json:"name,omitempty"` // that a person gave it; empty: none
 	Created  int64  `json:"created"`
 	Scene    int    `json:"scene"`
 	Thread   int64  `json:"thread"`

@@ -65,7 +65,7 @@ func cutAfter(ctx context.Context, path string, snapshot int64) error {
 const cutPoint = `CREATE TEMP TABLE point AS SELECT s.id AS snapshot, s.scene, s.trace_id AS trace, s.revision_id AS revision, s.context_id AS context,
   (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id) AS turn,
   (SELECT coalesce(max(id), 0) FROM call WHERE turn BETWEEN 1 AND (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id)) AS call,
-  (SELECT count(*) FROM snapshot c WHERE c.scene = s.scene AND c.type = 'checkpoint' AND c.id <= s.id)
+  s.type = 'checkpoint' AND (SELECT count(*) FROM snapshot c WHERE c.scene = s.scene AND c.type = 'checkpoint' AND c.id <= s.id)
     <= (SELECT count(*) FROM refusal f WHERE f.scene = s.scene AND f.snapshot_id < s.id) AS due
   FROM snapshot s WHERE s.id = ?`
 

@@ -61,6 +61,9 @@ func (s *story) moves(t *rapid.T) map[string]func() {
 			s.ok(s.db.Journal.UsePrompt(s.ctx, promptOf(text)))
 		},
 	}
+	if s.snapshot > 0 && !s.begun && !s.due {
+		moves["create a snapshot"] = s.createSnapshot
+	}
 	switch {
 	case s.due:
 		moves["checkpoint"] = s.checkpoint

@@ -58,13 +58,9 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snapshot, error) {
 	taken := annotator.Snapshot{Kind: "checkpoint", Scene: scene, Tokens: tokens}
 	err := s.db.update(ctx, fmt.Sprintf("checkpoint scene %d", scene), func(tx *tx) {
-		taken.Trace, taken.Revision, taken.Created = tx.head.trace, tx.head.revision, tx.now
 		tx.exec(`UPDATE thread_state SET status = 'completed', completed_at = ?1
 			WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?2) AND last_scene = ?2 AND status <> 'completed'`, tx.now, scene)
-		tx.scan([]any{&taken.ID, &taken.Thread, &taken.Context, &taken.Entries}, `INSERT INTO snapshot (type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens)
-			SELECT ?, ?, ?, (SELECT thread_id FROM scene WHERE n = ?), ?, ?, context_id, entries, ? FROM run_state
-			RETURNING id, thread_id, context_id, entries`,
-			taken.Kind, taken.Created, scene, scene, taken.Trace, taken.Revision, tokens)
+		tx.insertSnapshot(&taken)
 		tx.execOne(`UPDATE run_state SET open_scene = 0 WHERE id = 1 AND open_scene = ?`, scene)
 	})
 	return taken, err

@@ -15,10 +15,10 @@ type SnapshotQuery struct {
 	Limit  int    // at most so many; 0: all
 }
 
-const snapshotQuery = `SELECT id, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens FROM snapshot`
+const snapshotQuery = `SELECT id, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, name FROM snapshot`
 
 func scanSnapshot(rows *sql.Rows, s *annotator.Snapshot) error {
-	return rows.Scan(&s.ID, &s.Kind, &s.Created, &s.Scene, &s.Thread, &s.Trace, &s.Revision, &s.Context, &s.Entries, &s.Tokens)
+	return rows.Scan(&s.ID, &s.Kind, &s.Created, &s.Scene, &s.Thread, &s.Trace, &s.Revision, &s.Context, &s.Entries, &s.Tokens, &s.Name)
 }
 
 // List returns the snapshots that a query finds, newest first.
@@ -37,4 +37,39 @@ func (s *Snapshots) Get(ctx context.Context, id int64) (annotator.Snapshot, erro
 // LastCheckpoint returns the id of the journal's newest row at the newest checkpoint; 0 before the first.
 func (s *Snapshots) LastCheckpoint(ctx context.Context) (int64, error) {
 	return readValue[int64](ctx, s.db, "read the newest checkpoint", `SELECT coalesce((SELECT trace_id FROM snapshot WHERE type = 'checkpoint' ORDER BY id DESC LIMIT 1), 0)`)
+}
+
+// Create keeps the present position as a snapshot of the type "manual". The error is Misused while a scene is open,
+// since its turn is not whole, and before the first scene is read.
+func (s *Snapshots) Create(ctx context.Context, name string) (annotator.Snapshot, error) {
+	run, err := s.db.Run.Status(ctx)
+	if err != nil {
+		return annotator.Snapshot{}, err
+	}
+	if run.OpenScene != 0 {
+		return annotator.Snapshot{}, annotator.Errorf(annotator.Misused, "scene %d is not finished", run.OpenScene).
+			WithAdvice("run again, and create the snapshot when the run has ended; there is one after each scene anyway")
+	}
+	newest, err := s.List(ctx, SnapshotQuery{Limit: 1})
+	if err != nil {
+		return annotator.Snapshot{}, err
+	}
+	if len(newest) == 0 {
+		return annotator.Snapshot{}, annotator.Errorf(annotator.Misused, "no scene is read yet").
+			WithAdvice("create the snapshot when the run has read one")
+	}
+	taken := newest[0]
+	taken.Kind, taken.Name = "manual", name
+	err = s.db.update(ctx, "create a snapshot", func(tx *tx) { tx.insertSnapshot(&taken) })
+	return taken, err
+}
+
+// insertSnapshot records a snapshot of the present position, and sets its position and id.
+func (tx *tx) insertSnapshot(s *annotator.Snapshot) {
+	s.Trace, s.Revision, s.Created = tx.head.trace, tx.head.revision, tx.now
+	tx.scan([]any{&s.ID, &s.Thread, &s.Context, &s.Entries}, `INSERT INTO snapshot
+		(type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, name)
+		SELECT ?, ?, ?, (SELECT thread_id FROM scene WHERE n = ?), ?, ?, context_id, entries, ?, ? FROM run_state
+		RETURNING id, thread_id, context_id, entries`,
+		s.Kind, s.Created, s.Scene, s.Scene, s.Trace, s.Revision, s.Tokens, s.Name)
 }

@@ -51,6 +51,34 @@ func TestSnapshotsAreFound(t *testing.T) {
 	}
 }
 
+// TestSnapshotByHand: one can be created between two scenes, with a name, and at no other time.
+func TestSnapshotByHand(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(2))
+	if _, err := s.db.Snapshots.Create(s.ctx, "early"); annotator.KindOf(err) != annotator.Misused {
+		t.Errorf("before the first scene: %v", err)
+	}
+	s.read()
+	s.compact(0)
+	created, err := s.db.Snapshots.Create(s.ctx, "by hand")
+	s.ok(err)
+	found, err := s.db.Snapshots.List(s.ctx, storage.SnapshotQuery{Kind: "manual"})
+	s.ok(err)
+	if diff := cmp.Diff([]annotator.Snapshot{created}, found); diff != "" {
+		t.Error(diff)
+	}
+	checkpoint, err := s.db.Snapshots.Get(s.ctx, 1)
+	s.ok(err)
+	if created.ID != 2 || created.Name != "by hand" || created.Scene != 1 || created.Trace != checkpoint.Trace+1 {
+		t.Errorf("%+v after %+v", created, checkpoint)
+	}
+	s.begin("Scene two.")
+	if _, err := s.db.Snapshots.Create(s.ctx, "late"); annotator.KindOf(err) != annotator.Misused {
+		t.Errorf("in a scene: %v", err)
+	}
+	s.clean()
+}
+
 // TestEpisodesAt asks which summaries stood in the window at points of the journal between which they come and go.
 func TestEpisodesAt(t *testing.T) {
 	t.Parallel()

@@ -261,6 +261,14 @@ func (s *story) checkpoint() {
 	s.snapshot, s.due = snapshot.ID, false
 }
 
+func (s *story) createSnapshot() {
+	s.Helper()
+	snapshot, err := s.db.Snapshots.Create(s.ctx, "by hand")
+	s.ok(err)
+	s.past[snapshot.Trace] = s.window()
+	s.snapshot = snapshot.ID
+}
+
 func (s *story) compact(through int64, episodes ...annotator.Episode) {
 	s.Helper()
 	c := &annotator.Compaction{State: annotator.WindowState{Tier: "5", Through: through}, Before: 100, After: 50, Reason: "full", Episodes: episodes}

@@ -95,7 +95,7 @@ var damages = []struct {
 	{"recorded once", "two ended by one turn", `UPDATE scene SET turn = 1 WHERE n = 2`},
 	{"open scene", "two", `UPDATE scene SET state = 'open' WHERE n = 6`},
 	{"checkpoints", "none", `DELETE FROM snapshot WHERE id = 1`},
-	{"checkpoints", "two", `INSERT INTO snapshot SELECT 99, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens
+	{"checkpoints", "two", `INSERT INTO snapshot SELECT 99, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, ''
 		FROM snapshot WHERE id = (SELECT max(id) FROM snapshot)`},
 	{"checkpoints", "of a scene that was not read", `UPDATE snapshot SET scene = 6 WHERE scene = 4`},
 	{"refusals", "one is gone", `UPDATE refusal SET nth = 2`},

@@ -19,17 +19,18 @@ import (
 )
 
 func newSnapshot(a *app) *cobra.Command {
-	return group("snapshot", "List, show, compare and ask the snapshots of a run", `
-List, show, compare and ask the snapshots of a run. There is one after each scene: a position in the journal from which
-the context of the model is reproduced byte for byte.`,
+	return group("snapshot", "List, show, compare, ask and create the snapshots of a run", `
+List, show, compare, ask and create the snapshots of a run. There is one after each scene: a position in the journal
+from which the context of the model is reproduced byte for byte.`,
 		"  annotator snapshot list\n  annotator snapshot ask 40 \"Who knew of the brass key?\"",
-		newSnapshotList(a), newSnapshotShow(a), newSnapshotDiff(a), newSnapshotAsk(a))
+		newSnapshotList(a), newSnapshotShow(a), newSnapshotDiff(a), newSnapshotAsk(a), newSnapshotCreate(a))
 }
 
 // snapshotView is a snapshot as it is printed.
 type snapshotView struct {
 	ID       int64     `json:"id"`
 	Type     string    `json:"type"`
+	Name     string    `json:"name,omitempty"` // that a person gave it
 	Time     time.Time `json:"time"`
 	Scene    int       `json:"scene"`
 	Thread   int64     `json:"thread"`
@@ -46,7 +47,7 @@ func viewSnapshot(ctx context.Context, db *storage.DB, s *annotator.Snapshot) (s
 		return snapshotView{}, err
 	}
 	return snapshotView{
-		ID: s.ID, Type: s.Kind, Time: time.UnixMilli(s.Created).UTC(), Scene: s.Scene, Thread: s.Thread, Title: scene.Thread.Title,
+		ID: s.ID, Type: s.Kind, Name: s.Name, Time: time.UnixMilli(s.Created).UTC(), Scene: s.Scene, Thread: s.Thread, Title: scene.Thread.Title,
 		Trace: s.Trace, Revision: s.Revision, Entries: s.Entries, Tokens: s.Tokens,
 	}, nil
 }
@@ -106,10 +107,18 @@ func (l snapshotList) print(w io.Writer) {
 	for _, v := range l {
 		rows = append(rows, []string{
 			strconv.FormatInt(v.ID, 10), strconv.Itoa(v.Scene), strconv.FormatInt(v.Thread, 10), strconv.Itoa(v.Entries), shortNumber(v.Tokens),
-			localTime(v.Time.UnixMilli()), shorten(v.Title, 48),
+			localTime(v.Time.UnixMilli()), v.label(),
 		})
 	}
 	printShortened(w, rows)
+}
+
+// label is the title of the thread, with the name of the snapshot if it has one.
+func (v *snapshotView) label() string {
+	if v.Name == "" {
+		return shorten(v.Title, 48)
+	}
+	return shorten(v.Title, 48) + ": " + shorten(v.Name, 48)
 }
 
 func newSnapshotShow(a *app) *cobra.Command {
@@ -180,8 +189,12 @@ func restoreSnapshot(ctx context.Context, db *storage.DB, wire model.Encoder, nu
 }
 
 func (s *shownSnapshot) print(w io.Writer) {
+	kind := s.Type
+	if s.Name != "" {
+		kind += " " + strconv.Quote(shorten(s.Name, 60))
+	}
 	rows := [][]string{
-		{"snapshot", fmt.Sprintf("%d, %s, taken %s", s.ID, s.Type, localTime(s.Time.UnixMilli()))},
+		{"snapshot", fmt.Sprintf("%d, %s, taken %s", s.ID, kind, localTime(s.Time.UnixMilli()))},
 		{"position", fmt.Sprintf("after scene %d, in thread %d: %s", s.Scene, s.Thread, shorten(s.Title, 60))},
 		{"journal", fmt.Sprintf("up to row %d; the codex up to revision %d", s.Trace, s.Revision)},
 		{"entries", strconv.Itoa(s.Entries)},
