@@ -26,6 +26,9 @@ func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
 		n.Reason = o.Reason
 	}
 	r.publish(n)
+	if err := r.checkYield(ctx); err != nil {
+		return "", err
+	}
 	pages, err := r.Store.Maintenance.CheckpointWAL(ctx)
 	r.warnOfWAL(pages)
 	return annotator.EventCheckpointed, err
@@ -42,4 +45,22 @@ func (r *Runner) warnOfWAL(pages int) {
 	r.warnedOfWAL = true
 	r.warn(fmt.Sprintf("another program has been reading %s for long; the write-ahead log beside it has grown to %d MiB, and shrinks when that ends",
 		r.Store.Path(), pages>>8))
+}
+
+// checkYield warns once in each process if the run brings nothing: a model whose calls all fail would read the whole
+// story for nothing.
+func (r *Runner) checkYield(ctx context.Context) error {
+	if r.yieldKnown {
+		return nil
+	}
+	y, err := r.Store.Run.Yield(ctx)
+	if err != nil {
+		return err
+	}
+	warning := y.Warning()
+	if warning != "" {
+		r.warn(warning)
+	}
+	r.yieldKnown = warning != "" || y.Sound()
+	return nil
 }

@@ -55,5 +55,8 @@ func (r *Runner) reopen(ctx context.Context) (annotator.Event, error) {
 
 // noMore is NO_MORE: every scene is read, and the run is recorded as finished.
 func (r *Runner) noMore(ctx context.Context) (annotator.Event, error) {
+	if err := r.checkYield(ctx); err != nil {
+		return "", err
+	}
 	return annotator.EventEnd, r.Store.Run.ResetFailures(ctx)
 }

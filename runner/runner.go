@@ -84,6 +84,7 @@ type Runner struct {
 	scene       *sceneState // the scene at hand; nil between scenes
 	failure     error       // for which the machine halts
 	warnedOfWAL bool
+	yieldKnown  bool // it needs no further check
 }
 
 // progress counts scenes.

@@ -64,6 +64,7 @@ type status struct {
 	Tokens      tokenStatus              `json:"tokens"`
 	PerScene    sceneAverage             `json:"per_scene"`
 	Compactions int                      `json:"compactions"`
+	Warnings    []string                 `json:"warnings"`    // why the run seems to bring nothing
 	Quarantined []quarantinedScene       `json:"quarantined"` // all of them
 	Started     time.Time                `json:"started"`
 	Updated     time.Time                `json:"updated"`
@@ -131,6 +132,10 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	if err != nil {
 		return nil, err
 	}
+	yield, err := db.Run.Yield(ctx)
+	if err != nil {
+		return nil, err
+	}
 	quarantined, err := db.Scenes.Quarantined(ctx)
 	if err != nil {
 		return nil, err
@@ -153,8 +158,11 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 		PerScene: sceneAverage{
 			ratio(run.Calls, done), ratio(u.Prompt, done), ratio(u.Prompt-u.Cached, done), ratio(u.Completion, done), report.SceneTime.Seconds(),
 		},
-		Compactions: report.Compactions, Quarantined: []quarantinedScene{},
+		Compactions: report.Compactions, Warnings: []string{}, Quarantined: []quarantinedScene{},
 		Started: time.UnixMilli(run.Started).UTC(), Updated: time.UnixMilli(run.Updated).UTC(),
+	}
+	if warning := yield.Warning(); warning != "" {
+		s.Warnings = append(s.Warnings, warning)
 	}
 	for i := range quarantined {
 		q := &quarantined[i]
@@ -210,6 +218,9 @@ func (s *status) print(w io.Writer) {
 	}
 	if s.Story.Import != "" {
 		rows = slices.Insert(rows, 3, []string{"import", shorten(s.Story.Import, 300)})
+	}
+	for _, warning := range s.Warnings {
+		rows = append(rows, []string{"warning", shorten(warning, 300)})
 	}
 	if s.SecondsLeft > 0 {
 		left := seconds(s.SecondsLeft)

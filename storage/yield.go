@@ -1,0 +1,54 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+
+	"annotator/internal/sqlite"
+)
+
+// Yield is what the scenes that were read have brought, over the whole run.
+type Yield struct {
+	Scenes   int    // recorded, for which the model was asked
+	Left     int    // scenes without an outcome
+	Entries  int    // ever made
+	Accepted bool   // a tool call succeeded; the declaration of an intent is not counted
+	Refused  int    // tool calls that failed; counted only while none succeeded
+	Code     string // of the newest of these
+}
+
+// Yield reads it.
+func (s *Run) Yield(ctx context.Context) (Yield, error) {
+	var y Yield
+	const calls = `FROM trace WHERE kind IN ('tool_result', 'update') AND tool <> 'select_active_intent'`
+	err := s.db.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM scene WHERE state = 'recorded' AND turn > 0),
+		(SELECT count(*) FROM scene WHERE state IN ('pending', 'open')), (SELECT count(*) FROM glossary_entry),
+		EXISTS (SELECT 1 `+calls+` AND error = '')`).Scan(&y.Scenes, &y.Left, &y.Entries, &y.Accepted)
+	if err == nil && !y.Accepted {
+		err = s.db.read.QueryRowContext(ctx, `SELECT count(*), coalesce((SELECT error `+calls+` ORDER BY id DESC LIMIT 1), '') `+calls).
+			Scan(&y.Refused, &y.Code)
+	}
+	return y, sqlite.Wrap(err, "read what the run has brought in %s", s.db.path)
+}
+
+// How much is read before a run is said to bring nothing.
+const (
+	suspiciousRefusals = 3 // tool calls
+	suspiciousScenes   = 20
+)
+
+// Warning says that the run brings nothing, and what to do; empty while there is no sign of that.
+func (y *Yield) Warning() string {
+	switch {
+	case !y.Accepted && (y.Refused >= suspiciousRefusals || y.Refused > 0 && y.Left == 0):
+		return fmt.Sprintf("every tool call of this run was refused: %d so far, the newest with %s; `annotator audit` lists them, "+
+			"`annotator doctor` tests the model's calls", y.Refused, y.Code)
+	case y.Entries == 0 && y.Scenes >= suspiciousScenes:
+		return fmt.Sprintf("%d scenes were read, and no entry was made; `annotator audit` lists the model's tool calls, "+
+			"`annotator doctor` tests them", y.Scenes)
+	}
+	return ""
+}
+
+// Sound reports whether Warning stays empty whatever comes.
+func (y *Yield) Sound() bool { return y.Accepted && y.Entries > 0 }
