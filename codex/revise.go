@@ -124,7 +124,7 @@ func (r *reviser) name() {
 	if r.edit.Name == nil {
 		return
 	}
-	name := r.text("term", *r.edit.Name, MaxName)
+	name := r.text("term", Visible(*r.edit.Name), MaxName)
 	term, disambiguator := SplitName(name)
 	if !HasWord(term) {
 		r.fail(refuse("EMPTY", "the term %q is nothing but its disambiguator", name))
@@ -138,7 +138,7 @@ func (r *reviser) name() {
 
 func (r *reviser) aliases() {
 	for _, name := range r.edit.Aliases {
-		r.alias(strings.Join(strings.Fields(r.text("alias", name, MaxName)), " "))
+		r.alias(strings.Join(strings.Fields(r.text("alias", Visible(name), MaxName)), " "))
 	}
 }
 
@@ -177,7 +177,7 @@ func Tags(tags []string) ([]string, error) {
 	}
 	var clean []string
 	for _, tag := range tags {
-		tag, err := Text("tag", tag, MaxTag)
+		tag, err := Text("tag", Visible(tag), MaxTag)
 		if err != nil {
 			return nil, err
 		}

@@ -160,6 +160,31 @@ func TestClaimsKeepTheirIdentity(t *testing.T) {
 	}
 }
 
+// TestNamesAreStoredVisible: no name, alias or tag keeps a character that cannot be seen, and a disguised name is not a
+// further alias.
+func TestNamesAreStoredVisible(t *testing.T) {
+	t.Parallel()
+	h := &history{}
+	edit := codex.Edit{
+		Name: new("\ufeffDa\u200bwn (\u202eship)"), Definition: new("A ship."),
+		Aliases: []string{"Dawn\u2060", "The\u200b La\u00addy"}, Tags: []string{"ves\U000e0073sel"},
+	}
+	if err := h.revise(edit); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{h.entry.Name(), h.entry.Tags[0]}
+	for _, a := range h.entry.Aliases {
+		names = append(names, a.Name)
+	}
+	if diff := cmp.Diff([]string{"Dawn (ship)", "vessel", "Dawn", "The Lady"}, names); diff != "" {
+		t.Error(diff)
+	}
+	var refusal *codex.Refusal
+	if err := h.revise(codex.Edit{Aliases: []string{"\u200b\u3164"}}); !errors.As(err, &refusal) || refusal.Code != "EMPTY" {
+		t.Errorf("a name of nothing to be seen: %v", err)
+	}
+}
+
 func TestEvidenceGoesToTheClaimItFits(t *testing.T) {
 	t.Parallel()
 	h := made(t, "Dawn is a ship. She sails at night.")

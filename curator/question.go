@@ -98,18 +98,18 @@ func (c *Candidate) mention(text string) int {
 	return first
 }
 
-// FirstNaming returns the index of the first post that names an entry, in any spelling that codex.Normalize makes the
-// same; -1 where none does.
+// FirstNaming returns the index of the first post that names an entry, in any spelling that codex.Normalize and
+// codex.Visible make the same; -1 where none does.
 func FirstNaming(posts []annotator.Post, e *annotator.Entry) int {
 	plain, wanted := names(e), names(e)
 	for i := range wanted {
-		wanted[i] = codex.Normalize(wanted[i])
+		wanted[i] = codex.Normalize(codex.Visible(wanted[i]))
 	}
 	holds := func(body string, names []string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.Contains(body, name) })
 	}
 	return slices.IndexFunc(posts, func(p annotator.Post) bool {
-		return holds(p.Body, plain) || holds(codex.Normalize(p.Body), wanted) // the first is cheaper
+		return holds(p.Body, plain) || holds(codex.Normalize(codex.Visible(p.Body)), wanted) // the first is cheaper
 	})
 }
 

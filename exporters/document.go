@@ -77,8 +77,9 @@ type Evidence struct {
 	Quote string `json:"quote" yaml:"quote"`
 }
 
-// Build returns the document of entries, sorted by term, disambiguator and id. It does not change the given slice. The
-// function position returns the ids of a place in the story.
+// Build returns the document of entries, sorted by term, disambiguator and id. Names and tags lose their invisible
+// characters, which those of older databases may have. It does not change the given slice. The function position
+// returns the ids of a place in the story.
 func Build(story Story, entries []annotator.Entry, position func(annotator.Place) annotator.Position) Document {
 	return Document{
 		Format: Format, Version: Version, Story: story, Count: len(entries),
@@ -110,11 +111,11 @@ func sorted(entries []annotator.Entry) []*annotator.Entry {
 func newEntry(e *annotator.Entry, position func(annotator.Place) annotator.Position) Entry {
 	return Entry{
 		ID:            e.ID,
-		Term:          e.Term,
-		Disambiguator: e.Disambiguator,
+		Term:          codex.Visible(e.Term),
+		Disambiguator: codex.Visible(e.Disambiguator),
 		Status:        e.Status,
-		Tags:          append([]string{}, e.Tags...),
-		Aliases:       each(e.Aliases, func(a annotator.Alias) Alias { return Alias{a.Name, position(a.From)} }),
+		Tags:          each(e.Tags, codex.Visible),
+		Aliases:       each(visible(e.Aliases), func(a annotator.Alias) Alias { return Alias{a.Name, position(a.From)} }),
 		Definition:    e.Definition(),
 		Claims:        each(e.Claims, func(c annotator.Claim) Claim { return newClaim(c, position) }),
 		First:         position(e.First),
@@ -123,6 +124,18 @@ func newEntry(e *annotator.Entry, position func(annotator.Place) annotator.Posit
 		Locked:        e.Locked,
 		MergedInto:    e.MergedInto,
 	}
+}
+
+// visible returns aliases without invisible characters, each name once.
+func visible(aliases []annotator.Alias) []annotator.Alias {
+	var list []annotator.Alias
+	for _, a := range aliases {
+		a.Name = codex.Visible(a.Name)
+		if !slices.ContainsFunc(list, func(other annotator.Alias) bool { return other.Name == a.Name }) {
+			list = append(list, a)
+		}
+	}
+	return list
 }
 
 func newClaim(c annotator.Claim, position func(annotator.Place) annotator.Position) Claim {

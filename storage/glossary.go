@@ -95,9 +95,18 @@ func (g *Glossary) one(ctx context.Context, where string, args ...any) (*annotat
 	return &found[0], nil
 }
 
-// Lookup returns the oldest live entry with a full name or, failing that, a term or alias; NotFound if there is none.
+// Lookup returns the oldest live entry with a full name or, failing that, a term or alias; NotFound if there is none. A
+// name that is unknown as it is spelled is looked up without its invisible characters, which older databases may have.
 func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, error) {
-	key := codex.Normalize(name)
+	e, err := g.lookup(ctx, codex.Normalize(name))
+	if clean := codex.CleanName(name); annotator.KindOf(err) == annotator.NotFound && clean != name {
+		return g.lookup(ctx, codex.Normalize(clean))
+	}
+	return e, err
+}
+
+// lookup is Lookup for a normalised name.
+func (g *Glossary) lookup(ctx context.Context, key string) (*annotator.Entry, error) {
 	e, err := g.one(ctx, `WHERE e.term_normalized = ? AND e.status IN ('tentative', 'confirmed')`, key)
 	if annotator.KindOf(err) != annotator.NotFound {
 		return e, err
@@ -198,10 +207,12 @@ func (g *Glossary) OfScene(ctx context.Context, scene int, turn int64) ([]annota
 		WHERE turn = ?2 OR turn IN (SELECT turn FROM refusal WHERE scene = ?1 AND turn > 0) ORDER BY id`, scene, turn)
 }
 
-// ByName returns the entries, live or not, whose full name, term or alias is the given name; live ones first.
+// ByName returns the entries, live or not, whose full name, term or alias is the given name, also without its invisible
+// characters; live ones first.
 func (g *Glossary) ByName(ctx context.Context, name string) ([]annotator.Entry, error) {
-	return g.entries(ctx, `WHERE e.term_normalized = ?1 OR e.id IN (SELECT entry_id FROM glossary_alias WHERE name_normalized = ?1)
-		ORDER BY e.status IN ('tentative', 'confirmed') DESC, e.term_normalized = ?1 DESC, e.id`, codex.Normalize(name))
+	return g.entries(ctx, `WHERE e.term_normalized IN (?1, ?2) OR e.id IN (SELECT entry_id FROM glossary_alias WHERE name_normalized IN (?1, ?2))
+		ORDER BY e.status IN ('tentative', 'confirmed') DESC, e.term_normalized IN (?1, ?2) DESC, e.id`,
+		codex.Normalize(name), codex.Normalize(codex.CleanName(name)))
 }
 
 // MostRevised returns the live entries with the most revisions, at most limit of them.

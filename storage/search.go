@@ -28,6 +28,7 @@ const byName = `e.term_normalized, e.id`
 // no other word finds anything. Every word is taken literally, so no text is a syntax error. Words that FTS5 does not
 // index, as in scripts without spaces, are looked for inside names. A query without a word finds everything, by term.
 func (g *Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
+	query.Text = codex.Visible(query.Text)
 	terms := searchTerms(query.Text)
 	if len(terms) == 0 {
 		return g.find(ctx, query, `WHERE true`, byName, "")

@@ -54,6 +54,7 @@ func TestSearchFinds(t *testing.T) {
 		{"dawn", []string{"Dawn (character)", "Dawn (ship)"}},
 		{"Mik's sword", []string{"Mik's sword"}},
 		{"SWORD", []string{"Mik's sword"}},
+		{"swo\u200brd", []string{"Mik's sword"}},
 		{"the sword, which Mik held", []string{"Mik's sword"}}, // not all of the words, so any of them
 		{"C++", []string{"C++"}},
 		{"don't", []string{"don't"}},
@@ -144,7 +145,7 @@ func TestLookup(t *testing.T) {
 		creates("Dawn (ship)", "A ship."), creates("Dawn", "A time of day."), creates("Old Tom", "A cat."), retires(3),
 		revises(1, codex.Edit{Aliases: []string{"The Lady"}}), revises(2, codex.Edit{Aliases: []string{"the  LADY"}}))
 	g := s.db.Glossary
-	for name, want := range map[string]int64{"dawn (SHIP)": 1, " Dawn ": 2, "the lady": 1, "Old Tom": 0, "The": 0, "": 0} {
+	for name, want := range map[string]int64{"dawn (SHIP)": 1, " Dawn ": 2, "the lady": 1, "Old Tom": 0, "The": 0, "": 0, "Da\u200bwn": 2} {
 		e, err := g.Lookup(s.ctx, name)
 		if want == 0 {
 			if annotator.KindOf(err) != annotator.NotFound {

@@ -50,7 +50,7 @@ func (env *Env) write(ctx context.Context, id int64, revisions []annotator.Revis
 
 // checkNameFree fails with DUPLICATE if another live entry has the name, or its term and no disambiguator.
 func (env *Env) checkNameFree(ctx context.Context, name string, self int64) error {
-	term, disambiguator := codex.SplitName(codex.Clean(name))
+	term, disambiguator := codex.SplitName(codex.CleanName(name))
 	wanted := annotator.Entry{Term: term, Disambiguator: disambiguator}
 	for _, key := range []string{wanted.Name(), term} {
 		e, err := env.Glossary.Lookup(ctx, key)

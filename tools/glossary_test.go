@@ -130,6 +130,7 @@ func TestDuplicate(t *testing.T) {
 	for _, test := range []struct{ have, create, code string }{
 		{"Dawn", "Dawn", "DUPLICATE"},
 		{"Dawn", " dAWN\t", "DUPLICATE"},
+		{"Dawn", "Da\u200bwn", "DUPLICATE"},
 		{"Dawn", "Dawn (ship)", "DUPLICATE"},
 		{"Dawn (ship)", "Dawn", "DUPLICATE"},
 		{"Dawn (ship)", "dawn (Ship)", "DUPLICATE"},

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"annotator"
 	"annotator/internal/scripted"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -67,6 +68,7 @@ func endpoints() http.Handler {
 	add("good", nil)
 	mux.Handle("/merging/", http.StripPrefix("/merging", scripted.New(scripted.Options{Model: "offline", Script: mergesAlike})))
 	mux.Handle("/idle/", http.StripPrefix("/idle", scripted.New(scripted.Options{Script: callsNothing})))
+	mux.Handle("/disguising/", http.StripPrefix("/disguising", scripted.New(scripted.Options{Script: disguises})))
 	mux.Handle("/hang/", http.StripPrefix("/hang", scripted.New(scripted.Options{Fault: hangsOnScenes})))
 	add("filter", &scripted.Fault{
 		Status: http.StatusBadRequest, Body: `{"error":{"message":"the story \u001b[2J is not nice","code":"content_filter"}}`,
@@ -82,6 +84,18 @@ func endpoints() http.Handler {
 
 // callsNothing is a model that never calls a tool.
 func callsNothing(scripted.Request) scripted.Reply { return scripted.Reply{Text: "A lovely scene."} }
+
+// disguises is a model that makes one person two by names that look the same.
+func disguises(r scripted.Request) scripted.Reply {
+	if !r.MayCall() || !strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, "<scene") {
+		return scripted.Reply{Text: "That is all."}
+	}
+	var calls []annotator.ToolCall
+	for _, name := range []string{"Ysolde Marrow", "Ysоlde Mar\u200brow"} { // with a Cyrillic o
+		calls = append(calls, annotator.ToolCall{Name: "glossary_create", Arguments: `{"term":"` + name + `","definition":"The captain.","tags":["person"]}`})
+	}
+	return scripted.Reply{ToolCalls: calls}
+}
 
 // hangsOnScenes is a server that answers everything except scenes.
 func hangsOnScenes(_ int, r scripted.Request) *scripted.Fault {

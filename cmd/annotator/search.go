@@ -52,6 +52,7 @@ type searchAnswer struct {
 	More    bool                `json:"more"`    // than --limit
 	Entries []exporters.Entry   `json:"entries"` // as in an export, best match first
 	Close   []closeEntry        `json:"close"`   // where nothing was found: entries with a similar name
+	Alike   []lookAlike         `json:"look_alikes,omitempty"`
 	found   []annotator.Entry
 }
 
@@ -85,6 +86,9 @@ func (o *searchOptions) search(ctx context.Context, db *storage.DB, text string)
 			s.Close = append(s.Close, closeEntry{near[i].ID, near[i].Name()})
 		}
 	}
+	if s.Alike, err = lookAlikes(ctx, db, moment, text, found); err != nil {
+		return nil, err
+	}
 	at := db.Scenes.Positions(ctx)
 	s.AsOf, s.Count, s.Entries, s.found = positionOf(moment, at), len(found), exported(found, at), found
 	return s, at.Err
@@ -110,4 +114,5 @@ func (s *searchAnswer) print(w io.Writer) {
 	if s.More {
 		fmt.Fprintln(w, "there are more; --limit 0 lists all")
 	}
+	printLookAlikes(w, s.Alike)
 }

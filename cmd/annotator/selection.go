@@ -75,6 +75,9 @@ func noEntry(ctx context.Context, db *storage.DB, name, point string) error {
 	if point != "" {
 		err, list = annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, point), list+" --as-of "+point
 	}
+	if alike := alikeAt(ctx, db, name, point); len(alike) > 0 {
+		return err.WithAdvice("the name of #%d looks the same, but has other characters: %s", alike[0].ID, alike[0].Name)
+	}
 	near, nearErr := closeSpellings(ctx, db, name, point, exporters.Filter{})
 	if nearErr == nil && len(near) == 0 {
 		near, nearErr = searchAt(ctx, db, annotator.Query{Text: name, Limit: maxOffered + 1}, point)

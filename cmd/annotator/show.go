@@ -53,6 +53,7 @@ type shownEntry struct {
 	exporters.Entry
 	AsOf    *annotator.Position `json:"as_of,omitempty"`   // with --as-of
 	History []change            `json:"history,omitempty"` // with --history, oldest first
+	Alike   []lookAlike         `json:"look_alikes,omitempty"`
 	name    string
 	target  *annotator.Entry // that it was merged into; nil if it was not
 }
@@ -68,6 +69,9 @@ func (o *showOptions) read(ctx context.Context, db *storage.DB, name string) (*s
 		if shown.History, err = changes(ctx, db.Glossary, at, e.ID, moment); err != nil {
 			return nil, err
 		}
+	}
+	if shown.Alike, err = lookAlikes(ctx, db, moment, "", []annotator.Entry{*e}); err != nil {
+		return nil, err
 	}
 	if e.MergedInto != 0 {
 		if shown.target, _, err = o.find(ctx, db, strconv.FormatInt(e.MergedInto, 10)); err != nil {
@@ -89,6 +93,7 @@ func (s *shownEntry) print(w io.Writer) {
 		fmt.Fprintf(w, "merged into #%d %s\n", s.target.ID, oneLine(s.target.Name()))
 	}
 	printEntry(w, &s.Entry)
+	printLookAlikes(w, s.Alike)
 }
 
 func (o *showOptions) find(ctx context.Context, db *storage.DB, name string) (*annotator.Entry, *storage.Moment, error) {

@@ -97,6 +97,17 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestInvisibleCharactersPartNoWord: a text that hides them inside a name names the entry all the same.
+func TestInvisibleCharactersPartNoWord(t *testing.T) {
+	t.Parallel()
+	index := indexOf("Sherlock Holmes", "東京")
+	for _, text := range []string{"Sher\u00adlock Hol\u200bmes", "Sherlock \u202eHolmes\u202c", "東\u2060京"} {
+		if found := index.Find(text); len(found) != 1 {
+			t.Errorf("%+q: %v", text, found)
+		}
+	}
+}
+
 func TestRenamed(t *testing.T) {
 	t.Parallel()
 	index := indexOf("Dawn", "Dawn", "Dusk")
@@ -127,7 +138,7 @@ var (
 		"Holmes", "holmes", "Sherlock", "HOLMES's", "sherlock’s", "o'holmes", "Sherlock-Holmes", "Zoë", "zoe\u0308", "東", "京", "ガ", "カ", "น้ำ", "é", "3",
 	}
 	korean = []string{"민수", "민준", "서울", "Dawn", "은", "는", "이", "가", "에서", "로", "으로", "만", "랑", "民"}
-	gaps   = []string{" ", " ", " ", "", "\n", "\n\n", ", ", "-", "'", "’s ", "\u0301", "\ufe0f"}
+	gaps   = []string{" ", " ", " ", "", "\n", "\n\n", ", ", "-", "'", "’s ", "\u0301", "\ufe0f", "\u200b", "\u00ad"}
 )
 
 func phrase(most int, parts []string) *rapid.Generator[string] {

@@ -35,14 +35,14 @@ const (
 	joinedSet = `['’\-‐‑]`
 )
 
-var tokens = regexp.MustCompile(run + `\pM*|` + bounded + `[\pM\p{Latin}\p{Greek}\p{Cyrillic}\p{Hangul}\p{Nd}]*(?:` + joinedSet + bounded + `[\pM\p{Latin}\p{Greek}\p{Cyrillic}\p{Hangul}\p{Nd}]*)*`)
+var tokens = regexp.MustCompile(run + `[\pM\p{Cf}]*|` + bounded + `[\pM\p{Cf}\p{Latin}\p{Greek}\p{Cyrillic}\p{Hangul}\p{Nd}]*(?:` + joinedSet + bounded + `[\pM\p{Cf}\p{Latin}\p{Greek}\p{Cyrillic}\p{Hangul}\p{Nd}]*)*`)
 
 func tokenize(text string) []token {
 	var list []token
 	end := 0
 	for _, span := range tokens.FindAllStringIndex(text, -1) {
 		word, gap := text[span[0]:span[1]], text[end:span[0]]
-		folded := strings.ToLower(norm.NFD.String(strings.NewReplacer("’", "'", "‐", "-", "‑", "-").Replace(word)))
+		folded := strings.ToLower(norm.NFD.String(strings.NewReplacer("’", "'", "‐", "-", "‑", "-", "\u200b", "", "\u00ad", "", "\ufe0f", "").Replace(word)))
 		list = append(list, token{
 			folded: folded, start: span[0], end: span[1], capital: unicode.IsUpper([]rune(word)[0]),
 			attached: gap == "" && len(list) > 0, paragraph: strings.Count(gap, "\n") > 1,

@@ -26,17 +26,20 @@ const (
 	containedSimilarity = 0.8
 )
 
-// similarity finds entries by the trigrams and the words of their names. It reads new names when it is asked, so that a run
-// without a curator does not pay for it.
+// similarity finds entries by the trigrams, the words and the looks of their names. It reads new names when it is asked,
+// so that a run without a curator does not pay for it.
 type similarity struct {
 	changed   map[int64]bool          // entries whose names were set since
 	spellings map[int64][]*spelling   // by entry
 	trigrams  map[trigram][]*spelling // that have it
 	words     map[string][]*spelling
+	looks     map[string][]*spelling // by codex.Skeleton
 }
 
 func newSimilarity() similarity {
-	return similarity{map[int64]bool{}, map[int64][]*spelling{}, map[trigram][]*spelling{}, map[string][]*spelling{}}
+	return similarity{
+		map[int64]bool{}, map[int64][]*spelling{}, map[trigram][]*spelling{}, map[string][]*spelling{}, map[string][]*spelling{},
+	}
 }
 
 // update takes in the names that were set since the last call.
@@ -50,6 +53,7 @@ func (s *similarity) update(names map[int64][]string) {
 			for _, w := range former.plain {
 				s.words[w] = slices.DeleteFunc(s.words[w], isFormer)
 			}
+			s.looks[former.skeleton] = slices.DeleteFunc(s.looks[former.skeleton], isFormer)
 		}
 		s.spellings[entry] = spell(entry, names[entry])
 		for _, added := range s.spellings[entry] {
@@ -59,18 +63,24 @@ func (s *similarity) update(names map[int64][]string) {
 			for _, w := range added.plain {
 				s.words[w] = append(s.words[w], added)
 			}
+			s.looks[added.skeleton] = append(s.looks[added.skeleton], added)
 		}
 	}
 	clear(s.changed)
 }
 
 // Similar returns the other entries whose names are most similar to the names of an entry, the most similar first and
-// at most limit of them: those that share a word of a name, and those that share trigrams.
+// at most limit of them: those with a name that looks the same, those that share a word of a name, and those that share
+// trigrams.
 func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
 	own := spell(entry, names)
 	x.similar.update(x.names)
+	others := append(x.similar.sharingWords(own), x.similar.sharingTrigrams(own)...)
+	for _, alike := range x.similar.lookingTheSame(own) {
+		others = append(others, alike.entry)
+	}
 	scores := map[int64]float64{}
-	for _, other := range append(x.similar.sharingWords(own), x.similar.sharingTrigrams(own)...) {
+	for _, other := range others {
 		for _, s := range x.similar.spellings[other] {
 			for _, o := range own {
 				scores[other] = max(scores[other], o.similarity(s))
@@ -78,6 +88,20 @@ func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
 		}
 	}
 	return best(scores, limit)
+}
+
+// lookingTheSame returns the names of other entries that look the same as one of the names, without those that are one
+// of the names.
+func (s *similarity) lookingTheSame(names []*spelling) (found []*spelling) {
+	for _, name := range names {
+		for _, other := range s.looks[name.skeleton] {
+			same := func(own *spelling) bool { return own.name == other.name }
+			if other.entry != name.entry && !slices.ContainsFunc(names, same) {
+				found = append(found, other)
+			}
+		}
+	}
+	return found
 }
 
 // sharingTrigrams returns the entries of other names that share enough trigrams with one of the names, the most similar first.
@@ -138,6 +162,8 @@ func best(scores map[int64]float64, limit int) []int64 {
 // spelling is a name as it is compared with others.
 type spelling struct {
 	entry    int64
+	name     string    // see codex.Normalize
+	skeleton string    // see codex.Skeleton
 	trigrams []trigram // each once and in order
 	words    []string  // between white space
 	plain    []string  // without accents and punctuation, each once and in order
@@ -148,9 +174,12 @@ type trigram uint64
 
 func spell(entry int64, names []string) []*spelling {
 	list := make([]*spelling, len(names))
-	for i, name := range names {
-		name = codex.Normalize(name)
-		list[i] = &spelling{entry: entry, trigrams: trigramsOf(name), words: strings.Fields(name), plain: plainWords(name)}
+	for i, text := range names {
+		name := codex.Normalize(text)
+		list[i] = &spelling{
+			entry: entry, name: name, skeleton: codex.Skeleton(text),
+			trigrams: trigramsOf(name), words: strings.Fields(name), plain: plainWords(name),
+		}
 	}
 	return list
 }
@@ -180,8 +209,11 @@ func plainWords(name string) []string {
 	return slices.Compact(words)
 }
 
-// similarity is 1 for names that compare as the same.
+// similarity is 1 for names that compare or look the same.
 func (s *spelling) similarity(other *spelling) float64 {
+	if s.skeleton == other.skeleton {
+		return 1
+	}
 	same := s.sharedTrigrams(other)
 	if s.contains(other) || other.contains(s) {
 		return containedSimilarity + (1-containedSimilarity)*same

@@ -143,3 +143,19 @@ func trigrams(name string) []string {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
+
+// TestNamesThatLookTheSame: they are the most similar ones, though they share no trigram and no word.
+func TestNamesThatLookTheSame(t *testing.T) {
+	t.Parallel()
+	index := mention.New()
+	for id, name := range []string{"Cope", "Соре", "ＣＯＰＥ", "Copper", "Соня", "Cope\u200b", ""} {
+		index.SetNames(int64(id+1), []string{name})
+	}
+	if got := index.Similar(1, []string{"Cope"}, 3); !slices.Equal(got, []int64{2, 3, 6}) {
+		t.Errorf("similar: %v", got)
+	}
+	index.SetNames(3, nil)
+	if got := index.Similar(0, []string{"Other", "COPE"}, 3); !slices.Equal(got, []int64{1, 2, 6}) {
+		t.Errorf("similar: %v", got)
+	}
+}

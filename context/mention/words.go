@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"annotator/codex"
+
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -63,8 +65,9 @@ func letterAt(text string, at int) bool {
 	return class == letter
 }
 
-// fold sets the folded word: decomposed (NFD), in lower case, with one kind of apostrophe and of hyphen. Words are
-// alike where codex.Normalize finds them alike; it is not called here because it allocates.
+// fold sets the folded word: decomposed (NFD), in lower case, with one kind of apostrophe and of hyphen, without
+// invisible characters, as a text may have them inside a name. Else words are alike where codex.Normalize finds them
+// alike; it is not called here because it allocates.
 func (s *scanner) fold(word string) {
 	s.folded = s.folded[:0]
 	for i := range len(word) {
@@ -89,7 +92,9 @@ func (s *scanner) foldUnicode(word string) {
 	s.decomposed = norm.NFD.AppendString(s.decomposed[:0], word)
 	for rest := s.decomposed; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
-		s.folded = utf8.AppendRune(s.folded, lower(r))
+		if !codex.Invisible(r) {
+			s.folded = utf8.AppendRune(s.folded, lower(r))
+		}
 		rest = rest[size:]
 	}
 }
@@ -136,7 +141,7 @@ type class uint8
 const (
 	other     class = iota // ends it
 	letter                 // or digit: begins it or goes on with it
-	mark                   // goes on with it; a stray one, such as an emoji's variation selector, begins none
+	mark                   // or invisible: goes on with it; a stray one, such as an emoji's variation selector, begins none
 	joiner                 // goes on with it before a letter
 	character              // of a script without word boundaries: a word of its own
 )
@@ -171,6 +176,8 @@ func unicodeClass(r rune) class {
 		return character
 	case unicode.In(r, unicode.L, unicode.Nd, unicode.Nl):
 		return letter
+	case codex.Invisible(r):
+		return mark
 	default:
 		return other
 	}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/storage"
+)
+
+// lookAlike is an entry that may be a duplicate of another, with its name that looks the same.
+type lookAlike struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// lookAlikes returns the other live entries, as of a moment, of which a name looks the same as a name or as one of some
+// entries' names. A nil moment stands for now.
+func lookAlikes(
+	ctx context.Context, db *storage.DB, m *storage.Moment, name string, entries []annotator.Entry,
+) (found []lookAlike, err error) {
+	all, err := namesAt(ctx, db, m)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{name}
+	for i := range entries {
+		delete(all, entries[i].ID)
+		names = append(names, namesOf(&entries[i])...)
+	}
+	alike := codex.LookAlikes(names)
+	for id, names := range all {
+		if at := slices.IndexFunc(names, alike); at >= 0 {
+			found = append(found, lookAlike{id, names[at]})
+		}
+	}
+	slices.SortFunc(found, func(a, b lookAlike) int { return cmp.Compare(a.ID, b.ID) })
+	return found, nil
+}
+
+// alikeAt returns the entries as of a point of which a name looks the same as a name; none after an error.
+func alikeAt(ctx context.Context, db *storage.DB, name, point string) []lookAlike {
+	moment, err := momentAt(ctx, db, point)
+	if err != nil {
+		return nil
+	}
+	alike, err := lookAlikes(ctx, db, moment, name, nil)
+	if err != nil {
+		return nil
+	}
+	return alike
+}
+
+// namesAt returns the names of the live entries as of a moment, by entry.
+func namesAt(ctx context.Context, db *storage.DB, m *storage.Moment) (map[int64][]string, error) {
+	if m == nil {
+		return db.Glossary.Names(ctx)
+	}
+	entries, err := db.History.AsOf(ctx, *m)
+	names := map[int64][]string{}
+	for i := range entries {
+		if entries[i].Status.Live() {
+			names[entries[i].ID] = namesOf(&entries[i])
+		}
+	}
+	return names, err
+}
+
+// namesOf returns the names of an entry. The term is one of its aliases.
+func namesOf(e *annotator.Entry) []string {
+	names := make([]string, len(e.Aliases))
+	for i := range e.Aliases {
+		names[i] = e.Aliases[i].Name
+	}
+	return names
+}
+
+// printLookAlikes prints a line for each look-alike, with the code of each character that cannot be seen.
+func printLookAlikes(w io.Writer, list []lookAlike) {
+	for _, l := range list {
+		var name strings.Builder
+		for _, r := range l.Name {
+			if codex.Invisible(r) {
+				fmt.Fprintf(&name, "<U+%04X>", r)
+			} else {
+				name.WriteRune(r)
+			}
+		}
+		fmt.Fprintf(w, "looks the same, perhaps a duplicate: #%d %s\n", l.ID, oneLine(name.String()))
+	}
+}

@@ -1,0 +1,58 @@
+package codex
+
+import (
+	"cmp"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// lookalikes are, for each Latin letter, the characters of other scripts that look like its small or capital form, as
+// the confusables of Unicode Technical Standard 39 have them. Accented characters need no place here, nor do variants
+// of width and font: both have decompositions.
+func lookalikes() map[rune]string {
+	return map[rune]string{
+		'a': "АаΑαɑᎪ", 'b': "ВвЬΒβᏴ", 'c': "СсϹϲᏟ", 'd': "ԀԁᎠ", 'e': "ЕеΕεᎬ", 'g': "ԌԍցɡᏀ", 'h': "НнҺһΗհᎻ",
+		'i': "ІіΙιıɩᎥ", 'j': "ЈјϳȷᎫ", 'k': "КкΚκᏦ", 'l': "ӀӏԼᏞ", 'm': "МмΜᎷ", 'n': "Νηո", 'o': "ОоΟοσՕօ",
+		'p': "РрΡρᏢ", 'q': "Ԛԛ", 'r': "гᏒ", 's': "ЅѕᏚ", 't': "ТтΤτᎢ", 'u': "υՍսʋ", 'v': "ѴѵνᏙ", 'w': "ԜԝᎳ",
+		'x': "ХхΧχ", 'y': "УуҮүΥγ", 'z': "ΖᏃ",
+	}
+}
+
+// latinOf maps each character that looks like a Latin letter to that letter.
+var latinOf = sync.OnceValue(func() map[rune]rune {
+	table := map[rune]rune{}
+	for latin, others := range lookalikes() {
+		for _, r := range others {
+			table[r] = latin
+		}
+	}
+	return table
+})
+
+// Skeleton returns a form that is the same for names that look the same, after the skeleton of Unicode Technical
+// Standard 39: without invisible characters and without variants of width and font, in small letters, with a Latin
+// letter for each that looks like one. It is for comparison only.
+func Skeleton(name string) string {
+	latin := latinOf()
+	name = strings.Map(func(r rune) rune {
+		if Invisible(r) {
+			return -1
+		}
+		lower := unicode.ToLower(r)
+		return cmp.Or(latin[r], latin[lower], lower)
+	}, norm.NFKD.String(name))
+	return norm.NFKD.String(strings.Join(strings.Fields(name), " "))
+}
+
+// LookAlikes returns a function that reports whether a name looks the same as one of the names and is spelled otherwise:
+// "Аlice" with a Cyrillic letter for "Alice".
+func LookAlikes(names []string) func(name string) bool {
+	looks, spelled := map[string]bool{}, map[string]bool{}
+	for _, name := range names {
+		looks[Skeleton(name)], spelled[Normalize(name)] = true, true
+	}
+	return func(name string) bool { return looks[Skeleton(name)] && !spelled[Normalize(name)] }
+}
