@@ -35,4 +35,5 @@ type SceneRow struct {
 type UndecidedEntry struct {
 	Entry       int64
 	RetryReason string // why it is asked about again, alone; empty at first
+	Revised     bool   // the curator has revised it, and judges it once more
 }

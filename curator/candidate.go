@@ -14,6 +14,7 @@ type Candidate struct {
 	First   int64             // the post in which it appears first
 	Posts   []annotator.Post  // around that one and with it, in order
 	Similar []annotator.Entry // live ones that may be the same thing, the most similar first
+	Revised bool              // a decision on it has reworded it; the one that is asked for is the last
 }
 
 const (
@@ -40,7 +41,7 @@ func (c *Curator) candidates(
 	}
 	batch, scenes, similar := make(Batch, len(open)), map[int][]annotator.Post{}, make([][]int64, len(open))
 	for i, id := range ids {
-		batch[i] = &Candidate{Entry: *entries[id]}
+		batch[i] = &Candidate{Revised: open[i].Revised, Entry: *entries[id]}
 		if batch[i].First, err = c.firstPost(ctx, &batch[i].Entry, scenes); err != nil {
 			return nil, err
 		}

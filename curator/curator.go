@@ -62,7 +62,7 @@ type Posts interface {
 	Around(ctx context.Context, post int64, n int) ([]annotator.Post, error)
 }
 
-// Curate asks about entries until there is a decision on each. The error is of kind Interrupted if it was stopped.
+// Curate asks about entries until there is a decision on each. An entry that a decision revises is judged once more. The error is of kind Interrupted if it was stopped.
 func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) error {
 	if len(open) == 0 {
 		return nil
@@ -103,7 +103,9 @@ func undecided(open []annotator.UndecidedEntry, batch Batch, decisions []Decisio
 		case at < 0:
 			left = append(left, u)
 		case decisions[at].Action == AskAgain:
-			left = append(left, annotator.UndecidedEntry{Entry: u.Entry, RetryReason: decisions[at].Reason})
+			left = append(left, annotator.UndecidedEntry{Entry: u.Entry, RetryReason: decisions[at].Reason, Revised: u.Revised})
+		case decisions[at].Action == Revise && !u.Revised:
+			left = append(left, annotator.UndecidedEntry{Entry: u.Entry, Revised: true})
 		}
 	}
 	return left

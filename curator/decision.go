@@ -16,7 +16,7 @@ const (
 	Confirm  Action = "CONFIRM" // it is worth an entry, and the story supports what it says
 	Reject   Action = "REJECT"  // it is not worth an entry: retired
 	Merge    Action = "MERGE"   // it is another entry under another name
-	Revise   Action = "REVISE"  // it is worth an entry, but says something else: reworded, and tentative still
+	Revise   Action = "REVISE"  // it is worth an entry, but says something else: reworded, and judged once more
 	AskAgain Action = "AGAIN"   // an answer about several has nothing usable on it: it is asked about again, alone
 	Keep     Action = "NONE"    // there is no usable answer: it stays as it is
 )
@@ -73,6 +73,9 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 		edit.Status = new(annotator.Confirmed)
 	case Revise:
 		edit.Definition, edit.DropsClaims = &d.Definition, true
+		if c.Revised { // reworded twice: it is worth an entry, and the newer wording stays
+			edit.Status = new(annotator.Confirmed)
+		}
 	case Reject:
 		return codex.Retire(&c.Entry, d.Reason, annotator.ActorCurator, at)
 	case Merge:

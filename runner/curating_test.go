@@ -99,7 +99,7 @@ func (s *stage) decisions(name string) map[int64][]curator.Decision {
 	return all
 }
 
-// TestCuratorDecidesOnEveryEntry once, in every way that there is.
+// TestCuratorDecidesOnEveryEntry once, in every way that there is, and twice on those that it rewords.
 func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 3, scenes: 5}, scripted.Options{Strict: true, Script: judging})
@@ -115,15 +115,19 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(all[e.ID]) != 1 {
+		times := 1
+		if len(all[e.ID]) > 0 && all[e.ID][0].Action == curator.Revise {
+			times = 2
+		}
+		if len(all[e.ID]) != times {
 			t.Errorf("entry %d (%s): %d decisions", e.ID, e.Name(), len(all[e.ID]))
 			continue
 		}
-		d := all[e.ID][0]
+		d := all[e.ID][times-1]
 		made[d.Action]++
 		want := map[curator.Action]annotator.Status{
 			curator.Confirm: annotator.Confirmed, curator.Reject: annotator.Retired, curator.Merge: annotator.Merged,
-			curator.Revise: annotator.Tentative, curator.Keep: annotator.Tentative,
+			curator.Revise: annotator.Confirmed, curator.Keep: annotator.Tentative,
 		}[d.Action]
 		if e.Status != want {
 			t.Errorf("entry %d is %s after %s", e.ID, e.Status, d.Action)
@@ -142,6 +146,46 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 	}
 	if n := s.count("curated", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed' AND raw IS NOT NULL`); n <= made[curator.Keep] {
 		t.Errorf("%d unusable answers, %d entries left as they were", n, made[curator.Keep])
+	}
+}
+
+// TestRevisedEntriesAreJudgedOnceMore with their new definition, and nothing is left undecided: who is reworded a second
+// time is confirmed. An answer of no use leaves the entry as it is, as for any other.
+func TestRevisedEntriesAreJudgedOnceMore(t *testing.T) {
+	t.Parallel()
+	const reworded = "Put in other words."
+	revise := map[string]any{"decision": "REVISE", "definition": reworded, "reason": "Unclear."}
+	for second, want := range map[string]struct {
+		answer map[string]any
+		status annotator.Status
+	}{
+		"CONFIRM": {map[string]any{"decision": "CONFIRM", "reason": "It is named."}, annotator.Confirmed},
+		"REJECT":  {map[string]any{"decision": "REJECT", "reason": "A passing word."}, annotator.Retired},
+		"REVISE":  {map[string]any{"decision": "REVISE", "definition": "Put in still other words.", "reason": "Unclear."}, annotator.Confirmed},
+		"NONE":    {map[string]any{"decision": "PERHAPS"}, annotator.Tentative},
+	} {
+		t.Run(second, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Script: deciding(func(r scripted.Request, c scripted.Candidate) map[string]any {
+				_, own, _ := strings.Cut(r.Messages[len(r.Messages)-1].Content, fmt.Sprintf("<entry id=\"%d\"", c.Entry))
+				if own, _, _ = strings.Cut(own, "</entry>"); strings.Contains(own, reworded) {
+					return want.answer
+				}
+				return revise
+			})})
+			if err := s.run("run"); err != nil {
+				t.Fatal(err)
+			}
+			s.verify("run")
+			if n := s.count("run", `SELECT count(*) FROM glossary_entry WHERE status <> '`+string(want.status)+`'`); n > 0 {
+				t.Errorf("%d entries are not %s", n, want.status)
+			}
+			for id, made := range s.decisions("run") {
+				if len(made) != 2 || made[0].Action != curator.Revise || made[1].Action != curator.Action(second) {
+					t.Errorf("entry %d: %+v", id, made)
+				}
+			}
+		})
 	}
 }
 
@@ -287,7 +331,11 @@ func TestCuratorStops(t *testing.T) {
 		}
 		return n.Kind == annotator.NoticeDecision
 	})
-	if n := len(s.decisions("calm")); stops == 0 || decided != n {
+	n := 0
+	for _, made := range s.decisions("calm") {
+		n += len(made)
+	}
+	if stops == 0 || decided != n {
 		t.Errorf("%d stops, %d decisions, undisturbed %d", stops, decided, n)
 	}
 	s.compareBut("stopped", calm, "run_state ")

@@ -8,16 +8,25 @@ import (
 )
 
 // Undecided returns the tentative entries that are not locked and were first seen in one of the threads (none: in
-// any), in story order, without those that the curator has decided on after the given row of the journal.
+// any), in story order, without those that the curator has decided on after the given row of the journal. To ask again
+// is no decision, and an entry that was revised once is judged once more.
 func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64) ([]annotator.UndecidedEntry, error) {
-	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error { return rows.Scan(&u.Entry, &u.RetryReason) }
-	return readAll(ctx, s.db, "read the tentative entries", scan, `SELECT e.id, coalesce(d.new_value ->> '$.reason', '') FROM glossary_entry e
-		LEFT JOIN revision d ON d.id = (SELECT max(v.id) FROM revision v
-		  WHERE v.entry_id = e.id AND v.field = 'curator_decision' AND v.trace_id > ?2)
+	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error {
+		var revised int
+		err := rows.Scan(&u.Entry, &u.RetryReason, &revised)
+		u.Revised = revised > 0
+		return err
+	}
+	return readAll(ctx, s.db, "read the tentative entries", scan, `WITH decision AS NOT MATERIALIZED (
+		  SELECT id, entry_id, new_value ->> '$.decision' AS action, new_value ->> '$.reason' AS reason FROM revision
+		  WHERE field = 'curator_decision' AND trace_id > ?2)
+		SELECT e.id, iif(d.action = 'AGAIN', d.reason, ''),
+		  (SELECT count(*) FROM decision r WHERE r.entry_id = e.id AND r.action = 'REVISE') AS revised
+		FROM glossary_entry e LEFT JOIN decision d ON d.id = (SELECT max(n.id) FROM decision n WHERE n.entry_id = e.id)
 		WHERE e.status = 'tentative' AND e.locked = 0
 		  AND (json_array_length(?1) = 0 OR EXISTS (SELECT 1 FROM thread_state t WHERE t.thread_id IN (SELECT value FROM json_each(?1))
 		    AND e.first_at / 1000000 BETWEEN t.first_scene AND t.last_scene))
-		  AND coalesce(d.new_value ->> '$.decision', 'AGAIN') = 'AGAIN'
+		  AND (coalesce(d.action, 'AGAIN') = 'AGAIN' OR d.action = 'REVISE' AND revised = 1)
 		ORDER BY e.first_at, e.id`, jsonList(threads), after)
 }
 
