@@ -57,7 +57,7 @@ func (q *inquiry) canReplace(smaller *inquiry) bool {
 // it.
 func (c *Curator) inquire(batch Batch, again string) (*inquiry, error) {
 	q := &inquiry{batch: batch, again: again}
-	q.Text, q.MaxTokens, q.Temperature = batch.Question(), c.Settings.MaxTokens*len(batch), c.Settings.Temperature
+	q.Text, q.MaxTokens, q.Temperature = batch.Question(c.Settings.Instruction), c.Settings.MaxTokens*len(batch), c.Settings.Temperature
 	if again != "" {
 		q.Text = Correction(q.Text, again)
 	}
@@ -76,7 +76,7 @@ func (c *Curator) inquire(batch Batch, again string) (*inquiry, error) {
 // place puts a question at the end of a prompt.
 func (c *Curator) place(q *inquiry, p *window.Prompt) error {
 	if c.Settings.Prompt == Replaced {
-		p.ReplacePrefix(window.NewPrefix(system, "", nil))
+		p.ReplacePrefix(window.NewPrefix(c.Settings.System+"\n", "", nil))
 	}
 	err := p.Ask(q.Text)
 	q.Prompt, q.fits = p, c.Window.Limits.ReplyAfter(p) >= q.MaxTokens

@@ -28,6 +28,8 @@ type Settings struct {
 	Batch       int // the most entries that one question is about; below 2: one
 	MaxTokens   int // of an answer, for each entry that it is about
 	Temperature float64
+	Instruction string // what each question begins with
+	System      string // the system prompt where it replaces the run's
 }
 
 // Curator asks about entries one question after another, each at the end of the same window: no question is in the

@@ -1,7 +1,6 @@
 package curator
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,14 +10,6 @@ import (
 	"annotator/context/prompt"
 )
 
-//go:embed question.md
-var instruction string
-
-// system is the system prompt of a curator that is not asked under the prompt of the run.
-//
-//go:embed system.md
-var system string
-
 // How much a question shows, in code points and items, so that it fits beside a full window.
 const (
 	similarLength = 600 // of a similar entry's definition
@@ -26,12 +17,12 @@ const (
 	maxQuotes     = 12
 )
 
-// Question returns what the model is asked about the candidates, as one message. What is the same in all questions
-// stands first, for the server's cache.
-func (b Batch) Question() string {
+// Question returns what the model is asked about the candidates, as one message. The instruction, which is the same in
+// all questions, stands first, for the server's cache.
+func (b Batch) Question(instruction string) string {
 	var text strings.Builder
 	text.WriteString(instruction)
-	text.WriteString("\n<posts>\n")
+	text.WriteString("\n\n<posts>\n")
 	for _, e := range b.excerpts() {
 		fmt.Fprintf(&text, "<post id=\"%d\" author=\"%s\">\n%s\n</post>\n",
 			e.post.ID, prompt.Escape(e.post.Name), prompt.Escape(e.text()))

@@ -99,8 +99,10 @@ const newestRow = 1<<63 - 1
 // curator returns the curator at the scene at hand. Its questions follow the window as it was before a turn (0: all of
 // it).
 func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
+	settings := r.config.Curator
+	settings.Instruction, settings.System = r.config.Identity.Curator, r.config.Identity.CuratorSystem
 	return &curator.Curator{
-		Settings: r.config.Curator, Scene: r.scene.row, Window: r.window, Turn: turn,
+		Settings: settings, Scene: r.scene.row, Window: r.window, Turn: turn,
 		Posts: r.corpus, Names: r.names, Entries: r.Store.Glossary.Entries, GetScene: r.Store.Scenes.Get, Store: r.Store.Curation.Decide,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())

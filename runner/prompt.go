@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,12 +15,19 @@ import (
 	"annotator/tools"
 )
 
-// promptSettings returns what the user chose that shapes the system prompt and the list of tools, by the flag that makes the
-// choice. Defaults are left out. Prompt and tools are the same whether denials are observed or enforced.
+// templateSetting begins the names of the settings that change a question beside the story, and not the system prompt.
+const templateSetting = "--prompts "
+
+// promptSettings returns what the user chose that shapes the system prompt, the list of tools and the questions beside
+// the story, by the flag that makes the choice. Defaults are left out. Prompt and tools are the same whether denials are
+// observed or enforced.
 func (r *Runner) promptSettings() map[string]string {
 	settings := map[string]string{}
 	for _, file := range slices.Sorted(maps.Keys(r.config.Identity.Files)) {
 		settings["--prompts"] += file + " " + r.config.Identity.Files[file] + "\n"
+	}
+	for file, sum := range r.config.Identity.Templates {
+		settings[templateSetting+file] = sum
 	}
 	if r.config.Governance != policy.Off {
 		settings["--governance"] = "on"
@@ -47,14 +55,10 @@ func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus) (change
 	if err := r.usePrompt(&now); err != nil {
 		return false, err
 	}
-	changed = run.Prompt.Hash != now.Hash
-	if changed {
-		err = r.checkPrompt(&run.Prompt, &now, settings)
-	}
-	if err != nil {
+	if err := r.checkPrompt(&run.Prompt, &now, settings); err != nil {
 		return false, err
 	}
-	return changed, r.Store.Journal.UsePrompt(ctx, now)
+	return run.Prompt.Hash != now.Hash, r.Store.Journal.UsePrompt(ctx, now)
 }
 
 // checkPrompt decides whether a run may go on with another prompt.
@@ -66,13 +70,22 @@ func (r *Runner) checkPrompt(before, now *storage.Prompt, settings map[string]st
 	if err != nil {
 		return err
 	}
-	if changed := changedSettings(recorded, settings); len(changed) > 0 {
-		return annotator.Errorf(annotator.Misused, "the system prompt or the tools have changed since this run began (%.8s, now %.8s), by %s",
-			before.Hash, now.Hash, strings.Join(changed, ", ")).
+	what := "the questions to the summariser or the curator have changed since this run began"
+	changed := changedSettings(recorded, settings)
+	if before.Hash != now.Hash {
+		what = fmt.Sprintf("the system prompt or the tools have changed since this run began (%.8s, now %.8s)",
+			before.Hash, now.Hash)
+	} else { // the other settings have the same effect as before
+		changed = slices.DeleteFunc(changed, func(name string) bool { return !strings.HasPrefix(name, templateSetting) })
+	}
+	if len(changed) > 0 {
+		return annotator.Errorf(annotator.Misused, "%s, by %s", what, strings.Join(changed, ", ")).
 			WithAdvice("agree with --accept prompt, or start a new database with --no-resume")
 	}
-	r.warn("this version of annotator has another system prompt or other tools than the run began with: " +
-		"the model is sent its window anew once, and the run goes on")
+	if before.Hash != now.Hash {
+		r.warn("this version of annotator has another system prompt or other tools than the run began with: " +
+			"the model is sent its window anew once, and the run goes on")
+	}
 	return nil
 }
 

@@ -83,3 +83,42 @@ func TestPromptThatTheUserChanged(t *testing.T) {
 	}
 	s.verify("changed")
 }
+
+// TestTemplatesThatTheUserChanged: another question to summariser or curator has to be agreed to, too. It is what the
+// model is asked then, and the window does not begin anew.
+func TestTemplatesThatTheUserChanged(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Keep: true})
+	s.config.Limit = 3
+	if err := s.run("changed"); err != nil {
+		t.Fatal(err)
+	}
+	identity := &s.config.Identity
+	identity.Curator, identity.Templates = "Judge as you like.", map[string]string{"CURATOR.md": "1"}
+	s.config.Limit = 0
+	err := s.run("changed")
+	if !errors.Is(err, annotator.Misused) || !strings.Contains(err.Error(), "by --prompts CURATOR.md") {
+		t.Errorf("another template: %v", err)
+	}
+	s.config.Accept = map[string]bool{"prompt": true}
+	if err := s.run("changed"); err != nil {
+		t.Fatal(err)
+	}
+	s.config.Accept = nil
+	if err := s.run("changed"); err != nil {
+		t.Errorf("agreed to before: %v", err)
+	}
+	asked := 0
+	for _, r := range s.server.Requests() {
+		if strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, "Judge as you like.\n\n<posts>\n") {
+			asked++
+		}
+	}
+	if asked == 0 {
+		t.Error("no question of the curator begins with the template")
+	}
+	if n := s.count("changed", `SELECT count(*) FROM trace WHERE kind = 'prompt'`); n != 1 {
+		t.Errorf("%d prompts are recorded", n)
+	}
+	s.verify("changed")
+}

@@ -16,7 +16,7 @@ func (r *Runner) newWindow() *window.Window {
 	c := &r.config
 	return window.New(
 		window.Config{
-			Policy: c.Compaction, SummaryTokens: c.SummaryTokens, SummaryTemperature: c.SummaryTemperature,
+			Policy: c.Compaction, SummaryTemplate: c.Identity.Summariser, SummaryTokens: c.SummaryTokens, SummaryTemperature: c.SummaryTemperature,
 			OnCompaction: func(what string) { r.publish(annotator.Notice{Kind: annotator.NoticeCompaction, Reason: what}) },
 		},
 		window.Limits{Context: c.ContextBudget, Reply: c.MaxTokens, Margin: c.SafetyMargin},

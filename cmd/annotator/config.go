@@ -61,7 +61,7 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	s.StringVar(&c.LowWater, "compaction-low-water", lowAuto, "`SHARE` of the window that compaction leaves filled, 0 to 1; auto: the preset's")
 	s.Float64Var(&c.Temperature, "temperature", c.Temperature, "sampling temperature `T`, 0 to 2")
 	s.BoolVar(&c.Stream, "stream", c.Stream, "stream replies")
-	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that replace parts of the system prompt; see annotator prompts")
+	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that replace parts of the prompts; see annotator prompts")
 	prompts := []string{string(curator.Shared), string(curator.Replaced)}
 	wordFlag(s, (*string)(&c.Curator.Prompt), "curator-prompt", prompts, string(c.Curator.Prompt),
 		"system `PROMPT` of the curator: shared with the scenes, or replaced by its own")

@@ -51,7 +51,8 @@ The endpoint and the other settings come from the same places as those of run; t
 	flags.Lookup("thread").DefValue = "" // the help would show []
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the decisions without making them")
 	jsonFlag(flags, &o.json)
-	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "stream", "curator-prompt", "curator-batch", "patience")
+	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "stream", "curator-prompt", "curator-batch", "patience",
+		"prompts")
 	return untilSignalled(cmd, func(ctx context.Context, _ []string) error { return o.run(ctx) })
 }
 
@@ -121,7 +122,11 @@ func (o *curateOptions) assemble(ctx context.Context, open *closers) (*runner.Ru
 		return nil, err
 	}
 	open.add(source.Close)
-	return runner.New(o.runner(), store, source, wire, nil, o), nil
+	config := o.runner()
+	if config.Identity, err = loadPrompts(o.Prompts); err != nil {
+		return nil, err
+	}
+	return runner.New(config, store, source, wire, nil, o), nil
 }
 
 // Publish prints warnings and waits. It implements runner.Publisher.

@@ -24,29 +24,16 @@ const (
 	ruleWords       = 100
 )
 
-// sections of the story so far.
-const sections = "Characters:, Open plot:, World:, Mechanics:, Progress:"
-
-// Instruction is the message to the summariser. It follows the window as it is, so that the server has all but this
-// message in its cache.
-func Instruction(s Step) string {
-	var b strings.Builder
-	b.WriteString("Set the scenes aside for a moment, call no tool, and write a summary for your own later use. ")
-	if len(s.Threads) > 0 {
-		fmt.Fprintf(&b, "The threads %s are to leave your view. ", list(s.Threads))
-		b.WriteString("For each of them write <thread id=\"ID\">")
-		fmt.Fprintf(&b, "2 to %d sentences</thread>. Then write the story so far anew, ", threadSentences)
-		b.WriteString("as <cumulative>...</cumulative>: what the present cumulative summary says and still matters, ")
-		fmt.Fprintf(&b, "and what these threads add, in less than %d words ", storyWords)
-		fmt.Fprintf(&b, "under the headings %s each on a line of its own. ", sections)
+// Instruction fills the template of the message to the summariser: see prompt.Identity. It follows the window as it is,
+// so that the server has all but this message in its cache.
+func Instruction(template string, s Step) (string, error) {
+	r := prompt.SummaryRequest{
+		Threads: list(s.Threads), ThreadSentences: threadSentences, ChunkSentences: chunkSentences, StoryWords: storyWords,
 	}
 	if n := len(s.Chunk); n > 0 {
-		fmt.Fprintf(&b, "Scenes %d to %d are to leave your view. Write <chunk>1 to %d sentences</chunk> that say ",
-			s.Chunk[0].Scene, s.Chunk[n-1].Scene, chunkSentences)
-		b.WriteString("what happened in them and what of it will matter. ")
+		r.FirstScene, r.LastScene = s.Chunk[0].Scene, s.Chunk[n-1].Scene
 	}
-	b.WriteString("Keep to what the story has told. Write nothing else.")
-	return b.String()
+	return r.Fill(template)
 }
 
 // Scenes names the scenes of turns by their indices within the thread: "0-9".

@@ -9,6 +9,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/context/compaction"
+	"annotator/context/prompt"
 	"annotator/context/tokens"
 	"annotator/model"
 
@@ -70,6 +71,16 @@ func TestRead(t *testing.T) {
 // asked returns the elements that an answer should have.
 var asked = regexp.MustCompile(`<(thread id|chunk|cumulative)\b`)
 
+// instruction is the default message to the summariser.
+func instruction(t *testing.T, s compaction.Step) string {
+	t.Helper()
+	text, err := compaction.Instruction(prompt.Defaults().Summariser, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 func TestInstruction(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -81,15 +92,37 @@ func TestInstruction(t *testing.T) {
 		{bothStep, []string{"thread id", "cumulative", "chunk"}},
 	} {
 		var got []string
-		for _, match := range asked.FindAllStringSubmatch(compaction.Instruction(test.step), -1) {
+		for _, match := range asked.FindAllStringSubmatch(instruction(t, test.step), -1) {
 			got = append(got, match[1])
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Error(diff)
 		}
 	}
-	if text := compaction.Instruction(bothStep); !strings.Contains(text, "threads 5, 6 ") || !strings.Contains(text, "Scenes 7000 to 7003 ") {
+	if text := instruction(t, bothStep); !strings.Contains(text, "threads 5, 6 ") || !strings.Contains(text, "Scenes 7000 to 7003 ") {
 		t.Errorf("it does not name what leaves the view: %s", text)
+	}
+}
+
+// TestInstructionIsWhatItWas before it was a template.
+func TestInstructionIsWhatItWas(t *testing.T) {
+	t.Parallel()
+	const begin = "Set the scenes aside for a moment, call no tool, and write a summary for your own later use. "
+	const threads = "The threads 5, 6 are to leave your view. For each of them write <thread id=\"ID\">2 to 4 sentences</thread>. " +
+		"Then write the story so far anew, as <cumulative>...</cumulative>: what the present cumulative summary says and still matters, " +
+		"and what these threads add, in less than 500 words under the headings Characters:, Open plot:, World:, Mechanics:, Progress: " +
+		"each on a line of its own. "
+	const chunk = "Scenes 7000 to 7003 are to leave your view. Write <chunk>1 to 3 sentences</chunk> that say what happened in them and " +
+		"what of it will matter. "
+	const end = "Keep to what the story has told. Write nothing else."
+	threadsOnly, chunkOnly := bothStep, bothStep
+	threadsOnly.Chunk, chunkOnly.Threads = nil, nil
+	for want, step := range map[string]compaction.Step{
+		begin + threads + chunk + end: bothStep, begin + threads + end: threadsOnly, begin + chunk + end: chunkOnly,
+	} {
+		if diff := cmp.Diff(want, instruction(t, step)); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 

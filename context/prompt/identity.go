@@ -19,7 +19,7 @@ import (
 //go:embed identity/*.md
 var defaults embed.FS
 
-// Identity is the part of the system prompt that a user can replace. An empty part is left out.
+// Identity is the part of the prompts that a user can replace. An empty part of the system prompt is left out.
 type Identity struct {
 	Soul   string // what matters to the model
 	Role   string // who it is: IDENTITY.md
@@ -28,7 +28,12 @@ type Identity struct {
 	Agents string // how it works on a scene
 	Tools  string // how it uses the tools, whose descriptions say what each does
 
-	Files map[string]string // SHA-256 of each part that Load read from a file, by the file's name
+	Summariser    string // template of the request for a summary: see SummaryRequest
+	Curator       string // what the curator's questions begin with
+	CuratorSystem string // the curator's own system prompt, which the run's may replace
+
+	Files     map[string]string // SHA-256 of each part of the system prompt that Load read from a file, by the file's name
+	Templates map[string]string // SHA-256 of each of the other parts that is not the default, by its file's name
 }
 
 // part is a field of an identity and its file.
@@ -37,7 +42,7 @@ type part struct {
 	text *string
 }
 
-// parts returns the parts in the order of the prompt.
+// parts returns the parts of the system prompt in its order.
 func (id *Identity) parts() []part {
 	return []part{
 		{"SOUL.md", &id.Soul},
@@ -52,7 +57,7 @@ func (id *Identity) parts() []part {
 // Defaults returns the built-in identity.
 func Defaults() Identity {
 	var id Identity
-	for _, p := range id.parts() {
+	for _, p := range id.files() {
 		text, err := defaults.ReadFile("identity/" + p.file)
 		if err != nil {
 			panic(err) // embedded above
@@ -65,16 +70,17 @@ func Defaults() Identity {
 // maxFile is how long a file may be, in bytes.
 const maxFile = 64 << 10
 
-// Load reads a folder of identity files. The default stands in for a missing file, and an empty file leaves its part
-// out. The error is of kind annotator.NotFound for the folder, and annotator.Misused for a file that is not text.
+// Load reads a folder of identity files. The default stands in for a missing file, and an empty file leaves its part of
+// the system prompt out. The error is of kind annotator.NotFound for the folder, and annotator.Misused for a file that is
+// not text or no template.
 func Load(dir string) (Identity, error) {
 	id := Defaults()
-	id.Files = map[string]string{}
+	id.Files, id.Templates = map[string]string{}, map[string]string{}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return id, annotator.Errorf(annotator.NotFound, "there is no folder of prompts at %s", dir).
 			WithAdvice("`annotator prompts init %s` makes one", dir)
 	}
-	for _, p := range id.parts() {
+	for i, p := range id.files() {
 		path := filepath.Join(dir, p.file)
 		text, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -89,11 +95,16 @@ func Load(dir string) (Identity, error) {
 		case !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0:
 			return id, annotator.Errorf(annotator.Misused, "read the prompts: %s is no text in UTF-8", path)
 		}
+		former := *p.text
 		*p.text = clean(text)
 		sum := sha256.Sum256([]byte(*p.text))
-		id.Files[p.file] = hex.EncodeToString(sum[:])
+		if i < len(id.parts()) {
+			id.Files[p.file] = hex.EncodeToString(sum[:])
+		} else if *p.text != former {
+			id.Templates[p.file] = hex.EncodeToString(sum[:])
+		}
 	}
-	return id, nil
+	return id, id.checkTemplates(dir)
 }
 
 // clean removes the differences between editors: a byte order mark, line ends, space at the ends.
@@ -109,7 +120,7 @@ func clean(text []byte) string {
 func Write(dir string) ([]string, error) {
 	id := Defaults()
 	var paths []string
-	for _, p := range id.parts() {
+	for _, p := range id.files() {
 		path := filepath.Join(dir, p.file)
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return nil, annotator.Errorf(annotator.Misused, "%s is there already", path).
@@ -120,7 +131,7 @@ func Write(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, annotator.Errorf(annotator.Misused, "write the prompts: %w", err)
 	}
-	for i, p := range id.parts() {
+	for i, p := range id.files() {
 		if err := create(paths[i], *p.text+"\n"); err != nil {
 			return nil, annotator.Errorf(annotator.Misused, "write the prompts: %w", err)
 		}

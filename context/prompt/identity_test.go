@@ -87,17 +87,17 @@ func TestWrittenFilesSayTheSame(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	paths, err := prompt.Write(dir)
-	if err != nil || len(paths) != 6 {
+	if err != nil || len(paths) != 9 {
 		t.Fatal(paths, err)
 	}
 	read, err := prompt.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(read.Files) != 6 {
-		t.Errorf("the parts come from the files %v", read.Files)
+	if len(read.Files) != 6 || len(read.Templates) != 0 {
+		t.Errorf("the parts come from the files %v and %v", read.Files, read.Templates)
 	}
-	read.Files = nil
+	read.Files, read.Templates = nil, nil
 	if diff := cmp.Diff(prompt.Defaults(), read); diff != "" {
 		t.Error(diff)
 	}
@@ -132,7 +132,7 @@ func TestLoad(t *testing.T) {
 	if len(got.Files) != 2 || got.Files["SOUL.md"] == "" || got.Files["SOUL.md"] == got.Files["USER.md"] {
 		t.Errorf("the parts come from the files %v", got.Files)
 	}
-	got.Files = nil
+	got.Files, got.Templates = nil, nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -144,5 +144,43 @@ func TestLoad(t *testing.T) {
 	}
 	if _, err := prompt.Load(filepath.Join(dir, "SOUL.md")); !errors.Is(err, annotator.NotFound) {
 		t.Errorf("a file for a folder: %v", err)
+	}
+}
+
+// TestTemplatesAreFiles: the questions of summariser and curator are read like the other parts, and are no part of the
+// system prompt. What differs from the default has its hash; what cannot be a question is refused.
+func TestTemplatesAreFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("SUMMARISER.md", "Sum up {{.Threads}}{{.FirstScene}}-{{.LastScene}} in {{.StoryWords}} words.\r\n")
+	write("CURATOR.md", prompt.Defaults().Curator+"\n\n")
+	write("CURATOR_SYSTEM.md", "You judge.")
+	got, err := prompt.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.CuratorSystem != "You judge." || got.Curator != prompt.Defaults().Curator || len(got.Files) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if len(got.Templates) != 2 || got.Templates["SUMMARISER.md"] == "" || got.Templates["CURATOR_SYSTEM.md"] == "" {
+		t.Errorf("the templates %v are other than the defaults", got.Templates)
+	}
+	if text, err := (&prompt.SummaryRequest{FirstScene: 3, LastScene: 5, StoryWords: 9}).Fill(got.Summariser); err != nil || text != "Sum up 3-5 in 9 words." {
+		t.Errorf("%q, %v", text, err)
+	}
+	if diff := cmp.Diff(prompt.Compose(prompt.Defaults(), prompt.Runtime{}), prompt.Compose(got, prompt.Runtime{})); diff != "" {
+		t.Error(diff)
+	}
+	for _, text := range []string{" \n", "{{if .Threads}}", "{{if .Threads}}{{.Thread}}{{end}}", "{{if .LastScene}}{{.Nothing}}{{end}}"} {
+		write("SUMMARISER.md", text)
+		if _, err := prompt.Load(dir); !errors.Is(err, annotator.Misused) || !strings.Contains(err.Error(), "SUMMARISER.md") {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

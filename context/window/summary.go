@@ -71,7 +71,11 @@ func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 
 // question returns the request for the summary, at the end of the window as it was before a turn.
 func (m *memory) question(turn int64) (*Question, error) {
-	q := &Question{Text: compaction.Instruction(m.step), Temperature: m.Config.SummaryTemperature}
+	text, err := compaction.Instruction(m.Config.SummaryTemplate, m.step)
+	if err != nil {
+		return nil, err
+	}
+	q := &Question{Text: text, Temperature: m.Config.SummaryTemperature}
 	p, err := m.Before(turn)
 	if err == nil {
 		err = p.Ask(q.Text)

@@ -77,7 +77,8 @@ type Answer struct {
 // Config is what a window can be told.
 type Config struct {
 	Policy             compaction.Policy
-	SummaryTokens      int // of a summary's reply
+	SummaryTemplate    string // of the request for a summary: see prompt.Identity
+	SummaryTokens      int    // of a summary's reply
 	SummaryTemperature float64
 	// OnCompaction is called after each step of compaction with what it did. It may be nil.
 	OnCompaction func(what string)

@@ -11,6 +11,7 @@ import (
 
 	"annotator"
 	"annotator/context/compaction"
+	"annotator/context/prompt"
 	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/storage"
@@ -83,7 +84,8 @@ func (r *reader) ok(err error) {
 func (r *reader) restored() *window.Window {
 	r.Helper()
 	w := window.New(window.Config{
-		Policy: compaction.Auto(), SummaryTokens: 600, OnCompaction: func(what string) { r.compacted = append(r.compacted, what) },
+		Policy: compaction.Auto(), SummaryTemplate: prompt.Defaults().Summariser, SummaryTokens: 600,
+		OnCompaction: func(what string) { r.compacted = append(r.compacted, what) },
 	}, r.limits, encode, window.Sources{
 		Journal: r.db.Journal, Episodes: r.db.Episodes, Calls: r.db.Calls, Scenes: r.db.Scenes,
 		ChangedIn: r.db.Glossary.ChangedIn, Posts: r.posts, Summarise: r.summarise,
