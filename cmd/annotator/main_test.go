@@ -68,6 +68,7 @@ func endpoints() http.Handler {
 	add("good", nil)
 	mux.Handle("/merging/", http.StripPrefix("/merging", scripted.New(scripted.Options{Model: "offline", Script: mergesAlike})))
 	mux.Handle("/idle/", http.StripPrefix("/idle", scripted.New(scripted.Options{Script: callsNothing})))
+	mux.Handle("/mistaken/", http.StripPrefix("/mistaken", scripted.New(scripted.Options{Script: mistakesEntries})))
 	mux.Handle("/disguising/", http.StripPrefix("/disguising", scripted.New(scripted.Options{Script: disguises})))
 	mux.Handle("/hang/", http.StripPrefix("/hang", scripted.New(scripted.Options{Fault: hangsOnScenes})))
 	add("filter", &scripted.Fault{
@@ -84,6 +85,15 @@ func endpoints() http.Handler {
 
 // callsNothing is a model that never calls a tool.
 func callsNothing(scripted.Request) scripted.Reply { return scripted.Reply{Text: "A lovely scene."} }
+
+// mistakesEntries is a model that changes entries which do not exist.
+func mistakesEntries(r scripted.Request) scripted.Reply {
+	if !strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, "<scene") {
+		return scripted.Reply{Text: "That is all."}
+	}
+	call := annotator.ToolCall{Name: "glossary_update", Arguments: `{"entry_id":99,"tags":["place"]}`}
+	return scripted.Reply{ToolCalls: []annotator.ToolCall{call}}
+}
 
 // disguises is a model that makes one person two by names that look the same.
 func disguises(r scripted.Request) scripted.Reply {
