@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/curator"
 	"annotator/internal/scripted"
 	"annotator/storage"
 )
@@ -56,7 +57,7 @@ func TestCuratorGoesOnAfterItsQuestionsWereOthers(t *testing.T) {
 	}
 }
 
-// TestEachEntryIsDecidedOnce however the entries fall into questions, whatever the answers leave out, double or get wrong, and wherever
+// TestEachEntryIsDecidedOnce, and once more if it is reworded, however the entries fall into questions, whatever the answers leave out, double or get wrong, and wherever
 // the run is stopped.
 func TestEachEntryIsDecidedOnce(t *testing.T) {
 	t.Parallel()
@@ -76,13 +77,14 @@ func TestEachEntryIsDecidedOnce(t *testing.T) {
 			if entries < 9 || len(made) != entries {
 				t.Errorf("%d entries, %d of them decided on", entries, len(made))
 			}
+			judged := 0
 			for id, list := range made {
-				if len(list) != 1 {
+				if judged += len(list); len(list) != 1 && (len(list) != 2 || list[0].Action != curator.Revise) {
 					t.Errorf("entry %d: %+v", id, list)
 				}
 			}
-			if n := s.count("calm", `SELECT count(*) FROM call WHERE purpose = 'curate'`); n > 2*entries {
-				t.Errorf("%d questions about %d entries", n, entries)
+			if n := s.count("calm", `SELECT count(*) FROM call WHERE purpose = 'curate'`); n > 2*judged {
+				t.Errorf("%d questions for %d decisions on %d entries", n, judged, entries)
 			}
 		})
 	}
