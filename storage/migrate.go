@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"annotator"
@@ -36,11 +38,29 @@ func checkReadable(version int, path string) error {
 	switch {
 	case version == 0:
 		return annotator.Errorf(annotator.NotFound, "%s holds no run yet", path).WithAdvice("fill it with `annotator run SOURCE --db %s`", path)
+	case version < known && !canMigrate(path):
+		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d, and the file cannot be written", path, version, known).
+			WithAdvice("copy it to a folder that can be written, and bring the copy up to date with `annotator verify --repair --db COPY`")
 	case version < known:
 		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d", path, version, known).
 			WithAdvice("`annotator run SOURCE --db %[1]s` brings it up to date, and so does `annotator verify --repair --db %[1]s`", path)
 	}
 	return checkNotNewer(version, path)
+}
+
+// canMigrate reports whether a file can be written, and its log beside it.
+func canMigrate(path string) bool {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	_ = file.Close()
+	log, err := os.CreateTemp(filepath.Dir(path), ".annotator-*")
+	if err != nil {
+		return false
+	}
+	_, _ = log.Close(), os.Remove(log.Name())
+	return true
 }
 
 // checkNotNewer refuses a schema of a later version of the program.

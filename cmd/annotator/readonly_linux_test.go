@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -40,6 +41,31 @@ func TestReadOnly(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestReadOnlyOfAnOlderVersion cannot bring the schema up to date, and says what to do.
+func TestReadOnlyOfAnOlderVersion(t *testing.T) {
+	t.Parallel()
+	a, out, db := finishedRun(t)
+	pool, err := sql.Open("sqlite", db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.ExecContext(t.Context(), `PRAGMA user_version = 8`); err != nil {
+		t.Fatal(err)
+	}
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	demand := func(says string) {
+		out.Reset()
+		if status := a.run(t.Context(), []string{"status", "--db", db}); status != exitMisused || !strings.Contains(out.String(), says) {
+			t.Errorf("status ends with %d, says nothing of %q: %s", status, says, out)
+		}
+	}
+	demand("brings it up to date")
+	forbid(t, filepath.Dir(db))
+	asNobody(t, func() { demand("the file cannot be written\nannotator: copy it to a folder that can be written") })
 }
 
 // TestReadOnlyBesideALog: after a kill the newest changes are in a write-ahead log, and its shared-memory index may be
