@@ -207,14 +207,6 @@ func (g *Glossary) OfScene(ctx context.Context, scene int, turn int64) ([]annota
 		WHERE turn = ?2 OR turn IN (SELECT turn FROM refusal WHERE scene = ?1 AND turn > 0) ORDER BY id`, scene, turn)
 }
 
-// ByName returns the entries, live or not, whose full name, term or alias is the given name, also without its invisible
-// characters; live ones first.
-func (g *Glossary) ByName(ctx context.Context, name string) ([]annotator.Entry, error) {
-	return g.entries(ctx, `WHERE e.term_normalized IN (?1, ?2) OR e.id IN (SELECT entry_id FROM glossary_alias WHERE name_normalized IN (?1, ?2))
-		ORDER BY e.status IN ('tentative', 'confirmed') DESC, e.term_normalized IN (?1, ?2) DESC, e.id`,
-		codex.Normalize(name), codex.Normalize(codex.CleanName(name)))
-}
-
 // MostRevised returns the live entries with the most revisions, at most limit of them.
 func (g *Glossary) MostRevised(ctx context.Context, limit int) ([]annotator.Entry, error) {
 	return g.entries(ctx, `WHERE e.status IN ('tentative', 'confirmed') ORDER BY e.revisions DESC, e.id LIMIT ?`, limit)

@@ -78,12 +78,13 @@ func (o *searchOptions) search(ctx context.Context, db *storage.DB, text string)
 		found = found[:o.limit]
 	}
 	if len(found) == 0 {
-		near, err := closeSpellings(ctx, db, text, o.asOf, exporters.Filter{Statuses: statuses, Tags: tags})
+		entries, _, err := entriesAt(ctx, db, o.asOf)
 		if err != nil {
 			return nil, err
 		}
-		for i := range near {
-			s.Close = append(s.Close, closeEntry{near[i].ID, near[i].Name()})
+		selected := exporters.Filter{Statuses: statuses, Tags: tags}
+		for _, e := range closeSpellings(selected.Select(entries), text) {
+			s.Close = append(s.Close, closeEntry{e.ID, e.Name()})
 		}
 	}
 	if s.Alike, err = lookAlikes(ctx, db, moment, text, found); err != nil {

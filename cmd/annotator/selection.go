@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"annotator"
 	"annotator/codex"
-	"annotator/exporters"
 	"annotator/storage"
 
 	"github.com/spf13/pflag"
@@ -51,44 +51,56 @@ func momentAt(ctx context.Context, db *storage.DB, point string) (*storage.Momen
 	return &moment, err
 }
 
-// findEntryAt finds an entry as of a point, by its id or by any name that it had then.
-func findEntryAt(ctx context.Context, db *storage.DB, name, point string) (*annotator.Entry, *storage.Moment, error) {
-	entries, moment, err := entriesAt(ctx, db, point)
-	if err != nil {
-		return nil, nil, err
-	}
-	if id, ok := entryID(name); ok {
-		if at := slices.IndexFunc(entries, func(e annotator.Entry) bool { return e.ID == id }); at >= 0 {
-			return &entries[at], moment, nil
+// findEntry returns the entry with an id, 12 or #12, else the one that a name stands for: a live entry before others, a
+// full name before an alias. It returns nil if there is none, and an error of kind annotator.Misused where the name is an
+// alias of several.
+func findEntry(entries []annotator.Entry, name string) (*annotator.Entry, error) {
+	if id, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); err == nil {
+		if e := entryWithID(entries, id); e != nil {
+			return e, nil
 		}
 	}
-	if e := bestNamed(entries, name); e != nil {
-		return e, moment, nil
-	}
-	return nil, nil, noEntry(ctx, db, name, point)
-}
-
-// noEntry returns the error of a name that no entry has, or had at a point. It offers similar names of that point, and
-// does not tell whether the name occurs later.
-func noEntry(ctx context.Context, db *storage.DB, name, point string) error {
-	err, list := annotator.Errorf(annotator.NotFound, "there is no entry %q", name), "annotator search"
-	if point != "" {
-		err, list = annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, point), list+" --as-of "+point
-	}
-	if alike := alikeAt(ctx, db, name, point); len(alike) > 0 {
-		return err.WithAdvice("the name of #%d looks the same, but has other characters: %s", alike[0].ID, alike[0].Name)
-	}
-	near, nearErr := closeSpellings(ctx, db, name, point, exporters.Filter{})
-	if nearErr == nil && len(near) == 0 {
-		near, nearErr = searchAt(ctx, db, annotator.Query{Text: name, Limit: maxOffered + 1}, point)
+	const aliasOfLive, fullName = 3, 2
+	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))} // as it is, and without invisible characters
+	var best []annotator.Entry
+	bestRank := 0
+	for i := range entries {
+		rank := 0
+		if slices.Contains(keys, codex.Normalize(entries[i].Name())) {
+			rank = fullName
+		} else if hasAlias(&entries[i], keys) {
+			rank = 1
+		}
+		if rank > 0 && entries[i].Status.Live() {
+			rank += 2
+		}
+		if rank > bestRank {
+			best, bestRank = nil, rank
+		}
+		if rank > 0 && rank == bestRank {
+			best = append(best, entries[i])
+		}
 	}
 	switch {
-	case nearErr != nil || len(near) == 0:
-		return err.WithAdvice("find entries by words with `%s`", list)
-	case len(near) > maxOffered:
-		return err.WithAdvice("did you mean %s? `%s %s` finds more", listNames(near[:maxOffered]), list, quoted(name))
+	case len(best) == 0:
+		return nil, nil
+	case len(best) > 1 && bestRank == aliasOfLive:
+		return nil, annotator.Errorf(annotator.Misused, "several entries have the name %q: %s", name, listNames(best)).WithAdvice("name one by its id")
 	}
-	return err.WithAdvice("did you mean %s?", listNames(near))
+	return &best[0], nil
+}
+
+// entryWithID returns nil if there is none.
+func entryWithID(entries []annotator.Entry, id int64) *annotator.Entry {
+	at := slices.IndexFunc(entries, func(e annotator.Entry) bool { return e.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return &entries[at]
+}
+
+func hasAlias(e *annotator.Entry, keys []string) bool {
+	return slices.ContainsFunc(e.Aliases, func(a annotator.Alias) bool { return slices.Contains(keys, codex.Normalize(a.Name)) })
 }
 
 // maxOffered is how many entries are offered in the place of one that does not exist.
@@ -106,18 +118,17 @@ func searchAt(ctx context.Context, db *storage.DB, query annotator.Query, point 
 	return db.History.Search(ctx, *moment, query)
 }
 
-// closeSpellings returns those of the selected entries that have a name, or a word in a name, that differs from a text in no more than a
-// third of its letters: the closest first, at most as many as are offered.
-func closeSpellings(ctx context.Context, db *storage.DB, text, point string, filter exporters.Filter) ([]annotator.Entry, error) {
-	entries, _, err := entriesAt(ctx, db, point)
+// closeSpellings returns the entries with a name, or a word in a name, that differs from a text in no more than a third
+// of its letters: the closest first, at most maxOffered.
+func closeSpellings(entries []annotator.Entry, text string) []annotator.Entry {
 	key := codex.Normalize(text)
 	distances := map[int64]int{}
-	entries = slices.DeleteFunc(filter.Select(entries), func(e annotator.Entry) bool {
+	near := slices.DeleteFunc(slices.Clone(entries), func(e annotator.Entry) bool {
 		distances[e.ID] = nameDistance(&e, key)
 		return distances[e.ID] > len(key)/3
 	})
-	slices.SortStableFunc(entries, func(a, b annotator.Entry) int { return distances[a.ID] - distances[b.ID] })
-	return entries[:min(len(entries), maxOffered)], err
+	slices.SortStableFunc(near, func(a, b annotator.Entry) int { return distances[a.ID] - distances[b.ID] })
+	return near[:min(len(near), maxOffered)]
 }
 
 // nameDistance is the edit distance of a normalised text to the closest name of an entry, or word in one.
@@ -130,34 +141,6 @@ func nameDistance(e *annotator.Entry, key string) int {
 		}
 	}
 	return least
-}
-
-// bestNamed returns the entry that a name stands for. A live entry comes before others, a full name before an alias.
-func bestNamed(entries []annotator.Entry, name string) *annotator.Entry {
-	key := codex.Normalize(name)
-	var best *annotator.Entry
-	bestRank := 0
-	for i := range entries {
-		e := &entries[i]
-		rank := 0
-		if codex.Normalize(e.Name()) == key {
-			rank = 2
-		} else if aliasIndex(e, key) >= 0 {
-			rank = 1
-		}
-		if rank > 0 && e.Status.Live() {
-			rank += 2
-		}
-		if rank > bestRank {
-			best, bestRank = e, rank
-		}
-	}
-	return best
-}
-
-// aliasIndex finds the alias with a normalised name; -1 if there is none.
-func aliasIndex(e *annotator.Entry, key string) int {
-	return slices.IndexFunc(e.Aliases, func(a annotator.Alias) bool { return codex.Normalize(a.Name) == key })
 }
 
 // filter selects entries by status and tags.

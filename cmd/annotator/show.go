@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"annotator"
-	"annotator/codex"
 	"annotator/curator"
 	"annotator/exporters"
 	"annotator/storage"
@@ -59,12 +57,19 @@ type shownEntry struct {
 }
 
 func (o *showOptions) read(ctx context.Context, db *storage.DB, name string) (*shownEntry, error) {
-	e, moment, err := o.find(ctx, db, name)
+	entries, moment, err := entriesAt(ctx, db, o.asOf)
 	if err != nil {
 		return nil, err
 	}
+	e, err := findEntry(entries, name)
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return nil, o.noEntry(ctx, db, entries, name)
+	}
 	at := db.Scenes.Positions(ctx)
-	shown := &shownEntry{Entry: exported([]annotator.Entry{*e}, at)[0], AsOf: positionOf(moment, at), name: e.Name()}
+	shown := &shownEntry{Entry: exported([]annotator.Entry{*e}, at)[0], AsOf: positionOf(moment, at), name: e.Name(), target: entryWithID(entries, e.MergedInto)}
 	if o.history {
 		if shown.History, err = changes(ctx, db.Glossary, at, e.ID, moment); err != nil {
 			return nil, err
@@ -72,11 +77,6 @@ func (o *showOptions) read(ctx context.Context, db *storage.DB, name string) (*s
 	}
 	if shown.Alike, err = lookAlikes(ctx, db, moment, "", []annotator.Entry{*e}); err != nil {
 		return nil, err
-	}
-	if e.MergedInto != 0 {
-		if shown.target, _, err = o.find(ctx, db, strconv.FormatInt(e.MergedInto, 10)); err != nil {
-			return nil, err
-		}
 	}
 	return shown, at.Err
 }
@@ -96,47 +96,36 @@ func (s *shownEntry) print(w io.Writer) {
 	printLookAlikes(w, s.Alike)
 }
 
-func (o *showOptions) find(ctx context.Context, db *storage.DB, name string) (*annotator.Entry, *storage.Moment, error) {
-	if o.asOf != "" {
-		return findEntryAt(ctx, db, name, o.asOf)
-	}
-	e, err := findEntry(ctx, db, name)
-	return e, nil, err
-}
-
-// findEntry finds an entry by its id, else by any of its names.
-func findEntry(ctx context.Context, db *storage.DB, name string) (*annotator.Entry, error) {
-	if id, ok := entryID(name); ok {
-		e, err := db.Glossary.Entry(ctx, id)
-		if annotator.KindOf(err) != annotator.NotFound {
-			return e, err
-		}
-	}
-	named, err := db.Glossary.ByName(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if len(named) == 0 {
-		return nil, noEntry(ctx, db, name, "")
-	}
-	if len(named) > 1 && named[1].Status.Live() && codex.Normalize(named[0].Name()) != codex.Normalize(name) {
-		return nil, annotator.Errorf(annotator.Misused, "several entries have the name %q: %s", name, listNames(named)).WithAdvice("name one by its id")
-	}
-	return &named[0], nil
-}
-
-// entryID parses an id: 12 or #12.
-func entryID(name string) (id int64, ok bool) {
-	id, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64)
-	return id, err == nil
-}
-
 func listNames(entries []annotator.Entry) string {
 	names := make([]string, len(entries))
 	for i := range entries {
 		names[i] = fmt.Sprintf("#%d %s", entries[i].ID, entries[i].Name())
 	}
 	return strings.Join(names, ", ")
+}
+
+// noEntry returns the error of a name that no entry has, or had at the point of --as-of. It offers similar names of that
+// point, and does not tell whether the name occurs later.
+func (o *showOptions) noEntry(ctx context.Context, db *storage.DB, entries []annotator.Entry, name string) error {
+	err, list := annotator.Errorf(annotator.NotFound, "there is no entry %q", name), "annotator search"
+	if o.asOf != "" {
+		err, list = annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, o.asOf), list+" --as-of "+o.asOf
+	}
+	if alike := alikeAt(ctx, db, name, o.asOf); len(alike) > 0 {
+		return err.WithAdvice("the name of #%d looks the same, but has other characters: %s", alike[0].ID, alike[0].Name)
+	}
+	live := exporters.Filter{}
+	near := closeSpellings(live.Select(entries), name)
+	if len(near) == 0 {
+		near, _ = searchAt(ctx, db, annotator.Query{Text: name, Limit: maxOffered + 1}, o.asOf) // without them, the advice is general
+	}
+	switch {
+	case len(near) == 0:
+		return err.WithAdvice("find entries by words with `%s`", list)
+	case len(near) > maxOffered:
+		return err.WithAdvice("did you mean %s? `%s %s` finds more", listNames(near[:maxOffered]), list, quoted(name))
+	}
+	return err.WithAdvice("did you mean %s?", listNames(near))
 }
 
 // printEntry prints an entry for people.
