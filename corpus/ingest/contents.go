@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -152,9 +153,11 @@ func (b *book) remember(n *node) {
 // agree marks what stands alone and is listed in the contents.
 func (b *book) agree() {
 	keys := map[string]bool{}
+	var titles []string
 	for _, e := range b.listed {
-		if utf8.RuneCountInString(e.key) >= 2 {
+		if utf8.RuneCountInString(e.key) >= 2 && !keys[e.key] {
 			keys[e.key] = true
+			titles = append(titles, e.key)
 		}
 	}
 	from := b.contentsAt
@@ -168,9 +171,9 @@ func (b *book) agree() {
 		}
 		e := makeEntry(strings.Join(n.sourceLines(), " "))
 		n.agrees = keys[e.key]
-		for _, listed := range b.listed {
-			n.agrees = n.agrees || e.key != "" && keys[listed.key] && (sameTitle(listed.key, e.key) || nearlySame(listed.key, e.key))
-		}
+		n.agrees = n.agrees || e.key != "" && slices.ContainsFunc(titles, func(title string) bool {
+			return sameTitle(title, e.key) || nearlySame(title, e.key)
+		})
 	}
 }
 
@@ -180,7 +183,7 @@ func nearlySame(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if len(a) < enough || len(b)-len(a) > utf8.UTFMax {
+	if len(a) < enough || len(b)-len(a) > utf8.UTFMax || commonEnds(a, b) < len(b)-utf8.UTFMax {
 		return false
 	}
 	x, y := []rune(a), []rune(b)
@@ -196,6 +199,19 @@ func nearlySame(a, b string) bool {
 		to++
 	}
 	return from+to >= len(y)-1
+}
+
+// commonEnds counts the bytes at which two texts begin and end alike.
+func commonEnds(a, b string) int {
+	from := 0
+	for from < len(a) && a[from] == b[from] {
+		from++
+	}
+	to := 0
+	for to < len(a)-from && a[len(a)-1-to] == b[len(b)-1-to] {
+		to++
+	}
+	return from + to
 }
 
 // A list's entries are short.
