@@ -302,6 +302,42 @@ func TestVerifyBesideAStoppedWriter(t *testing.T) {
 	}
 }
 
+// TestDigestsSurviveMigrations adds columns to rows that are there, and changes such rows afterwards. What was damaged
+// before is found after it, too.
+func TestDigestsSurviveMigrations(t *testing.T) {
+	t.Parallel()
+	const step = `ALTER TABLE call ADD COLUMN more TEXT NOT NULL DEFAULT 'x'; ALTER TABLE call ADD COLUMN less INTEGER NOT NULL DEFAULT 7;
+		ALTER TABLE scene ADD COLUMN note TEXT; ALTER TABLE refusal ADD COLUMN note TEXT NOT NULL DEFAULT 'y'; UPDATE summon SET summary = 'z'`
+	whole := sound(t)
+	for damage, want := range map[string]string{
+		`SELECT 1`: "", `UPDATE call SET started_at = 9 WHERE id = 1`: "call", `DELETE FROM tool_decision; UPDATE scene SET words = 9 WHERE n = 1`: "scene tool_decision",
+	} {
+		for _, change := range []string{
+			`UPDATE call SET fault = 'x'`, `UPDATE refusal SET retried_at = 5`, `UPDATE scene SET note = 'z', words = words + 1`, `DELETE FROM refusal`,
+			`UPDATE call SET less = 8, more = 'b' WHERE id = 2`, `DELETE FROM summon_exchange`,
+			`INSERT OR REPLACE INTO snapshot_context SELECT id, hash, 'other', tools, created_at, settings FROM snapshot_context`,
+		} {
+			path := filepath.Join(t.TempDir(), "annotator.db")
+			if err := os.WriteFile(path, whole, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			pool, err := sqlite.Open(t.Context(), path, sqlite.ReadWrite, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := pool.ExecContext(t.Context(), damage); err != nil {
+				t.Fatal(err)
+			}
+			if err := pool.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if tables, err := storage.Differing(t.Context(), path, step, change); err != nil || strings.Join(tables, " ") != want {
+				t.Errorf("after %s, the migration and %s: %q differ (%v)", damage, change, tables, err)
+			}
+		}
+	}
+}
+
 func TestRebuildIndex(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))

@@ -1,0 +1,27 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"annotator/internal/sqlite"
+	"annotator/migrations"
+)
+
+// Differing applies a further migration to a database, then a change by a transaction, and returns the tables whose
+// digests do not hold.
+func Differing(ctx context.Context, path, step, change string) ([]string, error) {
+	w, err := openWriter(ctx, path, sqlite.ReadWrite)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = w.Close() }()
+	if _, err := migrateStep(ctx, w.DB, path, append(migrations.All(), step)); err != nil {
+		return nil, err
+	}
+	err = transact(ctx, w, time.Now, func(tx *tx) { tx.exec(change) })
+	tables, _, found := differing(ctx, querier((*sql.DB)(w.DB)))
+	return tables, errors.Join(err, found)
+}
