@@ -68,7 +68,7 @@ func TestSystemFailures(t *testing.T) {
 	}
 }
 
-// TestTooFewFiles starts commands that may open next to no file.
+// TestTooFewFiles starts commands that may open next to no file, and one that reads from what fails like a broken disk.
 func TestTooFewFiles(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -76,6 +76,10 @@ func TestTooFewFiles(t *testing.T) {
 	}
 	_, _, db := finishedRun(t)
 	source := filepath.Join(filepath.Dir(db), "quay.jsonl")
+	out, err := exec.Command("annotator", "import", "/proc/self/mem", "--corpus", db+".new", "--format", "text").CombinedOutput()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(out), "input/output error\nannotator: check the disk") {
+		t.Errorf("a file that cannot be read: %v: %s", err, out)
+	}
 	for _, command := range []string{"status --db " + db, "import " + source + " --corpus " + db + ".new"} {
 		out, err := exec.Command("sh", "-c", "ulimit -n 5; exec annotator "+command).CombinedOutput()
 		exit := (*exec.ExitError)(nil)

@@ -21,6 +21,7 @@ import (
 	"annotator"
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
+	"annotator/storage"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -93,6 +94,16 @@ func TestFailingSystem(t *testing.T) {
 	}
 }
 
+// TestUnreadableDisk has the disk fail when a database is opened.
+func TestUnreadableDisk(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, plain())
+	said := inChild(t, breakdown{DB: b.corpus, Call: []int{syscall.SYS_PREAD64}, Errno: syscall.EIO})
+	if !strings.Contains(said, "storage open ") || !strings.Contains(said, "disk I/O error (266); check the disk") {
+		t.Errorf("it said: %s", said)
+	}
+}
+
 func inChild(t *testing.T, b breakdown) string {
 	t.Helper()
 	encoded, err := json.Marshal(b)
@@ -150,6 +161,15 @@ func breakDown(encoded string) int {
 				}
 			}
 		}),
+	}
+	if b.At == 0 { // before anything is open
+		if err := b.begin(); err != nil {
+			fmt.Println(err)
+			return noMeans
+		}
+		_, err := storage.Open(context.Background(), b.DB)
+		fmt.Println(annotator.KindOf(err), err)
+		return halted
 	}
 	if err := p.run(context.Background()); err != nil {
 		fmt.Println(err)

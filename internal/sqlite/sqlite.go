@@ -3,7 +3,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"annotator"
 
@@ -253,8 +253,8 @@ func IsCorrupt(err error) bool { return Code(err)&0xff == lib.SQLITE_CORRUPT }
 func tryFiles() error {
 	for range 4 {
 		file, err := os.Open(os.DevNull)
-		if err != nil {
-			return cmp.Or(errors.Unwrap(err), err)
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			return errors.Unwrap(err)
 		}
 		defer func() { _ = file.Close() }()
 	}
