@@ -99,7 +99,7 @@ func TestUnreadableDisk(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
 	said := inChild(t, breakdown{DB: b.corpus, Call: []int{syscall.SYS_PREAD64}, Errno: syscall.EIO})
-	if !strings.Contains(said, "storage open ") || !strings.Contains(said, "disk I/O error (266); check the disk") {
+	if !strings.Contains(said, "storage open ") || !strings.Contains(said, "disk I/O error (10); check the disk") {
 		t.Errorf("it said: %s", said)
 	}
 }
