@@ -87,7 +87,7 @@ func (s *History) Moment(ctx context.Context, p Point) (Moment, error) {
 	if err != nil {
 		return Moment{}, err
 	}
-	return s.placeMoment(ctx, p, n, rank)
+	return s.placeMoment(ctx, n, rank)
 }
 
 // MomentOf returns the moment of a snapshot.
@@ -100,12 +100,8 @@ func (s *History) MomentOf(ctx context.Context, snapshot *annotator.Snapshot) (M
 }
 
 // placeMoment returns the moment of the post with a rank in a scene; a negative rank is the scene's last post.
-func (s *History) placeMoment(ctx context.Context, p Point, n, rank int) (Moment, error) {
+func (s *History) placeMoment(ctx context.Context, n, rank int) (Moment, error) {
 	scene, err := s.db.Scenes.Get(ctx, n)
-	if annotator.KindOf(err) == annotator.NotFound {
-		return Moment{}, annotator.Errorf(annotator.NotFound, "the story has no %s", strings.Replace(p.String(), ":", " ", 1)).
-			WithAdvice("`annotator status` shows how many scenes it has")
-	}
 	if err != nil {
 		return Moment{}, err
 	}

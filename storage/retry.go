@@ -36,9 +36,6 @@ func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 // retryable returns the reason why a scene cannot be retried.
 func (s *Scenes) retryable(ctx context.Context, n int) error {
 	scene, err := s.Get(ctx, n)
-	if annotator.KindOf(err) == annotator.NotFound {
-		return annotator.Errorf(annotator.NotFound, "the story has no scene %d", n).WithAdvice("`annotator status` names the quarantined scenes")
-	}
 	if err != nil {
 		return err
 	}

@@ -82,8 +82,8 @@ func scanScene(rows *sql.Rows, s *annotator.SceneRow) error {
 	return json.Unmarshal([]byte(posts), &s.Posts)
 }
 
-func (s *Scenes) one(ctx context.Context, where string, args ...any) (*annotator.SceneRow, error) {
-	missing := annotator.Errorf(annotator.NotFound, "there is no such scene in %s", s.db.path)
+// one returns the first scene of a query; the error is missing where there is none.
+func (s *Scenes) one(ctx context.Context, missing error, where string, args ...any) (*annotator.SceneRow, error) {
 	row, err := readFirst(ctx, s.db, "read a scene", missing, scanScene, sceneQuery+where, args...)
 	if err != nil {
 		return nil, err
@@ -93,17 +93,20 @@ func (s *Scenes) one(ctx context.Context, where string, args ...any) (*annotator
 
 // Get returns the scene with the given number; NotFound if there is none.
 func (s *Scenes) Get(ctx context.Context, n int) (*annotator.SceneRow, error) {
-	return s.one(ctx, ` WHERE n = ?`, n)
+	missing := annotator.Errorf(annotator.NotFound, "the story has no scene %d", n).WithAdvice("`annotator status` shows how many scenes it has")
+	return s.one(ctx, missing, ` WHERE n = ?`, n)
 }
 
 // OfTurn returns the scene that a turn shows the model; NotFound if there is no such turn.
 func (s *Scenes) OfTurn(ctx context.Context, turn int64) (*annotator.SceneRow, error) {
-	return s.one(ctx, ` WHERE n = (SELECT scene FROM trace WHERE turn = ? AND seq = 0)`, turn)
+	missing := annotator.Errorf(annotator.NotFound, "there is no turn %d in %s", turn, s.db.path).
+		WithAdvice("`annotator memory raw --list` lists them")
+	return s.one(ctx, missing, ` WHERE n = (SELECT scene FROM trace WHERE turn = ? AND seq = 0)`, turn)
 }
 
 // Next returns the first scene without an outcome; NotFound when all have one.
 func (s *Scenes) Next(ctx context.Context) (*annotator.SceneRow, error) {
-	return s.one(ctx, ` WHERE state IN ('pending', 'open') ORDER BY n LIMIT 1`)
+	return s.one(ctx, annotator.Errorf(annotator.NotFound, "every scene has an outcome"), ` WHERE state IN ('pending', 'open') ORDER BY n LIMIT 1`)
 }
 
 // Quarantined returns the scenes that were refused, in story order.
@@ -135,7 +138,7 @@ func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotato
 
 // LastRead returns the last scene, in story order, that has an outcome; NotFound where none has.
 func (s *Scenes) LastRead(ctx context.Context) (*annotator.SceneRow, error) {
-	return s.one(ctx, ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
+	return s.one(ctx, annotator.Errorf(annotator.NotFound, "no scene has an outcome"), ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
 }
 
 // ConsecutiveFailures counts the newest scenes in a row that were quarantined for faults since Run.ResetFailures, at

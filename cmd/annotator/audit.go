@@ -34,7 +34,7 @@ list only calls that were denied, or would have been denied if the policy were e
 	flags.BoolVar(&filter.Denied, "denied", false, "only calls that were denied, or would have been")
 	flags.BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error {
-		if err := requireScene(ctx, db, filter.Scene); err != nil {
+		if err := require(ctx, filter.Scene, db.Scenes.Get); err != nil {
 			return err
 		}
 		found := false

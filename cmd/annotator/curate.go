@@ -73,7 +73,7 @@ func (o *curateOptions) run(ctx context.Context) (err error) {
 		return err
 	}
 	for _, thread := range o.threads {
-		if err := requireThread(ctx, r.Store, thread); err != nil {
+		if err := require(ctx, thread, r.Store.Threads.LastScene); err != nil {
 			return err
 		}
 	}

@@ -149,36 +149,14 @@ func describe(p annotator.Position) string {
 	return fmt.Sprintf("scene %d, thread %d, post %d", p.Scene, p.Thread, p.Post)
 }
 
-// The functions below check what a flag selects, so that a mistyped number gives an error and not an empty answer. They
-// accept the zero value: the flag was not given.
-
-func requireThread(ctx context.Context, db *storage.DB, id int64) error {
-	if id == 0 {
+// require reads what the value of a flag selects, so that a mistyped number gives an error and not an empty answer. It
+// accepts the zero value: the flag was not given.
+func require[K comparable, T any](ctx context.Context, selected K, read func(context.Context, K) (T, error)) error {
+	var none K
+	if selected == none {
 		return nil
 	}
-	_, err := db.Threads.LastScene(ctx, id)
-	return err
-}
-
-func requireScene(ctx context.Context, db *storage.DB, n int) error {
-	if n == 0 {
-		return nil
-	}
-	_, err := db.Scenes.Get(ctx, n)
-	if annotator.KindOf(err) == annotator.NotFound {
-		return annotator.Errorf(annotator.NotFound, "the story has no scene %d", n).WithAdvice("`annotator status` shows how many scenes it has")
-	}
-	return err
-}
-
-func requireTurn(ctx context.Context, db *storage.DB, turn int64) error {
-	if turn == 0 {
-		return nil
-	}
-	_, err := db.Scenes.OfTurn(ctx, turn)
-	if annotator.KindOf(err) == annotator.NotFound {
-		return annotator.Errorf(annotator.NotFound, "there is no turn %d in %s", turn, db.Path()).WithAdvice("`annotator memory raw --list` lists them")
-	}
+	_, err := read(ctx, selected)
 	return err
 }
 

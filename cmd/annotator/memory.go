@@ -60,7 +60,7 @@ func newMemoryView(a *app, name, short, long string, read memoryReader) *cobra.C
 		flags.BoolVar(&o.all, "all", false, "include claims that no longer hold, and retired and merged entries")
 	}
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error {
-		if err := requireTurn(ctx, db, o.turn); err != nil {
+		if err := require(ctx, o.turn, db.Scenes.OfTurn); err != nil {
 			return err
 		}
 		return a.printRecords(o.out, o.asTable && !o.asJSON, read(ctx, db, &o))

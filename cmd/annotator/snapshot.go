@@ -85,7 +85,7 @@ func newSnapshotList(a *app) *cobra.Command {
 type snapshotList []snapshotView
 
 func listSnapshots(ctx context.Context, db *storage.DB, query storage.SnapshotQuery) (snapshotList, error) {
-	if err := requireThread(ctx, db, query.Thread); err != nil {
+	if err := require(ctx, query.Thread, db.Threads.LastScene); err != nil {
 		return nil, err
 	}
 	found, err := db.Snapshots.List(ctx, query)
