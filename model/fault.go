@@ -153,7 +153,8 @@ func ClassifyTransport(err error) *Fault {
 	case errors.Is(err, io.EOF):
 		f.Message = "the connection was closed before an answer came"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		f.Kind, f.Advice = annotator.Misconfigured, "close other programs, or raise the limit on open files (ulimit -n)"
+		f.Kind, f.Message = annotator.Misconfigured, "this machine allows no more open files, so no connection can be made: "+f.Message
+		f.Advice = "close other programs, or raise the limit on open files (ulimit -n)"
 	case isProtocolError(err):
 		f.Kind, f.NotAnAPI = annotator.Misconfigured, isNoHTTP(err)
 		f.Advice = "check http or https in the endpoint's address, and that its certificate is trusted on this machine"

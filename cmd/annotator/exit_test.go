@@ -31,6 +31,7 @@ func TestExitStatus(t *testing.T) {
 		{fmt.Errorf("around: %w", annotator.Errorf(annotator.NotFound, "x")), 2},
 		{annotator.Errorf(annotator.Halted, "x: %w", fault), 3},
 		{fmt.Errorf("around: %w", fault), 3},
+		{fmt.Errorf("around: %w", model.ClassifyTransport(syscall.EMFILE)), 3},
 		{annotator.Errorf(annotator.InUse, "x"), 3},
 		{annotator.Errorf(annotator.Storage, "x"), 3},
 		{annotator.Errorf(annotator.Violation, "x"), 4},

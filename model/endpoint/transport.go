@@ -1,8 +1,11 @@
 package endpoint
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -12,7 +15,7 @@ func newTransport() *http.Transport {
 	dialer := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
+		DialContext:            dial(&dialer),
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           64,
@@ -25,5 +28,22 @@ func newTransport() *http.Transport {
 
 		// All requests share one connection of HTTP/2. Without pings, each would time out when it dies silently.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}
+}
+
+// dial connects with a dialer. Where no file can be opened either, the error says so: the look-up of a name then fails
+// as if there were no such host.
+func dial(dialer *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err == nil {
+			return conn, nil
+		}
+		file, unopened := os.Open(os.DevNull)
+		if unopened != nil {
+			return nil, fmt.Errorf("%w (%w)", err, unopened)
+		}
+		_ = file.Close()
+		return nil, err
 	}
 }
