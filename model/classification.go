@@ -15,6 +15,7 @@ type meaning struct {
 	param    string // the field of the request to change, where it is one
 	advice   string
 	filtered bool // a content filter refused the story
+	failed   bool // the server's device has failed
 
 	codes    string         // for programs, in lower case, parted by spaces
 	phrases  *regexp.Regexp // of the message in lower case; nil: none
@@ -31,6 +32,7 @@ const (
 const (
 	adviceFilter  = "take a model, or an endpoint, that will read such a story"
 	adviceStuck   = "see whether the model's file is whole and fits how the server computes: its quantisation, --dtype, the KV cache"
+	adviceServer  = "see the server's log: its device or its engine has failed; restart it, or give it more memory"
 	adviceAddress = "give the base URL with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire"
 )
 
@@ -49,6 +51,11 @@ var meanings = [...]meaning{
 		codes: CodeFiltered + " content_policy_violation responsibleaipolicyviolation data_inspection_failed invalid_prompt",
 		phrases: pattern(
 			`requires moderation|prompt was flagged|content management policy|content filter|violates usage guidelines`)},
+	{kind: annotator.Unreachable, advice: adviceServer, failed: true,
+		codes: "outofmemoryerror",
+		phrases: pattern(`\b(cuda|cublas|cudnn|nccl|rccl|rocm)|device-side assert|illegal memory access|outofmemory|` +
+			`\b(device|gpu|vram|backend|prefill|decode|malloc failed:) out of memory|` +
+			`out of memory[.:,] (tried to allocate|please|try)|\bhip error|command buffer execution failed`)},
 	{kind: annotator.PromptTooLong, param: paramMaxTokens,
 		phrases: pattern(`max_(completion_)?tokens.*too large|max_tokens.*cannot be greater than`)},
 	{kind: annotator.PromptTooLong, // an old vLLM whose context is full wants at least one token
@@ -57,9 +64,11 @@ var meanings = [...]meaning{
 			`(prompt|input) is too long|too many tokens|token count.*exceeds the maximum|maximum model length|` +
 			`max_new_tokens.*must be <=|must have less than.*tokens`),
 		statuses: []int{http.StatusRequestEntityTooLarge}},
-	{kind: annotator.Unreachable,
-		codes:   "enginedeaderror asyncenginedeaderror",
-		phrases: pattern(`enginecore|model has crashed|model unloaded|runner process.*terminated`)},
+	{kind: annotator.Unreachable, advice: adviceServer,
+		codes: "enginedeaderror asyncenginedeaderror",
+		phrases: pattern(`enginecore|engine (loop |process )?(is dead|is not running|has died|died)|actor died|` +
+			`background loop has errored|scheduler hit an exception|model has crashed|model unloaded|` +
+			`runner process.*(terminated|no longer running)`)},
 	{kind: annotator.Overloaded,
 		codes: "rate_limit_exceeded rate_limit_error resource_exhausted overloaded_error unavailable_error unavailable " +
 			"overloaded slow_down",

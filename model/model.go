@@ -94,20 +94,21 @@ type Model struct {
 
 // Fault is a call that failed.
 type Fault struct {
-	Kind       annotator.Kind
-	Status     int    // HTTP status, or the one that the body names; 0 where there was no answer
-	Code       string // the server's own code or type, where it gave one
-	Param      string // the field of the request that is at fault, where the server named one
-	Message    string // for people; secrets masked
-	Advice     string // what the user can do; may be empty
-	RetryAfter time.Duration
-	MaxContext int  // tokens of context that the server says it has; 0 where it does not say
-	NotAnAPI   bool // the response is not of the API: the address is wrong, or a proxy answers in place of the server
-	Filtered   bool // a content filter of the server refused the story
-	Header     http.Header
-	Raw        []byte // of the body, at most RawLimit bytes
-	Usage      annotator.Usage
-	FirstByte  time.Duration
-	Duration   time.Duration
-	Err        error // the cause, where there is one
+	Kind         annotator.Kind
+	Status       int    // HTTP status, or the one that the body names; 0 where there was no answer
+	Code         string // the server's own code or type, where it gave one
+	Param        string // the field of the request that is at fault, where the server named one
+	Message      string // for people; secrets masked
+	Advice       string // what the user can do; may be empty
+	RetryAfter   time.Duration
+	MaxContext   int  // tokens of context that the server says it has; 0 where it does not say
+	NotAnAPI     bool // the response is not of the API: the address is wrong, or a proxy answers in place of the server
+	Filtered     bool // a content filter of the server refused the story
+	ServerFailed bool // its device has failed, so no request is at fault
+	Header       http.Header
+	Raw          []byte // of the body, at most RawLimit bytes
+	Usage        annotator.Usage
+	FirstByte    time.Duration
+	Duration     time.Duration
+	Err          error // the cause, where there is one
 }

@@ -134,10 +134,11 @@ func (p Policy) exhausted(a Attempts, f *Fault) Decision {
 }
 
 // wait is for a server that is unreachable or not ready. It does not use up the attempts, unless the server answered a
-// probe right before and is unreachable now: some prompts crash a server.
+// probe right before and is unreachable now: some prompts crash a server. A server that says that its device has failed
+// is waited for in any case.
 func (p Policy) wait(a Attempts, f *Fault, random func() float64) Decision {
 	limited := f.Status == http.StatusTooManyRequests
-	counts := a.Alive && f.Kind == annotator.Unreachable
+	counts := a.Alive && f.Kind == annotator.Unreachable && !f.ServerFailed
 	switch {
 	case counts && a.Number >= p.Attempts:
 		return p.exhausted(a, f)

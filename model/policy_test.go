@@ -164,3 +164,22 @@ func FuzzParseRetryAfter(f *testing.F) {
 		}
 	})
 }
+
+// TestServerFailed: a server that says that its device has failed is waited for, though it answers probes, and no scene
+// is given up for it.
+func TestServerFailed(t *testing.T) {
+	t.Parallel()
+	fault := model.Classify(400, nil, []byte(`{"object":"error","message":"RuntimeError: CUDA error: unspecified launch failure","code":400}`))
+	if !fault.ServerFailed || fault.Advice == "" {
+		t.Errorf("%+v", fault)
+	}
+	p := model.DefaultPolicy()
+	tried := model.Attempts{Number: p.Attempts, Alive: true}
+	if d := p.Next(tried, fault, middle); d.Action != annotator.DecisionWait || !d.Probe || d.Charged {
+		t.Errorf("%+v", d)
+	}
+	tried.Waited = p.Patience
+	if d := p.Next(tried, fault, middle); d.Action != annotator.DecisionHalt {
+		t.Errorf("%+v", d)
+	}
+}

@@ -91,6 +91,19 @@ func httpRows() []row {
 			answers(400, `{"error":"The model has crashed without additional information. (Exit code: null)"}`),
 			answers(500, `{"error":"llama runner process has terminated: exit status 2"}`), answers(400, `{"error":"Model unloaded."}`),
 		}},
+		{n: 18, fault: "the server's device or engine fails, with whatever status", action: wait, ends: ends{"R", "R", "H"}, says: "its device or its engine has failed", chat: true, forms: []form{
+			answers(400, `{"object":"error","message":"RuntimeError: CUDA error: device-side assert triggered","type":"BadRequestError","param":null,"code":400}`),
+			answers(400, `{"error":{"message":"CUDA out of memory. Tried to allocate 2.00 GiB.","type":"BadRequestError","code":400}}`),
+			answers(424, `{"error":"Request failed during generation: Server error: NCCL error: unhandled system error","error_type":"generation"}`),
+			answers(500, `{"error":{"message":"","type":"EngineDeadError","code":500}}`),
+			answers(422, "HIP error: out of memory"),
+		}},
+		{n: 18, fault: "the same, and it answers a probe", action: wait, ends: ends{"R", "R", "H"}, says: "its device or its engine has failed", chat: true, forms: []form{
+			refuses(400, `{"object":"error","message":"RuntimeError: CUDA error: an illegal memory access was encountered","code":400}`, hasTools),
+		}},
+		{n: 18, fault: "the same, in a stream", action: wait, ends: ends{"R", "R", "H"}, says: "its device or its engine has failed", only: streamed, chat: true, forms: []form{
+			answers(0, "data: {\"error\":{\"message\":\"CUDA error\",\"type\":\"InternalServerError\",\"code\":null}}\n\ndata: [DONE]\n\n"),
+		}},
 		{n: 19, fault: "/health answers but requests hang", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
 			breaks(scripted.Fault{Delay: 24 * time.Hour}),
 		}},

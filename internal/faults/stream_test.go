@@ -33,7 +33,7 @@ func streamRows() []row {
 			between(": ping\n\n"), between(": OPENROUTER PROCESSING\n\n"), between("data:\n\n"), between("data: \n\n"),
 		}},
 		{n: 44, fault: "200, then an error as an event, then `[DONE]`", action: retry, ends: ends{"R", "R", "H"}, only: streamed, chat: true, forms: []form{
-			answers(0, "data: {\"error\":{\"message\":\"CUDA error\",\"type\":\"InternalServerError\",\"code\":null}}\n\ndata: [DONE]\n\n"),
+			answers(0, "data: {\"error\":{\"message\":\"Generation failed\",\"type\":\"InternalServerError\",\"code\":null}}\n\ndata: [DONE]\n\n"),
 		}},
 		{n: 45, fault: "a stream without its end: no `[DONE]`, no `finish_reason`; cut within arguments", action: retry, ends: ends{"R", "R", "HQQ"}, only: streamed, chat: true, forms: []form{
 			edited(withoutEnd), edited(func(body string) string { return body[:len(body)*3/5] }),
