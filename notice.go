@@ -12,6 +12,7 @@ const (
 	NoticeTransition NoticeKind = "transition" // State, Event, Next
 	NoticeCalling    NoticeKind = "calling"    // a call to the model begins: Purpose, Attempt, Usage as estimated
 	NoticeStream     NoticeKind = "stream"     // its reply arrives: Purpose, Attempt, Bytes, Duration
+	NoticeSilence    NoticeKind = "silence"    // no token of it has come for a while: Purpose, Attempt, Duration, Reason
 	NoticeCall       NoticeKind = "call"       // it ended: Purpose, Attempt, Usage, Duration; on failure Decision, Reason
 	NoticeTool       NoticeKind = "tool"       // a tool ran: Tool; Reason is its error's code
 	NoticeWait       NoticeKind = "wait"       // the run waits before a retry: Duration, Reason; for a server that does not answer Waited, Patience

@@ -355,3 +355,30 @@ func TestCountTokens(t *testing.T) {
 		t.Errorf("it was asked %d times", able.counted)
 	}
 }
+
+// TestSilenceIsNoticed: what a wire reports of silence is a notice of the call.
+func TestSilenceIsNoticed(t *testing.T) {
+	t.Parallel()
+	w := &wire{}
+	w.complete = func(r *model.Request) (*model.Reply, error) {
+		r.OnSilence(2*time.Minute, 15*time.Minute)
+		return &model.Reply{Text: "So.", Finish: "stop"}, nil
+	}
+	c := clientOf(w, &ledger{t: t}, &patient)
+	var notices []annotator.Notice
+	c.Notify = func(n annotator.Notice) {
+		if n.Kind == annotator.NoticeSilence {
+			notices = append(notices, n)
+		}
+	}
+	if _, err := c.Complete(t.Context(), &model.Request{Call: annotator.Call{Purpose: annotator.PurposeCurate}}); err != nil {
+		t.Fatal(err)
+	}
+	want := []annotator.Notice{{
+		Kind: annotator.NoticeSilence, Purpose: annotator.PurposeCurate, Attempt: 1, Duration: 2 * time.Minute,
+		Reason: "no token has come from the endpoint for 2m0s; after 15m0s the call is given up",
+	}}
+	if diff := cmp.Diff(want, notices); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -59,6 +59,11 @@ type Request struct {
 	// goroutine that reads the stream, so it must be quick; nil: progress is not reported.
 	OnProgress func(bytes int)
 
+	// OnSilence is called once a minute while no token of the reply comes, with how long none has come, and after how
+	// long of it the call fails. It is called on another goroutine, not after Complete has returned; nil: silence is not
+	// reported.
+	OnSilence func(silent, limit time.Duration)
+
 	// What follows is not sent.
 
 	Call        annotator.Call // what is recorded of each attempt: purpose, turn, scene, estimate and size of the prompt

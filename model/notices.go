@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"time"
 
 	"annotator"
@@ -49,5 +50,13 @@ func (c *Client) progress(call *annotator.Call) func(bytes int) {
 		}
 		reported = now
 		c.notify(call, annotator.Notice{Kind: annotator.NoticeStream, Bytes: bytes, Duration: now.Sub(began)})
+	}
+}
+
+// silence returns what reports that no token of a reply comes.
+func (c *Client) silence(call *annotator.Call) func(silent, limit time.Duration) {
+	return func(silent, limit time.Duration) {
+		reason := fmt.Sprintf("no token has come from the endpoint for %s; after %s the call is given up", silent.Round(time.Second), limit.Round(time.Second))
+		c.notify(call, annotator.Notice{Kind: annotator.NoticeSilence, Duration: silent, Reason: reason})
 	}
 }

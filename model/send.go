@@ -19,7 +19,7 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 	}
 	c.notify(call, annotator.Notice{Kind: annotator.NoticeCalling, Usage: annotator.Usage{Prompt: call.Estimate}})
 	r.Model, r.Workarounds = cmp.Or(r.Model, c.Model), c.Capabilities.Workarounds
-	r.OnProgress, r.SameModel = c.progress(call), c.StrictModel
+	r.OnProgress, r.OnSilence, r.SameModel = c.progress(call), c.silence(call), c.StrictModel
 	reply, err := c.Wire.Complete(ctx, r)
 	if err != nil {
 		fault := ClassifyTransport(err)

@@ -49,7 +49,8 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 	if err != nil {
 		return nil, nil, err
 	}
-	short, cancel := context.WithTimeout(ctx, probeTimeout)
+	silent := fault(annotator.Transient, CodeSilent, "the endpoint sent no token for %s, though it was asked for a single one", probeTimeout)
+	short, cancel := context.WithTimeoutCause(ctx, probeTimeout, silent)
 	defer cancel()
 	call := &annotator.Call{Turn: failed.Turn, Scene: failed.Scene, Purpose: annotator.PurposeProbe, Attempt: 1, Estimate: probeTokens}
 	reply, fault, err := c.send(short, call, &Request{History: history, MaxTokens: 1})

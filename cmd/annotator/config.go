@@ -5,11 +5,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"annotator"
 	"annotator/context/compaction"
 	"annotator/corpus/ingest"
 	"annotator/curator"
+	"annotator/model/endpoint"
 	"annotator/model/offline"
 	"annotator/policy"
 	"annotator/runner"
@@ -23,6 +25,8 @@ import (
 type Config struct {
 	runner.Config
 	Wire             string
+	FirstToken       time.Duration // see endpoint.Options
+	NextToken        time.Duration
 	APIKeyFile       string
 	SharedKeyFile    bool
 	ModelContext     string
@@ -76,6 +80,8 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	s.IntVar(&c.EditCap, "edit-cap", c.EditCap, "maximum `EDITS` in a scene that remove something from the codex")
 	s.BoolVar(&c.StrictModel, "strict-model", false, "halt when a model other than the requested one answers")
 	s.DurationVar(&c.Retry.Patience, "patience", c.Retry.Patience, "`TIME` to wait for a server that is loading, busy or unreachable")
+	s.DurationVar(&c.FirstToken, "first-token-timeout", endpoint.DefaultFirstToken, "`TIME` from a request to the first token of its reply, after which the call fails and is retried")
+	s.DurationVar(&c.NextToken, "token-timeout", endpoint.DefaultNextToken, "`TIME` from one token of a reply to the next, after which the call fails and is retried")
 	importFlags(s, &c.Format, &c.Encoding, &c.SceneTokens)
 	s.StringVar(&c.LogFile, "log-file", "", "append a log to `FILE`, as JSON lines")
 	s.StringVar(&c.Events, "events", "", "append every event to `FILE`, as JSON lines")
@@ -86,6 +92,8 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	atLeast(s, &c.EditCap, "edit-cap", 0)
 	restrict(s, "temperature", "a number from 0 to 2", nil, func() bool { return c.Temperature >= 0 && c.Temperature <= 2 })
 	restrict(s, "patience", "a time such as 90s or 30m", nil, func() bool { return c.Retry.Patience >= 0 })
+	restrict(s, "first-token-timeout", "a time such as 90s or 30m", nil, func() bool { return c.FirstToken > 0 })
+	restrict(s, "token-timeout", "a time such as 90s or 30m", nil, func() bool { return c.NextToken > 0 })
 }
 
 // importSettings name the settings that only matter where a story is imported.
@@ -107,6 +115,10 @@ func environment(setting string) []string {
 		return []string{"ANNOTATOR_ENDPOINT", "OPENAI_BASE_URL"}
 	case "model":
 		return []string{"ANNOTATOR_MODEL"}
+	case "first-token-timeout":
+		return []string{"ANNOTATOR_FIRST_TOKEN_TIMEOUT"}
+	case "token-timeout":
+		return []string{"ANNOTATOR_TOKEN_TIMEOUT"}
 	case keySetting:
 		return []string{"ANNOTATOR_API_KEY", "OPENAI_API_KEY"}
 	}

@@ -52,7 +52,7 @@ The endpoint and the other settings come from the same places as those of run; t
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the decisions without making them")
 	jsonFlag(flags, &o.json)
 	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "stream", "curator-prompt", "curator-batch", "patience",
-		"prompts")
+		"first-token-timeout", "token-timeout", "prompts")
 	return untilSignalled(cmd, func(ctx context.Context, _ []string) error { return o.run(ctx) })
 }
 
@@ -139,9 +139,12 @@ func (o *curateOptions) Publish(n annotator.Notice) {
 
 // printWait prints why a request is delayed.
 func (a *app) printWait(n annotator.Notice) {
-	if n.Kind == annotator.NoticeWait {
+	switch n.Kind {
+	case annotator.NoticeWait:
 		n.Time = a.now()
 		a.say(describeWait(&n))
+	case annotator.NoticeSilence:
+		a.say(n.Reason)
 	}
 }
 

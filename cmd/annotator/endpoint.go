@@ -119,7 +119,7 @@ func (s *settings) endpointOptions() endpoint.Options {
 	if s.Endpoint == offlineEndpoint {
 		return endpoint.Options{BaseURL: offlineURL, HTTP: offline.New(offline.Options{})}
 	}
-	return endpoint.Options{BaseURL: s.Endpoint, Key: s.key.value}
+	return endpoint.Options{BaseURL: s.Endpoint, Key: s.key.value, FirstToken: s.FirstToken, NextToken: s.NextToken}
 }
 
 // asWire converts a client to the interface. After an error the interface is nil.

@@ -141,7 +141,7 @@ func logLevel(n *annotator.Notice) slog.Level {
 		return slog.LevelDebug
 	case annotator.NoticeCompaction, annotator.NoticeWait, annotator.NoticeWarning, annotator.NoticeLost:
 		return slog.LevelWarn
-	case annotator.NoticeDecision:
+	case annotator.NoticeDecision, annotator.NoticeSilence:
 		return slog.LevelInfo
 	}
 	if n.Reason != "" {

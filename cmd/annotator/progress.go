@@ -228,6 +228,7 @@ type totals struct {
 	usage       annotator.Usage
 	call        annotator.Notice // the newest notice of the current call; of no kind if there is none
 	callBegan   time.Time
+	silence     annotator.Notice // the newest one of the current call since it has last streamed; of no kind if there is none
 	wait        annotator.Notice // the newest one of a wait since the current call began; of no kind if there is none
 	at          time.Time        // of the newest notice
 }
@@ -246,9 +247,11 @@ func (t *totals) add(n *annotator.Notice) {
 	case annotator.NoticeCompaction:
 		t.compactions++
 	case annotator.NoticeCalling:
-		t.call, t.callBegan, t.wait = *n, n.Time, annotator.Notice{}
+		t.call, t.callBegan, t.wait, t.silence = *n, n.Time, annotator.Notice{}, annotator.Notice{}
 	case annotator.NoticeStream:
-		t.call = *n
+		t.call, t.silence = *n, annotator.Notice{}
+	case annotator.NoticeSilence:
+		t.silence = *n
 	case annotator.NoticeWait:
 		t.wait = *n
 	case annotator.NoticeCall:
@@ -334,6 +337,9 @@ func (t *totals) current(now time.Time) string {
 	text := "asking for " + duration(took.Truncate(time.Second))
 	if t.call.Bytes > 0 {
 		text = fmt.Sprintf("answer of %sB in %s", shortNumber(t.call.Bytes), duration(took.Truncate(time.Second)))
+	}
+	if t.silence.Kind != "" {
+		text += ", no token for " + duration((t.silence.Duration + now.Sub(t.silence.Time)).Truncate(time.Second))
 	}
 	if t.call.Purpose != annotator.PurposeAnnotate {
 		text = string(t.call.Purpose) + ": " + text

@@ -109,6 +109,24 @@ func TestPlainLines(t *testing.T) {
 	}
 }
 
+// TestSilenceIsShown: a pipe and a terminal show for how long no token has come.
+func TestSilenceIsShown(t *testing.T) {
+	t.Parallel()
+	for _, live := range []bool{false, true} {
+		p, out := newTestProgress(live, false)
+		p.notice(annotator.Notice{Time: noon.Add(-time.Minute), Kind: annotator.NoticeCalling, Purpose: annotator.PurposeAnnotate, Total: 1})
+		p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeSilence, Duration: time.Minute, Total: 1, Reason: "no token"})
+		p.tick() // a minute after noon
+		if !strings.HasSuffix(strings.TrimSuffix(strings.TrimSpace(out.String()), "\x1b[K"), "0 of 1 scene, asking for 2m00s, no token for 2m00s") {
+			t.Errorf("live %v: %q", live, out)
+		}
+		p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeStream, Purpose: annotator.PurposeAnnotate, Bytes: 10, Total: 1})
+		if got := p.totals.current(p.now()); strings.Contains(got, "no token") {
+			t.Errorf("behind a token: %q", got)
+		}
+	}
+}
+
 func TestDumbTerminal(t *testing.T) {
 	t.Parallel()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

@@ -55,7 +55,7 @@ The endpoint comes from the same places as that of run, and may be another than 
 	corpusFlag(flags, &o.corpus, "`FILE` to look up the cited posts in")
 	flags.BoolVarP(&o.interactive, "interactive", "i", false, "read further questions from standard input")
 	flags.BoolVar(&o.json, "json", false, "print JSON, one object per answer")
-	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "temperature", "stream", "patience")
+	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "temperature", "stream", "patience", "first-token-timeout", "token-timeout")
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
 		return o.run(ctx, db, args[0], strings.TrimSpace(strings.Join(args[1:], " ")))
 	})

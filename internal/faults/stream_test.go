@@ -20,6 +20,13 @@ func streamRows() []row {
 		{n: 37, fault: "no headers for hours, or an answer that stalls", action: retry, ends: ends{"R", "R", "H"}, forms: []form{
 			breaks(scripted.Fault{Delay: 24 * time.Hour}), breaks(scripted.Fault{Cut: 200, Stall: 24 * time.Hour}),
 		}},
+		{n: 37, fault: "keep-alive comments, stray bytes or a slow drip for hours, and no reply", action: retry, ends: ends{"R", "R", "H"}, says: "token", only: streamed, chat: true, forms: []form{
+			drips(": ping\n\n", 10*time.Second), drips("x", 10*time.Second), drips(" ", time.Minute),
+			drips(`data: {"choices":[{"index":0,"delta":{"content":"I"}}]}`+"\n\n", 100*time.Second),
+		}},
+		{n: 37, fault: "white space or the beginning of an object for hours, and no reply", action: retry, ends: ends{"R", "R", "H"}, says: "token", only: whole, chat: true, forms: []form{
+			drips(" ", 10*time.Second), drips("{", 100*time.Second),
+		}},
 		{n: 39, fault: "an untrusted certificate; http sent to https, or https to http", action: halt, ends: ends{"H", "H", "H"}, forms: []form{
 			takes(untrusted), takes(plainToTLS), takes(tlsToPlain),
 		}},

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"time"
 
 	"annotator/internal/scripted"
 )
@@ -192,6 +193,21 @@ func answers(status int, body string, headers ...string) form {
 // breaks has the connection misbehave.
 func breaks(f scripted.Fault) form {
 	return form{{fault: func(*scripted.Request) *scripted.Fault { return &f }}}
+}
+
+// drips has the answer come in pieces, one after each pause, and never end.
+func drips(piece string, pause time.Duration) form {
+	return breaks(scripted.Fault{Serve: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		for r.Context().Err() == nil {
+			_, _ = io.WriteString(w, piece)
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-time.After(pause):
+			case <-r.Context().Done():
+			}
+		}
+	})})
 }
 
 // says has the model say something else.

@@ -11,7 +11,7 @@ import (
 	"annotator/model"
 )
 
-// answer is the body of a response. It keeps the first bytes, reports to the watch, and fails where it is too long.
+// answer is the body of a response. It keeps the first bytes, reports how many have come, and fails where it is too long.
 type answer struct {
 	body       io.Reader
 	watch      *watch
@@ -23,15 +23,12 @@ type answer struct {
 // Read reads the next piece.
 func (a *answer) Read(p []byte) (int, error) {
 	n, err := a.body.Read(p)
-	if n > 0 {
-		a.watch.received()
-	}
 	a.kept = append(a.kept, p[:min(n, model.RawLimit-len(a.kept))]...)
 	a.left -= n
 	if a.left < 0 {
 		return 0, tooLong("an answer", answerLimit)
 	}
-	if n > 0 && a.onProgress != nil {
+	if n > 0 && a.onProgress != nil && a.watch.size > 0 { // what comes before the first token is no progress
 		a.onProgress(answerLimit - a.left)
 	}
 	return n, err

@@ -100,6 +100,14 @@ func (b *Builder) Calls() (n int) {
 	return n
 }
 
+// Size returns how much of the reply has come, in bytes. See Assembler.
+func (b *Builder) Size() (n int) {
+	for _, p := range b.parts {
+		n += len(p.Name) + max(len(p.Whole), p.appended.Len())
+	}
+	return n
+}
+
 // Growing returns what has come of the part to which text was appended last. See Assembler.
 func (b *Builder) Growing() string {
 	if b.growing == nil {

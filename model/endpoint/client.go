@@ -24,18 +24,20 @@ type Options struct {
 	// HTTP is the transport; nil for one of the client's own. It must not follow redirects.
 	HTTP http.RoundTripper
 
-	// FirstByte is how long the endpoint may take to the first byte: it reads the prompt before. 10 minutes where 0.
-	FirstByte time.Duration
+	// FirstToken is how long the endpoint may take from the request to the first token of the reply: it reads the whole
+	// prompt before, and without streaming generates the whole reply. DefaultFirstToken where 0.
+	FirstToken time.Duration
 
-	// Idle is how long it may pause between two pieces of the body. 2 minutes where 0.
-	Idle time.Duration
+	// NextToken is how long it may take from one token to the next. DefaultNextToken where 0.
+	NextToken time.Duration
 
 	Now func() time.Time // for measuring; time.Now where nil
 }
 
+// How long a call may wait for a token, where nothing is configured.
 const (
-	defaultFirstByte = 10 * time.Minute
-	defaultIdle      = 2 * time.Minute
+	DefaultFirstToken = 15 * time.Minute
+	DefaultNextToken  = 2 * time.Minute
 )
 
 // API describes what the servers of one wire have in common.
@@ -66,8 +68,8 @@ type Client struct {
 	header    http.Header
 	key       secret
 	transport http.RoundTripper
-	firstByte time.Duration
-	idle      time.Duration
+	first     time.Duration // see Options.FirstToken
+	next      time.Duration // see Options.NextToken
 	now       func() time.Time
 }
 
@@ -83,8 +85,8 @@ func New(o Options, api API) (*Client, error) {
 			WithAdvice("set ANNOTATOR_API_KEY to the key alone")
 	}
 	c := &Client{api: api, base: base, header: api.Header(key), key: newSecret(key), transport: o.HTTP, now: o.Now}
-	c.firstByte = cmp.Or(o.FirstByte, defaultFirstByte)
-	c.idle = cmp.Or(o.Idle, defaultIdle)
+	c.first = cmp.Or(o.FirstToken, DefaultFirstToken)
+	c.next = cmp.Or(o.NextToken, DefaultNextToken)
 	if c.transport == nil {
 		c.transport = newTransport()
 	}
@@ -115,11 +117,12 @@ type Call struct {
 	Body       Segments
 	Stream     bool            // a stream of events is asked for
 	OnProgress func(bytes int) // as in model.Request
+	OnSilence  func(silent, limit time.Duration)
 }
 
 // NewCall returns the call that sends the body of a request.
 func NewCall(url string, body Segments, r *model.Request) *Call {
-	return &Call{URL: url, Body: body, Stream: r.Stream, OnProgress: r.OnProgress}
+	return &Call{URL: url, Body: body, Stream: r.Stream, OnProgress: r.OnProgress, OnSilence: r.OnSilence}
 }
 
 // Complete sends a call and has the assembler build the reply. A failure is a *model.Fault.

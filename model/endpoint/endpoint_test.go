@@ -62,6 +62,8 @@ func (m *minutes) write(name string, data []byte) error {
 	return nil
 }
 
+func (m *minutes) Size() int { return len(m.Growing()) }
+
 func (m *minutes) Growing() string { return strings.Join(m.lines, "\n") }
 
 func (m *minutes) Reply() (*model.Reply, error) {

@@ -36,7 +36,7 @@ type exchange struct {
 // exchange sends a call and has the response read. A failure is a *model.Fault.
 func (c *Client) exchange(ctx context.Context, call *Call, read func(*exchange) error) error {
 	x := &exchange{client: c, call: call, began: c.now()}
-	x.ctx, x.watch = newWatch(ctx, c.firstByte, c.idle)
+	x.ctx, x.watch = newWatch(ctx, c.first, c.next, call.OnSilence)
 	defer x.watch.stop()
 	err := x.send()
 	if x.response != nil {
@@ -71,6 +71,7 @@ func (x *exchange) send() error {
 		x.response.Header.Set("Date", x.client.now().UTC().Format(http.TimeFormat))
 	}
 	if x.response.StatusCode/100 != 2 {
+		x.watch.within(x.client.next)
 		body, _ := io.ReadAll(io.LimitReader(x.answer, model.RawLimit)) // what has arrived is enough
 		return x.classify(body)
 	}
@@ -120,6 +121,7 @@ func (x *exchange) complete(a Assembler) (*model.Reply, error) {
 }
 
 func (x *exchange) fetch(read func([]byte) error) error {
+	x.watch.within(x.client.next)
 	body, err := readObject(x.answer)
 	if err != nil {
 		return err

@@ -86,14 +86,19 @@ type slow struct {
 	ctx    context.Context
 	pieces []string
 	pause  time.Duration // before each piece
+	last   time.Duration // before the last piece, in place of it; 0: the same
 }
 
 func (s *slow) Read(p []byte) (int, error) {
 	if len(s.pieces) == 0 {
 		return 0, io.EOF
 	}
+	pause := s.pause
+	if len(s.pieces) == 1 && s.last > 0 {
+		pause = s.last
+	}
 	select {
-	case <-time.After(s.pause):
+	case <-time.After(pause):
 	case <-s.ctx.Done():
 		return 0, s.ctx.Err()
 	}
@@ -107,6 +112,10 @@ func TestSilence(t *testing.T) {
 	t.Parallel()
 	chunks := []string{wiretest.Events("{}"), ": ping\n", wiretest.Events("{}", "[DONE]")}
 	forEver := slices.Repeat(chunks[:2], 5000)
+	pings := slices.Repeat([]string{": ping\n\n", "data:\n\n", " "}, 5000)
+	stray := slices.Repeat([]string{"x"}, 15_000)
+	object := append([]string{"{"}, stray...)
+	token := chunks[:1]
 	tests := []struct {
 		name          string
 		pieces        []string
@@ -114,18 +123,23 @@ func TestSilence(t *testing.T) {
 		want          time.Duration // of the whole call
 		said          string        // of the fault; empty for a reply
 	}{
-		{"slow but steady", chunks, 50 * time.Second, 3 * time.Second, 59 * time.Second, ""},
-		{"no headers", chunks, 2 * time.Minute, 0, time.Minute, "sent nothing for 1m0s"},
-		{"headers, then nothing", chunks, time.Second, 2 * time.Minute, time.Minute, "sent nothing for 1m0s"},
-		{"stalls between pieces", chunks, time.Second, 30 * time.Second, 36 * time.Second, "stopped in the middle of its answer for 5s"},
-		{"goes on for ever", forEver, time.Second, 4 * time.Second, 4 * time.Hour, "did not come to the end of its answer in 4h"},
+		{"slow but steady", chunks, 50 * time.Second, 2 * time.Second, 56 * time.Second, ""},
+		{"no headers", chunks, 2 * time.Minute, 0, time.Minute, "sent no token of a reply for 1m0s"},
+		{"headers, then nothing", chunks, time.Second, 2 * time.Minute, time.Minute, "sent no token of a reply for 1m0s"},
+		{"stalls between pieces", chunks, time.Second, 30 * time.Second, 36 * time.Second, "sent no token for 5s, in the middle"},
+		{"nothing but keep-alives", pings, time.Second, 4 * time.Second, time.Minute, "sent no token of a reply for 1m0s"},
+		{"keep-alives behind a token", slices.Concat(token, pings), time.Second, 4 * time.Second, 10 * time.Second, "sent no token for 5s"},
+		{"nothing but stray bytes", stray, time.Second, 4 * time.Second, time.Minute, "sent no token of a reply for 1m0s"},
+		{"stray bytes behind a token", slices.Concat(token, stray), time.Second, 4 * time.Second, 10 * time.Second, "sent no token for 5s"},
+		{"an object, byte by byte", object, time.Second, 4 * time.Second, time.Minute, "sent no token of a reply for 1m0s"},
+		{"goes on for ever", forEver, time.Second, 2 * time.Second, 4 * time.Hour, "did not come to the end of its answer in 4h"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				c := newClient(t, endpoint.Options{FirstByte: time.Minute, Idle: 5 * time.Second, HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
+				c := newClient(t, endpoint.Options{FirstToken: time.Minute, NextToken: 5 * time.Second, HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
 					select {
 					case <-time.After(test.headers):
 					case <-r.Context().Done():
@@ -146,6 +160,55 @@ func TestSilence(t *testing.T) {
 				f := wiretest.Fault(t, reply, err)
 				if f.Kind != annotator.Transient || !strings.Contains(f.Error(), test.said) || errors.Is(f, context.Canceled) {
 					t.Errorf("%v is %q", f, f.Kind)
+				}
+			})
+		})
+	}
+}
+
+// TestSilenceByDefault gives a server a quarter of an hour for the first token, and two minutes for each further one, and
+// hears of the silence once a minute.
+func TestSilenceByDefault(t *testing.T) {
+	t.Parallel()
+	token := wiretest.Events("1")
+	for _, test := range []struct {
+		name   string
+		pieces []string
+		pause  time.Duration
+		want   time.Duration
+		said   string
+		heard  []string // of the silence
+	}{
+		{"nothing", nil, time.Hour, 15 * time.Minute, "sent no token of a reply for 15m0s", []string{"1m0s of 15m0s", "2m0s of 15m0s", "3m0s of 15m0s"}},
+		{"a token, then nothing", []string{token}, 50 * time.Second, 170 * time.Second, "sent no token for 2m0s", []string{"1m0s of 2m0s"}},
+		{"a slow drip of tokens", slices.Repeat([]string{token}, 5000), 100 * time.Second, 245 * time.Second, "sent only 5 bytes of a reply in 4m5s", []string{"1m0s of 15m0s", "1m0s of 2m0s"}},
+		{"a drip of stray bytes", slices.Repeat([]string{"x"}, 5000), 100 * time.Second, 15 * time.Minute, "sent no token of a reply for 15m0s", []string{"1m0s of 15m0s"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
+					body := &slow{ctx: r.Context(), pieces: append(test.pieces, ""), pause: test.pause}
+					if len(test.pieces) == 1 {
+						body.last = time.Hour
+					}
+					return wiretest.Response(200, "text/event-stream", body), nil
+				})})
+				var heard []string
+				call := endpoint.Call{URL: c.BaseURL() + "/ask", Stream: true, OnSilence: func(silent, limit time.Duration) {
+					heard = append(heard, fmt.Sprintf("%s of %s", silent, limit))
+				}}
+				began := time.Now()
+				reply, err := c.Complete(t.Context(), &call, new(minutes))
+				took := time.Since(began)
+				f := wiretest.Fault(t, reply, err)
+				if took != test.want || f.Code != model.CodeSilent || f.Kind != annotator.Transient || !strings.Contains(f.Error(), test.said) {
+					t.Errorf("after %v, want %v: %v", took, test.want, f)
+				}
+				for _, want := range test.heard {
+					if !slices.Contains(heard, want) {
+						t.Errorf("%s was not heard: %q", want, heard)
+					}
 				}
 			})
 		})
@@ -205,7 +268,7 @@ func TestHTTP2(t *testing.T) {
 	if reply, err := ask(t.Context(), c); err != nil || reply.Text != "|{}" {
 		t.Errorf("%+v, %v", reply, err)
 	}
-	c = newClient(t, endpoint.Options{BaseURL: server.URL + "/v1/stall", HTTP: server.Client().Transport, Idle: 50 * time.Millisecond})
+	c = newClient(t, endpoint.Options{BaseURL: server.URL + "/v1/stall", HTTP: server.Client().Transport, NextToken: 50 * time.Millisecond})
 	reply, err := ask(t.Context(), c)
 	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Transient || f.Code != model.CodeSilent {
 		t.Errorf("%v is %q", f, f.Kind)

@@ -14,7 +14,7 @@ import (
 // errCut is the fault of a response without its end.
 func errCut() *model.Fault { return Unusable("the endpoint's answer ended before the reply did") }
 
-// Assembler builds one reply from what the endpoint sends. A Builder implements the last three methods.
+// Assembler builds one reply from what the endpoint sends. A Builder implements the last four methods.
 //
 // Its methods return an ErrorBody where the server sent an error in place of data, a *model.Fault where they know what
 // is wrong, and any other error where the data cannot be read.
@@ -27,6 +27,8 @@ type Assembler interface {
 	Event(name string, data []byte) (end bool, err error)
 	// Parts returns how many parts of a reply, such as calls, have begun.
 	Parts() int
+	// Size returns how many bytes of text, reasoning and calls have come.
+	Size() int
 	// Growing returns the part that the last event has added to: the text, the reasoning, the arguments of a call.
 	Growing() string
 	// Reply returns the whole reply, ErrNoReply where none has begun, or a fault where its end is missing.
@@ -58,6 +60,7 @@ func (x *exchange) readReply(a Assembler) (*model.Reply, error) {
 	media, _, _ := mime.ParseMediaType(x.response.Header.Get("Content-Type"))
 	switch {
 	case first == '<':
+		x.watch.within(x.client.next)
 		body, _ := io.ReadAll(io.LimitReader(src, model.RawLimit))
 		return nil, x.classify(body)
 	case media != typeStream && (first == '{' || first == '['):
@@ -67,6 +70,7 @@ func (x *exchange) readReply(a Assembler) (*model.Reply, error) {
 }
 
 func (x *exchange) readWhole(src io.Reader, a Assembler) (*model.Reply, error) {
+	x.watch.arriving()
 	body, err := readObject(src)
 	if err != nil {
 		return nil, err
@@ -114,6 +118,7 @@ func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, err
 		if err := x.check(a, data, err); err != nil {
 			return nil, err
 		}
+		x.watch.grown(a.Size())
 		if end {
 			x.answer.drain()
 			return a.Reply()

@@ -3,57 +3,134 @@ package endpoint
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"annotator"
 	"annotator/model"
 )
 
-// maxDuration is how long a call may take: some proxies keep the connection to a dead server alive forever.
-const maxDuration = 4 * time.Hour
+const (
+	// maxDuration is how long a call may take, whatever arrives.
+	maxDuration = 4 * time.Hour
 
-// watch ends a call when nothing has arrived for too long: it ends the context, and with it the connection.
+	// perByte is how long a byte of a reply may take on average: the slowest machine is several times faster. A reply
+	// that drips more slowly would hold a call for hours.
+	perByte = 5 * time.Second
+
+	// reportInterval is the time between two reports of silence.
+	reportInterval = time.Minute
+)
+
+// watch ends a call when no token has come for too long: it ends the context, and with it the connection. What keeps a
+// connection alive, such as comments between the events of a stream, is no token.
 type watch struct {
 	cancel context.CancelCauseFunc
-	timer  *time.Timer
-	last   *time.Timer // ends the call whatever arrives
-	idle   time.Duration
-	begun  bool // the first byte has arrived
+	first  time.Duration // before the first token, from the request on
+	next   time.Duration // after a token
+	report func(silent, limit time.Duration)
+
+	mu       sync.Mutex // guards what follows, which the timer's goroutine reads
+	timer    *time.Timer
+	began    time.Time
+	begun    time.Time // the first token has come; zero: none has
+	heard    time.Time // the newest token has come, or the call has begun
+	deadline time.Time // the call ends unless another token comes
+	size     int       // bytes of the reply
+	stopped  bool
 }
 
-func newWatch(ctx context.Context, first, idle time.Duration) (context.Context, *watch) {
+func newWatch(ctx context.Context, first, next time.Duration, report func(silent, limit time.Duration)) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(first, func() {
-		cancel(silence(fmt.Sprintf("the endpoint sent nothing for %s", first)))
-	})
-	last := time.AfterFunc(maxDuration, func() {
-		cancel(silence(fmt.Sprintf("the endpoint did not come to the end of its answer in %s", maxDuration)))
-	})
-	return ctx, &watch{cancel: cancel, timer: timer, last: last, idle: idle}
+	now := time.Now()
+	w := &watch{cancel: cancel, first: first, next: next, report: report, began: now, heard: now, deadline: now.Add(first)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = time.AfterFunc(min(first, reportInterval), w.check)
+	return ctx, w
 }
 
-// received restarts the timeout after a piece of the body.
-func (w *watch) received() {
-	if w.begun {
-		w.timer.Reset(w.idle)
+// check runs when a deadline may have passed, or when silence is to be reported.
+func (w *watch) check() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stopped {
 		return
 	}
-	w.begun = true
-	w.timer.Stop()
-	w.timer = time.AfterFunc(w.idle, func() {
-		w.cancel(silence(fmt.Sprintf("the endpoint stopped in the middle of its answer for %s", w.idle)))
-	})
+	left := time.Until(w.deadline)
+	if left <= 0 {
+		w.cancel(&model.Fault{
+			Kind: annotator.Transient, Code: model.CodeSilent, Message: w.problem(),
+			Advice: "see what keeps the server busy, or give it longer with --first-token-timeout or --token-timeout",
+		})
+		return
+	}
+	if silent := time.Since(w.heard); w.report != nil && silent >= reportInterval {
+		w.report(silent, w.deadline.Sub(w.heard))
+	}
+	w.timer.Reset(min(left, reportInterval))
 }
 
-// within shortens the timeout for all that follows.
-func (w *watch) within(d time.Duration) { w.timer.Reset(min(d, w.idle)) }
+// problem says why a call is ended.
+func (w *watch) problem() string {
+	switch took := time.Since(w.began); {
+	case took >= maxDuration:
+		return fmt.Sprintf("the endpoint did not come to the end of its answer in %s", maxDuration)
+	case w.begun.IsZero():
+		return fmt.Sprintf("the endpoint sent no token of a reply for %s", took.Round(100*time.Millisecond))
+	case time.Since(w.heard) < w.next:
+		return fmt.Sprintf("the endpoint sent only %d bytes of a reply in %s", w.size, took.Round(100*time.Millisecond))
+	}
+	return fmt.Sprintf("the endpoint sent no token for %s, in the middle of a reply", w.next)
+}
 
+// grown takes in the size of the reply after a piece of the answer.
+func (w *watch) grown(size int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if size <= w.size {
+		return
+	}
+	w.size, w.heard = size, time.Now()
+	if w.begun.IsZero() {
+		w.begun = w.heard
+	}
+	deadline := w.heard.Add(w.next)
+	if slowest := w.begun.Add(w.next + time.Duration(size)*perByte); slowest.Before(deadline) {
+		deadline = slowest
+	}
+	w.setDeadline(deadline)
+}
+
+// arriving allows for the way of an answer in one piece, all of which comes after its last token.
+func (w *watch) arriving() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if arrived := time.Now().Add(w.next); arrived.After(w.deadline) {
+		w.setDeadline(arrived)
+	}
+}
+
+// within sets how long all that follows may take.
+func (w *watch) within(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.setDeadline(time.Now().Add(min(d, w.next)))
+}
+
+func (w *watch) setDeadline(deadline time.Time) {
+	if last := w.began.Add(maxDuration); last.Before(deadline) {
+		deadline = last
+	}
+	w.deadline = deadline
+	w.timer.Reset(min(time.Until(deadline), reportInterval))
+}
+
+// stop ends the watch. Once it returns, nothing more is reported.
 func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped = true
 	w.timer.Stop()
-	w.last.Stop()
 	w.cancel(nil)
-}
-
-func silence(message string) *model.Fault {
-	return &model.Fault{Kind: annotator.Transient, Code: model.CodeSilent, Message: message}
 }
