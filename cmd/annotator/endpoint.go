@@ -86,7 +86,7 @@ func (s *settings) connect(ctx context.Context, a *app, print func(string)) (mod
 			print(fmt.Sprintf("a server on this machine has the model %s: use it with --endpoint %s", servers[0].Models[0], servers[0].Endpoint))
 		}
 	} else {
-		print(cmp.Or(s.Model, "the first model") + " at " + withoutSecrets(s.Endpoint))
+		print(cmp.Or(s.Model, "a model") + " at " + withoutSecrets(s.Endpoint))
 	}
 	if len(s.read) > 0 {
 		print("configuration: " + strings.Join(s.read, ", "))

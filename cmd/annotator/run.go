@@ -133,6 +133,13 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if o.Model == "" && o.Endpoint != offlineEndpoint {
+		o.bus.Subscribe(annotator.Subscriber{Notice: func(n annotator.Notice) {
+			if n.Kind == annotator.NoticeRun {
+				o.progress.say("the model is " + r.Client.Model)
+			}
+		}})
+	}
 	if o.before != nil {
 		if err := o.before(ctx, r.Store); err != nil {
 			return err
