@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
@@ -22,6 +21,6 @@ func Differing(ctx context.Context, path, step, change string) ([]string, error)
 		return nil, err
 	}
 	err = transact(ctx, w, time.Now, func(tx *tx) { tx.exec(change) })
-	tables, _, found := differing(ctx, querier((*sql.DB)(w.DB)))
+	tables, _, found := differing(ctx, querier(w.DB))
 	return tables, errors.Join(err, found)
 }
