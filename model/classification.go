@@ -47,85 +47,131 @@ const (
 // filters come first, because some of them quote the story, which may contain any phrase. There are few phrases, because
 // messages change with each release of a server.
 var meanings = [...]meaning{
-	{kind: annotator.Refused, advice: adviceFilter, filtered: true,
+	{
+		kind: annotator.Refused, advice: adviceFilter, filtered: true,
 		codes: CodeFiltered + " content_policy_violation responsibleaipolicyviolation data_inspection_failed invalid_prompt",
 		phrases: pattern(
-			`requires moderation|prompt was flagged|content management policy|content filter|violates usage guidelines`)},
-	{kind: annotator.Unreachable, advice: adviceServer, failed: true,
+			`requires moderation|prompt was flagged|content management policy|content filter|violates usage guidelines`),
+	},
+	{
+		kind: annotator.Unreachable, advice: adviceServer, failed: true,
 		codes: "outofmemoryerror",
 		phrases: pattern(`\b(cuda|cublas|cudnn|nccl|rccl|rocm)|device-side assert|illegal memory access|outofmemory|` +
 			`\b(device|gpu|vram|backend|prefill|decode|malloc failed:) out of memory|` +
-			`out of memory[.:,] (tried to allocate|please|try)|\bhip error|command buffer execution failed`)},
-	{kind: annotator.PromptTooLong, param: paramMaxTokens,
-		phrases: pattern(`max_(completion_)?tokens.*too large|max_tokens.*cannot be greater than`)},
-	{kind: annotator.PromptTooLong, // an old vLLM whose context is full wants at least one token
+			`out of memory[.:,] (tried to allocate|please|try)|\bhip error|command buffer execution failed`),
+	},
+	{
+		kind: annotator.PromptTooLong, param: paramMaxTokens,
+		phrases: pattern(`max_(completion_)?tokens.*too large|max_tokens.*cannot be greater than`),
+	},
+	{
+		kind:  annotator.PromptTooLong, // an old vLLM whose context is full wants at least one token
 		codes: "context_length_exceeded exceed_context_size_error string_above_max_length request_too_large",
 		phrases: pattern(`max_tokens must be at least 1|context (length|size|window|limit)|context.*overflow|` +
 			`(prompt|input) is too long|too many tokens|token count.*exceeds the maximum|maximum model length|` +
 			`max_new_tokens.*must be <=|must have less than.*tokens`),
-		statuses: []int{http.StatusRequestEntityTooLarge}},
-	{kind: annotator.Unreachable, advice: adviceServer,
+		statuses: []int{http.StatusRequestEntityTooLarge},
+	},
+	{
+		kind: annotator.Unreachable, advice: adviceServer,
 		codes: "enginedeaderror asyncenginedeaderror",
 		phrases: pattern(`enginecore|engine (loop |process )?(is dead|is not running|has died|died)|actor died|` +
 			`background loop has errored|scheduler hit an exception|model has crashed|model unloaded|` +
-			`runner process.*(terminated|no longer running)`)},
-	{kind: annotator.Overloaded,
+			`runner process.*(terminated|no longer running)`),
+	},
+	{
+		kind: annotator.Overloaded,
 		codes: "rate_limit_exceeded rate_limit_error resource_exhausted overloaded_error unavailable_error unavailable " +
 			"overloaded slow_down",
 		phrases:  pattern(`loading model`),
-		statuses: []int{http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded}},
-	{kind: annotator.Misconfigured,
+		statuses: []int{http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded},
+	},
+	{
+		kind:    annotator.Misconfigured,
 		advice:  "start the server with --enable-auto-tool-choice and the --tool-call-parser of its model",
-		phrases: pattern(`tool choice.*--enable-auto-tool-choice`)},
-	{kind: annotator.Misconfigured,
+		phrases: pattern(`tool choice.*--enable-auto-tool-choice`),
+	},
+	{
+		kind:    annotator.Misconfigured,
 		advice:  "take a model that calls tools, or start the server with what they need: annotator doctor says what that is",
-		phrases: pattern(`does not support tools|no endpoints found.*tool use|tools param requires`)},
-	{kind: annotator.Misconfigured,
+		phrases: pattern(`does not support tools|no endpoints found.*tool use|tools param requires`),
+	},
+	{
+		kind:    annotator.Misconfigured,
 		advice:  "give the server more memory, or have it serve a smaller model",
-		phrases: pattern(`requires more system memory`)},
-	{kind: annotator.Misconfigured,
+		phrases: pattern(`requires more system memory`),
+	},
+	{
+		kind:    annotator.Misconfigured,
 		advice:  "the model's chat template cannot render this conversation: start the server with one that can",
-		phrases: pattern(`conversation roles must alternate|system role not supported|tool call id was.*but must be`)},
-	{kind: annotator.Malformed,
+		phrases: pattern(`conversation roles must alternate|system role not supported|tool call id was.*but must be`),
+	},
+	{
+		kind:    annotator.Malformed,
 		codes:   "tool_use_failed",
-		phrases: pattern(`failed to parse tool call|unterminated string`)},
-	{kind: annotator.Misconfigured,
+		phrases: pattern(`failed to parse tool call|unterminated string`),
+	},
+	{
+		kind:    annotator.Misconfigured,
 		advice:  "write https in the endpoint's address",
-		phrases: pattern(`http request.*https (server|port)`)},
-	{kind: annotator.Misconfigured, param: ParamModel,
+		phrases: pattern(`http request.*https (server|port)`),
+	},
+	{
+		kind: annotator.Misconfigured, param: ParamModel,
 		advice: "give a model that the endpoint serves with --model; annotator doctor lists them",
 		codes: "model_not_found model_not_available invalid_model model_deprecated model_decommissioned " +
 			"deploymentnotfound",
-		phrases: pattern(`model.*(does not exist|not found)|(does not exist|not found).*model|invalid model name`)},
-	{kind: annotator.Misconfigured,
+		phrases: pattern(`model.*(does not exist|not found)|(does not exist|not found).*model|invalid model name`),
+	},
+	{
+		kind:   annotator.Misconfigured,
 		advice: "the account has no credit left: top it up, or give another endpoint with --endpoint",
 		codes: "insufficient_quota billing_not_active billing_hard_limit_reached billing_error insufficient_credits " +
 			"budget_exceeded arrearage",
 		phrases:  pattern(`credit balance is too low|insufficient balance|api usage limits`),
-		statuses: []int{http.StatusPaymentRequired}},
-	{kind: annotator.Misconfigured,
+		statuses: []int{http.StatusPaymentRequired},
+	},
+	{
+		kind:     annotator.Misconfigured,
 		advice:   "set ANNOTATOR_API_KEY to a key that the endpoint accepts",
 		codes:    "invalid_api_key api_key_invalid authentication_error permission_error permission_denied unauthenticated",
 		phrases:  pattern(`(incorrect|invalid) api key|unauthorized`),
-		statuses: []int{http.StatusUnauthorized, http.StatusForbidden}},
-	{kind: annotator.Misconfigured,
+		statuses: []int{http.StatusUnauthorized, http.StatusForbidden},
+	},
+	{
+		kind:   annotator.Misconfigured,
 		advice: "check the endpoint's address and the model's name; annotator doctor lists what it serves",
-		codes:  "not_found_error"},
-	{kind: annotator.Misconfigured,
+		codes:  "not_found_error",
+	},
+	{
+		kind:   annotator.Misconfigured,
 		advice: "the endpoint does not serve this account: enable its API and billing, or give another endpoint with --endpoint",
-		codes:  "failed_precondition billing_disabled service_disabled unsupported_country_region_territory"},
-	{kind: annotator.Misconfigured,
+		codes:  "failed_precondition billing_disabled service_disabled unsupported_country_region_territory",
+	},
+	{
+		kind:   annotator.Misconfigured,
 		advice: "the model does not take this setting: change it, or give another model with --model",
-		codes:  "unsupported_parameter unsupported_value"},
-	{kind: annotator.Misconfigured,
+		codes:  "unsupported_parameter unsupported_value",
+	},
+	{
+		kind:     annotator.Misconfigured,
 		advice:   "give HTTP_PROXY or HTTPS_PROXY the name and password that the proxy wants",
-		statuses: []int{http.StatusProxyAuthRequired}},
-	{kind: annotator.Misconfigured, advice: adviceAddress,
-		statuses: []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusUnsupportedMediaType,
-			http.StatusUpgradeRequired, http.StatusNotImplemented, http.StatusHTTPVersionNotSupported}},
-	{kind: annotator.Transient,
-		statuses: []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusMisdirectedRequest,
-			http.StatusLocked, http.StatusFailedDependency, statusBalancerGaveUp, statusClientGone}},
+		statuses: []int{http.StatusProxyAuthRequired},
+	},
+	{
+		kind: annotator.Misconfigured, advice: adviceAddress,
+		statuses: []int{
+			http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusUnsupportedMediaType,
+			http.StatusUpgradeRequired, http.StatusNotImplemented, http.StatusHTTPVersionNotSupported,
+		},
+	},
+	{
+		kind: annotator.Transient,
+		statuses: []int{
+			http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusMisdirectedRequest,
+			http.StatusLocked, http.StatusFailedDependency, statusBalancerGaveUp, statusClientGone,
+		},
+	},
 }
 
 // statusClasses are the statuses without a row, by their first digit.
