@@ -35,7 +35,22 @@ type Episode struct {
 	By         Author      `json:"by"`
 	Supersedes int64       `json:"supersedes,omitempty"` // the cumulative episode before
 	Tokens     int         `json:"tokens"`               // estimate of the summary
-	Trace      int64       `json:"trace"`                // id of the compaction row it took effect with
+	Trace      int64       `json:"trace"`                // id of the journal row it was made with
+}
+
+// EndedThread is a thread whose scenes are done, and that has no summary or is in the window.
+type EndedThread struct {
+	ID         int64
+	Summarised bool
+	Unanswered int   // questions for its summary that brought none
+	LastTurn   int64 // of the newest scene of it that was recorded
+}
+
+// Summaries is what is made at the end of threads: a summary of each, and the story so far. They enter the window with
+// a later compaction, or never.
+type Summaries struct {
+	Episodes []Episode
+	Missing  []int64 // ids of the threads that the answer says nothing usable of
 }
 
 // WindowState is the complete state of the window after a compaction. Only the newest one counts.
@@ -54,7 +69,8 @@ type Compaction struct {
 	Before   int // tokens of the prompt
 	After    int
 	Reason   string
-	Episodes []Episode // that enter the window; the commit sets their ids and traces
+	Episodes []Episode // made by it, which enter the window, but for summaries of threads; the commit sets ids and traces
+	Entered  []int64   // ids of earlier episodes that enter the window
 	Gone     []int64   // ids of the episodes that leave the window
 	Reply    *Trace    // the summary as the model wrote it; nil without a model
 	Call     *Call     // the call of Reply

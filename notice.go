@@ -16,7 +16,7 @@ const (
 	NoticeCall       NoticeKind = "call"       // it ended: Purpose, Attempt, Usage, Duration; on failure Decision, Reason
 	NoticeTool       NoticeKind = "tool"       // a tool ran: Tool; Reason is its error's code
 	NoticeWait       NoticeKind = "wait"       // the run waits before a retry: Duration, Reason; for a server that does not answer Waited, Patience
-	NoticeCompaction NoticeKind = "compaction" // turns left the window: Reason
+	NoticeCompaction NoticeKind = "compaction" // turns left the window: Tier, TokensBefore, TokensAfter, Reason
 	NoticeDecision   NoticeKind = "decision"   // the curator has decided about an entry: Reason
 	NoticeScene      NoticeKind = "scene"      // a scene is done: Entries; Reason if it was quarantined
 	NoticeWarning    NoticeKind = "word"       // a warning to the user: Reason
@@ -47,4 +47,8 @@ type Notice struct {
 	Entries  int           `json:"entries,omitempty"` // of the glossary
 	Lost     int           `json:"lost,omitempty"`
 	Reason   string        `json:"reason,omitempty"`
+
+	Tier         string `json:"tier,omitempty"`          // of a compaction
+	TokensBefore int    `json:"tokens_before,omitempty"` // of the window
+	TokensAfter  int    `json:"tokens_after,omitempty"`
 }

@@ -26,7 +26,7 @@ type Settings struct {
 	Off         bool
 	Prompt      Prompt
 	Batch       int // the most entries that one question is about; below 2: one
-	MaxTokens   int // of an answer, for each entry that it is about
+	MaxTokens   int // of an answer about one entry; of one about several, half of that for each beside the first
 	Temperature float64
 	Instruction string // what each question begins with
 	System      string // the system prompt where it replaces the run's
@@ -43,16 +43,22 @@ type Curator struct {
 	Names    *mention.Cache
 	Decided  func(*annotator.Entry, Decision) // is called after each decision, with the entry as it was
 	Stopped  func() bool                      // reports whether to stop before the next question
+	Least    int                              // with fewer entries than this no further question is due; below 2: with none
+	// Recap returns the summaries that are due, and whether they cannot wait for a question about entries. It is nil, or
+	// returns nil, where none are. It reads the database, so that a resumed run asks what the undisturbed one asks.
+	Recap func(ctx context.Context) (recap *window.Recap, urgent bool, err error)
 
 	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends
 	// the reply's call. The error is a *model.Unanswered if there is no reply.
-	Ask func(ctx context.Context, q *window.Question) (*model.Reply, error)
+	Ask func(ctx context.Context, purpose annotator.CallPurpose, q *window.Question) (*model.Reply, error)
 	// Entries returns the entries with the ids, by id. Ids without an entry are left out.
 	Entries func(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error)
 	// GetScene returns the scene with a number.
 	GetScene func(ctx context.Context, n int) (*annotator.SceneRow, error)
-	// Store stores a row of the journal and revisions, and ends the call, if there is one, in one transaction.
-	Store func(ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision) error
+	// Store stores a row of the journal, revisions and summaries, and ends the call, if there is one, in one transaction.
+	Store func(
+		ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision, s *annotator.Summaries,
+	) error
 }
 
 // Posts reads the story.
@@ -64,23 +70,22 @@ type Posts interface {
 	Around(ctx context.Context, post int64, n int) ([]annotator.Post, error)
 }
 
-// Curate asks about entries until there is a decision on each. An entry that a decision revises is judged once more. The error is of kind Interrupted if it was stopped.
+// Curate asks about entries until there is a decision on each, and for the summaries that are due, or until what is
+// left is not worth a question. An entry that a decision revises is judged once more. The error is of kind Interrupted if
+// it was stopped.
 func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) error {
-	if len(open) == 0 {
-		return nil
-	}
 	last, err := c.Posts.Post(ctx, c.Scene.Posts[len(c.Scene.Posts)-1])
 	if err != nil {
 		return err
 	}
-	for all := len(open); len(open) > 0; {
+	for all := len(open); ; {
+		q, err := c.next(ctx, open, last)
+		if err != nil || q == nil {
+			return err
+		}
 		if c.Stopped() {
 			return annotator.Errorf(annotator.Interrupted, "stopped with the curator's decisions on %d of %d entries",
 				all-len(open), all).WithAdvice("run again to go on")
-		}
-		q, err := c.next(ctx, open, last)
-		if err != nil {
-			return err
 		}
 		decisions, err := c.decide(ctx, q)
 		if err != nil {
@@ -93,7 +98,6 @@ func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) e
 		}
 		open = undecided(open, q.batch, decisions)
 	}
-	return nil
 }
 
 // undecided returns what is left of entries after decisions on some of them. A resumed run reads the same from the

@@ -25,8 +25,10 @@ type Document struct {
 	Version int                 `json:"version" yaml:"version"`
 	Story   Story               `json:"story" yaml:"story"`
 	AsOf    *annotator.Position `json:"as_of" yaml:"as_of"` // nil: now
-	Count   int                 `json:"count" yaml:"count"` // of entries
-	Entries []Entry             `json:"entries" yaml:"entries"`
+	// Summaries are nil, and absent, before the first.
+	Summaries *Summaries `json:"summaries,omitempty" yaml:"summaries,omitempty"`
+	Count     int        `json:"count" yaml:"count"` // of entries
+	Entries   []Entry    `json:"entries" yaml:"entries"`
 }
 
 // Story describes the source of the codex.

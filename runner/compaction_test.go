@@ -37,7 +37,11 @@ func summarised(r scripted.Request) scripted.Reply {
 
 // summaryOf writes each element that is asked for, and the prompt's length by which the answer is known again.
 func summaryOf(r scripted.Request) string {
-	question, text := r.Messages[len(r.Messages)-1].Content, ""
+	question := r.Messages[len(r.Messages)-1].Content
+	text := scripted.Recap(question)
+	if text != "" {
+		return text
+	}
 	for _, element := range []string{"cumulative", "chunk"} {
 		if strings.Contains(question, "<"+element+">") {
 			text += fmt.Sprintf("<%[1]s>This is the %[1]s at %[2]d tokens. Ash went on.</%[1]s>\n", element, r.Tokens)

@@ -222,7 +222,7 @@ func dump(t testing.TB, path string) []string {
 	}
 	defer func() { _ = db.Close() }()
 	var out []string
-	for _, table := range strings.Fields(`snapshot_context run_state thread_state scene trace compaction call glossary_entry glossary_alias
+	for _, table := range strings.Fields(`snapshot_context run_state thread_state scene trace compaction episode call glossary_entry glossary_alias
 		glossary_tag claim evidence revision tool_decision snapshot`) {
 		out = append(out, dumpTable(t, db, table)...)
 	}

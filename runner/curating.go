@@ -7,34 +7,62 @@ import (
 	"annotator"
 	"annotator/context/window"
 	"annotator/curator"
-	"annotator/model"
 	"annotator/storage"
 )
 
-// curating is CURATING: at a thread's end the curator decides on the tentative entries of the thread before; where it
-// ends the corpus, on those of the thread itself too, which no later one follows. A resumed run passes over what was
-// decided.
+// curating is CURATING: at a thread's end the curator decides on the tentative entries of the threads before; where it
+// ends the corpus, on those of the thread itself too, which no later one follows. Threads that have ended are
+// summarised by the same questions. Both wait until they fill a question, the window is about to be compacted, or the
+// corpus ends. A resumed run passes over what was decided.
 func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
-	if r.config.Curator.Off {
-		return annotator.EventCurated, nil
-	}
-	before, err := r.Store.Threads.Before(ctx, r.scene.row.Thread.Order)
+	last := r.scene.row.N == r.progress.total
+	open, err := r.undecided(ctx, last)
 	if err != nil {
 		return "", err
 	}
-	threads := []int64{before}
-	if r.scene.row.N == r.progress.total {
+	c := r.curator(0, func(*annotator.Entry, curator.Decision) {})
+	if r.config.NoThreadSummaries {
+		err = r.Store.Threads.SkipSummaries(ctx)
+	} else {
+		c.Recap = func(ctx context.Context) (*window.Recap, bool, error) { return r.recap(ctx, last) }
+	}
+	if err != nil {
+		return "", err
+	}
+	if !last {
+		c.Least = r.config.Curator.Batch
+	}
+	return annotator.EventCurated, c.Curate(ctx, open)
+}
+
+// undecided returns the entries of the threads before that the curator has not decided on; of all threads after the
+// last scene.
+func (r *Runner) undecided(ctx context.Context, last bool) ([]annotator.UndecidedEntry, error) {
+	if r.config.Curator.Off {
+		return nil, nil
+	}
+	threads, err := r.Store.Threads.Before(ctx, r.scene.row.Thread.Order)
+	if last {
 		threads = append(threads, r.scene.row.Thread.ID)
 	}
-	since, err := r.Store.Snapshots.LastCheckpoint(ctx)
-	if err != nil {
-		return "", err
+	if err != nil || len(threads) == 0 {
+		return nil, err
 	}
-	open, err := r.Store.Curation.Undecided(ctx, since, threads...)
+	return r.Store.Curation.Undecided(ctx, 0, threads...)
+}
+
+// recap returns the summaries of threads that are due, and whether they cannot wait: because the corpus has ended, the
+// window will be compacted before the next thread ends, or the model was asked before.
+func (r *Runner) recap(ctx context.Context, last bool) (recap *window.Recap, urgent bool, err error) {
+	ended, err := r.Store.Threads.Ended(ctx)
 	if err != nil {
-		return "", err
+		return nil, false, err
 	}
-	return annotator.EventCurated, r.curator(0, func(*annotator.Entry, curator.Decision) {}).Curate(ctx, open)
+	if recap, err = r.window.Recap(ctx, ended); recap == nil || err != nil {
+		return nil, false, err
+	}
+	next, err := r.Store.Threads.ScenesAfter(ctx, r.scene.row.Thread.Order)
+	return recap, last || recap.Alone() || r.window.FullAfter(next), err
 }
 
 // Curate has the curator decide on tentative entries outside of a run: on those first seen in the given threads, or on
@@ -110,8 +138,6 @@ func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Deci
 			decided(e, d)
 		},
 		Stopped: r.stopped,
-		Ask: func(ctx context.Context, q *window.Question) (*model.Reply, error) {
-			return r.ask(ctx, annotator.PurposeCurate, q)
-		},
+		Ask:     r.ask,
 	}
 }

@@ -38,7 +38,7 @@ func TestCuratorGoesOnAfterItsQuestionsWereOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := &annotator.Trace{Kind: annotator.TraceNote, Content: "Judge one entry.\n<candidate>\n</candidate>\n\nYour former answer could not be used: no JSON"}
-	if err := errors.Join(db.Curation.Decide(context.Background(), nil, asked, nil), db.Close()); err != nil {
+	if err := errors.Join(db.Curation.Decide(context.Background(), nil, asked, nil, nil), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	s.config.Curator.Batch = 8

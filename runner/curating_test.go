@@ -144,7 +144,7 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 	if again <= made[curator.Keep] || twice > 0 {
 		t.Errorf("%d entries were to be asked about again, %d of them twice, %d were left as they were", again, twice, made[curator.Keep])
 	}
-	if n := s.count("curated", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed' AND raw IS NOT NULL`); n <= made[curator.Keep] {
+	if n := s.count("curated", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed' AND raw IS NOT NULL`); n < made[curator.Keep] {
 		t.Errorf("%d unusable answers, %d entries left as they were", n, made[curator.Keep])
 	}
 }

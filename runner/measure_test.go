@@ -24,6 +24,7 @@ func TestSceneCostsTheSameAnywhere(t *testing.T) {
 	const stretch, cycle = 35, 7                                                           // the scripted model varies by the scene's number modulo the cycle
 	s := newStage(t, story{threads: 4, scenes: stretch, words: 1_000}, scripted.Options{}) // the last thread is curated otherwise
 	s.config.Limit = stretch
+	s.config.Curator.Batch = 8 // fewer entries wait for the next thread
 	var sizes []int64
 	for range 3 {
 		if err := s.run("flat"); err != nil {

@@ -236,7 +236,7 @@ func TestThoughtGetsMoreRoom(t *testing.T) {
 			}
 			return scripted.Reply{Text: "So it is."}
 		}})
-		s.config.MaxTokens = 400
+		s.config.MaxTokens, s.config.NoThreadSummaries = 400, true
 		err := s.run(name)
 		s.verify(name)
 		if !slices.Equal(limits, []int{400, 1600}) || errors.Is(err, annotator.Quarantined) != (name == "never") {
@@ -263,7 +263,7 @@ func TestGrownReplyIsCutBack(t *testing.T) {
 			return &scripted.Fault{Status: 400, Body: `{"error":{"message":"max_tokens is too large: 1600"}}`}
 		},
 	})
-	s.config.MaxTokens = 400
+	s.config.MaxTokens, s.config.NoThreadSummaries = 400, true
 	if err := s.run("back"); err != nil {
 		t.Fatal(err)
 	}

@@ -34,9 +34,10 @@ type Config struct {
 	MaxTokens          int            // of a reply
 	SafetyMargin       int            // tokens that stay free beside the reply
 	Compaction         compaction.Policy
-	SummaryTokens      int // of the reply with a summary
-	SummonTokens       int // of a snapshot's answer
-	SummonQuestions    int // to snapshots, for each scene
+	NoThreadSummaries  bool // do not have threads summarised at their end
+	SummaryTokens      int  // of the reply with a summary
+	SummonTokens       int  // of a snapshot's answer
+	SummonQuestions    int  // to snapshots, for each scene
 	Curator            curator.Settings
 	RelevantShare      float64 // share of the context budget for the entries that a scene names
 	Temperature        float64
@@ -60,7 +61,7 @@ func Defaults() Config {
 		Identity:      prompt.Defaults(),
 		ContextBudget: 32_768, MaxTokens: 3_072, SafetyMargin: 512, RelevantShare: 0.15,
 		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024, SummonQuestions: 6,
-		Curator:     curator.Settings{Prompt: curator.Shared, Batch: 8, MaxTokens: 256, Temperature: 0.3},
+		Curator:     curator.Settings{Prompt: curator.Shared, Batch: 16, MaxTokens: 256, Temperature: 0.3},
 		Temperature: 0.4, Stream: true, Governance: policy.Off, Policy: policy.Default(), EditCap: 12, ToolRounds: 10,
 		SceneBytes: 48_000, Retry: model.DefaultPolicy(),
 	}

@@ -389,6 +389,7 @@ func TestUpdatesThatCannotBeRead(t *testing.T) {
 			}
 			return scripted.Reply{Text: second}
 		}})
+		s.config.NoThreadSummaries = true
 		err := s.run(name)
 		if got := errors.Is(err, annotator.Quarantined); got != (name == "refused") {
 			t.Errorf("%s: %v", name, err)

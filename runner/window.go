@@ -17,7 +17,11 @@ func (r *Runner) newWindow() *window.Window {
 	return window.New(
 		window.Config{
 			Policy: c.Compaction, SummaryTemplate: c.Identity.Summariser, SummaryTokens: c.SummaryTokens, SummaryTemperature: c.SummaryTemperature,
-			OnCompaction: func(what string) { r.publish(annotator.Notice{Kind: annotator.NoticeCompaction, Reason: what}) },
+			OnCompaction: func(c *annotator.Compaction) {
+				r.publish(annotator.Notice{
+					Kind: annotator.NoticeCompaction, Tier: c.State.Tier, TokensBefore: c.Before, TokensAfter: c.After, Reason: c.Reason,
+				})
+			},
 		},
 		window.Limits{Context: c.ContextBudget, Reply: c.MaxTokens, Margin: c.SafetyMargin},
 		func(group []annotator.Message) ([]byte, error) { return r.Client.Wire.Encode(group) },

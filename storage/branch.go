@@ -80,7 +80,9 @@ DELETE FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point);
 DELETE FROM call WHERE trace_id > (SELECT trace FROM point) OR turn > (SELECT turn FROM point)
   OR trace_id IS NULL AND turn = 0 AND id > (SELECT call FROM point) OR purpose = 'ask' AND turn = 0;
 UPDATE episode SET gone = NULL WHERE gone > (SELECT trace FROM point);
+UPDATE episode SET entered = NULL WHERE entered > (SELECT trace FROM point);
 DELETE FROM episode WHERE trace_id > (SELECT trace FROM point);
+UPDATE thread_state SET unanswered = 0 WHERE thread_id NOT IN (SELECT thread_id FROM episode WHERE kind = 'thread');
 DELETE FROM compaction WHERE trace_id > (SELECT trace FROM point);
 DELETE FROM revision WHERE id > (SELECT revision FROM point);
 DELETE FROM snapshot WHERE id > (SELECT snapshot FROM point);
@@ -105,7 +107,7 @@ UPDATE thread_state SET status = iif(status = 'in_progress', 'pending', status),
   WHERE NOT EXISTS (SELECT 1 FROM scene s WHERE s.thread_id = thread_state.thread_id AND s.attempts > 0);
 UPDATE run_state SET state = 'CHECKPOINT', halted = '', holder = '', context_id = p.context, turn = p.turn,
   open_scene = iif(p.due, p.scene, 0), entries = 0,
-  begun_call = (SELECT coalesce(max(id), 0) FROM call), begun_snapshot = p.snapshot, recoded = min(recoded, p.trace),
+  begun_call = (SELECT coalesce(max(id), 0) FROM call), begun_snapshot = p.snapshot, recoded = min(recoded, p.trace), summaries_after = min(summaries_after, p.trace),
   recorded = (SELECT count(*) FROM scene WHERE state = 'recorded'),
   quarantined = (SELECT count(*) FROM scene WHERE state = 'quarantined'),
   (calls, prompt_tokens, cached_tokens, completion_tokens) = (SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),

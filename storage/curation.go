@@ -32,12 +32,18 @@ func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64)
 
 // Decide records what came of a question of the curator in one transaction: the reply, or the note that stands for an
 // unusable one, the revisions that follow, and the end of the call. With a note, the call ends with the outcome that
-// it has. The call is nil if it has ended before.
-func (s *Curation) Decide(ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision) error {
+// it has. The call is nil if it has ended before. Summaries that were asked for by the same question commit with it;
+// nil for none.
+func (s *Curation) Decide(
+	ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision, summaries *annotator.Summaries,
+) error {
 	return s.db.update(ctx, "record a decision", func(tx *tx) {
 		g := &Glossary{q: tx, path: s.db.path, tx: tx}
 		tx.fail(g.reviseAll(tx.ctx, revisions))
 		tx.append(row)
+		if summaries != nil {
+			tx.summarise(summaries, row.ID)
+		}
 		switch {
 		case call == nil:
 		case row.Kind == annotator.TraceReply:

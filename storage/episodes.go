@@ -31,9 +31,24 @@ func (tx *tx) compact(c *annotator.Compaction, only int64) {
 	for _, id := range c.Gone {
 		tx.execOne(`UPDATE episode SET gone = ? WHERE id = ? AND gone IS NULL`, row.ID, id)
 	}
+	for _, id := range c.Entered {
+		tx.execOne(`UPDATE episode SET entered = ? WHERE id = ? AND entered IS NULL`, row.ID, id)
+	}
 	for i := range c.Episodes {
-		c.Episodes[i].Trace = row.ID
-		tx.insertEpisode(&c.Episodes[i])
+		e := &c.Episodes[i]
+		e.Trace = row.ID
+		tx.insertEpisode(e, e.Kind != annotator.EpisodeThread)
+	}
+}
+
+// summarise records summaries that were made with a row of the journal.
+func (tx *tx) summarise(s *annotator.Summaries, row int64) {
+	for i := range s.Episodes {
+		s.Episodes[i].Trace = row
+		tx.insertEpisode(&s.Episodes[i], false)
+	}
+	for _, thread := range s.Missing {
+		tx.execOne(`UPDATE thread_state SET unanswered = unanswered + 1 WHERE thread_id = ?`, thread)
 	}
 }
 
@@ -47,17 +62,17 @@ func (tx *tx) dropTurn(turn int64, reason string) {
 	tx.compact(&c, turn)
 }
 
-func (tx *tx) insertEpisode(e *annotator.Episode) {
-	// A thread's summary is kept, but what stands in the window is the story so far that was made with it.
-	var gone *int64
-	if e.Kind == annotator.EpisodeThread {
-		gone = &e.Trace
+// insertEpisode records an episode. It enters the window with the compaction that made it, or later.
+func (tx *tx) insertEpisode(e *annotator.Episode, enters bool) {
+	var entered *int64
+	if enters {
+		entered = &e.Trace
 	}
 	tx.scan([]any{&e.ID}, `INSERT INTO episode (kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary,
-		entries, author, supersedes, tokens, trace_id, gone, created_at)
+		entries, author, supersedes, tokens, trace_id, entered, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?) RETURNING id`,
 		e.Kind, e.Thread, e.Index, e.Scenes, e.FromScene, e.ToScene, e.FromTurn, e.ToTurn, e.Summary, jsonList(e.Entries), e.By,
-		e.Supersedes, e.Tokens, e.Trace, gone, tx.now)
+		e.Supersedes, e.Tokens, e.Trace, entered, tx.now)
 }
 
 // WindowState returns the state of the window after the newest compaction up to a row of the journal (0: all). The
@@ -102,7 +117,8 @@ func scanEpisodeAnd(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 
 // InForce returns the episodes in the window: the story so far, nil before the first, and the chunks, oldest first.
 func (s *Episodes) InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error) {
-	all, err := readAll(ctx, s.db, "read the episodes", scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE gone IS NULL ORDER BY id`)
+	all, err := readAll(ctx, s.db, "read the episodes", scanEpisode, `SELECT `+episodeColumns+` FROM episode
+		WHERE entered IS NOT NULL AND gone IS NULL ORDER BY id`)
 	for i := range all {
 		if all[i].Kind == annotator.EpisodeCumulative {
 			story = &all[i]
@@ -121,7 +137,51 @@ func (s *Episodes) NextChunk(ctx context.Context, thread int64) (int, error) {
 // At returns the episodes that were in the window after a row of the journal, oldest first.
 func (s *Episodes) At(ctx context.Context, trace int64) ([]annotator.Episode, error) {
 	return readAll(ctx, s.db, "read the episodes", scanEpisode, `SELECT `+episodeColumns+` FROM episode
-		WHERE trace_id <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY id`, trace)
+		WHERE entered <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY entered, id`, trace)
+}
+
+// NewestStory returns the newest story so far, whether it is in the window or not; nil before the first.
+func (s *Episodes) NewestStory(ctx context.Context) (*annotator.Episode, error) {
+	return s.newest(ctx, annotator.EpisodeCumulative, 0, AnyScene)
+}
+
+// AnyScene is behind every scene.
+const AnyScene = 1<<31 - 1
+
+// StoryAt returns the newest story so far that was made before any scene after the given one was read; nil for none.
+func (s *Episodes) StoryAt(ctx context.Context, scene int) (*annotator.Episode, error) {
+	return s.newest(ctx, annotator.EpisodeCumulative, 0, scene)
+}
+
+// ThreadAt returns the summary of a thread that was made before any scene after the given one was read; nil for none.
+func (s *Episodes) ThreadAt(ctx context.Context, thread int64, scene int) (*annotator.Episode, error) {
+	return s.newest(ctx, annotator.EpisodeThread, thread, scene)
+}
+
+func (s *Episodes) newest(ctx context.Context, kind annotator.EpisodeKind, thread int64, scene int) (*annotator.Episode, error) {
+	found, err := readAll(ctx, s.db, "read the summaries", scanEpisode, `SELECT `+episodeColumns+` FROM episode
+		WHERE kind = ?1 AND thread_id = ?2 AND `+madeBefore+` ORDER BY id DESC LIMIT 1`, kind, thread, scene)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// madeBefore holds for an episode that was made before any scene after ?3 was read.
+const madeBefore = `NOT EXISTS (SELECT 1 FROM trace t WHERE t.turn > 0 AND t.seq = 0 AND t.scene > ?3 AND t.id < trace_id)`
+
+// Threads returns the summaries of threads that were made before any scene after the given one was read, in story
+// order, the newest of each.
+func (s *Episodes) Threads(ctx context.Context, scene int) ([]annotator.Episode, error) {
+	return readAll(ctx, s.db, "read the summaries", scanEpisode, `SELECT `+episodeColumns+` FROM episode
+		WHERE id IN (SELECT max(id) FROM episode WHERE kind = ?1 AND ?2 = 0 AND `+madeBefore+` GROUP BY thread_id) ORDER BY from_scene, id`,
+		annotator.EpisodeThread, 0, scene)
+}
+
+// Summarised returns those of some threads that have a summary.
+func (s *Episodes) Summarised(ctx context.Context, threads []int64) ([]int64, error) {
+	return readAll(ctx, s.db, "read the summaries", scanValue[int64], `SELECT DISTINCT thread_id FROM episode
+		WHERE kind = 'thread' AND thread_id IN (SELECT value FROM json_each(?)) ORDER BY 1`, jsonList(threads))
 }
 
 // EpisodeRow is an episode with its time, and whether it is in the window now.
@@ -134,5 +194,5 @@ type EpisodeRow struct {
 // All returns all episodes, also those that left the window, oldest first.
 func (s *Episodes) All(ctx context.Context) ([]EpisodeRow, error) {
 	scan := func(rows *sql.Rows, e *EpisodeRow) error { return scanEpisodeAnd(rows, &e.Episode, &e.At, &e.InForce) }
-	return readAll(ctx, s.db, "read the episodes", scan, `SELECT `+episodeColumns+`, created_at, gone IS NULL FROM episode ORDER BY id`)
+	return readAll(ctx, s.db, "read the episodes", scan, `SELECT `+episodeColumns+`, created_at, entered IS NOT NULL AND gone IS NULL FROM episode ORDER BY id`)
 }

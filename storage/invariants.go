@@ -151,6 +151,16 @@ var invariants = [...]invariant{
 		  WHERE t.kind = 'compaction' AND (c.tier, c.through_turn) IS NOT (t.content ->> 'tier', coalesce(t.content ->> 'through', 0))`,
 	},
 	{
+		"summaries", "a thread has at most one summary; when every scene is read, each thread that the model has read has one, " +
+			"and the story so far includes all of them",
+		`SELECT 'thread ' || thread_id || ' has ' || count(*) || ' summaries' FROM episode
+		  WHERE kind = 'thread' AND trace_id > (SELECT summaries_after FROM run_state) GROUP BY thread_id HAVING count(*) > 1
+		 UNION ALL SELECT 'thread ' || s.thread_id || ' has ended, and has no summary' FROM scene s, run_state r
+		  WHERE ` + readToTheEnd + ` AND s.thread_id NOT IN (SELECT thread_id FROM episode WHERE kind = 'thread') GROUP BY s.thread_id
+		 UNION ALL SELECT 'scene ' || s.n || ' is not in the story so far' FROM scene s, run_state r
+		  WHERE ` + readToTheEnd + ` AND s.n > (SELECT coalesce(max(to_scene), 0) FROM episode WHERE kind = 'cumulative')`,
+	},
+	{
 		"conversations", "each answer out of a snapshot came from one call that asked, and a conversation of the model ends with its scene",
 		`SELECT 'conversation ' || m.id || ' is open, the scene of turn ' || m.turn || ' is not' FROM summon m WHERE m.asker = 'model' AND m.dismissed_at IS NULL
 		  AND NOT EXISTS (SELECT 1 FROM trace t JOIN scene s ON s.n = t.scene WHERE t.turn = m.turn AND t.seq = 0 AND s.state = 'open')
@@ -178,3 +188,9 @@ var invariants = [...]invariant{
 		  WHERE length(quote) <> end_at - start_at`,
 	},
 }
+
+// readToTheEnd holds for scenes that the model has read, in their turn, since threads are summarised, in a run that has
+// come to its end.
+const readToTheEnd = `r.state IN ('NO_MORE', 'CURATING') AND r.open_scene = 0 AND NOT EXISTS (SELECT 1 FROM scene WHERE state IN ('pending', 'open'))
+		  AND s.state = 'recorded' AND s.turn > 0 AND s.n NOT IN (SELECT scene FROM refusal)
+		  AND (SELECT max(t.id) FROM trace t WHERE t.turn = s.turn) > r.summaries_after`

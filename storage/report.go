@@ -17,7 +17,7 @@ type Report struct {
 	Revisions   int
 	Calls       map[string]int // by outcome: ok, open, lost or the kind of failure; probes aside
 	CallTime    time.Duration  // of all calls that ended
-	Compactions int            // turns that a quarantined scene took with it do not count
+	Compactions []TierCount    // by tier; turns that a quarantined scene took with it do not count
 	SceneTime   time.Duration  // from one scene's end to the next: see SceneTime; 0 before the second
 	Silent      time.Time      // since when the server does not answer; zero if it does
 	Silence     string         // how the newest call of that time failed
@@ -31,7 +31,7 @@ func (s *Run) Report(ctx context.Context) (Report, error) {
 		return r, sqlite.Wrap(err, "report on %s", s.db.path)
 	}
 	defer func() { _ = t.Rollback() }()
-	for _, count := range []func(context.Context, querier) error{r.countRows, r.countEntries, r.countCalls, r.time, r.silence} {
+	for _, count := range []func(context.Context, querier) error{r.countRows, r.countCompactions, r.countEntries, r.countCalls, r.time, r.silence} {
 		if err := count(ctx, t); err != nil {
 			return r, sqlite.Wrap(err, "report on %s", s.db.path)
 		}
@@ -41,8 +41,22 @@ func (s *Run) Report(ctx context.Context) (Report, error) {
 
 func (r *Report) countRows(ctx context.Context, q querier) error {
 	return q.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM thread_state WHERE status = 'completed'),
-		(SELECT coalesce(max(id), 0) FROM revision), (SELECT count(*) FROM compaction WHERE tier <> 'quarantine')`).
-		Scan(&r.ThreadsDone, &r.Revisions, &r.Compactions)
+		(SELECT coalesce(max(id), 0) FROM revision)`).Scan(&r.ThreadsDone, &r.Revisions)
+}
+
+// TierCount counts the compactions of a tier.
+type TierCount struct {
+	Tier   string `json:"tier"`
+	Count  int    `json:"count"`
+	Before int    `json:"tokens_before"` // of the window, on average
+	After  int    `json:"tokens_after"`
+}
+
+func (r *Report) countCompactions(ctx context.Context, q querier) (err error) {
+	scan := func(rows *sql.Rows, t *TierCount) error { return rows.Scan(&t.Tier, &t.Count, &t.Before, &t.After) }
+	r.Compactions, err = collect(ctx, q, scan, `SELECT tier, count(*), sum(tokens_before) / count(*), sum(tokens_after) / count(*)
+		FROM compaction WHERE tier <> 'quarantine' GROUP BY tier ORDER BY tier`)
+	return err
 }
 
 func (r *Report) countEntries(ctx context.Context, q querier) error {

@@ -31,8 +31,37 @@ func (s *Threads) Order(ctx context.Context, thread int64) (int, error) {
 	return readFirst(ctx, s.db, fmt.Sprintf("read thread %d", thread), missing, scanValue[int], `SELECT ord FROM thread_state WHERE thread_id = ?`, thread)
 }
 
-// Before returns the id of the last thread with a scene before a place in story order, from 1; 0 where there is none.
-func (s *Threads) Before(ctx context.Context, order int) (int64, error) {
-	return readValue[int64](ctx, s.db, "read the threads",
-		`SELECT coalesce((SELECT thread_id FROM thread_state WHERE ord < ? ORDER BY ord DESC LIMIT 1), 0)`, order)
+// Before returns the ids of the threads before a place in story order, from 1.
+func (s *Threads) Before(ctx context.Context, order int) ([]int64, error) {
+	return readAll(ctx, s.db, "read the threads", scanValue[int64], `SELECT thread_id FROM thread_state WHERE ord < ? ORDER BY ord`, order)
+}
+
+// Ended returns the threads whose last scene is done, that the model has read, and that have no summary or are in the
+// window, in story order.
+func (s *Threads) Ended(ctx context.Context) ([]annotator.EndedThread, error) {
+	scan := func(rows *sql.Rows, t *annotator.EndedThread) error {
+		return rows.Scan(&t.ID, &t.Summarised, &t.Unanswered, &t.LastTurn)
+	}
+	return readAll(ctx, s.db, "read the threads", scan, `SELECT thread_id, summarised, unanswered, last_turn FROM
+		 (SELECT t.thread_id, t.ord, t.unanswered, (SELECT max(s.turn) FROM scene s WHERE s.thread_id = t.thread_id AND s.state = 'recorded') AS last_turn,
+		    EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = t.thread_id) AS summarised
+		  FROM thread_state t JOIN scene l ON l.n = t.last_scene AND l.state IN ('recorded', 'quarantined')) ended
+		WHERE last_turn > coalesce((SELECT through_turn FROM compaction ORDER BY trace_id DESC LIMIT 1), 0)
+		  OR EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'chunk' AND e.thread_id = ended.thread_id AND e.gone IS NULL)
+		  OR NOT summarised AND last_turn > 0
+		    AND (SELECT max(id) FROM trace WHERE turn = last_turn) > (SELECT summaries_after FROM run_state)
+		ORDER BY ord`)
+}
+
+// ScenesAfter returns the number of scenes of the thread after a place in story order, from 1; 0 where there is none.
+func (s *Threads) ScenesAfter(ctx context.Context, order int) (int, error) {
+	return readValue[int](ctx, s.db, "read the threads",
+		`SELECT coalesce((SELECT last_scene - first_scene + 1 FROM thread_state WHERE ord > ? ORDER BY ord LIMIT 1), 0)`, order)
+}
+
+// SkipSummaries records that the threads that have ended by now need no summary.
+func (s *Threads) SkipSummaries(ctx context.Context) error {
+	return s.db.update(ctx, "skip the summary of a thread", func(tx *tx) {
+		tx.exec(`UPDATE run_state SET summaries_after = (SELECT coalesce(max(id), 0) FROM trace WHERE turn > 0)`)
+	})
 }

@@ -124,10 +124,19 @@ var damages = []struct {
 	{"conversations", "an answer to something else", `UPDATE call SET outcome = 'transient' WHERE purpose = 'ask'`},
 	{"conversations", "an answer that is gone", `DELETE FROM summon_exchange WHERE seq = 1`},
 	{"live entries", "one too many", `UPDATE run_state SET entries = entries + 1`},
+	{"summaries", "none of a thread", finished + `INSERT INTO episode SELECT 900, 'cumulative', 0, 0, '', 1, 6, 1, 9, 'x', '[]', 'rule', NULL, 1, 1, NULL, NULL, 0`},
+	{"summaries", "two of a thread", strings.Repeat(`INSERT INTO episode (kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary, entries,
+		author, tokens, trace_id, created_at) VALUES ('thread', 1000, 0, '', 1, 2, 1, 2, 'x', '[]', 'rule', 1, 1, 0);`, 2)},
+	{"summaries", "a story so far that ends too early", finished + `INSERT INTO episode (kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn,
+		summary, entries, author, tokens, trace_id, created_at) SELECT 'thread', thread_id, 0, '', 1, 2, 1, 2, 'x', '[]', 'rule', 1, 1, 0 FROM thread_state`},
 	{"evidence", "a range too long", `UPDATE evidence SET end_at = end_at + 1`},
 	{"quotations", "another range", `UPDATE evidence SET start_at = start_at + 1, end_at = end_at + 1`},
 	{"quotations", "from a post that is not there", `UPDATE evidence SET post_id = 404`},
 }
+
+// finished makes the run one that has come to its end.
+const finished = `UPDATE scene SET state = 'recorded', started_at = 1, recorded_at = 1 WHERE state = 'pending';
+	UPDATE run_state SET state = 'NO_MORE', recorded = (SELECT count(*) FROM scene WHERE state = 'recorded');`
 
 // sound makes a database that has some of everything, closed, and returns its bytes.
 func sound(t *testing.T) []byte {

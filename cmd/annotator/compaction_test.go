@@ -29,10 +29,37 @@ func TestPolicy(t *testing.T) {
 		{"auto", "NaN", compaction.Policy{}},
 		{"auto", "low", compaction.Policy{}},
 	} {
-		c := Config{CompactionPreset: test.preset, LowWater: test.low}
+		c := Config{CompactionPreset: test.preset, Thresholds: map[string]*string{lowWater: &test.low}}
 		got, err := c.readCompaction()
 		if wrong := test.want == (compaction.Policy{}); wrong != errors.Is(err, annotator.Misused) || !wrong && got != test.want {
 			t.Errorf("%s, %s: %+v, %v", test.preset, test.low, got, err)
+		}
+	}
+}
+
+// TestThresholds: each value of the policy has a flag of its own.
+func TestThresholds(t *testing.T) {
+	t.Parallel()
+	values := map[string]*string{}
+	for _, threshold := range thresholds() {
+		values[threshold.flag] = new(map[bool]string{true: "0.25", false: "7"}[threshold.share != nil])
+	}
+	values["compaction-high-water"] = new("0.5")
+	want := compaction.Policy{
+		High: 0.5, Low: 0.25, Emergency: 0.25, Chunks: 0.25,
+		KeepTurns: 7, ChunkScenes: 7, KeepChunks: 7, KeepReplies: 7, KeepLong: 7, CutAt: 7,
+	}
+	c := Config{CompactionPreset: presetAuto, Thresholds: values}
+	if got, err := c.readCompaction(); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for flag, value := range map[string]string{
+		"compaction-high-water": "1.5", "compaction-emergency": "NaN", "compaction-keep-scenes": "-1", "compaction-cut-length": "0",
+		"compaction-chunk-scenes": "2.5",
+	} {
+		c.Thresholds = map[string]*string{flag: &value}
+		if _, err := c.readCompaction(); !errors.Is(err, annotator.Misused) {
+			t.Errorf("--%s %s: %v", flag, value, err)
 		}
 	}
 }

@@ -31,7 +31,7 @@ type Config struct {
 	SharedKeyFile    bool
 	ModelContext     string
 	CompactionPreset string
-	LowWater         string
+	Thresholds       map[string]*string // of compaction, by flag
 	Prompts          string
 	SnapshotTools    bool
 	GovernancePolicy string
@@ -42,11 +42,10 @@ type Config struct {
 	Events           string
 }
 
-// The presets of compaction, and the value that leaves the low mark to the preset.
+// The presets of compaction.
 const (
 	presetAuto  = "auto"
 	presetMarks = "60-80-90"
-	lowAuto     = "auto"
 )
 
 // declare declares the flags, with their defaults.
@@ -62,7 +61,9 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	s.IntVar(&c.MaxTokens, "max-tokens", c.MaxTokens, "maximum `TOKENS` of a reply")
 	wordFlag(s, &c.CompactionPreset, "compaction-preset", []string{presetAuto, presetMarks}, presetAuto,
 		"`PRESET` for the compaction of a full window: "+presetAuto+" or "+presetMarks)
-	s.StringVar(&c.LowWater, "compaction-low-water", lowAuto, "`SHARE` of the window that compaction leaves filled, 0 to 1; auto: the preset's")
+	c.Thresholds = thresholdFlags(s)
+	s.IntVar(&c.SafetyMargin, "safety-margin", c.SafetyMargin, "`TOKENS` of the context that stay free, because prompts are estimated")
+	s.IntVar(&c.SummaryTokens, "summary-tokens", c.SummaryTokens, "maximum `TOKENS` of the reply with a summary")
 	s.Float64Var(&c.Temperature, "temperature", c.Temperature, "sampling temperature `T`, 0 to 2")
 	s.BoolVar(&c.Stream, "stream", c.Stream, "stream replies")
 	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that replace parts of the prompts; see annotator prompts")
@@ -72,6 +73,7 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	s.IntVar(&c.Curator.Batch, "curator-batch", c.Curator.Batch,
 		"maximum `ENTRIES` in one question to the curator; larger batches cost fewer tokens, smaller ones suit small models")
 	s.BoolVar(&c.Curator.Off, "no-curator", c.Curator.Off, "do not curate tentative entries at the end of a thread")
+	s.BoolVar(&c.NoThreadSummaries, "no-thread-summaries", false, "do not have threads summarised at their end")
 	s.BoolVar(&c.SnapshotTools, "snapshot-tools", true, "give the model the tools that ask snapshots; they take about 500 tokens of the prompt")
 	levels := texts(policy.Levels())
 	wordFlag(s, (*string)(&c.Governance), "governance", levels, string(c.Governance),
@@ -88,6 +90,8 @@ func (c *Config) declare(s *pflag.FlagSet) {
 
 	atLeast(s, &c.ContextBudget, "context-budget", 1)
 	atLeast(s, &c.MaxTokens, "max-tokens", 1)
+	atLeast(s, &c.SafetyMargin, "safety-margin", 0)
+	atLeast(s, &c.SummaryTokens, "summary-tokens", 1)
 	atLeast(s, &c.Curator.Batch, "curator-batch", 1)
 	atLeast(s, &c.EditCap, "edit-cap", 0)
 	restrict(s, "temperature", "a number from 0 to 2", nil, func() bool { return c.Temperature >= 0 && c.Temperature <= 2 })
@@ -146,15 +150,7 @@ func (c *Config) readCompaction() (compaction.Policy, error) {
 	if c.CompactionPreset == presetMarks {
 		p = compaction.ThreeMarks()
 	}
-	if c.LowWater == lowAuto {
-		return p, nil
-	}
-	low, err := strconv.ParseFloat(c.LowWater, 64)
-	if err != nil || !(low >= 0 && low < p.High) { // which NaN is not, either
-		return p, invalidSetting("compaction-low-water", "auto, or 0 to less than "+strconv.FormatFloat(p.High, 'g', -1, 64), c.LowWater)
-	}
-	p.Low = low
-	return p, nil
+	return p, readThresholds(&p, c.Thresholds)
 }
 
 // readContexts parses MODEL=TOKENS with commas between them.

@@ -28,7 +28,8 @@ func newExport(a *app) *cobra.Command {
 		Use:   "export",
 		Short: "Write the codex as a file for other programs",
 		Long: longHelp(`
-Write the codex as JSON or YAML: every live entry with its names, its claims and the quotations that support them. The
+Write the codex as JSON or YAML: every live entry with its names, its claims and the quotations that support them, after
+the summaries of the threads and of the story so far. The
 same codex always gives the same bytes. A file is written whole or not at all. With --as-of, export the codex as it was
 at a point of the story, without anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator export --format json -o book.json
@@ -107,5 +108,8 @@ func (o *exportOptions) document(ctx context.Context, db *storage.DB) (*exporter
 	at := db.Scenes.Positions(ctx)
 	document := exporters.Build(story, filter.Select(entries), at.At)
 	document.AsOf = positionOf(moment, at)
+	if document.Summaries, err = summaries(ctx, db, moment); err != nil {
+		return nil, err
+	}
 	return &document, at.Err
 }

@@ -64,8 +64,9 @@ type status struct {
 	Tokens      tokenStatus              `json:"tokens"`
 	PerScene    sceneAverage             `json:"per_scene"`
 	Compactions int                      `json:"compactions"`
-	Warnings    []string                 `json:"warnings"`    // why the run seems to bring nothing
-	Quarantined []quarantinedScene       `json:"quarantined"` // all of them
+	ByTier      []storage.TierCount      `json:"compactions_by_tier"` // tokens are averages
+	Warnings    []string                 `json:"warnings"`            // why the run seems to bring nothing
+	Quarantined []quarantinedScene       `json:"quarantined"`         // all of them
 	Started     time.Time                `json:"started"`
 	Updated     time.Time                `json:"updated"`
 	SecondsLeft float64                  `json:"seconds_left"`      // estimate; 0 unless running
@@ -158,8 +159,11 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 		PerScene: sceneAverage{
 			ratio(run.Calls, done), ratio(u.Prompt, done), ratio(u.Prompt-u.Cached, done), ratio(u.Completion, done), report.SceneTime.Seconds(),
 		},
-		Compactions: report.Compactions, Warnings: []string{}, Quarantined: []quarantinedScene{},
+		ByTier: append([]storage.TierCount{}, report.Compactions...), Warnings: []string{}, Quarantined: []quarantinedScene{},
 		Started: time.UnixMilli(run.Started).UTC(), Updated: time.UnixMilli(run.Updated).UTC(),
+	}
+	for _, t := range report.Compactions {
+		s.Compactions += t.Count
 	}
 	if warning := yield.Warning(); warning != "" {
 		s.Warnings = append(s.Warnings, warning)
@@ -212,7 +216,7 @@ func (s *status) print(w io.Writer) {
 		{"calls", fmt.Sprintf("%d ok, %d failed, %d lost", s.Calls.OK, s.Calls.Failed, s.Calls.Lost)},
 		{"tokens", strings.Replace(tokens(annotator.Usage{Prompt: s.Tokens.Prompt, Cached: s.Tokens.Cached, Completion: s.Tokens.Completion}), " tokens", "", 1)},
 		{"per scene", s.average()},
-		{"compactions", fmt.Sprint(s.Compactions)},
+		{"compactions", s.compactions()},
 		{"started", localTime(s.Started.UnixMilli())},
 		{"updated", localTime(s.Updated.UnixMilli())},
 	}
@@ -314,4 +318,16 @@ func (s *status) printQuarantined(w io.Writer) {
 	fmt.Fprintln(w)
 	printTable(w, rows)
 	fmt.Fprintf(w, "\nretry them with: annotator retry --db %s\n", quoted(s.Database))
+}
+
+// compactions tells how often the window was compacted, by tier, with its tokens before and after on average.
+func (s *status) compactions() string {
+	var tiers []string
+	for _, t := range s.ByTier {
+		tiers = append(tiers, fmt.Sprintf("tier %s: %d, from %d to %d tokens", t.Tier, t.Count, t.Before, t.After))
+	}
+	if len(tiers) == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d (%s)", s.Compactions, strings.Join(tiers, "; "))
 }

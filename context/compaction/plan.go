@@ -81,6 +81,7 @@ type Step struct {
 	Turns   []Turn  // those that leave the window, or are stripped or cut
 	Chunk   []Turn  // the last of Turns: those of one thread that a chunk summary replaces
 	Threads []int64 // those that the story so far replaces, in order
+	Known   []int64 // threads that need no summary of their own: they have one, or have not ended
 }
 
 // Full reports whether the window is to be compacted.

@@ -26,14 +26,36 @@ const (
 
 // Instruction fills the template of the message to the summariser: see prompt.Identity. It follows the window as it is,
 // so that the server has all but this message in its cache.
-func Instruction(template string, s Step) (string, error) {
-	r := prompt.SummaryRequest{
-		Threads: list(s.Threads), ThreadSentences: threadSentences, ChunkSentences: chunkSentences, StoryWords: storyWords,
+func Instruction(template string, s Step) (string, error) { return s.request().Fill(template) }
+
+// request is what the template is filled with.
+func (s *Step) request() *prompt.SummaryRequest {
+	r := &prompt.SummaryRequest{
+		Threads: list(s.Threads), Wanted: list(s.Wanted()),
+		ThreadSentences: threadSentences, ChunkSentences: chunkSentences, StoryWords: storyWords,
 	}
 	if n := len(s.Chunk); n > 0 {
 		r.FirstScene, r.LastScene = s.Chunk[0].Scene, s.Chunk[n-1].Scene
 	}
-	return r.Fill(template)
+	return r
+}
+
+// Wanted returns the threads that need a summary of their own.
+func (s *Step) Wanted() []int64 {
+	return slices.DeleteFunc(slices.Clone(s.Threads), func(id int64) bool { return slices.Contains(s.Known, id) })
+}
+
+// EndInstruction asks for the summaries of threads that have ended: alone, or before another question in the same
+// message.
+func EndInstruction(template string, s Step, question string) (string, error) {
+	r := s.request()
+	r.Ended, r.More = true, question != ""
+	text, err := r.Fill(template)
+	if question == "" {
+		return text, err
+	}
+	return text + "\n\nClose each of these elements. In the same answer, after them, answer what follows: " +
+		"where it says to write nothing else, that is beside these summaries.\n\n" + question, err
 }
 
 // Scenes names the scenes of turns by their indices within the thread: "0-9".
@@ -60,11 +82,12 @@ type Summary struct {
 }
 
 var (
-	threadTag  = regexp.MustCompile(`(?s)<thread\s+id="?(\d+)"?\s*>(.*?)</thread>`)
-	chunkTag   = regexp.MustCompile(`(?s)<chunk>(.*?)(?:</chunk>|$)`)
-	storyTag   = regexp.MustCompile(`(?s)<cumulative(?:_summary)?>(.*?)(?:</cumulative(?:_summary)?>|$)`)
-	anyTag     = regexp.MustCompile(`</?[a-z_]+[^<>]*>`)
-	errNothing = errors.New("the summary is empty")
+	threadTag      = regexp.MustCompile(`(?s)<thread\s+id="?(\d+)"?\s*>(.*?)</thread>`)
+	chunkTag       = regexp.MustCompile(`(?s)<chunk>(.*?)(?:</chunk>|$)`)
+	storyTag       = regexp.MustCompile(`(?s)<cumulative(?:_summary)?>(.*?)(?:</cumulative(?:_summary)?>|$)`)
+	closedStoryTag = regexp.MustCompile(`(?s)<cumulative(?:_summary)?>(.*?)</cumulative(?:_summary)?>`)
+	anyTag         = regexp.MustCompile(`</?[a-z_]+[^<>]*>`)
+	errNothing     = errors.New("the summary is empty")
 )
 
 // Read reads a summary from a reply. Text without the requested tags is taken as a whole, except that a chunk requested
@@ -76,19 +99,40 @@ func Read(s Step, reply string) (Summary, error) {
 		summary.Chunk = sentences(inside(chunkTag, reply), chunkSentences)
 		return summary, something(summary.Chunk)
 	}
-	for _, match := range threadTag.FindAllStringSubmatch(reply, -1) {
-		id, err := strconv.ParseInt(match[1], 10, 64)
-		if err == nil && slices.Contains(s.Threads, id) {
-			summary.Threads[id] = sentences(bare(match[2]), threadSentences)
-		}
-	}
-	reply = threadTag.ReplaceAllString(reply, "")
+	reply = summary.readThreads(s, reply)
 	if len(s.Chunk) > 0 && chunkTag.MatchString(reply) {
 		summary.Chunk = sentences(inside(chunkTag, reply), chunkSentences)
 		reply = chunkTag.ReplaceAllString(reply, "")
 	}
 	summary.Story = firstWords(inside(storyTag, reply), storyWords)
 	return summary, something(summary.Story)
+}
+
+// readThreads reads the summaries of threads, and returns the reply without them.
+func (summary *Summary) readThreads(s Step, reply string) string {
+	for _, match := range threadTag.FindAllStringSubmatch(reply, -1) {
+		id, err := strconv.ParseInt(match[1], 10, 64)
+		if text := sentences(bare(match[2]), threadSentences); err == nil && slices.Contains(s.Wanted(), id) && codex.HasWord(text) {
+			summary.Threads[id] = text
+		}
+	}
+	return threadTag.ReplaceAllString(reply, "")
+}
+
+// ReadEnd reads a summary from a reply that answers another question as well, and returns the reply without it. Only
+// text in closed elements counts; what is missing stays empty.
+func ReadEnd(s Step, reply string) (summary Summary, rest string) {
+	summary.Threads = map[int64]string{}
+	rest = summary.readThreads(s, reply)
+	if match := closedStoryTag.FindStringSubmatch(rest); match != nil {
+		if text := bare(html.UnescapeString(match[1])); codex.HasWord(text) {
+			summary.Story = firstWords(text, storyWords)
+		}
+	}
+	for id, text := range summary.Threads {
+		summary.Threads[id] = html.UnescapeString(text)
+	}
+	return summary, closedStoryTag.ReplaceAllString(rest, "")
 }
 
 // inside returns the text inside a tag, or the whole text if it has no such tag.
@@ -151,12 +195,12 @@ func beginning(text string, limit int) string {
 
 // Rule writes a chunk summary without a model: the scenes' numbers, the names of the entries, and how each scene
 // begins.
-func Rule(s Step, entries []string, openings []string) string {
-	if len(s.Chunk) == 0 {
+func Rule(turns []Turn, entries []string, openings []string) string {
+	if len(turns) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Scenes %s of thread %d.", Scenes(s.Chunk), s.Chunk[0].Thread)
+	fmt.Fprintf(&b, "Scenes %s of thread %d.", Scenes(turns), turns[0].Thread)
 	if len(entries) > 0 {
 		fmt.Fprintf(&b, " With %s.", strings.Join(entries, ", "))
 	}

@@ -209,7 +209,7 @@ The Story So Far: Tom &amp; Ash.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("And then it rained again. ", 400)
-	text := compaction.Rule(chunkStep, []string{"Ash", "Tom"}, []string{"It began.", long})
+	text := compaction.Rule(chunkStep.Chunk, []string{"Ash", "Tom"}, []string{"It began.", long})
 	if !strings.HasPrefix(text, "Scenes 0-9 of thread 5. With Ash, Tom. It began. And then it") || words(text) > 100 {
 		t.Errorf("%d words: %s", words(text), text)
 	}

@@ -22,6 +22,9 @@ func (id *Identity) files() []part { return append(id.parts(), id.templates()...
 // SummaryRequest is what the template of the summariser is filled with. Either the threads or the scenes may be missing.
 type SummaryRequest struct {
 	Threads               string // ids of the threads that leave the window, with commas; empty for none
+	Ended                 bool   // the threads do not leave it yet: they have ended
+	Wanted                string // ids of the threads that have no summary of their own; empty for none
+	More                  bool   // another question follows in the same message
 	FirstScene, LastScene int    // of the chunk that leaves the window; 0 for none
 	ThreadSentences       int    // the most of a thread's summary
 	ChunkSentences        int    // the most of a chunk's summary
@@ -47,7 +50,7 @@ func (id *Identity) checkTemplates(dir string) error {
 				WithAdvice("remove the file, and the default is taken")
 		}
 	}
-	for _, r := range []SummaryRequest{{Threads: "1"}, {FirstScene: 1, LastScene: 2}, {Threads: "1, 2", FirstScene: 3, LastScene: 4}} {
+	for _, r := range []SummaryRequest{{Threads: "1"}, {Threads: "1, 2", Wanted: "2", Ended: true, More: true}, {FirstScene: 1, LastScene: 2}, {Threads: "1, 2", FirstScene: 3, LastScene: 4}} {
 		if _, err := r.Fill(id.Summariser); err != nil {
 			return annotator.Errorf(annotator.Misused, "read the prompts: in %s: %w", dir, err).
 				WithAdvice("the file is a template; `annotator prompts init` writes the default into another folder")

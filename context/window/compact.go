@@ -70,22 +70,33 @@ func (w *Window) load() compaction.View {
 func (w *Window) view(ctx context.Context) (compaction.View, error) {
 	v, count := w.load(), w.counts.counter.Count
 	v.Thread = w.scene.thread
-	for _, t := range w.older() {
-		scene, err := w.sources.Scenes.OfTurn(ctx, t.ID)
-		if err != nil {
-			return v, err
-		}
-		v.Turns = append(v.Turns, compaction.Turn{
-			ID: t.ID, Scene: scene.N, Thread: scene.Thread.ID, Index: scene.Index,
-			Tokens: count(t.Size), Strips: count(t.Strips), Cuts: count(t.Cuts),
-		})
+	turns, err := w.scenesOf(ctx, w.older())
+	if err != nil {
+		return v, err
 	}
+	v.Turns = turns
 	_, chunks, err := w.sources.Episodes.InForce(ctx)
 	for i := range chunks {
 		size := tokens.Measure(compaction.Render(nil, chunks[i:i+1]))
 		v.Chunks = append(v.Chunks, compaction.Chunk{Thread: chunks[i].Thread, Tokens: count(size)})
 	}
 	return v, err
+}
+
+// scenesOf returns turns of the window with the scenes that they read.
+func (w *Window) scenesOf(ctx context.Context, turns []Turn) (all []compaction.Turn, err error) {
+	count := w.counts.counter.Count
+	for _, t := range turns {
+		scene, err := w.sources.Scenes.OfTurn(ctx, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, compaction.Turn{
+			ID: t.ID, Scene: scene.N, Thread: scene.Thread.ID, Index: scene.Index,
+			Tokens: count(t.Size), Strips: count(t.Strips), Cuts: count(t.Cuts),
+		})
+	}
+	return all, nil
 }
 
 // step makes one step: it has the summary written, records it, and computes the window anew.
@@ -95,9 +106,9 @@ func (w *Window) step(ctx context.Context, step compaction.Step, v compaction.Vi
 	var answer *Answer
 	switch step.Tier {
 	case compaction.TierStrip:
-		c.State.Strip = lastTurn(step)
+		c.State.Strip = lastTurn(step.Turns)
 	case compaction.TierCut:
-		c.State.Cut, c.State.CutAt = lastTurn(step), w.Config.Policy.CutAt
+		c.State.Cut, c.State.CutAt = lastTurn(step.Turns), w.Config.Policy.CutAt
 	default:
 		answer, err = w.summarise(ctx, step, c)
 	}
@@ -116,11 +127,12 @@ func (w *Window) step(ctx context.Context, step compaction.Step, v compaction.Vi
 	return w.commit(ctx, c, answer)
 }
 
-func lastTurn(step compaction.Step) int64 {
-	if len(step.Turns) == 0 {
+// lastTurn returns the id of the newest of turns; 0 for none.
+func lastTurn(turns []compaction.Turn) int64 {
+	if len(turns) == 0 {
 		return 0
 	}
-	return step.Turns[len(step.Turns)-1].ID
+	return turns[len(turns)-1].ID
 }
 
 // saved estimates by how many tokens a new state makes the window smaller.
@@ -160,7 +172,7 @@ func (w *Window) commit(ctx context.Context, c *annotator.Compaction, answer *An
 		return err
 	}
 	if w.Config.OnCompaction != nil {
-		w.Config.OnCompaction(c.Reason)
+		w.Config.OnCompaction(c)
 	}
 	return w.Reload(ctx)
 }

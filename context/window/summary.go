@@ -16,29 +16,73 @@ type memory struct {
 	step    compaction.Step
 	story   *annotator.Episode // so far; nil before the first
 	chunks  []annotator.Episode
-	author  annotator.Author // of the summary
+	newest  *annotator.Episode // story so far, in the window or not; nil before the first
+	author  annotator.Author   // of the summary
 	summary compaction.Summary
 }
 
-// summarise has the model or a rule write the summary of a step, and fills in the compaction with it. Answer is nil if
-// a rule wrote it.
-func (w *Window) summarise(
-	ctx context.Context, step compaction.Step, c *annotator.Compaction,
-) (answer *Answer, err error) {
+// newMemory returns the episodes in the window, which a step is to rewrite.
+func (w *Window) newMemory(ctx context.Context, step compaction.Step) (*memory, error) {
 	story, chunks, err := w.sources.Episodes.InForce(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m := &memory{Window: w, step: step, story: story, chunks: chunks}
-	if step.Tier == compaction.TierRule {
+	newest, err := w.sources.Episodes.NewestStory(ctx)
+	return &memory{Window: w, step: step, story: story, chunks: chunks, newest: newest}, err
+}
+
+// summarise has the model or a rule write the summary of a step, and fills in the compaction with it. A story so far
+// that was made at the end of a thread takes the place of a new one. Answer is nil if the model was not asked.
+func (w *Window) summarise(
+	ctx context.Context, step compaction.Step, c *annotator.Compaction,
+) (answer *Answer, err error) {
+	m, err := w.newMemory(ctx, step)
+	if err != nil {
+		return nil, err
+	}
+	if m.step.Known, err = w.sources.Episodes.Summarised(ctx, step.Threads); err != nil {
+		return nil, err
+	}
+	m.step.Known = append(m.step.Known, w.scene.thread) // which has not ended
+	switch {
+	case step.Tier == compaction.TierRule:
 		err = m.byRule(ctx)
-	} else {
+	case m.toldBefore():
+		m.reuseStory(c)
+		return nil, nil
+	default:
 		answer, err = m.byModel(ctx)
 	}
 	if err == nil {
 		err = m.rewrite(ctx, c)
 	}
 	return answer, err
+}
+
+// toldBefore reports whether the newest story so far includes all that the step makes part of it.
+func (m *memory) toldBefore() bool {
+	if len(m.step.Threads) == 0 || m.newest == nil {
+		return false
+	}
+	last := lastTurn(m.storyTurns())
+	for i := range m.chunks {
+		if slices.Contains(m.step.Threads, m.chunks[i].Thread) {
+			last = max(last, m.chunks[i].ToTurn)
+		}
+	}
+	return last <= m.newest.ToTurn
+}
+
+// reuseStory puts the newest story so far into the memory. Turns that were to become a chunk stay.
+func (m *memory) reuseStory(c *annotator.Compaction) {
+	m.step.Turns, m.step.Chunk = m.storyTurns(), nil
+	if m.story == nil || m.story.ID != m.newest.ID {
+		c.Entered = append(c.Entered, m.newest.ID)
+		m.enter(m.newest, c)
+	} else {
+		m.enter(nil, c)
+	}
+	m.finish(c)
 }
 
 // minSummary is how many tokens a summary must be given.
@@ -86,29 +130,35 @@ func (m *memory) question(turn int64) (*Question, error) {
 
 // byRule writes the summary without a model.
 func (m *memory) byRule(ctx context.Context) error {
-	entries, err := m.entries(ctx, m.step.Chunk)
+	text, err := m.rule(ctx, m.step.Chunk)
+	m.author = annotator.AuthorRule
+	m.summary = compaction.Summary{Chunk: text, Story: m.storyByRule()}
+	return err
+}
+
+// rule summarises turns of a thread without a model.
+func (m *memory) rule(ctx context.Context, turns []compaction.Turn) (string, error) {
+	entries, err := m.entries(ctx, turns)
 	if err != nil {
-		return err
+		return "", err
 	}
 	names := make([]string, 0, len(entries))
 	for i := range entries {
 		names = append(names, entries[i].Name())
 	}
 	var openings []string
-	for _, t := range m.step.Chunk {
+	for _, t := range turns {
 		scene, err := m.sources.Scenes.Get(ctx, t.Scene)
 		if err != nil {
-			return err
+			return "", err
 		}
 		posts, err := m.sources.Posts(ctx, scene.Thread.ID, scene.Posts[:1])
 		if err != nil {
-			return err
+			return "", err
 		}
 		openings = append(openings, firstSentence(posts[0].Body))
 	}
-	m.author = annotator.AuthorRule
-	m.summary = compaction.Summary{Chunk: compaction.Rule(m.step, names, openings), Story: m.storyByRule()}
-	return nil
+	return compaction.Rule(turns, names, openings), nil
 }
 
 func (m *memory) storyByRule() string {
@@ -155,9 +205,14 @@ func (m *memory) rewrite(ctx context.Context, c *annotator.Compaction) error {
 			return err
 		}
 	}
-	c.State.Memory = compaction.Render(m.story, m.chunks)
-	c.State.Through = max(c.State.Through, lastTurn(m.step))
+	m.finish(c)
 	return nil
+}
+
+// finish gives the compaction the state of the rewritten memory.
+func (m *memory) finish(c *annotator.Compaction) {
+	c.State.Memory = compaction.Render(m.story, m.chunks)
+	c.State.Through = max(c.State.Through, lastTurn(m.step.Turns))
 }
 
 // storyTurns returns the turns that become part of the story so far.
@@ -182,27 +237,77 @@ func (m *memory) addChunk(ctx context.Context, c *annotator.Compaction) error {
 	return nil
 }
 
-// addStory replaces the story so far. The chunks of the threads that it includes leave the window.
+// addStory replaces the story so far. A thread that has no summary gets one by rule.
 func (m *memory) addStory(ctx context.Context, c *annotator.Compaction) error {
-	for _, thread := range m.step.Threads {
-		text := m.summary.Threads[thread]
-		if text == "" {
-			continue
-		}
-		e, err := m.covering(ctx, annotator.EpisodeThread, text, thread)
+	for _, thread := range m.step.Wanted() {
+		e, err := m.threadEpisode(ctx, thread)
 		if err != nil {
 			return err
 		}
-		e.Thread = thread
 		c.Episodes = append(c.Episodes, *e)
 	}
-	story, err := m.covering(ctx, annotator.EpisodeCumulative, m.summary.Story, m.step.Threads...)
+	story, err := m.newStory(ctx)
 	if err != nil {
 		return err
 	}
+	m.enter(story, c)
+	c.Episodes = append(c.Episodes, *story)
+	return nil
+}
+
+// threadEpisode returns the summary of a thread: what the model wrote, else one by rule.
+func (m *memory) threadEpisode(ctx context.Context, thread int64) (e *annotator.Episode, err error) {
+	text, author := m.summary.Threads[thread], m.author
+	if text == "" {
+		author = annotator.AuthorRule
+		if text, err = m.threadByRule(ctx, thread); err != nil {
+			return nil, err
+		}
+	}
+	if e, err = m.covering(ctx, annotator.EpisodeThread, text, thread); err != nil {
+		return nil, err
+	}
+	e.Thread, e.By = thread, author
+	return e, nil
+}
+
+// threadByRule summarises a thread from its chunk summaries and its turns.
+func (m *memory) threadByRule(ctx context.Context, thread int64) (string, error) {
+	text, err := m.rule(ctx, m.turnsOf(thread))
+	if err != nil {
+		return "", err
+	}
+	var parts []string
+	for i := range m.chunks {
+		if m.chunks[i].Thread == thread {
+			parts = append(parts, m.chunks[i].Summary)
+		}
+	}
+	if text != "" {
+		parts = append(parts, text)
+	}
+	return compaction.RuleStory("", parts), nil
+}
+
+// newStory returns the story so far that supersedes the newest.
+func (m *memory) newStory(ctx context.Context) (*annotator.Episode, error) {
+	story, err := m.covering(ctx, annotator.EpisodeCumulative, m.summary.Story, m.step.Threads...)
+	if err != nil {
+		return nil, err
+	}
+	if m.newest != nil {
+		story.Supersedes = m.newest.ID
+	}
 	if m.story != nil {
-		story.Supersedes = m.story.ID
 		cover(story, m.story)
+	}
+	return story, nil
+}
+
+// enter puts a story so far into the memory; nil: the one that is there stays. The chunks of the threads that it
+// includes leave the window.
+func (m *memory) enter(story *annotator.Episode, c *annotator.Compaction) {
+	if story != nil && m.story != nil {
 		c.Gone = append(c.Gone, m.story.ID)
 	}
 	m.chunks = slices.DeleteFunc(m.chunks, func(chunk annotator.Episode) bool {
@@ -212,19 +317,16 @@ func (m *memory) addStory(ctx context.Context, c *annotator.Compaction) error {
 		}
 		return gone
 	})
-	m.story = story
-	c.Episodes = append(c.Episodes, *story)
-	return nil
+	if story != nil {
+		m.story = story
+	}
 }
 
 // covering returns an episode over the chunk summaries of threads and over those of their turns that leave the window.
 func (m *memory) covering(
 	ctx context.Context, kind annotator.EpisodeKind, text string, threads ...int64,
 ) (*annotator.Episode, error) {
-	turns := slices.DeleteFunc(slices.Clone(m.storyTurns()), func(t compaction.Turn) bool {
-		return !slices.Contains(threads, t.Thread)
-	})
-	e, err := m.episode(ctx, kind, text, turns)
+	e, err := m.episode(ctx, kind, text, m.turnsOf(threads...))
 	if err != nil {
 		return nil, err
 	}
@@ -234,6 +336,13 @@ func (m *memory) covering(
 		}
 	}
 	return e, nil
+}
+
+// turnsOf returns those of the turns that become part of the story so far that belong to threads.
+func (m *memory) turnsOf(threads ...int64) []compaction.Turn {
+	return slices.DeleteFunc(slices.Clone(m.storyTurns()), func(t compaction.Turn) bool {
+		return !slices.Contains(threads, t.Thread)
+	})
 }
 
 // cover extends the range of an episode by that of another.

@@ -36,6 +36,10 @@ type Episodes interface {
 	WindowState(ctx context.Context, through int64) (state annotator.WindowState, unfinished bool, err error)
 	// InForce returns the story so far (nil before the first) and the chunks in the window, oldest first.
 	InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error)
+	// NewestStory returns the newest story so far, in the window or not; nil before the first.
+	NewestStory(ctx context.Context) (*annotator.Episode, error)
+	// Summarised returns those of some threads that have a summary.
+	Summarised(ctx context.Context, threads []int64) ([]int64, error)
 	// NextChunk returns the index of the next chunk of a thread, from 0.
 	NextChunk(ctx context.Context, thread int64) (int, error)
 	// Compact commits a compaction, with the reply that it was made from.
@@ -80,8 +84,8 @@ type Config struct {
 	SummaryTemplate    string // of the request for a summary: see prompt.Identity
 	SummaryTokens      int    // of a summary's reply
 	SummaryTemperature float64
-	// OnCompaction is called after each step of compaction with what it did. It may be nil.
-	OnCompaction func(what string)
+	// OnCompaction is called after each step of compaction. It may be nil.
+	OnCompaction func(*annotator.Compaction)
 }
 
 // Window is the context of the model: a prefix, the history, and the scene at hand. It is not safe for concurrent use.

@@ -85,7 +85,7 @@ func (r *reader) restored() *window.Window {
 	r.Helper()
 	w := window.New(window.Config{
 		Policy: compaction.Auto(), SummaryTemplate: prompt.Defaults().Summariser, SummaryTokens: 600,
-		OnCompaction: func(what string) { r.compacted = append(r.compacted, what) },
+		OnCompaction: func(c *annotator.Compaction) { r.compacted = append(r.compacted, c.Reason) },
 	}, r.limits, encode, window.Sources{
 		Journal: r.db.Journal, Episodes: r.db.Episodes, Calls: r.db.Calls, Scenes: r.db.Scenes,
 		ChangedIn: r.db.Glossary.ChangedIn, Posts: r.posts, Summarise: r.summarise,

@@ -109,6 +109,7 @@ func (p *program) run(ctx context.Context) error {
 func plain() runner.Config {
 	config := runner.Defaults()
 	config.MaxTokens, config.SafetyMargin, config.Curator.Off, config.Governance = 600, 64, true, policy.Off
+	config.NoThreadSummaries = true
 	return config
 }
 

@@ -15,7 +15,10 @@ import (
 // even scene. It depends on the results of its tools only, so it ends with the same codex however often it is asked again.
 func keepsGlossary(r scripted.Request) scripted.Reply {
 	switch question := r.Messages[len(r.Messages)-1].Content; {
-	case strings.Contains(question, ofSummary):
+	case strings.Contains(question, ofSummary) && !strings.Contains(question, ofCurator):
+		if told := scripted.Recap(question); told != "" {
+			return scripted.Reply{Text: told}
+		}
 		return scripted.Reply{Text: summary(question)}
 	case strings.Contains(question, ofCurator):
 		return scripted.Decide(question, func(scripted.Candidate) map[string]any {

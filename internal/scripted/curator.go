@@ -1,6 +1,11 @@
 package scripted
 
-import "strings"
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+)
 
 // Candidate is an entry that the curator is asked about.
 type Candidate struct {
@@ -40,9 +45,30 @@ func Decide(question string, decide func(Candidate) map[string]any) Reply {
 		}
 	}
 	if len(objects) == 0 {
-		return Reply{Text: "I decide on none of them."}
+		return Reply{Text: Recap(question) + "I decide on none of them."}
 	}
-	return Reply{Text: mustJSON(objects)}
+	return Reply{Text: Recap(question) + mustJSON(objects)}
+}
+
+var (
+	endedThreads  = regexp.MustCompile(`The threads ([\d, ]+) have ended\.`)
+	wantedThreads = regexp.MustCompile(`For each of (?:them|the threads ([\d, ]+)) write <thread `)
+)
+
+// Recap returns the summaries of threads that have ended, and the story so far; nothing where a question asks for none.
+func Recap(question string) string {
+	ended := endedThreads.FindStringSubmatch(question)
+	if ended == nil {
+		return ""
+	}
+	var b strings.Builder
+	if wanted := wantedThreads.FindStringSubmatch(question); wanted != nil {
+		for id := range strings.SplitSeq(cmp.Or(wanted[1], ended[1]), ", ") {
+			fmt.Fprintf(&b, "<thread id=\"%s\">Thread %[1]s goes by.</thread>\n", id)
+		}
+	}
+	fmt.Fprintf(&b, "<cumulative>The story has come to the end of thread %s.</cumulative>\n", ended[1][strings.LastIndex(ended[1], " ")+1:])
+	return b.String()
 }
 
 func confirm(Candidate) map[string]any {

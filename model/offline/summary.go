@@ -36,7 +36,15 @@ func (m *Model) summarise(w *window, limit int) string {
 	if limit > 0 {
 		room = min(room, limit/2)
 	}
-	lines := m.lines(w.asked())
+	if text := m.best(w.asked(), room); text != "" {
+		return text
+	}
+	return "Nothing of note happens."
+}
+
+// best returns the best sentences of texts, in the order of the story, with at most so many words.
+func (m *Model) best(texts []string, room int) string {
+	lines := m.lines(texts)
 	slices.SortStableFunc(lines, func(a, b line) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.density(), a.density()))
 	})
@@ -47,15 +55,12 @@ func (m *Model) summarise(w *window, limit int) string {
 			chosen = append(chosen, l)
 		}
 	}
-	if len(chosen) == 0 {
-		return "Nothing of note happens."
-	}
 	slices.SortFunc(chosen, func(a, b line) int { return cmp.Compare(a.order, b.order) })
-	var texts []string
+	var sentences []string
 	for _, l := range chosen {
-		texts = append(texts, l.text)
+		sentences = append(sentences, l.text)
 	}
-	return strings.Join(texts, " ")
+	return strings.Join(sentences, " ")
 }
 
 // lines cuts texts into sentences and ranks those of each by how much they name, after the first sentence of all.

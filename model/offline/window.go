@@ -38,6 +38,7 @@ type post struct {
 // scene is a scene that the window shows.
 type scene struct {
 	number int
+	thread int64
 	posts  []post
 }
 
@@ -46,6 +47,7 @@ type window struct {
 	system      string
 	entries     []entry // by id, each in its newest state
 	scenes      []scene // in order
+	story       string  // the story so far
 	last        string  // the last user message
 	instruction string  // its text without scenes, posts and entries; only the question, where it holds one
 	reading     bool    // it shows a scene
@@ -86,8 +88,11 @@ func (w *window) readUser(text string, known map[int64]entry) {
 		if e.attrs["number"] == "" {
 			continue
 		}
-		w.scenes = append(w.scenes, scene{int(number(e.attrs["number"])), readPosts(e.body)})
+		w.scenes = append(w.scenes, scene{int(number(e.attrs["number"])), number(e.attrs["thread"]), readPosts(e.body)})
 		w.reading, w.answered, w.results = true, false, nil
+	}
+	for e := range elements(text, "cumulative_summary") {
+		w.story = strings.TrimSpace(html.UnescapeString(e.body))
 	}
 	for _, e := range readEntries(text) {
 		known[e.ID] = e

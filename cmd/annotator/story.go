@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"annotator"
+	"annotator/exporters"
+	"annotator/storage"
+
+	"github.com/spf13/cobra"
+)
+
+// storyOptions are the options of `annotator story`.
+type storyOptions struct {
+	thread int64
+	asOf   string
+}
+
+func newStory(a *app) *cobra.Command {
+	var o storyOptions
+	cmd := &cobra.Command{
+		Use:   "story",
+		Short: "Print the story so far, or the summary of a thread",
+		Long: longHelp(`
+Print the story so far as the newest summary tells it, with the scenes that it covers; with --thread, the summary of one
+thread. A thread is summarised at its end, or a few threads later. With --as-of, print the newest summary that was made
+when no later scene had been read.`, exitMisused, exitHalted, exitInterrupted),
+		Example: `  annotator story
+  annotator story --db book.annotator.db --as-of scene:40
+  annotator story --thread 12 --json`,
+	}
+	flags := cmd.Flags()
+	flags.Int64Var(&o.thread, "thread", 0, "the summary of the thread with this `ID`; 0: the story so far")
+	asOfFlag(flags, &o.asOf)
+	return a.answers(cmd, func(ctx context.Context, db *storage.DB, _ []string) (result, error) {
+		return o.read(ctx, db, cmd.Flags().Changed("thread"))
+	})
+}
+
+// storyAnswer is what `annotator story` prints.
+type storyAnswer struct {
+	AsOf *annotator.Position `json:"as_of,omitempty"` // with --as-of
+	exporters.Summary
+}
+
+func (o *storyOptions) read(ctx context.Context, db *storage.DB, ofThread bool) (*storyAnswer, error) {
+	if ofThread {
+		if _, err := db.Threads.LastScene(ctx, o.thread); err != nil {
+			return nil, err
+		}
+	}
+	moment, err := momentAt(ctx, db, o.asOf)
+	if err != nil {
+		return nil, err
+	}
+	scene, err := lastWholeScene(ctx, db, moment)
+	if err != nil {
+		return nil, err
+	}
+	var e *annotator.Episode
+	if ofThread {
+		e, err = db.Episodes.ThreadAt(ctx, o.thread, scene)
+	} else {
+		e, err = db.Episodes.StoryAt(ctx, scene)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return nil, annotator.Errorf(annotator.NotFound, "there is no summary yet").
+			WithAdvice("a thread is summarised at its end, or a few threads later; `annotator memory episodic` lists all summaries")
+	}
+	at := db.Scenes.Positions(ctx)
+	return &storyAnswer{positionOf(moment, at), exporters.NewSummary(e)}, at.Err
+}
+
+// lastWholeScene returns the last scene that was read to its end at a moment; storage.AnyScene for no moment.
+func lastWholeScene(ctx context.Context, db *storage.DB, moment *storage.Moment) (int, error) {
+	if moment == nil {
+		return storage.AnyScene, nil
+	}
+	n := moment.Place.Scene()
+	if n == 0 {
+		return 0, nil
+	}
+	scene, err := db.Scenes.Get(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	if moment.Place.Rank() < len(scene.Posts)-1 {
+		n--
+	}
+	return n, nil
+}
+
+func (s *storyAnswer) print(w io.Writer) {
+	what := "the story so far"
+	if s.Thread != nil {
+		what = fmt.Sprintf("thread %d", *s.Thread)
+	}
+	fmt.Fprintf(w, "%s, scenes %d to %d\n\n%s\n", what, s.FromScene, s.ToScene, clean(s.Text))
+}
+
+// summaries returns the summaries of an export.
+func summaries(ctx context.Context, db *storage.DB, moment *storage.Moment) (*exporters.Summaries, error) {
+	scene, err := lastWholeScene(ctx, db, moment)
+	if err != nil {
+		return nil, err
+	}
+	story, err := db.Episodes.StoryAt(ctx, scene)
+	if err != nil {
+		return nil, err
+	}
+	threads, err := db.Episodes.Threads(ctx, scene)
+	return exporters.NewSummaries(story, threads), err
+}

@@ -1,0 +1,102 @@
+package runner_test
+
+import (
+	"strings"
+	"testing"
+
+	"annotator/internal/scripted"
+)
+
+// asksForThreads reports whether a request asks for the summaries of threads that have ended.
+func asksForThreads(r scripted.Request) bool {
+	return strings.Contains(r.Messages[len(r.Messages)-1].Content, "have ended. ")
+}
+
+// summariesOf checks that each thread has one summary by an author, and that the newest story so far covers the whole story.
+func (s *stage) summariesOf(name string, threads, scenes int, author string) {
+	s.t.Helper()
+	s.verify(name)
+	if n := s.count(name, `SELECT count(DISTINCT thread_id) FROM episode WHERE kind = 'thread' AND author = '`+author+`'`); n != threads {
+		s.t.Errorf("%d of %d threads have a summary by the %s", n, threads, author)
+	}
+	if n := s.count(name, `SELECT to_scene FROM episode WHERE kind = 'cumulative' ORDER BY id DESC LIMIT 1`); n != scenes {
+		s.t.Errorf("the story so far ends with scene %d of %d", n, scenes)
+	}
+}
+
+// TestThreadsAreSummarised at their end, by the questions of the curator, and compaction asks for nothing that is there.
+func TestThreadsAreSummarised(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, story{threads: 6, scenes: 4, words: 400}, scripted.Options{Strict: true})
+	s.config.ContextBudget, s.config.MaxTokens = 16_000, 1_500
+	if err := s.run("told"); err != nil {
+		t.Fatal(err)
+	}
+	s.noViolations()
+	s.summariesOf("told", 6, 24, "model")
+	if n := s.count("told", `SELECT count(*) FROM compaction WHERE tier = '1'`); n == 0 {
+		t.Error("no thread has left the window")
+	}
+	if n := s.count("told", `SELECT count(*) FROM episode WHERE kind = 'cumulative' AND entered > trace_id`); n == 0 {
+		t.Error("no story so far was used that was there")
+	}
+	if n := s.count("told", `SELECT count(*) FROM call WHERE purpose <> 'annotate'`); n > 12 {
+		t.Errorf("%d questions about 6 threads", n)
+	}
+}
+
+// TestShortThreadsShareAQuestion for their summaries.
+func TestShortThreadsShareAQuestion(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, story{threads: 12, scenes: 1}, scripted.Options{Strict: true})
+	s.config.Curator.Off = true
+	if err := s.run("short"); err != nil {
+		t.Fatal(err)
+	}
+	s.summariesOf("short", 12, 12, "model")
+	if n := s.count("short", `SELECT count(*) FROM call WHERE purpose = 'summarise'`); n != 1 {
+		t.Errorf("%d questions for the summaries of 12 short threads", n)
+	}
+}
+
+// TestMissingSummariesAreAskedForOnceMore, alone, and then made by a rule.
+func TestMissingSummariesAreAskedForOnceMore(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(question string) string{
+		"rule": func(string) string { return "I write none. " },
+		"model": func(question string) string {
+			if strings.Contains(question, "<candidate ") {
+				return "I will not. "
+			}
+			return scripted.Recap(question)
+		},
+	} {
+		alone := 0
+		s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+			if !asksForThreads(r) {
+				return scripted.Annotate(r)
+			}
+			question := r.Messages[len(r.Messages)-1].Content
+			if shownTo(r) == nil {
+				alone++
+			}
+			decided := scripted.Decide(question, func(scripted.Candidate) map[string]any {
+				return map[string]any{"decision": "CONFIRM", "reason": "It is named."}
+			}).Text
+			if shownTo(r) == nil {
+				decided = ""
+			}
+			return scripted.Reply{Text: answer(question) + strings.TrimPrefix(decided, scripted.Recap(question))}
+		}})
+		if err := s.run(name); err != nil {
+			t.Fatal(err)
+		}
+		s.summariesOf(name, 2, 6, name)
+		if alone != 1 {
+			t.Errorf("%s: asked %d times alone", name, alone)
+		}
+		if n := s.count(name, `SELECT count(*) FROM glossary_entry WHERE status = 'tentative'`); n > 0 {
+			t.Errorf("%s: %d entries are undecided", name, n)
+		}
+	}
+}
