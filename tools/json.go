@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -127,4 +128,21 @@ func jsonType(value any) string {
 		return "an object"
 	}
 	return "a number"
+}
+
+// unescape undoes the escaping of the story in prompts. Text that a model copies from a prompt may be escaped.
+func unescape(text string) string { return html.UnescapeString(text) }
+
+func unescapeAll(texts []string) []string {
+	for i := range texts {
+		texts[i] = unescape(texts[i])
+	}
+	return texts
+}
+
+func unescapePointer(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	return new(unescape(*text))
 }
