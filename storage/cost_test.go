@@ -48,7 +48,6 @@ var costs = []struct {
 	{"made", func(s *story) { _, err := s.db.Glossary.OfScene(s.ctx, 7, 7); s.ok(err) }},
 	{"questions", func(s *story) { _, err := s.db.Conversations.Questions(s.ctx, 7); s.ok(err) }},
 	{"open conversation", func(s *story) { _, err := s.db.Conversations.Current(s.ctx); s.ok(err) }},
-	{"newest checkpoint", func(s *story) { _, err := s.db.Snapshots.LastCheckpoint(s.ctx); s.ok(err) }},
 	{"thread before", func(s *story) { _, err := s.db.Threads.Before(s.ctx, 90); s.ok(err) }},
 	{"entries", func(s *story) { _, err := s.db.Glossary.Entries(s.ctx, []int64{7, 90}); s.ok(err) }},
 	{"rewritten", func(s *story) {

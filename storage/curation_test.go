@@ -60,6 +60,17 @@ func (s *story) newest() (row annotator.Trace) {
 	return row
 }
 
+// lastCheckpoint returns the newest row of the journal at the newest snapshot.
+func (s *story) lastCheckpoint() (row int64) {
+	s.Helper()
+	all, err := s.db.Snapshots.List(s.ctx, storage.SnapshotQuery{})
+	s.ok(err)
+	for i := range all {
+		row = max(row, all[i].Trace)
+	}
+	return row
+}
+
 func record(entry int64, actor annotator.Actor) annotator.Revision {
 	return annotator.Revision{
 		Entry: entry, Field: annotator.FieldCuratorDecision, New: `{"decision":"NONE","thread":1000}`, At: annotator.PlaceAt(3, 1), Actor: actor,
@@ -91,8 +102,7 @@ func TestUndecided(t *testing.T) {
 	check("the second thread", s.undecided(0, 999), 3)
 	check("both", s.undecided(0, 999, 1000), 1, 2, 3)
 	check("no thread of the story", s.undecided(0, 0))
-	before, err := s.db.Snapshots.LastCheckpoint(s.ctx)
-	s.ok(err)
+	before := s.lastCheckpoint()
 	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(1, annotator.ActorRule)}, nil))
 	check("after a decision", s.undecided(before, 1000), 2)
 	check("once more", s.undecided(before+1, 1000), 1, 2)
@@ -109,8 +119,7 @@ func TestUndecided(t *testing.T) {
 func TestUndecidedAgain(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
-	before, err := s.db.Snapshots.LastCheckpoint(s.ctx)
-	s.ok(err)
+	before := s.lastCheckpoint()
 	again := record(2, annotator.ActorRule)
 	again.New = `{"decision":"AGAIN","reason":"It says nothing.","thread":1000}`
 	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(1, annotator.ActorRule), again}, nil))
@@ -134,8 +143,7 @@ func TestUndecidedAgain(t *testing.T) {
 func TestUndecidedRevised(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
-	before, err := s.db.Snapshots.LastCheckpoint(s.ctx)
-	s.ok(err)
+	before := s.lastCheckpoint()
 	for i, step := range []struct {
 		decision string
 		want     annotator.UndecidedEntry // the second entry; zero if it is decided

@@ -34,11 +34,6 @@ func (s *Snapshots) Get(ctx context.Context, id int64) (annotator.Snapshot, erro
 	return readFirst(ctx, s.db, fmt.Sprintf("read snapshot %d", id), missing, scanSnapshot, snapshotQuery+` WHERE id = ?`, id)
 }
 
-// LastCheckpoint returns the id of the journal's newest row at the newest checkpoint; 0 before the first.
-func (s *Snapshots) LastCheckpoint(ctx context.Context) (int64, error) {
-	return readValue[int64](ctx, s.db, "read the newest checkpoint", `SELECT coalesce((SELECT trace_id FROM snapshot WHERE type = 'checkpoint' ORDER BY id DESC LIMIT 1), 0)`)
-}
-
 // Create keeps the present position as a snapshot of the type "manual". The error is Misused while a scene is open,
 // since its turn is not whole, and before the first scene is read.
 func (s *Snapshots) Create(ctx context.Context, name string) (annotator.Snapshot, error) {

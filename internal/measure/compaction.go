@@ -65,6 +65,7 @@ func (t policyRun) run(ctx context.Context) (*cost, error) {
 	job := walkJob{Corpus: t.corpus, DB: filepath.Join(dir, "story.db"), Endpoint: "http://scripted/v1", ContextBudget: t.budget}
 	config := job.config()
 	config.Compaction, config.Curator.Off, config.Limit = t.policy, true, t.scenes
+	config.NoThreadSummaries = true
 	if t.budget < 4*config.MaxTokens {
 		config.MaxTokens = smallReply
 	}
