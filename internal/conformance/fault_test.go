@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -220,4 +221,33 @@ func endlessLoop(t *testing.T, w wire) {
 	if body.Len() < 3<<20 {
 		t.Errorf("it was listened to for %d bytes", body.Size()-int64(body.Len()))
 	}
+}
+
+// onlyTokensCount: tokens keep a call alive for longer than the first may take, and what is none does not.
+func onlyTokensCount(t *testing.T, w wire) {
+	synctest.Test(t, func(t *testing.T) {
+		c := w.answered(t, func(r *http.Request) (*http.Response, error) {
+			body, to := io.Pipe()
+			go func() {
+				_, _ = io.WriteString(to, w.begins)
+				for n := 0; r.Context().Err() == nil; n++ {
+					event := ": ping\n\n"
+					if n < 60 {
+						event = w.goesOn
+					}
+					time.Sleep(20 * time.Second)
+					_, _ = io.WriteString(to, event)
+				}
+			}()
+			context.AfterFunc(r.Context(), func() { _ = to.CloseWithError(r.Context().Err()) })
+			return stream(body), nil
+		})
+		began := time.Now()
+		reply, err := ask(t.Context(), c, true)
+		f := wiretest.Fault(t, reply, err)
+		if took := time.Since(began); took != 22*time.Minute || f.Code != model.CodeSilent || !strings.Contains(f.Error(), "no token for 2m0s") {
+			t.Errorf("after %s: %v", took, f)
+		}
+		time.Sleep(time.Minute) // the server sees that nobody listens
+	})
 }

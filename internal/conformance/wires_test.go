@@ -101,6 +101,7 @@ func TestConformance(t *testing.T) {
 		{"cached tokens", countsCached},
 		{"question beside", asksBeside},
 		{"progress", reportsProgress},
+		{"silence", onlyTokensCount},
 		{"models", listsModels},
 		{"cut anywhere", cutAnywhere},
 		{"connection cut", connectionCut},
