@@ -15,6 +15,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -98,10 +99,14 @@ func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, e
 	if err != nil {
 		return nil, err
 	}
-	if report, err := existing(ctx, o, digest); report != nil || err != nil {
+	content, err := sourcesDigest(ctx, o, sources)
+	if err != nil {
+		return nil, err
+	}
+	if report, err := existing(ctx, o, digest, content); report != nil || err != nil {
 		return report, err
 	}
-	return build(ctx, o, sources, found, digest, progress)
+	return build(ctx, o, sources, found, digests{digest, content}, progress)
 }
 
 // IsDatabase reports whether a regular file is a SQLite database: a corpus then, or nothing that can be imported.
@@ -157,8 +162,44 @@ func digestOf(ctx context.Context, o Options, sources []source) (string, error) 
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// digests are those of an import, and of its sources alone.
+type digests struct{ all, sources string }
+
+// sourcesDigest is the names of the sources and the hash of their files.
+func sourcesDigest(ctx context.Context, o Options, sources []source) (string, error) {
+	sum, err := digestOf(ctx, Options{}, sources)
+	return namesOf(o) + sum, err
+}
+
+// namesOf is the beginning of a digest of sources: one with other names is of another story.
+func namesOf(o Options) string {
+	var names []string
+	for _, path := range o.Sources {
+		names = append(names, filepath.Base(path))
+	}
+	return fmt.Sprintf("%q ", names)
+}
+
+// refuseChanged compares the sources with their digest after they were read. A source that is written to at the same
+// time would be imported in part, or in two states.
+func refuseChanged(ctx context.Context, o Options, before digests) error {
+	sources, err := findSources(o, &Report{})
+	now := ""
+	if err == nil {
+		now, err = sourcesDigest(ctx, o, sources)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || now != before.sources {
+		return annotator.Errorf(annotator.Misused, "%s changed while it was imported", sourceNames(o.Sources)).
+			WithAdvice("import it again when nothing writes to it")
+	}
+	return nil
+}
+
 // existing looks at what stands in the corpus' place. Only a corpus that an import made may ever be replaced.
-func existing(ctx context.Context, o Options, digest string) (*Report, error) {
+func existing(ctx context.Context, o Options, digest, sources string) (*Report, error) {
 	if _, err := os.Lstat(o.Corpus); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -169,7 +210,8 @@ func existing(ctx context.Context, o Options, digest string) (*Report, error) {
 	}
 	before, err := db.Meta(ctx, corpus.MetaDigest)
 	version, versionErr := db.Meta(ctx, corpus.MetaImporter)
-	if err := errors.Join(err, versionErr, db.Close()); err != nil {
+	content, contentErr := db.Meta(ctx, corpus.MetaSources)
+	if err := errors.Join(err, versionErr, contentErr, db.Close()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -180,6 +222,9 @@ func existing(ctx context.Context, o Options, digest string) (*Report, error) {
 	case before == "":
 		return nil, annotator.Errorf(annotator.Misused, "%s exists and was not made by an import", o.Corpus).
 			WithAdvice("name another file with --corpus")
+	case !o.Replace && strings.HasPrefix(content, namesOf(o)) && content != sources:
+		return nil, annotator.Errorf(annotator.Misused, "%s has changed since %s was made of it", sourceNames(o.Sources), o.Corpus).
+			WithAdvice("put it back as it was, or import it anew with --reimport; a run whose scenes have changed needs a new --db, too")
 	case !o.Replace:
 		return nil, annotator.Errorf(annotator.Misused, "%s exists and holds another import", o.Corpus).
 			WithAdvice("replace it with --reimport, or name another file with --corpus")
@@ -188,7 +233,7 @@ func existing(ctx context.Context, o Options, digest string) (*Report, error) {
 }
 
 // build writes the corpus beside its place, and puts it there when it is whole.
-func build(ctx context.Context, o Options, sources []source, report *Report, digest string, progress func(Progress)) (*Report, error) {
+func build(ctx context.Context, o Options, sources []source, report *Report, sum digests, progress func(Progress)) (*Report, error) {
 	file, err := atomicfile.Create(o.Corpus)
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "make a file for the corpus: %w", err).
@@ -196,7 +241,12 @@ func build(ctx context.Context, o Options, sources []source, report *Report, dig
 	}
 	defer file.Discard()
 	j := &job{options: o, report: report, progress: newMeter(sources, progress)}
-	if err := j.write(ctx, file.Path, sources, digest); err != nil {
+	err = j.write(ctx, file.Path, sources, sum)
+	if ctx.Err() == nil {
+		// What is wrong with a source that changed is not what is wrong with the story.
+		err = cmp.Or(refuseChanged(ctx, o, sum), err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := count(ctx, file.Path, report); err != nil {
@@ -213,7 +263,7 @@ func build(ctx context.Context, o Options, sources []source, report *Report, dig
 	return report, nil
 }
 
-func (j *job) write(ctx context.Context, path string, sources []source, digest string) error {
+func (j *job) write(ctx context.Context, path string, sources []source, sum digests) error {
 	var err error
 	if j.writer, err = corpus.Create(ctx, path); err != nil {
 		return err
@@ -228,7 +278,8 @@ func (j *job) write(ctx context.Context, path string, sources []source, digest s
 	for key, value := range map[string]string{
 		corpus.MetaTitle:    j.report.Title,
 		corpus.MetaAuthor:   j.report.Author,
-		corpus.MetaDigest:   digest,
+		corpus.MetaDigest:   sum.all,
+		corpus.MetaSources:  sum.sources,
 		corpus.MetaReport:   string(said),
 		corpus.MetaImporter: importerVersion,
 	} {
