@@ -9,6 +9,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -26,7 +27,7 @@ const connections = 4
 
 // DB is an open corpus. Its methods may be called from several goroutines.
 type DB struct {
-	pool  *sql.DB
+	pool  reader
 	path  string
 	shape shape
 }
@@ -34,16 +35,21 @@ type DB struct {
 // Open opens the corpus at path for reading. A missing file is annotator.NotFound. A database without the tables or
 // columns of a corpus is annotator.Misused, and the error names them.
 func Open(ctx context.Context, path string) (*DB, error) {
-	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnly, connections)
+	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnlyAny, connections)
 	if err != nil {
 		return nil, openError(err, path)
 	}
 	s, err := inspect(ctx, pool, path)
-	if err != nil {
+	views, viewErr := hasViews(ctx, pool)
+	if err := cmp.Or(err, viewErr); err != nil {
 		_ = pool.Close()
 		return nil, err
 	}
-	return &DB{pool: pool, path: path, shape: s}, nil
+	r := reader{DB: pool, path: path}
+	if views {
+		r.limit = viewTime
+	}
+	return &DB{pool: r, path: path, shape: s}, nil
 }
 
 // openError adds advice for a database in WAL mode in a read-only folder: its readers need to create a -shm file there.

@@ -28,7 +28,7 @@ func (db *DB) Scene(ctx context.Context, thread int64, posts []int64) ([]annotat
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.list(ctx, `WHERE p.thread_id = ?1 AND p.id IN (SELECT value FROM json_each(?2))`, thread, string(ids))
+	found, err := db.list(ctx, `WHERE p.thread_id = ?1 AND p.id IN (SELECT value FROM json_each(?2)) ORDER BY p.id`, thread, string(ids))
 	if err != nil {
 		return nil, err
 	}

@@ -55,14 +55,18 @@ func compareStarts(a, b threadStart) int {
 }
 
 func (db *DB) titles(ctx context.Context) (map[int64]string, error) {
-	titles := map[int64]string{}
+	titles, size := map[int64]string{}, 0
 	err := sqlite.Each(ctx, db.pool, func(rows *sql.Rows) error {
 		var id int64
 		var title string
 		err := rows.Scan(&id, &title)
 		titles[id] = clean(title)
+		if size += len(title); db.pool.limit > 0 && (len(titles) > viewThreads || size > viewTitles) {
+			return annotator.Errorf(annotator.Misused, "a view of the corpus %s yields more than %d threads, or titles of more than %d MiB",
+				db.path, viewThreads, viewTitles>>20).WithAdvice("make tables of its views, with CREATE TABLE ... AS SELECT")
+		}
 		return err
-	}, `SELECT id, `+db.shape.title+` FROM thread WHERE id IS NOT NULL`)
+	}, `SELECT id, `+db.shape.title+` FROM thread WHERE id IS NOT NULL ORDER BY id`)
 	return titles, err
 }
 

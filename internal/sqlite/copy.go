@@ -21,12 +21,12 @@ func hasLogOnly(path string) bool {
 
 // openCopy opens a copy of a file and its write-ahead log, for reading. On read-only media nothing can make the index
 // that a reader of the log needs. The copy is removed when the pool is closed.
-func openCopy(ctx context.Context, path string, conns int) (*sql.DB, error) {
+func openCopy(ctx context.Context, path string, conns int, connector cachingConnector) (*sql.DB, error) {
 	folder, err := os.MkdirTemp("", "annotator-")
 	if err != nil {
 		return nil, Wrap(err, "copy %s to read it", path)
 	}
-	connector := cachingConnector{folder: folder}
+	connector.folder = folder
 	copied := filepath.Join(folder, filepath.Base(path))
 	for _, suffix := range []string{"", "-wal"} {
 		if err := copyFile(path+suffix, copied+suffix); err != nil {

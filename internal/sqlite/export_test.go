@@ -1,5 +1,10 @@
 package sqlite
 
+import (
+	"context"
+	"database/sql"
+)
+
 // For the tests: no network is there to be mounted.
 var (
 	NetworkName = networkName
@@ -7,4 +12,6 @@ var (
 )
 
 // OpenCopy opens a copy, as Open does on read-only media.
-var OpenCopy = openCopy
+func OpenCopy(ctx context.Context, path string, conns int) (*sql.DB, error) {
+	return openCopy(ctx, path, conns, cachingConnector{})
+}

@@ -26,6 +26,7 @@ type Mode string
 const (
 	ReadOnly      Mode = "ro"
 	ReadOnlyClean Mode = "ro clean" // as ReadOnly, but no -wal or -shm file is left beside a file that no other process uses
+	ReadOnlyAny   Mode = "ro any"   // as ReadOnly, of a file that any program may have made: values are at most 32 MiB
 	ReadWrite     Mode = "rw"
 	Create        Mode = "rwc"
 )
@@ -47,16 +48,17 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 		// log of a killed process is not empty, so this does not touch it.
 		query.Set("mode", string(ReadWrite))
 	}
-	db, err := open(ctx, path, query, conns, nil)
+	connector := cachingConnector{limited: mode == ReadOnlyAny}
+	db, err := openFile(ctx, path, query, conns, connector)
 	if isReader(mode) && IsUnwritable(err) && hasNoLog(path) {
 		// The readers of a WAL file share an index of its log, in a file beside it. On read-only media that file cannot
 		// be made. There is no log either, so the database can be read by itself.
 		immutable := parameters(mode)
 		immutable.Set("immutable", "1")
-		return open(ctx, path, immutable, conns, nil)
+		return openFile(ctx, path, immutable, conns, connector)
 	}
 	if isReader(mode) && IsUnwritable(err) && hasLogOnly(path) {
-		return openCopy(ctx, path, conns)
+		return openCopy(ctx, path, conns, connector)
 	}
 	return db, err
 }
@@ -125,7 +127,9 @@ func checkPath(path string, mode Mode) error {
 }
 
 // isReader reports whether a mode forbids writing.
-func isReader(mode Mode) bool { return mode == ReadOnly || mode == ReadOnlyClean }
+func isReader(mode Mode) bool {
+	return mode == ReadOnly || mode == ReadOnlyClean || mode == ReadOnlyAny
+}
 
 // Recover rolls back what a killed process has left in a file that was not in WAL mode yet. Only a connection that
 // may write can do that. It changes nothing else.
@@ -222,6 +226,9 @@ func Wrap(err error, format string, args ...any) error {
 	case lib.SQLITE_NOTADB:
 		wrapped.Kind = annotator.Misused
 		return wrapped.WithAdvice("the file is no SQLite database: name another, or, if it was one, restore a backup")
+	case lib.SQLITE_TOOBIG:
+		wrapped.Kind = annotator.Misused
+		return wrapped.WithAdvice("a text of it is longer than %d MiB: cut it into several", maxValue>>20)
 	case lib.SQLITE_CORRUPT:
 		return wrapped.WithAdvice("the database is damaged: restore a backup made with `annotator backup`")
 	case lib.SQLITE_ERROR:

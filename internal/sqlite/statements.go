@@ -24,6 +24,7 @@ const (
 type cachingConnector struct {
 	driver.Connector
 	observer Observer // nil for none
+	limited  bool     // values are
 	folder   string   // is removed with the pool; empty for none
 }
 
@@ -40,6 +41,12 @@ func (k cachingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	inner, err := k.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if k.limited {
+		if err := limitValues(ctx, inner); err != nil {
+			_ = inner.Close()
+			return nil, err
+		}
 	}
 	whole, ok := inner.(fullConn)
 	if !ok {
