@@ -21,7 +21,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// memoryLimit is where Go collects garbage more often, in bytes: the process needs a little more.
+const memoryLimit = 208 << 20
+
 func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	os.Exit(newApp().run(context.Background(), os.Args[1:]))
 }
 

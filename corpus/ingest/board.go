@@ -49,7 +49,7 @@ func (j *job) board(ctx context.Context, s source) error {
 	}
 	clear(j.lines.threads)
 	r := &boardReader{job: j, add: j.addPost, name: filepath.Base(s.path), numbers: map[string]int64{}}
-	r.json = json.NewDecoder(decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, false))
+	r.json = json.NewDecoder(fullReader{decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, false)})
 	r.json.UseNumber()
 	for err == nil {
 		_, err = r.value(ctx, 0, anyValue)
@@ -67,6 +67,19 @@ func (j *job) board(ctx context.Context, s source) error {
 		j.report.leaveOut("files without posts", r.name)
 	}
 	return nil
+}
+
+// fullReader fills the buffer of each read. A JSON decoder looks at all blank space again after each read, and doubles its
+// buffer, so that full reads take linear time.
+type fullReader struct{ r io.Reader }
+
+// Read implements io.Reader.
+func (f fullReader) Read(p []byte) (int, error) {
+	n, err := io.ReadFull(f.r, p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, err
 }
 
 // place is where a value stands.

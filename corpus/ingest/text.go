@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,9 @@ import (
 // maxText bounds a book that is read as a whole, in bytes.
 const maxText = 512 << 20
 
+// maxMarkdownLines bounds the memory of a book in Markdown, which needs some for each line.
+const maxMarkdownLines = 1_500_000
+
 // text reads a book in plain text or Markdown.
 func (j *job) text(ctx context.Context, s source) error {
 	body, err := j.readText(ctx, s, false)
@@ -22,6 +26,8 @@ func (j *job) text(ctx context.Context, s source) error {
 	}
 	b := j.newBook(s)
 	switch {
+	case isMarkdown(s.path, body) && strings.Count(body, "\n") > maxMarkdownLines:
+		err = fmt.Errorf("it is Markdown of more than %d lines", maxMarkdownLines)
 	case isMarkdown(s.path, body):
 		err = b.readMarkdown(body)
 	case isAozora(body):
