@@ -23,10 +23,14 @@ func TestViewsAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ schema, says string }{
 		"endless posts": {tables + `CREATE VIEW post AS ` + endless + `1 AS thread_id, i AS id, i AS time, 'x' AS body FROM c`, "gives no row"},
-		"endless and empty": {tables + `CREATE VIEW post AS ` + endless + `1 AS thread_id, i AS id, i AS time, 'x' AS body FROM c WHERE i < 0`,
-			"gives no row"},
-		"endless threads": {`CREATE VIEW thread AS ` + endless + `i AS id, 't' AS title FROM c; CREATE TABLE tag (post_id INT, name TEXT);` + onePost,
-			"gives no row"},
+		"endless and empty": {
+			tables + `CREATE VIEW post AS ` + endless + `1 AS thread_id, i AS id, i AS time, 'x' AS body FROM c WHERE i < 0`,
+			"gives no row",
+		},
+		"endless threads": {
+			`CREATE VIEW thread AS ` + endless + `i AS id, 't' AS title FROM c; CREATE TABLE tag (post_id INT, name TEXT);` + onePost,
+			"gives no row",
+		},
 		"many threads": {`CREATE VIEW thread AS ` + endless + `i AS id, 't' AS title FROM c LIMIT 300000; CREATE TABLE tag (post_id INT, name TEXT);` +
 			onePost, "more than 200000 threads"},
 		"long bodies": {tables + `CREATE VIEW post AS SELECT 1 AS thread_id, 1 AS id, 1 AS time, hex(zeroblob(450000000)) AS body`, "too big"},

@@ -110,12 +110,12 @@ func TestTemplatesThatTheUserChanged(t *testing.T) {
 	}
 	asked := 0
 	for _, r := range s.server.Requests() {
-		if strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, "Judge as you like.\n\n<posts>\n") {
+		if strings.Contains(r.Messages[len(r.Messages)-1].Content, "Judge as you like.\n\n<posts>\n") {
 			asked++
 		}
 	}
 	if asked == 0 {
-		t.Error("no question of the curator begins with the template")
+		t.Error("no question of the curator has the template")
 	}
 	if n := s.count("changed", `SELECT count(*) FROM trace WHERE kind = 'prompt'`); n != 1 {
 		t.Errorf("%d prompts are recorded", n)

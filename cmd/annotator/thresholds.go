@@ -19,26 +19,46 @@ type threshold struct {
 // The thresholds, in the order of their flags.
 func thresholds() []threshold {
 	return []threshold{
-		{flag: "compaction-high-water", usage: "`SHARE` of the window at which compaction begins, 0 to 1",
-			share: func(p *compaction.Policy) *float64 { return &p.High }},
-		{flag: lowWater, usage: "`SHARE` of the window that compaction leaves filled, 0 to 1",
-			share: func(p *compaction.Policy) *float64 { return &p.Low }},
-		{flag: "compaction-emergency", usage: "`SHARE` of the window above which old replies are stripped and cut, 0 to 1",
-			share: func(p *compaction.Policy) *float64 { return &p.Emergency }},
-		{flag: "compaction-summaries", usage: "`SHARE` of the window that chunk summaries may take before they join the story so far, 0 to 1",
-			share: func(p *compaction.Policy) *float64 { return &p.Chunks }},
-		{flag: "compaction-keep-scenes", usage: "newest `SCENES` that stay verbatim, if they leave half of the space free",
-			count: func(p *compaction.Policy) *int { return &p.KeepTurns }},
-		{flag: "compaction-chunk-scenes", usage: "`SCENES` of a whole chunk; 0: as many as leave at a time",
-			count: func(p *compaction.Policy) *int { return &p.ChunkScenes }},
-		{flag: "compaction-keep-chunks", usage: "newest whole `CHUNKS` that stay verbatim",
-			count: func(p *compaction.Policy) *int { return &p.KeepChunks }},
-		{flag: "compaction-strip-age", usage: "newest `SCENES` whose replies keep their reasoning",
-			count: func(p *compaction.Policy) *int { return &p.KeepReplies }},
-		{flag: "compaction-cut-age", usage: "newest `SCENES` whose replies are not cut",
-			count: func(p *compaction.Policy) *int { return &p.KeepLong }},
-		{flag: "compaction-cut-length", usage: "`CHARACTERS` that a cut reply keeps", least: 1,
-			count: func(p *compaction.Policy) *int { return &p.CutAt }},
+		{
+			flag: "compaction-high-water", usage: "`SHARE` of the window at which compaction begins, 0 to 1",
+			share: func(p *compaction.Policy) *float64 { return &p.High },
+		},
+		{
+			flag: lowWater, usage: "`SHARE` of the window that compaction leaves filled, 0 to 1",
+			share: func(p *compaction.Policy) *float64 { return &p.Low },
+		},
+		{
+			flag: "compaction-emergency", usage: "`SHARE` of the window above which old replies are stripped and cut, 0 to 1",
+			share: func(p *compaction.Policy) *float64 { return &p.Emergency },
+		},
+		{
+			flag: "compaction-summaries", usage: "`SHARE` of the window that chunk summaries may take before they join the story so far, 0 to 1",
+			share: func(p *compaction.Policy) *float64 { return &p.Chunks },
+		},
+		{
+			flag: "compaction-keep-scenes", usage: "newest `SCENES` that stay verbatim, if they leave half of the space free",
+			count: func(p *compaction.Policy) *int { return &p.KeepTurns },
+		},
+		{
+			flag: "compaction-chunk-scenes", usage: "`SCENES` of a whole chunk; 0: as many as leave at a time",
+			count: func(p *compaction.Policy) *int { return &p.ChunkScenes },
+		},
+		{
+			flag: "compaction-keep-chunks", usage: "newest whole `CHUNKS` that stay verbatim",
+			count: func(p *compaction.Policy) *int { return &p.KeepChunks },
+		},
+		{
+			flag: "compaction-strip-age", usage: "newest `SCENES` whose replies keep their reasoning",
+			count: func(p *compaction.Policy) *int { return &p.KeepReplies },
+		},
+		{
+			flag: "compaction-cut-age", usage: "newest `SCENES` whose replies are not cut",
+			count: func(p *compaction.Policy) *int { return &p.KeepLong },
+		},
+		{
+			flag: "compaction-cut-length", usage: "`CHARACTERS` that a cut reply keeps", least: 1,
+			count: func(p *compaction.Policy) *int { return &p.CutAt },
+		},
 	}
 }
 
