@@ -1,12 +1,19 @@
 package model
 
 import (
+	"encoding/json"
+	"slices"
+	"strings"
+
 	"annotator"
+	"annotator/internal/laxjson"
 	"annotator/model/textcalls"
 )
 
 // CallRules say which calls in the text of a reply are meant, and can be run.
 type CallRules struct {
+	// Known reports whether there is a tool of a name.
+	Known func(name string) bool
 	// Check returns what is wrong with a call written as text, in words for the model; nil where it can be run.
 	Check func(annotator.ToolCall) error
 	// Elements returns the elements of the array of a codex_updates block, in JSON, or what is wrong with it, in words
@@ -24,42 +31,142 @@ type Problem struct {
 	Text   string // what is wrong, in words for the model
 }
 
-// ReadCalls finds the calls in the text of a reply: those written as text, unless the reply has structured calls, and
-// the elements of its codex_updates block, as calls without a name. rest is the text without the calls written as text.
-// Where one of those is a problem, none of them is returned. An error is one of rules.Shown.
-func ReadCalls(text string, structured bool, rules *CallRules) (calls []annotator.ToolCall, rest string, problem *Problem, err error) {
-	found := new(textcalls.Found)
-	if !structured {
-		found = textcalls.Find(text)
+// NoAnswer is the text of a reply whose calls stand in its reasoning, where none is run, and that says nothing else.
+const NoAnswer = "(no answer)"
+
+// ReadCalls finds the calls in a normalized reply: its structured calls, those written as text, and the elements of its
+// codex_updates blocks, as calls without a name. A call written as text that is also a structured one is made once.
+// rest is the text without the calls written as text. Where one of those is a problem, none of them is returned; beside
+// structured calls it is no problem. An error is one of rules.Shown.
+func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest string, problem *Problem, err error) {
+	for i := range reply.Calls {
+		calls = append(calls, readStructured(reply.Calls[i], rules))
 	}
-	if found.Empty() && !textcalls.HasUpdates(text) {
-		return nil, text, nil, nil
+	text := reply.Text
+	slip := len(calls) == 0 && thinksCall(reply, rules)
+	found := textcalls.Find(text, rules.Known)
+	if found.Empty() && !textcalls.HasUpdates(text) && !slip && textcalls.Slip(text, rules.Known) == "" {
+		return calls, text, nil, nil
 	}
 	shown, err := rules.Shown()
 	if err != nil {
-		return nil, text, nil, err
+		return calls, text, nil, err
 	}
-	rest = text
-	if !found.Empty() {
-		calls, rest, problem = textCalls(found, shown, rules)
+	written, rest, problem := textCalls(found, shown, rules)
+	calls = append(calls, without(written, calls)...)
+	if len(reply.Calls) > 0 {
+		problem = nil
 	}
-	array, isBlock, wrong := textcalls.Updates(rest, func(array string) bool { return textcalls.Quoted(array, shown...) })
-	var elements []string
-	if isBlock && wrong == nil {
-		elements, wrong = rules.Elements(array)
-	}
-	if len(calls) > 0 && len(elements) > 0 {
-		if err := rules.Together(calls); err != nil {
-			calls, rest, problem = nil, text, &Problem{annotator.OriginText, err.Error()}
+	elements, wrong := readUpdates(rest, shown, rules)
+	if len(written) > 0 && len(elements) > 0 {
+		if err := rules.Together(written); err != nil {
+			calls, rest, problem = calls[:len(reply.Calls)], text, &Problem{annotator.OriginText, err.Error()}
 		}
 	}
-	for _, element := range elements {
-		calls = append(calls, annotator.ToolCall{Arguments: element, Origin: annotator.OriginUpdates})
-	}
-	if problem == nil && wrong != nil {
+	calls = append(calls, elements...)
+	switch {
+	case problem != nil:
+	case wrong != nil:
 		problem = &Problem{annotator.OriginUpdates, wrong.Error()}
+	case len(calls) > 0 || textcalls.HasUpdates(rest):
+	case slip:
+		if said := textcalls.Slip(reply.Reasoning, rules.Known, shown...); said != "" {
+			problem = &Problem{annotator.OriginText, said + ". It also stands in your reasoning, from which nothing is done"}
+		}
+	default:
+		if said := textcalls.Slip(text, rules.Known, shown...); said != "" {
+			problem = &Problem{annotator.OriginText, said}
+		}
 	}
 	return calls, rest, problem, nil
+}
+
+// ReadUpdates finds what ReadCalls finds in the text of a reply whose calls are known: the elements of its blocks.
+func ReadUpdates(text string, rules *CallRules) (elements []annotator.ToolCall, problem *Problem, err error) {
+	if !textcalls.HasUpdates(text) {
+		return nil, nil, nil
+	}
+	shown, err := rules.Shown()
+	if err != nil {
+		return nil, nil, err
+	}
+	elements, wrong := readUpdates(text, shown, rules)
+	if wrong != nil {
+		problem = &Problem{annotator.OriginUpdates, wrong.Error()}
+	}
+	return elements, problem, nil
+}
+
+// thinksCall reports whether a reply says nothing, and its reasoning has what looks like a call.
+func thinksCall(reply *Reply, rules *CallRules) bool {
+	return (reply.Text == "" || reply.Text == NoAnswer) && textcalls.Slip(reply.Reasoning, rules.Known) != ""
+}
+
+// readStructured returns a structured call as it is read: the name without what its server left around it, the
+// arguments as strict JSON. What cannot be read stays as it was written.
+func readStructured(call annotator.ToolCall, rules *CallRules) annotator.ToolCall {
+	if name := textcalls.CleanName(call.Name); rules.Known(name) {
+		call.Name = name
+	}
+	if !json.Valid([]byte(call.Arguments)) || strings.HasPrefix(strings.TrimSpace(call.Arguments), `"`) {
+		if strict, err := laxjson.Object(call.Arguments); err == nil {
+			call.Arguments = strict
+		}
+	}
+	return call
+}
+
+// without returns the calls written as text that are not among the structured ones. Each of those stands for one.
+func without(written, structured []annotator.ToolCall) (others []annotator.ToolCall) {
+	left := map[string]int{}
+	key := func(c *annotator.ToolCall) string {
+		var fields map[string]any
+		_ = json.Unmarshal([]byte(c.Arguments), &fields) // of an object, or of nothing
+		return c.Name + annotator.EncodeJSON(fields)
+	}
+	for i := range structured {
+		left[key(&structured[i])]++
+	}
+	for i := range written {
+		if k := key(&written[i]); left[k] > 0 {
+			left[k]--
+		} else {
+			others = append(others, written[i])
+		}
+	}
+	return others
+}
+
+// readUpdates returns the elements of all blocks in order. An element of a later block replaces those of earlier ones for
+// the same term.
+func readUpdates(text string, shown []string, rules *CallRules) (calls []annotator.ToolCall, err error) {
+	arrays, err := textcalls.Updates(text, func(array string) bool { return textcalls.Quoted(array, shown...) })
+	if err != nil {
+		return nil, err
+	}
+	for _, array := range arrays {
+		elements, err := rules.Elements(array)
+		if err != nil {
+			return nil, err
+		}
+		terms := map[string]bool{}
+		for _, element := range elements {
+			terms[termOf(element)] = true
+		}
+		delete(terms, "")
+		calls = slices.DeleteFunc(calls, func(c annotator.ToolCall) bool { return terms[termOf(c.Arguments)] })
+		for _, element := range elements {
+			calls = append(calls, annotator.ToolCall{Arguments: element, Origin: annotator.OriginUpdates})
+		}
+	}
+	return calls, nil
+}
+
+// termOf returns the term of an element of a block, in lower case; empty where it has none.
+func termOf(element string) string {
+	var o struct{ Term string }
+	_ = json.Unmarshal([]byte(element), &o) // valid JSON
+	return strings.ToLower(strings.TrimSpace(o.Term))
 }
 
 func textCalls(found *textcalls.Found, shown []string, rules *CallRules) ([]annotator.ToolCall, string, *Problem) {

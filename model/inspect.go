@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"annotator"
+	"annotator/model/textcalls"
 )
 
 // CodeSilent is the code of a server that sent nothing for too long.
@@ -160,11 +161,13 @@ func excused(r *Request, reply *Reply, part string) bool {
 // checkSilence detects a reply without words. The exclamation marks of a model whose numbers overflowed are no words.
 func checkSilence(r *Request, reply *Reply) *Fault {
 	switch {
-	case len(reply.Calls) > 0 || strings.ContainsFunc(reply.Text, says):
+	case len(reply.Calls) > 0 || strings.ContainsFunc(reply.Text, says) || textcalls.Nothing(reply.Text):
 		return nil
 	case reply.cut(r.MaxTokens):
 		return fault(annotator.Malformed, CodeThinking, "the reply reached its limit of %d tokens before its first word", r.MaxTokens).
 			advise("raise --max-tokens, or have the model think less")
+	case r.Rules != nil && thinksCall(reply, r.Rules): // the model is told
+		return nil
 	case strings.TrimSpace(reply.Text) == "":
 		return fault(annotator.Malformed, CodeEmpty, "the reply is empty: it has no text and no tool call")
 	}
@@ -187,15 +190,20 @@ func checkEcho(r *Request, reply *Reply) *Fault {
 	return fault(annotator.Malformed, CodeEcho, "the reply is a piece of the prompt, %d bytes long", len(text))
 }
 
-// turns are how chat templates begin the turn of a speaker.
-var turns = regexp.MustCompile(`<\|(?:im_start|start_header_id|start|turn)\|>|<start_of_turn>|<\|START_OF_TURN_TOKEN\|>`)
+// turns are how chat templates begin the turn of a speaker. Some models write ChatML's mark before a call.
+var turns = regexp.MustCompile(`<\|im_start\|>\s*(?:user|system|assistant|tool|developer|function|observation)\b|` +
+	`<\|(?:start_header_id|start|turn)\|>|<start_of_turn>|<\|START_OF_TURN_TOKEN\|>`)
+
+// ownTurn is how gpt-oss goes on with its own turn.
+var ownTurn = regexp.MustCompile(`<\|start\|>assistant(?:<\|channel\|>| to=)`)
 
 // checkTurns detects a reply that goes on with the turns of other speakers: the server does not know where the model's
 // turn ends. Such marks in the story are escaped where it is shown, and may be quoted.
 func checkTurns(r *Request, reply *Reply) *Fault {
-	text := strings.TrimSpace(reply.Text)
+	text := ownTurn.ReplaceAllString(strings.TrimSpace(reply.Text), "")
 	own := turns.FindString(text)
 	mark := turns.FindString(strings.TrimPrefix(text, own)) // some servers leave the beginning of the model's own turn in the text
+	mark = mark[:strings.LastIndex(mark, ">")+1]
 	if mark == "" || bytes.Contains(r.History, []byte(strings.Trim(mark, "<>"))) {
 		return nil
 	}

@@ -52,7 +52,7 @@ func (c *Client) readCalls(r *Request, reply *Reply) error {
 	if r.Rules == nil {
 		return nil
 	}
-	calls, rest, problem, err := ReadCalls(reply.Text, len(reply.Calls) > 0, r.Rules)
+	calls, rest, problem, err := ReadCalls(reply, r.Rules)
 	if len(CallsOf(calls, annotator.OriginText)) > 0 {
 		reply.Call.Raw, reply.Text = []byte(reply.Text), rest
 		if !c.Capabilities.TextCalls {
@@ -61,8 +61,21 @@ func (c *Client) readCalls(r *Request, reply *Reply) error {
 				"`annotator doctor` says how to have the server read them")
 		}
 	}
-	reply.Calls, reply.Problem = append(reply.Calls, calls...), problem
+	reply.keepRewritten(calls)
+	reply.Calls, reply.Problem = calls, problem
+	if reply.Text == "" && problem != nil && len(calls) == 0 {
+		reply.Text = NoAnswer // some servers refuse an empty message
+	}
 	return err
+}
+
+// keepRewritten puts the answer as it came on record where a structured call is read otherwise than it was written.
+func (r *Reply) keepRewritten(calls []annotator.ToolCall) {
+	for i := range r.Calls {
+		if r.Calls[i] != calls[i] && len(r.Call.Raw) == 0 {
+			r.Call.Raw = r.Body()
+		}
+	}
 }
 
 // maxOtherModels is how many models a warning is given about: some servers put a new name on each reply.

@@ -24,19 +24,31 @@ type replyContent struct {
 func (r *Runner) content(ctx context.Context) (*replyContent, error) {
 	s := r.scene
 	if s.content == nil {
-		calls, _, problem, err := model.ReadCalls(s.reply.Content, s.answered+len(s.calls) > 0, r.callRules(ctx))
+		content, err := r.readContent(ctx)
 		if err != nil {
 			return nil, err
 		}
-		s.content = &replyContent{model.CallsOf(calls, annotator.OriginUpdates), problem}
+		s.content = content
 	}
 	return s.content, nil
+}
+
+// readContent reads the content of the newest reply again. What it says of calls was read before their rows were made.
+func (r *Runner) readContent(ctx context.Context) (*replyContent, error) {
+	s, rules := r.scene, r.callRules(ctx)
+	if s.answered+len(s.calls) > 0 {
+		updates, problem, err := model.ReadUpdates(s.reply.Content, rules)
+		return &replyContent{updates, problem}, err
+	}
+	calls, _, problem, err := model.ReadCalls(&model.Reply{Text: s.reply.Content, Reasoning: s.reply.Reasoning}, rules)
+	return &replyContent{model.CallsOf(calls, annotator.OriginUpdates), problem}, err
 }
 
 // callRules returns the rules for calls in the text of a reply. A block of updates beside calls is ignored, because a reply with
 // calls is not final. So calls that only declare an intent for a block are a mistake.
 func (r *Runner) callRules(ctx context.Context) *model.CallRules {
 	return &model.CallRules{
+		Known: func(name string) bool { _, ok := r.tools.Tool(name); return ok },
 		Check: r.checkCall, Elements: tools.Elements, Shown: func() ([]string, error) { return r.window.Texts(ctx) },
 		Together: func(calls []annotator.ToolCall) error {
 			if slices.ContainsFunc(calls, func(c annotator.ToolCall) bool { return c.Name != policy.SelectIntent }) {
@@ -62,9 +74,9 @@ func (r *Runner) checkCall(call annotator.ToolCall) error {
 // correction tells the model what it is to write again, after what cannot be read.
 func (c *replyContent) correction() string {
 	if c.problem.Origin == annotator.OriginUpdates {
-		return "Your codex_updates could not be read: " + c.problem.Text + ". Send the whole block again, corrected."
+		return "Your codex_updates could not be read: " + prompt.Quote(c.problem.Text) + ". Send the whole block again, corrected."
 	}
-	return "Your reply holds what looks like a tool call, and nothing in it was done: " + prompt.Escape(c.problem.Text) +
+	return "Your reply holds what looks like a tool call, and nothing in it was done: " + prompt.Quote(c.problem.Text) +
 		`. Make your calls anew, whole. If you have no other way to call a tool, write <tool_call>{"name": "...", "arguments": {...}}</tool_call>. ` +
 		"If you meant no call, end the scene with one line of plain text."
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"annotator/internal/laxjson"
 )
 
 // read parses a call's arguments as strict JSON and validates them. It returns them with defaults filled in, and the
@@ -42,17 +44,20 @@ func unmarshal[A any](encoded []byte) (arguments A, err error) {
 	return arguments, err
 }
 
-// coerce removes null optional parameters, parses strings where another type is wanted, and fills in defaults.
+// coerce removes an optional parameter without a value, parses a string where the schema wants another type, and fills
+// in defaults. It returns the names of the parsed strings. Models write null or an empty string for what they leave out.
 func (s *argumentSchema) coerce(object map[string]any) (coerced []string) {
 	for _, name := range s.schema.PropertyOrder {
 		property := s.schema.Properties[name]
 		value, given := object[name]
-		if given && value == nil && !slices.Contains(s.schema.Required, name) {
+		text, isText := value.(string)
+		empty := value == nil || isText && text == "" && (property.Type != "string" || property.Enum != nil)
+		if given && empty && !slices.Contains(s.schema.Required, name) {
 			delete(object, name)
 			given = false
 		}
-		if text, ok := value.(string); ok && property.Type != "string" {
-			if parsed, err := parseJSON(text); err == nil {
+		if given && isText && property.Type != "string" {
+			if parsed, err := parseLax(text); err == nil {
 				object[name], coerced = parsed, append(coerced, name)
 			}
 		}
@@ -61,4 +66,13 @@ func (s *argumentSchema) coerce(object map[string]any) (coerced []string) {
 		}
 	}
 	return coerced
+}
+
+// parseLax parses a value as models write it.
+func parseLax(text string) (any, error) {
+	strict, err := laxjson.Value(text)
+	if err != nil {
+		return nil, err
+	}
+	return parseJSON(strict)
 }

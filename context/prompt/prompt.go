@@ -21,6 +21,20 @@ var bracketed = regexp.MustCompile(`\[(/?[a-z]?[A-Z][A-Z0-9_]*\])`)
 // Escape renders text from outside as data, with HTML's character references.
 func Escape(text string) string { return bracketed.ReplaceAllString(special.Replace(text), "&#91;$1") }
 
+// tags matches what could end data or begin a special token, or the tag of a call.
+var tags = regexp.MustCompile(`<(/?(?:tool_calls?|functions?|function_calls?|parameter|arg_key|arg_value|invoke|codex_updates)\b)?`)
+
+// Quote renders a piece of a reply as the model wrote it, but for tags and special tokens that are none of calls.
+func Quote(text string) string {
+	text = tags.ReplaceAllStringFunc(text, func(tag string) string {
+		if tag == "<" {
+			return "&lt;"
+		}
+		return tag
+	})
+	return bracketed.ReplaceAllString(text, "&#91;$1")
+}
+
 // Scene renders a scene.
 func Scene(s *annotator.Scene) string {
 	var b strings.Builder

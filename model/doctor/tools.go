@@ -20,6 +20,7 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 	return &model.Request{
 		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: e.MaxTokens, Stream: e.stream,
 		Rules: &model.CallRules{ // the reply has nothing to quote
+			Known:    e.hasTool,
 			Check:    e.flaw,
 			Elements: func(string) ([]string, error) { return nil, nil },
 			Shown:    func() ([]string, error) { return nil, nil },
@@ -73,9 +74,13 @@ func (e *examination) readCalls(r *model.Reply) (Finding, bool) {
 	return Finding{}, false
 }
 
+func (e *examination) hasTool(name string) bool {
+	return slices.ContainsFunc(e.Tools, func(t annotator.ToolDefinition) bool { return t.Name == name })
+}
+
 // flaw returns what is wrong with a call. A run checks more.
 func (e *examination) flaw(c annotator.ToolCall) error {
-	if !slices.ContainsFunc(e.Tools, func(t annotator.ToolDefinition) bool { return t.Name == c.Name }) {
+	if !e.hasTool(c.Name) {
 		return fmt.Errorf("it calls %q, which there is not", c.Name)
 	}
 	var object map[string]any

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"annotator"
+	"annotator/internal/laxjson"
 )
 
 // writtenCall is a call as it was written.
@@ -15,101 +18,156 @@ type writtenCall struct {
 	source string // without the tags around it
 }
 
-// errNoCall is the error of a value without the shape of a call.
-var errNoCall = errors.New("it is no JSON object with name and arguments")
+// errNoCall is the error of a text without the shape of a call.
+var errNoCall = errors.New("no call follows: it needs a JSON object with name and arguments")
 
 // values reads the calls at the beginning of a text: JSON objects, or lists of them. Where the first value is something
 // else, the error is errNoCall. With an error, n is where the mistake is.
-func values(text string) (calls []writtenCall, n int, err error) {
+func (s *scanner) values(text string) (calls []writtenCall, n int, err error) {
+	read := false
 	for {
-		rest := strings.TrimLeft(text[n:], space+";")
-		if rest == "" || rest[0] != '{' && rest[0] != '[' {
+		rest := strings.TrimLeft(text[n:], space+";,")
+		if rest == "" || rest[0] != '{' && (rest[0] != '[' || strings.HasPrefix(rest, "[TOOL_CALLS]")) {
 			break
 		}
-		size, err := skipValue(rest)
-		n = len(text) - len(rest) + size
+		at := len(text) - len(rest)
+		strict, size, err := jsonValue(rest)
 		if err != nil {
-			return nil, n, err
+			return nil, at + size, err
 		}
-		more, err := callsIn(rest[:size])
+		more, err := s.callsIn(strict)
 		switch {
 		case err == nil:
-			calls = append(calls, more...)
-		case len(calls) > 0 && errors.Is(err, errNoCall):
-			return nil, n, errors.New("JSON that is no call follows")
+			calls, n, read = append(calls, sourced(more, rest[:size])...), at+size, true
+		case read && errors.Is(err, errNoCall):
+			return nil, at + size, errors.New("JSON that is no call follows")
 		default:
-			return nil, n, err
+			return nil, at + size, err
 		}
 	}
-	if len(calls) == 0 {
-		return nil, 0, errNoCall
+	if !read {
+		return nil, n, errNoCall
 	}
 	return calls, n, nil
 }
 
-// callsIn returns the calls in a JSON value.
-func callsIn(raw string) ([]writtenCall, error) {
-	if raw[0] == '{' {
-		call, err := callOf(raw)
-		return []writtenCall{call}, err
+// jsonValue reads a JSON value, also one with its outer braces doubled, as in the template that some models imitate.
+func jsonValue(text string) (strict string, n int, err error) {
+	if !strings.HasPrefix(text, "{{") {
+		return laxjson.Prefix(text)
+	}
+	if strict, n, err = laxjson.Prefix(text[1:]); err == nil && !strings.HasPrefix(text[1+n:], "}") {
+		err = errors.New("its braces are doubled and do not end so")
+	}
+	return strict, n + 2, err
+}
+
+// sourced gives calls the text that they were read from. A list is one text for all its calls.
+func sourced(calls []writtenCall, source string) []writtenCall {
+	for i := range calls {
+		if len(calls) == 1 || calls[i].source == "" {
+			calls[i].source = source
+		}
+	}
+	return calls
+}
+
+// wrappers are the keys of objects that hold calls.
+var wrappers = []string{"tool_calls", "tool_call", "function_call", "function_calls", "function"}
+
+// callsIn returns the calls in a JSON value; none for an empty list.
+func (s *scanner) callsIn(strict string) (calls []writtenCall, err error) {
+	if strict[0] != '[' {
+		return s.callsOf(strict)
 	}
 	var list []json.RawMessage
-	if err := json.Unmarshal([]byte(raw), &list); err != nil || len(list) == 0 {
+	if json.Unmarshal([]byte(strict), &list) != nil {
 		return nil, errNoCall
 	}
-	calls := make([]writtenCall, len(list))
-	for i := range list {
-		var err error
-		if calls[i], err = callOf(string(list[i])); err != nil {
+	for _, element := range list {
+		more, err := s.callsOf(string(element))
+		if err != nil {
 			return nil, err
 		}
+		calls = append(calls, sourced(more, string(element))...)
 	}
 	return calls, nil
 }
 
-// callOf returns the call in an object. Its arguments may be a string with JSON, as they are in the API.
-func callOf(raw string) (writtenCall, error) {
+// callsOf returns the calls in an object: one, or those in a wrapper, or those under the names of tools.
+func (s *scanner) callsOf(strict string) ([]writtenCall, error) {
 	var o map[string]json.RawMessage
-	if json.Unmarshal([]byte(raw), &o) != nil {
-		return writtenCall{}, errNoCall
+	if json.Unmarshal([]byte(strict), &o) != nil || len(o) == 0 {
+		return nil, errNoCall
 	}
-	if inner := o["function"]; len(inner) > 0 && inner[0] == '{' {
-		return callOf(string(inner))
-	}
-	var name string
-	arguments, given := o["arguments"]
-	parameters, too := o["parameters"]
-	switch {
-	case json.Unmarshal(o["name"], &name) != nil || name == "" || !given && !too:
-		return writtenCall{}, errNoCall
-	case given && too:
-		return writtenCall{}, fmt.Errorf("the call of %.100q has both arguments and parameters", name)
-	case too:
-		arguments = parameters
-	}
-	for key := range o {
-		if !strings.Contains(" name arguments parameters id type ", " "+key+" ") {
-			return writtenCall{}, fmt.Errorf("the call of %.100q has more than a name and arguments", name)
+	for _, key := range wrappers {
+		if inner := o[key]; len(inner) > 0 && (inner[0] == '{' || inner[0] == '[') && onlyLabels(o, key) {
+			return s.callsIn(string(inner))
 		}
 	}
-	object := string(arguments)
-	if object[0] == '"' {
-		_ = json.Unmarshal(arguments, &object) // a valid string
+	if len(o) == 1 {
+		for key, arguments := range o {
+			if name := CleanName(key); s.known(name) && arguments[0] == '{' {
+				return []writtenCall{{ToolCall: annotator.ToolCall{Name: name, Arguments: string(arguments)}}}, nil
+			}
+		}
 	}
-	if err := isObject(object); err != nil {
-		return writtenCall{}, fmt.Errorf("the arguments of %.100q: %w", name, err)
-	}
-	return writtenCall{annotator.ToolCall{Name: name, Arguments: object}, raw}, nil
+	call, err := callOf(o)
+	return []writtenCall{{ToolCall: call}}, err
 }
 
-// isObject returns what is wrong with arguments that are not exactly one JSON object.
-func isObject(text string) error {
-	if !strings.HasPrefix(strings.TrimLeft(text, space), "{") {
-		return errors.New("they are no JSON object")
+// labels are the keys that a call may have beside name and arguments.
+var labels = []string{"id", "type", "index", "tool_call_id"}
+
+func onlyLabels(o map[string]json.RawMessage, but ...string) bool {
+	for key := range o {
+		if !slices.Contains(labels, key) && !slices.Contains(but, key) {
+			return false
+		}
 	}
-	n, err := skipValue(text)
-	if err == nil && strings.TrimSpace(text[n:]) != "" {
-		err = errors.New("something follows their JSON object")
-	}
-	return err
+	return true
 }
+
+var (
+	nameKeys     = []string{"name", "tool_name", "function", "tool", "function_name"}
+	argumentKeys = []string{"arguments", "parameters", "params", "args", "input"}
+)
+
+// given returns the keys that an object has.
+func given(o map[string]json.RawMessage, keys []string) (of []string) {
+	for _, key := range keys {
+		if _, ok := o[key]; ok {
+			of = append(of, key)
+		}
+	}
+	return of
+}
+
+// callOf returns the call in an object. Its arguments may be a string with JSON, as they are in the API.
+func callOf(o map[string]json.RawMessage) (call annotator.ToolCall, err error) {
+	names, arguments := given(o, nameKeys), given(o, argumentKeys)
+	switch {
+	case len(names) != 1 || json.Unmarshal(o[names[0]], &call.Name) != nil || call.Name == "" || len(arguments) == 0:
+		return call, errNoCall
+	case len(arguments) > 1:
+		return call, fmt.Errorf("the call of %.100q has both %s and %s", call.Name, arguments[0], arguments[1])
+	case !onlyLabels(o, names[0], arguments[0]):
+		return call, fmt.Errorf("the call of %.100q has more than a name and arguments", call.Name)
+	}
+	if call.Arguments, err = laxjson.Object(string(o[arguments[0]])); err != nil {
+		return call, fmt.Errorf("the arguments of %.100q: %w", call.Name, err)
+	}
+	call.Name = CleanName(call.Name)
+	return call, nil
+}
+
+// CleanName returns the name of a tool without what models and their servers put around it: a namespace, a number of
+// the call, tokens of the chat template.
+func CleanName(name string) string {
+	if found := nameParts.FindStringSubmatch(strings.ReplaceAll(name, `\`, "")); found != nil {
+		return found[1]
+	}
+	return name
+}
+
+var nameParts = regexp.MustCompile(`^\s*(?:(?:functions?|tools?|default_api)\.)*([\w-]+)(?:\.call)?(?::\d+)?\s*(?:</?[^<>]*>.*)?$`)

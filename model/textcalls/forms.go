@@ -7,151 +7,174 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/internal/laxjson"
 )
 
-// form reads the calls after a mark, and returns where they end; with an error, how far they could be read.
-type form func(text string) (calls []writtenCall, n int, err error)
-
-// errForm is the error of a form of calls that is recognised and not read.
-var errForm = errors.New("calls in this form are not read")
-
-// forms are those that are read, by the mark that they begin with; plain JSON has none.
-var forms = map[string]form{
-	"<tool_call>":    tagged,
-	"<function=":     function,
-	"[TOOL_CALLS]":   listed,
-	"<|python_tag|>": values,
-	fence:            fenced,
-	"":               values,
+// form is a way in which models write calls into the text of a reply.
+type form struct {
+	source string // whose form it is: model families, chat templates
+	mark   string // a regular expression of how it begins
+	reader reader
+	sure   bool // the mark has no other meaning: calls must follow
 }
 
-func formOf(mark string) form {
-	if f, ok := forms[mark]; ok {
-		return f
-	}
-	return func(string) ([]writtenCall, int, error) { return nil, 0, errForm }
+// reader names the function that reads a form.
+type reader int
+
+const (
+	enclosed reader = iota // calls of any kind behind the mark
+	tagged                 // the mark begins a tag with the name of the tool
+	fenced
+	plain // the call has no mark, but a place where it may begin
+)
+
+// forms are all that are read. Of two that fit, the first counts.
+var forms = []form{
+	{"NousResearch Hermes, Qwen 2.5 and 3, GLM 4.5, xLAM 2, Granite 3", `<tool_call>`, enclosed, true},
+	{"Granite 3, Granite 20B FC", `<\|tool_call\|>|<function_call>`, enclosed, true},
+	{"Jamba, Hunyuan, MiniMax M1, Nemotron, OLMo 3", `<tool_calls>|<TOOLCALL>|<function_calls>`, enclosed, true},
+	{"MiniMax M2, Seed-OSS, LongCat", `<\w+[:_]tool_calls?>`, enclosed, true},
+	{"Qwen 3 Coder, Llama 3.1", `<function=`, tagged, true},
+	{"MiniMax M2, Claude, Step 3, MiniCPM", `<(?:\w+:)?(?:invoke|function) name\s*=`, tagged, true},
+	{"DeepSeek V3.2 and V4", `<\s*[|｜]\s*DSML\s*[|｜]\s*invoke name\s*=`, tagged, true},
+	{"DeepSeek V3.2 and V4", `<\s*[|｜]\s*DSML\s*[|｜]\s*\w+_calls\s*>`, enclosed, true},
+	{"DeepSeek V3 and R1, Step 3", `<[|｜]tool[▁_]calls?[▁_]begin[|｜]>`, enclosed, true},
+	{"Kimi K2", `<\|tool_calls_section_begin\|>`, enclosed, true},
+	{"Llama 3 and 4", `<\|python_(?:tag|start)\|>`, enclosed, true},
+	{"LFM2", `<\|tool_call_start\|>`, enclosed, true},
+	{"InternLM 2", `<\|action_start\|>|<\|plugin\|>`, enclosed, true},
+	{"Command R7B", `<\|START_ACTION\|>`, enclosed, true},
+	{"Apertus", `<\|tools_prefix\|>`, enclosed, true},
+	{"Gemma 4, FunctionGemma", `<\|tool_call>|<start_function_call>`, enclosed, true},
+	{"Mistral", `\[TOOL_CALLS\]`, enclosed, true},
+	{"Phi 4 mini", `\bfunctools\b`, enclosed, false},
+	{"gpt-oss", `(?:<\|start\|>assistant)?(?:<\|channel\|>\w+)?\s*(?:\b(?:commentary|analysis)\s+)?\bto=functions\.`, enclosed, true},
+	{"Qwen 2", `✿FUNCTION✿:`, enclosed, true},
+	{"ReAct, Command R", `(?m:^Action:)`, enclosed, false},
+	{"Functionary 3.2", `>>>`, enclosed, false},
+	{"Gemma 3", "<tool_code>|```tool_code", enclosed, true},
+	{"Qwen 2.5 Coder, DeepSeek on the web, and others", `<(?:[|｜]\s*)?[\w▁:-]{0,20}(?:tool|func|action|plugin)[\w▁:-]{0,20}(?:\s*[|｜])?>`, enclosed, false},
+	{"any", "(?m:^[ \t]*```)", fenced, false},
+	{"Llama 3, xLAM, DBRX", "(?m:^[ \t]*`?(?:\\{|\\[\\s*\\{))", plain, false},
+	{"Gorilla, Raven, Llama 4", "(?m:^[ \t]*`?(?:\\[\\s*)?(?:print\\(\\s*)?(?:\\w+\\.)*[\\w\\\\]+\\()", plain, false},
+	{"GLM 4, Mistral without its mark", `(?m:^[ \t]*[\w.\\:-]+(?:\s*\n\s*|\[ARGS\])?[ \t]*\{)`, plain, false},
 }
 
-// tagged reads JSON or a function up to </tool_call>.
-func tagged(text string) (calls []writtenCall, n int, err error) {
-	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, space), "<function="); ok {
-		calls, n, err = function(rest)
-		n += len(text) - len(rest)
-	} else {
-		calls, n, err = values(text)
+// readForm reads the calls of a form, and returns where they end. The text begins with the mark where the reader is
+// tagged or plain, and behind it otherwise. The error is errNoCall where no call follows; with another, n is how far the
+// text could be read.
+func (s *scanner) readForm(f *form, text string) (calls []writtenCall, n int, err error) {
+	switch f.reader {
+	case fenced:
+		return s.fenced(text)
+	case plain:
+		return s.plain(text)
 	}
-	if err != nil {
-		return nil, n, err
-	}
-	n, err = closed(text, n, "</tool_call>")
-	return calls, n, err
+	return s.enclosed(text)
 }
 
-// closed returns the position after an end tag, which must come next.
-func closed(text string, n int, tag string) (int, error) {
-	n = skipSpace(text, n)
-	if !strings.HasPrefix(text[n:], tag) {
-		return n, fmt.Errorf("%s does not follow where it ends", tag)
+var (
+	beginning = regexp.MustCompile(`^(?:\s|` + marksOf(func(f *form) bool { return f.sure && f.reader == enclosed }) + "|```\\w*)*")
+	pythonic  = regexp.MustCompile(`^\[?\s*(?:print\(\s*)?((?:[\w\\]+\.)*[\w\\]+)\(`)
+	endings   = regexp.MustCompile("^(?:\\s*(?:```|`|✿RESULT✿|<tool_call\\|>|<end_function_call>|</\\w{1,20}$|" +
+		`</\s*[|｜\w:▁ -]{0,30}(?:tool|func|invoke|action|plugin|TOOL|python)[\w:▁ |｜-]{0,20}>|` +
+		`<[|｜][\w▁]{0,30}(?i:end|suffix|call|eom|eot|eos|return)[\w▁]{0,10}[|｜]>))+`)
+)
+
+// marksOf joins the marks of forms.
+func marksOf(which func(*form) bool) string {
+	var all []string
+	for i := range forms {
+		if which(&forms[i]) {
+			all = append(all, forms[i].mark)
+		}
 	}
-	return n + len(tag), nil
+	return strings.Join(all, "|")
 }
 
-const space = " \t\r\n"
+// body reads calls of any kind.
+func (s *scanner) body(text string) (calls []writtenCall, n int, err error) {
+	start := laxjson.Space(text)
+	text = text[start:]
+	switch name := pythonic.FindStringSubmatch(text); {
+	case functionTag.MatchString(text):
+		calls, n, err = function(text)
+	case name != nil && s.known(CleanName(name[1])):
+		calls, n, err = s.python(text)
+	case strings.HasPrefix(text, "{") || strings.HasPrefix(text, "["):
+		calls, n, err = s.values(text)
+	case pairsName.MatchString(text):
+		calls, n, err = pairs(text)
+	case keysName.MatchString(text) && s.known(CleanName(keysName.FindStringSubmatch(text)[1])):
+		calls, n, err = s.keys(text)
+	default:
+		calls, n, err = s.named(text)
+	}
+	return calls, start + n, err
+}
 
-func skipSpace(text string, n int) int { return len(text) - len(strings.TrimLeft(text[n:], space)) }
+// nameBefore matches the name of a tool with what stands between it and its arguments.
+var nameBefore = regexp.MustCompile("^(?:function<[^<>\n]{1,30}>|call:)?([\\w.\\\\:-]+?)" +
+	"(?:\\s|<[|｜]?[\\w▁]{1,40}[|｜]?>|analysis|commentary|json|\\[ARGS\\]|\\[CALL_ID\\][\\w-]+|```\\w*|Action Input:|✿ARGS✿:?|:)*\\{")
 
-// named matches the name in Mistral's newer form, up to the arguments.
-var named = regexp.MustCompile(`^\s*([\w.-]+)(?:\[CALL_ID\][\w-]+)?(?:\[ARGS\])?\s*\{`)
-
-// listed reads Mistral's forms: a list of calls, or a name with its arguments.
-func listed(text string) ([]writtenCall, int, error) {
-	found := named.FindStringSubmatchIndex(text)
+// named reads the name of a tool and its arguments as a JSON object.
+func (s *scanner) named(text string) (calls []writtenCall, n int, err error) {
+	found := nameBefore.FindStringSubmatch(text)
 	if found == nil {
-		return values(text)
+		return nil, 0, errNoCall
 	}
-	brace := found[1] - 1
-	size, err := skipValue(text[brace:])
-	n := brace + size
-	if err != nil {
-		return nil, n, err
+	n = len(found[0]) - 1
+	arguments, size, err := laxjson.Prefix(text[n:])
+	if n += size; err != nil {
+		return nil, n, fmt.Errorf("the arguments of %s: %w", found[1], err)
 	}
-	call := annotator.ToolCall{Name: text[found[2]:found[3]], Arguments: text[brace:n]}
-	return []writtenCall{{call, text[:n]}}, n, nil
+	return []writtenCall{{annotator.ToolCall{Name: CleanName(found[1]), Arguments: arguments}, text[:n]}}, n, nil
 }
 
-const fence = "```"
+// enclosed reads what follows a mark, up to the marks of its end, which models and servers leave out.
+func (s *scanner) enclosed(text string) (calls []writtenCall, n int, err error) {
+	n = len(beginning.FindString(text))
+	calls, size, err := s.body(text[n:])
+	if n += size; err != nil {
+		return nil, n, err
+	}
+	if end := endings.FindString(text[n:]); end != "" {
+		return calls, n + len(end), nil
+	}
+	between := text[n:]
+	if next := marks.FindStringIndex(between); next != nil {
+		if between = between[:next[0]]; strings.HasPrefix(text[n+next[0]:], "</") && strings.TrimSpace(between) != "" {
+			return nil, n, fmt.Errorf("words follow before %s", text[n+next[0]:n+next[1]])
+		}
+	}
+	return calls, n, nil
+}
 
 // info matches what may follow an opening fence.
 var info = regexp.MustCompile(`^[\w-]*[ \t]*\n?`)
 
 // fenced reads calls up to the end of a fence.
-func fenced(text string) ([]writtenCall, int, error) {
+func (s *scanner) fenced(text string) (calls []writtenCall, n int, err error) {
 	start := len(info.FindString(text))
-	if strings.HasPrefix(text, "tool_code") {
-		return nil, start, errForm
-	}
-	calls, n, err := values(text[start:])
+	calls, n, err = s.plain(text[start:])
 	if n += start; err != nil {
 		return nil, n, err
 	}
-	n, err = closed(text, n, fence)
+	if rest := strings.TrimSpace(text[n:]); rest != "" && !strings.HasSuffix(text[:n], "```") {
+		return nil, n, errors.New("``` does not follow where it ends")
+	}
+	return calls, n, nil
+}
+
+// plain reads calls without a mark of their own: all must be of known tools.
+func (s *scanner) plain(text string) (calls []writtenCall, n int, err error) {
+	start := len(text) - len(strings.TrimLeft(text, space+"`"))
+	if name := nameBefore.FindStringSubmatch(text[start:]); name != nil && !s.known(CleanName(name[1])) {
+		return nil, 0, errNoCall
+	}
+	calls, n, err = s.body(text[start:])
+	if n += start; err == nil {
+		n += len(endings.FindString(text[n:]))
+	}
 	return calls, n, err
-}
-
-var (
-	functionName = regexp.MustCompile(`^([\w.-]+)>`)
-	parameter    = regexp.MustCompile(`^<parameter=([\w.-]+)>`)
-	inParameter  = regexp.MustCompile(`</?(?:parameter|function|tool_call)\b`)
-)
-
-// function reads what follows <function=: a name, its arguments as JSON or one by one, and </function>.
-func function(text string) ([]writtenCall, int, error) {
-	found := functionName.FindStringSubmatch(text)
-	if found == nil {
-		return nil, 0, errors.New("<function= is not followed by a name and >")
-	}
-	arguments, n, err := argumentsOf(text, skipSpace(text, len(found[0])))
-	if err != nil {
-		return nil, n, err
-	}
-	n, err = closed(text, n, "</function>")
-	return []writtenCall{{annotator.ToolCall{Name: found[1], Arguments: arguments}, text[:n]}}, n, err
-}
-
-// argumentsOf returns the arguments at a position, and where they end.
-func argumentsOf(text string, at int) (arguments string, end int, err error) {
-	if !strings.HasPrefix(text[at:], "{") {
-		return parameters(text, at)
-	}
-	size, err := skipValue(text[at:])
-	return text[at : at+size], at + size, err
-}
-
-// parameters reads any number of <parameter=KEY>VALUE</parameter> as an object of strings. The tool's schema converts
-// the strings.
-func parameters(text string, n int) (arguments string, end int, err error) {
-	var object strings.Builder
-	keys := map[string]bool{}
-	for {
-		n = skipSpace(text, n)
-		found := parameter.FindStringSubmatch(text[n:])
-		if found == nil {
-			return "{" + object.String() + "}", n, nil
-		}
-		if keys[found[1]] {
-			return "", n, fmt.Errorf("the parameter %.100q stands twice", found[1])
-		}
-		keys[found[1]] = true
-		n += len(found[0])
-		tag := inParameter.FindStringIndex(text[n:])
-		if tag == nil || !strings.HasPrefix(text[n+tag[0]:], "</parameter>") {
-			return "", n, fmt.Errorf("the parameter %.100q does not end with </parameter>", found[1])
-		}
-		value := strings.TrimSuffix(strings.TrimPrefix(text[n:n+tag[0]], "\n"), "\n")
-		if object.Len() > 0 {
-			object.WriteByte(',')
-		}
-		object.WriteString(annotator.EncodeJSON(found[1]) + ":" + annotator.EncodeJSON(value))
-		n += tag[0] + len("</parameter>")
-	}
 }

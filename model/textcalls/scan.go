@@ -4,42 +4,50 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
-// marks match where a call may begin, and ends of calls without a beginning.
-var marks = regexp.MustCompile(strings.Join([]string{
-	`(?i:</?codex_updates>)`,
-	`</?tool_call>`, `</?function[=>]`, `<\|python_tag\|>`, `\[(?:TOOL_CALLS|CALL_ID|ARGS)\]`,
-	"(?m:^[ \t]*(?:```|\\{|\\[\\s*\\{))", // a fence or plain JSON
-	// Forms that are not read: Python, the tags of DeepSeek and others, OpenAI's own.
-	`\A\s*\[?(?:print\()?\w+\(\w+\s*=`, `</?tool_code>`, `</?function_calls?>`, `<invoke `, `<[|｜]tool[_▁]calls?`, `\bto=functions\.`,
-}, "|"))
+// marks match where a call may begin, where one ends, and the tags of codex updates.
+var marks = regexp.MustCompile(`(?i:</?codex_updates[^<>]{0,60}>)|</(?:tool_call|function)>|` + marksOf(func(*form) bool { return true }))
 
-// The tags of a block of codex updates, in which there are no calls written as text.
-const (
-	updatesMark = "<codex_updates>"
-	updatesEnd  = "</codex_updates>"
-)
+// begins are the marks of the forms, one by one.
+var begins = func() (all []*regexp.Regexp) {
+	for i := range forms {
+		all = append(all, regexp.MustCompile(`^(?:`+forms[i].mark+`)`))
+	}
+	return all
+}()
 
 // piece is a part of the text that has the shape of one or more calls.
 type piece struct {
 	start, end int    // with an error, where reading stopped
-	mark       string // at its beginning; empty for plain JSON
+	mark       string // at its beginning
+	sure       bool   // the mark has no other meaning
 	calls      []writtenCall
 	wrong      string // what is wrong with it, in words for the model
+	empty      bool   // words follow the mark
 }
 
-// bare reports whether a piece has no mark that only calls have.
-func (p *piece) bare() bool { return p.mark == "" || p.mark == fence }
+// maxWork is how many bytes are read again behind marks without a call, as a multiple of the text's length.
+const maxWork = 64
 
-// scan returns the pieces of a text, in order.
-func scan(text string) []piece {
-	s := scanner{text: text}
-	all := marks.FindAllStringIndex(text, -1)
+// scanner goes through a text from mark to mark.
+type scanner struct {
+	text    string
+	known   func(name string) bool
+	at      int  // the text before it is done
+	updated int  // where the last block of updates ends: an earlier end tag may be in a string
+	inside  bool // in a block of updates
+	torn    bool // incomplete JSON has begun
+	work    int  // bytes read in vain
+	pieces  []piece
+}
+
+// scan finds the pieces of the text, in order.
+func (s *scanner) scan() {
+	all := marks.FindAllStringIndex(s.text, -1)
 	for _, found := range all {
-		if strings.EqualFold(text[found[0]:found[1]], updatesEnd) {
+		if isUpdates, isEnd := updatesMark(s.text[found[0]:found[1]]); isUpdates && isEnd {
 			s.updated = found[0]
 		}
 	}
@@ -47,64 +55,92 @@ func scan(text string) []piece {
 		if found[0] < s.at {
 			continue
 		}
-		if s.meet(found[0], found[1]); len(s.pieces) > maxCalls {
-			break
+		s.meet(found[0], found[1])
+		if len(s.pieces) > maxCalls || s.work > maxWork*len(s.text) {
+			return
 		}
 	}
-	if !slices.ContainsFunc(s.pieces, func(p piece) bool { return !strings.HasPrefix(p.mark, "</") }) {
-		return nil // the server has parsed the call and left its end tag
-	}
-	return s.pieces
 }
 
-// scanner goes through a text from mark to mark.
-type scanner struct {
-	text    string
-	at      int  // the text before it is done
-	updated int  // where the last block of updates ends: an earlier end tag may be in a string
-	inside  bool // in a block of updates
-	torn    bool // incomplete JSON has begun
-	pieces  []piece
+// updatesMark reports whether a mark is a tag of codex updates, in which there are no calls written as text.
+func updatesMark(mark string) (isUpdates, isEnd bool) {
+	found := updatesTag.FindStringSubmatch(mark)
+	return found != nil, found != nil && found[1] != ""
 }
 
 // meet handles the mark at text[start:end].
 func (s *scanner) meet(start, end int) {
-	mark := strings.TrimSpace(s.text[start:end])
-	switch tag := strings.ToLower(mark); {
+	mark := s.text[start:end]
+	switch isUpdates, isEnd := updatesMark(mark); {
 	case s.inside:
-		s.inside = tag != updatesEnd || start != s.updated
-	case tag == updatesMark:
-		s.inside = true
-	case tag != updatesEnd:
-		s.read(mark, start, end)
+		s.inside = !isUpdates || !isEnd || start != s.updated
+	case isUpdates:
+		s.inside = !isEnd
+	case !strings.HasPrefix(mark, "</"):
+		for i := range forms {
+			if size := len(begins[i].FindString(mark)); size > 0 {
+				s.read(&forms[i], start, start+size)
+				return
+			}
+		}
 	}
 }
 
 // begun matches JSON that is meant to be a call, whether or not it is complete.
-var begun = regexp.MustCompile("^[ \t]*(?:```[\\w-]*)?\\s*\\[?\\s*\\{\\s*\"(?:name|arguments|parameters|id|type|function)\"\\s*:")
+var begun = regexp.MustCompile("^\\s*`*\\w*\\s*\\[?\\s*\\{\\s*[\"'](?:name|arguments|parameters|id|type|function|tool_calls)[\"']\\s*:")
+
+// words matches text up to a mark or the end that has no bracket in it.
+var words = regexp.MustCompile(`^[^{}()\[\]<>]*(?:$|</?tool_call>|<\|)`)
 
 // read reads the piece that begins with a mark.
-func (s *scanner) read(mark string, start, end int) {
-	p := piece{start: start, mark: mark}
-	if mark[0] == '{' || mark[0] == '[' && strings.HasSuffix(mark, "{") {
-		p.mark, end = "", start+strings.Index(s.text[start:], mark[:1])
+func (s *scanner) read(f *form, start, end int) {
+	p := piece{start: start, mark: strings.TrimSpace(s.text[start:end]), sure: f.sure}
+	whole := f.reader == tagged || f.reader == plain
+	if whole {
+		end = start
 	}
-	calls, n, err := formOf(p.mark)(s.text[end:])
+	calls, n, err := s.readForm(f, s.text[end:])
 	p.end, p.calls = end+n, calls
+	if err != nil {
+		s.work += n
+	}
+	isJSON := strings.HasPrefix(strings.TrimLeft(s.text[end:], space+"`"), "{") || strings.HasPrefix(strings.TrimLeft(s.text[end:], space+"`"), "[")
 	switch {
-	case err == nil && (!s.torn || !p.bare()):
+	case err == nil && (!s.torn || f.sure):
 		s.at = p.end
+		if len(calls) == 0 {
+			return // an empty list
+		}
 	case err == nil:
 		err = errors.New("it stands in JSON that is not whole")
-	case p.bare() && errors.Is(err, errNoCall): // JSON of another kind
-		s.at = p.end
+	case !f.sure && errors.Is(err, errNoCall): // of another kind
+		if n > 0 && isJSON {
+			s.at = p.end
+		}
 		return
-	case p.bare() && !errors.Is(err, errForm) && !begun.MatchString(s.text[start:]):
-		s.torn = true
+	case !f.sure && isJSON && !begun.MatchString(s.text[start:]):
+		s.torn = s.torn || whole
 		return
 	}
 	if err != nil {
-		p.wrong = fmt.Sprintf("%.60q: %s", s.text[start:], err)
+		p.wrong = wrongAt(s.text, start, err)
+		p.empty = errors.Is(err, errNoCall) && words.MatchString(s.text[end:])
 	}
 	s.pieces = append(s.pieces, p)
+}
+
+// maxQuoted is how many bytes of what cannot be read are quoted to the model.
+const maxQuoted = 120
+
+// wrongAt says what is wrong with the text at a position, which is quoted as it was written.
+func wrongAt(text string, start int, err error) string {
+	return fmt.Sprintf("%s\nIt cannot be read: %s", quote(text[start:]), err)
+}
+
+// quote returns the beginning of a text.
+func quote(text string) string {
+	if text = strings.TrimSpace(text); len(text) > maxQuoted {
+		text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
+	}
+	return text
 }

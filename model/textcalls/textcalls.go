@@ -7,22 +7,13 @@
 // contains is no call, whatever its shape: see Found.RemoveQuotations. Neither is anything in a block of codex updates,
 // which Updates finds.
 //
-// These forms are read, the last two only with little text beside them:
-//
-//	<tool_call>{"name": …, "arguments": {…}}</tool_call>             Hermes, Qwen
-//	<function=NAME><parameter=KEY>VALUE</parameter>…</function>      Qwen Coder, mostly between <tool_call> and </tool_call>
-//	<function=NAME>{…}</function>                                    Llama 3.1
-//	<|python_tag|>{"name": …, "parameters": {…}}                     Llama 3
-//	[TOOL_CALLS][{"name": …, "arguments": {…}}, …]                   Mistral
-//	[TOOL_CALLS]NAME[ARGS]{…}                                        Mistral, since 2025
-//	{"name": …, "arguments": {…}}, or a list of them                 at the beginning of a line
-//	the same in a fence
-//
-// Other forms, such as Python code, are recognised by their marks and not read.
+// The forms that are read are those of the table forms. What else looks like a call is found by Slip.
 package textcalls
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -33,7 +24,7 @@ import (
 const (
 	maxText  = 1 << 20 // bytes; a longer text is not searched
 	maxCalls = 250
-	maxAside = 300 // bytes of text beside calls without a mark of their own
+	maxAside = 1000 // bytes of text beside calls without a mark of their own
 )
 
 // Found is the part of a text that has the shape of calls.
@@ -43,17 +34,24 @@ type Found struct {
 	full   bool // there may be more
 }
 
-// Find searches a text for calls, in linear time. A text that is not valid UTF-8 has none.
-func Find(text string) *Found {
+// Find searches a text for calls, in linear time. A text that is not valid UTF-8 has none. known reports whether there is
+// a tool of a name.
+func Find(text string, known func(name string) bool) *Found {
 	if len(text) > maxText || !utf8.ValidString(text) {
 		return &Found{text: text}
 	}
-	pieces := scan(text)
-	return &Found{text: text, pieces: pieces, full: len(pieces) > maxCalls}
+	s := scanner{text: text, known: known}
+	s.scan()
+	return &Found{text: text, pieces: s.pieces, full: len(s.pieces) > maxCalls}
 }
 
 // Empty reports whether nothing has the shape of a call.
 func (f *Found) Empty() bool { return len(f.pieces) == 0 }
+
+// calls reports whether any piece has a call.
+func (f *Found) calls() bool {
+	return slices.ContainsFunc(f.pieces, func(p piece) bool { return len(p.calls) > 0 })
+}
 
 // Calls returns the calls, without ids, and the rest of the text. check returns why a call cannot be run. Where
 // anything has the shape of a call and is invalid there are no calls, and wrong says what it is, in words for the
@@ -63,6 +61,9 @@ func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.T
 	at, marked := 0, true
 	for i := range f.pieces {
 		p := &f.pieces[i]
+		if p.empty && f.calls() {
+			continue
+		}
 		if p.wrong != "" {
 			return nil, f.text, p.wrong
 		}
@@ -72,12 +73,15 @@ func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.T
 			}
 			calls = append(calls, p.calls[j].ToolCall)
 		}
-		marked = marked && !p.bare()
+		marked = marked && p.sure
 		left.WriteString(f.text[at:p.start])
 		at = p.end
 	}
 	left.WriteString(f.text[at:])
 	rest = strings.TrimSpace(left.String())
+	if len(calls) > 0 {
+		rest = strings.TrimSpace(leftover.ReplaceAllString(rest, ""))
+	}
 	if len(calls) > maxCalls || len(calls) > 0 && f.full {
 		return nil, f.text, fmt.Sprintf("it makes more than %d calls", maxCalls)
 	}
@@ -86,3 +90,6 @@ func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.T
 	}
 	return calls, rest, ""
 }
+
+// leftover matches marks of chat templates that stand between calls and belong to none.
+var leftover = regexp.MustCompile(`</?tool_call>|<\|(?:im_start|im_end|start|end|channel|message|call|eom_id|eot_id|end_header_id)\|>|<\?xml\?>`)

@@ -1,0 +1,169 @@
+package textcalls
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"annotator"
+	"annotator/internal/laxjson"
+)
+
+// namespace is what stands before the name in the tags of some families, such as ｜DSML｜ and steptml:.
+const namespace = `\s*(?:[|｜]\s*\w+\s*[|｜]\s*|\w+:)?`
+
+var (
+	functionTag  = regexp.MustCompile(`^<` + namespace + `(?:function|invoke)(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?\s*(>?)`)
+	parameterTag = regexp.MustCompile(`^<` + namespace + `param(?:eter)?(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?[^<>\n]{0,40}>`)
+	inParameter  = regexp.MustCompile(`<(/?)` + namespace + `(param(?:eter)?|function|invoke|(?:\w+:)?tool_call)\b[^<>\n]{0,60}>`)
+	functionEnd  = regexp.MustCompile(`^\s*(?:</` + namespace + `(?:function|invoke|tool_call)\s*>|<function>)`)
+)
+
+// function reads a tag with the name of a tool, its arguments as JSON or one by one, and its end tag. JSON needs none.
+func function(text string) ([]writtenCall, int, error) {
+	found := functionTag.FindStringSubmatch(text)
+	if found == nil {
+		return nil, 0, errors.New("the tag does not name a tool")
+	}
+	n := skipSpace(text, len(found[0]))
+	isJSON := strings.HasPrefix(text[n:], "{")
+	if found[2] == "" && !isJSON && !strings.HasPrefix(text[n:], "<") {
+		return nil, n, errors.New("the name of the tool is not followed by >")
+	}
+	var arguments string
+	var err error
+	if isJSON {
+		var size int
+		arguments, size, err = laxjson.Prefix(text[n:])
+		n += size
+	} else {
+		arguments, n, err = parameters(text, n)
+	}
+	if err != nil {
+		return nil, n, fmt.Errorf("the arguments of %s: %w", found[1], err)
+	}
+	end := functionEnd.FindString(text[n:])
+	if end == "" && (!isJSON || strings.TrimSpace(text[n:]) != "") {
+		return nil, n, errors.New("</function> does not follow where its arguments end")
+	}
+	n += len(end)
+	return []writtenCall{{annotator.ToolCall{Name: CleanName(found[1]), Arguments: arguments}, text[:n]}}, n, nil
+}
+
+// parameters reads any number of parameters, each in its tag, as an object of strings. The tool's schema converts the
+// strings. The end tag of a parameter may be missing where another tag of the call follows.
+func parameters(text string, n int) (arguments string, end int, err error) {
+	var o object
+	for {
+		n = skipSpace(text, n)
+		found := parameterTag.FindStringSubmatch(text[n:])
+		if found == nil {
+			return o.json(), n, nil
+		}
+		n += len(found[0])
+		tag := inParameter.FindStringSubmatchIndex(text[n:])
+		if tag == nil {
+			return "", n, fmt.Errorf("the parameter %.100q does not end with </parameter>", found[1])
+		}
+		value, isEnd := text[n:n+tag[0]], tag[2] < tag[3]
+		ofParameter := strings.HasPrefix(text[n+tag[4]:], "param")
+		switch {
+		case !isEnd && !ofParameter:
+			return "", n, fmt.Errorf("the parameter %.100q does not end with </parameter>", found[1])
+		case isEnd && ofParameter:
+			value = strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n")
+			n += tag[1]
+		default:
+			value = strings.TrimSpace(value)
+			n += tag[0]
+		}
+		if err := o.add(found[1], annotator.EncodeJSON(value)); err != nil {
+			return "", n, err
+		}
+	}
+}
+
+var (
+	pairsName = regexp.MustCompile(`^([\w.\\:-]+)\s*(?:<tool_sep>\s*)?(?:<arg_key>|</tool_call>)`)
+	argKey    = regexp.MustCompile(`^<arg_key>\s*([\w.\\-]+)\s*(?:</arg_key>\s*)+<arg_value>`)
+	argValue  = regexp.MustCompile(`</?arg_(?:key|value)>|</tool_call>`)
+)
+
+// pairs reads the name of a tool, and keys and values each in its tag, up to </tool_call>.
+func pairs(text string) ([]writtenCall, int, error) {
+	found := pairsName.FindStringSubmatch(text)
+	n := len(found[0]) - len(found[0][strings.LastIndex(found[0], "<"):])
+	var o object
+	for {
+		n = skipSpace(text, n)
+		key := argKey.FindStringSubmatch(text[n:])
+		if key == nil {
+			break
+		}
+		n += len(key[0])
+		end := argValue.FindStringIndex(text[n:])
+		if end == nil || text[n+end[0]:n+end[1]] != "</arg_value>" {
+			return nil, n, fmt.Errorf("the value of %.100q does not end with </arg_value>", key[1])
+		}
+		if err := o.add(key[1], annotator.EncodeJSON(text[n:n+end[0]])); err != nil {
+			return nil, n, err
+		}
+		n += end[1]
+	}
+	n, err := closed(text, n, "</tool_call>")
+	return []writtenCall{{annotator.ToolCall{Name: CleanName(found[1]), Arguments: o.json()}, text[:n]}}, n, err
+}
+
+var (
+	keysName = regexp.MustCompile(`^([\w.\\:-]+)\s*<(\w+)>`)
+	keyTag   = regexp.MustCompile(`^<(\w+)>`)
+)
+
+// keys reads the name of a tool, and values in tags that are named as the arguments, up to the end tag of the tool or
+// of the call.
+func (s *scanner) keys(text string) ([]writtenCall, int, error) {
+	name := keysName.FindStringSubmatch(text)[1]
+	n := skipSpace(text, len(name))
+	var o object
+	for {
+		n = skipSpace(text, n)
+		tag := keyTag.FindStringSubmatch(text[n:])
+		if tag == nil {
+			break
+		}
+		n += len(tag[0])
+		size := strings.Index(text[n:], "</"+tag[1]+">")
+		if size < 0 {
+			return nil, n, fmt.Errorf("<%s> does not end", tag[1])
+		}
+		if err := o.add(tag[1], annotator.EncodeJSON(strings.Trim(text[n:n+size], "\n"))); err != nil {
+			return nil, n, err
+		}
+		n += size + len(tag[0]) + 1
+	}
+	size := 0
+	for _, end := range []string{"</" + name + ">", "</tool_call>"} {
+		if strings.HasPrefix(text[n:], end) {
+			size = len(end)
+		}
+	}
+	if size == 0 {
+		return nil, n, fmt.Errorf("</%s> does not follow where its arguments end", name)
+	}
+	n += size
+	return []writtenCall{{annotator.ToolCall{Name: CleanName(name), Arguments: o.json()}, text[:n]}}, n, nil
+}
+
+// closed returns the position after an end tag, which must come next.
+func closed(text string, n int, tag string) (int, error) {
+	n = skipSpace(text, n)
+	if !strings.HasPrefix(text[n:], tag) {
+		return n, fmt.Errorf("%s does not follow where it ends", tag)
+	}
+	return n + len(tag), nil
+}
+
+const space = " \t\r\n"
+
+func skipSpace(text string, n int) int { return len(text) - len(strings.TrimLeft(text[n:], space)) }
