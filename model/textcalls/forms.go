@@ -78,7 +78,7 @@ var (
 	pythonic  = regexp.MustCompile(`^\[?\s*(?:print\(\s*)?((?:[\w\\]+\.)*[\w\\]+)\(`)
 	endings   = regexp.MustCompile("^(?:\\s*(?:```|`|✿RESULT✿|<tool_call\\|>|<end_function_call>|</\\w{1,20}$|" +
 		`</\s*[|｜\w:▁ -]{0,30}(?:tool|func|invoke|action|plugin|TOOL|python)[\w:▁ |｜-]{0,20}>|` +
-		`<[|｜][\w▁]{0,30}(?i:end|suffix|call|eom|eot|eos|return)[\w▁]{0,10}[|｜]>))+`)
+		`<[|｜][\w▁]{0,30}(?i:end|suffix|eom|eot|eos)[\w▁]{0,10}[|｜]>|<\|(?:call|return)\|>))+`)
 )
 
 // marksOf joins the marks of forms.

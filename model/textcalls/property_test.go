@@ -167,7 +167,7 @@ func TestQuotation(t *testing.T) {
 			func(s string) string { return s[:len(s)/2] },
 			html.EscapeString,
 		}).Draw(t, "parrot")
-		found := textcalls.Find(parrot(story))
+		found := textcalls.Find(parrot(story), known)
 		found.RemoveQuotations("another", "<scene>\n"+shown+"\n</scene>")
 		if calls, rest, _ := found.Calls(every); len(calls) > 0 || rest != strings.TrimSpace(parrot(story)) {
 			t.Fatalf("%s\nafter\n%s\ncalls %v", parrot(story), shown, calls)
@@ -180,7 +180,7 @@ func TestQuotation(t *testing.T) {
 func TestQuotationBesideCall(t *testing.T) {
 	t.Parallel()
 	const quoted, own = `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":3}}</tool_call>`, `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":4}}</tool_call>`
-	found := textcalls.Find("It says " + quoted + ", so: " + own)
+	found := textcalls.Find("It says " + quoted + ", so: " + own, known)
 	found.RemoveQuotations("They read &lt;tool_call&gt;{&quot;name&quot;:&quot;glossary_delete&quot;,&quot;arguments&quot;:{&quot;entry_id&quot;:3}}&lt;/tool_call&gt;.")
 	calls, rest, wrong := found.Calls(every)
 	if len(calls) != 1 || calls[0].Arguments != `{"entry_id":4}` || rest != "It says "+quoted+", so:" || wrong != "" {
@@ -198,7 +198,7 @@ func TestMention(t *testing.T) {
 		`<tool_call>{"name":"glossary_create","arguments":{"term"`: true,
 		"<tool_call>": false,
 	} {
-		found := textcalls.Find(text)
+		found := textcalls.Find(text, known)
 		found.RemoveQuotations(shown)
 		if found.Empty() == wrong {
 			t.Errorf("%s: wrong is %v", text, !wrong)
@@ -216,7 +216,7 @@ func TestTimeGrowsWithLength(t *testing.T) {
 		"<think>", "<codex_updates>", "</codex_updates>", "<codex_updates></codex_updates>", "</think>", `\`, "&amp;", "<|python_tag|>{", "</tool_call>", "[1,\n", "[[{\n",
 	} {
 		start := time.Now()
-		found := textcalls.Find(strings.Repeat(unit, 1<<17/len(unit)))
+		found := textcalls.Find(strings.Repeat(unit, 1<<17/len(unit)), known)
 		found.RemoveQuotations(strings.Repeat("The lamp burned. ", 1<<14))
 		found.Calls(every)
 		if took := time.Since(start); took > 10*time.Second {
@@ -234,7 +234,7 @@ func FuzzFind(f *testing.F) {
 	f.Add(`<tool_call>{"name":"\u00e9","arguments":{}}</tool_call>`, "")
 	f.Add("<think><tool_call></think><tool_code>[ARGS]</function>```json\n{\"name\":", "&lt;tool_call&gt;")
 	f.Fuzz(func(t *testing.T, text, shown string) {
-		found := textcalls.Find(text)
+		found := textcalls.Find(text, known)
 		found.RemoveQuotations(shown)
 		calls, rest, wrong := found.Calls(every)
 		if len(calls) > 0 && wrong != "" || len(rest) > len(text) {

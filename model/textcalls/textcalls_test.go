@@ -2,6 +2,7 @@ package textcalls_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,8 +15,13 @@ import (
 // every is the check of a registry that has all tools.
 func every(annotator.ToolCall) error { return nil }
 
+// known has the tools of the tests.
+func known(name string) bool {
+	return slices.Contains([]string{"a", "b", "glossary_search", "glossary_create", "glossary_delete", "read_post", "list_snapshots"}, name)
+}
+
 func find(text string) ([]annotator.ToolCall, string, string) {
-	return textcalls.Find(text).Calls(every)
+	return textcalls.Find(text, known).Calls(every)
 }
 
 const search = `{"query":"Dawn <breaks> & \"falls\""}`
@@ -148,7 +154,7 @@ func TestNothingOfTheKind(t *testing.T) {
 		"```\n<codex_updates>\n" + `[{"name":"a","arguments":{}}]` + "\n</codex_updates>\n```", "</codex_updates>", "Done.\n</tool_call>", "</function></tool_call>",
 		strings.Repeat(hermes, 1<<20/len(hermes)+1),
 	} {
-		if found := textcalls.Find(text); !found.Empty() {
+		if found := textcalls.Find(text, known); !found.Empty() {
 			calls, _, wrong := found.Calls(every)
 			t.Errorf("%.200s: %v, wrong %q", text, calls, wrong)
 		}
@@ -158,7 +164,7 @@ func TestNothingOfTheKind(t *testing.T) {
 func TestCheckedByTheTools(t *testing.T) {
 	t.Parallel()
 	const text = `<tool_call>{"name":"a","arguments":{}}</tool_call><tool_call>{"name":"b","arguments":{}}</tool_call>`
-	calls, rest, wrong := textcalls.Find(text).Calls(func(c annotator.ToolCall) error {
+	calls, rest, wrong := textcalls.Find(text, known).Calls(func(c annotator.ToolCall) error {
 		if c.Name == "b" {
 			return errors.New("there is no tool b")
 		}
