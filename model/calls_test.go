@@ -3,6 +3,7 @@ package model_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 
 const (
 	dawn    = `{"term":"Dawn"}`
+	newDawn = `{"term":"dawn","definition":"A ship."}`
 	mik     = `{"term":"Mik"}`
 	opening = "<codex_updates>"
 	closing = "</codex_updates>"
@@ -24,6 +26,7 @@ const (
 // callRules take every call, and show the model a story.
 func callRules(story string) *model.CallRules {
 	return &model.CallRules{
+		Known: func(name string) bool { return slices.Contains([]string{"a", "structured", "declare", "quoted"}, name) },
 		Check: func(annotator.ToolCall) error { return nil },
 		Elements: func(array string) (elements []string, err error) {
 			var raw []json.RawMessage
@@ -60,7 +63,11 @@ func TestReadCalls(t *testing.T) {
 	}{
 		{"words", "Nothing new here.", false, nil, "Nothing new here.", "none"},
 		{"a call", "So: " + hermes, false, []annotator.ToolCall{text}, "So:", "none"},
-		{"a call beside structured ones", "So: " + hermes, true, nil, "So: " + hermes, "none"},
+		{"another call beside structured ones", "So: " + hermes, true, []annotator.ToolCall{text}, "So:", "none"},
+		{"a structured call again", "So: " + strings.Replace(hermes, `"a"`, `"structured"`, 1), true, nil, "So:", "none"},
+		{"half a call beside structured ones", `<tool_call>{"name":"a"`, true, nil, `<tool_call>{"name":"a"`, "none"},
+		{"a call in a sentence", `I call a(q="x").`, false, nil, `I call a(q="x").`, annotator.OriginText},
+		{"a later block", block(dawn+","+mik) + block(newDawn), false, []annotator.ToolCall{update(mik), update(newDawn)}, block(dawn+","+mik) + block(newDawn), "none"},
 		{"a call in reasoning", "<think>" + hermes + "</think> No change.", false, nil, "No change.", "none"},
 		{"a call in unclosed reasoning", "<think>" + hermes, false, nil, "", "none"},
 		{"a call in reasoning that the server opened", hermes + "</think> No change.", false, nil, "No change.", "none"},
@@ -93,7 +100,15 @@ func TestReadCalls(t *testing.T) {
 			t.Parallel()
 			r := model.Reply{Text: test.text}
 			r.Normalize(&model.Request{})
-			calls, rest, problem, err := model.ReadCalls(r.Text, test.structured, callRules(`{"name":"quoted","arguments":{}}`))
+			r.Reasoning = "" // a call in it is a problem of its own
+			if test.structured {
+				r.Calls = []annotator.ToolCall{{Name: "structured", Arguments: "{}"}}
+			}
+			calls, rest, problem, err := model.ReadCalls(&r, callRules(`{"name":"quoted","arguments":{}}`))
+			calls = calls[min(len(calls), len(r.Calls)):]
+			if len(calls) == 0 {
+				calls = nil
+			}
 			if diff := cmp.Diff(test.want, calls); err != nil || diff != "" || rest != test.rest {
 				t.Errorf("%s rest %q, %v", diff, rest, err)
 			}
@@ -106,7 +121,7 @@ func TestReadCalls(t *testing.T) {
 	rules := callRules("")
 	rules.Shown = func() ([]string, error) { return nil, broken }
 	for _, text := range []string{hermes, block(dawn)} {
-		if calls, rest, _, err := model.ReadCalls(text, false, rules); !errors.Is(err, broken) || calls != nil || rest != text {
+		if calls, rest, _, err := model.ReadCalls(&model.Reply{Text: text}, rules); !errors.Is(err, broken) || calls != nil || rest != text {
 			t.Errorf("%q, %q, %v", calls, rest, err)
 		}
 	}

@@ -194,8 +194,8 @@ func checkEcho(r *Request, reply *Reply) *Fault {
 var turns = regexp.MustCompile(`<\|im_start\|>\s*(?:user|system|assistant|tool|developer|function|observation)\b|` +
 	`<\|(?:start_header_id|start|turn)\|>|<start_of_turn>|<\|START_OF_TURN_TOKEN\|>`)
 
-// ownTurn is how gpt-oss goes on with its own turn.
-var ownTurn = regexp.MustCompile(`<\|start\|>assistant(?:<\|channel\|>| to=)`)
+// ownTurn is how gpt-oss begins a call within its own turn.
+var ownTurn = regexp.MustCompile(`<\|start\|>assistant(?:<\|channel\|>\w+)? to=functions\.`)
 
 // checkTurns detects a reply that goes on with the turns of other speakers: the server does not know where the model's
 // turn ends. Such marks in the story are escaped where it is shown, and may be quoted.

@@ -81,7 +81,7 @@ func Object(text string) (strict string, err error) {
 // escapes where no string is.
 func Space(text string) int { return len(space.FindString(text)) }
 
-var space = regexp.MustCompile(`^(?:[\s\x{a0}\x{feff}]|\\[nrt]|//[^\n]*|#[^\n]*|/\*(?s:.*?)\*/)*`)
+var space = regexp.MustCompile(`^(?:[\s\x{a0}\x{feff}]|\\[nrt]|//[^\n]*|#[^\n]*|/\*[^*]{0,200}\*/)*`)
 
 // reader reads one value from a text and writes it as strict JSON.
 type reader struct {

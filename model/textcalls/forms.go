@@ -26,6 +26,7 @@ const (
 	tagged                 // the mark begins a tag with the name of the tool
 	fenced
 	plain // the call has no mark, but a place where it may begin
+	named // as plain, with the name of the tool before its arguments
 )
 
 // forms are all that are read. Of two that fit, the first counts.
@@ -57,17 +58,17 @@ var forms = []form{
 	{"any", "(?m:^[ \t]*```)", fenced, false},
 	{"Llama 3, xLAM, DBRX", "(?m:^[ \t]*`?(?:\\{|\\[\\s*\\{))", plain, false},
 	{"Gorilla, Raven, Llama 4", "(?m:^[ \t]*`?(?:\\[\\s*)?(?:print\\(\\s*)?(?:\\w+\\.)*[\\w\\\\]+\\()", plain, false},
-	{"GLM 4, Mistral without its mark", `(?m:^[ \t]*[\w.\\:-]+(?:\s*\n\s*|\[ARGS\])?[ \t]*\{)`, plain, false},
+	{"GLM 4, Mistral without its mark", `(?m:^[ \t]*[\w.\\:-]+(?:\s*\n\s*|\[ARGS\])?[ \t]*\{)`, named, false},
 }
 
 // readForm reads the calls of a form, and returns where they end. The text begins with the mark where the reader is
-// tagged or plain, and behind it otherwise. The error is errNoCall where no call follows; with another, n is how far the
+// tagged, plain or named, and behind it otherwise. The error is errNoCall where no call follows; with another, n is how far the
 // text could be read.
 func (s *scanner) readForm(f *form, text string) (calls []writtenCall, n int, err error) {
 	switch f.reader {
 	case fenced:
 		return s.fenced(text)
-	case plain:
+	case plain, named:
 		return s.plain(text)
 	}
 	return s.enclosed(text)
@@ -113,13 +114,16 @@ func (s *scanner) body(text string) (calls []writtenCall, n int, err error) {
 	return calls, start + n, err
 }
 
+// maxName is how many bytes the name of a tool takes with all that stands before its arguments.
+const maxName = 300
+
 // nameBefore matches the name of a tool with what stands between it and its arguments.
 var nameBefore = regexp.MustCompile("^(?:function<[^<>\n]{1,30}>|call:)?([\\w.\\\\:-]+?)" +
 	"(?:\\s|<[|｜]?[\\w▁]{1,40}[|｜]?>|analysis|commentary|json|\\[ARGS\\]|\\[CALL_ID\\][\\w-]+|```\\w*|Action Input:|✿ARGS✿:?|:)*\\{")
 
 // named reads the name of a tool and its arguments as a JSON object.
 func (s *scanner) named(text string) (calls []writtenCall, n int, err error) {
-	found := nameBefore.FindStringSubmatch(text)
+	found := nameBefore.FindStringSubmatch(text[:min(len(text), maxName)])
 	if found == nil {
 		return nil, 0, errNoCall
 	}
@@ -138,7 +142,11 @@ func (s *scanner) enclosed(text string) (calls []writtenCall, n int, err error) 
 	if n += size; err != nil {
 		return nil, n, err
 	}
-	if end := endings.FindString(text[n:]); end != "" {
+	end := endings.FindString(text[n:])
+	if at := strings.Index(end, "```"); at >= 0 && !strings.Contains(text[:n], "```") {
+		end = strings.TrimRight(end[:at], space)
+	}
+	if end != "" {
 		return calls, n + len(end), nil
 	}
 	between := text[n:]
@@ -169,7 +177,7 @@ func (s *scanner) fenced(text string) (calls []writtenCall, n int, err error) {
 // plain reads calls without a mark of their own: all must be of known tools.
 func (s *scanner) plain(text string) (calls []writtenCall, n int, err error) {
 	start := len(text) - len(strings.TrimLeft(text, space+"`"))
-	if name := nameBefore.FindStringSubmatch(text[start:]); name != nil && !s.known(CleanName(name[1])) {
+	if name := nameBefore.FindStringSubmatch(text[start:min(len(text), start+maxName)]); name != nil && !s.known(CleanName(name[1])) {
 		return nil, 0, errNoCall
 	}
 	calls, n, err = s.body(text[start:])

@@ -180,7 +180,7 @@ func TestQuotation(t *testing.T) {
 func TestQuotationBesideCall(t *testing.T) {
 	t.Parallel()
 	const quoted, own = `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":3}}</tool_call>`, `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":4}}</tool_call>`
-	found := textcalls.Find("It says " + quoted + ", so: " + own, known)
+	found := textcalls.Find("It says "+quoted+", so: "+own, known)
 	found.RemoveQuotations("They read &lt;tool_call&gt;{&quot;name&quot;:&quot;glossary_delete&quot;,&quot;arguments&quot;:{&quot;entry_id&quot;:3}}&lt;/tool_call&gt;.")
 	calls, rest, wrong := found.Calls(every)
 	if len(calls) != 1 || calls[0].Arguments != `{"entry_id":4}` || rest != "It says "+quoted+", so:" || wrong != "" {

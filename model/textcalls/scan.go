@@ -4,11 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // marks match where a call may begin, where one ends, and the tags of codex updates.
-var marks = regexp.MustCompile(`(?i:</?codex_updates[^<>]{0,60}>)|</(?:tool_call|function)>|` + marksOf(func(*form) bool { return true }))
+var marks = regexp.MustCompile(`(?i:</?codex_updates[^<>]{0,60}>)|</(?:tool_call|function)>|` + marksOf(func(f *form) bool { return f.reader != named }))
+
+// namedMark matches the mark of the last form. It may begin before other marks that it holds, so it is sought by itself.
+var namedMark = regexp.MustCompile(marksOf(func(f *form) bool { return f.reader == named }))
 
 // begins are the marks of the forms, one by one.
 var begins = func() (all []*regexp.Regexp) {
@@ -29,7 +33,7 @@ type piece struct {
 }
 
 // maxWork is how many bytes are read again behind marks without a call, as a multiple of the text's length.
-const maxWork = 64
+const maxWork = 4
 
 // scanner goes through a text from mark to mark.
 type scanner struct {
@@ -45,7 +49,8 @@ type scanner struct {
 
 // scan finds the pieces of the text, in order.
 func (s *scanner) scan() {
-	all := marks.FindAllStringIndex(s.text, -1)
+	all := append(marks.FindAllStringIndex(s.text, -1), namedMark.FindAllStringIndex(s.text, -1)...)
+	slices.SortStableFunc(all, func(a, b []int) int { return a[0] - b[0] })
 	for _, found := range all {
 		if isUpdates, isEnd := updatesMark(s.text[found[0]:found[1]]); isUpdates && isEnd {
 			s.updated = found[0]
@@ -95,7 +100,7 @@ var words = regexp.MustCompile(`^[^{}()\[\]<>]*(?:$|</?tool_call>|<\|)`)
 // read reads the piece that begins with a mark.
 func (s *scanner) read(f *form, start, end int) {
 	p := piece{start: start, mark: strings.TrimSpace(s.text[start:end]), sure: f.sure}
-	whole := f.reader == tagged || f.reader == plain
+	whole := f.reader == tagged || f.reader == plain || f.reader == named
 	if whole {
 		end = start
 	}

@@ -20,7 +20,7 @@ func Slip(text string, known func(name string) bool, shown ...string) string {
 			continue
 		}
 		start := begin(text, at[0])
-		if line, _, _ := strings.Cut(text[at[0]:], "\n"); Quoted(line, shown...) {
+		if end := strings.IndexAny(text[at[0]:]+"\n", "\n<"); Quoted(text[at[0]:at[0]+end], shown...) {
 			continue
 		}
 		return wrongAt(text, start, slipAt(text[start:], known))

@@ -92,4 +92,4 @@ func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.T
 }
 
 // leftover matches marks of chat templates that stand between calls and belong to none.
-var leftover = regexp.MustCompile(`</?tool_call>|<\|(?:im_start|im_end|start|end|channel|message|call|eom_id|eot_id|end_header_id)\|>|<\?xml\?>`)
+var leftover = regexp.MustCompile(`<\|(?:im_start|im_end|start|end|channel|message|call|eom_id|eot_id|end_header_id)\|>|<\?xml\?>`)

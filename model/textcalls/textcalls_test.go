@@ -82,57 +82,84 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestSlipsOfForm: what is whole and means one thing is read, however it is written.
+func TestSlipsOfForm(t *testing.T) {
+	t.Parallel()
+	const good = `<tool_call>{"name":"a","arguments":{}}</tool_call>`
+	for _, test := range []struct{ text, want string }{
+		{`<tool_call>{"name":"a","arguments":{}}`, `a{}`},
+		{`{"name":"a","arguments":{}}</tool_call>`, `a{}`},
+		{`<tool_call>{'name':'a','arguments':{}}</tool_call>`, `a{}`},
+		{`<tool_call>a(q=1)</tool_call>`, `a{"q":1}`},
+		{"<function=a><parameter=q>x</function>", `a{"q":"x"}`},
+		{"<function=a><parameter=q>x<parameter=r>y</parameter></function>", `a{"q":"x","r":"y"}`},
+		{"<function=a>{}", `a{}`},
+		{"<|python_tag|>a.call(q=1)", `a{"q":1}`},
+		{"```json\n" + `{"name":"a","arguments":{}}`, `a{}`},
+		{"```tool_code\nprint(a(q=1))\n```", `a{"q":1}`},
+		{"<tool_code>a(q=1)</tool_code>", `a{"q":1}`},
+		{`a(q="x")`, `a{"q":"x"}`},
+		{`[a(q="x"), b(r=1)]`, `a{"q":"x"} b{"r":1}`},
+		{`print(a(q="x"))`, `a{"q":"x"}`},
+		{"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>a\n```json\n{}\n```<｜tool▁call▁end｜>", `a{}`},
+		{`<function_calls><invoke name="a"></invoke></function_calls>`, `a{}`},
+		{`commentary to=functions.a json{}`, `a{}`},
+		{good + `<tool_call>{"name":"b","arguments":{}}`, `a{} b{}`},
+		{`<tool_call>{"name":"b","arguments":{}} ` + good, `b{} a{}`},
+		{good + " and then </tool_call>", `a{}`},
+		{`{"tool_calls":[{"function":{"name":"functions.a","arguments":"{}"}}]}`, `a{}`},
+		{`[{'a': {'q': True}}]`, `a{"q":true}`},
+		{"Well:\n" + `{"name":"a","arguments":{}}` + "\n" + `{"name":"b","arguments":{}}`, `a{} b{}`},
+		{"a\n{q: 1,}", `a{"q":1}`},
+		{"<tool_call>a<arg_key>q</arg_key><arg_value>x</arg_value></tool_call>", `a{"q":"x"}`},
+		{"<|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_call_begin|>functions.b:1<|tool_call_argument_begin|>{}<|tool_call_end|>", `a{} b{}`},
+		{"<|tool_calls_section_begin|><|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_call_begin|>functions.b:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>", `a{} b{}`},
+		{"<|tool_call>call:a{q:<|\"|>x<|\"|>}<tool_call|>", `a{"q":"x"}`},
+		{`<｜DSML｜invoke name="a"><｜DSML｜parameter name="q" string="true">x</｜DSML｜parameter></｜DSML｜invoke>`, `a{"q":"x"}`},
+		{good + "<tool_call>\nThat is all.", `a{}`},
+	} {
+		calls, _, wrong := find(test.text)
+		var got []string
+		for _, c := range calls {
+			got = append(got, c.Name+c.Arguments)
+		}
+		if strings.Join(got, " ") != test.want || wrong != "" {
+			t.Errorf("%s: %s, wrong %q; want %s", test.text, got, wrong, test.want)
+		}
+	}
+}
+
 // TestNotWhole: what has the shape of a call and is not sound is told, and nothing beside it is taken.
 func TestNotWhole(t *testing.T) {
 	t.Parallel()
 	const good = `<tool_call>{"name":"a","arguments":{}}</tool_call>`
 	for _, test := range []struct{ text, says string }{
-		{`<tool_call>{"name":"a","arguments":{}}`, "</tool_call> does not follow"},
-		{`<tool_call>{"name":"a","arguments":{}} and so on</tool_call>`, "</tool_call> does not follow"},
-		{`{"name":"a","arguments":{}}</tool_call>`, "not read"},
-		{`<tool_call>{"name":"a","arguments":{"q":"x</tool_call>`, "not whole"},
+		{`<tool_call>{"name":"a","arguments":{}} and so on</tool_call>`, "words follow before </tool_call>"},
+		{`<tool_call>{"name":"a","arguments":{"q":"x</tool_call>`, "ends inside"},
 		{`<tool_call>{"name":"a","arguments":{"q":1,"q":2}}</tool_call>`, "stands twice"},
 		{`<tool_call>{"name":"a","name":"b","arguments":{}}</tool_call>`, "stands twice"},
 		{`<tool_call>{"name":"a","arguments":{},"parameters":{}}</tool_call>`, "both"},
 		{`<tool_call>{"name":"a","arguments":{},"note":"x"}</tool_call>`, "more than a name"},
-		{`<tool_call>{"name":"a","arguments":[]}</tool_call>`, "no JSON object"},
-		{`<tool_call>{"name":"a","arguments":null}</tool_call>`, "no JSON object"},
+		{`<tool_call>{"name":"a","arguments":[]}</tool_call>`, "not a JSON object"},
+		{`<tool_call>{"name":"a","arguments":null}</tool_call>`, "not a JSON object"},
 		{`<tool_call>{"name":"a","arguments":"{} {}"}</tool_call>`, "something follows"},
-		{`<tool_call>{"name":"a"}</tool_call>`, "no JSON object with name and arguments"},
-		{`<tool_call>{"name":1,"arguments":{}}</tool_call>`, "no JSON object with name and arguments"},
-		{`<tool_call>{'name':'a','arguments':{}}</tool_call>`, "not whole"},
-		{`<tool_call>a(q=1)</tool_call>`, "no JSON object with name and arguments"},
+		{`<tool_call>{"name":"a"}</tool_call>`, "a JSON object with name and arguments"},
+		{`<tool_call>{"name":1,"arguments":{}}</tool_call>`, "a JSON object with name and arguments"},
 		{`<tool_call>{"name":"a","arguments":` + strings.Repeat(`{"a":`, 30) + `1` + strings.Repeat(`}`, 31) + `</tool_call>`, "levels deep"},
-		{"<function=a><parameter=q>x</function>", "does not end with </parameter>"},
-		{"<function=a><parameter=q>x<parameter=r>y</parameter></function>", "does not end with </parameter>"},
 		{"<function=a><parameter=q>x</parameter><parameter=q>y</parameter></function>", "stands twice"},
 		{"<function=a><parameter=q>x</parameter>", "</function> does not follow"},
-		{"<function=a>{}", "</function> does not follow"},
-		{"<function=a b>{}</function>", "not followed by a name"},
-		{"<|python_tag|>a.call(q=1)", "no JSON object with name and arguments"},
-		{"[TOOL_CALLS]a[ARGS]{", "not whole"},
-		{`[TOOL_CALLS][{"name":"a","arguments":{}}`, "not whole"},
-		{"```json\n" + `{"name":"a","arguments":{}}`, "``` does not follow"},
-		{"```json\n" + `{"name":"a","arguments":{"q":` + "\n```", "not whole"},
-		{"```tool_code\nprint(a(q=1))\n```", "not read"},
-		{"<tool_code>a(q=1)</tool_code>", "not read"},
-		{`a(q="x")`, "not read"},
-		{`[a(q="x"), b(r=1)]`, "not read"},
-		{`print(a(q="x"))`, "not read"},
-		{"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>a\n```json\n{}\n```<｜tool▁call▁end｜>", "not read"},
-		{`<|tool▁call▁begin|>a`, "not read"},
-		{`<function_calls><invoke name="a"></invoke></function_calls>`, "not read"},
-		{`commentary to=functions.a json{}`, "not read"},
-		{`{"name":"a","arguments":{"q":"cut of`, "not whole"},
+		{"<function=a b>{}</function>", "not followed by >"},
+		{"[TOOL_CALLS]a[ARGS]{", "ends inside"},
+		{`[TOOL_CALLS][{"name":"a","arguments":{}}`, "ends inside"},
+		{"```json\n" + `{"name":"a","arguments":{"q":` + "\n```", "a value was expected"},
+		{`<|tool▁call▁begin|>a`, "no call follows"},
+		{`{"name":"a","arguments":{"q":"cut of`, "ends inside"},
 		{`{"name":"a","arguments":{}} {"name":"Dawn"}`, "JSON that is no call follows"},
 		{"{torn\n" + `{"name":"a","arguments":{}}`, "JSON that is not whole"},
 		{strings.Repeat("On and on. ", 100) + "\n" + `{"name":"a","arguments":{}}`, "beside 1099 bytes of other text"},
 		{"```json\n" + `{"name":"a","arguments":{}}` + "\n```\n" + strings.Repeat("On and on. ", 100), "bytes of other text"},
 		{strings.Repeat(good, 251), "more than 250 calls"},
 		{"[" + strings.Repeat(`{"name":"a","arguments":{}},`, 250) + `{"name":"a","arguments":{}}]`, "more than 250 calls"},
-		{good + `<tool_call>{"name":"b","arguments":{}}`, "</tool_call> does not follow"},
-		{`<tool_call>{"name":"b","arguments":{}} ` + good, "</tool_call> does not follow"},
-		{good + " and then </tool_call>", "not read"},
 	} {
 		calls, rest, wrong := find(test.text)
 		if calls != nil || rest != test.text || !strings.Contains(wrong, test.says) {

@@ -46,8 +46,12 @@ func readBlock(text string) (array, rest string, err error) {
 	if n += size; err != nil {
 		return "", text, fmt.Errorf("the codex_updates block is no JSON array: %w", err)
 	}
-	if array[0] == '{' {
+	switch array[0] {
+	case '{':
 		array = "[" + array + "]"
+	case '[':
+	default:
+		return "", text, errors.New("the codex_updates block is no JSON array")
 	}
 	end := blockEnd.FindString(text[n:])
 	if end == "" {

@@ -1,6 +1,7 @@
 package textcalls_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -28,20 +29,23 @@ func TestUpdatesFindsTheBlock(t *testing.T) {
 		{"fence inside", opening + "\n```json\n" + dawn + "\n```\n" + closing, dawn},
 		{"fence outside", "```\n" + opening + dawn + closing + "\n```", dawn},
 		{"empty", opening + "[]" + closing, "[]"},
-		{"the last of two", opening + dawn + closing + " Rather: " + opening + mik + closing, mik},
+		{"two", opening + dawn + closing + " Also: " + opening + mik + closing, dawn + mik},
+		{"with a trailing comma", opening + dawn[:len(dawn)-1] + ",]" + closing, dawn},
+		{"one element", opening + dawn[1:len(dawn)-1] + closing, dawn},
+		{"a tag with an attribute, an end mark behind", `<codex_updates count="1">` + dawn + closing + "<|im_end|>", dawn},
 		{"tags in a string", opening + tags + closing, tags},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			array, found, err := textcalls.Updates(test.text, own)
-			if err != nil || found != (test.want != "") || array != test.want {
-				t.Errorf("%q, %v, %v; want %q", array, found, err, test.want)
+			arrays, err := textcalls.Updates(test.text, own)
+			if err != nil || strings.Join(arrays, "") != test.want {
+				t.Errorf("%q, %v; want %q", arrays, err, test.want)
 			}
 		})
 	}
 }
 
-// TestQuotedUpdates are no model's own: the last block that is, counts.
+// TestQuotedUpdates: a block that the model was shown is no model's own.
 func TestQuotedUpdates(t *testing.T) {
 	t.Parallel()
 	quoted := func(array string) bool { return array == mik }
@@ -51,11 +55,11 @@ func TestQuotedUpdates(t *testing.T) {
 		opening + mik + closing + " So: " + opening + dawn + closing:      dawn,
 		opening + "…" + closing + opening + mik + closing:                 "unreadable",
 	} {
-		array, found, err := textcalls.Updates(text, quoted)
+		arrays, err := textcalls.Updates(text, quoted)
 		switch {
 		case want == "unreadable" && err != nil:
-		case found != (want != "") || err != nil || array != want:
-			t.Errorf("%s: %q, %v, %v", text, array, found, err)
+		case err != nil || strings.Join(arrays, "") != want:
+			t.Errorf("%s: %q, %v", text, arrays, err)
 		}
 	}
 }
@@ -72,9 +76,9 @@ func TestMalformedUpdates(t *testing.T) {
 		opening + dawn + dawn + closing: "does not end with",
 		opening + "…" + closing + opening + dawn + closing: "no JSON array",
 	} {
-		array, found, err := textcalls.Updates(text, own)
-		if err == nil || !strings.Contains(err.Error(), says) || !found || array != "" {
-			t.Errorf("%s: %q, %v, %v; want %q", text, array, found, err, says)
+		arrays, err := textcalls.Updates(text, own)
+		if err == nil || !strings.Contains(err.Error(), says) || arrays != nil {
+			t.Errorf("%s: %q, %v; want %q", text, arrays, err, says)
 		}
 	}
 }
@@ -87,8 +91,14 @@ func FuzzUpdates(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if array, found, err := textcalls.Updates(text, own); err != nil && (array != "" || !found) || !found && array != "" {
-			t.Fatalf("%q, %v, %v", array, found, err)
+		arrays, err := textcalls.Updates(text, own)
+		if err != nil && arrays != nil {
+			t.Fatalf("%q, %v", arrays, err)
+		}
+		for _, array := range arrays {
+			if !json.Valid([]byte(array)) {
+				t.Fatalf("%q is no JSON", array)
+			}
 		}
 	})
 }
