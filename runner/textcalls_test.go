@@ -134,7 +134,7 @@ func TestSpokenCallsResume(t *testing.T) {
 	mumbles := func(r scripted.Request) scripted.Reply {
 		reply := speaking(families["Hermes"])(r)
 		if last := r.Messages[len(r.Messages)-1]; strings.Contains(last.Content, `scene number="2"`) {
-			reply.Text = strings.Replace(reply.Text, "</tool_call>", "", 1)
+			reply.Text = strings.Replace(reply.Text, "}}\n</tool_call>", "\n</tool_call>", 1)
 		}
 		return reply
 	}
@@ -188,7 +188,7 @@ func TestCorrectionsThatHelp(t *testing.T) {
 	speaks := func(term string) scripted.Reply {
 		return scripted.Reply{Text: families["Hermes"]([]annotator.ToolCall{creates(term)})}
 	}
-	torn := scripted.Reply{Text: strings.Replace(speaks("Oil").Text, "</tool_call>", "", 1)}
+	torn := scripted.Reply{Text: strings.Replace(speaks("Oil").Text, "}}\n</tool_call>", "", 1)}
 	for refused, replies := range map[bool][]scripted.Reply{
 		false: {torn, speaks("Lamp"), torn, speaks("Door"), speaks("Oil"), torn},
 		true:  {torn, speaks("Lamp"), torn, torn},
@@ -207,12 +207,16 @@ func TestCorrectionsThatHelp(t *testing.T) {
 func TestCallsThatAreNotSound(t *testing.T) {
 	t.Parallel()
 	const sound = `<tool_call>{"name":"glossary_create","arguments":{"term":"Lamp","definition":"It burns.","tags":["object"]}}</tool_call>`
+	lost := ""
+	for i := range 100 {
+		lost += fmt.Sprintf("It burns in room %d. ", i*i)
+	}
 	for name, test := range map[string]struct{ text, says string }{
-		"cut":          {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"`, "JSON is not whole"},
+		"cut":          {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"`, "the text ends inside the value"},
 		"unknown":      {sound + `<tool_call>{"name":"glossary_burn","arguments":{}}</tool_call>`, "the tools are glossary_search, glossary_create"},
 		"unfit":        {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"}}</tool_call>`, "missing properties 'definition'"},
-		"Python":       {"```tool_code\nprint(glossary_create(term=\"Oil\"))\n```", "not read"},
-		"lost in text": {strings.Repeat("It burns and burns. ", 30) + "\n" + `{"name":"glossary_create","arguments":{"term":"Lamp","definition":"It burns.","tags":[]}}`, "of other text"},
+		"Python":       {"```tool_code\nprint(glossary_create(term=\"Oil\"))\n```", "missing properties 'definition'"},
+		"lost in text": {lost + "\n" + `{"name":"glossary_create","arguments":{"term":"Lamp","definition":"It burns.","tags":[]}}`, "of other text"},
 	} {
 		for _, mended := range []bool{true, false} {
 			calls := 0

@@ -28,6 +28,9 @@ const MaxDepth = 18
 func Prefix(text string) (strict string, n int, err error) {
 	r := reader{text: text}
 	if err := r.value(0); err != nil {
+		if r.lineEnd > 0 {
+			r.at = min(r.at, r.lineEnd)
+		}
 		return "", r.at, err
 	}
 	if read := text[:r.at]; json.Valid([]byte(read)) {
@@ -85,9 +88,10 @@ var space = regexp.MustCompile(`^(?:[\s\x{a0}\x{feff}]|\\[nrt]|//[^\n]*|#[^\n]*|
 
 // reader reads one value from a text and writes it as strict JSON.
 type reader struct {
-	text string
-	at   int
-	out  strings.Builder
+	text    string
+	at      int
+	lineEnd int // where the newest string has its first line break: a quote may be missing there; 0 for none
+	out     strings.Builder
 }
 
 func (r *reader) skip() { r.at += Space(r.text[r.at:]) }
@@ -194,6 +198,10 @@ func (r *reader) quoted() (text string, isString bool, err error) {
 			continue
 		}
 		text, n, err := unquote(body, pair[1])
+		r.lineEnd = 0
+		if size := strings.IndexByte(body[:n], '\n'); size >= 0 {
+			r.lineEnd = r.at + len(pair[0]) + size
+		}
 		r.at += len(pair[0]) + n
 		return text, true, err
 	}

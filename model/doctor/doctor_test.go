@@ -313,8 +313,8 @@ func TestFindings(t *testing.T) {
 		},
 		{
 			name:   "unknown tool",
-			server: scripted.Options{Script: answer(call("functions.note:0", `{}`), withTools)},
-			check:  "calls a tool", state: doctor.Missing, seen: `it calls "functions.note:0"`,
+			server: scripted.Options{Script: answer(call("functions.noted:0", `{}`), withTools)},
+			check:  "calls a tool", state: doctor.Missing, seen: `it calls "functions.noted:0"`,
 		},
 		{
 			name:   "arguments that are none",
