@@ -36,7 +36,7 @@ func (r reader) QueryContext(ctx context.Context, query string, args ...any) (*s
 		return rows, err
 	}
 	if err == nil {
-		_ = rows.Close()
+		_ = rows.Close() //nolint:sqlclosecheck // otherwise the caller closes them
 	}
 	return nil, annotator.Errorf(annotator.Misused, "a view of the corpus %s gives no row within %s", r.path, r.limit).
 		WithAdvice("make tables of its views, with CREATE TABLE ... AS SELECT")
@@ -44,7 +44,7 @@ func (r reader) QueryContext(ctx context.Context, query string, args ...any) (*s
 
 // QueryRowContext runs a query that returns at most one row.
 func (r reader) QueryRowContext(ctx context.Context, query string, args ...any) row {
-	rows, err := r.QueryContext(ctx, query, args...)
+	rows, err := r.QueryContext(ctx, query, args...) //nolint:rowserrcheck // Scan checks it
 	return row{rows, err}
 }
 

@@ -162,7 +162,7 @@ func breakDown(encoded string) int {
 			}
 		}),
 	}
-	if b.At == 0 { // before anything is open
+	if b.At == 0 && b.ReadOnly == "" { // before anything is open
 		if err := b.begin(); err != nil {
 			fmt.Println(err)
 			return noMeans

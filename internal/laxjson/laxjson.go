@@ -186,8 +186,14 @@ func (r *reader) member(keys map[string]bool, depth int) error {
 
 // quotes are the pairs of quotes around strings. A longer one comes before one that it begins with.
 var quotes = [][2]string{
-	{`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"‘", "’"},
-	{`<|"|>`, `<|"|>`}, {"<escape>", "<escape>"}, // Gemma
+	{`"""`, `"""`},
+	{"'''", "'''"},
+	{`"`, `"`},
+	{"'", "'"},
+	{"“", "”"},
+	{"‘", "’"},
+	{`<|"|>`, `<|"|>`},
+	{"<escape>", "<escape>"}, // Gemma
 }
 
 // quoted reads a string with its quotes, where one begins.
