@@ -200,6 +200,45 @@ func TestFact10_TrimsOutliveTheProcess(t *testing.T) {
 	}
 }
 
+// TestFact10_ReasoningInOldReplies: an earlier version recorded replies with their reasoning. Where no summary is to be had, a run
+// that goes on with such a database takes the reasoning out of the window by tier 3, before it cuts anything.
+func TestFact10_ReasoningInOldReplies(t *testing.T) {
+	t.Parallel()
+	rec := &recording{}
+	s := newTale(t, [][]string{evenScenes(14)}, 14_000, scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
+		if asksSummary(r) {
+			return scripted.Reply{}
+		}
+		return scripted.Reply{Text: fmt.Sprintf("%d messages.", len(r.Messages))}
+	}})
+	s.config.MaxTokens, s.config.Limit = 1_000, 1
+	for stripped := false; !stripped; stripped = s.count("old", `SELECT count(*) FROM compaction WHERE tier = '3'`) > 0 {
+		if err := s.run("old"); err != nil {
+			t.Fatal(err)
+		}
+		if s.state("old").Recorded == 14 {
+			t.Fatal("no reasoning was taken out")
+		}
+		edit(t, s.db("old"), `UPDATE trace SET content = '<think>'||'`+strings.ReplaceAll(prose("Latin", 1_400, 1), "'", "")+`'||'</think>'||content
+			WHERE kind = 'reply' AND content LIKE '%messages.' AND content NOT LIKE '<think>%'`)
+	}
+	sent := len(rec.bodies)
+	if err := s.run("old"); err != nil {
+		t.Fatal(err)
+	}
+	with, without := 0, 0
+	for _, m := range texts(t, rec.bodies[sent]) {
+		if strings.HasSuffix(m.Content, "messages.") && strings.Contains(m.Content, "<think>") {
+			with++
+		} else if strings.HasSuffix(m.Content, "messages.") {
+			without++
+		}
+	}
+	if kept := s.config.Compaction.KeepReplies + 1; with > kept || without == 0 { // one scene was read since
+		t.Errorf("the next process shows the model %d replies with reasoning and %d without, want at most %d with", with, without, kept)
+	}
+}
+
 // TestFact14_NoDoomLoop: whatever a summariser answers, the next tier is tried, in the end a summary by rule, which says so;
 // and the model is not asked again and again.
 func TestFact14_NoDoomLoop(t *testing.T) {
