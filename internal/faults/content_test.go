@@ -42,7 +42,7 @@ func contentRows() []row {
 				return honest
 			}),
 		}},
-		{n: 68, fault: "a `<think>` that is never closed and contains the reply", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
+		{n: 68, fault: "a `<think>` that is never closed and contains the reply", action: reask, ends: ends{"R", "Q", "HQQ"}, chat: true, forms: []form{
 			says(answering("<think>I could <tool_call>" + quotedOrder + "</tool_call> it, or")),
 		}},
 		{n: 69, fault: "reasoning uses all of `max_tokens`", action: retry, ends: ends{"R", "Q", "HQQ"}, forms: []form{
