@@ -68,8 +68,17 @@ func callRows() []row {
 				return honest
 			}),
 		}},
-		{n: 63, fault: "a tool that does not exist: `functions.glossary_create:0`", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
-			says(calling("functions.glossary_create:0", `{"term":"Lamp","definition":"A lamp.","tags":["thing"]}`)),
+		{n: 63, fault: "a tool that does not exist: `lexicon_create`", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
+			says(calling("lexicon_create", `{"term":"Lamp","definition":"A lamp.","tags":["thing"]}`)),
+		}},
+		{n: 63, fault: "the name of a tool with leaked tokens: `functions.glossary_create:0`", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
+			shaped(func(answer map[string]any) {
+				for _, call := range calls(answer) {
+					if function, ok := call["function"].(map[string]any); ok {
+						function["name"] = fmt.Sprintf("functions.%v:0", function["name"])
+					}
+				}
+			}),
 		}},
 		{n: 64, fault: "ids of calls are missing, or all the same", action: accept, ends: ends{"R", "R", "R"}, chat: true, forms: []form{
 			shaped(func(answer map[string]any) {
