@@ -14,6 +14,7 @@ type createArguments struct {
 	Status     annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" default:"tentative" jsonschema:"confirmed if the story leaves no doubt that it matters"`
 	Aliases    []string         `json:"aliases,omitempty" jsonschema:"other names by which the story calls it"`
 	citation
+	closing
 }
 
 func create(ctx context.Context, env *Env, a createArguments) (Result, error) {

@@ -17,6 +17,7 @@ type updateArguments struct {
 	Aliases    []string          `json:"aliases,omitempty" jsonschema:"further names; they are added to the present ones"`
 	citation
 	Narrow bool `json:"narrow,omitempty" default:"false" jsonschema:"true if the definition is meant to say less than before, because the story has taken something back"`
+	closing
 }
 
 func (a *updateArguments) isEmpty() bool {

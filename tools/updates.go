@@ -22,6 +22,7 @@ type Update struct {
 	Kind         annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred"`
 	Tags         []string            `json:"tags,omitempty"`
 	Aliases      []string            `json:"aliases,omitempty"`
+	closing
 
 	declares *intentArguments // nil for a change
 }
@@ -115,10 +116,10 @@ func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCal
 	cited := citation{Quote: u.Quote, PostID: u.SourcePostID, Kind: u.Kind}
 	if u.Status == updateNew {
 		return toolCall(CreateName, createArguments{
-			Term: u.Term, Definition: u.Definition, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, citation: cited,
+			Term: u.Term, Definition: u.Definition, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, citation: cited, closing: u.closing,
 		}), nil
 	}
-	change := updateArguments{Definition: &u.Definition, Tags: u.Tags, Aliases: u.Aliases, citation: cited}
+	change := updateArguments{Definition: &u.Definition, Tags: u.Tags, Aliases: u.Aliases, citation: cited, closing: u.closing}
 	e, err := glossary.Lookup(ctx, u.Term)
 	switch {
 	case err == nil:

@@ -1,0 +1,70 @@
+package tools_test
+
+import (
+	"testing"
+
+	"annotator"
+	"annotator/tools"
+)
+
+func TestSaysDone(t *testing.T) {
+	t.Parallel()
+	for arguments, want := range map[string]bool{
+		`{"term":"Dawn","done":true}`:    true,
+		`{"done":"True"}`:                true,
+		`{"done":"true"}`:                true,
+		`{"done":false}`:                 false,
+		`{"done":"no"}`:                  false,
+		`{"done":1}`:                     false,
+		`{"definition":"\"done\":true"}`: false,
+		`{"done":true`:                   false,
+		`[true]`:                         false,
+		``:                               false,
+	} {
+		if got := tools.SaysDone(arguments); got != want {
+			t.Errorf("%s: %v", arguments, got)
+		}
+	}
+}
+
+// TestEditsSayDone: every tool that edits takes the argument, as does an element of a block.
+func TestEditsSayDone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run("glossary_create", `{"term":"Dawn","definition":"A ship.","tags":[],"done":true}`)
+	w.run("glossary_update", `{"entry_id":1,"tags":["ship"],"done":"true"}`)
+	w.run("glossary_delete", `{"entry_id":1,"reason":"It is no ship.","done":true}`)
+	updates, err := updatesOf(`[{"term":"Mik","definition":"A smith.","status":"new","done":true}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := updates[0].Call(t.Context(), w.glossary)
+	if err != nil || !tools.SaysDone(call.Arguments) {
+		t.Errorf("%+v, %v", call, err)
+	}
+	for _, e := range w.glossary.entries {
+		if e.Status != annotator.Retired {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]bool{
+		`{"ok":true,"entry":{"id":1}}`: true,
+		`{"ok":true,"not_taken":[]}`:   true,
+		`{"ok":true,"not_taken":[{"fact":2,"code":"QUOTE_NOT_FOUND","why":"not there"}]}`: true,
+		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_MENTIONED","why":"no"}]}`:         false,
+		`{"ok":true,"note":"the codex_updates beside these calls were not read"}`:         false,
+		`{"ok":false,"error":{"code":"NOT_FOUND"}}`:                                       false,
+		`{"ok":true`: false,
+	} {
+		if got := tools.Complete(&annotator.Trace{Content: content}); got != want {
+			t.Errorf("%s: %v", content, got)
+		}
+	}
+	if tools.Complete(&annotator.Trace{Content: `{"ok":true}`, Error: tools.Repeated}) {
+		t.Errorf("a result with the code %s is complete", tools.Repeated)
+	}
+}
