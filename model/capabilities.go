@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"annotator"
@@ -107,6 +108,25 @@ func (c *Capabilities) Learn(f *Fault, refusals []Refusal) string {
 		}
 	}
 	return ""
+}
+
+// Adopt takes in a workaround that no refusal asked for, and reports whether the wire knows it and it was not in force.
+func (c *Capabilities) Adopt(needs Workarounds, refusals []Refusal) bool {
+	at := slices.IndexFunc(refusals, func(r Refusal) bool { return r.Needs == needs })
+	if at < 0 || c.Workarounds.Has(needs) {
+		return false
+	}
+	c.Workarounds |= needs
+	c.Learned = append(c.Learned, refusals[at].Effect)
+	return true
+}
+
+// learnChoice takes in that a server ignores a tool required by name, as llama.cpp does: the reply calls none.
+func (c *Client) learnChoice(r *Request, reply *Reply) {
+	named := r.Choice.Mode == ChoiceRequired && len(r.Choice.Allowed) == 1 && r.Rules != nil
+	if named && len(reply.Calls) == 0 && reply.Problem == nil && !reply.Cut {
+		c.Capabilities.Adopt(NoNamedTool, c.Wire.Refusals())
+	}
 }
 
 // aboutForm reports whether a fault may be about the form of a request. A template that fails is a 500 to some servers,

@@ -30,10 +30,12 @@ const (
 
 // Advice that is given in more than one place.
 const (
-	adviceFilter  = "take a model, or an endpoint, that will read such a story"
-	adviceStuck   = "see whether the model's file is whole and fits how the server computes: its quantisation, --dtype, the KV cache"
-	adviceServer  = "see the server's log: its device or its engine has failed; restart it, or give it more memory"
-	adviceAddress = "give the base URL with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire"
+	adviceFilter   = "take a model, or an endpoint, that will read such a story"
+	adviceStuck    = "see whether the model's file is whole and fits how the server computes: its quantisation, --dtype, the KV cache"
+	adviceServer   = "see the server's log: its device or its engine has failed; restart it, or give it more memory"
+	adviceTemplate = "the model's chat template cannot render this conversation: start the server with one that can"
+	adviceSlots    = "the server's slots share one context, and other requests fill it: give it more (-c), or fewer slots (-np 1)"
+	adviceAddress  = "give the base URL with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire"
 )
 
 // Statuses that are in no standard.
@@ -102,14 +104,15 @@ var meanings = [...]meaning{
 		phrases: pattern(`requires more system memory`),
 	},
 	{
-		kind:    annotator.Misconfigured,
-		advice:  "the model's chat template cannot render this conversation: start the server with one that can",
-		phrases: pattern(`conversation roles must alternate|system role not supported|tool call id was.*but must be`),
+		kind:   annotator.Misconfigured,
+		advice: adviceTemplate,
+		phrases: pattern(`conversation roles must alternate|system role not supported|tool call id was.*but must be|` +
+			`jinja exception|unable to generate parser for this template|only supports single tool-calls`),
 	},
 	{
 		kind:    annotator.Malformed,
 		codes:   "tool_use_failed",
-		phrases: pattern(`failed to parse tool call|unterminated string`),
+		phrases: pattern(`failed to parse (tool call|input at pos)|unterminated string|model produced output that does not match`),
 	},
 	{
 		kind:    annotator.Misconfigured,

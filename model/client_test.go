@@ -38,6 +38,7 @@ func (*wire) EncodeTools([]annotator.ToolDefinition) ([]byte, error) { return ni
 func (*wire) Refusals() []model.Refusal {
 	return []model.Refusal{
 		{Needs: model.NoSeed, Pattern: regexp.MustCompile("seed"), Effect: "no seed is sent"},
+		{Needs: model.NoNamedTool, Pattern: regexp.MustCompile("object"), Effect: "a tool is not chosen by name"},
 		{Needs: model.NoTemperature, Pattern: regexp.MustCompile("temperature"), Effect: "no temperature is sent"},
 	}
 }

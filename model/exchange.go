@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"net/http"
 
 	"annotator"
 )
@@ -46,6 +47,7 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 	if err != nil || fault == nil {
 		return reply, err
 	}
+	x.blameSlots(fault, &request)
 	x.decide(fault)
 	if err := c.fail(ctx, &call, fault, x.decision.Action, x.decision.Reason); err != nil {
 		return nil, err
@@ -61,6 +63,16 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 		return nil, c.halt(ctx, fault, x.attempts.Waited)
 	}
 	return nil, &Unanswered{Fault: fault, Action: x.decision.Action}
+}
+
+// blameSlots takes a refusal for length for an overload where the request fits the context. The slots of llama.cpp share
+// one by default, which the requests of others may fill. Where it means the request, it names its context or answers 400.
+func (x *Exchange) blameSlots(f *Fault, r *Request) {
+	limit := x.client.Capabilities.Context.Limit()
+	unexplained := f.Kind == annotator.PromptTooLong && f.Status == http.StatusInternalServerError && f.MaxContext == 0
+	if unexplained && r.Call.Estimate > 0 && r.Call.Estimate+r.MaxTokens <= limit {
+		f.Kind, f.Param, f.Advice = annotator.Overloaded, "", adviceSlots
+	}
 }
 
 // decide says what to do about a fault: the wire may know a workaround, otherwise the policy decides.

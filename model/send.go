@@ -43,7 +43,11 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 		c.notifyEnd(call)
 		c.warnOfOtherModel(r.Model, reply.Model)
 	}
-	return reply, nil, c.readCalls(r, reply)
+	if err := c.readCalls(r, reply); err != nil {
+		return reply, nil, err
+	}
+	c.learnChoice(r, reply)
+	return reply, nil, nil
 }
 
 // readCalls adds the calls in the text of a reply to its calls. The text keeps the rest, so that no later request shows

@@ -15,7 +15,7 @@ import (
 const wireChat = "chat"
 
 // schemaQuestion asks for words, and its schema for an object: only a server that enforces the schema sends one.
-const schemaQuestion = `{"messages":[{"role":"user","content":"Is water wet? Answer with one word."}],"stream":false,` +
+const schemaQuestion = `{"messages":[{"role":"user","content":"Is water wet? Answer with one word."}],"stream":false,"max_tokens":128,` +
 	`"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":{"type":"object",` +
 	`"properties":{"verdict":{"type":"string","enum":["wet","dry"]}},"required":["verdict"],"additionalProperties":false}}},"model":`
 

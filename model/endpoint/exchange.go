@@ -9,6 +9,8 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"annotator"
@@ -53,11 +55,13 @@ func (c *Client) exchange(ctx context.Context, call *Call, read func(*exchange) 
 
 // send makes the request. The error is a *model.Fault where the response is an error.
 func (x *exchange) send() error {
-	req, err := x.request()
-	if err != nil {
-		return err
+	closed, err := x.roundTrip()
+	if err != nil && closed && x.ctx.Err() == nil {
+		// Some servers close a connection that they promised to keep. Where none is kept, the next one is new.
+		x.client.Close()
+		_, err = x.roundTrip()
 	}
-	if x.response, err = x.client.transport.RoundTrip(req); err != nil { //nolint:bodyclose // exchange closes it
+	if err != nil {
 		return err
 	}
 	x.firstByte = x.client.now().Sub(x.began)
@@ -76,6 +80,23 @@ func (x *exchange) send() error {
 		return x.classify(body)
 	}
 	return unreadable
+}
+
+// roundTrip sends the request. closed reports whether it went over a connection that was used before, and no byte came
+// back.
+func (x *exchange) roundTrip() (closed bool, err error) {
+	var silent atomic.Bool
+	req, err := x.request()
+	if err != nil {
+		return false, err
+	}
+	trace := httptrace.ClientTrace{
+		GotConn:              func(c httptrace.GotConnInfo) { silent.Store(c.Reused) },
+		GotFirstResponseByte: func() { silent.Store(false) },
+	}
+	req = req.WithContext(httptrace.WithClientTrace(x.ctx, &trace))
+	x.response, err = x.client.transport.RoundTrip(req) //nolint:bodyclose // exchange closes it
+	return silent.Load(), err
 }
 
 func (x *exchange) request() (*http.Request, error) {

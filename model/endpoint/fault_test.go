@@ -1,15 +1,18 @@
 package endpoint_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -298,6 +301,53 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	}
 	if connections == 4 { // on a machine that is busy beyond measure, one may not be waited for
 		t.Error("each of 4 replies takes a connection of its own")
+	}
+}
+
+// TestPromiseIsNotKept: a server that closes each connection after a stream, against its own header, fails no call, even
+// where the next request is on its way. llama.cpp does so.
+func TestPromiseIsNotKept(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	var met atomic.Int32
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				in := bufio.NewReader(conn)
+				r, err := http.ReadRequest(in)
+				if err != nil {
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				if r.Header.Values("Idempotency-Key") != nil {
+					t.Error("a key is sent")
+				}
+				events := wiretest.Events("{}", "[DONE]")
+				_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nKeep-Alive: timeout=5, max=100\r\n"+
+					"Content-Length: %d\r\n\r\n%s", len(events), events)
+				if _, err := in.Peek(1); err == nil { // the next request is cut off
+					met.Add(1)
+				}
+			}()
+		}
+	}()
+	c := newClient(t, endpoint.Options{BaseURL: "http://" + listener.Addr().String() + "/v1"})
+	for range 5 {
+		if _, err := ask(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if met.Load() == 0 {
+		t.Error("no connection was used again")
 	}
 }
 
