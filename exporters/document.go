@@ -1,7 +1,7 @@
 // Package exporters writes a codex as a file for other programs.
 //
-// Build converts the entries of a glossary to a Document, which all formats share. An Exporter writes a document in one
-// format. WriteFile writes a file whole or not at all. The same glossary always gives the same bytes, so that exports
+// Build converts the entries of a glossary to a Document, which all formats share. A Format writes it as one file or
+// several. WriteFile writes a file whole or not at all. The same glossary always gives the same bytes, so that exports
 // can be compared with diff.
 package exporters
 
@@ -15,8 +15,8 @@ import (
 
 // The format of a document and its version, which counts incompatible changes.
 const (
-	Format  = "annotator-glossary"
-	Version = 1
+	DocumentFormat = "annotator-glossary"
+	Version        = 1
 )
 
 // Document is a codex as it is exported.
@@ -84,7 +84,7 @@ type Evidence struct {
 // returns the ids of a place in the story.
 func Build(story Story, entries []annotator.Entry, position func(annotator.Place) annotator.Position) Document {
 	return Document{
-		Format: Format, Version: Version, Story: story, Count: len(entries),
+		Format: DocumentFormat, Version: Version, Story: story, Count: len(entries),
 		Entries: each(sorted(entries), func(e *annotator.Entry) Entry { return newEntry(e, position) }),
 	}
 }

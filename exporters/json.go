@@ -8,14 +8,9 @@ import (
 	"io"
 )
 
-// JSON writes documents as JSON, indented by two spaces. Invalid UTF-8 is written as U+FFFD.
-type JSON struct{}
-
-// Name returns "json".
-func (JSON) Name() string { return "json" }
-
-// Write writes the document and a line feed.
-func (JSON) Write(w io.Writer, doc *Document) error {
+// writeJSON writes a document as JSON, indented by two spaces, entry by entry, so that its text is never in memory as a
+// whole. Invalid UTF-8 is written as U+FFFD.
+func writeJSON(w io.Writer, doc *Document) error {
 	out := bufio.NewWriter(w) // Flush returns its first error
 	fmt.Fprintf(out, "%s", bytes.TrimSuffix(encodeJSON(envelope(doc), ""), []byte("]\n}")))
 	separator, end := "\n    ", "]\n}\n"
@@ -25,6 +20,13 @@ func (JSON) Write(w io.Writer, doc *Document) error {
 	}
 	fmt.Fprint(out, end)
 	return out.Flush()
+}
+
+// envelope returns the document without its entries.
+func envelope(doc *Document) *Document {
+	empty := *doc
+	empty.Entries = []Entry{}
+	return &empty
 }
 
 // encodeJSON encodes a value as indented JSON without a final line feed. All lines but the first begin with the prefix.

@@ -10,15 +10,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// YAML writes documents as YAML, with the same data as their JSON. Every string is in double quotes: parsers disagree
+// writeYAML writes a document as YAML, with the same data as its JSON. Every string is in double quotes: parsers disagree
 // on which plain scalars are strings, and the other styles of the encoder lose a leading line feed.
-type YAML struct{}
-
-// Name returns "yaml".
-func (YAML) Name() string { return "yaml" }
-
-// Write writes the document.
-func (YAML) Write(w io.Writer, doc *Document) error {
+func writeYAML(w io.Writer, doc *Document) error {
 	around, err := encodeYAML(envelope(doc))
 	if err != nil {
 		return err

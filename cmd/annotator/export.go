@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"annotator"
@@ -28,28 +29,43 @@ func newExport(a *app) *cobra.Command {
 		Use:   "export",
 		Short: "Write the codex as a file for other programs",
 		Long: longHelp(`
-Write the codex as JSON or YAML: every live entry with its names, its claims and the quotations that support them, after
-the summaries of the threads and of the story so far. The
-same codex always gives the same bytes. A file is written whole or not at all. With --as-of, export the codex as it was
-at a point of the story, without anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
+Write the codex in the format of another program: every live entry with its names, its claims and the quotations that
+support them. The same codex always gives the same bytes. With --as-of, export the codex as it was at a point of the
+story, without anything that is told later.
+
+A file is written whole or not at all. A format of several files is written to a folder, or to an archive if the name
+ends in .zip. A folder is exported to again without a loss: files that you have added stay, and if you have changed one
+of the export's, nothing is written. docs/formats.md describes each format, and what reads it:
+`+formatTable()+``, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator export --format json -o book.json
   annotator export --db book.annotator.db --format yaml --tag person
   annotator export --format json --status all | jq .count
-  annotator export --format json --as-of scene:40`,
+  annotator export --format json --as-of scene:40
+  annotator export --format world-info --as-of thread:12 -o book-until-12.json
+  annotator export --format csv -o tables.zip`,
 		// Before the database is opened: closing a second descriptor of the same file would release SQLite's locks.
 		PreRunE: func(*cobra.Command, []string) error { return refuseDatabase(o.out) },
 	}
 	flags := cmd.Flags()
 	wordFlag(flags, &o.format, "format", exporterNames(), "", "`FORMAT`: "+alternatives(exporterNames()))
-	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write; - is standard output")
+	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write, or the folder of a format of several files; - is standard output")
 	asOfFlag(flags, &o.asOf)
 	o.filter = filterFlags(flags)
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error { return o.run(ctx, db) })
 }
 
+// formatTable lists the formats for the help.
+func formatTable() string {
+	var b strings.Builder
+	for _, f := range exporters.All() {
+		fmt.Fprintf(&b, "\n  %-14s %s", f.Name, f.About)
+	}
+	return b.String()
+}
+
 func exporterNames() (names []string) {
-	for _, e := range exporters.All() {
-		names = append(names, e.Name())
+	for _, f := range exporters.All() {
+		names = append(names, f.Name)
 	}
 	return names
 }
@@ -62,7 +78,7 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if o.out == "" {
 		return annotator.Errorf(annotator.Misused, "there is no file to export to").WithAdvice("name one with -o, or leave out -o for standard output")
 	}
-	exporter, err := exporters.ByName(o.format)
+	format, err := exporters.ByName(o.format)
 	if err != nil {
 		return err
 	}
@@ -70,12 +86,24 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	write := func(w io.Writer) error { return exporter.Write(w, document) }
+	return o.write(ctx, &format, &exporters.Codex{Document: document})
+}
+
+// write writes a codex to the file, the folder or the standard output that the user named.
+func (o *exportOptions) write(ctx context.Context, format *exporters.Format, codex *exporters.Codex) error {
+	if format.WriteFiles != nil && !isStdout(o.out) && !strings.EqualFold(filepath.Ext(o.out), ".zip") {
+		return format.WriteFolder(ctx, o.out, codex)
+	}
+	write := func(w io.Writer) error { return format.WriteOne(ctx, w, codex) }
 	if !isStdout(o.out) {
 		return exporters.WriteFile(o.out, write)
 	}
 	if !o.isTerminal(o.app.out) {
 		return write(o.app.out)
+	}
+	if format.WriteFiles != nil {
+		return annotator.Errorf(annotator.Misused, "the format %s has several files, and standard output is a terminal", format.Name).
+			WithAdvice("name a folder or a zip archive: -o codex or -o codex.zip")
 	}
 	var text strings.Builder // a terminal gets clean text, a program the exact bytes
 	if err := write(&text); err != nil {

@@ -1,14 +1,15 @@
 package exporters_test
 
 import (
+	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"testing"
@@ -19,6 +20,7 @@ import (
 
 	goccy "github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 	"gopkg.in/yaml.v3"
 	"pgregory.net/rapid"
 )
@@ -53,15 +55,18 @@ func sample() exporters.Document {
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	full, empty := sample(), exporters.Build(exporters.Story{}, nil, position)
-	for _, exporter := range exporters.All() {
-		golden(t, exporter, &full, "glossary."+exporter.Name())
-		golden(t, exporter, &empty, "empty."+exporter.Name())
+	for _, format := range exporters.All() {
+		golden(t, format, &full, "glossary."+format.Name)
+		golden(t, format, &empty, "empty."+format.Name)
 	}
 }
 
-func golden(t *testing.T, exporter exporters.Exporter, doc *exporters.Document, name string) {
+func golden(t *testing.T, format exporters.Format, doc *exporters.Document, name string) {
 	t.Helper()
-	got, path := export(t, exporter, doc), filepath.Join("testdata", name)
+	got, path := export(t, format, doc), filepath.Join("testdata", name)
+	if format.WriteFiles != nil {
+		got = txtar.Format(&txtar.Archive{Files: unzip(t, got)})
+	}
 	if *update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
@@ -87,7 +92,7 @@ func TestJSONIsThatOfTheWholeDocument(t *testing.T) {
 		if err := encoder.Encode(doc); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(whole.String(), string(export(t, exporters.JSON{}, &doc))); diff != "" {
+		if diff := cmp.Diff(whole.String(), string(export(t, named(t, "json"), &doc))); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -96,7 +101,7 @@ func TestJSONIsThatOfTheWholeDocument(t *testing.T) {
 func TestEveryFormatGivesTheDocumentBack(t *testing.T) {
 	t.Parallel()
 	parsers := map[string]func([]byte, any) error{"encoding/json": json.Unmarshal, "yaml.v3": yaml.Unmarshal, "goccy": goccy.Unmarshal}
-	formats := map[string]exporters.Exporter{"encoding/json": exporters.JSON{}, "yaml.v3": exporters.YAML{}, "goccy": exporters.YAML{}}
+	formats := map[string]exporters.Format{"encoding/json": named(t, "json"), "yaml.v3": named(t, "yaml"), "goccy": named(t, "yaml")}
 	rapid.Check(t, func(t *rapid.T) {
 		doc := document(t)
 		for name, parse := range parsers {
@@ -118,12 +123,12 @@ func TestUntypedYAMLIsUntypedJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		doc := document(t)
 		var fromJSON, fromYAML, fromGoccy any
-		decoder := json.NewDecoder(bytes.NewReader(export(t, exporters.JSON{}, &doc)))
+		decoder := json.NewDecoder(bytes.NewReader(export(t, named(t, "json"), &doc)))
 		decoder.UseNumber()
 		if err := decoder.Decode(&fromJSON); err != nil {
 			t.Fatal(err)
 		}
-		text := export(t, exporters.YAML{}, &doc)
+		text := export(t, named(t, "yaml"), &doc)
 		if err := errors.Join(yaml.Unmarshal(text, &fromYAML), goccy.Unmarshal(text, &fromGoccy)); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -149,11 +154,11 @@ func TestWriteReportsAFullDisk(t *testing.T) {
 	t.Parallel()
 	doc := sample()
 	doc.Entries = slices.Repeat(doc.Entries, 120)
-	for _, exporter := range exporters.All() {
-		size := len(export(t, exporter, &doc))
-		for room := 0; room < size; room += 10_000 {
-			if err := exporter.Write(&fullDisk{room: room}, &doc); !errors.Is(err, errFull) {
-				t.Fatalf("%s with room for %d of %d bytes: %v", exporter.Name(), room, size, err)
+	for _, format := range exporters.All() {
+		size := len(export(t, format, &doc))
+		for room := 0; room < size; room += 1 + size/20 {
+			if err := format.WriteOne(t.Context(), &fullDisk{room: room}, &exporters.Codex{Document: &doc}); !errors.Is(err, errFull) {
+				t.Fatalf("%s with room for %d of %d bytes: %v", format.Name, room, size, err)
 			}
 		}
 	}
@@ -174,11 +179,11 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 func TestByName(t *testing.T) {
 	t.Parallel()
 	for _, want := range exporters.All() {
-		if got, err := exporters.ByName(want.Name()); err != nil || got != want {
-			t.Errorf("%s: %v, %v", want.Name(), got, err)
+		if got, err := exporters.ByName(want.Name); err != nil || got.About != want.About {
+			t.Errorf("%s: %v, %v", want.Name, got, err)
 		}
 	}
-	if _, err := exporters.ByName("csv"); !errors.Is(err, annotator.Misused) {
+	if _, err := exporters.ByName("docx"); !errors.Is(err, annotator.Misused) {
 		t.Errorf("a format that is not there: %v", err)
 	}
 }
@@ -186,11 +191,11 @@ func TestByName(t *testing.T) {
 func BenchmarkWrite(b *testing.B) {
 	doc := sample()
 	doc.Entries = slices.Repeat(doc.Entries, 5_000)
-	for _, exporter := range exporters.All() {
-		b.Run(exporter.Name(), func(b *testing.B) {
+	for _, format := range exporters.All() {
+		b.Run(format.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := exporter.Write(io.Discard, &doc); err != nil {
+				if err := format.WriteOne(b.Context(), io.Discard, &exporters.Codex{Document: &doc}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -203,13 +208,45 @@ type fataler interface {
 	Fatal(args ...any)
 }
 
-func export(t fataler, exporter exporters.Exporter, doc *exporters.Document) []byte {
+func named(t fataler, name string) exporters.Format {
+	t.Helper()
+	format, err := exporters.ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return format
+}
+
+// export returns a document as one file.
+func export(t fataler, format exporters.Format, doc *exporters.Document) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := exporter.Write(&out, doc); err != nil {
+	if err := format.WriteOne(context.Background(), &out, &exporters.Codex{Document: doc}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// unzip returns the files of a zip archive in its order.
+func unzip(t fataler, text []byte) []txtar.File {
+	t.Helper()
+	archive, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []txtar.File
+	for _, f := range archive.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, txtar.File{Name: f.Name, Data: content})
+	}
+	return files
 }
 
 func document(t *rapid.T) exporters.Document {
@@ -271,29 +308,32 @@ func text() *rapid.Generator[string] {
 	).Filter(func(s string) bool { return utf8.ValidString(s) && !bytes.ContainsRune([]byte(s), 0) })
 }
 
-// TestEveryExporterIsListed fails where a type writes documents and All does not list it.
+// TestEveryExporterIsListed fails where a function writes a format and All does not list it.
 func TestEveryExporterIsListed(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	declaration := regexp.MustCompile(`(?m)^func \((?:\w+ )?(\w+)\) Write\(\w+ io\.Writer, \w+ \*Document\) error`)
-	var declared, listed []string
+	declaration := regexp.MustCompile(`(?m)^func (write\w+)\((?:\w+ io\.Writer, \w+ \*Document|_?\w* ?context\.Context, \w+ (?:io\.Writer|Files), \w+ \*Codex)\) error`)
+	listed, err := os.ReadFile("format.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, match := range declaration.FindAllStringSubmatch(string(text), -1) {
-			declared = append(declared, match[1])
+		for _, match := range declaration.FindAllSubmatch(text, -1) {
+			found++
+			if !regexp.MustCompile(`Write(Files)?: (ofDocument\()?` + string(match[1]) + `\b`).Match(listed) {
+				t.Errorf("All does not list %s", match[1])
+			}
 		}
 	}
-	for _, e := range exporters.All() {
-		listed = append(listed, reflect.TypeOf(e).Name())
-	}
-	slices.Sort(listed)
-	if diff := cmp.Diff(declared, listed); diff != "" {
-		t.Errorf("All is not what the package declares (-declared +listed):\n%s", diff)
+	if found != len(exporters.All()) {
+		t.Errorf("%d functions write formats; All has %d", found, len(exporters.All()))
 	}
 }

@@ -1,0 +1,91 @@
+package exporters
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// writeCSV writes tables as CSV (RFC 4180) in UTF-8, each with a header. Lists in a cell are separated by line feeds.
+func writeCSV(_ context.Context, files Files, c *Codex) error {
+	for _, table := range []struct {
+		name   string
+		header string
+		rows   func(row func(cells ...any), e *Entry)
+	}{
+		{"entries.csv", "id,term,disambiguator,status,tags,definition,first_scene,first_post,last_scene,last_post,revisions,locked", entryRow},
+		{"names.csv", "entry,name,from_scene,from_post", nameRows},
+		{"claims.csv", "entry,claim,text,kind,from_scene,from_post,until_scene,until_post", claimRows},
+		{"evidence.csv", "entry,claim,post,start,end,quote", evidenceRows},
+	} {
+		w, err := files.Create(table.name)
+		if err != nil {
+			return err
+		}
+		if err := writeTable(w, strings.Split(table.header, ","), c.Entries, table.rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeTable(w io.Writer, header []string, entries []Entry, rows func(func(...any), *Entry)) error {
+	out := csv.NewWriter(w)
+	err := out.Write(header)
+	row := func(values ...any) {
+		if err == nil {
+			err = out.Write(each(values, cell))
+		}
+	}
+	for i := range entries {
+		rows(row, &entries[i])
+	}
+	out.Flush()
+	return cmp.Or(err, out.Error())
+}
+
+func entryRow(row func(...any), e *Entry) {
+	row(e.ID, e.Term, e.Disambiguator, e.Status, strings.Join(e.Tags, "\n"), e.Definition, e.First.Scene, e.First.Post,
+		e.Last.Scene, e.Last.Post, e.Revisions, e.Locked)
+}
+
+func nameRows(row func(...any), e *Entry) {
+	for _, a := range e.Aliases {
+		row(e.ID, a.Name, a.From.Scene, a.From.Post)
+	}
+}
+
+func claimRows(row func(...any), e *Entry) {
+	for i, c := range e.Claims {
+		var untilScene, untilPost any = "", ""
+		if c.Until != nil {
+			untilScene, untilPost = c.Until.Scene, c.Until.Post
+		}
+		row(e.ID, i+1, c.Text, c.Kind, c.From.Scene, c.From.Post, untilScene, untilPost)
+	}
+}
+
+func evidenceRows(row func(...any), e *Entry) {
+	for i, c := range e.Claims {
+		for _, v := range c.Evidence {
+			row(e.ID, i+1, v.Post, v.Start, v.End, v.Quote)
+		}
+	}
+}
+
+// formula matches a text that a spreadsheet may run as a formula, with the apostrophes that cell puts before it.
+var formula = regexp.MustCompile(`^'*[=+\-@\t\r\n]`)
+
+// cell returns the text of a cell. An apostrophe before what would be a formula makes a spreadsheet take it as text: the
+// story is outside data. A reader removes one apostrophe where a text begins with one and formula matches.
+func cell(value any) string {
+	text := fmt.Sprint(value)
+	if formula.MatchString(text) {
+		return "'" + text
+	}
+	return text
+}

@@ -1,0 +1,224 @@
+package exporters
+
+import (
+	"archive/zip"
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"hash"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"annotator"
+)
+
+// manifestName is the file in an exported folder that lists the files of the export with their SHA-256. The next export
+// to the folder replaces these files and no others.
+const manifestName = ".annotator-export.json"
+
+// writeZip writes the files of a format as a zip archive. The same codex gives the same bytes.
+func (f *Format) writeZip(ctx context.Context, w io.Writer, c *Codex) error {
+	archive := zip.NewWriter(w)
+	if err := f.WriteFiles(ctx, zipFiles{archive}, c); err != nil {
+		return err
+	}
+	return archive.Close()
+}
+
+type zipFiles struct{ archive *zip.Writer }
+
+func (z zipFiles) Create(name string) (io.Writer, error) {
+	return z.archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+}
+
+// WriteFolder writes the files of a format to a folder. The folder is new or empty, or an export was written to it
+// before: then the files of that export are replaced, and files that the user has added stay. The error is of kind
+// annotator.Misused if a file of the folder would be lost: one that the user has added or changed. All files are
+// complete before the first is replaced. After a kill in between, the same export completes the folder.
+func (f *Format) WriteFolder(ctx context.Context, path string, c *Codex) error {
+	err := f.writeFolder(ctx, filepath.Clean(path), c)
+	if err == nil || annotator.KindOf(err) != "" {
+		return err
+	}
+	return annotator.Errorf(annotator.Halted, "write the folder %s: %w", path, err).
+		WithAdvice("check the disk, its space and its mount, then run again")
+}
+
+func (f *Format) writeFolder(ctx context.Context, path string, c *Codex) error {
+	before, err := readManifest(path)
+	if err != nil {
+		return err
+	}
+	parent := filepath.Dir(path)
+	draft, err := os.MkdirTemp(parent, "."+filepath.Base(path)+".*.draft")
+	if err != nil {
+		return annotator.Errorf(annotator.Misused, "write the folder %s: %w", path, err).
+			WithAdvice("choose a folder that exists and can be written to")
+	}
+	defer func() { _ = os.RemoveAll(draft) }()
+	files := &folderFiles{folder: draft, written: manifest{}}
+	err = f.WriteFiles(ctx, files, c)
+	if err = cmp.Or(err, files.close()); err != nil {
+		return err
+	}
+	if err := before.check(path, files.written); err != nil {
+		return err
+	}
+	return before.replace(path, draft, files.written)
+}
+
+// manifest holds the SHA-256 of files by their names.
+type manifest map[string]string
+
+// readManifest returns the manifest of a folder; an empty one if the folder is missing or empty.
+func readManifest(path string) (manifest, error) {
+	refuse := func(err error) error {
+		return annotator.Errorf(annotator.Misused, "write the folder %s: %w", path, err).
+			WithAdvice("name a new folder, or a file that ends in .zip")
+	}
+	m := manifest{}
+	text, err := os.ReadFile(filepath.Join(path, manifestName))
+	if err == nil {
+		if err := json.Unmarshal(text, &m); err != nil {
+			return nil, refuse(err)
+		}
+		for name := range m {
+			if !filepath.IsLocal(filepath.FromSlash(name)) {
+				return nil, refuse(errors.New("its list of files names one outside of it"))
+			}
+		}
+		return m, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, refuse(err)
+	}
+	others, err := os.ReadDir(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, refuse(err)
+	}
+	if len(others) > 0 {
+		return nil, refuse(errors.New("it has files, and no export was written to it before"))
+	}
+	return m, nil
+}
+
+// check returns an error if a file would be lost that is not as the export before wrote it.
+func (m manifest) check(path string, next manifest) error {
+	names := maps.Clone(m)
+	maps.Copy(names, next)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		sum, err := sumOf(local(path, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if sum != m[name] && sum != next[name] {
+			return annotator.Errorf(annotator.Misused, "write the folder %s: %s was changed or added by hand, and would be lost", path, name).
+				WithAdvice("move that file away, or name a new folder")
+		}
+	}
+	return nil
+}
+
+// replace moves the files of a draft to the folder, and removes those that only the export before had. The list of files
+// covers both exports until all is done.
+func (m manifest) replace(path, draft string, next manifest) error {
+	both := maps.Clone(next)
+	for name, sum := range m {
+		if _, again := next[name]; !again {
+			both[name] = sum
+		}
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	if err := both.write(path); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(both)) {
+		if _, stays := next[name]; !stays {
+			if err := os.Remove(local(path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(local(path, name)), 0o700); err != nil {
+			return err
+		}
+		if err := os.Rename(local(draft, name), local(path, name)); err != nil {
+			return err
+		}
+	}
+	return next.write(path)
+}
+
+// write writes the list of files of a folder.
+func (m manifest) write(path string) error {
+	return WriteFile(filepath.Join(path, manifestName), func(w io.Writer) error {
+		_, err := w.Write(append(encodeJSON(m, ""), '\n'))
+		return err
+	})
+}
+
+// local returns the path of a file of an export.
+func local(folder, name string) string { return filepath.Join(folder, filepath.FromSlash(name)) }
+
+// sumOf returns the SHA-256 of a file; "" of a link or a folder.
+func sumOf(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return "", err
+	}
+	content, err := os.ReadFile(path)
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// folderFiles creates files in a folder. They are not synced: an export can be made again.
+type folderFiles struct {
+	folder  string
+	written manifest
+	name    string   // of the newest file
+	file    *os.File // nil before the first
+	buffer  *bufio.Writer
+	hash    hash.Hash
+}
+
+// Create creates the folders of a file as well.
+func (f *folderFiles) Create(name string) (io.Writer, error) {
+	if err := f.close(); err != nil {
+		return nil, err
+	}
+	path := local(f.folder, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	f.name, f.file, f.hash = name, file, sha256.New()
+	f.buffer = bufio.NewWriter(io.MultiWriter(file, f.hash))
+	return f.buffer, nil
+}
+
+// close ends the newest file and lists its hash.
+func (f *folderFiles) close() error {
+	if f.file == nil {
+		return nil
+	}
+	err := cmp.Or(f.buffer.Flush(), f.file.Close())
+	f.file = nil
+	f.written[f.name] = hex.EncodeToString(f.hash.Sum(nil))
+	return err
+}

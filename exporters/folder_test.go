@@ -1,0 +1,119 @@
+package exporters_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/exporters"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// filesOf is a format that writes files with the given contents.
+func filesOf(contents map[string]string) *exporters.Format {
+	return &exporters.Format{Name: "files", WriteFiles: func(_ context.Context, files exporters.Files, _ *exporters.Codex) error {
+		for name, text := range contents {
+			w, err := files.Create(name)
+			if err == nil {
+				_, err = fmt.Fprint(w, text)
+			}
+			if err != nil || text == "fail" {
+				return errors.Join(errFull, err)
+			}
+		}
+		return nil
+	}}
+}
+
+// contents returns the files of a folder, without its list of files.
+func contents(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasPrefix(entry.Name(), ".annotator-export") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(folder, path)
+		found[filepath.ToSlash(name)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestWriteFolder(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "vault")
+	write := func(files map[string]string) error { return filesOf(files).WriteFolder(t.Context(), folder, nil) }
+	holds := func(want map[string]string) {
+		t.Helper()
+		if diff := cmp.Diff(want, contents(t, folder)); diff != "" {
+			t.Errorf("the folder (-want +got):\n%s", diff)
+		}
+	}
+	if err := write(map[string]string{"a.md": "1", "deep/er/b.md": "2", "c.md": "3"}); err != nil {
+		t.Fatal(err)
+	}
+	// What the reader adds stays; what the next export lacks goes.
+	if err := os.WriteFile(filepath.Join(folder, "own.md"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(map[string]string{"a.md": "1a", "deep/er/b.md": "2"}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"a.md": "1a", "deep/er/b.md": "2", "own.md": "mine"}
+	holds(want)
+	// A failure changes nothing.
+	if err := write(map[string]string{"a.md": "fail"}); !errors.Is(err, errFull) {
+		t.Errorf("a format that fails: %v", err)
+	}
+	holds(want)
+	// Neither an added nor a changed file is lost, even one that the export would remove.
+	if err := write(map[string]string{"own.md": "theirs"}); !errors.Is(err, annotator.Misused) {
+		t.Errorf("over a file of the reader's: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "deep/er/b.md"), []byte("noted"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(map[string]string{"a.md": "1b"}); !errors.Is(err, annotator.Misused) {
+		t.Errorf("over a changed file: %v", err)
+	}
+	want["deep/er/b.md"] = "noted"
+	holds(want)
+}
+
+func TestWriteFolderRefusesForeignFolders(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	outside := filepath.Join(t.TempDir(), "kept")
+	if err := errors.Join(os.WriteFile(outside, []byte("kept"), 0o600), os.WriteFile(filepath.Join(folder, "theirs"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	format := filesOf(map[string]string{"a": "1"})
+	if err := format.WriteFolder(t.Context(), folder, nil); !errors.Is(err, annotator.Misused) {
+		t.Errorf("a folder of others: %v", err)
+	}
+	if err := format.WriteFolder(t.Context(), outside, nil); !errors.Is(err, annotator.Misused) {
+		t.Errorf("a file: %v", err)
+	}
+	// A list of files that leads out of the folder.
+	list := `{"../` + filepath.Base(filepath.Dir(outside)) + `/kept": ""}`
+	if err := os.WriteFile(filepath.Join(folder, ".annotator-export.json"), []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := format.WriteFolder(t.Context(), folder, nil); !errors.Is(err, annotator.Misused) {
+		t.Errorf("a list that leads out: %v", err)
+	}
+	if _, err := os.Stat(outside); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,121 @@
+package exporters
+
+import (
+	"context"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"annotator"
+)
+
+// Codex is what the formats write: the entries, and the story that they are about. Both end at the same place.
+type Codex struct {
+	*Document
+	Text Text
+	Book string // the path of the EPUB that the story was imported from; "" if there is none
+}
+
+// Text reads the story as far as the codex goes.
+type Text interface {
+	// Threads returns the threads in story order.
+	Threads(ctx context.Context) ([]Thread, error)
+	// Posts returns the story posts of a thread in order. A post is valid until the next one is read.
+	Posts(ctx context.Context, thread int64) iter.Seq2[*Post, error]
+}
+
+// Thread is a thread of a forum, or a chapter of a book.
+type Thread struct {
+	ID    int64
+	Title string
+}
+
+// Post is a story post with the names that occur in it.
+type Post struct {
+	annotator.Post
+	Scene    int       // from 1, over the whole story
+	Document string    // the file of the source that it comes from; "" if that is a single document
+	Mentions []Mention // by their start; they may overlap
+}
+
+// Mention is an occurrence of a name of an entry.
+type Mention struct {
+	Entry int64
+	Start int // offset in the post's body, in Unicode code points
+	End   int // exclusive
+}
+
+// Format is one format of exports. It has either Write or WriteFiles.
+type Format struct {
+	Name  string // on the command line
+	About string // what it is, in a few words
+	// Write writes a format of one file. It returns the errors of w.
+	Write func(ctx context.Context, w io.Writer, c *Codex) error
+	// WriteFiles writes a format of several files. It returns the errors of files.
+	WriteFiles func(ctx context.Context, files Files, c *Codex) error
+}
+
+// Files are the files of an export.
+type Files interface {
+	// Create begins a file. The name is relative, with slashes, and different from the other names in any case of its
+	// letters. The writer is valid until the next call.
+	Create(name string) (io.Writer, error)
+}
+
+// All returns the formats.
+func All() []Format {
+	return []Format{
+		{Name: "json", About: "the whole codex as JSON", Write: ofDocument(writeJSON)},
+		{Name: "yaml", About: "the whole codex as YAML", Write: ofDocument(writeYAML)},
+		{Name: "csv", About: "tables of entries, names, claims and evidence", WriteFiles: writeCSV},
+		{Name: "jsonld", About: "linked data with schema.org, PROV and Web Annotation", Write: ofDocument(writeJSONLD)},
+		{Name: "world-info", About: "a World Info book of SillyTavern", Write: ofDocument(writeWorldInfo)},
+		{Name: "card-v2", About: "a character card V2 with the codex as its book", Write: ofDocument(writeCardV2)},
+		{Name: "card-v3", About: "a character card V3 with the codex as its book", Write: ofDocument(writeCardV3)},
+		{Name: "novelai", About: "a lorebook of NovelAI", Write: ofDocument(writeNovelAI)},
+	}
+}
+
+// WriteOne writes a codex as one file: that of the format, or a zip archive of its files.
+func (f *Format) WriteOne(ctx context.Context, w io.Writer, c *Codex) error {
+	if f.WriteFiles != nil {
+		return f.writeZip(ctx, w, c)
+	}
+	return f.Write(ctx, w, c)
+}
+
+// ofDocument makes a format of a function that needs the entries only.
+func ofDocument(write func(io.Writer, *Document) error) func(context.Context, io.Writer, *Codex) error {
+	return func(_ context.Context, w io.Writer, c *Codex) error { return write(w, c.Document) }
+}
+
+// ByName returns a format. Its error is of kind annotator.Misused.
+func ByName(name string) (Format, error) {
+	var names []string
+	for _, f := range All() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return Format{}, annotator.Errorf(annotator.Misused, "export as %q: no such format", name).
+		WithAdvice("choose one of: %s", strings.Join(names, ", "))
+}
+
+// Filter selects the entries of an export.
+type Filter struct {
+	Statuses []annotator.Status // any of them; empty: the live ones
+	Tags     []string           // all of them
+}
+
+// Select returns the selected entries, in their order.
+func (f *Filter) Select(entries []annotator.Entry) []annotator.Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e annotator.Entry) bool {
+		lacks := func(tag string) bool { return !slices.Contains(e.Tags, tag) }
+		if len(f.Statuses) == 0 && !e.Status.Live() || len(f.Statuses) > 0 && !slices.Contains(f.Statuses, e.Status) {
+			return true
+		}
+		return slices.ContainsFunc(f.Tags, lacks)
+	})
+}

@@ -1,0 +1,86 @@
+package exporters
+
+import (
+	"fmt"
+	"io"
+
+	"annotator"
+)
+
+// The context of the linked data. Names of schema.org need no prefix.
+var jsonldContext = map[string]any{
+	"@vocab": "https://schema.org/",
+	"prov":   "http://www.w3.org/ns/prov#",
+	"oa":     "http://www.w3.org/ns/oa#",
+	"codex":  "urn:annotator:vocabulary:",
+}
+
+// schemaTypes are the types of schema.org that tags stand for.
+var schemaTypes = map[string]string{
+	"person": "Person", "character": "Person", "place": "Place", "location": "Place", "group": "Organization", "faction": "Organization",
+	"organization": "Organization", "event": "Event", "object": "Product", "item": "Product", "concept": "DefinedTerm", "term": "DefinedTerm",
+}
+
+// node is a node of the graph.
+type node map[string]any
+
+// writeJSONLD writes a document as JSON-LD 1.1: entries as things of schema.org, claims as entities of PROV that derive
+// from the quotations, which are specific resources of the Web Annotation model.
+func writeJSONLD(w io.Writer, doc *Document) error {
+	base := "urn:annotator:" + doc.Story.CorpusHash
+	story := node{"@id": base, "@type": "CreativeWork", "name": doc.Story.Title}
+	if doc.AsOf != nil {
+		story["codex:asOf"] = placeNode(*doc.AsOf)
+	}
+	graph := []node{story}
+	for i := range doc.Entries {
+		graph = appendEntry(graph, base, &doc.Entries[i])
+	}
+	return writeValue(w, node{"@context": jsonldContext, "@graph": graph})
+}
+
+func appendEntry(graph []node, base string, e *Entry) []node {
+	id := fmt.Sprintf("%s:entry:%d", base, e.ID)
+	thing := node{
+		"@id": id, "@type": schemaType(e.Tags), "name": nameOf(e), "alternateName": each(e.Aliases, func(a Alias) string { return a.Name }),
+		"description": plainLinks(e.Definition), "keywords": e.Tags, "codex:status": e.Status,
+		"codex:first": placeNode(e.First), "codex:last": placeNode(e.Last), "isPartOf": node{"@id": base},
+	}
+	graph = append(graph, thing)
+	for i := range e.Claims {
+		c := &e.Claims[i]
+		claim := node{
+			"@id": fmt.Sprintf("%s:claim:%d", id, i+1), "@type": []string{"Claim", "prov:Entity"}, "text": c.Text, "about": node{"@id": id},
+			"codex:kind": c.Kind, "codex:from": placeNode(c.From),
+			"prov:wasDerivedFrom": each(c.Evidence, func(v Evidence) node { return quoteNode(base, v) }),
+		}
+		if c.Until != nil {
+			claim["codex:until"] = placeNode(*c.Until)
+		}
+		graph = append(graph, claim)
+	}
+	return graph
+}
+
+func schemaType(tags []string) string {
+	for _, tag := range tags {
+		if t, ok := schemaTypes[tag]; ok {
+			return t
+		}
+	}
+	return "Thing"
+}
+
+func placeNode(p annotator.Position) node {
+	return node{"codex:thread": p.Thread, "codex:scene": p.Scene, "codex:post": p.Post}
+}
+
+func quoteNode(base string, v Evidence) node {
+	return node{
+		"@type": "oa:SpecificResource", "oa:hasSource": node{"@id": fmt.Sprintf("%s:post:%d", base, v.Post)},
+		"oa:hasSelector": []node{
+			{"@type": "oa:TextPositionSelector", "oa:start": v.Start, "oa:end": v.End},
+			{"@type": "oa:TextQuoteSelector", "oa:exact": v.Quote},
+		},
+	}
+}

@@ -1,0 +1,120 @@
+package exporters
+
+import (
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"annotator"
+)
+
+// lore is an entry as the lorebooks of role-playing programs have it: a text that is added to a prompt where one of the
+// keys occurs.
+type lore struct {
+	*Entry
+	Title   string
+	Keys    []string
+	Content string
+}
+
+// Keys of the extensions that a lorebook keeps for others. The values are parts of the JSON export, so that a program
+// can read the codex back out of the book.
+const (
+	extensionCodex = "annotator/codex" // the document without its entries
+	extensionEntry = "annotator/entry" // the entry
+)
+
+// loreOf returns the lore of an entry.
+func loreOf(e *Entry) lore {
+	l := lore{Entry: e, Title: nameOf(e), Content: loreText(e)}
+	for _, a := range append([]Alias{{Name: e.Term}}, e.Aliases...) {
+		key := literalKey(a.Name)
+		if !slices.ContainsFunc(l.Keys, func(k string) bool { return strings.EqualFold(k, key) }) {
+			l.Keys = append(l.Keys, key)
+		}
+	}
+	return l
+}
+
+// nameOf returns the term with its disambiguator.
+func nameOf(e *Entry) string {
+	named := annotator.Entry{Term: e.Term, Disambiguator: e.Disambiguator}
+	return named.Name()
+}
+
+// loreText joins the claims that hold. It says of a claim that the narration does not vouch for whose it is.
+func loreText(e *Entry) string {
+	var open []string
+	for i := range e.Claims {
+		c := &e.Claims[i]
+		if c.Until != nil {
+			continue
+		}
+		switch text := plainLinks(c.Text); c.Kind {
+		case annotator.Claimed:
+			open = append(open, "It is said: "+text)
+		case annotator.Inferred:
+			open = append(open, "Presumably: "+text)
+		default:
+			open = append(open, text)
+		}
+	}
+	return strings.Join(open, " ")
+}
+
+// links matches [[Term]] and [[Term|text]].
+var links = regexp.MustCompile(`\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]`)
+
+// plainLinks returns a text with its links as plain text.
+func plainLinks(text string) string {
+	return links.ReplaceAllStringFunc(text, func(link string) string {
+		parts := links.FindStringSubmatch(link)
+		if parts[2] != "" {
+			return parts[2]
+		}
+		return parts[1]
+	})
+}
+
+// literalKey returns a name as a key that matches just that name. Programs take a key between slashes for a regular
+// expression, so such a name becomes an escaped one.
+func literalKey(name string) string {
+	if !isExpression(name) {
+		return name
+	}
+	return "/" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", `\/`) + "/i"
+}
+
+// isExpression reports whether programs take a key for a regular expression.
+func isExpression(key string) bool {
+	return strings.HasPrefix(key, "/") && strings.LastIndex(key, "/") > 0
+}
+
+// wholeWords is true if a key is a Latin word of up to four letters, which would occur inside others, and nil otherwise:
+// the programs know the boundaries of words in ASCII only.
+func (l *lore) wholeWords() *bool {
+	short := func(key string) bool {
+		other := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) }
+		return len(key) <= 4 && !strings.ContainsFunc(key, other)
+	}
+	if slices.ContainsFunc(l.Keys, short) {
+		return new(true)
+	}
+	return nil
+}
+
+// order returns the rank of an entry in a prompt; a higher one stands nearer to its end, and is dropped last.
+func (l *lore) order() int {
+	if l.Status == annotator.Confirmed {
+		return 100
+	}
+	return 50
+}
+
+// writeValue writes a value as indented JSON and a line feed.
+func writeValue(w io.Writer, value any) error {
+	_, err := w.Write(append(encodeJSON(value, ""), '\n'))
+	return err
+}
