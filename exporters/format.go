@@ -49,7 +49,7 @@ type Mention struct {
 // Format is one format of exports. It has either Write or WriteFiles.
 type Format struct {
 	Name  string // on the command line
-	About string // what it is, in a few words
+	About string // what it is, in at most 43 characters for the help
 	// Write writes a format of one file. It returns the errors of w.
 	Write func(ctx context.Context, w io.Writer, c *Codex) error
 	// WriteFiles writes a format of several files. It returns the errors of files.
@@ -68,11 +68,11 @@ func All() []Format {
 	return []Format{
 		{Name: "json", About: "the whole codex as JSON", Write: ofDocument(writeJSON)},
 		{Name: "yaml", About: "the whole codex as YAML", Write: ofDocument(writeYAML)},
-		{Name: "csv", About: "tables of entries, names, claims and evidence", WriteFiles: writeCSV},
-		{Name: "jsonld", About: "linked data with schema.org, PROV and Web Annotation", Write: ofDocument(writeJSONLD)},
+		{Name: "csv", About: "tables: entries, names, claims, evidence", WriteFiles: writeCSV},
+		{Name: "jsonld", About: "linked data: schema.org and PROV", Write: ofDocument(writeJSONLD)},
 		{Name: "world-info", About: "a World Info book of SillyTavern", Write: ofDocument(writeWorldInfo)},
-		{Name: "card-v2", About: "a character card V2 with the codex as its book", Write: ofDocument(writeCardV2)},
-		{Name: "card-v3", About: "a character card V3 with the codex as its book", Write: ofDocument(writeCardV3)},
+		{Name: "card-v2", About: "a character card V2 with a lorebook", Write: ofDocument(writeCardV2)},
+		{Name: "card-v3", About: "a character card V3 with a lorebook", Write: ofDocument(writeCardV3)},
 		{Name: "novelai", About: "a lorebook of NovelAI", Write: ofDocument(writeNovelAI)},
 	}
 }
