@@ -29,6 +29,7 @@ const (
 	Halted      Kind = "halted"      // stopped before the end; run again to resume
 	Violation   Kind = "violation"   // an invariant does not hold
 	Quarantined Kind = "quarantined" // finished, but scenes were refused
+	NoCalls     Kind = "no calls"    // finished, but the model never made a call
 	Interrupted Kind = "interrupted" // stopped by a signal
 	Storage     Kind = "storage"     // a database failed; the last commit may or may not have taken effect
 )

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,7 +98,7 @@ func TestFact02_SummaryIsInTheNextRequest(t *testing.T) {
 		if name == "seed" {
 			s.config.Compaction = compaction.ThreeMarks()
 		}
-		if err := s.run(name); err != nil {
+		if err := s.run(name); !errors.Is(err, annotator.NoCalls) {
 			t.Fatal(err)
 		}
 		s.lawful(name)
@@ -269,7 +270,7 @@ func TestFact14_NoDoomLoop(t *testing.T) {
 			if name == "longer" { // where few tokens have to go
 				s.config.Compaction.Low = 0.97
 			}
-			if err := s.run("doom"); err != nil {
+			if err := s.run("doom"); !errors.Is(err, annotator.NoCalls) {
 				t.Fatal(err)
 			}
 			s.lawful("doom")

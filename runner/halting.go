@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -20,16 +21,21 @@ func (r *Runner) halting(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventEnd, nil
 }
 
-// finish publishes how the run ended, and returns it.
+// finish publishes how the run ended, and returns it. That no reply ever made a call is said before that scenes were refused:
+// reading those again helps only once its cause is found.
 func (r *Runner) finish() error {
 	run, err := r.Store.Run.Status(context.Background())
-	switch {
+	yield, yieldErr := r.Store.Run.Yield(context.Background())
+	switch err = cmp.Or(err, yieldErr); {
 	case r.failure != nil:
 		err = r.failure
 	case err != nil:
 	case r.stopped() && run.Recorded+run.Quarantined < run.Corpus.Scenes:
 		err = annotator.Errorf(annotator.Interrupted, "stopped after scene %d of %d", run.Recorded+run.Quarantined, run.Corpus.Scenes).
 			WithAdvice("run again to go on")
+	case yield.NoCalls():
+		err = annotator.Errorf(annotator.NoCalls, "all scenes were read (%d of them quarantined), and no reply of the model made a call", run.Quarantined).
+			WithAdvice("`annotator doctor` tests the model's calls; `annotator doctor --explain` prints how servers are started so that they read them")
 	case run.Quarantined > 0:
 		err = annotator.Errorf(annotator.Quarantined, "%d of %d scenes could not be annotated", run.Quarantined, run.Corpus.Scenes).
 			WithAdvice("`annotator status` names them and says why")

@@ -135,8 +135,8 @@ func (r *Runner) stopped() bool {
 }
 
 // Run reads the story until its end, the limit, a call of Stop, or a failure. A nil error means that every scene was recorded.
-// Otherwise the kind of the error says how the run ended: Quarantined (finished, but scenes were refused), Interrupted, or the
-// failure. A cancelled context ends the run at once. In each case the next run resumes.
+// Otherwise the kind of the error says how the run ended: NoCalls (finished, but no reply of the whole run made a call),
+// Quarantined (finished, but scenes were refused), Interrupted, or the failure. A cancelled context ends the run at once. In each case the next run resumes.
 func (r *Runner) Run(ctx context.Context) error {
 	r.publish(annotator.Notice{Kind: annotator.NoticeStart})
 	state := annotator.StateInit

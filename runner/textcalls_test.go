@@ -360,7 +360,7 @@ func TestShownCallsAreQuoted(t *testing.T) {
 	summed.config.MaxTokens = 1_000
 	for name, s := range map[string]*stage{"answered": answered, "summed": summed} {
 		s.config.Curator.Off = true
-		if err := s.run(name); err != nil {
+		if err := s.run(name); err != nil && !errors.Is(err, annotator.NoCalls) {
 			t.Fatal(err)
 		}
 		s.lawful(name)

@@ -11,7 +11,9 @@ import (
 type Yield struct {
 	Scenes   int    // recorded, for which the model was asked
 	Left     int    // scenes without an outcome
+	Replied  int    // scenes in which the model replied, refused ones included; counted only while there is no call
 	Entries  int    // ever made
+	Called   bool   // a reply made a tool call, or its codex_updates had an element; whether it succeeded does not matter
 	Accepted bool   // a tool call succeeded; the declaration of an intent is not counted
 	Refused  int    // tool calls that failed; counted only while none succeeded
 	Code     string // of the newest of these
@@ -23,7 +25,11 @@ func (s *Run) Yield(ctx context.Context) (Yield, error) {
 	const calls = `FROM trace WHERE kind IN ('tool_result', 'update') AND tool <> 'select_active_intent'`
 	err := s.db.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM scene WHERE state = 'recorded' AND turn > 0),
 		(SELECT count(*) FROM scene WHERE state IN ('pending', 'open')), (SELECT count(*) FROM glossary_entry),
-		EXISTS (SELECT 1 `+calls+` AND error = '')`).Scan(&y.Scenes, &y.Left, &y.Entries, &y.Accepted)
+		EXISTS (SELECT 1 FROM trace WHERE kind IN ('tool_call', 'update')),
+		EXISTS (SELECT 1 `+calls+` AND error = '')`).Scan(&y.Scenes, &y.Left, &y.Entries, &y.Called, &y.Accepted)
+	if err == nil && !y.Called {
+		err = s.db.read.QueryRowContext(ctx, `SELECT count(DISTINCT scene) FROM trace WHERE kind = 'reply'`).Scan(&y.Replied)
+	}
 	if err == nil && !y.Accepted {
 		err = s.db.read.QueryRowContext(ctx, `SELECT count(*), coalesce((SELECT error `+calls+` ORDER BY id DESC LIMIT 1), '') `+calls).
 			Scan(&y.Refused, &y.Code)
@@ -35,11 +41,15 @@ func (s *Run) Yield(ctx context.Context) (Yield, error) {
 const (
 	suspiciousRefusals = 3 // tool calls
 	suspiciousScenes   = 20
+	suspiciousReplies  = 3 // scenes with replies, none of which makes a call; a story of one or two may need none
 )
 
 // Warning says that the run brings nothing, and what to do; empty while there is no sign of that.
 func (y *Yield) Warning() string {
 	switch {
+	case !y.Called && y.Replied >= suspiciousReplies:
+		return fmt.Sprintf("no reply of the model has made a tool call, in %d scenes of this run; `annotator doctor` tests the model's "+
+			"calls, `annotator doctor --explain` prints how servers are started so that they read them", y.Replied)
 	case !y.Accepted && (y.Refused >= suspiciousRefusals || y.Refused > 0 && y.Left == 0):
 		return fmt.Sprintf("every tool call of this run was refused: %d so far, the newest with %s; `annotator audit` lists them, "+
 			"`annotator doctor` tests the model's calls", y.Refused, y.Code)
@@ -49,6 +59,10 @@ func (y *Yield) Warning() string {
 	}
 	return ""
 }
+
+// NoCalls reports whether the run has read its story to the end, and the model replied in a few scenes and never made a
+// call. Scenes that needed no reply do not count, and neither do those for which the server gave none.
+func (y *Yield) NoCalls() bool { return y.Left == 0 && y.Replied >= suspiciousReplies && !y.Called }
 
 // Sound reports whether Warning stays empty whatever comes.
 func (y *Yield) Sound() bool { return y.Accepted && y.Entries > 0 }

@@ -17,6 +17,7 @@ const (
 	exitHalted      = 3
 	exitViolation   = 4
 	exitQuarantined = 5
+	exitNoCalls     = 6
 	exitInterrupted = 130
 )
 
@@ -36,6 +37,8 @@ func exitStatus(err error) int {
 		return exitViolation
 	case annotator.Quarantined:
 		return exitQuarantined
+	case annotator.NoCalls:
+		return exitNoCalls
 	case annotator.Interrupted:
 		return exitInterrupted
 	}
@@ -84,6 +87,7 @@ func longHelp(text string, statuses ...int) string {
 		exitHalted:      "halted, or the database is in use or cannot be read; run again when the cause is fixed",
 		exitViolation:   "a violation was found",
 		exitQuarantined: "finished, but scenes were quarantined",
+		exitNoCalls:     "finished, but the model never made a call, in any scene of the whole run",
 		exitInterrupted: "interrupted",
 	}
 	var b strings.Builder

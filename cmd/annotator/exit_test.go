@@ -36,6 +36,7 @@ func TestExitStatus(t *testing.T) {
 		{annotator.Errorf(annotator.Storage, "x"), 3},
 		{annotator.Errorf(annotator.Violation, "x"), 4},
 		{annotator.Errorf(annotator.Quarantined, "x"), 5},
+		{annotator.Errorf(annotator.NoCalls, "x"), 6},
 		{annotator.Errorf(annotator.Interrupted, "x"), 130},
 	} {
 		if got := exitStatus(c.err); got != c.want {

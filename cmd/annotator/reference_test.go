@@ -21,7 +21,7 @@ but not changed. An error says what was tried, what happened, and what to do nex
 ## Exit statuses
 
 `)
-	_, statuses, _ := strings.Cut(longHelp("", exitMisused, exitHalted, exitViolation, exitQuarantined, exitInterrupted), "\n  ")
+	_, statuses, _ := strings.Cut(longHelp("", exitMisused, exitHalted, exitViolation, exitQuarantined, exitNoCalls, exitInterrupted), "\n  ")
 	b.WriteString("```\n" + strings.ReplaceAll(statuses, "\n  ", "\n") + "\n```\n" + `
 ## Settings
 

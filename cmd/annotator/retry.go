@@ -21,7 +21,7 @@ everything known by now; what they tell is dated to their place in the story. Th
 record. The status command lists quarantined scenes and reasons.
 
 The default endpoint is the run's own. The other settings come from the same places as those of run.`,
-			exitMisused, exitHalted, exitQuarantined, exitInterrupted),
+			exitMisused, exitHalted, exitQuarantined, exitNoCalls, exitInterrupted),
 		Example: `  annotator retry
   annotator retry 12 40 --db book.annotator.db
   annotator retry --endpoint http://localhost:8000/v1 --model larger --accept model`,

@@ -62,7 +62,7 @@ ANNOTATOR_MODEL and ANNOTATOR_API_KEY; OPENAI_BASE_URL and OPENAI_API_KEY where 
 an endpoint that only the file in this folder names. --print-config shows each value and its source.
 
 The first interrupt finishes the current scene and stops; the second stops at once. The next run resumes in either case.`,
-			exitMisused, exitHalted, exitQuarantined, exitInterrupted),
+			exitMisused, exitHalted, exitQuarantined, exitNoCalls, exitInterrupted),
 		Example: `  annotator run book.epub
   annotator run quest.jsonl --db /tmp/quest.annotator.db --limit 20
   annotator run corpus.db --endpoint http://localhost:8000/v1 --model qwen3-32b
@@ -156,10 +156,15 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	if err != nil && busErr != nil {
 		o.printError(busErr) // the other error determines the exit status
 	}
-	if kind := annotator.KindOf(err); err != nil && kind != annotator.Quarantined && kind != annotator.Interrupted {
+	if err != nil && !endsWithSummary(annotator.KindOf(err)) {
 		return err
 	}
 	return cmp.Or(err, o.summarise(context.WithoutCancel(ctx), r.Store, &before, o.now().Sub(began)), busErr)
+}
+
+// endsWithSummary reports whether a run that ends with an error of a kind has its result printed nevertheless.
+func endsWithSummary(kind annotator.Kind) bool {
+	return kind == annotator.Quarantined || kind == annotator.NoCalls || kind == annotator.Interrupted
 }
 
 // readBefore returns what earlier runs have done, and gives the progress the times of their newest scenes.

@@ -66,6 +66,7 @@ type status struct {
 	Compactions int                      `json:"compactions"`
 	ByTier      []storage.TierCount      `json:"compactions_by_tier"` // tokens are averages
 	Warnings    []string                 `json:"warnings"`            // why the run seems to bring nothing
+	Called      bool                     `json:"called"`              // the model has made a call, or written an element of codex_updates
 	Quarantined []quarantinedScene       `json:"quarantined"`         // all of them
 	Started     time.Time                `json:"started"`
 	Updated     time.Time                `json:"updated"`
@@ -159,7 +160,7 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 		PerScene: sceneAverage{
 			ratio(run.Calls, done), ratio(u.Prompt, done), ratio(u.Prompt-u.Cached, done), ratio(u.Completion, done), report.SceneTime.Seconds(),
 		},
-		ByTier: append([]storage.TierCount{}, report.Compactions...), Warnings: []string{}, Quarantined: []quarantinedScene{},
+		ByTier: append([]storage.TierCount{}, report.Compactions...), Warnings: []string{}, Called: yield.Called, Quarantined: []quarantinedScene{},
 		Started: time.UnixMilli(run.Started).UTC(), Updated: time.UnixMilli(run.Updated).UTC(),
 	}
 	for _, t := range report.Compactions {

@@ -72,7 +72,7 @@ func (s *session) check(ended error) byte {
 	switch {
 	case ended == nil && run.Recorded == run.Corpus.Scenes:
 		return 'R'
-	case errors.Is(ended, annotator.Quarantined) && run.Recorded+len(refused) == run.Corpus.Scenes:
+	case len(refused) > 0 && (errors.Is(ended, annotator.Quarantined) || errors.Is(ended, annotator.NoCalls)) && run.Recorded+len(refused) == run.Corpus.Scenes:
 		return 'Q'
 	case errors.Is(ended, annotator.Halted) && run.Halted != "" && strings.Contains(ended.Error(), "run again"):
 		return 'H'
