@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"annotator"
 	"annotator/internal/sqlite"
 )
 
@@ -11,6 +12,7 @@ import (
 type Yield struct {
 	Scenes   int    // recorded, for which the model was asked
 	Left     int    // scenes without an outcome
+	Embedded bool   // by the embedded model, which makes no call only where a text has no names
 	Replied  int    // scenes in which the model replied, refused ones included; counted only while there is no call
 	Entries  int    // ever made
 	Called   bool   // a reply made a tool call, or its codex_updates had an element; whether it succeeded does not matter
@@ -25,8 +27,8 @@ func (s *Run) Yield(ctx context.Context) (Yield, error) {
 	const calls = `FROM trace WHERE kind IN ('tool_result', 'update') AND tool <> 'select_active_intent'`
 	err := s.db.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM scene WHERE state = 'recorded' AND turn > 0),
 		(SELECT count(*) FROM scene WHERE state IN ('pending', 'open')), (SELECT count(*) FROM glossary_entry),
-		EXISTS (SELECT 1 FROM trace WHERE kind IN ('tool_call', 'update')),
-		EXISTS (SELECT 1 `+calls+` AND error = '')`).Scan(&y.Scenes, &y.Left, &y.Entries, &y.Called, &y.Accepted)
+		(SELECT endpoint = ? FROM run_state), EXISTS (SELECT 1 FROM trace WHERE kind IN ('tool_call', 'update')),
+		EXISTS (SELECT 1 `+calls+` AND error = '')`, annotator.EndpointOffline).Scan(&y.Scenes, &y.Left, &y.Entries, &y.Embedded, &y.Called, &y.Accepted)
 	if err == nil && !y.Called {
 		err = s.db.read.QueryRowContext(ctx, `SELECT count(DISTINCT scene) FROM trace WHERE kind = 'reply'`).Scan(&y.Replied)
 	}
@@ -47,7 +49,7 @@ const (
 // Warning says that the run brings nothing, and what to do; empty while there is no sign of that.
 func (y *Yield) Warning() string {
 	switch {
-	case !y.Called && y.Replied >= suspiciousReplies:
+	case y.silent():
 		return fmt.Sprintf("no reply of the model has made a tool call, in %d scenes of this run; `annotator doctor` tests the model's "+
 			"calls, `annotator doctor --explain` prints how servers are started so that they read them", y.Replied)
 	case !y.Accepted && (y.Refused >= suspiciousRefusals || y.Refused > 0 && y.Left == 0):
@@ -62,7 +64,9 @@ func (y *Yield) Warning() string {
 
 // NoCalls reports whether the run has read its story to the end, and the model replied in a few scenes and never made a
 // call. Scenes that needed no reply do not count, and neither do those for which the server gave none.
-func (y *Yield) NoCalls() bool { return y.Left == 0 && y.Replied >= suspiciousReplies && !y.Called }
+func (y *Yield) NoCalls() bool { return y.Left == 0 && y.silent() }
+
+func (y *Yield) silent() bool { return y.Replied >= suspiciousReplies && !y.Called && !y.Embedded }
 
 // Sound reports whether Warning stays empty whatever comes.
 func (y *Yield) Sound() bool { return y.Accepted && y.Entries > 0 }
