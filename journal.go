@@ -79,7 +79,8 @@ type CountedPrompt struct {
 
 // LastCall is the newest call for a scene that ended well.
 type LastCall struct {
-	Reply     int64 // id of the reply's row; 0 before the first
-	Usage     Usage
-	Compacted bool // the window has been compacted since
+	Reply      int64 // id of the reply's row; 0 before the first
+	Characters [4]int
+	Usage      Usage
+	Compacted  bool // the window has been compacted since
 }

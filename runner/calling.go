@@ -99,7 +99,7 @@ func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Eve
 	}
 	s.content = &replyContent{model.CallsOf(reply.Calls, annotator.OriginUpdates), reply.Problem}
 	r.window.Observe(call.Characters, call.Usage)
-	r.window.Counted(call.Usage, &rows[0])
+	r.window.Counted(call.Characters, call.Usage, &rows[0])
 	return annotator.EventReplied, nil
 }
 

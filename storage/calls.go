@@ -62,11 +62,15 @@ func (tx *tx) endCall(c *annotator.Call, reply *int64) {
 
 // Last returns the newest successful call for a scene; the zero value before the first.
 func (s *Calls) Last(ctx context.Context) (last annotator.LastCall, err error) {
-	err = s.db.read.QueryRowContext(ctx, `SELECT trace_id, prompt_tokens, cached_tokens, completion_tokens, exact,
+	characters := ""
+	err = s.db.read.QueryRowContext(ctx, `SELECT trace_id, characters, prompt_tokens, cached_tokens, completion_tokens, exact,
 		  trace_id < coalesce((SELECT max(trace_id) FROM compaction), 0)
 		FROM call WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id DESC LIMIT 1`).
-		Scan(&last.Reply, &last.Usage.Prompt, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact, &last.Compacted)
-	return last, sqlite.Wrap(orNone(err), "read the newest call in %s", s.db.path)
+		Scan(&last.Reply, &characters, &last.Usage.Prompt, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact, &last.Compacted)
+	if err = orNone(err); err == nil && characters != "" {
+		err = json.Unmarshal([]byte(characters), &last.Characters)
+	}
+	return last, sqlite.Wrap(err, "read the newest call in %s", s.db.path)
 }
 
 // LastTooLong returns id, status and response of the newest call since Run.ResetFailures that was too long; id 0: none.

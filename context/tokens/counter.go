@@ -73,6 +73,19 @@ func (c *Counter) Observe(size Size, tokens int) {
 	c.factors = fit(c.newest)
 }
 
+// Doubts reports whether a report that was observed is so far above the estimates that it is hardly true: some servers
+// count a part of a prompt twice. Where the report before was as far above, the tokenizer may be another than before.
+func (c *Counter) Doubts(size Size, tokens int) bool {
+	const implausible = 1.5
+	far := func(o observation) bool { return float64(o.tokens) > implausible*float64(c.Count(o.size)) }
+	for i := len(c.newest) - 1; i >= 0; i-- {
+		if o := c.newest[i]; o == (observation{size, tokens}) {
+			return far(o) && (i == 0 || !far(c.newest[i-1]))
+		}
+	}
+	return false
+}
+
 // fit finds the factors of the rates for which the errors of the estimates, each as a share of what was reported, have
 // the least sum of squares.
 func fit(observations []observation) *vector {

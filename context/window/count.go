@@ -36,7 +36,7 @@ func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trac
 	for i := range rows {
 		switch row := &rows[i]; {
 		case row.ID == last.Reply:
-			c.reply(last.Usage, row)
+			c.reply(last.Characters, last.Usage, row)
 		case row.ID > last.Reply:
 			c.addTokens(row)
 		}
@@ -45,12 +45,16 @@ func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trac
 }
 
 // reply takes in what the server counted for the newest reply. The tokens of the window are then known exactly, except
-// for reasoning, which is counted and not sent again.
-func (c *counts) reply(usage annotator.Usage, reply *annotator.Trace) {
+// for reasoning, which is counted and not sent again. A count far above the estimate is not relied on: every later
+// prompt would seem to have lost its beginning.
+func (c *counts) reply(size tokens.Size, usage annotator.Usage, reply *annotator.Trace) {
 	if !usage.Exact {
 		return
 	}
-	c.exact, c.prompt, c.since = usage.Prompt, usage.Prompt, tokens.Size{}
+	if c.exact, c.prompt, c.since = 0, 0, (tokens.Size{}); c.counter.Doubts(size, usage.Prompt) {
+		return
+	}
+	c.exact, c.prompt = usage.Prompt, usage.Prompt
 	if reply.Reasoning == "" {
 		c.exact += usage.Completion
 	} else {
@@ -76,8 +80,11 @@ func (c *counts) minTokens() int {
 	return int(tolerance*float64(c.prompt)) + c.since.MinTokens()
 }
 
-// Counted takes in what the server counted for the newest reply, whose row is in the window.
-func (w *Window) Counted(usage annotator.Usage, reply *annotator.Trace) { w.counts.reply(usage, reply) }
+// Counted takes in what the server counted for the newest reply, whose row is in the window, and for a prompt of a size
+// that was observed.
+func (w *Window) Counted(size tokens.Size, usage annotator.Usage, reply *annotator.Trace) {
+	w.counts.reply(size, usage, reply)
+}
 
 // Observe has later estimates learn from a prompt that the server has counted.
 func (w *Window) Observe(size tokens.Size, usage annotator.Usage) {

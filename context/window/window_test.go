@@ -33,6 +33,7 @@ type reader struct {
 	compacted []string                        // reasons of compactions
 	turn      int64                           // of the newest scene
 	text      func(scene int) string
+	counts    func(*window.Prompt) int // what the server reports of a prompt
 
 	summaryCall *annotator.Call // the newest
 }
@@ -40,7 +41,7 @@ type reader struct {
 // newReader returns a reader of threads, each of so many scenes.
 func newReader(t *testing.T, limits window.Limits, threads ...int) *reader {
 	t.Helper()
-	r := &reader{T: t, ctx: t.Context(), text: sceneText, limits: limits, prefix: window.NewPrefix("You keep a glossary.", "[]", []byte("[]"))}
+	r := &reader{T: t, ctx: t.Context(), text: sceneText, counts: serverCount, limits: limits, prefix: window.NewPrefix("You keep a glossary.", "[]", []byte("[]"))}
 	var err error
 	r.db, err = storage.OpenWriter(r.ctx, filepath.Join(t.TempDir(), "annotator.db"), "the test", time.Now)
 	r.ok(err)
@@ -149,11 +150,11 @@ func (r *reader) reply(scene int, p *window.Prompt) {
 	}
 	r.ok(r.db.Calls.Open(r.ctx, call))
 	rows := []annotator.Trace{{Turn: r.turn, Seq: 1, Kind: annotator.TraceReply, Scene: scene, Content: "Noted."}}
-	call.Usage = annotator.Usage{Prompt: serverCount(p), Completion: 6, Exact: true}
+	call.Usage = annotator.Usage{Prompt: r.counts(p), Completion: 6, Exact: true}
 	r.ok(r.db.Calls.Reply(r.ctx, call, rows))
 	r.ok(r.window.Add(&rows[0]))
 	r.window.Observe(call.Characters, call.Usage)
-	r.window.Counted(call.Usage, &rows[0])
+	r.window.Counted(call.Characters, call.Usage, &rows[0])
 	r.ok(r.db.Scenes.Record(r.ctx, storage.Outcome{Scene: scene, Turn: r.turn, State: annotator.SceneRecorded}))
 	_, err := r.db.Scenes.Checkpoint(r.ctx, scene, r.window.Tokens())
 	r.ok(err)
@@ -201,6 +202,46 @@ func TestWindowRestores(t *testing.T) {
 	r.ok(err)
 	if memory := texts[0]; !strings.Contains(memory, "Ash came far.") || !strings.Contains(memory, "Ash went on.") {
 		t.Errorf("the memory is %q", memory)
+	}
+}
+
+// TestOneWrongCountIsNoFloor: a server that counts a prompt twice over now and then has not dropped the beginning of the
+// next one, whether the window is in use or restored. One whose tokenizer is another from some prompt on is believed.
+func TestOneWrongCountIsNoFloor(t *testing.T) {
+	t.Parallel()
+	r := newReader(t, window.Limits{Context: 32_000, Reply: 600, Margin: 200}, 30)
+	n := 0
+	r.counts = func(p *window.Prompt) int {
+		if n++; n%5 == 3 {
+			return 2 * serverCount(p)
+		}
+		return serverCount(p)
+	}
+	for range r.scenes {
+		sent, _ := r.read(false)
+		if least, has := sent.MinTokens(true), serverCount(sent); least > has {
+			t.Fatalf("prompt %d is to have at least %d tokens, and has %d", n, least, has)
+		}
+		next, err := r.restored().Request()
+		r.ok(err)
+		if least, has := next.MinTokens(true), serverCount(next); least > has {
+			t.Fatalf("resumed after prompt %d, the next is to have at least %d tokens, and has %d", n, least, has)
+		}
+		r.same(r.window, r.restored())
+	}
+
+	r = newReader(t, window.Limits{Context: 32_000, Reply: 600, Margin: 200}, 30)
+	for range 10 {
+		r.read(false)
+	}
+	r.counts = func(p *window.Prompt) int { return 2 * serverCount(p) }
+	for range 2 {
+		r.read(false)
+	}
+	next, err := r.window.Request()
+	r.ok(err)
+	if least := next.MinTokens(true); least <= serverCount(next) {
+		t.Errorf("at least %d tokens, of %d as the tokenizer counts now", least, 2*serverCount(next))
 	}
 }
 

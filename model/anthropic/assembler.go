@@ -43,12 +43,23 @@ type blockDelta struct {
 	StopReason  string `json:"stop_reason"`
 }
 
-// usage is the usage so far.
+// usage is the usage so far. A field that is nil was not sent, which is not the same as 0.
 type usage struct {
-	Input        int `json:"input_tokens"` // after the last breakpoint that was found in the cache
-	CacheWritten int `json:"cache_creation_input_tokens"`
-	CacheRead    int `json:"cache_read_input_tokens"`
-	Output       int `json:"output_tokens"`
+	Input        *int `json:"input_tokens"` // after the last breakpoint that was found in the cache
+	CacheWritten *int `json:"cache_creation_input_tokens"`
+	CacheRead    *int `json:"cache_read_input_tokens"`
+	Output       *int `json:"output_tokens"`
+}
+
+// prompt is how many tokens of a prompt the usage counts; 0 if that is impossible. The API counts the cached ones apart.
+func (u *usage) prompt() (n int) {
+	for _, part := range []int{value(u.Input), value(u.CacheWritten), value(u.CacheRead)} {
+		if part < 0 {
+			return 0
+		}
+		n += part
+	}
+	return n
 }
 
 // UnmarshalJSON reads a usage. An unreadable one does not spoil the reply.
@@ -144,19 +155,29 @@ func (a *assembler) extend(index int, d *blockDelta) {
 	a.Append(p, d.Text+d.Thinking+d.PartialJSON)
 }
 
-// account adds a usage: a later one may leave out what an earlier one had, and some servers count the prompt only in
-// the last one. The API counts the cached part of the prompt apart.
+// account adds a usage: a later one may leave out what an earlier one had, or part it otherwise. vLLM begins with the
+// whole prompt as input, and ends with what is cached of it and what is not. One that counts no prompt at all leaves the
+// earlier count as it is.
 func (a *assembler) account(u *usage) {
 	if u == nil {
 		return
 	}
-	a.usage.Input = cmp.Or(u.Input, a.usage.Input)
-	a.usage.CacheWritten = cmp.Or(u.CacheWritten, a.usage.CacheWritten)
-	a.usage.CacheRead = cmp.Or(u.CacheRead, a.usage.CacheRead)
-	a.usage.Output = cmp.Or(u.Output, a.usage.Output)
-	if t := &a.usage; min(t.Input, t.CacheWritten, t.CacheRead) >= 0 {
-		a.SetUsage(t.Input+t.CacheWritten+t.CacheRead, t.CacheRead, t.Output)
+	t := &a.usage
+	if u.prompt() > 0 {
+		t.Input = cmp.Or(u.Input, t.Input)
+		t.CacheWritten = cmp.Or(u.CacheWritten, t.CacheWritten)
+		t.CacheRead = cmp.Or(u.CacheRead, t.CacheRead)
 	}
+	t.Output = cmp.Or(u.Output, t.Output)
+	a.SetUsage(t.prompt(), value(t.CacheRead), value(t.Output))
+}
+
+// value is a number that may be missing.
+func value(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
 }
 
 // finish translates a stop reason into the names of chat completions. An unknown one stays as it is.

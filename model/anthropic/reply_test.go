@@ -48,6 +48,19 @@ func TestReadReply(t *testing.T) {
 			model.Reply{Text: "Dawn", Finish: "length", Model: "m", Usage: exactUsage},
 		},
 		{
+			"vLLM 0.32: the prompt whole at first, parted at the end, and nothing of it new", stream, events(
+				`{"type":"message_start","message":{"id":"chatcmpl-a095b9fe265b62d3","type":"message","role":"assistant","content":[],"model":"tiny","stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":8032,"output_tokens":0}}}`,
+				textStart, textDelta, blockStop,
+				`{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":0,"output_tokens":178,"cache_creation_input_tokens":160,"cache_read_input_tokens":7872}}`,
+				stopEvent),
+			model.Reply{Text: "Dawn", Finish: "stop", Model: "tiny", Usage: annotator.Usage{Prompt: 8032, Cached: 7872, Completion: 178, Exact: true}},
+		},
+		{
+			"a prompt counted at first, and 0 at the end", stream, events(startEvent, textStart, textDelta,
+				`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":0,"output_tokens":2}}`, stopEvent),
+			ordinary,
+		},
+		{
 			"an object", object, `{"type":"message","model":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Da"},{"type":"text","text":"wn"},{"type":"tool_use","id":"a","name":"f","input":{"x": 1}}],"stop_reason":"tool_use","usage":{"input_tokens":2,"cache_read_input_tokens":8,"output_tokens":2}}`,
 			model.Reply{Text: "Dawn", Reasoning: "hm", Calls: []annotator.ToolCall{call("a", "f", `{"x": 1}`)}, Finish: "tool_calls", Model: "m", Usage: exactUsage},
 		},
