@@ -134,5 +134,6 @@ type Query struct {
 	Text     string   // words in any form; an empty text matches every entry
 	Tags     []string // an entry must have all of them
 	Statuses []Status // an entry must have one of them; none means the live statuses
+	Offset   int      // how many entries to leave out before the first
 	Limit    int      // the maximum number of entries; 0 means no limit
 }

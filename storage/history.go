@@ -52,11 +52,20 @@ func ParsePoint(text string) (Point, error) {
 }
 
 // Moment is a point up to which the story was read. The glossary as of a moment is the sum of the revisions until it.
+// The zero Moment is no limit.
 type Moment struct {
 	Place annotator.Place // of the last post that was read
+	reach annotator.Place // the furthest one that was; of a snapshot it may be after Place, when a refused scene was read late
+	whole int             // the last scene that was read to its end
 	bound string          // the column of table revision that has a bound
 	last  int64           // the bound
+
+	snapshot int64 // its id; 0 for a moment of the story
+	trace    int64 // of a snapshot: the newest row of the journal
 }
+
+// IsZero reports whether the moment is no limit.
+func (m *Moment) IsZero() bool { return m.bound == "" }
 
 // Holds reports whether a revision had been made by then.
 func (m *Moment) Holds(r *annotator.Revision) bool {
@@ -96,7 +105,12 @@ func (s *History) MomentOf(ctx context.Context, snapshot *annotator.Snapshot) (M
 	if err != nil {
 		return Moment{}, err
 	}
-	return Moment{Place: annotator.PlaceAt(scene.N, len(scene.Posts)-1), bound: "id", last: snapshot.Revision}, nil
+	reach, err := readValue[annotator.Place](ctx, s.db, "read the snapshots", `SELECT n * 1000000 + json_array_length(posts) - 1 FROM scene
+		WHERE n = (SELECT max(scene) FROM snapshot WHERE id <= ?)`, snapshot.ID)
+	return Moment{
+		Place: annotator.PlaceAt(scene.N, len(scene.Posts)-1), reach: reach, whole: reach.Scene(),
+		bound: "id", last: snapshot.Revision, snapshot: snapshot.ID, trace: snapshot.Trace,
+	}, err
 }
 
 // placeMoment returns the moment of the post with a rank in a scene; a negative rank is the scene's last post.
@@ -111,8 +125,12 @@ func (s *History) placeMoment(ctx context.Context, n, rank int) (Moment, error) 
 	if rank < 0 {
 		rank = len(scene.Posts) - 1
 	}
+	whole := n
+	if rank < len(scene.Posts)-1 {
+		whole--
+	}
 	place := annotator.PlaceAt(n, rank)
-	return Moment{Place: place, bound: "at", last: int64(place)}, nil
+	return Moment{Place: place, reach: place, whole: whole, bound: "at", last: int64(place)}, nil
 }
 
 // AsOf returns the entries as they were at a moment, live or not, by id. The places of an entry's revisions never

@@ -110,10 +110,10 @@ func (g *Glossary) find(ctx context.Context, query annotator.Query, clause, orde
 		return nil, err
 	}
 	clause += ` AND e.status IN (SELECT value FROM json_each(?3))`
-	args := []any{text, codex.Normalize(query.Text), jsonList(statuses), max(query.Limit, 0)}
+	args := []any{text, codex.Normalize(query.Text), jsonList(statuses), max(query.Limit, 0), query.Offset}
 	for _, tag := range tags {
 		args = append(args, tag)
 		clause += fmt.Sprintf(` AND EXISTS (SELECT 1 FROM glossary_tag WHERE entry_id = e.id AND tag = ?%d)`, len(args))
 	}
-	return g.entries(ctx, clause+` ORDER BY `+order+` LIMIT iif(?4 > 0, ?4, -1)`, args...)
+	return g.entries(ctx, clause+` ORDER BY `+order+` LIMIT iif(?4 > 0, ?4, -1) OFFSET ?5`, args...)
 }

@@ -1,0 +1,173 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"annotator"
+	"annotator/storage"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+// seen is all that a view shows.
+type seen struct {
+	Entries   []annotator.Entry
+	ByID      map[int64]*annotator.Entry
+	Named     map[string][]annotator.Entry
+	Found     map[string]storage.Page
+	Revisions map[int64][]annotator.Revision
+	Quotes    []storage.Quotation
+	Threads   []storage.ThreadSpan
+	Scenes    [][]annotator.SceneRow
+	Snapshots []annotator.Snapshot
+	Story     *annotator.Episode
+	Summaries []annotator.Episode
+	Totals    storage.Totals
+}
+
+// see reads all that a view shows of a story with some scenes.
+func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
+	t.Helper()
+	s := &seen{Named: map[string][]annotator.Entry{}, Found: map[string]storage.Page{}, Revisions: map[int64][]annotator.Revision{}}
+	ctx := context.Background()
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	anyStatus := []annotator.Status{annotator.Tentative, annotator.Confirmed, annotator.Retired, annotator.Merged}
+	page, err := v.Find(ctx, annotator.Query{Statuses: anyStatus})
+	ok(err)
+	s.Entries = page.Entries
+	ids := []int64{}
+	for id := range int64(40) {
+		ids = append(ids, id)
+		s.Revisions[id], err = v.Revisions(ctx, id)
+		ok(err)
+	}
+	s.ByID, err = v.EntriesByID(ctx, ids)
+	ok(err)
+	for _, text := range []string{"Dawn", "dawn (SHIP)", "Mik's sword", "漢字", "one two", "Vys", "four OR three", "C++ one", ""} {
+		s.Named[text], err = v.Named(ctx, text)
+		ok(err)
+		for _, tags := range [][]string{nil, {"ship"}} {
+			s.Found[text+"|"+strconv.Itoa(len(tags))], err = v.Find(ctx, annotator.Query{Text: text, Tags: tags, Offset: len(tags), Limit: 3})
+			ok(err)
+		}
+	}
+	var posts []int64
+	threads := map[int64]bool{}
+	for _, scene := range scenes {
+		threads[scene.Thread.ID] = true
+		for _, p := range scene.Posts {
+			place, err := v.PlaceOf(ctx, p.ID)
+			if errors.Is(err, annotator.NotFound) {
+				continue
+			}
+			ok(err)
+			if !v.Shows(place) {
+				t.Errorf("post %d at %d is placed, and not shown", p.ID, place)
+			}
+			posts = append(posts, p.ID)
+		}
+	}
+	s.Quotes, err = v.Quotations(ctx, posts)
+	ok(err)
+	s.Threads, err = v.Threads(ctx)
+	ok(err)
+	for _, id := range slices.Sorted(maps.Keys(threads)) {
+		list, err := v.Scenes(ctx, id)
+		ok(err)
+		s.Scenes = append(s.Scenes, list)
+	}
+	s.Snapshots, err = v.Snapshots(ctx, storage.SnapshotQuery{})
+	ok(err)
+	s.Story, err = v.Story(ctx)
+	ok(err)
+	s.Summaries, err = v.Summaries(ctx, 0)
+	ok(err)
+	s.Totals, err = v.Totals(ctx)
+	ok(err)
+	return s
+}
+
+// TestViewDoesNotDependOnWhatComesLater compares the view up to each snapshot with the same view of a branch of it, in
+// which nothing later has taken place. Scenes say how far they are read, which no reader takes for the story.
+func TestViewDoesNotDependOnWhatComesLater(t *testing.T) {
+	t.Parallel()
+	dir, n := t.TempDir(), 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		inside := filepath.Join(dir, strconv.Itoa(n))
+		if err := os.Mkdir(inside, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		s := newStory(t, inside, scenesOf(rapid.SliceOfN(rapid.IntRange(1, 3), 1, 3).Draw(t, "threads")...))
+		for range rapid.IntRange(5, 40).Draw(t, "steps") {
+			moves := s.moves(t)
+			delete(moves, "verify")
+			moves[rapid.SampledFrom(slices.Sorted(maps.Keys(moves))).Draw(t, "move")]()
+		}
+		if s.snapshot == 0 {
+			return
+		}
+		at := rapid.Int64Range(1, s.snapshot).Draw(t, "snapshot")
+		branch := filepath.Join(inside, "branch.db")
+		s.ok(storage.Branch(s.ctx, s.path, branch, at))
+		former, err := storage.Open(s.ctx, branch)
+		s.ok(err)
+		defer func() { _ = former.Close() }()
+		point := rapid.SampledFrom(s.pointsBefore(at)).Draw(t, "point")
+		then, now := s.seenAt(former, point), s.seenAt(s.db, point)
+		if diff := cmp.Diff(then, now, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-without what is later +with it):\n%s", point, diff)
+		}
+	})
+}
+
+// pointsBefore returns the points whose view a branch at a snapshot has to share: the snapshot, and, where no scene was
+// read late, the scenes and posts before it.
+func (s *story) pointsBefore(snapshot int64) []storage.Point {
+	s.Helper()
+	points := []storage.Point{{Kind: storage.PointSnapshot, ID: snapshot}}
+	for n := range s.scenes {
+		scene, err := s.db.Scenes.Get(s.ctx, n+1)
+		s.ok(err)
+		if scene.Refusals > 0 {
+			return points
+		}
+	}
+	last, err := s.db.Snapshots.Get(s.ctx, snapshot)
+	s.ok(err)
+	for n := 1; n < last.Scene; n++ {
+		points = append(points, storage.Point{Kind: storage.PointScene, ID: int64(n)})
+		for _, p := range s.scenes[n-1].Posts {
+			points = append(points, storage.Point{Kind: storage.PointPost, ID: p.ID})
+		}
+	}
+	return points
+}
+
+func (s *story) seenAt(db *storage.DB, point storage.Point) *seen {
+	s.Helper()
+	m, err := db.History.Moment(s.ctx, point)
+	s.ok(err)
+	seen := see(s, db.View(s.ctx, m), s.scenes)
+	for _, scenes := range seen.Scenes {
+		for i := range scenes {
+			scenes[i].State, scenes[i].Attempts, scenes[i].Refusals, scenes[i].Turn, scenes[i].Reason, scenes[i].Fault = "", 0, 0, 0, "", ""
+		}
+	}
+	return seen
+}

@@ -1,0 +1,146 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+func compareQuotations(a, b Quotation) int {
+	return cmp.Or(cmp.Compare(a.Evidence.Post, b.Evidence.Post), cmp.Compare(a.Evidence.Start, b.Evidence.Start),
+		cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.Claim.ID, b.Claim.ID), cmp.Compare(a.Evidence.End, b.Evidence.End))
+}
+
+// ThreadSpan is a thread with its scenes. Under a limit, Last is the last scene within it.
+type ThreadSpan struct {
+	annotator.Thread
+	First, Last int // scenes, numbered over the whole story
+}
+
+// lastScene returns the number of the last scene within the limit.
+func (v *View) lastScene() int {
+	if v.m.IsZero() {
+		return AnyScene
+	}
+	return v.m.reach.Scene()
+}
+
+// Threads returns the threads with scenes, in story order.
+func (v *View) Threads(ctx context.Context) ([]ThreadSpan, error) {
+	scan := func(rows *sql.Rows, t *ThreadSpan) error {
+		return rows.Scan(&t.ID, &t.Title, &t.Order, &t.First, &t.Last)
+	}
+	return readAll(ctx, v.db, "read the threads", scan, `SELECT thread_id, title, ord, first_scene, min(last_scene, ?1) FROM thread_state
+		WHERE first_scene <= ?1 ORDER BY ord`, v.lastScene())
+}
+
+// Scene returns the scene with a number; NotFound if there is none within the limit.
+func (v *View) Scene(ctx context.Context, n int) (*annotator.SceneRow, error) {
+	if n > v.lastScene() {
+		return nil, annotator.Errorf(annotator.NotFound, "the story has no scene %d", n)
+	}
+	scene, err := v.db.Scenes.Get(ctx, n)
+	if err == nil {
+		v.cut(scene)
+	}
+	return scene, err
+}
+
+// Scenes returns the scenes of a thread, in story order.
+func (v *View) Scenes(ctx context.Context, thread int64) ([]annotator.SceneRow, error) {
+	scenes, err := readAll(ctx, v.db, fmt.Sprintf("read the scenes of thread %d", thread), scanScene,
+		sceneQuery+` WHERE s.thread_id = ? AND n <= ? ORDER BY n`, thread, v.lastScene())
+	for i := range scenes {
+		v.cut(&scenes[i])
+	}
+	return scenes, err
+}
+
+// cut removes what a scene has after the limit: posts, and what is known of all its posts together.
+func (v *View) cut(s *annotator.SceneRow) {
+	if s.N != v.lastScene() || v.m.reach.Rank() >= len(s.Posts)-1 {
+		return
+	}
+	s.Posts = s.Posts[:v.m.reach.Rank()+1]
+	s.Words, s.Hash, s.Ends, s.Reason, s.Fault = 0, [len(s.Hash)]byte{}, false, "", ""
+}
+
+// PlaceOf returns the place of a post; NotFound for one that no scene has within the limit.
+func (v *View) PlaceOf(ctx context.Context, post int64) (annotator.Place, error) {
+	place, err := v.db.Scenes.PlaceOf(ctx, post)
+	if err == nil && !v.Shows(place) {
+		return 0, annotator.Errorf(annotator.NotFound, "post %d is in no scene of the story", post)
+	}
+	return place, err
+}
+
+// Snapshots returns the snapshots that a query finds, newest first: those that were taken before anything after the
+// limit was read.
+func (v *View) Snapshots(ctx context.Context, query SnapshotQuery) ([]annotator.Snapshot, error) {
+	within, bound := `id < coalesce((SELECT min(l.id) FROM snapshot l WHERE l.scene > ?4), 1 << 62)`, int64(v.wholeScene())
+	if v.m.snapshot != 0 {
+		within, bound = `id <= ?4`, v.m.snapshot
+	}
+	return readAll(ctx, v.db, "read the snapshots", scanSnapshot, snapshotQuery+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
+		AND `+within+` ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit, bound)
+}
+
+// wholeScene returns the number of the last scene that is within the limit to its end.
+func (v *View) wholeScene() int {
+	if v.m.IsZero() {
+		return AnyScene
+	}
+	return v.m.whole
+}
+
+// Story returns the newest story so far that was made before anything after the limit was read; nil for none.
+func (v *View) Story(ctx context.Context) (*annotator.Episode, error) {
+	found, err := v.episodes(ctx, annotator.EpisodeCumulative, 0)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// Summaries returns the newest summaries of the threads that were made before anything after the limit was read, in
+// story order; with a thread, its own.
+func (v *View) Summaries(ctx context.Context, thread int64) ([]annotator.Episode, error) {
+	return v.episodes(ctx, annotator.EpisodeThread, thread)
+}
+
+// episodes returns the newest episode of each thread.
+func (v *View) episodes(ctx context.Context, kind annotator.EpisodeKind, thread int64) ([]annotator.Episode, error) {
+	within, bound := `trace_id < coalesce((SELECT min(t.id) FROM trace t WHERE t.turn > 0 AND t.seq = 0 AND t.scene > ?3), 1 << 62)`, int64(v.wholeScene())
+	if v.m.snapshot != 0 {
+		within, bound = `trace_id <= ?3`, v.m.trace
+	}
+	return readAll(ctx, v.db, "read the summaries", scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE id IN
+		(SELECT max(id) FROM episode WHERE kind = ?1 AND (?2 = 0 OR thread_id = ?2) AND `+within+` GROUP BY thread_id)
+		ORDER BY from_scene, id`, kind, thread, bound)
+}
+
+// Totals are counts of what is within the limit.
+type Totals struct {
+	Threads int
+	Scenes  int
+	Entries map[annotator.Status]int
+}
+
+// Totals returns them.
+func (v *View) Totals(ctx context.Context) (Totals, error) {
+	t := Totals{Entries: map[annotator.Status]int{}}
+	err := v.db.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM thread_state WHERE first_scene <= ?1),
+		(SELECT count(*) FROM scene WHERE n <= ?1)`, v.lastScene()).Scan(&t.Threads, &t.Scenes)
+	if err != nil {
+		return t, sqlite.Wrap(err, "count the scenes in %s", v.db.path)
+	}
+	all, err := v.entries()
+	for i := range all {
+		t.Entries[all[i].Status]++
+	}
+	return t, err
+}
