@@ -58,7 +58,7 @@ func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
 	}
 	s.ByID, err = v.EntriesByID(ctx, ids)
 	ok(err)
-	for _, text := range []string{"Dawn", "dawn (SHIP)", "Mik's sword", "漢字", "one two", "Vys", "four OR three", "C++ one", ""} {
+	for _, text := range []string{"dawn (SHIP)", "one two"} {
 		s.Named[text], err = v.Named(ctx, text)
 		ok(err)
 		for _, tags := range [][]string{nil, {"ship"}} {
