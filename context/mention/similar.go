@@ -3,6 +3,7 @@ package mention
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,8 +13,11 @@ import (
 
 const (
 	// minSimilarity is how similar two names must be to be found by their trigrams: the share of the trigrams that both
-	// have in those that either has.
+	// have in those that either has. What many names have counts for less when the names found are compared.
 	minSimilarity = 0.3
+	// minWordShare is how much of the weight of the words of one of two names the other must have, so that a word of
+	// many names, such as an article, is not enough.
+	minWordShare = 0.4
 	// maxByTrigrams is how many entries are found by trigrams: more than are asked for, since Similar compares names by
 	// more than their trigrams, but a bound for a glossary in which all names are similar.
 	maxByTrigrams = 50
@@ -34,12 +38,19 @@ type similarity struct {
 	trigrams  map[trigram][]*spelling // that have it
 	words     map[string][]*spelling
 	looks     map[string][]*spelling // by codex.Skeleton
+	names     int                    // of all entries
 }
 
 func newSimilarity() similarity {
 	return similarity{
-		map[int64]bool{}, map[int64][]*spelling{}, map[trigram][]*spelling{}, map[string][]*spelling{}, map[string][]*spelling{},
+		map[int64]bool{}, map[int64][]*spelling{}, map[trigram][]*spelling{}, map[string][]*spelling{}, map[string][]*spelling{}, 0,
 	}
+}
+
+// weight is what a word or a trigram counts for that so many names have: the rarer, the more (inverse document
+// frequency).
+func (s *similarity) weight(holders int) float64 {
+	return math.Log1p(float64(max(s.names, 1)) / float64(max(holders, 1)))
 }
 
 // update takes in the names that were set since the last call.
@@ -55,6 +66,7 @@ func (s *similarity) update(names map[int64][]string) {
 			}
 			s.looks[former.skeleton] = slices.DeleteFunc(s.looks[former.skeleton], isFormer)
 		}
+		s.names += len(names[entry]) - len(s.spellings[entry])
 		s.spellings[entry] = spell(entry, names[entry])
 		for _, added := range s.spellings[entry] {
 			for _, t := range added.trigrams {
@@ -70,8 +82,8 @@ func (s *similarity) update(names map[int64][]string) {
 }
 
 // Similar returns the other entries whose names are most similar to the names of an entry, the most similar first and
-// at most limit of them: those with a name that looks the same, those that share a word of a name, and those that share
-// trigrams.
+// at most limit of them: those with a name that looks the same, those that share words of a name, and those that share
+// trigrams. What few names have counts for more than what many have.
 func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
 	own := spell(entry, names)
 	x.similar.update(x.names)
@@ -83,10 +95,11 @@ func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
 	for _, other := range others {
 		for _, s := range x.similar.spellings[other] {
 			for _, o := range own {
-				scores[other] = max(scores[other], o.similarity(s))
+				scores[other] = max(scores[other], x.similar.score(o, s))
 			}
 		}
 	}
+	maps.DeleteFunc(scores, func(_ int64, score float64) bool { return score < minSimilarity })
 	return best(scores, limit)
 }
 
@@ -124,16 +137,15 @@ func (s *similarity) sharingTrigrams(names []*spelling) []int64 {
 	return best(found, maxByTrigrams)
 }
 
-// sharingWords returns the entries of other names that share a word with the names, those that share most first.
+// sharingWords returns the entries of other names that share a word with the names, those first whose words are rarest.
 func (s *similarity) sharingWords(names []*spelling) []int64 {
 	found := map[int64]float64{}
-	words := map[string]bool{}
+	var words []string
 	for _, name := range names {
-		for _, word := range name.plain {
-			words[word] = true
-		}
+		words = append(words, name.plain...)
 	}
-	for word := range words {
+	slices.Sort(words) // sums depend on the order of their terms
+	for _, word := range slices.Compact(words) {
 		holders := s.words[word]
 		if len(holders) > commonWord {
 			continue
@@ -145,7 +157,7 @@ func (s *similarity) sharingWords(names []*spelling) []int64 {
 			}
 		}
 		for entry := range entries {
-			found[entry]++
+			found[entry] += s.weight(len(holders))
 		}
 	}
 	return best(found, maxByWords)
@@ -209,32 +221,36 @@ func plainWords(name string) []string {
 	return slices.Compact(words)
 }
 
-// similarity is 1 for names that compare or look the same.
-func (s *spelling) similarity(other *spelling) float64 {
-	if s.skeleton == other.skeleton {
+// score is how similar two names are: 1 for names that compare or look the same.
+func (s *similarity) score(a, b *spelling) float64 {
+	if a.skeleton == b.skeleton {
 		return 1
 	}
-	same := s.sharedTrigrams(other)
-	if s.contains(other) || other.contains(s) {
+	both, one, other := shared(a.trigrams, b.trigrams, func(t trigram) float64 { return s.weight(len(s.trigrams[t])) })
+	same := both / (one + other - both)
+	if a.contains(b) || b.contains(a) {
 		return containedSimilarity + (1-containedSimilarity)*same
+	}
+	both, one, other = shared(a.plain, b.plain, func(w string) float64 { return s.weight(len(s.words[w])) })
+	if share := both / min(one, other); share >= minWordShare {
+		return max(same, share)
 	}
 	return same
 }
 
-// sharedTrigrams returns the share of the trigrams that both names have in those that either has.
-func (s *spelling) sharedTrigrams(other *spelling) float64 {
-	a, b, both := s.trigrams, other.trigrams, 0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
-			i++
-		case a[i] > b[j]:
-			j++
-		default:
-			both, i, j = both+1, i+1, j+1
+// shared returns the weight of what two sorted lists have in common, and the weights of each.
+func shared[T cmp.Ordered](a, b []T, weight func(T) float64) (both, one, other float64) {
+	for _, item := range a {
+		one += weight(item)
+	}
+	for _, item := range b {
+		w := weight(item)
+		other += w
+		if _, held := slices.BinarySearch(a, item); held {
+			both += w
 		}
 	}
-	return float64(both) / float64(len(a)+len(b)-both)
+	return both, one, other
 }
 
 // contains reports whether a name has all the words of another.

@@ -3,6 +3,7 @@ package mention_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,7 +54,9 @@ func TestSharingTrigrams(t *testing.T) {
 			index.SharingTrigrams(0, n)
 			late.SetNames(int64(i), []string{n})
 		}
-		index.SetNames(0, []string{names[0], names[0]})
+		for _, x := range []*mention.Index{index, late} {
+			x.SetNames(0, []string{names[0], names[0]})
+		}
 		var want []int64
 		for i := range names[1:] {
 			if similar(names[0], names[i+1]) >= mention.MinSimilarity {
@@ -86,6 +89,24 @@ func TestSharingTrigramsIsBounded(t *testing.T) {
 	found := index.SharingTrigrams(1_000, "Vys of the year 777")
 	if len(found) != mention.MaxByTrigrams || found[0] != 777 {
 		t.Errorf("%d entries: %v", len(found), found)
+	}
+}
+
+// TestSimilarByRareWords: of names that share words, those are similar that share a rare one; the words of most names
+// say nothing, in whatever language they are.
+func TestSimilarByRareWords(t *testing.T) {
+	t.Parallel()
+	for _, article := range []string{"the", "die"} {
+		names := []string{article + " Mere", article + " Watch", article + " Moths", "Mere Watch", article + " Hush", "Ledger of " + article + " Quay"}
+		for _, c := range "bcdfgklmnpqrstvwz" {
+			names = append(names, article+" "+strings.Repeat(string(c)+"o", 3))
+		}
+		index := indexOf(names...)
+		for id, want := range map[int64][]int64{1: {4}, 2: {4}, 3: {}, 5: {}, 6: {}} {
+			if got := index.Similar(id, names[id-1:id], 5); !slices.Equal(got, want) {
+				t.Errorf("similar to %s: %v, want %v", names[id-1], got, want)
+			}
+		}
 	}
 }
 
