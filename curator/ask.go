@@ -34,7 +34,7 @@ const maxWaiting = 3
 // next returns the question that is due; nil for none. What has to be asked again is asked alone, first the summaries,
 // then each entry. Else summaries and entries share a question, with as many entries as it may be about. If the window
 // leaves room for less, entries wait for its compaction.
-func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry, last *annotator.Post) (*inquiry, error) {
+func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*inquiry, error) {
 	recap, urgent, err := c.dueRecap(ctx)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry, las
 		return c.inquire(nil, recap, "")
 	}
 	if at := slices.IndexFunc(open, func(u annotator.UndecidedEntry) bool { return u.RetryReason != "" }); at >= 0 {
-		batch, err := c.candidates(ctx, open[at:at+1], last)
+		batch, err := c.candidates(ctx, open[at:at+1])
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +54,7 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry, las
 		return nil, nil
 	}
 	due := open[:min(len(open), max(1, c.Settings.Batch))]
-	batch, err := c.candidates(ctx, due, last)
+	batch, err := c.candidates(ctx, due)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package curator
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -12,21 +11,18 @@ import (
 type Candidate struct {
 	Entry   annotator.Entry
 	First   int64             // the post in which it appears first
-	Posts   []annotator.Post  // around that one and with it, in order
+	Posts   []annotator.Post  // that one, and those of its quotations; without any, those beside it; in order
 	Similar []annotator.Entry // live ones that may be the same thing, the most similar first
 	Revised bool              // a decision on it has reworded it; the one that is asked for is the last
 }
 
 const (
 	maxSimilar = 5 // entries that a candidate is shown with
-	neighbors  = 3 // posts that are shown before and after the first appearance
+	neighbors  = 1 // posts that are shown before and after the first one of an entry without quotations elsewhere
 )
 
-// candidates gathers what a question shows of entries. They come in story order, so that neighbours share what is read
-// for them.
-func (c *Curator) candidates(
-	ctx context.Context, open []annotator.UndecidedEntry, last *annotator.Post,
-) (Batch, error) {
+// candidates gathers what a question shows of entries.
+func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntry) (Batch, error) {
 	index, err := c.Names.Index(ctx)
 	if err != nil {
 		return nil, err
@@ -39,18 +35,16 @@ func (c *Curator) candidates(
 	if err != nil {
 		return nil, err
 	}
-	batch, scenes, similar := make(Batch, len(open)), map[int][]annotator.Post{}, make([][]int64, len(open))
+	batch, similar, posts := make(Batch, len(open)), make([][]int64, len(open)), c.newPosts()
 	for i, id := range ids {
 		batch[i] = &Candidate{Revised: open[i].Revised, Entry: *entries[id]}
-		if batch[i].First, err = c.firstPost(ctx, &batch[i].Entry, scenes); err != nil {
-			return nil, err
-		}
-		if i > 0 && batch[i-1].First == batch[i].First {
-			batch[i].Posts = batch[i-1].Posts
-		} else if batch[i].Posts, err = c.postsAround(ctx, batch[i].First, last); err != nil {
-			return nil, err
-		}
 		similar[i] = index.Similar(id, names(&batch[i].Entry), maxSimilar)
+	}
+	quotes := batch.lengths().quotes
+	for _, candidate := range batch {
+		if err := posts.show(ctx, candidate, quotes); err != nil {
+			return nil, err
+		}
 	}
 	if entries, err = c.entries(ctx, slices.Concat(similar...)); err != nil {
 		return nil, err
@@ -78,32 +72,70 @@ func (c *Curator) entries(ctx context.Context, ids []int64) (map[int64]*annotato
 	return found, nil
 }
 
-// firstPost returns the post in which an entry appears first: the one of its first scene that names it, else the one at
-// the place of its first claim. It keeps the posts of scenes that it has read.
-func (c *Curator) firstPost(ctx context.Context, e *annotator.Entry, scenes map[int][]annotator.Post) (int64, error) {
-	n := max(e.First.Scene(), 1)
-	posts, known := scenes[n]
-	if !known {
-		row, err := c.GetScene(ctx, n)
-		if err != nil {
-			return 0, err
-		}
-		if posts, err = c.Posts.Scene(ctx, row.Thread.ID, row.Posts); err != nil {
-			return 0, err
-		}
-		scenes[n] = posts
-	}
-	at := FirstNaming(posts, e)
-	if at < 0 {
-		at = min(e.First.Rank(), len(posts)-1)
-	}
-	return posts[at].ID, nil
+// posts are those that were read for a question: entries in story order share scenes and posts.
+type posts struct {
+	*Curator
+	scenes map[int][]annotator.Post
+	byID   map[int64]*annotator.Post
 }
 
-// postsAround returns the posts around one, without those after the last that was read.
-func (c *Curator) postsAround(ctx context.Context, post int64, last *annotator.Post) ([]annotator.Post, error) {
-	posts, err := c.Posts.Around(ctx, post, neighbors)
-	return slices.DeleteFunc(posts, func(p annotator.Post) bool {
-		return p.Thread == last.Thread && cmp.Or(cmp.Compare(p.Time, last.Time), cmp.Compare(p.ID, last.ID)) > 0
-	}), err
+func (c *Curator) newPosts() *posts {
+	return &posts{c, map[int][]annotator.Post{}, map[int64]*annotator.Post{}}
+}
+
+// show gives a candidate its posts: the one in which it appears first, and those that so many of its quotations stand
+// in. Without a quotation elsewhere those beside the first are shown, which explain it.
+func (p *posts) show(ctx context.Context, c *Candidate, quotes int) error {
+	scene, first, err := p.first(ctx, &c.Entry)
+	if err != nil {
+		return err
+	}
+	c.First = scene[first].ID
+	c.Posts = []annotator.Post{scene[first]}
+	for _, e := range c.evidence(quotes) {
+		if slices.ContainsFunc(c.Posts, func(shown annotator.Post) bool { return shown.ID == e.Post }) {
+			continue
+		}
+		post, err := p.post(ctx, e.Post)
+		if err != nil {
+			return err
+		}
+		c.Posts = append(c.Posts, *post)
+	}
+	if len(c.Posts) == 1 {
+		c.Posts = scene[max(0, first-neighbors):min(len(scene), first+neighbors+1)]
+	}
+	return nil
+}
+
+// post returns a post by its id.
+func (p *posts) post(ctx context.Context, id int64) (*annotator.Post, error) {
+	if post := p.byID[id]; post != nil {
+		return post, nil
+	}
+	post, err := p.Posts.Post(ctx, id)
+	p.byID[id] = post
+	return post, err
+}
+
+// first returns the posts of the scene in which an entry appears first, and the index of the post that names it first;
+// if none does, of the one at the place of its first claim.
+func (p *posts) first(ctx context.Context, e *annotator.Entry) ([]annotator.Post, int, error) {
+	n := max(e.First.Scene(), 1)
+	scene, known := p.scenes[n]
+	if !known {
+		row, err := p.GetScene(ctx, n)
+		if err != nil {
+			return nil, 0, err
+		}
+		if scene, err = p.Posts.Scene(ctx, row.Thread.ID, row.Posts); err != nil {
+			return nil, 0, err
+		}
+		p.scenes[n] = scene
+	}
+	at := FirstNaming(scene, e)
+	if at < 0 {
+		at = min(e.First.Rank(), len(scene)-1)
+	}
+	return scene, at, nil
 }

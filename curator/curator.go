@@ -66,20 +66,18 @@ type Posts interface {
 	Post(ctx context.Context, id int64) (*annotator.Post, error)
 	// Scene returns posts of a thread, in the order of their ids given.
 	Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
-	// Around returns a post with up to n posts before and n after it in its thread.
-	Around(ctx context.Context, post int64, n int) ([]annotator.Post, error)
 }
 
 // Curate asks about entries until there is a decision on each, and for the summaries that are due, or until what is
-// left is not worth a question. An entry that a decision revises is judged once more. The error is of kind Interrupted if
-// it was stopped.
+// left is not worth a question. No question is asked about entries that the narration shows. An entry that a decision
+// revises is judged once more. The error is of kind Interrupted if it was stopped.
 func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) error {
-	last, err := c.Posts.Post(ctx, c.Scene.Posts[len(c.Scene.Posts)-1])
+	open, err := c.confirmShown(ctx, open)
 	if err != nil {
 		return err
 	}
 	for all := len(open); ; {
-		q, err := c.next(ctx, open, last)
+		q, err := c.next(ctx, open)
 		if err != nil || q == nil {
 			return err
 		}

@@ -19,10 +19,18 @@ const (
 	Revise   Action = "REVISE"  // it is worth an entry, but says something else: reworded, and judged once more
 	AskAgain Action = "AGAIN"   // an answer about several has nothing usable on it: it is asked about again, alone
 	Keep     Action = "NONE"    // there is no usable answer: it stays as it is
+	Shown    Action = "SHOWN"   // the narration shows it in several scenes: confirmed without a question
 )
 
 // ByModel reports whether the action is one that the model chose, and no rule.
-func (a Action) ByModel() bool { return a != AskAgain && a != Keep }
+func (a Action) ByModel() bool { return a != AskAgain && a != Keep && a != Shown }
+
+func (a Action) actor() annotator.Actor {
+	if a.ByModel() {
+		return annotator.ActorCurator
+	}
+	return annotator.ActorRule
+}
 
 // Decision is an action with what it needs. In JSON it is the new value of a curator_decision revision.
 type Decision struct {
@@ -38,7 +46,7 @@ const MaxReason = 300
 
 // Revisions returns what a decision changes, without ids, times or trace: of every entry that it touches the revisions
 // one after another, and of the candidate first the record of the decision itself. A *codex.Refusal tells why it cannot
-// be carried out. The actor is the curator, or a rule where the candidate is left as it is.
+// be carried out. The actor is the curator, or a rule where the model did not choose the action.
 func (c *Candidate) Revisions(d Decision, at annotator.Place) ([]annotator.Revision, error) {
 	at = max(at, c.Entry.Last)
 	changes, err := c.changes(d, at)
@@ -56,20 +64,16 @@ func (c *Candidate) Revisions(d Decision, at annotator.Place) ([]annotator.Revis
 
 // record is the revision that says what was decided.
 func (c *Candidate) record(d Decision, at annotator.Place) annotator.Revision {
-	actor := annotator.ActorCurator
-	if !d.Action.ByModel() {
-		actor = annotator.ActorRule
-	}
-	at = max(at, c.Entry.Last)
 	return annotator.Revision{
-		Entry: c.Entry.ID, Field: annotator.FieldCuratorDecision, New: annotator.EncodeJSON(d), At: at, Actor: actor,
+		Entry: c.Entry.ID, Field: annotator.FieldCuratorDecision, New: annotator.EncodeJSON(d), At: max(at, c.Entry.Last),
+		Actor: d.Action.actor(),
 	}
 }
 
 func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revision, error) {
-	edit := codex.Edit{Actor: annotator.ActorCurator, At: at}
+	edit := codex.Edit{Actor: d.Action.actor(), At: at}
 	switch d.Action {
-	case Confirm:
+	case Confirm, Shown:
 		edit.Status = new(annotator.Confirmed)
 	case Revise:
 		edit.Definition, edit.DropsClaims = &d.Definition, true

@@ -11,16 +11,17 @@ import (
 
 // lengths say how much of its posts a candidate is shown with, in code points.
 type lengths struct {
-	first int // of the post that names it first
-	other int // of each post around that one
+	first  int // of the post that names it first
+	other  int // around each quotation, or of a post beside the first
+	quotes int // the most quotations
 }
 
 // lengths are less for several candidates: what is shown for one is context of the others, too.
 func (b Batch) lengths() lengths {
 	if len(b) == 1 {
-		return lengths{2_000, 400}
+		return lengths{2_000, 400, 12}
 	}
-	return lengths{1_200, 300}
+	return lengths{1_200, 300, 4}
 }
 
 // passage is a stretch of a post's body that is shown, in code points.
@@ -33,7 +34,7 @@ type excerpt struct {
 	passages []passage
 }
 
-// excerpts returns the posts around all candidates: each post once, threads in the order in which candidates name them.
+// excerpts returns the posts of all candidates: each post once, threads in the order in which candidates name them.
 func (b Batch) excerpts() []excerpt {
 	var list []excerpt
 	threads, places := map[int64]int{}, map[int64]int{}
@@ -49,7 +50,7 @@ func (b Batch) excerpts() []excerpt {
 				places[p.ID] = at
 				list = append(list, excerpt{post: p, thread: threads[p.Thread]})
 			}
-			list[at].passages = append(list[at].passages, shown)
+			list[at].passages = append(list[at].passages, shown...)
 		}
 	}
 	slices.SortFunc(list, func(a, b excerpt) int {
@@ -59,32 +60,40 @@ func (b Batch) excerpts() []excerpt {
 	return list
 }
 
-// passages returns what a candidate is shown with of each of its posts: what stands around its first name, and of a
-// post without one the end that is nearest to the post that names it first.
-func (c *Candidate) passages(l lengths) []passage {
-	list := make([]passage, len(c.Posts))
+// passages returns what a candidate is shown with of each of its posts: what stands around its first name and around
+// its quotations, and of a post without either the end that is nearest to the post that names it first.
+func (c *Candidate) passages(l lengths) [][]passage {
+	list := make([][]passage, len(c.Posts))
+	quotes := c.evidence(l.quotes)
 	before := true
 	for i := range c.Posts {
 		p := &c.Posts[i]
-		at, length := c.mention(p.Body), l.other
-		switch {
-		case p.ID == c.First:
-			before, length = false, l.first
-		case at < 0 && before:
-			at = len(p.Body)
+		for _, e := range quotes {
+			if e.Post == p.ID {
+				list[i] = append(list[i], around(p.Body, e.Start, l.other))
+			}
 		}
-		list[i] = around(p.Body, max(at, 0), length)
+		switch at := c.mention(p.Body); {
+		case p.ID == c.First:
+			before = false
+			list[i] = append(list[i], around(p.Body, at, l.first))
+		case list[i] != nil:
+		case at < 0 && before:
+			list[i] = []passage{around(p.Body, utf8.RuneCountInString(p.Body), l.other)}
+		default:
+			list[i] = []passage{around(p.Body, at, l.other)}
+		}
 	}
 	return list
 }
 
-// around returns the passage of a length that stands around a place in a text. The place is given in bytes.
+// around returns the passage of a length that stands around a place in a text.
 func around(text string, at, length int) passage {
 	all := utf8.RuneCountInString(text)
 	if all <= length {
 		return passage{0, all}
 	}
-	from := max(0, min(utf8.RuneCountInString(text[:at])-length/3, all-length))
+	from := max(0, min(at-length/3, all-length))
 	return passage{from, from + length}
 }
 

@@ -1,9 +1,11 @@
 package curator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"annotator"
 	"annotator/codex"
@@ -14,7 +16,6 @@ import (
 const (
 	similarLength = 600 // of a similar entry's definition
 	quoteLength   = 300
-	maxQuotes     = 12
 )
 
 // Question returns what the model is asked about the candidates, as one message. The instruction, which is the same in
@@ -24,36 +25,63 @@ func (b Batch) Question(instruction string) string {
 	text.WriteString(instruction)
 	text.WriteString("\n\n<posts>\n")
 	for _, e := range b.excerpts() {
-		fmt.Fprintf(&text, "<post id=\"%d\" author=\"%s\">\n%s\n</post>\n",
-			e.post.ID, prompt.Escape(e.post.Name), prompt.Escape(e.text()))
+		fmt.Fprintf(&text, "<post id=\"%d\" author=\"%s\"%s>\n%s\n</post>\n",
+			e.post.ID, prompt.Escape(e.post.Name), readerMark(e.post), prompt.Escape(e.text()))
 	}
 	text.WriteString("</posts>")
 	for _, c := range b {
 		fmt.Fprintf(&text, "\n<candidate first_post=\"%d\">\n%s", c.First, prompt.Entry(&c.Entry))
-		c.quotes(&text)
+		c.quotes(&text, b.lengths().quotes)
 		c.similarEntries(&text)
 		text.WriteString("</candidate>")
 	}
 	return text.String()
 }
 
+// readerMark marks a post that does not tell the story.
+func readerMark(p *annotator.Post) string {
+	if slices.Contains(p.Tags, annotator.TagStory) {
+		return ""
+	}
+	return ` reader="true"`
+}
+
 // quotes shows the evidence of the definition. Each quotation has the number of the sentence that it supports.
-func (c *Candidate) quotes(b *strings.Builder) {
-	shown, sentence := 0, 0
-	for i := range c.Entry.Claims {
-		claim := &c.Entry.Claims[i]
-		if claim.Until != 0 {
-			continue
-		}
-		sentence++
-		for _, e := range claim.Evidence {
-			if shown++; shown > maxQuotes {
-				return
+func (c *Candidate) quotes(b *strings.Builder, limit int) {
+	for _, e := range c.evidence(limit) {
+		fmt.Fprintf(b, "<quote post=\"%d\" sentence=\"%d\" kind=\"%s\">%s</quote>\n", e.Post, e.sentence, e.kind,
+			prompt.Escape(beginning(e.Quote, quoteLength)))
+	}
+}
+
+// support is a quotation with the sentence of the definition that it supports, from 1.
+type support struct {
+	annotator.Evidence
+	sentence int
+	kind     annotator.ClaimKind
+}
+
+// evidence returns the quotations of the definition, at most limit of them: one of each sentence before the second of
+// any.
+func (c *Candidate) evidence(limit int) []support {
+	var list []support
+	for nth, more := 0, true; more; nth++ {
+		more = false
+		sentence := 0
+		for i := range c.Entry.Claims {
+			claim := &c.Entry.Claims[i]
+			if claim.Until != 0 {
+				continue
 			}
-			fmt.Fprintf(b, "<quote post=\"%d\" sentence=\"%d\" kind=\"%s\">%s</quote>\n", e.Post, sentence, claim.Kind,
-				prompt.Escape(beginning(e.Quote, quoteLength)))
+			sentence++
+			if nth < len(claim.Evidence) {
+				list, more = append(list, support{claim.Evidence[nth], sentence, claim.Kind}), true
+			}
 		}
 	}
+	list = list[:min(len(list), limit)]
+	slices.SortStableFunc(list, func(a, b support) int { return cmp.Compare(a.sentence, b.sentence) })
+	return list
 }
 
 func (c *Candidate) similarEntries(b *strings.Builder) {
@@ -78,13 +106,16 @@ func beginning(text string, length int) string {
 	return string(runes[:length]) + cutMark
 }
 
-// mention returns where in a text one of the candidate's names stands first, in bytes; -1 where none does.
+// mention returns where in a text one of the candidate's names stands first, in code points; -1 where none does.
 func (c *Candidate) mention(text string) int {
 	first := -1
 	for _, name := range names(&c.Entry) {
 		if at := strings.Index(text, name); at >= 0 && (first < 0 || at < first) {
 			first = at
 		}
+	}
+	if first > 0 {
+		return utf8.RuneCountInString(text[:first])
 	}
 	return first
 }

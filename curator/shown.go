@@ -1,0 +1,107 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/context/tokens"
+)
+
+// shownScenes is in how many scenes the narration must show an entry that is confirmed without a question. One may be a
+// passing mention; a thing that the story comes back to is what a reader looks up.
+const shownScenes = 2
+
+// confirmShown confirms the entries that the narration shows, by a rule, and returns the others. Of such an entry
+// quotations of story posts support narrated claims in several scenes, and no other entry has a similar name, so that
+// it cannot be the same thing. An entry that was asked about before is left to the model.
+func (c *Curator) confirmShown(
+	ctx context.Context, open []annotator.UndecidedEntry,
+) (left []annotator.UndecidedEntry, err error) {
+	shown, err := c.shown(ctx, open)
+	if err != nil || len(shown) == 0 {
+		return open, err
+	}
+	at := annotator.PlaceAt(c.Scene.N, len(c.Scene.Posts)-1)
+	answers, names := make([]Answer, len(shown)), make([]string, len(shown))
+	for i, candidate := range shown {
+		answers[i].Decision = Decision{Action: Shown, Reason: fmt.Sprintf("narrated in the scenes %v", narrated(&candidate.Entry))}
+		names[i] = candidate.Entry.Name()
+	}
+	decisions, revisions := shown.Resolve(answers, Keep, c.Scene.Thread.ID, at)
+	text := "Confirmed without a question, because the narration shows them: " + strings.Join(names, ", ") + "."
+	note := &annotator.Trace{Kind: annotator.TraceNote, Content: text, Tokens: tokens.EstimateMessage(text)}
+	if err := c.Store(ctx, nil, note, revisions, nil); err != nil {
+		return nil, err
+	}
+	for i, d := range decisions {
+		c.Decided(&shown[i].Entry, d)
+	}
+	return slices.DeleteFunc(open, func(u annotator.UndecidedEntry) bool {
+		return slices.ContainsFunc(shown, func(s *Candidate) bool { return s.Entry.ID == u.Entry })
+	}), nil
+}
+
+// shown returns those of the entries that the narration shows.
+func (c *Curator) shown(ctx context.Context, open []annotator.UndecidedEntry) (shown Batch, err error) {
+	var ids []int64
+	for _, u := range open {
+		if u.RetryReason == "" && !u.Revised {
+			ids = append(ids, u.Entry)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	index, err := c.Names.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := c.entries(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	read := c.newPosts()
+	for _, id := range ids {
+		e := entries[id]
+		if len(narrated(e)) < shownScenes || len(index.Similar(id, names(e), 1)) > 0 {
+			continue
+		}
+		if err := read.dropReaders(ctx, e); err != nil {
+			return nil, err
+		}
+		if len(narrated(e)) >= shownScenes {
+			shown = append(shown, &Candidate{Entry: *e})
+		}
+	}
+	return shown, nil
+}
+
+// narrated returns the scenes that narrated claims of an entry tell of which a quotation supports, in order.
+func narrated(e *annotator.Entry) (scenes []int) {
+	for i := range e.Claims {
+		if c := &e.Claims[i]; c.Until == 0 && c.Kind == annotator.Narrated && len(c.Evidence) > 0 {
+			scenes = append(scenes, c.From.Scene())
+		}
+	}
+	slices.Sort(scenes)
+	return slices.Compact(scenes)
+}
+
+// dropReaders removes the quotations of posts that do not tell the story.
+func (p *posts) dropReaders(ctx context.Context, e *annotator.Entry) (err error) {
+	for i := range e.Claims {
+		claim := &e.Claims[i]
+		claim.Evidence = slices.DeleteFunc(slices.Clone(claim.Evidence), func(evidence annotator.Evidence) bool {
+			post, readErr := p.post(ctx, evidence.Post)
+			if readErr != nil {
+				err = readErr
+				return false
+			}
+			return !slices.Contains(post.Tags, annotator.TagStory)
+		})
+	}
+	return err
+}
