@@ -178,10 +178,13 @@ func (s *Episodes) Threads(ctx context.Context, scene int) ([]annotator.Episode,
 		annotator.EpisodeThread, 0, scene)
 }
 
-// Summarised returns those of some threads that have a summary.
-func (s *Episodes) Summarised(ctx context.Context, threads []int64) ([]int64, error) {
-	return readAll(ctx, s.db, "read the summaries", scanValue[int64], `SELECT DISTINCT thread_id FROM episode
-		WHERE kind = 'thread' AND thread_id IN (SELECT value FROM json_each(?)) ORDER BY 1`, jsonList(threads))
+// NeedNoSummary returns those of some threads that have a summary, or have not ended.
+func (s *Episodes) NeedNoSummary(ctx context.Context, threads []int64) ([]int64, error) {
+	return readAll(ctx, s.db, "read the summaries", scanValue[int64], `SELECT thread_id FROM thread_state t
+		WHERE thread_id IN (SELECT value FROM json_each(?))
+		  AND (EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = t.thread_id)
+		    OR EXISTS (SELECT 1 FROM scene l WHERE l.n = t.last_scene AND l.state NOT IN ('recorded', 'quarantined')))
+		ORDER BY ord`, jsonList(threads))
 }
 
 // EpisodeRow is an episode with its time, and whether it is in the window now.

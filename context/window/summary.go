@@ -40,10 +40,10 @@ func (w *Window) summarise(
 	if err != nil {
 		return nil, err
 	}
-	if m.step.Known, err = w.sources.Episodes.Summarised(ctx, step.Threads); err != nil {
+	if m.step.Known, err = w.sources.Episodes.NeedNoSummary(ctx, step.Threads); err != nil {
 		return nil, err
 	}
-	m.step.Known = append(m.step.Known, w.scene.thread) // which has not ended
+	m.step.Known = append(m.step.Known, w.scene.thread) // whose end asks for its summary
 	switch {
 	case step.Tier == compaction.TierRule:
 		err = m.byRule(ctx)

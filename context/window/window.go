@@ -44,8 +44,8 @@ type Episodes interface {
 	InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error)
 	// NewestStory returns the newest story so far, in the window or not; nil before the first.
 	NewestStory(ctx context.Context) (*annotator.Episode, error)
-	// Summarised returns those of some threads that have a summary.
-	Summarised(ctx context.Context, threads []int64) ([]int64, error)
+	// NeedNoSummary returns those of some threads that have a summary, or have not ended.
+	NeedNoSummary(ctx context.Context, threads []int64) ([]int64, error)
 	// NextChunk returns the index of the next chunk of a thread, from 0.
 	NextChunk(ctx context.Context, thread int64) (int, error)
 	// Compact commits a compaction, with the reply that it was made from.
