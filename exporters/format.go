@@ -73,6 +73,7 @@ func All() []Format {
 		{Name: "world-info", About: "a World Info book of SillyTavern", Write: ofDocument(writeWorldInfo)},
 		{Name: "card-v2", About: "a character card V2 with a lorebook", Write: ofDocument(writeCardV2)},
 		{Name: "card-v3", About: "a character card V3 with a lorebook", Write: ofDocument(writeCardV3)},
+		{Name: "obsidian", About: "a vault of notes with links and quotations", WriteFiles: writeObsidian},
 		{Name: "novelai", About: "a lorebook of NovelAI", Write: ofDocument(writeNovelAI)},
 	}
 }

@@ -1,0 +1,400 @@
+package exporters
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// vaultFolders are the folders of a vault by tags; an entry without any of these tags is in otherFolder.
+var vaultFolders = map[string]string{
+	"person": "People", "character": "People", "place": "Places", "location": "Places", "group": "Groups", "faction": "Groups",
+	"organization": "Groups", "object": "Objects", "item": "Objects", "ship": "Objects", "creature": "Creatures", "event": "Events",
+	"concept": "Concepts", "term": "Concepts",
+}
+
+const otherFolder = "Other"
+
+// codexFolder holds the folders of the notes, so that a view can select them by their folder.
+const codexFolder = "Codex"
+
+// vault writes the notes of a vault. Notes have unique names, whatever the case of their letters.
+type vault struct {
+	*Codex
+	files   Files
+	used    map[string]bool
+	notes   map[int64]string  // the paths of entries by id, without .md
+	byName  map[string]int64  // entries by their normalised names and terms
+	quoted  map[int64][]int   // by post: where quotations begin
+	blocks  map[string]string // by post and beginning of a quotation: the link to its paragraph
+	threads []string          // the paths of threads, without .md
+}
+
+// writeObsidian writes a codex as a vault of Obsidian: a note for each entry, a note for each thread with its posts, an
+// index and a Base. Settings of a vault (.obsidian) are the reader's and are not written.
+func writeObsidian(ctx context.Context, files Files, c *Codex) error {
+	v := &vault{
+		Codex: c, files: files, used: map[string]bool{}, notes: map[int64]string{}, byName: map[string]int64{}, quoted: map[int64][]int{},
+		blocks: map[string]string{},
+	}
+	for i := range c.Entries {
+		v.addEntry(&c.Entries[i])
+	}
+	if err := v.writeThreads(ctx); err != nil {
+		return err
+	}
+	for i := range c.Entries {
+		if err := v.writeNote(v.notes[c.Entries[i].ID], v.entry(&c.Entries[i])); err != nil {
+			return err
+		}
+	}
+	if err := v.writeNote("Index", v.index()); err != nil {
+		return err
+	}
+	return v.writeFile(codexFolder+".base", vaultBase)
+}
+
+// addEntry chooses the note of an entry, before links to it are written.
+func (v *vault) addEntry(e *Entry) {
+	folder := otherFolder
+	for _, tag := range e.Tags {
+		if known, ok := vaultFolders[tag]; ok {
+			folder = known
+			break
+		}
+	}
+	v.notes[e.ID] = v.uniquePath(path.Join(codexFolder, folder), nameOf(e), e.ID)
+	for _, name := range append([]string{nameOf(e), e.Term}, each(e.Aliases, func(a Alias) string { return a.Name })...) {
+		if key := codex.Normalize(name); v.byName[key] == 0 {
+			v.byName[key] = e.ID
+		}
+	}
+	for _, c := range e.Claims {
+		for _, q := range c.Evidence {
+			v.quoted[q.Post] = append(v.quoted[q.Post], q.Start)
+		}
+	}
+}
+
+// uniquePath returns the path of a note without .md. A name that another note of the vault has, in any case of its
+// letters, gets the id behind it, so that a link by the bare name is not ambiguous either.
+func (v *vault) uniquePath(folder, name string, id int64) string {
+	base := noteName(name)
+	if base == "" || v.used[strings.ToLower(base)] {
+		base = strings.TrimSpace(fmt.Sprintf("%s (%d)", base, id))
+	}
+	v.used[strings.ToLower(base)] = true
+	return path.Join(folder, base)
+}
+
+// noteName removes from a name what file systems and links do not allow.
+func noteName(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune(`#|^[]\/*"<>?`, r), unicode.IsControl(r), r == unicode.ReplacementChar:
+			return -1
+		case r == ':':
+			return '-'
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
+	clean = strings.ReplaceAll(clean, "%%", "%")
+	const maxBytes = 120 // of the 255 that file systems allow
+	for len(clean) > maxBytes {
+		runes := []rune(clean)
+		clean = string(runes[:len(runes)-1])
+	}
+	clean = strings.Trim(strings.Join(strings.Fields(clean), " "), ". ")
+	if reservedNames[strings.ToUpper(strings.SplitN(clean, ".", 2)[0])] {
+		clean += " -"
+	}
+	return clean
+}
+
+// reservedNames are no names of files in Windows.
+var reservedNames = map[string]bool{
+	"CON": true, "PRN": true, "AUX": true, "NUL": true, "COM1": true, "COM2": true, "COM3": true, "COM4": true, "COM5": true, "COM6": true,
+	"COM7": true, "COM8": true, "COM9": true, "LPT1": true, "LPT2": true, "LPT3": true, "LPT4": true, "LPT5": true, "LPT6": true, "LPT7": true,
+	"LPT8": true, "LPT9": true,
+}
+
+func (v *vault) writeNote(name, text string) error { return v.writeFile(name+".md", text) }
+
+func (v *vault) writeFile(name, text string) error {
+	w, err := v.files.Create(name)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	return err
+}
+
+// writeThreads writes the notes of the threads, and finds the paragraphs in which quotations begin.
+func (v *vault) writeThreads(ctx context.Context) error {
+	if v.Text == nil {
+		return nil
+	}
+	threads, err := v.Text.Threads(ctx)
+	if err != nil {
+		return err
+	}
+	for i, thread := range threads {
+		name := v.uniquePath("Threads", fmt.Sprintf("%03d %s", i+1, thread.Title), thread.ID)
+		v.threads = append(v.threads, name)
+		var text bytes.Buffer
+		fmt.Fprintf(&text, "---\nthread: %d\n---\n", thread.ID)
+		for post, err := range v.Text.Posts(ctx, thread.ID) {
+			if err != nil {
+				return err
+			}
+			v.post(&text, name, post)
+		}
+		if err := v.writeNote(name, text.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// post writes a post paragraph by paragraph. The first has the id of the post's block; one in which a quotation begins
+// has an id of its own.
+func (v *vault) post(text *bytes.Buffer, note string, p *Post) {
+	paragraphs := paragraphsOf(p.Body)
+	for i, paragraph := range paragraphs {
+		block := fmt.Sprintf("post-%d", p.ID)
+		if i > 0 {
+			block = fmt.Sprintf("post-%d-%d", p.ID, i+1)
+		}
+		last := i+1 == len(paragraphs)
+		linked := i == 0
+		for _, start := range v.quoted[p.ID] {
+			if start >= paragraph.start && (last || start < paragraphs[i+1].start) || i == 0 && start < paragraph.start {
+				v.blocks[blockKey(p.ID, start)] = "[[" + note + "#^" + block + "|" + fmt.Sprintf("scene %d, post %d", p.Scene, p.ID) + "]]"
+				linked = true
+			}
+		}
+		fmt.Fprintf(text, "\n%s", escapeMarkdown(paragraph.text))
+		if linked {
+			fmt.Fprintf(text, " ^%s", block)
+		}
+		text.WriteString("\n")
+	}
+}
+
+func blockKey(post int64, start int) string { return fmt.Sprintf("%d:%d", post, start) }
+
+// paragraph is a run of lines that are not blank. Start is its offset in the text, in code points.
+type paragraph struct {
+	text  string
+	start int
+}
+
+func paragraphsOf(body string) []paragraph {
+	var list []paragraph
+	at, open := 0, false
+	for line := range strings.Lines(body) {
+		if strings.TrimSpace(line) == "" {
+			open = false
+		} else if open {
+			list[len(list)-1].text += line
+		} else {
+			list = append(list, paragraph{line, at})
+			open = true
+		}
+		at += len([]rune(line))
+	}
+	for i := range list {
+		list[i].text = strings.TrimSpace(list[i].text)
+	}
+	return list
+}
+
+// escapeMarkdown returns a text that Markdown shows as it is. Its line feeds stay line ends of one paragraph.
+func escapeMarkdown(text string) string {
+	var b strings.Builder
+	for i, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		line = strings.TrimSpace(line)
+		digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
+		for at, r := range line {
+			list := at == 0 && (r == '-' || r == '+') || at == digits && digits > 0 && (r == '.' || r == ')')
+			if list || strings.ContainsRune("\\`*_[]<>#$%=~^|&", r) {
+				b.WriteByte('\\')
+			}
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// entry returns the note of an entry: its properties, what it is, and its facts with their quotations.
+func (v *vault) entry(e *Entry) string {
+	var b strings.Builder
+	b.WriteString("---\n")
+	writeProperty(&b, "entry", fmt.Sprint(e.ID))
+	writeList(&b, "aliases", slices.DeleteFunc(each(e.Aliases, func(a Alias) string { return a.Name }), func(name string) bool { return name == e.Term }))
+	writeList(&b, "tags", slices.DeleteFunc(each(e.Tags, vaultTag), func(tag string) bool { return tag == "" }))
+	writeProperty(&b, "status", quoted(string(e.Status)))
+	writeProperty(&b, "first_scene", fmt.Sprint(e.First.Scene))
+	writeProperty(&b, "last_scene", fmt.Sprint(e.Last.Scene))
+	b.WriteString("---\n")
+	for _, ended := range []bool{false, true} {
+		heading := "Facts"
+		if ended {
+			heading = "No longer"
+		}
+		for i := range e.Claims {
+			if (e.Claims[i].Until != nil) != ended {
+				continue
+			}
+			if heading != "" {
+				fmt.Fprintf(&b, "\n## %s\n", heading)
+				heading = ""
+			}
+			v.claim(&b, &e.Claims[i], i+1)
+		}
+	}
+	return b.String()
+}
+
+// claim writes a claim as a block with its quotations folded below it.
+func (v *vault) claim(b *strings.Builder, c *Claim, n int) {
+	fmt.Fprintf(b, "\n%s", v.linked(c.Text))
+	switch c.Kind {
+	case annotator.Claimed:
+		b.WriteString(" *(somebody says so)*")
+	case annotator.Inferred:
+		b.WriteString(" *(inferred)*")
+	}
+	if c.Until != nil {
+		fmt.Fprintf(b, " *(until scene %d)*", c.Until.Scene)
+	}
+	fmt.Fprintf(b, " ^claim-%d\n", n)
+	for _, q := range c.Evidence {
+		link := v.blocks[blockKey(q.Post, q.Start)]
+		if link == "" {
+			link = fmt.Sprintf("post %d", q.Post)
+		}
+		fmt.Fprintf(b, "\n> [!quote]- %s\n> %s\n", link, strings.ReplaceAll(escapeMarkdown(q.Quote), "\n", "\n> "))
+	}
+}
+
+// linked returns a text of the codex with its links leading to notes. What leads nowhere is plain text.
+func (v *vault) linked(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, match := range links.FindAllStringSubmatchIndex(text, -1) {
+		b.WriteString(escapeMarkdown(text[at:match[0]]))
+		name := text[match[2]:match[3]]
+		shown := name
+		if match[4] >= 0 {
+			shown = text[match[4]:match[5]]
+		}
+		if id := v.byName[codex.Normalize(name)]; id != 0 {
+			fmt.Fprintf(&b, "[[%s|%s]]", v.notes[id], linkText(shown))
+		} else {
+			b.WriteString(escapeMarkdown(shown))
+		}
+		at = match[1]
+	}
+	b.WriteString(escapeMarkdown(text[at:]))
+	return b.String()
+}
+
+// linkText returns a name without what would end the link around it.
+func linkText(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("[]|\n\r", r) {
+			return -1
+		}
+		return r
+	}, name)
+}
+
+// vaultTag returns a tag as Obsidian allows it: letters, digits, _, - and /, and one that is no digit; "" if nothing is
+// left.
+func vaultTag(tag string) string {
+	tag = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r), unicode.IsMark(r), unicode.IsDigit(r), strings.ContainsRune("_-/", r):
+			return r
+		case unicode.IsSpace(r):
+			return '-'
+		}
+		return -1
+	}, tag)
+	if tag != "" && strings.Trim(tag, "0123456789") == "" {
+		return "_" + tag
+	}
+	return tag
+}
+
+// A JSON string is a YAML string.
+func quoted(text string) string { return string(encodeJSON(text, "")) }
+
+func writeProperty(b *strings.Builder, name, value string) { fmt.Fprintf(b, "%s: %s\n", name, value) }
+
+func writeList(b *strings.Builder, name string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s:\n", name)
+	for _, value := range values {
+		fmt.Fprintf(b, "  - %s\n", quoted(value))
+	}
+}
+
+// index returns the first note of the vault.
+func (v *vault) index() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%d entries", escapeMarkdown(v.Story.Title), len(v.Entries))
+	if v.AsOf != nil {
+		fmt.Fprintf(&b, ", as of scene %d", v.AsOf.Scene)
+	}
+	fmt.Fprintf(&b, ". [[%s.base|All entries in a table]].\n", codexFolder)
+	if v.Summaries != nil && v.Summaries.Story != nil {
+		fmt.Fprintf(&b, "\n## The story so far\n\n%s\n", v.linked(v.Summaries.Story.Text))
+	}
+	if len(v.threads) > 0 {
+		b.WriteString("\n## Threads\n\n")
+	}
+	for _, name := range v.threads {
+		fmt.Fprintf(&b, "- [[%s|%s]]\n", name, linkText(path.Base(name)))
+	}
+	return b.String()
+}
+
+// vaultBase is a Base with all entries in a table, and by status.
+const vaultBase = `filters:
+  and:
+    - file.inFolder("` + codexFolder + `")
+properties:
+  file.name:
+    displayName: Entry
+  note.first_scene:
+    displayName: First scene
+  note.last_scene:
+    displayName: Last scene
+views:
+  - type: table
+    name: Entries
+    order:
+      - file.name
+      - tags
+      - status
+      - first_scene
+      - last_scene
+  - type: list
+    name: Names
+    order:
+      - file.name
+`
