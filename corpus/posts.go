@@ -47,6 +47,22 @@ func (db *DB) Scene(ctx context.Context, thread int64, posts []int64) ([]annotat
 	return scene, nil
 }
 
+// Origins returns where the posts of a thread stand in their sources, by their ids. A corpus of another program tells
+// nothing.
+func (db *DB) Origins(ctx context.Context, thread int64) (map[int64]Origin, error) {
+	found := map[int64]Origin{}
+	if !db.shape.origins {
+		return found, nil
+	}
+	return found, sqlite.Each(ctx, db.pool, func(rows *sql.Rows) error {
+		var id int64
+		var o Origin
+		err := rows.Scan(&id, &o.Document, &o.Offset)
+		found[id] = o
+		return err
+	}, `SELECT id, coalesce(source_document, ''), coalesce(source_offset, 0) FROM post WHERE thread_id = ? ORDER BY id`, thread)
+}
+
 // Post returns a post by its id, or annotator.NotFound.
 func (db *DB) Post(ctx context.Context, id int64) (*annotator.Post, error) {
 	found, err := db.list(ctx, `WHERE p.id = ?1 LIMIT 1`, id)

@@ -19,6 +19,7 @@ type shape struct {
 	title   string // of a row of table thread
 	indexed bool   // indexes find the posts of a thread and the tags of a post
 	meta    bool   // there is a table meta
+	origins bool   // posts have their place in the source
 }
 
 // required are the columns of every corpus.
@@ -69,6 +70,7 @@ func newShape(tables map[string]columns, postIndex, tagIndex bool) shape {
 		title:   tables["thread"].text("", "title"),
 		indexed: postIndex && tagIndex,
 		meta:    tables["meta"].have("key") && tables["meta"].have("value"),
+		origins: post.have("source_document") && post.have("source_offset"),
 	}
 	when, tags := "p.time", "(SELECT group_concat(t.name, char(31)) FROM tag t WHERE t.post_id = p.id)"
 	if post["time"] {

@@ -36,6 +36,7 @@ type Post struct {
 	annotator.Post
 	Scene    int       // from 1, over the whole story
 	Document string    // the file of the source that it comes from; "" if that is a single document
+	Offset   int64     // where its text begins in that file, as corpus.Origin has it
 	Mentions []Mention // by their start; they may overlap
 }
 
@@ -50,6 +51,7 @@ type Mention struct {
 type Format struct {
 	Name  string // on the command line
 	About string // what it is, in at most 43 characters for the help
+	Story bool   // it needs the text of the story, not only the entries
 	// Write writes a format of one file. It returns the errors of w.
 	Write func(ctx context.Context, w io.Writer, c *Codex) error
 	// WriteFiles writes a format of several files. It returns the errors of files.
@@ -73,7 +75,7 @@ func All() []Format {
 		{Name: "world-info", About: "a World Info book of SillyTavern", Write: ofDocument(writeWorldInfo)},
 		{Name: "card-v2", About: "a character card V2 with a lorebook", Write: ofDocument(writeCardV2)},
 		{Name: "card-v3", About: "a character card V3 with a lorebook", Write: ofDocument(writeCardV3)},
-		{Name: "obsidian", About: "a vault of notes with links and quotations", WriteFiles: writeObsidian},
+		{Name: "obsidian", About: "a vault of notes with links and quotations", Story: true, WriteFiles: writeObsidian},
 		{Name: "novelai", About: "a lorebook of NovelAI", Write: ofDocument(writeNovelAI)},
 	}
 }

@@ -52,7 +52,11 @@ func writeObsidian(ctx context.Context, files Files, c *Codex) error {
 		return err
 	}
 	for i := range c.Entries {
-		if err := v.writeNote(v.notes[c.Entries[i].ID], v.entry(&c.Entries[i])); err != nil {
+		text, err := v.entry(&c.Entries[i])
+		if err != nil {
+			return err
+		}
+		if err := v.writeNote(v.notes[c.Entries[i].ID], text); err != nil {
 			return err
 		}
 	}
@@ -138,9 +142,6 @@ func (v *vault) writeFile(name, text string) error {
 
 // writeThreads writes the notes of the threads, and finds the paragraphs in which quotations begin.
 func (v *vault) writeThreads(ctx context.Context) error {
-	if v.Text == nil {
-		return nil
-	}
 	threads, err := v.Text.Threads(ctx)
 	if err != nil {
 		return err
@@ -236,17 +237,26 @@ func escapeMarkdown(text string) string {
 	return b.String()
 }
 
+// properties are the front matter of an entry's note.
+type properties struct {
+	Entry      int64            `json:"entry"`
+	Aliases    []string         `json:"aliases,omitempty"`
+	Tags       []string         `json:"tags,omitempty"`
+	Status     annotator.Status `json:"status"`
+	FirstScene int              `json:"first_scene"`
+	LastScene  int              `json:"last_scene"`
+}
+
 // entry returns the note of an entry: its properties, what it is, and its facts with their quotations.
-func (v *vault) entry(e *Entry) string {
+func (v *vault) entry(e *Entry) (string, error) {
+	other := func(a Alias) string { return a.Name }
+	front, err := encodeYAML(properties{
+		Entry: e.ID, Status: e.Status, FirstScene: e.First.Scene, LastScene: e.Last.Scene,
+		Aliases: slices.DeleteFunc(each(e.Aliases, other), func(name string) bool { return name == e.Term }),
+		Tags:    slices.DeleteFunc(each(e.Tags, vaultTag), func(tag string) bool { return tag == "" }),
+	})
 	var b strings.Builder
-	b.WriteString("---\n")
-	writeProperty(&b, "entry", fmt.Sprint(e.ID))
-	writeList(&b, "aliases", slices.DeleteFunc(each(e.Aliases, func(a Alias) string { return a.Name }), func(name string) bool { return name == e.Term }))
-	writeList(&b, "tags", slices.DeleteFunc(each(e.Tags, vaultTag), func(tag string) bool { return tag == "" }))
-	writeProperty(&b, "status", quoted(string(e.Status)))
-	writeProperty(&b, "first_scene", fmt.Sprint(e.First.Scene))
-	writeProperty(&b, "last_scene", fmt.Sprint(e.Last.Scene))
-	b.WriteString("---\n")
+	fmt.Fprintf(&b, "---\n%s---\n", front)
 	for _, ended := range []bool{false, true} {
 		heading := "Facts"
 		if ended {
@@ -263,7 +273,7 @@ func (v *vault) entry(e *Entry) string {
 			v.claim(&b, &e.Claims[i], i+1)
 		}
 	}
-	return b.String()
+	return b.String(), err
 }
 
 // claim writes a claim as a block with its quotations folded below it.
@@ -336,21 +346,6 @@ func vaultTag(tag string) string {
 		return "_" + tag
 	}
 	return tag
-}
-
-// A JSON string is a YAML string.
-func quoted(text string) string { return string(encodeJSON(text, "")) }
-
-func writeProperty(b *strings.Builder, name, value string) { fmt.Fprintf(b, "%s: %s\n", name, value) }
-
-func writeList(b *strings.Builder, name string, values []string) {
-	if len(values) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "%s:\n", name)
-	for _, value := range values {
-		fmt.Fprintf(b, "  - %s\n", quoted(value))
-	}
 }
 
 // index returns the first note of the vault.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -21,6 +22,7 @@ type exportOptions struct {
 	out    string
 	asOf   string
 	filter *filter
+	corpus string
 }
 
 func newExport(a *app) *cobra.Command {
@@ -50,6 +52,7 @@ of the export's, nothing is written. docs/formats.md describes each format, and 
 	wordFlag(flags, &o.format, "format", exporterNames(), "", "`FORMAT`: "+alternatives(exporterNames()))
 	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write, or the folder of a format of several files; - is standard output")
 	asOfFlag(flags, &o.asOf)
+	corpusFlag(flags, &o.corpus, "corpus `FILE` of the formats that hold text of the story")
 	o.filter = filterFlags(flags)
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error { return o.run(ctx, db) })
 }
@@ -82,11 +85,20 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	document, err := o.document(ctx, db)
+	document, moment, err := o.document(ctx, db)
 	if err != nil {
 		return err
 	}
-	return o.write(ctx, &format, &exporters.Codex{Document: document})
+	codex := &exporters.Codex{Document: document}
+	if !format.Story {
+		return o.write(ctx, &format, codex)
+	}
+	posts, err := openCorpus(ctx, db, db.Path(), o.corpus, true)
+	if err != nil {
+		return err
+	}
+	codex.Text = &storyText{view: db.View(ctx, moment), corpus: posts}
+	return errors.Join(o.write(ctx, &format, codex), posts.Close())
 }
 
 // write writes a codex to the file, the folder or the standard output that the user named.
@@ -116,18 +128,23 @@ func (o *exportOptions) write(ctx context.Context, format *exporters.Format, cod
 // isStdout reports whether the value of -o stands for standard output.
 func isStdout(out string) bool { return out == "-" || out == "/dev/stdout" }
 
-func (o *exportOptions) document(ctx context.Context, db *storage.DB) (*exporters.Document, error) {
+// document returns the codex with the moment that it is of; the zero moment is now.
+func (o *exportOptions) document(ctx context.Context, db *storage.DB) (*exporters.Document, storage.Moment, error) {
+	var limit storage.Moment
 	statuses, tags, err := o.filter.resolve()
 	if err != nil {
-		return nil, err
+		return nil, limit, err
 	}
 	run, err := db.Run.Status(ctx)
 	if err != nil {
-		return nil, err
+		return nil, limit, err
 	}
 	entries, moment, err := entriesAt(ctx, db, o.asOf)
 	if err != nil {
-		return nil, err
+		return nil, limit, err
+	}
+	if moment != nil {
+		limit = *moment
 	}
 	filter := exporters.Filter{Statuses: statuses, Tags: tags}
 	story := exporters.Story{
@@ -137,7 +154,7 @@ func (o *exportOptions) document(ctx context.Context, db *storage.DB) (*exporter
 	document := exporters.Build(story, filter.Select(entries), at.At)
 	document.AsOf = positionOf(moment, at)
 	if document.Summaries, err = summaries(ctx, db, moment); err != nil {
-		return nil, err
+		return nil, limit, err
 	}
-	return &document, at.Err
+	return &document, limit, at.Err
 }

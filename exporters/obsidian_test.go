@@ -1,0 +1,197 @@
+package exporters_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html"
+	"iter"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/exporters"
+
+	"github.com/yuin/goldmark"
+	"gopkg.in/yaml.v3"
+	"pgregory.net/rapid"
+)
+
+// storyOf is a story in memory.
+type storyOf struct {
+	threads []exporters.Thread
+	posts   map[int64][]exporters.Post
+}
+
+func (s *storyOf) Threads(context.Context) ([]exporters.Thread, error) { return s.threads, nil }
+
+func (s *storyOf) Posts(_ context.Context, thread int64) iter.Seq2[*exporters.Post, error] {
+	return func(yield func(*exporters.Post, error) bool) {
+		for _, p := range s.posts[thread] {
+			if !yield(&p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// told returns a codex whose quotations stand in its story.
+func told(t *rapid.T) *exporters.Codex {
+	doc := document(t)
+	story := &storyOf{posts: map[int64][]exporters.Post{}}
+	var post int64
+	for n := range rapid.IntRange(1, 3).Draw(t, "threads") {
+		thread := exporters.Thread{ID: int64(n + 1), Title: text().Draw(t, "thread")}
+		story.threads = append(story.threads, thread)
+		for range rapid.IntRange(1, 3).Draw(t, "posts") {
+			post++
+			body := strings.Join(rapid.SliceOfN(text(), 1, 4).Draw(t, "paragraphs"), "\n\n")
+			story.posts[thread.ID] = append(story.posts[thread.ID], exporters.Post{
+				Post: annotator.Post{ID: post, Thread: thread.ID, Body: body}, Scene: int(post),
+			})
+		}
+	}
+	for i := range doc.Entries {
+		e := &doc.Entries[i]
+		e.ID = int64(i + 1)
+		for c := range e.Claims {
+			e.Claims[c].Text += " [[" + rapid.OneOf(rapid.Just(e.Term), text()).Draw(t, "link") + "]]"
+			for q := range e.Claims[c].Evidence {
+				cite(t, story, &e.Claims[c].Evidence[q])
+			}
+		}
+	}
+	return &exporters.Codex{Document: &doc, Text: story}
+}
+
+// cite makes evidence a passage of the story; of a post without text, the whole of it.
+func cite(t *rapid.T, story *storyOf, q *exporters.Evidence) {
+	thread := rapid.SampledFrom(story.threads).Draw(t, "quoted thread")
+	p := rapid.SampledFrom(story.posts[thread.ID]).Draw(t, "quoted post")
+	runes := []rune(p.Body)
+	start := rapid.IntRange(0, len(runes)).Draw(t, "start")
+	end := rapid.IntRange(start, len(runes)).Draw(t, "end")
+	*q = exporters.Evidence{Post: p.ID, Start: start, End: end, Quote: string(runes[start:end])}
+}
+
+var (
+	wikiLink = regexp.MustCompile(`\[\[([^\[\]|]+)\|([^\[\]|]*)\]\]`)
+	blockID  = regexp.MustCompile(`(?m) \^([A-Za-z0-9-]+)$`)
+)
+
+// TestVaultHasNoDanglingLink reads a vault as Obsidian does: properties are YAML, each link leads to a note of the vault
+// and to a block of it, names of files are allowed everywhere, and unique in any case.
+func TestVaultHasNoDanglingLink(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var out bytes.Buffer
+		format := named(t, "obsidian")
+		if err := format.WriteOne(context.Background(), &out, told(t)); err != nil {
+			t.Fatal(err)
+		}
+		blocks, bare := map[string]map[string]bool{}, map[string]bool{}
+		files := unzip(t, out.Bytes())
+		for _, file := range files {
+			name := strings.TrimSuffix(file.Name, ".md")
+			if base := strings.ToLower(path.Base(name)); bare[base] || base == "" || len(base) > 200 || strings.ContainsAny(base, "#|^[]\\*\"<>?:\x00\n") {
+				t.Fatalf("the name %q", file.Name)
+			} else {
+				bare[base] = true
+			}
+			blocks[name] = map[string]bool{}
+			for _, m := range blockID.FindAllSubmatch(file.Data, -1) {
+				if blocks[name][string(m[1])] {
+					t.Fatalf("%s has the block %s twice", name, m[1])
+				}
+				blocks[name][string(m[1])] = true
+			}
+		}
+		for _, file := range files {
+			if front, _, found := strings.Cut(strings.TrimPrefix(string(file.Data), "---\n"), "\n---\n"); found && strings.HasSuffix(file.Name, ".md") && file.Name != "Index.md" {
+				if err := yaml.Unmarshal([]byte(front), map[string]any{}); err != nil {
+					t.Fatalf("%s: %v\n%s", file.Name, err, front)
+				}
+			}
+			for _, m := range wikiLink.FindAllSubmatch(file.Data, -1) {
+				target, block, hasBlock := strings.Cut(string(m[1]), "#^")
+				if _, ok := blocks[target]; !ok && target != "Codex.base" {
+					t.Fatalf("%s links to %q, which is not there", file.Name, target)
+				}
+				if hasBlock && !blocks[target][block] {
+					t.Fatalf("%s links to the block %q of %q, which is not there", file.Name, block, target)
+				}
+			}
+		}
+	})
+}
+
+// TestPostsOfAVaultReadAsTheyAre: Markdown shows the text of a post as it is.
+func TestPostsOfAVaultReadAsTheyAre(t *testing.T) {
+	t.Parallel()
+	tags := regexp.MustCompile(`<[^>]*>`)
+	words := func(s string) string {
+		return strings.Join(strings.Fields(strings.ReplaceAll(s, "\x00", "\ufffd")), " ")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		body := rapid.OneOf(
+			rapid.StringOf(rapid.SampledFrom([]rune("a1. \n#*_-+>[]()!`<>&\\$%=~^|\"':;/\t"))),
+			rapid.StringMatching(`([a-z]{0,3}(\*\*|<b>|\[\[x\]\]|1\. |- |# |> |&amp;|~~|==|%%|\$)){1,6}`),
+		).Draw(t, "body")
+		doc := exporters.Build(exporters.Story{}, nil, position)
+		codex := &exporters.Codex{Document: &doc, Text: &storyOf{
+			threads: []exporters.Thread{{ID: 1, Title: "One"}},
+			posts:   map[int64][]exporters.Post{1: {{Post: annotator.Post{ID: 7, Thread: 1, Body: body}}}},
+		}}
+		var out, shown bytes.Buffer
+		format := named(t, "obsidian")
+		if err := format.WriteOne(context.Background(), &out, codex); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range unzip(t, out.Bytes()) {
+			if !strings.HasPrefix(file.Name, "Threads/") {
+				continue
+			}
+			_, note, _ := strings.Cut(string(file.Data), "\n---\n")
+			note = blockID.ReplaceAllString(note, "")
+			if err := goldmark.Convert([]byte(note), &shown); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := words(html.UnescapeString(tags.ReplaceAllString(shown.String(), ""))), words(body); got != want {
+				t.Fatalf("%q reads %q", want, got)
+			}
+			if n := strings.Count(shown.String(), "<") - 2*strings.Count(shown.String(), "<p>"); n != 0 {
+				t.Fatalf("%q has markup: %s", body, shown.String())
+			}
+		}
+	})
+}
+
+func TestQuotationsLeadToTheirParagraph(t *testing.T) {
+	t.Parallel()
+	doc := exporters.Build(exporters.Story{Title: "T"}, []annotator.Entry{{ID: 1, Term: "Dawn", Tags: []string{"ship"}, Claims: []annotator.Claim{
+		{ID: 1, Text: "She sinks.", Kind: annotator.Narrated, From: 1, Evidence: []annotator.Evidence{{Post: 7, Start: 12, End: 20, Quote: "it sinks"}}},
+	}}}, position)
+	codex := &exporters.Codex{Document: &doc, Text: &storyOf{
+		threads: []exporters.Thread{{ID: 1, Title: "One: it / begins"}},
+		posts:   map[int64][]exporters.Post{1: {{Post: annotator.Post{ID: 7, Thread: 1, Body: "A storm.\n\nAh it sinks.\n\nThe end."}, Scene: 3}}},
+	}}
+	var out bytes.Buffer
+	format := named(t, "obsidian")
+	if err := format.WriteOne(t.Context(), &out, codex); err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, file := range unzip(t, out.Bytes()) {
+		fmt.Fprintf(&all, "== %s\n%s", file.Name, file.Data)
+	}
+	for _, want := range []string{
+		"> [!quote]- [[Threads/001 One- it begins#^post-7-2|scene 3, post 7]]\n> it sinks\n",
+		"Ah it sinks. ^post-7-2\n", "== Codex/Objects/Dawn.md\n", "She sinks. ^claim-1\n",
+	} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("no %q in\n%s", want, all.String())
+		}
+	}
+}
