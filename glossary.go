@@ -35,6 +35,8 @@ type Entry struct {
 	Tags          []string // sorted, distinct
 	Aliases       []Alias  // sorted by normalised name
 	Claims        []Claim  // open and closed ones, in the order of the definition
+	Present       string   // what it is now, in a few sentences; not evidence; empty if none was written
+	PresentAt     Place    // the place up to which Present holds
 	First, Last   Place    // of its first and its newest revision
 	Revisions     int
 	Revision      int64 // id of the newest revision
@@ -67,15 +69,19 @@ type Alias struct {
 	From Place  `json:"from"`
 }
 
-// Claim is one sentence of a definition. It keeps its id as long as its text stays the same.
+// Claim is one fact that an entry tells, as one sentence. It keeps its id as long as its text stays the same.
 type Claim struct {
-	ID       int64      `json:"id"` // from 1, within the entry
-	Ord      int        `json:"ord"`
-	Text     string     `json:"text"`
-	Kind     ClaimKind  `json:"kind"`
-	From     Place      `json:"from"`
-	Until    Place      `json:"until,omitempty"` // 0 while it holds
-	Evidence []Evidence `json:"-"`
+	ID      int64     `json:"id"` // from 1, within the entry
+	Ord     int       `json:"ord"`
+	Text    string    `json:"text"`
+	Kind    ClaimKind `json:"kind"`
+	From    Place     `json:"from"`
+	Until   Place     `json:"until,omitempty"`   // 0 while it holds
+	Speaker string    `json:"speaker,omitempty"` // who says it, of a claim of kind Claimed; empty if unknown
+	State   bool      `json:"state,omitempty"`   // it describes a state that can end
+	// ReplacedBy is the id of the claim that took its place when it was closed; 0 for none.
+	ReplacedBy int64      `json:"replaced_by,omitempty"`
+	Evidence   []Evidence `json:"-"`
 }
 
 // Evidence is a quotation that supports a claim.
@@ -97,6 +103,7 @@ const (
 	FieldTag             Field = "tag"
 	FieldClaim           Field = "claim"
 	FieldEvidence        Field = "evidence"
+	FieldPresent         Field = "present"
 	FieldStatus          Field = "status"
 	FieldMerge           Field = "merge"
 	FieldLock            Field = "lock"

@@ -43,6 +43,8 @@ func change(e *annotator.Entry, r *annotator.Revision) error {
 		return changeClaim(e, r.New)
 	case annotator.FieldEvidence:
 		return addEvidence(e, r.New)
+	case annotator.FieldPresent:
+		e.Present, e.PresentAt = r.New, r.At
 	case annotator.FieldStatus:
 		e.Status = annotator.Status(r.New)
 	case annotator.FieldRetired:
@@ -158,6 +160,8 @@ func Follows(e *annotator.Entry, r *annotator.Revision) bool {
 		return r.Old == string(e.Status)
 	case annotator.FieldTag:
 		return r.Old == "" || slices.Contains(e.Tags, r.Old)
+	case annotator.FieldPresent:
+		return r.Old == e.Present
 	case annotator.FieldClaim:
 		return followsClaim(e, r)
 	case annotator.FieldAlias, annotator.FieldEvidence, annotator.FieldCuratorDecision:

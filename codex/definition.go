@@ -3,6 +3,7 @@ package codex
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"unicode"
 
 	"annotator"
@@ -47,17 +48,15 @@ func countLettersAndDigits(text string) int {
 // revisedClaims returns the claims that change or stay with a new definition: first those it closes, then those that
 // hold, in the order of the sentences. closed is the number of the former.
 func (r *reviser) revisedClaims(sentences []string) (claims []annotator.Claim, closed int) {
-	open := map[string]annotator.Claim{}
-	var last int64
+	open, last := map[string]annotator.Claim{}, lastClaim(&r.entry)
 	for _, claim := range r.entry.Claims {
-		last = max(last, claim.ID)
 		if claim.Until == 0 {
 			open[Normalize(claim.Text)] = claim
 		}
 	}
 	var holding []annotator.Claim
 	seen := map[string]bool{}
-	for _, sentence := range sentences {
+	for _, sentence := range joinClaims(sentences, open) {
 		key := Normalize(sentence)
 		if seen[key] {
 			continue
@@ -80,6 +79,26 @@ func (r *reviser) revisedClaims(sentences []string) (claims []annotator.Claim, c
 		}
 	}
 	return append(claims, holding...), len(claims)
+}
+
+// joinClaims joins sentences that are one open claim together: a fact may have been added as several.
+func joinClaims(sentences []string, open map[string]annotator.Claim) []string {
+	longest := 1
+	for _, claim := range open {
+		longest = max(longest, len(Sentences(claim.Text)))
+	}
+	var joined []string
+	for len(sentences) > 0 {
+		n := min(longest, len(sentences))
+		for ; n > 1; n-- {
+			if _, known := open[Normalize(strings.Join(sentences[:n], " "))]; known {
+				break
+			}
+		}
+		joined = append(joined, strings.Join(sentences[:n], " "))
+		sentences = sentences[n:]
+	}
+	return joined
 }
 
 // evidence attaches the quotation to the open claim that shares the most words with it; the newest of equal ones.

@@ -57,10 +57,19 @@ func (r *reviser) copyTags(source *annotator.Entry) {
 
 // copyClaims appends the source's claims to the target's. Closed claims are copied too, for their evidence.
 func (r *reviser) copyClaims(source *annotator.Entry) {
+	ids := r.idsOf(source.Claims)
 	for i := range source.Claims {
-		claim := r.copyClaim(source.Claims[i])
+		claim := source.Claims[i]
+		id := ids[claim.ID]
+		if claimIndex(&r.entry, id) < 0 {
+			claim.ID, claim.Ord, claim.Evidence, claim.ReplacedBy = id, r.nextOrd(), nil, ids[claim.ReplacedBy]
+			if claim.ReplacedBy == id { // by one of the same text
+				claim.ReplacedBy = 0
+			}
+			r.add(annotator.FieldClaim, "", annotator.EncodeJSON(claim))
+		}
 		for _, evidence := range source.Claims[i].Evidence {
-			r.attach(claimIndex(&r.entry, claim), evidence)
+			r.attach(claimIndex(&r.entry, id), evidence)
 		}
 	}
 	if n := utf8.RuneCountInString(r.entry.Definition()); n > MaxDefinition {
@@ -69,21 +78,22 @@ func (r *reviser) copyClaims(source *annotator.Entry) {
 	}
 }
 
-// copyClaim returns the id of a source's claim in the target, which may have a claim with the same text.
-func (r *reviser) copyClaim(claim annotator.Claim) int64 {
-	var last int64
-	ord := 0
-	for i := range r.entry.Claims {
-		held := &r.entry.Claims[i]
-		if Normalize(held.Text) == Normalize(claim.Text) && (held.Until == 0 || claim.Until != 0) {
-			return held.ID
+// idsOf returns the id that each claim of a source gets in the target, which may have a claim with the same text.
+func (r *reviser) idsOf(claims []annotator.Claim) map[int64]int64 {
+	ids, held, last := map[int64]int64{}, slices.Clone(r.entry.Claims), lastClaim(&r.entry)
+	for _, claim := range claims {
+		at := slices.IndexFunc(held, func(h annotator.Claim) bool { return sameClaim(&h, &claim) && (h.Until == 0 || claim.Until != 0) })
+		if at < 0 {
+			last++
+			at, held = len(held), append(held, claim)
+			held[at].ID = last
 		}
-		last = max(last, held.ID)
-		if held.Until == 0 {
-			ord++
-		}
+		ids[claim.ID] = held[at].ID
 	}
-	claim.ID, claim.Ord, claim.Evidence = last+1, ord, nil
-	r.add(annotator.FieldClaim, "", annotator.EncodeJSON(claim))
-	return claim.ID
+	return ids
+}
+
+// sameClaim reports whether two claims say the same, and of the same speaker if one says it.
+func sameClaim(a, b *annotator.Claim) bool {
+	return Normalize(a.Text) == Normalize(b.Text) && Normalize(a.Speaker) == Normalize(b.Speaker)
 }

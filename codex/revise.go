@@ -11,10 +11,12 @@ import (
 
 // Edit is a requested change of an entry. A nil pointer or slice leaves that part unchanged.
 type Edit struct {
-	Name        *string // the term, with an optional disambiguator in parentheses
-	Definition  *string
-	Tags        []string // replace the present tags
-	Aliases     []string // added to the present aliases
+	Name        *string   // the term, with an optional disambiguator in parentheses
+	Facts       []Fact    // added to the present facts
+	Close       []Closing // of facts, after Facts are added
+	Definition  *string   // replaces all facts
+	Tags        []string  // replace the present tags
+	Aliases     []string  // added to the present aliases
 	Status      *annotator.Status
 	Evidence    *annotator.Evidence // attached to the claim it matches best
 	Kind        annotator.ClaimKind // of new claims; narrated if empty
@@ -26,7 +28,7 @@ type Edit struct {
 // Refusal is the error of an edit that the rules reject. Model and curator read its code and message, and may correct
 // the edit.
 type Refusal struct { //nolint:errname // a refusal is a result first
-	Code    string // EMPTY, TOO_LONG, LOCKED, NARROWER or RETIRED
+	Code    string // EMPTY, TOO_LONG, LOCKED, NARROWER, NOT_FOUND, RETIRED or SAME
 	Message string
 }
 
@@ -59,6 +61,8 @@ func Revise(e *annotator.Entry, edit Edit) ([]annotator.Revision, error) {
 	r.tags()
 	r.definition()
 	r.evidence()
+	r.facts()
+	r.closings()
 	r.status()
 	return r.result()
 }

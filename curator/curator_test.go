@@ -68,17 +68,26 @@ To Gallows Quay.
 </post>
 </posts>
 <candidate first_post="11">
-<entry id="1" term="Marrow" status="tentative">She is a captain. She &lt;has&gt; a ship.</entry>
-<quote post="11" sentence="1" kind="narrated">She is a captain.</quote>
-<quote post="11" sentence="2" kind="narrated">She &lt;has&gt; a ship.</quote>
+<entry id="1" term="Marrow" status="tentative">
+1: She is a captain.
+2: She &lt;has&gt; a ship.
+</entry>
+<quote post="11" fact="1" kind="narrated">She is a captain.</quote>
+<quote post="11" fact="2" kind="narrated">She &lt;has&gt; a ship.</quote>
 <similar>
-<entry id="2" term="Ysolde Marrow" status="tentative">She sails.</entry>
-<entry id="3" term="Barrow" status="tentative">A hill.</entry>
+<entry id="2" term="Ysolde Marrow" status="tentative">
+She sails.
+</entry>
+<entry id="3" term="Barrow" status="tentative">
+A hill.
+</entry>
 </similar>
 </candidate>
 <candidate first_post="12">
-<entry id="4" term="Gallows Quay" status="tentative">A quay.</entry>
-<quote post="14" sentence="1" kind="narrated">A quay.</quote>
+<entry id="4" term="Gallows Quay" status="tentative">
+1: A quay.
+</entry>
+<quote post="14" fact="1" kind="narrated">A quay.</quote>
 </candidate>`
 	if diff := cmp.Diff(want, shown); diff != "" {
 		t.Error(diff)

@@ -46,19 +46,18 @@ func readerMark(p *annotator.Post) string {
 	return ` reader="true"`
 }
 
-// quotes shows the evidence of the definition. Each quotation has the number of the sentence that it supports.
+// quotes shows the evidence of the definition. Each quotation has the number of the fact that it supports.
 func (c *Candidate) quotes(b *strings.Builder, limit int) {
 	for _, e := range c.evidence(limit) {
-		fmt.Fprintf(b, "<quote post=\"%d\" sentence=\"%d\" kind=\"%s\">%s</quote>\n", e.Post, e.sentence, e.kind,
+		fmt.Fprintf(b, "<quote post=\"%d\" fact=\"%d\" kind=\"%s\">%s</quote>\n", e.Post, e.Claim, e.kind,
 			prompt.Escape(beginning(e.Quote, quoteLength)))
 	}
 }
 
-// support is a quotation with the sentence of the definition that it supports, from 1.
+// support is a quotation with the kind of the fact that it supports.
 type support struct {
 	annotator.Evidence
-	sentence int
-	kind     annotator.ClaimKind
+	kind annotator.ClaimKind
 }
 
 // evidence returns the quotations of the definition, at most limit of them: one of each sentence before the second of
@@ -67,15 +66,13 @@ func (c *Candidate) evidence(limit int) []support {
 	var list []support
 	for nth, more := 0, true; more; nth++ {
 		more = false
-		sentence := 0
 		for i := range c.Entry.Claims {
 			claim := &c.Entry.Claims[i]
 			if claim.Until != 0 {
 				continue
 			}
-			sentence++
 			if nth < len(claim.Evidence) {
-				list, more = append(list, support{claim.Evidence[nth], sentence, claim.Kind}), true
+				list, more = append(list, support{claim.Evidence[nth], claim.Kind}), true
 			}
 		}
 	}

@@ -54,6 +54,13 @@ type Entry struct {
 	Revisions     int                `json:"revisions" yaml:"revisions"`
 	Locked        bool               `json:"locked" yaml:"locked"`
 	MergedInto    int64              `json:"merged_into,omitempty" yaml:"merged_into,omitempty"` // id of the entry that replaced it
+	Present       *Present           `json:"present,omitempty" yaml:"present,omitempty"`         // nil if none was written
+}
+
+// Present is a short statement of what an entry is now. It is no evidence.
+type Present struct {
+	Text string             `json:"text" yaml:"text"`
+	AsOf annotator.Position `json:"as_of" yaml:"as_of"` // up to which it holds
 }
 
 // Alias is another name of an entry, and where it is first used.
@@ -62,13 +69,17 @@ type Alias struct {
 	From annotator.Position `json:"from" yaml:"from"`
 }
 
-// Claim is one sentence of a definition.
+// Claim is one fact of an entry, as one sentence.
 type Claim struct {
-	Text     string              `json:"text" yaml:"text"`
-	Kind     annotator.ClaimKind `json:"kind" yaml:"kind"`
-	From     annotator.Position  `json:"from" yaml:"from"`
-	Until    *annotator.Position `json:"until" yaml:"until"` // nil while it is in force
-	Evidence []Evidence          `json:"evidence" yaml:"evidence"`
+	ID         int64               `json:"id" yaml:"id"` // from 1, within the entry
+	Text       string              `json:"text" yaml:"text"`
+	Kind       annotator.ClaimKind `json:"kind" yaml:"kind"`
+	Speaker    string              `json:"speaker,omitempty" yaml:"speaker,omitempty"` // who says it, if it is claimed; absent if unknown
+	State      bool                `json:"state,omitempty" yaml:"state,omitempty"`     // it is a state that can end
+	From       annotator.Position  `json:"from" yaml:"from"`
+	Until      *annotator.Position `json:"until" yaml:"until"`                                 // nil while it is in force
+	ReplacedBy int64               `json:"replaced_by,omitempty" yaml:"replaced_by,omitempty"` // id of the claim that took its place
+	Evidence   []Evidence          `json:"evidence" yaml:"evidence"`
 }
 
 // Evidence is a quotation that supports a claim.
@@ -125,7 +136,15 @@ func newEntry(e *annotator.Entry, position func(annotator.Place) annotator.Posit
 		Revisions:     e.Revisions,
 		Locked:        e.Locked,
 		MergedInto:    e.MergedInto,
+		Present:       newPresent(e, position),
 	}
+}
+
+func newPresent(e *annotator.Entry, position func(annotator.Place) annotator.Position) *Present {
+	if e.Present == "" {
+		return nil
+	}
+	return &Present{Text: e.Present, AsOf: position(e.PresentAt)}
 }
 
 // visible returns aliases without invisible characters, each name once.
@@ -141,7 +160,9 @@ func visible(aliases []annotator.Alias) []annotator.Alias {
 }
 
 func newClaim(c annotator.Claim, position func(annotator.Place) annotator.Position) Claim {
-	claim := Claim{Text: c.Text, Kind: c.Kind, From: position(c.From)}
+	claim := Claim{
+		ID: c.ID, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, State: c.State, From: position(c.From), ReplacedBy: c.ReplacedBy,
+	}
 	if c.Until != 0 {
 		claim.Until = new(position(c.Until))
 	}

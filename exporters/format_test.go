@@ -38,12 +38,13 @@ func sample() exporters.Document {
 			Aliases: []annotator.Alias{{Name: "the <Dawn>", From: at(1, 2)}, {Name: "東雲丸 🚢", From: at(12, 0)}},
 			Claims: []annotator.Claim{
 				{
-					ID: 1, Text: "Mik's ship has three masts.", Kind: annotator.Narrated, From: at(1, 2), Until: at(12, 1),
+					ID: 1, Text: "Mik's ship has three masts.", Kind: annotator.Narrated, From: at(1, 2), Until: at(12, 1), State: true, ReplacedBy: 2,
 					Evidence: []annotator.Evidence{{Claim: 1, Post: 1002, Start: 4, End: 32, Quote: "three masts & \"no\" oars:\n- # 1"}},
 				},
-				{ID: 2, Text: "She has two masts since the storm.", Kind: annotator.Claimed, From: at(12, 1)},
+				{ID: 2, Text: "She has two masts since the storm.", Kind: annotator.Claimed, Speaker: "Mik: \"I\" & co", State: true, From: at(12, 1)},
 				{ID: 3, Text: "null", Kind: annotator.Inferred, From: at(31, 0)},
 			},
+			Present: "She has two masts, and lies at anchor.", PresentAt: at(30, 1),
 			First: at(1, 2), Last: at(31, 0), Revisions: 9, Locked: true,
 		},
 		{ID: 3, Term: "Ærith", Status: annotator.Tentative, First: at(2, 0), Last: at(2, 0), Revisions: 1},
@@ -278,6 +279,8 @@ func entry(t *rapid.T) annotator.Entry {
 		First:         place().Draw(t, "first"),
 		Last:          place().Draw(t, "last"),
 		Locked:        rapid.Bool().Draw(t, "locked"),
+		Present:       text().Draw(t, "present"),
+		PresentAt:     place().Draw(t, "present at"),
 	}
 }
 
@@ -288,7 +291,8 @@ func alias(t *rapid.T) annotator.Alias {
 func claim(t *rapid.T) annotator.Claim {
 	return annotator.Claim{
 		Text: text().Draw(t, "claim"), Kind: annotator.Inferred, From: place().Draw(t, "from"), Until: place().Draw(t, "until"),
-		Evidence: rapid.SliceOfN(rapid.Custom(evidence), 0, 2).Draw(t, "evidence"),
+		Evidence: rapid.SliceOfN(rapid.Custom(evidence), 0, 2).Draw(t, "evidence"), ID: rapid.Int64().Draw(t, "id"),
+		Speaker: text().Draw(t, "speaker"), State: rapid.Bool().Draw(t, "state"), ReplacedBy: rapid.Int64Range(0, 2).Draw(t, "replaced by"),
 	}
 }
 

@@ -20,10 +20,11 @@ type Glossary struct {
 	turn int64 // of the writes
 }
 
-const entryColumns = `e.id, e.term, e.disambiguator, e.status, e.first_at, e.last_at, e.revisions, e.revision, e.locked, e.merged_into`
+const entryColumns = `e.id, e.term, e.disambiguator, e.status, e.first_at, e.last_at, e.revisions, e.revision, e.locked, e.merged_into, e.present, e.present_at`
 
 func scanEntry(rows *sql.Rows, e *annotator.Entry) error {
-	return rows.Scan(&e.ID, &e.Term, &e.Disambiguator, &e.Status, &e.First, &e.Last, &e.Revisions, &e.Revision, &e.Locked, &e.MergedInto)
+	return rows.Scan(&e.ID, &e.Term, &e.Disambiguator, &e.Status, &e.First, &e.Last, &e.Revisions, &e.Revision, &e.Locked, &e.MergedInto,
+		&e.Present, &e.PresentAt)
 }
 
 // entries returns the entries that a query finds, in its order, with all their parts.
@@ -43,21 +44,22 @@ func (g *Glossary) entries(ctx context.Context, rest string, args ...any) ([]ann
 // parts reads the tags, aliases, claims and evidence of entries. It is one statement, because each would be a
 // transaction of its own. Evidence comes after its claims. The rows of a part are sorted by the columns n, id and name.
 const parts = `WITH chosen (entry_id) AS (SELECT value FROM json_each(?))
-	SELECT 1 AS part, entry_id, 0 AS n, 0 AS id, tag AS name, '' AS text, '' AS kind, 0 AS a, 0 AS b, 0 AS c FROM chosen JOIN glossary_tag USING (entry_id)
+	SELECT 1 AS part, entry_id, 0 AS n, 0 AS id, tag AS name, '' AS text, '' AS kind, '' AS speaker, 0 AS a, 0 AS b, 0 AS c, 0 AS d
+	  FROM chosen JOIN glossary_tag USING (entry_id)
 	UNION ALL
-	SELECT 2, entry_id, 0, 0, name_normalized, name, '', from_at, 0, 0 FROM chosen JOIN glossary_alias USING (entry_id)
+	SELECT 2, entry_id, 0, 0, name_normalized, name, '', '', from_at, 0, 0, 0 FROM chosen JOIN glossary_alias USING (entry_id)
 	UNION ALL
-	SELECT 3, entry_id, ord, id, '', text, kind, from_at, until_at, 0 FROM chosen JOIN claim USING (entry_id)
+	SELECT 3, entry_id, ord, id, '', text, kind, speaker, from_at, until_at, state, replaced_by FROM chosen JOIN claim USING (entry_id)
 	UNION ALL
-	SELECT 4, entry_id, id, claim_id, '', quote, '', post_id, start_at, end_at FROM chosen JOIN evidence USING (entry_id)
+	SELECT 4, entry_id, id, claim_id, '', quote, '', '', post_id, start_at, end_at, 0 FROM chosen JOIN evidence USING (entry_id)
 	ORDER BY part, n, id, name`
 
 // readPart adds a part to its entry.
 func readPart(rows *sql.Rows, index map[int64]*annotator.Entry) error {
 	var part int
-	var entry, n, id, a, b, c int64
-	var name, text, kind string
-	if err := rows.Scan(&part, &entry, &n, &id, &name, &text, &kind, &a, &b, &c); err != nil {
+	var entry, n, id, a, b, c, d int64
+	var name, text, kind, speaker string
+	if err := rows.Scan(&part, &entry, &n, &id, &name, &text, &kind, &speaker, &a, &b, &c, &d); err != nil {
 		return err
 	}
 	switch e := index[entry]; part {
@@ -68,6 +70,7 @@ func readPart(rows *sql.Rows, index map[int64]*annotator.Entry) error {
 	case 3:
 		e.Claims = append(e.Claims, annotator.Claim{
 			ID: id, Ord: int(n), Text: text, Kind: annotator.ClaimKind(kind), From: annotator.Place(a), Until: annotator.Place(b),
+			Speaker: speaker, State: c != 0, ReplacedBy: d,
 		})
 	case 4:
 		for i := range e.Claims {
@@ -129,7 +132,7 @@ func byID(entries []annotator.Entry) map[int64]*annotator.Entry {
 	return index
 }
 
-// ChangedSince returns the ids of those entries whose names, tags or definition have a revision newer than the one at
+// ChangedSince returns the ids of those entries whose names, tags, facts or present statement have a revision newer than the one at
 // which they were shown. A confirmation or further evidence does not count: the entry reads the same.
 func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown) (map[int64]bool, error) {
 	list, err := encodeShows(shown)
@@ -143,7 +146,7 @@ func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown) (m
 		rewritten[id] = true
 		return err
 	}, `SELECT DISTINCT r.entry_id FROM json_each(?) s JOIN revision r ON r.entry_id = s.value ->> 'e' AND r.id > s.value ->> 'r'
-		WHERE r.field IN ('term', 'alias', 'tag', 'claim')`, list)
+		WHERE r.field IN ('term', 'alias', 'tag', 'claim', 'present')`, list)
 	return rewritten, sqlite.Wrap(err, "read the glossary in %s", g.path)
 }
 

@@ -183,6 +183,16 @@ var invariants = [...]invariant{
 		     OR e.merged_into <> 0 AND (e.merged_into = e.id OR NOT EXISTS (SELECT 1 FROM glossary_entry t WHERE t.id = e.merged_into))`,
 	},
 	{
+		"facts", "what took a claim's place is another claim of the entry, a claim that was replaced is closed, and a speaker claims",
+		`SELECT 'claim ' || c.id || ' of entry ' || c.entry_id || ' was replaced by ' || c.replaced_by FROM claim c
+		  WHERE c.replaced_by <> 0 AND (c.until_at = 0 OR c.replaced_by = c.id
+		    OR NOT EXISTS (SELECT 1 FROM claim o WHERE o.entry_id = c.entry_id AND o.id = c.replaced_by))
+		 UNION ALL SELECT 'claim ' || id || ' of entry ' || entry_id || ' is ' || kind || ', and has a speaker' FROM claim
+		  WHERE speaker <> '' AND kind <> 'claimed'
+		 UNION ALL SELECT 'entry ' || id || ' has a present statement of place ' || present_at FROM glossary_entry
+		  WHERE (present = '') <> (present_at = 0) OR present_at > last_at`,
+	},
+	{
 		"evidence", "a quotation is as long as its range",
 		`SELECT 'evidence ' || id || ' of entry ' || entry_id || ': ' || (end_at - start_at) || ' characters, quotes ' || length(quote) FROM evidence
 		  WHERE length(quote) <> end_at - start_at`,

@@ -134,8 +134,17 @@ func (s *story) someEdit(t *rapid.T) edit {
 		return reads
 	}
 	id := ids[rapid.IntRange(0, len(ids)-1).Draw(t, "entry")].ID
-	if rapid.IntRange(0, 4).Draw(t, "retire") == 0 {
+	switch rapid.IntRange(0, 6).Draw(t, "way") {
+	case 0:
 		return retires(id)
+	case 1:
+		return restates(id, definition.Draw(t, "statement"))
+	case 2, 3:
+		return revises(id, codex.Edit{Facts: []codex.Fact{{
+			Text: definition.Draw(t, "fact"), Speaker: rapid.SampledFrom([]string{"", "Mik", "漢字"}).Draw(t, "speaker"), State: rapid.Bool().Draw(t, "state"),
+		}}, Close: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) codex.Closing {
+			return codex.Closing{Fact: rapid.Int64Range(1, 4).Draw(t, "close"), By: rapid.Int64Range(0, 3).Draw(t, "by")}
+		}), 0, 2).Draw(t, "closings")})
 	}
 	name, said := term.Draw(t, "term"), definition.Draw(t, "definition")
 	status := rapid.SampledFrom([]annotator.Status{annotator.Tentative, annotator.Confirmed}).Draw(t, "status")

@@ -99,13 +99,25 @@ func indexedOf(e *annotator.Entry) indexed {
 	for i := range e.Aliases {
 		names[i] = e.Aliases[i].Name
 	}
-	return indexed{e.Term, strings.Join(names, "\n"), e.Definition()}
+	return indexed{e.Term, strings.Join(names, "\n"), searchableText(e)}
+}
+
+// searchableText returns the definition, and who claims what it says.
+func searchableText(e *annotator.Entry) string {
+	text := e.Definition()
+	for i := range e.Claims {
+		if c := &e.Claims[i]; c.Until == 0 && c.Speaker != "" && !strings.Contains(text, c.Speaker) {
+			text += "\n" + c.Speaker
+		}
+	}
+	return text
 }
 
 // columnsOf returns the other columns of an entry's row.
 func (tx *tx) columnsOf(e *annotator.Entry) []any {
 	return []any{
 		e.ID, tx.now, e.Disambiguator, codex.Normalize(e.Name()), e.Status, e.First, e.Last, e.Revisions, e.Revision, e.Locked, e.MergedInto,
+		e.Present, e.PresentAt,
 	}
 }
 
@@ -113,20 +125,21 @@ func (tx *tx) columnsOf(e *annotator.Entry) []any {
 func (tx *tx) insertEntry(e *annotator.Entry) {
 	now := indexedOf(e)
 	tx.execOne(`INSERT INTO glossary_entry (id, created_at, updated_at, disambiguator, term_normalized, status, first_at, last_at,
-		revisions, revision, locked, merged_into, term, names, definition) VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`,
+		revisions, revision, locked, merged_into, present, present_at, term, names, definition)
+		VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
 		append(tx.columnsOf(e), now.term, now.names, now.definition)...)
 }
 
 // updateEntry updates the row of an entry. To name the indexed columns would update the full-text index as well.
 func (tx *tx) updateEntry(e *annotator.Entry, before indexed) {
 	const update = `UPDATE glossary_entry SET updated_at = ?2, disambiguator = ?3, term_normalized = ?4, status = ?5, first_at = ?6,
-		last_at = ?7, revisions = ?8, revision = ?9, locked = ?10, merged_into = ?11`
+		last_at = ?7, revisions = ?8, revision = ?9, locked = ?10, merged_into = ?11, present = ?12, present_at = ?13`
 	now := indexedOf(e)
 	if now == before {
 		tx.execOne(update+` WHERE id = ?1`, tx.columnsOf(e)...)
 		return
 	}
-	tx.execOne(update+`, term = ?12, names = ?13, definition = ?14 WHERE id = ?1`,
+	tx.execOne(update+`, term = ?14, names = ?15, definition = ?16 WHERE id = ?1`,
 		append(tx.columnsOf(e), now.term, now.names, now.definition)...)
 }
 
@@ -151,9 +164,10 @@ func (tx *tx) applyRevision(r *annotator.Revision) {
 		tx.applyAlias(r)
 	case annotator.FieldClaim:
 		c := decode[annotator.Claim](tx, r.New)
-		tx.execOne(`INSERT INTO claim (entry_id, id, ord, text, kind, from_at, until_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (entry_id, id) DO UPDATE SET ord = excluded.ord, text = excluded.text, kind = excluded.kind,
-			  from_at = excluded.from_at, until_at = excluded.until_at`, r.Entry, c.ID, c.Ord, c.Text, c.Kind, c.From, c.Until)
+		tx.execOne(`INSERT INTO claim (entry_id, id, ord, text, kind, from_at, until_at, speaker, state, replaced_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (entry_id, id) DO UPDATE SET ord = excluded.ord, text = excluded.text, kind = excluded.kind, from_at = excluded.from_at,
+			  until_at = excluded.until_at, speaker = excluded.speaker, state = excluded.state, replaced_by = excluded.replaced_by`,
+			r.Entry, c.ID, c.Ord, c.Text, c.Kind, c.From, c.Until, c.Speaker, c.State, c.ReplacedBy)
 	case annotator.FieldEvidence:
 		v := decode[annotator.Evidence](tx, r.New)
 		tx.execOne(`INSERT INTO evidence (entry_id, claim_id, post_id, start_at, end_at, quote) VALUES (?, ?, ?, ?, ?, ?)`,

@@ -329,6 +329,21 @@ func revises(id int64, wanted codex.Edit) edit {
 	}
 }
 
+// restates is a tool that says anew what an entry is now.
+func restates(id int64, statement string) edit {
+	return func(ctx context.Context, g *storage.Glossary) error {
+		e, err := g.Entry(ctx, id)
+		if err != nil {
+			return err
+		}
+		revisions, err := codex.Restate(e, statement, annotator.ActorModel, annotator.PlaceAt(sceneOf(ctx), 0))
+		if err == nil && len(revisions) > 0 {
+			_, err = g.Revise(ctx, revisions)
+		}
+		return err
+	}
+}
+
 func retires(id int64) edit {
 	return func(ctx context.Context, g *storage.Glossary) error {
 		e, err := g.Entry(ctx, id)

@@ -129,6 +129,12 @@ var damages = []struct {
 		author, tokens, trace_id, created_at) VALUES ('thread', 1000, 0, '', 1, 2, 1, 2, 'x', '[]', 'rule', 1, 1, 0);`, 2)},
 	{"summaries", "a story so far that ends too early", finished + `INSERT INTO episode (kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn,
 		summary, entries, author, tokens, trace_id, created_at) SELECT 'thread', thread_id, 0, '', 1, 2, 1, 2, 'x', '[]', 'rule', 1, 1, 0 FROM thread_state`},
+	{"facts", "replaced, and open", `UPDATE claim SET replaced_by = 2 WHERE entry_id = 1 AND id = 1`},
+	{"facts", "replaced by nothing", `UPDATE claim SET replaced_by = 99 WHERE until_at <> 0`},
+	{"facts", "a narration with a speaker", `UPDATE claim SET speaker = 'Mik' WHERE kind = 'narrated'`},
+	{"facts", "a statement of the future", `UPDATE glossary_entry SET present_at = last_at + 1 WHERE present <> ''`},
+	{"facts", "a place of no statement", `UPDATE glossary_entry SET present = '' WHERE id = 1`},
+	{"replay", "another statement", `UPDATE glossary_entry SET present = 'She lies at anchor.' WHERE id = 1`},
 	{"evidence", "a range too long", `UPDATE evidence SET end_at = end_at + 1`},
 	{"quotations", "another range", `UPDATE evidence SET start_at = start_at + 1, end_at = end_at + 1`},
 	{"quotations", "from a post that is not there", `UPDATE evidence SET post_id = 404`},
@@ -153,7 +159,9 @@ func sound(t *testing.T) []byte {
 	s.compact(1, chunk)
 	s.checkpoint()
 	definition := "Dawn is a ship. She sails. She sinks."
-	s.read(revises(1, codex.Edit{Definition: &definition}), retires(2))
+	s.read(revises(1, codex.Edit{Definition: &definition}), revises(1, codex.Edit{
+		Facts: []codex.Fact{{Text: "She lies deep.", State: true}, {Text: "Mik dived.", Speaker: "Mik"}}, Close: []codex.Closing{{Fact: 2, By: 4}},
+	}), restates(1, "She is a wreck."), retires(2))
 	chunk.Kind, chunk.Thread, chunk.Supersedes = annotator.EpisodeCumulative, 0, 1
 	s.compact(2, chunk)
 	s.begin("scene 4")

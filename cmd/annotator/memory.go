@@ -160,8 +160,11 @@ type fact struct {
 	Tags     []string             `json:"tags"`
 	Fact     string               `json:"fact"`
 	Kind     annotator.ClaimKind  `json:"kind"`
+	Speaker  string               `json:"speaker,omitempty"` // who says it, if it is claimed; absent if unknown
+	State    bool                 `json:"state,omitempty"`   // it is a state that can end
 	From     annotator.Position   `json:"from"`
-	Until    *annotator.Position  `json:"until"` // null while it holds
+	Until    *annotator.Position  `json:"until"`                 // null while it holds
+	Replaced string               `json:"replaced_by,omitempty"` // the id of the claim that took its place
 	Evidence []exporters.Evidence `json:"evidence"`
 }
 
@@ -198,7 +201,10 @@ func facts(e *annotator.Entry, at *storage.Positions, provenance map[storage.Cla
 		list[i] = fact{
 			ID: fmt.Sprintf("%d.%d", e.ID, e.Claims[i].ID), Time: unixSeconds(p.Changed), Turns: append([]int64{}, p.Turns...),
 			Entry: e.ID, Term: e.Name(), Status: e.Status, Tags: exported.Tags,
-			Fact: c.Text, Kind: c.Kind, From: c.From, Until: c.Until, Evidence: c.Evidence,
+			Fact: c.Text, Kind: c.Kind, Speaker: c.Speaker, State: c.State, From: c.From, Until: c.Until, Evidence: c.Evidence,
+		}
+		if c.ReplacedBy != 0 {
+			list[i].Replaced = fmt.Sprintf("%d.%d", e.ID, c.ReplacedBy)
 		}
 	}
 	return list

@@ -142,6 +142,9 @@ func printEntry(w io.Writer, e *exporters.Entry) {
 		fmt.Fprintf(w, "tags: %s\n", oneLine(strings.Join(e.Tags, ", ")))
 	}
 	fmt.Fprintf(w, "first: %s\nlast: %s\n", describe(e.First), describe(e.Last))
+	if e.Present != nil {
+		fmt.Fprintf(w, "\n%s\n  as of %s\n", wrapFrom(oneLine(e.Present.Text), 0, terminalWidth(w)), describe(e.Present.AsOf))
+	}
 	if len(e.Aliases) > 0 {
 		fmt.Fprintln(w, "\nnames")
 	}
@@ -158,8 +161,18 @@ func printClaim(w io.Writer, c *exporters.Claim) {
 	if c.Until != nil {
 		valid += ", until " + describe(*c.Until)
 	}
+	if c.ReplacedBy != 0 {
+		valid += fmt.Sprintf(" (then claim %d)", c.ReplacedBy)
+	}
+	kind := string(c.Kind)
+	if c.Speaker != "" {
+		kind += " by " + oneLine(c.Speaker)
+	}
+	if c.State {
+		kind += ", a state"
+	}
 	width := terminalWidth(w)
-	fmt.Fprintf(w, "\n%s\n  %s, %s\n", wrapFrom(oneLine(c.Text), 0, width), c.Kind, valid)
+	fmt.Fprintf(w, "\n%s\n  %s, %s\n", wrapFrom(oneLine(c.Text), 0, width), kind, valid)
 	for _, v := range c.Evidence {
 		quotation := fmt.Sprintf("post %d, %d to %d: \"%s\"", v.Post, v.Start, v.End, oneLine(v.Quote))
 		fmt.Fprintf(w, "  %s\n", wrapFrom(quotation, gap, width))

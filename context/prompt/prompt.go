@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 )
 
 // special replaces the characters that could end the data or begin a special token of a chat template.
@@ -62,12 +63,20 @@ func tag(b *strings.Builder, name string, attributes ...string) {
 	b.WriteString(">")
 }
 
-// Entry renders an entry of the glossary.
+// Entry renders an entry of the glossary: what it is now, and its facts that hold, each in a line with its number.
 func Entry(e *annotator.Entry) string {
 	var b strings.Builder
 	tag(&b, "entry", "id", strconv.FormatInt(e.ID, 10), "term", e.Name(), "status", string(e.Status),
 		"tags", strings.Join(e.Tags, "|"), "aliases", strings.Join(otherNames(e), "|"))
-	b.WriteString(Escape(e.Definition()) + "</entry>\n")
+	b.WriteString("\n")
+	if e.Present != "" {
+		tag(&b, "present", "scene", strconv.Itoa(e.PresentAt.Scene()))
+		b.WriteString(Escape(e.Present) + "</present>\n")
+	}
+	for _, line := range codex.FactLines(e) {
+		b.WriteString(Escape(line) + "\n")
+	}
+	b.WriteString("</entry>\n")
 	return b.String()
 }
 

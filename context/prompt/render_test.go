@@ -45,11 +45,21 @@ func TestEntryGolden(t *testing.T) {
 		ID: 5, Term: "Dawn", Disambiguator: "ship", Status: annotator.Confirmed, Tags: []string{"grand", "ship"},
 		Aliases: []annotator.Alias{{Name: "Dawn"}, {Name: "The <Lady>"}, {Name: "Old Dawn"}},
 		Claims: []annotator.Claim{
-			{ID: 1, Text: "She sailed.", Until: annotator.PlaceAt(3, 0)}, {ID: 2, Text: "Dawn is a ship & a half."}, {ID: 3, Text: "She sank."},
+			{ID: 1, Text: "She sailed.", Until: annotator.PlaceAt(3, 0)}, {ID: 2, Text: "Dawn is a ship & a half."},
+			{ID: 4, Text: "She sank.", Kind: annotator.Claimed, Speaker: "<Mik>", State: true}, {ID: 5, Text: "She was old.", Kind: annotator.Inferred},
+			{ID: 6, Text: "Nobody saw it.", Kind: annotator.Claimed}, {ID: 7, Text: "She lies deep.", Kind: annotator.Narrated, State: true},
 		},
+		Present: "A wreck & a grave.", PresentAt: annotator.PlaceAt(9, 2),
 	}
-	const golden = `<entry id="5" term="Dawn (ship)" status="confirmed" tags="grand|ship" aliases="The &lt;Lady&gt;|Old Dawn">` +
-		"Dawn is a ship &amp; a half. She sank.</entry>\n"
+	const golden = `<entry id="5" term="Dawn (ship)" status="confirmed" tags="grand|ship" aliases="The &lt;Lady&gt;|Old Dawn">` + `
+<present scene="9">A wreck &amp; a grave.</present>
+2: Dawn is a ship &amp; a half.
+4 (claimed by &lt;Mik&gt;, state): She sank.
+5 (inferred): She was old.
+6 (claimed): Nobody saw it.
+7 (state): She lies deep.
+</entry>
+`
 	if diff := cmp.Diff(golden, prompt.Entry(entry)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

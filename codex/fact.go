@@ -1,0 +1,186 @@
+package codex
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"annotator"
+)
+
+// FactLine renders a claim for a model in one line, with its number, which calls name it by, and what must be known to
+// use it: "3: She sails.", "4 (claimed by Tobin Vane): She fled.", "5 (inferred, state): She is poor." A claim without a
+// number is its text.
+func FactLine(c *annotator.Claim) string {
+	if c.ID == 0 {
+		return c.Text
+	}
+	var marks []string
+	if c.Kind == annotator.Claimed || c.Kind == annotator.Inferred {
+		marks = append(marks, string(c.Kind))
+	}
+	if c.Speaker != "" && marks != nil {
+		marks[0] += " by " + c.Speaker
+	}
+	if c.State {
+		marks = append(marks, "state")
+	}
+	if marks == nil {
+		return fmt.Sprintf("%d: %s", c.ID, c.Text)
+	}
+	return fmt.Sprintf("%d (%s): %s", c.ID, strings.Join(marks, ", "), c.Text)
+}
+
+// FactLines renders the claims of an entry that hold, in the order of the definition.
+func FactLines(e *annotator.Entry) []string {
+	var lines []string
+	for i := range e.Claims {
+		if e.Claims[i].Until == 0 {
+			lines = append(lines, FactLine(&e.Claims[i]))
+		}
+	}
+	return lines
+}
+
+// Fact is a fact to be added to an entry.
+type Fact struct {
+	Text     string
+	Kind     annotator.ClaimKind // if empty, Claimed with a speaker and Narrated without one
+	Speaker  string              // who says it, if somebody claims it; may be empty
+	State    bool                // it can end
+	Evidence *annotator.Evidence // nil for none
+}
+
+// Closing closes a claim.
+type Closing struct {
+	Fact int64 // the claim's id
+	By   int64 // the id of the claim that took its place; 0 for none
+}
+
+// MaxFact is the most code points of one fact, and MaxFacts that of all facts of an entry that hold.
+const (
+	MaxFact  = 1000
+	MaxFacts = 16_000
+)
+
+// clean returns the fact as it is stored. Only a claim has a speaker.
+func (f *Fact) clean() (Fact, error) {
+	text, err := Text("fact", f.Text, MaxFact)
+	if err != nil {
+		return Fact{}, err
+	}
+	c := Fact{Text: strings.Join(strings.Fields(text), " "), Kind: f.Kind, Speaker: CleanName(f.Speaker), State: f.State, Evidence: f.Evidence}
+	if n := utf8.RuneCountInString(c.Speaker); n > MaxName {
+		return Fact{}, refuse("TOO_LONG", "the speaker has %d characters; at most %d", n, MaxName)
+	}
+	if c.Kind == "" && c.Speaker != "" {
+		c.Kind = annotator.Claimed
+	}
+	if c.Kind != annotator.Claimed {
+		c.Speaker = ""
+	}
+	return c, nil
+}
+
+// Known returns the id of the open claim that tells a fact; 0 if there is none. The text must be the same, in any case
+// and spacing, and so must kind and speaker where the fact has them: two speakers may claim the same.
+func Known(e *annotator.Entry, fact Fact) int64 {
+	f, err := fact.clean()
+	if err != nil {
+		return 0
+	}
+	for i := range e.Claims {
+		c := &e.Claims[i]
+		if c.Until == 0 && Normalize(c.Text) == Normalize(f.Text) && (f.Kind == "" || f.Kind == c.Kind) &&
+			(f.Speaker == "" || Normalize(f.Speaker) == Normalize(c.Speaker)) {
+			return c.ID
+		}
+	}
+	return 0
+}
+
+// facts adds the facts that the entry does not have, and the evidence of all.
+func (r *reviser) facts() {
+	for i := range r.edit.Facts {
+		f, err := r.edit.Facts[i].clean()
+		if err != nil {
+			r.fail(err)
+			continue
+		}
+		id := Known(&r.entry, f)
+		if id == 0 {
+			id = r.addFact(&f)
+		}
+		if f.Evidence != nil {
+			r.attach(claimIndex(&r.entry, id), *f.Evidence)
+		}
+	}
+}
+
+func (r *reviser) addFact(f *Fact) int64 {
+	if n := utf8.RuneCountInString(r.entry.Definition()) + utf8.RuneCountInString(f.Text); n > MaxFacts {
+		r.fail(refuse("TOO_LONG", "the facts of entry %d would have %d characters; at most %d", r.entry.ID, n, MaxFacts))
+	}
+	claim := annotator.Claim{
+		ID: lastClaim(&r.entry) + 1, Ord: r.nextOrd(), Text: f.Text, Kind: cmp.Or(f.Kind, annotator.Narrated),
+		Speaker: f.Speaker, State: f.State, From: r.edit.At,
+	}
+	r.add(annotator.FieldClaim, "", annotator.EncodeJSON(claim))
+	return claim.ID
+}
+
+// closings closes claims.
+func (r *reviser) closings() {
+	for _, c := range r.edit.Close {
+		at, by := claimIndex(&r.entry, c.Fact), claimIndex(&r.entry, c.By)
+		switch {
+		case at < 0 || r.entry.Claims[at].Until != 0:
+			r.fail(refuse("NOT_FOUND", "entry %d has no fact %d that holds", r.entry.ID, c.Fact))
+			continue
+		case c.By == c.Fact:
+			r.fail(refuse("SAME", "fact %d cannot take its own place", c.Fact))
+			continue
+		case c.By != 0 && (by < 0 || r.entry.Claims[by].Until != 0):
+			r.fail(refuse("NOT_FOUND", "entry %d has no fact %d that holds and could take the place of fact %d", r.entry.ID, c.By, c.Fact))
+			continue
+		}
+		claim := r.entry.Claims[at]
+		claim.Until, claim.ReplacedBy = r.edit.At, c.By
+		r.add(annotator.FieldClaim, annotator.EncodeJSON(r.entry.Claims[at]), annotator.EncodeJSON(claim))
+	}
+}
+
+// nextOrd returns the rank of a claim behind all that hold.
+func (r *reviser) nextOrd() int {
+	next := 0
+	for i := range r.entry.Claims {
+		if r.entry.Claims[i].Until == 0 {
+			next = max(next, r.entry.Claims[i].Ord+1)
+		}
+	}
+	return next
+}
+
+// lastClaim returns the newest claim's id; 0 if there is none.
+func lastClaim(e *annotator.Entry) int64 {
+	var last int64
+	for i := range e.Claims {
+		last = max(last, e.Claims[i].ID)
+	}
+	return last
+}
+
+// MaxPresent is the most code points of a statement of what an entry is now.
+const MaxPresent = 1000
+
+// Restate returns the revision that gives a live entry a new statement of what it is now; none if it has that one.
+func Restate(e *annotator.Entry, statement string, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
+	r := newReviser(e, Edit{Actor: actor, At: at})
+	r.checkEditable()
+	statement = strings.Join(strings.Fields(r.text("present statement", statement, MaxPresent)), " ")
+	if statement != e.Present {
+		r.add(annotator.FieldPresent, e.Present, statement)
+	}
+	return r.result()
+}

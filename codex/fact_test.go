@@ -1,0 +1,230 @@
+package codex_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestFactLine(t *testing.T) {
+	t.Parallel()
+	for want, claim := range map[string]annotator.Claim{
+		"1: She sails.":                                    {ID: 1, Text: "She sails.", Kind: annotator.Narrated},
+		"2 (claimed by Tobin Vane): She fled.":             {ID: 2, Text: "She fled.", Kind: annotator.Claimed, Speaker: "Tobin Vane"},
+		"3 (claimed, state): She is poor.":                 {ID: 3, Text: "She is poor.", Kind: annotator.Claimed, State: true},
+		"4 (inferred): She lies.":                          {ID: 4, Text: "She lies.", Kind: annotator.Inferred},
+		"5 (state): She is a wick.":                        {ID: 5, Text: "She is a wick.", Kind: annotator.Narrated, State: true},
+		"A part of another entry.":                         {Text: "A part of another entry."},
+		"6: What a damaged database makes of a narration.": {ID: 6, Text: "What a damaged database makes of a narration.", Speaker: "Tobin"},
+	} {
+		if got := codex.FactLine(&claim); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// tracked is an entry with all its revisions.
+type tracked struct {
+	entry     annotator.Entry
+	revisions []annotator.Revision
+}
+
+func (h *tracked) apply(t rapid.TB, revisions []annotator.Revision) {
+	t.Helper()
+	for i := range revisions {
+		r := &revisions[i]
+		r.ID, r.Entry = int64(len(h.revisions)+1), 1
+		if !codex.Follows(&h.entry, r) {
+			t.Fatalf("revision %+v does not follow", *r)
+		}
+		if err := codex.Apply(&h.entry, r); err != nil {
+			t.Fatal(err)
+		}
+		h.revisions = append(h.revisions, *r)
+	}
+}
+
+func someFact(t *rapid.T) codex.Fact {
+	f := codex.Fact{
+		Text:    rapid.SampledFrom([]string{"She sails.", "she  SAILS.", "She is a wick. She is young.", "She sank.", "Sie sinkt.", "彼女は沈む。"}).Draw(t, "text"),
+		Kind:    rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Narrated, annotator.Claimed, annotator.Inferred}).Draw(t, "kind"),
+		Speaker: rapid.SampledFrom([]string{"", "", "Mik", "the Archivist"}).Draw(t, "speaker"),
+		State:   rapid.Bool().Draw(t, "state"),
+	}
+	if rapid.Bool().Draw(t, "quoted") {
+		n := rapid.IntRange(0, 5).Draw(t, "from")
+		f.Evidence = &annotator.Evidence{Post: 7, Start: n, End: n + 3, Quote: fmt.Sprintf("q%d!", n)}
+	}
+	return f
+}
+
+// TestFactsStayUntilClosed: what was added is there until it is closed, with the quotes that came with it and no others; nothing is
+// added twice; an addition takes nothing away, and a closing takes what it names.
+func TestFactsStayUntilClosed(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		h := tracked{entry: annotator.Entry{ID: 1}}
+		term := "Dawn"
+		revisions, err := codex.Revise(&h.entry, codex.Edit{Name: &term, Actor: annotator.ActorModel, At: annotator.PlaceAt(1, 0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.apply(t, revisions)
+		open, quotes := map[int64]codex.Fact{}, map[int64][]string{}
+		for scene := range rapid.IntRange(1, 12).Draw(t, "scenes") {
+			edit := codex.Edit{Actor: annotator.ActorModel, At: annotator.PlaceAt(scene+1, 0)}
+			if rapid.Bool().Draw(t, "close") {
+				edit.Close = []codex.Closing{{Fact: rapid.Int64Range(0, 9).Draw(t, "which"), By: rapid.Int64Range(0, 9).Draw(t, "by")}}
+			} else {
+				edit.Facts = []codex.Fact{someFact(t)}
+			}
+			revisions, err := codex.Revise(&h.entry, edit)
+			if refusal := (*codex.Refusal)(nil); errors.As(err, &refusal) {
+				continue
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if codex.Destructive(revisions) != (len(edit.Close) > 0) {
+				t.Fatalf("destructive: %v", revisions)
+			}
+			var known int64
+			if len(edit.Facts) > 0 {
+				known = codex.Known(&h.entry, edit.Facts[0])
+			}
+			h.apply(t, revisions)
+			for _, c := range edit.Close {
+				delete(open, c.Fact)
+			}
+			for _, f := range edit.Facts {
+				id := codex.Known(&h.entry, f)
+				if known != 0 && id != known {
+					t.Fatalf("%+v was fact %d, and is fact %d", f, known, id)
+				}
+				if known == 0 {
+					open[id] = f
+				}
+				if f.Evidence != nil && !slices.Contains(quotes[id], f.Evidence.Quote) {
+					quotes[id] = append(quotes[id], f.Evidence.Quote)
+				}
+			}
+			h.holds(t, open, quotes)
+		}
+		replayed := tracked{entry: annotator.Entry{ID: 1}}
+		replayed.apply(t, slices.Clone(h.revisions))
+		if diff := cmp.Diff(h.entry, replayed.entry); diff != "" {
+			t.Errorf("the sum of the revisions (-entry +sum):\n%s", diff)
+		}
+	})
+}
+
+// holds demands that the entry has the facts that are open, and of all facts the quotes.
+func (h *tracked) holds(t rapid.TB, open map[int64]codex.Fact, quotes map[int64][]string) {
+	t.Helper()
+	found := 0
+	for i := range h.entry.Claims {
+		c := &h.entry.Claims[i]
+		var got []string
+		for _, e := range c.Evidence {
+			got = append(got, e.Quote)
+		}
+		if !slices.Equal(got, quotes[c.ID]) {
+			t.Fatalf("fact %d has the quotes %q; it came with %q", c.ID, got, quotes[c.ID])
+		}
+		f, isOpen := open[c.ID]
+		if isOpen != (c.Until == 0) {
+			t.Fatalf("fact %d: %+v", c.ID, c)
+		}
+		if isOpen {
+			found++
+			if c.Text != strings.Join(strings.Fields(f.Text), " ") || c.State != f.State {
+				t.Fatalf("fact %d was added as %+v, and is %+v", c.ID, f, c)
+			}
+		}
+	}
+	if found != len(open) {
+		t.Fatalf("%d of %d facts", found, len(open))
+	}
+}
+
+// TestClosedByAnother: a closed fact names what took its place, and a refused closing says why.
+func TestClosedByAnother(t *testing.T) {
+	t.Parallel()
+	h := tracked{entry: annotator.Entry{ID: 1}}
+	add := func(edit codex.Edit) error {
+		edit.Actor, edit.At = annotator.ActorModel, annotator.PlaceAt(len(h.revisions)+1, 0)
+		revisions, err := codex.Revise(&h.entry, edit)
+		if err == nil {
+			h.apply(t, revisions)
+		}
+		return err
+	}
+	if err := add(codex.Edit{Facts: []codex.Fact{{Text: "She is a wick.", State: true}, {Text: "She is young."}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := add(codex.Edit{Facts: []codex.Fact{{Text: "She is a lamplighter.", State: true}}, Close: []codex.Closing{{Fact: 1, By: 3}}}); err != nil {
+		t.Fatal(err)
+	}
+	if c := h.entry.Claims[slices.IndexFunc(h.entry.Claims, func(c annotator.Claim) bool { return c.ID == 1 })]; c.Until == 0 || c.ReplacedBy != 3 {
+		t.Errorf("fact 1 is %+v", c)
+	}
+	for closing, code := range map[codex.Closing]string{{Fact: 1}: "NOT_FOUND", {Fact: 9}: "NOT_FOUND", {Fact: 2, By: 1}: "NOT_FOUND", {Fact: 2, By: 2}: "SAME"} {
+		refusal := (*codex.Refusal)(nil)
+		if err := add(codex.Edit{Close: []codex.Closing{closing}}); !errors.As(err, &refusal) || refusal.Code != code {
+			t.Errorf("%+v: %v, want %s", closing, err, code)
+		}
+	}
+	whole := "She is young. She is a lamplighter."
+	if err := add(codex.Edit{Definition: &whole}); err != nil || h.entry.Definition() != whole || len(h.entry.Claims) != 3 {
+		t.Errorf("a definition that repeats the facts makes %q of %d claims: %v", h.entry.Definition(), len(h.entry.Claims), err)
+	}
+}
+
+// TestDefinitionKeepsFacts: a whole definition that repeats a fact of several sentences keeps it, whatever else it says.
+func TestDefinitionKeepsFacts(t *testing.T) {
+	t.Parallel()
+	h := tracked{entry: annotator.Entry{ID: 1}}
+	revisions, err := codex.Revise(&h.entry, codex.Edit{Facts: []codex.Fact{{Text: "She is a wick. She is young."}, {Text: "She sails."}}, At: annotator.PlaceAt(1, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.apply(t, revisions)
+	whole := "She came late. She is a wick. She is young. She sails. She is old."
+	revisions, err = codex.Revise(&h.entry, codex.Edit{Definition: &whole, At: annotator.PlaceAt(2, 0)})
+	if err != nil || codex.Destructive(revisions) {
+		t.Fatalf("%v, %v", revisions, err)
+	}
+	h.apply(t, revisions)
+	if got := codex.FactLines(&h.entry); !slices.Contains(got, "1: She is a wick. She is young.") || len(got) != 4 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestRestate(t *testing.T) {
+	t.Parallel()
+	h := tracked{entry: annotator.Entry{ID: 1, Status: annotator.Confirmed}}
+	for n, statement := range []string{"She is a wick.", "She is a\n lamplighter."} {
+		revisions, err := codex.Restate(&h.entry, statement, annotator.ActorCurator, annotator.PlaceAt(n+1, 1))
+		if err != nil || codex.Destructive(revisions) {
+			t.Fatalf("%v, %v", revisions, err)
+		}
+		h.apply(t, revisions)
+	}
+	if h.entry.Present != "She is a lamplighter." || h.entry.PresentAt != annotator.PlaceAt(2, 1) || h.entry.Definition() != "" {
+		t.Errorf("%+v", h.entry)
+	}
+	if again, err := codex.Restate(&h.entry, "She is a lamplighter.", annotator.ActorCurator, annotator.PlaceAt(3, 0)); err != nil || len(again) > 0 {
+		t.Errorf("said again: %v, %v", again, err)
+	}
+	h.entry.Locked = true
+	if _, err := codex.Restate(&h.entry, "She is nobody.", annotator.ActorCurator, annotator.PlaceAt(3, 0)); err == nil {
+		t.Error("a locked entry was restated")
+	}
+}
