@@ -54,9 +54,10 @@ func (c *Candidate) quotes(b *strings.Builder, limit int) {
 	}
 }
 
-// support is a quotation with the kind of the fact that it supports.
+// support is a quotation with the fact that it supports.
 type support struct {
 	annotator.Evidence
+	rank int // of the fact in the definition
 	kind annotator.ClaimKind
 }
 
@@ -72,12 +73,12 @@ func (c *Candidate) evidence(limit int) []support {
 				continue
 			}
 			if nth < len(claim.Evidence) {
-				list, more = append(list, support{claim.Evidence[nth], claim.Kind}), true
+				list, more = append(list, support{claim.Evidence[nth], i, claim.Kind}), true
 			}
 		}
 	}
 	list = list[:min(len(list), limit)]
-	slices.SortStableFunc(list, func(a, b support) int { return cmp.Compare(a.sentence, b.sentence) })
+	slices.SortStableFunc(list, func(a, b support) int { return cmp.Compare(a.rank, b.rank) })
 	return list
 }
 
