@@ -198,7 +198,7 @@ func TestQuotesAreShownInTheirPosts(t *testing.T) {
 		}
 	}
 	several := curator.Batch{c, candidate()}.Question(prompt.Defaults().Curator)
-	if strings.Count(several, `sentence="1"`) != 3+1 || strings.Count(several, `sentence="2"`) != 1+1 {
+	if strings.Count(several, `fact="1"`) != 3+1 || strings.Count(several, `fact="2"`) != 1+1 {
 		t.Errorf("of several candidates four quotations each are shown, one of each sentence before the second of any: %s", several)
 	}
 }

@@ -49,7 +49,7 @@ func readerMark(p *annotator.Post) string {
 // quotes shows the evidence of the definition. Each quotation has the number of the fact that it supports.
 func (c *Candidate) quotes(b *strings.Builder, limit int) {
 	for _, e := range c.evidence(limit) {
-		fmt.Fprintf(b, "<quote post=\"%d\" fact=\"%d\" kind=\"%s\">%s</quote>\n", e.Post, e.Claim, e.kind,
+		fmt.Fprintf(b, "<quote post=\"%d\" fact=\"%d\" kind=\"%s\">%s</quote>\n", e.Post, e.claim.ID, e.claim.Kind,
 			prompt.Escape(beginning(e.Quote, quoteLength)))
 	}
 }
@@ -57,8 +57,8 @@ func (c *Candidate) quotes(b *strings.Builder, limit int) {
 // support is a quotation with the fact that it supports.
 type support struct {
 	annotator.Evidence
-	rank int // of the fact in the definition
-	kind annotator.ClaimKind
+	rank  int // of the fact in the definition
+	claim *annotator.Claim
 }
 
 // evidence returns the quotations of the definition, at most limit of them: one of each sentence before the second of
@@ -73,7 +73,7 @@ func (c *Candidate) evidence(limit int) []support {
 				continue
 			}
 			if nth < len(claim.Evidence) {
-				list, more = append(list, support{claim.Evidence[nth], i, claim.Kind}), true
+				list, more = append(list, support{claim.Evidence[nth], i, claim}), true
 			}
 		}
 	}
