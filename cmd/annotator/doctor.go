@@ -23,6 +23,7 @@ type doctorOptions struct {
 	*settings
 	timeout time.Duration
 	json    bool
+	explain bool
 }
 
 func newDoctor(a *app) *cobra.Command {
@@ -38,18 +39,29 @@ The command sends about fifteen requests like those of a run. It needs no databa
 Without an endpoint, the command also lists the models of servers that it finds on the usual ports of this machine.
 
 The result of each check is ok, missing (a run does without it) or failed (no run would work). Options to start the
-server with are listed below the checks. The endpoint and the other settings come from the same places as those of run.`,
+server with are listed below the checks. The endpoint and the other settings come from the same places as those of run.
+
+With --explain, nothing is checked: the command prints how vLLM, llama.cpp, SGLang, Ollama and LM Studio are started so
+that they support a run, with the parsers of the model that --model names or the endpoint lists, and says what of it was
+tried and what is from documentation.`,
 			exitMisused, exitInterrupted),
 		Example: `  annotator doctor --endpoint http://localhost:8000/v1
   annotator doctor --endpoint http://localhost:11434/v1 --model qwen3:32b
+  annotator doctor --explain --model qwen3-32b
   annotator doctor --json | jq '.checks[] | select(.state != "ok")'`,
 	}
 	flags := cmd.Flags()
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "maximum `TIME` of a check; a server may have to load its model first")
 	restrict(flags, "timeout", "a time above 0, such as 90s", nil, func() bool { return o.timeout > 0 })
 	jsonFlag(flags, &o.json)
+	flags.BoolVar(&o.explain, "explain", false, "print how servers are started for the model, and check nothing")
 	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "model-context", "max-tokens", "temperature", "stream", "prompts")
-	return untilSignalled(cmd, func(ctx context.Context, _ []string) error { return o.run(ctx) })
+	return untilSignalled(cmd, func(ctx context.Context, _ []string) error {
+		if o.explain {
+			return o.explainServers(ctx)
+		}
+		return o.run(ctx)
+	})
 }
 
 func (o *doctorOptions) run(ctx context.Context) error {

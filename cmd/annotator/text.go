@@ -177,7 +177,7 @@ func localTime(millis int64) string {
 
 // quoted writes a word so that a shell reads it as one.
 func quoted(word string) string {
-	const plain = "./-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	const plain = "./-_:0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	if word != "" && strings.Trim(word, plain) == "" {
 		return word
 	}
