@@ -73,7 +73,43 @@ const (
 	ForbidCalls  // the API, too, is told that no tool may be called
 	NoCallIDs
 	NoSignatures
+	PairCalls         // of several calls in a reply, each is a message of its own, with its result behind it
+	NoTextBesideCalls // the text of a reply that calls tools is left out
 )
+
+// rendering are the workarounds that change how messages are rendered, by the names under which a database keeps them.
+var rendering = [...]struct {
+	one  Workarounds
+	name string
+}{
+	{SystemInUser, "system_in_user"},
+	{MergeRoles, "merge_roles"},
+	{PairCalls, "pair_calls"},
+	{NoTextBesideCalls, "no_text_beside_calls"},
+	{NoCallIDs, "no_call_ids"},
+	{NoSignatures, "no_signatures"},
+}
+
+// Rendering names those of the workarounds that change how messages are rendered, parted by spaces.
+func (w Workarounds) Rendering() string {
+	var names []string
+	for _, r := range rendering {
+		if w.Has(r.one) {
+			names = append(names, r.name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// ParseRendering is the inverse of Rendering. Names that are not known are left out.
+func ParseRendering(names string) (w Workarounds) {
+	for _, r := range rendering {
+		if slices.Contains(strings.Fields(names), r.name) {
+			w |= r.one
+		}
+	}
+	return w
+}
 
 // Has reports whether a workaround is in the set.
 func (w Workarounds) Has(one Workarounds) bool { return w&one != 0 }
@@ -81,7 +117,7 @@ func (w Workarounds) Has(one Workarounds) bool { return w&one != 0 }
 // Refusal is how a server says that it needs a workaround.
 type Refusal struct {
 	Needs   Workarounds
-	Pattern *regexp.Regexp // of the fault's parameter and message, in lower case
+	Pattern *regexp.Regexp // of the fault's parameter and message, in lower case; nil: no server says it
 	Effect  string         // what is done from then on, in words
 }
 
@@ -101,7 +137,7 @@ func (c *Capabilities) Learn(f *Fault, refusals []Refusal) string {
 	text := strings.ToLower(cmp.Or(f.Param, "-") + " " + f.Message)
 	for i := range refusals {
 		r := &refusals[i]
-		if !c.Workarounds.Has(r.Needs) && r.Pattern.MatchString(text) {
+		if !c.Workarounds.Has(r.Needs) && r.Pattern != nil && r.Pattern.MatchString(text) {
 			c.Workarounds |= r.Needs
 			c.Learned = append(c.Learned, r.Effect)
 			return r.Effect

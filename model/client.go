@@ -32,6 +32,9 @@ type Client struct {
 	Estimate     func(*Reply) int       // tokens of a reply that the server has not counted; nil: 0
 	IgnoreCounts bool                   // a count of the prompt that is too low is ignored; otherwise it is a fault
 	StrictModel  bool                   // a reply of another model than the one called is a fault
+
+	// OnAdapt is called when a workaround was learned, before the next request is sent. It may be nil.
+	OnAdapt func(context.Context) error
 }
 
 // Unanswered is the error of a request that is given up: it alone fails, not the server.

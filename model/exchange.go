@@ -31,9 +31,6 @@ func (c *Client) Begin(r *Request) *Exchange {
 // The attempts go on.
 func (x *Exchange) Replace(r *Request) { x.request = *r }
 
-// Adapted reports whether the last attempt has changed how requests are rendered.
-func (x *Exchange) Adapted() bool { return x.decision.Action == annotator.DecisionAdapt }
-
 // ReplyLimit is how many tokens of a reply the server takes, where it has refused more; 0: not known.
 func (x *Exchange) ReplyLimit() int { return x.limit }
 
@@ -84,6 +81,7 @@ func (x *Exchange) decide(fault *Fault) {
 	}
 	if what != "" {
 		x.decision = Decision{Action: annotator.DecisionAdapt, Reason: what}
+		x.request.LeastPrompt = 0 // in another form, fewer tokens may be right
 	} else {
 		x.attempts.Known = c.Capabilities.Answered
 		x.decision = c.Policy.Next(x.attempts, fault, c.Random)

@@ -118,7 +118,23 @@ func (c *Client) fail(ctx context.Context, call *annotator.Call, fault *Fault, d
 	if err := c.end(ctx, call); err != nil {
 		return err
 	}
+	if call.Decision == annotator.DecisionAdapt && c.OnAdapt != nil {
+		if err := c.OnAdapt(ctx); err != nil {
+			return err
+		}
+	}
 	return context.Cause(ctx)
+}
+
+// Adopt takes in a workaround that no refusal asked for, and reports whether it is new. See Capabilities.Adopt.
+func (c *Client) Adopt(ctx context.Context, needs Workarounds) (bool, error) {
+	if !c.Capabilities.Adopt(needs, c.Wire.Refusals()) {
+		return false, nil
+	}
+	if c.OnAdapt != nil {
+		return true, c.OnAdapt(ctx)
+	}
+	return true, nil
 }
 
 // EndProbe ends a call that was only made to see whether the server answers, and did.

@@ -44,9 +44,6 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	case reply != nil:
 		return r.replied(ctx, reply)
 	}
-	if s.exchange.Adapted() {
-		r.window.Rerendered()
-	}
 	return annotator.EventTransient, nil
 }
 

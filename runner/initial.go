@@ -46,7 +46,7 @@ func (r *Runner) initialize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	newPrompt, err := r.findPrompt(ctx, &run)
+	newPrompt, err := r.findPrompt(ctx, &run, newModel)
 	if err != nil {
 		return err
 	}

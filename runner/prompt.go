@@ -42,8 +42,9 @@ func (r *Runner) promptSettings() map[string]string {
 }
 
 // findPrompt puts the system prompt and the tools in force, and reports whether they are others than before. If the user's choices
-// are the same, the program's version has changed them, and the run goes on. What the user changed has to be agreed to.
-func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus) (changed bool, err error) {
+// are the same, the program's version has changed them, and the run goes on. What the user changed has to be agreed to. What the
+// server's template needs otherwise holds until the server is another.
+func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus, newModel bool) (changed bool, err error) {
 	definitions := tools.EncodeDefinitions(r.tools.Definitions())
 	settings := r.promptSettings()
 	encoded, err := json.Marshal(settings)
@@ -51,7 +52,11 @@ func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus) (change
 		return false, err
 	}
 	system := prompt.Compose(r.config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.intents()})
-	now := storage.Prompt{SystemPrompt: system, Tools: definitions, Hash: storage.HashPrompt(system, definitions), Settings: string(encoded)}
+	now := storage.Prompt{SystemPrompt: system, Tools: definitions, Settings: string(encoded)}
+	if !newModel {
+		now.Workarounds = run.Prompt.Workarounds
+	}
+	now.Hash = storage.HashPrompt(system, definitions, now.Workarounds)
 	if err := r.usePrompt(&now); err != nil {
 		return false, err
 	}
@@ -72,7 +77,8 @@ func (r *Runner) checkPrompt(before, now *storage.Prompt, settings map[string]st
 	}
 	what := "the questions to the summariser or the curator have changed since this run began"
 	changed := changedSettings(recorded, settings)
-	if before.Hash != now.Hash {
+	changedText := before.SystemPrompt != now.SystemPrompt || before.Tools != now.Tools
+	if changedText {
 		what = fmt.Sprintf("the system prompt or the tools have changed since this run began (%.8s, now %.8s)",
 			before.Hash, now.Hash)
 	} else { // the other settings have the same effect as before
@@ -82,7 +88,7 @@ func (r *Runner) checkPrompt(before, now *storage.Prompt, settings map[string]st
 		return annotator.Errorf(annotator.Misused, "%s, by %s", what, strings.Join(changed, ", ")).
 			WithAdvice("agree with --accept prompt, or start a new database with --no-resume")
 	}
-	if before.Hash != now.Hash {
+	if changedText {
 		r.warn("this version of annotator has another system prompt or other tools than the run began with: " +
 			"the model is sent its window anew once, and the run goes on")
 	}

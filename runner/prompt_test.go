@@ -19,7 +19,7 @@ func beginUnderAnotherPrompt(t *testing.T, s *stage, name, settings string) {
 	s.haltAt(name, 4, nil)
 	s.edited = true
 	edit(t, s.db(name), fmt.Sprintf(`UPDATE snapshot_context SET system_prompt = 'You keep a codex.', tools = '[]', hash = '%s'`,
-		storage.HashPrompt("You keep a codex.", "[]"))+settings)
+		storage.HashPrompt("You keep a codex.", "[]", ""))+settings)
 }
 
 // TestPromptOfAnotherVersion: a run goes on in the middle of a scene under the prompt of a newer version, says so once, and comes to

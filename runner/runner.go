@@ -79,6 +79,7 @@ type Runner struct {
 	interrupt   chan struct{} // closed by Stop
 	stopOnce    sync.Once
 	window      *window.Window
+	prompt      storage.Prompt // in force
 	names       *mention.Cache // of the live entries
 	progress    progress
 	failures    failures
@@ -105,7 +106,7 @@ func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, r
 	r.Client = &model.Client{
 		Wire: wire, Endpoint: config.Endpoint, Model: config.Model, Policy: &r.config.Retry, Capabilities: &model.Capabilities{},
 		Recorder: store.Calls, Notify: r.publish, Now: time.Now, Random: rand.Float64, Interrupt: r.interrupt, Estimate: EstimateReply,
-		IgnoreCounts: config.Accept["counts"], StrictModel: config.StrictModel,
+		IgnoreCounts: config.Accept["counts"], StrictModel: config.StrictModel, OnAdapt: r.recordWorkarounds,
 	}
 	r.window = r.newWindow()
 	return r

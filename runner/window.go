@@ -36,9 +36,22 @@ func (r *Runner) newWindow() *window.Window {
 func (r *Runner) usePrompt(p *storage.Prompt) error {
 	prefix, err := snapshot.Prefix(p, r.Client.Wire)
 	if err == nil {
-		r.window.Prefix = prefix
+		r.prompt, r.window.Prefix = *p, prefix
+		r.Client.Capabilities.Workarounds |= model.ParseRendering(p.Workarounds)
 	}
 	return err
+}
+
+// recordWorkarounds records those that change how messages are rendered, before a request is sent so. They begin an epoch
+// and hold for later processes.
+func (r *Runner) recordWorkarounds(ctx context.Context) error {
+	r.window.Rerendered()
+	p := &r.prompt
+	if p.Workarounds = r.Client.Capabilities.Workarounds.Rendering(); p.Hash == "" {
+		return nil // the prompt is not in force yet, and is recorded with them
+	}
+	p.Hash = storage.HashPrompt(p.SystemPrompt, p.Tools, p.Workarounds)
+	return r.Store.Journal.UsePrompt(ctx, *p)
 }
 
 // summarise has the model write a summary. See window.Sources.

@@ -96,16 +96,20 @@ func (s *Journal) Turn(ctx context.Context, turn int64) ([]annotator.Trace, erro
 // Prompt is a system prompt with its tools, as they are sent to the model.
 type Prompt struct {
 	ID           int64
-	Hash         string // of both
+	Hash         string // of all but the settings
 	SystemPrompt string
 	Tools        string // as tools.EncodeDefinitions writes them
+	Workarounds  string // that the chat template needs, as model.Workarounds.Rendering names them
 	Settings     string // what the user chose that shapes both, as JSON; empty where a former version recorded them
 }
 
-// HashPrompt is the SHA-256 of a system prompt with its recorded tools, in 64 hexadecimal digits.
-func HashPrompt(system, tools string) string {
+// HashPrompt is the SHA-256 of a system prompt with its recorded tools and the workarounds, in 64 hexadecimal digits.
+func HashPrompt(system, tools, workarounds string) string {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%d %s%s", len(system), system, tools)
+	if workarounds != "" { // former versions had none
+		fmt.Fprintf(hash, "\n%s", workarounds)
+	}
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
@@ -117,9 +121,9 @@ func (s *Journal) UsePrompt(ctx context.Context, p Prompt) error {
 	}
 	return s.db.update(ctx, "record the prompt", func(tx *tx) {
 		var id int64
-		tx.scan([]any{&id}, `INSERT INTO snapshot_context (hash, system_prompt, tools, settings, created_at)
-			VALUES (?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET settings = excluded.settings RETURNING id`,
-			p.Hash, p.SystemPrompt, p.Tools, p.Settings, tx.now)
+		tx.scan([]any{&id}, `INSERT INTO snapshot_context (hash, system_prompt, tools, workarounds, settings, created_at)
+			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET settings = excluded.settings RETURNING id`,
+			p.Hash, p.SystemPrompt, p.Tools, p.Workarounds, p.Settings, tx.now)
 		if run.Prompt.Hash != p.Hash {
 			tx.execOne(`UPDATE run_state SET context_id = ?`, id)
 			tx.append(&annotator.Trace{Kind: annotator.TracePrompt, Content: strconv.FormatInt(id, 10)})
@@ -150,8 +154,8 @@ func (s *Journal) AppendOnce(ctx context.Context, row *annotator.Trace) error {
 // Prompt returns a system prompt with its tools; NotFound if there is none of that id.
 func (s *Journal) Prompt(ctx context.Context, id int64) (Prompt, error) {
 	c := Prompt{ID: id}
-	err := s.db.read.QueryRowContext(ctx, `SELECT hash, system_prompt, tools FROM snapshot_context WHERE id = ?`, id).
-		Scan(&c.Hash, &c.SystemPrompt, &c.Tools)
+	err := s.db.read.QueryRowContext(ctx, `SELECT hash, system_prompt, tools, workarounds FROM snapshot_context WHERE id = ?`, id).
+		Scan(&c.Hash, &c.SystemPrompt, &c.Tools, &c.Workarounds)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, annotator.Errorf(annotator.NotFound, "there is no prompt %d in %s", id, s.db.path)
 	}

@@ -79,7 +79,7 @@ func TestClaimProvenance(t *testing.T) {
 
 func TestHashTellsPromptFromTools(t *testing.T) {
 	t.Parallel()
-	if storage.HashPrompt("ab", "c") == storage.HashPrompt("a", "bc") {
+	if storage.HashPrompt("ab", "c", "") == storage.HashPrompt("a", "bc", "") {
 		t.Error("what moves from the prompt to the tools leaves the hash as it is")
 	}
 }

@@ -49,13 +49,14 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 	err := s.db.read.QueryRowContext(ctx, `SELECT state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes,
 		  (SELECT count(*) FROM thread_state), (SELECT coalesce(max(n), 0) FROM scene),
 		  endpoint, model, coalesce(context_id, 0), coalesce(c.hash, ''), coalesce(c.system_prompt, ''), coalesce(c.tools, ''),
-		  coalesce(c.settings, ''),
+		  coalesce(c.workarounds, ''), coalesce(c.settings, ''),
 		  open_scene, turn, recorded, quarantined, calls, prompt_tokens, cached_tokens, completion_tokens, entries,
 		  started_at, updated_at, halted, holder
 		FROM run_state LEFT JOIN snapshot_context c ON c.id = context_id`).
 		Scan(&r.State, &r.Corpus.Title, &r.Corpus.Path, &r.Corpus.Hash, &r.Corpus.Identity, &r.Corpus.SceneBytes,
 			&r.Corpus.Threads, &r.Corpus.Scenes,
-			&r.Endpoint, &r.Model, &r.Prompt.ID, &r.Prompt.Hash, &r.Prompt.SystemPrompt, &r.Prompt.Tools, &r.Prompt.Settings,
+			&r.Endpoint, &r.Model, &r.Prompt.ID, &r.Prompt.Hash, &r.Prompt.SystemPrompt, &r.Prompt.Tools,
+			&r.Prompt.Workarounds, &r.Prompt.Settings,
 			&r.OpenScene, &r.Turn, &r.Recorded, &r.Quarantined, &r.Calls, &r.Usage.Prompt, &r.Usage.Cached, &r.Usage.Completion,
 			&r.Entries, &r.Started, &r.Updated, &r.Halted, &r.Holder)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -376,7 +376,7 @@ func (s *story) read(edits ...edit) {
 
 // promptOf is a system prompt without tools.
 func promptOf(text string) storage.Prompt {
-	return storage.Prompt{Hash: storage.HashPrompt(text, "[]"), SystemPrompt: text, Tools: "[]"}
+	return storage.Prompt{Hash: storage.HashPrompt(text, "[]", ""), SystemPrompt: text, Tools: "[]"}
 }
 
 // sourceOf is the corpus of scenes that scenesOf makes.

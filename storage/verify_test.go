@@ -332,7 +332,7 @@ func TestDigestsSurviveMigrations(t *testing.T) {
 		for _, change := range []string{
 			`UPDATE call SET fault = 'x'`, `UPDATE refusal SET retried_at = 5`, `UPDATE scene SET note = 'z', words = words + 1`, `DELETE FROM refusal`,
 			`UPDATE call SET less = 8, more = 'b' WHERE id = 2`, `DELETE FROM summon_exchange`,
-			`INSERT OR REPLACE INTO snapshot_context SELECT id, hash, 'other', tools, created_at, settings FROM snapshot_context`,
+			`INSERT OR REPLACE INTO snapshot_context SELECT id, hash, 'other', tools, created_at, settings, workarounds FROM snapshot_context`,
 		} {
 			path := filepath.Join(t.TempDir(), "annotator.db")
 			if err := os.WriteFile(path, whole, 0o600); err != nil {

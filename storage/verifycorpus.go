@@ -16,12 +16,12 @@ import (
 func (v *verifier) verifyPrompts(ctx context.Context, f *Finding) error {
 	return sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var p Prompt
-		err := rows.Scan(&p.ID, &p.Hash, &p.SystemPrompt, &p.Tools)
-		if HashPrompt(p.SystemPrompt, p.Tools) != p.Hash {
+		err := rows.Scan(&p.ID, &p.Hash, &p.SystemPrompt, &p.Tools, &p.Workarounds)
+		if HashPrompt(p.SystemPrompt, p.Tools, p.Workarounds) != p.Hash {
 			f.add(fmt.Sprintf("prompt %d is not the one that was sent", p.ID))
 		}
 		return err
-	}, `SELECT id, hash, system_prompt, tools FROM snapshot_context`)
+	}, `SELECT id, hash, system_prompt, tools, workarounds FROM snapshot_context`)
 }
 
 // verifyCorpusHash computes the hash of the corpus from those of the scenes.

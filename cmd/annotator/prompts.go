@@ -76,7 +76,7 @@ func (a *app) composePrompt(dir, title string) (*shownPrompt, error) {
 		return nil, err
 	}
 	shown := &shownPrompt{err: a.err, Prompt: prompt.Compose(identity, prompt.Runtime{Title: title})}
-	shown.Hash = storage.HashPrompt(shown.Prompt, record)
+	shown.Hash = storage.HashPrompt(shown.Prompt, record, "")
 	shown.Tokens = window.NewPrefix(shown.Prompt, record, nil).EstimateTokens()
 	return shown, nil
 }

@@ -129,6 +129,9 @@ func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error
 		Wire: wire, Endpoint: config.Endpoint, Model: cmp.Or(config.Model, run.Model), Policy: &config.Retry, Capabilities: new(model.Capabilities),
 		Recorder: c.writer, Notify: c.printWait, Random: rand.Float64, Estimate: runner.EstimateReply,
 	}
+	if config.Endpoint == run.Endpoint {
+		c.client.Capabilities.Workarounds = model.ParseRendering(run.Prompt.Workarounds)
+	}
 	if config.Model == "" {
 		served, err := c.client.Models(ctx)
 		if err != nil {

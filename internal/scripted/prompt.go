@@ -28,6 +28,8 @@ type prompt struct {
 	shared int      // blocks that an earlier prompt has too
 	fresh  []uint64 // keys of the blocks after those
 
+	refused error // by the template
+
 	replaces *prompt // the earlier prompt, if all of it is in this one; only until this one is remembered
 }
 

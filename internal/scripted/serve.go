@@ -37,12 +37,18 @@ func (s *Server) read(d dialect, r *http.Request, body []byte) (Request, *prompt
 	if err != nil {
 		return Request{}, nil, err
 	}
-	s.mu.Lock()
-	earlier := s.cache.prompts
-	s.mu.Unlock()
+	var earlier []*prompt
+	if s.options.Template == nil { // otherwise a prompt need not extend the one before
+		s.mu.Lock()
+		earlier = s.cache.prompts
+		s.mu.Unlock()
+	}
 	p, err := newPrompt(chat, nearest(earlier, chat))
 	if err != nil {
 		return Request{}, nil, err
+	}
+	if s.options.Template != nil {
+		p.renderWith(s.options.Template)
 	}
 	request, err := newRequest(p)
 	request.Path, request.Header, request.Body = r.URL.Path, r.Header, body
@@ -89,7 +95,11 @@ func (s *Server) fault(r *Request) *Fault {
 
 // answer refuses a request or lets the script answer it. Only a prompt that is not refused enters the cache.
 func (s *Server) answer(w http.ResponseWriter, d dialect, r *Request, p *prompt) {
-	if no := s.refuse(r); no != nil {
+	no := s.refuse(r)
+	if no == nil && p.refused != nil {
+		no = templateRefusal(p.refused.Error())
+	}
+	if no != nil {
 		no.write(w, d)
 		return
 	}

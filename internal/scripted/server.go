@@ -19,6 +19,9 @@ type Options struct {
 	// Strict refuses what the strictest chat template would refuse. See Server.Violations.
 	Strict bool
 
+	// Template is what the chat template renders of a conversation; all of it where nil.
+	Template Template
+
 	// Fault is asked before anything else is done with a request that could be read. Where it returns nil the answer is
 	// the regular one. call counts from 1.
 	Fault func(call int, r Request) *Fault

@@ -88,6 +88,8 @@ func readCount(answer []byte) (int, error) {
 var refusals = []model.Refusal{
 	{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`system role (is )?not supported|role'? does not support 'system'|only user and assistant roles`), Effect: "the system prompt goes into the first message of the user"},
 	{Needs: model.MergeRoles, Pattern: regexp.MustCompile(`roles must alternate`), Effect: "neighbouring messages of one role go as one"},
+	{Needs: model.PairCalls, Pattern: regexp.MustCompile(`only supports single tool-calls`), Effect: "each of several calls goes as a message of its own, with its result"},
+	{Needs: model.NoTextBesideCalls, Effect: "text beside calls is not sent"},
 	{Needs: model.MaxCompletionTokens, Pattern: model.RefusalOf(`max_tokens`), Effect: "the limit on a reply goes as max_completion_tokens"},
 	{Needs: model.NoTemperature, Pattern: model.RefusalOf(`temperature`), Effect: "the temperature is left to the server"},
 	{Needs: model.NoStreamUsage, Pattern: model.RefusalOf(`stream_options`), Effect: "no account of tokens is asked for in streams"},

@@ -3,10 +3,13 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"annotator"
 	"annotator/model"
 	"annotator/model/endpoint"
+
+	sdk "github.com/sashabaranov/go-openai"
 )
 
 // userPrefix is the encoding of a user message up to its text.
@@ -15,8 +18,8 @@ var userPrefix = []byte(`{"role":"user","content":"`)
 // messageList returns the messages of a request, with the system prompt.
 func messageList(r *model.Request) (list endpoint.Segments, err error) {
 	history := r.History
-	if r.Workarounds.Has(model.MergeRoles) {
-		if history, err = alternate(history); err != nil {
+	if changes := r.Workarounds & (model.MergeRoles | model.PairCalls | model.NoTextBesideCalls); changes != 0 {
+		if history, err = rearrange(history, changes); err != nil {
 			return nil, err
 		}
 	}
@@ -50,13 +53,52 @@ func systemInUser(system string, history []byte) (endpoint.Segments, error) {
 	return endpoint.Segments{bytes.TrimSuffix(encoded, []byte(`"}`)), rest}, err
 }
 
-// alternate merges neighbouring messages of one role. Templates that insist on alternation do not see the results of
-// tools, so a user message after them is added to the last result.
-func alternate(history []byte) ([]byte, error) {
+// rearrange renders a history as a template needs it.
+func rearrange(history []byte, w model.Workarounds) ([]byte, error) {
 	var all []message
-	if err := json.Unmarshal(append(append([]byte{'['}, history...), ']'), &all); err != nil {
+	if err := json.Unmarshal(slices.Concat([]byte{'['}, history, []byte{']'}), &all); err != nil {
 		return nil, endpoint.Unsendable(err)
 	}
+	if w.Has(model.NoTextBesideCalls) {
+		for i := range all {
+			if len(all[i].ToolCalls) > 0 {
+				all[i].Content = ""
+			}
+		}
+	}
+	if w.Has(model.PairCalls) {
+		all = pairCalls(all)
+	}
+	if w.Has(model.MergeRoles) {
+		all = alternate(all)
+	}
+	return endpoint.MarshalElements(all)
+}
+
+// pairCalls gives each of several calls in a message one of its own, with the result behind it. Results are in the order
+// of the calls.
+func pairCalls(all []message) (paired []message) {
+	for len(all) > 0 {
+		m, n := all[0], len(all[0].ToolCalls)
+		if n < 2 || len(all) <= n {
+			paired, all = append(paired, m), all[1:]
+			continue
+		}
+		for i, call := range m.ToolCalls {
+			one := message{Role: m.Role, ToolCalls: []sdk.ToolCall{call}}
+			if i == 0 {
+				one.Content = m.Content
+			}
+			paired = append(paired, one, all[1+i])
+		}
+		all = all[1+n:]
+	}
+	return paired
+}
+
+// alternate merges neighbouring messages of one role. Templates that insist on alternation do not see the results of
+// tools, so a user message after them is added to the last result.
+func alternate(all []message) []message {
 	merged := all[:0]
 	for _, m := range all {
 		if n := len(merged); n > 0 && joins(&merged[n-1], &m) {
@@ -66,7 +108,7 @@ func alternate(history []byte) ([]byte, error) {
 		}
 		merged = append(merged, m)
 	}
-	return endpoint.MarshalElements(merged)
+	return merged
 }
 
 // joins reports whether a message is merged into the one before it.
