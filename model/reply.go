@@ -78,6 +78,16 @@ func (r *Reply) cut(limit int) bool {
 	return outcomeOf(r.Finish) == OutcomeLength || r.Usage.Exact && limit > 0 && r.Usage.Completion >= limit
 }
 
+// Incomplete reports whether a call of a reply that reached its limit may have lost its end. A structured call is whole
+// only if another follows it: some servers, such as older versions of vLLM, close the JSON of one that was cut off. What
+// is read from text ends where the model has ended it.
+func (r *Reply) Incomplete(call int) bool {
+	if !r.Cut || r.Calls[call].Origin != annotator.OriginStructured {
+		return false
+	}
+	return call == len(r.Calls)-1 || r.Calls[call+1].Origin != annotator.OriginStructured
+}
+
 // maxNestedMarks is how many levels of marks within marks are removed. A text with more is reasoning as a whole.
 const maxNestedMarks = 4
 

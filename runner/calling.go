@@ -100,7 +100,8 @@ func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Eve
 	return annotator.EventReplied, nil
 }
 
-// replyRows returns the rows of a reply: its text, then each call. Codex updates stay in the text.
+// replyRows returns the rows of a reply: its text, then each call. Codex updates stay in the text. A reply that was cut
+// is marked, and so is a call that may have lost its end.
 func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	row := r.scene.nextRow(annotator.TraceReply)
 	row.Content, row.Reasoning, row.Tokens = reply.Text, reply.Reasoning, tokens.EstimateMessage(reply.Text)
@@ -113,6 +114,9 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 		call.Seq += i + 1
 		call.CallID = annotator.CallID(call.Turn, call.Seq)
 		call.Tool, call.Arguments = reply.Calls[i].Name, reply.Calls[i].Arguments
+		if reply.Incomplete(i) {
+			call.Error = tools.Truncated
+		}
 		call.Tokens = tokens.Estimate(call.Tool) + tokens.Estimate(call.Arguments) + tokens.PerCall
 		rows = append(rows, *call)
 	}

@@ -401,25 +401,36 @@ func TestUpdatesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestCutReplyRunsNothing: a reply that ended at its token limit may have lost the end of its last call.
-func TestCutReplyRunsNothing(t *testing.T) {
+// TestCutReplyRunsWhatIsWhole: of a reply that ended at its token limit, the calls that another one follows are made, the
+// last one is not, and the model is asked for the rest.
+func TestCutReplyRunsWhatIsWhole(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-		if len(r.Messages) > 2 {
-			return scripted.Reply{Text: "Enough."}
-		}
-		return scripted.Reply{FinishReason: "length", ToolCalls: []annotator.ToolCall{
-			{Name: "glossary_create", Arguments: `{"term":"Lantern","definition":"A lamp.","tags":["object"]}`},
-			{Name: "glossary_create", Arguments: `{"term":"Lan`},
-		}}
-	}})
-	if err := s.run("cut"); err != nil {
-		t.Fatal(err)
+	create := func(term, end string) annotator.ToolCall {
+		return annotator.ToolCall{Name: "glossary_create", Arguments: `{"term":"` + term + `","definition":"A lamp.","tags":["object"]` + end}
 	}
-	s.verify("cut")
-	s.noViolations()
-	if s.count("cut", `SELECT count(*) FROM glossary_entry`) != 0 || s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND error = 'TRUNCATED'`) != 2 {
-		t.Error("a call of a cut reply was run")
+	for name, last := range map[string]annotator.ToolCall{
+		"cut off": create("Wick", ""), "closed by the server": {Name: "glossary_create", Arguments: `{"term":"Wick","definition":"A la","tags":["object"]}`},
+	} {
+		s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+			switch len(r.Messages) {
+			case 2:
+				return scripted.Reply{FinishReason: "length", ToolCalls: []annotator.ToolCall{create("Lantern", "}"), create("Quay", "}"), last}}
+			case 6:
+				return scripted.Reply{ToolCalls: []annotator.ToolCall{create("Wick", "}")}}
+			}
+			return scripted.Reply{Text: "Enough."}
+		}})
+		if err := s.run("cut"); err != nil {
+			t.Fatal(err)
+		}
+		s.verify("cut")
+		s.noViolations()
+		if n := s.count("cut", `SELECT count(*) FROM glossary_entry WHERE definition = 'A lamp.'`); n != 3 {
+			t.Errorf("%s: %d entries", name, n)
+		}
+		if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND error = 'TRUNCATED' AND content LIKE '%make it again%'`); n != 1 {
+			t.Errorf("%s: %d calls were not made", name, n)
+		}
 	}
 }
 

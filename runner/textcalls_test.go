@@ -249,23 +249,33 @@ func TestCallsThatAreNotSound(t *testing.T) {
 	}
 }
 
-// TestSpokenCallsOfACutReply are not run: the reply may have lost the end of what it meant to do.
+// TestSpokenCallsOfACutReply: calls that are whole are made, as in a reply of vLLM that is not streamed, which is text where
+// it was cut. The model is asked for the rest.
 func TestSpokenCallsOfACutReply(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-		if len(r.Messages) > 2 {
-			return scripted.Reply{Text: "Enough."}
-		}
-		reply := speaking(families["Hermes"])(r)
-		reply.FinishReason = "length"
-		return reply
-	}})
-	if err := s.run("cut"); err != nil {
-		t.Fatal(err)
+	written := func(term string) string {
+		return "<tool_call>\n{\"name\": \"glossary_create\", \"arguments\": {\"term\": \"" + term + "\", \"definition\": \"A lamp.\", \"tags\": [\"thing\"]}}\n</tool_call>\n"
 	}
-	s.verify("cut")
-	if s.count("cut", `SELECT count(*) FROM glossary_entry`) != 0 || s.count("cut", `SELECT count(*) FROM trace WHERE error = 'TRUNCATED'`) == 0 {
-		t.Error("a call of a cut reply was run")
+	for _, tail := range []string{"", "<tool_call>\n{\"name\":", "<tool_call>\n{\"name\": \"glossary_create\", \"arguments\": {\"term\": \"Wick\", \"defi"} {
+		s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+			switch len(r.Messages) {
+			case 2:
+				return scripted.Reply{Text: written("Lantern") + written("Quay") + tail, FinishReason: "length"}
+			case 5:
+				return scripted.Reply{Text: written("Wick")}
+			}
+			return scripted.Reply{Text: "Enough."}
+		}})
+		if err := s.run("cut"); err != nil {
+			t.Fatal(err)
+		}
+		s.verify("cut")
+		if n := s.count("cut", `SELECT count(*) FROM glossary_entry`); n != 3 {
+			t.Errorf("cut at %q: %d entries", tail, n)
+		}
+		if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND content LIKE '%is lost: make the calls that are still missing%'`); n != 1 {
+			t.Errorf("cut at %q: the model is asked %d times for the rest", tail, n)
+		}
 	}
 }
 

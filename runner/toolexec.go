@@ -19,6 +19,9 @@ import (
 const updatesIgnored = "the codex_updates beside these calls were not read, and nothing in them was done: make calls of what is still to do, " +
 	"or end with a reply that has the block and no calls"
 
+// restCut is noted in the last result of a reply that reached its limit behind its last whole call.
+const restCut = "the reply reached its limit in tokens here, and what you wrote after this call is lost: make the calls that are still missing"
+
 // toolExec is TOOL_EXEC: the calls of the reply run in order, each with its result in one transaction.
 func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 	s := r.scene
@@ -28,7 +31,10 @@ func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 	}
 	for len(s.calls) > 0 {
 		call, note := s.calls[0], ""
-		if len(s.calls) == 1 && (len(content.updates) > 0 || content.problem != nil) {
+		switch last := len(s.calls) == 1; {
+		case last && s.cut && call.Error == "":
+			note = restCut
+		case last && (len(content.updates) > 0 || content.problem != nil):
 			note = updatesIgnored
 		}
 		row := s.nextRow(annotator.TraceResult)
@@ -128,8 +134,9 @@ func (r *Runner) perform(ctx context.Context, t *toolRun, env *tools.Env) (tools
 // refusal returns why a call of the newest reply must not run; an empty code if it may.
 func (r *Runner) refusal(call *annotator.ToolCall) (code, reason string) {
 	switch s := r.scene; {
-	case s.cut:
-		return tools.Truncated, "the reply was cut at its token limit and nothing in it was done; make fewer or smaller calls"
+	case len(s.calls) > 0 && s.calls[0].Error == tools.Truncated:
+		return tools.Truncated, "the reply reached its limit in tokens within this call or right behind it, and the call was not made: " +
+			"make it again, and what else is still missing, in fewer or smaller calls"
 	case s.rounds > r.config.ToolRounds:
 		return tools.RoundLimit, fmt.Sprintf("this scene has had its %d rounds of tools; end it with a line of text", r.config.ToolRounds)
 	case s.answered+s.updates >= maxCalls:

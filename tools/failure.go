@@ -21,7 +21,7 @@ const (
 	EmptyRange       = "EMPTY_RANGE"
 	QuoteNotFound    = "QUOTE_NOT_FOUND" // the post does not contain the quotation
 	TooLong          = "TOO_LONG"
-	Truncated        = "TRUNCATED"        // the reply was truncated, so its calls did not run
+	Truncated        = "TRUNCATED"        // the reply was truncated in this call, so it did not run
 	RoundLimit       = "ROUND_LIMIT"      // the scene has used all its rounds of tool calls
 	CallLimit        = "CALL_LIMIT"       // the reply contains more calls than may run
 	Repeated         = "REPEATED"         // the same call was answered before and nothing has changed since
