@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"cmp"
 	"net/http"
 	"regexp"
@@ -119,6 +120,8 @@ type Refusal struct {
 	Needs   Workarounds
 	Pattern *regexp.Regexp // of the fault's parameter and message, in lower case; nil: no server says it
 	Effect  string         // what is done from then on, in words
+
+	Without string // bytes of a history with which the server means something else; empty: none
 }
 
 // RefusalOf matches the name of a setting together with a word that says it is not wanted.
@@ -128,15 +131,18 @@ func RefusalOf(setting string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)` + word + `.*` + setting + `|` + setting + `.*` + word)
 }
 
-// Learn takes in the first of a wire's refusals that a fault matches and that was not learned before. It returns the
-// effect, or "" where nothing was learned.
-func (c *Capabilities) Learn(f *Fault, refusals []Refusal) string {
+// Learn takes in the first of a wire's refusals that the fault of a request matches and that was not learned before. It
+// returns the effect, or "" where nothing was learned.
+func (c *Capabilities) Learn(f *Fault, request *Request, refusals []Refusal) string {
 	if !aboutForm(f) {
 		return ""
 	}
 	text := strings.ToLower(cmp.Or(f.Param, "-") + " " + f.Message)
 	for i := range refusals {
 		r := &refusals[i]
+		if r.Without != "" && bytes.Contains(request.History, []byte(r.Without)) {
+			continue
+		}
 		if !c.Workarounds.Has(r.Needs) && r.Pattern != nil && r.Pattern.MatchString(text) {
 			c.Workarounds |= r.Needs
 			c.Learned = append(c.Learned, r.Effect)

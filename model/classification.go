@@ -49,6 +49,10 @@ const (
 // filters come first, because some of them quote the story, which may contain any phrase. There are few phrases, because
 // messages change with each release of a server.
 var meanings = [...]meaning{
+	{ // vLLM cannot put what the model wrote into a reply of its API
+		kind:    annotator.Malformed,
+		phrases: pattern(`^\d+ validation errors? for (anthropiccontentblock|anthropicmessages?response|chatcompletionresponse|response\w*|functioncall|toolcall)\n`),
+	},
 	{
 		kind: annotator.Refused, advice: adviceFilter, filtered: true,
 		codes: CodeFiltered + " content_policy_violation responsibleaipolicyviolation data_inspection_failed invalid_prompt",
@@ -64,7 +68,7 @@ var meanings = [...]meaning{
 	},
 	{
 		kind: annotator.PromptTooLong, param: paramMaxTokens,
-		phrases: pattern(`max_(completion_)?tokens.*too large|max_tokens.*cannot be greater than`),
+		phrases: pattern(`max_(completion_)?tokens.*too large|max_(completion_|output_)?tokens.*cannot be greater than`),
 	},
 	{
 		kind:  annotator.PromptTooLong, // an old vLLM whose context is full wants at least one token
@@ -107,7 +111,7 @@ var meanings = [...]meaning{
 		kind:   annotator.Misconfigured,
 		advice: adviceTemplate,
 		phrases: pattern(`conversation roles must alternate|system role not supported|tool call id was.*but must be|` +
-			`jinja exception|unable to generate parser for this template|only supports single tool-calls`),
+			`roles are supported|jinja exception|unable to generate parser for this template|only supports single tool-calls`),
 	},
 	{
 		kind:    annotator.Malformed,

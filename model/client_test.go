@@ -3,6 +3,7 @@ package model_test
 import (
 	"context"
 	"errors"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -381,5 +382,42 @@ func TestSilenceIsNoticed(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, notices); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestNoSeedAfterADeath: a server that died on a request with a seed is asked again without, as vLLM's engine for the CPU
+// ends where a long prompt has one. A reply that is no use is asked for again with another.
+func TestNoSeedAfterADeath(t *testing.T) {
+	t.Parallel()
+	dead := model.Classify(500, nil, []byte(`{"error":{"message":"EngineCore encountered an issue. See stack trace (above) for the root cause.","type":"InternalServerError","param":null,"code":500}}`))
+	for name, death := range map[string]*model.Fault{
+		"the engine": dead, "the connection": model.ClassifyTransport(io.ErrUnexpectedEOF),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var seeds []int
+			w := &wire{}
+			w.complete = func(r *model.Request) (*model.Reply, error) {
+				if r.Call.Purpose == "" { // a probe
+					return says("Yes."), nil
+				}
+				if r.Workarounds.Has(model.NoSeed) {
+					r.Seed = 0
+				}
+				switch seeds = append(seeds, r.Seed); {
+				case len(seeds) <= 2:
+					return nil, &model.Fault{Kind: annotator.Malformed}
+				case r.Seed != 0:
+					f := *death
+					return nil, &f
+				}
+				return says("So it was."), nil
+			}
+			policy := model.DefaultPolicy()
+			c := clientOf(w, &ledger{t: t}, &policy)
+			reply, err := c.Complete(t.Context(), &model.Request{MaxTokens: 64, Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
+			if err != nil || reply == nil || !slices.Equal(seeds, []int{0, 1, 2, 0}) {
+				t.Errorf("%s died: seeds %v, %v", name, seeds, err)
+			}
+		})
 	}
 }

@@ -126,7 +126,7 @@ func readFields(raw []byte) *errorFields {
 }
 
 // contextLength matches the server's limit in messages of vLLM, SGLang, LM Studio, OpenAI and Gemini.
-var contextLength = regexp.MustCompile(`(?:context length\D{0,20}|maximum number of tokens allowed \()(\d{1,9})`)
+var contextLength = regexp.MustCompile(`(?:context length\D{0,20}|maximum number of tokens allowed \(|max_model_len=)(\d{1,9})`)
 
 // plain returns the message of a body that is no JSON object. A web page has none, and neither has a body that only
 // names its status.

@@ -45,7 +45,7 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 		return reply, err
 	}
 	x.blameSlots(fault, &request)
-	x.decide(fault)
+	x.decide(fault, &request)
 	if err := c.fail(ctx, &call, fault, x.decision.Action, x.decision.Reason); err != nil {
 		return nil, err
 	}
@@ -73,11 +73,14 @@ func (x *Exchange) blameSlots(f *Fault, r *Request) {
 }
 
 // decide says what to do about a fault: the wire may know a workaround, otherwise the policy decides.
-func (x *Exchange) decide(fault *Fault) {
+func (x *Exchange) decide(fault *Fault, r *Request) {
 	c := x.client
 	what := ""
 	if x.attempts.Adapted < maxAdaptations {
-		what = c.Capabilities.Learn(fault, c.Wire.Refusals())
+		what = c.Capabilities.Learn(fault, r, c.Wire.Refusals())
+	}
+	if r.Seed != 0 && fault.died() {
+		c.Capabilities.Adopt(NoSeed, c.Wire.Refusals())
 	}
 	if what != "" {
 		x.decision = Decision{Action: annotator.DecisionAdapt, Reason: what}

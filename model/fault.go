@@ -200,6 +200,12 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("the endpoint answered %d (%s): %s", f.Status, f.Code, what)
 }
 
+// died reports whether the server may have died on the request: its engine has, or the connection broke off. vLLM's engine
+// for the CPU ends where a long prompt has a seed.
+func (f *Fault) died() bool {
+	return f.Kind == annotator.Unreachable || f.Kind == annotator.Transient && f.Err != nil && f.Code == ""
+}
+
 // Unwrap gives the kind and the cause.
 func (f *Fault) Unwrap() []error {
 	if f.Err == nil {

@@ -31,6 +31,11 @@ func TestClassify(t *testing.T) {
 		want   annotator.Kind
 	}{
 		{"vLLM context", 400, `{"error":{"message":"You passed 5000 input tokens and requested 100 output tokens. However, the model's context length is only 4096 tokens","type":"BadRequestError","param":"input_tokens","code":400}}`, annotator.PromptTooLong},
+		{"vLLM 0.32: reply longer than the context, chat", 400, `{"error":{"message":"max_tokens=40000 cannot be greater than max_model_len=32768. Please request fewer output tokens. (parameter=max_tokens, value=40000)","type":"BadRequestError","param":"max_tokens","code":400}}`, annotator.PromptTooLong},
+		{"the same, responses", 400, `{"error":{"message":"max_output_tokens=40000 cannot be greater than max_model_len=32768. Please request fewer output tokens. (parameter=max_output_tokens, value=40000)","type":"BadRequestError","param":"max_output_tokens","code":400}}`, annotator.PromptTooLong},
+		{"vLLM 0.32: a reply that its own API cannot hold", 400, `{"type":"error","error":{"type":"BadRequestError","message":"1 validation error for AnthropicContentBlock\ninput\n  Input should be a valid dictionary [type=dict_type, input_value='x', input_type=str]\n    For further information visit https://errors.pydantic.dev/2.14/v/dict_type"}}`, annotator.Malformed},
+		{"vLLM 0.32: a request that cannot be read", 400, `{"type":"error","error":{"type":"BadRequestError","message":"1 validation error for ChatCompletionRequest\nmessages\n  Field required"}}`, annotator.Refused},
+		{"template that takes no results of tools", 400, `{"error":{"message":"Only user and assistant roles are supported!","type":"BadRequestError","param":null,"code":400}}`, annotator.Misconfigured},
 		{"older vLLM context", 400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000","type":"BadRequestError","param":null,"code":400}`, annotator.PromptTooLong},
 		{"max_tokens", 400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 4096 tokens","code":400}}`, annotator.PromptTooLong},
 		{"SGLang context", 400, `{"object":"error","message":"The input (61709 tokens) is longer than the model's context length (40960 tokens)."}`, annotator.PromptTooLong},
@@ -190,6 +195,7 @@ func TestClassifyFindsTheServersContext(t *testing.T) {
 		"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
 		"The input token count (5000) exceeds the maximum number of tokens allowed (4096).",
 		"longer than the model's context length (4096 tokens).",
+		"max_output_tokens=40000 cannot be greater than max_model_len=4096. Please request fewer output tokens. (parameter=max_output_tokens, value=40000)",
 	} {
 		body := fmt.Appendf(nil, `{"message":%q}`, message)
 		if f := model.Classify(400, nil, body); f.MaxContext != 4096 {

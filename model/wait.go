@@ -53,7 +53,8 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 	short, cancel := context.WithTimeoutCause(ctx, probeTimeout, silent)
 	defer cancel()
 	call := &annotator.Call{Turn: failed.Turn, Scene: failed.Scene, Purpose: annotator.PurposeProbe, Attempt: 1, Estimate: probeTokens}
-	reply, fault, err := c.send(short, call, &Request{History: history, MaxTokens: 1})
+	request := Request{History: history, MaxTokens: 1}
+	reply, fault, err := c.send(short, call, &request)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -62,7 +63,7 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 	case fault.NotAnAPI: // something answers, but no model
 		return call, fault, nil
 	}
-	if what := c.Capabilities.Learn(fault, c.Wire.Refusals()); what != "" { // the probe may be the first request that the server reads
+	if what := c.Capabilities.Learn(fault, &request, c.Wire.Refusals()); what != "" { // the probe may be the first request that the server reads
 		return nil, nil, c.fail(ctx, call, fault, annotator.DecisionAdapt, what)
 	}
 	switch fault.Kind {

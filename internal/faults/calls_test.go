@@ -149,15 +149,12 @@ func thinks(reasoning string) func(*scripted.Request, scripted.Reply) scripted.R
 	}
 }
 
-// cut breaks the reply off within the last of its calls, at the most tokens that were asked for.
+// cut breaks the reply off within its only call, at the most tokens that were asked for.
 func cut(finish string) func(*scripted.Request, scripted.Reply) scripted.Reply {
 	return func(r *scripted.Request, _ scripted.Reply) scripted.Reply {
 		return scripted.Reply{
 			FinishReason: finish, Usage: &annotator.Usage{Prompt: r.Tokens, Completion: r.MaxTokens},
-			ToolCalls: []annotator.ToolCall{
-				{Name: "glossary_create", Arguments: `{"term":"Lamp","definition":"A lamp.","tags":["thing"]}`},
-				{Name: "glossary_create", Arguments: `{"term":"Lamp 2","defin`},
-			},
+			ToolCalls: []annotator.ToolCall{{Name: "glossary_create", Arguments: `{"term":"Lamp 2","defin`}},
 		}
 	}
 }

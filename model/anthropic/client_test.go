@@ -97,7 +97,7 @@ func TestAdapt(t *testing.T) {
 		{"`temperature` is deprecated for this model.", false, `"type":"any"`, `"temperature"`},
 		{"Thinking may not be enabled when tool_choice forces tool use.", true, `"type":"auto"`, `"any"`},
 	} {
-		if said := known.Learn(refused(step.message), c.Refusals()); (said != "") != step.learns {
+		if said := known.Learn(refused(step.message), new(model.Request), c.Refusals()); (said != "") != step.learns {
 			t.Errorf("%s teaches %q", step.message, said)
 		}
 		request.Workarounds = known.Workarounds
@@ -135,7 +135,7 @@ func TestToolsThatMustNotBeCalled(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	var known model.Capabilities
-	if known.Learn(f, c.Refusals()) == "" || known.Learn(f, c.Refusals()) != "" {
+	if known.Learn(f, new(model.Request), c.Refusals()) == "" || known.Learn(f, new(model.Request), c.Refusals()) != "" {
 		t.Errorf("%v is not learned once", f)
 	}
 	request.Workarounds = known.Workarounds

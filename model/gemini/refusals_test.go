@@ -47,14 +47,14 @@ func TestAdapts(t *testing.T) {
 			t.Fatalf("%s: no %s in %s", message, test.sends, body)
 		}
 		f := &model.Fault{Kind: annotator.Refused, Status: http.StatusBadRequest, Message: message}
-		if does := known.Learn(f, c.Refusals()); does != test.does {
+		if does := known.Learn(f, new(model.Request), c.Refusals()); does != test.does {
 			t.Errorf("%s: %q", message, does)
 		}
 		body := send()
 		if strings.Contains(body, test.sends) || !strings.Contains(body, test.leaves) || !strings.Contains(body, `{\"functionCall\":{\"id\":\"a\",`) {
 			t.Errorf("%s: %s", message, body)
 		}
-		if again := known.Learn(f, c.Refusals()); again != "" {
+		if again := known.Learn(f, new(model.Request), c.Refusals()); again != "" {
 			t.Errorf("%s: learned again: %q", message, again)
 		}
 	}
@@ -77,7 +77,7 @@ func TestNothingToLearn(t *testing.T) {
 		{Kind: annotator.Overloaded, Status: 429, Message: `Unknown name "seed" at 'generation_config'`},
 		{Kind: annotator.Refused, Status: 400, Message: "Function call is missing a thought_signature in functionCall parts."},
 	} {
-		if does := new(model.Capabilities).Learn(&f, c.Refusals()); does != "" {
+		if does := new(model.Capabilities).Learn(&f, new(model.Request), c.Refusals()); does != "" {
 			t.Errorf("%s: %q", f.Message, does)
 		}
 	}

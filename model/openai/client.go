@@ -84,9 +84,15 @@ func readCount(answer []byte) (int, error) {
 	return n, nil
 }
 
+const systemInUserEffect = "the system prompt goes into the first message of the user"
+
+// toolResult is in each history with the result of a tool.
+const toolResult = `{"role":"tool",`
+
 // refusals are the messages of servers, most specific first.
 var refusals = []model.Refusal{
-	{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`system role (is )?not supported|role'? does not support 'system'|only user and assistant roles`), Effect: "the system prompt goes into the first message of the user"},
+	{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`system role (is )?not supported|role'? does not support 'system'`), Effect: systemInUserEffect},
+	{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`only user and assistant roles`), Effect: systemInUserEffect, Without: toolResult},
 	{Needs: model.MergeRoles, Pattern: regexp.MustCompile(`roles must alternate`), Effect: "neighbouring messages of one role go as one"},
 	{Needs: model.PairCalls, Pattern: regexp.MustCompile(`only supports single tool-calls`), Effect: "each of several calls goes as a message of its own, with its result"},
 	{Needs: model.NoTextBesideCalls, Effect: "text beside calls is not sent"},

@@ -59,7 +59,7 @@ func TestRequestsAreAsTheyWere(t *testing.T) {
 			c := newClient(t, endpoint.Options{HTTP: &sent})
 			var known model.Capabilities
 			for _, refusal := range test.refusals {
-				if known.Learn(model.Classify(http.StatusBadRequest, http.Header{}, []byte(refusal)), c.Refusals()) == "" {
+				if known.Learn(model.Classify(http.StatusBadRequest, http.Header{}, []byte(refusal)), new(model.Request), c.Refusals()) == "" {
 					t.Errorf("nothing is learned from %s", refusal)
 				}
 			}

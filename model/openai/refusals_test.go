@@ -51,10 +51,10 @@ func TestRefusals(t *testing.T) {
 			c := newClient(t, endpoint.Options{HTTP: &sent})
 			f := model.Classify(test.status, http.Header{}, []byte(test.body))
 			var known model.Capabilities
-			if known.Learn(f, c.Refusals()) == "" {
+			if known.Learn(f, new(model.Request), c.Refusals()) == "" {
 				t.Fatalf("nothing is learned from %v", f)
 			}
-			if again := known.Learn(f, c.Refusals()); again != "" {
+			if again := known.Learn(f, new(model.Request), c.Refusals()); again != "" {
 				t.Errorf("it is learned twice: %s", again)
 			}
 			_, err := c.Complete(t.Context(), &model.Request{
@@ -88,7 +88,7 @@ func TestNothingToLearn(t *testing.T) {
 		{200, ``},
 	} {
 		c := newClient(t, endpoint.Options{})
-		if said := new(model.Capabilities).Learn(model.Classify(test.status, http.Header{}, []byte(test.body)), c.Refusals()); said != "" {
+		if said := new(model.Capabilities).Learn(model.Classify(test.status, http.Header{}, []byte(test.body)), new(model.Request), c.Refusals()); said != "" {
 			t.Errorf("%s: %s", test.body, said)
 		}
 	}
@@ -121,7 +121,7 @@ func TestStrictTemplateIsMet(t *testing.T) {
 			}
 			break
 		}
-		if f := wiretest.Fault(t, reply, err); known.Learn(f, c.Refusals()) == "" {
+		if f := wiretest.Fault(t, reply, err); known.Learn(f, new(model.Request), c.Refusals()) == "" {
 			t.Fatalf("after %q: %v", known.Learned, f)
 		}
 	}
@@ -183,4 +183,26 @@ func TestAlternating(t *testing.T) {
 			t.Fatalf("%d calls too many", calls)
 		}
 	})
+}
+
+// TestRolesOfResults: a template that takes only user and assistant refuses the results of tools in the words in which it
+// refuses a system prompt. The system prompt stays where it is, then.
+func TestRolesOfResults(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, endpoint.Options{})
+	f := model.Classify(400, http.Header{}, []byte(`{"error":{"message":"Only user and assistant roles are supported!","type":"BadRequestError","param":null,"code":400}}`))
+	message := func(role annotator.Role) []byte {
+		encoded, err := c.Encode([]annotator.Message{{Role: role, Content: "x", ToolCallID: "a"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return encoded
+	}
+	var known model.Capabilities
+	if what := known.Learn(f, &model.Request{History: message(annotator.RoleTool)}, c.Refusals()); what != "" || f.Advice == "" {
+		t.Errorf("it learns %q, and advises %q", what, f.Advice)
+	}
+	if known.Learn(f, &model.Request{History: message(annotator.RoleUser)}, c.Refusals()) == "" || !known.Workarounds.Has(model.SystemInUser) {
+		t.Error("a system prompt that is refused stays where it is")
+	}
 }

@@ -43,7 +43,7 @@ func body(t *testing.T, groups [][]annotator.Message, tools []annotator.ToolDefi
 	c := newClient(t, endpoint.Options{HTTP: &sent})
 	var known model.Capabilities
 	for _, refusal := range refusals {
-		if known.Learn(model.Classify(400, http.Header{}, []byte(refusal)), c.Refusals()) == "" {
+		if known.Learn(model.Classify(400, http.Header{}, []byte(refusal)), new(model.Request), c.Refusals()) == "" {
 			t.Errorf("nothing is learned from %s", refusal)
 		}
 	}
