@@ -218,9 +218,12 @@ func named(t fataler, name string) exporters.Format {
 	return format
 }
 
+// sceneOf is the inverse of position.
+func sceneOf(_ context.Context, post int64) (int, error) { return int(post / 1000), nil }
+
 // withoutStory returns a codex of a story that has no text.
 func withoutStory(doc *exporters.Document) *exporters.Codex {
-	return &exporters.Codex{Document: doc, Text: &storyOf{}}
+	return &exporters.Codex{Document: doc, Text: &storyOf{}, SceneOf: sceneOf}
 }
 
 // export returns a document as one file.

@@ -69,13 +69,9 @@ var links = regexp.MustCompile(`\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]`)
 
 // plainLinks returns a text with its links as plain text.
 func plainLinks(text string) string {
-	return links.ReplaceAllStringFunc(text, func(link string) string {
-		parts := links.FindStringSubmatch(link)
-		if parts[2] != "" {
-			return parts[2]
-		}
-		return parts[1]
-	})
+	var b strings.Builder
+	replaceLinks(text, func(plain string) { b.WriteString(plain) }, func(_, shown string) { b.WriteString(shown) })
+	return b.String()
 }
 
 // literalKey returns a name as a key that matches just that name. Programs take a key between slashes for a regular
@@ -85,6 +81,22 @@ func literalKey(name string) string {
 		return name
 	}
 	return "/" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", `\/`) + "/i"
+}
+
+// replaceLinks calls plain for each piece of a text outside of links, and link for each link, in order.
+func replaceLinks(text string, plain func(string), link func(name, shown string)) {
+	at := 0
+	for _, match := range links.FindAllStringSubmatchIndex(text, -1) {
+		plain(text[at:match[0]])
+		name := text[match[2]:match[3]]
+		shown := name
+		if match[4] >= 0 {
+			shown = text[match[4]:match[5]]
+		}
+		link(name, shown)
+		at = match[1]
+	}
+	plain(text[at:])
 }
 
 // isExpression reports whether programs take a key for a regular expression.

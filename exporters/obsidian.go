@@ -42,7 +42,7 @@ type vault struct {
 // index and a Base. Settings of a vault (.obsidian) are the reader's and are not written.
 func writeObsidian(ctx context.Context, files Files, c *Codex) error {
 	v := &vault{
-		Codex: c, files: files, used: map[string]bool{}, notes: map[int64]string{}, byName: map[string]int64{}, quoted: map[int64][]int{},
+		Codex: c, files: files, used: map[string]bool{}, notes: map[int64]string{}, byName: entriesByName(c.Entries), quoted: map[int64][]int{},
 		blocks: map[string]string{},
 	}
 	for i := range c.Entries {
@@ -76,11 +76,6 @@ func (v *vault) addEntry(e *Entry) {
 		}
 	}
 	v.notes[e.ID] = v.uniquePath(path.Join(codexFolder, folder), nameOf(e), e.ID)
-	for _, name := range append([]string{nameOf(e), e.Term}, each(e.Aliases, func(a Alias) string { return a.Name })...) {
-		if key := codex.Normalize(name); v.byName[key] == 0 {
-			v.byName[key] = e.ID
-		}
-	}
 	for _, c := range e.Claims {
 		for _, q := range c.Evidence {
 			v.quoted[q.Post] = append(v.quoted[q.Post], q.Start)
@@ -301,22 +296,13 @@ func (v *vault) claim(b *strings.Builder, c *Claim, n int) {
 // linked returns a text of the codex with its links leading to notes. What leads nowhere is plain text.
 func (v *vault) linked(text string) string {
 	var b strings.Builder
-	at := 0
-	for _, match := range links.FindAllStringSubmatchIndex(text, -1) {
-		b.WriteString(escapeMarkdown(text[at:match[0]]))
-		name := text[match[2]:match[3]]
-		shown := name
-		if match[4] >= 0 {
-			shown = text[match[4]:match[5]]
-		}
+	replaceLinks(text, func(plain string) { b.WriteString(escapeMarkdown(plain)) }, func(name, shown string) {
 		if id := v.byName[codex.Normalize(name)]; id != 0 {
 			fmt.Fprintf(&b, "[[%s|%s]]", v.notes[id], linkText(shown))
 		} else {
 			b.WriteString(escapeMarkdown(shown))
 		}
-		at = match[1]
-	}
-	b.WriteString(escapeMarkdown(text[at:]))
+	})
 	return b.String()
 }
 

@@ -89,7 +89,14 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	codex := &exporters.Codex{Document: document}
+	view := db.View(ctx, moment)
+	codex := &exporters.Codex{Document: document, SceneOf: func(ctx context.Context, post int64) (int, error) {
+		place, err := view.PlaceOf(ctx, post)
+		if annotator.KindOf(err) == annotator.NotFound { // a post of a reader belongs to no scene
+			return 0, nil
+		}
+		return place.Scene(), err
+	}}
 	if !format.Story {
 		return o.write(ctx, &format, codex)
 	}
@@ -97,7 +104,7 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	codex.Text = &storyText{view: db.View(ctx, moment), corpus: posts}
+	codex.Text = &storyText{view: view, corpus: posts}
 	return errors.Join(o.write(ctx, &format, codex), posts.Close())
 }
 
