@@ -17,9 +17,9 @@ func writeCSV(_ context.Context, files Files, c *Codex) error {
 		header string
 		rows   func(row func(cells ...any), e *Entry)
 	}{
-		{"entries.csv", "id,term,disambiguator,status,tags,definition,first_scene,first_post,last_scene,last_post,revisions,locked", entryRow},
+		{"entries.csv", "id,term,disambiguator,status,tags,present,definition,first_scene,first_post,last_scene,last_post,revisions,locked", entryRow},
 		{"names.csv", "entry,name,from_scene,from_post", nameRows},
-		{"claims.csv", "entry,claim,text,kind,from_scene,from_post,until_scene,until_post", claimRows},
+		{"claims.csv", "entry,claim,text,kind,speaker,state,from_scene,from_post,until_scene,until_post,replaced_by", claimRows},
 		{"evidence.csv", "entry,claim,post,start,end,quote", evidenceRows},
 	} {
 		w, err := files.Create(table.name)
@@ -49,8 +49,15 @@ func writeTable(w io.Writer, header []string, entries []Entry, rows func(func(..
 }
 
 func entryRow(row func(...any), e *Entry) {
-	row(e.ID, e.Term, e.Disambiguator, e.Status, strings.Join(e.Tags, "\n"), e.Definition, e.First.Scene, e.First.Post,
+	row(e.ID, e.Term, e.Disambiguator, e.Status, strings.Join(e.Tags, "\n"), presentText(e), e.Definition, e.First.Scene, e.First.Post,
 		e.Last.Scene, e.Last.Post, e.Revisions, e.Locked)
+}
+
+func presentText(e *Entry) string {
+	if e.Present == nil {
+		return ""
+	}
+	return e.Present.Text
 }
 
 func nameRows(row func(...any), e *Entry) {
@@ -60,19 +67,22 @@ func nameRows(row func(...any), e *Entry) {
 }
 
 func claimRows(row func(...any), e *Entry) {
-	for i, c := range e.Claims {
-		var untilScene, untilPost any = "", ""
+	for _, c := range e.Claims {
+		var untilScene, untilPost, replacedBy any = "", "", ""
 		if c.Until != nil {
 			untilScene, untilPost = c.Until.Scene, c.Until.Post
 		}
-		row(e.ID, i+1, c.Text, c.Kind, c.From.Scene, c.From.Post, untilScene, untilPost)
+		if c.ReplacedBy != 0 {
+			replacedBy = c.ReplacedBy
+		}
+		row(e.ID, c.ID, c.Text, c.Kind, c.Speaker, c.State, c.From.Scene, c.From.Post, untilScene, untilPost, replacedBy)
 	}
 }
 
 func evidenceRows(row func(...any), e *Entry) {
-	for i, c := range e.Claims {
+	for _, c := range e.Claims {
 		for _, v := range c.Evidence {
-			row(e.ID, i+1, v.Post, v.Start, v.End, v.Quote)
+			row(e.ID, c.ID, v.Post, v.Start, v.End, v.Quote)
 		}
 	}
 }

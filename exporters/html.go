@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 
-	"annotator"
 	"annotator/codex"
 )
 
@@ -44,7 +43,7 @@ func writeHTML(ctx context.Context, w io.Writer, c *Codex) error {
 	}
 	byName := entriesByName(doc.Entries)
 	parsed, err := template.New("page.html").Funcs(template.FuncMap{
-		"title": func(e Entry) string { return nameOf(&e) }, "names": datedNames, "origin": claimOrigin, "aliases": otherNames,
+		"title": func(e Entry) string { return nameOf(&e) }, "names": datedNames, "origin": originOf, "aliases": otherNames,
 		"scene":  func(post int64) (int, error) { return c.SceneOf(ctx, post) },
 		"linked": func(text string) template.HTML { return linkedHTML(text, byName) },
 	}).ParseFS(page, "page/page.html")
@@ -99,17 +98,6 @@ func datedNames(e Entry) (string, error) {
 // otherNames returns the aliases that are not the term.
 func otherNames(e Entry) []Alias {
 	return slices.DeleteFunc(slices.Clone(e.Aliases), func(a Alias) bool { return codex.Normalize(a.Name) == codex.Normalize(e.Term) })
-}
-
-// claimOrigin says who vouches for a claim; "" if the narration does.
-func claimOrigin(c Claim) string {
-	switch c.Kind {
-	case annotator.Claimed:
-		return "somebody says so"
-	case annotator.Inferred:
-		return "inferred"
-	}
-	return ""
 }
 
 // entriesByName returns the ids of entries by their normalised names.

@@ -46,16 +46,25 @@ func appendEntry(graph []node, base string, e *Entry) []node {
 		"description": plainLinks(e.Definition), "keywords": e.Tags, "codex:status": e.Status,
 		"codex:first": placeNode(e.First), "codex:last": placeNode(e.Last), "isPartOf": node{"@id": base},
 	}
+	if e.Present != nil {
+		thing["disambiguatingDescription"] = plainLinks(e.Present.Text)
+	}
 	graph = append(graph, thing)
 	for i := range e.Claims {
 		c := &e.Claims[i]
 		claim := node{
-			"@id": fmt.Sprintf("%s:claim:%d", id, i+1), "@type": []string{"Claim", "prov:Entity"}, "text": c.Text, "about": node{"@id": id},
+			"@id": fmt.Sprintf("%s:claim:%d", id, c.ID), "@type": []string{"Claim", "prov:Entity"}, "text": c.Text, "about": node{"@id": id},
 			"codex:kind": c.Kind, "codex:from": placeNode(c.From),
 			"prov:wasDerivedFrom": each(c.Evidence, func(v Evidence) node { return quoteNode(base, v) }),
 		}
+		if c.Speaker != "" {
+			claim["author"] = node{"@type": "Person", "name": plainLinks(c.Speaker)}
+		}
 		if c.Until != nil {
 			claim["codex:until"] = placeNode(*c.Until)
+		}
+		if c.ReplacedBy != 0 {
+			claim["codex:replacedBy"] = node{"@id": fmt.Sprintf("%s:claim:%d", id, c.ReplacedBy)}
 		}
 		graph = append(graph, claim)
 	}

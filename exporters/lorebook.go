@@ -44,24 +44,38 @@ func nameOf(e *Entry) string {
 	return named.Name()
 }
 
-// loreText joins the claims that hold. It says of a claim that the narration does not vouch for whose it is.
+// loreText joins the statement of what an entry is now and the claims that hold. It says of a claim that the narration
+// does not vouch for whose it is.
 func loreText(e *Entry) string {
-	var open []string
+	var parts []string
+	if e.Present != nil {
+		parts = append(parts, plainLinks(e.Present.Text))
+	}
 	for i := range e.Claims {
 		c := &e.Claims[i]
 		if c.Until != nil {
 			continue
 		}
-		switch text := plainLinks(c.Text); c.Kind {
-		case annotator.Claimed:
-			open = append(open, "It is said: "+text)
-		case annotator.Inferred:
-			open = append(open, "Presumably: "+text)
-		default:
-			open = append(open, text)
+		text := plainLinks(c.Text)
+		if origin := originOf(*c); origin != "" {
+			text += " (" + origin + ")"
 		}
+		parts = append(parts, text)
 	}
-	return strings.Join(open, " ")
+	return strings.Join(parts, " ")
+}
+
+// originOf says who vouches for a claim; "" if the narration does.
+func originOf(c Claim) string {
+	switch {
+	case c.Kind == annotator.Inferred:
+		return "inferred"
+	case c.Kind == annotator.Claimed && c.Speaker != "":
+		return "according to " + plainLinks(c.Speaker)
+	case c.Kind == annotator.Claimed:
+		return "somebody says so"
+	}
+	return ""
 }
 
 // links matches [[Term]] and [[Term|text]].

@@ -116,10 +116,11 @@ func TestLoreSaysWhoseAClaimIs(t *testing.T) {
 	doc := exporters.Build(exporters.Story{}, []annotator.Entry{{ID: 1, Term: "Dawn", Claims: []annotator.Claim{
 		{ID: 1, Text: "She sank.", Kind: annotator.Claimed, Until: 1},
 		{ID: 2, Text: "She sails for [[Marseille|the port]].", Kind: annotator.Narrated},
-		{ID: 3, Text: "[[Danglars]] owns her.", Kind: annotator.Claimed},
-		{ID: 4, Text: "She is fast.", Kind: annotator.Inferred},
+		{ID: 3, Text: "[[Danglars]] owns her.", Kind: annotator.Claimed, Speaker: "[[Caderousse]]"},
+		{ID: 5, Text: "She is lost.", Kind: annotator.Claimed},
+		{ID: 6, Text: "She is fast.", Kind: annotator.Inferred},
 	}}}, position)
-	const want = `"content": "She sails for the port. It is said: Danglars owns her. Presumably: She is fast."`
+	const want = `"content": "She sails for the port. Danglars owns her. (according to Caderousse) She is lost. (somebody says so) She is fast. (inferred)"`
 	if text := string(export(t, named(t, "card-v3"), &doc)); !strings.Contains(text, want) {
 		t.Errorf("no %s in\n%s", want, text)
 	}

@@ -252,6 +252,9 @@ func (v *vault) entry(e *Entry) (string, error) {
 	})
 	var b strings.Builder
 	fmt.Fprintf(&b, "---\n%s---\n", front)
+	if e.Present != nil {
+		fmt.Fprintf(&b, "\n%s\n", v.linked(e.Present.Text))
+	}
 	for _, ended := range []bool{false, true} {
 		heading := "Facts"
 		if ended {
@@ -265,25 +268,25 @@ func (v *vault) entry(e *Entry) (string, error) {
 				fmt.Fprintf(&b, "\n## %s\n", heading)
 				heading = ""
 			}
-			v.claim(&b, &e.Claims[i], i+1)
+			v.claim(&b, e, &e.Claims[i])
 		}
 	}
 	return b.String(), err
 }
 
 // claim writes a claim as a block with its quotations folded below it.
-func (v *vault) claim(b *strings.Builder, c *Claim, n int) {
+func (v *vault) claim(b *strings.Builder, e *Entry, c *Claim) {
 	fmt.Fprintf(b, "\n%s", v.linked(c.Text))
-	switch c.Kind {
-	case annotator.Claimed:
-		b.WriteString(" *(somebody says so)*")
-	case annotator.Inferred:
-		b.WriteString(" *(inferred)*")
+	if origin := originOf(*c); origin != "" {
+		fmt.Fprintf(b, " *(%s)*", escapeMarkdown(origin))
 	}
 	if c.Until != nil {
 		fmt.Fprintf(b, " *(until scene %d)*", c.Until.Scene)
 	}
-	fmt.Fprintf(b, " ^claim-%d\n", n)
+	if slices.ContainsFunc(e.Claims, func(other Claim) bool { return other.ID == c.ReplacedBy }) {
+		fmt.Fprintf(b, " *(now: [[#^claim-%d|fact %d]])*", c.ReplacedBy, c.ReplacedBy)
+	}
+	fmt.Fprintf(b, " ^claim-%d\n", c.ID)
 	for _, q := range c.Evidence {
 		link := v.blocks[blockKey(q.Post, q.Start)]
 		if link == "" {

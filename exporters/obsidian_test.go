@@ -57,6 +57,7 @@ func told(t *rapid.T) *exporters.Codex {
 		e := &doc.Entries[i]
 		e.ID = int64(i + 1)
 		for c := range e.Claims {
+			e.Claims[c].ID = int64(c + 1)
 			e.Claims[c].Text += " [[" + rapid.OneOf(rapid.Just(e.Term), text()).Draw(t, "link") + "]]"
 			for q := range e.Claims[c].Evidence {
 				cite(t, story, &e.Claims[c].Evidence[q])
@@ -116,6 +117,9 @@ func TestVaultHasNoDanglingLink(t *testing.T) {
 			}
 			for _, m := range wikiLink.FindAllSubmatch(file.Data, -1) {
 				target, block, hasBlock := strings.Cut(string(m[1]), "#^")
+				if target == "" {
+					target = strings.TrimSuffix(file.Name, ".md")
+				}
 				if _, ok := blocks[target]; !ok && target != "Codex.base" {
 					t.Fatalf("%s links to %q, which is not there", file.Name, target)
 				}
