@@ -45,6 +45,7 @@ const (
 	EventText            Event = "text"           // the reply is text
 	EventReask           Event = "re-ask"         // a correction is in the journal
 	EventToolsDone       Event = "tools done"     // every call has its result
+	EventSceneEnds       Event = "scene ends"     // every call has its result, and no further request is needed
 	EventParsed          Event = "parsed"         // the text's updates are applied
 	EventRefused         Event = "refused"        // the scene cannot be annotated
 	EventRecorded        Event = "recorded"       // the scene's outcome is in the database
@@ -99,6 +100,7 @@ var Transitions = [...]Transition{
 	{StateProcessing, EventFailed, StateHalting},
 
 	{StateToolExec, EventToolsDone, StateCalling},
+	{StateToolExec, EventSceneEnds, StateRecording},
 	{StateToolExec, EventFailed, StateHalting},
 
 	{StateParsing, EventParsed, StateRecording},

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 
 	"annotator"
 	"annotator/policy"
@@ -19,16 +20,31 @@ const (
 type callHistory struct {
 	calls   []pastCall
 	replies int
+	updated int // number of the newest reply in text of which an update was made; 0 for none
 }
 
 type pastCall struct {
-	reply           int // number of the reply that made the call
+	reply           int // number of the reply that made the call, from 1
 	tool, arguments string
 	code            string // of the error; empty if the call succeeded
+	complete        bool   // its result leaves the model nothing to act on, and the reply was not cut
 }
 
-func (h *callHistory) add(call, result *annotator.Trace) {
-	h.calls = append(h.calls, pastCall{h.replies, call.Tool, call.Arguments, result.Error})
+func (h *callHistory) add(call, result *annotator.Trace, cut bool) {
+	h.calls = append(h.calls, pastCall{h.replies, call.Tool, call.Arguments, result.Error, !cut && tools.Complete(result)})
+}
+
+// of returns the calls of a reply.
+func (h *callHistory) of(reply int) []pastCall {
+	first := slices.IndexFunc(h.calls, func(c pastCall) bool { return c.reply == reply })
+	if first < 0 {
+		return nil
+	}
+	n := slices.IndexFunc(h.calls[first:], func(c pastCall) bool { return c.reply != reply })
+	if n < 0 {
+		return h.calls[first:]
+	}
+	return h.calls[first : first+n]
 }
 
 // repeats reports whether the same call has run often enough, with nothing in between that could change its answer. The same

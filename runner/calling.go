@@ -24,7 +24,7 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	if err != nil {
 		return "", err
 	}
-	if p.Tokens() > r.window.Limits.Prompt() {
+	if !r.fits(p) {
 		s.forceCompaction = true
 		return annotator.EventOverflow, nil
 	}
@@ -47,6 +47,19 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventTransient, nil
 }
 
+// followUpShare is which part of the usual room for a reply is enough for a scene that has had one. A compaction inside a
+// scene has the server compute the scene and its calls again, often only to read that nothing is left to note.
+const followUpShare = 2
+
+// fits reports whether a prompt leaves room for its reply.
+func (r *Runner) fits(p *window.Prompt) bool {
+	needed := r.window.Limits.Reply
+	if r.scene.history.replies > 0 {
+		needed /= followUpShare
+	}
+	return r.window.Limits.ReplyAfter(p) >= needed
+}
+
 // unanswered decides what follows from a request that was given up.
 func (r *Runner) unanswered(u *model.Unanswered) (annotator.Event, error) {
 	if u.Action != annotator.DecisionShrink {
@@ -62,7 +75,7 @@ func (r *Runner) request(ctx context.Context, p *window.Prompt) *model.Request {
 	limit := func(tokens int) int { return min(tokens, cmp.Or(s.replyLimit, tokens)) }
 	return &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools, Choice: choice,
-		MaxTokens: limit(r.window.Limits.Reply), MaxReply: limit(r.maxReply(p)), LeastPrompt: p.MinTokens(choice.Mode != model.ChoiceNone),
+		MaxTokens: limit(min(r.window.Limits.Reply, r.maxReply(p))), MaxReply: limit(r.maxReply(p)), LeastPrompt: p.MinTokens(choice.Mode != model.ChoiceNone),
 		Temperature: r.config.Temperature, Stream: r.config.Stream, Rules: r.callRules(ctx),
 		Call: annotator.Call{
 			Turn: s.turn, Scene: s.row.N, Purpose: annotator.PurposeAnnotate, Estimate: p.Tokens(), Characters: p.Size,

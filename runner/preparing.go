@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/context/mechanics"
 	"annotator/context/prompt"
 	"annotator/context/tokens"
 )
@@ -16,8 +17,7 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 	if s.turn != 0 { // the window was compacted in the middle of the scene
 		return annotator.EventPrepared, nil
 	}
-	if blank(&s.Scene) {
-		s.outcome.Reason = "no text"
+	if s.outcome.Reason = untold(&s.Scene); s.outcome.Reason != "" {
 		return annotator.EventNothingToAsk, nil
 	}
 	relevant, shows, err := r.relevant(ctx)
@@ -33,13 +33,19 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventPrepared, r.apply(row)
 }
 
-func blank(s *annotator.Scene) bool {
+// untold returns why the model is not asked about a scene: it tells nothing; empty if it may.
+func untold(s *annotator.Scene) string {
+	reason := "no text"
 	for i := range s.Posts {
-		if strings.TrimSpace(s.Posts[i].Body) != "" {
-			return false
+		switch body := s.Posts[i].Body; {
+		case strings.TrimSpace(body) == "":
+		case mechanics.Only(body):
+			reason = "nothing but dice, numbers and votes"
+		default:
+			return ""
 		}
 	}
-	return true
+	return reason
 }
 
 // relevant renders the entries that the scene names and the window does not show as they read now: best first, as many

@@ -14,7 +14,7 @@ const callDemand = "Your reply calls no tool, and one has to be called now."
 
 // processing is PROCESSING: it tells a reply with tool calls from one in text.
 func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
-	if len(r.scene.calls) > 0 {
+	if len(r.scene.calls)+r.scene.answered > 0 {
 		return annotator.EventToolCalls, nil
 	}
 	if r.choice().Mode != model.ChoiceRequired {

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"annotator"
 	"annotator/context/tokens"
@@ -10,8 +11,25 @@ import (
 	"annotator/model"
 )
 
-// closingText is the assistant's message of a turn without an answer in text, so that roles alternate.
+// closingText is the assistant's message at the end of a turn that ends with calls, so that roles alternate, if the model
+// wrote no text beside them.
 const closingText = "No further notes on this scene."
+
+// maxClosingWords is the length, in bytes, up to which the model's own words close a turn. They stand there a second time.
+const maxClosingWords = 240
+
+// closingWords returns the words that close a turn: the last line beside its last calls, if that is a short one of plain text.
+func (s *sceneState) closingWords() string {
+	if s.reply == nil {
+		return closingText
+	}
+	text := strings.TrimSpace(s.reply.Content)
+	line := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+	if line == "" || len(line) > maxClosingWords || strings.ContainsAny(line, "<>{}[]`") {
+		return closingText
+	}
+	return line
+}
 
 // recording is RECORDING: the outcome of the scene is recorded, once.
 func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
@@ -23,7 +41,15 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 	}
 	if o.State == annotator.SceneRecorded && s.turn != 0 && !s.closed {
 		o.Close = s.nextRow(annotator.TraceClose)
-		o.Close.Content, o.Close.Tokens = closingText, tokens.EstimateMessage(closingText)
+		o.Close.Content = s.closingWords()
+		o.Close.Tokens = tokens.EstimateMessage(o.Close.Content)
+	}
+	if o.State == annotator.SceneRecorded {
+		followUp, err := r.followUp(ctx)
+		if err != nil {
+			return "", err
+		}
+		o.FollowUp = followUp
 	}
 	if err := r.Store.Scenes.Record(ctx, *o); err != nil {
 		return "", err

@@ -23,7 +23,7 @@ type sceneState struct {
 	nextSeq      int                // of the turn's next row
 	rounds       int                // replies with tool calls
 	corrections  int                // sent since the newest call
-	reply        *annotator.Trace   // the newest; nil if it is processed
+	reply        *annotator.Trace   // the newest; nil if a correction has followed it
 	replyText    []byte             // of the newest reply, with its calls
 	cut          bool               // the newest reply ended at its token limit
 	calls        []annotator.Trace  // of the newest reply, without a result yet
@@ -112,17 +112,16 @@ func (s *sceneState) apply(row *annotator.Trace) {
 		s.callRequired, s.corrections = false, 0
 		s.replyText = append(s.replyText, "\n"+row.Tool+" "+row.Arguments...)
 	case annotator.TraceResult: // results come in the order of the calls
-		s.history.add(&s.calls[0], row)
+		s.history.add(&s.calls[0], row, s.cut)
 		s.answered++
 		s.calls = s.calls[1:]
-		if len(s.calls) == 0 {
-			s.reply = nil
-		}
 	case annotator.TraceUpdate:
 		s.updates++
 		s.closed = true
 		if row.Error != "" {
 			s.failed = append(s.failed, row)
+		} else {
+			s.history.updated = s.history.replies
 		}
 	case annotator.TraceNote:
 		s.reply = nil

@@ -131,12 +131,18 @@ func (s *stage) sameAsSent(store *storage.DB, at annotator.Snapshot, want sent) 
 	if err := json.Unmarshal(slices.Concat([]byte("["), restored.History(), []byte("]")), &messages); err != nil {
 		s.t.Fatal(err)
 	}
-	reply := messages[len(messages)-1]
-	if !bytes.Equal(joined(append([]json.RawMessage{system}, messages[:len(messages)-1]...)), joined(want.Messages)) {
-		s.t.Errorf("scene %d: the context is not what was sent", at.Scene)
+	n := len(want.Messages) - 1 // without the system prompt
+	if len(messages) <= n || !bytes.Equal(joined(append([]json.RawMessage{system}, messages[:n]...)), joined(want.Messages)) {
+		s.t.Fatalf("scene %d: the context is not what was sent", at.Scene)
 	}
-	if !bytes.Contains(reply, []byte(`"role":"assistant"`)) {
-		s.t.Errorf("scene %d ends with %.80s", at.Scene, reply)
+	for i, message := range messages[n:] { // the reply, and if it ended the scene, the results of its calls with a closing line
+		role := `"role":"tool"`
+		if i == 0 || i == len(messages)-n-1 {
+			role = `"role":"assistant"`
+		}
+		if !bytes.Contains(message, []byte(role)) {
+			s.t.Errorf("scene %d: message %d after the request is %.80s", at.Scene, i+1, message)
+		}
 	}
 	definitions, err := tools.DecodeDefinitions(restored.Stored.Tools)
 	if err != nil {

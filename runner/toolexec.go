@@ -43,7 +43,11 @@ func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 			return "", err
 		}
 	}
-	return annotator.EventToolsDone, nil
+	ends, err := r.callsEndScene(ctx)
+	if ends {
+		return annotator.EventSceneEnds, err
+	}
+	return annotator.EventToolsDone, err
 }
 
 // toolRun is one run of a tool call.

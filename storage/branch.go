@@ -91,9 +91,9 @@ DELETE FROM trace WHERE id > (SELECT trace FROM point);
 CREATE TEMP TABLE former AS SELECT * FROM refusal WHERE snapshot_id >= (SELECT snapshot FROM point)
   AND nth = (SELECT min(nth) FROM refusal f WHERE f.scene = refusal.scene AND f.snapshot_id >= (SELECT snapshot FROM point));
 DELETE FROM refusal WHERE snapshot_id >= (SELECT snapshot FROM point);
-UPDATE scene SET state = 'quarantined', turn = f.turn, reason = f.reason, fault = f.fault, raw = f.raw, recorded_at = f.refused_at
+UPDATE scene SET state = 'quarantined', turn = f.turn, reason = f.reason, fault = f.fault, raw = f.raw, follow_up = '', recorded_at = f.refused_at
   FROM former f WHERE f.scene = n;
-UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NULL, recorded_at = NULL,
+UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NULL, follow_up = '', recorded_at = NULL,
   started_at = iif(n IN (SELECT scene FROM refusal), started_at, NULL) WHERE (SELECT count(*) FROM snapshot WHERE scene = n AND type = 'checkpoint') + (SELECT due AND scene = n FROM point)
     <= (SELECT count(*) FROM refusal WHERE scene = n);
 UPDATE scene SET attempts = (SELECT count(*) FROM trace WHERE scene = n AND seq = 0 AND turn > 0)

@@ -75,6 +75,14 @@ var invariants = [...]invariant{
 		 UNION ALL SELECT 'turn ' || s.turn || ' ended ' || count(*) || ' scenes' FROM scene s WHERE s.turn <> 0 GROUP BY s.turn HAVING count(*) > 1`,
 	},
 	{
+		"follow-ups", "a scene that tells of requests for more is recorded; one that had them has a second reply, and one without ends with a closing line",
+		`SELECT 'scene ' || n || ' is ' || state || ', and tells of requests for more' FROM scene WHERE follow_up <> '' AND state <> 'recorded'
+		 UNION ALL SELECT 'scene ' || n || ' was asked for more, and has one reply' FROM scene s WHERE follow_up IN ('edits', 'nothing')
+		  AND (SELECT count(*) FROM trace t WHERE t.turn = s.turn AND t.kind = 'reply') < 2
+		 UNION ALL SELECT 'scene ' || n || ' was not asked for more, and does not end with a closing line' FROM scene s WHERE follow_up = 'left out'
+		  AND (SELECT kind FROM trace t WHERE t.turn = s.turn ORDER BY seq DESC LIMIT 1) <> 'close'`,
+	},
+	{
 		"open scene", "at most one scene is open: the one the run names",
 		`SELECT 'scene ' || n || ' is open, the run names ' || (SELECT open_scene FROM run_state) FROM scene
 		  WHERE state = 'open' AND n <> (SELECT open_scene FROM run_state)`,

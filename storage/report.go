@@ -15,23 +15,25 @@ type Report struct {
 	ThreadsDone int
 	Entries     map[annotator.Status]int
 	Revisions   int
-	Calls       map[string]int // by outcome: ok, open, lost or the kind of failure; probes aside
-	CallTime    time.Duration  // of all calls that ended
-	Compactions []TierCount    // by tier; turns that a quarantined scene took with it do not count
-	SceneTime   time.Duration  // from one scene's end to the next: see SceneTime; 0 before the second
-	Silent      time.Time      // since when the server does not answer; zero if it does
-	Silence     string         // how the newest call of that time failed
+	Calls       map[string]int   // by outcome: ok, open, lost or the kind of failure; probes aside
+	CallTime    time.Duration    // of all calls that ended
+	Compactions []TierCount      // by tier; turns that a quarantined scene took with it do not count
+	SceneTime   time.Duration    // from one scene's end to the next: see SceneTime; 0 before the second
+	Unasked     []ReasonCount    // scenes that cost no request, by the reason, most first
+	FollowUps   map[FollowUp]int // scenes by what they tell of requests for more; those that tell nothing are left out
+	Silent      time.Time        // since when the server does not answer; zero if it does
+	Silence     string           // how the newest call of that time failed
 }
 
 // Report counts in one read transaction: a run may go on meanwhile.
 func (s *Run) Report(ctx context.Context) (Report, error) {
-	r := Report{Entries: map[annotator.Status]int{}, Calls: map[string]int{}}
+	r := Report{Entries: map[annotator.Status]int{}, Calls: map[string]int{}, FollowUps: map[FollowUp]int{}}
 	t, err := s.db.read.BeginTx(ctx, nil)
 	if err != nil {
 		return r, sqlite.Wrap(err, "report on %s", s.db.path)
 	}
 	defer func() { _ = t.Rollback() }()
-	for _, count := range []func(context.Context, querier) error{r.countRows, r.countCompactions, r.countEntries, r.countCalls, r.time, r.silence} {
+	for _, count := range []func(context.Context, querier) error{r.countRows, r.countCompactions, r.countEntries, r.countScenes, r.countCalls, r.time, r.silence} {
 		if err := count(ctx, t); err != nil {
 			return r, sqlite.Wrap(err, "report on %s", s.db.path)
 		}
@@ -67,6 +69,27 @@ func (r *Report) countEntries(ctx context.Context, q querier) error {
 		r.Entries[status] = n
 		return err
 	}, `SELECT status, count(*) FROM glossary_entry GROUP BY status`)
+}
+
+// ReasonCount counts scenes that have a reason in common.
+type ReasonCount struct {
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
+}
+
+func (r *Report) countScenes(ctx context.Context, q querier) (err error) {
+	scan := func(rows *sql.Rows, c *ReasonCount) error { return rows.Scan(&c.Reason, &c.Count) }
+	r.Unasked, err = collect(ctx, q, scan, `SELECT reason, count(*) FROM scene WHERE state = 'recorded' AND turn = 0 GROUP BY reason ORDER BY 2 DESC, 1`)
+	if err != nil {
+		return err
+	}
+	return sqlite.Each(ctx, q, func(rows *sql.Rows) error {
+		var f FollowUp
+		var n int
+		err := rows.Scan(&f, &n)
+		r.FollowUps[f] = n
+		return err
+	}, `SELECT follow_up, count(*) FROM scene WHERE follow_up <> '' GROUP BY follow_up`)
 }
 
 func (r *Report) countCalls(ctx context.Context, q querier) error {

@@ -33,6 +33,27 @@ type Outcome struct {
 	Fault  annotator.Kind       // of a quarantined scene: of the fault, where the server is to blame
 	Raw    []byte               // of a quarantined scene: the response
 	Close  *annotator.Trace     // the last message of a turn that does not end with a reply; nil where it does
+
+	FollowUp FollowUp // of a recorded scene
+}
+
+// FollowUp is what a scene tells of requests that only ask whether there is more: those after a reply of which everything
+// was done, and in which nothing said that the scene is worked through.
+type FollowUp string
+
+// The findings.
+const (
+	FollowUpNone    FollowUp = ""         // there was no such reply, or it tells nothing
+	FollowUpEdits   FollowUp = "edits"    // a follow-up brought edits
+	FollowUpNothing FollowUp = "nothing"  // it brought none
+	FollowUpLeftOut FollowUp = "left out" // there was none, because those before had brought nothing
+)
+
+// FollowUps returns what the newest scenes tell of follow-ups, newest first, at most limit; those that tell nothing are
+// passed over.
+func (s *Scenes) FollowUps(ctx context.Context, limit int) ([]FollowUp, error) {
+	return readAll(ctx, s.db, "read the newest scenes", scanValue[FollowUp],
+		`SELECT follow_up FROM scene WHERE follow_up <> '' ORDER BY turn DESC LIMIT ?`, limit)
 }
 
 // Record stores the outcome of a scene. It fails for a scene that has one already. The turn of a quarantined scene
@@ -45,8 +66,9 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 		if o.Turn != 0 && o.State == annotator.SceneQuarantined {
 			tx.dropTurn(o.Turn, o.Reason)
 		}
-		tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, fault = ?, raw = ?, recorded_at = ?, started_at = coalesce(started_at, ?)
-			WHERE n = ? AND state IN ('pending', 'open')`, o.State, o.Turn, o.Reason, o.Fault, o.Raw, tx.now, tx.now, o.Scene)
+		tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, fault = ?, raw = ?, follow_up = ?, recorded_at = ?,
+			  started_at = coalesce(started_at, ?)
+			WHERE n = ? AND state IN ('pending', 'open')`, o.State, o.Turn, o.Reason, o.Fault, o.Raw, o.FollowUp, tx.now, tx.now, o.Scene)
 		tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
 		tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ? WHERE id = 1`,
 			o.Scene, o.State == annotator.SceneRecorded, o.State == annotator.SceneQuarantined)

@@ -10,6 +10,7 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/runner"
 	"annotator/storage"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,7 @@ type status struct {
 	Calls       callStatus               `json:"calls"`
 	Tokens      tokenStatus              `json:"tokens"`
 	PerScene    sceneAverage             `json:"per_scene"`
+	FollowUps   followUpStatus           `json:"follow_ups"`
 	Compactions int                      `json:"compactions"`
 	ByTier      []storage.TierCount      `json:"compactions_by_tier"` // tokens are averages
 	Warnings    []string                 `json:"warnings"`            // why the run seems to bring nothing
@@ -94,6 +96,17 @@ type sceneStatus struct {
 	Quarantined int `json:"quarantined"`
 	Left        int `json:"left"`
 	Open        int `json:"open"` // the number of the current scene; 0 if there is none
+
+	Unasked []storage.ReasonCount `json:"unasked"` // recorded scenes that cost no request, by the reason
+}
+
+// followUpStatus counts scenes in which a request asked whether there was more, because the model had not said that the
+// scene was worked through.
+type followUpStatus struct {
+	Edits   int  `json:"edits"`    // it brought edits
+	Nothing int  `json:"nothing"`  // it brought none
+	LeftOut int  `json:"left_out"` // it was left out
+	End     bool `json:"end"`      // they are left out now, but for each tenth
 }
 
 type callStatus struct {
@@ -138,6 +151,10 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	if err != nil {
 		return nil, err
 	}
+	past, err := db.Scenes.FollowUps(ctx, runner.NewestFollowUps)
+	if err != nil {
+		return nil, err
+	}
 	quarantined, err := db.Scenes.Quarantined(ctx)
 	if err != nil {
 		return nil, err
@@ -153,12 +170,17 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 		Story: storyStatus{run.Corpus.Title, run.Corpus.Path, run.Corpus.Threads, report.ThreadsDone, importSummary(ctx, &run, db.Path())},
 		Scenes: sceneStatus{
 			Total: run.Corpus.Scenes, Recorded: run.Recorded, Quarantined: run.Quarantined, Left: run.Corpus.Scenes - done, Open: run.OpenScene,
+			Unasked: append([]storage.ReasonCount{}, report.Unasked...),
 		},
 		Endpoint: run.Endpoint, Model: run.Model, Entries: map[annotator.Status]int{}, Revisions: report.Revisions,
 		Calls:  callsByOutcome(report.Calls),
 		Tokens: tokenStatus{u.Prompt, u.Cached, u.Completion, ratio(u.Cached, u.Prompt)},
 		PerScene: sceneAverage{
 			ratio(run.Calls, done), ratio(u.Prompt, done), ratio(u.Prompt-u.Cached, done), ratio(u.Completion, done), report.SceneTime.Seconds(),
+		},
+		FollowUps: followUpStatus{
+			report.FollowUps[storage.FollowUpEdits], report.FollowUps[storage.FollowUpNothing], report.FollowUps[storage.FollowUpLeftOut],
+			runner.FollowUpsEnd(past),
 		},
 		ByTier: append([]storage.TierCount{}, report.Compactions...), Warnings: []string{}, Called: yield.Called, Quarantined: []quarantinedScene{},
 		Started: time.UnixMilli(run.Started).UTC(), Updated: time.UnixMilli(run.Updated).UTC(),
@@ -221,6 +243,12 @@ func (s *status) print(w io.Writer) {
 		{"started", localTime(s.Started.UnixMilli())},
 		{"updated", localTime(s.Updated.UnixMilli())},
 	}
+	if text := s.followUps(); text != "" {
+		rows = slices.Insert(rows, 11, []string{"follow-ups", text})
+	}
+	if text := s.unasked(); text != "" {
+		rows = slices.Insert(rows, 6, []string{"not asked", text})
+	}
 	if s.Story.Import != "" {
 		rows = slices.Insert(rows, 3, []string{"import", shorten(s.Story.Import, 300)})
 	}
@@ -272,6 +300,28 @@ func (s *status) scenes() string {
 		of = " of them"
 	}
 	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total, percent(done, s.Scenes.Total), s.Scenes.Quarantined, of)
+}
+
+// unasked counts the scenes that cost no request; empty if there are none.
+func (s *status) unasked() string {
+	var reasons []string
+	for _, r := range s.Scenes.Unasked {
+		reasons = append(reasons, fmt.Sprintf("%s with %s", plural(r.Count, "scene"), r.Reason))
+	}
+	return strings.Join(reasons, ", ")
+}
+
+// followUps tells what requests for more have brought; empty if there were none.
+func (s *status) followUps() string {
+	f := &s.FollowUps
+	if f.Edits+f.Nothing+f.LeftOut == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d brought edits, %d nothing, %d left out", f.Edits, f.Nothing, f.LeftOut)
+	if f.End {
+		text += "; they are left out now, and tried again in every tenth scene"
+	}
+	return text
 }
 
 func (s *status) modelAndEndpoint() string {

@@ -16,10 +16,11 @@ var ErrNoSummary = errors.New("no summary")
 
 // MakeRoom compacts the window if the scene at hand does not fit, step by step, each of which is recorded before the
 // next begins. It reports whether the scene fits then. With force the window is taken for full whatever the count says,
-// and the scene fits only if a step was made.
+// and the scene fits only if a step was made. Without, a scene that the window shows already fits: a compaction in the
+// middle of a turn has the server compute the turn again.
 func (w *Window) MakeRoom(ctx context.Context, force bool) (fits bool, err error) {
 	w.countScene(ctx)
-	if !force && !w.unfinished && !w.Config.Policy.Full(w.load()) {
+	if !force && !w.unfinished && (w.scene.turn != 0 || !w.Config.Policy.Full(w.load())) {
 		return true, nil
 	}
 	v, err := w.view(ctx)

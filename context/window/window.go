@@ -181,6 +181,9 @@ func At(
 	return p, err
 }
 
+// Unfinished reports whether the process ended in the middle of a compaction.
+func (w *Window) Unfinished() bool { return w.unfinished }
+
 // Begin makes a scene the one at hand. Turn is 0 if its message is not in the journal yet.
 func (w *Window) Begin(thread, turn int64, text string) {
 	w.scene = scene{thread: thread, turn: turn, text: text, size: tokens.Measure(text).Framed(tokens.PerMessage)}

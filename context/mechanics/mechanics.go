@@ -1,0 +1,127 @@
+// Package mechanics tells texts that hold nothing of a story but the mechanics of a game: dice, numbers and votes.
+//
+// It is sure or it says no. What it does not know, in any language, counts as story: a text is mechanical only if every line
+// of it is, and a line only if every word of it is a number, dice notation, or one of a few words that stand beside them.
+package mechanics
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Only reports whether a text has dice, numbers or votes, and nothing else.
+func Only(text string) bool {
+	some := false
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.TrimSpace(line) == "":
+		case isBallot(line) || isFigures(line):
+			some = true
+		case !isCaption(line):
+			return false
+		}
+	}
+	return some
+}
+
+// words stand beside dice, numbers and tallies of votes. None of them tells anything by itself. What may tell something, such
+// as whether a throw succeeds, is not among them.
+var words = setOf(`
+	dice roll rolls rolled result results total sum vs dc votes vote tally
+	würfel wurf würfe gewürfelt ergebnis summe gesamt stimmen
+	dés dé résultat résultats somme voix
+	dados tirada tiradas resultado resultados suma votos
+	dadi risultato risultati totale somma voti
+	rolagem rolagens soma
+	dobbelstenen worp worpen resultaat totaal stemmen
+	kości rzut rzuty wynik wyniki suma głosy głosów
+	кубики бросок броски результат результаты итого сумма голосов
+	骰子 掷骰 结果 总计 票 票数 ダイス 合計 結果 주사위 결과 합계 표`)
+
+func setOf(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(list) {
+		set[word] = true
+	}
+	return set
+}
+
+// dice is dice notation in lower case: a number of dice, the number of their sides, and which of them are kept or dropped.
+// German has w for d, and Russian к or д, which want the number of dice, because words begin with them.
+var dice = regexp.MustCompile(`^(?:\d{0,3}[dw]\d{1,4}|\d{1,3}[кд]\d{1,4}|\d{1,3}d)(?:(?:kh|kl|dh|dl|k|d|r|ro)\d{1,3})?$`)
+
+// isFigures reports whether a line has a number or dice and nothing beside them but known words and signs.
+func isFigures(line string) bool {
+	figures := false
+	known := eachWord(line, func(word string) bool {
+		if isFigure(word) {
+			figures = true
+			return true
+		}
+		return words[word]
+	})
+	return known && figures
+}
+
+// isCaption reports whether a line of known words announces what follows.
+func isCaption(line string) bool {
+	return strings.HasSuffix(strings.TrimRight(line, " \t\r\n*_"), ":") && eachWord(line, func(word string) bool { return words[word] })
+}
+
+func isFigure(word string) bool {
+	return strings.IndexFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }) < 0 || dice.MatchString(word)
+}
+
+// eachWord reports whether test holds for each word of a line, in lower case, and nothing stands between them but common
+// signs. A sign of another kind may be writing.
+func eachWord(line string, test func(word string) bool) bool {
+	for len(line) > 0 {
+		n := strings.IndexFunc(line, func(r rune) bool { return !isWordRune(r) })
+		if n < 0 {
+			n = len(line)
+		}
+		if n > 0 && !test(strings.ToLower(line[:n])) {
+			return false
+		}
+		line = line[n:]
+		if line != "" {
+			r, size := utf8.DecodeRuneInString(line)
+			if !isSign(r) {
+				return false
+			}
+			line = line[size:]
+		}
+	}
+	return true
+}
+
+func isWordRune(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }
+
+// signs are those that are no punctuation or mathematics: ballots, ticks, faces of dice.
+const signs = "☐☑☒✓✔✗✘🎲⚀⚁⚂⚃⚄⚅→←°©®™$€£^`\u200d\ufe0f"
+
+func isSign(r rune) bool {
+	return unicode.IsSpace(r) || unicode.In(r, unicode.P, unicode.Sm) && r != utf8.RuneError || strings.ContainsRune(signs, r)
+}
+
+// ballot matches the mark of a vote at the beginning of a line. The option follows.
+var ballot = regexp.MustCompile(`^[\s>*_-]*(?:\[[ xXvV✓✔✗✘]\]|[☐☑☒])\s*(.*?)\s*$`)
+
+// Limits of what names an option of a vote. What is longer may tell something.
+const (
+	maxOptionWords = 6
+	maxOption      = 40 // bytes, which are fewer letters in scripts that say more by each
+)
+
+// isBallot reports whether a line votes for an option that is named by a few words. A sentence is no name.
+func isBallot(line string) bool {
+	match := ballot.FindStringSubmatch(line)
+	if match == nil {
+		return false
+	}
+	option := match[1]
+	named := strings.IndexFunc(option, func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune(" '’-/()", r) }) < 0
+	return named && len(option) <= maxOption && len(strings.Fields(option)) <= maxOptionWords
+}

@@ -1,0 +1,124 @@
+package runner
+
+import (
+	"context"
+	"slices"
+
+	"annotator/storage"
+	"annotator/tools"
+)
+
+// A scene takes one request if an edit of the reply says that the scene is worked through. A model that does not say so is
+// asked whether there is more. Whether that is worth a request is learned from how earlier scenes went.
+const (
+	maxFruitless = 5  // follow-ups in a row that bring nothing, after which they are left out
+	tryEvery     = 10 // scenes: in each tenth that would have had a follow-up it is tried again
+)
+
+// need says what follows a reply whose calls have their results.
+type need int
+
+const (
+	needNone    need = iota // the scene ends: an edit says that it is worked through, and nothing is left to act on
+	needUnknown             // nothing is left to act on, and the model does not say whether there is more
+	needRequest             // the model has something to act on
+)
+
+// needAfter returns what follows a reply of the scene at hand. Any edit may say that the scene is worked through.
+func (r *Runner) needAfter(reply int) need {
+	edits, done := false, false
+	for _, call := range r.scene.history.of(reply) {
+		tool, _ := r.tools.Tool(call.tool)
+		switch {
+		case !call.complete || tool.Permission == tools.Reads || tool.Permission == tools.Summons:
+			return needRequest
+		case r.edits(call.tool):
+			edits, done = true, done || tools.SaysDone(call.arguments)
+		}
+	}
+	switch {
+	case !edits: // a declaration of intent alone
+		return needRequest
+	case done:
+		return needNone
+	}
+	return needUnknown
+}
+
+func (r *Runner) edits(name string) bool {
+	tool, _ := r.tools.Tool(name)
+	return tool.Permission == tools.Writes || tool.Permission == tools.Retires
+}
+
+// callsEndScene reports whether the scene ends with the calls of the newest reply.
+func (r *Runner) callsEndScene(ctx context.Context) (bool, error) {
+	switch r.needAfter(r.scene.history.replies) {
+	case needNone:
+		return true, nil
+	case needUnknown:
+		past, err := r.Store.Scenes.FollowUps(ctx, NewestFollowUps)
+		return FollowUpsEnd(past) && !tryAgain(past), err
+	}
+	return false, nil
+}
+
+// NewestFollowUps is how many of the newest findings decide about the next follow-up. They are recorded with their scenes,
+// so a resumed run decides as the undisturbed one.
+const NewestFollowUps = maxFruitless * tryEvery
+
+// FollowUpsEnd reports whether follow-ups are left out after scenes with these findings, newest first: the newest follow-ups
+// have brought nothing.
+func FollowUpsEnd(newest []storage.FollowUp) bool {
+	fruitless := 0
+	for _, f := range newest {
+		if f == storage.FollowUpNothing {
+			fruitless++
+		}
+		if f == storage.FollowUpEdits || fruitless == maxFruitless {
+			break
+		}
+	}
+	return fruitless == maxFruitless
+}
+
+// tryAgain reports whether enough scenes have had no follow-up since the last.
+func tryAgain(newest []storage.FollowUp) bool {
+	tried := slices.IndexFunc(newest, func(f storage.FollowUp) bool { return f != storage.FollowUpLeftOut })
+	return tried >= tryEvery-1
+}
+
+// followUp returns what the scene at hand tells of follow-ups at its end. One that brings nothing tells nothing where each
+// reply of the scene made a single call, because a model that makes one call a reply is to be asked again. Once follow-ups
+// are left out, it counts.
+func (r *Runner) followUp(ctx context.Context) (storage.FollowUp, error) {
+	h, asked, several := &r.scene.history, false, false
+	for reply := 1; reply <= h.replies; reply++ {
+		several = several || len(h.of(reply)) > 1
+		switch {
+		case asked && r.edited(reply):
+			return storage.FollowUpEdits, nil
+		case r.needAfter(reply) != needUnknown:
+		case reply == h.replies:
+			return storage.FollowUpLeftOut, nil
+		default:
+			asked = true
+		}
+	}
+	if asked && !several {
+		past, err := r.Store.Scenes.FollowUps(ctx, NewestFollowUps)
+		if err != nil {
+			return "", err
+		}
+		asked = FollowUpsEnd(past)
+	}
+	if asked {
+		return storage.FollowUpNothing, nil
+	}
+	return storage.FollowUpNone, nil
+}
+
+// edited reports whether a reply has changed the glossary.
+func (r *Runner) edited(reply int) bool {
+	h := &r.scene.history
+	return h.updated == reply || slices.ContainsFunc(h.of(reply), func(c pastCall) bool { return c.code == "" && r.edits(c.tool) })
+}

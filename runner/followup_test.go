@@ -1,0 +1,169 @@
+package runner_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/internal/longtest"
+	"annotator/internal/scripted"
+	"annotator/storage"
+)
+
+// styles are the ways in which models end a scene, with the requests that 50 scenes and 102 things to note cost.
+var styles = map[string]struct {
+	style    scripted.Style
+	requests int // for scenes
+}{
+	"says done":        {scripted.Style{Done: true}, 50},
+	"says done beside": {scripted.Style{Done: true, Remark: true}, 50},
+	"never says":       {scripted.Style{}, 59},
+	"one call":         {scripted.Style{Single: true}, 152},
+	"careless":         {scripted.Style{Done: true, Careless: true}, 87},
+	"careless, silent": {scripted.Style{Careless: true}, 96},
+}
+
+// TestFollowUps: whatever way a model has of ending a scene, no edit is lost, and no more is asked than that takes.
+func TestFollowUps(t *testing.T) {
+	t.Parallel()
+	for name, test := range styles {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, terms := styleStage(t, test.style, 25)
+			if err := s.run("run"); err != nil {
+				t.Fatal(err)
+			}
+			s.verify("run")
+			s.noViolations()
+			if len(terms) != 102 {
+				t.Errorf("%d things are to be noted", len(terms))
+			}
+			for term := range terms {
+				if n := s.count("run", fmt.Sprintf(`SELECT count(*) FROM glossary_alias WHERE name = '%s'`, term)); n != 1 {
+					t.Errorf("%d entries are called %q", n, term)
+				}
+			}
+			if n := s.count("run", `SELECT count(*) FROM call WHERE purpose = 'annotate'`); n != test.requests {
+				t.Errorf("%d requests for scenes, want %d", n, test.requests)
+			}
+			closing := "No further notes on this scene."
+			if test.style.Remark {
+				closing = "Of scene % I note this."
+			}
+			ended := s.count("run", `SELECT count(*) FROM scene WHERE (SELECT kind FROM trace t WHERE t.turn = scene.turn ORDER BY seq DESC LIMIT 1) = 'close'`)
+			if n := s.count("run", `SELECT count(*) FROM trace WHERE kind = 'close' AND content LIKE '`+closing+`'`); n != ended || test.style.Done && n != 50 {
+				t.Errorf("%d of %d turns that end with calls are closed by %q", n, ended, closing)
+			}
+		})
+	}
+}
+
+// TestFollowUpsAreLearned: five that bring nothing end them, each tenth is tried, and the first that brings an edit brings
+// them back.
+func TestFollowUpsAreLearned(t *testing.T) {
+	t.Parallel()
+	more := func(scene string, replies int) bool { // what comes in a second reply, from scene 30 to 39
+		return replies == 1 && strings.HasPrefix(scene, `<scene number="3`) && scene[len(`<scene number="30`)] == '"'
+	}
+	s := newStage(t, story{threads: 1, scenes: 50}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+		at := len(r.Messages) - 1
+		for r.Messages[at].Role != annotator.RoleUser {
+			at--
+		}
+		replies := 0
+		for _, m := range r.Messages[at:] {
+			if m.Role == annotator.RoleAssistant {
+				replies++
+			}
+		}
+		scene := r.Messages[at].Content
+		switch {
+		case !strings.HasPrefix(scene, "<scene "):
+			return scripted.Annotate(r)
+		case replies == 0:
+			return calls(creates(fmt.Sprintf("A %d", r.Tokens)), creates(fmt.Sprintf("B %d", r.Tokens)))
+		case more(scene, replies):
+			return calls(creates(fmt.Sprintf("C %d", r.Tokens)))
+		}
+		return scripted.Reply{Text: "That is all."}
+	}})
+	s.config.Curator.Off = true
+	if err := s.run("run"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("run")
+	found, err := s.open("run").Scenes.FollowUps(t.Context(), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := ""
+	for _, f := range slices.Backward(found) {
+		told += map[storage.FollowUp]string{storage.FollowUpEdits: "E", storage.FollowUpNothing: "n", storage.FollowUpLeftOut: "-"}[f]
+	}
+	// Scenes 15, 25 and 35 are tried; 35 to 39 bring more; the last five of those asked in vain are 40 to 44.
+	if want := "nnnnn---------n---------n---------EEEEEnnnnn------"; told != want {
+		t.Errorf("the scenes tell\n%s, want\n%s", told, want)
+	}
+}
+
+// TestScenesOfDice: scenes of dice, numbers and votes cost no request, and say why.
+func TestScenesOfDice(t *testing.T) {
+	t.Parallel()
+	s := newTale(t, [][]string{{"The door creaked.", "rolled 3d6 = 14", "[x] Run\n\n12 votes", "1d20\nShe ran."}, {"17"}}, 32_768, scripted.Options{Strict: true})
+	if err := s.run("dice"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("dice")
+	if n := s.column("dice", `SELECT n FROM scene WHERE turn = 0 AND reason = 'nothing but dice, numbers and votes' ORDER BY n`); !slices.Equal(n, []int{2, 3, 5}) {
+		t.Errorf("the scenes %v were not asked about", n)
+	}
+	report, err := s.open("dice").Run.Report(t.Context())
+	if want := []storage.ReasonCount{{Reason: "nothing but dice, numbers and votes", Count: 3}}; err != nil || !slices.Equal(report.Unasked, want) {
+		t.Errorf("the report has %v, %v", report.Unasked, err)
+	}
+}
+
+// styleStage is a stage with a model of a style, whose findings it collects.
+func styleStage(t *testing.T, style scripted.Style, scenes int) (*stage, map[string]bool) {
+	t.Helper()
+	terms := map[string]bool{}
+	s := newStage(t, story{threads: 2, scenes: scenes}, scripted.Options{Strict: true, Script: style.Annotate, OnRequest: func(r scripted.Request) {
+		if last := r.Messages[len(r.Messages)-1].Content; strings.HasPrefix(last, "<scene ") {
+			for _, term := range style.Terms(last) {
+				terms[term] = true
+			}
+		}
+	}})
+	s.config.ContextBudget, s.config.MaxTokens, s.config.Curator.Off = 8_000, 1_000, true
+	return s, terms
+}
+
+// TestKilledBetweenFollowUps kills a run of each style after its transitions, and lets another process go on.
+func TestKilledBetweenFollowUps(t *testing.T) {
+	t.Parallel()
+	for name, test := range styles {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := styleStage(t, test.style, 9)
+			killed, transitions := s.spawn("calm", 0, never, 0)
+			if killed {
+				t.Fatal("the undisturbed run was killed")
+			}
+			s.verify("calm")
+			calm := dump(t, s.db("calm"))
+			for n := 2; n < transitions; n += longtest.Pick(29, 1) {
+				name := fmt.Sprintf("killed-%d", n)
+				if killed, told := s.spawn(name, n, func(told int) bool { return told == n }, 0); !killed || told != n {
+					t.Fatalf("kill at transition %d: killed %v after %d", n, killed, told)
+				}
+				if killed, _ := s.spawn(name, 0, never, 0); killed {
+					t.Fatal("the resumed run was killed by somebody else")
+				}
+				s.compare(name, calm)
+			}
+			s.noViolations()
+		})
+	}
+}
