@@ -93,6 +93,10 @@ var damages = []struct {
 	{"recorded once", "counted twice", `UPDATE run_state SET recorded = recorded + 1`},
 	{"recorded once", "ended by a foreign turn", `UPDATE scene SET turn = 3 WHERE n = 1`},
 	{"recorded once", "two ended by one turn", `UPDATE scene SET turn = 1 WHERE n = 2`},
+	{"follow-ups", "of a scene that is not read", `UPDATE scene SET follow_up = 'nothing' WHERE state = 'pending'`},
+	{"follow-ups", "one without a second reply", `UPDATE scene SET follow_up = 'edits' WHERE turn = (SELECT min(turn) FROM trace WHERE turn > 0
+		GROUP BY turn HAVING sum(kind = 'reply') < 2)`},
+	{"follow-ups", "left out after a reply in text", `UPDATE scene SET follow_up = 'left out' WHERE n = 1`},
 	{"open scene", "two", `UPDATE scene SET state = 'open' WHERE n = 6`},
 	{"checkpoints", "none", `DELETE FROM snapshot WHERE id = 1`},
 	{"checkpoints", "two", `INSERT INTO snapshot SELECT 99, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, ''
