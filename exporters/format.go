@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"annotator"
 )
@@ -16,7 +17,8 @@ type Codex struct {
 	Text Text
 	// SceneOf returns the scene of a post that evidence quotes, numbered over the whole story from 1; 0 if it is in none.
 	SceneOf func(ctx context.Context, post int64) (int, error)
-	Book    string // the path of the EPUB that the story was imported from; "" if there is none
+	Updated time.Time // when the run last wrote to the codex
+	Book    string    // the path of the EPUB that the story was imported from; "" if there is none
 }
 
 // Text reads the story as far as the codex goes.
@@ -73,6 +75,8 @@ func All() []Format {
 		{Name: "json", About: "the whole codex as JSON", Write: ofDocument(writeJSON)},
 		{Name: "yaml", About: "the whole codex as YAML", Write: ofDocument(writeYAML)},
 		{Name: "html", About: "one page with search, evidence and a limit", Write: writeHTML},
+		{Name: "annotations", About: "quotations as Web Annotations (Readium)", Story: true, Write: writeAnnotations},
+		{Name: "brat", About: "names and quotations as brat standoff", Story: true, WriteFiles: writeBrat},
 		{Name: "csv", About: "tables: entries, names, claims, evidence", WriteFiles: writeCSV},
 		{Name: "jsonld", About: "linked data: schema.org and PROV", Write: ofDocument(writeJSONLD)},
 		{Name: "world-info", About: "a World Info book of SillyTavern", Write: ofDocument(writeWorldInfo)},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"annotator"
 	"annotator/exporters"
@@ -85,12 +86,16 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	document, moment, err := o.document(ctx, db)
+	run, err := db.Run.Status(ctx)
+	if err != nil {
+		return err
+	}
+	document, moment, err := o.document(ctx, db, &run)
 	if err != nil {
 		return err
 	}
 	view := db.View(ctx, moment)
-	codex := &exporters.Codex{Document: document, SceneOf: func(ctx context.Context, post int64) (int, error) {
+	codex := &exporters.Codex{Document: document, Updated: time.UnixMilli(run.Updated), SceneOf: func(ctx context.Context, post int64) (int, error) {
 		place, err := view.PlaceOf(ctx, post)
 		if annotator.KindOf(err) == annotator.NotFound { // a post of a reader belongs to no scene
 			return 0, nil
@@ -136,13 +141,9 @@ func (o *exportOptions) write(ctx context.Context, format *exporters.Format, cod
 func isStdout(out string) bool { return out == "-" || out == "/dev/stdout" }
 
 // document returns the codex with the moment that it is of; the zero moment is now.
-func (o *exportOptions) document(ctx context.Context, db *storage.DB) (*exporters.Document, storage.Moment, error) {
+func (o *exportOptions) document(ctx context.Context, db *storage.DB, run *storage.RunStatus) (*exporters.Document, storage.Moment, error) {
 	var limit storage.Moment
 	statuses, tags, err := o.filter.resolve()
-	if err != nil {
-		return nil, limit, err
-	}
-	run, err := db.Run.Status(ctx)
 	if err != nil {
 		return nil, limit, err
 	}
