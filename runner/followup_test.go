@@ -1,6 +1,8 @@
 package runner_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +11,8 @@ import (
 	"annotator"
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
+	"annotator/model/openai"
+	"annotator/snapshot"
 	"annotator/storage"
 )
 
@@ -57,6 +61,90 @@ func TestFollowUps(t *testing.T) {
 				t.Errorf("%d of %d turns that end with calls are closed by %q", n, ended, closing)
 			}
 		})
+	}
+}
+
+// TestClosedScenesAreRebuilt: the context after a scene that its calls have ended is what the next request begins with, byte
+// for byte, unless the window was compacted in between. It ends with a line of the assistant, so a question can follow.
+func TestClosedScenesAreRebuilt(t *testing.T) {
+	t.Parallel()
+	for name, test := range styles {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := styleStage(t, test.style, 12)
+			rec := &recording{}
+			s.serve(scripted.Options{Strict: true, Script: test.style.Annotate, OnRequest: rec.take})
+			if err := s.run("run"); err != nil {
+				t.Fatal(err)
+			}
+			store, wire, compared := s.open("run"), new(openai.Client), 0
+			snapshots, err := store.Snapshots.List(t.Context(), storage.SnapshotQuery{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range snapshots {
+				next := s.count("run", fmt.Sprintf(`SELECT coalesce(min(id), 0) FROM call WHERE scene = %d AND purpose = 'annotate'
+					AND NOT EXISTS (SELECT 1 FROM compaction WHERE trace_id BETWEEN %d AND call.trace_id)`, at.Scene+1, at.Trace))
+				restored, err := snapshot.Restore(t.Context(), at, wire, store.Journal, store.Episodes)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var all []annotator.Message
+				if err := json.Unmarshal(slices.Concat([]byte("["), restored.History(), []byte("]")), &all); err != nil {
+					t.Fatal(err)
+				}
+				for i, m := range all {
+					if m.Role == annotator.RoleUser && i > 0 && all[i-1].Role != annotator.RoleAssistant || i == len(all)-1 && m.Role != annotator.RoleAssistant {
+						t.Errorf("scene %d: message %d is one of the role %s", at.Scene, i, m.Role)
+					}
+				}
+				if next == 0 {
+					continue
+				}
+				_, sent, _ := bytes.Cut(messages(t, rec.bodies[next-1]), []byte(`},`)) // behind the system prompt
+				if !bytes.HasPrefix(sent, append(restored.History(), ',')) {
+					t.Errorf("scene %d: the next request does not begin with the context after it", at.Scene)
+				}
+				compared++
+			}
+			if compared < 15 {
+				t.Errorf("%d scenes were compared", compared)
+			}
+		})
+	}
+}
+
+// TestFollowUpsTakeLessRoom: the window is compacted inside a scene only where the next request would not fit with half of
+// the usual room for its reply.
+func TestFollowUpsTakeLessRoom(t *testing.T) {
+	t.Parallel()
+	inside, shorter := 0, 0
+	for budget := 10_000; budget <= 11_500; budget += 500 {
+		limits := map[int]bool{}
+		s := newTale(t, [][]string{evenScenes(12)}, budget, scripted.Options{Script: reader, OnRequest: func(r scripted.Request) {
+			limits[r.MaxTokens] = true
+		}})
+		s.config.MaxTokens, s.config.SummaryTokens = 1_000, 700
+		if err := s.run("run"); err != nil {
+			t.Fatal(err)
+		}
+		s.lawful("run")
+		for limit := range limits {
+			if limit > 700 && limit < 1_000 {
+				shorter++
+			}
+		}
+		half := budget - s.config.SafetyMargin - s.config.MaxTokens/2
+		for _, tokens := range s.column("run", `SELECT c.tokens_before FROM compaction c JOIN trace t ON t.id = (SELECT max(id) FROM trace WHERE turn > 0 AND id < c.trace_id)
+			WHERE t.kind = 'tool_result' AND (SELECT kind FROM trace WHERE turn = t.turn AND seq = t.seq + 1) = 'reply'`) {
+			inside++
+			if tokens <= half {
+				t.Errorf("budget %d: a compaction inside a scene at %d tokens, though %d fit", budget, tokens, half)
+			}
+		}
+	}
+	if inside == 0 || shorter == 0 {
+		t.Errorf("%d compactions inside scenes, %d requests with less room for the reply", inside, shorter)
 	}
 }
 

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"annotator/storage"
+)
+
+// TestStatusTellsOfRequests: status counts the scenes that cost no request, and what requests for more have brought.
+func TestStatusTellsOfRequests(t *testing.T) {
+	t.Parallel()
+	s := &status{FollowUps: followUpStatus{Edits: 2, Nothing: 6, LeftOut: 40, End: true}}
+	s.Scenes.Unasked = []storage.ReasonCount{{Reason: "no text", Count: 2}, {Reason: "nothing but dice, numbers and votes", Count: 1}}
+	var b strings.Builder
+	s.print(&b)
+	for _, want := range []string{
+		"2 scenes with no text, 1 scene with nothing but dice, numbers and votes",
+		"2 brought edits, 6 nothing, 40 left out; they are left out now, and tried again in every tenth scene",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("status does not say %q:\n%s", want, b.String())
+		}
+	}
+	b.Reset()
+	(&status{}).print(&b)
+	if strings.Contains(b.String(), "follow-ups") || strings.Contains(b.String(), "not asked") {
+		t.Errorf("status tells of nothing:\n%s", b.String())
+	}
+}
