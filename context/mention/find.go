@@ -13,6 +13,8 @@ type word struct {
 	capital    bool
 	attached   bool
 	paragraph  bool
+	inside     bool // of a sentence: behind a word, with nothing but a space or a comma between them
+	named      bool // it belongs to a name that was found
 }
 
 // read returns the words of a text, and the numbers of their stems that names hold: by word, the longest first. Neither
@@ -24,7 +26,7 @@ func (x *Index) read(text string) (words []word, stems []int32) {
 		stems = x.appendStems(stems, s.folded)
 		words = append(words, word{
 			start: int32(s.start), end: int32(s.end), number: x.numbers[string(s.folded)], from: from, to: int32(len(stems)),
-			capital: s.capitalised(), attached: s.attached, paragraph: s.paragraph,
+			capital: s.capitalised(), attached: s.attached, paragraph: s.paragraph, inside: s.inside,
 		})
 	}
 	return words, stems
@@ -40,16 +42,22 @@ type Match struct {
 
 // Find returns the entries whose names the text contains, best first: by words, count, first occurrence and id. A name
 // that stands inside a longer one does not count there: "Sherlock Holmes" is no occurrence of "Holmes". Names that
-// overlap and names of several entries all count. A name of one word that is capitalised is found only where the text
-// capitalises it, so that an entry "Dawn" is not found in "at dawn"; all other names are found in any case. The last
-// word of a name may be a possessive in the text, or have particles behind it where the language writes them so. A name
-// may run over the end of a line, but not over a blank line.
+// overlap and names of several entries all count. A name is found only where the text capitalises the last word that the
+// name capitalises, so that an entry "Dawn" is not found in "at dawn", nor "The Rest" in "the rest of it"; a name
+// without capitals is found in any case. The last word of a name may be a possessive in the text, or have particles behind it
+// where the language writes them so. A name may run over the end of a line, but not over a blank line.
 func (x *Index) Find(text string) []Match {
-	var found []Match
-	rank := map[int64]int{} // of an entry among those found
 	words, stems := x.read(text)
+	var found matches
+	x.findNames(&found, words, stems)
+	return found.best()
+}
+
+// findNames finds whole names, and marks the words that belong to one.
+func (x *Index) findNames(found *matches, words []word, stems []int32) {
 	covered := int32(0)
 	for i := range words {
+		words[i].named = words[i].start < covered
 		if words[i].number == 0 && words[i].from == words[i].to {
 			continue
 		}
@@ -58,25 +66,42 @@ func (x *Index) Find(text string) []Match {
 			continue // it stands inside the name before
 		}
 		covered = h.end
+		words[i].named = true
 		for _, o := range x.nodes[h.node] {
-			if !o.in(&words[i]) {
-				continue
+			if o.in(words[i:]) {
+				found.add(o.id, h.words, int(words[i].start))
 			}
-			at, seen := rank[o.id]
-			if !seen {
-				at = len(found)
-				rank[o.id] = at
-				found = append(found, Match{ID: o.id, First: int(words[i].start)})
-			}
-			found[at].Count++
-			found[at].Words = max(found[at].Words, h.words)
 		}
 	}
-	slices.SortFunc(found, func(a, b Match) int {
+}
+
+// matches are the entries found in a text.
+type matches struct {
+	list []Match
+	rank map[int64]int // of an entry in the list
+}
+
+// add takes in an occurrence of a name of so many words.
+func (m *matches) add(id int64, words, at int) {
+	i, seen := m.rank[id]
+	if !seen {
+		if m.rank == nil {
+			m.rank = map[int64]int{}
+		}
+		i = len(m.list)
+		m.rank[id] = i
+		m.list = append(m.list, Match{ID: id, First: at})
+	}
+	m.list[i].Count++
+	m.list[i].Words = max(m.list[i].Words, words)
+}
+
+func (m *matches) best() []Match {
+	slices.SortFunc(m.list, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(b.Count, a.Count),
 			cmp.Compare(a.First, b.First), cmp.Compare(a.ID, b.ID))
 	})
-	return found
+	return m.list
 }
 
 // hit is a name found in a text.
@@ -100,7 +125,7 @@ func (x *Index) longest(words []word, stems []int32) hit {
 			length++
 		}
 		for k, stem := range stems[w.from:w.to] {
-			if last := x.edges[edgeOf(node, stem, attached)]; x.owned(last, &words[0]) {
+			if last := x.edges[edgeOf(node, stem, attached)]; x.owned(last, words) {
 				best = hit{last, length, w.end - 1 - int32(k)} // only the order of the lengths matters
 				break
 			}
@@ -111,17 +136,17 @@ func (x *Index) longest(words []word, stems []int32) hit {
 		if node = x.edges[edgeOf(node, w.number, attached)]; node == 0 {
 			break
 		}
-		if x.owned(node, &words[0]) {
+		if x.owned(node, words) {
 			best = hit{node, length, w.end}
 		}
 	}
 	return best
 }
 
-// owned reports whether the name at a node stands for an entry where it begins with the given word.
-func (x *Index) owned(node int32, first *word) bool {
-	return slices.ContainsFunc(x.nodes[node], func(o owner) bool { return o.in(first) })
+// owned reports whether the name at a node stands for an entry where it begins with the given words.
+func (x *Index) owned(node int32, words []word) bool {
+	return slices.ContainsFunc(x.nodes[node], func(o owner) bool { return o.in(words) })
 }
 
-// in reports whether the owner's name may begin with the word, as the text writes it.
-func (o owner) in(first *word) bool { return first.capital || !o.capital }
+// in reports whether the owner's name may be the words, as the text writes them.
+func (o owner) in(words []word) bool { return o.capital == 0 || words[o.capital-1].capital }

@@ -46,7 +46,9 @@ func TestFind(t *testing.T) {
 		{"a word", []string{"Dawn"}, "So Dawn left. Dawn!", []mention.Match{{ID: 1, Words: 1, Count: 2, First: 3}}},
 		{"a capitalised word is a name", []string{"Dawn"}, "at dawn", nil},
 		{"other words are found in any case", []string{"aether"}, "Aether, AETHER", []mention.Match{{ID: 1, Words: 1, Count: 2}}},
-		{"several words are found in any case", []string{"The Long Night"}, "the long\nNIGHT", []mention.Match{{ID: 1, Words: 3, Count: 1}}},
+		{"the last capital decides", []string{"The Long Night"}, "the long\nNIGHT, The Long night", []mention.Match{{ID: 1, Words: 3, Count: 1}}},
+		{"a word of the language is no name", []string{"The Rest", "the Watch"}, "The rest of it. They watch the watch.", nil},
+		{"a name without capitals", []string{"archive cards"}, "Archive Cards", []mention.Match{{ID: 1, Words: 2, Count: 1}}},
 		{"no name runs over a blank line", []string{"Long Night"}, "so long\n\nNight fell", nil},
 		{"a word inside another", []string{"Mar"}, "Marrow and Mar-Tan", nil},
 		{"possessives", []string{"Mik", "Captain Marrow"}, "Mik's and Captain Marrow’s", []mention.Match{

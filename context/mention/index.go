@@ -2,7 +2,11 @@
 // whose names are similar.
 package mention
 
-import "slices"
+import (
+	"bytes"
+	"math"
+	"slices"
+)
 
 // Index holds the names of entries. Find may run in several goroutines at once; SetNames and Similar change the index.
 //
@@ -15,6 +19,7 @@ type Index struct {
 	numbers   map[string]int32 // of the words of names, folded; from 1
 	edges     map[edge]int32   // to a node
 	nodes     [][]owner        // whose name ends there; node 0 is the root, where none does
+	parts     map[int32][]part // of names of several words, by a word's number
 	particles map[string]place // of Korean, folded
 	similar   similarity
 }
@@ -33,14 +38,20 @@ func edgeOf(node, number int32, attached bool) edge {
 // owner is an entry with a name.
 type owner struct {
 	id      int64
-	capital bool // the name is found only where it is capitalised
+	capital int8 // from 1: the last word that the name capitalises, and that the text has to; 0 for none
+}
+
+// part is a word of a longer name.
+type part struct {
+	id      int64
+	capital bool // the name capitalises it
 }
 
 // New returns an index without names.
 func New() *Index {
 	return &Index{
 		names: map[int64][]string{}, numbers: map[string]int32{}, edges: map[edge]int32{}, nodes: make([][]owner, 1),
-		particles: particles(), similar: newSimilarity(),
+		parts: map[int32][]part{}, particles: particles(), similar: newSimilarity(),
 	}
 }
 
@@ -66,14 +77,15 @@ func (x *Index) SetNames(entry int64, names []string) {
 
 // add makes a name stand for an entry. To add it again for the same entry only sets its case again.
 func (x *Index) add(name string, id int64) {
-	node, added, s := int32(0), owner{id: id}, scanner{text: name}
+	node, s, words := int32(0), scanner{text: name}, []part{}
+	var numbers []int32
+	added := owner{id: id}
 	for s.next() {
-		number, known := x.numbers[string(s.folded)]
-		if !known {
-			number = int32(len(x.numbers) + 1)
-			x.numbers[string(s.folded)] = number
+		number := x.number(s.folded)
+		words, numbers = append(words, part{id, s.capitalised()}), append(numbers, x.number(bare(s.folded)))
+		if s.capitalised() {
+			added.capital = int8(min(len(words), math.MaxInt8))
 		}
-		added.capital = node == 0 && s.capitalised() // only of a name of one word
 		way := edgeOf(node, number, s.attached)
 		if node = x.edges[way]; node == 0 {
 			node = int32(len(x.nodes))
@@ -84,13 +96,34 @@ func (x *Index) add(name string, id int64) {
 	if node != 0 {
 		x.nodes[node] = append(without(x.nodes[node], id), added)
 	}
+	for i, number := range numbers {
+		if len(numbers) > 1 && !slices.Contains(x.parts[number], words[i]) {
+			x.parts[number] = append(x.parts[number], words[i])
+		}
+	}
 }
 
+// number returns the number of a folded word.
+func (x *Index) number(folded []byte) int32 {
+	number, known := x.numbers[string(folded)]
+	if !known {
+		number = int32(len(x.numbers) + 1)
+		x.numbers[string(folded)] = number
+	}
+	return number
+}
+
+// bare returns a folded word without a possessive ending.
+func bare(folded []byte) []byte { return bytes.TrimSuffix(folded, []byte("'s")) }
+
 // remove undoes add. It keeps the name's path in the trie, some fifty bytes, because what is retired is often restored.
+// The caller removes all names of the entry.
 func (x *Index) remove(name string, id int64) {
 	node, s := int32(0), scanner{text: name}
 	for s.next() {
 		node = x.edges[edgeOf(node, x.numbers[string(s.folded)], s.attached)]
+		number := x.numbers[string(bare(s.folded))]
+		x.parts[number] = slices.DeleteFunc(x.parts[number], func(p part) bool { return p.id == id })
 	}
 	x.nodes[node] = without(x.nodes[node], id)
 }

@@ -18,7 +18,7 @@ type naive []named
 type named struct {
 	id      int64
 	words   []token
-	capital bool
+	capital int // the last of the words that is capitalised; -1 for none
 }
 
 type token struct {
@@ -55,7 +55,11 @@ func tokenize(text string) []token {
 func (n *naive) add(name string, id int64) {
 	n.remove(name, id)
 	if words := tokenize(name); len(words) > 0 {
-		*n = append(*n, named{id, words, len(words) == 1 && words[0].capital})
+		capital := len(words) - 1
+		for capital >= 0 && !words[capital].capital {
+			capital--
+		}
+		*n = append(*n, named{id, words, capital})
 	}
 }
 
@@ -75,7 +79,7 @@ func sameJoint(a, b token) bool { return a.attached == b.attached }
 
 // at returns where a name ends in bytes if it stands at the head of the text's words, or 0.
 func (n *named) at(text []token) int {
-	if len(text) < len(n.words) || n.capital && !text[0].capital {
+	if len(text) < len(n.words) || n.capital >= 0 && !text[n.capital].capital {
 		return 0
 	}
 	for i, want := range n.words {

@@ -19,6 +19,7 @@ type scanner struct {
 	folded     []byte // the word as it is compared; overwritten by next
 	attached   bool   // nothing stands between this word and the one before
 	paragraph  bool   // a blank line stands between them
+	inside     bool   // nothing stands between them but a space, or a comma and a space
 	decomposed []byte // scratch of fold
 }
 
@@ -29,6 +30,8 @@ func (s *scanner) next() bool {
 		class, size := classAt(s.text, at)
 		if class == letter || class == character {
 			s.attached, s.paragraph = at == gap && gap > 0, lines > 1
+			between := s.text[gap:at]
+			s.inside = gap > 0 && (between == " " || between == ", ")
 			s.start, s.end = at, wordEnd(s.text, at+size, class)
 			s.fold(s.text[s.start:s.end])
 			return true

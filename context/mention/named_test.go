@@ -1,0 +1,96 @@
+package mention_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator/context/mention"
+
+	"pgregory.net/rapid"
+)
+
+// TestNamedByAPart: of a text that has no whole name, which of some entries are meant. The usage is of scenes that write
+// words of the language in lower case, and of a text like the one at hand.
+func TestNamedByAPart(t *testing.T) {
+	t.Parallel()
+	usage := mention.NewUsage()
+	for range 20 {
+		usage.Add("The rest of the captain's guild, a lantern, and I. They watch, then rest by the quay with a brother of the watch; I go.")
+	}
+	for range 5 {
+		usage.Add("There the Watch went. By the Guild, the Guild, Tom and Captain Marrow's Guild stand in the brass hall of Grey Guild.")
+	}
+	names := []string{
+		"Brother Anselm Caul", "Ysolde Marrow", "Saint Ærith's Rest", "the Mere Watch", "Guild of Lamplighters", "I S A", "child with the brass thimble",
+		"Ninth Lantern", "Hadrian Thesk", "Captain Dobrow", "Tom Hare", "Tom Fox", "Tom Wolf", "Tom Bear", "Tom Hare the Younger", "Mere", "der graue Turm", "Анна Каренина",
+	}
+	for text, want := range map[string][]int64{
+		"Brother Caul nods.":                  {1},
+		"To Caul's door.":                     {1},
+		"Then Caul went, and caul was there.": {1},
+		"a caul":                              nil,
+		"Lord Thesk came.":                    {9},
+		"Captain Marrow came.":                {2},
+		"Captain Vimes came.":                 nil,
+		"The captain came with Captain.":      nil, // the story writes it in lower case, too
+		"The rest of it. Rest, then.":         nil,
+		"in the Rest":                         nil, // a name of one capitalised word has to be an alias of its own
+		"I am here, and I stay.":              nil,
+		"with the watch, of a lantern":        nil,
+		"At the Guild.":                       nil, // more often written otherwise
+		"a thimble, two":                      {7},
+		"the brass":                           nil, // five scenes of 25 would be too many
+		"Tom sat.":                            nil, // four have it
+		"Tom Fox sat.":                        {12},
+		"Then Tom Hare the Younger sat.":      {15},
+		"by Hare, who":                        {11, 15},
+		"In the Mere Watch":                   {4},
+		"the Mere":                            {16},
+		"ein Turm, der Turm":                  {17},
+		"Каренина вошла.":                     {18},
+		"an old Ærith, and Saint Dymphna":     {3},
+		"Saint Dymphna":                       nil,
+		"WREN CAUL":                           {1},
+		"nothing":                             nil,
+		"Anselm\n\nCaul":                      {1},
+		"":                                    nil,
+	} {
+		var got []int64
+		for _, m := range indexOf(names...).Named(text, usage) {
+			got = append(got, m.ID)
+		}
+		slices.Sort(got)
+
+		if !slices.Equal(got, want) {
+			t.Errorf("%q names %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestNamedFindsMore: what is named whole is found, and nothing is found for a word that no name has.
+func TestNamedFindsMore(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfN(phrase(3, parts), 1, 8).Draw(t, "names")
+		text, other := phrase(15, append(slices.Clone(parts), names...)).Draw(t, "text"), phrase(9, parts).Draw(t, "other")
+		index, usage := indexOf(names...), mention.NewUsage()
+		usage.Add(text)
+		usage.Add(other)
+		named := ids(index.Named(text, usage))
+		for _, id := range ids(index.Find(text)) {
+			if !slices.Contains(named, id) {
+				t.Fatalf("%q is found and not named", names[id-1])
+			}
+		}
+		if found := index.Named(strings.Repeat("nowhere Nowhere ", 3), usage); found != nil {
+			t.Fatalf("%v", found)
+		}
+		for id := range names {
+			index.SetNames(int64(id+1), nil)
+		}
+		if found := index.Named(text, usage); found != nil {
+			t.Fatalf("found after their names were removed: %v", found)
+		}
+	})
+}

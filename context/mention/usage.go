@@ -1,0 +1,76 @@
+package mention
+
+import "unicode/utf8"
+
+// Usage is how a story uses words, from a part of its scenes. It tells the words of the language from those that only
+// name things, without a list of either.
+type Usage struct {
+	scenes int
+	words  map[string]*wordUsage // by the folded word, without a possessive ending
+}
+
+// wordUsage is what is known of a word. Where a sentence begins, its case says nothing.
+type wordUsage struct {
+	lower   int // occurrences without a capital
+	capital int // occurrences with a capital inside a sentence
+	scenes  int // that have it
+	last    int // of these, counted from 1
+}
+
+// NewUsage returns the usage of no scenes.
+func NewUsage() *Usage { return &Usage{words: map[string]*wordUsage{}} }
+
+// Add takes in a scene.
+func (u *Usage) Add(text string) {
+	u.scenes++
+	for s := (scanner{text: text}); s.next(); {
+		folded := bare(s.folded)
+		w := u.words[string(folded)]
+		if w == nil {
+			w = &wordUsage{}
+			u.words[string(folded)] = w
+		}
+		switch {
+		case !s.capitalised():
+			w.lower++
+		case s.inside:
+			w.capital++
+		}
+		if w.last != u.scenes {
+			w.scenes++
+			w.last = u.scenes
+		}
+	}
+}
+
+// Scenes returns how many scenes were taken in.
+func (u *Usage) Scenes() int { return u.scenes }
+
+func (u *Usage) of(folded string) wordUsage {
+	if w := u.words[folded]; w != nil {
+		return *w
+	}
+	return wordUsage{}
+}
+
+// few reports whether a word is in few of the scenes: in one of so many, or in two.
+func (u *Usage) few(w wordUsage, share int) bool { return w.scenes <= max(2, u.scenes/share) }
+
+// Shares of the scenes above which a word is no part of a name.
+const (
+	rareShare    = 10 // a word that a name does not capitalise
+	capitalShare = 2  // one that it does: a name may be in many scenes, the pronoun "I" is in most
+)
+
+// proper reports whether a word, as a text writes it, can stand for a name that capitalises it: the story does not
+// write it more often without a capital, and not at all where a sentence begins with it here.
+func (u *Usage) proper(folded string, capital, inside bool) bool {
+	w := u.of(folded)
+	return capital && utf8.RuneCountInString(folded) > 1 && w.lower <= w.capital && (inside || w.lower == 0) &&
+		u.few(w, capitalShare)
+}
+
+// rare reports whether a word can stand for a name that does not capitalise it.
+func (u *Usage) rare(folded string) bool {
+	return utf8.RuneCountInString(folded) > 1 && u.few(u.of(folded), rareShare)
+}
