@@ -30,7 +30,7 @@ type Trace struct {
 	Arguments string    `json:"arguments,omitempty"` // of a tool_call
 	Error     string    `json:"error,omitempty"`     // a code: of a tool_result, of a reply whose calls must not run, of a note that is read back
 	Tokens    int       `json:"tokens,omitempty"`    // estimate for this row
-	Shows     []Shown   `json:"shows,omitempty"`     // the entries that this row shows the model in full
+	Shows     []Shown   `json:"shows,omitempty"`     // the entries that this row shows the model, in full or by name
 }
 
 // CallRequired is the code of a note that demands a tool call, after a reply that called none where one had to be called.
@@ -40,7 +40,8 @@ const CallRequired = "CALL_REQUIRED"
 // no later revision has changed its text.
 type Shown struct {
 	Entry    int64 `json:"e"`
-	Revision int64 `json:"r"` // id of the entry's newest revision at that time
+	Revision int64 `json:"r"`           // id of the entry's newest revision at that time
+	Name     bool  `json:"n,omitempty"` // only its names are shown
 }
 
 // Snapshot is a position in the journal from which the model's context can be reconstructed.

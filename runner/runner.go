@@ -81,6 +81,7 @@ type Runner struct {
 	window      *window.Window
 	prompt      storage.Prompt // in force
 	names       *mention.Cache // of the live entries
+	usage       *mention.Usage // how the story uses words; nil until it is needed
 	progress    progress
 	failures    failures
 	scene       *sceneState // the scene at hand; nil between scenes

@@ -85,10 +85,12 @@ func (r *Runner) loadScene(ctx context.Context, row *annotator.SceneRow, turn in
 }
 
 // story returns the bodies of the scene's posts.
-func (s *sceneState) story() string {
+func (s *sceneState) story() string { return story(s.Posts) }
+
+func story(posts []annotator.Post) string {
 	var text strings.Builder
-	for i := range s.Posts {
-		text.WriteString(s.Posts[i].Body)
+	for i := range posts {
+		text.WriteString(posts[i].Body)
 		text.WriteString("\n\n")
 	}
 	return text.String()

@@ -51,7 +51,7 @@ var costs = []struct {
 	{"thread before", func(s *story) { _, err := s.db.Threads.Before(s.ctx, 90); s.ok(err) }},
 	{"entries", func(s *story) { _, err := s.db.Glossary.Entries(s.ctx, []int64{7, 90}); s.ok(err) }},
 	{"rewritten", func(s *story) {
-		_, err := s.db.Glossary.ChangedSince(s.ctx, []annotator.Shown{{Entry: 7, Revision: 7}, {Entry: 90, Revision: 90}})
+		_, err := s.db.Glossary.ChangedSince(s.ctx, []annotator.Shown{{Entry: 7, Revision: 7}, {Entry: 90, Revision: 90}}, []int64{1, 2})
 		s.ok(err)
 	}},
 	{"names", func(s *story) { _, err := s.db.Glossary.Names(s.ctx, 7, 90); s.ok(err) }},

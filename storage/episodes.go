@@ -79,12 +79,14 @@ func (tx *tx) insertEpisode(e *annotator.Episode, enters bool) {
 // compaction is unfinished if no row of a turn follows: more steps may have been due when the process ended.
 func (s *Episodes) WindowState(ctx context.Context, through int64) (state annotator.WindowState, unfinished bool, err error) {
 	var content string
-	err = s.db.read.QueryRowContext(ctx, `SELECT t.content, c.tier <> 'quarantine' AND NOT EXISTS
+	var row int64
+	err = s.db.read.QueryRowContext(ctx, `SELECT t.id, t.content, c.tier <> 'quarantine' AND NOT EXISTS
 		  (SELECT 1 FROM trace WHERE id > c.trace_id AND id <= ?1 AND turn > 0)
 		FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE c.trace_id <= ?1 ORDER BY c.trace_id DESC LIMIT 1`, rowOrLast(through)).
-		Scan(&content, &unfinished)
+		Scan(&row, &content, &unfinished)
 	if err == nil {
 		err = json.Unmarshal([]byte(content), &state)
+		state.Row = row
 	}
 	return state, unfinished, sqlite.Wrap(orNone(err), "read the newest compaction in %s", s.db.path)
 }

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"iter"
 	"maps"
 	"slices"
@@ -132,22 +133,72 @@ func byID(entries []annotator.Entry) map[int64]*annotator.Entry {
 	return index
 }
 
-// ChangedSince returns the ids of those entries whose names, tags, facts or present statement have a revision newer than the one at
-// which they were shown. A confirmation or further evidence does not count: the entry reads the same.
-func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown) (map[int64]bool, error) {
-	list, err := encodeShows(shown)
-	if err != nil || list == "" {
+// ChangedSince returns the ids of those entries whose names, tags, facts or present statement have a revision newer than
+// the one at which they were shown, other than by the turns, whose calls are shown. A confirmation or further evidence
+// does not count: the entry reads the same.
+func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown, turns []int64) (map[int64]bool, error) {
+	return g.changed(ctx, `SELECT DISTINCT r.entry_id FROM json_each(?1) s
+		JOIN revision r ON r.entry_id = s.value ->> 'e' AND r.id > s.value ->> 'r'
+		WHERE r.field IN ('term', 'alias', 'tag', 'claim', 'present') AND coalesce(r.turn, 0) NOT IN (SELECT value FROM json_each(?2))`, shown, turns)
+}
+
+// RenamedSince returns the ids of the entries whose names have changed, or that were retired or merged, since they were
+// shown, other than by the turns, whose calls are shown: of the entries given, and of those that the turns have changed.
+func (g *Glossary) RenamedSince(ctx context.Context, shown []annotator.Shown, turns []int64) (map[int64]bool, error) {
+	return g.changed(ctx, `WITH turn(id) AS (SELECT value FROM json_each(?2)),
+		  shown(entry, revision) AS (SELECT value ->> 'e', value ->> 'r' FROM json_each(?1)),
+		  known(entry, revision) AS (SELECT entry, revision FROM shown
+		    UNION ALL SELECT DISTINCT entry_id, 0 FROM revision WHERE turn IN turn AND entry_id NOT IN (SELECT entry FROM shown))
+		SELECT DISTINCT known.entry FROM known JOIN revision r ON r.entry_id = known.entry AND r.id > known.revision
+		WHERE r.field IN ('term', 'alias', 'merge', 'retired') AND coalesce(r.turn, 0) NOT IN turn`, shown, turns)
+}
+
+func (g *Glossary) changed(ctx context.Context, query string, shown []annotator.Shown, turns []int64) (map[int64]bool, error) {
+	list, err := json.Marshal(append([]annotator.Shown{}, shown...))
+	if err != nil {
 		return nil, err
 	}
-	rewritten := map[int64]bool{}
+	changed := map[int64]bool{}
 	err = sqlite.Each(ctx, g.q, func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
-		rewritten[id] = true
+		changed[id] = true
 		return err
-	}, `SELECT DISTINCT r.entry_id FROM json_each(?) s JOIN revision r ON r.entry_id = s.value ->> 'e' AND r.id > s.value ->> 'r'
-		WHERE r.field IN ('term', 'alias', 'tag', 'claim', 'present')`, list)
-	return rewritten, sqlite.Wrap(err, "read the glossary in %s", g.path)
+	}, query, string(list), jsonList(turns))
+	return changed, sqlite.Wrap(err, "read the glossary in %s", g.path)
+}
+
+// Nearest returns the ids of at most so many live entries, those first that were changed last in the story.
+func (g *Glossary) Nearest(ctx context.Context, limit int) ([]int64, error) {
+	var ids []int64
+	err := sqlite.Each(ctx, g.q, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, `SELECT id FROM glossary_entry WHERE status IN ('tentative', 'confirmed') ORDER BY last_at DESC, id DESC LIMIT ?`, limit)
+	return ids, sqlite.Wrap(err, "read the glossary in %s", g.path)
+}
+
+// QuotationOf is a quotation that supports a claim of an entry.
+type QuotationOf struct {
+	Entry int64
+	Text  string
+}
+
+// OfPeople returns the first quotations, at most so many, of narrated claims of the live entries with the tag person, by
+// entry and claim.
+func (g *Glossary) OfPeople(ctx context.Context, limit int) (quotations []QuotationOf, err error) {
+	err = sqlite.Each(ctx, g.q, func(rows *sql.Rows) error {
+		var q QuotationOf
+		err := rows.Scan(&q.Entry, &q.Text)
+		quotations = append(quotations, q)
+		return err
+	}, `SELECT v.entry_id, v.quote FROM evidence v JOIN claim c ON c.entry_id = v.entry_id AND c.id = v.claim_id
+		WHERE c.kind = 'narrated' AND EXISTS (SELECT 1 FROM glossary_entry e WHERE e.id = v.entry_id AND e.status IN ('tentative', 'confirmed'))
+		  AND EXISTS (SELECT 1 FROM glossary_tag t WHERE t.entry_id = v.entry_id AND t.tag = 'person')
+		ORDER BY v.entry_id, v.claim_id, v.id LIMIT ?`, limit)
+	return quotations, sqlite.Wrap(err, "read the glossary in %s", g.path)
 }
 
 // All yields every entry, live or not, by id. It reads page by page.

@@ -3,6 +3,7 @@
 package prompt
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -90,10 +91,26 @@ func otherNames(e *annotator.Entry) []string {
 	return names
 }
 
-// Relevant wraps rendered entries; nothing where there are none.
-func Relevant(entries []string) string {
-	if len(entries) == 0 {
-		return ""
+// Names renders an entry of the glossary by its names alone: "12: Wren Tallow|Wren", or what has become of it.
+func Names(e *annotator.Entry) string {
+	text := strconv.FormatInt(e.ID, 10) + ": " + Escape(strings.Join(append([]string{e.Name()}, otherNames(e)...), "|"))
+	switch {
+	case e.Status == annotator.Merged:
+		text += fmt.Sprintf(" (merged into %d)", e.MergedInto)
+	case !e.Status.Live():
+		text += " (" + string(e.Status) + ")"
 	}
-	return "\n<relevant_entries>\n" + strings.Join(entries, "") + "</relevant_entries>"
+	return text + "\n"
+}
+
+// Glossary wraps rendered entries and names; nothing where there are none.
+func Glossary(entries, names []string) string {
+	text := ""
+	if len(entries) > 0 {
+		text += "\n<relevant_entries>\n" + strings.Join(entries, "") + "</relevant_entries>"
+	}
+	if len(names) > 0 {
+		text += "\n<names>\n" + strings.Join(names, "") + "</names>"
+	}
+	return text
 }

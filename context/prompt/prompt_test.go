@@ -58,10 +58,10 @@ func TestEscapeReadsBack(t *testing.T) {
 
 func TestNothingRelevant(t *testing.T) {
 	t.Parallel()
-	if got := prompt.Relevant(nil); got != "" {
+	if got := prompt.Glossary(nil, nil); got != "" {
 		t.Errorf("%q", got)
 	}
-	if prompt.Relevant([]string{"<entry/>\n"}) != "\n<relevant_entries>\n<entry/>\n</relevant_entries>" {
+	if prompt.Glossary([]string{"<entry/>\n"}, nil) != "\n<relevant_entries>\n<entry/>\n</relevant_entries>" {
 		t.Error("the entries are not wrapped")
 	}
 }

@@ -3,6 +3,8 @@ package window
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"annotator"
 	"annotator/context/tokens"
@@ -20,6 +22,8 @@ type History struct {
 	turns   []Turn
 	group   []annotator.Message // rows that are not encoded yet: a reply may get calls, results belong together
 	shown   map[int64]int64     // by entry: the revision it was last shown at
+	named   map[int64]int64     // by entry: the revision its names were last shown at
+	listed  int64               // the newest row that shows names; 0 for none
 	err     error               // the first; nothing is added after it
 }
 
@@ -37,7 +41,7 @@ const acknowledged = "I have the story so far in mind."
 
 // NewHistory computes the history from the state that the newest compaction left and the rows of the journal since.
 func NewHistory(encode Encoder, state annotator.WindowState, rows []annotator.Trace) (*History, error) {
-	h := &History{encode: encode, state: state, shown: map[int64]int64{}}
+	h := &History{encode: encode, state: state, shown: map[int64]int64{}, named: map[int64]int64{}}
 	h.begin()
 	for i := range rows {
 		_ = h.Add(&rows[i]) // the error stays in h
@@ -76,7 +80,11 @@ func (h *History) Add(row *annotator.Trace) error {
 	h.group = append(h.group, message)
 	h.turns[len(h.turns)-1].count(row.Kind, message.Content, cmp.Or(h.state.CutAt, longReply))
 	for _, s := range row.Shows {
-		h.shown[s.Entry] = s.Revision
+		if h.named[s.Entry] = s.Revision; s.Name {
+			h.listed = row.ID
+		} else {
+			h.shown[s.Entry] = s.Revision
+		}
 	}
 	return h.err
 }
@@ -179,8 +187,22 @@ func (h *History) Size() tokens.Size {
 	return size
 }
 
-// Shown returns the revision at which the history last shows an entry, if it shows it.
-func (h *History) Shown(entry int64) (shown annotator.Shown, ok bool) {
-	revision, ok := h.shown[entry]
-	return annotator.Shown{Entry: entry, Revision: revision}, ok
+// Shown returns the revision at which the history last shows an entry in full; 0 where it does not.
+func (h *History) Shown(entry int64) annotator.Shown {
+	return annotator.Shown{Entry: entry, Revision: h.shown[entry]}
 }
+
+// Names reports whether the history shows the names of an entry, as its rows say.
+func (h *History) Names(entry int64) bool { return h.named[entry] != 0 }
+
+// Named returns the entries whose names the history shows, with the revisions at which it last does, by entry.
+func (h *History) Named() []annotator.Shown {
+	list := make([]annotator.Shown, 0, len(h.named))
+	for _, entry := range slices.Sorted(maps.Keys(h.named)) {
+		list = append(list, annotator.Shown{Entry: entry, Revision: h.named[entry]})
+	}
+	return list
+}
+
+// Listed reports whether the history shows names that were listed since the newest compaction.
+func (h *History) Listed() bool { return h.listed > h.state.Row }

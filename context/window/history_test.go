@@ -283,23 +283,38 @@ func TestMemoryStandsFirst(t *testing.T) {
 	}
 }
 
-// TestShown: the history knows the revision at which it last shows an entry.
+// TestShown: the history knows the revisions at which it last shows an entry and its names, and whether it lists names
+// since the newest compaction.
 func TestShown(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
-		w := newHistory(t, annotator.WindowState{}, rows)
-		newest := map[int64]int64{}
-		for _, row := range rows {
-			for _, s := range row.Shows {
-				newest[s.Entry] = s.Revision
+		compacted := rapid.Int64Range(0, 9).Draw(t, "compacted")
+		newest, named, listed := map[int64]int64{}, map[int64]int64{}, false
+		for i := range rows {
+			row := &rows[i]
+			row.ID = int64(i + 1)
+			for k := range row.Shows {
+				s := &row.Shows[k]
+				s.Name = rapid.Bool().Draw(t, "by name")
+				if named[s.Entry] = s.Revision; !s.Name {
+					newest[s.Entry] = s.Revision
+				}
+				listed = listed || s.Name && row.ID > compacted
 			}
 		}
+		w := newHistory(t, annotator.WindowState{Row: compacted}, rows)
 		for entry := range int64(4) {
-			got, ok := w.Shown(entry)
-			if want := (annotator.Shown{Entry: entry, Revision: newest[entry]}); got != want || ok != (want.Revision != 0) {
-				t.Fatalf("the window shows %v (%v), want %v", got, ok, want)
+			if got, want := w.Shown(entry), (annotator.Shown{Entry: entry, Revision: newest[entry]}); got != want {
+				t.Fatalf("the window shows %v, want %v", got, want)
 			}
+		}
+		got := map[int64]int64{}
+		for _, s := range w.Named() {
+			got[s.Entry] = s.Revision
+		}
+		if diff := cmp.Diff(named, got); diff != "" || w.Listed() != listed {
+			t.Fatalf("listed: %v, want %v; names: %s", w.Listed(), listed, diff)
 		}
 	})
 }

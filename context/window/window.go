@@ -222,8 +222,8 @@ func (w *Window) NewPrompt() *Prompt {
 	return p
 }
 
-// Shown returns the revision at which the window last shows an entry, if it shows it.
-func (w *Window) Shown(entry int64) (shown annotator.Shown, ok bool) { return w.history.Shown(entry) }
+// History returns the messages of the window, which tell what of the glossary it shows.
+func (w *Window) History() *History { return w.history }
 
 // Texts returns what the window shows of the story and of the glossary: the summaries, the scenes and the results of
 // tools.

@@ -1,0 +1,206 @@
+package runner
+
+import (
+	"context"
+	"slices"
+
+	"annotator"
+	"annotator/context/mention"
+	"annotator/context/prompt"
+)
+
+// glossary renders what a scene is shown of the glossary: the entries that it names and that the window does not show as
+// they read now, and the names that the window shows otherwise or not at all. Shown counts as what the window's turns
+// have written. It returns the entries that the text shows.
+func (r *Runner) glossary(ctx context.Context) (string, []annotator.Shown, error) {
+	room := int(r.config.RelevantShare * float64(r.window.Limits.Context))
+	entries, shows, err := r.relevant(ctx, room)
+	if err != nil {
+		return "", nil, err
+	}
+	names, shown, err := r.newNames(ctx, room/namesShare, shows)
+	return prompt.Glossary(entries, names), append(shows, shown...), err
+}
+
+// relevant renders the entries that the scene names and the window does not show as they read now: best first, as many
+// as there is room for.
+func (r *Runner) relevant(ctx context.Context, room int) (rendered []string, shows []annotator.Shown, err error) {
+	named, err := r.named(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, err := r.notInView(ctx, named)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := r.Store.Glossary.Entries(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, id := range ids {
+		text := prompt.Entry(entries[id])
+		if room -= r.window.Count(text); room < 0 {
+			break
+		}
+		rendered = append(rendered, text)
+		shows = append(shows, annotator.Shown{Entry: id, Revision: entries[id].Revision})
+	}
+	return rendered, shows, nil
+}
+
+// named returns the entries that the scene names, whole or by a part of a name, best first; before them the person
+// whom it addresses.
+func (r *Runner) named(ctx context.Context) ([]int64, error) {
+	names, err := r.names.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	usage, err := r.wordUsage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	addressed, err := r.addressed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	if addressed != 0 {
+		ids = append(ids, addressed)
+	}
+	for _, match := range names.Named(r.scene.story(), usage) {
+		if match.ID != addressed {
+			ids = append(ids, match.ID)
+		}
+	}
+	return ids, nil
+}
+
+// addressees is how many quotations tell whom a story addresses. It is told at its beginning.
+const addressees = 200
+
+// addressed returns the entry of the person whom the narration of the scene addresses as "you", 0 for none: the one of
+// which most quotations address somebody.
+func (r *Runner) addressed(ctx context.Context) (int64, error) {
+	if !mention.Addresses(r.scene.story()) {
+		return 0, nil
+	}
+	quotations, err := r.Store.Glossary.OfPeople(ctx, addressees)
+	best, count := int64(0), map[int64]int{}
+	for _, q := range quotations {
+		if !mention.Addresses(q.Text) {
+			continue
+		}
+		if count[q.Entry]++; count[q.Entry] > count[best] {
+			best = q.Entry
+		}
+	}
+	return best, err
+}
+
+// notInView returns those of some entries that the window does not show as they read now.
+func (r *Runner) notInView(ctx context.Context, ids []int64) ([]int64, error) {
+	history := r.window.History()
+	shown := make([]annotator.Shown, len(ids))
+	for i, id := range ids {
+		shown[i] = history.Shown(id)
+	}
+	changed, err := r.Store.Glossary.ChangedSince(ctx, shown, r.turnsInView())
+	return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return !changed[id] }), err
+}
+
+// turnsInView returns the turns that are in the window.
+func (r *Runner) turnsInView() []int64 {
+	turns := r.window.History().Turns()
+	ids := make([]int64, len(turns))
+	for i := range turns {
+		ids[i] = turns[i].ID
+	}
+	return ids
+}
+
+const (
+	namesShare = 8   // part of the room for entries that a list of names may take
+	maxNames   = 100 // of a list
+)
+
+// newNames renders the names of entries that have changed since the window showed them, and after a compaction those of
+// the entries nearest in the story that it does not show. Entries that are shown beside the list are left out.
+func (r *Runner) newNames(
+	ctx context.Context, room int, beside []annotator.Shown,
+) (rendered []string, shows []annotator.Shown, err error) {
+	ids, err := r.newlyNamed(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids = slices.DeleteFunc(ids, func(id int64) bool {
+		return slices.ContainsFunc(beside, func(s annotator.Shown) bool { return s.Entry == id })
+	})
+	entries, err := r.Store.Glossary.Entries(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, id := range ids {
+		text := prompt.Names(entries[id])
+		if room -= r.window.Count(text); room < 0 {
+			break
+		}
+		rendered = append(rendered, text)
+		shows = append(shows, annotator.Shown{Entry: id, Revision: entries[id].Revision, Name: true})
+	}
+	return rendered, shows, nil
+}
+
+// newlyNamed returns the entries whose names are to be listed: those whose names have changed, by id, then those that
+// are near and whose names the window does not show.
+func (r *Runner) newlyNamed(ctx context.Context) (ids []int64, err error) {
+	history, g := r.window.History(), r.Store.Glossary
+	known := history.Named()
+	var near []int64
+	if !history.Listed() {
+		if near, err = g.Nearest(ctx, maxNames); err != nil {
+			return nil, err
+		}
+		near = slices.DeleteFunc(near, history.Names)
+		for _, id := range near {
+			known = append(known, annotator.Shown{Entry: id})
+		}
+	}
+	renamed, err := g.RenamedSince(ctx, known, r.turnsInView())
+	for id := range renamed {
+		if !slices.Contains(near, id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	near = slices.DeleteFunc(near, func(id int64) bool { return !renamed[id] })
+	return append(ids, near...), err
+}
+
+// The word usage of a story is taken from so many scenes at its beginning, and so much of each, in bytes: enough to tell
+// which words are common, and a bound on what a resumed run reads again.
+const (
+	usageScenes = 200
+	usageBytes  = 20_000
+)
+
+// wordUsage returns how the story uses words up to the scene at hand. It depends on the scene's number alone, so that a
+// resumed run finds the same names.
+func (r *Runner) wordUsage(ctx context.Context) (*mention.Usage, error) {
+	last := min(r.scene.row.N, usageScenes)
+	if r.usage == nil || r.usage.Scenes() > last { // the scene is read late
+		r.usage = mention.NewUsage()
+	}
+	for n := r.usage.Scenes() + 1; n <= last; n++ {
+		row, err := r.Store.Scenes.Get(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		posts, err := r.corpus.Scene(ctx, row.Thread.ID, row.Posts)
+		if err != nil {
+			return nil, err
+		}
+		text := story(posts)
+		r.usage.Add(text[:min(len(text), usageBytes)])
+	}
+	return r.usage, nil
+}

@@ -1,0 +1,130 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/internal/scripted"
+)
+
+// scenesShown returns the scenes as the model was shown them, by number.
+func (s *stage) scenesShown(name string) map[int]annotator.Trace {
+	s.t.Helper()
+	shown := map[int]annotator.Trace{}
+	for scene := range s.count(name, `SELECT max(n) FROM scene`) {
+		row, err := s.open(name).Scenes.Get(context.Background(), scene+1)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		rows, err := s.open(name).Journal.Turn(context.Background(), row.Turn)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		shown[scene+1] = rows[0]
+	}
+	return shown
+}
+
+// TestNamesAreListedAfterACompaction: once, the nearest first and no more than there is room for. Before it nothing is listed: what
+// the window's own calls have written is shown.
+func TestNamesAreListedAfterACompaction(t *testing.T) {
+	t.Parallel()
+	var scenes []string
+	for n := range 24 {
+		scenes = append(scenes, fmt.Sprintf("It was day %d. ", n+1)+strings.Repeat("The rain went on and on over the roofs. ", 40))
+	}
+	number := regexp.MustCompile(`^<scene number="(\d+)"`)
+	s := newTale(t, [][]string{scenes}, 9_000, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+		question := r.Messages[len(r.Messages)-1].Content
+		if m := number.FindStringSubmatch(question); m != nil {
+			return calls(creates("Warden Number " + m[1]))
+		}
+		return scripted.Annotate(r)
+	}})
+	s.config.Curator.Off, s.config.NoThreadSummaries, s.config.MaxTokens = true, true, 500
+	if err := s.run("listed"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("listed")
+	compactions := s.column("listed", `SELECT trace_id FROM compaction ORDER BY trace_id`)
+	lists := 0
+	for n, row := range s.scenesShown("listed") {
+		since := 0
+		for _, id := range compactions {
+			if int64(id) < row.ID {
+				since = id
+			}
+		}
+		before := s.count("listed", fmt.Sprintf(`SELECT count(*) FROM trace WHERE kind = 'scene' AND id > %d AND id < %d`, since, row.ID))
+		names := 0
+		for _, shown := range row.Shows {
+			if !shown.Name {
+				t.Errorf("scene %d shows an entry that it does not name: %v", n, row.Shows)
+			}
+			if names > 0 && shown.Entry >= row.Shows[names-1].Entry {
+				t.Errorf("scene %d lists entry %d after a farther one", n, shown.Entry)
+			}
+			names++
+		}
+		if (names > 0) != (since > 0 && before == 0) || names != strings.Count(row.Content, ": Warden Number ") {
+			t.Errorf("scene %d, %d scenes after the compaction %d, lists %d names: %s", n, before, since, names, row.Content)
+		}
+		if names > 0 {
+			lists++
+		}
+		if names > 20 {
+			t.Errorf("%d names are no short list", names)
+		}
+	}
+	if lists < 2 {
+		t.Errorf("%d lists, %d compactions", lists, len(compactions))
+	}
+}
+
+// TestWhatASceneNamesIsShown: an entry by a part of its name and the person whom the narration addresses, after the window has lost
+// them, and nothing for a word of the language.
+func TestWhatASceneNamesIsShown(t *testing.T) {
+	t.Parallel()
+	rain := strings.Repeat("The rain went on and on, and the rest of it over the roofs. ", 60)
+	scenes := []string{"You are Wren Tallow. Brother Anselm Caul of Saint Rest waits. " + rain}
+	for range 12 {
+		scenes = append(scenes, rain)
+	}
+	scenes = append(scenes, "You walk on. Then Brother Caul nods, and the rest of it is told.")
+	s := newTale(t, [][]string{scenes}, 9_000, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+		if question := r.Messages[len(r.Messages)-1].Content; strings.HasPrefix(question, `<scene number="1"`) {
+			return calls(
+				toolCall("glossary_create", `{"term":"Wren Tallow","tags":["person"],"definition":"She is there.","quote":"You are Wren Tallow."}`),
+				creates("Brother Anselm Caul"), toolCall("glossary_create", `{"term":"Saint Rest","aliases":["the Rest"],"tags":["place"],"definition":"It is there."}`))
+		} else if strings.HasPrefix(question, `<scene `) {
+			return scripted.Reply{Text: "Read."}
+		}
+		return scripted.Annotate(r)
+	}})
+	s.config.Curator.Off, s.config.NoThreadSummaries, s.config.MaxTokens = true, true, 500
+	if err := s.run("named"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("named")
+	shown := s.scenesShown("named")
+	var last []int64
+	for _, entry := range shown[len(scenes)].Shows {
+		if !entry.Name {
+			last = append(last, entry.Entry)
+		}
+	}
+	if fmt.Sprint(last) != "[1 2]" {
+		t.Errorf("the last scene shows the entries %v: %s", last, shown[len(scenes)].Content)
+	}
+	for n := 2; n < len(scenes); n++ {
+		for _, entry := range shown[n].Shows {
+			if !entry.Name {
+				t.Errorf("scene %d shows entry %d", n, entry.Entry)
+			}
+		}
+	}
+}
