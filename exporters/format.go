@@ -14,6 +14,7 @@ import (
 // Codex is what the formats write: the entries, and the story that they are about. Both end at the same place.
 type Codex struct {
 	*Document
+	Name string // of the story's file, without extension
 	Text Text
 	// SceneOf returns the scene of a post that evidence quotes, numbered over the whole story from 1; 0 if it is in none.
 	SceneOf func(ctx context.Context, post int64) (int, error)
@@ -77,6 +78,7 @@ func All() []Format {
 		{Name: "html", About: "one page with search, evidence and a limit", Write: writeHTML},
 		{Name: "annotations", About: "quotations as Web Annotations (Readium)", Story: true, Write: writeAnnotations},
 		{Name: "brat", About: "names and quotations as brat standoff", Story: true, WriteFiles: writeBrat},
+		{Name: "koreader", About: "X-Ray sidecars for plugins of KOReader", Story: true, WriteFiles: writeKOReader},
 		{Name: "csv", About: "tables: entries, names, claims, evidence", WriteFiles: writeCSV},
 		{Name: "jsonld", About: "linked data: schema.org and PROV", Write: ofDocument(writeJSONLD)},
 		{Name: "world-info", About: "a World Info book of SillyTavern", Write: ofDocument(writeWorldInfo)},

@@ -2,12 +2,10 @@ package exporters
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"encoding/json"
 	"html/template"
 	"io"
 	"slices"
@@ -43,7 +41,7 @@ func writeHTML(ctx context.Context, w io.Writer, c *Codex) error {
 	}
 	byName := entriesByName(doc.Entries)
 	parsed, err := template.New("page.html").Funcs(template.FuncMap{
-		"title": func(e Entry) string { return nameOf(&e) }, "names": datedNames, "origin": originOf, "aliases": otherNames,
+		"title": func(e Entry) string { return nameOf(&e) }, "names": func(e Entry) string { return string(encodeJSON(datedNames(&e), "")) }, "origin": originOf, "aliases": otherNames,
 		"scene":  func(post int64) (int, error) { return c.SceneOf(ctx, post) },
 		"linked": func(text string) template.HTML { return linkedHTML(text, byName) },
 	}).ParseFS(page, "page/page.html")
@@ -69,30 +67,6 @@ func pageFile(name string) string {
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
-
-// datedName is a name of an entry with the scene from which it is known.
-type datedName struct {
-	Name string `json:"name"`
-	From int    `json:"from"`
-}
-
-// datedNames returns the names that an entry goes by over the story, oldest first, as JSON: its term where the term was
-// known, before that the other names.
-func datedNames(e Entry) (string, error) {
-	var names []datedName
-	known := e.First.Scene
-	for _, a := range e.Aliases {
-		if codex.Normalize(a.Name) == codex.Normalize(e.Term) {
-			known = a.From.Scene
-		} else {
-			names = append(names, datedName{a.Name, a.From.Scene})
-		}
-	}
-	names = slices.DeleteFunc(names, func(n datedName) bool { return n.From >= known })
-	slices.SortStableFunc(names, func(a, b datedName) int { return cmp.Compare(a.From, b.From) })
-	text, err := json.Marshal(append(names, datedName{nameOf(&e), known}))
-	return string(text), err
 }
 
 // otherNames returns the aliases that are not the term.

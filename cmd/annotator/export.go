@@ -95,13 +95,7 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 		return err
 	}
 	view := db.View(ctx, moment)
-	codex := &exporters.Codex{Document: document, Updated: time.UnixMilli(run.Updated), SceneOf: func(ctx context.Context, post int64) (int, error) {
-		place, err := view.PlaceOf(ctx, post)
-		if annotator.KindOf(err) == annotator.NotFound { // a post of a reader belongs to no scene
-			return 0, nil
-		}
-		return place.Scene(), err
-	}}
+	codex := &exporters.Codex{Document: document, Name: storyName(run.Corpus.Path), Updated: time.UnixMilli(run.Updated), SceneOf: sceneOf(view)}
 	if !format.Story {
 		return o.write(ctx, &format, codex)
 	}
@@ -111,6 +105,28 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	}
 	codex.Text = &storyText{view: view, corpus: posts}
 	return errors.Join(o.write(ctx, &format, codex), posts.Close())
+}
+
+// sceneOf returns a function that returns the scene of a post; 0 for one in no scene, as posts of readers are.
+func sceneOf(view *storage.View) func(context.Context, int64) (int, error) {
+	known := map[int64]int{}
+	return func(ctx context.Context, post int64) (int, error) {
+		if n, ok := known[post]; ok {
+			return n, nil
+		}
+		place, err := view.PlaceOf(ctx, post)
+		if err != nil && annotator.KindOf(err) != annotator.NotFound {
+			return 0, err
+		}
+		known[post] = place.Scene()
+		return known[post], nil
+	}
+}
+
+// storyName returns the name of a corpus without its extensions, which is that of the book that it was made of.
+func storyName(corpus string) string {
+	name := filepath.Base(corpus)
+	return strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), ".corpus")
 }
 
 // write writes a codex to the file, the folder or the standard output that the user named.

@@ -1,0 +1,293 @@
+package exporters
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxCheckpoints is the number of earlier states in a sidecar; KOAssistant keeps at most so many.
+const maxCheckpoints = 20
+
+// xray is the X-Ray of KOAssistant (koassistant_xray_parser.lua).
+type xray struct {
+	Characters []xrayCharacter `json:"characters"`
+	Locations  []xrayLocation  `json:"locations"`
+	Themes     []any           `json:"themes"`
+	Lexicon    []xrayTerm      `json:"lexicon"`
+	Timeline   []xrayEvent     `json:"timeline"`
+	State      xrayState       `json:"current_state"`
+}
+
+type xrayCharacter struct {
+	Name        string   `json:"name"`
+	Aliases     []string `json:"aliases"`
+	Role        string   `json:"role"`
+	Description string   `json:"description"`
+	Connections []string `json:"connections"`
+}
+
+type xrayLocation struct {
+	Name         string   `json:"name"`
+	Description  string   `json:"description"`
+	Significance string   `json:"significance"`
+	References   []string `json:"references"`
+}
+
+type xrayTerm struct {
+	Term       string `json:"term"`
+	Definition string `json:"definition"`
+}
+
+type xrayEvent struct {
+	Event        string   `json:"event"`
+	Chapter      string   `json:"chapter"`
+	Significance string   `json:"significance"`
+	Characters   []string `json:"characters"`
+}
+
+type xrayState struct {
+	Summary   string   `json:"summary"`
+	Conflicts []string `json:"conflicts"`
+	Questions []string `json:"questions"`
+}
+
+// koreader writes a codex with the titles of its threads.
+type koreader struct {
+	*Codex
+	titles map[int64]string
+}
+
+// events returns the summaries of threads up to a place.
+func (k *koreader) events(at mark) []Summary {
+	if k.Summaries == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(k.Summaries.Threads), func(s Summary) bool { return s.ToScene > at.scene || s.Thread == nil })
+}
+
+// writeKOReader writes the sidecars of two plugins of KOReader into the folder that it keeps beside a book: the X-Ray of
+// KOAssistant, with checkpoints for a reader who is not as far, and that of xray.koplugin.
+func writeKOReader(ctx context.Context, files Files, c *Codex) error {
+	threads, err := c.Text.Threads(ctx)
+	if err != nil {
+		return err
+	}
+	k := koreader{Codex: c, titles: map[int64]string{}}
+	for _, thread := range threads {
+		k.titles[thread.ID] = thread.Title
+	}
+	marks, err := c.marks(ctx, threads)
+	if err != nil {
+		return err
+	}
+	last := marks[len(marks)-1]
+	newest, err := c.entriesAt(ctx, last.scene)
+	if err != nil {
+		return err
+	}
+	folder := noteName(c.Name) + ".sdr/"
+	cache := luaTable{"_xray_cache": k.checkpoint(newest, last)}
+	if err := writeLua(files, folder+"koassistant_cache.lua", "", cache); err != nil {
+		return err
+	}
+	var checkpoints []any // newest first
+	for _, mark := range marks[:len(marks)-1] {
+		entries, err := c.entriesAt(ctx, mark.scene)
+		if err != nil {
+			return err
+		}
+		checkpoints = slices.Insert(checkpoints, 0, any(k.checkpoint(entries, mark)))
+	}
+	count := fmt.Sprintf("-- count: %d\n", len(checkpoints))
+	if err := writeLua(files, folder+"koassistant_xray_checkpoints.lua", count, checkpoints); err != nil {
+		return err
+	}
+	return writeLua(files, folder+"xray_cache.lua", "", k.pluginCache(newest, last))
+}
+
+// mark is a place of the story with the share of the text up to its end.
+type mark struct {
+	scene int
+	share float64
+}
+
+// marks returns up to maxCheckpoints+1 places at equal distances in the text, at ends of scenes; the last is the end.
+// Shares are of the whole text, also where the codex ends earlier.
+func (c *Codex) marks(ctx context.Context, threads []Thread) ([]mark, error) {
+	var ends []mark
+	length := 0
+	for _, thread := range threads {
+		for post, err := range c.Text.Posts(ctx, thread.ID) {
+			if err != nil {
+				return nil, err
+			}
+			length += len(post.Body)
+			if n := len(ends); n == 0 || ends[n-1].scene != post.Scene {
+				ends = append(ends, mark{scene: post.Scene})
+			}
+			ends[len(ends)-1].share = float64(length)
+		}
+	}
+	if len(ends) == 0 {
+		return []mark{{}}, nil
+	}
+	// A codex that ends at scene n of m has read about n/m of the book.
+	whole := float64(length) * max(1, float64(c.Story.Scenes)/float64(ends[len(ends)-1].scene))
+	var chosen []mark
+	for i, end := range ends {
+		step := float64(length) / (maxCheckpoints + 1) * float64(len(chosen)+1)
+		if end.share >= step || i == len(ends)-1 {
+			chosen = append(chosen, mark{end.scene, end.share / whole})
+		}
+	}
+	return chosen, nil
+}
+
+// checkpoint returns an entry of KOAssistant's cache.
+func (k *koreader) checkpoint(entries []Entry, at mark) luaTable {
+	x := xray{Characters: []xrayCharacter{}, Locations: []xrayLocation{}, Themes: []any{}, Lexicon: []xrayTerm{}, Timeline: []xrayEvent{}}
+	for i := range entries {
+		l := loreOf(&entries[i])
+		switch kindOf(l.Tags) {
+		case people:
+			x.Characters = append(x.Characters, xrayCharacter{
+				Name: l.Title, Aliases: aliasNames(l.Entry), Role: strings.Join(l.Tags, ", "), Description: l.Content, Connections: []string{},
+			})
+		case places:
+			x.Locations = append(x.Locations, xrayLocation{Name: l.Title, Description: l.Content, References: []string{}})
+		default:
+			x.Lexicon = append(x.Lexicon, xrayTerm{l.Title, l.Content})
+		}
+	}
+	x.State = xrayState{Conflicts: []string{}, Questions: []string{}}
+	if s := k.Summaries; s != nil && s.Story != nil && s.Story.ToScene <= at.scene {
+		x.State.Summary = s.Story.Text
+	}
+	for _, s := range k.events(at) {
+		x.Timeline = append(x.Timeline, xrayEvent{Event: s.Text, Chapter: k.titles[*s.Thread], Characters: []string{}})
+	}
+	return luaTable{
+		"progress_decimal": at.share, "timestamp": k.Updated.Unix(), "archived_at": k.Updated.Unix(), "model": "annotator", "version": 2,
+		"used_book_text": true, "chapter_label": fmt.Sprintf("scene %d", at.scene), "result": string(encodeJSON(x, "")),
+	}
+}
+
+// pluginCache returns the cache of xray.koplugin, version 6.0.
+func (k *koreader) pluginCache(entries []Entry, at mark) luaTable {
+	characters, locations, terms := []any{}, []any{}, []any{}
+	for i := range entries {
+		l := loreOf(&entries[i])
+		switch kindOf(l.Tags) {
+		case people:
+			characters = append(characters, luaTable{"name": l.Title, "aliases": luaList(aliasNames(l.Entry)), "role": strings.Join(l.Tags, ", "), "description": l.Content})
+		case places:
+			locations = append(locations, luaTable{"name": l.Title, "description": l.Content})
+		default:
+			terms = append(terms, luaTable{"name": l.Title, "aliases": luaList(aliasNames(l.Entry)), "definition": l.Content})
+		}
+	}
+	timeline := []any{}
+	for _, s := range k.events(at) {
+		timeline = append(timeline, luaTable{"chapter": k.titles[*s.Thread], "event": s.Text})
+	}
+	return luaTable{
+		"cache_version": "6.0", "cached_at": k.Updated.Unix(), "book_title": k.Story.Title, "characters": characters, "locations": locations,
+		"terms": terms, "historical_figures": []any{}, "timeline": timeline,
+	}
+}
+
+// kind is the sort of an entry that the tags tell.
+type kind int
+
+const (
+	things kind = iota
+	people
+	places
+)
+
+func kindOf(tags []string) kind {
+	for _, tag := range tags {
+		switch vaultFolders[tag] {
+		case "People", "Creatures":
+			return people
+		case "Places":
+			return places
+		}
+	}
+	return things
+}
+
+// aliasNames returns the aliases that are not the term.
+func aliasNames(e *Entry) []string {
+	return each(otherNames(*e), func(a Alias) string { return a.Name })
+}
+
+// luaList returns texts as a list.
+func luaList(texts []string) []any { return each(texts, func(text string) any { return text }) }
+
+// luaTable is a table with names as keys.
+type luaTable map[string]any
+
+// writeLua writes a file that returns a value.
+func writeLua(files Files, name, head string, value any) error {
+	w, err := files.Create(name)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString(head + "return ")
+	luaValue(&b, value, "")
+	b.WriteString("\n")
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// luaValue writes a value as an expression of Lua.
+func luaValue(b *strings.Builder, value any, indent string) {
+	deeper := indent + "  "
+	switch value := value.(type) {
+	case luaTable:
+		b.WriteString("{\n")
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			fmt.Fprintf(b, "%s[%s] = ", deeper, luaString(key))
+			luaValue(b, value[key], deeper)
+			b.WriteString(",\n")
+		}
+		b.WriteString(indent + "}")
+	case []any:
+		b.WriteString("{\n")
+		for _, item := range value {
+			b.WriteString(deeper)
+			luaValue(b, item, deeper)
+			b.WriteString(",\n")
+		}
+		b.WriteString(indent + "}")
+	case string:
+		b.WriteString(luaString(value))
+	default:
+		fmt.Fprint(b, value) // numbers and booleans read as in Go
+	}
+}
+
+// luaString returns a text as a string of Lua 5.1.
+func luaString(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, "\\%03d", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
