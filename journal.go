@@ -62,14 +62,15 @@ type Snapshot struct {
 // Usage is the cost of one call, in tokens.
 type Usage struct {
 	Prompt     int
-	Cached     int // of Prompt: found in the server's prefix cache; 0 if the server does not report it
+	Told       int // of Prompt: tokens of which it is known whether the server had them in its prefix cache
+	Cached     int // of Told: those that it had
 	Completion int
 	Exact      bool // reported by the server; otherwise estimated here
 }
 
 // Minus returns what was used since an earlier count.
 func (u Usage) Minus(before Usage) Usage {
-	return Usage{u.Prompt - before.Prompt, u.Cached - before.Cached, u.Completion - before.Completion, u.Exact}
+	return Usage{u.Prompt - before.Prompt, u.Told - before.Told, u.Cached - before.Cached, u.Completion - before.Completion, u.Exact}
 }
 
 // CountedPrompt is a prompt that the server has counted.

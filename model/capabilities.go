@@ -15,15 +15,16 @@ import (
 // and from the configuration. They are learned and never forgotten: a server does not change its API in the middle of a
 // run.
 type Capabilities struct {
-	Answered    bool        // a model has answered
-	Workarounds Workarounds // what requests do otherwise
-	Learned     []string    // the same in words, in the order in which it was learned
-	TextCalls   bool        // the server leaves tool calls in the text of replies
-	Reasons     bool        // the model's replies have reasoning
-	NoTokenizer bool        // the server cannot count the tokens of a text
-	MixedText   bool        // the server leaves reasoning in the text of replies
-	OtherModels []string    // that have answered in place of the one called; at most maxOtherModels
-	Context     Context
+	Answered      bool        // a model has answered
+	Workarounds   Workarounds // what requests do otherwise
+	Learned       []string    // the same in words, in the order in which it was learned
+	TextCalls     bool        // the server leaves tool calls in the text of replies
+	Reasons       bool        // the model's replies have reasoning
+	NoTokenizer   bool        // the server cannot count the tokens of a text
+	NoCacheCounts bool        // the server does not count what its cache saves
+	MixedText     bool        // the server leaves reasoning in the text of replies
+	OtherModels   []string    // that have answered in place of the one called; at most maxOtherModels
+	Context       Context
 }
 
 // Context is how many tokens prompt and reply may have together, by who says so; 0: not known.

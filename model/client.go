@@ -33,6 +33,8 @@ type Client struct {
 	IgnoreCounts bool                   // a count of the prompt that is too low is ignored; otherwise it is a fault
 	StrictModel  bool                   // a reply of another model than the one called is a fault
 
+	cacheCounts *CacheCounts // of the server after the newest reply; nil where they are not known
+
 	// OnAdapt is called when a workaround was learned, before the next request is sent. It may be nil.
 	OnAdapt func(context.Context) error
 }

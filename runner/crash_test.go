@@ -208,7 +208,7 @@ func (s *stage) noViolations() {
 // volatile columns tell of time, of the process, or of what the server happened to have cached.
 var volatile = map[string]bool{
 	"at": true, "created_at": true, "updated_at": true, "started_at": true, "completed_at": true, "recorded_at": true, "changed_at": true,
-	"first_byte_ms": true, "total_ms": true, "cached_tokens": true, "holder": true, "endpoint": true,
+	"first_byte_ms": true, "total_ms": true, "cached_tokens": true, "told_tokens": true, "holder": true, "endpoint": true,
 	"corpus_identity": true, "begun_call": true, "call.id": true, "call.attempt": true, "call.decision": true, "call.reason": true, "corpus_path": true,
 }
 

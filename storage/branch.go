@@ -110,8 +110,8 @@ UPDATE run_state SET state = 'CHECKPOINT', halted = '', holder = '', context_id 
   begun_call = (SELECT coalesce(max(id), 0) FROM call), begun_snapshot = p.snapshot, recoded = min(recoded, p.trace), summaries_after = min(summaries_after, p.trace),
   recorded = (SELECT count(*) FROM scene WHERE state = 'recorded'),
   quarantined = (SELECT count(*) FROM scene WHERE state = 'quarantined'),
-  (calls, prompt_tokens, cached_tokens, completion_tokens) = (SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),
-    coalesce(sum(completion_tokens), 0) FROM call WHERE outcome NOT IN ('open', 'lost') AND purpose <> 'probe')
+  (calls, prompt_tokens, told_tokens, cached_tokens, completion_tokens) = (SELECT count(*), coalesce(sum(prompt_tokens), 0),
+    coalesce(sum(told_tokens), 0), coalesce(sum(cached_tokens), 0), coalesce(sum(completion_tokens), 0) FROM call WHERE outcome NOT IN ('open', 'lost') AND purpose <> 'probe')
   FROM point p;
 DELETE FROM snapshot_context WHERE id NOT IN (SELECT CAST(content AS INTEGER) FROM trace WHERE kind = 'prompt');
 DELETE FROM evidence;

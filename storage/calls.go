@@ -50,23 +50,24 @@ func (s *Calls) Reply(ctx context.Context, c *annotator.Call, rows []annotator.T
 
 func (tx *tx) endCall(c *annotator.Call, reply *int64) {
 	tx.execOne(`UPDATE call SET outcome = ?, decision = ?, reason = ?, status = ?, fault = ?, model = ?, finish = ?, prompt_tokens = ?,
-		  cached_tokens = ?, completion_tokens = ?, exact = ?, trace_id = ?, raw = ?, first_byte_ms = ?, total_ms = ?
+		  told_tokens = ?, cached_tokens = ?, completion_tokens = ?, exact = ?, trace_id = ?, raw = ?, first_byte_ms = ?, total_ms = ?
 		WHERE id = ? AND outcome = 'open'`,
-		c.Outcome, c.Decision, c.Reason, c.Status, c.Fault, c.Model, c.Finish, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt),
+		c.Outcome, c.Decision, c.Reason, c.Status, c.Fault, c.Model, c.Finish, c.Usage.Prompt, c.Usage.Told, c.Usage.Cached,
 		c.Usage.Completion, c.Usage.Exact, reply, c.Raw, c.FirstByte.Milliseconds(), c.Duration.Milliseconds(), c.ID)
 	if c.Purpose != annotator.PurposeProbe { // the totals of a run do not depend on how often the server was down
-		tx.execOne(`UPDATE run_state SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, cached_tokens = cached_tokens + ?,
-			completion_tokens = completion_tokens + ? WHERE id = 1`, c.Usage.Prompt, min(c.Usage.Cached, c.Usage.Prompt), c.Usage.Completion)
+		tx.execOne(`UPDATE run_state SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, told_tokens = told_tokens + ?,
+			  cached_tokens = cached_tokens + ?, completion_tokens = completion_tokens + ? WHERE id = 1`,
+			c.Usage.Prompt, c.Usage.Told, c.Usage.Cached, c.Usage.Completion)
 	}
 }
 
 // Last returns the newest successful call for a scene; the zero value before the first.
 func (s *Calls) Last(ctx context.Context) (last annotator.LastCall, err error) {
 	characters := ""
-	err = s.db.read.QueryRowContext(ctx, `SELECT trace_id, characters, prompt_tokens, cached_tokens, completion_tokens, exact,
+	err = s.db.read.QueryRowContext(ctx, `SELECT trace_id, characters, prompt_tokens, told_tokens, cached_tokens, completion_tokens, exact,
 		  trace_id < coalesce((SELECT max(trace_id) FROM compaction), 0)
 		FROM call WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id DESC LIMIT 1`).
-		Scan(&last.Reply, &characters, &last.Usage.Prompt, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact, &last.Compacted)
+		Scan(&last.Reply, &characters, &last.Usage.Prompt, &last.Usage.Told, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact, &last.Compacted)
 	if err = orNone(err); err == nil && characters != "" {
 		err = json.Unmarshal([]byte(characters), &last.Characters)
 	}

@@ -29,7 +29,7 @@ func (s *story) asks() *annotator.Call {
 	s.Helper()
 	c := &annotator.Call{Turn: s.turn, Scene: s.scene, Purpose: "ask", Attempt: 1, Estimate: 100}
 	s.ok(s.db.Calls.Open(s.ctx, c))
-	c.Usage = annotator.Usage{Prompt: 90, Cached: 64, Completion: 9, Exact: true}
+	c.Usage = annotator.Usage{Prompt: 90, Told: 90, Cached: 64, Completion: 9, Exact: true}
 	return c
 }
 
@@ -113,7 +113,7 @@ func TestSnapshotWriterBesideTheWriter(t *testing.T) {
 		c := &annotator.Call{Scene: 1, Purpose: "ask", Attempt: 1, Outcome: annotator.CallOutcome(annotator.Transient), Fault: "no", Decision: "retry", Usage: annotator.Usage{Prompt: 7}}
 		s.ok(g.Open(s.ctx, c))
 		s.ok(g.Fail(s.ctx, c))
-		c = &annotator.Call{Scene: 1, Purpose: "ask", Attempt: 2, Usage: annotator.Usage{Prompt: 90, Cached: 64, Completion: 9, Exact: true}}
+		c = &annotator.Call{Scene: 1, Purpose: "ask", Attempt: 2, Usage: annotator.Usage{Prompt: 90, Told: 90, Cached: 64, Completion: 9, Exact: true}}
 		s.ok(g.Open(s.ctx, c))
 		s.ok(g.Answer(s.ctx, conversation, c, storage.Exchange{Question: question, Answer: "So."}))
 	}

@@ -136,11 +136,13 @@ var invariants = [...]invariant{
 	},
 	{
 		"token sums", "the run's totals are the sums over its calls, probes aside",
-		`SELECT 'run: ' || r.calls || ' calls, ' || r.prompt_tokens || ' + ' || r.completion_tokens || ' tokens, ' || r.cached_tokens || ' cached; calls: '
-		     || c.n || ', ' || c.p || ' + ' || c.c || ', ' || c.k FROM run_state r,
-		  (SELECT count(*) AS n, coalesce(sum(prompt_tokens), 0) AS p, coalesce(sum(cached_tokens), 0) AS k, coalesce(sum(completion_tokens), 0) AS c
-		     FROM call WHERE outcome NOT IN ('open', 'lost') AND purpose <> 'probe') c
-		  WHERE (r.calls, r.prompt_tokens, r.cached_tokens, r.completion_tokens) <> (c.n, c.p, c.k, c.c)`,
+		`SELECT 'run: ' || r.calls || ' calls, ' || r.prompt_tokens || ' + ' || r.completion_tokens || ' tokens, ' || r.cached_tokens || ' of '
+		     || r.told_tokens || ' cached; calls: ' || c.n || ', ' || c.p || ' + ' || c.c || ', ' || c.k || ' of ' || c.t FROM run_state r,
+		  (SELECT count(*) AS n, coalesce(sum(prompt_tokens), 0) AS p, coalesce(sum(told_tokens), 0) AS t, coalesce(sum(cached_tokens), 0) AS k,
+		     coalesce(sum(completion_tokens), 0) AS c FROM call WHERE outcome NOT IN ('open', 'lost') AND purpose <> 'probe') c
+		  WHERE (r.calls, r.prompt_tokens, r.told_tokens, r.cached_tokens, r.completion_tokens) <> (c.n, c.p, c.t, c.k, c.c)
+		 UNION ALL SELECT 'call ' || id || ': ' || cached_tokens || ' tokens were cached, and of ' || told_tokens || ' of ' || prompt_tokens || ' it is known'
+		  FROM call WHERE NOT cached_tokens <= told_tokens OR NOT told_tokens <= prompt_tokens`,
 	},
 	{
 		"replies", "every reply in the journal came from one call that ended well, and the other way round",

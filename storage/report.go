@@ -15,7 +15,9 @@ type Report struct {
 	ThreadsDone int
 	Entries     map[annotator.Status]int
 	Revisions   int
-	Calls       map[string]int   // by outcome: ok, open, lost or the kind of failure; probes aside
+	Calls       map[string]int // by outcome: ok, open, lost or the kind of failure; probes aside
+	Probes      int            // that ended
+	ProbeUsage  annotator.Usage
 	CallTime    time.Duration    // of all calls that ended
 	Compactions []TierCount      // by tier; turns that a quarantined scene took with it do not count
 	SceneTime   time.Duration    // from one scene's end to the next: see SceneTime; 0 before the second

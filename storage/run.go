@@ -50,14 +50,14 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 		  (SELECT count(*) FROM thread_state), (SELECT coalesce(max(n), 0) FROM scene),
 		  endpoint, model, coalesce(context_id, 0), coalesce(c.hash, ''), coalesce(c.system_prompt, ''), coalesce(c.tools, ''),
 		  coalesce(c.workarounds, ''), coalesce(c.settings, ''),
-		  open_scene, turn, recorded, quarantined, calls, prompt_tokens, cached_tokens, completion_tokens, entries,
+		  open_scene, turn, recorded, quarantined, calls, prompt_tokens, told_tokens, cached_tokens, completion_tokens, entries,
 		  started_at, updated_at, halted, holder
 		FROM run_state LEFT JOIN snapshot_context c ON c.id = context_id`).
 		Scan(&r.State, &r.Corpus.Title, &r.Corpus.Path, &r.Corpus.Hash, &r.Corpus.Identity, &r.Corpus.SceneBytes,
 			&r.Corpus.Threads, &r.Corpus.Scenes,
 			&r.Endpoint, &r.Model, &r.Prompt.ID, &r.Prompt.Hash, &r.Prompt.SystemPrompt, &r.Prompt.Tools,
 			&r.Prompt.Workarounds, &r.Prompt.Settings,
-			&r.OpenScene, &r.Turn, &r.Recorded, &r.Quarantined, &r.Calls, &r.Usage.Prompt, &r.Usage.Cached, &r.Usage.Completion,
+			&r.OpenScene, &r.Turn, &r.Recorded, &r.Quarantined, &r.Calls, &r.Usage.Prompt, &r.Usage.Told, &r.Usage.Cached, &r.Usage.Completion,
 			&r.Entries, &r.Started, &r.Updated, &r.Halted, &r.Holder)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, annotator.Errorf(annotator.NotFound, "%s holds no run yet", s.db.path).

@@ -173,7 +173,7 @@ func TestRunRemembers(t *testing.T) {
 	want := storage.RunStatus{
 		State: annotator.StateRecording, Corpus: run.Corpus, Endpoint: "http://model/v1", Model: "small",
 		Prompt:    storage.Prompt{ID: 1, Hash: promptOf("You keep a codex.").Hash, SystemPrompt: "You keep a codex.", Tools: "[]"},
-		OpenScene: 1, Turn: 1, Quarantined: 1, Calls: 2, Usage: annotator.Usage{Prompt: 112, Cached: 64, Completion: 5},
+		OpenScene: 1, Turn: 1, Quarantined: 1, Calls: 2, Usage: annotator.Usage{Prompt: 112, Told: 105, Cached: 64, Completion: 5},
 		Started: clock().UnixMilli(), Updated: clock().UnixMilli(), Halted: "no power", Holder: "the test",
 	}
 	if diff := cmp.Diff(want, run); diff != "" || run.Corpus.Path != "moved.db" || run.Corpus.Identity != "3" {

@@ -176,7 +176,7 @@ func (s *story) reply(text string, tools ...string) {
 		row.CallID = fmt.Sprintf("t%ds%d", s.turn, row.Seq)
 		rows = append(rows, row)
 	}
-	c.Usage = annotator.Usage{Prompt: 100 + len(text), Cached: 64, Completion: len(text), Exact: true}
+	c.Usage = annotator.Usage{Prompt: 100 + len(text), Told: 100 + len(text), Cached: 64, Completion: len(text), Exact: true}
 	s.ok(s.db.Calls.Reply(s.ctx, c, rows))
 	s.take(rows...)
 	s.calls, s.answer = slices.Clone(rows[1:]), len(tools) == 0

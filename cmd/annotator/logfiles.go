@@ -104,6 +104,7 @@ func (f *logFile) close() error {
 type event struct {
 	annotator.Notice
 	Prompt       int       `json:"prompt_tokens,omitempty"`
+	Told         int       `json:"told_tokens,omitempty"`
 	Cached       int       `json:"cached_tokens,omitempty"`
 	Completion   int       `json:"completion_tokens,omitempty"`
 	Exact        bool      `json:"exact,omitempty"`
@@ -115,7 +116,7 @@ type event struct {
 func newEvent(n *annotator.Notice) event {
 	u := &n.Usage
 	e := event{
-		Notice: *n, Prompt: u.Prompt, Cached: u.Cached, Completion: u.Completion, Exact: u.Exact,
+		Notice: *n, Prompt: u.Prompt, Told: u.Told, Cached: u.Cached, Completion: u.Completion, Exact: u.Exact,
 		Milliseconds: float64(n.Duration.Microseconds()) / 1000,
 	}
 	if n.Patience > 0 {

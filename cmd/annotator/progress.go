@@ -260,6 +260,7 @@ func (t *totals) add(n *annotator.Notice) {
 			return
 		}
 		t.usage.Prompt += n.Usage.Prompt
+		t.usage.Told += n.Usage.Told
 		t.usage.Cached += n.Usage.Cached
 		t.usage.Completion += n.Usage.Completion
 	}
@@ -282,7 +283,7 @@ func (t *totals) parts(now time.Time) progressParts {
 		p.entries = plural(t.entries, "entry")
 	}
 	if sum := t.usage.Prompt + t.usage.Completion; sum > 0 {
-		p.tokens = fmt.Sprintf("%s tokens (%d %% cached)", shortNumber(sum), percent(t.usage.Cached, t.usage.Prompt))
+		p.tokens = fmt.Sprintf("%s tokens (%s)", shortNumber(sum), cached(&t.usage))
 	}
 	last := t.total
 	if t.limit > 0 {

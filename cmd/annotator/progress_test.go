@@ -22,7 +22,7 @@ func TestLiveLine(t *testing.T) {
 	t.Parallel()
 	p, out := newTestProgress(true, true)
 	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeRun, Total: 40})
-	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeCall, Total: 40, Usage: annotator.Usage{Prompt: 1000, Cached: 900, Completion: 500}})
+	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeCall, Total: 40, Usage: annotator.Usage{Prompt: 1000, Told: 1000, Cached: 900, Completion: 500}})
 	for n := 1; n <= 10; n++ {
 		at := noon.Add(time.Duration(n) * 6 * time.Second)
 		p.notice(annotator.Notice{Time: at, Kind: annotator.NoticeScene, Total: 40, Done: n, Entries: 1})

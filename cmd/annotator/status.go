@@ -63,6 +63,7 @@ type status struct {
 	Revisions   int                      `json:"revisions"`
 	Calls       callStatus               `json:"calls"`
 	Tokens      tokenStatus              `json:"tokens"`
+	Probes      probeStatus              `json:"probes"` // which calls and tokens leave out
 	PerScene    sceneAverage             `json:"per_scene"`
 	FollowUps   followUpStatus           `json:"follow_ups"`
 	Compactions int                      `json:"compactions"`
@@ -115,19 +116,38 @@ type callStatus struct {
 	Lost   int `json:"lost"` // the process ended during the call
 }
 
+// probeStatus counts the questions that only show whether a server answers, and as what.
+type probeStatus struct {
+	Calls  int         `json:"calls"`
+	Tokens tokenStatus `json:"tokens"`
+}
+
 type tokenStatus struct {
-	Prompt      int     `json:"prompt"`
-	Cached      int     `json:"cached"`
-	Completion  int     `json:"completion"`
-	CachedShare float64 `json:"cached_share"` // of the prompt, 0 to 1
+	Prompt      int      `json:"prompt"`
+	Told        int      `json:"told"` // of the prompt: of which it is known whether the server had it in its cache
+	Cached      int      `json:"cached"`
+	Completion  int      `json:"completion"`
+	CachedShare *float64 `json:"cached_share"` // of the prompts of which the server tells, 0 to 1; null where it tells of none
+}
+
+func (s *tokenStatus) usage() annotator.Usage {
+	return annotator.Usage{Prompt: s.Prompt, Told: s.Told, Cached: s.Cached, Completion: s.Completion}
+}
+
+func newTokenStatus(u *annotator.Usage) tokenStatus {
+	s := tokenStatus{Prompt: u.Prompt, Told: u.Told, Cached: u.Cached, Completion: u.Completion}
+	if u.Told > 0 {
+		s.CachedShare = new(ratio(u.Cached, u.Told))
+	}
+	return s
 }
 
 type sceneAverage struct {
-	Calls      float64 `json:"calls"`
-	Prompt     float64 `json:"prompt"`
-	Uncached   float64 `json:"uncached"`
-	Completion float64 `json:"completion"`
-	Seconds    float64 `json:"seconds"` // mean of the newest scenes, from the end of one to the end of the next; pauses count little
+	Calls      float64  `json:"calls"`
+	Prompt     float64  `json:"prompt"`
+	Uncached   *float64 `json:"uncached"` // null where the server does not tell
+	Completion float64  `json:"completion"`
+	Seconds    float64  `json:"seconds"` // mean of the newest scenes, from the end of one to the end of the next; pauses count little
 }
 
 type quarantinedScene struct {
@@ -174,9 +194,10 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 		},
 		Endpoint: run.Endpoint, Model: run.Model, Entries: map[annotator.Status]int{}, Revisions: report.Revisions,
 		Calls:  callsByOutcome(report.Calls),
-		Tokens: tokenStatus{u.Prompt, u.Cached, u.Completion, ratio(u.Cached, u.Prompt)},
+		Tokens: newTokenStatus(u),
+		Probes: probeStatus{report.Probes, newTokenStatus(&report.ProbeUsage)},
 		PerScene: sceneAverage{
-			ratio(run.Calls, done), ratio(u.Prompt, done), ratio(u.Prompt-u.Cached, done), ratio(u.Completion, done), report.SceneTime.Seconds(),
+			Calls: ratio(run.Calls, done), Prompt: ratio(u.Prompt, done), Completion: ratio(u.Completion, done), Seconds: report.SceneTime.Seconds(),
 		},
 		FollowUps: followUpStatus{
 			report.FollowUps[storage.FollowUpEdits], report.FollowUps[storage.FollowUpNothing], report.FollowUps[storage.FollowUpLeftOut],
@@ -184,6 +205,9 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 		},
 		ByTier: append([]storage.TierCount{}, report.Compactions...), Warnings: []string{}, Called: yield.Called, Quarantined: []quarantinedScene{},
 		Started: time.UnixMilli(run.Started).UTC(), Updated: time.UnixMilli(run.Updated).UTC(),
+	}
+	if u.Told > 0 {
+		s.PerScene.Uncached = new(ratio(u.Prompt-u.Cached, done))
 	}
 	for _, t := range report.Compactions {
 		s.Compactions += t.Count
@@ -237,7 +261,7 @@ func (s *status) print(w io.Writer) {
 		{"threads", fmt.Sprintf("%d of %d", s.Story.ThreadsDone, s.Story.Threads)},
 		{"entries", s.entries()},
 		{"calls", fmt.Sprintf("%d ok, %d failed, %d lost", s.Calls.OK, s.Calls.Failed, s.Calls.Lost)},
-		{"tokens", strings.Replace(tokens(annotator.Usage{Prompt: s.Tokens.Prompt, Cached: s.Tokens.Cached, Completion: s.Tokens.Completion}), " tokens", "", 1)},
+		{"tokens", strings.Replace(tokens(s.Tokens.usage()), " tokens", "", 1)},
 		{"per scene", s.average()},
 		{"compactions", s.compactions()},
 		{"started", localTime(s.Started.UnixMilli())},
@@ -248,6 +272,10 @@ func (s *status) print(w io.Writer) {
 	}
 	if text := s.unasked(); text != "" {
 		rows = slices.Insert(rows, 6, []string{"not asked", text})
+	}
+	if s.Probes.Calls > 0 {
+		at := slices.IndexFunc(rows, func(row []string) bool { return row[0] == "per scene" })
+		rows = slices.Insert(rows, at, []string{"probes", plural(s.Probes.Calls, "call") + ", " + tokens(s.Probes.Tokens.usage())})
 	}
 	if s.Story.Import != "" {
 		rows = slices.Insert(rows, 3, []string{"import", shorten(s.Story.Import, 300)})
@@ -345,7 +373,11 @@ func (s *status) entries() string {
 func (s *status) average() string {
 	a := &s.PerScene
 	number := func(n float64) string { return shortNumber(int(n)) }
-	text := fmt.Sprintf("%.1f calls, %s tokens in (%s uncached), %s out", a.Calls, number(a.Prompt), number(a.Uncached), number(a.Completion))
+	uncached := ""
+	if a.Uncached != nil {
+		uncached = " (" + number(*a.Uncached) + " uncached)"
+	}
+	text := fmt.Sprintf("%.1f calls, %s tokens in%s, %s out", a.Calls, number(a.Prompt), uncached, number(a.Completion))
 	if a.Seconds > 0 { // known after two scenes
 		text += ", " + duration(seconds(a.Seconds))
 	}

@@ -83,7 +83,7 @@ func (o *runOptions) summariseAsJSON(ctx context.Context, db *storage.DB, before
 	now.Running, now.SecondsLeft, now.Ends = false, 0, time.Time{} // it is this process that holds the database
 	u := run.Usage.Minus(before.Usage)
 	part := runPart{
-		run.Recorded - before.Recorded, run.Calls - before.Calls, tokenStatus{u.Prompt, u.Cached, u.Completion, ratio(u.Cached, u.Prompt)}, took.Seconds(),
+		run.Recorded - before.Recorded, run.Calls - before.Calls, newTokenStatus(&u), took.Seconds(),
 	}
 	return o.printJSON(runSummary{now, part})
 }

@@ -167,7 +167,15 @@ func percent(part, whole int) int {
 
 // tokens writes the token counts of calls.
 func tokens(u annotator.Usage) string {
-	return fmt.Sprintf("%s tokens in (%d %% cached), %s out", shortNumber(u.Prompt), percent(u.Cached, u.Prompt), shortNumber(u.Completion))
+	return fmt.Sprintf("%s tokens in (%s), %s out", shortNumber(u.Prompt), cached(&u), shortNumber(u.Completion))
+}
+
+// cached writes which share of prompts the server had in its cache, as far as it tells.
+func cached(u *annotator.Usage) string {
+	if u.Told == 0 {
+		return "cached: not told"
+	}
+	return fmt.Sprintf("%d %% cached", percent(u.Cached, u.Told))
 }
 
 // localTime writes a time given in Unix milliseconds, with its zone.

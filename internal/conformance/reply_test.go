@@ -106,7 +106,7 @@ func streamedIsUnstreamed(t *testing.T, w wire) {
 		}
 		want := &model.Reply{
 			Text: next.Text, Reasoning: next.Reasoning, Calls: next.ToolCalls, Finish: "stop", Model: "scripted",
-			Usage: annotator.Usage{Prompt: 1000, Cached: 900, Completion: next.Usage.Completion, Exact: true},
+			Usage: annotator.Usage{Prompt: 1000, Told: 1000, Cached: 900, Completion: next.Usage.Completion, Exact: true},
 		}
 		if len(next.ToolCalls) > 0 {
 			want.Finish = "tool_calls"

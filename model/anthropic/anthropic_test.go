@@ -55,4 +55,4 @@ const (
 	ping       = `{"type":"ping"}`
 )
 
-var exactUsage = annotator.Usage{Prompt: 10, Cached: 8, Completion: 2, Exact: true}
+var exactUsage = annotator.Usage{Prompt: 10, Told: 10, Cached: 8, Completion: 2, Exact: true}

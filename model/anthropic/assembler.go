@@ -169,7 +169,7 @@ func (a *assembler) account(u *usage) {
 		t.CacheRead = cmp.Or(u.CacheRead, t.CacheRead)
 	}
 	t.Output = cmp.Or(u.Output, t.Output)
-	a.SetUsage(t.prompt(), value(t.CacheRead), value(t.Output))
+	a.SetUsage(t.prompt(), t.CacheRead, value(t.Output))
 }
 
 // value is a number that may be missing.

@@ -53,7 +53,7 @@ func TestReadReply(t *testing.T) {
 				textStart, textDelta, blockStop,
 				`{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":0,"output_tokens":178,"cache_creation_input_tokens":160,"cache_read_input_tokens":7872}}`,
 				stopEvent),
-			model.Reply{Text: "Dawn", Finish: "stop", Model: "tiny", Usage: annotator.Usage{Prompt: 8032, Cached: 7872, Completion: 178, Exact: true}},
+			model.Reply{Text: "Dawn", Finish: "stop", Model: "tiny", Usage: annotator.Usage{Prompt: 8032, Told: 8032, Cached: 7872, Completion: 178, Exact: true}},
 		},
 		{
 			"a prompt counted at first, and 0 at the end", stream, events(startEvent, textStart, textDelta,

@@ -81,6 +81,7 @@ func reportsCached(ctx context.Context, e *examination) Finding {
 	if !u.Exact {
 		return missing(cacheReport, "no tokens are reported at all")
 	}
+	before, counts := e.cacheCounts(ctx)
 	if u.Cached == 0 {
 		reply, fault := e.complete(ctx, e.replay)
 		if fault != nil {
@@ -88,10 +89,30 @@ func reportsCached(ctx context.Context, e *examination) Finding {
 		}
 		u = reply.Usage
 	}
-	if u.Cached > 0 {
+	after, _ := e.cacheCounts(ctx)
+	switch again := fmt.Sprintf("none of the %d tokens of a prompt that was sent before", u.Prompt); {
+	case u.Cached > 0:
 		return ok("%d of %d tokens", u.Cached, u.Prompt)
+	case counts && after.Cached > before.Cached:
+		return missing(cacheReport, "%s, by the reply; by the server's own counters %d", again, after.Cached-before.Cached)
+	case counts && after == before:
+		return missing(prefixCache, "%s: the server has no prefix cache in use, and computes every prompt whole", again)
+	case u.Told > 0 && counts:
+		return missing(steadyTemplate, "%s, though the server looks them up: something at the beginning of the prompt changes, such as the time", again)
+	case u.Told > 0:
+		return missing(prefixCache, "%s: the server has no prefix cache in use, or something at the beginning of the prompt changes, such as the time", again)
 	}
-	return missing(cacheReport, "none of %d, for a prompt that was sent before: what the cache saves cannot be seen", u.Prompt)
+	return missing(cacheReport, "not told, not even for a prompt that was sent before: what the cache saves cannot be seen")
+}
+
+// cacheCounts asks for what the server counts of its cache, and reports whether it counts.
+func (e *examination) cacheCounts(ctx context.Context) (counts model.CacheCounts, ok bool) {
+	counter, ok := e.Wire.(model.CacheCounter)
+	if !ok {
+		return counts, false
+	}
+	counts, err := counter.CacheCounts(ctx)
+	return counts, err == nil
 }
 
 // Lengths of prompts to compare.

@@ -18,6 +18,7 @@ import (
 	"annotator"
 	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
+	"annotator/model"
 	"annotator/model/doctor"
 	"annotator/model/endpoint"
 	"annotator/model/openai"
@@ -122,6 +123,25 @@ func count(script scripted.Script, usage func(scripted.Request) annotator.Usage)
 		reply.Usage = &u
 		return reply
 	}
+}
+
+func uncached(r scripted.Request) annotator.Usage {
+	return annotator.Usage{Prompt: r.Tokens, Completion: 1}
+}
+
+// counter is a wire whose server counts so many tokens more each time it is asked, and none of them cached.
+type counter struct {
+	model.Wire
+	each, counted int
+}
+
+func (c *counter) CacheCounts(context.Context) (model.CacheCounts, error) {
+	c.counted += c.each
+	return model.CacheCounts{Prompt: c.counted}, nil
+}
+
+func counting(each int) func(*doctor.Endpoint) {
+	return func(p *doctor.Endpoint) { p.Wire = &counter{Wire: p.Wire, each: each} }
 }
 
 // answer replaces replies to some requests.
@@ -341,7 +361,19 @@ func TestFindings(t *testing.T) {
 			server: scripted.Options{Script: count(healthy, func(r scripted.Request) annotator.Usage {
 				return annotator.Usage{Prompt: r.Tokens, Completion: 1}
 			})},
-			check: "reports cached tokens", state: doctor.Missing, seen: "none of", remedy: "--enable-prompt-tokens-details",
+			check: "reports cached tokens", state: doctor.Missing, seen: "by the server's own counters", remedy: "--enable-prompt-tokens-details",
+		},
+		{
+			name:   "no prefix cache in use",
+			server: scripted.Options{Script: count(healthy, uncached)}, change: counting(0),
+			check: "reports cached tokens", state: doctor.Missing, seen: "computes every prompt whole",
+			remedy: "--enable-prefix-caching, which --no-enable-prefix-caching turns off",
+		},
+		{
+			name:   "a clock at the head of the template",
+			server: scripted.Options{Script: count(healthy, uncached)}, change: counting(1000),
+			check: "reports cached tokens", state: doctor.Missing, seen: "something at the beginning of the prompt changes",
+			remedy: "--chat-template FILE, without strftime_now or another clock",
 		},
 		{
 			name: "the beginning of a long prompt is dropped",

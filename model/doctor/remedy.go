@@ -16,8 +16,12 @@ const (
 	toolCalls   remedy = "have the server read its model's tool calls"
 	moreContext remedy = "give the model more context"
 	cacheReport remedy = "have the server report what it found in its cache"
-	template    remedy = "take a chat template that renders system, user, assistant and tool messages"
-	reasoning   remedy = "have the server tell the model's thoughts from its text"
+	prefixCache remedy = "have the server keep the beginnings of prompts in its cache"
+
+	steadyTemplate remedy = "take a chat template that begins every prompt with the same text"
+
+	template  remedy = "take a chat template that renders system, user, assistant and tool messages"
+	reasoning remedy = "have the server tell the model's thoughts from its text"
 )
 
 // against returns the remedy for a request that failed; none where the fault has another cause: a filter, a broken

@@ -80,10 +80,15 @@ func (b *Builder) Write(kind Kind, text string) {
 // Clear removes all parts.
 func (b *Builder) Clear() { b.parts, b.newest, b.growing = nil, nil, nil }
 
-// SetUsage replaces the usage. An impossible one is ignored, since it must not spoil the reply.
-func (b *Builder) SetUsage(prompt, cached, completion int) {
-	if prompt > 0 && completion >= 0 {
-		b.Usage = annotator.Usage{Prompt: prompt, Cached: min(max(cached, 0), prompt), Completion: completion, Exact: true}
+// SetUsage replaces the usage. cached is nil where the server does not tell how much of the prompt was in its cache. An
+// impossible usage is ignored, since it must not spoil the reply.
+func (b *Builder) SetUsage(prompt int, cached *int, completion int) {
+	if prompt <= 0 || completion < 0 {
+		return
+	}
+	b.Usage = annotator.Usage{Prompt: prompt, Completion: completion, Exact: true}
+	if cached != nil {
+		b.Usage.Told, b.Usage.Cached = prompt, min(max(*cached, 0), prompt)
 	}
 }
 

@@ -158,6 +158,6 @@ func (a *assembler) account(raw json.RawMessage) {
 		Thoughts   int `json:"thoughtsTokenCount"`
 	}
 	if raw != nil && json.Unmarshal(raw, &u) == nil && min(u.Candidates, u.Thoughts) >= 0 {
-		a.SetUsage(u.Prompt, u.Cached, u.Candidates+u.Thoughts)
+		a.SetUsage(u.Prompt, &u.Cached, u.Candidates+u.Thoughts) // the API leaves out what is 0
 	}
 }

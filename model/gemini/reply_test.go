@@ -38,7 +38,7 @@ func TestStream(t *testing.T) {
 	want := &model.Reply{
 		Text: "Dawn", Reasoning: "Hm.", Finish: "tool_calls", Model: "gemini-3-pro",
 		Calls: []annotator.ToolCall{{Name: "search", Arguments: `{"q":"灯"}`}, {ID: "x", Name: "list", Arguments: "{}"}},
-		Usage: annotator.Usage{Prompt: 10, Cached: 8, Completion: 5, Exact: true},
+		Usage: annotator.Usage{Prompt: 10, Told: 10, Cached: 8, Completion: 5, Exact: true},
 		Raw:   []byte(stream),
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(model.Reply{}, "FirstByte", "Duration")); diff != "" {

@@ -98,7 +98,7 @@ func (a *assembler) account(tokens, beside json.RawMessage) {
 		return
 	}
 	_ = json.Unmarshal(beside, &t) // other servers send none, or something else
-	a.SetUsage(u.Prompt, int(max(u.Details.Cached, u.Hit, u.Cached, t.Cached)), u.Completion)
+	a.SetUsage(u.Prompt, mostOf(u.Details.Cached, u.Hit, u.Cached, t.Cached), u.Completion)
 }
 
 // Reply returns the whole reply. See endpoint.Assembler.

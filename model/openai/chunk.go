@@ -52,13 +52,25 @@ type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
 	Details    struct {
-		Cached endpoint.Count `json:"cached_tokens"`
+		Cached *endpoint.Count `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
-	Hit    endpoint.Count `json:"prompt_cache_hit_tokens"` // DeepSeek
-	Cached endpoint.Count `json:"cached_tokens"`           // Moonshot
+	Hit    *endpoint.Count `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cached *endpoint.Count `json:"cached_tokens"`           // Moonshot
 }
 
 // timings is llama.cpp's own usage, beside that.
 type timings struct {
-	Cached endpoint.Count `json:"cache_n"`
+	Cached *endpoint.Count `json:"cache_n"`
+}
+
+// mostOf returns the greatest of the counts that were sent; nil where none was. Servers send 0 in one field and the count
+// in another.
+func mostOf(counts ...*endpoint.Count) *int {
+	var most *int
+	for _, c := range counts {
+		if c != nil && (most == nil || int(*c) > *most) {
+			most = new(int(*c))
+		}
+	}
+	return most
 }

@@ -44,4 +44,4 @@ const (
 	usageChunk  = `{"model":"m","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":8}}}`
 )
 
-var exactUsage = annotator.Usage{Prompt: 10, Cached: 8, Completion: 2, Exact: true}
+var exactUsage = annotator.Usage{Prompt: 10, Told: 10, Cached: 8, Completion: 2, Exact: true}

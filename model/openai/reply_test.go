@@ -66,7 +66,7 @@ func TestReadReply(t *testing.T) {
 		{"Moonshot counts within the choice", stream, wiretest.Events(textChunk, `{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":10,"completion_tokens":2,"cached_tokens":8}}]}`, "[DONE]"), plain},
 		{
 			"a cache that cannot be", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":null,"cached_tokens":"many","prompt_cache_hit_tokens":99}}`),
-			model.Reply{Text: "Dawn", Finish: "stop", Model: "m", Usage: annotator.Usage{Prompt: 10, Cached: 10, Completion: 2, Exact: true}},
+			model.Reply{Text: "Dawn", Finish: "stop", Model: "m", Usage: annotator.Usage{Prompt: 10, Told: 10, Cached: 10, Completion: 2, Exact: true}},
 		},
 		{"content null", object, `{"model":"m","choices":[{"message":{"content":null},"finish_reason":"stop"}]}`, called()},
 		{"refused", object, `{"model":"m","choices":[{"message":{"content":null,"refusal":"I cannot"},"finish_reason":"stop"}]}`, model.Reply{Text: "I cannot", Finish: "content_filter", Model: "m"}},

@@ -142,7 +142,7 @@ func (a *assembler) account(raw json.RawMessage) {
 	var u struct {
 		Input   int `json:"input_tokens"`
 		Details struct {
-			Cached int `json:"cached_tokens"`
+			Cached *int `json:"cached_tokens"`
 		} `json:"input_tokens_details"`
 		Output int `json:"output_tokens"`
 	}

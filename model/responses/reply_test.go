@@ -33,7 +33,7 @@ func whole(status, output, more string) string {
 // TestReadReply holds the forms in which servers send replies.
 func TestReadReply(t *testing.T) {
 	t.Parallel()
-	counted := annotator.Usage{Prompt: 10, Cached: 8, Completion: 2, Exact: true}
+	counted := annotator.Usage{Prompt: 10, Told: 10, Cached: 8, Completion: 2, Exact: true}
 	dawn := model.Reply{Text: "Dawn", Finish: "stop", Model: "m", Usage: counted}
 	uncounted := model.Reply{Text: "Dawn", Finish: "stop", Model: "m"}
 	tests := []struct {
