@@ -163,7 +163,7 @@ func (w whim) call(r scripted.Request, random *rand.Rand, n int) annotator.ToolC
 		return annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(`{"term":"no object %d.%d`, r.Tokens, n)}
 	}
 	return annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(
-		`{"term":"Thing %d.%d","definition":"%s","tags":["object"]}`, r.Tokens, n, strings.Repeat("It is a thing. ", 1+random.IntN(20)))}
+		`{"term":"Thing %d.%d","definition":"%s","tags":["object"],"done":%v}`, r.Tokens, n, strings.Repeat("It is a thing. ", 1+random.IntN(20)), random.IntN(2) == 0)}
 }
 
 func (w whim) summary(r scripted.Request, random *rand.Rand) scripted.Reply {

@@ -121,11 +121,26 @@ func crashStage(t *testing.T) *stage {
 	return s
 }
 
-// judgedStage is crashStage with a curator who decides in every way, and a model that has to declare its intents.
+// ending has a script say in every other request that the scene is worked through with its last edit.
+func ending(script scripted.Script) scripted.Script {
+	return func(r scripted.Request) scripted.Reply {
+		reply := script(r)
+		if n := len(reply.ToolCalls) - 1; n >= 0 && len(r.Messages)%4 < 2 && strings.HasPrefix(reply.ToolCalls[n].Name, "glossary_") {
+			last := &reply.ToolCalls[n]
+			if last.Name != "glossary_search" {
+				last.Arguments = strings.TrimSuffix(last.Arguments, "}") + `,"done":true}`
+			}
+		}
+		return reply
+	}
+}
+
+// judgedStage is crashStage with a curator who decides in every way, and a model that has to declare its intents and ends
+// some scenes with their edits.
 func judgedStage(t *testing.T) *stage {
 	s := crashStage(t)
 	s.config.Governance = policy.Enforce
-	s.serve(scripted.Options{Strict: true, Script: declaring(judging)})
+	s.serve(scripted.Options{Strict: true, Script: ending(declaring(judging))})
 	return s
 }
 
@@ -139,6 +154,9 @@ func TestKilledAtEveryTransition(t *testing.T) {
 		t.Fatalf("the undisturbed run told %d transitions (killed: %v)", transitions, killed)
 	}
 	s.verify("calm")
+	if n := s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'close'`); n == 0 {
+		t.Fatal("no scene ends with its calls")
+	}
 	calm := dump(t, s.db("calm"))
 	step := longtest.Pick(23, 1)
 	for n := 1; n < transitions; n += step {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"annotator"
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
@@ -253,5 +255,32 @@ func TestKilledBetweenFollowUps(t *testing.T) {
 			}
 			s.noViolations()
 		})
+	}
+}
+
+// TestBranchesKnowFollowUps: a branch goes on as the run did, also where follow-ups are left out.
+func TestBranchesKnowFollowUps(t *testing.T) {
+	t.Parallel()
+	s, _ := styleStage(t, scripted.Style{}, 14)
+	if err := s.run("calm"); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.count("calm", `SELECT count(*) FROM scene WHERE follow_up = 'left out'`); n < 10 {
+		t.Fatalf("%d follow-ups were left out", n)
+	}
+	calm := dump(t, s.db("calm"))
+	for _, at := range []int64{3, 9, 16, 25} {
+		name := fmt.Sprintf("branch-%d", at)
+		if err := storage.Branch(t.Context(), s.db("calm"), s.db(name), at); err != nil {
+			t.Fatal(err)
+		}
+		s.verify(name)
+		if err := s.run(name); err != nil {
+			t.Fatal(err)
+		}
+		s.verify(name)
+		if diff := cmp.Diff(calm, dump(t, s.db(name))); diff != "" {
+			t.Errorf("%s differs from the undisturbed run (-calm +branch):\n%s", name, diff)
+		}
 	}
 }
