@@ -2,7 +2,6 @@ package runner
 
 import (
 	"fmt"
-	"slices"
 
 	"annotator"
 	"annotator/policy"
@@ -35,16 +34,13 @@ func (h *callHistory) add(call, result *annotator.Trace, cut bool) {
 }
 
 // of returns the calls of a reply.
-func (h *callHistory) of(reply int) []pastCall {
-	first := slices.IndexFunc(h.calls, func(c pastCall) bool { return c.reply == reply })
-	if first < 0 {
-		return nil
+func (h *callHistory) of(reply int) (calls []pastCall) {
+	for _, c := range h.calls {
+		if c.reply == reply {
+			calls = append(calls, c)
+		}
 	}
-	n := slices.IndexFunc(h.calls[first:], func(c pastCall) bool { return c.reply != reply })
-	if n < 0 {
-		return h.calls[first:]
-	}
-	return h.calls[first : first+n]
+	return calls
 }
 
 // repeats reports whether the same call has run often enough, with nothing in between that could change its answer. The same
