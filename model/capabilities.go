@@ -77,9 +77,10 @@ const (
 	NoSignatures
 	PairCalls         // of several calls in a reply, each is a message of its own, with its result behind it
 	NoTextBesideCalls // the text of a reply that calls tools is left out
+	LooseCount        // the template leaves parts of a prompt out, so fewer tokens than it must have are right
 )
 
-// rendering are the workarounds that change how messages are rendered, by the names under which a database keeps them.
+// rendering are the workarounds that tell how messages are rendered, by the names under which a database keeps them.
 var rendering = [...]struct {
 	one  Workarounds
 	name string
@@ -90,9 +91,10 @@ var rendering = [...]struct {
 	{NoTextBesideCalls, "no_text_beside_calls"},
 	{NoCallIDs, "no_call_ids"},
 	{NoSignatures, "no_signatures"},
+	{LooseCount, "loose_count"},
 }
 
-// Rendering names those of the workarounds that change how messages are rendered, parted by spaces.
+// Rendering names those of the workarounds that tell how messages are rendered, parted by spaces.
 func (w Workarounds) Rendering() string {
 	var names []string
 	for _, r := range rendering {
@@ -155,12 +157,15 @@ func (c *Capabilities) Learn(f *Fault, request *Request, refusals []Refusal) str
 
 // Adopt takes in a workaround that no refusal asked for, and reports whether the wire knows it and it was not in force.
 func (c *Capabilities) Adopt(needs Workarounds, refusals []Refusal) bool {
+	refusals = append(slices.Clip(refusals), Refusal{Needs: LooseCount}) // on any wire
 	at := slices.IndexFunc(refusals, func(r Refusal) bool { return r.Needs == needs })
 	if at < 0 || c.Workarounds.Has(needs) {
 		return false
 	}
 	c.Workarounds |= needs
-	c.Learned = append(c.Learned, refusals[at].Effect)
+	if effect := refusals[at].Effect; effect != "" {
+		c.Learned = append(c.Learned, effect)
+	}
 	return true
 }
 

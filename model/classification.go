@@ -16,6 +16,7 @@ type meaning struct {
 	advice   string
 	filtered bool // a content filter refused the story
 	failed   bool // the server's device has failed
+	template bool // the chat template cannot render the request
 
 	codes    string         // for programs, in lower case, parted by spaces
 	phrases  *regexp.Regexp // of the message in lower case; nil: none
@@ -109,7 +110,7 @@ var meanings = [...]meaning{
 	},
 	{
 		kind:   annotator.Misconfigured,
-		advice: adviceTemplate,
+		advice: adviceTemplate, template: true,
 		phrases: pattern(`conversation roles must alternate|system role not supported|tool call id was.*but must be|` +
 			`roles are supported|jinja exception|unable to generate parser for this template|only supports single tool-calls`),
 	},

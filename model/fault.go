@@ -45,7 +45,7 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 		f.Status = c.status
 	}
 	m, byBody := classify(f.Status, &c)
-	f.Kind, f.Filtered, f.ServerFailed = cmp.Or(m.kind, annotator.Transient), m.filtered, m.failed
+	f.Kind, f.Filtered, f.ServerFailed, f.Template = cmp.Or(m.kind, annotator.Transient), m.filtered, m.failed, m.template
 	f.Advice, f.Param = m.advice, cmp.Or(m.param, f.Param)
 	if !byBody && isNotAnAPI(f.Status, &c) {
 		f.NotAnAPI, f.Code, f.Advice = true, "", "see what is at that address in place of a model server, or "+adviceAddress

@@ -57,13 +57,15 @@ func (f *Fault) advise(advice string) *Fault {
 	return f
 }
 
-// checkPrompt detects a server that has not read the whole prompt.
-func checkPrompt(r *Request, reply *Reply) *Fault {
-	if !reply.Usage.Exact || reply.Usage.Prompt >= r.LeastPrompt {
+func checkPrompt(r *Request, reply *Reply) *Fault { return CheckPrompt(reply.Usage, r.LeastPrompt) }
+
+// CheckPrompt detects a server that has not read the whole of a prompt, by the fewest tokens that it can have.
+func CheckPrompt(counted annotator.Usage, least int) *Fault {
+	if !counted.Exact || counted.Prompt >= least {
 		return nil
 	}
 	return fault(annotator.Misconfigured, CodePromptCut, "it counts %d tokens of a prompt that has at least %d: it drops the beginning of what it is sent",
-		reply.Usage.Prompt, r.LeastPrompt).advise("give the server a longer context (OLLAMA_CONTEXT_LENGTH or num_ctx, -c, --max-model-len), " +
+		counted.Prompt, least).advise("give the server a longer context (OLLAMA_CONTEXT_LENGTH or num_ctx, -c, --max-model-len), " +
 		"or lower --context-budget to what it has; where it only counts otherwise, agree with --accept counts")
 }
 

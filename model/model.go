@@ -110,6 +110,7 @@ type Fault struct {
 	NotAnAPI     bool // the response is not of the API: the address is wrong, or a proxy answers in place of the server
 	Filtered     bool // a content filter of the server refused the story
 	ServerFailed bool // its device has failed, so no request is at fault
+	Template     bool // the chat template cannot render the request
 	Header       http.Header
 	Raw          []byte // of the body, at most RawLimit bytes
 	Usage        annotator.Usage

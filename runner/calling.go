@@ -73,9 +73,10 @@ func (r *Runner) unanswered(u *model.Unanswered) (annotator.Event, error) {
 func (r *Runner) request(ctx context.Context, p *window.Prompt) *model.Request {
 	s, choice := r.scene, r.choice()
 	limit := func(tokens int) int { return min(tokens, cmp.Or(s.replyLimit, tokens)) }
+	whole := choice.Mode != model.ChoiceNone && !r.Client.Capabilities.Workarounds.Has(model.LooseCount)
 	return &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools, Choice: choice,
-		MaxTokens: limit(min(r.window.Limits.Reply, r.maxReply(p))), MaxReply: limit(r.maxReply(p)), LeastPrompt: p.MinTokens(choice.Mode != model.ChoiceNone),
+		MaxTokens: limit(min(r.window.Limits.Reply, r.maxReply(p))), MaxReply: limit(r.maxReply(p)), LeastPrompt: p.MinTokens(whole),
 		Temperature: r.config.Temperature, Stream: r.config.Stream, Rules: r.callRules(ctx),
 		Call: annotator.Call{
 			Turn: s.turn, Scene: s.row.N, Purpose: annotator.PurposeAnnotate, Estimate: p.Tokens(), Characters: p.Size,

@@ -56,7 +56,7 @@ func (r *Runner) initialize(ctx context.Context) error {
 	if err := r.restore(ctx, &run, newModel || newPrompt); err != nil {
 		return err
 	}
-	if err := r.preflight(ctx); err != nil {
+	if err := r.preflight(ctx, &run, newModel); err != nil {
 		return err
 	}
 	r.window.UseTokenizer(ctx, r.Client.CountTokens)

@@ -482,7 +482,8 @@ func TestPreflight(t *testing.T) {
 		"unknown model":      {scripted.Fault{Status: 404, Body: `{"error":{"message":"The model 'x' does not exist.","code":404}}`}, false, "it serves scripted"},
 		"loading":            {scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model","code":503}}`}, true, ""},
 		"no system role":     {scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported"}}`}, true, ""},
-		"not today":          {scripted.Fault{Status: 422, Body: `{"error":{"message":"no"}}`}, true, ""},
+		"not today":          {scripted.Fault{Status: 422, Body: `{"error":{"message":"no"}}`}, false, "annotator doctor"},
+		"no rendering":       {scripted.Fault{Status: 400, Body: `{"error":{"code":400,"message":"Unable to generate parser for this template. Automatic parser generation failed: x","type":"invalid_request_error"}}`}, false, "start the server with one that can"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -504,7 +505,7 @@ func TestPreflight(t *testing.T) {
 			s.config.Preflight = true
 			err := s.run("flown")
 			s.verify("flown")
-			if first != "system user assistant tool assistant user " {
+			if first != "system user assistant tool tool assistant user " {
 				t.Errorf("the first request has the roles %s", first)
 			}
 			if test.advice == "" {

@@ -1,10 +1,13 @@
 package runner_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"annotator"
 	"annotator/internal/scripted"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,4 +82,82 @@ func growAtTheirEnd(t *testing.T, requests []scripted.Request) {
 func (s *stage) entries(name string) []string {
 	s.t.Helper()
 	return slices.DeleteFunc(dump(s.t, s.db(name)), func(line string) bool { return len(line) < 9 || line[:9] != "glossary_" })
+}
+
+// TestFamilies: with each family of templates a run reads the whole story, if need be with a workaround that holds for later
+// processes; or it does not begin, in the words of the doctor.
+func TestFamilies(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		workarounds string
+		warns       string // before the first scene
+		halts       string
+	}{
+		"whole":          {},
+		"Llama 3.1":      {workarounds: "pair_calls"},
+		"gpt-oss":        {workarounds: "pair_calls no_text_beside_calls"},
+		"GigaChat 3":     {workarounds: "pair_calls"},
+		"Mistral Nemo":   {workarounds: "system_in_user"},
+		"Phi-3.5":        {workarounds: "loose_count", warns: "the template drops the tools, the model's calls, the results of tools"},
+		"LFM2":           {workarounds: "loose_count", warns: "the template drops the model's calls; take a chat template"},
+		"DeepSeek-V3.1":  {workarounds: "loose_count", warns: "the template drops the tools"},
+		"drops system":   {workarounds: "system_in_user"},
+		"drops results":  {halts: "the template drops the results of tools: the model never learns what its calls did"},
+		"no tools, loud": {halts: "the model's chat template cannot render this conversation"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{
+				Strict: true, Keep: true, Template: scripted.Families()[name], Script: beside(scripted.Annotate),
+			})
+			s.config.Preflight = true
+			warned := ""
+			s.bus.Subscribe(func(n annotator.Notice) {
+				if n.Kind == annotator.NoticeWarning {
+					warned += n.Reason
+				}
+			})
+			s.config.Limit = 3
+			err := s.run("read")
+			if test.halts != "" {
+				if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), test.halts) {
+					t.Error(err)
+				}
+				return
+			}
+			if err != nil || !strings.Contains(warned, test.warns) || (test.warns == "") != (warned == "") {
+				t.Fatalf("%v, warned of %q", err, warned)
+			}
+			s.config.Limit = 0
+			before := len(s.server.Requests())
+			if err := s.run("read"); err != nil {
+				t.Fatal(err)
+			}
+			s.verify("read")
+			s.noViolations()
+			if got := s.state("read"); got.Recorded != 8 || got.Prompt.Workarounds != test.workarounds {
+				t.Errorf("%d scenes are read, with %q", got.Recorded, got.Prompt.Workarounds)
+			}
+			if n := s.count("read", `SELECT count(*) FROM call WHERE purpose = 'annotate' AND outcome <> 'ok'`); n != 0 {
+				t.Errorf("%d calls failed", n)
+			}
+			if most := callsAtOnce(s.server.Requests(), before); strings.Contains(test.workarounds, "pair_calls") && most > 1 {
+				t.Errorf("the second process sends %d calls in one message", most)
+			}
+			if n := s.count("read", `SELECT count(*) FROM trace WHERE kind = 'prompt'`); n > 3 {
+				t.Errorf("%d prompts were in force", n)
+			}
+		})
+	}
+}
+
+// beside adds text to the replies that call tools.
+func beside(script scripted.Script) scripted.Script {
+	return func(r scripted.Request) scripted.Reply {
+		reply := script(r)
+		if len(reply.ToolCalls) > 0 {
+			reply.Text = "Here is what I note of the scene, in a sentence that a template may leave out of the prompt."
+		}
+		return reply
+	}
 }

@@ -34,7 +34,7 @@ func newDoctor(a *app) *cobra.Command {
 		Long: longHelp(`
 Check an endpoint before a run depends on it: whether it can be reached, accepts the key, lists its models, answers,
 streams, calls tools, keeps the system prompt and the start of a long prompt, and reports token counts and cache use.
-The command sends about fifteen requests like those of a run. It needs no database.
+The command sends about thirty requests like those of a run, most of them short. It needs no database.
 
 Without an endpoint, the command also lists the models of servers that it finds on the usual ports of this machine.
 
@@ -119,7 +119,7 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 		System: prompt.Compose(identity, prompt.Runtime{Title: "The Lamp on the Quay"}), Scene: prompt.Scene(sampleScene()),
 		Tools: registry.Definitions(), Timeout: o.timeout, Now: o.now,
 	}
-	if p.MinContext, err = o.minContext(p.System); err != nil {
+	if p.Fits, err = o.fits(p.System); err != nil {
 		return nil, err
 	}
 	if p.Wire, err = o.newWire(); err != nil {
@@ -130,10 +130,15 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 	return p, err
 }
 
-// minContext returns the smallest context that a run works with, in tokens.
-func (o *doctorOptions) minContext(system string) (int, error) {
+// fits returns what tells why no run would begin with a context, as the run itself does.
+func (o *doctorOptions) fits(system string) (func(context int) error, error) {
 	definitions, err := encodeTools(o.tools())
-	return o.MaxTokens + o.SafetyMargin + window.NewPrefix(system, definitions, nil).EstimateTokens() + window.MinScene, err
+	prefix := window.NewPrefix(system, definitions, nil)
+	return func(context int) error {
+		limits := window.Limits{Context: o.ContextBudget, Reply: o.MaxTokens, Margin: o.SafetyMargin}
+		limits.Lower(context)
+		return limits.Check(prefix)
+	}, err
 }
 
 // sampleScene returns a scene with names that any model would note.

@@ -21,8 +21,10 @@ func contextLength(ctx context.Context, e *examination) Finding {
 	switch {
 	case n == 0:
 		return missing("", "the server does not tell; a run takes %d tokens: lower --context-budget if the model takes fewer", e.Budget)
-	case n < e.MinContext:
-		return failed(moreContext, "%d tokens, and no run begins with fewer than %d", n, e.MinContext)
+	case e.Fits(n) != nil && n < e.Budget:
+		return failed(moreContext, "%s", e.Fits(n))
+	case e.Fits(n) != nil:
+		return failed("", "%s", e.Fits(n))
 	case n < e.Budget && hidden && e.server.drops():
 		return failed(moreContext, "%d tokens, and it drops the beginning of what is longer: give --context-budget %d, or more context", n, n)
 	case n < e.Budget && hidden:
@@ -152,8 +154,9 @@ func keepsLongPrompt(ctx context.Context, e *examination) Finding {
 		return failed(moreContext, "about %d tokens are too many for it: %s", expected, fault)
 	case fault != nil:
 		return failed("", "%s", why(fault))
-	case long.Usage.Prompt < expected*9/10:
-		return failed(moreContext, "about %d tokens were sent and %d read: the server drops text without a word", expected, long.Usage.Prompt)
+	}
+	if cut := model.CheckPrompt(long.Usage, expected*9/10); cut != nil {
+		return failed(moreContext, "%s", cut.Message)
 	}
 	return ok("%d tokens of about %d", long.Usage.Prompt, expected)
 }

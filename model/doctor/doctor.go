@@ -22,11 +22,11 @@ type Endpoint struct {
 	Beside   *endpoint.Client // the same endpoint, for other addresses of the server; nil where there are none
 	Keyed    bool             // an API key is sent
 
-	Model       string         // empty: the first that is listed
-	Budget      int            // tokens of prompt and reply together, as configured
-	Contexts    map[string]int // tokens that models take, as configured
-	MinContext  int            // tokens of context below which no run begins
-	MaxTokens   int            // of a reply
+	Model       string                  // empty: the first that is listed
+	Budget      int                     // tokens of prompt and reply together, as configured
+	Contexts    map[string]int          // tokens that models take, as configured
+	Fits        func(context int) error // why no run would begin with so many tokens of context; nil: one would
+	MaxTokens   int                     // of a reply
 	Temperature float64
 	Stream      bool
 
@@ -34,8 +34,9 @@ type Endpoint struct {
 	Scene  string // as a run shows one
 	Tools  []annotator.ToolDefinition
 
-	Timeout time.Duration    // for each check
-	Now     func() time.Time // for measuring
+	Timeout  time.Duration    // for each check; 0: those of the client alone
+	Now      func() time.Time // for measuring
+	Measured bool             // what the template renders is known
 }
 
 // State is the result of a check.
@@ -78,6 +79,29 @@ func (r *Report) Works() bool {
 	}
 	return true
 }
+
+// Preflight makes the checks that decide whether a run can begin, through the client of the run: it waits for a server
+// that is loading, records each request, and keeps what is learned. The error is the client's, for which the run stops.
+func Preflight(ctx context.Context, p *Endpoint, client *model.Client) (findings []Finding, err error) {
+	e := &examination{Endpoint: p, stream: p.Stream, client: client, stage: answered}
+	for i := range checks {
+		if !checks[i].decides {
+			continue
+		}
+		f := e.check(ctx, &checks[i])
+		if e.err != nil {
+			return findings, e.err
+		}
+		findings = append(findings, f)
+		if f.State == Failed {
+			break
+		}
+	}
+	return findings, nil
+}
+
+// Remedy is what would help, in words; empty where there is nothing.
+func (f *Finding) Remedy() string { return string(f.remedy) }
 
 // Examine makes all checks. It passes each finding to found, on the goroutine of the caller. The error is that of the
 // context, where it has ended; the report then holds the findings so far.

@@ -50,13 +50,22 @@ func patientBehind(t *testing.T, address string, network http.RoundTripper) *doc
 	t.Cleanup(wire.Close)
 	t.Cleanup(beside.Close)
 	return &doctor.Endpoint{
-		Wire: wire, WireName: "chat", Beside: beside, Keyed: true, Model: "scripted", Budget: 32_768, MinContext: 4096, MaxTokens: 512, Stream: true,
+		Wire: wire, WireName: "chat", Beside: beside, Keyed: true, Model: "scripted", Budget: 32_768, MaxTokens: 512, Stream: true,
+		Fits:   fits,
 		System: strings.Repeat("You keep a codex. ", 100), Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`,
 		Tools: []annotator.ToolDefinition{
 			{Name: "search", Schema: []byte(`{"type":"object"}`)}, {Name: "note", Schema: []byte(`{"type":"object"}`)},
 		},
 		Timeout: 20 * time.Second, Now: time.Now,
 	}
+}
+
+// fits says that a run needs 4096 tokens.
+func fits(context int) error {
+	if context < 4096 {
+		return errors.New("too few for a scene")
+	}
+	return nil
 }
 
 // healthy does all that is asked.
@@ -222,7 +231,7 @@ func TestFindings(t *testing.T) {
 		{
 			name:   "too little context",
 			server: scripted.Options{MaxModelLen: 4000},
-			check:  "context length", state: doctor.Failed, seen: "no run begins with fewer than 4096", remedy: "--max-model-len N",
+			check:  "context length", state: doctor.Failed, seen: "too few for a scene", remedy: "--max-model-len N",
 		},
 		{
 			name:   "no streaming",
@@ -262,7 +271,7 @@ func TestFindings(t *testing.T) {
 		{
 			name:   "no system role",
 			server: scripted.Options{Fault: refuse(400, "System role not supported", withSystem), Script: answer(scripted.Reply{Text: "marzipan"}, wantsPassword)},
-			check:  "keeps the system prompt", state: doctor.OK, seen: "adapted: the system prompt goes into the first message",
+			check:  "replays a call", state: doctor.OK, seen: "adapted: the system prompt goes into the first message",
 		},
 		{
 			name:   "a shy model",
@@ -277,9 +286,9 @@ func TestFindings(t *testing.T) {
 			check: "keeps the system prompt", state: doctor.Failed, seen: "the template drops it", remedy: "--chat-template FILE",
 		},
 		{
-			name:   "roles must alternate",
+			name:   "roles must alternate, and calls have one result each",
 			server: scripted.Options{Strict: true},
-			check:  "keeps roles", state: doctor.OK, seen: "adapted: neighbouring messages",
+			check:  "replays a call", state: doctor.OK, seen: "two calls at once",
 		},
 		{
 			name:   "no parser for calls",
@@ -299,7 +308,7 @@ func TestFindings(t *testing.T) {
 		{
 			name:   "never calls",
 			server: scripted.Options{Script: answer(scripted.Reply{Text: "A fine scene."}, withTools)},
-			check:  "calls a tool", state: doctor.Failed, seen: `it answers "A fine scene."`,
+			check:  "calls a tool", state: doctor.Missing, seen: `it answers "A fine scene."`,
 		},
 		{
 			name:   "a reply that says nothing",
@@ -352,9 +361,9 @@ func TestFindings(t *testing.T) {
 			check:  "calls on demand", state: doctor.Missing, seen: "search is required, and it calls note",
 		},
 		{
-			name:   "one call at a time",
-			server: scripted.Options{Fault: refuse(500, "This model only supports single tool-calls at once!", withResults)},
-			check:  "replays a call", state: doctor.Failed, seen: "single tool-calls", remedy: "--chat-template FILE",
+			name:   "a template without results of tools",
+			server: scripted.Options{Fault: refuse(400, "Jinja Exception: tool results are not for me", withTools)},
+			check:  "replays a call", state: doctor.Failed, seen: "cannot render this conversation", remedy: "--chat-template FILE",
 		},
 		{
 			name: "nothing cached",
@@ -380,7 +389,7 @@ func TestFindings(t *testing.T) {
 			server: scripted.Options{Script: count(healthy, func(r scripted.Request) annotator.Usage {
 				return annotator.Usage{Prompt: min(r.Tokens, 4000), Completion: 1}
 			})},
-			check: "keeps a long prompt", state: doctor.Failed, seen: "and 4000 read: the server drops text", remedy: "--max-model-len N",
+			check: "keeps a long prompt", state: doctor.Failed, seen: "it counts 4000 tokens of a prompt", remedy: "--max-model-len N",
 		},
 		{
 			name:   "a long prompt is refused",

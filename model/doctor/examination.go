@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,9 +13,10 @@ import (
 
 // check is one row of the table.
 type check struct {
-	name  string
-	needs stage // that must have been reached before
-	run   func(context.Context, *examination) Finding
+	name    string
+	needs   stage // that must have been reached before
+	decides bool  // a run makes it, too, before its first scene
+	run     func(context.Context, *examination) Finding
 }
 
 // stage is how much of the endpoint is known to work.
@@ -28,23 +30,23 @@ const (
 
 // checks are all checks, in order.
 var checks = [...]check{
-	{"reaches", nothing, reaches},
-	{"authenticates", reached, authenticates},
-	{"lists models", reached, listsModels},
-	{"answers", reached, answers},
-	{"context length", answered, contextLength},
-	{"tokenizes", answered, tokenizes},
-	{"streams", answered, streams},
-	{"reports usage", answered, reportsUsage},
-	{"keeps the system prompt", answered, keepsSystem},
-	{"keeps roles", answered, keepsRoles},
-	{"calls a tool", answered, callsTool},
-	{"calls on demand", answered, callsOnDemand},
-	{"replays a call", answered, replaysCall},
-	{"reports cached tokens", answered, reportsCached},
-	{"keeps a long prompt", answered, keepsLongPrompt},
-	{"keeps thoughts apart", answered, keepsThoughtsApart},
-	{"honours json_schema", answered, honoursSchema},
+	{"reaches", nothing, false, reaches},
+	{"authenticates", reached, false, authenticates},
+	{"lists models", reached, false, listsModels},
+	{"answers", reached, false, answers},
+	{"context length", answered, false, contextLength},
+	{"tokenizes", answered, false, tokenizes},
+	{"streams", answered, false, streams},
+	{"reports usage", answered, false, reportsUsage},
+	{"replays a call", answered, true, replaysCall},
+	{"renders all parts", answered, true, rendersParts},
+	{"keeps the system prompt", answered, false, keepsSystem},
+	{"calls a tool", answered, false, callsTool},
+	{"calls on demand", answered, false, callsOnDemand},
+	{"reports cached tokens", answered, false, reportsCached},
+	{"keeps a long prompt", answered, false, keepsLongPrompt},
+	{"keeps thoughts apart", answered, false, keepsThoughtsApart},
+	{"honours json_schema", answered, false, honoursSchema},
 }
 
 func ok(format string, args ...any) Finding { return finding(OK, "", format, args...) }
@@ -64,7 +66,8 @@ func finding(state State, r remedy, format string, args ...any) Finding {
 // examination is what is known of the endpoint so far.
 type examination struct {
 	*Endpoint
-	client *model.Client // it tries again only with a workaround
+	client *model.Client // the doctor's own tries again only with a workaround
+	err    error         // of the client, where a run has to stop
 	stage  stage
 	server Server
 	stream bool // replies are streamed, if that works
@@ -83,8 +86,11 @@ func (e *examination) check(ctx context.Context, c *check) Finding {
 	if e.stage < c.needs {
 		return Finding{Check: c.name, State: Skipped, Seen: "nothing answers"}
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.Timeout)
-	defer cancel()
+	if e.Timeout > 0 {
+		bounded, cancel := context.WithTimeout(ctx, e.Timeout)
+		defer cancel()
+		ctx = bounded
+	}
 	began := e.Now()
 	known := len(e.client.Capabilities.Learned)
 	f := c.run(ctx, e)
@@ -99,7 +105,13 @@ func (e *examination) check(ctx context.Context, c *check) Finding {
 func (e *examination) complete(ctx context.Context, r *model.Request) (*model.Reply, *model.Fault) {
 	r.Temperature, r.Call.Purpose = e.Temperature, cmp.Or(r.Call.Purpose, annotator.PurposeProbe)
 	reply, err := e.client.Complete(ctx, r)
+	if err == nil {
+		err = e.client.EndProbe(ctx, reply.Call)
+	}
 	if err != nil {
+		if unanswered := (*model.Unanswered)(nil); !errors.As(err, &unanswered) {
+			e.err = err
+		}
 		return nil, model.ClassifyTransport(err)
 	}
 	return reply, nil

@@ -37,16 +37,6 @@ func keepsSystem(ctx context.Context, e *examination) Finding {
 	return failed(template, "the template drops it: it adds no tokens, and the model says %s", words(told))
 }
 
-// keepsRoles sends what the strictest templates refuse: two user messages in a row.
-func keepsRoles(ctx context.Context, e *examination) Finding {
-	_, fault := e.say(ctx, model.Request{System: "Be brief.", MaxTokens: fewTokens, Stream: e.stream},
-		user("The lamp is lit."), assistant("Yes."), user("The boats are home."), user("Is the lamp lit?"))
-	if fault != nil {
-		return missing(template.against(fault), "%s", why(fault))
-	}
-	return ok("system, user and assistant, and two of the user in a row")
-}
-
 // keepsThoughtsApart reports where reasoning was in all replies so far.
 func keepsThoughtsApart(_ context.Context, e *examination) Finding {
 	switch {

@@ -16,7 +16,7 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 	if err != nil {
 		return nil, err
 	}
-	history, err := e.Wire.Encode(append([]annotator.Message{user(e.Scene)}, after...))
+	history, err := e.encode(append([]annotator.Message{user(e.Scene)}, after...))
 	return &model.Request{
 		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: e.MaxTokens, Stream: e.stream,
 		Rules: &model.CallRules{ // the reply has nothing to quote
@@ -42,9 +42,7 @@ func (e *examination) show(ctx context.Context, choice model.Choice, after ...an
 func callsTool(ctx context.Context, e *examination) Finding {
 	reply, fault := e.show(ctx, model.Choice{})
 	if fault != nil {
-		cure := toolCalls.against(fault)
-		e.refusesTools = fault.Status != 0 && cure != ""
-		return failed(cure, "%s", why(fault))
+		return e.unanswered(fault)
 	}
 	if v, called := e.readCalls(reply); called {
 		return v
@@ -55,7 +53,7 @@ func callsTool(ctx context.Context, e *examination) Finding {
 			return missing(toolCalls, "only where a call is required; else it answers in words, and a run records little")
 		}
 	}
-	return failed(toolCalls, "it answers %s, with no call that can be read: a run would record nothing", words(reply))
+	return missing(toolCalls, "it answers %s, with no call that can be read: a run in which it stays so records nothing", words(reply))
 }
 
 // readCalls checks the calls of a reply, structured or written as text.
@@ -115,27 +113,40 @@ func callsOnDemand(ctx context.Context, e *examination) Finding {
 	return ok("%s, when it is required", wanted)
 }
 
-// replaysCall continues a scene with two calls at once and their results, under ids like those of a run: nine letters
-// and digits, as the strictest template requires.
+// replaysCall sends a conversation of the shapes that a run sends: a scene, a reply with text and two calls at once, their
+// results, the end of the turn, and what comes next. The ids are like those of a run: nine letters and digits, as the
+// strictest template requires.
 func replaysCall(ctx context.Context, e *examination) Finding {
-	if e.refusesTools {
-		return skipped(refusesTools)
-	}
 	calls := []annotator.ToolCall{
 		{ID: "doctor001", Name: e.Tools[0].Name, Arguments: `{}`},
 		{ID: "doctor002", Name: e.Tools[0].Name, Arguments: `{}`},
 	}
-	r, err := e.scene(model.Choice{}, annotator.Message{Role: annotator.RoleAssistant, ToolCalls: calls},
-		toolResult(calls[0]), toolResult(calls[1]))
+	r, err := e.scene(model.Choice{},
+		annotator.Message{Role: annotator.RoleAssistant, Content: "I look it up.", ToolCalls: calls}, toolResult(calls[0]), toolResult(calls[1]),
+		assistant("The scene is read."), user("Answer with the word yes."))
 	if err != nil {
 		return failed("", "%s", err)
 	}
+	r.MaxTokens, r.Rules = fewTokens, nil
 	reply, fault := e.complete(ctx, r)
 	if fault != nil {
-		return failed(template.against(fault), "%s", why(fault))
+		f := e.unanswered(fault)
+		if fault.Kind == annotator.Malformed || fault.Filtered { // another reply, or another text, may be better
+			f.State = Missing
+		}
+		return f
 	}
 	e.replay, e.replayed = r, reply
 	return ok("two calls at once, their ids of nine characters, and their results")
+}
+
+// unanswered is the finding about a conversation with tools that is not answered.
+func (e *examination) unanswered(f *model.Fault) Finding {
+	cure := toolCalls.against(f)
+	if e.refusesTools = f.Status != 0 && cure != ""; f.Template && cure != "" {
+		cure = template
+	}
+	return failed(cure, "%s", why(f))
 }
 
 func toolResult(c annotator.ToolCall) annotator.Message {

@@ -1,0 +1,255 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"annotator"
+	"annotator/model"
+)
+
+// What a chat template renders is measured by counts of tokens: a part of a conversation that is longer in one of two
+// requests, and adds no tokens, is left out. Lengths differ by powers of two, so that one request tells of several parts.
+
+// sample is a short conversation of the shape of a run's: a scene, a reply with text and three calls, their results. Each
+// number is how many lines a part is longer than one line.
+type sample struct {
+	ended               bool // the reply that ends the turn follows, and the next scene
+	silent              bool // no text stands beside the calls
+	scene               int
+	system, tools, text int
+	calls, results      [3]int
+}
+
+// unit is a line of plain words: in the arguments of a call, too, it is not escaped.
+const unit = "The lamp on the quay was lit in the evening, and it burned until the boats were home. "
+
+func units(n int) string { return strings.TrimSpace(strings.Repeat(unit, 1+n)) }
+
+// noteTool is the only tool of a sample.
+const noteTool = "note"
+
+func (s *sample) messages() []annotator.Message {
+	all := []annotator.Message{user(units(s.scene)), assistant(units(s.text))}
+	if s.silent {
+		all[1].Content = ""
+	}
+	for i := range s.calls {
+		call := annotator.ToolCall{ID: fmt.Sprintf("doctor%03d", i), Name: noteTool, Arguments: fmt.Sprintf(`{"text":%q}`, units(s.calls[i]))}
+		all[1].ToolCalls = append(all[1].ToolCalls, call)
+		all = append(all, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: noteTool, Content: units(s.results[i])})
+	}
+	if s.ended {
+		all = append(all, assistant("So it is noted."), user("The boats are home."))
+	}
+	return all
+}
+
+// encode renders the messages in the groups in which a run has them encoded.
+func (e *examination) encode(messages []annotator.Message) ([]byte, error) {
+	var history []byte
+	for len(messages) > 0 {
+		n := 1
+		for messages[0].Role == annotator.RoleTool && n < len(messages) && messages[n].Role == annotator.RoleTool {
+			n++
+		}
+		group, err := e.Wire.Encode(messages[:n])
+		if err != nil {
+			return nil, err
+		}
+		if len(history) > 0 {
+			history = append(history, ',')
+		}
+		history, messages = append(history, group...), messages[n:]
+	}
+	return history, nil
+}
+
+// count returns how many tokens the server counts of a sample; 0 where it does not say.
+func (e *examination) count(ctx context.Context, s sample) (int, *model.Fault) {
+	history, err := e.encode(s.messages())
+	if err != nil {
+		return 0, model.ClassifyTransport(err)
+	}
+	schema := `{"type":"object","properties":{"text":{"type":"string","description":"what is noted"}},"required":["text"]}`
+	tools, err := e.Wire.EncodeTools([]annotator.ToolDefinition{{Name: noteTool, Description: units(s.tools), Schema: []byte(schema)}})
+	if err != nil {
+		return 0, model.ClassifyTransport(err)
+	}
+	reply, fault := e.complete(ctx, &model.Request{
+		System: units(s.system), History: history, Tools: tools, MaxTokens: fewTokens, Stream: e.stream,
+		Call: annotator.Call{Estimate: sampleTokens},
+	})
+	if fault != nil || !reply.Usage.Exact {
+		return 0, fault
+	}
+	return reply.Usage.Prompt, nil
+}
+
+// sampleTokens is about how many tokens a sample has.
+const sampleTokens = 300
+
+// The parts of a rendering, as bits.
+const (
+	partSystem = 1 << iota
+	partTools
+	partText
+	partCall // the first; the bits of two more follow
+	_
+	_
+	partResult // the first; the bits of two more follow
+	_
+	_
+	allParts   = 1<<9 - 1
+	allCalls   = 7 * partCall
+	allResults = 7 * partResult
+)
+
+// rendered is which parts a template renders: within a turn, once it has ended, and of the calls of a reply without text,
+// which is measured where no call is rendered otherwise.
+type rendered struct{ within, ended, silent int }
+
+// always are the parts that are rendered in both.
+func (r rendered) always() int { return r.within & r.ended }
+
+// parts measures which parts the template renders. known is false where the server does not count.
+func (e *examination) parts(ctx context.Context) (r rendered, known bool, fault *model.Fault) {
+	const lines = 7
+	short, fault := e.count(ctx, sample{})
+	if fault != nil || short == 0 {
+		return r, false, fault
+	}
+	long, fault := e.count(ctx, sample{scene: lines})
+	perUnit := float64(long-short) / lines
+	if fault != nil || perUnit < 1 {
+		return r, false, fault
+	}
+	weights := [3]int{1, 2, 4}
+	longer := []sample{{system: weights[0], tools: weights[1], text: weights[2]}, {calls: weights}, {results: weights}}
+	if r.within, fault = e.longerParts(ctx, sample{}, longer, perUnit); fault != nil {
+		return r, false, fault
+	}
+	if r.ended, fault = e.longerParts(ctx, sample{ended: true}, longer, perUnit); fault != nil {
+		return r, false, fault
+	}
+	if r.within&allCalls == 0 {
+		r.silent, fault = e.longerParts(ctx, sample{silent: true}, longer[1:2], perUnit)
+		r.silent *= partCall
+	}
+	return r, true, fault
+}
+
+// longerParts returns the parts that add tokens to a sample where they are longer: three bits for each of some samples,
+// whose parts are one, two and four lines longer.
+func (e *examination) longerParts(ctx context.Context, short sample, longer []sample, perUnit float64) (parts int, fault *model.Fault) {
+	base, fault := e.count(ctx, short)
+	for at := 0; at < len(longer) && fault == nil; at++ {
+		s := longer[at]
+		s.ended, s.silent = short.ended, short.silent
+		var n int
+		n, fault = e.count(ctx, s)
+		added := int(math.Round(float64(n-base) / perUnit))
+		parts |= min(max(added, 0), 7) << (3 * at)
+	}
+	return parts, fault
+}
+
+// Bounds of the measurement. It is made again after a workaround was taken; each takes up to twelve requests.
+const (
+	maxMeasures = 3
+	measureTime = 5 * time.Minute
+)
+
+// rendersParts finds what the chat template leaves out, and takes the workarounds that help.
+func rendersParts(ctx context.Context, e *examination) Finding {
+	if e.Measured {
+		return skipped("it was measured when the run began")
+	}
+	bounded, cancel := context.WithTimeout(ctx, measureTime)
+	defer cancel()
+	var r rendered
+	for range maxMeasures {
+		var known bool
+		var fault *model.Fault
+		r, known, fault = e.parts(bounded)
+		if bounded.Err() != nil && ctx.Err() == nil {
+			e.err = nil
+			return skipped("it takes longer than %s", measureTime)
+		}
+		if fault != nil {
+			return skipped("%s", why(fault))
+		}
+		if !known {
+			return skipped("no tokens are reported that could be compared")
+		}
+		if !e.workAround(ctx, r) {
+			break
+		}
+	}
+	return e.judgeParts(ctx, r)
+}
+
+// workAround takes the workarounds for parts that are left out, and reports whether any is new.
+func (e *examination) workAround(ctx context.Context, r rendered) (found bool) {
+	always := r.always()
+	partly := func(all int) bool { return r.within&all != 0 && always&all != all }
+	for _, one := range []struct {
+		needs model.Workarounds
+		helps bool
+	}{
+		{model.SystemInUser, always&partSystem == 0},
+		{model.PairCalls, partly(allCalls) || partly(allResults)},
+		{model.NoTextBesideCalls, r.within&partText != 0 && r.ended&partText == 0 || r.silent != 0},
+	} {
+		found = one.helps && e.adopt(ctx, one.needs) || found
+	}
+	return found
+}
+
+// judgeParts says what is left out, though everything was tried.
+func (e *examination) judgeParts(ctx context.Context, r rendered) Finding {
+	always := r.always() | partText // where it is never shown, or not sent, nothing is lost
+	if always == allParts {
+		return ok("the system prompt, the tools, calls and results, by counts of tokens")
+	}
+	e.adopt(ctx, model.LooseCount)
+	var dropped []string
+	for _, part := range []struct {
+		all  int
+		name string
+	}{
+		{partSystem, "the system prompt"}, {partTools, "the tools"}, {allCalls, "the model's calls"}, {allResults, "the results of tools"},
+	} {
+		switch {
+		case always&part.all == part.all:
+		case r.within&part.all == part.all:
+			dropped = append(dropped, part.name+" of a turn that has ended")
+		case r.within&part.all != 0:
+			dropped = append(dropped, "some of "+part.name)
+		default:
+			dropped = append(dropped, part.name)
+		}
+	}
+	list := strings.Join(dropped, ", ")
+	switch {
+	case always&partSystem == 0:
+		return failed(template, "the template drops %s", list)
+	case always&partTools == 0:
+		return missing(template, "the template drops %s: the model has to write blocks of updates, which a run reads", list)
+	case r.within&allResults != allResults:
+		return failed(template, "the template drops %s: the model never learns what its calls did", list)
+	}
+	return missing(template, "the template drops %s", list)
+}
+
+// adopt takes a workaround, and reports whether it is new.
+func (e *examination) adopt(ctx context.Context, needs model.Workarounds) bool {
+	is, err := e.client.Adopt(ctx, needs)
+	if err != nil {
+		e.err = err
+	}
+	return is
+}
