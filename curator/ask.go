@@ -16,15 +16,21 @@ import (
 // maxQuestion is how many tokens a question about several entries has at most.
 const maxQuestion = 8_192
 
-// inquiry is a question about a batch, for summaries, or for both.
+// inquiry is a question about a batch, for summaries, for present statements, or for several of these.
 type inquiry struct {
 	window.Question
-	batch  Batch // may be empty if summaries are asked for
-	recap  *window.Recap
+	parts
 	tokens int    // of the question itself
 	alone  bool   // without the window
 	fits   bool   // the context has room for question and answer
 	again  string // why a former answer could not be used; empty if there was none
+}
+
+// parts are what a question asks for. Each may be missing.
+type parts struct {
+	batch   Batch
+	recap   *window.Recap
+	present statements
 }
 
 // maxWaiting is for how many times as many entries as a question may be about it is not awaited that the window has
@@ -32,25 +38,28 @@ type inquiry struct {
 const maxWaiting = 3
 
 // next returns the question that is due; nil for none. What has to be asked again is asked alone, first the summaries,
-// then each entry. Else summaries and entries share a question, with as many entries as it may be about. If the window
-// leaves room for less, entries wait for its compaction.
+// then each entry. Else summaries, present statements and entries share a question, with as many entries as it may be
+// about. If the window leaves room for less, entries and statements wait for its compaction.
 func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*inquiry, error) {
 	recap, urgent, err := c.dueRecap(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if urgent && recap.Alone() {
-		return c.inquire(nil, recap, "")
+		return c.inquire(parts{recap: recap}, "")
 	}
 	if at := slices.IndexFunc(open, func(u annotator.UndecidedEntry) bool { return u.RetryReason != "" }); at >= 0 {
 		batch, err := c.candidates(ctx, open[at:at+1])
 		if err != nil {
 			return nil, err
 		}
-		return c.inquire(batch, nil, open[at].RetryReason)
+		return c.inquire(parts{batch: batch}, open[at].RetryReason)
 	}
-	enough := len(open) >= max(1, c.Least)
-	if !urgent && !enough {
+	present, err := c.outdated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !urgent && len(open) < max(1, c.Least) && len(present) < max(1, min(c.Least, maxStatements)) {
 		return nil, nil
 	}
 	due := open[:min(len(open), max(1, c.Settings.Batch))]
@@ -58,14 +67,26 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 	if err != nil {
 		return nil, err
 	}
-	q, full, err := c.largest(batch, recap)
-	if err == nil && !full && !urgent && recap != nil {
-		q, full, err = c.largest(batch, nil)
-	}
+	q, full, err := c.fullest(parts{batch, recap, present}, urgent)
 	if full || urgent || c.Least < 2 || len(open) > maxWaiting*c.Least {
 		return q, err
 	}
 	return nil, err
+}
+
+// fullest returns the largest question that asks for all parts. Where the window leaves no room for that, it leaves out
+// the present statements, then the summaries, if these are not urgent.
+func (c *Curator) fullest(p parts, urgent bool) (q *inquiry, full bool, err error) {
+	q, full, err = c.largest(p)
+	if err == nil && !full && p.present != nil && (len(p.batch) > 0 || p.recap != nil) {
+		p.present = nil
+		q, full, err = c.largest(p)
+	}
+	if err == nil && !full && !urgent && p.recap != nil && len(p.batch) > 0 {
+		p.recap = nil
+		q, full, err = c.largest(p)
+	}
+	return q, full, err
 }
 
 // dueRecap returns the summaries that are due, and whether they cannot wait.
@@ -76,18 +97,21 @@ func (c *Curator) dueRecap(ctx context.Context) (*window.Recap, bool, error) {
 	return c.Recap(ctx)
 }
 
-// largest returns the question about as many of the candidates as one may be about, the first or the summaries in any
-// case. It is full unless the window leaves no room for a larger one.
-func (c *Curator) largest(batch Batch, recap *window.Recap) (q *inquiry, full bool, err error) {
+// largest returns the question about as many of the candidates as one may be about; the first in any case, if nothing
+// else is asked for. It is full unless the window leaves no room for a larger one.
+func (c *Curator) largest(p parts) (q *inquiry, full bool, err error) {
 	least := 1
-	if recap != nil {
+	if p.recap != nil || p.present != nil {
 		least = 0
 	}
-	smallest, err := c.inquire(batch[:min(least, len(batch))], recap, "")
+	batch := p.batch
+	p.batch = batch[:min(least, len(batch))]
+	smallest, err := c.inquire(p, "")
 	full = true
 	for n := len(batch); err == nil && n > least; n-- {
 		var larger *inquiry
-		if larger, err = c.inquire(batch[:n], recap, ""); err != nil || larger.tokens > maxQuestion {
+		p.batch = batch[:n]
+		if larger, err = c.inquire(p, ""); err != nil || larger.tokens > maxQuestion {
 			continue
 		}
 		if larger.fits && larger.alone == smallest.alone {
@@ -95,36 +119,43 @@ func (c *Curator) largest(batch Batch, recap *window.Recap) (q *inquiry, full bo
 		}
 		full = false
 	}
+	if p.present != nil && err == nil && (smallest.alone || !smallest.fits) {
+		full = false
+	}
 	return smallest, full, err
 }
 
-// inquire returns the question about a batch, for summaries, or both. It stands at the end of the window, or alone if
-// that leaves no room for it and no summaries are asked for.
-func (c *Curator) inquire(batch Batch, recap *window.Recap, again string) (*inquiry, error) {
-	q := &inquiry{batch: batch, recap: recap, again: again}
-	if len(batch) > 0 {
-		q.Text, q.MaxTokens, q.Temperature = batch.Question(c.Settings.Instruction), c.Settings.MaxTokens*(len(batch)+1)/2, c.Settings.Temperature
+// inquire returns the question for some parts. It stands at the end of the window, or alone if that leaves no room for it
+// and no summaries are asked for.
+func (c *Curator) inquire(p parts, again string) (*inquiry, error) {
+	q := &inquiry{parts: p, again: again}
+	if n := len(p.batch); n > 0 {
+		q.Text, q.MaxTokens, q.Temperature = p.batch.Question(c.Settings.Instruction), c.Settings.MaxTokens*(n+1)/2, c.Settings.Temperature
 	}
 	if again != "" {
 		q.Text = Correction(q.Text, again)
 	}
-	if recap != nil {
-		text, err := recap.Question(q.Text)
+	if p.present != nil {
+		q.Text, q.Temperature = p.present.question(c.Settings.Present, q.Text), c.Settings.Temperature
+		q.MaxTokens += statementTokens * len(p.present)
+	}
+	if p.recap != nil {
+		text, err := p.recap.Question(q.Text)
 		if err != nil {
 			return nil, err
 		}
-		q.Text = text
-		q.MaxTokens += recap.MaxTokens()
-		if len(batch) == 0 {
-			q.Temperature = recap.Temperature()
+		if q.Text == "" {
+			q.Temperature = p.recap.Temperature()
 		}
+		q.Text = text
+		q.MaxTokens += p.recap.MaxTokens()
 	}
 	q.tokens = c.Window.Count(q.Text)
 	following, err := c.Window.Before(c.Turn)
 	if err == nil {
 		err = c.place(q, following)
 	}
-	if err == nil && !q.fits && recap == nil {
+	if err == nil && !q.fits && p.recap == nil {
 		q.alone = true
 		err = c.place(q, c.Window.NewPrompt())
 	}
@@ -133,17 +164,19 @@ func (c *Curator) inquire(batch Batch, recap *window.Recap, again string) (*inqu
 
 // place puts a question at the end of a prompt.
 func (c *Curator) place(q *inquiry, p *window.Prompt) error {
-	if c.Settings.Prompt == Replaced && len(q.batch) > 0 {
+	if c.Settings.Prompt == Replaced && !q.onlySummaries() {
 		p.ReplacePrefix(window.NewPrefix(c.Settings.System+"\n", "", nil))
 	}
 	err := p.Ask(q.Text)
 	q.Prompt, q.fits = p, c.Window.Limits.ReplyAfter(p) >= q.MaxTokens
-	if err == nil && !q.fits && len(q.batch) == 0 { // summaries can be shorter
+	if err == nil && !q.fits && q.onlySummaries() { // which can be shorter
 		q.MaxTokens = q.recap.Room(p)
 		q.fits = q.MaxTokens > 0
 	}
 	return err
 }
+
+func (p *parts) onlySummaries() bool { return len(p.batch) == 0 && p.present == nil }
 
 // decide asks a question, and stores what follows from the answer, all in one transaction. If the answer has nothing
 // usable on an entry, it is asked about again, alone; after that it is left as it is, with a note of the reason.
@@ -156,46 +189,67 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	if err != nil && !errors.Is(err, errNoRoom) && !errors.As(err, new(*model.Unanswered)) {
 		return nil, err
 	}
-	answers, summaries, failed := c.read(ctx, q, reply, err)
+	text, noReply := "", err
+	switch {
+	case err != nil:
+	case len(reply.Calls) > 0:
+		noReply = errors.New("it calls a tool")
+	default:
+		text = reply.Text
+	}
+	summaries, text, failed := c.readSummaries(ctx, q, text)
 	if failed != nil {
 		return nil, failed
 	}
+	texts, text := q.present.read(text)
+	answers := q.batch.Unanswered(noReply)
+	if noReply == nil {
+		answers = q.batch.Read(text)
+	}
 	fallback := AskAgain
-	if q.again != "" || err != nil && len(q.batch) == 1 && q.recap == nil { // asked alone already, as often as a request is tried
+	if q.again != "" || err != nil && len(q.batch) == 1 && q.recap == nil && q.present == nil { // asked alone already, as often as a request is tried
 		fallback = Keep
 	}
 	at := annotator.PlaceAt(c.Scene.N, len(c.Scene.Posts)-1)
 	decisions, revisions := q.batch.Resolve(answers, fallback, c.Scene.Thread.ID, at)
+	revisions = append(revisions, q.present.revisions(texts, changedBy(revisions), at, c.Scene.Thread.ID)...)
 	told := summaries != nil && len(summaries.Episodes) > 0
-	if told || slices.ContainsFunc(decisions, func(d Decision) bool { return d.Action.ByModel() }) {
+	if told || len(texts) > 0 || slices.ContainsFunc(decisions, func(d Decision) bool { return d.Action.ByModel() }) {
 		return decisions, c.carryOut(ctx, reply, revisions, summaries)
 	}
-	text, reason := q.unusable(decisions)
+	body, reason := q.unusable(decisions)
 	var call *annotator.Call
 	if reply != nil {
 		call = reply.Call
 		call.Discard(reason, reply.Body())
 	}
-	note := &annotator.Trace{Kind: annotator.TraceNote, Content: text, Tokens: tokens.EstimateMessage(text)}
+	note := &annotator.Trace{Kind: annotator.TraceNote, Content: body, Tokens: tokens.EstimateMessage(body)}
 	return decisions, c.Store(ctx, call, note, revisions, summaries)
 }
 
-// read reads the decisions and the summaries of a reply; there is none if there is an error. Summaries are nil if none
-// were asked for.
-func (c *Curator) read(
-	ctx context.Context, q *inquiry, reply *model.Reply, noReply error,
-) (answers []Answer, summaries *annotator.Summaries, err error) {
-	if q.recap == nil {
-		return q.batch.answers(reply, noReply), nil, nil
+// changedBy returns the entries that decisions change otherwise than by confirming them.
+func changedBy(revisions []annotator.Revision) map[int64]bool {
+	changed := map[int64]bool{}
+	for i := range revisions {
+		switch revisions[i].Field {
+		case annotator.FieldStatus, annotator.FieldCuratorDecision:
+		default:
+			changed[revisions[i].Entry] = true
+		}
 	}
-	if noReply != nil || len(reply.Calls) > 0 {
-		return q.batch.answers(reply, noReply), q.recap.Nothing(), nil
+	return changed
+}
+
+// readSummaries reads the summaries of a reply, which is empty if there is none, and returns the rest of it. Summaries are
+// nil if none were asked for.
+func (c *Curator) readSummaries(ctx context.Context, q *inquiry, reply string) (*annotator.Summaries, string, error) {
+	switch {
+	case q.recap == nil:
+		return nil, reply, nil
+	case reply == "":
+		return q.recap.Nothing(), "", nil
 	}
-	summaries, rest, err := q.recap.Read(ctx, reply.Text, len(q.batch) > 0)
-	if err != nil || len(q.batch) == 0 {
-		return nil, summaries, err
-	}
-	return q.batch.Read(rest), summaries, nil
+	return q.recap.Read(ctx, reply, !q.onlySummaries())
 }
 
 // recapByRule stores summaries that the model did not write.
@@ -218,21 +272,10 @@ func (c *Curator) reply(ctx context.Context, q *inquiry) (*model.Reply, error) {
 		return nil, fmt.Errorf("%w: the question has %d tokens, and the context has no room for it", errNoRoom, q.tokens)
 	}
 	purpose := annotator.PurposeCurate
-	if len(q.batch) == 0 {
+	if len(q.batch) == 0 { // a run can do without an answer
 		purpose = annotator.PurposeSummarise
 	}
 	return c.Ask(ctx, purpose, &q.Question)
-}
-
-// answers reads a reply; there is none if there is an error.
-func (b Batch) answers(reply *model.Reply, err error) []Answer {
-	switch {
-	case err != nil:
-		return b.Unanswered(err)
-	case len(reply.Calls) > 0:
-		return b.Unanswered(errors.New("it calls a tool"))
-	}
-	return b.Read(reply.Text)
 }
 
 // carryOut stores decisions and summaries: the answer and all that it changes, or nothing.
@@ -255,6 +298,9 @@ func (c *Curator) carryOut(
 
 // unusable is the note of an answer that brings nothing, and the reason.
 func (q *inquiry) unusable(decisions []Decision) (text, reason string) {
+	if len(decisions) == 0 && q.present != nil {
+		return q.present.note(), "it holds no statement"
+	}
 	if len(decisions) == 0 {
 		return "The model is asked again for the summaries: it gave no usable answer.", "it holds no summary"
 	}

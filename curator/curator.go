@@ -30,6 +30,7 @@ type Settings struct {
 	Temperature float64
 	Instruction string // what each question begins with
 	System      string // the system prompt where it replaces the run's
+	Present     string // what a question for present statements begins with
 }
 
 // Curator asks about entries one question after another, each at the end of the same window: no question is in the
@@ -47,6 +48,10 @@ type Curator struct {
 	// Recap returns the summaries that are due, and whether they cannot wait for a question about entries. It is nil, or
 	// returns nil, where none are. It reads the database, so that a resumed run asks what the undisturbed one asks.
 	Recap func(ctx context.Context) (recap *window.Recap, urgent bool, err error)
+
+	// Outdated returns the entries whose present statement is out of date, at most so many. It is nil where none is asked
+	// for, and reads the database like Recap.
+	Outdated func(ctx context.Context, limit int) ([]int64, error)
 
 	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends
 	// the reply's call. The error is a *model.Unanswered if there is no reply.

@@ -12,8 +12,8 @@ import (
 
 // curating is CURATING: at a thread's end the curator decides on the tentative entries of the threads before; where it
 // ends the corpus, on those of the thread itself too, which no later one follows. Threads that have ended are
-// summarised by the same questions. Both wait until they fill a question, the window is about to be compacted, or the
-// corpus ends. A resumed run passes over what was decided.
+// summarised by the same questions, and entries whose facts have changed are given a statement of what they are now. All
+// wait until they fill a question, the window is about to be compacted, or the corpus ends. A resumed run passes over what was decided.
 func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	last := r.scene.row.N == r.progress.total
 	open, err := r.undecided(ctx, last)
@@ -31,6 +31,11 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	}
 	if !last {
 		c.Least = r.config.Curator.Batch
+	}
+	if !r.config.Curator.Off {
+		c.Outdated = func(ctx context.Context, limit int) ([]int64, error) {
+			return r.Store.Curation.Outdated(ctx, curator.MinFacts, limit)
+		}
 	}
 	return annotator.EventCurated, c.Curate(ctx, open)
 }
@@ -129,6 +134,7 @@ const newestRow = 1<<63 - 1
 func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
 	settings := r.config.Curator
 	settings.Instruction, settings.System = r.config.Identity.Curator, r.config.Identity.CuratorSystem
+	settings.Present = r.config.Identity.Present
 	return &curator.Curator{
 		Settings: settings, Scene: r.scene.row, Window: r.window, Turn: turn,
 		Posts: r.corpus, Names: r.names, Entries: r.Store.Glossary.Entries, GetScene: r.Store.Scenes.Get, Store: r.Store.Curation.Decide,

@@ -19,7 +19,7 @@ func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64)
 	}
 	return readAll(ctx, s.db, "read the tentative entries", scan, `WITH decision AS NOT MATERIALIZED (
 		  SELECT id, entry_id, new_value ->> '$.decision' AS action, new_value ->> '$.reason' AS reason FROM revision
-		  WHERE field = 'curator_decision' AND trace_id > ?2)
+		  WHERE field = 'curator_decision' AND trace_id > ?2 AND new_value ->> '$.decision' <> 'UNSTATED')
 		SELECT e.id, iif(d.action = 'AGAIN', d.reason, ''),
 		  (SELECT count(*) FROM decision r WHERE r.entry_id = e.id AND r.action = 'REVISE') AS revised
 		FROM glossary_entry e LEFT JOIN decision d ON d.id = (SELECT max(n.id) FROM decision n WHERE n.entry_id = e.id)
@@ -28,6 +28,19 @@ func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64)
 		    AND e.first_at / 1000000 BETWEEN t.first_scene AND t.last_scene))
 		  AND (coalesce(d.action, 'AGAIN') = 'AGAIN' OR d.action = 'REVISE' AND revised = 1)
 		ORDER BY e.first_at, e.id`, jsonList(threads), after)
+}
+
+// Outdated returns the live entries that are not locked, hold at least so many facts, and have had a fact added or
+// closed since their present statement was last asked for: at most limit of them, those first that were changed last in
+// the story.
+func (s *Curation) Outdated(ctx context.Context, facts, limit int) ([]int64, error) {
+	return readAll(ctx, s.db, "read the entries without a present statement", scanValue[int64], `SELECT e.id FROM glossary_entry e
+		WHERE e.status IN ('tentative', 'confirmed') AND e.locked = 0
+		  AND (SELECT count(*) FROM claim c WHERE c.entry_id = e.id AND c.until_at = 0) >= ?
+		  AND (SELECT max(r.id) FROM revision r WHERE r.entry_id = e.id AND r.field = 'claim')
+		    > coalesce((SELECT max(r.id) FROM revision r WHERE r.entry_id = e.id
+		      AND (r.field = 'present' OR r.field = 'curator_decision' AND r.new_value ->> '$.decision' = 'UNSTATED')), 0)
+		ORDER BY e.last_at DESC, e.id LIMIT ?`, facts, limit)
 }
 
 // Decide records what came of a question of the curator in one transaction: the reply, or the note that stands for an

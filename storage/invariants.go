@@ -37,7 +37,8 @@ var invariants = [...]invariant{
 		`SELECT 'revision ' || v.id || ' has no successful tool result' FROM revision v WHERE v.actor = 'model' AND NOT EXISTS
 		  (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind IN ('tool_result', 'update') AND t.error = '' AND t.turn = v.turn)
 		 UNION ALL SELECT 'revision ' || v.id || ' has no answer of the curator' FROM revision v WHERE v.actor = 'curator'
-		  AND coalesce(v.trace_id, 0) NOT IN (SELECT trace_id FROM call WHERE purpose = 'curate' AND outcome = 'ok')`,
+		  AND NOT EXISTS (SELECT 1 FROM call c WHERE c.trace_id = v.trace_id AND c.outcome = 'ok'
+		    AND (c.purpose = 'curate' OR c.purpose = 'summarise' AND v.field = 'present'))`,
 	},
 	{
 		"decisions", "a decision is about a tool's result, what was denied changed nothing, and where intents are asked for every result has one",

@@ -31,6 +31,7 @@ type Identity struct {
 	Summariser    string // template of the request for a summary: see SummaryRequest
 	Curator       string // what the curator's questions begin with
 	CuratorSystem string // the curator's own system prompt, which the run's may replace
+	Present       string // what a question for the present statements of entries begins with
 
 	Files     map[string]string // SHA-256 of each part of the system prompt that Load read from a file, by the file's name
 	Templates map[string]string // SHA-256 of each of the other parts that is not the default, by its file's name

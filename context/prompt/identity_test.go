@@ -87,7 +87,7 @@ func TestWrittenFilesSayTheSame(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	paths, err := prompt.Write(dir)
-	if err != nil || len(paths) != 9 {
+	if err != nil || len(paths) != 10 {
 		t.Fatal(paths, err)
 	}
 	read, err := prompt.Load(dir)

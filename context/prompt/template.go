@@ -13,6 +13,7 @@ func (id *Identity) templates() []part {
 		{"SUMMARISER.md", &id.Summariser},
 		{"CURATOR.md", &id.Curator},
 		{"CURATOR_SYSTEM.md", &id.CuratorSystem},
+		{"PRESENT.md", &id.Present},
 	}
 }
 

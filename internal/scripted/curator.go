@@ -45,9 +45,22 @@ func Decide(question string, decide func(Candidate) map[string]any) Reply {
 		}
 	}
 	if len(objects) == 0 {
-		return Reply{Text: Recap(question) + "I decide on none of them."}
+		return Reply{Text: Recap(question) + Present(question) + "I decide on none of them."}
 	}
-	return Reply{Text: Recap(question) + mustJSON(objects)}
+	return Reply{Text: Recap(question) + Present(question) + mustJSON(objects)}
+}
+
+var outdated = regexp.MustCompile(`(?s)\n<outdated>\n(.*?)</outdated>`)
+
+// Present returns a statement of what each entry is now that a question asks about; nothing where it asks for none.
+func Present(question string) string {
+	var b strings.Builder
+	if asked := outdated.FindStringSubmatch(question); asked != nil {
+		for _, tag := range strings.Split(asked[1], "<entry")[1:] {
+			fmt.Fprintf(&b, "<present id=\"%d\">It is as its %d lines say.</present>\n", attribute(tag, "id"), strings.Count(tag, "\n"))
+		}
+	}
+	return b.String()
 }
 
 var (

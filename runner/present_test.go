@@ -1,0 +1,120 @@
+package runner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"annotator/internal/longtest"
+	"annotator/internal/scripted"
+)
+
+// presenting is a story of three threads about a lantern, in each scene of which the model tells one fact more of it. It counts the
+// questions beside the scenes, and answers those for present statements by a rule.
+func presenting(t *testing.T, answer func(r scripted.Request) string) (s *stage, questions *int) {
+	t.Helper()
+	var threads [][]string
+	for n := range 3 {
+		var scenes []string
+		for i := range 3 {
+			scenes = append(scenes, fmt.Sprintf("The Lantern burned for %d nights.", 3*n+i+1))
+		}
+		threads = append(threads, scenes)
+	}
+	asked := 0
+	s = newTale(t, threads, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+		question := r.Messages[len(r.Messages)-1].Content
+		var n int
+		if _, err := fmt.Sscanf(question, `<scene number="%d"`, &n); err == nil {
+			var definition []string
+			for i := range n {
+				definition = append(definition, fmt.Sprintf("It burned for %d nights.", i+1))
+			}
+			text := fmt.Sprintf(`"definition":%q`, strings.Join(definition, " "))
+			if n == 1 {
+				return calls(toolCall("glossary_create", `{"term":"Lantern","tags":["object"],`+text+`}`))
+			}
+			return calls(updates(1, text))
+		}
+		if r.MayCall() {
+			return scripted.Reply{Text: "Read."}
+		}
+		asked++
+		if strings.Contains(question, "<outdated>") && answer != nil {
+			return scripted.Reply{Text: scripted.Recap(question) + answer(r)}
+		}
+		return scripted.Annotate(r)
+	}})
+	s.config.Curator.Batch = 1
+	return s, &asked
+}
+
+// TestPresentStatements: the question at a thread's end asks what entries are now whose facts have changed, and their number of
+// facts makes that worth while; an answer changes the statement and nothing else, and unchanged entries are not asked about again.
+func TestPresentStatements(t *testing.T) {
+	t.Parallel()
+	s, asked := presenting(t, nil)
+	if err := s.run("present"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("present")
+	restated := s.column("present", `SELECT at / 1000000 FROM revision WHERE field = 'present' ORDER BY id`)
+	if fmt.Sprint(restated) != "[6 9]" { // at the end of the first thread there are three facts
+		t.Errorf("the statement was written in the scenes %v", restated)
+	}
+	if n := s.count("present", `SELECT count(*) FROM glossary_entry WHERE present LIKE 'It is as its % lines say.' AND present_at / 1000000 = 9`); n != 1 {
+		t.Error("the entry has no statement of the end")
+	}
+	if n := s.count("present", `SELECT count(*) FROM claim WHERE until_at > 0`); n > 0 {
+		t.Errorf("%d facts were closed", n)
+	}
+	if *asked > 4 { // the summaries of three threads and the curator's question share them
+		t.Errorf("%d questions", *asked)
+	}
+}
+
+// TestPresentStatementsWithoutAnswer: what is asked in vain is not asked again before the facts change, and the run ends.
+func TestPresentStatementsWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{
+		"nothing":        "",
+		"another entry":  `<present id="99">It burns.</present>`,
+		"not closed":     `<present id="1">It burns.`,
+		"no words":       `<present id="1"> - </present>`,
+		"too many words": `<present id="1">` + strings.Repeat("word ", 2_000) + `</present>`,
+	} {
+		s, _ := presenting(t, func(r scripted.Request) string { return answer })
+		if err := s.run("none"); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		s.lawful("none")
+		if n := s.count("none", `SELECT count(*) FROM revision WHERE field = 'present'`); n != 0 {
+			t.Errorf("%s: %d statements", name, n)
+		}
+		asked := s.count("none", `SELECT count(*) FROM revision WHERE field = 'curator_decision' AND new_value ->> '$.decision' = 'UNSTATED'`)
+		if asked != 2 {
+			t.Errorf("%s: asked in vain %d times", name, asked)
+		}
+	}
+}
+
+// TestPresentStatementsAfterKills: a run that is killed after any of its transitions asks what the undisturbed one asks.
+func TestPresentStatementsAfterKills(t *testing.T) {
+	t.Parallel()
+	s, _ := presenting(t, nil)
+	killed, transitions := s.spawn("calm", 0, never, 0)
+	if killed {
+		t.Fatal("the undisturbed run was killed")
+	}
+	s.verify("calm")
+	calm := dump(t, s.db("calm"))
+	for n := 1; n < transitions; n += longtest.Pick(11, 1) {
+		name := fmt.Sprintf("killed-%d", n)
+		s.spawn(name, n, func(told int) bool { return told == n }, 0)
+		if killed, _ := s.spawn(name, 0, never, 0); killed {
+			t.Fatal("the resumed run was killed by somebody else")
+		}
+		s.compare(name, calm)
+	}
+	s.noViolations()
+}
