@@ -49,12 +49,30 @@ type Match struct {
 func (x *Index) Find(text string) []Match {
 	words, stems := x.read(text)
 	var found matches
-	x.findNames(&found, words, stems)
+	x.findNames(words, stems, found.addHit)
 	return found.best()
 }
 
-// findNames finds whole names, and marks the words that belong to one.
-func (x *Index) findNames(found *matches, words []word, stems []int32) {
+// Occurrence is a place of a text where a name of an entry stands.
+type Occurrence struct {
+	ID         int64
+	Start, End int // offsets in bytes; a possessive or a particle of the last word belongs to it
+}
+
+// Occurrences returns every place of a text where a name stands, as Find finds them, in their order. A name of several
+// entries is an occurrence of each.
+func (x *Index) Occurrences(text string) []Occurrence {
+	words, stems := x.read(text)
+	var found []Occurrence
+	x.findNames(words, stems, func(id int64, h hit, start int32) {
+		found = append(found, Occurrence{id, int(start), int(h.last)})
+	})
+	return found
+}
+
+// findNames finds whole names, and marks the words that belong to one. It calls add for each entry that a name stands for,
+// with the offset at which the name begins.
+func (x *Index) findNames(words []word, stems []int32, add func(id int64, h hit, start int32)) {
 	covered := int32(0)
 	for i := range words {
 		words[i].named = words[i].start < covered
@@ -69,7 +87,7 @@ func (x *Index) findNames(found *matches, words []word, stems []int32) {
 		words[i].named = true
 		for _, o := range x.nodes[h.node] {
 			if o.in(words[i:]) {
-				found.add(o.id, h.words, int(words[i].start))
+				add(o.id, h, words[i].start)
 			}
 		}
 	}
@@ -80,6 +98,8 @@ type matches struct {
 	list []Match
 	rank map[int64]int // of an entry in the list
 }
+
+func (m *matches) addHit(id int64, h hit, start int32) { m.add(id, h.words, int(start)) }
 
 // add takes in an occurrence of a name of so many words.
 func (m *matches) add(id int64, words, at int) {
@@ -108,7 +128,8 @@ func (m *matches) best() []Match {
 type hit struct {
 	node  int32
 	words int
-	end   int32 // in bytes; 0 if nothing was found
+	end   int32 // in bytes, less for an inflected word; 0 if nothing was found
+	last  int32 // where the last word ends
 }
 
 // longest returns the longest name at the beginning of words.
@@ -126,7 +147,7 @@ func (x *Index) longest(words []word, stems []int32) hit {
 		}
 		for k, stem := range stems[w.from:w.to] {
 			if last := x.edges[edgeOf(node, stem, attached)]; x.owned(last, words) {
-				best = hit{last, length, w.end - 1 - int32(k)} // only the order of the lengths matters
+				best = hit{last, length, w.end - 1 - int32(k), w.end} // only the order of the lengths matters
 				break
 			}
 		}
@@ -137,7 +158,7 @@ func (x *Index) longest(words []word, stems []int32) hit {
 			break
 		}
 		if x.owned(node, words) {
-			best = hit{node, length, w.end}
+			best = hit{node, length, w.end, w.end}
 		}
 	}
 	return best

@@ -236,3 +236,29 @@ func ids(matches []mention.Match) []int64 {
 	slices.Sort(ids)
 	return ids
 }
+
+// TestOccurrencesAreThoseOfFind: as many of each entry, the first where Find has it, and each the name as it stands.
+func TestOccurrencesAreThoseOfFind(t *testing.T) {
+	t.Parallel()
+	x := mention.New()
+	x.SetNames(1, []string{"Sherlock Holmes", "Holmes"})
+	x.SetNames(2, []string{"Holmes", "東雲"})
+	const text = "Sherlock Holmes met Mr. Holmes; Holmes's pipe, 東雲丸. sherlock\nHolmes"
+	var got []string
+	counts, first := map[int64]int{}, map[int64]int{}
+	for _, o := range x.Occurrences(text) {
+		got = append(got, fmt.Sprintf("%d %s", o.ID, text[o.Start:o.End]))
+		if counts[o.ID]++; counts[o.ID] == 1 {
+			first[o.ID] = o.Start
+		}
+	}
+	want := []string{"1 Sherlock Holmes", "1 Holmes", "2 Holmes", "1 Holmes's", "2 Holmes's", "2 東雲", "1 sherlock\nHolmes"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, m := range x.Find(text) {
+		if counts[m.ID] != m.Count || first[m.ID] != m.First {
+			t.Errorf("entry %d: %d from %d, not %d from %d", m.ID, counts[m.ID], first[m.ID], m.Count, m.First)
+		}
+	}
+}

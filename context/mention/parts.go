@@ -12,7 +12,7 @@ const maxHolders = 3
 func (x *Index) Named(text string, usage *Usage) []Match {
 	words, stems := x.read(text)
 	var found matches
-	x.findNames(&found, words, stems)
+	x.findNames(words, stems, found.addHit)
 	for i := 0; i < len(words); {
 		end := i + 1
 		for end < len(words) && words[i].capital && x.goesOn(words, end) {
