@@ -126,3 +126,30 @@ func TestReadCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestThoughtCall: a call in the reasoning of a reply that says nothing else is told, with where it stands. It is never made,
+// and beside an answer, a call or in a quotation it is no problem.
+func TestThoughtCall(t *testing.T) {
+	t.Parallel()
+	const quoted = `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`
+	for _, test := range []struct {
+		name  string
+		reply model.Reply
+		told  bool
+	}{
+		{"no answer", model.Reply{Text: model.NoAnswer, Reasoning: hermes}, true},
+		{"no text", model.Reply{Reasoning: "I shall note it. a(q=\"x\")"}, true},
+		{"an answer", model.Reply{Text: "No change.", Reasoning: hermes}, false},
+		{"a structured call", model.Reply{Reasoning: hermes, Calls: []annotator.ToolCall{{Name: "structured", Arguments: "{}"}}}, false},
+		{"a quotation", model.Reply{Text: model.NoAnswer, Reasoning: "They sang " + quoted}, false},
+		{"words", model.Reply{Text: model.NoAnswer, Reasoning: "I need to call a tool."}, false},
+	} {
+		calls, _, problem, err := model.ReadCalls(&test.reply, callRules("They sang "+quoted))
+		if len(calls) != len(test.reply.Calls) || err != nil {
+			t.Errorf("%s: %v, %v", test.name, calls, err)
+		}
+		if (problem != nil) != test.told || problem != nil && (problem.Origin != annotator.OriginText || !strings.Contains(problem.Text, "in your reasoning")) {
+			t.Errorf("%s: the model is told %+v", test.name, problem)
+		}
+	}
+}

@@ -548,3 +548,47 @@ func TestDemandEndsWithItsLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestLeakedNamesAreGoverned: a name with what models and servers leave around it is decided upon as the name itself,
+// declarations included, and none of it passes the policy.
+func TestLeakedNamesAreGoverned(t *testing.T) {
+	t.Parallel()
+	leaks := []string{"functions.%s:0", "%s<|channel|>commentary", "tools.%s", "default_api.%s", "%s:3<|message|>"}
+	for _, leak := range leaks {
+		leaky := func(call annotator.ToolCall) annotator.ToolCall {
+			call.Name = fmt.Sprintf(leak, call.Name)
+			return call
+		}
+		s := governed(t, policy.Enforce, saying(
+			calls(leaky(creates("Lamp"))),
+			calls(leaky(declares("PROPOSE")), leaky(creates("Lamp")), leaky(updates(1, `"tags":["x"]`))),
+		), "The lamp burned.")
+		if err := s.run("leaked"); err != nil {
+			t.Fatal(err)
+		}
+		s.wantAudit("leaked",
+			"1 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED",
+			"1 select_active_intent [] allow",
+			"1 glossary_create [PROPOSE] allow",
+			"1 glossary_update [PROPOSE] deny NOT_PERMITTED NOT_PERMITTED",
+		)
+	}
+}
+
+// TestDemandNamesTheSlip: where a call is required and the reply has one that cannot be read, the correction quotes it.
+func TestDemandNamesTheSlip(t *testing.T) {
+	t.Parallel()
+	torn := scripted.Reply{Text: `<tool_call>{"name":"select_active_intent","arguments":{"intent":"PROPOSE"}`}
+	s := governed(t, policy.Enforce, saying(calls(creates("Door")), torn, calls(declares("PROPOSE"), creates("Door"))), "The lamp burned.")
+	if err := s.run("slip"); err != nil {
+		t.Fatal(err)
+	}
+	note := s.server.Requests()[2].Messages
+	said := note[len(note)-1].Content
+	if !strings.Contains(said, "select_active_intent") || !strings.Contains(said, "ends inside") || !strings.Contains(said, "one has to be called now") {
+		t.Errorf("the model is told %s", said)
+	}
+	if n := s.count("slip", `SELECT count(*) FROM trace WHERE kind = 'note' AND error = '`+annotator.CallRequired+`'`); n != 1 {
+		t.Error("the demand is not on record")
+	}
+}

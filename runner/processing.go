@@ -27,6 +27,9 @@ func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 	if len(content.updates) > 0 { // they declare their intent in the block, or are denied
 		return annotator.EventText, nil
 	}
+	if content.problem != nil {
+		return r.correct(ctx, annotator.CallRequired, content.correction()+" "+callDemand)
+	}
 	return r.correct(ctx, annotator.CallRequired, callDemand)
 }
 

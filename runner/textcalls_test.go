@@ -208,7 +208,7 @@ func TestCallsThatAreNotSound(t *testing.T) {
 	t.Parallel()
 	const sound = `<tool_call>{"name":"glossary_create","arguments":{"term":"Lamp","definition":"It burns.","tags":["object"]}}</tool_call>`
 	lost := ""
-	for i := range 100 {
+	for i := range 250 {
 		lost += fmt.Sprintf("It burns in room %d. ", i*i)
 	}
 	for name, test := range map[string]struct{ text, says string }{

@@ -21,13 +21,16 @@ type writtenCall struct {
 // errNoCall is the error of a text without the shape of a call.
 var errNoCall = errors.New("no call follows: it needs a JSON object with name and arguments")
 
+// bracketed matches marks such as [TOOL_CALLS].
+var bracketed = regexp.MustCompile(`^\[[A-Z_]+\]`)
+
 // values reads the calls at the beginning of a text: JSON objects, or lists of them. Where the first value is something
 // else, the error is errNoCall. With an error, n is where the mistake is.
 func (s *scanner) values(text string) (calls []writtenCall, n int, err error) {
 	read := false
 	for {
 		rest := strings.TrimLeft(text[n:], space+";,")
-		if rest == "" || rest[0] != '{' && (rest[0] != '[' || strings.HasPrefix(rest, "[TOOL_CALLS]")) {
+		if rest == "" || rest[0] != '{' && (rest[0] != '[' || bracketed.MatchString(rest)) {
 			break
 		}
 		at := len(text) - len(rest)
@@ -73,7 +76,7 @@ func sourced(calls []writtenCall, source string) []writtenCall {
 }
 
 // wrappers are the keys of objects that hold calls.
-var wrappers = []string{"tool_calls", "tool_call", "function_call", "function_calls", "function"}
+var wrappers = []string{"tool_calls", "tool_call", "function_call", "function_calls", "function", "functionCall", "tool_uses", "calls", "tools"}
 
 // callsIn returns the calls in a JSON value; none for an empty list.
 func (s *scanner) callsIn(strict string) (calls []writtenCall, err error) {
@@ -129,8 +132,8 @@ func onlyLabels(o map[string]json.RawMessage, but ...string) bool {
 }
 
 var (
-	nameKeys     = []string{"name", "tool_name", "function", "tool", "function_name"}
-	argumentKeys = []string{"arguments", "parameters", "params", "args", "input"}
+	nameKeys     = []string{"name", "tool_name", "function", "tool", "function_name", "recipient_name", "action"}
+	argumentKeys = []string{"arguments", "parameters", "params", "args", "input", "tool_input", "action_input"}
 )
 
 // given returns the keys that an object has.

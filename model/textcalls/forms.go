@@ -31,12 +31,12 @@ const (
 
 // forms are all that are read. Of two that fit, the first counts.
 var forms = []form{
-	{"NousResearch Hermes, Qwen 2.5 and 3, GLM 4.5, xLAM 2, Granite 3", `<tool_call>`, enclosed, true},
+	{"NousResearch Hermes, Qwen 2.5 and 3, GLM 4.5, xLAM 2, Granite 3", `<(?i:tool_call)>`, enclosed, true},
 	{"Granite 3, Granite 20B FC", `<\|tool_call\|>|<function_call>`, enclosed, true},
 	{"Jamba, Hunyuan, MiniMax M1, Nemotron, OLMo 3", `<tool_calls>|<TOOLCALL>|<function_calls>`, enclosed, true},
 	{"MiniMax M2, Seed-OSS, LongCat", `<\w+[:_]tool_calls?>`, enclosed, true},
 	{"Qwen 3 Coder, Llama 3.1", `<function=`, tagged, true},
-	{"MiniMax M2, Claude, Step 3, MiniCPM", `<(?:\w+:)?(?:invoke|function) name\s*=`, tagged, true},
+	{"MiniMax M2, Claude, Step 3, MiniCPM", `<(?:\w+:)?(?:invoke|function|tool_call|tool) name\s*=`, tagged, true},
 	{"DeepSeek V3.2 and V4", `<\s*[|｜]\s*DSML\s*[|｜]\s*invoke name\s*=`, tagged, true},
 	{"DeepSeek V3.2 and V4", `<\s*[|｜]\s*DSML\s*[|｜]\s*\w+_calls\s*>`, enclosed, true},
 	{"DeepSeek V3 and R1, Step 3", `<[|｜]tool[▁_]calls?[▁_]begin[|｜]>`, enclosed, true},
@@ -48,6 +48,7 @@ var forms = []form{
 	{"Apertus", `<\|tools_prefix\|>`, enclosed, true},
 	{"Gemma 4, FunctionGemma", `<\|tool_call>|<start_function_call>`, enclosed, true},
 	{"Mistral", `\[TOOL_CALLS\]`, enclosed, true},
+	{"models without a form of their own on LM Studio", `\[TOOL_REQUEST\]`, enclosed, true},
 	{"Phi 4 mini", `\bfunctools\b`, enclosed, false},
 	{"gpt-oss", `(?:<\|start\|>assistant)?(?:<\|channel\|>\w+)?\s*(?:\b(?:commentary|analysis)\s+)?\bto=functions\.`, enclosed, true},
 	{"Qwen 2", `✿FUNCTION✿:`, enclosed, true},
@@ -77,7 +78,7 @@ func (s *scanner) readForm(f *form, text string) (calls []writtenCall, n int, er
 var (
 	beginning = regexp.MustCompile(`^(?:\s|` + marksOf(func(f *form) bool { return f.sure && f.reader == enclosed }) + "|```\\w*)*")
 	pythonic  = regexp.MustCompile(`^\[?\s*(?:print\(\s*)?((?:[\w\\]+\.)*[\w\\]+)\(`)
-	endings   = regexp.MustCompile("^(?:\\s*(?:```|`|✿RESULT✿|<tool_call\\|>|<end_function_call>|</\\w{1,20}$|" +
+	endings   = regexp.MustCompile("^(?:\\s*(?:```|`|✿RESULT✿|\\[END_TOOL_REQUEST\\]|<tool_call\\|>|<end_function_call>|</\\w{1,20}$|" +
 		`</\s*[|｜\w:▁ -]{0,30}(?:tool|func|invoke|action|plugin|TOOL|python)[\w:▁ |｜-]{0,20}>|` +
 		`<[|｜][\w▁]{0,30}(?i:end|suffix|eom|eot|eos)[\w▁]{0,10}[|｜]>|<\|(?:call|return)\|>))+`)
 )

@@ -12,7 +12,7 @@ import (
 
 var (
 	pythonName = regexp.MustCompile(`^(print\(\s*)?((?:[\w\\]+\.)*[\w\\]+)\(`)
-	keyword    = regexp.MustCompile(`^([\pL_][\pL\pN_\\]*)\s*=`)
+	keyword    = regexp.MustCompile(`^([\pL_][\pL\pN_\\]*)\s*[=:]`) // a colon in Swift and Ruby
 )
 
 // python reads calls as Python writes them, with keyword arguments: one after another, or in a list.
@@ -55,39 +55,58 @@ func (s *scanner) pythonCall(text string) (call writtenCall, n int, err error) {
 	if found == nil || !s.known(CleanName(found[2])) {
 		return call, 0, errNoCall
 	}
-	var o object
 	n = len(found[0])
+	arguments, size, err := inBrackets(text[n:], found[2])
+	if n += size; err != nil {
+		return call, n, err
+	}
+	if found[1] != "" {
+		if n = skipSpace(text, n); !strings.HasPrefix(text[n:], ")") {
+			return call, n, errors.New("the bracket of print does not end")
+		}
+		n++
+	}
+	return writtenCall{annotator.ToolCall{Name: CleanName(found[2]), Arguments: arguments}, text[:n]}, n, nil
+}
+
+// inBrackets reads the arguments of a call up to its closing bracket: keywords with values, or one object, as in JavaScript.
+func inBrackets(text, name string) (arguments string, n int, err error) {
+	if n = laxjson.Space(text); strings.HasPrefix(text[n:], "{") {
+		arguments, size, err := laxjson.Prefix(text[n:])
+		if n += size; err != nil {
+			return "", n, fmt.Errorf("the arguments of %s: %w", name, err)
+		}
+		if n += laxjson.Space(text[n:]); !strings.HasPrefix(text[n:], ")") {
+			return "", n, fmt.Errorf("the arguments of %s: ) does not follow the object", name)
+		}
+		return arguments, n + 1, nil
+	}
+	var o object
 	for {
 		n += laxjson.Space(text[n:])
 		if strings.HasPrefix(text[n:], ")") {
-			break
+			return o.json(), n + 1, nil
 		}
 		key := keyword.FindStringSubmatch(text[n:])
 		if key == nil {
-			return call, n, fmt.Errorf("the arguments of %s: each needs its name and =, and the call its closing bracket", found[2])
+			return "", n, fmt.Errorf("the arguments of %s: each needs its name and =, and the call its closing bracket", name)
 		}
 		n += len(key[0])
 		strict, size, err := laxjson.Prefix(text[n:])
 		if err != nil {
-			return call, n + size, fmt.Errorf("the argument %s: %w", key[1], err)
+			return "", n + size, fmt.Errorf("the argument %s: %w", key[1], err)
 		}
 		if err := o.add(key[1], strict); err != nil {
-			return call, n, err
+			return "", n, err
 		}
 		n += size
 		n += laxjson.Space(text[n:])
 		if strings.HasPrefix(text[n:], ",") {
 			n++
 		} else if !strings.HasPrefix(text[n:], ")") {
-			return call, n, fmt.Errorf("the argument %s does not end with a comma or a bracket: it is cut off, an expression, or has a quote that is not escaped", key[1])
+			return "", n, fmt.Errorf("the argument %s does not end with a comma or a bracket: it is cut off, an expression, or has a quote that is not escaped", key[1])
 		}
 	}
-	if n++; found[1] != "" {
-		if n, err = closed(text, n, ")"); err != nil {
-			return call, n, err
-		}
-	}
-	return writtenCall{annotator.ToolCall{Name: CleanName(found[2]), Arguments: o.json()}, text[:n]}, n, nil
 }
 
 // object is a JSON object under construction.

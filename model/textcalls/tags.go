@@ -14,10 +14,10 @@ import (
 const namespace = `\s*(?:[|｜]\s*\w+\s*[|｜]\s*|\w+:)?`
 
 var (
-	functionTag  = regexp.MustCompile(`^<` + namespace + `(?:function|invoke)(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?\s*(>?)`)
+	functionTag  = regexp.MustCompile(`^<` + namespace + `(?:function|invoke|tool_call|tool)(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?\s*(>?)`)
 	parameterTag = regexp.MustCompile(`^<` + namespace + `param(?:eter)?(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?[^<>\n]{0,40}>`)
-	inParameter  = regexp.MustCompile(`<(/?)` + namespace + `(param(?:eter)?|function|invoke|(?:\w+:)?tool_call)\b[^<>\n]{0,60}>`)
-	functionEnd  = regexp.MustCompile(`^\s*(?:</` + namespace + `(?:function|invoke|tool_call)\s*>|<function>)`)
+	inParameter  = regexp.MustCompile(`<(/?)` + namespace + `(param(?:eter)?|function|invoke|tool|(?:\w+:)?tool_call)\b[^<>\n]{0,60}>`)
+	functionEnd  = regexp.MustCompile(`^\s*(?:</` + namespace + `(?:function|invoke|tool_call|tool)\s*>|<function>)`)
 )
 
 // function reads a tag with the name of a tool, its arguments as JSON or one by one, and its end tag. JSON needs none.
@@ -85,9 +85,11 @@ func parameters(text string, n int) (arguments string, end int, err error) {
 }
 
 var (
-	pairsName = regexp.MustCompile(`^([\w.\\:-]+)\s*(?:<tool_sep>\s*)?(?:<arg_key>|</tool_call>)`)
-	argKey    = regexp.MustCompile(`^<arg_key>\s*([\w.\\-]+)\s*(?:</arg_key>\s*)+<arg_value>`)
-	argValue  = regexp.MustCompile(`</?arg_(?:key|value)>|</tool_call>`)
+	pairsName = regexp.MustCompile(`^([\w.\\:-]+)\s*(?:<tool_sep>\s*)?(?:<(?:longcat_)?arg_key>|</tool_call>)`)
+	argKey    = regexp.MustCompile(`^<(?:longcat_)?arg_key>\s*([\w.\\-]+)\s*(?:</(?:longcat_)?arg_key>\s*)+<(?:longcat_)?arg_value>`)
+	argValue  = regexp.MustCompile(`</?(?:longcat_)?arg_(?:key|value)>|</(?:longcat_)?tool_call>`)
+	valueEnd  = regexp.MustCompile(`^</(?:longcat_)?arg_value>`)
+	pairsEnd  = regexp.MustCompile(`^\s*</(?:longcat_)?tool_call>`)
 )
 
 // pairs reads the name of a tool, and keys and values each in its tag, up to </tool_call>.
@@ -103,7 +105,7 @@ func pairs(text string) ([]writtenCall, int, error) {
 		}
 		n += len(key[0])
 		end := argValue.FindStringIndex(text[n:])
-		if end == nil || text[n+end[0]:n+end[1]] != "</arg_value>" {
+		if end == nil || !valueEnd.MatchString(text[n+end[0]:n+end[1]]) {
 			return nil, n, fmt.Errorf("the value of %.100q does not end with </arg_value>", key[1])
 		}
 		if err := o.add(key[1], annotator.EncodeJSON(text[n:n+end[0]])); err != nil {
@@ -111,8 +113,12 @@ func pairs(text string) ([]writtenCall, int, error) {
 		}
 		n += end[1]
 	}
-	n, err := closed(text, n, "</tool_call>")
-	return []writtenCall{{annotator.ToolCall{Name: CleanName(found[1]), Arguments: o.json()}, text[:n]}}, n, err
+	end := pairsEnd.FindString(text[n:])
+	if end == "" {
+		return nil, n, errors.New("</tool_call> does not follow where it ends")
+	}
+	n += len(end)
+	return []writtenCall{{annotator.ToolCall{Name: CleanName(found[1]), Arguments: o.json()}, text[:n]}}, n, nil
 }
 
 var (
@@ -153,15 +159,6 @@ func (s *scanner) keys(text string) ([]writtenCall, int, error) {
 	}
 	n += size
 	return []writtenCall{{annotator.ToolCall{Name: CleanName(name), Arguments: o.json()}, text[:n]}}, n, nil
-}
-
-// closed returns the position after an end tag, which must come next.
-func closed(text string, n int, tag string) (int, error) {
-	n = skipSpace(text, n)
-	if !strings.HasPrefix(text[n:], tag) {
-		return n, fmt.Errorf("%s does not follow where it ends", tag)
-	}
-	return n + len(tag), nil
 }
 
 const space = " \t\r\n"

@@ -24,7 +24,13 @@ import (
 const (
 	maxText  = 1 << 20 // bytes; a longer text is not searched
 	maxCalls = 250
-	maxAside = 1000 // bytes of text beside calls without a mark of their own
+)
+
+// Limits of the text around calls without a mark of their own, in characters. A model may think aloud before it calls. Much
+// text behind makes the call an example in an explanation.
+const (
+	maxBefore = 4000
+	maxBehind = 1000 // between calls, too
 )
 
 // Found is the part of a text that has the shape of calls.
@@ -68,7 +74,7 @@ func (f *Found) calls() bool {
 // model.
 func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.ToolCall, rest, wrong string) {
 	var left strings.Builder
-	at, marked := 0, true
+	at, before, marked := 0, 0, true
 	for i := range f.pieces {
 		p := &f.pieces[i]
 		if p.empty && f.calls() {
@@ -83,8 +89,10 @@ func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.T
 			}
 			calls = append(calls, p.calls[j].ToolCall)
 		}
-		marked = marked && p.sure
 		left.WriteString(f.text[at:p.start])
+		if marked && !p.sure {
+			marked, before = false, utf8.RuneCountInString(strings.TrimSpace(left.String()))
+		}
 		at = p.end
 	}
 	left.WriteString(f.text[at:])
@@ -95,8 +103,8 @@ func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.T
 	if len(calls) > maxCalls || len(calls) > 0 && f.full {
 		return nil, f.text, fmt.Sprintf("it makes more than %d calls", maxCalls)
 	}
-	if !marked && len(rest) > maxAside {
-		return nil, f.text, fmt.Sprintf("a call without a mark of its own stands beside %d bytes of other text", len(rest))
+	if behind := utf8.RuneCountInString(rest) - before; !marked && (before > maxBefore || behind > maxBehind) {
+		return nil, f.text, fmt.Sprintf("a call without a mark of its own stands among %d characters of other text", before+behind)
 	}
 	return calls, rest, ""
 }

@@ -70,6 +70,8 @@ func TestForms(t *testing.T) {
 		{"as in the API", `{"id":"x","type":"function","function":{"name":"list_snapshots","arguments":"{}"}}`, two[1:], ""},
 		{"arguments in a string", `<tool_call>{"name":"list_snapshots","arguments":"{}"}</tool_call>`, two[1:], ""},
 		{"tags in a string", `<tool_call>{"name":"a","arguments":{"q":"</tool_call><think><function=b></function>"}}</tool_call>`, []annotator.ToolCall{call("a", `{"q":"</tool_call><think><function=b></function>"}`)}, ""},
+		{"after thinking aloud", strings.Repeat("On and on. ", 300) + "\n" + hermes, one, strings.TrimSpace(strings.Repeat("On and on. ", 300))},
+		{"after thinking aloud in Chinese", strings.Repeat("灯塔看守人没有睡觉。", 300) + "\n" + hermes, one, strings.Repeat("灯塔看守人没有睡觉。", 300)},
 		{"beside updates", "<codex_updates>[]</codex_updates><tool_call>" + hermes + "</tool_call>", one, "<codex_updates>[]</codex_updates>"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -117,6 +119,16 @@ func TestSlipsOfForm(t *testing.T) {
 		{"<|tool_call>call:a{q:<|\"|>x<|\"|>}<tool_call|>", `a{"q":"x"}`},
 		{`<｜DSML｜invoke name="a"><｜DSML｜parameter name="q" string="true">x</｜DSML｜parameter></｜DSML｜invoke>`, `a{"q":"x"}`},
 		{good + "<tool_call>\nThat is all.", `a{}`},
+		{`[TOOL_REQUEST]{"name":"a","arguments":{}}[END_TOOL_REQUEST] [TOOL_REQUEST]{"name":"b","arguments":{}}[END_TOOL_REQUEST]`, `a{} b{}`},
+		{`<TOOL_CALL>{"name":"a","arguments":{}}</TOOL_CALL>`, `a{}`},
+		{`<tool_call name="a">{"q":"x"}</tool_call>`, `a{"q":"x"}`},
+		{`<tool name="a"><param name="q">x</param></tool>`, `a{"q":"x"}`},
+		{`<longcat_tool_call>a<longcat_arg_key>q</longcat_arg_key><longcat_arg_value>x</longcat_arg_value></longcat_tool_call>`, `a{"q":"x"}`},
+		{`{"action":"a","action_input":{"q":"x"}}`, `a{"q":"x"}`},
+		{`{"tool_uses":[{"recipient_name":"functions.a","parameters":{"q":"x"}}]}`, `a{"q":"x"}`},
+		{`{"functionCall":{"name":"a","args":{"q":"x"}}}`, `a{"q":"x"}`},
+		{`functions.a({"q":"x"});`, `a{"q":"x"}`},
+		{`a(q: "x", r: 1)`, `a{"q":"x","r":1}`},
 	} {
 		calls, _, wrong := find(test.text)
 		var got []string
@@ -148,6 +160,9 @@ func TestNotWhole(t *testing.T) {
 		{`<tool_call>{"name":"a","arguments":` + strings.Repeat(`{"a":`, 30) + `1` + strings.Repeat(`}`, 31) + `</tool_call>`, "levels deep"},
 		{"<function=a><parameter=q>x</parameter><parameter=q>y</parameter></function>", "stands twice"},
 		{"<function=a><parameter=q>x</parameter>", "</function> does not follow"},
+		{`a({"q":"x"`, "ends inside"},
+		{`a({"q":"x"}, 1)`, ") does not follow the object"},
+		{`<tool_call name="a">{"q":"x"</tool_call>`, "the arguments of a"},
 		{"<function=a b>{}</function>", "not followed by >"},
 		{"[TOOL_CALLS]a[ARGS]{", "ends inside"},
 		{`[TOOL_CALLS][{"name":"a","arguments":{}}`, "ends inside"},
@@ -156,8 +171,9 @@ func TestNotWhole(t *testing.T) {
 		{`{"name":"a","arguments":{"q":"cut of`, "ends inside"},
 		{`{"name":"a","arguments":{}} {"name":"Dawn"}`, "JSON that is no call follows"},
 		{"{torn\n" + `{"name":"a","arguments":{}}`, "JSON that is not whole"},
-		{strings.Repeat("On and on. ", 100) + "\n" + `{"name":"a","arguments":{}}`, "beside 1099 bytes of other text"},
-		{"```json\n" + `{"name":"a","arguments":{}}` + "\n```\n" + strings.Repeat("On and on. ", 100), "bytes of other text"},
+		{strings.Repeat("On and on. ", 400) + "\n" + `{"name":"a","arguments":{}}`, "among 4399 characters of other text"},
+		{"```json\n" + `{"name":"a","arguments":{}}` + "\n```\n" + strings.Repeat("On and on. ", 100), "characters of other text"},
+		{`{"name":"a","arguments":{}}` + "\n" + strings.Repeat("On and on. ", 60) + "\n" + `{"name":"b","arguments":{}}` + strings.Repeat("\nOn and on.", 60), "characters of other text"},
 		{strings.Repeat(good, 251), "more than 250 calls"},
 		{"[" + strings.Repeat(`{"name":"a","arguments":{}},`, 250) + `{"name":"a","arguments":{}}]`, "more than 250 calls"},
 	} {
