@@ -249,19 +249,24 @@ func TestCallsThatAreNotSound(t *testing.T) {
 	}
 }
 
-// TestSpokenCallsOfACutReply: calls that are whole are made, as in a reply of vLLM that is not streamed, which is text where
-// it was cut. The model is asked for the rest.
+// TestSpokenCallsOfACutReply: where the limit fell behind a call, all are made and the model is asked for the rest. Where it
+// fell into one, none is, as with any call in text that is not whole, and the model is told.
 func TestSpokenCallsOfACutReply(t *testing.T) {
 	t.Parallel()
 	written := func(term string) string {
 		return "<tool_call>\n{\"name\": \"glossary_create\", \"arguments\": {\"term\": \"" + term + "\", \"definition\": \"A lamp.\", \"tags\": [\"thing\"]}}\n</tool_call>\n"
 	}
-	for _, tail := range []string{"", "<tool_call>\n{\"name\":", "<tool_call>\n{\"name\": \"glossary_create\", \"arguments\": {\"term\": \"Wick\", \"defi"} {
+	for tail, whole := range map[string]bool{
+		"": true, "And now the th": true, "<tool_call>\n{\"name\":": false,
+		"<tool_call>\n{\"name\": \"glossary_create\", \"arguments\": {\"term\": \"Wick\", \"defi": false,
+	} {
 		s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
 			switch len(r.Messages) {
 			case 2:
 				return scripted.Reply{Text: written("Lantern") + written("Quay") + tail, FinishReason: "length"}
-			case 5:
+			case 4: // after a correction
+				return scripted.Reply{Text: written("Lantern") + written("Quay") + written("Wick")}
+			case 5: // after two results
 				return scripted.Reply{Text: written("Wick")}
 			}
 			return scripted.Reply{Text: "Enough."}
@@ -273,8 +278,15 @@ func TestSpokenCallsOfACutReply(t *testing.T) {
 		if n := s.count("cut", `SELECT count(*) FROM glossary_entry`); n != 3 {
 			t.Errorf("cut at %q: %d entries", tail, n)
 		}
-		if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND content LIKE '%is lost: make the calls that are still missing%'`); n != 1 {
+		asked, corrected := 1, 0
+		if !whole {
+			asked, corrected = 0, 1
+		}
+		if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND content LIKE '%is lost: make the calls that are still missing%'`); n != asked {
 			t.Errorf("cut at %q: the model is asked %d times for the rest", tail, n)
+		}
+		if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE 'Your reply holds%'`); n != corrected {
+			t.Errorf("cut at %q: the model is corrected %d times", tail, n)
 		}
 	}
 }

@@ -54,16 +54,6 @@ func Find(text string, known func(name string) bool) *Found {
 // Empty reports whether nothing has the shape of a call.
 func (f *Found) Empty() bool { return len(f.pieces) == 0 }
 
-// DropTail removes what a limit has cut off: all from the first piece on that cannot be read, if calls stand before it and
-// none behind. The text ends where that piece begins.
-func (f *Found) DropTail() {
-	hasCalls := func(p piece) bool { return len(p.calls) > 0 }
-	at := slices.IndexFunc(f.pieces, func(p piece) bool { return p.wrong != "" })
-	if at > 0 && slices.ContainsFunc(f.pieces[:at], hasCalls) && !slices.ContainsFunc(f.pieces[at:], hasCalls) {
-		f.text, f.pieces = f.text[:f.pieces[at].start], f.pieces[:at]
-	}
-}
-
 // calls reports whether any piece has a call.
 func (f *Found) calls() bool {
 	return slices.ContainsFunc(f.pieces, func(p piece) bool { return len(p.calls) > 0 })
