@@ -1,14 +1,22 @@
 package runner_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"annotator"
+	"annotator/context/prompt"
+	"annotator/context/window"
+	"annotator/corpus"
 	"annotator/internal/scripted"
+	"annotator/model/doctor"
+	"annotator/model/openai"
+	"annotator/tools"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -160,4 +168,91 @@ func beside(script scripted.Script) scripted.Script {
 		}
 		return reply
 	}
+}
+
+// TestDoctorAndRunAgree: with what the doctor calls fit a run begins, and what it calls unfit a run refuses before its first
+// scene, in the same words.
+func TestDoctorAndRunAgree(t *testing.T) {
+	t.Parallel()
+	refuses := func(status int, body string) scripted.Options {
+		return scripted.Options{Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if len(r.Tools) == 0 {
+				return nil
+			}
+			return &scripted.Fault{Status: status, Body: body}
+		}}
+	}
+	servers := map[string]scripted.Options{
+		"no parser of calls": refuses(400, `{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}}`),
+		"no results":         refuses(400, `{"error":{"message":"Only user and assistant roles are supported, with the exception of an initial optional system message!"}}`),
+		"says no":            refuses(422, `{"error":{"message":"no tools today"}}`),
+		"broken replies":     refuses(500, `{"error":{"code":500,"message":"The model produced output that does not match the expected peg-native format"}}`),
+		"little context":     {MaxModelLen: 3000},
+	}
+	for name, template := range scripted.Families() {
+		servers[name] = scripted.Options{Template: template}
+	}
+	for name, options := range servers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, story{threads: 1, scenes: 2}, options)
+			s.config.Preflight, s.config.Limit = true, 1
+			r := s.runner("agreed")
+			err := r.Run(t.Context())
+			var unfit []string
+			report := s.examine(t)
+			for _, f := range report.Findings {
+				if f.State == doctor.Failed && f.Check != "calls a tool" { // which sends what "replays a call" does
+					words, _, _ := strings.Cut(f.Seen, ";")
+					unfit = append(unfit, words)
+				}
+			}
+			began := s.count("agreed", `SELECT count(*) FROM scene WHERE state <> 'pending'`) > 0
+			switch {
+			case len(unfit) == 0 && !began:
+				t.Errorf("the doctor finds nothing, and the run does not begin: %v", err)
+			case len(unfit) > 0 && (began || err == nil || !strings.Contains(err.Error(), unfit[0])):
+				t.Errorf("the doctor says %q; the run began: %v, %v", unfit, began, err)
+			}
+		})
+	}
+}
+
+// title returns the title of the story.
+func (s *stage) title() string {
+	s.t.Helper()
+	source, err := corpus.Open(context.Background(), s.corpus)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer source.Close()
+	title, err := source.Title(context.Background())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return title
+}
+
+// examine has the doctor examine the endpoint of a stage.
+func (s *stage) examine(t *testing.T) *doctor.Report {
+	t.Helper()
+	registry, err := tools.New(tools.Standard()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := window.Limits{Context: s.config.ContextBudget, Reply: s.config.MaxTokens, Margin: s.config.SafetyMargin}
+	system := prompt.Compose(s.config.Identity, prompt.Runtime{Title: s.title()})
+	report, err := doctor.Examine(t.Context(), &doctor.Endpoint{
+		Wire: dial(t, openai.New, s.base), Model: "scripted", Budget: s.config.ContextBudget, MaxTokens: s.config.MaxTokens, Stream: true,
+		System: system, Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`, Tools: registry.Definitions(), Timeout: time.Minute, Now: time.Now,
+		Fits: func(context int) error {
+			l := limits
+			l.Lower(context)
+			return l.Check(window.NewPrefix(system, tools.EncodeDefinitions(registry.Definitions()), nil))
+		},
+	}, func(*doctor.Finding) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
 }
