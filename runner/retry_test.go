@@ -118,7 +118,7 @@ func (s *stage) asOf(name string) {
 	for _, p := range points {
 		moment, err := db.History.Moment(ctx, p)
 		if err == nil {
-			_, err = db.History.AsOf(ctx, moment)
+			_, err = db.View(moment).Find(ctx, annotator.Query{})
 		}
 		if err != nil {
 			s.t.Errorf("as of %s: %v", p, err)

@@ -84,6 +84,9 @@ UPDATE episode SET entered = NULL WHERE entered > (SELECT trace FROM point);
 DELETE FROM episode WHERE trace_id > (SELECT trace FROM point);
 UPDATE thread_state SET unanswered = 0 WHERE thread_id NOT IN (SELECT thread_id FROM episode WHERE kind = 'thread');
 DELETE FROM compaction WHERE trace_id > (SELECT trace FROM point);
+DELETE FROM validity;
+DELETE FROM entry_version;
+INSERT INTO glossary_fts (glossary_fts) VALUES ('delete-all');
 DELETE FROM revision WHERE id > (SELECT revision FROM point);
 DELETE FROM snapshot WHERE id > (SELECT snapshot FROM point);
 DELETE FROM tool_decision WHERE trace_id > (SELECT trace FROM point);
@@ -125,24 +128,10 @@ DROP INDEX cut_trace;`
 
 // rebuild makes the tables of the glossary from the revisions, in order, so that even the ids of rows are the same.
 func (tx *tx) rebuild() {
-	const page = 1000
-	entries := map[int64]*annotator.Entry{}
-	for last := int64(0); ; {
-		revisions, err := collect(tx.ctx, tx, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE id > ? ORDER BY id LIMIT ?`, last, page)
-		tx.fail(err)
-		for i := range revisions {
-			r := &revisions[i]
-			last = r.ID
-			if entries[r.Entry] == nil {
-				entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
-			}
-			tx.fail(codex.Apply(entries[r.Entry], r))
-			tx.applyRevision(r)
-		}
-		if len(revisions) < page {
-			break
-		}
-	}
+	entries := tx.eachRevision(func(former, now listed, r *annotator.Revision) {
+		tx.applyRevision(r)
+		tx.setVersion(former, now, r)
+	})
 	for _, id := range slices.Sorted(maps.Keys(entries)) {
 		tx.insertEntry(entries[id])
 		tx.countLive("", entries[id].Status)
@@ -151,4 +140,29 @@ func (tx *tx) rebuild() {
 	tx.exec(`UPDATE glossary_entry SET
 		created_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id LIMIT 1),
 		updated_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id DESC LIMIT 1)`)
+}
+
+// eachRevision calls a function for each revision, in order, with what lists show of the entry before and after it. It
+// returns the entries that the revisions add up to.
+func (tx *tx) eachRevision(apply func(former, now listed, r *annotator.Revision)) map[int64]*annotator.Entry {
+	const page = 1000
+	entries := map[int64]*annotator.Entry{}
+	for last := int64(0); ; {
+		revisions, err := collect(tx.ctx, tx, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE id > ? ORDER BY id LIMIT ?`, last, page)
+		tx.fail(err)
+		for i := range revisions {
+			r, former := &revisions[i], listed{}
+			last = r.ID
+			if e := entries[r.Entry]; e != nil {
+				former = listedOf(e)
+			} else {
+				entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
+			}
+			tx.fail(codex.Apply(entries[r.Entry], r))
+			apply(former, listedOf(entries[r.Entry]), r)
+		}
+		if len(revisions) < page {
+			return entries
+		}
+	}
 }

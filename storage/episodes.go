@@ -144,40 +144,7 @@ func (s *Episodes) At(ctx context.Context, trace int64) ([]annotator.Episode, er
 
 // NewestStory returns the newest story so far, whether it is in the window or not; nil before the first.
 func (s *Episodes) NewestStory(ctx context.Context) (*annotator.Episode, error) {
-	return s.newest(ctx, annotator.EpisodeCumulative, 0, AnyScene)
-}
-
-// AnyScene is behind every scene.
-const AnyScene = 1<<31 - 1
-
-// StoryAt returns the newest story so far that was made before any scene after the given one was read; nil for none.
-func (s *Episodes) StoryAt(ctx context.Context, scene int) (*annotator.Episode, error) {
-	return s.newest(ctx, annotator.EpisodeCumulative, 0, scene)
-}
-
-// ThreadAt returns the summary of a thread that was made before any scene after the given one was read; nil for none.
-func (s *Episodes) ThreadAt(ctx context.Context, thread int64, scene int) (*annotator.Episode, error) {
-	return s.newest(ctx, annotator.EpisodeThread, thread, scene)
-}
-
-func (s *Episodes) newest(ctx context.Context, kind annotator.EpisodeKind, thread int64, scene int) (*annotator.Episode, error) {
-	found, err := readAll(ctx, s.db, "read the summaries", scanEpisode, `SELECT `+episodeColumns+` FROM episode
-		WHERE kind = ?1 AND thread_id = ?2 AND `+madeBefore+` ORDER BY id DESC LIMIT 1`, kind, thread, scene)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return &found[0], nil
-}
-
-// madeBefore holds for an episode that was made before any scene after ?3 was read.
-const madeBefore = `NOT EXISTS (SELECT 1 FROM trace t WHERE t.turn > 0 AND t.seq = 0 AND t.scene > ?3 AND t.id < trace_id)`
-
-// Threads returns the summaries of threads that were made before any scene after the given one was read, in story
-// order, the newest of each.
-func (s *Episodes) Threads(ctx context.Context, scene int) ([]annotator.Episode, error) {
-	return readAll(ctx, s.db, "read the summaries", scanEpisode, `SELECT `+episodeColumns+` FROM episode
-		WHERE id IN (SELECT max(id) FROM episode WHERE kind = ?1 AND ?2 = 0 AND `+madeBefore+` GROUP BY thread_id) ORDER BY from_scene, id`,
-		annotator.EpisodeThread, 0, scene)
+	return s.db.View(Moment{}).Story(ctx)
 }
 
 // NeedNoSummary returns those of some threads that have a summary, or have not ended.

@@ -24,3 +24,19 @@ func Differing(ctx context.Context, path, step, change string) ([]string, error)
 	tables, _, found := differing(ctx, querier(w.DB))
 	return tables, errors.Join(err, found)
 }
+
+// FillValidity fills the tables of validity of a database from its revisions, as a migration does.
+func FillValidity(ctx context.Context, path string) error {
+	pool, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
+	if err != nil {
+		return err
+	}
+	t, err := pool.BeginTx(ctx, nil)
+	if err == nil {
+		err = fillValidity(ctx, t)
+	}
+	if err == nil {
+		err = t.Commit()
+	}
+	return errors.Join(err, pool.Close())
+}

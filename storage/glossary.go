@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -244,6 +245,11 @@ func (g *Glossary) Names(ctx context.Context, ids ...int64) (map[int64][]string,
 }
 
 const revisionColumns = `id, entry_id, field, old_value, new_value, at, actor, turn, coalesce(trace_id, 0), changed_at`
+
+// revisionColumnsOf returns them of a table that is joined with others.
+func revisionColumnsOf(table string) string {
+	return fmt.Sprintf(`%[1]s.id, %[1]s.entry_id, %[1]s.field, old_value, new_value, at, actor, turn, coalesce(trace_id, 0), changed_at`, table)
+}
 
 func scanRevision(rows *sql.Rows, r *annotator.Revision) error {
 	return rows.Scan(&r.ID, &r.Entry, &r.Field, &r.Old, &r.New, &r.At, &r.Actor, &r.Turn, &r.Trace, &r.Changed)

@@ -3,13 +3,10 @@ package storage
 import (
 	"context"
 	"database/sql"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"annotator"
-	"annotator/codex"
 	"annotator/internal/sqlite"
 )
 
@@ -133,56 +130,26 @@ func (s *History) placeMoment(ctx context.Context, n, rank int) (Moment, error) 
 	return Moment{Place: place, reach: place, whole: whole, bound: "at", last: int64(place)}, nil
 }
 
-// AsOf returns the entries as they were at a moment, live or not, by id. The places of an entry's revisions never
-// decrease, so its revisions up to a place are the first ones, and add up.
-func (s *History) AsOf(ctx context.Context, m Moment) ([]annotator.Entry, error) {
-	return s.sum(ctx, m.bound+` <= ?`, m.last)
-}
-
 // Between returns the entries that changed between two snapshots, as they were at each. New ones are only in after.
 func (s *History) Between(ctx context.Context, from, to *annotator.Snapshot) (before, after []annotator.Entry, err error) {
-	const changed = `entry_id IN (SELECT entry_id FROM revision WHERE id > ? AND id <= ?) AND id <= ?`
-	before, err = s.sum(ctx, changed, from.Revision, to.Revision, from.Revision)
+	ids, err := readAll(ctx, s.db, "read the revisions", scanValue[int64], `SELECT DISTINCT entry_id FROM revision WHERE id > ? AND id <= ? ORDER BY 1`,
+		from.Revision, to.Revision)
 	if err != nil {
 		return nil, nil, err
 	}
-	after, err = s.sum(ctx, changed, from.Revision, to.Revision, to.Revision)
+	if before, err = s.entriesAt(ctx, from, ids); err == nil {
+		after, err = s.entriesAt(ctx, to, ids)
+	}
 	return before, after, err
 }
 
-// sum adds up the revisions that a condition selects, to entries by id.
-func (s *History) sum(ctx context.Context, where string, args ...any) ([]annotator.Entry, error) {
-	refuse := func(err error) error {
-		return annotator.Errorf(annotator.Violation, "read the entries as of a moment in %s: %w", s.db.path, err).WithAdvice("check the database with `annotator verify`")
-	}
-	summed, err := replay(ctx, s.db.read, refuse, where, args...)
+func (s *History) entriesAt(ctx context.Context, snapshot *annotator.Snapshot, ids []int64) ([]annotator.Entry, error) {
+	m, err := s.MomentOf(ctx, snapshot)
 	if err != nil {
-		return nil, sqlite.Wrap(err, "read the entries as of a moment in %s", s.db.path)
+		return nil, err
 	}
-	entries := make([]annotator.Entry, 0, len(summed))
-	for _, id := range slices.Sorted(maps.Keys(summed)) {
-		entries = append(entries, *summed[id])
-	}
-	return entries, nil
-}
-
-// replay adds up the revisions that a condition selects. refused decides whether to go on after one that does not fit.
-func replay(ctx context.Context, q querier, refused func(error) error, where string, args ...any) (map[int64]*annotator.Entry, error) {
-	entries := map[int64]*annotator.Entry{}
-	err := sqlite.Each(ctx, q, func(rows *sql.Rows) error {
-		var r annotator.Revision
-		if err := scanRevision(rows, &r); err != nil {
-			return err
-		}
-		if entries[r.Entry] == nil {
-			entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
-		}
-		if err := codex.Apply(entries[r.Entry], &r); err != nil {
-			return refused(err)
-		}
-		return nil
-	}, `SELECT `+revisionColumns+` FROM revision WHERE `+where+` ORDER BY id`, args...)
-	return entries, err
+	entries, err := s.db.View(m).EntriesByID(ctx, ids)
+	return inOrder(ids, entries), err
 }
 
 // Provenance is how a claim, with its evidence, came about.

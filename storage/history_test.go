@@ -102,8 +102,11 @@ func (d *dated) equals(point string, want []annotator.Entry) {
 	d.ok(err)
 	m, err := d.db.History.Moment(d.ctx, p)
 	d.ok(err)
-	got, err := d.db.History.AsOf(d.ctx, m)
-	d.ok(err)
+	var got []annotator.Entry
+	for e, err := range d.db.View(m).All(d.ctx) {
+		d.ok(err)
+		got = append(got, *e)
+	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		d.Fatalf("as of %s (-noted +replayed):\n%s", point, diff)
 	}

@@ -106,6 +106,11 @@ func migrateStep(ctx context.Context, pool *sql.DB, path string, steps []string)
 			return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
 		}
 	}
+	if version+1 == firstValidity {
+		if err := fillValidity(ctx, t); err != nil {
+			return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
+		}
+	}
 	if err := digestTables(ctx, t, version+1, damaged); err != nil {
 		return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
 	}
@@ -114,6 +119,19 @@ func migrateStep(ctx context.Context, pool *sql.DB, path string, steps []string)
 
 // firstDigests is the first schema with the table of digests.
 const firstDigests = 9
+
+// firstValidity is the first schema with the validity of values.
+const firstValidity = 16
+
+// fillValidity computes from when to when each value was in force.
+func fillValidity(ctx context.Context, t *sql.Tx) error {
+	tx := &tx{Tx: t, ctx: ctx}
+	tx.eachRevision(func(former, now listed, r *annotator.Revision) {
+		tx.setValidity(r)
+		tx.setVersion(former, now, r)
+	})
+	return tx.err
+}
 
 // damagedTables returns the tables that are not what their digests say.
 func damagedTables(ctx context.Context, q querier, version int) ([]string, error) {

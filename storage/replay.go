@@ -17,7 +17,7 @@ func (v *verifier) verifyReplay(ctx context.Context, f *Finding) error {
 		f.add(err.Error())
 		return nil
 	}
-	replayed, err := replay(ctx, v.q, refused, `true`)
+	replayed, err := replay(ctx, v.q, refused)
 	if err != nil {
 		return err
 	}
@@ -43,6 +43,25 @@ func (v *verifier) verifyReplay(ctx context.Context, f *Finding) error {
 	return v.verifyNames(ctx, f)
 }
 
+// replay adds up all revisions. refused decides whether to go on after one that does not fit.
+func replay(ctx context.Context, q querier, refused func(error) error) (map[int64]*annotator.Entry, error) {
+	entries := map[int64]*annotator.Entry{}
+	err := sqlite.Each(ctx, q, func(rows *sql.Rows) error {
+		var r annotator.Revision
+		if err := scanRevision(rows, &r); err != nil {
+			return err
+		}
+		if entries[r.Entry] == nil {
+			entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
+		}
+		if err := codex.Apply(entries[r.Entry], &r); err != nil {
+			return refused(err)
+		}
+		return nil
+	}, `SELECT `+revisionColumns+` FROM revision ORDER BY id`)
+	return entries, err
+}
+
 // plainEntry returns a copy with empty lists in place of nil ones.
 func plainEntry(e *annotator.Entry) annotator.Entry {
 	c := *e
@@ -57,11 +76,10 @@ func plainEntry(e *annotator.Entry) annotator.Entry {
 
 // derived are the columns of an entry's row that searches read, and that follow from the entry.
 type derived struct {
-	normalized string // of its name
-	indexed
+	normalized, definition string
 }
 
-func derivedOf(e *annotator.Entry) derived { return derived{codex.Normalize(e.Name()), indexedOf(e)} }
+func derivedOf(e *annotator.Entry) derived { return derived{codex.Normalize(e.Name()), e.Definition()} }
 
 // derived returns the derived columns of all entries.
 func (v *verifier) derived(ctx context.Context) (map[int64]derived, error) {
@@ -69,10 +87,10 @@ func (v *verifier) derived(ctx context.Context) (map[int64]derived, error) {
 	return all, sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var id int64
 		var d derived
-		err := rows.Scan(&id, &d.normalized, &d.term, &d.names, &d.definition)
+		err := rows.Scan(&id, &d.normalized, &d.definition)
 		all[id] = d
 		return err
-	}, `SELECT id, term_normalized, term, names, definition FROM glossary_entry`)
+	}, `SELECT id, term_normalized, definition FROM glossary_entry`)
 }
 
 // verifyNames compares the normalised names with the names.

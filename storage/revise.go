@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"annotator"
 	"annotator/codex"
@@ -54,7 +53,11 @@ func (g *Glossary) reviseAll(ctx context.Context, revisions []annotator.Revision
 
 // revise applies revisions to an entry, and records both.
 func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotator.Revision) error {
-	status, former := e.Status, indexedOf(e)
+	status := e.Status
+	versions := make([]listed, 1, len(revisions)+1) // before and after each revision
+	if !created {
+		versions[0] = listedOf(e)
+	}
 	for i := range revisions {
 		r := &revisions[i]
 		r.ID, r.Entry = g.tx.head.revision+1+int64(i), e.ID
@@ -62,12 +65,13 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 		if err := codex.Apply(e, r); err != nil {
 			return err
 		}
+		versions = append(versions, listedOf(e))
 	}
 	if created {
 		status = ""
 		g.tx.insertEntry(e)
 	} else {
-		g.tx.updateEntry(e, former)
+		g.tx.updateEntry(e)
 	}
 	g.tx.countLive(status, e.Status)
 	for i := range revisions {
@@ -76,6 +80,7 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Entry, r.Field, r.Old, r.New, r.At, r.Actor, r.Turn, r.Trace, r.Changed)
 		g.tx.head.revision = r.ID
 		g.tx.applyRevision(r)
+		g.tx.setVersion(versions[i], versions[i+1], r)
 	}
 	return g.tx.err
 }
@@ -91,56 +96,25 @@ func (g *Glossary) entryToRevise(ctx context.Context, id int64) (e *annotator.En
 	return e, true, err
 }
 
-// indexed are the columns of an entry's row that the full-text index covers.
-type indexed struct{ term, names, definition string }
-
-func indexedOf(e *annotator.Entry) indexed {
-	names := make([]string, len(e.Aliases))
-	for i := range e.Aliases {
-		names[i] = e.Aliases[i].Name
-	}
-	return indexed{e.Term, strings.Join(names, "\n"), searchableText(e)}
-}
-
-// searchableText returns the definition, and who claims what it says.
-func searchableText(e *annotator.Entry) string {
-	text := e.Definition()
-	for i := range e.Claims {
-		if c := &e.Claims[i]; c.Until == 0 && c.Speaker != "" && !strings.Contains(text, c.Speaker) {
-			text += "\n" + c.Speaker
-		}
-	}
-	return text
-}
-
-// columnsOf returns the other columns of an entry's row.
+// columnsOf returns the columns of an entry's row.
 func (tx *tx) columnsOf(e *annotator.Entry) []any {
 	return []any{
-		e.ID, tx.now, e.Disambiguator, codex.Normalize(e.Name()), e.Status, e.First, e.Last, e.Revisions, e.Revision, e.Locked, e.MergedInto,
-		e.Present, e.PresentAt,
+		e.ID, tx.now, e.Term, e.Disambiguator, codex.Normalize(e.Name()), e.Definition(), e.Status, e.First, e.Last, e.Revisions, e.Revision,
+		e.Locked, e.MergedInto, e.Present, e.PresentAt,
 	}
 }
 
 // insertEntry inserts the row of a new entry.
 func (tx *tx) insertEntry(e *annotator.Entry) {
-	now := indexedOf(e)
-	tx.execOne(`INSERT INTO glossary_entry (id, created_at, updated_at, disambiguator, term_normalized, status, first_at, last_at,
-		revisions, revision, locked, merged_into, present, present_at, term, names, definition)
-		VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
-		append(tx.columnsOf(e), now.term, now.names, now.definition)...)
+	tx.execOne(`INSERT INTO glossary_entry (id, created_at, updated_at, term, disambiguator, term_normalized, definition, status, first_at,
+		last_at, revisions, revision, locked, merged_into, present, present_at)
+		VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)`, tx.columnsOf(e)...)
 }
 
-// updateEntry updates the row of an entry. To name the indexed columns would update the full-text index as well.
-func (tx *tx) updateEntry(e *annotator.Entry, before indexed) {
-	const update = `UPDATE glossary_entry SET updated_at = ?2, disambiguator = ?3, term_normalized = ?4, status = ?5, first_at = ?6,
-		last_at = ?7, revisions = ?8, revision = ?9, locked = ?10, merged_into = ?11, present = ?12, present_at = ?13`
-	now := indexedOf(e)
-	if now == before {
-		tx.execOne(update+` WHERE id = ?1`, tx.columnsOf(e)...)
-		return
-	}
-	tx.execOne(update+`, term = ?14, names = ?15, definition = ?16 WHERE id = ?1`,
-		append(tx.columnsOf(e), now.term, now.names, now.definition)...)
+// updateEntry updates the row of an entry.
+func (tx *tx) updateEntry(e *annotator.Entry) {
+	tx.execOne(`UPDATE glossary_entry SET updated_at = ?2, term = ?3, disambiguator = ?4, term_normalized = ?5, definition = ?6, status = ?7,
+		first_at = ?8, last_at = ?9, revisions = ?10, revision = ?11, locked = ?12, merged_into = ?13, present = ?14, present_at = ?15 WHERE id = ?1`, tx.columnsOf(e)...)
 }
 
 // countLive keeps the number of live entries, after the status of one has changed.
@@ -157,6 +131,7 @@ func (tx *tx) countLive(before, now annotator.Status) {
 
 // applyRevision applies a revision to the tables beside the entry's own row, which holds the rest.
 func (tx *tx) applyRevision(r *annotator.Revision) {
+	tx.setValidity(r)
 	switch r.Field {
 	case annotator.FieldTag:
 		tx.applyTag(r)

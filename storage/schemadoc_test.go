@@ -91,10 +91,11 @@ type schema struct {
 }
 
 var (
-	createdTable = regexp.MustCompile(`^CREATE (?:VIRTUAL )?(?:TABLE|VIEW) (\w+)`)
-	columnLine   = regexp.MustCompile(`^  (\w+) +(?:INTEGER|TEXT|BLOB)\b`)
-	addedColumn  = regexp.MustCompile(`^ALTER TABLE (\w+) ADD COLUMN (\w+)`)
-	renamed      = regexp.MustCompile(`^ALTER TABLE (\w+) RENAME COLUMN (\w+) TO (\w+)`)
+	createdTable  = regexp.MustCompile(`^CREATE (?:VIRTUAL )?(?:TABLE|VIEW) (\w+)`)
+	columnLine    = regexp.MustCompile(`^  (\w+) +(?:INTEGER|TEXT|BLOB)\b`)
+	addedColumn   = regexp.MustCompile(`^ALTER TABLE (\w+) ADD COLUMN (\w+)`)
+	droppedColumn = regexp.MustCompile(`^ALTER TABLE (\w+) DROP COLUMN (\w+)`)
+	renamed       = regexp.MustCompile(`^ALTER TABLE (\w+) RENAME COLUMN (\w+) TO (\w+)`)
 )
 
 // readComments reads the comment above each table of a migration, and those behind its columns.
@@ -117,6 +118,9 @@ func (d *schema) readComments(step string) {
 		case addedColumn.MatchString(code):
 			m := addedColumn.FindStringSubmatch(code)
 			d.comments[m[1]+"."+m[2]] = comment
+		case droppedColumn.MatchString(code):
+			m := droppedColumn.FindStringSubmatch(code)
+			delete(d.comments, m[1]+"."+m[2])
 		case renamed.MatchString(code):
 			m := renamed.FindStringSubmatch(code)
 			d.comments[m[1]+"."+m[3]] = d.comments[m[1]+"."+m[2]]

@@ -1,8 +1,12 @@
 package storage
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,71 +21,269 @@ const (
 	maxTermBytes = 64
 )
 
-// commonWord is the number of entries that make a word common: FTS5 visits every entry with a word to rank it.
-const commonWord = 1_000
+const (
+	commonWord = 1_000 // names and claims that make a word common
+	maxHits    = 2_000 // names, and claims, with a common word that a search reads: the first in the story
+)
 
-// byName is the order of entries that no words rank.
-const byName = `e.term_normalized, e.id`
+// search finds entries as of a moment. Nothing that comes after it affects what is found, or its order: all counts are
+// of what is within the limit.
+type search struct {
+	q     querier
+	path  string
+	limit limit
+}
 
-// Search returns entries by words in their names and definitions. An entry with exactly that name comes first, then
-// the best matches: entries that have all words, or else any of them. Common words, such as "the", count only where
-// no other word finds anything. Every word is taken literally, so no text is a syntax error. Words that FTS5 does not
-// index, as in scripts without spaces, are looked for inside names. A query without a word finds everything, by term.
+// Search returns entries by words in their names and claims. An entry with exactly that name comes first, then the best
+// matches: entries that have all words, or else any of them. A word that few have counts for more, and one in a name for
+// more than one in a claim. Common words, such as "the", count only where no other word finds anything. Every word is
+// taken literally, so no text is a syntax error. Words that FTS5 does not index, as in scripts without spaces, are
+// looked for inside names. A query without a word finds everything, by term.
 func (g *Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
+	s := search{q: g.q, path: g.path, limit: (&Moment{}).limit()}
+	ids, _, err := s.find(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := g.Entries(ctx, ids)
+	return inOrder(ids, entries), err
+}
+
+// inOrder returns the entries with some ids, in their order.
+func inOrder(ids []int64, entries map[int64]*annotator.Entry) []annotator.Entry {
+	list := make([]annotator.Entry, 0, len(ids))
+	for _, id := range ids {
+		if e := entries[id]; e != nil {
+			list = append(list, *e)
+		}
+	}
+	return list
+}
+
+// find returns the ids of the entries that a query finds, best first, and how many it finds without offset and limit.
+func (s *search) find(ctx context.Context, query annotator.Query) (ids []int64, total int, err error) {
 	query.Text = codex.Visible(query.Text)
 	terms := searchTerms(query.Text)
 	if len(terms) == 0 {
-		return g.find(ctx, query, `WHERE true`, byName, "")
+		ids, total, err = s.list(ctx, query)
+	} else if ids, err = s.ranked(ctx, query, terms); err == nil {
+		total = len(ids)
+		ids = ids[min(max(query.Offset, 0), total):]
+		if query.Limit > 0 {
+			ids = ids[:min(query.Limit, len(ids))]
+		}
 	}
-	matches, err := g.matches(ctx, terms)
+	return ids, total, sqlite.Wrap(err, "search the glossary in %s", s.path)
+}
+
+// list returns the entries that the filters let through, by term.
+func (s *search) list(ctx context.Context, query annotator.Query) (ids []int64, total int, err error) {
+	clause, args, err := s.filter(query)
+	if err != nil {
+		return nil, 0, err
+	}
+	from := ` FROM entry_version e WHERE ` + clause
+	if err := s.q.QueryRowContext(ctx, `SELECT count(*)`+from, args...).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	args = append(args, max(query.Limit, 0), max(query.Offset, 0))
+	ids, err = collect(ctx, s.q, scanValue[int64], fmt.Sprintf(`SELECT entry_id%s ORDER BY term_normalized, entry_id LIMIT iif(?%[2]d > 0, ?%[2]d, -1) OFFSET ?%[3]d`,
+		from, len(args)-1, len(args)), args...)
+	return ids, total, err
+}
+
+// filter returns a condition on rows of entry_version with its arguments, of which the first is the limit.
+func (s *search) filter(query annotator.Query) (clause string, args []any, err error) {
+	statuses := query.Statuses
+	if len(statuses) == 0 {
+		statuses = []annotator.Status{annotator.Tentative, annotator.Confirmed}
+	}
+	tags, err := codex.Tags(query.Tags)
+	if err != nil {
+		return "", nil, err
+	}
+	args = []any{s.limit.bound, jsonList(statuses)}
+	clause = s.limit.inForce("e") + ` AND e.status IN (SELECT value FROM json_each(?2))`
+	if len(query.Statuses) == 0 { // a third faster than a list
+		clause = s.limit.inForce("e") + ` AND e.status IN ('tentative', 'confirmed') AND ?2 IS NOT NULL`
+	}
+	for _, tag := range tags {
+		args = append(args, tag)
+		clause += fmt.Sprintf(` AND e.entry_id IN (SELECT entry_id FROM validity v WHERE v.field = 'tag' AND v.key = ?%d AND %s)`,
+			len(args), s.limit.inForce("v"))
+	}
+	return clause, args, nil
+}
+
+// ranked returns the entries that the words find and the filters let through, best first.
+func (s *search) ranked(ctx context.Context, query annotator.Query, terms []string) ([]int64, error) {
+	rare, err := s.rare(ctx, terms)
 	if err != nil {
 		return nil, err
 	}
-	for _, match := range matches {
-		found, err := g.find(ctx, query, `JOIN glossary_fts f ON f.rowid = e.id WHERE glossary_fts MATCH ?1`,
-			`e.id NOT IN (SELECT entry_id FROM glossary_alias WHERE name_normalized = ?2), bm25(glossary_fts, 10.0, 5.0, 1.0), e.id`, match)
-		if err != nil || len(found) > 0 {
-			return found, err
+	for _, list := range [][]string{rare, terms} {
+		scores, err := s.scores(ctx, query, list)
+		if err != nil || len(scores) > 0 {
+			return s.sorted(ctx, query, scores, err)
 		}
 	}
-	return g.find(ctx, query, `WHERE e.id IN (SELECT entry_id FROM glossary_alias WHERE instr(name_normalized, ?2) > 0)`, byName, "")
+	inside, err := s.inside(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	query.Offset, query.Limit = 0, 0
+	return s.filtered(ctx, query, inside)
 }
 
-// matches returns the FTS5 queries to try, in this order, until one finds something.
-func (g *Glossary) matches(ctx context.Context, terms []string) ([]string, error) {
+// rare returns those of the terms that are not common; all if every one is.
+func (s *search) rare(ctx context.Context, terms []string) ([]string, error) {
 	if len(terms) == 1 {
 		return terms, nil
 	}
-	rare, err := g.rare(ctx, terms)
-	if err != nil {
-		return nil, err
-	}
-	anyTerm := strings.Join(terms, " OR ")
-	if len(rare) == 0 || len(rare) == len(terms) {
-		return []string{strings.Join(terms, " "), anyTerm}, nil
-	}
-	return []string{strings.Join(rare, " "), strings.Join(rare, " OR "), anyTerm}, nil
-}
-
-// rare returns those of the terms that are not common.
-func (g *Glossary) rare(ctx context.Context, terms []string) ([]string, error) {
-	var entries int
-	if err := g.q.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM glossary_entry`).Scan(&entries); err != nil || entries <= commonWord {
-		return terms, sqlite.Wrap(err, "search the glossary in %s", g.path)
-	}
 	var rare []string
 	for _, term := range terms {
-		var common bool
-		err := g.q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM glossary_fts WHERE glossary_fts MATCH ? LIMIT 1 OFFSET ?)`,
-			term, commonWord).Scan(&common)
-		if err != nil {
-			return nil, sqlite.Wrap(err, "search the glossary in %s", g.path)
+		var n int
+		if err := s.q.QueryRowContext(ctx, `SELECT count(*) FROM (`+s.rows()+`)`, s.limit.bound, term, s.limit.reach, commonWord+1).Scan(&n); err != nil {
+			return nil, err
 		}
-		if !common {
+		if n <= commonWord {
 			rare = append(rare, term)
 		}
 	}
+	if len(rare) == 0 {
+		return terms, nil
+	}
 	return rare, nil
+}
+
+// rows is a query for the names and claims with a term that are known, the first ?4 in the story.
+func (s *search) rows() string {
+	return `SELECT v.* FROM glossary_fts f CROSS JOIN validity v ON v.id = f.rowid WHERE glossary_fts MATCH ?2 AND f.rowid < ?3
+		AND ` + s.limit.known("v") + ` ORDER BY f.rowid LIMIT ?4`
+}
+
+// score is how well an entry matches.
+type score struct {
+	terms  int // so many of them it has
+	weight float64
+}
+
+// scores returns the entries that pass the filters and have all terms, else those that have any.
+func (s *search) scores(ctx context.Context, query annotator.Query, terms []string) (map[int64]score, error) {
+	all := map[int64]score{}
+	for _, term := range terms {
+		hits, err := s.hits(ctx, term)
+		if err != nil {
+			return nil, err
+		}
+		rarity := 1 / math.Log(math.E+float64(len(hits)))
+		for _, h := range hits {
+			of := all[h.entry]
+			all[h.entry] = score{of.terms + 1, of.weight + rarity*h.weight()}
+		}
+	}
+	passed, err := s.filtered(ctx, query, slices.Collect(maps.Keys(all)))
+	if err != nil {
+		return nil, err
+	}
+	whole, found := map[int64]score{}, map[int64]score{}
+	for _, id := range passed {
+		if found[id] = all[id]; all[id].terms == len(terms) {
+			whole[id] = all[id]
+		}
+	}
+	if len(whole) > 0 {
+		return whole, nil
+	}
+	return found, nil
+}
+
+// hit is an entry that has a term.
+type hit struct {
+	entry  int64
+	name   float64 // the share of the term in the words of a name, of the name where it is largest; 0 if no name has it
+	claims float64 // that have it
+}
+
+// weight is how much the hit says about the entry: a name that consists of the term the most.
+func (h *hit) weight() float64 {
+	weight := h.claims / (h.claims + 2)
+	if h.name > 0 {
+		weight += 3 + 6*h.name
+	}
+	return weight
+}
+
+// hits returns the entries of which a name or a claim that holds has a term. A claim's row in the index is that of its
+// first version.
+func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
+	scan := func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.entry, &h.name) }
+	hits, err := collect(ctx, s.q, scan, `SELECT v.entry_id, max(1.0 / (1 + length(v.key) - length(replace(v.key, ' ', ''))))
+		FROM (`+s.rows()+`) v GROUP BY v.entry_id`, s.limit.bound, `name : `+term, s.limit.reach, maxHits)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[int64]int, len(hits))
+	for i := range hits {
+		at[hits[i].entry] = i
+	}
+	err = sqlite.Each(ctx, s.q, func(rows *sql.Rows) error {
+		var h hit
+		err := rows.Scan(&h.entry, &h.claims)
+		if i, named := at[h.entry]; named {
+			hits[i].claims = h.claims
+		} else {
+			hits = append(hits, h)
+		}
+		return err
+	}, `SELECT v.entry_id, count(*) FROM (`+s.rows()+`) v WHERE EXISTS (SELECT 1 FROM validity w WHERE w.entry_id = v.entry_id
+		  AND w.field = 'claim' AND w.key = v.key AND w.holds AND `+s.limit.inForce("w")+`) GROUP BY v.entry_id`,
+		s.limit.bound, `claim : `+term, s.limit.reach, maxHits)
+	return hits, err
+}
+
+// filtered returns those of some entries that pass the filters, by term.
+func (s *search) filtered(ctx context.Context, query annotator.Query, ids []int64) ([]int64, error) {
+	clause, args, err := s.filter(query)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(ids)
+	args = append(args, jsonList(ids))
+	return collect(ctx, s.q, scanValue[int64], fmt.Sprintf(`SELECT e.entry_id FROM json_each(?%d) c CROSS JOIN entry_version e ON e.entry_id = c.value
+		WHERE %s ORDER BY e.term_normalized, e.entry_id`, len(args), clause), args...)
+}
+
+// sorted returns the entries by their scores, after those with the very name.
+func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[int64]score, err error) ([]int64, error) {
+	if err != nil {
+		return nil, err
+	}
+	named, err := s.named(ctx, query.Text)
+	if err != nil {
+		return nil, err
+	}
+	exact := func(id int64) int {
+		if slices.Contains(named, id) {
+			return 0
+		}
+		return 1
+	}
+	return slices.SortedFunc(maps.Keys(scores), func(a, b int64) int {
+		return cmp.Or(exact(a)-exact(b), scores[b].terms-scores[a].terms, cmp.Compare(scores[b].weight, scores[a].weight), cmp.Compare(a, b))
+	}), nil
+}
+
+// named returns the entries with an alias, which the term is one of.
+func (s *search) named(ctx context.Context, name string) ([]int64, error) {
+	return collect(ctx, s.q, scanValue[int64], `SELECT v.entry_id FROM validity v WHERE v.field = 'alias' AND v.key = ?2 AND `+s.limit.inForce("v"),
+		s.limit.bound, codex.Normalize(name))
+}
+
+// inside returns the entries with a text inside a name.
+func (s *search) inside(ctx context.Context, query annotator.Query) ([]int64, error) {
+	return collect(ctx, s.q, scanValue[int64], `SELECT DISTINCT v.entry_id FROM validity v WHERE v.field = 'alias' AND instr(v.key, ?2) > 0 AND `+
+		s.limit.inForce("v"), s.limit.bound, codex.Normalize(query.Text))
 }
 
 // searchTerms quotes each word for FTS5, once. It omits words without a letter or digit: they would be empty phrases.
@@ -97,23 +299,4 @@ func searchTerms(text string) []string {
 		}
 	}
 	return terms
-}
-
-// find returns the entries that clause and filters let through. ?1 is a text, ?2 the query's text as a name.
-func (g *Glossary) find(ctx context.Context, query annotator.Query, clause, order, text string) ([]annotator.Entry, error) {
-	statuses := query.Statuses
-	if len(statuses) == 0 {
-		statuses = []annotator.Status{annotator.Tentative, annotator.Confirmed}
-	}
-	tags, err := codex.Tags(query.Tags)
-	if err != nil {
-		return nil, err
-	}
-	clause += ` AND e.status IN (SELECT value FROM json_each(?3))`
-	args := []any{text, codex.Normalize(query.Text), jsonList(statuses), max(query.Limit, 0), query.Offset}
-	for _, tag := range tags {
-		args = append(args, tag)
-		clause += fmt.Sprintf(` AND EXISTS (SELECT 1 FROM glossary_tag WHERE entry_id = e.id AND tag = ?%d)`, len(args))
-	}
-	return g.entries(ctx, clause+` ORDER BY `+order+` LIMIT iif(?4 > 0, ?4, -1) OFFSET ?5`, args...)
 }

@@ -13,14 +13,20 @@ func (s *story) bulk(statement string, args ...any) {
 	s.reopen()
 }
 
-// seedEntries makes n live entries with a name and a claim each. They have no revisions.
+// seedEntries makes n live entries with a name and a claim each.
 func (s *story) seedEntries(n int) {
 	s.Helper()
 	s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;
-		INSERT INTO glossary_entry (id, term, disambiguator, term_normalized, names, definition, status, first_at, last_at, revisions, revision,
-		  locked, created_at, updated_at) SELECT n, 'Name' || n, '', 'name' || n, 'Name' || n, 'This is number ' || n || '.', 'tentative', 1, 1, 1, n, 0, 0, 0 FROM nth;
+		CREATE TEMP TABLE made AS SELECT 3 * n - 2 AS id, n, 'term' AS field, 'Name' || n AS value, '' AS key FROM nth
+		  UNION ALL SELECT 3 * n - 1, n, 'alias', json_object('name', 'Name' || n, 'from', 1), 'name' || n FROM nth
+		  UNION ALL SELECT 3 * n, n, 'claim', json_object('id', 1, 'ord', 0, 'text', 'This is number ' || n || '.', 'kind', 'narrated', 'from', 1), '1' FROM nth;
+		INSERT INTO glossary_entry (id, term, disambiguator, term_normalized, definition, status, first_at, last_at, revisions, revision,
+		  locked, created_at, updated_at) SELECT n, 'Name' || n, '', 'name' || n, 'This is number ' || n || '.', 'tentative', 1, 1, 3, 3 * n, 0, 0, 0 FROM nth;
 		INSERT INTO glossary_alias SELECT n, 'name' || n, 'Name' || n, 1 FROM nth;
 		INSERT INTO claim (entry_id, id, ord, text, kind, from_at) SELECT n, 1, 0, 'This is number ' || n || '.', 'narrated', 1 FROM nth;
+		INSERT INTO revision SELECT id, n, field, '', value, 1, 'rule', 0, NULL, 0 FROM made ORDER BY id;
+		INSERT INTO validity (id, revision_id, entry_id, field, key, holds, from_at) SELECT (1 << 20) + id, id, n, field, key, 1, 1 FROM made ORDER BY id;
+		INSERT INTO entry_version (entry_id, revision_id, term_normalized, status, from_at) SELECT n, 3 * n - 2, 'name' || n, 'tentative', 1 FROM nth;
 		UPDATE run_state SET entries = entries + ?1`, n)
 }
 

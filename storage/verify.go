@@ -103,6 +103,7 @@ func (v *verifier) checks() []check {
 		check{"corpus hash", "the hash of the corpus is made from those of the scenes", v.verifyCorpusHash},
 		check{"replay", "the codex is the sum of its revisions", v.verifyReplay},
 		check{"history", "a revision changes what was there, and is dated to what its turn has read", v.verifyHistory},
+		check{"validity", "each value of an entry is in force from the revision that set it to the one that ended it", v.verifyValidity},
 		check{"full-text index", "the index agrees with the entries", v.verifyIndex})
 	if v.source != nil {
 		checks = append(checks,

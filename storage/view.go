@@ -2,33 +2,28 @@ package storage
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"iter"
 	"slices"
-	"sync"
+	"strconv"
 
 	"annotator"
 	"annotator/codex"
+	"annotator/internal/sqlite"
 )
 
 // View reads the codex and the story up to a limit. It returns nothing that comes later: no entry, claim, name,
 // revision, scene, thread, count, snapshot or post. Everything that shows a codex to people reads it through a View.
 type View struct {
-	db *DB
-	m  Moment
-
-	entries func() ([]annotator.Entry, error) // all, by id
+	db    *DB
+	m     Moment
+	limit limit
 }
 
 // View returns the view up to a moment. The zero Moment is no limit.
-func (db *DB) View(ctx context.Context, m Moment) *View {
-	v := &View{db: db, m: m}
-	v.entries = sync.OnceValues(func() ([]annotator.Entry, error) {
-		if m.IsZero() {
-			return db.History.sum(ctx, `true`)
-		}
-		return db.History.AsOf(ctx, m)
-	})
-	return v
-}
+func (db *DB) View(m Moment) *View { return &View{db: db, m: m, limit: m.limit()} }
 
 // Moment returns the limit of the view.
 func (v *View) Moment() Moment { return v.m }
@@ -49,96 +44,188 @@ func (v *View) Entry(ctx context.Context, id int64) (*annotator.Entry, error) {
 }
 
 // EntriesByID returns the entries with the given ids, by id. Ids without an entry within the limit are left out.
-func (v *View) EntriesByID(_ context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	all, err := v.entries()
+func (v *View) EntriesByID(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
+	return v.sums(ctx, ids, ``)
+}
+
+// sums returns entries as the sum of those of their revisions whose values are in force, and match a condition.
+func (v *View) sums(ctx context.Context, ids []int64, condition string) (map[int64]*annotator.Entry, error) {
 	found := map[int64]*annotator.Entry{}
-	for id, e := range byID(all) {
-		if slices.Contains(ids, id) {
-			found[id] = e
+	err := sqlite.Each(ctx, v.db.read, func(rows *sql.Rows) error {
+		var r annotator.Revision
+		if err := scanRevision(rows, &r); err != nil {
+			return err
 		}
+		if found[r.Entry] == nil {
+			found[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
+		}
+		return codex.Apply(found[r.Entry], &r)
+	}, `SELECT `+revisionColumnsOf("r")+` FROM json_each(?2) c CROSS JOIN validity v ON v.entry_id = c.value JOIN revision r ON r.id = v.revision_id
+		WHERE `+v.limit.inForce("v")+condition+` ORDER BY r.field = 'evidence', r.id`, v.limit.bound, jsonList(ids)) // evidence comes after its claim
+	if err == nil {
+		err = v.count(ctx, found, ids)
 	}
-	return found, err
+	return found, sqlite.Wrap(err, "read the entries in %s", v.db.path)
 }
 
-// Named returns the entries that a name stands for, by id, live or not: entries with that full name, else those of
-// which it is an alias; live ones, else the others.
-func (v *View) Named(_ context.Context, name string) ([]annotator.Entry, error) {
-	all, err := v.entries()
-	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))}
-	var best []annotator.Entry
-	bestRank := 0
-	for i := range all {
-		rank := 0
-		if slices.Contains(keys, codex.Normalize(all[i].Name())) {
-			rank = 2
-		} else if slices.ContainsFunc(all[i].Aliases, func(a annotator.Alias) bool { return slices.Contains(keys, codex.Normalize(a.Name)) }) {
-			rank = 1
+// count sets what entries have of all their revisions.
+func (v *View) count(ctx context.Context, entries map[int64]*annotator.Entry, ids []int64) error {
+	return sqlite.Each(ctx, v.db.read, func(rows *sql.Rows) error {
+		var id int64
+		var c annotator.Entry
+		if err := rows.Scan(&id, &c.Revisions, &c.Revision, &c.First, &c.Last); err != nil {
+			return err
 		}
-		if rank > 0 && all[i].Status.Live() {
-			rank += 2
+		e := entries[id]
+		if e == nil {
+			return fmt.Errorf("entry %d has revisions, and no values", id)
 		}
-		if rank > bestRank {
-			best, bestRank = nil, rank
-		}
-		if rank > 0 && rank == bestRank {
-			best = append(best, all[i])
-		}
-	}
-	return best, err
+		e.Revisions, e.Revision, e.First, e.Last = c.Revisions, c.Revision, c.First, c.Last
+		return nil
+	}, `SELECT r.entry_id, count(*), max(r.id), min(r.at), max(r.at) FROM json_each(?2) c CROSS JOIN revision r ON r.entry_id = c.value
+		WHERE `+v.knownRevision()+` GROUP BY r.entry_id`, v.limit.bound, jsonList(ids))
 }
 
-// Page is a part of the entries that a query finds.
+// knownRevision is a condition on revisions that are within the limit.
+func (v *View) knownRevision() string {
+	if v.m.IsZero() {
+		return `?1 IS NULL`
+	}
+	return `r.` + v.m.bound + ` <= ?1`
+}
+
+// All yields every entry, live or not, by id. It reads page by page.
+func (v *View) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] {
+	const page = 500
+	return func(yield func(*annotator.Entry, error) bool) {
+		for last := int64(0); ; {
+			ids, err := readAll(ctx, v.db, "read the entries", scanValue[int64], `SELECT entry_id FROM entry_version v
+				WHERE entry_id > ?2 AND `+v.limit.inForce("v")+` ORDER BY entry_id LIMIT ?3`, v.limit.bound, last, page)
+			var entries map[int64]*annotator.Entry
+			if err == nil {
+				entries, err = v.EntriesByID(ctx, ids)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, last = range ids {
+				if !yield(entries[last], nil) {
+					return
+				}
+			}
+			if len(ids) < page {
+				return
+			}
+		}
+	}
+}
+
+// Named returns the entries that a name stands for, by id: entries with that full name before those of which it is an
+// alias, and of each, live ones before others. All are of the first kind that there is.
+func (v *View) Named(ctx context.Context, name string) ([]annotator.Entry, error) {
+	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))} // as it is, and without invisible characters
+	const query = `SELECT entry_id, min(CASE WHEN live AND term THEN 0 WHEN live THEN 1 WHEN term THEN 2 ELSE 3 END) AS rank FROM (
+		  SELECT e.entry_id, e.status IN ('tentative', 'confirmed') AS live, e.term_normalized IN (SELECT value FROM json_each(?2)) AS term
+		  FROM entry_version e WHERE %[1]s AND e.entry_id IN
+		    (SELECT v.entry_id FROM validity v WHERE v.field = 'alias' AND v.key IN (SELECT value FROM json_each(?2)) AND %[2]s
+		     UNION SELECT t.entry_id FROM entry_version t WHERE t.term_normalized IN (SELECT value FROM json_each(?2))))
+		GROUP BY entry_id ORDER BY rank, entry_id`
+	type match struct {
+		entry int64
+		rank  int
+	}
+	scan := func(rows *sql.Rows, m *match) error { return rows.Scan(&m.entry, &m.rank) }
+	matches, err := readAll(ctx, v.db, "look for a name", scan, fmt.Sprintf(query, v.limit.inForce("e"), v.limit.inForce("v")), v.limit.bound, jsonList(keys))
+	if err != nil || len(matches) == 0 {
+		return nil, err
+	}
+	var ids []int64
+	for _, m := range matches {
+		if m.rank == matches[0].rank {
+			ids = append(ids, m.entry)
+		}
+	}
+	entries, err := v.EntriesByID(ctx, ids)
+	return inOrder(ids, entries), err
+}
+
+// Page is a part of the entries that a query finds. They come without evidence and without claims that no longer hold,
+// of which an entry may have thousands.
 type Page struct {
 	Entries []annotator.Entry // best match first; of a query without words, by name
 	Total   int               // how many the query finds without offset and limit
 }
 
+// IDs returns the ids of the entries, in their order.
+func (p *Page) IDs() []int64 {
+	ids := make([]int64, len(p.Entries))
+	for i := range p.Entries {
+		ids[i] = p.Entries[i].ID
+	}
+	return ids
+}
+
 // Find returns the entries that a query finds, as Glossary.Search does. Nothing that comes after the limit affects what
 // is found, or its order.
 func (v *View) Find(ctx context.Context, query annotator.Query) (Page, error) {
-	whole := query
-	whole.Offset, whole.Limit = 0, 0
-	var found []annotator.Entry
-	var err error
-	if v.m.IsZero() {
-		found, err = v.db.Glossary.Search(ctx, whole)
-	} else {
-		found, err = v.db.History.Search(ctx, v.m, whole)
+	s := search{q: v.db.read, path: v.db.path, limit: v.limit}
+	ids, total, err := s.find(ctx, query)
+	if err != nil {
+		return Page{}, err
 	}
-	page := Page{Total: len(found), Entries: found[min(query.Offset, len(found)):]}
-	if query.Limit > 0 {
-		page.Entries = page.Entries[:min(query.Limit, len(page.Entries))]
-	}
-	return page, err
+	entries, err := v.sums(ctx, ids, ` AND v.holds AND v.field <> 'evidence'`)
+	return Page{Entries: inOrder(ids, entries), Total: total}, err
+}
+
+// Names returns the names of the live entries by their ids.
+func (v *View) Names(ctx context.Context) (map[int64][]string, error) {
+	names := map[int64][]string{}
+	err := sqlite.Each(ctx, v.db.read, func(rows *sql.Rows) error {
+		var entry int64
+		var name string
+		err := rows.Scan(&entry, &name)
+		names[entry] = append(names[entry], name)
+		return err
+	}, `SELECT v.entry_id, r.new_value ->> 'name' FROM validity v JOIN revision r ON r.id = v.revision_id JOIN entry_version e USING (entry_id)
+		WHERE v.field = 'alias' AND `+v.limit.inForce("v")+` AND `+v.limit.inForce("e")+` AND e.status IN ('tentative', 'confirmed')`, v.limit.bound)
+	return names, sqlite.Wrap(err, "read the names in %s", v.db.path)
 }
 
 // Revisions returns the history of an entry within the limit, oldest first.
 func (v *View) Revisions(ctx context.Context, entry int64) ([]annotator.Revision, error) {
-	revisions, err := v.db.Glossary.Revisions(ctx, entry)
-	return slices.DeleteFunc(revisions, func(r annotator.Revision) bool { return !v.m.IsZero() && !v.m.Holds(&r) }), err
+	return readAll(ctx, v.db, "read the revisions", scanRevision, `SELECT `+revisionColumns+` FROM revision r WHERE entry_id = ?2 AND `+
+		v.knownRevision()+` ORDER BY id`, v.limit.bound, entry)
 }
 
 // Quotation is evidence that stands in a post, with the claim that it supports.
 type Quotation struct {
 	Entry    int64
-	Claim    annotator.Claim
+	Claim    annotator.Claim // without its evidence
 	Evidence annotator.Evidence
 }
 
 // Quotations returns the evidence that stands in posts, by post, start, entry and claim.
-func (v *View) Quotations(_ context.Context, posts []int64) ([]Quotation, error) {
-	all, err := v.entries()
-	var found []Quotation
-	for i := range all {
-		for k := range all[i].Claims {
-			c := &all[i].Claims[k]
-			for _, q := range c.Evidence {
-				if slices.Contains(posts, q.Post) {
-					found = append(found, Quotation{all[i].ID, *c, q})
-				}
-			}
-		}
+func (v *View) Quotations(ctx context.Context, posts []int64) ([]Quotation, error) {
+	keys := make([]string, len(posts))
+	for i, post := range posts {
+		keys[i] = strconv.FormatInt(post, 10)
 	}
+	scan := func(rows *sql.Rows, q *Quotation) error {
+		var evidence, claim string
+		if err := rows.Scan(&q.Entry, &evidence, &claim); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(evidence), &q.Evidence); err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(claim), &q.Claim)
+	}
+	found, err := readAll(ctx, v.db, "read the quotations", scan, `SELECT e.entry_id, q.new_value, t.new_value
+		FROM validity e JOIN revision q ON q.id = e.revision_id
+		JOIN validity c ON c.entry_id = e.entry_id AND c.field = 'claim' AND c.key = q.new_value ->> 'claim' JOIN revision t ON t.id = c.revision_id
+		WHERE e.field = 'evidence' AND e.key IN (SELECT value FROM json_each(?2)) AND `+v.limit.inForce("e")+` AND `+v.limit.inForce("c"),
+		v.limit.bound, jsonList(keys))
 	slices.SortFunc(found, compareQuotations)
 	return found, err
 }

@@ -58,7 +58,7 @@ func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
 	}
 	s.ByID, err = v.EntriesByID(ctx, ids)
 	ok(err)
-	for _, text := range []string{"dawn (SHIP)", "one two"} {
+	for _, text := range []string{"Dawn", "dawn (SHIP)", "Mik's sword", "漢字", "one two", "Vys", "four OR three", "C++ one", ""} {
 		s.Named[text], err = v.Named(ctx, text)
 		ok(err)
 		for _, tags := range [][]string{nil, {"ship"}} {
@@ -95,7 +95,7 @@ func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
 	ok(err)
 	s.Story, err = v.Story(ctx)
 	ok(err)
-	s.Summaries, err = v.Summaries(ctx, 0)
+	s.Summaries, err = v.Summaries(ctx)
 	ok(err)
 	s.Totals, err = v.Totals(ctx)
 	ok(err)
@@ -163,7 +163,7 @@ func (s *story) seenAt(db *storage.DB, point storage.Point) *seen {
 	s.Helper()
 	m, err := db.History.Moment(s.ctx, point)
 	s.ok(err)
-	seen := see(s, db.View(s.ctx, m), s.scenes)
+	seen := see(s, db.View(m), s.scenes)
 	for _, scenes := range seen.Scenes {
 		for i := range scenes {
 			scenes[i].State, scenes[i].Attempts, scenes[i].Refusals, scenes[i].Turn, scenes[i].Reason, scenes[i].Fault = "", 0, 0, 0, "", ""

@@ -21,10 +21,13 @@ type ThreadSpan struct {
 	First, Last int // scenes, numbered over the whole story
 }
 
+// anyScene is behind every scene.
+const anyScene = 1<<31 - 1
+
 // lastScene returns the number of the last scene within the limit.
 func (v *View) lastScene() int {
 	if v.m.IsZero() {
-		return AnyScene
+		return anyScene
 	}
 	return v.m.reach.Scene()
 }
@@ -92,14 +95,22 @@ func (v *View) Snapshots(ctx context.Context, query SnapshotQuery) ([]annotator.
 // wholeScene returns the number of the last scene that is within the limit to its end.
 func (v *View) wholeScene() int {
 	if v.m.IsZero() {
-		return AnyScene
+		return anyScene
 	}
 	return v.m.whole
 }
 
 // Story returns the newest story so far that was made before anything after the limit was read; nil for none.
 func (v *View) Story(ctx context.Context) (*annotator.Episode, error) {
-	found, err := v.episodes(ctx, annotator.EpisodeCumulative, 0)
+	return first(v.episodes(ctx, annotator.EpisodeCumulative, 0))
+}
+
+// SummaryOf returns the newest summary of a thread that was made before anything after the limit was read; nil for none.
+func (v *View) SummaryOf(ctx context.Context, thread int64) (*annotator.Episode, error) {
+	return first(v.episodes(ctx, annotator.EpisodeThread, thread))
+}
+
+func first(found []annotator.Episode, err error) (*annotator.Episode, error) {
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -107,9 +118,9 @@ func (v *View) Story(ctx context.Context) (*annotator.Episode, error) {
 }
 
 // Summaries returns the newest summaries of the threads that were made before anything after the limit was read, in
-// story order; with a thread, its own.
-func (v *View) Summaries(ctx context.Context, thread int64) ([]annotator.Episode, error) {
-	return v.episodes(ctx, annotator.EpisodeThread, thread)
+// story order.
+func (v *View) Summaries(ctx context.Context) ([]annotator.Episode, error) {
+	return v.episodes(ctx, annotator.EpisodeThread, 0)
 }
 
 // episodes returns the newest episode of each thread.
@@ -138,9 +149,15 @@ func (v *View) Totals(ctx context.Context) (Totals, error) {
 	if err != nil {
 		return t, sqlite.Wrap(err, "count the scenes in %s", v.db.path)
 	}
-	all, err := v.entries()
-	for i := range all {
-		t.Entries[all[i].Status]++
+	statuses := [...]annotator.Status{annotator.Tentative, annotator.Confirmed, annotator.Retired, annotator.Merged}
+	var counts [len(statuses)]int
+	err = v.db.read.QueryRowContext(ctx, `SELECT coalesce(sum(status = 'tentative'), 0), coalesce(sum(status = 'confirmed'), 0),
+		coalesce(sum(status = 'retired'), 0), coalesce(sum(status = 'merged'), 0) FROM entry_version e WHERE `+v.limit.inForce("e"), v.limit.bound).
+		Scan(&counts[0], &counts[1], &counts[2], &counts[3]) // a third of the time that GROUP BY takes
+	for i, n := range counts {
+		if n > 0 {
+			t.Entries[statuses[i]] = n
+		}
 	}
-	return t, err
+	return t, sqlite.Wrap(err, "count the entries in %s", v.db.path)
 }

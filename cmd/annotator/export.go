@@ -94,7 +94,7 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	view := db.View(ctx, moment)
+	view := db.View(moment)
 	codex := &exporters.Codex{Document: document, Name: storyName(run.Corpus.Path), Updated: time.UnixMilli(run.Updated), SceneOf: sceneOf(view)}
 	if !format.Story {
 		return o.write(ctx, &format, codex)
@@ -163,12 +163,17 @@ func (o *exportOptions) document(ctx context.Context, db *storage.DB, run *stora
 	if err != nil {
 		return nil, limit, err
 	}
-	entries, moment, err := entriesAt(ctx, db, o.asOf)
+	moment, err := momentAt(ctx, db, o.asOf)
 	if err != nil {
 		return nil, limit, err
 	}
 	if moment != nil {
 		limit = *moment
+	}
+	view := db.View(limit)
+	entries, err := allEntries(ctx, view)
+	if err != nil {
+		return nil, limit, err
 	}
 	filter := exporters.Filter{Statuses: statuses, Tags: tags}
 	story := exporters.Story{
@@ -177,7 +182,7 @@ func (o *exportOptions) document(ctx context.Context, db *storage.DB, run *stora
 	at := db.Scenes.Positions(ctx)
 	document := exporters.Build(story, filter.Select(entries), at.At)
 	document.AsOf = positionOf(moment, at)
-	if document.Summaries, err = summaries(ctx, db, moment); err != nil {
+	if document.Summaries, err = summaries(ctx, view); err != nil {
 		return nil, limit, err
 	}
 	return &document, limit, at.Err

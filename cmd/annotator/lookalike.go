@@ -19,12 +19,10 @@ type lookAlike struct {
 	Name string `json:"name"`
 }
 
-// lookAlikes returns the other live entries, as of a moment, of which a name looks the same as a name or as one of some
-// entries' names. A nil moment stands for now.
-func lookAlikes(
-	ctx context.Context, db *storage.DB, m *storage.Moment, name string, entries []annotator.Entry,
-) (found []lookAlike, err error) {
-	all, err := namesAt(ctx, db, m)
+// lookAlikes returns the other live entries of a view of which a name looks the same as a name or as one of some
+// entries' names.
+func lookAlikes(ctx context.Context, v *storage.View, name string, entries []annotator.Entry) (found []lookAlike, err error) {
+	all, err := v.Names(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -41,34 +39,6 @@ func lookAlikes(
 	}
 	slices.SortFunc(found, func(a, b lookAlike) int { return cmp.Compare(a.ID, b.ID) })
 	return found, nil
-}
-
-// alikeAt returns the entries as of a point of which a name looks the same as a name; none after an error.
-func alikeAt(ctx context.Context, db *storage.DB, name, point string) []lookAlike {
-	moment, err := momentAt(ctx, db, point)
-	if err != nil {
-		return nil
-	}
-	alike, err := lookAlikes(ctx, db, moment, name, nil)
-	if err != nil {
-		return nil
-	}
-	return alike
-}
-
-// namesAt returns the names of the live entries as of a moment, by entry.
-func namesAt(ctx context.Context, db *storage.DB, m *storage.Moment) (map[int64][]string, error) {
-	if m == nil {
-		return db.Glossary.Names(ctx)
-	}
-	entries, err := db.History.AsOf(ctx, *m)
-	names := map[int64][]string{}
-	for i := range entries {
-		if entries[i].Status.Live() {
-			names[entries[i].ID] = namesOf(&entries[i])
-		}
-	}
-	return names, err
 }
 
 // namesOf returns the names of an entry. The term is one of its aliases.

@@ -65,20 +65,25 @@ func (o *searchOptions) search(ctx context.Context, db *storage.DB, text string)
 	if err != nil {
 		return nil, err
 	}
-	query := annotator.Query{Text: text, Tags: tags, Statuses: statuses}
-	if o.limit > 0 {
-		query.Limit = o.limit + 1
-	}
-	found, err := searchAt(ctx, db, query, o.asOf)
+	view, err := viewAt(ctx, db, o.asOf)
 	if err != nil {
 		return nil, err
 	}
-	s := &searchAnswer{Query: text, Close: []closeEntry{}}
-	if s.More = o.limit > 0 && len(found) > o.limit; s.More {
-		found = found[:o.limit]
+	page, err := view.Find(ctx, annotator.Query{Text: text, Tags: tags, Statuses: statuses, Limit: o.limit})
+	if err != nil {
+		return nil, err
 	}
+	whole, err := view.EntriesByID(ctx, page.IDs())
+	if err != nil {
+		return nil, err
+	}
+	found := make([]annotator.Entry, 0, len(whole))
+	for _, id := range page.IDs() {
+		found = append(found, *whole[id])
+	}
+	s := &searchAnswer{Query: text, More: len(found) < page.Total, Close: []closeEntry{}}
 	if len(found) == 0 {
-		entries, _, err := entriesAt(ctx, db, o.asOf)
+		entries, err := allEntries(ctx, view)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +92,7 @@ func (o *searchOptions) search(ctx context.Context, db *storage.DB, text string)
 			s.Close = append(s.Close, closeEntry{e.ID, e.Name()})
 		}
 	}
-	if s.Alike, err = lookAlikes(ctx, db, moment, text, found); err != nil {
+	if s.Alike, err = lookAlikes(ctx, view, text, found); err != nil {
 		return nil, err
 	}
 	at := db.Scenes.Positions(ctx)

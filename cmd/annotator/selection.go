@@ -17,25 +17,27 @@ func asOfFlag(flags *pflag.FlagSet, point *string) {
 	flags.StringVar(point, "as-of", "", "the codex at a `POINT` of the story: scene:N, post:ID, thread:ID (its end) or snapshot:N; empty: now")
 }
 
-// entriesAt reads every entry, of any status, in the order of their ids: as of a point, or the current ones and no
-// moment if the point is empty.
-func entriesAt(ctx context.Context, db *storage.DB, point string) ([]annotator.Entry, *storage.Moment, error) {
-	if point == "" {
-		var entries []annotator.Entry
-		for e, err := range db.Glossary.All(ctx) {
-			if err != nil {
-				return nil, nil, err
-			}
-			entries = append(entries, *e)
-		}
-		return entries, nil, nil
-	}
+// viewAt returns the view as of a point; an empty point is now.
+func viewAt(ctx context.Context, db *storage.DB, point string) (*storage.View, error) {
 	moment, err := momentAt(ctx, db, point)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	entries, err := db.History.AsOf(ctx, *moment)
-	return entries, moment, err
+	if moment == nil {
+		moment = &storage.Moment{}
+	}
+	return db.View(*moment), nil
+}
+
+// allEntries reads every entry of a view, of any status, in the order of their ids.
+func allEntries(ctx context.Context, v *storage.View) (entries []annotator.Entry, err error) {
+	for e, err := range v.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, *e)
+	}
+	return entries, nil
 }
 
 // momentAt returns the moment of a point; nil for an empty one.
@@ -54,69 +56,25 @@ func momentAt(ctx context.Context, db *storage.DB, point string) (*storage.Momen
 // findEntry returns the entry with an id, 12 or #12, else the one that a name stands for: a live entry before others, a
 // full name before an alias. It returns nil if there is none, and an error of kind annotator.Misused where the name is an
 // alias of several.
-func findEntry(entries []annotator.Entry, name string) (*annotator.Entry, error) {
+func findEntry(ctx context.Context, v *storage.View, name string) (*annotator.Entry, error) {
 	if id, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); err == nil {
-		if e := entryWithID(entries, id); e != nil {
-			return e, nil
+		if e, err := v.Entry(ctx, id); annotator.KindOf(err) != annotator.NotFound {
+			return e, err
 		}
 	}
-	const aliasOfLive, fullName = 3, 2
+	found, err := v.Named(ctx, name)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
 	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))} // as it is, and without invisible characters
-	var best []annotator.Entry
-	bestRank := 0
-	for i := range entries {
-		rank := 0
-		if slices.Contains(keys, codex.Normalize(entries[i].Name())) {
-			rank = fullName
-		} else if hasAlias(&entries[i], keys) {
-			rank = 1
-		}
-		if rank > 0 && entries[i].Status.Live() {
-			rank += 2
-		}
-		if rank > bestRank {
-			best, bestRank = nil, rank
-		}
-		if rank > 0 && rank == bestRank {
-			best = append(best, entries[i])
-		}
+	if len(found) > 1 && found[0].Status.Live() && !slices.Contains(keys, codex.Normalize(found[0].Name())) {
+		return nil, annotator.Errorf(annotator.Misused, "several entries have the name %q: %s", name, listNames(found)).WithAdvice("name one by its id")
 	}
-	switch {
-	case len(best) == 0:
-		return nil, nil
-	case len(best) > 1 && bestRank == aliasOfLive:
-		return nil, annotator.Errorf(annotator.Misused, "several entries have the name %q: %s", name, listNames(best)).WithAdvice("name one by its id")
-	}
-	return &best[0], nil
-}
-
-// entryWithID returns nil if there is none.
-func entryWithID(entries []annotator.Entry, id int64) *annotator.Entry {
-	at := slices.IndexFunc(entries, func(e annotator.Entry) bool { return e.ID == id })
-	if at < 0 {
-		return nil
-	}
-	return &entries[at]
-}
-
-func hasAlias(e *annotator.Entry, keys []string) bool {
-	return slices.ContainsFunc(e.Aliases, func(a annotator.Alias) bool { return slices.Contains(keys, codex.Normalize(a.Name)) })
+	return &found[0], nil
 }
 
 // maxOffered is how many entries are offered in the place of one that does not exist.
 const maxOffered = 3
-
-// searchAt searches the codex as of a point; an empty point is now.
-func searchAt(ctx context.Context, db *storage.DB, query annotator.Query, point string) ([]annotator.Entry, error) {
-	moment, err := momentAt(ctx, db, point)
-	switch {
-	case err != nil:
-		return nil, err
-	case moment == nil:
-		return db.Glossary.Search(ctx, query)
-	}
-	return db.History.Search(ctx, *moment, query)
-}
 
 // closeSpellings returns the entries with a name, or a word in a name, that differs from a text in no more than a third
 // of its letters: the closest first, at most maxOffered.

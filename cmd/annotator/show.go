@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -57,25 +56,34 @@ type shownEntry struct {
 }
 
 func (o *showOptions) read(ctx context.Context, db *storage.DB, name string) (*shownEntry, error) {
-	entries, moment, err := entriesAt(ctx, db, o.asOf)
+	moment, err := momentAt(ctx, db, o.asOf)
 	if err != nil {
 		return nil, err
 	}
-	e, err := findEntry(entries, name)
+	view, err := viewAt(ctx, db, o.asOf)
+	if err != nil {
+		return nil, err
+	}
+	e, err := findEntry(ctx, view, name)
 	if err != nil {
 		return nil, err
 	}
 	if e == nil {
-		return nil, o.noEntry(ctx, db, entries, name)
+		return nil, o.noEntry(ctx, view, name)
 	}
 	at := db.Scenes.Positions(ctx)
-	shown := &shownEntry{Entry: exported([]annotator.Entry{*e}, at)[0], AsOf: positionOf(moment, at), name: e.Name(), target: entryWithID(entries, e.MergedInto)}
-	if o.history {
-		if shown.History, err = changes(ctx, db.Glossary, at, e.ID, moment); err != nil {
+	shown := &shownEntry{Entry: exported([]annotator.Entry{*e}, at)[0], AsOf: positionOf(moment, at), name: e.Name()}
+	if e.MergedInto != 0 {
+		if shown.target, err = view.Entry(ctx, e.MergedInto); err != nil {
 			return nil, err
 		}
 	}
-	if shown.Alike, err = lookAlikes(ctx, db, moment, "", []annotator.Entry{*e}); err != nil {
+	if o.history {
+		if shown.History, err = changes(ctx, view, at, e.ID); err != nil {
+			return nil, err
+		}
+	}
+	if shown.Alike, err = lookAlikes(ctx, view, "", []annotator.Entry{*e}); err != nil {
 		return nil, err
 	}
 	return shown, at.Err
@@ -106,18 +114,20 @@ func listNames(entries []annotator.Entry) string {
 
 // noEntry returns the error of a name that no entry has, or had at the point of --as-of. It offers similar names of that
 // point, and does not tell whether the name occurs later.
-func (o *showOptions) noEntry(ctx context.Context, db *storage.DB, entries []annotator.Entry, name string) error {
+func (o *showOptions) noEntry(ctx context.Context, view *storage.View, name string) error {
 	err, list := annotator.Errorf(annotator.NotFound, "there is no entry %q", name), "annotator search"
 	if o.asOf != "" {
 		err, list = annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, o.asOf), list+" --as-of "+o.asOf
 	}
-	if alike := alikeAt(ctx, db, name, o.asOf); len(alike) > 0 {
+	if alike, _ := lookAlikes(ctx, view, name, nil); len(alike) > 0 {
 		return err.WithAdvice("the name of #%d looks the same, but has other characters: %s", alike[0].ID, alike[0].Name)
 	}
+	entries, _ := allEntries(ctx, view) // without them, the advice is general
 	live := exporters.Filter{}
 	near := closeSpellings(live.Select(entries), name)
 	if len(near) == 0 {
-		near, _ = searchAt(ctx, db, annotator.Query{Text: name, Limit: maxOffered + 1}, o.asOf) // without them, the advice is general
+		page, _ := view.Find(ctx, annotator.Query{Text: name, Limit: maxOffered + 1})
+		near = page.Entries
 	}
 	switch {
 	case len(near) == 0:
@@ -190,10 +200,9 @@ type change struct {
 	New      string             `json:"new"` // empty if no value is left
 }
 
-// changes reads the revisions of an entry, oldest first: those up to a moment, or all if it is nil.
-func changes(ctx context.Context, g *storage.Glossary, p *storage.Positions, entry int64, moment *storage.Moment) ([]change, error) {
-	revisions, err := g.Revisions(ctx, entry)
-	revisions = slices.DeleteFunc(revisions, func(r annotator.Revision) bool { return moment != nil && !moment.Holds(&r) })
+// changes reads the revisions of an entry, oldest first.
+func changes(ctx context.Context, v *storage.View, p *storage.Positions, entry int64) ([]change, error) {
+	revisions, err := v.Revisions(ctx, entry)
 	list := make([]change, len(revisions))
 	for i := range revisions {
 		r := &revisions[i]

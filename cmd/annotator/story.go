@@ -55,15 +55,13 @@ func (o *storyOptions) read(ctx context.Context, db *storage.DB, ofThread bool) 
 	if err != nil {
 		return nil, err
 	}
-	scene, err := lastWholeScene(ctx, db, moment)
+	view, err := viewAt(ctx, db, o.asOf)
 	if err != nil {
 		return nil, err
 	}
-	var e *annotator.Episode
+	e, err := view.Story(ctx)
 	if ofThread {
-		e, err = db.Episodes.ThreadAt(ctx, o.thread, scene)
-	} else {
-		e, err = db.Episodes.StoryAt(ctx, scene)
+		e, err = view.SummaryOf(ctx, o.thread)
 	}
 	if err != nil {
 		return nil, err
@@ -76,25 +74,6 @@ func (o *storyOptions) read(ctx context.Context, db *storage.DB, ofThread bool) 
 	return &storyAnswer{positionOf(moment, at), exporters.NewSummary(e)}, at.Err
 }
 
-// lastWholeScene returns the last scene that was read to its end at a moment; storage.AnyScene for no moment.
-func lastWholeScene(ctx context.Context, db *storage.DB, moment *storage.Moment) (int, error) {
-	if moment == nil {
-		return storage.AnyScene, nil
-	}
-	n := moment.Place.Scene()
-	if n == 0 {
-		return 0, nil
-	}
-	scene, err := db.Scenes.Get(ctx, n)
-	if err != nil {
-		return 0, err
-	}
-	if moment.Place.Rank() < len(scene.Posts)-1 {
-		n--
-	}
-	return n, nil
-}
-
 func (s *storyAnswer) print(w io.Writer) {
 	what := "the story so far"
 	if s.Thread != nil {
@@ -104,15 +83,11 @@ func (s *storyAnswer) print(w io.Writer) {
 }
 
 // summaries returns the summaries of an export.
-func summaries(ctx context.Context, db *storage.DB, moment *storage.Moment) (*exporters.Summaries, error) {
-	scene, err := lastWholeScene(ctx, db, moment)
+func summaries(ctx context.Context, v *storage.View) (*exporters.Summaries, error) {
+	story, err := v.Story(ctx)
 	if err != nil {
 		return nil, err
 	}
-	story, err := db.Episodes.StoryAt(ctx, scene)
-	if err != nil {
-		return nil, err
-	}
-	threads, err := db.Episodes.Threads(ctx, scene)
+	threads, err := v.Summaries(ctx)
 	return exporters.NewSummaries(story, threads), err
 }

@@ -1,0 +1,157 @@
+package storage_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// The sizes of the story that the view is timed with.
+const (
+	benchScenes  = 20_000
+	benchEntries = 100_000
+	heavyEntries = 20    // have heavyClaims
+	heavyClaims  = 2_000 // of which 40 hold at a time
+)
+
+// longCodex makes a story of benchScenes with benchEntries: of each a name, an alias, a tag, four claims with a quotation
+// each over the rest of the story, and a confirmation.
+func longCodex(b *testing.B) *storage.DB {
+	b.Helper()
+	threads := make([]int, benchScenes/50)
+	for i := range threads {
+		threads[i] = 50
+	}
+	dir := os.Getenv("ANNOTATOR_BENCH_DIR") // keeps the database for the next time
+	if dir == "" {
+		dir = b.TempDir()
+	}
+	path := filepath.Join(dir, "annotator.db")
+	if _, err := os.Stat(path); err != nil {
+		s := newStory(b, dir, scenesOf(threads...))
+		s.seedScenes(benchScenes)
+		s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;
+		CREATE TEMP TABLE claims AS SELECT n, k, iif(k > 3, 2 * k, (k * 997) % 4000) AS after, 'Name' || n || ' sails the sea to harbour '
+		    || ((n * 7 + k) % 5000) || ' with ' || iif(n % 10, 'a sailor', 'the captain') || ' of the ship.' AS text FROM (
+		  SELECT n, 0 AS k FROM nth UNION ALL SELECT n, 1 FROM nth UNION ALL SELECT n, 2 FROM nth UNION ALL SELECT n, 3 FROM nth
+		  UNION ALL SELECT h.n, c.n + 3 FROM nth h, nth c WHERE h.n <= ?3 AND c.n <= ?4 - 4);
+		CREATE TEMP TABLE made AS SELECT n, field, new, old, 1000000 * (1 + min(n * ?2 / ?1 + at * (?2 - n * ?2 / ?1) / 4000, ?2 - 1)) AS at FROM (
+		  SELECT n, 'term' AS field, 'Name' || n AS new, '' AS old, 0 AS at FROM nth
+		  UNION ALL SELECT n, 'alias', json_object('name', 'Name' || n, 'from', 1), '', 0 FROM nth
+		  UNION ALL SELECT n, 'alias', json_object('name', 'the Captain of Port' || (n / 7), 'from', 1), '', 500 FROM nth
+		  UNION ALL SELECT n, 'tag', iif(n % 3, 'person', 'place'), '', 0 FROM nth
+		  UNION ALL SELECT n, 'status', 'confirmed', 'tentative', 700 FROM nth
+		  UNION ALL SELECT n, 'claim', json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), '', after FROM claims
+		  UNION ALL SELECT n, 'claim', json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1, 'until', 2),
+		      json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), after + 80 FROM claims WHERE k BETWEEN 4 AND ?4 - 40
+		  UNION ALL SELECT n, 'evidence', json_object('claim', k + 1, 'post', 10 + (n + k) * 3 % 20000 * 10, 'start', 0, 'end', 4, 'quote', 'Dawn'), '', after FROM claims);
+		INSERT INTO glossary_entry (id, term, disambiguator, term_normalized, definition, status, first_at, last_at, revisions, revision,
+		  locked, created_at, updated_at) SELECT n, 'Name' || n, '', 'name' || n, '', 'confirmed', 1, 1, 3, n, 0, 0, 0 FROM nth;
+		INSERT INTO revision SELECT row_number() OVER (ORDER BY at, n, field = 'evidence', field <> 'term', old), n, field, old, new, at, 'rule', 0, NULL, 0 FROM made;
+		UPDATE snapshot SET revision_id = (SELECT count(*) FROM revision WHERE at < 1000000 * (snapshot.scene + 1)) WHERE id % 1000 = 0;
+		UPDATE run_state SET entries = ?1`, benchEntries, benchScenes, heavyEntries, heavyClaims)
+		s.ok(s.db.Close())
+		if err := storage.FillValidity(b.Context(), path); err != nil {
+			b.Fatal(err)
+		}
+	}
+	db, err := storage.Open(b.Context(), path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// BenchmarkView times what pages ask, with and without a limit: each should take less than 100 ms.
+func BenchmarkView(b *testing.B) {
+	db := longCodex(b)
+	asks := []struct {
+		name string
+		ask  func(context.Context, *storage.View) error
+	}{
+		{"list", func(ctx context.Context, v *storage.View) error {
+			_, err := v.Find(ctx, annotator.Query{Limit: 50})
+			return err
+		}},
+		{"list of a tag", func(ctx context.Context, v *storage.View) error {
+			_, err := v.Find(ctx, annotator.Query{Tags: []string{"place"}, Limit: 50})
+			return err
+		}},
+		{"a page behind", func(ctx context.Context, v *storage.View) error {
+			_, err := v.Find(ctx, annotator.Query{Offset: 9_000, Limit: 50})
+			return err
+		}},
+		{"search of a name", func(ctx context.Context, v *storage.View) error { return found(ctx, v, "name777") }},
+		{"search of a common word", func(ctx context.Context, v *storage.View) error { return found(ctx, v, "captain") }},
+		{"search of rare and common words", func(ctx context.Context, v *storage.View) error { return found(ctx, v, "the harbour 777") }},
+		{"search of common words", func(ctx context.Context, v *storage.View) error { return found(ctx, v, "the captain of the ship") }},
+		{"search inside names", func(ctx context.Context, v *storage.View) error { return found(ctx, v, "ame777") }},
+		{"entry", func(ctx context.Context, v *storage.View) error {
+			_, err := v.Entry(ctx, 777)
+			return err
+		}},
+		{"entry of many claims", func(ctx context.Context, v *storage.View) error {
+			_, err := v.Entry(ctx, 7)
+			return err
+		}},
+		{"name", func(ctx context.Context, v *storage.View) error {
+			_, err := v.Named(ctx, "Name777")
+			return err
+		}},
+		{"totals", func(ctx context.Context, v *storage.View) error {
+			_, err := v.Totals(ctx)
+			return err
+		}},
+		{"threads", func(ctx context.Context, v *storage.View) error {
+			_, err := v.Threads(ctx)
+			return err
+		}},
+		{"summaries", func(ctx context.Context, v *storage.View) error {
+			_, err := v.Summaries(ctx)
+			return err
+		}},
+		{"snapshots", func(ctx context.Context, v *storage.View) error {
+			_, err := v.Snapshots(ctx, storage.SnapshotQuery{Limit: 50})
+			return err
+		}},
+		{"place of a post", func(ctx context.Context, v *storage.View) error {
+			_, err := v.PlaceOf(ctx, 99_990)
+			return err
+		}},
+	}
+	limits := map[string]storage.Moment{"no limit": {}}
+	for _, point := range []string{"scene:10000", "scene:1000", "snapshot:10000"} {
+		p, err := storage.ParsePoint(point)
+		if err == nil {
+			limits[point], err = db.History.Moment(b.Context(), p)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, a := range asks {
+		for _, limit := range []string{"no limit", "scene:10000", "scene:1000", "snapshot:10000"} {
+			b.Run(fmt.Sprintf("%s/%s", a.name, limit), func(b *testing.B) {
+				for b.Loop() {
+					if err := a.ask(b.Context(), db.View(limits[limit])); err != nil && annotator.KindOf(err) != annotator.NotFound {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func found(ctx context.Context, v *storage.View, text string) error {
+	page, err := v.Find(ctx, annotator.Query{Text: text, Limit: 50})
+	if err == nil && page.Total == 0 {
+		err = fmt.Errorf("%q is not found", text)
+	}
+	return err
+}
