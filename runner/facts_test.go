@@ -93,7 +93,7 @@ func TestFact02_SummaryIsInTheNextRequest(t *testing.T) {
 	short := func(r scripted.Request) scripted.Reply { return scripted.Reply{Text: summaryOf(r) + "It is read."} }
 	for name, tiers := range map[string][]string{"auto": {"1", "2"}, "seed": {"0.5", "1"}} {
 		rec := &recording{}
-		s := newTale(t, [][]string{scenes[:5], scenes[5:12], scenes[12:]}, 20_000, scripted.Options{Script: short, OnRequest: rec.take})
+		s := newTale(t, [][]string{scenes[:5], scenes[5:12], scenes[12:]}, 23_000, scripted.Options{Script: short, OnRequest: rec.take})
 		s.config.MaxTokens = 1_000
 		if name == "seed" {
 			s.config.Compaction = compaction.ThreeMarks()
