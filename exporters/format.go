@@ -57,6 +57,7 @@ type Format struct {
 	Name  string // on the command line
 	About string // what it is, in at most 43 characters for the help
 	Story bool   // it needs the text of the story, not only the entries
+	Book  bool   // it needs the EPUB that the story was imported from
 	// Write writes a format of one file. It returns the errors of w.
 	Write func(ctx context.Context, w io.Writer, c *Codex) error
 	// WriteFiles writes a format of several files. It returns the errors of files.
@@ -76,6 +77,7 @@ func All() []Format {
 		{Name: "json", About: "the whole codex as JSON", Write: ofDocument(writeJSON)},
 		{Name: "yaml", About: "the whole codex as YAML", Write: ofDocument(writeYAML)},
 		{Name: "html", About: "one page with search, evidence and a limit", Write: writeHTML},
+		{Name: "epub", About: "the book with names as notes in place", Story: true, Book: true, Write: writeEPUB},
 		{Name: "annotations", About: "quotations as Web Annotations (Readium)", Story: true, Write: writeAnnotations},
 		{Name: "brat", About: "names and quotations as brat standoff", Story: true, WriteFiles: writeBrat},
 		{Name: "koreader", About: "X-Ray sidecars for plugins of KOReader", Story: true, WriteFiles: writeKOReader},

@@ -56,7 +56,7 @@ func sample() exporters.Document {
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	full, empty := sample(), exporters.Build(exporters.Story{}, nil, position)
-	for _, format := range exporters.All() {
+	for _, format := range documentFormats() {
 		golden(t, format, &full, "glossary."+format.Name)
 		golden(t, format, &empty, "empty."+format.Name)
 	}
@@ -155,7 +155,7 @@ func TestWriteReportsAFullDisk(t *testing.T) {
 	t.Parallel()
 	doc := sample()
 	doc.Entries = slices.Repeat(doc.Entries, 120)
-	for _, format := range exporters.All() {
+	for _, format := range documentFormats() {
 		size := len(export(t, format, &doc))
 		for room := 0; room < size; room += 1 + size/20 {
 			if err := format.WriteOne(t.Context(), &fullDisk{room: room}, withoutStory(&doc)); !errors.Is(err, errFull) {
@@ -192,7 +192,7 @@ func TestByName(t *testing.T) {
 func BenchmarkWrite(b *testing.B) {
 	doc := sample()
 	doc.Entries = slices.Repeat(doc.Entries, 5_000)
-	for _, format := range exporters.All() {
+	for _, format := range documentFormats() {
 		b.Run(format.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -216,6 +216,11 @@ func named(t fataler, name string) exporters.Format {
 		t.Fatal(err)
 	}
 	return format
+}
+
+// documentFormats returns the formats that need no book.
+func documentFormats() []exporters.Format {
+	return slices.DeleteFunc(exporters.All(), func(f exporters.Format) bool { return f.Book })
 }
 
 // sceneOf is the inverse of position.

@@ -46,7 +46,10 @@ func nameOf(e *Entry) string {
 
 // loreText joins the statement of what an entry is now and the claims that hold. It says of a claim that the narration
 // does not vouch for whose it is.
-func loreText(e *Entry) string {
+func loreText(e *Entry) string { return strings.Join(loreParagraphs(e), " ") }
+
+// loreParagraphs returns the statement and the claims one by one.
+func loreParagraphs(e *Entry) []string {
 	var parts []string
 	if e.Present != nil {
 		parts = append(parts, plainLinks(e.Present.Text))
@@ -62,7 +65,7 @@ func loreText(e *Entry) string {
 		}
 		parts = append(parts, text)
 	}
-	return strings.Join(parts, " ")
+	return parts
 }
 
 // originOf says who vouches for a claim; "" if the narration does.

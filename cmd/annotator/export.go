@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type exportOptions struct {
 	asOf   string
 	filter *filter
 	corpus string
+	book   string
 }
 
 func newExport(a *app) *cobra.Command {
@@ -54,6 +56,7 @@ of the export's, nothing is written. docs/formats.md describes each format, and 
 	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write, or the folder of a format of several files; - is standard output")
 	asOfFlag(flags, &o.asOf)
 	corpusFlag(flags, &o.corpus, "corpus `FILE` of the formats that hold text of the story")
+	flags.StringVar(&o.book, "book", "", "the `EPUB` that the story was imported from; empty: the one beside the corpus")
 	o.filter = filterFlags(flags)
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error { return o.run(ctx, db) })
 }
@@ -103,6 +106,7 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
+	codex.Book = cmp.Or(o.book, bookBeside(posts.Path()))
 	codex.Text = &storyText{view: view, corpus: posts}
 	return errors.Join(o.write(ctx, &format, codex), posts.Close())
 }
@@ -121,6 +125,11 @@ func sceneOf(view *storage.View) func(context.Context, int64) (int, error) {
 		known[post] = place.Scene()
 		return known[post], nil
 	}
+}
+
+// bookBeside returns the path of the book beside the corpus that was made of it.
+func bookBeside(corpus string) string {
+	return filepath.Join(filepath.Dir(corpus), storyName(corpus)+".epub")
 }
 
 // storyName returns the name of a corpus without its extensions, which is that of the book that it was made of.

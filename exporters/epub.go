@@ -1,0 +1,319 @@
+package exporters
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"annotator"
+)
+
+// maxEPUBFile is the most bytes of a file of a book that is rewritten, against archives that expand without end.
+const maxEPUBFile = 64 << 20
+
+// epubBook is an EPUB that is copied with notes.
+type epubBook struct {
+	*Codex
+	archive  *zip.Reader
+	files    map[string]bool
+	opf      string // the path of the package document
+	third    bool   // it is of EPUB 3; before, there are no notes in place, and the links lead to a page
+	chapters []*epubChapter
+	places   map[string][]epubPlace // by document: where chapters begin, in order
+}
+
+// epubChapter is a thread of the story with the notes of its names, as of its end.
+type epubChapter struct {
+	title   string
+	scene   int              // the last
+	file    string           // of the notes, relative to the package document
+	names   map[string]int64 // the names as they stand in the text, with their entries; 0 for a name of several
+	entries map[int64]*Entry
+	linked  []int64 // entries with a note, in the order of their first mention
+	pattern *regexp.Regexp
+}
+
+// epubPlace is where a chapter begins in a document, as corpus.Origin counts.
+type epubPlace struct {
+	offset  int64
+	chapter *epubChapter
+}
+
+// writeEPUB copies the book that the story was imported from. The first mention of each name in a chapter becomes a link
+// to a note, which readers show in place: what the codex knows of the name at the end of that chapter.
+func writeEPUB(ctx context.Context, w io.Writer, c *Codex) error {
+	file, err := zip.OpenReader(c.Book)
+	if err != nil {
+		return refuseBook(c.Book, err)
+	}
+	defer func() { _ = file.Close() }()
+	b := &epubBook{Codex: c, archive: &file.Reader, files: map[string]bool{}, places: map[string][]epubPlace{}}
+	for _, f := range b.archive.File {
+		b.files[f.Name] = true
+	}
+	root, err := b.readRoot()
+	if err != nil {
+		return refuseBook(c.Book, err)
+	}
+	text, err := b.read(root)
+	if err != nil {
+		return refuseBook(c.Book, err)
+	}
+	b.opf, b.third = root, !secondVersion.Match(text)
+	if err := b.readChapters(ctx); err != nil {
+		return err
+	}
+	return b.write(w)
+}
+
+// secondVersion matches a package document of EPUB 2.
+var secondVersion = regexp.MustCompile(`<(?:\w+:)?package\s[^>]*\bversion\s*=\s*["']2`)
+
+func refuseBook(path string, err error) error {
+	return annotator.Errorf(annotator.Misused, "read the book %s: %w", path, err).
+		WithAdvice("name the EPUB that the story was imported from with --book")
+}
+
+// readRoot returns the path of the package document.
+func (b *epubBook) readRoot() (string, error) {
+	text, err := b.read("META-INF/container.xml")
+	if err != nil {
+		return "", err
+	}
+	var container struct {
+		Root []struct {
+			Path string `xml:"full-path,attr"`
+		} `xml:"rootfiles>rootfile"`
+	}
+	if err := xml.Unmarshal(text, &container); err != nil {
+		return "", err
+	}
+	if len(container.Root) == 0 {
+		return "", errors.New("its container names no package document")
+	}
+	return container.Root[0].Path, nil
+}
+
+func (b *epubBook) read(name string) ([]byte, error) {
+	file, err := b.archive.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, maxEPUBFile+1))
+	if err == nil && len(text) > maxEPUBFile {
+		err = fmt.Errorf("%s has more than %d bytes", name, maxEPUBFile)
+	}
+	return text, err
+}
+
+// readChapters reads the story: which chapter begins where, and which names each has.
+func (b *epubBook) readChapters(ctx context.Context) error {
+	threads, err := b.Text.Threads(ctx)
+	if err != nil {
+		return err
+	}
+	for i, thread := range threads {
+		chapter := &epubChapter{title: thread.Title, file: fmt.Sprintf("codex/notes-%04d.xhtml", i+1), names: map[string]int64{}, entries: map[int64]*Entry{}}
+		for post, err := range b.Text.Posts(ctx, thread.ID) {
+			if err != nil {
+				return err
+			}
+			if err := b.addPost(chapter, post); err != nil {
+				return err
+			}
+		}
+		entries, err := b.entriesAt(ctx, chapter.scene)
+		if err != nil {
+			return err
+		}
+		for e := range entries {
+			chapter.entries[entries[e].ID] = &entries[e]
+		}
+		chapter.compile()
+		b.chapters = append(b.chapters, chapter)
+	}
+	return nil
+}
+
+func (b *epubBook) addPost(chapter *epubChapter, p *Post) error {
+	if !b.files[p.Document] {
+		return refuseBook(b.Book, errors.New("the story was not imported from it"))
+	}
+	chapter.scene = p.Scene
+	places := b.places[p.Document]
+	if n := len(places); n == 0 || places[n-1].chapter != chapter {
+		b.places[p.Document] = append(places, epubPlace{p.Offset, chapter})
+	}
+	body := []rune(p.Body)
+	for _, m := range p.Mentions {
+		name := string(body[m.Start:m.End])
+		if known, ok := chapter.names[name]; ok && known != m.Entry {
+			chapter.names[name] = 0
+		} else {
+			chapter.names[name] = m.Entry
+		}
+	}
+	return nil
+}
+
+// compile makes the pattern of the names that have an entry; longer ones match first.
+func (c *epubChapter) compile() {
+	var names []string
+	for name, id := range c.names {
+		if c.entries[id] != nil {
+			names = append(names, regexp.QuoteMeta(name))
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	if len(names) > 0 {
+		c.pattern = regexp.MustCompile(strings.Join(names, "|"))
+	}
+}
+
+// write copies the files of the book, those with text rewritten. The file mimetype comes first and is not compressed, as
+// the container format demands.
+func (b *epubBook) write(w io.Writer) error {
+	out := zip.NewWriter(w)
+	mime, err := out.CreateHeader(&zip.FileHeader{Name: "mimetype", Method: zip.Store})
+	if err == nil {
+		_, err = io.WriteString(mime, "application/epub+zip")
+	}
+	if err != nil {
+		return err
+	}
+	for _, file := range b.archive.File {
+		switch {
+		case file.Name == "mimetype" || file.Name == b.opf:
+			continue
+		case len(b.places[file.Name]) > 0:
+			err = b.rewrite(out, file.Name)
+		default:
+			err = out.Copy(file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := b.writeNotes(out); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+func (b *epubBook) rewrite(out *zip.Writer, name string) error {
+	text, err := b.read(name)
+	if err != nil {
+		return refuseBook(b.Book, err)
+	}
+	up, err := filepath.Rel(path.Dir(name), path.Dir(b.opf)) // slashes and names only, so the same in every system
+	if err != nil {
+		return err
+	}
+	linked := linkDocument(text, b.places[name], filepath.ToSlash(up), b.third)
+	return writeEntry(out, name, linked)
+}
+
+func writeEntry(out *zip.Writer, name string, text []byte) error {
+	w, err := out.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
+}
+
+// writeNotes writes the notes of each chapter and the package document that lists them.
+func (b *epubBook) writeNotes(out *zip.Writer) error {
+	text, err := b.read(b.opf)
+	if err != nil {
+		return refuseBook(b.Book, err)
+	}
+	var items, spine strings.Builder
+	for i, chapter := range b.chapters {
+		if len(chapter.linked) == 0 {
+			continue
+		}
+		if err := writeEntry(out, path.Join(path.Dir(b.opf), chapter.file), notesOf(chapter, b.third)); err != nil {
+			return err
+		}
+		fmt.Fprintf(&items, `<%%sitem id="codex-notes-%d" href="%s" media-type="application/xhtml+xml"/>`, i+1, chapter.file)
+		fmt.Fprintf(&spine, `<%%sitemref idref="codex-notes-%d" linear="no"/>`, i+1)
+	}
+	text, err = insertBefore(text, "manifest", items.String())
+	if err == nil {
+		text, err = insertBefore(text, "spine", spine.String())
+	}
+	if err != nil {
+		return refuseBook(b.Book, err)
+	}
+	return writeEntry(out, b.opf, text)
+}
+
+// insertBefore inserts elements before the end of an element of the package document, with its prefix in place of %s.
+func insertBefore(text []byte, element, elements string) ([]byte, error) {
+	end := regexp.MustCompile(`</(\w+:)?` + element + `\s*>`).FindSubmatchIndex(text)
+	if end == nil {
+		return nil, fmt.Errorf("its package document has no %s", element)
+	}
+	prefix := ""
+	if end[2] >= 0 {
+		prefix = string(text[end[2]:end[3]])
+	}
+	return slices.Concat(text[:end[0]], []byte(strings.ReplaceAll(elements, "%s", prefix)), text[end[0]:]), nil
+}
+
+// notesOf returns the document with the notes of a chapter.
+func notesOf(c *epubChapter, third bool) []byte {
+	var b bytes.Buffer
+	title := escapeXML(c.title)
+	if third {
+		fmt.Fprintf(&b, `<?xml version="1.0" encoding="utf-8"?>
+<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops">
+<head><title>%s: names</title></head>
+<body>
+`, title)
+	} else {
+		fmt.Fprintf(&b, `<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">
+<html xmlns="http://www.w3.org/1999/xhtml">
+<head><title>%s: names</title></head>
+<body>
+`, title)
+	}
+	for _, id := range c.linked {
+		l := loreOf(c.entries[id])
+		if third {
+			fmt.Fprintf(&b, "<aside id=\"e%d\" epub:type=\"footnote\" role=\"doc-footnote\">", id)
+		} else {
+			fmt.Fprintf(&b, "<div id=\"e%d\">", id)
+		}
+		fmt.Fprintf(&b, "<p><b>%s</b></p>", escapeXML(l.Title))
+		for _, paragraph := range loreParagraphs(l.Entry) {
+			fmt.Fprintf(&b, "<p>%s</p>", escapeXML(paragraph))
+		}
+		if third {
+			b.WriteString("</aside>\n")
+		} else {
+			b.WriteString("</div>\n")
+		}
+	}
+	b.WriteString("</body>\n</html>\n")
+	return b.Bytes()
+}
+
+// escapeXML escapes a text for XML 1.0, which has no control characters.
+func escapeXML(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder does not fail
+	return strings.NewReplacer("&#xA;", " ", "&#x9;", " ", "&#xD;", " ").Replace(b.String())
+}

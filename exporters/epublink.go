@@ -1,0 +1,147 @@
+package exporters
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
+
+// Elements in which no name becomes a link: those that are or hold links, headings, and those whose text is not the
+// story's.
+var unlinked = map[string]bool{
+	"a": true, "head": true, "title": true, "script": true, "style": true, "svg": true, "math": true, "nav": true, "h1": true, "h2": true, "h3": true,
+	"h4": true, "h5": true, "h6": true, "hgroup": true, "button": true, "textarea": true, "select": true, "object": true, "audio": true, "video": true, "rt": true,
+}
+
+// opsNamespace is that of the attribute epub:type.
+const opsNamespace = "http://www.idpf.org/2007/ops"
+
+// linkDocument returns a document of a book with links to notes. All other bytes stay as they are. The folder of the
+// notes is up from the document's.
+func linkDocument(text []byte, places []epubPlace, up string, third bool) []byte {
+	var out bytes.Buffer
+	d := documentLinker{out: &out, up: up, third: third, declared: bytes.Contains(text, []byte(`xmlns:epub="`+opsNamespace)), places: places}
+	tokens := html.NewTokenizer(bytes.NewReader(text))
+	tokens.AllowCDATA(true)
+	for {
+		kind := tokens.Next()
+		raw := tokens.Raw()
+		if kind == html.ErrorToken {
+			out.Write(raw)
+			return out.Bytes()
+		}
+		d.token(kind, raw, tokens)
+		d.at += int64(len(raw) - bytes.Count(raw, []byte("\r\n")))
+	}
+}
+
+// documentLinker writes a document with links.
+type documentLinker struct {
+	out      *bytes.Buffer
+	up       string
+	third    bool // the document is of EPUB 3
+	declared bool // the prefix epub is declared
+	places   []epubPlace
+	at       int64 // the offset in the document as corpus.Origin counts
+	body     bool
+	skipped  []string // the open elements in which nothing is linked
+}
+
+func (d *documentLinker) token(kind html.TokenType, raw []byte, tokens *html.Tokenizer) {
+	switch kind {
+	case html.StartTagToken:
+		name, _ := tokens.TagName()
+		if string(name) == "body" {
+			d.body = true
+		}
+		if unlinked[string(name)] {
+			d.skipped = append(d.skipped, string(name))
+		}
+	case html.EndTagToken:
+		name, _ := tokens.TagName()
+		if n := len(d.skipped); n > 0 && d.skipped[n-1] == string(name) {
+			d.skipped = d.skipped[:n-1]
+		}
+	case html.TextToken:
+		if d.body && len(d.skipped) == 0 {
+			d.text(raw)
+			return
+		}
+	}
+	d.out.Write(raw)
+}
+
+// text writes a text with the first mention of each name of the chapter as a link. Names are found in the raw text, so a
+// name that is written with a reference to a character is passed over.
+func (d *documentLinker) text(raw []byte) {
+	chapter := d.chapter()
+	if chapter.pattern == nil {
+		d.out.Write(raw)
+		return
+	}
+	written := 0
+	for at := 0; at < len(raw); {
+		found := chapter.pattern.FindIndex(raw[at:])
+		if found == nil {
+			break
+		}
+		start, end := at+found[0], at+found[1]
+		_, size := utf8.DecodeRune(raw[start:])
+		at = start + size
+		name := string(raw[start:end])
+		id := chapter.names[name]
+		if !wordsEnd(raw, start, end) || slices.Contains(chapter.linked, id) {
+			continue
+		}
+		chapter.linked = append(chapter.linked, id)
+		d.out.Write(raw[written:start])
+		d.out.WriteString(d.link(chapter, id) + name + "</a>")
+		written, at = end, end
+	}
+	d.out.Write(raw[written:])
+}
+
+// chapter returns the chapter of the place in the document.
+func (d *documentLinker) chapter() *epubChapter {
+	chapter := d.places[0].chapter
+	for _, p := range d.places {
+		if p.offset <= d.at {
+			chapter = p.chapter
+		}
+	}
+	return chapter
+}
+
+func (d *documentLinker) link(c *epubChapter, id int64) string {
+	href := strings.TrimPrefix(d.up+"/"+c.file, "./")
+	if !d.third {
+		return fmt.Sprintf(`<a href="%s#e%d">`, href, id)
+	}
+	namespace := ""
+	if !d.declared {
+		namespace = ` xmlns:epub="` + opsNamespace + `"`
+	}
+	return fmt.Sprintf(`<a%s epub:type="noteref" role="doc-noteref" href="%s#e%d">`, namespace, href, id)
+}
+
+// wordsEnd reports whether a range of a text begins and ends where words do. Scripts without spaces have no such ends.
+func wordsEnd(text []byte, start, end int) bool {
+	before, _ := utf8.DecodeLastRune(text[:start])
+	first, _ := utf8.DecodeRune(text[start:])
+	last, _ := utf8.DecodeLastRune(text[:end])
+	after, _ := utf8.DecodeRune(text[end:])
+	return !joins(before, first) && !joins(last, after)
+}
+
+func joins(a, b rune) bool { return spaced(a) && spaced(b) }
+
+// spaced reports whether a character is part of a word in a script with spaces between words.
+func spaced(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
+		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
