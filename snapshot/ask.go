@@ -15,7 +15,8 @@ import (
 // Request is a question with its settings.
 type Request struct {
 	Question    string
-	Turn        int64 // in which the model itself asks; 0 of a person
+	Entries     string // of the codex, shown with the question; see Entries
+	Turn        int64  // in which the model itself asks; 0 of a person
 	Scene       int
 	Context     int // tokens that prompt and answer may have together; 0: not known
 	MaxTokens   int // of the answer
@@ -34,7 +35,7 @@ func (c *Context) Ask(
 	ctx context.Context, client *model.Client, r *Request,
 ) (answer string, call *annotator.Call, err error) {
 	p := *c.prompt
-	if err := p.Ask(question(r.Question)); err != nil {
+	if err := p.Ask(question(r.Entries, r.Question)); err != nil {
 		return "", nil, err
 	}
 	p.Counter = r.Counter

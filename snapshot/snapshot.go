@@ -3,6 +3,8 @@ package snapshot
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"annotator"
 	"annotator/context/prompt"
@@ -57,15 +59,42 @@ func (c *Context) History() []byte { return c.prompt.History }
 
 // Add appends a question and its answer.
 func (c *Context) Add(e storage.Exchange) error {
-	if err := c.prompt.Ask(question(e.Question)); err != nil {
+	if err := c.prompt.Ask(question("", e.Question)); err != nil {
 		return err
 	}
 	return c.prompt.Add(annotator.Message{Role: annotator.RoleAssistant, Content: e.Answer})
 }
 
-// question is the message that asks a question. The question is data: it may quote the story.
-func question(text string) string {
-	return "Set the scenes aside and answer a question about what you have read so far. Call no tool: nothing that " +
+// question is the message that asks a question, with entries of the codex or none. The question is data: it may quote the
+// story.
+func question(entries, text string) string {
+	if entries != "" {
+		entries = strings.TrimSpace(entries) + "\n"
+	}
+	return entries + "Set the scenes aside and answer a question about what you have read so far. Call no tool: nothing that " +
 		"you say here changes the glossary. Answer only from what stands above; where that does not tell, say so. Name " +
 		"the posts that the answer rests on in the form [post 123].\n<question>\n" + prompt.Escape(text) + "\n</question>"
+}
+
+// maxQuotes is the number of quotations that the model is shown of an entry.
+const maxQuotes = 10
+
+// Entries renders entries of the codex for a question: their facts that hold, and the quotations with their posts.
+func Entries(entries []annotator.Entry) string {
+	var rendered []string
+	for i := range entries {
+		var b strings.Builder
+		b.WriteString(prompt.Entry(&entries[i]))
+		quotes := 0
+		for _, c := range entries[i].Claims {
+			for _, v := range c.Evidence {
+				if c.Until == 0 && quotes < maxQuotes {
+					fmt.Fprintf(&b, "[post %d] fact %d: %s\n", v.Post, c.ID, prompt.Escape(v.Quote))
+					quotes++
+				}
+			}
+		}
+		rendered = append(rendered, b.String())
+	}
+	return prompt.Glossary(rendered, nil)
 }

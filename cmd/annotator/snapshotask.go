@@ -30,10 +30,23 @@ type snapshotAskOptions struct {
 	corpus      string
 	interactive bool
 	json        bool
+	view        *storage.View // of the codex that is asked as well; nil: the snapshot alone
+}
+
+func newSnapshotAskOptions(a *app) *snapshotAskOptions {
+	return &snapshotAskOptions{app: a, settings: newSettings()}
+}
+
+// addFlags declares the flags of the commands that ask.
+func (o *snapshotAskOptions) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	corpusFlag(flags, &o.corpus, "`FILE` to look up the cited posts in")
+	flags.BoolVar(&o.json, "json", false, "print JSON, one object per answer")
+	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "temperature", "stream", "patience", "first-token-timeout", "token-timeout")
 }
 
 func newSnapshotAsk(a *app) *cobra.Command {
-	o := &snapshotAskOptions{app: a, settings: newSettings()}
+	o := newSnapshotAskOptions(a)
 	cmd := &cobra.Command{
 		Use:   "ask N [QUESTION]",
 		Short: "Ask the model as of a snapshot",
@@ -51,13 +64,18 @@ The endpoint comes from the same places as that of run, and may be another than 
   annotator snapshot ask 40 --json "Who is Ysolde Marrow?"`,
 		Args: arguments(1, unlimited),
 	}
-	flags := cmd.Flags()
-	corpusFlag(flags, &o.corpus, "`FILE` to look up the cited posts in")
-	flags.BoolVarP(&o.interactive, "interactive", "i", false, "read further questions from standard input")
-	flags.BoolVar(&o.json, "json", false, "print JSON, one object per answer")
-	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "temperature", "stream", "patience", "first-token-timeout", "token-timeout")
+	o.addFlags(cmd)
+	cmd.Flags().BoolVarP(&o.interactive, "interactive", "i", false, "read further questions from standard input")
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
-		return o.run(ctx, db, args[0], strings.TrimSpace(strings.Join(args[1:], " ")))
+		question := strings.TrimSpace(strings.Join(args[1:], " "))
+		if question == "" && !o.interactive {
+			return annotator.Errorf(annotator.Misused, "there is no question").WithAdvice("put it after the number of the snapshot, or use --interactive")
+		}
+		at, err := findSnapshot(ctx, db, args[0])
+		if err != nil {
+			return err
+		}
+		return o.run(ctx, db, &at, question)
 	})
 }
 
@@ -73,13 +91,10 @@ type conversation struct {
 	record  storage.Conversation
 }
 
-func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, number, question string) (err error) {
-	if question == "" && !o.interactive {
-		return annotator.Errorf(annotator.Misused, "there is no question").WithAdvice("put it after the number of the snapshot, or use --interactive")
-	}
+func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, at *annotator.Snapshot, question string) (err error) {
 	var open closers
 	defer func() { err = cmp.Or(err, open.close()) }()
-	c, err := o.open(ctx, db, number, &open)
+	c, err := o.open(ctx, db, at, &open)
 	if err != nil {
 		return err
 	}
@@ -92,7 +107,7 @@ func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, number, qu
 }
 
 // open opens what a conversation needs.
-func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, number string, open *closers) (*conversation, error) {
+func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annotator.Snapshot, open *closers) (*conversation, error) {
 	if err := o.load(o.app); err != nil {
 		return nil, err
 	}
@@ -100,7 +115,7 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, number st
 	if err != nil {
 		return nil, err
 	}
-	restored, err := restoreSnapshot(ctx, db, wire, number)
+	restored, err := snapshot.Restore(ctx, *at, wire, db.Journal, db.Episodes)
 	if err != nil {
 		return nil, err
 	}
@@ -222,6 +237,12 @@ type askedQuestion struct {
 func (c *conversation) ask(ctx context.Context, question string) error {
 	request := c.request
 	request.Question = question
+	if c.view != nil {
+		var err error
+		if request.Entries, err = relevantEntries(ctx, c.view, question); err != nil {
+			return err
+		}
+	}
 	text, call, err := c.context.Ask(ctx, c.client, &request)
 	if err != nil {
 		return err

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"annotator"
+	"annotator/snapshot"
+	"annotator/storage"
+
+	"github.com/spf13/cobra"
+)
+
+// askedEntries is the number of entries that the model is shown with a question, the best matches of its words.
+const askedEntries = 5
+
+func newAsk(a *app) *cobra.Command {
+	var asOf string
+	o := newSnapshotAskOptions(a)
+	cmd := &cobra.Command{
+		Use:   "ask QUESTION",
+		Short: "Answer a question about the story from the codex",
+		Long: longHelp(`
+Answer a question about the story. The model has the entries of the codex that fit the question, with their quotations,
+and the context of the newest snapshot. The answer lists the posts that it rests on. With --as-of, it has nothing that
+is told later, so that a reader can ask without learning what comes.
+
+Question and answer are recorded; nothing of the codex changes. A run may be active. Without an endpoint, the embedded
+model answers by quoting.`,
+			exitMisused, exitHalted, exitInterrupted),
+		Example: `  annotator ask "Who knew of the brass key?"
+  annotator ask --as-of thread:12 "Who is Ysolde Marrow?"
+  annotator ask --as-of scene:40 --endpoint http://localhost:8000/v1 --json "Where is the lamp?"`,
+		Args: arguments(1, unlimited),
+	}
+	o.addFlags(cmd)
+	asOfFlag(cmd.Flags(), &asOf)
+	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
+		view, err := viewAt(ctx, db, asOf)
+		if err != nil {
+			return err
+		}
+		at, err := newestSnapshot(ctx, view)
+		if err != nil {
+			return err
+		}
+		o.view = view
+		return o.run(ctx, db, at, strings.TrimSpace(strings.Join(args, " ")))
+	})
+}
+
+// viewAt returns the view up to a point; the whole one for an empty point.
+func viewAt(ctx context.Context, db *storage.DB, point string) (*storage.View, error) {
+	moment, err := momentAt(ctx, db, point)
+	if err != nil {
+		return nil, err
+	}
+	if moment == nil {
+		moment = &storage.Moment{}
+	}
+	return db.View(ctx, *moment), nil
+}
+
+// newestSnapshot returns the newest snapshot of a view.
+func newestSnapshot(ctx context.Context, view *storage.View) (*annotator.Snapshot, error) {
+	found, err := view.Snapshots(ctx, storage.SnapshotQuery{Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, annotator.Errorf(annotator.NotFound, "no scene has been read up to there, so nothing can be asked").
+			WithAdvice("`annotator status` shows how far the run has come")
+	}
+	return &found[0], nil
+}
+
+// relevantEntries returns the entries of a view that fit a question, as the model reads them.
+func relevantEntries(ctx context.Context, view *storage.View, question string) (string, error) {
+	page, err := view.Find(ctx, annotator.Query{Text: question, Limit: askedEntries})
+	return snapshot.Entries(page.Entries), err
+}
