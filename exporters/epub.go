@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 )
 
 // maxEPUBFile is the most bytes of a file of a book that is rewritten, against archives that expand without end.
@@ -171,7 +172,7 @@ func (b *epubBook) addPost(chapter *epubChapter, p *Post) error {
 func (c *epubChapter) compile() {
 	var names []string
 	for name, id := range c.names {
-		if c.entries[id] != nil {
+		if e := c.entries[id]; e != nil && knownAs(e, name) {
 			names = append(names, regexp.QuoteMeta(name))
 		}
 	}
@@ -179,6 +180,15 @@ func (c *epubChapter) compile() {
 	if len(names) > 0 {
 		c.pattern = regexp.MustCompile(strings.Join(names, "|"))
 	}
+}
+
+// knownAs reports whether an entry is known by a name at the chapter's end. The text may inflect the name. A link from a
+// name that is known later would tell whose it is.
+func knownAs(e *Entry, name string) bool {
+	text := codex.Normalize(name)
+	return slices.ContainsFunc(append([]Alias{{Name: e.Term}}, e.Aliases...), func(a Alias) bool {
+		return strings.HasPrefix(text, codex.Normalize(a.Name))
+	})
 }
 
 // write copies the files of the book, those with text rewritten. The file mimetype comes first and is not compressed, as

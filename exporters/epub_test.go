@@ -52,7 +52,7 @@ func bookFile(t *testing.T) *exporters.Codex {
 	}
 	at := annotator.PlaceAt
 	doc := exporters.Build(exporters.Story{Title: "T", Scenes: 2}, []annotator.Entry{
-		{ID: 1, Term: "the King", First: at(1, 0), Aliases: []annotator.Alias{{Name: "Mik", From: at(1, 0)}, {Name: "the King", From: at(2, 0)}}, Claims: []annotator.Claim{
+		{ID: 1, Term: "the King", First: at(1, 0), Aliases: []annotator.Alias{{Name: "Mik", From: at(1, 0)}, {Name: "Said", From: at(2, 0)}, {Name: "the King", From: at(2, 0)}}, Claims: []annotator.Claim{
 			{ID: 1, Text: "He is a <cook>.", From: at(1, 0), Until: at(2, 0), Kind: annotator.Narrated}, {ID: 2, Text: "He is the [[King]].", From: at(2, 0), Kind: annotator.Narrated},
 		}},
 		{ID: 2, Term: "Dawn", First: at(1, 0)},
@@ -67,7 +67,7 @@ func bookFile(t *testing.T) *exporters.Codex {
 	return &exporters.Codex{
 		Document: &doc, Book: path, SceneOf: sceneOf,
 		Text: &storyOf{threads: []exporters.Thread{{ID: 1, Title: "One & <1>"}, {ID: 2, Title: "Two"}}, posts: map[int64][]exporters.Post{
-			1: post(1, "Said Mik, Mikado & Mik; Mik again. Dawn rose.", lines(bookStart)+4, mention(1, 5, 8), mention(2, 35, 39)),
+			1: post(1, "Said Mik, Mikado & Mik; Mik again. Dawn rose.", lines(bookStart)+4, mention(1, 0, 4), mention(1, 5, 8), mention(2, 35, 39)),
 			2: post(2, "Mik is the King.", lines(bookStart+bookOne)+4, mention(1, 0, 3), mention(1, 7, 15)),
 		}},
 	}

@@ -107,7 +107,7 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 		return err
 	}
 	codex.Book = cmp.Or(o.book, bookBeside(posts.Path()))
-	codex.Text = &storyText{view: view, corpus: posts}
+	codex.Text = newStoryText(view, posts, document.Entries)
 	return errors.Join(o.write(ctx, &format, codex), posts.Close())
 }
 
