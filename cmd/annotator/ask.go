@@ -58,7 +58,7 @@ func viewAt(ctx context.Context, db *storage.DB, point string) (*storage.View, e
 	if moment == nil {
 		moment = &storage.Moment{}
 	}
-	return db.View(ctx, *moment), nil
+	return db.View(*moment), nil
 }
 
 // newestSnapshot returns the newest snapshot of a view.
