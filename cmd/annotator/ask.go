@@ -49,18 +49,6 @@ model answers by quoting.`,
 	})
 }
 
-// viewAt returns the view up to a point; the whole one for an empty point.
-func viewAt(ctx context.Context, db *storage.DB, point string) (*storage.View, error) {
-	moment, err := momentAt(ctx, db, point)
-	if err != nil {
-		return nil, err
-	}
-	if moment == nil {
-		moment = &storage.Moment{}
-	}
-	return db.View(*moment), nil
-}
-
 // newestSnapshot returns the newest snapshot of a view.
 func newestSnapshot(ctx context.Context, view *storage.View) (*annotator.Snapshot, error) {
 	found, err := view.Snapshots(ctx, storage.SnapshotQuery{Limit: 1})

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -108,7 +107,7 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	}
 	codex.Book = cmp.Or(o.book, bookBeside(posts.Path()))
 	codex.Text = newStoryText(view, posts, document.Entries)
-	return errors.Join(o.write(ctx, &format, codex), posts.Close())
+	return cmp.Or(o.write(ctx, &format, codex), posts.Close())
 }
 
 // sceneOf returns a function that returns the scene of a post; 0 for one in no scene, as posts of readers are.
