@@ -159,6 +159,28 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
+// TestFamiliesOnEveryWire: the workarounds are the same on every wire of a server with chat templates.
+func TestFamiliesOnEveryWire(t *testing.T) {
+	t.Parallel()
+	for name, workarounds := range map[string]string{
+		"Llama 3.1": "pair_calls", "gpt-oss": "pair_calls no_text_beside_calls", "Mistral Nemo": "system_in_user", "drops system": "system_in_user",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, story{threads: 1, scenes: 4}, scripted.Options{Strict: true, Template: scripted.Families()[name], Script: beside(scripted.Annotate)})
+			s.config.Preflight, s.config.Model = true, "scripted"
+			for _, w := range s.wires()[:3] { // Gemini's servers have no such templates
+				s.over(w, w.name)
+				s.verify(w.name)
+				if got := s.state(w.name); got.Recorded != 4 || got.Prompt.Workarounds != workarounds {
+					t.Errorf("%s: %d scenes are read, with %q", w.name, got.Recorded, got.Prompt.Workarounds)
+				}
+			}
+			s.noViolations()
+		})
+	}
+}
+
 // beside adds text to the replies that call tools.
 func beside(script scripted.Script) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {

@@ -98,6 +98,7 @@ func TestConformance(t *testing.T) {
 		{"conversation", conversation},
 		{"settings", settings},
 		{"choice of tools", choosesTools},
+		{"arranged for a template", arranges},
 		{"cached tokens", countsCached},
 		{"question beside", asksBeside},
 		{"progress", reportsProgress},

@@ -117,11 +117,12 @@ func plain() runner.Config {
 type session struct {
 	program
 
-	t         *testing.T
-	ways      ways
-	transport *transport // of the newest run
-	asked     int        // requests for a reply, of all runs
-	aside     *sql.DB    // the same database, opened beside the program
+	t          *testing.T
+	ways       ways
+	transport  *transport // of the newest run
+	asked      int        // requests for a reply, of all runs
+	unanswered int        // of those, without an answer
+	aside      *sql.DB    // the same database, opened beside the program
 }
 
 // run walks the story with a server that has the trouble, and returns how that ended.
@@ -145,6 +146,7 @@ func (s *session) run(trouble *trouble) error {
 	_ = server.Close()
 	<-done
 	s.asked += s.transport.asked
+	s.unanswered += s.transport.unanswered
 	return err
 }
 
@@ -156,9 +158,10 @@ type transport struct {
 	trouble *trouble
 	enough  context.CancelCauseFunc // ends the run
 
-	mu     sync.Mutex
-	asked  int // replies
-	flying int // requests that the server is at work on
+	mu         sync.Mutex
+	asked      int // replies
+	unanswered int // of those, without an answer
+	flying     int // requests that the server is at work on
 }
 
 // RoundTrip sends a request to the server, or to the fault that it is to meet.
@@ -177,7 +180,13 @@ func (l *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if way := l.trouble.marked(req.Header).way; way != 0 {
 		return l.ways[way].RoundTrip(req)
 	}
-	return l.home.RoundTrip(req)
+	response, err := l.home.RoundTrip(req)
+	if err != nil {
+		l.mu.Lock()
+		l.unanswered++
+		l.mu.Unlock()
+	}
+	return response, err
 }
 
 func (l *transport) count(header http.Header, body []byte) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,8 +50,9 @@ func (s *session) check(ended error) byte {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if n := s.lines(`SELECT count(*) FROM call`)[0]; n != fmt.Sprint(s.asked) {
-		s.t.Errorf("%s calls are on record, %d were made", n, s.asked)
+	n, err := strconv.Atoi(s.lines(`SELECT count(*) FROM call`)[0])
+	if err != nil || n > s.asked || n < s.asked-s.unanswered { // a call that meets a closed connection is sent again
+		s.t.Errorf("%d calls are on record, %d were made, %d of them not answered: %v", n, s.asked, s.unanswered, err)
 	}
 	for _, call := range s.lines(`SELECT id FROM call WHERE outcome = 'open' OR outcome <> 'ok' AND decision = ''`) {
 		s.t.Errorf("call %s has no end, or nothing is decided about it", call)
@@ -135,9 +136,10 @@ func (s *session) calls() string {
 	return strings.Join(s.lines(`SELECT concat_ws(' | ', scene, purpose, attempt, outcome, decision, status, fault) FROM call ORDER BY id`), "\n")
 }
 
-// journal writes out the journal, the scenes and the threads of the database, but for times.
+// journal writes out the journal, the scenes and the threads of the database, but for times and for the prompts in force,
+// which an adapted form of messages is part of.
 func (s *session) journal() []string {
-	return s.lines(`SELECT concat_ws(' | ', turn, seq, kind, scene, call_id, tool, arguments, content, reasoning, error, tokens) FROM trace
+	return s.lines(`SELECT concat_ws(' | ', turn, seq, kind, scene, call_id, tool, arguments, content, reasoning, error, tokens) FROM trace WHERE kind <> 'prompt'
 		UNION ALL SELECT concat_ws(' | ', 'scene', n, state, turn, reason) FROM scene
 		UNION ALL SELECT concat_ws(' | ', 'thread', thread_id, status) FROM thread_state`)
 }

@@ -40,6 +40,9 @@ func httpRows() []row {
 		{n: 6, fault: "`exceed_context_size_error` of llama.cpp, whatever the status", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
 			tooLong(400, llamaTooLong), tooLong(500, llamaTooLong),
 		}},
+		{n: 6, fault: "the slots of llama.cpp share one cache, and others fill it", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
+			answers(500, `{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`),
+		}},
 		{n: 8, fault: "the prompt is too long, as LM Studio says it: within a stream, an event", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, only: streamed, chat: true, forms: []form{
 			answers(0, "event: error\ndata: {\"error\":{\"message\":\""+lmTooLong+"\"}}\n\n"),
 		}},
@@ -113,6 +116,7 @@ func httpRows() []row {
 		}},
 		{n: 22, fault: "the server's own parser rejects the model's call", action: retry, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
 			refuses(500, `{"error":{"code":500,"message":"Failed to parse input at pos 12: {\"name\":","type":"server_error"}}`, hasTools),
+			refuses(500, `{"error":{"code":500,"message":"The model produced output that does not match the expected peg-native format","type":"server_error"}}`, hasTools),
 			refuses(500, `{"error":{"message":"error parsing tool call: raw='{\"name\": \"glossary`+`', err=unexpected end of JSON input","type":"api_error"}}`, hasTools),
 		}},
 		{n: 23, fault: "roles must alternate", action: adapt, ends: ends{"R", "H", "H"}, chat: true, forms: []form{

@@ -30,16 +30,20 @@ type toolChoice struct {
 
 // encodeRequest renders the body of a request. The tools are first in the prompt wherever they are in the body.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
+	system, history, err := conversation(r)
+	if err != nil {
+		return nil, err
+	}
 	head := struct {
 		Model  string  `json:"model"`
 		System []block `json:"system,omitempty"`
 	}{Model: r.Model}
-	if !blank(r.System) {
-		head.System = []block{{Type: blockText, Text: r.System, CacheControl: breakpoint()}}
+	if !blank(system) {
+		head.System = []block{{Type: blockText, Text: system, CacheControl: breakpoint()}}
 	}
 	fields := []endpoint.Field{
 		{Name: "tools", Value: endpoint.Segments{r.Tools}},
-		{Name: "messages", Value: endpoint.List(mark(r.History)...)},
+		{Name: "messages", Value: endpoint.List(mark(history)...)},
 	}
 	return endpoint.EncodeBody(head, fields, newSettings(r))
 }

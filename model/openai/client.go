@@ -84,22 +84,16 @@ func readCount(answer []byte) (int, error) {
 	return n, nil
 }
 
-const systemInUserEffect = "the system prompt goes into the first message of the user"
-
 // toolResult is in each history with the result of a tool.
 const toolResult = `{"role":"tool",`
 
 // refusals are the messages of servers, most specific first.
-var refusals = []model.Refusal{
-	{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`system role (is )?not supported|role'? does not support 'system'`), Effect: systemInUserEffect},
-	{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`only user and assistant roles`), Effect: systemInUserEffect, Without: toolResult},
+var refusals = append(endpoint.TemplateRefusals(toolResult), []model.Refusal{
 	{Needs: model.MergeRoles, Pattern: regexp.MustCompile(`roles must alternate`), Effect: "neighbouring messages of one role go as one"},
-	{Needs: model.PairCalls, Pattern: regexp.MustCompile(`only supports single tool-calls`), Effect: "each of several calls goes as a message of its own, with its result"},
-	{Needs: model.NoTextBesideCalls, Effect: "text beside calls is not sent"},
 	{Needs: model.MaxCompletionTokens, Pattern: model.RefusalOf(`max_tokens`), Effect: "the limit on a reply goes as max_completion_tokens"},
 	{Needs: model.NoTemperature, Pattern: model.RefusalOf(`temperature`), Effect: "the temperature is left to the server"},
 	{Needs: model.NoStreamUsage, Pattern: model.RefusalOf(`stream_options`), Effect: "no account of tokens is asked for in streams"},
 	{Needs: model.NoSeed, Pattern: model.RefusalOf(`seed`), Effect: "no seed is sent"},
 	{Needs: model.NoNamedTool, Pattern: regexp.MustCompile(`tool_choice.*\bobject\b`), Effect: "a tool is not chosen by name"},
 	{Needs: model.NoToolChoice, Pattern: model.RefusalOf(`tool_choice`), Effect: "no choice of tools is sent"},
-}
+}...)

@@ -1,10 +1,6 @@
 package openai
 
 import (
-	"bytes"
-	"encoding/json"
-	"slices"
-
 	"annotator"
 	"annotator/model"
 	"annotator/model/endpoint"
@@ -12,14 +8,15 @@ import (
 	sdk "github.com/sashabaranov/go-openai"
 )
 
-// userPrefix is the encoding of a user message up to its text.
-var userPrefix = []byte(`{"role":"user","content":"`)
+// userText is how a message of the user is encoded.
+var userText = endpoint.UserText{Before: `{"role":"user","content":"`, Behind: `"}`}
 
 // messageList returns the messages of a request, with the system prompt.
 func messageList(r *model.Request) (list endpoint.Segments, err error) {
 	history := r.History
-	if changes := r.Workarounds & (model.MergeRoles | model.PairCalls | model.NoTextBesideCalls); changes != 0 {
-		if history, err = rearrange(history, changes); err != nil {
+	if w := r.Workarounds & (model.MergeRoles | model.PairCalls | model.NoTextBesideCalls); w != 0 {
+		history, err = endpoint.Arrange(history, func(all []message) []message { return arrange(all, w) })
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -27,7 +24,8 @@ func messageList(r *model.Request) (list endpoint.Segments, err error) {
 		return endpoint.Segments{history}, nil
 	}
 	if r.Workarounds.Has(model.SystemInUser) {
-		return systemInUser(r.System, history)
+		history, err = userText.PutSystem(r.System, history)
+		return endpoint.Segments{history}, err
 	}
 	return precede(message{Role: annotator.RoleSystem, Content: r.System}, history)
 }
@@ -40,25 +38,8 @@ func precede(first message, history []byte) (endpoint.Segments, error) {
 	return endpoint.Segments{encoded, history}, err
 }
 
-// systemInUser puts the system prompt at the beginning of the first user message. It works on bytes, so the history
-// stays unchanged.
-func systemInUser(system string, history []byte) (endpoint.Segments, error) {
-	first := message{Role: annotator.RoleUser, Content: system}
-	rest, begun := bytes.CutPrefix(history, userPrefix)
-	if !begun {
-		return precede(first, history)
-	}
-	first.Content += "\n\n"
-	encoded, err := endpoint.Marshal(first)
-	return endpoint.Segments{bytes.TrimSuffix(encoded, []byte(`"}`)), rest}, err
-}
-
-// rearrange renders a history as a template needs it.
-func rearrange(history []byte, w model.Workarounds) ([]byte, error) {
-	var all []message
-	if err := json.Unmarshal(slices.Concat([]byte{'['}, history, []byte{']'}), &all); err != nil {
-		return nil, endpoint.Unsendable(err)
-	}
+// arrange renders messages as a template needs them.
+func arrange(all []message, w model.Workarounds) []message {
 	if w.Has(model.NoTextBesideCalls) {
 		for i := range all {
 			if len(all[i].ToolCalls) > 0 {
@@ -72,7 +53,7 @@ func rearrange(history []byte, w model.Workarounds) ([]byte, error) {
 	if w.Has(model.MergeRoles) {
 		all = alternate(all)
 	}
-	return endpoint.MarshalElements(all)
+	return all
 }
 
 // pairCalls gives each of several calls in a message one of its own, with the result behind it. Results are in the order

@@ -34,11 +34,15 @@ type subset struct {
 
 // encodeRequest renders the body of a request.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
+	instructions, items, err := conversation(r)
+	if err != nil {
+		return nil, err
+	}
 	fields := []endpoint.Field{
-		{Name: "input", Value: endpoint.List(r.History)},
+		{Name: "input", Value: endpoint.List(items)},
 		{Name: "tools", Value: endpoint.Segments{r.Tools}},
 	}
-	return endpoint.EncodeBody(head{r.Model, r.System}, fields, chooseSettings(r))
+	return endpoint.EncodeBody(head{r.Model, instructions}, fields, chooseSettings(r))
 }
 
 // minOutput is the smallest limit of a reply that the API takes, in tokens.
