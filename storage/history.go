@@ -73,7 +73,12 @@ func (m *Moment) Holds(r *annotator.Revision) bool {
 }
 
 // Moment finds a point in the story; NotFound, with advice, for one that does not exist or is not read yet.
-func (s *History) Moment(ctx context.Context, p Point) (Moment, error) {
+func (s *History) Moment(ctx context.Context, p Point) (Moment, error) { return s.moment(ctx, p, true) }
+
+// Limit is Moment for a point that need not be read yet, as a reader sets who waits for a run.
+func (s *History) Limit(ctx context.Context, p Point) (Moment, error) { return s.moment(ctx, p, false) }
+
+func (s *History) moment(ctx context.Context, p Point, mustBeRead bool) (Moment, error) {
 	n, rank := int(p.ID), -1
 	var err error
 	switch p.Kind {
@@ -93,7 +98,7 @@ func (s *History) Moment(ctx context.Context, p Point) (Moment, error) {
 	if err != nil {
 		return Moment{}, err
 	}
-	return s.placeMoment(ctx, n, rank)
+	return s.placeMoment(ctx, n, rank, mustBeRead)
 }
 
 // MomentOf returns the moment of a snapshot.
@@ -111,12 +116,12 @@ func (s *History) MomentOf(ctx context.Context, snapshot *annotator.Snapshot) (M
 }
 
 // placeMoment returns the moment of the post with a rank in a scene; a negative rank is the scene's last post.
-func (s *History) placeMoment(ctx context.Context, n, rank int) (Moment, error) {
+func (s *History) placeMoment(ctx context.Context, n, rank int, mustBeRead bool) (Moment, error) {
 	scene, err := s.db.Scenes.Get(ctx, n)
 	if err != nil {
 		return Moment{}, err
 	}
-	if scene.State != annotator.SceneRecorded && scene.State != annotator.SceneQuarantined {
+	if mustBeRead && scene.State != annotator.SceneRecorded && scene.State != annotator.SceneQuarantined {
 		return Moment{}, annotator.Errorf(annotator.NotFound, "scene %d is not read yet", n).WithAdvice("`annotator status` shows how far the run has come")
 	}
 	if rank < 0 {

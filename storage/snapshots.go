@@ -12,6 +12,7 @@ import (
 type SnapshotQuery struct {
 	Kind   string // checkpoint, manual or curator_fork; empty: any
 	Thread int64  // taken in this thread; 0: in any
+	Before int64  // with ids below this one; 0: any
 	Limit  int    // at most so many; 0: all
 }
 
@@ -24,7 +25,7 @@ func scanSnapshot(rows *sql.Rows, s *annotator.Snapshot) error {
 // List returns the snapshots that a query finds, newest first.
 func (s *Snapshots) List(ctx context.Context, query SnapshotQuery) ([]annotator.Snapshot, error) {
 	return readAll(ctx, s.db, "read the snapshots", scanSnapshot, snapshotQuery+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
-		ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit)
+		AND id < ?4 ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit, rowOrLast(query.Before))
 }
 
 // Get returns the snapshot with an id; NotFound if there is none.

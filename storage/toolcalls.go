@@ -110,24 +110,36 @@ type AuditFilter struct {
 	Denied bool   // only calls that were denied, or would have been
 }
 
+const (
+	auditQuery = `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status,
+		coalesce(result_trace, 0), coalesce(mode, ''), coalesce(intent, ''), coalesce(verdict, ''), coalesce(rule, ''), coalesce(reason, '')
+		FROM tool_interaction i LEFT JOIN tool_decision d ON d.trace_id = i.result_trace`
+	// auditFilter holds for the calls that an AuditFilter lets through. ?4 to ?6 are its fields.
+	auditFilter = `(?4 = 0 OR i.scene = ?4) AND (?5 = '' OR i.tool_name = ?5) AND (?6 = 0 OR verdict <> 'allow')`
+)
+
 // Audit yields the tool calls in order, as Interactions does for the whole journal.
 func (s *Journal) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, error] {
-	calls := pages(ctx, s.db, 0, scanAudited, `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status,
-		coalesce(result_trace, 0), coalesce(mode, ''), coalesce(intent, ''), coalesce(verdict, ''), coalesce(rule, ''), coalesce(reason, '')
-		FROM tool_interaction i LEFT JOIN tool_decision d ON d.trace_id = i.result_trace
-		WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR i.turn = ?3) AND (?4 = 0 OR i.scene = ?4) AND (?5 = '' OR i.tool_name = ?5)
-		  AND (?6 = 0 OR verdict <> 'allow') ORDER BY call_trace`, f.Scene, f.Tool, f.Denied)
+	calls := pages(ctx, s.db, 0, scanAudited, auditQuery+` WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR i.turn = ?3)
+		AND `+auditFilter+` ORDER BY call_trace`, f.Scene, f.Tool, f.Denied)
 	return func(yield func(*Audited, error) bool) {
 		for call, err := range calls {
-			if err == nil && call.Status == Success {
-				call.Revisions, err = collect(ctx, s.db.read, scanRevision,
-					`SELECT `+revisionColumns+` FROM revision WHERE trace_id = ? ORDER BY id`, call.result)
+			if err == nil {
+				err = s.revisionsOf(ctx, call)
 			}
 			if !yield(call, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// revisionsOf reads the revisions that a call made.
+func (s *Journal) revisionsOf(ctx context.Context, call *Audited) (err error) {
+	if call.Status == Success {
+		call.Revisions, err = collect(ctx, s.db.read, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE trace_id = ? ORDER BY id`, call.result)
+	}
+	return err
 }
 
 func scanAudited(rows *sql.Rows, a *Audited) error {

@@ -89,7 +89,7 @@ func (v *View) Snapshots(ctx context.Context, query SnapshotQuery) ([]annotator.
 		within, bound = `id <= ?4`, v.m.snapshot
 	}
 	return readAll(ctx, v.db, "read the snapshots", scanSnapshot, snapshotQuery+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
-		AND `+within+` ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit, bound)
+		AND id < ?5 AND `+within+` ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit, bound, rowOrLast(query.Before))
 }
 
 // wholeScene returns the number of the last scene that is within the limit to its end.

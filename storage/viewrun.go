@@ -1,0 +1,232 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+
+	"annotator"
+	"annotator/internal/sqlite"
+)
+
+// records bounds what a view shows of a run's records. What is within it was made before anything after the limit was
+// read, so nothing in it was written by a model that knew more.
+type records struct {
+	scene int   // the last one
+	trace int64 // the newest row of the journal
+	call  int64 // the newest call
+}
+
+// records finds the bounds of a view.
+func (v *View) records(ctx context.Context) (records, error) {
+	r := records{anyScene, math.MaxInt64, math.MaxInt64}
+	if v.m.IsZero() {
+		return r, nil
+	}
+	r.scene = v.m.whole
+	const before = `SELECT coalesce((SELECT id - 1 FROM trace WHERE turn > 0 AND seq = 0 AND scene > ?1 ORDER BY turn LIMIT 1), ?2),
+		coalesce((SELECT id - 1 FROM call WHERE scene > ?1 ORDER BY id LIMIT 1), ?2)`
+	err := v.db.read.QueryRowContext(ctx, before, r.scene, int64(math.MaxInt64)).Scan(&r.trace, &r.call)
+	if err == nil && v.m.snapshot != 0 {
+		r.trace = min(r.trace, v.m.trace)
+		err = v.db.read.QueryRowContext(ctx, `SELECT min(?2, coalesce((SELECT max(id) FROM call WHERE trace_id <= ?1), 0))`, r.trace, r.call).Scan(&r.call)
+	}
+	return r, sqlite.Wrap(err, "read the journal in %s", v.db.path)
+}
+
+// Pulse is what changes while a run goes on. It is cheap enough for polling.
+type Pulse struct {
+	Title   string
+	Scenes  int   // of the story
+	Updated int64 // when the run last wrote, in unix milliseconds
+	Calls   int64 // the newest call
+}
+
+// Pulse returns the pulse of a run; the zero value where none has begun.
+func (s *Run) Pulse(ctx context.Context) (p Pulse, err error) {
+	err = s.db.read.QueryRowContext(ctx, `SELECT title, (SELECT coalesce(max(n), 0) FROM scene), updated_at, (SELECT coalesce(max(id), 0) FROM call)
+		FROM run_state`).Scan(&p.Title, &p.Scenes, &p.Updated, &p.Calls)
+	return p, sqlite.Wrap(orNone(err), "read the run's state in %s", s.db.path)
+}
+
+// SceneCost is what the calls for some consecutive scenes have cost.
+type SceneCost struct {
+	From, To int // scenes
+	Calls    int
+	Failed   int
+	Usage    annotator.Usage
+	Millis   int64
+}
+
+// Costs adds up the calls for each group of so many consecutive scenes, in story order. Probes do not count.
+func (v *View) Costs(ctx context.Context, group int) ([]SceneCost, error) {
+	x, err := v.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scan := func(rows *sql.Rows, c *SceneCost) error {
+		return rows.Scan(&c.From, &c.To, &c.Calls, &c.Failed, &c.Usage.Prompt, &c.Usage.Cached, &c.Usage.Completion, &c.Millis)
+	}
+	return readAll(ctx, v.db, "read the calls", scan, `SELECT min(scene), max(scene), count(*), sum(outcome NOT IN ('ok', 'open')), sum(prompt_tokens),
+		sum(cached_tokens), sum(completion_tokens), sum(total_ms) FROM call
+		WHERE purpose <> 'probe' AND scene BETWEEN 1 AND ?1 AND id <= ?2 GROUP BY (scene - 1) / ?3 ORDER BY 1`, x.scene, x.call, group)
+}
+
+// CallRow is a recorded call with its time.
+type CallRow struct {
+	annotator.Call
+	Trace int64 // of its reply in the journal; 0 for none
+	At    int64 // unix milliseconds
+}
+
+// Calls returns the newest calls, newest first: those of a scene, or all where it is 0, with ids below before (0: any).
+func (v *View) Calls(ctx context.Context, scene int, before int64, limit int) ([]CallRow, error) {
+	x, err := v.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scan := func(rows *sql.Rows, c *CallRow) error {
+		return rows.Scan(&c.ID, &c.Turn, &c.Scene, &c.Purpose, &c.Attempt, &c.Outcome, &c.Decision, &c.Reason, &c.Fault, &c.Model, &c.Finish,
+			&c.Usage.Prompt, &c.Usage.Cached, &c.Usage.Completion, &c.Usage.Exact, &c.Trace, &c.At)
+	}
+	return readAll(ctx, v.db, "read the calls", scan, `SELECT id, turn, scene, purpose, attempt, outcome, decision, reason, fault, model, finish,
+		prompt_tokens, cached_tokens, completion_tokens, exact, coalesce(trace_id, 0), started_at FROM call
+		WHERE id <= ?1 AND id < ?2 AND scene <= ?3 AND (?4 = 0 OR scene = ?4) ORDER BY id DESC LIMIT ?5`,
+		x.call, rowOrLast(before), x.scene, scene, limit)
+}
+
+// CompactionRow is a compaction as it was recorded.
+type CompactionRow struct {
+	Trace         int64
+	Scene         int // that was read next; 0 where none was yet
+	Tier          string
+	Before, After int // tokens of the prompt
+	Reason        string
+}
+
+// Compactions returns the compactions, oldest first. Turns that a quarantined scene took with it do not count.
+func (v *View) Compactions(ctx context.Context) ([]CompactionRow, error) {
+	x, err := v.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scan := func(rows *sql.Rows, c *CompactionRow) error {
+		return rows.Scan(&c.Trace, &c.Tier, &c.Before, &c.After, &c.Reason, &c.Scene)
+	}
+	return readAll(ctx, v.db, "read the compactions", scan, `SELECT trace_id, tier, tokens_before, tokens_after, reason,
+		coalesce((SELECT scene FROM trace t WHERE t.id > trace_id AND t.id <= ?1 AND t.scene > 0 ORDER BY t.id LIMIT 1), 0)
+		FROM compaction WHERE tier <> 'quarantine' AND trace_id <= ?1 ORDER BY trace_id`, x.trace)
+}
+
+// WindowSize is the size of the window after some consecutive scenes.
+type WindowSize struct {
+	From, To    int // scenes
+	Least, Most int // tokens
+}
+
+// WindowSizes returns the size of the window after each group of so many consecutive scenes, in story order.
+func (v *View) WindowSizes(ctx context.Context, group int) ([]WindowSize, error) {
+	x, err := v.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scan := func(rows *sql.Rows, w *WindowSize) error { return rows.Scan(&w.From, &w.To, &w.Least, &w.Most) }
+	return readAll(ctx, v.db, "read the snapshots", scan, `SELECT min(scene), max(scene), min(tokens), max(tokens) FROM snapshot
+		WHERE type = 'checkpoint' AND scene <= ?1 AND trace_id <= ?2 GROUP BY (scene - 1) / ?3 ORDER BY 1`, x.scene, x.trace, group)
+}
+
+// SceneEnd is a scene with an outcome, and when it ended.
+type SceneEnd struct {
+	N      int
+	Thread annotator.Thread
+	State  annotator.SceneState
+	Reason string
+	At     int64 // unix milliseconds
+}
+
+// LatestScenes returns the scenes with an outcome that are last in story order, the last first.
+func (v *View) LatestScenes(ctx context.Context, limit int) ([]SceneEnd, error) {
+	x, err := v.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scan := func(rows *sql.Rows, e *SceneEnd) error {
+		return rows.Scan(&e.N, &e.Thread.ID, &e.Thread.Title, &e.State, &e.Reason, &e.At)
+	}
+	return readAll(ctx, v.db, "read the newest scenes", scan, `SELECT n, thread_id, title, state, reason, recorded_at
+		FROM scene JOIN thread_state USING (thread_id) WHERE recorded_at IS NOT NULL AND n <= ? ORDER BY n DESC LIMIT ?`, x.scene, limit)
+}
+
+// ToolCalls returns the newest tool calls that a filter lets through, newest first, with ids below before (0: any).
+func (v *View) ToolCalls(ctx context.Context, f AuditFilter, before int64, limit int) ([]Audited, error) {
+	x, err := v.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calls, err := readAll(ctx, v.db, "read the tool calls", scanAudited, auditQuery+` WHERE call_trace <= ?1 AND call_trace < ?2 AND i.scene <= ?3
+		AND `+auditFilter+` ORDER BY call_trace DESC LIMIT ?7`, x.trace, rowOrLast(before), x.scene, f.Scene, f.Tool, f.Denied, limit)
+	for i := range calls {
+		if err == nil {
+			err = v.db.Journal.revisionsOf(ctx, &calls[i])
+		}
+	}
+	return calls, err
+}
+
+// Revision returns a revision by its id; NotFound if there is none within the limit.
+func (v *View) Revision(ctx context.Context, id int64) (annotator.Revision, error) {
+	missing := annotator.Errorf(annotator.NotFound, "there is no revision %d", id)
+	r, err := readFirst(ctx, v.db, "read a revision", missing, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE id = ?`, id)
+	if err == nil && !v.m.IsZero() && !v.m.Holds(&r) {
+		return annotator.Revision{}, missing
+	}
+	return r, err
+}
+
+// Turn returns the rows of a turn, in order; none of a turn that was begun after something beyond the limit was read.
+func (v *View) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) {
+	x, err := v.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(ctx, v.db, fmt.Sprintf("read turn %d", turn), scanTrace,
+		`SELECT `+traceColumns+` FROM trace WHERE turn = ? AND id <= ? AND scene <= ? ORDER BY seq`, turn, x.trace, x.scene)
+}
+
+// Snapshot returns the snapshot with an id; NotFound if there is none within the limit.
+func (v *View) Snapshot(ctx context.Context, id int64) (annotator.Snapshot, error) {
+	found, err := v.Snapshots(ctx, SnapshotQuery{Before: id + 1, Limit: 1})
+	if err == nil && (len(found) == 0 || found[0].ID != id) {
+		err = annotator.Errorf(annotator.NotFound, "there is no snapshot %d", id)
+	}
+	if err != nil {
+		return annotator.Snapshot{}, err
+	}
+	return found[0], nil
+}
+
+// Outcomes counts the scenes within the limit that are recorded, and those that are quarantined.
+func (v *View) Outcomes(ctx context.Context) (recorded, quarantined int, err error) {
+	x, err := v.records(ctx)
+	if err == nil {
+		err = v.db.read.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE state = 'recorded'), count(*) FILTER (WHERE state = 'quarantined')
+			FROM scene WHERE n <= ?`, x.scene).Scan(&recorded, &quarantined)
+	}
+	return recorded, quarantined, sqlite.Wrap(err, "count the scenes in %s", v.db.path)
+}
+
+// MostRevised returns the live entries with the most revisions, at most limit of them.
+func (v *View) MostRevised(ctx context.Context, limit int) ([]annotator.Entry, error) {
+	if v.m.IsZero() {
+		return v.db.Glossary.MostRevised(ctx, limit)
+	}
+	ids, err := readAll(ctx, v.db, "read the entries", scanValue[int64], `SELECT r.entry_id FROM revision r JOIN entry_version e ON e.entry_id = r.entry_id
+		WHERE `+v.knownRevision()+` AND `+v.limit.inForce("e")+` AND e.status IN ('tentative', 'confirmed')
+		GROUP BY r.entry_id ORDER BY count(*) DESC, r.entry_id LIMIT ?2`, v.limit.bound, limit)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := v.EntriesByID(ctx, ids)
+	return inOrder(ids, entries), err
+}

@@ -1,0 +1,62 @@
+package web
+
+import (
+	"fmt"
+
+	"annotator/storage"
+)
+
+// auditPage is a page of the tool calls, newest first.
+type auditPage struct {
+	Scene  int
+	Tool   string
+	Denied bool
+	Calls  []audited
+	Older  int64 // the next page begins below this id; 0: there is none
+	Model  []storage.CallRow
+}
+
+// audited is a tool call as a page shows it.
+type audited struct {
+	storage.Audited
+	Changes []change
+}
+
+func showAudit(r *request) (*page, error) {
+	ctx := r.Context()
+	x, err := r.view.bounds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown := &auditPage{Scene: int(min(r.queryNumber("scene"), storage.AnyScene)), Tool: r.URL.Query().Get("tool"), Denied: r.URL.Query().Get("denied") != ""}
+	filter := storage.AuditFilter{Scene: shown.Scene, Tool: shown.Tool, Denied: shown.Denied}
+	calls, err := r.book.DB.Journal.Recent(ctx, x, filter, r.queryNumber("before"), pageSize+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(calls) > pageSize {
+		calls, shown.Older = calls[:pageSize], calls[pageSize-1].Trace
+	}
+	for i := range calls {
+		shown.Calls = append(shown.Calls, audited{calls[i], r.view.changes(calls[i].Revisions)})
+	}
+	title := "Audit"
+	if shown.Scene > 0 {
+		title = fmt.Sprintf("Audit of scene %d", shown.Scene)
+		if shown.Model, err = r.book.DB.Calls.Recent(ctx, x, shown.Scene, 0, pageSize); err != nil {
+			return nil, err
+		}
+	}
+	return &page{template: "audit", Title: title, Section: "audit", Data: shown}, r.view.at.Err
+}
+
+// verify checks the invariants of the database. What it finds may tell of anything, so there must be no limit.
+func verify(r *request) (*page, error) {
+	if r.limit.Limited() {
+		return nil, notFound()
+	}
+	r.book.verify.Lock() // one at a time: it reads everything
+	defer r.book.verify.Unlock()
+	findings, err := r.book.DB.Maintenance.Verify(r.Context(), r.book.Source)
+	return &page{template: "verify", Title: "Verification", Section: "audit", Data: findings}, err
+}

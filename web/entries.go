@@ -1,0 +1,80 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/exporters"
+)
+
+// entryList is a page of a search.
+type entryList struct {
+	Text, Tag, Status string
+	Statuses          []annotator.Status
+	Entries           []annotator.Entry
+	Total, From, To   int
+	Before, After     int // the neighbouring pages, from 1; 0: none
+}
+
+func showEntries(r *request) (*page, error) {
+	q := r.URL.Query()
+	list := &entryList{
+		Text: q.Get("q"), Tag: q.Get("tag"), Status: q.Get("status"),
+		Statuses: []annotator.Status{annotator.Tentative, annotator.Confirmed, annotator.Retired, annotator.Merged},
+	}
+	query := annotator.Query{Text: list.Text}
+	if tag := strings.TrimSpace(list.Tag); tag != "" {
+		query.Tags = []string{tag}
+	}
+	if status := annotator.Status(list.Status); slices.Contains(list.Statuses, status) {
+		query.Statuses = []annotator.Status{status}
+	}
+	number := int(min(max(1, r.queryNumber("page")), 1<<20))
+	offset := (number - 1) * pageSize
+	var err error
+	if list.Entries, list.Total, err = r.view.search(r.Context(), query, offset, pageSize); err != nil {
+		return nil, err
+	}
+	list.From, list.To = min(offset+1, list.Total), min(offset+pageSize, list.Total)
+	if number > 1 {
+		list.Before = number - 1
+	}
+	if list.To < list.Total {
+		list.After = number + 1
+	}
+	if q.Get("format") == "json" {
+		return nil, r.sendJSON(struct {
+			Total   int               `json:"total"`
+			Page    int               `json:"page"`
+			Entries []exporters.Entry `json:"entries"`
+		}{list.Total, number, r.exported(list.Entries)})
+	}
+	title := "Entries"
+	if list.Text != "" {
+		title = "Search: " + list.Text
+	}
+	return &page{
+		template: "entries", Title: title, Section: "entries", Data: list,
+		JSON: r.link("entries", "?", "q", list.Text, "tag", list.Tag, "status", list.Status, "page", q.Get("page"), "format", "json"),
+	}, nil
+}
+
+// exported converts entries to the shape of an export, in their order.
+func (r *request) exported(entries []annotator.Entry) []exporters.Entry {
+	list := make([]exporters.Entry, len(entries))
+	for i := range entries {
+		list[i] = exporters.Build(exporters.Story{}, entries[i:i+1], r.view.at.At).Entries[0]
+	}
+	return list
+}
+
+// sendJSON answers with a value as JSON.
+func (r *request) sendJSON(value any) error {
+	if r.view.at.Err != nil {
+		return r.view.at.Err
+	}
+	r.w.Header().Set("Content-Type", "application/json")
+	_, err := r.w.Write([]byte(annotator.EncodeJSON(value) + "\n"))
+	return err
+}

@@ -1,0 +1,159 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// entryPage is an entry as one reads it.
+type entryPage struct {
+	*annotator.Entry
+	Facts    []fact
+	Names    []name
+	Begins   annotator.Position
+	Merged   *annotator.Entry // that took its place; nil if it was not merged
+	LinksTo  []annotator.Entry
+	LinkedBy []annotator.Entry
+}
+
+// fact is a claim as a page shows it.
+type fact struct {
+	annotator.Claim
+	Text   []span
+	From   annotator.Position
+	Ended  annotator.Position // Scene is 0 while it holds
+	Quotes []annotator.Evidence
+}
+
+// name is a name of an entry, and from where it is known.
+type name struct {
+	Name string
+	From annotator.Position
+}
+
+func showEntry(r *request) (*page, error) {
+	id, err := r.number("id")
+	if err != nil {
+		return nil, err
+	}
+	ctx := r.Context()
+	e, err := r.view.entry(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if r.URL.Query().Get("format") == "json" {
+		return nil, r.sendJSON(r.exported([]annotator.Entry{*e})[0])
+	}
+	shown := &entryPage{Entry: e, Begins: r.view.place(e.First)}
+	if e.MergedInto != 0 {
+		if shown.Merged, err = r.view.entry(ctx, e.MergedInto); err != nil && !isNotFound(err) {
+			return nil, err
+		}
+	}
+	for _, a := range e.Aliases {
+		shown.Names = append(shown.Names, name{a.Name, r.view.place(a.From)})
+	}
+	slices.SortStableFunc(shown.Names, func(a, b name) int { return cmp.Compare(a.From.Scene, b.From.Scene) })
+	if shown.Facts, err = r.facts(ctx, e); err != nil {
+		return nil, err
+	}
+	if shown.LinksTo, shown.LinkedBy, err = r.links(ctx, shown); err != nil {
+		return nil, err
+	}
+	return &page{
+		template: "entry", Title: e.Name(), Section: "entries", Data: shown,
+		JSON: r.link("entry", r.PathValue("id"), "?", "format", "json"),
+	}, r.view.at.Err
+}
+
+// facts returns the claims of an entry in the order of the story.
+func (r *request) facts(ctx context.Context, e *annotator.Entry) ([]fact, error) {
+	claims := slices.Clone(e.Claims)
+	slices.SortStableFunc(claims, func(a, b annotator.Claim) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Ord, b.Ord)) })
+	facts := make([]fact, len(claims))
+	for i := range claims {
+		text, err := r.linkTerms(ctx, claims[i].Text)
+		if err != nil {
+			return nil, err
+		}
+		facts[i] = fact{Claim: claims[i], Text: text, From: r.view.place(claims[i].From), Quotes: claims[i].Evidence}
+		if claims[i].Until != 0 {
+			facts[i].Ended = r.view.place(claims[i].Until)
+		}
+	}
+	return facts, nil
+}
+
+// linkTerms splits a text at the [[Terms]] in it. Those that name an entry are links; the brackets are left out.
+func (r *request) linkTerms(ctx context.Context, text string) (spans []span, err error) {
+	for {
+		before, rest, open := strings.Cut(text, "[[")
+		term, after, closed := strings.Cut(rest, "]]")
+		if !open || !closed || term == "" || strings.ContainsAny(term, "[]\n") {
+			return append(spans, span{Text: text}), nil
+		}
+		e, err := r.view.named(ctx, term)
+		if err != nil {
+			return nil, err
+		}
+		linked := span{Text: term}
+		if e != nil {
+			linked.Entry = e.ID
+		}
+		spans, text = append(spans, span{Text: before}, linked), after
+	}
+}
+
+// links returns the entries that the text of an entry links to, and those that have its name in theirs.
+func (r *request) links(ctx context.Context, shown *entryPage) (to, from []annotator.Entry, err error) {
+	seen := map[int64]bool{shown.ID: true}
+	for i := range shown.Facts {
+		for _, s := range shown.Facts[i].Text {
+			if s.Entry == 0 || seen[s.Entry] {
+				continue
+			}
+			seen[s.Entry] = true
+			e, err := r.view.entry(ctx, s.Entry)
+			if err != nil {
+				return nil, nil, err
+			}
+			to = append(to, *e)
+		}
+	}
+	const most = 40
+	found, _, err := r.view.search(ctx, annotator.Query{Text: shown.Term, Limit: 4 * most}, 0, 4*most)
+	for i := range found {
+		if found[i].ID != shown.ID && len(from) < most && strings.Contains(codex.Normalize(found[i].Definition()), codex.Normalize(shown.Term)) {
+			from = append(from, found[i])
+		}
+	}
+	return to, from, err
+}
+
+// hasName reports whether a name is one of an entry.
+func hasName(e *annotator.Entry, name string) bool {
+	key := codex.Normalize(name)
+	return codex.Normalize(e.Name()) == key || codex.Normalize(e.Term) == key ||
+		slices.ContainsFunc(e.Aliases, func(a annotator.Alias) bool { return codex.Normalize(a.Name) == key })
+}
+
+// Source says who stands behind a fact.
+func (f *fact) Source() string {
+	switch f.Kind {
+	case annotator.Claimed:
+		return "a character says so"
+	case annotator.Inferred:
+		return "inferred"
+	}
+	return "narrated"
+}
+
+// Repeats reports whether a quotation has nothing but the text of the fact.
+func (f *fact) Repeats(e annotator.Evidence) bool {
+	return strings.Join(strings.Fields(e.Quote), " ") == strings.Join(strings.Fields(f.Claim.Text), " ")
+}

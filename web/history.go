@@ -1,0 +1,188 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// change is a revision as a page shows it.
+type change struct {
+	annotator.Revision
+	From, To string // the values as text
+	Place    annotator.Position
+}
+
+// changes returns revisions as pages show them.
+func (v *view) changes(revisions []annotator.Revision) []change {
+	list := make([]change, len(revisions))
+	for i := range revisions {
+		r := &revisions[i]
+		list[i] = change{*r, valueText(r.Field, r.Old), valueText(r.Field, r.New), v.place(r.At)}
+	}
+	return list
+}
+
+// value is what the JSON of a revision's old or new value may have.
+type value struct {
+	ID       int64           // of a claim
+	Claim    int64           // of evidence
+	Name     string          // of an alias
+	Text     string          // of a claim
+	Quote    string          // of evidence
+	Until    annotator.Place // of a claim that has ended
+	Decision string          // of the curator
+	Target   int64
+	Reason   string
+}
+
+// valueText returns the text of a value. Some fields are recorded as JSON.
+func valueText(field annotator.Field, recorded string) string {
+	var v value
+	switch field {
+	case annotator.FieldAlias, annotator.FieldClaim, annotator.FieldEvidence, annotator.FieldCuratorDecision:
+		if json.Unmarshal([]byte(recorded), &v) != nil {
+			return recorded
+		}
+	default:
+		return recorded
+	}
+	text := v.Name + v.Text + v.Quote
+	if v.Decision != "" {
+		text = v.Decision
+		if v.Target != 0 {
+			text += fmt.Sprintf(" into #%d", v.Target)
+		}
+		text += ": " + v.Reason
+	}
+	if v.Until != 0 {
+		text += fmt.Sprintf(" (until scene %d)", v.Until.Scene())
+	}
+	return text
+}
+
+// claimOf returns the claim that a revision changes, 0 if it changes none.
+func claimOf(r *annotator.Revision) int64 {
+	var before, after value
+	_ = json.Unmarshal([]byte(r.Old), &before) // a value that is no JSON changes no claim
+	_ = json.Unmarshal([]byte(r.New), &after)
+	switch r.Field {
+	case annotator.FieldClaim:
+		return max(before.ID, after.ID)
+	case annotator.FieldEvidence:
+		return max(before.Claim, after.Claim)
+	}
+	return 0
+}
+
+// historyPage is the history of an entry, or of one claim of it.
+type historyPage struct {
+	Entry   *annotator.Entry
+	Fact    *fact // nil: the history is that of the entry
+	Changes []change
+}
+
+func showHistory(r *request) (*page, error) {
+	h, err := r.history(0)
+	if err != nil {
+		return nil, err
+	}
+	return &page{template: "history", Title: "History of " + h.Entry.Name(), Section: "entries", Data: h}, r.view.at.Err
+}
+
+func showClaim(r *request) (*page, error) {
+	id, err := r.number("claim")
+	if err != nil {
+		return nil, err
+	}
+	h, err := r.history(id)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := r.facts(r.Context(), h.Entry)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(facts, func(f fact) bool { return f.ID == id })
+	if at < 0 && len(h.Changes) == 0 {
+		return nil, notFound()
+	}
+	if at >= 0 {
+		h.Fact = &facts[at]
+	}
+	return &page{template: "history", Title: fmt.Sprintf("Fact %d of %s", id, h.Entry.Name()), Section: "entries", Data: h}, r.view.at.Err
+}
+
+// history reads the revisions of an entry: those of one claim, or all where it is 0.
+func (r *request) history(claim int64) (*historyPage, error) {
+	id, err := r.number("id")
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.view.entry(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	revisions, err := r.view.revisions(r.Context(), id)
+	if claim != 0 {
+		revisions = slices.DeleteFunc(revisions, func(v annotator.Revision) bool { return claimOf(&v) != claim })
+	}
+	return &historyPage{Entry: e, Changes: r.view.changes(revisions)}, err
+}
+
+// revisionPage is one revision.
+type revisionPage struct {
+	Entry  *annotator.Entry
+	Change change
+	Claim  int64 // that it changes; 0: none
+}
+
+func showRevision(r *request) (*page, error) {
+	id, err := r.number("id")
+	if err != nil {
+		return nil, err
+	}
+	revision, err := r.view.revision(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.view.entry(r.Context(), revision.Entry)
+	if err != nil {
+		return nil, err
+	}
+	shown := &revisionPage{e, r.view.changes([]annotator.Revision{revision})[0], claimOf(&revision)}
+	return &page{template: "revision", Title: fmt.Sprintf("Revision %d", id), Section: "entries", Data: shown}, r.view.at.Err
+}
+
+// turnPage is what the model was shown and answered for a scene.
+type turnPage struct {
+	Turn  int64
+	Scene int
+	Rows  []annotator.Trace
+	Calls []storage.CallRow
+}
+
+func showTurn(r *request) (*page, error) {
+	turn, err := r.number("turn")
+	if err != nil {
+		return nil, err
+	}
+	ctx := r.Context()
+	x, err := r.view.bounds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.book.DB.Journal.Turn(ctx, turn)
+	rows = slices.DeleteFunc(rows, func(t annotator.Trace) bool { return t.ID > x.Trace || t.Scene > x.Scene })
+	if err == nil && len(rows) == 0 {
+		err = notFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	shown := &turnPage{Turn: turn, Scene: rows[0].Scene, Rows: rows}
+	return &page{template: "turn", Title: fmt.Sprintf("Turn %d", turn), Section: "audit", Data: shown}, nil
+}

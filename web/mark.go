@@ -1,0 +1,59 @@
+package web
+
+import "slices"
+
+// span is a piece of text: plain, a link to an entry, or quoted.
+type span struct {
+	Text   string
+	Entry  int64  // that it is a link to; 0: none
+	Name   string // where the text names several entries, a search for it
+	Quoted bool
+	First  bool // the first piece of a quotation
+}
+
+// marker splits a text into spans. Offsets are in code points.
+type marker struct {
+	body               []rune
+	quoteFrom, quoteTo int
+	links              []namedSpan // in order, not overlapping
+}
+
+// namedSpan is an occurrence of a name.
+type namedSpan struct {
+	start, end int
+	entry      int64
+	ambiguous  bool
+}
+
+// quote marks a quotation, as far as it is in the text.
+func (m *marker) quote(start, end int) {
+	if 0 <= start && start < end && end <= len(m.body) {
+		m.quoteFrom, m.quoteTo = start, end
+	}
+}
+
+// spans returns the text in pieces: it is cut where a link or the quotation begins or ends.
+func (m *marker) spans() []span {
+	cuts := []int{0, len(m.body), m.quoteFrom, m.quoteTo}
+	for _, l := range m.links {
+		cuts = append(cuts, l.start, l.end)
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	var spans []span
+	link := 0
+	for i := 0; i+1 < len(cuts); i++ {
+		from, to := cuts[i], cuts[i+1]
+		s := span{Text: string(m.body[from:to]), Quoted: m.quoteFrom <= from && to <= m.quoteTo, First: from == m.quoteFrom && m.quoteTo > from}
+		for link < len(m.links) && m.links[link].end <= from {
+			link++
+		}
+		if link < len(m.links) && m.links[link].start <= from {
+			if s.Entry = m.links[link].entry; m.links[link].ambiguous {
+				s.Entry, s.Name = 0, string(m.body[m.links[link].start:m.links[link].end])
+			}
+		}
+		spans = append(spans, s)
+	}
+	return spans
+}

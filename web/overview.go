@@ -1,0 +1,114 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// home shows the databases, or the only one.
+func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
+	r := &request{Request: hr, w: w}
+	if len(s.books) == 1 {
+		http.Redirect(w, hr, (&request{book: s.books[0]}).link(), http.StatusSeeOther)
+		return
+	}
+	type shelved struct{ Name, Title, URL string }
+	var shelf []shelved
+	for _, b := range s.books {
+		pulse, err := b.DB.Run.Pulse(hr.Context())
+		if err != nil {
+			s.write(r, s.errorPage(r, err))
+			return
+		}
+		shelf = append(shelf, shelved{b.Name, pulse.Title, (&request{book: b}).link()})
+	}
+	s.write(r, &page{template: "home", Title: "Codexes", Data: shelf})
+}
+
+// progress is the state of a run, as far as the limit allows.
+type progress struct {
+	Running     bool
+	State       annotator.State // empty under a limit
+	Halted      string
+	Model       string
+	Entries     int
+	Recorded    int
+	Quarantined int
+	Total       int // scenes, up to the limit
+	Usage       annotator.Usage
+	Calls       int
+	Failed      int
+	Scenes      []storage.SceneEnd
+	Tools       []storage.Audited
+}
+
+// Done returns the number of scenes with an outcome.
+func (p *progress) Done() int { return p.Recorded + p.Quarantined }
+
+// readProgress reads the state of a run up to the limit of a view.
+func (v *view) readProgress(ctx context.Context) (p progress, err error) {
+	db := v.book.DB
+	run, err := db.Run.Status(ctx)
+	if err != nil {
+		return p, err
+	}
+	if p.Running, err = storage.Running(db.Path()); err != nil {
+		return p, err
+	}
+	x, err := v.bounds(ctx)
+	if err != nil {
+		return p, err
+	}
+	p.Model, p.Total = run.Model, run.Corpus.Scenes
+	if v.limited() {
+		p.Total = x.Scene
+	} else {
+		p.State, p.Halted = run.State, run.Halted
+	}
+	if p.Entries, p.Recorded, p.Quarantined, err = v.counts(ctx); err != nil {
+		return p, err
+	}
+	costs, err := db.Calls.Costs(ctx, x, storage.AnyScene)
+	if err != nil {
+		return p, err
+	}
+	for i := range costs {
+		c := &costs[i]
+		p.Usage, p.Calls, p.Failed = c.Usage, c.Calls, c.Failed
+	}
+	const latest = 6
+	if p.Scenes, err = db.Scenes.Latest(ctx, x, latest); err != nil {
+		return p, err
+	}
+	p.Tools, err = db.Journal.Recent(ctx, x, storage.AuditFilter{}, 0, latest)
+	return p, err
+}
+
+// overview is what the first page of a database shows.
+type overview struct {
+	Progress progress
+	Story    *annotator.Episode // the story so far; nil before the first summary
+	Entries  []annotator.Entry  // with the most revisions
+}
+
+func showOverview(r *request) (*page, error) {
+	ctx := r.Context()
+	var o overview
+	var err error
+	if o.Progress, err = r.view.readProgress(ctx); err != nil {
+		return nil, err
+	}
+	x, err := r.view.bounds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if o.Story, err = r.book.DB.Episodes.StoryAt(ctx, x.Scene); err != nil {
+		return nil, err
+	}
+	const most = 18
+	o.Entries, err = r.view.mostRevised(ctx, most)
+	return &page{template: "overview", Title: "Overview", Section: "overview", Data: o}, err
+}

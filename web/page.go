@@ -1,0 +1,226 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// page is what a template shows.
+type page struct {
+	*request
+	template string
+	status   int // 0: 200
+	Title    string
+	Section  string // of the navigation
+	Data     any
+	JSON     string // the URL of the same as JSON; empty: there is none
+}
+
+// pageTemplate is a template within the layout of all pages.
+type pageTemplate struct{ t *template.Template }
+
+func (t *pageTemplate) execute(w io.Writer, p *page) error {
+	if t == nil {
+		return fmt.Errorf("there is no template %q", p.template)
+	}
+	return t.t.ExecuteTemplate(w, "layout", p)
+}
+
+// parseTemplates reads the templates: each page with the layout and the parts, whose names begin with "_".
+func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
+	functions := template.FuncMap{
+		"plural": plural, "number": groupDigits, "tokens": shortNumber, "short": shorten, "time": localTime, "percent": percent, "add": func(a, b int) int { return a + b },
+		"asset": s.asset, "minus": func(a, b int) int { return a - b },
+	}
+	common, err := template.New("").Funcs(functions).ParseFS(files, "templates/_*.html")
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(files, "templates/[a-z]*.html")
+	if err != nil {
+		return nil, err
+	}
+	pages := map[string]*pageTemplate{}
+	for _, name := range names {
+		t, err := common.Clone()
+		if err == nil {
+			t, err = t.ParseFS(files, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		pages[strings.TrimSuffix(path.Base(name), ".html")] = &pageTemplate{t}
+	}
+	return pages, nil
+}
+
+// Link returns the URL of a page: see request.link.
+func (r *request) Link(parts ...any) string {
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		texts[i] = fmt.Sprint(part)
+	}
+	return r.link(texts...)
+}
+
+// InBook reports whether the page is one of a database.
+func (p *page) InBook() bool { return p.request.book != nil }
+
+// Name returns the name of the database in URLs.
+func (p *page) Name() string { return p.book.Name }
+
+// Book returns the title of the story.
+func (p *page) Book() (string, error) {
+	pulse, err := p.book.DB.Run.Pulse(p.Context())
+	return pulse.Title, err
+}
+
+// AsOf returns the limit as links carry it; empty: they carry none.
+func (p *page) AsOf() string { return p.limit.point }
+
+// Limited reports whether there is a limit.
+func (p *page) Limited() bool { return p.limit.Limited() }
+
+// At returns the URL of the first page under another limit.
+func (p *page) At(point string) string {
+	r := *p.request
+	r.limit.point = point
+	return r.link("entries")
+}
+
+// Of returns the page with other data, for a part of it that is also sent by itself.
+func (p *page) Of(data any) *page {
+	part := *p
+	part.Data = data
+	return &part
+}
+
+// With returns what a part of a template gets: the page and named values.
+func (p *page) With(pairs ...any) map[string]any {
+	values := map[string]any{"Page": p}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		values[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	return values
+}
+
+// tab is a link of the navigation.
+type tab struct {
+	URL, Label string
+	Current    bool
+}
+
+// Tab returns the link to a section of the pages.
+func (p *page) Tab(section, label string, path ...string) tab {
+	return tab{p.link(path...), label, p.Section == section}
+}
+
+// choice is a link to the same page with another setting.
+type choice struct{ Name, Label, URL string }
+
+// Densities returns the choices of which names are links.
+func (p *page) Densities() []choice {
+	scene, quote := p.PathValue("n"), p.URL.Query().Get("quote")
+	choices := []choice{{namesAll, "all", ""}, {namesFirst, "the first in a scene", ""}, {namesNone, "none", ""}}
+	for i := range choices {
+		choices[i].URL = p.link("scene", scene, "?", "names", choices[i].Name, "quote", quote)
+	}
+	return choices
+}
+
+// limitBar is the bar with the limit, on every page.
+type limitBar struct {
+	Limited bool
+	AtScene bool   // the limit is the end of a scene
+	Point   string // as the reader named it
+	Scene   int    // of the limit; of the end of the story where there is none
+	Last    int    // scene of the story
+	Back    string // the page that the form goes back to
+	Action  string // of the form
+}
+
+// Bar returns the bar with the limit.
+func (p *page) Bar() (limitBar, error) {
+	pulse, err := p.book.DB.Run.Pulse(p.Context())
+	bar := limitBar{Limited: p.limit.Limited(), Point: p.limit.point, Scene: pulse.Scenes, Last: pulse.Scenes, Back: p.URL.RequestURI()}
+	if p.Method != http.MethodGet {
+		bar.Back = p.URL.Path
+	}
+	bar.Action = p.link("limit")
+	if bar.Limited {
+		bar.AtScene = strings.HasPrefix(bar.Point, string(storage.PointScene)+":")
+		bar.Scene = p.limit.moment.Place.Scene()
+	}
+	return bar, err
+}
+
+// place returns the position of a place; the zero position for one before the story.
+func (v *view) place(at annotator.Place) annotator.Position { return v.at.At(at) }
+
+// plural counts things: "1 scene", "2 entries".
+func plural(n int, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "y"):
+		noun = strings.TrimSuffix(noun, "y") + "ies"
+	default:
+		noun += "s"
+	}
+	return groupDigits(n) + " " + noun
+}
+
+// groupDigits writes a number with a thin space between groups of three digits.
+func groupDigits(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "\u202f" + text[i:]
+	}
+	return text
+}
+
+// shorten cuts a text to so many characters.
+func shorten(text string, limit int) string {
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
+	}
+	return strings.TrimSpace(string(runes[:limit-1])) + "…"
+}
+
+func percent(part, whole int) int {
+	if whole == 0 {
+		return 0
+	}
+	return part * 100 / whole
+}
+
+// localTime writes a time in unix milliseconds.
+func localTime(millis int64) string {
+	if millis == 0 {
+		return ""
+	}
+	return time.UnixMilli(millis).Format("2006-01-02 15:04:05")
+}
+
+// shortNumber writes a number with a unit: 12k, 3.4M.
+func shortNumber(n int) string {
+	for _, unit := range []struct {
+		size int
+		name string
+	}{{1_000_000, "M"}, {1_000, "k"}} {
+		if n >= unit.size {
+			return strings.TrimSuffix(strconv.FormatFloat(float64(n)/float64(unit.size), 'f', 1, 64), ".0") + unit.name
+		}
+	}
+	return strconv.Itoa(n)
+}

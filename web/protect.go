@@ -1,0 +1,101 @@
+package web
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// policy lets a page load only what this server sends, and run no inline script.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
+
+// protect wraps the pages: headers, the names of this server, other sites' forms, the size of a body, and the token.
+func (s *Server) protect(next http.Handler) http.Handler {
+	next = http.NewCrossOriginProtection().Handler(s.authorise(next))
+	next = http.MaxBytesHandler(next, maxBody)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "private, no-cache")
+		if !s.knowsHost(r.Host) {
+			http.Error(w, "this server is not known by that name; --host allows it", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// knowsHost reports whether a Host header names this server. A page of another site can have its own name resolve to this
+// machine, and then reads what it is sent; it cannot do so with an address or with localhost.
+func (s *Server) knowsHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return host == "localhost" || slices.Contains(s.Hosts, host)
+}
+
+// sessionCookie is the cookie of a reader who has given the token.
+const sessionCookie = "annotator-session"
+
+// sessionOf returns the value of that cookie. It does not tell the token.
+func sessionOf(token string) string {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("annotator serve"))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// authorise lets only readers who know the token pass: by the header Authorization, or by the cookie of the form.
+func (s *Server) authorise(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		isOpen := s.Token == "" || strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == "/sign-in"
+		if isOpen || s.isAuthorised(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		s.write(&request{Request: r, w: w}, &page{template: "signin", Title: "Sign in", status: http.StatusUnauthorized, Data: false})
+	})
+}
+
+func (s *Server) isAuthorised(r *http.Request) bool {
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return same(sessionOf(token), s.session)
+	}
+	c, err := r.Cookie(sessionCookie)
+	return err == nil && same(c.Value, s.session)
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// signIn checks the token that a form sends.
+func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
+	if !same(sessionOf(strings.TrimSpace(r.PostFormValue("token"))), s.session) {
+		s.write(&request{Request: r, w: w}, &page{template: "signin", Title: "Sign in", status: http.StatusUnauthorized, Data: true})
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: sessionCookie, Value: s.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+	})
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// contextOf returns the context of every request, which ends with the server's.
+func contextOf(ctx context.Context) func(net.Listener) context.Context {
+	return func(net.Listener) context.Context { return ctx }
+}

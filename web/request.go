@@ -1,0 +1,191 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// request is a request for a page of a database.
+type request struct {
+	*http.Request
+	w     http.ResponseWriter
+	book  *book
+	limit limit
+	view  *view
+}
+
+// limit is the point up to which the reader wants to be told.
+type limit struct {
+	point    string // as a URL has it: "scene:200"; "all" for no limit that outweighs a remembered one; empty: none
+	explicit bool   // the URL names it
+	moment   storage.Moment
+}
+
+// noLimit is the value of as-of that outweighs a remembered limit.
+const noLimit = "all"
+
+// limitCookie remembers the limit of a database.
+const limitCookie = "as-of"
+
+func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) (*request, error) {
+	r := &request{Request: hr, w: w}
+	for _, b := range s.books {
+		if b.Name == hr.PathValue("db") {
+			r.book = b
+		}
+	}
+	if r.book == nil {
+		return r, notFound()
+	}
+	if err := r.readLimit(); err != nil {
+		r.limit = limit{}
+		r.book = nil // an error page without a limit must not show anything of the story
+		return r, err
+	}
+	r.view = newView(hr.Context(), r.book, r.limit.moment)
+	return r, nil
+}
+
+// readLimit reads the limit: the URL counts over the cookie.
+func (r *request) readLimit() error {
+	r.limit.explicit = r.URL.Query().Has("as-of")
+	r.limit.point = r.URL.Query().Get("as-of")
+	if !r.limit.explicit {
+		if c, err := r.Cookie(limitCookie); err == nil {
+			r.limit.point = c.Value
+		}
+	}
+	if r.limit.point == "" || r.limit.point == noLimit {
+		return nil
+	}
+	point, err := storage.ParsePoint(r.limit.point)
+	if err != nil {
+		return err
+	}
+	r.limit.point = point.String()
+	r.limit.moment, err = r.book.DB.History.Limit(r.Context(), point)
+	return err
+}
+
+// Limited reports whether there is a limit.
+func (l *limit) Limited() bool { return l.moment != (storage.Moment{}) }
+
+// notFound is the error of what is not there, and of what comes after the limit.
+func notFound() error { return annotator.Errorf(annotator.NotFound, "there is nothing here") }
+
+// number returns a number of the path.
+func (r *request) number(name string) (int64, error) {
+	n, err := strconv.ParseInt(r.PathValue(name), 10, 64)
+	if err != nil || n < 1 {
+		return 0, notFound()
+	}
+	return n, nil
+}
+
+// queryNumber returns a number of the query, 0 if it is not there or none.
+func (r *request) queryNumber(name string) int64 {
+	n, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// link returns the URL of a page of the database, under the limit of the request. The parts are those of the path, then
+// "?" with names and values of the query, then "#" with a fragment.
+func (r *request) link(parts ...string) string {
+	var path strings.Builder
+	path.WriteString("/" + url.PathEscape(r.book.Name) + "/")
+	values, fragment := url.Values{}, ""
+	rest := parts
+	for i, part := range parts {
+		if part == "?" || part == "#" {
+			rest = parts[i:]
+			break
+		}
+		if i > 0 {
+			path.WriteString("/")
+		}
+		path.WriteString(url.PathEscape(part))
+		rest = nil
+	}
+	for len(rest) > 1 {
+		switch rest[0] {
+		case "?":
+			rest = rest[1:]
+		case "#":
+			fragment, rest = "#"+url.PathEscape(rest[1]), nil
+		default:
+			if rest[1] != "" {
+				values.Set(rest[0], rest[1])
+			}
+			rest = rest[2:]
+		}
+	}
+	if r.limit.point != "" {
+		values.Set("as-of", r.limit.point)
+	}
+	if len(values) == 0 {
+		return path.String() + fragment
+	}
+	return path.String() + "?" + values.Encode() + fragment
+}
+
+// setLimit remembers the limit that the form of every page sends, and goes back to the page under it.
+func setLimit(r *request) (*page, error) {
+	point := r.PostFormValue("as-of")
+	if point == "" {
+		n, err := strconv.Atoi(r.PostFormValue("scene"))
+		if err != nil || n < 1 {
+			return nil, annotator.Errorf(annotator.Misused, "%q is no scene", r.PostFormValue("scene"))
+		}
+		step, _ := strconv.Atoi(r.PostFormValue("step"))
+		point = storage.Point{Kind: storage.PointScene, ID: int64(max(1, n+step))}.String()
+	}
+	cookie := &http.Cookie{
+		Name: limitCookie, Value: point, Path: "/" + url.PathEscape(r.book.Name) + "/", MaxAge: 400 * 24 * 3600, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil,
+	}
+	if point == noLimit {
+		cookie.Value, cookie.MaxAge = "", -1
+	} else if err := r.checkPoint(point); err != nil {
+		return nil, err
+	}
+	http.SetCookie(r.w, cookie)
+	http.Redirect(r.w, r.Request, r.backUnder(point), http.StatusSeeOther)
+	return nil, nil
+}
+
+func (r *request) checkPoint(point string) error {
+	p, err := storage.ParsePoint(point)
+	if err == nil {
+		_, err = r.book.DB.History.Limit(r.Context(), p)
+	}
+	return err
+}
+
+// backUnder returns the URL of the page that a form was on, under another limit. It never leaves the database.
+func (r *request) backUnder(point string) string {
+	home := "/" + url.PathEscape(r.book.Name) + "/"
+	back, err := url.Parse(r.PostFormValue("back"))
+	if err != nil || back.Host != "" || back.Scheme != "" || back.Opaque != "" || !strings.HasPrefix(back.EscapedPath(), home) ||
+		strings.Contains(back.Path, "\\") || strings.Contains(back.Path, "..") {
+		back = &url.URL{Path: "/" + r.book.Name + "/"}
+	}
+	values := back.Query()
+	values.Del("as-of")
+	if point != noLimit {
+		values.Set("as-of", point)
+	}
+	back.RawQuery, back.Fragment = values.Encode(), ""
+	return back.String()
+}
+
+// isNotFound reports whether an error says that something is not there.
+func isNotFound(err error) bool { return errors.Is(err, annotator.NotFound) }

@@ -1,0 +1,200 @@
+// Package web shows codexes in a browser, while a run goes on and after it.
+//
+// Every page is HTML made on the server and works without JavaScript. A reader may limit what is shown to a point of the
+// story: the query parameter as-of, or a cookie, names it. Everything that a page shows of a run is read through a view,
+// which returns nothing that comes after the limit. Pages change nothing in the codex. A question to a snapshot writes
+// its own rows, through the Asker that the server was given.
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"io/fs"
+	"log"
+	"net/http"
+	"time"
+
+	"annotator"
+	"annotator/storage"
+)
+
+//go:embed templates static
+var files embed.FS
+
+// Story reads the text of a story. It is the corpus that a run was made from.
+type Story interface {
+	// Scene returns the posts of a scene, in the order of their ids as given.
+	Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
+	// Post returns a post by its id.
+	Post(ctx context.Context, id int64) (*annotator.Post, error)
+}
+
+// Asker asks the model as of a snapshot, and records question and answer.
+type Asker interface {
+	Ask(ctx context.Context, db *storage.DB, snapshot int64, question string) (answer string, err error)
+}
+
+// Database is a database to show.
+type Database struct {
+	Name   string // in URLs: letters, digits, ".", "-" and "_"
+	DB     *storage.DB
+	Story  Story           // nil if the corpus is not there
+	Source *storage.Source // what verification compares with the corpus; nil if it is not there
+}
+
+// Options are the options of a server.
+type Options struct {
+	Databases []Database
+	Token     string           // that a reader must know; empty: anyone who can connect may read
+	Hosts     []string         // names of this server, besides localhost and addresses
+	Asker     Asker            // nil: no questions can be asked
+	Log       func(error)      // receives the faults of the server itself
+	Now       func() time.Time // the clock
+	Poll      time.Duration    // how often a live page looks for changes; 0: once a second
+}
+
+// Server serves the pages.
+type Server struct {
+	Options
+	books     []*book
+	templates map[string]*pageTemplate
+	assets    map[string]asset
+	session   string // value of the cookie of a reader who has given the token
+}
+
+// Limits of the server.
+const (
+	maxBody        = 64 << 10
+	maxHeader      = 32 << 10
+	readTimeout    = 15 * time.Second
+	writeTimeout   = time.Minute
+	idleTimeout    = 2 * time.Minute
+	answerTimeout  = time.Hour // of a question to a model, which may be slow
+	pageSize       = 50
+	maxStreams     = 256 // live pages at once, of each database
+	heartbeat      = 15 * time.Second
+	slowReader     = 10 * time.Second // that an event may take to be sent
+	defaultPolling = time.Second
+)
+
+// New returns a server.
+func New(o Options) (*Server, error) {
+	if o.Poll == 0 {
+		o.Poll = defaultPolling
+	}
+	s := &Server{Options: o, session: sessionOf(o.Token)}
+	for i := range o.Databases {
+		s.books = append(s.books, newBook(s, &o.Databases[i]))
+	}
+	static, err := fs.Sub(files, "static")
+	if err != nil {
+		return nil, err
+	}
+	if s.assets, err = readAssets(static); err != nil {
+		return nil, err
+	}
+	s.templates, err = s.parseTemplates()
+	return s, err
+}
+
+// HTTP returns a server for net/http with the limits that a public address needs.
+func (s *Server) HTTP(ctx context.Context) *http.Server {
+	return &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader, ErrorLog: log.New(discard{}, "", 0), BaseContext: contextOf(ctx),
+	}
+}
+
+// Handler returns the handler of all pages, with its protection.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /static/{name}", s.serveAsset)
+	mux.HandleFunc("GET /{$}", s.home)
+	mux.HandleFunc("POST /sign-in", s.signIn)
+	for pattern, show := range map[string]handler{
+		"GET /{db}/{$}":                      showOverview,
+		"GET /{db}/entries":                  showEntries,
+		"GET /{db}/entry/{id}":               showEntry,
+		"GET /{db}/entry/{id}/history":       showHistory,
+		"GET /{db}/entry/{id}/claim/{claim}": showClaim,
+		"GET /{db}/revision/{id}":            showRevision,
+		"GET /{db}/story":                    showStory,
+		"GET /{db}/thread/{id}":              showThread,
+		"GET /{db}/scene/{n}":                showScene,
+		"GET /{db}/post/{id}":                showPost,
+		"GET /{db}/snapshots":                showSnapshots,
+		"GET /{db}/snapshot/{id}":            showSnapshot,
+		"POST /{db}/snapshot/{id}":           askSnapshot,
+		"GET /{db}/plots":                    showPlots,
+		"GET /{db}/audit":                    showAudit,
+		"GET /{db}/turn/{turn}":              showTurn,
+		"POST /{db}/verify":                  verify,
+		"POST /{db}/limit":                   setLimit,
+		"GET /{db}/live":                     streamLive,
+	} {
+		mux.HandleFunc(pattern, s.page(show))
+	}
+	return s.protect(mux)
+}
+
+// discard drops what net/http logs of its own accord, which is what clients send.
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// handler answers a request for a database. It returns the page to show, or nil if it has answered already.
+type handler func(*request) (*page, error)
+
+// page serves the pages of one pattern: it finds the database and the limit, and shows what the handler returns.
+func (s *Server) page(show handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, hr *http.Request) {
+		r, err := s.newRequest(w, hr)
+		var p *page
+		if err == nil {
+			p, err = show(r)
+		}
+		if err != nil {
+			p = s.errorPage(r, err)
+		}
+		if p != nil {
+			s.write(r, p)
+		}
+	}
+}
+
+// write renders a page as a whole, and then sends it: an error in a template gives an error page, not half a page.
+func (s *Server) write(r *request, p *page) {
+	p.request = r
+	var text bytes.Buffer
+	if err := s.templates[p.template].execute(&text, p); err != nil {
+		s.Log(err)
+		http.Error(r.w, "this page cannot be shown: internal error", http.StatusInternalServerError)
+		return
+	}
+	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if p.status != 0 {
+		r.w.WriteHeader(p.status)
+	}
+	_, _ = text.WriteTo(r.w)
+}
+
+// errorPage returns the page of an error. What is not there and what comes after the limit look the same.
+func (s *Server) errorPage(r *request, err error) *page {
+	status, what := http.StatusInternalServerError, "This page cannot be shown."
+	switch annotator.KindOf(err) {
+	case annotator.NotFound:
+		status, what = http.StatusNotFound, "There is nothing here."
+	case annotator.Misused:
+		status, what = http.StatusBadRequest, "This address or form is not understood."
+	case annotator.Malformed:
+		status, what = http.StatusBadGateway, err.Error()
+	case annotator.Transient, annotator.Overloaded, annotator.Unreachable, annotator.Refused, annotator.Misconfigured, annotator.PromptTooLong:
+		status, what = http.StatusBadGateway, "The model gave no answer: "+err.Error()
+	default:
+		if r.Context().Err() == nil {
+			s.Log(err)
+		}
+	}
+	return &page{template: "error", Title: what, status: status}
+}

@@ -1,0 +1,133 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"annotator"
+)
+
+// snapshotList is a page of snapshots, newest first.
+type snapshotList struct {
+	Snapshots []annotator.Snapshot
+	Older     int64 // the next page begins below this id; 0: there is none
+}
+
+func showSnapshots(r *request) (*page, error) {
+	x, err := r.view.bounds(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.book.DB.Snapshots.Page(r.Context(), x, r.queryNumber("before"), pageSize+1)
+	list := snapshotList{Snapshots: found}
+	if len(found) > pageSize {
+		list.Snapshots, list.Older = found[:pageSize], found[pageSize-1].ID
+	}
+	return &page{template: "snapshots", Title: "Snapshots", Section: "snapshots", Data: list}, err
+}
+
+// snapshotPage is a snapshot, with a question to it and its answer if one was asked.
+type snapshotPage struct {
+	annotator.Snapshot
+	Memory   []annotator.Episode // the summaries in force
+	CanAsk   bool
+	Question string
+	Answer   []answerPart
+}
+
+// answerPart is a piece of an answer: text, or a post that it cites.
+type answerPart struct {
+	Text string
+	Post int64 // 0: text
+}
+
+func showSnapshot(r *request) (*page, error) {
+	shown, err := r.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return &page{template: "snapshot", Title: fmt.Sprintf("Snapshot %d", shown.ID), Section: "snapshots", Data: shown}, nil
+}
+
+// snapshot reads the snapshot that the path names.
+func (r *request) snapshot() (*snapshotPage, error) {
+	id, err := r.number("id")
+	if err != nil {
+		return nil, err
+	}
+	x, err := r.view.bounds(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.book.DB.Snapshots.Get(r.Context(), id)
+	if err == nil && (s.Scene > x.Scene || s.Trace > x.Trace) {
+		err = notFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	memory, err := r.book.DB.Episodes.At(r.Context(), s.Trace)
+	return &snapshotPage{Snapshot: s, Memory: memory, CanAsk: r.book.feed.server.Asker != nil}, err
+}
+
+// maxQuestion is the length of a question, in bytes.
+const maxQuestion = 4000
+
+func askSnapshot(r *request) (*page, error) {
+	shown, err := r.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	question := strings.TrimSpace(r.PostFormValue("question"))
+	switch {
+	case !shown.CanAsk:
+		return nil, annotator.Errorf(annotator.Misused, "no endpoint is configured")
+	case question == "" || len(question) > maxQuestion:
+		return nil, annotator.Errorf(annotator.Misused, "a question has 1 to %d bytes", maxQuestion)
+	}
+	control := http.NewResponseController(r.w)
+	if err := control.SetWriteDeadline(time.Now().Add(answerTimeout)); err != nil {
+		return nil, err
+	}
+	answer, err := r.book.feed.server.Asker.Ask(r.Context(), r.book.DB, shown.ID, question)
+	if err != nil {
+		return nil, err
+	}
+	shown.Question = question
+	if shown.Answer, err = r.linkPosts(answer); err != nil {
+		return nil, err
+	}
+	return &page{template: "snapshot", Title: fmt.Sprintf("Snapshot %d", shown.ID), Section: "snapshots", Data: shown}, nil
+}
+
+// citation matches [post 12] and [posts 12, 13].
+var citation = regexp.MustCompile(`(?i)\[posts?[ :#]+([0-9][0-9 ,;#]*)\]`)
+
+// linkPosts splits an answer at the posts that it cites. A post that may not be shown is no link.
+func (r *request) linkPosts(answer string) (parts []answerPart, err error) {
+	last := 0
+	for _, at := range citation.FindAllStringSubmatchIndex(answer, -1) {
+		parts = append(parts, answerPart{Text: answer[last:at[0]]})
+		for _, number := range strings.FieldsFunc(answer[at[2]:at[3]], func(c rune) bool { return c < '0' || c > '9' }) {
+			id, err := strconv.ParseInt(number, 10, 64)
+			if err != nil {
+				continue
+			}
+			place, err := r.book.DB.Scenes.PlaceOf(r.Context(), id)
+			switch {
+			case err == nil && r.view.shows(place):
+				parts = append(parts, answerPart{Post: id})
+			case err == nil || isNotFound(err):
+				parts = append(parts, answerPart{Text: "[post " + number + "]"})
+			default:
+				return nil, err
+			}
+		}
+		last = at[1]
+	}
+	return append(parts, answerPart{Text: answer[last:]}), nil
+}

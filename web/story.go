@@ -1,0 +1,181 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// storyPage is the list of the threads.
+type storyPage struct {
+	Threads       []storage.ThreadSpan
+	From, Total   int
+	Before, After int // the neighbouring pages, from 1; 0: none
+}
+
+func showStory(r *request) (*page, error) {
+	all, err := r.book.DB.Threads.Spans(r.Context(), r.view.lastScene())
+	if err != nil {
+		return nil, err
+	}
+	const threads = 200
+	number := int(min(max(1, r.queryNumber("page")), 1<<20))
+	offset := min((number-1)*threads, len(all))
+	s := &storyPage{Threads: all[offset:min(offset+threads, len(all))], From: offset, Total: len(all)}
+	if number > 1 {
+		s.Before = number - 1
+	}
+	if offset+threads < len(all) {
+		s.After = number + 1
+	}
+	return &page{template: "story", Title: "Story", Section: "story", Data: s}, nil
+}
+
+// threadPage is a thread with its scenes.
+type threadPage struct {
+	annotator.Thread
+	Scenes  []annotator.SceneRow
+	Summary *annotator.Episode // nil if there is none
+}
+
+func showThread(r *request) (*page, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return nil, notFound()
+	}
+	ctx := r.Context()
+	scenes, err := r.book.DB.Scenes.OfThread(ctx, id, r.view.lastScene())
+	if err == nil && len(scenes) == 0 {
+		err = notFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	x, err := r.view.bounds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &threadPage{Thread: scenes[0].Thread, Scenes: scenes}
+	t.Summary, err = r.book.DB.Episodes.ThreadAt(ctx, id, x.Scene)
+	return &page{template: "thread", Title: cmp.Or(t.Title, fmt.Sprintf("Thread %d", id)), Section: "story", Data: t}, err
+}
+
+// scenePage is a scene as one reads it.
+type scenePage struct {
+	*annotator.SceneRow
+	Posts         []postText // nil if the corpus is not there
+	Before, After int        // the neighbouring scenes; 0: none that may be shown
+	Density       string     // which names are links: all, first or none
+}
+
+// postText is a post of a scene.
+type postText struct {
+	annotator.Post
+	Text []span
+}
+
+func showScene(r *request) (*page, error) {
+	n, err := r.number("n")
+	if err != nil {
+		return nil, err
+	}
+	ctx := r.Context()
+	scene, err := r.view.scene(ctx, int(min(n, storage.AnyScene)))
+	if err != nil {
+		return nil, err
+	}
+	shown := &scenePage{SceneRow: scene, Before: scene.N - 1, Density: r.density()}
+	if _, err := r.view.scene(ctx, scene.N+1); err == nil {
+		shown.After = scene.N + 1
+	} else if !isNotFound(err) {
+		return nil, err
+	}
+	if r.book.Story != nil {
+		posts, err := r.book.Story.Scene(ctx, scene.Thread.ID, scene.Posts)
+		if err != nil {
+			return nil, err
+		}
+		if shown.Posts, err = r.mark(posts, shown.Density); err != nil {
+			return nil, err
+		}
+	}
+	title := fmt.Sprintf("Scene %d", scene.N)
+	if scene.Thread.Title != "" {
+		title += ": " + scene.Thread.Title
+	}
+	return &page{template: "scene", Title: title, Section: "story", Data: shown}, nil
+}
+
+// The choices of which names in the text of a scene are links.
+const (
+	namesAll   = "all"
+	namesFirst = "first" // the first occurrence of each entry in the scene
+	namesNone  = "none"
+)
+
+// density returns which names are links: as the URL says.
+func (r *request) density() string {
+	switch d := r.URL.Query().Get("names"); d {
+	case namesAll, namesNone:
+		return d
+	}
+	return namesFirst
+}
+
+// mark splits the posts of a scene into text, links and the quotation that the URL names: quote=POST-START-END.
+func (r *request) mark(posts []annotator.Post, density string) ([]postText, error) {
+	post, start, end := quotation(r.URL.Query().Get("quote"))
+	shown := make([]postText, len(posts))
+	for i := range posts {
+		shown[i] = postText{Post: posts[i]}
+		m := marker{body: []rune(posts[i].Body)}
+		if posts[i].ID == post {
+			m.quote(start, end)
+		}
+		shown[i].Text = m.spans()
+	}
+	return shown, nil
+}
+
+// quotation reads the position of a quotation.
+func quotation(text string) (post int64, start, end int) {
+	parts := strings.Split(text, "-")
+	if len(parts) != 3 {
+		return 0, 0, 0
+	}
+	post, errPost := strconv.ParseInt(parts[0], 10, 64)
+	start, errStart := strconv.Atoi(parts[1])
+	end, errEnd := strconv.Atoi(parts[2])
+	if cmp.Or(errPost, errStart, errEnd) != nil {
+		return 0, 0, 0
+	}
+	return post, start, end
+}
+
+// showPost leads to a post in its scene, with a quotation marked if the URL names one: start and end.
+func showPost(r *request) (*page, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return nil, notFound()
+	}
+	at, err := r.book.DB.Scenes.PlaceOf(r.Context(), id)
+	if err == nil && !r.view.shows(at) {
+		err = notFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	parts := []any{"scene", at.Scene(), "?", "names", r.URL.Query().Get("names")}
+	fragment := fmt.Sprintf("post-%d", id)
+	if q := r.URL.Query(); q.Get("end") != "" {
+		parts = append(parts, "quote", fmt.Sprintf("%d-%s-%s", id, q.Get("start"), q.Get("end")))
+		fragment = "quote"
+	}
+	http.Redirect(r.w, r.Request, r.Link(append(parts, "#", fragment)...), http.StatusSeeOther)
+	return nil, nil
+}
