@@ -33,8 +33,8 @@ func readAssets(static fs.FS) (map[string]asset, error) {
 // asset returns the URL of an asset, which changes with its content.
 func (s *Server) asset(name string) string { return "/static/" + name + "?" + s.assets[name].version }
 
-func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request) {
-	a, ok := s.assets[r.PathValue("name")]
+func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
+	a, ok := s.assets[name]
 	if !ok {
 		http.NotFound(w, r)
 		return

@@ -24,13 +24,9 @@ type audited struct {
 
 func showAudit(r *request) (*page, error) {
 	ctx := r.Context()
-	x, err := r.view.bounds(ctx)
-	if err != nil {
-		return nil, err
-	}
 	shown := &auditPage{Scene: int(min(r.queryNumber("scene"), storage.AnyScene)), Tool: r.URL.Query().Get("tool"), Denied: r.URL.Query().Get("denied") != ""}
 	filter := storage.AuditFilter{Scene: shown.Scene, Tool: shown.Tool, Denied: shown.Denied}
-	calls, err := r.book.DB.Journal.Recent(ctx, x, filter, r.queryNumber("before"), pageSize+1)
+	calls, err := r.view.ToolCalls(ctx, filter, r.queryNumber("before"), pageSize+1)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +39,7 @@ func showAudit(r *request) (*page, error) {
 	title := "Audit"
 	if shown.Scene > 0 {
 		title = fmt.Sprintf("Audit of scene %d", shown.Scene)
-		if shown.Model, err = r.book.DB.Calls.Recent(ctx, x, shown.Scene, 0, pageSize); err != nil {
+		if shown.Model, err = r.view.Calls(ctx, shown.Scene, 0, pageSize); err != nil {
 			return nil, err
 		}
 	}
@@ -57,6 +53,13 @@ func verify(r *request) (*page, error) {
 	}
 	r.book.verify.Lock() // one at a time: it reads everything
 	defer r.book.verify.Unlock()
-	findings, err := r.book.DB.Maintenance.Verify(r.Context(), r.book.Source)
+	var source *storage.Source
+	if r.book.Source != nil {
+		var err error
+		if source, err = r.book.Source(r.Context()); err != nil {
+			return nil, err
+		}
+	}
+	findings, err := r.book.DB.Maintenance.Verify(r.Context(), source)
 	return &page{template: "verify", Title: "Verification", Section: "audit", Data: findings}, err
 }

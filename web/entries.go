@@ -12,7 +12,7 @@ import (
 type entryList struct {
 	Text, Tag, Status string
 	Statuses          []annotator.Status
-	Entries           []annotator.Entry
+	Entries           []*annotator.Entry
 	Total, From, To   int
 	Before, After     int // the neighbouring pages, from 1; 0: none
 }
@@ -23,20 +23,20 @@ func showEntries(r *request) (*page, error) {
 		Text: q.Get("q"), Tag: q.Get("tag"), Status: q.Get("status"),
 		Statuses: []annotator.Status{annotator.Tentative, annotator.Confirmed, annotator.Retired, annotator.Merged},
 	}
-	query := annotator.Query{Text: list.Text}
+	number := int(min(max(1, r.queryNumber("page")), 1<<20))
+	query := annotator.Query{Text: list.Text, Offset: (number - 1) * pageSize, Limit: pageSize}
 	if tag := strings.TrimSpace(list.Tag); tag != "" {
 		query.Tags = []string{tag}
 	}
 	if status := annotator.Status(list.Status); slices.Contains(list.Statuses, status) {
 		query.Statuses = []annotator.Status{status}
 	}
-	number := int(min(max(1, r.queryNumber("page")), 1<<20))
-	offset := (number - 1) * pageSize
-	var err error
-	if list.Entries, list.Total, err = r.view.search(r.Context(), query, offset, pageSize); err != nil {
+	found, err := r.view.Find(r.Context(), query)
+	if err != nil {
 		return nil, err
 	}
-	list.From, list.To = min(offset+1, list.Total), min(offset+pageSize, list.Total)
+	list.Entries, list.Total = pointers(found.Entries), found.Total
+	list.From, list.To = min(query.Offset+1, list.Total), min(query.Offset+pageSize, list.Total)
 	if number > 1 {
 		list.Before = number - 1
 	}
@@ -48,7 +48,7 @@ func showEntries(r *request) (*page, error) {
 			Total   int               `json:"total"`
 			Page    int               `json:"page"`
 			Entries []exporters.Entry `json:"entries"`
-		}{list.Total, number, r.exported(list.Entries)})
+		}{list.Total, number, r.exported(found.Entries)})
 	}
 	title := "Entries"
 	if list.Text != "" {

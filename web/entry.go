@@ -13,12 +13,12 @@ import (
 // entryPage is an entry as one reads it.
 type entryPage struct {
 	*annotator.Entry
-	Facts    []fact
+	Facts    []*fact
 	Names    []name
 	Begins   annotator.Position
 	Merged   *annotator.Entry // that took its place; nil if it was not merged
-	LinksTo  []annotator.Entry
-	LinkedBy []annotator.Entry
+	LinksTo  []*annotator.Entry
+	LinkedBy []*annotator.Entry
 }
 
 // fact is a claim as a page shows it.
@@ -42,7 +42,7 @@ func showEntry(r *request) (*page, error) {
 		return nil, err
 	}
 	ctx := r.Context()
-	e, err := r.view.entry(ctx, id)
+	e, err := r.view.Entry(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func showEntry(r *request) (*page, error) {
 	}
 	shown := &entryPage{Entry: e, Begins: r.view.place(e.First)}
 	if e.MergedInto != 0 {
-		if shown.Merged, err = r.view.entry(ctx, e.MergedInto); err != nil && !isNotFound(err) {
+		if shown.Merged, err = r.view.Entry(ctx, e.MergedInto); err != nil && !isNotFound(err) {
 			return nil, err
 		}
 	}
@@ -72,16 +72,16 @@ func showEntry(r *request) (*page, error) {
 }
 
 // facts returns the claims of an entry in the order of the story.
-func (r *request) facts(ctx context.Context, e *annotator.Entry) ([]fact, error) {
+func (r *request) facts(ctx context.Context, e *annotator.Entry) ([]*fact, error) {
 	claims := slices.Clone(e.Claims)
 	slices.SortStableFunc(claims, func(a, b annotator.Claim) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Ord, b.Ord)) })
-	facts := make([]fact, len(claims))
+	facts := make([]*fact, len(claims))
 	for i := range claims {
 		text, err := r.linkTerms(ctx, claims[i].Text)
 		if err != nil {
 			return nil, err
 		}
-		facts[i] = fact{Claim: claims[i], Text: text, From: r.view.place(claims[i].From), Quotes: claims[i].Evidence}
+		facts[i] = &fact{Claim: claims[i], Text: text, From: r.view.place(claims[i].From), Quotes: claims[i].Evidence}
 		if claims[i].Until != 0 {
 			facts[i].Ended = r.view.place(claims[i].Until)
 		}
@@ -110,7 +110,7 @@ func (r *request) linkTerms(ctx context.Context, text string) (spans []span, err
 }
 
 // links returns the entries that the text of an entry links to, and those that have its name in theirs.
-func (r *request) links(ctx context.Context, shown *entryPage) (to, from []annotator.Entry, err error) {
+func (r *request) links(ctx context.Context, shown *entryPage) (to, from []*annotator.Entry, err error) {
 	seen := map[int64]bool{shown.ID: true}
 	for i := range shown.Facts {
 		for _, s := range shown.Facts[i].Text {
@@ -118,28 +118,22 @@ func (r *request) links(ctx context.Context, shown *entryPage) (to, from []annot
 				continue
 			}
 			seen[s.Entry] = true
-			e, err := r.view.entry(ctx, s.Entry)
+			e, err := r.view.Entry(ctx, s.Entry)
 			if err != nil {
 				return nil, nil, err
 			}
-			to = append(to, *e)
+			to = append(to, e)
 		}
 	}
 	const most = 40
-	found, _, err := r.view.search(ctx, annotator.Query{Text: shown.Term, Limit: 4 * most}, 0, 4*most)
-	for i := range found {
-		if found[i].ID != shown.ID && len(from) < most && strings.Contains(codex.Normalize(found[i].Definition()), codex.Normalize(shown.Term)) {
-			from = append(from, found[i])
+	found, err := r.view.Find(ctx, annotator.Query{Text: shown.Term, Limit: 4 * most})
+	for i := range found.Entries {
+		e := &found.Entries[i]
+		if e.ID != shown.ID && len(from) < most && strings.Contains(codex.Normalize(e.Definition()), codex.Normalize(shown.Term)) {
+			from = append(from, e)
 		}
 	}
 	return to, from, err
-}
-
-// hasName reports whether a name is one of an entry.
-func hasName(e *annotator.Entry, name string) bool {
-	key := codex.Normalize(name)
-	return codex.Normalize(e.Name()) == key || codex.Normalize(e.Term) == key ||
-		slices.ContainsFunc(e.Aliases, func(a annotator.Alias) bool { return codex.Normalize(a.Name) == key })
 }
 
 // Source says who stands behind a fact.

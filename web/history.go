@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"annotator"
-	"annotator/storage"
 )
 
 // change is a revision as a page shows it.
@@ -106,12 +105,12 @@ func showClaim(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(facts, func(f fact) bool { return f.ID == id })
+	at := slices.IndexFunc(facts, func(f *fact) bool { return f.ID == id })
 	if at < 0 && len(h.Changes) == 0 {
 		return nil, notFound()
 	}
 	if at >= 0 {
-		h.Fact = &facts[at]
+		h.Fact = facts[at]
 	}
 	return &page{template: "history", Title: fmt.Sprintf("Fact %d of %s", id, h.Entry.Name()), Section: "entries", Data: h}, r.view.at.Err
 }
@@ -122,11 +121,11 @@ func (r *request) history(claim int64) (*historyPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.view.entry(r.Context(), id)
+	e, err := r.view.Entry(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
-	revisions, err := r.view.revisions(r.Context(), id)
+	revisions, err := r.view.Revisions(r.Context(), id)
 	if claim != 0 {
 		revisions = slices.DeleteFunc(revisions, func(v annotator.Revision) bool { return claimOf(&v) != claim })
 	}
@@ -145,11 +144,11 @@ func showRevision(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	revision, err := r.view.revision(r.Context(), id)
+	revision, err := r.view.Revision(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.view.entry(r.Context(), revision.Entry)
+	e, err := r.view.Entry(r.Context(), revision.Entry)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +161,6 @@ type turnPage struct {
 	Turn  int64
 	Scene int
 	Rows  []annotator.Trace
-	Calls []storage.CallRow
 }
 
 func showTurn(r *request) (*page, error) {
@@ -170,13 +168,7 @@ func showTurn(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx := r.Context()
-	x, err := r.view.bounds(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := r.book.DB.Journal.Turn(ctx, turn)
-	rows = slices.DeleteFunc(rows, func(t annotator.Trace) bool { return t.ID > x.Trace || t.Scene > x.Scene })
+	rows, err := r.view.Turn(r.Context(), turn)
 	if err == nil && len(rows) == 0 {
 		err = notFound()
 	}

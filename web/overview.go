@@ -31,9 +31,7 @@ func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 // progress is the state of a run, as far as the limit allows.
 type progress struct {
 	Running     bool
-	State       annotator.State // empty under a limit
-	Halted      string
-	Model       string
+	Halted      string // why; empty under a limit
 	Entries     int
 	Recorded    int
 	Quarantined int
@@ -49,49 +47,48 @@ type progress struct {
 func (p *progress) Done() int { return p.Recorded + p.Quarantined }
 
 // readProgress reads the state of a run up to the limit of a view.
-func (v *view) readProgress(ctx context.Context) (p progress, err error) {
+func (v *view) readProgress(ctx context.Context) (*progress, error) {
+	p := new(progress)
 	db := v.book.DB
 	run, err := db.Run.Status(ctx)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	if p.Running, err = storage.Running(db.Path()); err != nil {
-		return p, err
+		return nil, err
 	}
-	x, err := v.bounds(ctx)
+	totals, err := v.Totals(ctx)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
-	p.Model, p.Total = run.Model, run.Corpus.Scenes
-	if v.limited() {
-		p.Total = x.Scene
-	} else {
-		p.State, p.Halted = run.State, run.Halted
+	p.Total, p.Entries = totals.Scenes, totals.Entries[annotator.Tentative]+totals.Entries[annotator.Confirmed]
+	if !v.limited() {
+		p.Halted = run.Halted
 	}
-	if p.Entries, p.Recorded, p.Quarantined, err = v.counts(ctx); err != nil {
-		return p, err
+	if p.Recorded, p.Quarantined, err = v.Outcomes(ctx); err != nil {
+		return nil, err
 	}
-	costs, err := db.Calls.Costs(ctx, x, storage.AnyScene)
+	costs, err := v.Costs(ctx, storage.AnyScene)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	for i := range costs {
 		c := &costs[i]
 		p.Usage, p.Calls, p.Failed = c.Usage, c.Calls, c.Failed
 	}
 	const latest = 6
-	if p.Scenes, err = db.Scenes.Latest(ctx, x, latest); err != nil {
-		return p, err
+	if p.Scenes, err = v.LatestScenes(ctx, latest); err != nil {
+		return nil, err
 	}
-	p.Tools, err = db.Journal.Recent(ctx, x, storage.AuditFilter{}, 0, latest)
+	p.Tools, err = v.ToolCalls(ctx, storage.AuditFilter{}, 0, latest)
 	return p, err
 }
 
 // overview is what the first page of a database shows.
 type overview struct {
-	Progress progress
+	Progress *progress
 	Story    *annotator.Episode // the story so far; nil before the first summary
-	Entries  []annotator.Entry  // with the most revisions
+	Entries  []*annotator.Entry // with the most revisions
 }
 
 func showOverview(r *request) (*page, error) {
@@ -101,14 +98,11 @@ func showOverview(r *request) (*page, error) {
 	if o.Progress, err = r.view.readProgress(ctx); err != nil {
 		return nil, err
 	}
-	x, err := r.view.bounds(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if o.Story, err = r.book.DB.Episodes.StoryAt(ctx, x.Scene); err != nil {
+	if o.Story, err = r.view.Story(ctx); err != nil {
 		return nil, err
 	}
 	const most = 18
-	o.Entries, err = r.view.mostRevised(ctx, most)
+	entries, err := r.view.MostRevised(ctx, most)
+	o.Entries = pointers(entries)
 	return &page{template: "overview", Title: "Overview", Section: "overview", Data: o}, err
 }

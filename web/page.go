@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"annotator"
 	"annotator/storage"
 )
 
@@ -36,17 +35,17 @@ func (t *pageTemplate) execute(w io.Writer, p *page) error {
 	return t.t.ExecuteTemplate(w, "layout", p)
 }
 
-// parseTemplates reads the templates: each page with the layout and the parts, whose names begin with "_".
+// parseTemplates reads the templates: each page with the layout and the other parts.
 func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
 	functions := template.FuncMap{
 		"plural": plural, "number": groupDigits, "tokens": shortNumber, "short": shorten, "time": localTime, "percent": percent, "add": func(a, b int) int { return a + b },
 		"asset": s.asset, "minus": func(a, b int) int { return a - b },
 	}
-	common, err := template.New("").Funcs(functions).ParseFS(files, "templates/_*.html")
+	common, err := template.New("").Funcs(functions).ParseFS(files, "templates/parts/*.html")
 	if err != nil {
 		return nil, err
 	}
-	names, err := fs.Glob(files, "templates/[a-z]*.html")
+	names, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		return nil, err
 	}
@@ -164,8 +163,14 @@ func (p *page) Bar() (limitBar, error) {
 	return bar, err
 }
 
-// place returns the position of a place; the zero position for one before the story.
-func (v *view) place(at annotator.Place) annotator.Position { return v.at.At(at) }
+// pointers returns pointers to the elements of a list: templates call methods that have them as receivers.
+func pointers[T any](list []T) []*T {
+	pointers := make([]*T, len(list))
+	for i := range list {
+		pointers[i] = &list[i]
+	}
+	return pointers
+}
 
 // plural counts things: "1 scene", "2 entries".
 func plural(n int, noun string) string {

@@ -22,23 +22,19 @@ type plotsPage struct {
 
 func showPlots(r *request) (*page, error) {
 	ctx := r.Context()
-	x, err := r.view.bounds(ctx)
+	totals, err := r.view.Totals(ctx)
 	if err != nil {
 		return nil, err
 	}
-	pulse, err := r.book.DB.Run.Pulse(ctx)
-	if err != nil {
-		return nil, err
-	}
-	last := max(1, min(pulse.Scenes, x.Scene))
+	last := max(1, totals.Scenes)
 	p := &plotsPage{Group: (last + plotGroups - 1) / plotGroups}
-	if p.Costs, err = r.book.DB.Calls.Costs(ctx, x, p.Group); err != nil {
+	if p.Costs, err = r.view.Costs(ctx, p.Group); err != nil {
 		return nil, err
 	}
-	if p.Sizes, err = r.book.DB.Snapshots.Sizes(ctx, x, p.Group); err != nil {
+	if p.Sizes, err = r.view.WindowSizes(ctx, p.Group); err != nil {
 		return nil, err
 	}
-	if p.Compactions, err = r.book.DB.Episodes.Compactions(ctx, x); err != nil {
+	if p.Compactions, err = r.view.Compactions(ctx); err != nil {
 		return nil, err
 	}
 	p.Tokens, p.Window = tokenChart(p.Costs, last), windowChart(p.Sizes, p.Compactions, last)

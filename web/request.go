@@ -74,7 +74,7 @@ func (r *request) readLimit() error {
 }
 
 // Limited reports whether there is a limit.
-func (l *limit) Limited() bool { return l.moment != (storage.Moment{}) }
+func (l *limit) Limited() bool { return !l.moment.IsZero() }
 
 // notFound is the error of what is not there, and of what comes after the limit.
 func notFound() error { return annotator.Errorf(annotator.NotFound, "there is nothing here") }

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"log"
 	"net/http"
+	"strings"
 	"time"
 
 	"annotator"
@@ -37,10 +38,11 @@ type Asker interface {
 
 // Database is a database to show.
 type Database struct {
-	Name   string // in URLs: letters, digits, ".", "-" and "_"
-	DB     *storage.DB
-	Story  Story           // nil if the corpus is not there
-	Source *storage.Source // what verification compares with the corpus; nil if it is not there
+	Name  string // in URLs: letters, digits, ".", "-" and "_"
+	DB    *storage.DB
+	Story Story // nil if the corpus is not there
+	// Source returns what verification compares with the corpus; nil if it is not there.
+	Source func(context.Context) (*storage.Source, error)
 }
 
 // Options are the options of a server.
@@ -109,7 +111,6 @@ func (s *Server) HTTP(ctx context.Context) *http.Server {
 // Handler returns the handler of all pages, with its protection.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /static/{name}", s.serveAsset)
 	mux.HandleFunc("GET /{$}", s.home)
 	mux.HandleFunc("POST /sign-in", s.signIn)
 	for pattern, show := range map[string]handler{
@@ -135,7 +136,13 @@ func (s *Server) Handler() http.Handler {
 	} {
 		mux.HandleFunc(pattern, s.page(show))
 	}
-	return s.protect(mux)
+	return s.protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, ok := strings.CutPrefix(r.URL.Path, "/static/"); ok {
+			s.serveAsset(w, r, name)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
 }
 
 // discard drops what net/http logs of its own accord, which is what clients send.

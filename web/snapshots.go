@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/storage"
 )
 
 // snapshotList is a page of snapshots, newest first.
@@ -18,11 +19,7 @@ type snapshotList struct {
 }
 
 func showSnapshots(r *request) (*page, error) {
-	x, err := r.view.bounds(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	found, err := r.book.DB.Snapshots.Page(r.Context(), x, r.queryNumber("before"), pageSize+1)
+	found, err := r.view.Snapshots(r.Context(), storage.SnapshotQuery{Before: r.queryNumber("before"), Limit: pageSize + 1})
 	list := snapshotList{Snapshots: found}
 	if len(found) > pageSize {
 		list.Snapshots, list.Older = found[:pageSize], found[pageSize-1].ID
@@ -59,14 +56,7 @@ func (r *request) snapshot() (*snapshotPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := r.view.bounds(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	s, err := r.book.DB.Snapshots.Get(r.Context(), id)
-	if err == nil && (s.Scene > x.Scene || s.Trace > x.Trace) {
-		err = notFound()
-	}
+	s, err := r.view.Snapshot(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +107,11 @@ func (r *request) linkPosts(answer string) (parts []answerPart, err error) {
 			if err != nil {
 				continue
 			}
-			place, err := r.book.DB.Scenes.PlaceOf(r.Context(), id)
+			_, err = r.view.PlaceOf(r.Context(), id)
 			switch {
-			case err == nil && r.view.shows(place):
+			case err == nil:
 				parts = append(parts, answerPart{Post: id})
-			case err == nil || isNotFound(err):
+			case isNotFound(err):
 				parts = append(parts, answerPart{Text: "[post " + number + "]"})
 			default:
 				return nil, err

@@ -19,7 +19,7 @@ type storyPage struct {
 }
 
 func showStory(r *request) (*page, error) {
-	all, err := r.book.DB.Threads.Spans(r.Context(), r.view.lastScene())
+	all, err := r.view.Threads(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -49,19 +49,18 @@ func showThread(r *request) (*page, error) {
 		return nil, notFound()
 	}
 	ctx := r.Context()
-	scenes, err := r.book.DB.Scenes.OfThread(ctx, id, r.view.lastScene())
+	scenes, err := r.view.Scenes(ctx, id)
 	if err == nil && len(scenes) == 0 {
 		err = notFound()
 	}
 	if err != nil {
 		return nil, err
 	}
-	x, err := r.view.bounds(ctx)
-	if err != nil {
-		return nil, err
-	}
 	t := &threadPage{Thread: scenes[0].Thread, Scenes: scenes}
-	t.Summary, err = r.book.DB.Episodes.ThreadAt(ctx, id, x.Scene)
+	summaries, err := r.view.Summaries(ctx, id)
+	if len(summaries) > 0 {
+		t.Summary = &summaries[0]
+	}
 	return &page{template: "thread", Title: cmp.Or(t.Title, fmt.Sprintf("Thread %d", id)), Section: "story", Data: t}, err
 }
 
@@ -85,12 +84,12 @@ func showScene(r *request) (*page, error) {
 		return nil, err
 	}
 	ctx := r.Context()
-	scene, err := r.view.scene(ctx, int(min(n, storage.AnyScene)))
+	scene, err := r.view.Scene(ctx, int(min(n, storage.AnyScene)))
 	if err != nil {
 		return nil, err
 	}
 	shown := &scenePage{SceneRow: scene, Before: scene.N - 1, Density: r.density()}
-	if _, err := r.view.scene(ctx, scene.N+1); err == nil {
+	if _, err := r.view.Scene(ctx, scene.N+1); err == nil {
 		shown.After = scene.N + 1
 	} else if !isNotFound(err) {
 		return nil, err
@@ -163,10 +162,7 @@ func showPost(r *request) (*page, error) {
 	if err != nil {
 		return nil, notFound()
 	}
-	at, err := r.book.DB.Scenes.PlaceOf(r.Context(), id)
-	if err == nil && !r.view.shows(at) {
-		err = notFound()
-	}
+	at, err := r.view.PlaceOf(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}

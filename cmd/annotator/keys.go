@@ -90,19 +90,26 @@ const maxKey = 64 << 10
 
 // readKeyFile reads a file that holds a key. It refuses a file that other users can read, unless it may be shared.
 func readKeyFile(path string, shared bool) (apiKey, error) {
+	value, err := readSecret(path, "API key", "--api-key-file", ", or use this file with --shared-key-file", shared)
+	return apiKey{value: value, source: "file " + path}, err
+}
+
+// readSecret reads a file that holds a secret, which a flag names. It refuses a file that other users can read, unless it
+// may be shared. The advice says what else can be done about that.
+func readSecret(path, what, flag, advice string, shared bool) (string, error) {
 	text, mode, err := readPrefix(path, maxKey)
 	if err != nil {
-		return apiKey{}, annotator.Errorf(annotator.Misused, "read the API key: %w", err).WithAdvice("name the file that holds it with --api-key-file")
+		return "", annotator.Errorf(annotator.Misused, "read the %s: %w", what, err).WithAdvice("name the file that holds it with %s", flag)
 	}
 	if mode.IsRegular() && mode.Perm()&0o077 != 0 && runtime.GOOS != "windows" && !shared {
-		return apiKey{}, annotator.Errorf(annotator.Misused, "other users can read the API key file %s", path).
-			WithAdvice("keep the key in a file that only you can read, or use this file with --shared-key-file")
+		return "", annotator.Errorf(annotator.Misused, "other users can read the %s file %s", what, path).
+			WithAdvice("keep it in a file that only you can read%s", advice)
 	}
-	key := apiKey{value: strings.TrimSpace(string(text)), source: "file " + path}
-	if key.value == "" {
-		return apiKey{}, annotator.Errorf(annotator.Misused, "the API key file %s is empty", path)
+	value := strings.TrimSpace(string(text))
+	if value == "" {
+		return "", annotator.Errorf(annotator.Misused, "the %s file %s is empty", what, path)
 	}
-	return key, nil
+	return value, nil
 }
 
 // readPrefix reads at most so many bytes of a file, and its mode.

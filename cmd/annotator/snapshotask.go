@@ -92,6 +92,9 @@ type conversation struct {
 }
 
 func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, at *annotator.Snapshot, question string) (err error) {
+	if err := o.load(o.app); err != nil {
+		return err
+	}
 	var open closers
 	defer func() { err = cmp.Or(err, open.close()) }()
 	c, err := o.open(ctx, db, at, &open)
@@ -108,9 +111,6 @@ func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, at *annota
 
 // open opens what a conversation needs.
 func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annotator.Snapshot, open *closers) (*conversation, error) {
-	if err := o.load(o.app); err != nil {
-		return nil, err
-	}
 	wire, err := o.newWire()
 	if err != nil {
 		return nil, err
@@ -233,22 +233,28 @@ type askedQuestion struct {
 	Posts    []citation `json:"posts"` // in the order of the answer
 }
 
-// ask asks a question, records the answer, and prints it.
-func (c *conversation) ask(ctx context.Context, question string) error {
+// answer asks a question, and records it with the answer.
+func (c *conversation) answer(ctx context.Context, question string) (string, error) {
 	request := c.request
 	request.Question = question
 	if c.view != nil {
 		var err error
 		if request.Entries, err = relevantEntries(ctx, c.view, question); err != nil {
-			return err
+			return "", err
 		}
 	}
 	text, call, err := c.context.Ask(ctx, c.client, &request)
 	if err != nil {
-		return err
+		return "", err
 	}
 	exchange := storage.Exchange{Question: question, Answer: text}
-	if err := errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.context.Add(exchange)); err != nil {
+	return text, errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.context.Add(exchange))
+}
+
+// ask asks a question, records the answer, and prints it.
+func (c *conversation) ask(ctx context.Context, question string) error {
+	text, err := c.answer(ctx, question)
+	if err != nil {
 		return err
 	}
 	a := askedQuestion{Snapshot: c.context.Snapshot.ID, Question: question, Answer: text, Posts: []citation{}}

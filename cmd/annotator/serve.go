@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"annotator"
+	"annotator/corpus"
+	"annotator/corpus/ingest"
+	"annotator/storage"
+	"annotator/web"
+
+	"github.com/spf13/cobra"
+)
+
+// serveOptions are the options of `annotator serve`.
+type serveOptions struct {
+	*app
+	*settings
+	databases []string
+	listen    string
+	hosts     []string
+	tokenFile string
+	open      bool
+}
+
+func newServe(a *app) *cobra.Command {
+	o := &serveOptions{app: a, settings: newSettings()}
+	cmd := &cobra.Command{
+		Use:   "serve [SOURCE]...",
+		Short: "Show codexes in a browser, during a run or after it",
+		Long: longHelp(`
+Show codexes in a browser: entries with their quotations in place, the story with its names linked, the run while it
+goes on, snapshots, plots and the audit. Pages change nothing. Every page can be limited to a point of the story; it
+then shows nothing that is told later.
+
+SOURCE is a story whose run has a database beside it, or such a database. Without any, all databases in this folder are
+served. Each has its own address, by its name.
+
+Questions can be put to a snapshot if an endpoint is named, by a flag, the environment or a configuration file. An
+address beyond this machine requires --token-file; whoever opens a page is asked for the token.`,
+			exitMisused, exitHalted, exitInterrupted),
+		Example: `  annotator serve book.epub
+  annotator serve --db book.annotator.db --db quest.annotator.db --open
+  annotator serve book.epub --endpoint http://localhost:8000/v1
+  annotator serve book.epub --listen 192.168.1.20:8420 --token-file token.txt`,
+		Args: arguments(0, unlimited),
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.databases, "db", nil, "database `FILE` of a run; may be repeated")
+	flags.Lookup("db").DefValue = "" // the help would show []
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:8420", "`ADDRESS` and port to listen on; port 0: a free one")
+	flags.BoolVar(&o.open, "open", false, "open the first page in the browser")
+	flags.StringVar(&o.tokenFile, "token-file", "", "`FILE` with the token that readers must know, at least 16 characters")
+	flags.StringSliceVar(&o.hosts, "host", nil, "a `NAME` of this server, besides localhost and addresses, for example behind a proxy; may be repeated")
+	flags.Lookup("host").DefValue = ""
+	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "temperature", "stream", "patience", "first-token-timeout", "token-timeout")
+	return untilSignalled(cmd, o.run)
+}
+
+func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
+	if err := o.load(o.app); err != nil {
+		return err
+	}
+	token, err := o.token()
+	if err != nil {
+		return err
+	}
+	paths, err := o.paths(sources)
+	if err != nil {
+		return err
+	}
+	var open closers
+	defer func() { err = errors.Join(err, open.close()) }()
+	options := web.Options{Token: token, Hosts: o.names(), Now: o.now, Log: func(err error) { o.printError(err) }}
+	if o.sources["endpoint"] != defaultSource {
+		options.Asker = &webAsker{o}
+	}
+	for _, path := range paths {
+		database, err := openForWeb(ctx, path, &open)
+		if err != nil {
+			return err
+		}
+		database.Name = nameForWeb(path, options.Databases)
+		options.Databases = append(options.Databases, *database)
+	}
+	server, err := web.New(options)
+	if err != nil {
+		return err
+	}
+	return o.serve(ctx, server)
+}
+
+// token reads the token, and refuses to serve the network without one.
+func (o *serveOptions) token() (string, error) {
+	if o.tokenFile == "" {
+		if !isLocal(o.listen) {
+			return "", annotator.Errorf(annotator.Misused, "%s can be reached from other machines, and there is no token", o.listen).
+				WithAdvice("name a file that holds one with --token-file: `openssl rand -hex 16 > token.txt && chmod 600 token.txt`")
+		}
+		return "", nil
+	}
+	token, err := readSecret(o.tokenFile, "token", "--token-file", "", false)
+	const least = 16
+	if err == nil && len(token) < least {
+		err = annotator.Errorf(annotator.Misused, "the token in %s has less than %d characters", o.tokenFile, least).
+			WithAdvice("make a longer one: `openssl rand -hex 16`")
+	}
+	return token, err
+}
+
+// isLocal reports whether an address can be reached from this machine only.
+func isLocal(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address.IsLoopback()
+	}
+	return host == "localhost"
+}
+
+// names returns the names that the server is known by, besides localhost and addresses.
+func (o *serveOptions) names() []string {
+	var names []string
+	host, _, _ := net.SplitHostPort(o.listen)
+	for _, name := range append([]string{host}, o.hosts...) {
+		if name != "" {
+			names = append(names, strings.ToLower(strings.TrimSuffix(name, ".")))
+		}
+	}
+	return names
+}
+
+// paths returns the databases to serve: those named, those of the sources, else all in this folder.
+func (o *serveOptions) paths(sources []string) ([]string, error) {
+	paths := append([]string{}, o.databases...)
+	for _, source := range sources {
+		if !isRunDatabase(source) {
+			source = databaseOf(source)
+		}
+		paths = append(paths, source)
+	}
+	for _, path := range paths {
+		if !exists(path) {
+			return nil, annotator.Errorf(annotator.NotFound, "there is no database at %s", path).
+				WithAdvice("start a run with `annotator run SOURCE`, or name its database with --db")
+		}
+	}
+	if len(paths) > 0 {
+		return paths, nil
+	}
+	for _, pattern := range databasePatterns {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, found...)
+	}
+	if len(paths) == 0 {
+		_, err := findDatabase("")
+		return nil, err
+	}
+	return paths, nil
+}
+
+// isRunDatabase reports whether a file is named like the database of a run, and is one.
+func isRunDatabase(path string) bool {
+	for _, pattern := range databasePatterns {
+		if matched, _ := filepath.Match(pattern, filepath.Base(path)); matched {
+			return ingest.IsDatabase(path)
+		}
+	}
+	return false
+}
+
+// nameForWeb returns the name of a database in URLs: its file's, with a number where another has it.
+func nameForWeb(path string, others []web.Database) string {
+	stem := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".db"), ".annotator")
+	stem = strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '_':
+			return r
+		}
+		return '-'
+	}, stem), "-.")
+	if stem == "" || stem == "static" || stem == "sign-in" {
+		stem = "codex"
+	}
+	taken := map[string]bool{}
+	for i := range others {
+		taken[others[i].Name] = true
+	}
+	name := stem
+	for n := 2; taken[name]; n++ {
+		name = fmt.Sprintf("%s-%d", stem, n)
+	}
+	return name
+}
+
+// openForWeb opens a database for reading, and its corpus if that is there.
+func openForWeb(ctx context.Context, path string, open *closers) (*web.Database, error) {
+	db, err := storage.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	open.add(db.Close)
+	story, err := openCorpus(ctx, db, path, autoCorpus, false)
+	if err != nil || story == nil {
+		return &web.Database{DB: db}, err
+	}
+	open.add(story.Close)
+	return &web.Database{DB: db, Story: story, Source: func(ctx context.Context) (*storage.Source, error) { return sourceOf(ctx, db, story) }}, nil
+}
+
+// serve serves until a signal ends it. Readers of live pages are disconnected at once.
+func (o *serveOptions) serve(ctx context.Context, server *web.Server) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
+	if err != nil {
+		return annotator.Errorf(annotator.Misused, "listen on %s: %w", o.listen, err).WithAdvice("choose another address with --listen; port 0 is a free one")
+	}
+	address := "http://" + listener.Addr().String() + "/"
+	fmt.Fprintf(o.out, "serving %s until it is interrupted\n", address)
+	if o.open {
+		if err := openBrowser(ctx, address); err != nil {
+			o.say(fmt.Sprintf("the browser could not be opened: %v", err))
+		}
+	}
+	handler := server.HTTP(ctx)
+	context.AfterFunc(ctx, func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if handler.Shutdown(ending) != nil {
+			_ = handler.Close() // of requests that do not end
+		}
+	})
+	if err := handler.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return annotator.Errorf(annotator.Storage, "serve %s: %w", address, err)
+	}
+	return nil
+}
+
+// openBrowser opens an address in the user's browser.
+func openBrowser(ctx context.Context, address string) error {
+	command := []string{"xdg-open", address}
+	switch runtime.GOOS {
+	case "darwin":
+		command[0] = "open"
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler", address}
+	}
+	return exec.CommandContext(ctx, command[0], command[1:]...).Start()
+}
+
+// webAsker asks the model for a page.
+type webAsker struct{ *serveOptions }
+
+// Ask asks the model as of a snapshot, and records question and answer. See web.Asker.
+func (w *webAsker) Ask(ctx context.Context, db *storage.DB, snapshot int64, question string) (answer string, err error) {
+	var open closers
+	defer func() { err = errors.Join(err, open.close()) }()
+	quiet := *w.app
+	quiet.err = io.Discard // the reader has the page, not this terminal
+	ask := &snapshotAskOptions{app: &quiet, settings: w.settings, corpus: autoCorpus}
+	at, err := db.Snapshots.Get(ctx, snapshot)
+	if err != nil {
+		return "", err
+	}
+	c, err := ask.open(ctx, db, &at, &open)
+	if err != nil {
+		return "", err
+	}
+	return c.answer(ctx, question)
+}
+
+var _ web.Story = (*corpus.DB)(nil)
