@@ -24,7 +24,7 @@ type audited struct {
 
 func showAudit(r *request) (*page, error) {
 	ctx := r.Context()
-	shown := &auditPage{Scene: int(min(r.queryNumber("scene"), storage.AnyScene)), Tool: r.URL.Query().Get("tool"), Denied: r.URL.Query().Get("denied") != ""}
+	shown := &auditPage{Scene: int(min(r.queryNumber("scene"), maxNumber)), Tool: r.URL.Query().Get("tool"), Denied: r.URL.Query().Get("denied") != ""}
 	filter := storage.AuditFilter{Scene: shown.Scene, Tool: shown.Tool, Denied: shown.Denied}
 	calls, err := r.view.ToolCalls(ctx, filter, r.queryNumber("before"), pageSize+1)
 	if err != nil {

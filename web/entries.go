@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/exporters"
 )
 
@@ -26,6 +27,9 @@ func showEntries(r *request) (*page, error) {
 	number := int(min(max(1, r.queryNumber("page")), 1<<20))
 	query := annotator.Query{Text: list.Text, Offset: (number - 1) * pageSize, Limit: pageSize}
 	if tag := strings.TrimSpace(list.Tag); tag != "" {
+		if _, err := codex.Tags([]string{tag}); err != nil {
+			return nil, annotator.Errorf(annotator.Misused, "%w", err)
+		}
 		query.Tags = []string{tag}
 	}
 	if status := annotator.Status(list.Status); slices.Contains(list.Statuses, status) {

@@ -13,6 +13,8 @@ import (
 // entryPage is an entry as one reads it.
 type entryPage struct {
 	*annotator.Entry
+	AsOf     annotator.Position // of the present statement
+	Now      []span             // the present statement
 	Facts    []*fact
 	Names    []name
 	Begins   annotator.Position
@@ -49,7 +51,10 @@ func showEntry(r *request) (*page, error) {
 	if r.URL.Query().Get("format") == "json" {
 		return nil, r.sendJSON(r.exported([]annotator.Entry{*e})[0])
 	}
-	shown := &entryPage{Entry: e, Begins: r.view.place(e.First)}
+	shown := &entryPage{Entry: e, Begins: r.view.place(e.First), AsOf: r.view.place(e.PresentAt)}
+	if shown.Now, err = r.linkTerms(ctx, e.Present); err != nil {
+		return nil, err
+	}
 	if e.MergedInto != 0 {
 		if shown.Merged, err = r.view.Entry(ctx, e.MergedInto); err != nil && !isNotFound(err) {
 			return nil, err
@@ -111,19 +116,21 @@ func (r *request) linkTerms(ctx context.Context, text string) (spans []span, err
 
 // links returns the entries that the text of an entry links to, and those that have its name in theirs.
 func (r *request) links(ctx context.Context, shown *entryPage) (to, from []*annotator.Entry, err error) {
-	seen := map[int64]bool{shown.ID: true}
-	for i := range shown.Facts {
-		for _, s := range shown.Facts[i].Text {
-			if s.Entry == 0 || seen[s.Entry] {
-				continue
-			}
-			seen[s.Entry] = true
-			e, err := r.view.Entry(ctx, s.Entry)
-			if err != nil {
-				return nil, nil, err
-			}
-			to = append(to, e)
+	texts := slices.Clone(shown.Now)
+	for _, f := range shown.Facts {
+		texts = append(texts, f.Text...)
+	}
+	seen := map[int64]bool{0: true, shown.ID: true}
+	for _, s := range texts {
+		if seen[s.Entry] {
+			continue
 		}
+		seen[s.Entry] = true
+		e, err := r.view.Entry(ctx, s.Entry)
+		if err != nil {
+			return nil, nil, err
+		}
+		to = append(to, e)
 	}
 	const most = 40
 	found, err := r.view.Find(ctx, annotator.Query{Text: shown.Term, Limit: 4 * most})
@@ -140,6 +147,9 @@ func (r *request) links(ctx context.Context, shown *entryPage) (to, from []*anno
 func (f *fact) Source() string {
 	switch f.Kind {
 	case annotator.Claimed:
+		if f.Speaker != "" {
+			return f.Speaker + " says so"
+		}
 		return "a character says so"
 	case annotator.Inferred:
 		return "inferred"

@@ -68,7 +68,7 @@ func (v *view) readProgress(ctx context.Context) (*progress, error) {
 	if p.Recorded, p.Quarantined, err = v.Outcomes(ctx); err != nil {
 		return nil, err
 	}
-	costs, err := v.Costs(ctx, storage.AnyScene)
+	costs, err := v.Costs(ctx, maxNumber)
 	if err != nil {
 		return nil, err
 	}

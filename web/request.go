@@ -88,6 +88,9 @@ func (r *request) number(name string) (int64, error) {
 	return n, nil
 }
 
+// maxNumber is more than any number of a scene.
+const maxNumber = 1<<31 - 1
+
 // queryNumber returns a number of the query, 0 if it is not there or none.
 func (r *request) queryNumber(name string) int64 {
 	n, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)

@@ -57,10 +57,7 @@ func showThread(r *request) (*page, error) {
 		return nil, err
 	}
 	t := &threadPage{Thread: scenes[0].Thread, Scenes: scenes}
-	summaries, err := r.view.Summaries(ctx, id)
-	if len(summaries) > 0 {
-		t.Summary = &summaries[0]
-	}
+	t.Summary, err = r.view.SummaryOf(ctx, id)
 	return &page{template: "thread", Title: cmp.Or(t.Title, fmt.Sprintf("Thread %d", id)), Section: "story", Data: t}, err
 }
 
@@ -84,7 +81,7 @@ func showScene(r *request) (*page, error) {
 		return nil, err
 	}
 	ctx := r.Context()
-	scene, err := r.view.Scene(ctx, int(min(n, storage.AnyScene)))
+	scene, err := r.view.Scene(ctx, int(min(n, maxNumber)))
 	if err != nil {
 		return nil, err
 	}

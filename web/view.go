@@ -29,7 +29,7 @@ type view struct {
 }
 
 func newView(ctx context.Context, b *book, m storage.Moment) *view {
-	return &view{View: b.DB.View(ctx, m), book: b, at: b.DB.Scenes.Positions(ctx)}
+	return &view{View: b.DB.View(m), book: b, at: b.DB.Scenes.Positions(ctx)}
 }
 
 // limited reports whether there is a limit.

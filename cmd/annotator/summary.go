@@ -48,6 +48,7 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *stor
 		fmt.Fprintln(o.out)
 		printEntries(o.out, entries)
 		next = append(next, "annotator search --db "+path+" "+quoted(oneLine(entries[0].Term)),
+			"annotator serve --db "+path+" --open",
 			"annotator export --db "+path+" --format json -o "+quoted(strings.TrimSuffix(db.Path(), ".db")+".json"))
 	}
 	left, err := remainingWork(ctx, db, &run)

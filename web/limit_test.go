@@ -1,0 +1,231 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/internal/longtest"
+	"annotator/web"
+)
+
+// TestLimitIsRemembered sets the limit by the form, and reads pages with the cookie, with a URL that counts over it, and
+// without either.
+func TestLimitIsRemembered(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	set := func(form url.Values) (to string, cookie *http.Cookie) {
+		got := s.do(s.request(http.MethodPost, "/lanterns/limit", form))
+		for _, c := range got.Cookies() {
+			cookie = c
+		}
+		return got.Header.Get("Location"), cookie
+	}
+	to, cookie := set(url.Values{"scene": {"9"}, "step": {"1"}, "back": {"/lanterns/scene/4?names=all&as-of=scene:9"}})
+	if to != "/lanterns/scene/4?as-of=scene%3A10&names=all" || cookie == nil || cookie.Value != "scene:10" || !cookie.HttpOnly || cookie.Path != "/lanterns/" {
+		t.Fatalf("set to %q, %+v", to, cookie)
+	}
+	with := func(path string) string {
+		r := s.request(http.MethodGet, path, nil)
+		r.AddCookie(cookie)
+		return s.do(r).body
+	}
+	for path, says := range map[string]string{
+		"/lanterns/story":                 "scene 10</strong>",
+		"/lanterns/story?as-of=scene:12":  "scene 12</strong>",
+		"/lanterns/story?as-of=all":       "No limit:",
+		"/lanterns/story?as-of=thread:1x": "not understood",
+	} {
+		if !strings.Contains(with(path), says) {
+			t.Errorf("%s does not say %q", path, says)
+		}
+	}
+	if to, cookie = set(url.Values{"as-of": {"all"}, "scene": {"9"}, "back": {"/lanterns/story?as-of=scene:3"}}); to != "/lanterns/story" || cookie.MaxAge >= 0 {
+		t.Errorf("reset to %q, %+v", to, cookie)
+	}
+	for _, back := range []string{"https://evil.test/lanterns/", "//evil.test/lanterns/", "/other/", "/lanterns/../x", `/lanterns/\evil`, "javascript:alert(1)", "/lanterns/%2e%2e//evil.test", ""} {
+		if to, _ := set(url.Values{"scene": {"5"}, "back": {back}}); to != "/lanterns/?as-of=scene%3A5" {
+			t.Errorf("back to %q leads to %q", back, to)
+		}
+	}
+}
+
+// later is what a page under a limit must not contain: names, facts, quotations and titles that begin after it and do
+// not occur in what the story has told before.
+type later struct {
+	texts []string
+	told  string // lower case
+}
+
+// laterThan collects what is later than the end of a scene.
+func laterThan(s *site, scene int) *later {
+	s.Helper()
+	ctx := context.Background()
+	l := &later{}
+	var told strings.Builder
+	run, err := s.db.Run.Status(ctx)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var bodies []string
+	for n := 1; n <= run.Corpus.Scenes; n++ {
+		row, err := s.db.Scenes.Get(ctx, n)
+		if err != nil {
+			s.Fatal(err)
+		}
+		posts, err := s.story.Scene(ctx, row.Thread.ID, row.Posts)
+		if err != nil {
+			s.Fatal(err)
+		}
+		for i := range posts {
+			if n <= scene {
+				told.WriteString(posts[i].Body + "\n" + row.Thread.Title + "\n" + posts[i].Subject + "\n" + posts[i].Name + "\n")
+			} else {
+				bodies = append(bodies, posts[i].Body, row.Thread.Title)
+			}
+		}
+	}
+	l.told = strings.ToLower(told.String())
+	for e, err := range s.db.Glossary.All(ctx) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		for _, a := range e.Aliases {
+			if a.From.Scene() > scene {
+				l.add(a.Name)
+			}
+		}
+		for _, c := range e.Claims {
+			if c.From.Scene() > scene {
+				l.add(c.Text)
+			}
+			for _, q := range c.Evidence {
+				if slices.ContainsFunc(bodies, func(b string) bool { return strings.Contains(b, q.Quote) }) {
+					l.add(q.Quote)
+				}
+			}
+		}
+	}
+	for _, body := range bodies {
+		for sentence := range strings.SplitSeq(body, ". ") {
+			l.add(sentence)
+		}
+	}
+	return l
+}
+
+// add adds a text that can only come from later: long enough, and not told before.
+func (l *later) add(text string) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if len(text) >= 5 && !strings.Contains(text, "\n") && !strings.Contains(l.told, text) {
+		l.texts = append(l.texts, text)
+	}
+}
+
+var (
+	tags   = regexp.MustCompile(`<[^>]*>`)
+	hrefs  = regexp.MustCompile(`(?:href|action)="([^"]*)"`)
+	urlIDs = regexp.MustCompile(`as-of=scene%3A(\d+)`)
+)
+
+// found returns the first later text that a page contains.
+func (l *later) found(body string) string {
+	text := strings.ToLower(unescape(tags.ReplaceAllString(body, "")))
+	for _, t := range l.texts {
+		if strings.Contains(text, t) && strings.Contains(" "+strings.Join(wordsOf(text), " ")+" ", " "+strings.Join(wordsOf(t), " ")+" ") {
+			return t
+		}
+	}
+	return ""
+}
+
+// wordsOf returns the words of a text: a later name may be a part of an earlier word.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(codex.Normalize(text), func(r rune) bool { return !('a' <= r && r <= 'z') && !('0' <= r && r <= '9') && r < 128 })
+}
+
+// TestNothingLater walks all links from the first page under a limit, and looks on each page for anything that the story
+// tells later. It also follows links that are not there: later entries, scenes, posts, revisions and snapshots.
+func TestNothingLater(t *testing.T) {
+	t.Parallel()
+	for _, scene := range longtest.Pick([]int{7}, []int{1, 7, 30, 61}) {
+		t.Run(fmt.Sprint(scene), func(t *testing.T) {
+			t.Parallel()
+			s := open(t, func(o *web.Options) { o.Asker = &asker{answer: "Nobody knows."} })
+			l := laterThan(s, scene)
+			if len(l.texts) < 50 {
+				t.Fatalf("only %d texts are later than scene %d", len(l.texts), scene)
+			}
+			queue, seen := beyond(s, scene), map[string]bool{}
+			queue = append(queue, under("/lanterns/", scene))
+			most := longtest.Pick(700, 1<<30)
+			for pages := 0; len(queue) > 0 && pages < most; pages++ {
+				path := queue[0]
+				queue = queue[1:]
+				if seen[path] {
+					continue
+				}
+				seen[path] = true
+				got := s.get(path)
+				if got.StatusCode >= 500 {
+					t.Fatalf("%s: status %d", path, got.StatusCode)
+				}
+				body := got.body
+				if asked, err := url.Parse(path); err == nil && asked.Query().Get("q") != "" {
+					body = strings.ReplaceAll(unescape(body), asked.Query().Get("q"), "") // what the reader asked for, and not what was found
+				}
+				if text := l.found(body); text != "" {
+					t.Fatalf("%s under scene %d shows %q", path, scene, text)
+				}
+				if to := got.Header.Get("Location"); to != "" {
+					queue = append(queue, to)
+				}
+				for _, m := range hrefs.FindAllStringSubmatch(got.body, -1) {
+					to, _, _ := strings.Cut(unescape(m[1]), "#")
+					if !strings.HasPrefix(to, "/lanterns/") || strings.Contains(to, "/live") {
+						continue
+					}
+					if limit := urlIDs.FindStringSubmatch(to); limit == nil && !strings.Contains(to, "as-of=snapshot") || limit != nil && limit[1] != fmt.Sprint(scene) {
+						t.Fatalf("%s leads to %s, without the limit", path, to)
+					}
+					queue = append(queue, to)
+				}
+			}
+			t.Logf("%d pages under scene %d, looked through for %d texts", len(seen), scene, len(l.texts))
+		})
+	}
+}
+
+// beyond returns the addresses of what comes after a scene.
+func beyond(s *site, scene int) (paths []string) {
+	s.Helper()
+	for e, err := range s.db.Glossary.All(s.Context()) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		if e.First.Scene() > scene {
+			paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene), under(fmt.Sprintf("/lanterns/entry/%d/history", e.ID), scene),
+				under("/lanterns/entries", scene)+"&q="+url.QueryEscape(e.Term))
+		}
+		if e.Last.Scene() > scene {
+			paths = append(paths, under(fmt.Sprintf("/lanterns/revision/%d", e.Revision), scene), under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene)+"&format=json")
+		}
+	}
+	for n := scene + 1; n < scene+20; n++ {
+		row, err := s.db.Scenes.Get(s.Context(), n)
+		if annotator.KindOf(err) == annotator.NotFound {
+			break
+		}
+		paths = append(paths, under(fmt.Sprintf("/lanterns/scene/%d", n), scene), under(fmt.Sprintf("/lanterns/post/%d", row.Posts[0]), scene),
+			under(fmt.Sprintf("/lanterns/thread/%d", row.Thread.ID), scene), under(fmt.Sprintf("/lanterns/turn/%d", row.Turn), scene),
+			under(fmt.Sprintf("/lanterns/snapshot/%d", n), scene), under("/lanterns/audit", scene)+fmt.Sprintf("&scene=%d", n))
+	}
+	return paths
+}

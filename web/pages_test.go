@@ -1,0 +1,196 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/exporters"
+	"annotator/web"
+)
+
+// TestPages opens a page of each kind, and looks for what it is there for.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	e := s.entry("Ysolde Marrow")
+	q := e.Claims[0].Evidence[0]
+	for path, texts := range map[string][]string{
+		"/lanterns/":                                                     {"The Lanterns of Hallowmere", "No limit:", "Latest scenes", "The story is read to its end"},
+		"/lanterns/entries":                                              {"1 to 50 of", "More →"},
+		"/lanterns/entries?q=ysolde":                                     {"Ysolde Marrow"},
+		"/lanterns/entries?status=merged":                                {"merged"},
+		fmt.Sprintf("/lanterns/entry/%d", e.ID):                          {"Ysolde Marrow", "What the story tells", "narrated"},
+		fmt.Sprintf("/lanterns/entry/%d/history", e.ID):                  {"oldest first", "claim"},
+		fmt.Sprintf("/lanterns/entry/%d/claim/%d", e.ID, e.Claims[0].ID): {"oldest first"},
+		fmt.Sprintf("/lanterns/revision/%d", e.Revision):                 {"Made by"},
+		"/lanterns/story":                                                {"scene"},
+		"/lanterns/scene/3":                                              {"Scene 3", "Scene 4"},
+		"/lanterns/snapshots":                                            {"checkpoint"},
+		"/lanterns/snapshot/5":                                           {"No endpoint is configured"},
+		"/lanterns/plots":                                                {"<svg", "The same as a table", "compaction"},
+		"/lanterns/audit":                                                {"glossary_create", "Verify now"},
+		"/lanterns/audit?scene=3":                                        {"Calls to the model"},
+		"/lanterns/turn/3":                                               {"row-", "glossary_"},
+		fmt.Sprintf("/lanterns/scene/%d?quote=%d-%d-%d", e.First.Scene(), q.Post, q.Start, q.End): {`<mark id="quote">`},
+	} {
+		s.want(path, http.StatusOK, texts...)
+	}
+	for _, path := range []string{
+		"/nothing/", "/lanterns/entry/99999", "/lanterns/entry/x", "/lanterns/scene/9999", "/lanterns/scene/99999999999999999999", "/lanterns/post/12345678",
+		"/lanterns/revision/0", "/lanterns/snapshot/9999", "/lanterns/turn/9999", "/lanterns/thread/424242", "/lanterns/entry/1/claim/99",
+	} {
+		s.want(path, http.StatusNotFound)
+	}
+	s.want("/lanterns/entries?as-of=nonsense", http.StatusBadRequest)
+	if got := s.get("/"); got.Header.Get("Location") != "/lanterns/" {
+		t.Errorf("the only database is not shown at once: %s", got.Header.Get("Location"))
+	}
+}
+
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	e := s.entry("Ysolde Marrow")
+	var one exporters.Entry
+	if err := json.Unmarshal([]byte(s.get(fmt.Sprintf("/lanterns/entry/%d?format=json", e.ID)).body), &one); err != nil || one.Term != e.Term {
+		t.Errorf("entry: %v %q", err, one.Term)
+	}
+	var list struct {
+		Total   int
+		Entries []exporters.Entry
+	}
+	if err := json.Unmarshal([]byte(s.get("/lanterns/entries?q=ysolde&format=json").body), &list); err != nil || list.Total != len(list.Entries) || list.Total == 0 {
+		t.Errorf("entries: %v %d %d", err, list.Total, len(list.Entries))
+	}
+}
+
+// TestQuotesLeadIntoTheirPost follows each quotation of an entry, and finds it marked.
+func TestQuotesLeadIntoTheirPost(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	for id := int64(1); id <= 12; id++ {
+		e, err := s.db.Glossary.Entry(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range e.Claims {
+			for _, q := range c.Evidence {
+				to := s.get(fmt.Sprintf("/lanterns/post/%d?start=%d&end=%d&as-of=all", q.Post, q.Start, q.End)).Header.Get("Location")
+				if !strings.HasSuffix(to, "#quote") {
+					t.Fatalf("post %d leads to %q", q.Post, to)
+				}
+				if got := marked(s.get(to + "&names=none").body); got != q.Quote {
+					t.Errorf("%s marks %q, want %q", to, got, q.Quote)
+				}
+			}
+		}
+	}
+}
+
+// marked returns the text of the marks of a page.
+func marked(html string) string {
+	var text strings.Builder
+	for {
+		_, rest, found := strings.Cut(html, "<mark")
+		if !found {
+			return text.String()
+		}
+		_, rest, _ = strings.Cut(rest, ">")
+		inside, after, _ := strings.Cut(rest, "</mark>")
+		text.WriteString(unescape(inside))
+		html = after
+	}
+}
+
+func unescape(html string) string {
+	return strings.NewReplacer("&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&#43;", "+", "&amp;", "&").Replace(html)
+}
+
+// TestHostileNames shows entries with names that are markup, and longer than a page: nothing of them is a tag, and no page
+// fails.
+func TestHostileNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("Zz", 5000)
+	names := []string{
+		`<script>alert(1)</script>`, `"><img src=x onerror=alert(2)>`, `javascript:alert(3)`, long, `{{.Book}}`, "a\u202egnp", `[[<b>x</b>]]`,
+	}
+	path := copySample(t)
+	ids := addEntries(t, path, names)
+	s := serve(t, path, nil)
+	for i, id := range ids {
+		pages := []string{
+			fmt.Sprintf("/lanterns/entry/%d", id), fmt.Sprintf("/lanterns/entry/%d/history", id), fmt.Sprintf("/lanterns/entry/%d/claim/1", id),
+			"/lanterns/entries?q=" + url.QueryEscape(names[i]), "/lanterns/entries?tag=" + url.QueryEscape(names[i]), "/lanterns/audit",
+		}
+		for _, page := range pages {
+			status := http.StatusOK
+			if names[i] == long && strings.Contains(page, "?tag=") {
+				status = http.StatusBadRequest // no tag is that long
+			}
+			body := s.want(page, status)
+			for _, tag := range []string{"<script>", "<img", "<b>x", `href="javascript:`} {
+				if strings.Contains(body, tag) {
+					t.Errorf("%s contains %s", page, tag)
+				}
+			}
+			if strings.Count(body, "<script ") != 1 {
+				t.Errorf("%s has %d scripts", page, strings.Count(body, "<script "))
+			}
+		}
+	}
+}
+
+// TestAsk asks a snapshot by the form, within the limit and beyond it.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	asked := &asker{answer: "She is the keeper [post 1] and <b>more</b> [posts 3, 999999]."}
+	s := open(t, func(o *web.Options) { o.Asker = asked })
+	post := func(path, question string) response {
+		return s.do(s.request(http.MethodPost, path, url.Values{"question": {question}}))
+	}
+	first, err := s.db.Scenes.Get(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked.answer = fmt.Sprintf("She is the keeper [post %d] and <b>more</b> [posts 999999].", first.Posts[0])
+	got := post("/lanterns/snapshot/5?as-of=scene:6", "Who is Ysolde?")
+	for _, text := range []string{"Who is Ysolde?", fmt.Sprintf("/lanterns/post/%d?as-of=scene%%3A6", first.Posts[0]), "&lt;b&gt;more", "[post 999999]"} {
+		if got.StatusCode != http.StatusOK || !strings.Contains(got.body, text) {
+			t.Errorf("the answer has no %q (status %d)", text, got.StatusCode)
+		}
+	}
+	if got := post("/lanterns/snapshot/5?as-of=scene:4", "Who?"); got.StatusCode != http.StatusNotFound {
+		t.Errorf("beyond the limit: status %d", got.StatusCode)
+	}
+	if got := post("/lanterns/snapshot/5", "  "); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("without a question: status %d", got.StatusCode)
+	}
+	if len(asked.questions) != 1 {
+		t.Errorf("the model was asked %q", asked.questions)
+	}
+	asked.err = annotator.Errorf(annotator.Unreachable, "no <server> answers")
+	if got := post("/lanterns/snapshot/5", "Who?"); got.StatusCode != http.StatusBadGateway || !strings.Contains(got.body, "no &lt;server&gt; answers") {
+		t.Errorf("a model that is gone: %d", got.StatusCode)
+	}
+	s = open(t, nil)
+	if got := post("/lanterns/snapshot/5", "Who?"); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("without an endpoint: status %d", got.StatusCode)
+	}
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	got := s.do(s.request(http.MethodPost, "/lanterns/verify", url.Values{}))
+	if got.StatusCode != http.StatusOK || !strings.Contains(got.body, "the codex is the sum of its revisions") || strings.Contains(got.body, "violation") {
+		t.Errorf("status %d:\n%s", got.StatusCode, got.body)
+	}
+	if got := s.do(s.request(http.MethodPost, under("/lanterns/verify", 3), url.Values{})); got.StatusCode != http.StatusNotFound {
+		t.Errorf("under a limit: status %d", got.StatusCode)
+	}
+}

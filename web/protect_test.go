@@ -1,0 +1,103 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"annotator/web"
+)
+
+// TestHeaders: every answer forbids what the pages do not need, and no page has an inline script or style.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	for _, path := range []string{"/lanterns/", "/lanterns/plots", "/nothing/", "/static/app.css", "/static/nothing"} {
+		got := s.get(path)
+		for name, part := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; script-src 'self'", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
+		} {
+			if !strings.Contains(got.Header.Get(name), part) {
+				t.Errorf("%s: %s is %q", path, name, got.Header.Get(name))
+			}
+		}
+		for _, inline := range []string{"<script>", "<style", " style=", " onclick=", " onload="} {
+			if strings.Contains(got.body, inline) {
+				t.Errorf("%s contains %s", path, inline)
+			}
+		}
+	}
+}
+
+// TestHosts: only names of this server are answered, so that no page of another site can read it under its own.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	s := open(t, func(o *web.Options) { o.Hosts = []string{"codex.example"} })
+	for host, known := range map[string]bool{
+		"localhost:8420": true, "localhost": true, "127.0.0.1:1": true, "[::1]:8420": true, "192.168.1.20:8420": true, "codex.example": true,
+		"CODEX.example.:80": true, "evil.test": false, "localhost.evil.test": false, "codex.example.evil.test": false, "javascript:alert(1)": false,
+		"127.0.0.1.evil.test": false,
+	} {
+		r := s.request(http.MethodGet, "/lanterns/", nil)
+		r.Host = host
+		if got := s.do(r); (got.StatusCode == http.StatusOK) != known {
+			t.Errorf("%s: status %d", host, got.StatusCode)
+		}
+	}
+}
+
+// TestForms: forms of other sites and bodies that are too long are refused, and no page takes another method.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	for _, path := range []string{"/lanterns/limit", "/lanterns/verify", "/lanterns/snapshot/5"} {
+		r := s.request(http.MethodPost, path, url.Values{"scene": {"3"}})
+		r.Header.Set("Origin", "https://evil.test")
+		if got := s.do(r); got.StatusCode != http.StatusForbidden {
+			t.Errorf("%s from another site: status %d", path, got.StatusCode)
+		}
+		r = s.request(http.MethodPost, path, url.Values{"scene": {"3"}})
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		if got := s.do(r); got.StatusCode != http.StatusForbidden {
+			t.Errorf("%s from another site: status %d", path, got.StatusCode)
+		}
+	}
+	if got := s.do(s.request(http.MethodPost, "/lanterns/limit", url.Values{"scene": {"3"}, "back": {strings.Repeat("x", 1<<20)}})); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("a long form: status %d", got.StatusCode)
+	}
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
+		if got := s.do(s.request(method, "/lanterns/entries", nil)); got.StatusCode != http.StatusMethodNotAllowed {
+			t.Errorf("%s of a page: status %d", method, got.StatusCode)
+		}
+	}
+}
+
+// TestToken: without the token nothing but the form is shown.
+func TestToken(t *testing.T) {
+	t.Parallel()
+	const token = "0123456789abcdef"
+	s := open(t, func(o *web.Options) { o.Token = token })
+	for _, path := range []string{"/", "/lanterns/", "/lanterns/entries?format=json", "/lanterns/live", "/nothing/"} {
+		if got := s.get(path); got.StatusCode != http.StatusUnauthorized || strings.Contains(got.body, "Lanterns") {
+			t.Errorf("%s without the token: status %d", path, got.StatusCode)
+		}
+	}
+	r := s.request(http.MethodGet, "/lanterns/", nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	if got := s.do(r); got.StatusCode != http.StatusOK {
+		t.Errorf("with the token in a header: status %d", got.StatusCode)
+	}
+	if got := s.do(s.request(http.MethodPost, "/sign-in", url.Values{"token": {"wrong"}})); got.StatusCode != http.StatusUnauthorized || len(got.Cookies()) > 0 {
+		t.Errorf("a wrong token: status %d", got.StatusCode)
+	}
+	got := s.do(s.request(http.MethodPost, "/sign-in", url.Values{"token": {token}}))
+	if got.StatusCode != http.StatusSeeOther || len(got.Cookies()) != 1 || strings.Contains(got.Cookies()[0].Value, token) {
+		t.Fatalf("the token: status %d, %v", got.StatusCode, got.Cookies())
+	}
+	r = s.request(http.MethodGet, "/lanterns/", nil)
+	r.AddCookie(got.Cookies()[0])
+	if got := s.do(r); got.StatusCode != http.StatusOK {
+		t.Errorf("with the cookie: status %d", got.StatusCode)
+	}
+}
