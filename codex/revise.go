@@ -93,10 +93,11 @@ func (r *reviser) result() ([]annotator.Revision, error) {
 // a prefix of its revisions.
 func newReviser(e *annotator.Entry, edit Edit) *reviser {
 	edit.At = max(edit.At, e.Last)
-	return &reviser{edit: edit, entry: clone(e)}
+	return &reviser{edit: edit, entry: Clone(e)}
 }
 
-func clone(e *annotator.Entry) annotator.Entry {
+// Clone returns a copy of an entry, to which revisions can be applied. It is tentative if the entry has no status.
+func Clone(e *annotator.Entry) annotator.Entry {
 	c := *e
 	c.Tags, c.Aliases, c.Claims = slices.Clone(e.Tags), slices.Clone(e.Aliases), slices.Clone(e.Claims)
 	if c.Status == "" {

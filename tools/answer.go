@@ -50,18 +50,19 @@ type entryView struct {
 	MergedInto int64            `json:"merged_into,omitempty"`
 	Tags       []string         `json:"tags"`
 	Aliases    []string         `json:"aliases"`
-	Definition string           `json:"definition"`
-	Revisions  int              `json:"revisions"`
+	Present    string           `json:"present,omitempty"`
+	Facts      []string         `json:"facts"` // that hold, as codex.FactLine has them
 	Truncated  string           `json:"truncated,omitempty"`
 
-	whole bool // the definition is not truncated
+	whole bool // all facts are there
 }
 
-// viewEntry returns an entry in at most limit characters. It drops aliases first, then tags, then cuts the definition.
+// viewEntry returns an entry in at most limit characters. It drops aliases first, then tags, then the earliest facts, and
+// cuts the last one.
 func viewEntry(e *annotator.Entry, limit int) entryView {
 	v := entryView{
 		ID: e.ID, Term: e.Name(), Status: e.Status, MergedInto: e.MergedInto, Tags: append([]string{}, e.Tags...),
-		Aliases: otherNames(e), Definition: e.Definition(), Revisions: e.Revisions, whole: true,
+		Aliases: otherNames(e), Present: e.Present, Facts: append([]string{}, codex.FactLines(e)...), whole: true,
 	}
 	for _, list := range []*[]string{&v.Aliases, &v.Tags} {
 		for jsonLength(v) > limit && len(*list) > 0 {
@@ -69,8 +70,13 @@ func viewEntry(e *annotator.Entry, limit int) entryView {
 			v.Truncated = "names or tags are left out for length"
 		}
 	}
-	if over := jsonLength(v) - limit; over > 0 {
-		v.Definition = truncate(v.Definition, jsonLength(v.Definition)-over-len(`""`))
+	all := len(v.Facts)
+	for jsonLength(v) > limit && len(v.Facts) > 1 {
+		v.Facts = v.Facts[1:]
+		v.Truncated, v.whole = fmt.Sprintf("the first %d facts are left out for length", all-len(v.Facts)), false
+	}
+	if over := jsonLength(v) - limit; over > 0 && len(v.Facts) > 0 {
+		v.Facts[0] = truncate(v.Facts[0], jsonLength(v.Facts[0])-over-len(`""`))
 		v.whole = false
 	}
 	return v
@@ -87,40 +93,10 @@ func otherNames(e *annotator.Entry) []string {
 	return names
 }
 
-// shownEntries returns the entry if its view holds the whole definition.
+// shownEntries returns the entry if its view holds all facts.
 func shownEntries(e *annotator.Entry, v *entryView) []annotator.Shown {
 	if !v.whole {
 		return nil
 	}
 	return []annotator.Shown{{Entry: e.ID, Revision: e.Revision}}
-}
-
-// entryResult is the answer of a call that returns one entry.
-func entryResult(e *annotator.Entry) Result {
-	view := viewEntry(e, maxContent)
-	return Result{
-		Content: annotator.EncodeJSON(entryAnswer{true, view}),
-		Shows:   shownEntries(e, &view),
-	}
-}
-
-// createdResult is the answer of a call that created an entry. It omits what the call contains: the window holds both.
-func createdResult(e *annotator.Entry) Result {
-	view := viewEntry(e, maxContent)
-	return Result{
-		Content: annotator.EncodeJSON(entryAnswer{true, createdView{view.ID, view.Term, view.Status, view.Aliases}}),
-		Shows:   []annotator.Shown{{Entry: e.ID, Revision: e.Revision}},
-	}
-}
-
-type entryAnswer struct {
-	OK    bool `json:"ok"`
-	Entry any  `json:"entry"` // an entryView or a createdView
-}
-
-type createdView struct {
-	ID      int64            `json:"id"`
-	Term    string           `json:"term"`
-	Status  annotator.Status `json:"status"`
-	Aliases []string         `json:"aliases"`
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"annotator/internal/laxjson"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // read parses a call's arguments as strict JSON and validates them. It returns them with defaults filled in, and the
@@ -22,7 +24,7 @@ func (s *argumentSchema) read(arguments string) (encoded []byte, coerced []strin
 	if !ok {
 		return nil, nil, failf(InvalidJSON, "the arguments are %s, not a JSON object", jsonType(value))
 	}
-	coerced = s.coerce(object)
+	coerced = coerce(s.schema, object)
 	if problems := s.problems(object); problems != nil {
 		return nil, nil, invalid(problems...)
 	}
@@ -46,13 +48,15 @@ func unmarshal[A any](encoded []byte) (arguments A, err error) {
 
 // coerce removes an optional parameter without a value, parses a string where the schema wants another type, and fills
 // in defaults. It returns the names of the parsed strings. Models write null or an empty string for what they leave out.
-func (s *argumentSchema) coerce(object map[string]any) (coerced []string) {
-	for _, name := range s.schema.PropertyOrder {
-		property := s.schema.Properties[name]
+// An object in place of a list of objects is a list of one, and a plain value in place of an object that requires one
+// parameter is that parameter.
+func coerce(schema *jsonschema.Schema, object map[string]any) (coerced []string) {
+	for _, name := range schema.PropertyOrder {
+		property := schema.Properties[name]
 		value, given := object[name]
 		text, isText := value.(string)
 		empty := value == nil || isText && text == "" && (property.Type != "string" || property.Enum != nil)
-		if given && empty && !slices.Contains(s.schema.Required, name) {
+		if given && empty && !slices.Contains(schema.Required, name) {
 			delete(object, name)
 			given = false
 		}
@@ -64,8 +68,32 @@ func (s *argumentSchema) coerce(object map[string]any) (coerced []string) {
 		if !given && property.Default != nil {
 			object[name], _ = parseJSON(string(property.Default)) // checked by New
 		}
+		if given && property.Items != nil && property.Items.Type == "object" {
+			if items, changed := coerceItems(property.Items, object[name]); changed {
+				object[name], coerced = items, append(coerced, name)
+			}
+		}
 	}
 	return coerced
+}
+
+// coerceItems coerces the items of a list of objects, and reports whether any was something else.
+func coerceItems(schema *jsonschema.Schema, value any) (items []any, changed bool) {
+	items, isList := value.([]any)
+	if !isList {
+		items, changed = []any{value}, true
+	}
+	for i, item := range items {
+		object, isObject := item.(map[string]any)
+		if !isObject && len(schema.Required) == 1 {
+			object, isObject, changed = map[string]any{schema.Required[0]: item}, true, true
+		}
+		if isObject {
+			changed = len(coerce(schema, object)) > 0 || changed
+			items[i] = object
+		}
+	}
+	return items, changed
 }
 
 // parseLax parses a value as models write it.

@@ -17,37 +17,6 @@ func (env *Env) entry(ctx context.Context, id int64) (*annotator.Entry, error) {
 	return e, err
 }
 
-// change writes revisions of an existing entry if CheckEdit allows them.
-func (env *Env) change(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) (Result, error) {
-	if env.CheckEdit != nil {
-		if err := env.CheckEdit(ctx, e, revisions); err != nil {
-			return Result{}, err
-		}
-	}
-	return env.write(ctx, e.ID, revisions)
-}
-
-// write writes any revisions of one entry, of a new one where id is 0, and answers with the entry as it is then.
-func (env *Env) write(ctx context.Context, id int64, revisions []annotator.Revision) (Result, error) {
-	if len(revisions) == 0 {
-		e, err := env.Glossary.Entry(ctx, id)
-		if err != nil {
-			return Result{}, err
-		}
-		return entryResult(e), nil
-	}
-	e, err := env.Glossary.Revise(ctx, revisions)
-	if err != nil {
-		return Result{}, err
-	}
-	result := entryResult(e)
-	if id == 0 {
-		result = createdResult(e)
-	}
-	result.Changed = []int64{e.ID}
-	return result, nil
-}
-
 // checkNameFree fails with DUPLICATE if another live entry has the name, or its term and no disambiguator.
 func (env *Env) checkNameFree(ctx context.Context, name string, self int64) error {
 	term, disambiguator := codex.SplitName(codex.CleanName(name))

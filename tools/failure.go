@@ -36,12 +36,14 @@ const (
 
 // Failure is a mistake of the model in a call, as a handler's error. The model reads it as the call's answer.
 type Failure struct { //nolint:errname // a failure is an answer first
-	Code    string           `json:"code"`
-	Message string           `json:"message"`
-	Errors  []string         `json:"errors,omitempty"`  // all errors of the arguments
-	Tools   []string         `json:"tools,omitempty"`   // the existing tools
-	Post    int64            `json:"post_id,omitempty"` // id of the requested post
-	Entry   *annotator.Entry `json:"-"`                 // the entry concerned
+	Code    string   `json:"code"`
+	Message string   `json:"message"`
+	Errors  []string `json:"errors,omitempty"`  // all errors of the arguments
+	Tools   []string `json:"tools,omitempty"`   // the existing tools
+	Post    int64    `json:"post_id,omitempty"` // id of the requested post
+	// NotTaken are the refused parts of an edit, if there are several.
+	NotTaken []refusedPart    `json:"not_taken,omitempty"`
+	Entry    *annotator.Entry `json:"-"` // the entry concerned
 }
 
 // failf returns a failure with a formatted message.

@@ -8,11 +8,13 @@ import (
 )
 
 type createArguments struct {
-	Term       string           `json:"term" jsonschema:"the name by which the story calls it, with what it is in parentheses only where other things share the name: Dawn (ship)"`
-	Definition string           `json:"definition" jsonschema:"what the story has told of it so far, in plain full sentences, one fact each"`
-	Tags       []string         `json:"tags" jsonschema:"what sort of thing it is: person, place, group, object, creature, event, concept"`
-	Status     annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" default:"tentative" jsonschema:"confirmed if the story leaves no doubt that it matters"`
-	Aliases    []string         `json:"aliases,omitempty" jsonschema:"other names by which the story calls it"`
+	Term    string           `json:"term" jsonschema:"the name by which the story calls it, with what it is in parentheses only where other things share the name: Dawn (ship)"`
+	Facts   []factArguments  `json:"facts,omitempty" shown:"required" jsonschema:"what the story has told of it so far"`
+	Tags    []string         `json:"tags" jsonschema:"what sort of thing it is: person, place, group, object, creature, event, concept"`
+	Status  annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" default:"tentative" jsonschema:"confirmed if the story leaves no doubt that it matters"`
+	Aliases []string         `json:"aliases,omitempty" jsonschema:"other names by which the story calls it"`
+
+	Definition string `json:"definition,omitempty" shown:"no" jsonschema:"all facts as one text"`
 	citation
 	closing
 }
@@ -22,16 +24,35 @@ func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
 	if err := env.checkNameFree(ctx, a.Term, 0); err != nil {
 		return Result{}, err
 	}
-	evidence, at, err := env.locate(ctx, a.citation)
+	facts, err := env.groundFacts(ctx, a.Facts)
 	if err != nil {
 		return Result{}, err
 	}
-	revisions, err := codex.Revise(&annotator.Entry{}, codex.Edit{
-		Name: &a.Term, Definition: &a.Definition, Tags: a.Tags, Aliases: a.Aliases, Status: &a.Status,
-		Evidence: evidence, Kind: a.Kind, Actor: env.Actor, At: at,
-	})
+	quote, err := env.ground(ctx, unescape(a.Quote), a.PostID)
 	if err != nil {
 		return Result{}, err
 	}
-	return env.write(ctx, 0, revisions)
+	at := earliest(facts, &quote)
+	ed := env.edit(ctx, &annotator.Entry{})
+	if !ed.take(refusedPart{Term: a.Term}, codex.Edit{Name: &a.Term, At: at}) {
+		return Result{}, ed.failure()
+	}
+	ed.names(a.Aliases, at)
+	ed.describe(a.Tags, &a.Status, at)
+	if a.Definition != "" || len(a.Facts) == 0 {
+		ed.define(&a.Definition, a.Kind, false, &quote)
+	}
+	ed.addFacts(facts, nil)
+	if len(ed.entry.Claims) == 0 { // an entry of nothing but names tells nothing
+		return Result{}, ed.failure()
+	}
+	return ed.answer()
+}
+
+// earliest returns the place of the first of some facts; without facts, that of a quotation.
+func earliest(facts []groundedFact, quote *grounded) annotator.Place {
+	if len(facts) > 0 {
+		return facts[0].at
+	}
+	return quote.at
 }

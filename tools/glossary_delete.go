@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 
+	"annotator"
 	"annotator/codex"
 )
 
@@ -18,8 +19,21 @@ func retire(ctx context.Context, env *Env, a deleteArguments) (Result, error) {
 		return Result{}, err
 	}
 	revisions, err := codex.Retire(e, a.Reason, env.Actor, env.Scene.End())
+	if err == nil && env.CheckEdit != nil {
+		err = env.CheckEdit(ctx, e, revisions)
+	}
 	if err != nil {
 		return Result{}, err
 	}
-	return env.change(ctx, e, revisions)
+	if e, err = env.Glossary.Revise(ctx, revisions); err != nil {
+		return Result{}, err
+	}
+	answer := retireAnswer{OK: true, Entry: entryName{e.ID, e.Name()}, Status: e.Status}
+	return Result{Content: annotator.EncodeJSON(answer), Changed: []int64{e.ID}}, nil
+}
+
+type retireAnswer struct {
+	OK     bool             `json:"ok"`
+	Entry  entryName        `json:"entry"`
+	Status annotator.Status `json:"status"`
 }

@@ -21,8 +21,10 @@ func TestCreate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	result, a := w.run("glossary_create", createDawn)
-	want := entry{ID: 1, Term: "Dawn", Status: "tentative", Aliases: []string{"the Dawn"}}
-	if diff := cmp.Diff(want, a.Entry); diff != "" {
+	if diff := cmp.Diff(entry{ID: 1, Term: "Dawn"}, a.Entry); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int64{1, 2}, a.Added); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]annotator.Shown{{Entry: 1, Revision: 7}}, result.Shows); diff != "" {
@@ -46,11 +48,19 @@ func TestAnswerForms(t *testing.T) {
 	for _, test := range []struct{ tool, arguments, want string }{
 		{
 			"glossary_create", `{"term":"Vys & <Sons>","definition":"A firm.","tags":[]}`,
-			`{"ok":true,"entry":{"id":1,"term":"Vys & <Sons>","status":"tentative","aliases":[]}}`,
+			`{"ok":true,"entry":{"id":1,"term":"Vys & <Sons>"},"added":[1]}`,
+		},
+		{
+			"glossary_create", `{"term":"Ann","facts":[{"text":"Ann saw it.","quote":"said Bob"},{"text":"Ann is old.","speaker":"Mik","state":true}],"tags":[]}`,
+			`{"ok":true,"entry":{"id":2,"term":"Ann"},"added":[1,2],"not_taken":[{"quote":1,"code":"QUOTE_NOT_FOUND","why":"no post of this scene holds the quote"}]}`,
+		},
+		{
+			"glossary_update", `{"entry_id":2,"facts":[{"text":"ann saw it."},{"text":"Ann is dead."}],"close":[{"fact":2,"by":2},{"fact":9}]}`,
+			`{"ok":true,"entry":{"id":2,"term":"Ann"},"added":[3],"known":[1],"closed":[2],"not_taken":[{"close":9,"code":"NOT_FOUND","why":"entry 2 has no fact 9 that holds"}]}`,
 		},
 		{
 			"glossary_search", `{"query":"firm"}`,
-			`{"ok":true,"count":1,"entries":[{"id":1,"term":"Vys & <Sons>","status":"tentative","tags":[],"aliases":[],"definition":"A firm.","revisions":3}]}`,
+			`{"ok":true,"count":1,"entries":[{"id":1,"term":"Vys & <Sons>","status":"tentative","tags":[],"aliases":[],"facts":["1: A firm."]}]}`,
 		},
 		{"glossary_search", `{"query":"nothing"}`, `{"ok":true,"count":0,"entries":[]}`},
 		{
@@ -76,18 +86,22 @@ func TestCreateGroundsTheQuote(t *testing.T) {
 		at          annotator.Place
 	}{
 		{`the dawn's a grey`, ``, annotator.Evidence{}, 0},
+		{`a grey ship`, `,"post_id":31`, annotator.Evidence{Claim: 1, Post: 30, Start: 11, End: 22, Quote: "a grey ship"}, annotator.PlaceAt(3, 0)}, // of another post
+		{`The Dawn's … sails`, ``, annotator.Evidence{Claim: 1, Post: 30, End: 33, Quote: "The Dawn’s a grey ship.\nShe sails"}, annotator.PlaceAt(3, 0)},
 		{`Dawn's a grey ship.`, ``, annotator.Evidence{Claim: 1, Post: 30, Start: 4, End: 23, Quote: "Dawn’s a grey ship."}, annotator.PlaceAt(3, 0)},
 		{`\"Mik stole her,\"`, `,"post_id":31`, annotator.Evidence{Claim: 1, Post: 31, End: 16, Quote: "“Mik stole her,”"}, annotator.PlaceAt(3, 1)},
 		{`Mik the smith`, `,"post_id":"10"`, annotator.Evidence{Claim: 1, Post: 10, End: 13, Quote: "Mik the smith"}, annotator.PlaceAt(3, 1)},
 	} {
 		w := newWorld(t)
 		arguments := fmt.Sprintf(`{"term":"Dawn","definition":"A ship.","tags":[],"kind":"claimed","quote":"%s"%s}`, test.quote, test.post)
+		a := w.do("glossary_create", arguments)
+		e := w.glossary.entries[0]
 		if test.at == 0 {
-			w.refused("QUOTE_NOT_FOUND", "glossary_create", arguments)
+			if len(a.NotTaken) != 1 || a.NotTaken[0].Code != "QUOTE_NOT_FOUND" || e.Claims[0].Evidence != nil {
+				t.Errorf("%s: %+v", test.quote, a.NotTaken)
+			}
 			continue
 		}
-		w.do("glossary_create", arguments)
-		e := w.glossary.entries[0]
 		if diff := cmp.Diff([]annotator.Evidence{test.evidence}, e.Claims[0].Evidence); diff != "" {
 			t.Errorf("%s: %s", test.quote, diff)
 		}
@@ -97,30 +111,37 @@ func TestCreateGroundsTheQuote(t *testing.T) {
 	}
 }
 
+// TestQuotesThatFail: a quotation that is not there leaves its fact without evidence, and the answer says why.
 func TestQuotesThatFail(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	create := `{"term":"Dawn","definition":"A ship.","tags":[],%s}`
-	for _, test := range []struct {
-		code, basis string
-		post        int64
-		says        string
-	}{
-		{"QUOTE_NOT_FOUND", `"quote":"a green ship"`, 0, "no post of this scene"},
-		{"QUOTE_NOT_FOUND", `"quote":"a green ship","post_id":30`, 30, "post 30 does not hold"},
-		{"QUOTE_NOT_FOUND", `"quote":"a grey ship","post_id":31`, 31, "post 30 of this scene does"},
-		{"QUOTE_NOT_FOUND", `"quote":"..."`, 0, "no post"},
-		{"NOT_FOUND", `"quote":"Ann burned","post_id":40`, 40, "not read yet"},
-		{"NOT_FOUND", `"post_id":99`, 99, "no post 99"},
-		{"NOT_FOUND", `"post_id":-1`, -1, "no post -1"},
-		{"TOO_LONG", `"quote":"` + strings.Repeat("é", codex.MaxQuote+1) + `"`, 0, "1001 characters"},
+	for given, says := range map[string]string{
+		`"quote":"a green ship"`:              "no post of this scene",
+		`"quote":"a green ship","post_id":30`: "no post of this scene",
+		`"quote":"..."`:                       "no post",
+		`"quote":"Ann burned","post_id":40`:   "not read yet",
+		`"post_id":99`:                        "no post 99",
+		`"post_id":-1`:                        "no post -1",
+		`"quote":"e … s"`:                     "fit several passages of post 30",
+		`"quote":"` + strings.Repeat("é", codex.MaxQuote+1) + `"`: "1001 characters",
+		`"quote":"a green ship` + strings.Repeat(" x", 400) + `"`: "no post",
 	} {
-		a := w.refused(test.code, "glossary_create", fmt.Sprintf(create, test.basis))
-		if a.Error.PostID != test.post || !strings.Contains(a.Error.Message, test.says) {
-			t.Errorf("%.60s: post %d: %s", test.basis, a.Error.PostID, a.Error.Message)
+		for form, part := range map[string]refusedPart{
+			`{"term":"Dawn","definition":"A ship.","tags":[],%s}`:       {Part: "quote"},
+			`{"term":"Dawn","facts":[{"text":"A ship.",%s}],"tags":[]}`: {Quote: 1},
+		} {
+			w := newWorld(t)
+			a := w.do("glossary_create", fmt.Sprintf(form, given))
+			if len(a.NotTaken) != 1 || !strings.Contains(a.NotTaken[0].Why, says) || a.NotTaken[0].Code != "QUOTE_NOT_FOUND" ||
+				a.NotTaken[0].Part != part.Part || a.NotTaken[0].Quote != part.Quote {
+				t.Errorf("%.60s: %+v", given, a.NotTaken)
+			}
+			if claims := w.glossary.entries[0].Claims; len(claims) != 1 || claims[0].Evidence != nil || claims[0].Text != "A ship." {
+				t.Errorf("%.60s: %+v", given, claims)
+			}
 		}
 	}
-	if a := w.do("glossary_create", fmt.Sprintf(create, `"quote":" "`)); a.Entry.ID != 1 {
+	w := newWorld(t)
+	if a := w.do("glossary_create", `{"term":"Dawn","definition":"A ship.","tags":[],"quote":" "}`); a.NotTaken != nil {
 		t.Error("a blank quote is none")
 	}
 }
@@ -148,7 +169,7 @@ func TestDuplicate(t *testing.T) {
 			continue
 		}
 		a := w.refused(test.code, "glossary_create", create)
-		if a.Error.EntryID != 1 || a.Error.Entry == nil || a.Error.Entry.Definition != "One." {
+		if a.Error.EntryID != 1 || a.Error.Entry == nil || !slices.Equal(a.Error.Entry.Facts, []string{"1: One."}) {
 			t.Errorf("%s beside %s: %+v", test.create, test.have, a.Error)
 		}
 	}
@@ -173,20 +194,21 @@ func TestUpdate(t *testing.T) {
 	w.do("glossary_create", createDawn)
 	a := w.do("glossary_update", `{"entry_id":1,"term":"Dawn (ship)","status":"confirmed","tags":["vessel"],"aliases":["Grey Lady"],
 		"definition":"Dawn is a ship. She sails at night. Mik stole her.","quote":"Mik stole her","kind":"claimed"}`)
-	want := entry{
-		ID: 1, Term: "Dawn (ship)", Status: "confirmed", Definition: "Dawn is a ship. She sails at night. Mik stole her.",
-		Tags: []string{"vessel"}, Aliases: []string{"Grey Lady", "the Dawn"}, Revisions: 15,
-	}
-	if diff := cmp.Diff(want, a.Entry); diff != "" {
+	if diff := cmp.Diff(answer{OK: true, Entry: entry{ID: 1, Term: "Dawn (ship)"}, Added: []int64{3}}, a); diff != "" {
 		t.Error(diff)
 	}
-	claims := w.glossary.entries[0].Claims
+	e := w.glossary.entries[0]
+	if e.Definition() != "Dawn is a ship. She sails at night. Mik stole her." || e.Status != annotator.Confirmed || !slices.Equal(e.Tags, []string{"vessel"}) ||
+		len(e.Aliases) != 3 {
+		t.Errorf("%+v", e)
+	}
+	claims := e.Claims
 	if claims[0].Kind != annotator.Narrated || claims[2].Kind != annotator.Claimed || len(claims[2].Evidence) != 1 {
 		t.Errorf("%+v", claims)
 	}
 	a = w.do("glossary_update", `{"entry_id":1,"definition":"Dawn is a wreck.","narrow":true,"tags":[]}`)
-	if a.Entry.Definition != "Dawn is a wreck." || len(a.Entry.Tags) != 0 {
-		t.Errorf("%+v", a.Entry)
+	if e = w.glossary.entries[0]; e.Definition() != "Dawn is a wreck." || len(e.Tags) != 0 || !slices.Equal(a.Closed, []int64{1, 2, 3}) || !slices.Equal(a.Added, []int64{4}) {
+		t.Errorf("%+v: %+v", a, e)
 	}
 	result, _ := w.run("glossary_update", `{"entry_id":1,"term":"Dawn (ship)","definition":"Dawn is a wreck."}`)
 	if result.Error != "" || result.Changed != nil {
@@ -229,7 +251,7 @@ func TestDelete(t *testing.T) {
 	w.refused("EMPTY", "glossary_delete", `{"entry_id":1,"reason":" "}`)
 	w.refused("NOT_FOUND", "glossary_delete", `{"entry_id":2,"reason":"no such ship"}`)
 	a := w.do("glossary_delete", `{"entry_id":1,"reason":"no such ship"}`)
-	if a.Entry.Status != "retired" || a.Entry.Definition == "" {
+	if a.Entry.ID != 1 || a.Entry.Status != "" || w.glossary.entries[0].Status != annotator.Retired {
 		t.Errorf("%+v", a.Entry)
 	}
 	w.refused("RETIRED", "glossary_delete", `{"entry_id":1,"reason":"no such ship"}`)
@@ -322,8 +344,8 @@ func (w *world) bounded(tool, arguments string) answer {
 		if a.OK && tool == "glossary_create" {
 			continue // the call itself shows it
 		}
-		definition, err := json.Marshal(w.glossary.entries[shown.Entry-1].Definition())
-		if err != nil || !strings.Contains(result.Content, string(definition)) {
+		lines, err := json.Marshal(codex.FactLines(w.glossary.entries[shown.Entry-1]))
+		if err != nil || !strings.Contains(result.Content, string(lines)) {
 			w.t.Errorf("entry %d is not shown in full", shown.Entry)
 		}
 	}

@@ -9,19 +9,23 @@ import (
 )
 
 type updateArguments struct {
-	EntryID    int64             `json:"entry_id" jsonschema:"the entry's id"`
-	Term       *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
-	Definition *string           `json:"definition,omitempty" jsonschema:"the whole definition as it should read now: the sentences that still hold, word for word, and the new ones"`
-	Tags       []string          `json:"tags,omitempty" jsonschema:"all tags that the entry should have; they replace the present ones"`
-	Status     *annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" jsonschema:"confirmed if the story leaves no doubt that it matters"`
-	Aliases    []string          `json:"aliases,omitempty" jsonschema:"further names; they are added to the present ones"`
+	EntryID int64             `json:"entry_id" jsonschema:"the entry's id"`
+	Facts   []factArguments   `json:"facts,omitempty" jsonschema:"what the scene has told of it that is not among its facts yet"`
+	Close   []closeArguments  `json:"close,omitempty" jsonschema:"facts that no longer hold, or were wrong"`
+	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
+	Aliases []string          `json:"aliases,omitempty" jsonschema:"further names; they are added to the present ones"`
+	Tags    []string          `json:"tags,omitempty" jsonschema:"all tags that the entry should have; they replace the present ones"`
+	Status  *annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" jsonschema:"confirmed if the story leaves no doubt that it matters"`
+
+	Definition *string `json:"definition,omitempty" shown:"no" jsonschema:"all facts as one text, which replaces the present ones"`
 	citation
-	Narrow bool `json:"narrow,omitempty" default:"false" jsonschema:"true if the definition is meant to say less than before, because the story has taken something back"`
+	Narrow bool `json:"narrow,omitempty" default:"false" shown:"no" jsonschema:"true if the definition is meant to say less than before"`
 	closing
 }
 
 func (a *updateArguments) isEmpty() bool {
-	return a.Term == nil && a.Definition == nil && a.Tags == nil && a.Status == nil && len(a.Aliases) == 0 && a.Quote == ""
+	return a.Term == nil && a.Definition == nil && a.Tags == nil && a.Status == nil &&
+		len(a.Aliases)+len(a.Facts)+len(a.Close) == 0 && a.Quote == ""
 }
 
 func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
@@ -29,24 +33,38 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	a.Term, a.Definition, a.Aliases = unescapePointer(a.Term), unescapePointer(a.Definition), unescapeAll(a.Aliases)
+	if _, err := codex.Revise(e, codex.Edit{Actor: env.Actor}); err != nil { // nothing of it may be changed
+		return Result{}, err
+	}
+	facts, err := env.groundFacts(ctx, a.Facts)
+	if err != nil {
+		return Result{}, err
+	}
+	quote, err := env.ground(ctx, unescape(a.Quote), a.PostID)
+	if err != nil {
+		return Result{}, err
+	}
+	at := earliest(facts, &quote)
+	ed := env.edit(ctx, e)
 	if a.Term != nil {
-		if err := env.checkNameFree(ctx, *a.Term, e.ID); err != nil {
-			return Result{}, err
-		}
+		ed.rename(unescape(*a.Term), at)
 	}
-	evidence, at, err := env.locate(ctx, a.citation)
-	if err != nil {
-		return Result{}, err
+	ed.names(unescapeAll(a.Aliases), at)
+	ed.define(unescapePointer(a.Definition), a.Kind, a.Narrow, &quote)
+	ed.addFacts(facts, a.Close)
+	ed.closeFacts(a.Close, quote.at)
+	ed.describe(a.Tags, a.Status, at)
+	return ed.answer()
+}
+
+// rename takes a new name, unless another entry has it.
+func (ed *editor) rename(term string, at annotator.Place) {
+	part := refusedPart{Term: truncate(term, maxWhy)}
+	if err := ed.env.checkNameFree(ed.ctx, term, ed.stored.ID); err != nil {
+		ed.refuse(part, err)
+		return
 	}
-	revisions, err := codex.Revise(e, codex.Edit{
-		Name: a.Term, Definition: a.Definition, Tags: a.Tags, Aliases: a.Aliases, Status: a.Status,
-		Evidence: evidence, Kind: a.Kind, DropsClaims: a.Narrow, Actor: env.Actor, At: at,
-	})
-	if err != nil {
-		return Result{}, err
-	}
-	return env.change(ctx, e, revisions)
+	ed.take(part, codex.Edit{Name: &term, At: at})
 }
 
 // entryToUpdate returns the entry of an update. It fails if the update changes nothing.
@@ -59,7 +77,7 @@ func (env *Env) entryToUpdate(ctx context.Context, a *updateArguments) (*annotat
 	if err == nil && a.isEmpty() {
 		err = &Failure{
 			Code: UpdateFailed, Entry: e,
-			Message: "no change was asked for; give at least one of term, definition, tags, status, aliases and quote",
+			Message: "no change was asked for; give at least one of facts, close, term, aliases, tags and status",
 		}
 	}
 	return e, err

@@ -17,18 +17,24 @@ func Markdown(r *Registry) string {
 		t := &r.tools[i]
 		fmt.Fprintf(&b, "\n## %s (%s)\n\n%s\n\n", t.Name, t.Permission, strings.TrimSpace(t.Description))
 		b.WriteString("| Parameter | Type | Default | Meaning |\n|---|---|---|---|\n")
-		schema := r.schemas[t.Name].schema
-		for _, name := range schema.PropertyOrder {
-			star := ""
-			if slices.Contains(schema.Required, name) {
-				star = "*"
-			}
-			property := schema.Properties[name]
-			fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n",
-				name, star, typeName(property), property.Default, property.Description)
-		}
+		parameterRows(&b, "", r.schemas[t.Name].shown)
 	}
 	return b.String()
+}
+
+// parameterRows writes a row for each parameter, and behind a list of objects a row for each of theirs.
+func parameterRows(b *strings.Builder, prefix string, schema *jsonschema.Schema) {
+	for _, name := range schema.PropertyOrder {
+		star := ""
+		if slices.Contains(schema.Required, name) {
+			star = "*"
+		}
+		property := schema.Properties[name]
+		fmt.Fprintf(b, "| `%s%s`%s | %s | %s | %s |\n", prefix, name, star, typeName(property), property.Default, property.Description)
+		if property.Items != nil {
+			parameterRows(b, name+"[].", property.Items)
+		}
+	}
 }
 
 func typeName(p *jsonschema.Schema) string {

@@ -52,20 +52,30 @@ func TestSchemaOfCreate(t *testing.T) {
 			Type    string
 			Enum    []string
 			Default any
+			Items   struct {
+				Required   []string
+				Properties map[string]struct{ Type string }
+			}
 		}
 	}
 	if err := json.Unmarshal(newWorld(t).registry.Definitions()[1].Schema, &schema); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"term", "definition", "tags"}, schema.Required); diff != "" {
+	if diff := cmp.Diff([]string{"term", "tags", "facts"}, schema.Required); diff != "" {
 		t.Error(diff)
 	}
 	status := schema.Properties["status"]
 	if diff := cmp.Diff([]string{"tentative", "confirmed"}, status.Enum); diff != "" || status.Default != "tentative" {
 		t.Errorf("status: %+v", status)
 	}
-	if got := schema.Properties["post_id"].Type; got != "integer" {
-		t.Errorf("post_id is of type %s", got)
+	for _, former := range []string{"definition", "quote", "post_id", "kind"} {
+		if _, shown := schema.Properties[former]; shown {
+			t.Errorf("%s is of the form of before, and is shown", former)
+		}
+	}
+	quoted := schema.Properties["facts"].Items
+	if got := quoted.Properties["post_id"].Type; got != "integer" || !slices.Equal(quoted.Required, []string{"text"}) {
+		t.Errorf("post_id is of type %s, and a fact requires %q", got, quoted.Required)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -23,25 +24,50 @@ import (
 // argumentSchema is the schema of external JSON, with its validator.
 type argumentSchema struct {
 	schema    *jsonschema.Schema
+	shown     *jsonschema.Schema                // as models see it
 	validator func() (*validator.Schema, error) // compiles the schema at its first use
 }
 
-// schemaFor derives the schema of a flat struct from its fields and their tags.
+// schemaFor derives the schema of a struct from its fields and their tags. A field may be a list of flat structs.
 func schemaFor[A any]() (*argumentSchema, error) {
 	schema, err := jsonschema.For[A](nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[A]()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if property := schema.Properties[name]; property != nil {
-			if err := applyTags(property, field.Tag); err != nil {
-				return nil, fmt.Errorf("parameter %s: %w", name, err)
-			}
-		}
+	shown := *schema
+	shown.Properties = maps.Clone(schema.Properties)
+	shown.PropertyOrder, shown.Required = slices.Clone(schema.PropertyOrder), slices.Clone(schema.Required)
+	if err := applyFieldTags(schema, &shown, reflect.TypeFor[A]()); err != nil {
+		return nil, err
 	}
 	checker := sync.OnceValues(func() (*validator.Schema, error) { return compile(schema) })
-	return &argumentSchema{schema: schema, validator: checker}, nil
+	return &argumentSchema{schema: schema, shown: &shown, validator: checker}, nil
+}
+
+// applyFieldTags applies the tags of a struct's fields to its schema, and to the schema as models see it.
+func applyFieldTags(schema, shown *jsonschema.Schema, of reflect.Type) error {
+	for _, field := range reflect.VisibleFields(of) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		property := schema.Properties[name]
+		if property == nil {
+			continue
+		}
+		err := applyTags(property, field.Tag)
+		if list := field.Type; err == nil && list.Kind() == reflect.Slice && list.Elem().Kind() == reflect.Struct {
+			err = applyFieldTags(property.Items, property.Items, list.Elem())
+		}
+		if err != nil {
+			return fmt.Errorf("parameter %s: %w", name, err)
+		}
+		switch field.Tag.Get("shown") {
+		case "no":
+			delete(shown.Properties, name)
+			shown.PropertyOrder = slices.DeleteFunc(shown.PropertyOrder, func(other string) bool { return other == name })
+		case "required":
+			shown.Required = append(shown.Required, name)
+		}
+	}
+	return nil
 }
 
 // applyTags adds the tags enum, default, min and max to an inferred schema, and removes null from its types.

@@ -14,14 +14,18 @@ import (
 
 // Update is one element of a reply's codex_updates: a change, or a declaration of intent for the elements after it.
 type Update struct {
-	Term         string              `json:"term"`
+	Term    string           `json:"term"`
+	Status  string           `json:"status" enum:"new,update,skip"`
+	Facts   []factArguments  `json:"facts,omitempty"`
+	Close   []closeArguments `json:"close,omitempty"`
+	Tags    []string         `json:"tags,omitempty"`
+	Aliases []string         `json:"aliases,omitempty"`
+
+	// The form of before has one quotation for a whole definition.
 	Definition   string              `json:"definition,omitempty"`
-	Status       string              `json:"status" enum:"new,update,skip"`
 	SourcePostID int64               `json:"source_post_id,omitempty"`
 	Quote        string              `json:"quote,omitempty"`
 	Kind         annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred"`
-	Tags         []string            `json:"tags,omitempty"`
-	Aliases      []string            `json:"aliases,omitempty"`
 	closing
 
 	declares *intentArguments // nil for a change
@@ -89,10 +93,17 @@ func ParseUpdate(element string) (Update, error) {
 		return Update{declares: &d}, err
 	}
 	u, err := decodeElement[Update](updateSchema, object)
-	if err == nil && u.Status != updateSkip && u.Definition == "" {
-		err = fmt.Errorf("%.100q has no definition", u.Term)
+	if err == nil && u.isEmpty() {
+		err = fmt.Errorf("%.100q has no facts", u.Term)
 	}
 	return u, err
+}
+
+// isEmpty reports whether a change changes nothing. A new entry has facts.
+func (u *Update) isEmpty() bool {
+	told := len(u.Facts) > 0 || u.Definition != ""
+	changes := u.Status == "update" && len(u.Close)+len(u.Aliases)+len(u.Tags) > 0
+	return u.Status != updateSkip && !told && !changes
 }
 
 // decodeElement validates an object against a schema and decodes it.
@@ -101,7 +112,7 @@ func decodeElement[A any](shapeOf func() (*argumentSchema, error), object map[st
 	if err != nil {
 		return *new(A), err
 	}
-	s.coerce(object)
+	coerce(s.schema, object)
 	if problems := s.problems(object); problems != nil {
 		return *new(A), errors.New(strings.Join(problems, "; "))
 	}
@@ -116,10 +127,13 @@ func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCal
 	cited := citation{Quote: u.Quote, PostID: u.SourcePostID, Kind: u.Kind}
 	if u.Status == updateNew {
 		return toolCall(CreateName, createArguments{
-			Term: u.Term, Definition: u.Definition, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, citation: cited, closing: u.closing,
+			Term: u.Term, Facts: u.Facts, Definition: u.Definition, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, citation: cited, closing: u.closing,
 		}), nil
 	}
-	change := updateArguments{Definition: &u.Definition, Tags: u.Tags, Aliases: u.Aliases, citation: cited, closing: u.closing}
+	change := updateArguments{Facts: u.Facts, Close: u.Close, Tags: u.Tags, Aliases: u.Aliases, citation: cited, closing: u.closing}
+	if u.Definition != "" {
+		change.Definition = &u.Definition
+	}
 	e, err := glossary.Lookup(ctx, u.Term)
 	switch {
 	case err == nil:

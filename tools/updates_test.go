@@ -85,7 +85,7 @@ func TestMalformedUpdates(t *testing.T) {
 		{"[1]", "element 1 of the codex_updates block: it is a number"},
 		{`[{"term":"a","status":"skip"},{"status":"old","colour":1}]`, "element 2"},
 		{`[{"status":"old","colour":1}]`, "additional properties 'colour' not allowed; arguments: missing property 'term'; status: value must"},
-		{`[{"term":"a","status":"new"}]`, `"a" has no definition`},
+		{`[{"term":"a","status":"new"}]`, `"a" has no facts`},
 		{`[{"term":"a","term":"b","status":"skip"}]`, "stands twice"},
 		{"[\"\xff\"]", "UTF-8"},
 		{`[{"intent":"PROPOSE"}]`, "missing property 'justification'"},

@@ -180,6 +180,10 @@ type answer struct {
 	}
 	Entry      entry
 	Count      int
+	Added      []int64
+	Known      []int64
+	Closed     []int64
+	NotTaken   []refusedPart `json:"not_taken"`
 	Entries    []entry
 	References []entry
 	Posts      []post
@@ -187,11 +191,17 @@ type answer struct {
 }
 
 type entry struct {
-	ID                       int64
-	Term, Status, Definition string
-	Tags, Aliases            []string
-	Revisions                int
-	Truncated                string
+	ID                   int64
+	Term, Status         string
+	Tags, Aliases, Facts []string
+	Present, Truncated   string
+}
+
+type refusedPart struct {
+	Term, Alias, Part string
+	Fact              int
+	Quote, Close      int64
+	Code, Why         string
 }
 
 type post struct {

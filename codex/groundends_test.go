@@ -1,0 +1,74 @@
+package codex_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"annotator/codex"
+
+	"pgregory.net/rapid"
+)
+
+func TestGroundEnds(t *testing.T) {
+	t.Parallel()
+	const body = "“They call me Thimble,” she said, “because of my thimble.”\n\nShe sat down… She came, and she went. Then she came no more."
+	for quote, want := range map[string]string{
+		"They call me … my thimble.":      "They call me Thimble,” she said, “because of my thimble.",
+		"They call me...my thimble":       "They call me Thimble,” she said, “because of my thimble",
+		"\"They call me [...] my thimble": "“They call me Thimble,” she said, “because of my thimble",
+		"and  she […] no more.":           "and she went. Then she came no more.",
+		"She sat … no more":               "She sat down… She came, and she went. Then she came no more",
+		"she … no more":                   "", // three passages
+		"They … she":                      "", // two last words
+		"no more … They call":             "", // in another order
+		"They call me … my bell":          "",
+		"They … Thimble … she":            "",
+		"They call me …":                  "",
+		"… my thimble":                    "",
+		"They call me Thimble":            "", // no ends
+	} {
+		evidence, passages := codex.GroundEnds(body, quote)
+		if (passages == 1) != (want != "") || passages == 1 && evidence.Quote != want {
+			t.Errorf("%q gives %d passages, %q; want %q", quote, passages, evidence.Quote, want)
+		}
+	}
+	if _, passages := codex.GroundEnds("It began"+strings.Repeat(" and went on", codex.MaxQuote)+" and stopped.", "It began … stopped."); passages != 0 {
+		t.Errorf("a passage of any length: %d", passages)
+	}
+}
+
+// TestGroundEndsIsInTheBody: what is found stands in the body, from its first words to its last, and there is no other passage.
+func TestGroundEndsIsInTheBody(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{"she", "came", "“no", "more”", "é", "e\u0301", "\n", "…", "漢字", "a--b", "..."}), 2, 12)
+		body, head, tail := strings.Join(words.Draw(t, "body"), " "), strings.Join(words.Draw(t, "head")[:1], " "), strings.Join(words.Draw(t, "tail")[:1], " ")
+		evidence, passages := codex.GroundEnds(body, head+" … "+tail)
+		if passages != 1 {
+			return
+		}
+		runes := []rune(body)
+		if evidence.Start < 0 || evidence.End > len(runes) || string(runes[evidence.Start:evidence.End]) != evidence.Quote {
+			t.Fatalf("%q is not at %d to %d of %q", evidence.Quote, evidence.Start, evidence.End, body)
+		}
+		if n := utf8.RuneCountInString(evidence.Quote); n > codex.MaxQuote || n < 2 {
+			t.Fatalf("%d characters", n)
+		}
+		if again, ok := codex.Ground(body, evidence.Quote); !ok || again.Quote != evidence.Quote {
+			t.Fatalf("%q is not found whole", evidence.Quote)
+		}
+	})
+}
+
+func FuzzGroundEnds(f *testing.F) {
+	f.Add("“They call me Thimble,” she said.", "They … said")
+	f.Add("a…b…c", "a…c")
+	f.Add("\xff\u0301…", "\u0301…\xff")
+	f.Fuzz(func(t *testing.T, body, quote string) {
+		evidence, passages := codex.GroundEnds(body, quote)
+		if passages == 1 && !strings.Contains(body, evidence.Quote) {
+			t.Errorf("%q is not in %q", evidence.Quote, body)
+		}
+	})
+}

@@ -1,0 +1,231 @@
+package tools
+
+import (
+	"context"
+	"slices"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// editor applies the parts of a call to an entry one by one, and takes those that the rules allow.
+type editor struct {
+	ctx       context.Context //nolint:containedctx // an editor lives as long as its call
+	env       *Env
+	stored    *annotator.Entry // as it is before the call
+	entry     annotator.Entry  // with the parts that were taken
+	revisions []annotator.Revision
+	facts     []int64 // the numbers of the call's facts, in its order; 0 for one that was not taken
+	known     []int64 // the numbers of those that the entry had already
+	refused   []refusedPart
+	first     *Failure // of the refused parts
+	err       error    // of the program; nothing is taken after it
+}
+
+// refusedPart is a part of a call that was not taken. One of the first fields says which.
+type refusedPart struct {
+	Term  string `json:"term,omitempty"`
+	Alias string `json:"alias,omitempty"`
+	Fact  int    `json:"fact,omitempty"`  // its index in the call, from 1
+	Quote int64  `json:"quote,omitempty"` // the number of the fact that it came with
+	Close int64  `json:"close,omitempty"` // the number of the fact
+	Part  string `json:"part,omitempty"`  // another argument
+	Code  string `json:"code"`
+	Why   string `json:"why"`
+}
+
+func (env *Env) edit(ctx context.Context, e *annotator.Entry) *editor {
+	return &editor{ctx: ctx, env: env, stored: e, entry: codex.Clone(e)}
+}
+
+// take applies an edit if codex and environment allow it. A part that is refused is recorded.
+func (ed *editor) take(part refusedPart, edit codex.Edit) bool {
+	edit.Actor = ed.env.Actor
+	revisions, err := codex.Revise(&ed.entry, edit)
+	if err == nil && len(revisions) > 0 && ed.stored.ID != 0 && ed.env.CheckEdit != nil {
+		err = ed.env.CheckEdit(ed.ctx, ed.stored, revisions)
+	}
+	if err != nil {
+		ed.refuse(part, err)
+		return false
+	}
+	for i := range revisions {
+		if err := codex.Apply(&ed.entry, &revisions[i]); err != nil {
+			ed.refuse(part, err)
+			return false
+		}
+	}
+	ed.revisions = append(ed.revisions, revisions...)
+	return ed.err == nil
+}
+
+// refuse records that a part was not taken, or the program's own failure.
+func (ed *editor) refuse(part refusedPart, err error) {
+	failure := failureOf(err)
+	if failure == nil {
+		ed.err = err
+		return
+	}
+	if ed.first == nil {
+		ed.first = failure
+	}
+	part.Code, part.Why = failure.Code, truncate(failure.Message, maxWhy)
+	ed.refused = append(ed.refused, part)
+}
+
+// maxWhy is the most characters of the reason why a part was not taken.
+const maxWhy = 400
+
+// names takes further names, each by itself.
+func (ed *editor) names(aliases []string, at annotator.Place) {
+	for _, alias := range aliases {
+		ed.take(refusedPart{Alias: truncate(alias, maxWhy)}, codex.Edit{Aliases: []string{alias}, At: at})
+	}
+}
+
+// describe takes tags and status.
+func (ed *editor) describe(tags []string, status *annotator.Status, at annotator.Place) {
+	if tags != nil {
+		ed.take(refusedPart{Part: "tags"}, codex.Edit{Tags: tags, At: at})
+	}
+	if status != nil {
+		ed.take(refusedPart{Part: "status"}, codex.Edit{Status: status, At: at})
+	}
+}
+
+// define takes a whole definition with one quotation, the form of before.
+func (ed *editor) define(definition *string, kind annotator.ClaimKind, narrow bool, quote *grounded) {
+	if definition != nil {
+		ed.take(refusedPart{Part: "definition"}, codex.Edit{Definition: definition, Kind: kind, DropsClaims: narrow, At: quote.at})
+	}
+	if quote.problem != "" {
+		ed.refuse(refusedPart{Part: "quote"}, failf(QuoteNotFound, "%s", quote.problem))
+	}
+	if quote.evidence != nil {
+		ed.take(refusedPart{Part: "quote"}, codex.Edit{Evidence: quote.evidence, At: quote.at})
+	}
+}
+
+// addFacts takes facts, and closes those whose place they take, which is then dated as they are.
+func (ed *editor) addFacts(facts []groundedFact, closings []closeArguments) {
+	ed.facts = make([]int64, len(facts))
+	for i := range facts {
+		f := &facts[i]
+		id := codex.Known(&ed.entry, f.Fact)
+		if id != 0 {
+			ed.known = append(ed.known, id)
+		}
+		if !ed.take(refusedPart{Fact: f.index}, codex.Edit{Facts: []codex.Fact{f.Fact}, At: f.at}) {
+			continue
+		}
+		id = codex.Known(&ed.entry, f.Fact)
+		ed.facts[f.index-1] = id
+		if f.problem != "" {
+			ed.refuse(refusedPart{Quote: id}, failf(QuoteNotFound, "%s", f.problem))
+		}
+		for _, c := range closings {
+			if c.By == int64(f.index) {
+				ed.close(codex.Closing{Fact: c.Fact, By: id}, f.at)
+			}
+		}
+	}
+}
+
+// closeFacts closes facts whose place no fact of the call takes.
+func (ed *editor) closeFacts(closings []closeArguments, at annotator.Place) {
+	for _, c := range closings {
+		switch {
+		case c.By <= 0 || c.By > int64(len(ed.facts)):
+			ed.close(codex.Closing{Fact: c.Fact, By: max(c.By, 0)}, at)
+		case ed.facts[c.By-1] == 0:
+			ed.refuse(refusedPart{Close: c.Fact}, failf(UpdateFailed, "fact %d of this call, which was to take its place, was not taken", c.By))
+		}
+	}
+}
+
+func (ed *editor) close(c codex.Closing, at annotator.Place) {
+	ed.take(refusedPart{Close: c.Fact}, codex.Edit{Close: []codex.Closing{c}, At: at})
+}
+
+// editAnswer says what was done. It does not repeat the entry, whose facts the window holds.
+type editAnswer struct {
+	OK       bool          `json:"ok"`
+	Entry    entryName     `json:"entry"`
+	Added    []int64       `json:"added,omitempty"`     // the numbers of the new facts, in their order in the call
+	Known    []int64       `json:"known,omitempty"`     // the numbers of facts that were not added, because they are there
+	Closed   []int64       `json:"closed,omitempty"`    // the numbers of the facts that no longer hold
+	NotTaken []refusedPart `json:"not_taken,omitempty"` // what was not done
+}
+
+// entryName names an entry.
+type entryName struct {
+	ID   int64  `json:"id"`
+	Term string `json:"term"`
+}
+
+// answer writes what was taken, and answers. It fails with the first refusal if nothing was.
+func (ed *editor) answer() (Result, error) {
+	if ed.err != nil || ed.first != nil && len(ed.revisions)+len(ed.known) == 0 {
+		return Result{}, ed.failure()
+	}
+	created, result := ed.stored.ID == 0, Result{}
+	answer := editAnswer{
+		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known, Closed: ed.closed(), NotTaken: ed.refused,
+	}
+	if len(ed.revisions) > 0 {
+		e, err := ed.env.Glossary.Revise(ed.ctx, ed.revisions)
+		if err != nil {
+			return Result{}, err
+		}
+		answer.Entry.ID, result.Changed = e.ID, []int64{e.ID}
+		if created { // the call holds all of it
+			result.Shows = []annotator.Shown{{Entry: e.ID, Revision: e.Revision}}
+		}
+	}
+	result.Content = annotator.EncodeJSON(answer)
+	return result, nil
+}
+
+// failure returns the error of a call of which nothing is taken: the program's own, or the first refusal.
+func (ed *editor) failure() error {
+	if ed.err != nil {
+		return ed.err
+	}
+	failure := *ed.first
+	if len(ed.refused) > 1 {
+		failure.NotTaken = ed.refused
+	}
+	return &failure
+}
+
+// added returns the numbers of the facts that the call added: those of its list in their order, then any others.
+func (ed *editor) added() []int64 {
+	known := map[int64]bool{0: true}
+	for i := range ed.stored.Claims {
+		known[ed.stored.Claims[i].ID] = true
+	}
+	ids := slices.Clone(ed.facts)
+	for i := range ed.entry.Claims {
+		ids = append(ids, ed.entry.Claims[i].ID)
+	}
+	return slices.DeleteFunc(ids, func(id int64) bool {
+		before := known[id]
+		known[id] = true
+		return before
+	})
+}
+
+// closed returns the numbers of the facts that held before the call and do not after it.
+func (ed *editor) closed() []int64 {
+	holds := map[int64]bool{}
+	for i := range ed.entry.Claims {
+		holds[ed.entry.Claims[i].ID] = ed.entry.Claims[i].Until == 0
+	}
+	var ids []int64
+	for i := range ed.stored.Claims {
+		if c := &ed.stored.Claims[i]; c.Until == 0 && !holds[c.ID] {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}

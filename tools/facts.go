@@ -1,0 +1,118 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// factArguments is a fact as a call gives it. Its quotation bears out this fact and no other.
+type factArguments struct {
+	Text    string              `json:"text" jsonschema:"one full sentence that can stand by itself; other entries as [[Term]]"`
+	Quote   string              `json:"quote,omitempty" jsonschema:"the words of a post that bear this fact out, copied; a long passage by its first and last words: She came … no more."`
+	PostID  int64               `json:"post_id,omitempty" jsonschema:"the post that the quote stands in; default: the post of this scene that holds it"`
+	Kind    annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" jsonschema:"narrated if the narration says so, which is the default; claimed if somebody in the story says so; inferred if you conclude it"`
+	Speaker string              `json:"speaker,omitempty" jsonschema:"who claims it"`
+	State   bool                `json:"state,omitempty" jsonschema:"true if it can end: a rank, a whereabouts, a wound, a possession"`
+}
+
+// closeArguments closes a fact of an entry.
+type closeArguments struct {
+	Fact int64 `json:"fact" jsonschema:"the number of a fact that no longer holds"`
+	By   int64 `json:"by,omitempty" jsonschema:"what took its place: 1 is the first of the facts of this call, 2 the second; a greater number is that of a fact of the entry"`
+}
+
+// grounded is what came of a quotation.
+type grounded struct {
+	evidence *annotator.Evidence // nil if none was given, or it was not found
+	at       annotator.Place     // of what it bears out
+	problem  string              // why it was not found; empty if none was given
+}
+
+// groundedFact is a fact of a call with what came of its quotation.
+type groundedFact struct {
+	codex.Fact
+	grounded
+	index int // in the call, from 1
+}
+
+// groundFacts finds the quotations of facts, and returns the facts by their places. A fact without a quotation is as
+// late as its post, or the scene's end.
+func (env *Env) groundFacts(ctx context.Context, facts []factArguments) ([]groundedFact, error) {
+	var list []groundedFact
+	for i := range facts {
+		f := &facts[i]
+		g, err := env.ground(ctx, f.Quote, f.PostID)
+		if err != nil {
+			return nil, err
+		}
+		fact := codex.Fact{Text: unescape(f.Text), Kind: f.Kind, Speaker: unescape(f.Speaker), State: f.State, Evidence: g.evidence}
+		list = append(list, groundedFact{fact, g, i + 1})
+	}
+	slices.SortStableFunc(list, func(a, b groundedFact) int { return cmp.Compare(a.at, b.at) })
+	return list, nil
+}
+
+// ground finds a quotation in the post that a call names, or in the scene. An error is none of the model's.
+func (env *Env) ground(ctx context.Context, quote string, postID int64) (grounded, error) {
+	g := grounded{at: env.place(postID)}
+	posts := env.Scene.Posts
+	if postID != 0 {
+		post, err := env.post(ctx, postID)
+		if failure := failureOf(err); failure != nil {
+			g.problem = failure.Message
+		} else if err != nil {
+			return g, err
+		} else {
+			posts = append([]annotator.Post{*post}, posts...)
+		}
+	}
+	if codex.Clean(quote) == "" {
+		return g, nil
+	}
+	if n := utf8.RuneCountInString(quote); n > codex.MaxQuote {
+		g.problem = fmt.Sprintf("the quote has %d characters; give its first and last words with … between them", n)
+		return g, nil
+	}
+	found, why := findQuote(posts, quote)
+	if found == nil {
+		g.problem = cmp.Or(why, g.problem, "no post of this scene holds the quote")
+		return g, nil
+	}
+	return grounded{evidence: found, at: env.place(found.Post)}, nil
+}
+
+// findQuote returns the evidence for a quotation in the first of some posts that holds it; nil, with the reason, if none
+// does, or if it is given by its ends and could be several passages.
+func findQuote(posts []annotator.Post, quote string) (found *annotator.Evidence, why string) {
+	quotes := []string{quote}
+	if plain := unescape(quote); plain != quote {
+		quotes = append(quotes, plain)
+	}
+	for _, quote := range quotes {
+		for i := range posts {
+			if evidence, ok := codex.Ground(posts[i].Body, quote); ok {
+				evidence.Post = posts[i].ID
+				return &evidence, ""
+			}
+		}
+	}
+	for _, quote := range quotes {
+		for i := range posts {
+			evidence, passages := codex.GroundEnds(posts[i].Body, quote)
+			if passages > 1 {
+				return nil, fmt.Sprintf("these first and last words fit several passages of post %d", posts[i].ID)
+			}
+			if passages == 1 {
+				evidence.Post = posts[i].ID
+				return &evidence, ""
+			}
+		}
+	}
+	return nil, ""
+}
