@@ -1,13 +1,9 @@
 package runner
 
 import (
-	"context"
 	"fmt"
-	"strings"
 
-	"annotator"
 	"annotator/codex"
-	"annotator/context/mention"
 	"annotator/context/prompt"
 	"annotator/policy"
 	"annotator/storage"
@@ -54,58 +50,4 @@ func (r *Runner) recordDenial(d *storage.ToolDecision, code string) {
 		return
 	}
 	*d = storage.ToolDecision{Mode: string(policy.Annotate), Intent: r.scene.intent.Intent, Verdict: storage.Deny, Rule: code, Reason: reason}
-}
-
-// editCheck returns a check that refuses destructive edits of entries that the scene does not name, and those beyond the cap, under
-// any policy. It bounds what a story can do that orders the model to destroy the codex.
-func (r *Runner) editCheck(g *storage.Glossary) func(context.Context, *annotator.Entry, []annotator.Revision) error {
-	return func(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) error {
-		if !codex.Destructive(revisions) {
-			return nil
-		}
-		if !r.mayRemoveFrom(e) {
-			return &tools.Failure{Code: tools.NotMentioned, Message: fmt.Sprintf("scene %d does not name entry %d, %q: it may add to it, "+
-				"and take nothing away from it", r.scene.row.N, e.ID, e.Name())}
-		}
-		n, err := r.countDestructive(ctx, g)
-		if err == nil && n >= r.config.EditCap {
-			err = &tools.Failure{Code: tools.EditCap, Message: fmt.Sprintf("this scene has taken something away from the glossary %d times, "+
-				"which is as often as a scene may; add to entries, or leave them as they are", n)}
-		}
-		return err
-	}
-}
-
-// mayRemoveFrom reports whether the scene at hand names an entry, in any case, by a name that the entry had before the scene, or
-// whether the entry was made and changed by this scene alone.
-func (r *Runner) mayRemoveFrom(e *annotator.Entry) bool {
-	n := r.scene.row.N
-	if e.First.Scene() == n && e.Last.Scene() == n {
-		return true
-	}
-	var names []string
-	for _, alias := range e.Aliases {
-		if alias.From.Scene() < n {
-			names = append(names, strings.ToLower(alias.Name)) // a lower-case name is found in any case
-		}
-	}
-	index := mention.New()
-	index.SetNames(e.ID, names)
-	return len(index.Find(r.scene.story())) > 0
-}
-
-// countDestructive counts the destructive edits that the scene at hand has made, also before it was refused and read again.
-func (r *Runner) countDestructive(ctx context.Context, g *storage.Glossary) (int, error) {
-	revisions, err := g.OfScene(ctx, r.scene.row.N, r.scene.turn)
-	edits := map[int64][]annotator.Revision{}
-	for _, revision := range revisions {
-		edits[revision.Trace] = append(edits[revision.Trace], revision)
-	}
-	n := 0
-	for _, edit := range edits {
-		if codex.Destructive(edit) {
-			n++
-		}
-	}
-	return n, err
 }

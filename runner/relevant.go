@@ -59,7 +59,7 @@ func (r *Runner) named(ctx context.Context) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	addressed, err := r.addressed(ctx)
+	addressed, err := r.addressed(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -79,15 +79,19 @@ func (r *Runner) named(ctx context.Context) ([]int64, error) {
 const addressees = 200
 
 // addressed returns the entry of the person whom the narration of the scene addresses as "you", 0 for none: the one of
-// which most quotations address somebody.
-func (r *Runner) addressed(ctx context.Context) (int64, error) {
+// which most quotations address somebody. The quotations that some revisions have added do not count.
+func (r *Runner) addressed(ctx context.Context, without []annotator.Revision) (int64, error) {
 	if !mention.Addresses(r.scene.story()) {
 		return 0, nil
+	}
+	left, err := quoted(without)
+	if err != nil {
+		return 0, err
 	}
 	quotations, err := r.Store.Glossary.OfPeople(ctx, addressees)
 	best, count := int64(0), map[int64]int{}
 	for _, q := range quotations {
-		if !mention.Addresses(q.Text) {
+		if slices.Contains(left, q) || !mention.Addresses(q.Text) {
 			continue
 		}
 		if count[q.Entry]++; count[q.Entry] > count[best] {

@@ -10,11 +10,11 @@ import (
 )
 
 type searchArguments struct {
-	Query             string   `json:"query" jsonschema:"words of a name or a definition; an empty string lists the entries by term"`
+	Query             string   `json:"query" jsonschema:"words of a name or a fact; an empty string lists the entries by term"`
 	Tags              []string `json:"tags,omitempty" jsonschema:"only entries that have all of these tags"`
 	Status            string   `json:"status,omitempty" enum:"all,tentative,confirmed,retired" default:"all" jsonschema:"all is every entry that is not retired"`
 	Limit             int      `json:"limit,omitempty" min:"1" max:"50" default:"10" jsonschema:"at most so many entries"`
-	IncludeReferences bool     `json:"include_references,omitempty" default:"false" jsonschema:"also the entries whose definition refers to a found one as [[Term]]"`
+	IncludeReferences bool     `json:"include_references,omitempty" default:"false" jsonschema:"also the entries whose facts refer to a found one as [[Term]]"`
 }
 
 func search(ctx context.Context, env *Env, a searchArguments) (Result, error) {

@@ -10,7 +10,7 @@ import (
 
 type updateArguments struct {
 	EntryID int64             `json:"entry_id" jsonschema:"the entry's id"`
-	Facts   []factArguments   `json:"facts,omitempty" jsonschema:"what the scene has told of it that is not among its facts yet"`
+	Facts   []factArguments   `json:"facts,omitempty" shown:"brief" jsonschema:"what the scene has told of it that is not among its facts yet, each as for glossary_create"`
 	Close   []closeArguments  `json:"close,omitempty" jsonschema:"facts that no longer hold, or were wrong"`
 	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
 	Aliases []string          `json:"aliases,omitempty" jsonschema:"further names; they are added to the present ones"`

@@ -63,11 +63,26 @@ func applyFieldTags(schema, shown *jsonschema.Schema, of reflect.Type) error {
 		case "no":
 			delete(shown.Properties, name)
 			shown.PropertyOrder = slices.DeleteFunc(shown.PropertyOrder, func(other string) bool { return other == name })
+		case "brief":
+			shown.Properties[name] = withoutDescriptions(property)
 		case "required":
 			shown.Required = append(shown.Required, name)
 		}
 	}
 	return nil
+}
+
+// withoutDescriptions returns the schema of a list without the descriptions of its items' parameters.
+func withoutDescriptions(list *jsonschema.Schema) *jsonschema.Schema {
+	brief, items := *list, *list.Items
+	items.Properties = map[string]*jsonschema.Schema{}
+	for name, property := range list.Items.Properties {
+		short := *property
+		short.Description = ""
+		items.Properties[name] = &short
+	}
+	brief.Items = &items
+	return &brief
 }
 
 // applyTags adds the tags enum, default, min and max to an inferred schema, and removes null from its types.

@@ -1,6 +1,10 @@
 package mention
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Usage is how a story uses words, from a part of its scenes. It tells the words of the language from those that only
 // name things, without a list of either.
@@ -70,7 +74,7 @@ func (u *Usage) proper(folded string, capital, inside bool) bool {
 		u.few(w, capitalShare)
 }
 
-// rare reports whether a word can stand for a name that does not capitalise it.
+// rare reports whether a word can stand for a name that does not capitalise it. A number cannot.
 func (u *Usage) rare(folded string) bool {
-	return utf8.RuneCountInString(folded) > 1 && u.few(u.of(folded), rareShare)
+	return utf8.RuneCountInString(folded) > 1 && strings.ContainsFunc(folded, unicode.IsLetter) && u.few(u.of(folded), rareShare)
 }
