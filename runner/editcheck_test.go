@@ -1,0 +1,159 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/internal/scripted"
+	"annotator/policy"
+	"annotator/storage"
+)
+
+// told is a story with the calls that a model makes of each scene, in one reply.
+type told []struct {
+	scene string
+	calls []annotator.ToolCall
+}
+
+// read reads the story and returns what came of the calls, in order.
+func (story told) read(t *testing.T, change func(*stage)) (*stage, []*storage.Audited) {
+	t.Helper()
+	var scenes []string
+	for _, part := range story {
+		scenes = append(scenes, part.scene)
+	}
+	script := func(r scripted.Request) scripted.Reply {
+		at := last(r, "<scene ")
+		for n, part := range story {
+			if strings.Contains(at, fmt.Sprintf(`<scene number="%d"`, n+1)) {
+				return saying(calls(part.calls...))(r)
+			}
+		}
+		return scripted.Reply{Text: "Nothing."}
+	}
+	s := governed(t, policy.Off, script, scenes...)
+	if change != nil {
+		change(s)
+	}
+	if err := s.run("told"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("told")
+	var all []*storage.Audited
+	for call, err := range s.open("told").Journal.Audit(context.Background(), storage.AuditFilter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied := *call
+		all = append(all, &copied)
+	}
+	return s, all
+}
+
+func (s *stage) entry(t *testing.T, id int64) *annotator.Entry {
+	t.Helper()
+	e, err := s.open("told").Glossary.Entry(context.Background(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func makes(term, tag, facts string, more ...string) annotator.ToolCall {
+	return annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(`{"term":%q,"tags":[%q],"facts":%s%s}`, term, tag, facts, strings.Join(more, ""))}
+}
+
+// TestARevealedNameIsTaken: the names of two entries are revealed, one of them part by part, and the person who is addressed is
+// promoted. Nothing of it is refused.
+func TestARevealedNameIsTaken(t *testing.T) {
+	t.Parallel()
+	s, all := told{
+		{"You are Wren Tallow, a wick of the Guild. You saw a child with a brass thimble. Brother Caul let you in. A man in a hood stood by.", []annotator.ToolCall{
+			makes("Wren Tallow", "person", `[{"text":"Wren Tallow is a wick.","quote":"You are Wren Tallow, a wick of the Guild.","state":true}]`),
+			makes("child with the brass thimble", "person", `[{"text":"A child wears a brass thimble.","quote":"a child with a brass thimble"}]`),
+			makes("Brother Caul", "person", `[{"text":"Brother Caul is let in.","quote":"Brother Caul let you in."}]`),
+			makes("man in a hood", "person", `[{"text":"A man stood by.","quote":"A man in a hood stood by."}]`),
+		}},
+		{"“They call me Thimble because of my thimble,” she says.", []annotator.ToolCall{
+			updates(2, `"term":"Thimble","facts":[{"text":"She is called Thimble because of her thimble.","quote":"They call me … my thimble","kind":"claimed","speaker":"Thimble"}]`),
+		}},
+		{"Brother Anselm Caul was chaplain here.", []annotator.ToolCall{
+			updates(3, `"term":"Anselm Caul","aliases":["Brother Anselm Caul"],"facts":["Anselm Caul was a chaplain."],"close":[1]`),
+		}},
+		{"The Lampmaster pins on your collar the copper flame of a trimmer.", []annotator.ToolCall{
+			updates(1, `"facts":[{"text":"Wren Tallow is a trimmer.","quote":"pins on your collar the copper flame of a trimmer","state":true}],"close":[{"fact":1,"by":1}]`),
+		}},
+		{"Out of the fog came Hadrian Thesk.", []annotator.ToolCall{
+			updates(4, `"term":"Hadrian Thesk","facts":["He came out of the fog."]`),
+		}},
+	}.read(t, nil)
+	for _, call := range all {
+		if call.Error != "" || strings.Contains(call.Result, "not_taken") {
+			t.Errorf("%s answers %s", call.Arguments, call.Result)
+		}
+	}
+	for id, name := range map[int64]string{2: "Thimble", 3: "Anselm Caul", 4: "Hadrian Thesk"} {
+		if e := s.entry(t, id); e.Name() != name {
+			t.Errorf("entry %d is called %s", id, e.Name())
+		}
+	}
+	wren := s.entry(t, 1)
+	if got := codex.FactLines(wren); !slices.Equal(got, []string{"2 (state): Wren Tallow is a trimmer."}) || wren.Claims[0].ReplacedBy != 2 && wren.Claims[1].ReplacedBy != 2 {
+		t.Errorf("%q of %+v", got, wren.Claims)
+	}
+}
+
+// TestRenamedIsNotErased: a scene that gives an entry a name, or a quotation that addresses somebody, names it no more than before.
+func TestRenamedIsNotErased(t *testing.T) {
+	t.Parallel()
+	s, all := told{
+		{"A man in a hood stood by the Lamp.", []annotator.ToolCall{
+			makes("man in a hood", "person", `[{"text":"A man stood by."},{"text":"He wore a cap."}]`), makes("Lamp", "object", `["It stood."]`),
+		}},
+		{"Out of the fog came Thesk, and you know Thesk. Everybody the better.", []annotator.ToolCall{
+			updates(1, `"term":"Thesk","close":[1],"facts":["He came out of the fog."]`),
+			updates(1, `"close":[1,{"fact":2,"by":3}],"facts":[{"text":"You know him.","quote":"you know Thesk"}]`),
+			updates(1, `"tags":[]`),
+			deletes(1),
+			updates(2, `"close":[1]`),
+			updates(1, `"aliases":["Everybody"],"definition":"Nobody.","narrow":true`),
+		}},
+	}.read(t, nil)
+	e := s.entry(t, 1)
+	if e.Name() != "Thesk" || !e.Status.Live() || len(codex.FactLines(e)) != 4 || !slices.Equal(e.Tags, []string{"person"}) {
+		t.Errorf("%q of %+v", codex.FactLines(e), e)
+	}
+	for n, want := range []string{
+		"", "", // made
+		`"not_taken":[{"close":1,"code":"NOT_MENTIONED"`, `"not_taken":[{"close":1,"code":"NOT_MENTIONED"`,
+		`"error":{"code":"NOT_MENTIONED"`, `"error":{"code":"NOT_MENTIONED"`, `"error":{"code":"NOT_MENTIONED"`,
+		`"not_taken":[{"part":"definition","code":"NOT_MENTIONED"`,
+	} {
+		if !strings.Contains(all[n].Result, want) {
+			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)
+		}
+	}
+}
+
+// TestOneCallIsOneEdit: all that a call takes away counts once towards the cap, and beyond it what the call adds is taken.
+func TestOneCallIsOneEdit(t *testing.T) {
+	t.Parallel()
+	facts := `["It is old.","It is tall.","It is cold.","It is dark."]`
+	s, all := told{
+		{"The Lamp stood by the Door.", []annotator.ToolCall{makes("Lamp", "object", facts), makes("Door", "object", facts)}},
+		{"The Lamp stood by the Door again.", []annotator.ToolCall{
+			updates(1, `"close":[1,2,3],"tags":["lamp"]`), updates(2, `"close":[4],"facts":["It is open."]`), updates(2, `"definition":"It is old. It is tall. It is cold. It is dark. It is open. It is new."`),
+		}},
+	}.read(t, func(s *stage) { s.config.EditCap = 1 })
+	if got := codex.FactLines(s.entry(t, 1)); !slices.Equal(got, []string{"4: It is dark."}) {
+		t.Errorf("%q: %s", got, all[2].Result)
+	}
+	if got := codex.FactLines(s.entry(t, 2)); len(got) != 6 || !strings.Contains(all[3].Result, `"added":[5],"not_taken":[{"close":4,"code":"EDIT_CAP"`) || all[4].Error != "" {
+		t.Errorf("%q: %s, %s", got, all[3].Result, all[4].Result)
+	}
+}
