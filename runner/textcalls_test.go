@@ -214,8 +214,8 @@ func TestCallsThatAreNotSound(t *testing.T) {
 	for name, test := range map[string]struct{ text, says string }{
 		"cut":          {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"`, "the text ends inside the value"},
 		"unknown":      {sound + `<tool_call>{"name":"glossary_burn","arguments":{}}</tool_call>`, "the tools are glossary_search, glossary_create"},
-		"unfit":        {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"}}</tool_call>`, "missing properties 'definition'"},
-		"Python":       {"```tool_code\nprint(glossary_create(term=\"Oil\"))\n```", "missing properties 'definition'"},
+		"unfit":        {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"}}</tool_call>`, "missing property 'tags'"},
+		"Python":       {"```tool_code\nprint(glossary_create(term=\"Oil\"))\n```", "missing property 'tags'"},
 		"lost in text": {lost + "\n" + `{"name":"glossary_create","arguments":{"term":"Lamp","definition":"It burns.","tags":[]}}`, "of other text"},
 	} {
 		for _, mended := range []bool{true, false} {

@@ -3,6 +3,7 @@ package faults_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"annotator"
@@ -62,10 +63,11 @@ type work struct {
 	answers     []finding
 }
 
-// finding is an entry as an answer shows it.
+// finding is an entry as an answer shows it, with the numbers of the facts that are known to be there.
 type finding struct {
-	ID               int64
-	Term, Definition string
+	ID    int64
+	Term  string
+	facts []int64
 }
 
 func findWork(r *scripted.Request) work {
@@ -86,10 +88,11 @@ func findWork(r *scripted.Request) work {
 // readResult reads the result of a tool. An entry that existed before counts like one that was just created.
 func (w *work) readResult(text string) {
 	var answer struct {
-		OK     bool
-		Intent string
-		Entry  finding
-		Error  struct {
+		OK           bool
+		Intent       string
+		Entry        finding
+		Added, Known []int64
+		Error        struct {
 			Code  string
 			Entry finding
 		}
@@ -99,6 +102,7 @@ func (w *work) readResult(text string) {
 	case answer.OK && answer.Intent != "":
 		w.intent = answer.Intent
 	case answer.OK:
+		answer.Entry.facts = append(answer.Added, answer.Known...)
 		w.answers = append(w.answers, answer.Entry)
 	case answer.Error.Code == tools.Duplicate:
 		w.answers = append(w.answers, answer.Error.Entry)
@@ -113,9 +117,9 @@ func leadingNumber(text string) (n int) {
 func (w *work) creations() (todo []annotator.ToolCall) {
 	for _, thing := range []string{"Lantern", "Warden"}[:1+w.scene%2] {
 		term := fmt.Sprintf("%s %d", thing, w.scene)
-		if w.kept(term, "") == nil {
+		if w.kept(term, 0) == nil {
 			todo = append(todo, toolcall("glossary_create", map[string]any{
-				"term": term, "definition": theDefinition, "tags": []string{"thing"}, "quote": theQuote, "post_id": w.post,
+				"term": term, "facts": []any{w.fact(theDefinition)}, "tags": []string{"thing"},
 			}))
 		}
 	}
@@ -123,13 +127,17 @@ func (w *work) creations() (todo []annotator.ToolCall) {
 }
 
 func (w *work) revisions() []annotator.ToolCall {
-	lantern := w.kept(fmt.Sprintf("Lantern %d", w.scene), "")
-	if w.scene%2 == 0 || w.kept(lantern.Term, theAddition) != nil {
+	lantern := w.kept(fmt.Sprintf("Lantern %d", w.scene), 0)
+	if w.scene%2 == 0 || w.kept(lantern.Term, 2) != nil {
 		return nil
 	}
 	return []annotator.ToolCall{toolcall("glossary_update", map[string]any{
-		"entry_id": lantern.ID, "definition": theDefinition + " " + theAddition, "quote": theQuote, "post_id": w.post,
+		"entry_id": lantern.ID, "facts": []any{w.fact(theAddition)},
 	})}
+}
+
+func (w *work) fact(text string) map[string]any {
+	return map[string]any{"text": text, "quote": theQuote, "post_id": w.post}
 }
 
 const (
@@ -138,10 +146,10 @@ const (
 	theQuote      = "burned in room 1"
 )
 
-// kept returns the entry of a term that is known to be in the codex, where its definition has the given words.
-func (w *work) kept(term, words string) *finding {
+// kept returns the entry of a term that is known to be in the codex, where it has a fact with a number; 0 for any.
+func (w *work) kept(term string, fact int64) *finding {
 	for i := range w.answers {
-		if a := &w.answers[i]; a.Term == term && strings.Contains(a.Definition, words) {
+		if a := &w.answers[i]; a.Term == term && (fact == 0 || slices.Contains(a.facts, fact)) {
 			return a
 		}
 	}
