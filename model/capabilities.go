@@ -32,18 +32,26 @@ type Context struct {
 	Listed     int // in the endpoint's list of models
 	Loaded     int // by what the server tells beside its API
 	Configured int // by the user
-	Refused    int // with the refusal of a longer prompt
+	Told       int // with a refusal
+	Shown      int // by cutting a reply short; it does not count as long as nothing else says so
 }
 
 // Limit is the smallest number that is known; 0 for none.
 func (c *Context) Limit() int {
 	limit := 0
-	for _, n := range []int{c.Listed, c.Loaded, c.Configured, c.Refused} {
+	for _, n := range []int{c.Listed, c.Loaded, c.Configured, c.Told} {
 		if n > 0 && (limit == 0 || n < limit) {
 			limit = n
 		}
 	}
 	return limit
+}
+
+// tell takes in what a server tells of its context; 0: nothing.
+func (c *Context) tell(tokens int) {
+	if tokens > 0 && (c.Told == 0 || tokens < c.Told) {
+		c.Told = tokens
+	}
 }
 
 // SetListed takes in what a list of models says of one of them, and reports whether it is in the list.

@@ -45,6 +45,9 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 		return reply, err
 	}
 	x.blameSlots(fault, &request)
+	if fault.Kind == annotator.PromptTooLong {
+		c.Capabilities.Context.tell(fault.MaxContext)
+	}
 	x.decide(fault, &request)
 	if err := c.fail(ctx, &call, fault, x.decision.Action, x.decision.Reason); err != nil {
 		return nil, err

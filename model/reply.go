@@ -78,6 +78,20 @@ func (r *Reply) cut(limit int) bool {
 	return outcomeOf(r.Finish) == OutcomeLength || r.Usage.Exact && limit > 0 && r.Usage.Completion >= limit
 }
 
+// contextShown is how many tokens of context a reply shows: vLLM does not refuse a prompt that leaves less room than the
+// reply may have, but ends the reply where the context ends. 0 where it shows nothing. A server may have a limit of its
+// own for replies, which is a round number, and may not count reasoning.
+func (r *Reply) contextShown(request *Request) int {
+	u := r.Usage
+	const bytesPerToken = 8 // at most, on average
+	round := u.Completion%64 == 0 || u.Completion%100 == 0
+	uncounted := u.Completion*bytesPerToken < len(r.Reasoning)
+	if r.Outcome != OutcomeLength || !u.Exact || u.Completion >= request.MaxTokens || round || uncounted {
+		return 0
+	}
+	return u.Prompt + u.Completion
+}
+
 // Incomplete reports whether a call of a reply that reached its limit may have lost its end. A structured call is whole
 // only if another follows it: some servers, such as older versions of vLLM, close the JSON of one that was cut off. What
 // is read from text ends where the model has ended it.

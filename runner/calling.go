@@ -38,7 +38,7 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	s.replyLimit = cmp.Or(s.exchange.ReplyLimit(), s.replyLimit)
 	switch unanswered := (*model.Unanswered)(nil); {
 	case errors.As(err, &unanswered):
-		return r.unanswered(unanswered)
+		return r.unanswered(ctx, unanswered)
 	case err != nil:
 		return "", err
 	case reply != nil:
@@ -61,12 +61,14 @@ func (r *Runner) fits(p *window.Prompt) bool {
 }
 
 // unanswered decides what follows from a request that was given up.
-func (r *Runner) unanswered(u *model.Unanswered) (annotator.Event, error) {
+func (r *Runner) unanswered(ctx context.Context, u *model.Unanswered) (annotator.Event, error) {
+	if err := r.takeContext(ctx); err != nil {
+		return "", err
+	}
 	if u.Action != annotator.DecisionShrink {
 		return r.quarantine(u.Fault)
 	}
 	r.scene.forceCompaction, r.scene.overflow = true, u.Fault
-	r.learnContext(u.MaxContext, r.window.TurnTokens())
 	return annotator.EventOverflow, nil
 }
 
@@ -111,7 +113,7 @@ func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Eve
 	s.content = &replyContent{model.CallsOf(reply.Calls, annotator.OriginUpdates), reply.Problem}
 	r.window.Observe(call.Characters, call.Usage)
 	r.window.Counted(call.Characters, call.Usage, &rows[0])
-	return annotator.EventReplied, nil
+	return annotator.EventReplied, r.takeContext(ctx)
 }
 
 // replyRows returns the rows of a reply: its text, then each call. Codex updates stay in the text. A reply that was cut

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"annotator"
-	"annotator/context/window"
-	"annotator/model"
 	"annotator/storage"
 )
 
@@ -50,7 +48,7 @@ func (r *Runner) initialize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.findContextLimit(ctx, &run); err != nil {
+	if err := r.findContextLimit(&run); err != nil {
 		return err
 	}
 	if err := r.restore(ctx, &run, newModel || newPrompt); err != nil {
@@ -185,35 +183,43 @@ func (r *Runner) restore(ctx context.Context, run *storage.RunStatus, newPrefix 
 	return r.window.Restore(ctx, newPrefix)
 }
 
-// findContextLimit takes the context limit that the server named to a former process, so that a resumed run goes on as the
-// undisturbed one. What the server lists now, or the user configures, counts instead. After a halt or the end of the story the
-// server may have been changed. A context in which hardly a scene fits is refused.
-func (r *Runner) findContextLimit(ctx context.Context, run *storage.RunStatus) error {
-	if run.Halted == "" && r.Client.Capabilities.Context.Limit() == 0 {
-		refusal, err := r.Store.Calls.LastTooLong(ctx)
-		if err != nil {
-			return err
-		}
-		r.learnContext(model.Classify(refusal.Status, nil, refusal.Raw).MaxContext, r.minPrompt())
+// findContextLimit takes the context that the server told a former process, so that a resumed run goes on as the undisturbed one.
+// What the server lists now, or the user configures, counts instead. After a halt or the end of the story the server may have been
+// changed. A context in which hardly a scene fits is refused.
+func (r *Runner) findContextLimit(run *storage.RunStatus) error {
+	known := &r.Client.Capabilities.Context
+	if run.Halted == "" && known.Limit() == 0 {
+		known.Told = run.ContextTold
+		r.lowerBudget(known.Limit())
 	}
 	return r.window.Limits.Check(r.window.Prefix)
 }
 
-// learnContext takes the context limit that a server names when it refuses a prompt; 0 if it names none. A limit that leaves fewer
-// tokens than needed is ignored.
-func (r *Runner) learnContext(tokens, needed int) {
-	if r.window.Limits.PromptWithin(tokens) >= needed {
-		r.Client.Capabilities.Context.Refused = tokens
-		r.lowerBudget(tokens)
+// takeContext lowers the context budget to what the server has told of its context since, and records it. A context in which
+// hardly a scene fits is refused. One that a cut reply shows is not believed then: the server may end replies for another reason.
+func (r *Runner) takeContext(ctx context.Context) error {
+	known := &r.Client.Capabilities.Context
+	if shown := r.window.Limits; shown.Lower(known.Shown) && shown.Check(r.window.Prefix) == nil {
+		known.Told = known.Shown
 	}
+	if !r.lowerBudget(known.Limit()) {
+		return nil
+	}
+	if err := r.Store.Run.TellContext(ctx, known.Told); err != nil {
+		return err
+	}
+	if err := r.window.Limits.Check(r.window.Prefix); err != nil {
+		return annotator.Errorf(annotator.Halted, "%s: %w", r.config.Endpoint, err)
+	}
+	return nil
 }
 
-// lowerBudget lowers the context budget to a number of tokens, if that is known and less.
-func (r *Runner) lowerBudget(tokens int) {
-	if l := &r.window.Limits; l.Lower(tokens) {
-		r.warn(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that, and replies have %d at most", r.Client.Model, l.Context, l.Reply))
+// lowerBudget lowers the context budget to a number of tokens, if that is known and less, and reports whether it is.
+func (r *Runner) lowerBudget(tokens int) bool {
+	l := &r.window.Limits
+	if !l.Lower(tokens) {
+		return false
 	}
+	r.warn(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that, and replies have %d at most", r.Client.Model, l.Context, l.Reply))
+	return true
 }
-
-// minPrompt is the least number of tokens that a prompt must be allowed to have.
-func (r *Runner) minPrompt() int { return r.window.Prefix.EstimateTokens() + window.MinScene }

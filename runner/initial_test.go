@@ -68,9 +68,38 @@ func TestContextIsLearned(t *testing.T) {
 	}
 }
 
-// TestContextTooSmallIsNotLearned: a server that names a context in which not even a scene fits halts the run after some scenes; it
-// may be another one tomorrow, so that nothing of it is kept.
-func TestContextTooSmallIsNotLearned(t *testing.T) {
+// TestContextShownByACutReply: a server whose context is not listed, and that ends a reply where its context ends, as vLLM does,
+// shows with the first such reply how long its context is. No later request asks for more, also in later processes.
+func TestContextShownByACutReply(t *testing.T) {
+	t.Parallel()
+	const window = 8_000
+	s := newTale(t, [][]string{evenScenes(8), evenScenes(10)}, 60_000, scripted.Options{})
+	s.serve(scripted.Options{MaxModelLen: 60_000, Script: func(r scripted.Request) scripted.Reply {
+		reply := summarised(r)
+		if room := window - r.Tokens; room < r.MaxTokens {
+			reply.FinishReason, reply.Usage = "length", &annotator.Usage{Prompt: r.Tokens, Completion: room, Exact: true}
+		}
+		return reply
+	}})
+	s.config.ContextBudget, s.config.MaxTokens, s.transport = 60_000, 1_000, unlisted{}
+	s.config.Limit = 1
+	for range 18 {
+		if err := s.run("cut"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.verify("cut")
+	if n := s.count("cut", `SELECT count(*) FROM call WHERE finish = 'length'`); n == 0 || n > 2 {
+		t.Errorf("%d replies were cut", n)
+	}
+	if n := s.count("cut", `SELECT context_told FROM run_state`); n != 0 && n != window { // 0 behind the end
+		t.Errorf("a context of %d tokens", n)
+	}
+}
+
+// TestContextTooSmall: a server that names a context in which not even a scene fits halts the run at once, and no scene is refused
+// for it. The server may be another one tomorrow, so that nothing of it is kept.
+func TestContextTooSmall(t *testing.T) {
 	t.Parallel()
 	small := true
 	s := newStage(t, story{threads: 1, scenes: 6}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
@@ -84,11 +113,10 @@ func TestContextTooSmallIsNotLearned(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.verify("small")
-	if run := s.state("small"); run.Quarantined != 3 {
-		t.Errorf("quarantined %d", run.Quarantined)
+	if run := s.state("small"); run.Quarantined != 0 || run.Calls != 1 {
+		t.Errorf("quarantined %d, %d calls", run.Quarantined, run.Calls)
 	}
 	small = false
-	s.putBack("small")
 	if err := s.run("small"); err != nil {
 		t.Fatal(err)
 	}

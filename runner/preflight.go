@@ -25,6 +25,9 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 	if err != nil {
 		return err
 	}
+	if err := r.takeContext(ctx); err != nil {
+		return err
+	}
 	for i := range findings {
 		switch f := &findings[i]; f.State {
 		case doctor.Failed:

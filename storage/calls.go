@@ -74,14 +74,6 @@ func (s *Calls) Last(ctx context.Context) (last annotator.LastCall, err error) {
 	return last, sqlite.Wrap(err, "read the newest call in %s", s.db.path)
 }
 
-// LastTooLong returns id, status and response of the newest call since Run.ResetFailures that was too long; id 0: none.
-func (s *Calls) LastTooLong(ctx context.Context) (c annotator.Call, err error) {
-	err = s.db.read.QueryRowContext(ctx, `SELECT id, status, raw FROM call WHERE outcome = 'shrink' AND raw IS NOT NULL
-		  AND id > (SELECT begun_call FROM run_state) ORDER BY id DESC LIMIT 1`).
-		Scan(&c.ID, &c.Status, &c.Raw)
-	return c, sqlite.Wrap(orNone(err), "read the calls in %s", s.db.path)
-}
-
 // Counted returns the newest n counted prompts, oldest first, of the newest 10 n calls: some servers never count.
 func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, error) {
 	scan := func(rows *sql.Rows, c *annotator.CountedPrompt) error {

@@ -35,7 +35,7 @@ func (s *Run) Report(ctx context.Context) (Report, error) {
 		return r, sqlite.Wrap(err, "report on %s", s.db.path)
 	}
 	defer func() { _ = t.Rollback() }()
-	for _, count := range []func(context.Context, querier) error{r.countRows, r.countCompactions, r.countEntries, r.countScenes, r.countCalls, r.time, r.silence} {
+	for _, count := range []func(context.Context, querier) error{r.countRows, r.countCompactions, r.countEntries, r.countScenes, r.countCalls, r.countProbes, r.time, r.silence} {
 		if err := count(ctx, t); err != nil {
 			return r, sqlite.Wrap(err, "report on %s", s.db.path)
 		}
@@ -92,6 +92,13 @@ func (r *Report) countScenes(ctx context.Context, q querier) (err error) {
 		r.FollowUps[f] = n
 		return err
 	}, `SELECT follow_up, count(*) FROM scene WHERE follow_up <> '' GROUP BY follow_up`)
+}
+
+func (r *Report) countProbes(ctx context.Context, q querier) error {
+	u := &r.ProbeUsage
+	return q.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(told_tokens), 0), coalesce(sum(cached_tokens), 0),
+		  coalesce(sum(completion_tokens), 0) FROM call WHERE purpose = 'probe' AND outcome NOT IN ('open', 'lost')`).
+		Scan(&r.Probes, &u.Prompt, &u.Told, &u.Cached, &u.Completion)
 }
 
 func (r *Report) countCalls(ctx context.Context, q querier) error {

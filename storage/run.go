@@ -39,6 +39,7 @@ type RunStatus struct {
 	Entries     int             // live
 	Started     int64           // unix milliseconds
 	Updated     int64
+	ContextTold int    // tokens of context that the server has told of; 0 for none
 	Halted      string // why the last run stopped before the end; empty if it did not
 	Holder      string
 }
@@ -51,14 +52,14 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 		  endpoint, model, coalesce(context_id, 0), coalesce(c.hash, ''), coalesce(c.system_prompt, ''), coalesce(c.tools, ''),
 		  coalesce(c.workarounds, ''), coalesce(c.settings, ''),
 		  open_scene, turn, recorded, quarantined, calls, prompt_tokens, told_tokens, cached_tokens, completion_tokens, entries,
-		  started_at, updated_at, halted, holder
+		  started_at, updated_at, context_told, halted, holder
 		FROM run_state LEFT JOIN snapshot_context c ON c.id = context_id`).
 		Scan(&r.State, &r.Corpus.Title, &r.Corpus.Path, &r.Corpus.Hash, &r.Corpus.Identity, &r.Corpus.SceneBytes,
 			&r.Corpus.Threads, &r.Corpus.Scenes,
 			&r.Endpoint, &r.Model, &r.Prompt.ID, &r.Prompt.Hash, &r.Prompt.SystemPrompt, &r.Prompt.Tools,
 			&r.Prompt.Workarounds, &r.Prompt.Settings,
 			&r.OpenScene, &r.Turn, &r.Recorded, &r.Quarantined, &r.Calls, &r.Usage.Prompt, &r.Usage.Told, &r.Usage.Cached, &r.Usage.Completion,
-			&r.Entries, &r.Started, &r.Updated, &r.Halted, &r.Holder)
+			&r.Entries, &r.Started, &r.Updated, &r.ContextTold, &r.Halted, &r.Holder)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, annotator.Errorf(annotator.NotFound, "%s holds no run yet", s.db.path).
 			WithAdvice("fill it with `annotator run SOURCE --db %s`", s.db.path)
@@ -134,8 +135,13 @@ func (s *Run) ResetFailures(ctx context.Context) error {
 }
 
 func (tx *tx) resetFailures() {
-	tx.execOne(`UPDATE run_state SET halted = '', begun_call = (SELECT coalesce(max(id), 0) FROM call),
+	tx.execOne(`UPDATE run_state SET halted = '', context_told = 0, begun_call = (SELECT coalesce(max(id), 0) FROM call),
 		begun_snapshot = (SELECT coalesce(max(id), 0) FROM snapshot)`)
+}
+
+// TellContext records what the server has told of its context, in tokens. It holds until the run is started after a halt.
+func (s *Run) TellContext(ctx context.Context, tokens int) error {
+	return s.db.update(ctx, "record the server's context", func(tx *tx) { tx.execOne(`UPDATE run_state SET context_told = ?`, tokens) })
 }
 
 // SetState sets the state of the machine that every transaction from here on records.
