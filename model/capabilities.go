@@ -85,8 +85,13 @@ const (
 	NoSignatures
 	PairCalls         // of several calls in a reply, each is a message of its own, with its result behind it
 	NoTextBesideCalls // the text of a reply that calls tools is left out
+	StrictTools       // the server is to hold the arguments of calls to the tools' schemas
+	NoStrictTools     // it refuses that
 	LooseCount        // the template leaves parts of a prompt out, so fewer tokens than it must have are right
 )
+
+// Strict reports whether tools are marked so that the server holds the arguments of calls to their schemas.
+func (w Workarounds) Strict() bool { return w.Has(StrictTools) && !w.Has(NoStrictTools) }
 
 // rendering are the workarounds that tell how messages are rendered, by the names under which a database keeps them.
 var rendering = [...]struct {
@@ -99,6 +104,8 @@ var rendering = [...]struct {
 	{NoTextBesideCalls, "no_text_beside_calls"},
 	{NoCallIDs, "no_call_ids"},
 	{NoSignatures, "no_signatures"},
+	{StrictTools, "strict_tools"},
+	{NoStrictTools, "no_strict_tools"},
 	{LooseCount, "loose_count"},
 }
 
@@ -132,8 +139,18 @@ type Refusal struct {
 	Pattern *regexp.Regexp // of the fault's parameter and message, in lower case; nil: no server says it
 	Effect  string         // what is done from then on, in words
 
-	Without string // bytes of a history with which the server means something else; empty: none
+	Of      Workarounds // with which the server means them; 0: whatever is in force
+	Without string      // bytes of a history with which the server means something else; empty: none
 }
+
+// StrictRefused matches how servers refuse strict tools, or the schemas of them.
+var StrictRefused = regexp.MustCompile(`(?s)\bstrict\b|invalid schema for function|invalid_function_parameters|structural_tag|grammar|additionalproperties`)
+
+// What is done about strict tools, in words.
+const (
+	StrictEffect   = "the server is to hold the arguments of calls to the tools' schemas"
+	NoStrictEffect = "the arguments of calls are not held to the tools' schemas"
+)
 
 // RefusalOf matches the name of a setting together with a word that says it is not wanted.
 func RefusalOf(setting string) *regexp.Regexp {
@@ -151,7 +168,7 @@ func (c *Capabilities) Learn(f *Fault, request *Request, refusals []Refusal) str
 	text := strings.ToLower(cmp.Or(f.Param, "-") + " " + f.Message)
 	for i := range refusals {
 		r := &refusals[i]
-		if r.Without != "" && bytes.Contains(request.History, []byte(r.Without)) {
+		if r.Of != 0 && !c.Workarounds.Has(r.Of) || r.Without != "" && bytes.Contains(request.History, []byte(r.Without)) {
 			continue
 		}
 		if !c.Workarounds.Has(r.Needs) && r.Pattern != nil && r.Pattern.MatchString(text) {

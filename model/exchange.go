@@ -45,7 +45,7 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 		return reply, err
 	}
 	x.blameSlots(fault, &request)
-	if fault.Kind == annotator.PromptTooLong {
+	if purpose := call.Purpose; fault.Kind == annotator.PromptTooLong && (purpose == annotator.PurposeAnnotate || purpose == annotator.PurposeProbe) {
 		c.Capabilities.Context.tell(fault.MaxContext)
 	}
 	x.decide(fault, &request)

@@ -20,6 +20,7 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 	findings, err := doctor.Preflight(ctx, &doctor.Endpoint{
 		Wire: r.Client.Wire, System: r.prompt.SystemPrompt, Tools: r.tools.Definitions(), Scene: "This is a test of the connection.",
 		Temperature: r.config.Temperature, Stream: r.config.Stream, Now: time.Now,
+		Begun:    run.Recorded > 0 && !newModel,
 		Measured: run.Recorded > 0 && !newModel && run.Halted == "",
 	}, r.Client)
 	if err != nil {

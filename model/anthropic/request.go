@@ -42,11 +42,17 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 		head.System = []block{{Type: blockText, Text: system, CacheControl: breakpoint()}}
 	}
 	fields := []endpoint.Field{
-		{Name: "tools", Value: endpoint.Segments{r.Tools}},
+		{Name: "tools", Value: endpoint.Segments{endpoint.StrictTools(r, plainTool, strictTool)}},
 		{Name: "messages", Value: endpoint.List(mark(history)...)},
 	}
 	return endpoint.EncodeBody(head, fields, newSettings(r))
 }
+
+// The piece of a tool that is replaced where tools are strict.
+var (
+	plainTool  = []byte(`,"input_schema":`)
+	strictTool = []byte(`,"strict":true,"input_schema":`)
+)
 
 // Breakpoints are inserted into encoded messages by these strings, without parsing.
 const (

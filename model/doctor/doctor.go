@@ -36,6 +36,7 @@ type Endpoint struct {
 
 	Timeout  time.Duration    // for each check; 0: those of the client alone
 	Now      func() time.Time // for measuring
+	Begun    bool             // requests of the run were answered before: the tools are not marked otherwise
 	Measured bool             // what the template renders is known
 }
 

@@ -42,6 +42,7 @@ var checks = [...]check{
 	{"renders all parts", answered, true, rendersParts},
 	{"keeps the system prompt", answered, false, keepsSystem},
 	{"calls a tool", answered, false, callsTool},
+	{"constrains arguments", answered, true, constrainsArguments},
 	{"calls on demand", answered, false, callsOnDemand},
 	{"reports cached tokens", answered, false, reportsCached},
 	{"keeps a long prompt", answered, false, keepsLongPrompt},

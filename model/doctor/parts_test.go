@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"annotator/internal/scripted"
+	"annotator/model"
 	"annotator/model/doctor"
 )
 
@@ -44,7 +45,8 @@ func TestFamilies(t *testing.T) {
 			if f := found[want.check]; f.State != want.state || !strings.Contains(f.Seen, want.seen) {
 				t.Errorf("%s is %s: %s", want.check, f.State, f.Seen)
 			}
-			if got := report.Capabilities.Workarounds.Rendering(); got != want.workarounds {
+			strict := model.StrictTools
+			if got := (report.Capabilities.Workarounds &^ strict).Rendering(); got != want.workarounds {
 				t.Errorf("worked around by %q", got)
 			}
 			if want.state != doctor.OK && !cures(report, want.check, "--chat-template FILE") {

@@ -95,6 +95,31 @@ func named(calls []annotator.ToolCall) string {
 // refusesTools is the reason why checks with tools are skipped.
 const refusesTools = "requests with tools are refused"
 
+// constrainsArguments marks the tools as strict, where the wire can, and leaves it at that if the server takes the request.
+func constrainsArguments(ctx context.Context, e *examination) Finding {
+	switch {
+	case e.refusesTools:
+		return skipped(refusesTools)
+	case e.Begun:
+		return skipped("a run that has begun goes on as it was")
+	case !e.adopt(ctx, model.StrictTools):
+		return skipped("not on this wire")
+	}
+	r, err := e.scene(model.Choice{})
+	if err != nil {
+		return skipped("%s", err)
+	}
+	r.MaxTokens = fewTokens
+	if _, fault := e.complete(ctx, r); fault != nil {
+		e.adopt(ctx, model.NoStrictTools)
+		return skipped("%s; a run does without", why(fault))
+	}
+	if e.client.Capabilities.Workarounds.Has(model.NoStrictTools) {
+		return skipped("the server refuses it; a run does without")
+	}
+	return ok("the server takes tools as strict")
+}
+
 // callsOnDemand requires a tool by name.
 func callsOnDemand(ctx context.Context, e *examination) Finding {
 	if e.refusesTools {

@@ -89,6 +89,8 @@ const toolResult = `{"role":"tool",`
 
 // refusals are the messages of servers, most specific first.
 var refusals = append(endpoint.TemplateRefusals(toolResult), []model.Refusal{
+	{Needs: model.NoStrictTools, Of: model.StrictTools, Pattern: model.StrictRefused, Effect: model.NoStrictEffect},
+	{Needs: model.StrictTools, Effect: model.StrictEffect},
 	{Needs: model.MergeRoles, Pattern: regexp.MustCompile(`roles must alternate`), Effect: "neighbouring messages of one role go as one"},
 	{Needs: model.MaxCompletionTokens, Pattern: model.RefusalOf(`max_tokens`), Effect: "the limit on a reply goes as max_completion_tokens"},
 	{Needs: model.NoTemperature, Pattern: model.RefusalOf(`temperature`), Effect: "the temperature is left to the server"},

@@ -29,10 +29,16 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	}{r.Model}
 	fields := []endpoint.Field{
 		{Name: "messages", Value: endpoint.List(list...)},
-		{Name: "tools", Value: endpoint.Segments{r.Tools}},
+		{Name: "tools", Value: endpoint.Segments{endpoint.StrictTools(r, plainTool, strictTool)}},
 	}
 	return endpoint.EncodeBody(head, fields, chooseSettings(r))
 }
+
+// The piece of a tool that is replaced where tools are strict.
+var (
+	plainTool  = []byte(`"function":{"name":"`)
+	strictTool = []byte(`"function":{"strict":true,"name":"`)
+)
 
 func chooseSettings(r *model.Request) settings {
 	s := settings{MaxTokens: r.MaxTokens, Temperature: &r.Temperature, Seed: r.Seed, Stream: r.Stream}

@@ -40,10 +40,16 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	}
 	fields := []endpoint.Field{
 		{Name: "input", Value: endpoint.List(items)},
-		{Name: "tools", Value: endpoint.Segments{r.Tools}},
+		{Name: "tools", Value: endpoint.Segments{endpoint.StrictTools(r, plainTool, strictTool)}},
 	}
 	return endpoint.EncodeBody(head{r.Model, instructions}, fields, chooseSettings(r))
 }
+
+// The piece of a tool that is replaced where tools are strict.
+var (
+	plainTool  = []byte(`,"strict":false}`)
+	strictTool = []byte(`,"strict":true}`)
+)
 
 // minOutput is the smallest limit of a reply that the API takes, in tokens.
 const minOutput = 16
