@@ -10,25 +10,62 @@ import (
 )
 
 // glossary renders what a scene is shown of the glossary: the entries that it names and that the window does not show as
-// they read now, and the names that the window shows otherwise or not at all. Shown counts as what the window's turns
-// have written. It returns the entries that the text shows.
+// they read now, the states that last held of the others that it names, and the names that the window shows otherwise or
+// not at all. What the window's turns have written counts as shown. It returns the entries that the text shows.
 func (r *Runner) glossary(ctx context.Context) (string, []annotator.Shown, error) {
 	room := int(r.config.RelevantShare * float64(r.window.Limits.Context))
-	entries, shows, err := r.relevant(ctx, room)
+	named, err := r.named(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	entries, shows, err := r.relevant(ctx, named, room)
+	if err != nil {
+		return "", nil, err
+	}
+	states, err := r.openStates(ctx, named, room/statesShare, shows)
 	if err != nil {
 		return "", nil, err
 	}
 	names, shown, err := r.newNames(ctx, room/namesShare, shows)
-	return prompt.Glossary(entries, names), append(shows, shown...), err
+	return prompt.Glossary(entries, states, names), append(shows, shown...), err
+}
+
+// statesShare is the part of the room for entries that their open states may take.
+const statesShare = 16
+
+// openStates renders the states that last held of the entries that the scene names: best first, as many as there is room
+// for. Those that the scene itself or the one before has told are left out, and entries that are shown whole beside.
+func (r *Runner) openStates(
+	ctx context.Context, named []int64, room int, beside []annotator.Shown,
+) (rendered []string, err error) {
+	entries, err := r.Store.Glossary.Entries(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range named {
+		if shownBeside(id, beside) {
+			continue
+		}
+		text := prompt.States(entries[id], annotator.PlaceAt(r.scene.row.N-1, 0))
+		if room -= r.window.Count(text); room < 0 {
+			break
+		}
+		if text != "" {
+			rendered = append(rendered, text)
+		}
+	}
+	return rendered, nil
+}
+
+func shownBeside(entry int64, beside []annotator.Shown) bool {
+	return slices.ContainsFunc(beside, func(s annotator.Shown) bool { return s.Entry == entry })
 }
 
 // relevant renders the entries that the scene names and the window does not show as they read now: best first, as many
 // as there is room for.
-func (r *Runner) relevant(ctx context.Context, room int) (rendered []string, shows []annotator.Shown, err error) {
-	named, err := r.named(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
+func (r *Runner) relevant(
+	ctx context.Context, named []int64, room int,
+) (rendered []string, shows []annotator.Shown, err error) {
 	ids, err := r.notInView(ctx, named)
 	if err != nil {
 		return nil, nil, err
@@ -136,9 +173,7 @@ func (r *Runner) newNames(
 	if err != nil {
 		return nil, nil, err
 	}
-	ids = slices.DeleteFunc(ids, func(id int64) bool {
-		return slices.ContainsFunc(beside, func(s annotator.Shown) bool { return s.Entry == id })
-	})
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return shownBeside(id, beside) })
 	entries, err := r.Store.Glossary.Entries(ctx, ids)
 	if err != nil {
 		return nil, nil, err

@@ -134,13 +134,13 @@ func byID(entries []annotator.Entry) map[int64]*annotator.Entry {
 	return index
 }
 
-// ChangedSince returns the ids of those entries whose names, tags, facts or present statement have a revision newer than
-// the one at which they were shown, other than by the turns, whose calls are shown. A confirmation or further evidence
-// does not count: the entry reads the same.
+// ChangedSince returns the ids of those entries whose names, tags or facts have a revision newer than
+// the one at which they were shown, other than by the turns, whose calls are shown. A confirmation, further evidence
+// or a present statement does not count: they tell nothing that the facts do not.
 func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown, turns []int64) (map[int64]bool, error) {
 	return g.changed(ctx, `SELECT DISTINCT r.entry_id FROM json_each(?1) s
 		JOIN revision r ON r.entry_id = s.value ->> 'e' AND r.id > s.value ->> 'r'
-		WHERE r.field IN ('term', 'alias', 'tag', 'claim', 'present') AND coalesce(r.turn, 0) NOT IN (SELECT value FROM json_each(?2))`, shown, turns)
+		WHERE r.field IN ('term', 'alias', 'tag', 'claim') AND coalesce(r.turn, 0) NOT IN (SELECT value FROM json_each(?2))`, shown, turns)
 }
 
 // RenamedSince returns the ids of the entries whose names have changed, or that were retired or merged, since they were

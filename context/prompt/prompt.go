@@ -103,14 +103,31 @@ func Names(e *annotator.Entry) string {
 	return text + "\n"
 }
 
-// Glossary wraps rendered entries and names; nothing where there are none.
-func Glossary(entries, names []string) string {
-	text := ""
-	if len(entries) > 0 {
-		text += "\n<relevant_entries>\n" + strings.Join(entries, "") + "</relevant_entries>"
+// States renders the states of an entry that hold and are known since before a place, with their numbers; nothing where
+// there are none.
+func States(e *annotator.Entry, before annotator.Place) string {
+	var b strings.Builder
+	for i := range e.Claims {
+		if c := &e.Claims[i]; c.State && c.Until == 0 && c.From < before {
+			b.WriteString(Escape(codex.FactLine(c)) + "\n")
+		}
 	}
-	if len(names) > 0 {
-		text += "\n<names>\n" + strings.Join(names, "") + "</names>"
+	if b.Len() == 0 {
+		return ""
+	}
+	return strconv.FormatInt(e.ID, 10) + " " + Escape(e.Name()) + "\n" + b.String()
+}
+
+// Glossary wraps rendered entries, states and names; nothing where there are none.
+func Glossary(entries, states, names []string) string {
+	text := ""
+	for _, part := range []struct {
+		tag   string
+		items []string
+	}{{"relevant_entries", entries}, {"open_states", states}, {"names", names}} {
+		if len(part.items) > 0 {
+			text += "\n<" + part.tag + ">\n" + strings.Join(part.items, "") + "</" + part.tag + ">"
+		}
 	}
 	return text
 }
