@@ -60,6 +60,10 @@ func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus, newMode
 	if err := r.usePrompt(&now); err != nil {
 		return false, err
 	}
+	if former := r.config.Identity.Former(); len(former) > 0 {
+		r.warn(fmt.Sprintf("%s of --prompts speak of a definition that is given whole; entries have facts now, which are added and closed one "+
+			"by one: `annotator prompts show` prints the present default", strings.Join(former, ", ")))
+	}
 	if err := r.checkPrompt(&run.Prompt, &now, settings); err != nil {
 		return false, err
 	}

@@ -200,7 +200,7 @@ func Rule(turns []Turn, entries []string, openings []string) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Scenes %s of thread %d.", Scenes(turns), turns[0].Thread)
+	fmt.Fprintf(&b, "Scenes %d-%d of thread %d.", turns[0].Scene, turns[len(turns)-1].Scene, turns[0].Thread)
 	if len(entries) > 0 {
 		fmt.Fprintf(&b, " With %s.", strings.Join(entries, ", "))
 	}
@@ -220,8 +220,8 @@ func RuleStory(story string, chunks []string) string {
 	return firstWords(strings.TrimSpace(b.String()), storyWords)
 }
 
-// Render writes the beginning of the window, before the turns: the story so far, and the chunk summaries. Summaries are
-// escaped, so that none can end its element.
+// Render writes the beginning of the window, before the turns: the story so far, and the chunk summaries with the numbers
+// of their scenes. Summaries are escaped, so that none can end its element.
 func Render(story *annotator.Episode, chunks []annotator.Episode) string {
 	var b strings.Builder
 	if story != nil {
@@ -231,8 +231,8 @@ func Render(story *annotator.Episode, chunks []annotator.Episode) string {
 		b.WriteString("<chunk_summaries>\n")
 		for i := range chunks {
 			c := &chunks[i]
-			fmt.Fprintf(&b, "  <chunk thread=\"%d\" index=\"%d\" scenes=\"%s\" entries=\"%s\">\n    %s\n  </chunk>\n",
-				c.Thread, c.Index, c.Scenes, strings.ReplaceAll(list(c.Entries), " ", ""), prompt.Escape(c.Summary))
+			fmt.Fprintf(&b, "  <chunk thread=\"%d\" scenes=\"%d-%d\" entries=\"%s\">\n    %s\n  </chunk>\n",
+				c.Thread, c.FromScene, c.ToScene, strings.ReplaceAll(list(c.Entries), " ", ""), prompt.Escape(c.Summary))
 		}
 		b.WriteString("</chunk_summaries>\n")
 	}

@@ -110,7 +110,7 @@ func TestInstructionIsWhatItWas(t *testing.T) {
 	const begin = "Set the scenes aside for a moment, call no tool, and write a summary for your own later use. "
 	const threads = "The threads 5, 6 are to leave your view. For each of them write <thread id=\"ID\">2 to 4 sentences</thread>. " +
 		"Then write the story so far anew, as <cumulative>...</cumulative>: what the present cumulative summary says and still matters, " +
-		"and what these threads add, in less than 500 words under the headings Characters:, Open plot:, World:, Mechanics:, Progress: " +
+		"and what these threads add, in less than 500 words under the headings Characters:, Open plot:, World:, Progress: " +
 		"each on a line of its own. "
 	const chunk = "Scenes 7000 to 7003 are to leave your view. Write <chunk>1 to 3 sentences</chunk> that say what happened in them and " +
 		"what of it will matter. "
@@ -132,7 +132,7 @@ func words(text string) int {
 }
 
 // elements matches the elements that a rendered memory may have.
-var elements = regexp.MustCompile(`^</?(cumulative_summary|chunk_summaries|chunk( thread="\d+" index="\d+" scenes="[\d-]*" entries="[\d,]*")?)>$`)
+var elements = regexp.MustCompile(`^</?(cumulative_summary|chunk_summaries|chunk( thread="\d+" scenes="[\d-]*" entries="[\d,]*")?)>$`)
 
 // FuzzSummary: a summary read from any answer keeps the limits, and in the window no text of it can end its element,
 // begin another, or look like a special token of a chat template.
@@ -184,16 +184,16 @@ func TestRender(t *testing.T) {
 	t.Parallel()
 	story := &annotator.Episode{Summary: "The Story So Far: Tom & Ash."}
 	chunks := []annotator.Episode{
-		{Thread: 5, Index: 0, Scenes: "0-9", Entries: []int64{12, 15}, Summary: "They arrived."}, {Thread: 5, Index: 1, Scenes: "10-19", Summary: "They left."},
+		{Thread: 5, Index: 0, FromScene: 1, ToScene: 10, Entries: []int64{12, 15}, Summary: "They arrived."}, {Thread: 5, Index: 1, FromScene: 11, ToScene: 20, Summary: "They left."},
 	}
 	const want = `<cumulative_summary>
 The Story So Far: Tom &amp; Ash.
 </cumulative_summary>
 <chunk_summaries>
-  <chunk thread="5" index="0" scenes="0-9" entries="12,15">
+  <chunk thread="5" scenes="1-10" entries="12,15">
     They arrived.
   </chunk>
-  <chunk thread="5" index="1" scenes="10-19" entries="">
+  <chunk thread="5" scenes="11-20" entries="">
     They left.
   </chunk>
 </chunk_summaries>`
@@ -210,7 +210,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("And then it rained again. ", 400)
 	text := compaction.Rule(chunkStep.Chunk, []string{"Ash", "Tom"}, []string{"It began.", long})
-	if !strings.HasPrefix(text, "Scenes 0-9 of thread 5. With Ash, Tom. It began. And then it") || words(text) > 100 {
+	if !strings.HasPrefix(text, "Scenes 5000-5009 of thread 5. With Ash, Tom. It began. And then it") || words(text) > 100 {
 		t.Errorf("%d words: %s", words(text), text)
 	}
 	story := compaction.RuleStory(long, []string{"First chunk. " + long, "Second chunk."})
