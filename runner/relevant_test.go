@@ -128,3 +128,33 @@ func TestWhatASceneNamesIsShown(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenStatesAreShown: of an entry that a scene names, and that the window shows, the states that held before the last scene, with
+// their numbers; until they are closed.
+func TestOpenStatesAreShown(t *testing.T) {
+	t.Parallel()
+	var scenes []string
+	for range 6 {
+		scenes = append(scenes, "Ashe waits.")
+	}
+	s := newTale(t, [][]string{scenes}, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+		switch question := r.Messages[len(r.Messages)-1].Content; {
+		case strings.HasPrefix(question, `<scene number="1"`):
+			return calls(toolCall("glossary_create", `{"term":"Ashe","tags":["person"],"facts":[{"text":"She waits.","state":true},{"text":"She is <old>."}]}`))
+		case strings.HasPrefix(question, `<scene number="5"`):
+			return calls(updates(1, `"facts":[{"text":"She has gone.","state":true}],"close":[{"fact":1,"by":1}]`))
+		}
+		return scripted.Annotate(r)
+	}})
+	s.config.Curator.Off, s.config.NoThreadSummaries = true, true
+	if err := s.run("states"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("states")
+	for n, row := range s.scenesShown("states") {
+		want := n > 2 && n < 6
+		if got := strings.Contains(row.Content, "\n<open_states>\n1 Ashe\n1 (state): She waits.\n</open_states>"); got != want {
+			t.Errorf("scene %d: %s", n, row.Content)
+		}
+	}
+}
