@@ -144,7 +144,7 @@ func TestOpenStatesAreShown(t *testing.T) {
 		case strings.HasPrefix(question, `<scene number="5"`):
 			return calls(updates(1, `"facts":[{"text":"She has gone.","state":true}],"close":[{"fact":1,"by":1}]`))
 		}
-		return scripted.Annotate(r)
+		return scripted.Reply{Text: "Read."}
 	}})
 	s.config.Curator.Off, s.config.NoThreadSummaries = true, true
 	if err := s.run("states"); err != nil {
