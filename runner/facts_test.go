@@ -173,7 +173,7 @@ func TestFact10_TrimsOutliveTheProcess(t *testing.T) {
 		"4": prose("Latin", 1_400, 1),
 	} {
 		rec := &recording{}
-		s := newTale(t, [][]string{evenScenes(14)}, 14_000, scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
+		s := newTale(t, [][]string{evenScenes(14)}, 14_500, scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
 			if asksSummary(r) {
 				return scripted.Reply{}
 			}

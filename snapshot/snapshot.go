@@ -96,5 +96,5 @@ func Entries(entries []annotator.Entry) string {
 		}
 		rendered = append(rendered, b.String())
 	}
-	return prompt.Glossary(rendered, nil)
+	return prompt.Glossary(rendered, nil, nil)
 }

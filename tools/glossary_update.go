@@ -15,7 +15,7 @@ type updateArguments struct {
 	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
 	Aliases []string          `json:"aliases,omitempty" jsonschema:"further names; they are added to the present ones"`
 	Tags    []string          `json:"tags,omitempty" jsonschema:"all tags that the entry should have; they replace the present ones"`
-	Status  *annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" jsonschema:"confirmed if the story leaves no doubt that it matters"`
+	Status  *annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" jsonschema:"confirmed if a quote shows that the narration vouches for the thing"`
 
 	Definition *string `json:"definition,omitempty" shown:"no" jsonschema:"all facts as one text, which replaces the present ones"`
 	citation
