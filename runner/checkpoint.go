@@ -15,9 +15,13 @@ func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 	return annotator.EventThreadContinues, nil
 }
 
-// checkpoint is CHECKPOINT: it makes a snapshot, records the state of the thread, and writes the write-ahead log back.
+// checkpoint is CHECKPOINT: it looks for names in what was read, makes a snapshot, records the state of the thread, and writes the write-ahead log back.
 func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
-	snapshot, err := r.Store.Scenes.Checkpoint(ctx, r.scene.row.N, r.window.Tokens())
+	mentions, err := r.findMentions(ctx)
+	if err != nil {
+		return "", err
+	}
+	snapshot, err := r.Store.Scenes.Checkpoint(ctx, r.scene.row.N, r.window.Tokens(), mentions)
 	if err != nil {
 		return "", err
 	}

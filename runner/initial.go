@@ -58,6 +58,9 @@ func (r *Runner) initialize(ctx context.Context) error {
 		return err
 	}
 	r.window.UseTokenizer(ctx, r.Client.CountTokens)
+	if err := r.catchUpMentions(ctx, run.OpenScene); err != nil {
+		return err
+	}
 	r.publish(annotator.Notice{Kind: annotator.NoticeRun})
 	return nil
 }

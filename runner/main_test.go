@@ -190,6 +190,7 @@ func (s *stage) verify(name string) {
 			return p.Body, nil
 		},
 		Scenes: source.Scenes(ctx, run.Corpus.SceneBytes),
+		Finder: runner.FindMentions,
 	})
 	if err != nil {
 		s.t.Fatal(err)

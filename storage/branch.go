@@ -84,6 +84,8 @@ UPDATE episode SET entered = NULL WHERE entered > (SELECT trace FROM point);
 DELETE FROM episode WHERE trace_id > (SELECT trace FROM point);
 UPDATE thread_state SET unanswered = 0 WHERE thread_id NOT IN (SELECT thread_id FROM episode WHERE kind = 'thread');
 DELETE FROM compaction WHERE trace_id > (SELECT trace FROM point);
+DELETE FROM mention WHERE revision_id > (SELECT revision FROM point);
+UPDATE mention SET until_at = NULL, until_id = NULL WHERE until_id > (SELECT revision FROM point);
 DELETE FROM validity;
 DELETE FROM entry_version;
 INSERT INTO glossary_fts (glossary_fts) VALUES ('delete-all');
@@ -99,6 +101,10 @@ UPDATE scene SET state = 'quarantined', turn = f.turn, reason = f.reason, fault 
 UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NULL, follow_up = '', recorded_at = NULL,
   started_at = iif(n IN (SELECT scene FROM refusal), started_at, NULL) WHERE (SELECT count(*) FROM snapshot WHERE scene = n AND type = 'checkpoint') + (SELECT due AND scene = n FROM point)
     <= (SELECT count(*) FROM refusal WHERE scene = n);
+DELETE FROM mention WHERE place / 1000000 IN (SELECT n FROM scene WHERE state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
+DELETE FROM scene_word WHERE rowid IN (SELECT n FROM scene WHERE mentioned AND state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
+UPDATE scene SET mentioned = 0 WHERE state = 'pending' AND n NOT IN (SELECT scene FROM refusal);
+UPDATE run_state SET mentions = min(mentions, (SELECT revision FROM point));
 UPDATE scene SET attempts = (SELECT count(*) FROM trace WHERE scene = n AND seq = 0 AND turn > 0)
   WHERE state = 'pending' AND attempts > 0 OR n IN (SELECT scene FROM former);
 DROP TABLE former;

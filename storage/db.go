@@ -28,6 +28,7 @@ type DB struct {
 	Snapshots     *Snapshots
 	Conversations *Conversations
 	Episodes      *Episodes
+	Mentions      *Mentions
 	Run           *Run
 	Maintenance   *Maintenance
 
@@ -65,6 +66,8 @@ type (
 	Conversations service
 	// Episodes stores the summaries, and the state of the window.
 	Episodes service
+	// Mentions stores where names stand in the posts.
+	Mentions service
 	// Run stores identity, progress and health of the run.
 	Run service
 	// Maintenance verifies and copies the database, and keeps its files in order.
@@ -77,6 +80,7 @@ func newDB(path string, now func() time.Time) *DB {
 	db.Journal, db.History, db.Curation = (*Journal)(s), (*History)(s), (*Curation)(s)
 	db.Calls, db.Scenes, db.Threads = (*Calls)(s), (*Scenes)(s), (*Threads)(s)
 	db.Snapshots, db.Conversations, db.Episodes = (*Snapshots)(s), (*Conversations)(s), (*Episodes)(s)
+	db.Mentions = (*Mentions)(s)
 	db.Run, db.Maintenance = (*Run)(s), (*Maintenance)(s)
 	return db
 }

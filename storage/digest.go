@@ -20,9 +20,9 @@ type digest [sha256.Size]byte
 type digests map[string]digest
 
 // toggle adds a row of a table, or removes it. The digest of table digest would change itself, and the tables of the
-// full-text index are derived from the entries.
+// full-text indexes are derived from the entries and the corpus.
 func (d digests) toggle(table string, row []any) {
-	if table == "digest" || strings.HasPrefix(table, "glossary_fts") {
+	if table == "digest" || strings.HasPrefix(table, "glossary_fts") || strings.HasPrefix(table, "scene_word") {
 		return
 	}
 	d[table] = d[table].xor(hashRow(row))

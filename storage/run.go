@@ -114,6 +114,7 @@ func (tx *tx) insertScene(s *annotator.Scene, hash []byte) {
 	}
 	tx.exec(`INSERT INTO scene (n, thread_id, idx, posts, words, hash) VALUES (?, ?, ?, ?, ?, ?)`,
 		s.N, s.Thread.ID, s.Index, jsonList(posts), s.Words(), hash)
+	tx.exec(`INSERT INTO scene_post SELECT value, ? * 1000000 + key FROM json_each(?)`, s.N, jsonList(posts))
 }
 
 // Configure records the endpoint, the model and the corpus file that the run uses from here on.

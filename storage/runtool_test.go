@@ -192,7 +192,7 @@ func TestRecordOnce(t *testing.T) {
 		t.Errorf("the second time left something (-before +after):\n%s", diff)
 	}
 	s.checkpoint()
-	if _, err := s.db.Scenes.Checkpoint(s.ctx, 1, 0); err == nil {
+	if _, err := s.db.Scenes.Checkpoint(s.ctx, 1, 0, nil); err == nil {
 		t.Error("one scene, two checkpoints")
 	}
 	s.clean()

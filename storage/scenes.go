@@ -76,12 +76,14 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 }
 
 // Checkpoint follows Record: no scene is open from there on, the position is kept as a snapshot, and after the last
-// scene of a thread the thread is completed. Tokens are those of the window. It returns the snapshot.
-func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int) (annotator.Snapshot, error) {
+// scene of a thread the thread is completed. Tokens are those of the window. Mentions are those of Mentions.Pending. It
+// returns the snapshot.
+func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int, mentions []SceneMentions) (annotator.Snapshot, error) {
 	taken := annotator.Snapshot{Kind: "checkpoint", Scene: scene, Tokens: tokens}
 	err := s.db.update(ctx, fmt.Sprintf("checkpoint scene %d", scene), func(tx *tx) {
 		tx.exec(`UPDATE thread_state SET status = 'completed', completed_at = ?1
 			WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?2) AND last_scene = ?2 AND status <> 'completed'`, tx.now, scene)
+		tx.setMentions(mentions)
 		tx.insertSnapshot(&taken)
 		tx.execOne(`UPDATE run_state SET open_scene = 0 WHERE id = 1 AND open_scene = ?`, scene)
 	})
@@ -195,12 +197,6 @@ func (s *Scenes) Raw(ctx context.Context, n int) ([]byte, error) {
 func (s *Scenes) PlaceOf(ctx context.Context, post int64) (annotator.Place, error) {
 	missing := annotator.Errorf(annotator.NotFound, "post %d is in no scene of the story", post).
 		WithAdvice("a reader's remark, or a post that is not there: name one that tells the story, or a scene: scene:N")
-	scan := func(rows *sql.Rows, p *annotator.Place) error {
-		var scene, rank int
-		err := rows.Scan(&scene, &rank)
-		*p = annotator.PlaceAt(scene, rank)
-		return err
-	}
-	return readFirst(ctx, s.db, fmt.Sprintf("look for post %d", post), missing, scan,
-		`SELECT s.n, p.key FROM scene s, json_each(s.posts) p WHERE p.value = ? LIMIT 1`, post)
+	return readFirst(ctx, s.db, fmt.Sprintf("look for post %d", post), missing, scanValue[annotator.Place],
+		`SELECT place FROM scene_post WHERE post_id = ?`, post)
 }

@@ -13,6 +13,8 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/context/mention"
+	"annotator/runner"
 	"annotator/storage"
 
 	"pgregory.net/rapid"
@@ -255,7 +257,10 @@ func (s *story) record(state annotator.SceneState) {
 
 func (s *story) checkpoint() {
 	s.Helper()
-	snapshot, err := s.db.Scenes.Checkpoint(s.ctx, s.scene, 1234)
+	posts := func(_ context.Context, n int) ([]annotator.Post, error) { return s.scenes[n-1].Posts, nil }
+	mentions, err := runner.PendingMentions(s.ctx, s.db.Mentions, mention.NewCache(s.db.Glossary), posts)
+	s.ok(err)
+	snapshot, err := s.db.Scenes.Checkpoint(s.ctx, s.scene, 1234, mentions)
 	s.ok(err)
 	s.past[snapshot.Trace] = s.window()
 	s.snapshot, s.due = snapshot.ID, false
@@ -381,7 +386,7 @@ func promptOf(text string) storage.Prompt {
 
 // sourceOf is the corpus of scenes that scenesOf makes.
 func sourceOf(scenes []*annotator.Scene) *storage.Source {
-	return &storage.Source{Body: corpusBody, Scenes: all(scenes)}
+	return &storage.Source{Body: corpusBody, Scenes: all(scenes), Finder: runner.FindMentions}
 }
 
 // corpusBody reads the bodies of the posts that scenesOf makes.

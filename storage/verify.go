@@ -26,6 +26,7 @@ type Finding struct {
 // The names of the checks that need the corpus.
 const (
 	CheckCorpus     = "corpus"
+	CheckMentions   = "mentions"
 	CheckQuotations = "quotations"
 )
 
@@ -42,7 +43,11 @@ type check struct {
 type Source struct {
 	Body   func(ctx context.Context, post int64) (string, error) // NotFound for a post that is not there
 	Scenes iter.Seq2[*annotator.Scene, error]                    // with the limits of the run
+	Finder func(names map[int64][]string) MentionFinder          // nil: mentions are not compared
 }
+
+// MentionFinder finds the names of entries in a scene.
+type MentionFinder func(*annotator.Scene) SceneMentions
 
 // verifier checks one state of a database: a run may go on meanwhile.
 type verifier struct {
@@ -108,6 +113,7 @@ func (v *verifier) checks() []check {
 	if v.source != nil {
 		checks = append(checks,
 			check{CheckCorpus, "the corpus has the scenes that the run has read, with these posts and this text", v.verifyCorpus},
+			check{CheckMentions, "the mentions are where the names of live entries stand in the posts", v.verifyMentions},
 			check{CheckQuotations, "every quotation stands in its post, where it says", v.verifyQuotes})
 	}
 	return checks

@@ -12,6 +12,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/internal/sqlite"
+	"annotator/runner"
 	"annotator/storage"
 )
 
@@ -84,6 +85,9 @@ var damages = []struct {
 	{"replay", "an alias is gone", `DELETE FROM glossary_alias WHERE entry_id = 1`},
 	{"replay", "an entry is gone", `DELETE FROM glossary_entry WHERE id = 1`},
 	{"replay", "an entry without revisions", `DELETE FROM revision WHERE entry_id = 1`},
+	{"mentions", "one is gone", `DELETE FROM mention WHERE place = (SELECT min(place) FROM mention)`},
+	{"mentions", "one stands elsewhere", `UPDATE mention SET end_at = end_at + 1`},
+	{"mentions", "one that was not looked for", `UPDATE scene SET mentioned = 0`},
 	{"validity", "a value ends too early", `UPDATE validity SET until_at = from_at, until_id = revision_id WHERE field = 'term' AND entry_id = 1`},
 	{"validity", "a value is known too early", `UPDATE validity SET from_at = 0 WHERE field = 'claim'`},
 	{"validity", "a name is looked up as another", `UPDATE validity SET key = 'dusk' WHERE field = 'alias'`},
@@ -255,7 +259,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 }
 
 // soundSource is the corpus of the database that sound makes.
-var soundSource = &storage.Source{Body: bodyOrNotFound, Scenes: all(scenesOf(2, 2, 2))}
+var soundSource = &storage.Source{Body: bodyOrNotFound, Scenes: all(scenesOf(2, 2, 2)), Finder: runner.FindMentions}
 
 func bodyOrNotFound(_ context.Context, id int64) (string, error) {
 	if id == 404 {

@@ -81,3 +81,60 @@ func isScene(known *annotator.SceneRow, scene *annotator.Scene) bool {
 	return known.N == scene.N && known.Thread.ID == scene.Thread.ID && known.Index == scene.Index &&
 		known.Words == scene.Words() && known.Hash == scene.Hash() && slices.Equal(known.Posts, posts)
 }
+
+// verifyMentions looks for the names of the live entries in the scenes, and compares.
+func (v *verifier) verifyMentions(ctx context.Context, f *Finding) error {
+	var current bool
+	err := v.q.QueryRowContext(ctx, `SELECT coalesce(max(mentions), 0) = (SELECT coalesce(max(id), 0) FROM revision) FROM run_state`).Scan(&current)
+	if err != nil {
+		return err
+	}
+	if !current || v.source.Finder == nil {
+		f.Unchecked = "the mentions, since entries have changed since names were looked for: the next checkpoint or start of a run does it"
+		return nil
+	}
+	names, err := v.glossary.Names(ctx)
+	if err != nil {
+		return err
+	}
+	held := map[int]map[Mention]bool{}
+	read, err := collect(ctx, v.q, scanValue[int], `SELECT n FROM scene WHERE mentioned = 1`)
+	if err != nil {
+		return err
+	}
+	for _, n := range read {
+		held[n] = map[Mention]bool{}
+	}
+	err = sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
+		var m Mention
+		err := scanMention(rows, &m)
+		if scene := held[m.Place.Scene()]; scene != nil {
+			scene[m] = true
+		} else {
+			f.add(fmt.Sprintf("entry %d is mentioned in scene %d, where no name was looked for", m.Entry, m.Place.Scene()))
+		}
+		return err
+	}, `SELECT entry_id, place, start_at, end_at FROM mention WHERE until_id IS NULL`)
+	if err != nil {
+		return err
+	}
+	find := v.source.Finder(names)
+	for scene, err := range v.source.Scenes {
+		if err != nil {
+			return err
+		}
+		if stored := held[scene.N]; stored != nil && !sameMentions(stored, find(scene).Mentions) {
+			f.add(fmt.Sprintf("the mentions of scene %d are not the names in its posts", scene.N))
+		}
+	}
+	return nil
+}
+
+func sameMentions(stored map[Mention]bool, found map[Mention]string) bool {
+	for m := range stored {
+		if _, ok := found[m]; !ok {
+			return false
+		}
+	}
+	return len(stored) == len(found)
+}

@@ -32,6 +32,11 @@ type seen struct {
 	Story     *annotator.Episode
 	Summaries []annotator.Episode
 	Totals    storage.Totals
+	Mentions  map[int64][]storage.SharedMention
+	InScenes  [][]storage.SharedMention
+	ByThread  []storage.ThreadCount
+	Most      []storage.EntryCount
+	Together  map[int64][]storage.EntryCount
 }
 
 // see reads all that a view shows of a story with some scenes.
@@ -98,6 +103,25 @@ func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
 	s.Summaries, err = v.Summaries(ctx)
 	ok(err)
 	s.Totals, err = v.Totals(ctx)
+	ok(err)
+	s.Mentions, s.Together = map[int64][]storage.SharedMention{}, map[int64][]storage.EntryCount{}
+	for _, id := range ids {
+		var total int
+		s.Mentions[id], total, err = v.Mentions(ctx, id, 0, 0)
+		if ok(err); total != len(s.Mentions[id]) {
+			t.Errorf("entry %d has %d mentions, and %d are listed", id, total, len(s.Mentions[id]))
+		}
+		s.Together[id], err = v.Companions(ctx, id, 10)
+		ok(err)
+	}
+	for n := range scenes {
+		list, err := v.MentionsIn(ctx, n+1)
+		ok(err)
+		s.InScenes = append(s.InScenes, list)
+	}
+	s.ByThread, err = v.MentionCounts(ctx, ids)
+	ok(err)
+	s.Most, err = v.MostMentioned(ctx, 10)
 	ok(err)
 	return s
 }

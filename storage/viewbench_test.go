@@ -55,6 +55,11 @@ func longCodex(b *testing.B) *storage.DB {
 		INSERT INTO revision SELECT row_number() OVER (ORDER BY at, n, field = 'evidence', field <> 'term', old), n, field, old, new, at, 'rule', 0, NULL, 0 FROM made;
 		UPDATE snapshot SET revision_id = (SELECT count(*) FROM revision WHERE at < 1000000 * (snapshot.scene + 1)) WHERE id % 1000 = 0;
 		UPDATE run_state SET entries = ?1`, benchEntries, benchScenes, heavyEntries, heavyClaims)
+		s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;
+		CREATE TEMP TABLE at AS WITH RECURSIVE c (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM c WHERE k < 39) SELECT k FROM c;
+		INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_at)
+		  SELECT iif(k < 30, 1 + (n * 7 + k) % ?2, 1 + (n * 37 + k * 997) % (5 * n)), n * 1000000 + k % 2, 10 * k, 10 * k + 4, n, n * 1000000 - 5000000 * (k % 3)
+		  FROM nth, at`, benchScenes, heavyEntries)
 		s.ok(s.db.Close())
 		if err := storage.FillValidity(b.Context(), path); err != nil {
 			b.Fatal(err)
@@ -118,6 +123,26 @@ func BenchmarkView(b *testing.B) {
 		}},
 		{"snapshots", func(ctx context.Context, v *storage.View) error {
 			_, err := v.Snapshots(ctx, storage.SnapshotQuery{Limit: 50})
+			return err
+		}},
+		{"mentions of a main character", func(ctx context.Context, v *storage.View) error {
+			_, _, err := v.Mentions(ctx, 7, 0, 50)
+			return err
+		}},
+		{"mentions in a scene", func(ctx context.Context, v *storage.View) error {
+			_, err := v.MentionsIn(ctx, 900)
+			return err
+		}},
+		{"cast by thread", func(ctx context.Context, v *storage.View) error {
+			_, err := v.MentionCounts(ctx, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
+			return err
+		}},
+		{"most mentioned", func(ctx context.Context, v *storage.View) error {
+			_, err := v.MostMentioned(ctx, 20)
+			return err
+		}},
+		{"companions", func(ctx context.Context, v *storage.View) error {
+			_, err := v.Companions(ctx, 7, 20)
 			return err
 		}},
 		{"place of a post", func(ctx context.Context, v *storage.View) error {

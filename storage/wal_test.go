@@ -20,7 +20,7 @@ func (s *story) blank(n int) (left int) {
 	s.Helper()
 	for range n {
 		s.record(annotator.SceneRecorded)
-		_, err := s.db.Scenes.Checkpoint(s.ctx, s.scene, 0)
+		_, err := s.db.Scenes.Checkpoint(s.ctx, s.scene, 0, nil)
 		s.ok(err)
 		s.due = false
 		start := time.Now()

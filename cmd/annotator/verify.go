@@ -9,6 +9,7 @@ import (
 
 	"annotator"
 	"annotator/corpus"
+	"annotator/runner"
 	"annotator/storage"
 
 	"github.com/spf13/cobra"
@@ -81,9 +82,14 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		WithAdvice("restore a backup, or start a new database with `annotator run --no-resume`")
 }
 
+// corpusChecks are the checks that need the corpus.
+func corpusChecks() []string {
+	return []string{storage.CheckCorpus, storage.CheckMentions, storage.CheckQuotations}
+}
+
 // concernsDatabase reports whether a check found the database wrong, and not only another corpus than the run's.
 func concernsDatabase(f storage.Finding) bool {
-	return len(f.Violations) > 0 && f.Check != storage.CheckCorpus && f.Check != storage.CheckQuotations
+	return len(f.Violations) > 0 && !slices.Contains(corpusChecks(), f.Check)
 }
 
 func (o *verifyOptions) rebuildIndex(ctx context.Context) error {
@@ -133,7 +139,7 @@ func sourceOf(ctx context.Context, db *storage.DB, story *corpus.DB) (*storage.S
 		}
 		return post.Body, nil
 	}
-	return &storage.Source{Body: body, Scenes: story.Scenes(ctx, run.Corpus.SceneBytes)}, nil
+	return &storage.Source{Body: body, Scenes: story.Scenes(ctx, run.Corpus.SceneBytes), Finder: runner.FindMentions}, nil
 }
 
 func (v *verification) print(w io.Writer) {
@@ -149,7 +155,7 @@ func (v *verification) print(w io.Writer) {
 		rows = append(rows, []string{check.Check, state, text})
 	}
 	if v.Corpus == "" {
-		for _, check := range []string{storage.CheckCorpus, storage.CheckQuotations} {
+		for _, check := range corpusChecks() {
 			rows = append(rows, []string{check, "not checked", "the corpus was not found; name it with --corpus"})
 		}
 	}

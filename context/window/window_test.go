@@ -156,7 +156,7 @@ func (r *reader) reply(scene int, p *window.Prompt) {
 	r.window.Observe(call.Characters, call.Usage)
 	r.window.Counted(call.Characters, call.Usage, &rows[0])
 	r.ok(r.db.Scenes.Record(r.ctx, storage.Outcome{Scene: scene, Turn: r.turn, State: annotator.SceneRecorded}))
-	_, err := r.db.Scenes.Checkpoint(r.ctx, scene, r.window.Tokens())
+	_, err := r.db.Scenes.Checkpoint(r.ctx, scene, r.window.Tokens(), nil)
 	r.ok(err)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"annotator"
 	"annotator/corpus"
+	"annotator/runner"
 	"annotator/storage"
 )
 
@@ -115,6 +116,7 @@ func (s *session) verify(db *storage.DB) {
 			return p.Body, nil
 		},
 		Scenes: source.Scenes(ctx, run.Corpus.SceneBytes),
+		Finder: runner.FindMentions,
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"annotator"
+	"annotator/storage"
+
+	"github.com/spf13/cobra"
+)
+
+// mentionsOptions are the options of `annotator mentions`.
+type mentionsOptions struct {
+	limit int
+	asOf  string
+}
+
+func newMentions(a *app) *cobra.Command {
+	var o mentionsOptions
+	cmd := &cobra.Command{
+		Use:   "mentions TERM|ID",
+		Short: "List where the names of an entry stand in the story",
+		Long: longHelp(`
+List where the names of an entry stand in the posts that were read, in the story's order, and how often by thread. A name
+of several entries counts for each of them and is marked. With --as-of, list what was known at a point of the story: a
+name that is revealed later is not found in earlier posts.`, exitMisused, exitHalted, exitInterrupted),
+		Example: `  annotator mentions "Ysolde Marrow"
+  annotator mentions Marrow --as-of scene:40 --limit 0
+  annotator mentions 12 --json`,
+		Args:              arguments(1, unlimited),
+		ValidArgsFunction: completeFrom(listTerms),
+	}
+	flags := cmd.Flags()
+	asOfFlag(flags, &o.asOf)
+	limitFlag(flags, &o.limit, 20, "maximum `MENTIONS`; 0: all")
+	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
+		return o.read(ctx, db, strings.Join(args, " "))
+	})
+}
+
+// mentionList is what `annotator mentions` prints.
+type mentionList struct {
+	ID       int64               `json:"id"`
+	Term     string              `json:"term"`
+	AsOf     *annotator.Position `json:"as_of,omitempty"` // with --as-of
+	Count    int                 `json:"count"`           // of all mentions
+	Threads  []threadMentions    `json:"threads"`         // that mention the entry, in the story's order
+	Mentions []mentionAt         `json:"mentions"`        // at most --limit
+}
+
+type threadMentions struct {
+	Thread int64 `json:"thread"`
+	Count  int   `json:"count"`
+}
+
+// mentionAt is a mention as it is printed.
+type mentionAt struct {
+	At    annotator.Position `json:"at"`
+	Start int                `json:"start"`          // in code points of the post's body
+	End   int                `json:"end"`            // exclusive
+	Also  []int64            `json:"also,omitempty"` // other entries that the name stands for there
+}
+
+func (o *mentionsOptions) read(ctx context.Context, db *storage.DB, name string) (*mentionList, error) {
+	moment, err := momentAt(ctx, db, o.asOf)
+	if err != nil {
+		return nil, err
+	}
+	view, err := viewAt(ctx, db, o.asOf)
+	if err != nil {
+		return nil, err
+	}
+	e, err := findEntry(ctx, view, name)
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return nil, (&showOptions{asOf: o.asOf}).noEntry(ctx, view, name)
+	}
+	at := db.Scenes.Positions(ctx)
+	list := &mentionList{ID: e.ID, Term: e.Name(), AsOf: positionOf(moment, at), Threads: []threadMentions{}, Mentions: []mentionAt{}}
+	found, total, err := view.Mentions(ctx, e.ID, 0, o.limit)
+	if err != nil {
+		return nil, err
+	}
+	list.Count = total
+	for _, m := range found {
+		list.Mentions = append(list.Mentions, mentionAt{at.At(m.Place), m.Start, m.End, m.Others})
+	}
+	counts, err := view.MentionCounts(ctx, []int64{e.ID})
+	for _, c := range counts {
+		list.Threads = append(list.Threads, threadMentions{c.Thread, c.Count})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, at.Err
+}
+
+func (l *mentionList) print(w io.Writer) {
+	if l.AsOf != nil {
+		fmt.Fprintf(w, "as of %s\n", describe(*l.AsOf))
+	}
+	fmt.Fprintf(w, "%s  #%d, %s in %s\n", oneLine(l.Term), l.ID, plural(l.Count, "mention"), plural(len(l.Threads), "thread"))
+	rows := make([][]string, len(l.Mentions))
+	for i, m := range l.Mentions {
+		also := ""
+		for _, other := range m.Also {
+			also += fmt.Sprintf(" #%d", other)
+		}
+		if also != "" {
+			also = "also a name of" + also
+		}
+		rows[i] = []string{describe(m.At), fmt.Sprintf("%d to %d", m.Start, m.End), also}
+	}
+	printTable(w, rows)
+	if len(l.Mentions) < l.Count {
+		fmt.Fprintln(w, "there are more; --limit 0 lists all")
+	}
+}

@@ -1,0 +1,243 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/internal/sqlite"
+)
+
+// Mention is a name of an entry in a post.
+type Mention struct {
+	Entry int64
+	Place annotator.Place // of the post
+	Start int             // in code points of the post's body
+	End   int             // exclusive; a possessive ending belongs to the name
+}
+
+// SceneMentions are the mentions in a scene, by the names that the live entries have now.
+type SceneMentions struct {
+	Scene    int
+	Words    []string           // of the scene, folded, each once
+	Mentions map[Mention]string // with the text of the name
+}
+
+// maxPendingScenes is how many scenes are read at once whose names were never looked for.
+const maxPendingScenes = 200
+
+// Pending returns the scenes with an outcome in which names were not looked for, at most some hundred of them, and the
+// normalised names that were added to the codex or given up since the mentions were brought up to date.
+func (s *Mentions) Pending(ctx context.Context) (scenes []int, names []string, err error) {
+	scenes, err = readAll(ctx, s.db, "read the scenes", scanValue[int],
+		`SELECT n FROM scene WHERE mentioned = 0 AND state IN ('recorded', 'quarantined') ORDER BY n LIMIT ?`, maxPendingScenes)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err = readAll(ctx, s.db, "read the names", scanValue[string], `WITH newest (id) AS (SELECT mentions FROM run_state),
+		  changed (entry_id) AS (SELECT e.entry_id FROM revision r JOIN entry_version e ON e.entry_id = r.entry_id AND e.revision_id = r.id
+		    LEFT JOIN entry_version f ON f.entry_id = e.entry_id AND f.until_id = e.revision_id
+		    WHERE r.id > (SELECT id FROM newest) AND (e.status IN ('tentative', 'confirmed')) <> coalesce(f.status IN ('tentative', 'confirmed'), 0))
+		SELECT v.key FROM changed JOIN validity v USING (entry_id) WHERE v.field = 'alias'
+		UNION SELECT v.key FROM revision r JOIN validity v ON v.entry_id = r.entry_id AND v.field = 'alias' AND v.revision_id = r.id
+		  WHERE r.field = 'alias' AND r.id > (SELECT id FROM newest)`)
+	return scenes, names, err
+}
+
+// ScenesWith returns the scenes among those in which names were looked for that have the words of a name; the last may go
+// on, as a possessive does.
+func (s *Mentions) ScenesWith(ctx context.Context, words []string) ([]int, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	terms := make([]string, len(words))
+	for i, word := range words {
+		terms[i] = `"` + strings.ReplaceAll(word, `"`, `""`) + `"`
+	}
+	return readAll(ctx, s.db, "look for a name", scanValue[int], `SELECT rowid FROM scene_word WHERE scene_word MATCH ? ORDER BY rowid`,
+		strings.Join(terms, " ")+"*")
+}
+
+// Update brings the mentions in scenes up to date, outside of a checkpoint.
+func (s *Mentions) Update(ctx context.Context, scenes []SceneMentions) error {
+	return s.db.update(ctx, "look for names", func(tx *tx) { tx.setMentions(scenes) })
+}
+
+// knownSince is when something came to be known.
+type knownSince struct{ revision, at int64 }
+
+// setMentions brings the mentions in scenes up to date: what is no longer found ends, and what is new begins, with the
+// newest revision; what is found in a scene for the first time begins with its name.
+func (tx *tx) setMentions(scenes []SceneMentions) {
+	var former int64
+	now := knownSince{revision: tx.head.revision}
+	tx.scan([]any{&former}, `SELECT mentions FROM run_state`)
+	tx.scan([]any{&now.at}, `SELECT coalesce(max(at), 0) FROM revision WHERE id > ?`, former)
+	names := aliasesSince{}
+	for i := range scenes {
+		tx.setSceneMentions(&scenes[i], former, now, names)
+	}
+	tx.execOne(`UPDATE run_state SET mentions = ? WHERE id = 1`, tx.head.revision)
+}
+
+func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, names aliasesSince) {
+	var again bool
+	tx.scan([]any{&again}, `SELECT mentioned FROM scene WHERE n = ?`, s.Scene)
+	held := map[Mention]bool{}
+	if again {
+		for _, m := range tx.mentionsOf(s.Scene) {
+			held[m] = true
+			if _, found := s.Mentions[m]; !found {
+				tx.execOne(`UPDATE mention SET until_at = ?, until_id = ? WHERE entry_id = ? AND place = ? AND start_at = ? AND until_id IS NULL`,
+					now.at, now.revision, m.Entry, m.Place, m.Start)
+			}
+		}
+	}
+	for m, text := range s.Mentions {
+		if held[m] {
+			continue
+		}
+		since := names.of(tx, m.Entry, text)
+		if again && since.revision <= former { // another entry's longer name stood there, or the entry was not live
+			since = knownSince{now.revision, max(now.at, since.at)}
+		}
+		tx.execOne(`INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_at) VALUES (?, ?, ?, ?, ?, ?)`,
+			m.Entry, m.Place, m.Start, m.End, since.revision, since.at)
+	}
+	if !again {
+		tx.execOne(`INSERT INTO scene_word (rowid, words) VALUES (?, ?)`, s.Scene, strings.Join(s.Words, " "))
+		tx.execOne(`UPDATE scene SET mentioned = 1 WHERE n = ?`, s.Scene)
+	}
+}
+
+// mentionsOf returns the mentions in a scene that have not ended.
+func (tx *tx) mentionsOf(scene int) []Mention {
+	found, err := collect(tx.ctx, tx, scanMention, `SELECT entry_id, place, start_at, end_at FROM mention
+		WHERE place BETWEEN ? AND ? AND until_id IS NULL`, annotator.PlaceAt(scene, 0), annotator.PlaceAt(scene+1, 0)-1)
+	tx.fail(err)
+	return found
+}
+
+// aliasesSince are the names of entries, normalised, with when they came to be known.
+type aliasesSince map[int64]map[string]knownSince
+
+// of returns when the name of an entry that a text is came to be known. The text may have an ending, and other signs
+// between the words; where no name is the beginning of the text, it is the newest that counts.
+func (a aliasesSince) of(tx *tx, entry int64, text string) knownSince {
+	if a[entry] == nil {
+		a[entry] = map[string]knownSince{}
+		tx.fail(sqlite.Each(tx.ctx, tx, func(rows *sql.Rows) error {
+			var key string
+			var since knownSince
+			err := rows.Scan(&key, &since.revision, &since.at)
+			a[entry][key] = since
+			return err
+		}, `SELECT key, revision_id, from_at FROM validity WHERE entry_id = ? AND field = 'alias'`, entry))
+	}
+	text = codex.Normalize(text)
+	var newest, longest knownSince
+	length := 0
+	for key, since := range a[entry] {
+		if since.revision > newest.revision {
+			newest = since
+		}
+		if len(key) > length && strings.HasPrefix(text, key) {
+			longest, length = since, len(key)
+		}
+	}
+	return cmp.Or(longest, newest)
+}
+
+func scanMention(rows *sql.Rows, m *Mention) error {
+	return rows.Scan(&m.Entry, &m.Place, &m.Start, &m.End)
+}
+
+// SharedMention is a mention with the other entries that the same name stands for there.
+type SharedMention struct {
+	Mention
+	Others []int64
+}
+
+// visible is a condition on rows of table mention: the post is within the limit, and so is what makes the name stand for
+// the entry. A name that is revealed later must not be found in earlier posts: it would tell who is meant.
+func (v *View) visible(table string) string {
+	reach := int64(v.m.reach)
+	if v.m.IsZero() {
+		reach = 1<<63 - 1
+	}
+	return fmt.Sprintf(`%s AND %s.place <= %d`, v.limit.inForce(table), table, reach)
+}
+
+// Mentions returns the mentions of an entry, in the story's order, and how many there are without offset and limit.
+func (v *View) Mentions(ctx context.Context, entry int64, offset, limit int) (found []SharedMention, total int, err error) {
+	where := ` FROM mention m WHERE m.entry_id = ?2 AND ` + v.visible("m")
+	if total, err = readValue[int](ctx, v.db, "count the mentions", `SELECT count(*)`+where, v.limit.bound, entry); err != nil {
+		return nil, 0, err
+	}
+	found, err = v.mentions(ctx, where+` ORDER BY m.place, m.start_at LIMIT iif(?3 > 0, ?3, -1) OFFSET ?4`, v.limit.bound, entry, limit, offset)
+	return found, total, err
+}
+
+// MentionsIn returns the mentions in a scene, in its order.
+func (v *View) MentionsIn(ctx context.Context, scene int) ([]SharedMention, error) {
+	return v.mentions(ctx, ` FROM mention m WHERE m.place BETWEEN ?2 AND ?3 AND `+v.visible("m")+` ORDER BY m.place, m.start_at, m.entry_id`,
+		v.limit.bound, annotator.PlaceAt(scene, 0), annotator.PlaceAt(scene+1, 0)-1)
+}
+
+func (v *View) mentions(ctx context.Context, rest string, args ...any) ([]SharedMention, error) {
+	scan := func(rows *sql.Rows, m *SharedMention) error {
+		var others string
+		if err := rows.Scan(&m.Entry, &m.Place, &m.Start, &m.End, &others); err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(others), &m.Others)
+	}
+	return readAll(ctx, v.db, "read the mentions", scan, `SELECT m.entry_id, m.place, m.start_at, m.end_at, (SELECT json_group_array(o.entry_id)
+		FROM mention o WHERE o.place = m.place AND o.start_at = m.start_at AND o.end_at = m.end_at AND o.entry_id <> m.entry_id AND `+v.visible("o")+`)`+
+		rest, args...)
+}
+
+// ThreadCount is how often an entry is mentioned in a thread.
+type ThreadCount struct {
+	Entry  int64
+	Thread int64
+	Count  int
+}
+
+// MentionCounts counts the mentions of entries by thread: by entry, then in the story's order, without threads that do
+// not mention it.
+func (v *View) MentionCounts(ctx context.Context, entries []int64) ([]ThreadCount, error) {
+	scan := func(rows *sql.Rows, c *ThreadCount) error { return rows.Scan(&c.Entry, &c.Thread, &c.Count) }
+	return readAll(ctx, v.db, "count the mentions", scan, `SELECT entry_id, thread_id, sum(mentions) FROM (
+		  SELECT m.entry_id, m.place / 1000000 AS at_scene, count(*) AS mentions FROM json_each(?2) c CROSS JOIN mention m ON m.entry_id = c.value
+		  WHERE `+v.visible("m")+` GROUP BY 1, 2) JOIN scene ON scene.n = at_scene JOIN thread_state USING (thread_id)
+		GROUP BY entry_id, thread_id ORDER BY entry_id, ord`, v.limit.bound, jsonList(entries))
+}
+
+// EntryCount is an entry with a count.
+type EntryCount struct {
+	Entry int64
+	Count int
+}
+
+func scanEntryCount(rows *sql.Rows, c *EntryCount) error { return rows.Scan(&c.Entry, &c.Count) }
+
+// MostMentioned returns the entries with the most mentions, at most limit of them.
+func (v *View) MostMentioned(ctx context.Context, limit int) ([]EntryCount, error) {
+	return readAll(ctx, v.db, "count the mentions", scanEntryCount, `SELECT entry_id, count(*) FROM mention m WHERE `+v.visible("m")+
+		` GROUP BY entry_id ORDER BY 2 DESC, entry_id LIMIT ?2`, v.limit.bound, limit)
+}
+
+// Companions returns the entries that are mentioned in the most scenes that mention an entry, at most limit of them,
+// with the number of these scenes.
+func (v *View) Companions(ctx context.Context, entry int64, limit int) ([]EntryCount, error) {
+	return readAll(ctx, v.db, "count the mentions", scanEntryCount, `SELECT o.entry_id, count(DISTINCT o.place / 1000000) FROM
+		  (SELECT DISTINCT m.place / 1000000 AS n FROM mention m WHERE m.entry_id = ?2 AND `+v.visible("m")+`) s
+		  CROSS JOIN mention o ON o.place BETWEEN s.n * 1000000 AND s.n * 1000000 + 999999
+		WHERE o.entry_id <> ?2 AND `+v.visible("o")+` GROUP BY o.entry_id ORDER BY 2 DESC, o.entry_id LIMIT ?3`, v.limit.bound, entry, limit)
+}
