@@ -36,8 +36,11 @@ func bookFile(t *testing.T) *exporters.Codex {
 	var file bytes.Buffer
 	archive := zip.NewWriter(&file)
 	for _, f := range [][2]string{
-		{"mimetype", "application/epub+zip"}, {"META-INF/container.xml", bookContainer}, {"OEBPS/content.opf", bookPackage},
-		{"OEBPS/text/a.xhtml", bookStart + bookOne + bookTwo}, {"OEBPS/style.css", "p { margin: 0 }"},
+		{"mimetype", "application/epub+zip"},
+		{"META-INF/container.xml", bookContainer},
+		{"OEBPS/content.opf", bookPackage},
+		{"OEBPS/text/a.xhtml", bookStart + bookOne + bookTwo},
+		{"OEBPS/style.css", "p { margin: 0 }"},
 	} {
 		w, err := archive.Create(f[0])
 		if err == nil {

@@ -223,13 +223,18 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 		s.Entries[status] = report.Entries[status]
 	}
 	if running {
-		left := time.Duration(s.Scenes.Left) * report.SceneTime
-		s.SecondsLeft, s.Ends = left.Seconds(), now.Add(left).UTC()
-		if !report.Silent.IsZero() {
-			s.Waiting = &waitStatus{report.Silent.UTC(), report.Silence}
-		}
+		s.progress(&report, now)
 	}
 	return s, nil
+}
+
+// progress says when a run that is under way ends, and whether it waits.
+func (s *status) progress(report *storage.Report, now time.Time) {
+	left := time.Duration(s.Scenes.Left) * report.SceneTime
+	s.SecondsLeft, s.Ends = left.Seconds(), now.Add(left).UTC()
+	if !report.Silent.IsZero() {
+		s.Waiting = &waitStatus{report.Silent.UTC(), report.Silence}
+	}
 }
 
 func callsByOutcome(outcomes map[string]int) callStatus {

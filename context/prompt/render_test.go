@@ -45,9 +45,12 @@ func TestEntryGolden(t *testing.T) {
 		ID: 5, Term: "Dawn", Disambiguator: "ship", Status: annotator.Confirmed, Tags: []string{"grand", "ship"},
 		Aliases: []annotator.Alias{{Name: "Dawn"}, {Name: "The <Lady>"}, {Name: "Old Dawn"}},
 		Claims: []annotator.Claim{
-			{ID: 1, Text: "She sailed.", Until: annotator.PlaceAt(3, 0)}, {ID: 2, Text: "Dawn is a ship & a half."},
-			{ID: 4, Text: "She sank.", Kind: annotator.Claimed, Speaker: "<Mik>", State: true}, {ID: 5, Text: "She was old.", Kind: annotator.Inferred},
-			{ID: 6, Text: "Nobody saw it.", Kind: annotator.Claimed}, {ID: 7, Text: "She lies deep.", Kind: annotator.Narrated, State: true},
+			{ID: 1, Text: "She sailed.", Until: annotator.PlaceAt(3, 0)},
+			{ID: 2, Text: "Dawn is a ship & a half."},
+			{ID: 4, Text: "She sank.", Kind: annotator.Claimed, Speaker: "<Mik>", State: true},
+			{ID: 5, Text: "She was old.", Kind: annotator.Inferred},
+			{ID: 6, Text: "Nobody saw it.", Kind: annotator.Claimed},
+			{ID: 7, Text: "She lies deep.", Kind: annotator.Narrated, State: true},
 		},
 		Present: "A wreck & a grave.", PresentAt: annotator.PlaceAt(9, 2),
 	}

@@ -1,7 +1,6 @@
 package scripted
 
 import (
-	"errors"
 	"slices"
 
 	"annotator"
@@ -46,11 +45,16 @@ func edited(edit func(*annotator.Message), dropped ...annotator.Role) Template {
 
 func firstCallOnly(m *annotator.Message) { m.ToolCalls = m.ToolCalls[:min(len(m.ToolCalls), 1)] }
 
+// rendering is the failure of a template, in the words of a server.
+type rendering string
+
+func (r rendering) Error() string { return string(r) }
+
 // oneCall refuses several calls in a message, as Llama 3.1 and 3.2 do, and shows no text beside a call.
 func oneCall(all []annotator.Message) ([]annotator.Message, error) {
 	for i := range all {
 		if len(all[i].ToolCalls) > 1 {
-			return nil, errors.New("\n------------\nWhile executing CallExpression at line 85, column 28 in source:\n" +
+			return nil, rendering("\n------------\nWhile executing CallExpression at line 85, column 28 in source:\n" +
 				"...This model only supports single tool-calls at once!\n" +
 				"Error: Jinja Exception: This model only supports single tool-calls at once!")
 		}
@@ -114,7 +118,7 @@ func mistralNemo(all []annotator.Message) (rendered []annotator.Message, err err
 // refusesTools fails where there are tools, in llama.cpp's words.
 func refusesTools(all []annotator.Message) ([]annotator.Message, error) {
 	if len(all) > 0 && all[0].Role == RoleTools {
-		return nil, errors.New("Unable to generate parser for this template. Automatic parser generation failed: no tools")
+		return nil, rendering("Unable to generate parser for this template. Automatic parser generation failed: no tools")
 	}
 	return all, nil
 }

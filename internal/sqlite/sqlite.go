@@ -63,13 +63,6 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 	return db, err
 }
 
-// Memory opens a database in memory, which is gone when the pool is closed.
-func Memory(ctx context.Context) (*sql.DB, error) {
-	query := parameters(Create)
-	query.Set("mode", "memory")
-	return open(ctx, "memory", query, 1, nil) // each connection would have a database of its own
-}
-
 func open(ctx context.Context, path string, query url.Values, conns int, observer Observer) (*sql.DB, error) {
 	return openFile(ctx, path, query, conns, cachingConnector{observer: observer})
 }
