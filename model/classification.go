@@ -31,6 +31,7 @@ const (
 
 // Advice that is given in more than one place.
 const (
+	adviceParser   = "start the server without --reasoning-parser, or with the one of its model"
 	adviceFilter   = "take a model, or an endpoint, that will read such a story"
 	adviceStuck    = "see whether the model's file is whole and fits how the server computes: its quantisation, --dtype, the KV cache"
 	adviceServer   = "see the server's log: its device or its engine has failed; restart it, or give it more memory"

@@ -170,6 +170,9 @@ func checkSilence(r *Request, reply *Reply) *Fault {
 			advise("raise --max-tokens, or have the model think less")
 	case r.Rules != nil && thinksCall(reply, r.Rules): // the model is told
 		return nil
+	case reply.Swallowed():
+		return fault(annotator.Malformed, CodeEmpty, "the reply is empty: all of it stands in its reasoning, where a server puts it whose reasoning parser "+
+			"is not that of the model").advise(adviceParser)
 	case strings.TrimSpace(reply.Text) == "":
 		return fault(annotator.Malformed, CodeEmpty, "the reply is empty: it has no text and no tool call")
 	}

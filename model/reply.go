@@ -92,6 +92,12 @@ func (r *Reply) contextShown(request *Request) int {
 	return u.Prompt + u.Completion
 }
 
+// Swallowed reports whether a reply that was not cut has nothing but reasoning. That is how a server's parser of reasoning
+// takes the words of a model that writes none.
+func (r *Reply) Swallowed() bool {
+	return r.Text == "" && len(r.Calls) == 0 && r.Reasoning != "" && !r.Cut
+}
+
 // Incomplete reports whether a call of a reply that reached its limit may have lost its end. A structured call is whole
 // only if another follows it: some servers, such as older versions of vLLM, close the JSON of one that was cut off. What
 // is read from text ends where the model has ended it.

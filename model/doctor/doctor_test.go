@@ -397,6 +397,12 @@ func TestFindings(t *testing.T) {
 			check:  "keeps a long prompt", state: doctor.Failed, seen: "are too many for it",
 		},
 		{
+			name:   "a reasoning parser takes all that is said",
+			server: scripted.Options{Script: func(r scripted.Request) scripted.Reply { return scripted.Reply{Reasoning: healthy(r).Text + "Hm."} }},
+			check:  "answers beside thoughts", state: doctor.Failed, seen: "the server's reasoning parser takes what the model says for its thoughts",
+			remedy: "no --reasoning-parser, or the PARSER of the model",
+		},
+		{
 			name:   "thoughts in the text",
 			server: scripted.Options{Script: answer(scripted.Reply{Text: "<think>Hm.</think>yes"}, func(r scripted.Request) bool { return !r.MayCall() })},
 			check:  "keeps thoughts apart", state: doctor.Missing, seen: "thoughts stand in the text", remedy: "--reasoning-parser PARSER",

@@ -40,6 +40,7 @@ var checks = [...]check{
 	{"reports usage", answered, false, reportsUsage},
 	{"replays a call", answered, true, replaysCall},
 	{"renders all parts", answered, true, rendersParts},
+	{"answers beside thoughts", answered, true, answersBesideThoughts},
 	{"keeps the system prompt", answered, false, keepsSystem},
 	{"calls a tool", answered, false, callsTool},
 	{"constrains arguments", answered, true, constrainsArguments},
@@ -72,6 +73,9 @@ type examination struct {
 	stage  stage
 	server Server
 	stream bool // replies are streamed, if that works
+
+	spoken    int // replies with words or calls
+	swallowed int // replies with nothing but reasoning, that were not cut
 
 	models    []model.Model
 	listFault *model.Fault // why there is no list of models
@@ -115,7 +119,18 @@ func (e *examination) complete(ctx context.Context, r *model.Request) (*model.Re
 		}
 		return nil, model.ClassifyTransport(err)
 	}
+	e.tell(reply)
 	return reply, nil
+}
+
+// tell counts the replies that have words or calls, and those that have nothing but reasoning.
+func (e *examination) tell(reply *model.Reply) {
+	switch {
+	case reply.Swallowed():
+		e.swallowed++
+	case reply.Text != "" || len(reply.Calls) > 0:
+		e.spoken++
+	}
 }
 
 // say sends messages without tools.

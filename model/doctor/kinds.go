@@ -23,6 +23,7 @@ var kinds = [...]*kind{
 			steadyTemplate: "--chat-template FILE, without strftime_now or another clock",
 			template:       "--chat-template FILE",
 			reasoning:      "--reasoning-parser PARSER",
+			noParser:       "no --reasoning-parser, or the PARSER of the model",
 		},
 	},
 	{
@@ -35,6 +36,7 @@ var kinds = [...]*kind{
 			steadyTemplate: "--jinja --chat-template-file FILE, without strftime_now or another clock",
 			template:       "--jinja --chat-template-file FILE",
 			reasoning:      "--jinja --reasoning-format deepseek",
+			noParser:       "--reasoning-format none",
 		},
 	},
 	{
@@ -47,6 +49,7 @@ var kinds = [...]*kind{
 			steadyTemplate: "a Modelfile whose TEMPLATE has no clock",
 			template:       "a Modelfile with another TEMPLATE",
 			reasoning:      "nothing: it does so for the models that it knows",
+			noParser:       "nothing: it does so for the models that it knows; see that the model's TEMPLATE is its own",
 		},
 	},
 	{
@@ -59,6 +62,7 @@ var kinds = [...]*kind{
 			steadyTemplate: "--chat-template FILE, without strftime_now or another clock",
 			template:       "--chat-template FILE",
 			reasoning:      "--reasoning-parser PARSER",
+			noParser:       "no --reasoning-parser, or the PARSER of the model",
 		},
 	},
 	{
@@ -71,6 +75,7 @@ var kinds = [...]*kind{
 			steadyTemplate: "another prompt template, without a clock, in the model's settings",
 			template:       "another prompt template, in the model's settings",
 			reasoning:      "the developer setting that separates reasoning_content and content",
+			noParser:       "the developer setting that separates reasoning_content and content, off",
 		},
 	},
 }

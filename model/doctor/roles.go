@@ -37,6 +37,19 @@ func keepsSystem(ctx context.Context, e *examination) Finding {
 	return failed(template, "the template drops it: it adds no tokens, and the model says %s", words(told))
 }
 
+// fewSwallowed is how many replies with nothing but reasoning are no chance.
+const fewSwallowed = 2
+
+// answersBesideThoughts finds a server whose parser of reasoning takes all that the model says for thoughts. No request is
+// made for it: it judges the replies so far.
+func answersBesideThoughts(_ context.Context, e *examination) Finding {
+	if e.spoken == 0 && e.swallowed >= fewSwallowed {
+		return failed(noParser, "all %d replies stand in the reasoning alone, with no text and no call: "+
+			"the server's reasoning parser takes what the model says for its thoughts", e.swallowed)
+	}
+	return ok("%d replies with words", e.spoken)
+}
+
 // keepsThoughtsApart reports where reasoning was in all replies so far.
 func keepsThoughtsApart(_ context.Context, e *examination) Finding {
 	switch {
