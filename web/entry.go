@@ -52,8 +52,10 @@ func showEntry(r *request) (*page, error) {
 		return nil, r.sendJSON(r.exported([]annotator.Entry{*e})[0])
 	}
 	shown := &entryPage{Entry: e, Begins: r.view.place(e.First), AsOf: r.view.place(e.PresentAt)}
-	if shown.Now, err = r.linkTerms(ctx, e.Present); err != nil {
-		return nil, err
+	if e.Present != "" {
+		if shown.Now, err = r.linkTerms(ctx, e.Present, id); err != nil {
+			return nil, err
+		}
 	}
 	if e.MergedInto != 0 {
 		if shown.Merged, err = r.view.Entry(ctx, e.MergedInto); err != nil && !isNotFound(err) {
@@ -82,7 +84,7 @@ func (r *request) facts(ctx context.Context, e *annotator.Entry) ([]*fact, error
 	slices.SortStableFunc(claims, func(a, b annotator.Claim) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Ord, b.Ord)) })
 	facts := make([]*fact, len(claims))
 	for i := range claims {
-		text, err := r.linkTerms(ctx, claims[i].Text)
+		text, err := r.linkTerms(ctx, claims[i].Text, e.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -94,23 +96,29 @@ func (r *request) facts(ctx context.Context, e *annotator.Entry) ([]*fact, error
 	return facts, nil
 }
 
-// linkTerms splits a text at the [[Terms]] in it. Those that name an entry are links; the brackets are left out.
-func (r *request) linkTerms(ctx context.Context, text string) (spans []span, err error) {
+// linkTerms splits the text of an entry at the [[Terms]] and the names of other entries in it, which are links. The
+// brackets are left out.
+func (r *request) linkTerms(ctx context.Context, text string, self int64) (spans []span, err error) {
+	names, err := r.newLinker(namesAll)
+	if err != nil {
+		return nil, err
+	}
+	names.except = self
 	for {
 		before, rest, open := strings.Cut(text, "[[")
 		term, after, closed := strings.Cut(rest, "]]")
 		if !open || !closed || term == "" || strings.ContainsAny(term, "[]\n") {
-			return append(spans, span{Text: text}), nil
+			return append(spans, names.spans(text)...), nil
 		}
 		e, err := r.view.named(ctx, term)
 		if err != nil {
 			return nil, err
 		}
 		linked := span{Text: term}
-		if e != nil {
+		if e != nil && e.ID != self {
 			linked.Entry = e.ID
 		}
-		spans, text = append(spans, span{Text: before}, linked), after
+		spans, text = append(append(spans, names.spans(before)...), linked), after
 	}
 }
 

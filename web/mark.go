@@ -20,9 +20,10 @@ type marker struct {
 
 // namedSpan is an occurrence of a name.
 type namedSpan struct {
-	start, end int
+	start, end int // in code points
+	startByte  int
 	entry      int64
-	ambiguous  bool
+	ambiguous  bool // other entries have the name, too
 }
 
 // quote marks a quotation, as far as it is in the text.

@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"annotator"
 	"annotator/exporters"
 	"annotator/web"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestPages opens a page of each kind, and looks for what it is there for.
@@ -84,7 +88,7 @@ func TestQuotesLeadIntoTheirPost(t *testing.T) {
 				if !strings.HasSuffix(to, "#quote") {
 					t.Fatalf("post %d leads to %q", q.Post, to)
 				}
-				if got := marked(s.get(to + "&names=none").body); got != q.Quote {
+				if got := marked(s.get(to).body); got != q.Quote {
 					t.Errorf("%s marks %q, want %q", to, got, q.Quote)
 				}
 			}
@@ -102,13 +106,40 @@ func marked(html string) string {
 		}
 		_, rest, _ = strings.Cut(rest, ">")
 		inside, after, _ := strings.Cut(rest, "</mark>")
-		text.WriteString(unescape(inside))
+		text.WriteString(unescape(tags.ReplaceAllString(inside, "")))
 		html = after
 	}
 }
 
 func unescape(html string) string {
 	return strings.NewReplacer("&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&#43;", "+", "&amp;", "&").Replace(html)
+}
+
+// TestNamesAreLinks counts the links in a scene: to all names, to the first of each entry, to none.
+func TestNamesAreLinks(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	links := func(scene int, names string) (to []string) {
+		body := s.get(fmt.Sprintf("/lanterns/scene/%d?names=%s", scene, names)).body
+		for _, m := range regexp.MustCompile(`<a class="name[^>]*href="([^"]*)"`).FindAllStringSubmatch(body, -1) {
+			to = append(to, m[1])
+		}
+		slices.Sort(to)
+		return to
+	}
+	repeated := 0
+	for scene := 1; scene <= 30; scene++ {
+		all, first, none := links(scene, "all"), links(scene, "first"), links(scene, "none")
+		if repeated += len(all) - len(first); len(none) > 0 {
+			t.Errorf("scene %d without names has %q", scene, none)
+		}
+		if diff := cmp.Diff(slices.Compact(all), first); diff != "" {
+			t.Errorf("scene %d (-names, +first names):\n%s", scene, diff)
+		}
+	}
+	if repeated == 0 {
+		t.Error("no name is linked twice in any scene")
+	}
 }
 
 // TestHostileNames shows entries with names that are markup, and longer than a page: nothing of them is a tag, and no page

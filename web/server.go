@@ -175,7 +175,9 @@ func (s *Server) write(r *request, p *page) {
 	p.request = r
 	var text bytes.Buffer
 	if err := s.templates[p.template].execute(&text, p); err != nil {
-		s.Log(err)
+		if r.Context().Err() == nil { // else the reader has gone
+			s.Log(err)
+		}
 		http.Error(r.w, "this page cannot be shown: internal error", http.StatusInternalServerError)
 		return
 	}

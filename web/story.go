@@ -126,10 +126,14 @@ func (r *request) density() string {
 // mark splits the posts of a scene into text, links and the quotation that the URL names: quote=POST-START-END.
 func (r *request) mark(posts []annotator.Post, density string) ([]postText, error) {
 	post, start, end := quotation(r.URL.Query().Get("quote"))
+	names, err := r.newLinker(density)
+	if err != nil {
+		return nil, err
+	}
 	shown := make([]postText, len(posts))
 	for i := range posts {
 		shown[i] = postText{Post: posts[i]}
-		m := marker{body: []rune(posts[i].Body)}
+		m := marker{body: []rune(posts[i].Body), links: names.links(posts[i].Body)}
 		if posts[i].ID == post {
 			m.quote(start, end)
 		}

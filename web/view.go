@@ -12,6 +12,7 @@ import (
 type book struct {
 	*Database
 	feed   *feed
+	names  nameCache
 	verify sync.Mutex
 }
 
