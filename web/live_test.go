@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/web"
 )
 
 // events reads server-sent events until one of them contains a text, and returns the id of that one.
@@ -131,7 +132,7 @@ func runBeside(b *testing.B, readers int) {
 		})
 	}()
 	<-started
-	s := serve(b, path, nil)
+	s := serve(b, path, func(o *web.Options) { o.Poll = time.Second })
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	for n := range readers {

@@ -1,0 +1,135 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// pages are the pages of the sample, one of each kind.
+var pages = []string{
+	"/lanterns/", "/lanterns/entries", "/lanterns/entries?q=nothing+like+it", "/lanterns/entry/2", "/lanterns/entry/2/history", "/lanterns/entry/2/claim/1",
+	"/lanterns/revision/9", "/lanterns/story", "/lanterns/scene/3", "/lanterns/scene/3?names=all", "/lanterns/snapshots", "/lanterns/snapshot/4",
+	"/lanterns/plots", "/lanterns/audit", "/lanterns/audit?scene=3", "/lanterns/turn/3", "/lanterns/entry/99999", "/lanterns/?as-of=scene:9",
+}
+
+// TestLooksSomethingUp finds an entry by the keyboard alone: "/" moves to the search box, the entry is reached by Tab. It
+// follows a quotation into its post, where the sentence is marked and in view.
+func TestLooksSomethingUp(t *testing.T) {
+	t.Parallel()
+	ctx := tab(t)
+	do(ctx, t, look{1200, false}.apply(), chromedp.Navigate(serve(t, "lanterns.annotator.db")), chromedp.KeyEvent("/"), chromedp.KeyEvent("Wren Tallow"), chromedp.KeyEvent(kb.Enter))
+	until(ctx, t, `location.search.includes("Wren") && document.querySelector(".card .term")`)
+	reach(ctx, t, ".card .term")
+	do(ctx, t, chromedp.KeyEvent(kb.Enter))
+	until(ctx, t, `document.querySelector("article.entry h1")?.innerText.includes("Wren Tallow")`)
+	reach(ctx, t, "blockquote a")
+	do(ctx, t, chromedp.KeyEvent(kb.Enter))
+	until(ctx, t, `location.pathname.includes("/scene/") && document.getElementById("quote")?.innerText`)
+	until(ctx, t, `(() => { const r = document.getElementById("quote").getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight })()`)
+}
+
+// reach presses Tab until an element has the focus.
+func reach(ctx context.Context, t *testing.T, selector string) {
+	t.Helper()
+	for range 100 {
+		do(ctx, t, chromedp.KeyEvent(kb.Tab))
+		if eval[bool](ctx, t, fmt.Sprintf("document.activeElement.matches(%q)", selector)) {
+			return
+		}
+	}
+	t.Fatalf("the keyboard does not reach %s", selector)
+}
+
+// TestMovesTheLimit sets the limit by the slider, with the keyboard, and finds it on the next page without it in the
+// address; then shows everything again.
+func TestMovesTheLimit(t *testing.T) {
+	t.Parallel()
+	ctx := tab(t)
+	base := serve(t, "lanterns.annotator.db")
+	do(ctx, t, chromedp.Navigate(base+"/lanterns/story"))
+	reach(ctx, t, "#scene")
+	do(ctx, t, chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+	until(ctx, t, `document.querySelector(".limit output").innerText == "3"`)
+	do(ctx, t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	until(ctx, t, `location.search == "?as-of=scene%3A3" && document.querySelector(".limited")`)
+	do(ctx, t, chromedp.Navigate(base+"/lanterns/entries"))
+	until(ctx, t, `document.querySelector(".limit p")?.innerText.includes("scene 3")`)
+	reach(ctx, t, ".limit button.quiet")
+	do(ctx, t, chromedp.KeyEvent(kb.Enter))
+	until(ctx, t, `document.querySelector(".limit p")?.innerText.includes("No limit")`)
+}
+
+// TestWatchesARun opens the first page of a stopped run, resumes the run, and waits until the page says that it has ended.
+func TestWatchesARun(t *testing.T) {
+	t.Parallel()
+	ctx := tab(t)
+	arguments := []string{"run", "lanterns.jsonl", "--db", "live.annotator.db", "--endpoint", "offline", "--quiet"}
+	if text, err := command(t.Context(), append(arguments, "--limit", "3")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	do(ctx, t, chromedp.Navigate(serve(t, "live.annotator.db")))
+	until(ctx, t, `document.getElementById("live")?.innerText.includes("The run is stopped")`)
+	run := command(t.Context(), arguments...)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(ctx, t, `document.getElementById("live").innerText.includes("The story is read to its end.")`)
+	if err := run.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAsksASnapshot asks the model, and finds the answer on the page.
+func TestAsksASnapshot(t *testing.T) {
+	t.Parallel()
+	ctx := tab(t)
+	do(ctx, t, chromedp.Navigate(serve(t, "lanterns.annotator.db")+"/lanterns/snapshot/20?as-of=scene:30"))
+	reach(ctx, t, "#question")
+	do(ctx, t, chromedp.KeyEvent("Who is Wren Tallow?"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	until(ctx, t, `document.querySelector(".answer")?.innerText.trim()`)
+}
+
+// TestAccessible runs axe-core on every page, in both themes and at two widths, and looks for what is wider than the page.
+// With ANNOTATOR_SCREENSHOTS it leaves a picture of each in that folder.
+func TestAccessible(t *testing.T) {
+	t.Parallel()
+	ctx := tab(t)
+	base := serve(t, "lanterns.annotator.db")
+	axe, err := os.ReadFile("testdata/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range pages {
+		for _, l := range looks {
+			do(ctx, t, l.apply(), chromedp.Navigate(base+path))
+			eval[bool](ctx, t, string(axe)+"; true")
+			for _, violation := range eval[[]string](ctx, t, `axe.run({resultTypes: ["violations"]}).then(found => found.violations.map(v =>
+				v.id + ": " + v.nodes.slice(0, 2).map(n => n.html + " " + n.any.map(c => c.message).join(" ")).join(" | ")))`) {
+				t.Errorf("%s, %s: %s", path, l, violation)
+			}
+			if width := eval[int64](ctx, t, "document.documentElement.scrollWidth"); width > l.width {
+				t.Errorf("%s is %d wide at %d", path, width, l.width)
+			}
+			if folder := os.Getenv("ANNOTATOR_SCREENSHOTS"); folder != "" {
+				screenshot(ctx, t, filepath.Join(folder, fmt.Sprintf("%02d-%s.png", i, l)))
+			}
+		}
+	}
+}
+
+func screenshot(ctx context.Context, t *testing.T, path string) {
+	t.Helper()
+	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(path, picture, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
