@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"annotator"
@@ -17,6 +18,7 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 	if !r.config.Preflight || r.progress.done == r.progress.total && r.progress.resume == 0 {
 		return nil
 	}
+	known := len(r.Client.Capabilities.Learned)
 	findings, err := doctor.Preflight(ctx, &doctor.Endpoint{
 		Wire: r.Client.Wire, System: r.prompt.SystemPrompt, Tools: r.tools.Definitions(), Scene: "This is a test of the connection.",
 		Temperature: r.config.Temperature, Stream: r.config.Stream, Now: time.Now,
@@ -28,6 +30,9 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 	}
 	if err := r.takeContext(ctx); err != nil {
 		return err
+	}
+	if learned := r.Client.Capabilities.Learned[known:]; len(learned) > 0 {
+		r.warn("requests are adapted to the server: " + strings.Join(learned, ", "))
 	}
 	for i := range findings {
 		switch f := &findings[i]; f.State {

@@ -102,14 +102,14 @@ func TestFamilies(t *testing.T) {
 		halts       string
 	}{
 		"whole":          {},
-		"Llama 3.1":      {workarounds: "pair_calls"},
-		"gpt-oss":        {workarounds: "pair_calls no_text_beside_calls"},
-		"GigaChat 3":     {workarounds: "pair_calls"},
-		"Mistral Nemo":   {workarounds: "system_in_user"},
+		"Llama 3.1":      {workarounds: "pair_calls", warns: "adapted to the server: each of several calls goes as a message of its own"},
+		"gpt-oss":        {workarounds: "pair_calls no_text_beside_calls", warns: "with its result, text beside calls is not sent"},
+		"GigaChat 3":     {workarounds: "pair_calls", warns: "adapted to the server: each of several calls"},
+		"Mistral Nemo":   {workarounds: "system_in_user", warns: "adapted to the server: the system prompt goes into the first message"},
 		"Phi-3.5":        {workarounds: "loose_count", warns: "the template drops the tools, the model's calls, the results of tools"},
 		"LFM2":           {workarounds: "loose_count", warns: "the template drops the model's calls; take a chat template"},
 		"DeepSeek-V3.1":  {workarounds: "loose_count", warns: "the template drops the tools"},
-		"drops system":   {workarounds: "system_in_user"},
+		"drops system":   {workarounds: "system_in_user", warns: "adapted to the server: the system prompt goes"},
 		"drops results":  {halts: "the template drops the results of tools: the model never learns what its calls did"},
 		"no tools, loud": {halts: "the model's chat template cannot render this conversation"},
 	} {
@@ -136,13 +136,16 @@ func TestFamilies(t *testing.T) {
 			if err != nil || !strings.Contains(warned, test.warns) || (test.warns == "") != (warned == "") {
 				t.Fatalf("%v, warned of %q", err, warned)
 			}
-			s.config.Limit = 0
+			s.config.Limit, warned = 0, ""
 			before := len(s.server.Requests())
 			if err := s.run("read"); err != nil {
 				t.Fatal(err)
 			}
 			s.verify("read")
 			s.noViolations()
+			if warned != "" {
+				t.Errorf("the second process warns of %q", warned)
+			}
 			if got := s.state("read"); got.Recorded != 8 || got.Prompt.Workarounds != test.workarounds {
 				t.Errorf("%d scenes are read, with %q", got.Recorded, got.Prompt.Workarounds)
 			}
