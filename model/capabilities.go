@@ -93,6 +93,9 @@ const (
 // Strict reports whether tools are marked so that the server holds the arguments of calls to their schemas.
 func (w Workarounds) Strict() bool { return w.Has(StrictTools) && !w.Has(NoStrictTools) }
 
+// ForTemplates are the workarounds for what chat templates refuse or leave out.
+const ForTemplates = SystemInUser | MergeRoles | PairCalls | NoTextBesideCalls
+
 // rendering are the workarounds that tell how messages are rendered, by the names under which a database keeps them.
 var rendering = [...]struct {
 	one  Workarounds

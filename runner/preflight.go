@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"annotator"
+	"annotator/model"
 	"annotator/model/doctor"
 	"annotator/storage"
 )
@@ -18,7 +18,7 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 	if !r.config.Preflight || r.progress.done == r.progress.total && r.progress.resume == 0 {
 		return nil
 	}
-	known := len(r.Client.Capabilities.Learned)
+	before := r.Client.Capabilities.Workarounds
 	findings, err := doctor.Preflight(ctx, &doctor.Endpoint{
 		Wire: r.Client.Wire, System: r.prompt.SystemPrompt, Tools: r.tools.Definitions(), Scene: "This is a test of the connection.",
 		Temperature: r.config.Temperature, Stream: r.config.Stream, Now: time.Now,
@@ -31,8 +31,8 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 	if err := r.takeContext(ctx); err != nil {
 		return err
 	}
-	if learned := r.Client.Capabilities.Learned[known:]; len(learned) > 0 {
-		r.warn("requests are adapted to the server: " + strings.Join(learned, ", "))
+	if w := r.Client.Capabilities.Workarounds &^ before & model.ForTemplates; w != 0 {
+		r.warn("the server's chat template needs messages in another form (docs/servers.md): " + w.Rendering())
 	}
 	for i := range findings {
 		switch f := &findings[i]; f.State {
