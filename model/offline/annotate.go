@@ -25,26 +25,28 @@ const (
 // minReply is kept free of the caller's limit for what is not arguments, in tokens.
 const minReply = 16
 
-type createArguments struct {
-	Term       string   `json:"term"`
-	Definition string   `json:"definition"`
-	Tags       []string `json:"tags"`
-	Aliases    []string `json:"aliases"`
-	Quote      string   `json:"quote"`
-	PostID     int64    `json:"post_id"`
+// fact is a sentence of a post, which also bears it out.
+type fact struct {
+	Text   string `json:"text"`
+	Quote  string `json:"quote"`
+	PostID int64  `json:"post_id"`
 }
 
-type updateArguments struct {
-	EntryID int64    `json:"entry_id"`
-	Aliases []string `json:"aliases"`
-	Quote   string   `json:"quote"`
-	PostID  int64    `json:"post_id"`
+// arguments are those of both tools, and an element of codex updates.
+type arguments struct {
+	Term    string   `json:"term,omitempty"`
+	EntryID int64    `json:"entry_id,omitempty"`
+	Status  string   `json:"status,omitempty"` // of an element
+	Facts   []fact   `json:"facts"`
+	Tags    []string `json:"tags,omitempty"`
+	Aliases []string `json:"aliases,omitempty"`
+	Done    bool     `json:"done,omitempty"` // the last edit of a scene
 }
 
 // proposal is a call the model would make, and its weight.
 type proposal struct {
 	tool      string
-	arguments any
+	arguments arguments
 	weight    int
 }
 
@@ -75,13 +77,12 @@ func proposeName(r *reader, s *scene, g *glossary, n *name) (proposal, bool) {
 
 func create(r *reader, s *scene, n *name) proposal {
 	at, quote := r.bestSentence(n.mentions)
-	return proposal{toolCreate, createArguments{
-		Term: n.term, Definition: definition(quote), Tags: []string{r.tag(n)}, Aliases: n.aliases(),
-		Quote: quote, PostID: s.posts[at].id,
+	return proposal{toolCreate, arguments{
+		Term: n.term, Facts: []fact{{definition(quote), quote, s.posts[at].id}}, Tags: []string{r.tag(n)}, Aliases: n.aliases(),
 	}, len(n.mentions) + 2*len(n.tokens) + 2*n.titled}
 }
 
-// update adds to an entry the forms of its name that it does not have yet. The quote shows one of them.
+// update adds to an entry the forms of its name that it does not have yet, and as a fact a sentence that has one of them.
 func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool) {
 	fresh := slices.DeleteFunc(slices.Clone(n.written), g.has)
 	if len(fresh) == 0 {
@@ -91,7 +92,9 @@ func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool
 		return !slices.Contains(fresh, collapse(r.texts[m.text].in(m.span)))
 	})
 	at, quote := r.bestSentence(shown)
-	return proposal{toolUpdate, updateArguments{EntryID: e.ID, Aliases: fresh, Quote: quote, PostID: s.posts[at].id}, len(shown)}, true
+	return proposal{toolUpdate, arguments{
+		EntryID: e.ID, Facts: []fact{{definition(quote), quote, s.posts[at].id}}, Aliases: fresh,
+	}, len(shown)}, true
 }
 
 // annotate answers a scene with the calls that fit the caller's limit, or with a text that there is nothing to note.
@@ -102,6 +105,7 @@ func (m *Model) annotate(w *window, r *request, prompt uint64) (text string, cal
 		room -= len(declarations) * declarationTokens
 	}
 	left := map[string]int{toolCreate: maxCreates, toolUpdate: maxUpdates}
+	var edits []proposal
 	for _, p := range propose(m.lex, &w.scenes[len(w.scenes)-1], w.entries) {
 		if left[p.tool] == 0 || !offered[p.tool] {
 			continue
@@ -112,39 +116,45 @@ func (m *Model) annotate(w *window, r *request, prompt uint64) (text string, cal
 		}
 		room -= callTokens(&call)
 		left[p.tool]--
-		calls = append(calls, call)
+		edits = append(edits, p)
 	}
-	if len(calls) == 0 {
+	if len(edits) == 0 {
 		return "No new entries in this scene.\n" + noUpdates, nil
 	}
-	if offered[toolIntent] {
-		calls = declared(calls)
-	}
+	calls = callsOf(edits, offered[toolIntent])
 	for i := range calls {
 		calls[i].ID = callID(prompt, i)
 	}
 	return "", calls
 }
 
+// callsOf returns the calls of edits, by tool where intents are declared. The last one says that the scene is done.
+func callsOf(edits []proposal, declaring bool) (calls []annotator.ToolCall) {
+	if declaring {
+		slices.SortStableFunc(edits, func(a, b proposal) int { return cmp.Compare(a.tool, b.tool) })
+	}
+	edits[len(edits)-1].arguments.Done = true
+	for i, e := range edits {
+		if declaring && (i == 0 || edits[i-1].tool != e.tool) {
+			calls = append(calls, declaration(e.tool))
+		}
+		calls = append(calls, annotator.ToolCall{Name: e.tool, Arguments: annotator.EncodeJSON(e.arguments)})
+	}
+	return calls
+}
+
 // annotateInText answers a scene where no tool may be called: with the new entries as codex updates.
 func (m *Model) annotateInText(w *window) string {
-	updates := []codexUpdate{}
+	updates := []arguments{}
 	for _, p := range propose(m.lex, &w.scenes[len(w.scenes)-1], w.entries) {
-		if c, ok := p.arguments.(createArguments); ok && len(updates) < maxCreates {
-			updates = append(updates, codexUpdate{c.Term, c.Definition, "new", c.PostID, c.Quote})
+		if p.tool == toolCreate && len(updates) < maxCreates {
+			p.arguments.Status = "new"
+			updates = append(updates, p.arguments)
 		}
 	}
 	// Marshal, unlike chatwire.JSON, escapes < and >, so that text of the story cannot end the block.
 	block, _ := json.Marshal(updates)
 	return fmt.Sprintf("%d new entries in this scene.\n<codex_updates>%s</codex_updates>", len(updates), block)
-}
-
-type codexUpdate struct {
-	Term       string `json:"term"`
-	Definition string `json:"definition"`
-	Status     string `json:"status"`
-	PostID     int64  `json:"source_post_id"`
-	Quote      string `json:"quote"`
 }
 
 // noUpdates ends each text about a scene whose findings went through tools.

@@ -71,8 +71,8 @@ func TestDefinitionTellsMost(t *testing.T) {
 	t.Parallel()
 	creates, _ := annotate(t, withTools(scene(harbour)))
 	for _, c := range creates {
-		if c.Term == "Lamplighters" && c.Definition != "The Lamplighters were a guild of watchmen." {
-			t.Errorf("the definition is %q", c.Definition)
+		if c.Term == "Lamplighters" && (len(c.Facts) != 1 || c.Facts[0].Text != "The Lamplighters were a guild of watchmen.") {
+			t.Errorf("the facts are %+v", c.Facts)
 		}
 	}
 }
@@ -96,6 +96,38 @@ func TestKnownNamesAreNotCreated(t *testing.T) {
 	creates, updates := annotate(t, withTools(append(earlier, shown)...))
 	if diff := cmp.Diff([]string{"Lamplighters"}, forms(creates)); diff != "" || len(updates) > 0 {
 		t.Errorf("%s\nupdates: %+v", diff, updates)
+	}
+}
+
+// TestCallsAreRemembered: a result that names its entry only, as it does, makes what the call gave known.
+func TestCallsAreRemembered(t *testing.T) {
+	t.Parallel()
+	m := offline.New(offline.Options{})
+	first := chat(t, m, withTools(scene(harbour))).Choices[0].Message.ToolCalls
+	if n := len(first); n < 3 {
+		t.Fatalf("%d calls", n)
+	}
+	messages := []object{scene(harbour)}
+	var wire []object
+	for _, c := range first {
+		wire = append(wire, object{"id": c.ID, "type": c.Type, "function": object{"name": c.Function.Name, "arguments": c.Function.Arguments}})
+	}
+	messages = append(messages, object{"role": "assistant", "tool_calls": wire})
+	for i, c := range first {
+		var a arguments
+		if err := json.Unmarshal([]byte(c.Function.Arguments), &a); err != nil {
+			t.Fatal(err)
+		}
+		if last := i == len(first)-1; a.Done != last {
+			t.Errorf("call %d of %d says that the scene is done: %v", i+1, len(first), a.Done)
+		}
+		messages = append(messages, object{
+			"role": "tool", "tool_call_id": c.ID, "content": fmt.Sprintf(`{"ok":true,"entry":{"id":%d,"term":%q},"added":[1]}`, i+1, a.Term),
+		})
+	}
+	messages = append(messages, says("assistant", "The scene is read."), scene(harbour))
+	if creates, updates := annotate(t, withTools(messages...)); len(creates)+len(updates) > 0 {
+		t.Errorf("the same scene again: %+v, %+v", creates, updates)
 	}
 }
 
@@ -148,14 +180,11 @@ func TestWithoutToolsTheTextCarriesTheEntries(t *testing.T) {
 	r := chat(t, offline.New(offline.Options{}), request).Choices[0].Message
 	_, block, _ := strings.Cut(r.Content, "<codex_updates>")
 	block, _, _ = strings.Cut(block, "</codex_updates>")
-	var updates []struct {
-		Term, Definition, Status string
-		Post                     int64 `json:"source_post_id"`
-	}
+	var updates []arguments
 	if err := json.Unmarshal([]byte(block), &updates); err != nil || len(updates) < 4 || len(r.ToolCalls) > 0 {
 		t.Fatalf("%v: %+v", err, r)
 	}
-	if u := updates[0]; u.Status != "new" || u.Post != 101 || u.Definition == "" {
+	if u := updates[0]; u.Status != "new" || len(u.Facts) != 1 || u.Facts[0].PostID != 101 || u.Facts[0].Text == "" {
 		t.Errorf("%+v", u)
 	}
 }
@@ -182,14 +211,18 @@ func TestQuotesAreVerbatim(t *testing.T) {
 }
 
 func check(t *rapid.T, texts []string, a arguments) {
-	if !strings.Contains(texts[a.PostID-101], a.Quote) || strings.TrimSpace(a.Quote) != a.Quote || a.Definition == "" {
-		t.Fatalf("%q is not in post %d", a.Quote, a.PostID)
+	if len(a.Facts) != 1 {
+		t.Fatalf("%d facts", len(a.Facts))
 	}
-	named := func(form string) bool { return strings.Contains(strings.Join(strings.Fields(a.Quote), " "), form) }
+	f := a.Facts[0]
+	if !strings.Contains(texts[f.PostID-101], f.Quote) || strings.TrimSpace(f.Quote) != f.Quote || f.Text == "" {
+		t.Fatalf("%q is not in post %d", f.Quote, f.PostID)
+	}
+	named := func(form string) bool { return strings.Contains(strings.Join(strings.Fields(f.Quote), " "), form) }
 	if !slices.ContainsFunc(append(a.Aliases, a.Term), named) {
-		t.Fatalf("%q names none of %q, %q", a.Quote, a.Term, a.Aliases)
+		t.Fatalf("%q names none of %q, %q", f.Quote, a.Term, a.Aliases)
 	}
-	if len(a.Quote) > 400 {
-		t.Fatalf("a quotation of %d bytes", len(a.Quote))
+	if len(f.Quote) > 400 {
+		t.Fatalf("a quotation of %d bytes", len(f.Quote))
 	}
 }

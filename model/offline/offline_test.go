@@ -47,10 +47,14 @@ type (
 		}
 	}
 	arguments struct {
-		Term, Definition, Quote string
-		Tags, Aliases           []string
-		PostID                  int64 `json:"post_id"`
-		EntryID                 int64 `json:"entry_id"`
+		Term, Status  string
+		Tags, Aliases []string
+		EntryID       int64 `json:"entry_id"`
+		Facts         []struct {
+			Text, Quote string
+			PostID      int64 `json:"post_id"`
+		}
+		Done bool
 	}
 )
 

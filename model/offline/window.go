@@ -58,13 +58,13 @@ type window struct {
 // result is what a tool answered in the present turn.
 type result struct {
 	OK    bool
-	Entry *entry
+	Entry *entry // named; in windows of before, whole
 }
 
 // readWindow reads the messages from the first to the last.
 func readWindow(messages []annotator.Message) *window {
 	w := &window{}
-	known := map[int64]entry{}
+	known, calls := map[int64]entry{}, map[string]arguments{}
 	for i := range messages {
 		switch m := &messages[i]; m.Role {
 		case annotator.RoleSystem:
@@ -73,8 +73,13 @@ func readWindow(messages []annotator.Message) *window {
 			w.readUser(m.Content, known)
 		case annotator.RoleAssistant:
 			w.answered = true
+			for _, call := range m.ToolCalls {
+				var a arguments
+				_ = json.Unmarshal([]byte(call.Arguments), &a) // what it cannot read it does not know
+				calls[call.ID] = a
+			}
 		case annotator.RoleTool:
-			w.readResult(m.Content, known)
+			w.readResult(m.Content, calls[m.ToolCallID], known)
 		}
 	}
 	w.instruction = instructionOf(w.last)
@@ -149,13 +154,24 @@ func number(s string) int64 {
 	return n
 }
 
-func (w *window) readResult(text string, known map[int64]entry) {
+// readResult reads the answer to a call. What the call gave, the entry has from then on.
+func (w *window) readResult(text string, call arguments, known map[int64]entry) {
 	var r result
 	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &r) != nil {
 		return
 	}
 	w.results = append(w.results, r)
-	if e := r.Entry; e != nil && e.ID != 0 && e.Term != "" {
-		known[e.ID] = *e
+	e := r.Entry
+	if e == nil || e.ID == 0 || e.Term == "" {
+		return
 	}
+	former := known[e.ID]
+	e.Aliases = slices.Concat(former.Aliases, e.Aliases, call.Aliases)
+	if e.Definition == "" {
+		e.Definition = former.Definition
+		for _, f := range call.Facts {
+			e.Definition = strings.TrimSpace(e.Definition + " " + f.Text)
+		}
+	}
+	known[e.ID] = *e
 }
