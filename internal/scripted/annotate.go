@@ -86,18 +86,16 @@ func (t *turn) note(n int) (term, definition string, q quote) {
 func (t *turn) create(n int) annotator.ToolCall {
 	term, definition, q := t.note(n)
 	tag := [...]string{"person", "place", "thing"}[t.scene.number%3]
-	return call("glossary_create", map[string]any{
-		"term": term, "definition": definition, "tags": []string{tag}, "quote": q.text, "post_id": q.post,
-	})
+	return call("glossary_create", map[string]any{"term": term, "facts": q.bears(definition), "tags": []string{tag}})
 }
 
-// revise looks the first finding up and, if it was created in this turn, adds a sentence to it.
+// revise looks the first finding up and, if it was created in this turn, adds a fact to it.
 func (t *turn) revise() Reply {
-	term, definition, q := t.note(0)
+	term, _, q := t.note(0)
 	calls := []annotator.ToolCall{call("glossary_search", map[string]any{"query": term})}
 	if id := t.created(); id != 0 {
 		calls = append(calls, call("glossary_update", map[string]any{
-			"entry_id": id, "definition": definition + " It was looked up in the same scene.", "quote": q.text, "post_id": q.post,
+			"entry_id": id, "facts": q.bears("It was looked up in the same scene."),
 		}))
 	}
 	return Reply{ToolCalls: calls}
@@ -123,7 +121,7 @@ func (t *turn) created() int64 {
 // update answers with a finding as text.
 func (t *turn) update() Reply {
 	term, definition, q := t.note(0)
-	updates := []map[string]any{{"term": term, "definition": definition, "status": "new", "source_post_id": q.post}}
+	updates := []map[string]any{{"term": term, "facts": q.bears(definition), "status": "new"}}
 	return Reply{Text: fmt.Sprintf("Scene %d names one thing.\n<codex_updates>%s</codex_updates>", t.scene.number, mustJSON(updates))}
 }
 

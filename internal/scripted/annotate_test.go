@@ -52,11 +52,11 @@ func TestAnnotateRounds(t *testing.T) {
 	}
 	want := []string{
 		"",
-		`glossary_create {"definition":"What scene 15 calls \"Lantern\".","post_id":1500,"quote":"The \u003clantern\u003e went out \u0026 nobody saw it.","tags":["person"],"term":"Lantern 15a"}`,
-		`glossary_create {"definition":"What scene 15 calls \"Marrow\".","post_id":1501,"quote":"Marrow swore!","tags":["person"],"term":"Marrow 15b"}`,
+		`glossary_create {"facts":[{"post_id":1500,"quote":"The \u003clantern\u003e went out \u0026 nobody saw it.","text":"What scene 15 calls \"Lantern\"."}],"tags":["person"],"term":"Lantern 15a"}`,
+		`glossary_create {"facts":[{"post_id":1501,"quote":"Marrow swore!","text":"What scene 15 calls \"Marrow\"."}],"tags":["person"],"term":"Marrow 15b"}`,
 		"",
 		`glossary_search {"query":"Lantern 15a"}`,
-		`glossary_update {"definition":"What scene 15 calls \"Lantern\". It was looked up in the same scene.","entry_id":1,"post_id":1500,"quote":"The \u003clantern\u003e went out \u0026 nobody saw it."}`,
+		`glossary_update {"entry_id":1,"facts":[{"post_id":1500,"quote":"The \u003clantern\u003e went out \u0026 nobody saw it.","text":"It was looked up in the same scene."}]}`,
 		"Scene 15 is read.\n<codex_updates>[]</codex_updates>",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -78,7 +78,7 @@ func TestAnnotateVariants(t *testing.T) {
 		want    string // the text, or the names of the tools
 	}{
 		"text only":    {scene(3), "Scene 3 is read.\n<codex_updates>[]</codex_updates>"},
-		"codex update": {scene(5), "Scene 5 names one thing.\n<codex_updates>[{\"definition\":\"What scene 5 calls \\\"Lantern\\\".\",\"source_post_id\":500,\"status\":\"new\",\"term\":\"Lantern 5a\"}]</codex_updates>"},
+		"codex update": {scene(5), "Scene 5 names one thing.\n<codex_updates>[{\"facts\":[{\"post_id\":500,\"quote\":\"The \\u003clantern\\u003e went out \\u0026 nobody saw it.\",\"text\":\"What scene 5 calls \\\"Lantern\\\".\"}],\"status\":\"new\",\"term\":\"Lantern 5a\"}]</codex_updates>"},
 		"reading":      {scene(6), "read_post"},
 		"read":         {scene(6, says("assistant", ""), says("tool", "{}")), "Scene 6 is read.\n<codex_updates>[]</codex_updates>"},
 		"duplicate":    {scene(8, says("assistant", ""), says("tool", `{"ok":false,"error":{"code":"DUPLICATE","entry_id":7}}`)), "glossary_search"},
@@ -115,14 +115,18 @@ func FuzzAnnotate(f *testing.F) {
 		reply := scripted.Annotate(request(says("user", content)))
 		for _, c := range reply.ToolCalls {
 			var arguments struct {
-				Quote string
-				Post  int `json:"post_id"`
+				Facts []struct {
+					Quote string
+					Post  int `json:"post_id"`
+				}
 			}
 			if err := json.Unmarshal([]byte(c.Arguments), &arguments); err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(text, arguments.Quote) || arguments.Post != 9 {
-				t.Errorf("%q is not in %q", arguments.Quote, text)
+			for _, f := range arguments.Facts {
+				if !strings.Contains(text, f.Quote) || f.Post != 9 {
+					t.Errorf("%q is not in %q", f.Quote, text)
+				}
 			}
 		}
 	})

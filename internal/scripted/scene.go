@@ -35,6 +35,11 @@ type quote struct {
 	text string
 }
 
+// bears returns the passage as the quotation of a fact, as tools take it.
+func (q quote) bears(fact string) []map[string]any {
+	return []map[string]any{{"text": fact, "quote": q.text, "post_id": q.post}}
+}
+
 // parseScene reads the last scene in a text, and leaves out what it does not understand.
 func parseScene(text string) scene {
 	text = text[max(strings.LastIndex(text, sceneTag), 0):]

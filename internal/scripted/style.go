@@ -73,11 +73,9 @@ func (s Style) edits(t *turn) (calls []annotator.ToolCall) {
 		switch {
 		case slices.ContainsFunc(t.after, made):
 		case s.Careless && len(t.after) == 0 && (int(t.scene.number)+n)%3 == 0:
-			calls = append(calls, call("glossary_update", map[string]any{"entry_id": 1_000_000 + n, "definition": definition}))
+			calls = append(calls, call("glossary_update", map[string]any{"entry_id": 1_000_000 + n, "facts": q.bears(definition)}))
 		default:
-			calls = append(calls, call("glossary_create", map[string]any{
-				"term": term, "definition": definition, "tags": []string{"object"}, "quote": q.text, "post_id": q.post,
-			}))
+			calls = append(calls, call("glossary_create", map[string]any{"term": term, "facts": q.bears(definition), "tags": []string{"object"}}))
 		}
 	}
 	return calls
