@@ -2,6 +2,9 @@
 // docs/performance.md, with the aims.
 //
 //	go run ./internal/measure
+//	go run ./internal/measure -what replay -exchange FOLDER
+//
+// The second form converts a recorded exchange with a model to calls with facts, plays it again, and prints what it costs.
 //
 // Each run has a process of its own, and so has the endpoint: processor time and memory are those of the program alone, as
 // the kernel accounts for them. The bare loop, to which processor time is compared, runs in the same minute on the same
@@ -48,6 +51,8 @@ type options struct {
 
 	what      string
 	compacted int
+	exchange  string
+	source    string
 }
 
 // sizes is a flag: numbers of scenes, separated by commas.
@@ -82,7 +87,9 @@ func measure(ctx context.Context, args []string) error {
 	flags.StringVar(&o.document, "o", "", "the document whose tables are written, in place of the one in docs; - for standard output")
 	flags.StringVar(&o.folder, "dir", "", "where databases go and stay; by default a folder that is removed")
 	flags.StringVar(&o.profiles, "profiles", "", "folder for profiles of the longest run and its bare loop; the figures are then higher")
-	flags.StringVar(&o.what, "what", "program", "program, or compaction: what is measured")
+	flags.StringVar(&o.what, "what", "program", "program, compaction, or replay: what is measured")
+	flags.StringVar(&o.exchange, "exchange", "", "folder of the recorded exchange that is replayed: NNNN.request.txt, NNNN.reply.json, codex.json")
+	flags.StringVar(&o.source, "source", "testdata/lanterns/lanterns.jsonl", "the story that it was recorded on")
 	flags.IntVar(&o.compacted, "compacted", 1_000, "scenes of the story that compaction is measured on")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -94,6 +101,9 @@ func measure(ctx context.Context, args []string) error {
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
 		o.folder = folder
+	}
+	if o.what == "replay" {
+		return o.replay(ctx, os.Stdout)
 	}
 	if o.what == "compaction" {
 		tables, err := o.compactionTables(ctx)
