@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"annotator"
 	"annotator/codex"
 )
 
@@ -100,13 +101,76 @@ func (c *Candidate) read(fields map[string]json.RawMessage) (Decision, error) {
 	case Merge:
 		d.Target, err = c.target(fields["target"])
 	case Revise:
-		if d.Definition, err = text(fields, "definition"); err == nil && !codex.HasWord(d.Definition) {
-			err = errors.New("REVISE needs a definition")
-		}
+		err = d.readWording(fields)
 	default:
 		err = fmt.Errorf("the decision %q is none of CONFIRM, REJECT, MERGE and REVISE", action)
 	}
 	return d, err
+}
+
+// readWording reads what REVISE says: facts and closings, or in the form of before a whole definition.
+func (d *Decision) readWording(fields map[string]json.RawMessage) (err error) {
+	if d.Definition, err = text(fields, "definition"); err != nil {
+		return err
+	}
+	if d.Facts, err = newFacts(fields["facts"]); err != nil {
+		return err
+	}
+	if d.Close, err = closings(fields["close"]); err != nil {
+		return err
+	}
+	if len(d.Facts)+len(d.Close) > 0 {
+		d.Definition = ""
+	} else if !codex.HasWord(d.Definition) {
+		return errors.New("REVISE needs facts to add or to close")
+	}
+	return nil
+}
+
+// newFacts reads a list of facts: objects with a text, or sentences.
+func newFacts(raw json.RawMessage) (facts []NewFact, err error) {
+	elements, err := listOf(raw, "facts")
+	for _, element := range elements {
+		f := NewFact{}
+		if json.Unmarshal(element, &f) != nil && json.Unmarshal(element, &f.Text) != nil {
+			return nil, errors.New("a fact is no object with a text")
+		}
+		f.Text, f.Speaker = codex.Clean(html.UnescapeString(f.Text)), codex.Clean(html.UnescapeString(f.Speaker))
+		if !codex.HasWord(f.Text) {
+			return nil, errors.New("a fact holds no word")
+		}
+		if !slices.Contains([]annotator.ClaimKind{"", annotator.Narrated, annotator.Claimed, annotator.Inferred}, f.Kind) {
+			return nil, fmt.Errorf("%q is no kind of fact", f.Kind)
+		}
+		facts = append(facts, f)
+	}
+	return facts, err
+}
+
+// closings reads a list of closings: objects with the number of a fact, or numbers.
+func closings(raw json.RawMessage) (list []Closing, err error) {
+	elements, err := listOf(raw, "close")
+	for _, element := range elements {
+		c := Closing{}
+		if json.Unmarshal(element, &c) != nil {
+			if c.Fact, err = number(element); err != nil {
+				return nil, errors.New("what is closed is no number of a fact")
+			}
+		}
+		if c.Fact <= 0 {
+			return nil, errors.New("what is closed is no number of a fact")
+		}
+		list = append(list, c)
+	}
+	return list, err
+}
+
+// listOf returns the elements of a list; none of null or of a missing field.
+func listOf(raw json.RawMessage, name string) (elements []json.RawMessage, err error) {
+	if len(raw) > 0 && json.Unmarshal(raw, &elements) != nil {
+		return nil, fmt.Errorf("%s is not a list", name)
+	}
+	return elements, nil
 }
 
 // target reads the id of one of the similar entries.
@@ -177,7 +241,7 @@ func readFields(object json.RawMessage) (map[string]json.RawMessage, error) {
 			return nil, err
 		}
 		name, _ := key.(string)
-		if !slices.Contains([]string{"entry", "term", "decision", "target", "definition", "reason"}, name) {
+		if !slices.Contains([]string{"entry", "term", "decision", "target", "facts", "close", "definition", "reason"}, name) {
 			return nil, fmt.Errorf("there is no field %q", name)
 		}
 		if _, twice := fields[name]; twice {

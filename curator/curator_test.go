@@ -214,6 +214,17 @@ func TestRead(t *testing.T) {
 		{"```json\n{\"decision\":\"reject\",\"reason\":\"A word {in braces}.\"}\n```", curator.Decision{Action: "REJECT", Reason: "A word {in braces}."}, ""},
 		{`<think>{"decision":"REJECT"}</think>My decision: {"decision":"MERGE","target":"2","reason":""}.`, curator.Decision{Action: "MERGE", Target: 2}, ""},
 		{`{"decision":"REVISE","definition":"She &lt;has&gt; {two} ships."}`, curator.Decision{Action: "REVISE", Definition: "She <has> {two} ships."}, ""},
+		{`{"decision":"REVISE","facts":[{"text":"She &lt;has&gt; {two} ships.","kind":"claimed","speaker":"Tobin"},"He rows."],"close":[{"fact":1,"by":2},3,"4"]}`, curator.Decision{
+			Action: "REVISE", Facts: []curator.NewFact{{Text: "She <has> {two} ships.", Kind: "claimed", Speaker: "Tobin"}, {Text: "He rows."}},
+			Close: []curator.Closing{{Fact: 1, By: 2}, {Fact: 3}, {Fact: 4}},
+		}, ""},
+		{`{"decision":"REVISE","definition":"Both.","facts":["He rows."],"close":null}`, curator.Decision{Action: "REVISE", Facts: []curator.NewFact{{Text: "He rows."}}}, ""},
+		{`{"decision":"REVISE","facts":"He rows."}`, curator.Decision{}, "facts is not a list"},
+		{`{"decision":"REVISE","facts":[{"text":"..."}]}`, curator.Decision{}, "holds no word"},
+		{`{"decision":"REVISE","facts":[7]}`, curator.Decision{}, "no object with a text"},
+		{`{"decision":"REVISE","facts":[{"text":"He rows.","kind":"sung"}]}`, curator.Decision{}, "no kind of fact"},
+		{`{"decision":"REVISE","close":[{"by":1}]}`, curator.Decision{}, "no number of a fact"},
+		{`{"decision":"REVISE","close":["one"]}`, curator.Decision{}, "no number of a fact"},
 		{``, curator.Decision{}, "no JSON object"},
 		{`CONFIRM`, curator.Decision{}, "no JSON object"},
 		{`<think>{"decision":"CONFIRM"}`, curator.Decision{}, "no JSON object"},
@@ -232,7 +243,7 @@ func TestRead(t *testing.T) {
 		{`{}`, curator.Decision{}, "none of CONFIRM"},
 		{`{"decision":"NONE"}`, curator.Decision{}, "none of CONFIRM"},
 		{`{"decision":"REJECT","reason":" - "}`, curator.Decision{}, "needs a reason"},
-		{`{"decision":"REVISE","definition":"..."}`, curator.Decision{}, "needs a definition"},
+		{`{"decision":"REVISE","definition":"..."}`, curator.Decision{}, "needs facts"},
 		{`{"decision":"MERGE"}`, curator.Decision{}, "needs the id"},
 		{`{"decision":"MERGE","target":2.5}`, curator.Decision{}, "needs the id"},
 		{`{"decision":"MERGE","target":1}`, curator.Decision{}, "into itself"},
@@ -316,6 +327,10 @@ func TestRevisions(t *testing.T) {
 		{curator.Decision{Action: curator.Reject, Reason: "A word."}, annotator.Retired, annotator.ActorCurator, "She is a captain. She <has> a ship."},
 		{curator.Decision{Action: curator.Merge, Target: 2}, annotator.Merged, annotator.ActorCurator, "She is a captain. She <has> a ship."},
 		{curator.Decision{Action: curator.Revise, Definition: "A captain."}, annotator.Tentative, annotator.ActorCurator, "A captain."},
+		{curator.Decision{
+			Action: curator.Revise, Facts: []curator.NewFact{{Text: "She has two ships."}}, Close: []curator.Closing{{Fact: 2, By: 1}},
+		}, annotator.Tentative, annotator.ActorCurator, "She is a captain. She has two ships."},
+		{curator.Decision{Action: curator.Revise, Close: []curator.Closing{{Fact: 1}}}, annotator.Tentative, annotator.ActorCurator, "She <has> a ship."},
 		{curator.Decision{Action: curator.Keep, Reason: "No answer."}, annotator.Tentative, annotator.ActorRule, "She is a captain. She <has> a ship."},
 	} {
 		c := candidate()
@@ -336,7 +351,7 @@ func TestRevisions(t *testing.T) {
 			}
 		}
 		var recorded curator.Decision
-		if len(records) != 1 || json.Unmarshal([]byte(records[0]), &recorded) != nil || recorded != test.decision {
+		if len(records) != 1 || json.Unmarshal([]byte(records[0]), &recorded) != nil || !cmp.Equal(recorded, test.decision) {
 			t.Errorf("%s: records %q", test.decision.Action, records)
 		}
 		entries := apply(t, c, revisions)
@@ -358,6 +373,8 @@ func TestRevisionsRefused(t *testing.T) {
 		{Action: curator.Merge, Target: 2},
 		{Action: curator.Merge, Target: 7},
 		{Action: curator.Revise, Definition: strings.Repeat("a", codex.MaxDefinition+1)},
+		{Action: curator.Revise, Close: []curator.Closing{{Fact: 1}, {Fact: 2}}},
+		{Action: curator.Revise, Facts: []curator.NewFact{{Text: "She sails."}}, Close: []curator.Closing{{Fact: 9}}},
 	} {
 		if revisions, err := c.Revisions(d, 0); err == nil || revisions != nil {
 			t.Errorf("%s: %v, %v", d.Action, revisions, err)

@@ -35,11 +35,27 @@ func (a Action) actor() annotator.Actor {
 
 // Decision is an action with what it needs. In JSON it is the new value of a curator_decision revision.
 type Decision struct {
-	Action     Action `json:"decision"`
-	Target     int64  `json:"target,omitempty"`     // of MERGE: the entry that takes its place
-	Definition string `json:"definition,omitempty"` // of REVISE
-	Reason     string `json:"reason,omitempty"`     // at most MaxReason characters
-	Thread     int64  `json:"thread"`               // that had ended when it was made
+	Action     Action    `json:"decision"`
+	Target     int64     `json:"target,omitempty"`     // of MERGE: the entry that takes its place
+	Facts      []NewFact `json:"facts,omitempty"`      // of REVISE: added
+	Close      []Closing `json:"close,omitempty"`      // of REVISE: facts that are wrong
+	Definition string    `json:"definition,omitempty"` // of REVISE, in place of the two: all facts as one text
+	Reason     string    `json:"reason,omitempty"`     // at most MaxReason characters
+	Thread     int64     `json:"thread"`               // that had ended when it was made
+}
+
+// NewFact is a fact that REVISE adds.
+type NewFact struct {
+	Text    string              `json:"text"`
+	Kind    annotator.ClaimKind `json:"kind,omitempty"`
+	Speaker string              `json:"speaker,omitempty"`
+	State   bool                `json:"state,omitempty"`
+}
+
+// Closing closes a fact.
+type Closing struct {
+	Fact int64 `json:"fact"`         // its number
+	By   int64 `json:"by,omitempty"` // which of the new facts took its place, from 1; 0 for none
 }
 
 // MaxReason is how much of a reason is kept, in code points.
@@ -77,10 +93,7 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 	case Confirm, Shown:
 		edit.Status = new(annotator.Confirmed)
 	case Revise:
-		edit.Definition, edit.DropsClaims = &d.Definition, true
-		if c.Revised { // reworded twice: it is worth an entry, and the newer wording stays
-			edit.Status = new(annotator.Confirmed)
-		}
+		return c.reword(&d, edit)
 	case Reject:
 		return codex.Retire(&c.Entry, d.Reason, annotator.ActorCurator, at)
 	case Merge:
@@ -93,6 +106,56 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 		return nil, nil
 	}
 	return codex.Revise(&c.Entry, edit)
+}
+
+// reword carries out a REVISE. An entry that is reworded twice is worth an entry, and the newer wording stays.
+func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, error) {
+	if c.Revised {
+		edit.Status = new(annotator.Confirmed)
+	}
+	if d.Definition != "" {
+		edit.Definition, edit.DropsClaims = &d.Definition, true
+		return codex.Revise(&c.Entry, edit)
+	}
+	add := codex.Edit{Actor: edit.Actor, At: edit.At}
+	for _, f := range d.Facts {
+		add.Facts = append(add.Facts, codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State})
+	}
+	entry := codex.Clone(&c.Entry)
+	added, err := revised(&entry, add)
+	if err != nil {
+		return nil, err
+	}
+	for _, closing := range d.Close {
+		isClosed := func(c annotator.Claim) bool { return c.ID == closing.Fact && c.Until != 0 }
+		if slices.ContainsFunc(entry.Claims, isClosed) {
+			continue
+		}
+		by := int64(0)
+		if closing.By > 0 && closing.By <= int64(len(add.Facts)) {
+			by = codex.Known(&entry, add.Facts[closing.By-1])
+		}
+		edit.Close = append(edit.Close, codex.Closing{Fact: closing.Fact, By: by})
+	}
+	closed, err := revised(&entry, edit)
+	if err == nil && entry.Definition() == "" {
+		err = &codex.Refusal{Code: "EMPTY", Message: "no fact of the entry would hold"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(added, closed...), nil
+}
+
+// revised applies an edit to an entry, and returns its revisions.
+func revised(e *annotator.Entry, edit codex.Edit) ([]annotator.Revision, error) {
+	revisions, err := codex.Revise(e, edit)
+	for i := range revisions {
+		if err == nil {
+			err = codex.Apply(e, &revisions[i])
+		}
+	}
+	return revisions, err
 }
 
 func (c *Candidate) similar(id int64) *annotator.Entry {

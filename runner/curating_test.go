@@ -50,7 +50,8 @@ func judging(r scripted.Request) scripted.Reply {
 		case c.Entry%7 == 2 && len(c.Similar) > 0:
 			return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": "The same."}
 		case c.Entry%7 == 3:
-			return map[string]any{"decision": "REVISE", "definition": fmt.Sprintf("Number %d, put in other words.", c.Entry), "reason": "Unclear."}
+			words := fmt.Sprintf("Number %d, put in other words.", c.Entry)
+			return map[string]any{"decision": "REVISE", "facts": []map[string]any{{"text": words}}, "close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear."}
 		case c.Entry%7 == 4 && !askedAgain(r):
 			return nil
 		case c.Entry%7 == 5:
@@ -154,14 +155,14 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 func TestRevisedEntriesAreJudgedOnceMore(t *testing.T) {
 	t.Parallel()
 	const reworded = "Put in other words."
-	revise := map[string]any{"decision": "REVISE", "definition": reworded, "reason": "Unclear."}
+	revise := map[string]any{"decision": "REVISE", "facts": []string{reworded}, "close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear."}
 	for second, want := range map[string]struct {
 		answer map[string]any
 		status annotator.Status
 	}{
 		"CONFIRM": {map[string]any{"decision": "CONFIRM", "reason": "It is named."}, annotator.Confirmed},
 		"REJECT":  {map[string]any{"decision": "REJECT", "reason": "A passing word."}, annotator.Retired},
-		"REVISE":  {map[string]any{"decision": "REVISE", "definition": "Put in still other words.", "reason": "Unclear."}, annotator.Confirmed},
+		"REVISE":  {map[string]any{"decision": "REVISE", "facts": []string{"Put in still other words."}, "reason": "Unclear."}, annotator.Confirmed},
 		"NONE":    {map[string]any{"decision": "PERHAPS"}, annotator.Tentative},
 	} {
 		t.Run(second, func(t *testing.T) {
