@@ -75,7 +75,7 @@ func TestExportsUnderALimitTellNothingLater(t *testing.T) {
 // the text up to it.
 func laterTexts(document *exporters.Document, limit int, read string) (later []string) {
 	add := func(text string) {
-		if text = strings.ToLower(text); len(text) >= 5 && !strings.Contains(text, "\n") && !strings.Contains(read, text) {
+		if text = strings.TrimRight(strings.ToLower(text), ".!?"); len(text) >= 5 && !strings.Contains(text, "\n") && !strings.Contains(read, text) {
 			later = append(later, text)
 		}
 	}
