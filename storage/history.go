@@ -72,6 +72,18 @@ func (m *Moment) Holds(r *annotator.Revision) bool {
 	return int64(r.At) <= m.last
 }
 
+// Within reports whether a view of this moment shows nothing that one of the limit does not. Nothing is within a snapshot
+// but earlier snapshots: what the story tells up to a place may have been learned later.
+func (m *Moment) Within(limit *Moment) bool {
+	if limit.IsZero() {
+		return true
+	}
+	if limit.bound == "id" && (m.bound != "id" || m.last > limit.last) {
+		return false
+	}
+	return !m.IsZero() && m.reach <= limit.reach
+}
+
 // Moment finds a point in the story; NotFound, with advice, for one that does not exist or is not read yet.
 func (s *History) Moment(ctx context.Context, p Point) (Moment, error) { return s.moment(ctx, p, true) }
 

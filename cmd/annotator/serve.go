@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"net/netip"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"annotator"
 	"annotator/corpus"
@@ -72,7 +69,7 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 	if err := o.load(o.app); err != nil {
 		return err
 	}
-	token, err := o.token()
+	token, err := readToken(o.listen, o.tokenFile)
 	if err != nil {
 		return err
 	}
@@ -99,36 +96,6 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 		return err
 	}
 	return o.serve(ctx, server)
-}
-
-// token reads the token, and refuses to serve the network without one.
-func (o *serveOptions) token() (string, error) {
-	if o.tokenFile == "" {
-		if !isLocal(o.listen) {
-			return "", annotator.Errorf(annotator.Misused, "%s can be reached from other machines, and there is no token", o.listen).
-				WithAdvice("name a file that holds one with --token-file: `openssl rand -hex 16 > token.txt && chmod 600 token.txt`")
-		}
-		return "", nil
-	}
-	token, err := readSecret(o.tokenFile, "token", "--token-file", "", false)
-	const least = 16
-	if err == nil && len(token) < least {
-		err = annotator.Errorf(annotator.Misused, "the token in %s has less than %d characters", o.tokenFile, least).
-			WithAdvice("make a longer one: `openssl rand -hex 16`")
-	}
-	return token, err
-}
-
-// isLocal reports whether an address can be reached from this machine only.
-func isLocal(listen string) bool {
-	host, _, err := net.SplitHostPort(listen)
-	if err != nil {
-		return false
-	}
-	if address, err := netip.ParseAddr(host); err == nil {
-		return address.IsLoopback()
-	}
-	return host == "localhost"
 }
 
 // names returns the names that the server is known by, besides localhost and addresses.
@@ -226,29 +193,15 @@ func openForWeb(ctx context.Context, path string, open *closers) (*web.Database,
 
 // serve serves until a signal ends it. Readers of live pages are disconnected at once.
 func (o *serveOptions) serve(ctx context.Context, server *web.Server) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
-	if err != nil {
-		return annotator.Errorf(annotator.Misused, "listen on %s: %w", o.listen, err).WithAdvice("choose another address with --listen; port 0 is a free one")
-	}
-	address := "http://" + listener.Addr().String() + "/"
-	fmt.Fprintf(o.out, "serving %s until it is interrupted\n", address)
-	if o.open {
-		if err := openBrowser(ctx, address); err != nil {
+	return listenAndServe(ctx, o.listen, server.HTTP(ctx), func(address string) {
+		fmt.Fprintf(o.out, "serving http://%s/ until it is interrupted\n", address)
+		if !o.open {
+			return
+		}
+		if err := openBrowser(ctx, "http://"+address+"/"); err != nil {
 			o.say(fmt.Sprintf("the browser could not be opened: %v", err))
 		}
-	}
-	handler := server.HTTP(ctx)
-	context.AfterFunc(ctx, func() {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if handler.Shutdown(ending) != nil {
-			_ = handler.Close() // of requests that do not end
-		}
 	})
-	if err := handler.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return annotator.Errorf(annotator.Storage, "serve %s: %w", address, err)
-	}
-	return nil
 }
 
 // openBrowser opens an address in the user's browser.

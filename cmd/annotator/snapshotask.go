@@ -251,22 +251,31 @@ func (c *conversation) answer(ctx context.Context, question string) (string, err
 	return text, errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.context.Add(exchange))
 }
 
-// ask asks a question, records the answer, and prints it.
+// ask asks a question, records the answer, and prints it with the posts that it cites.
 func (c *conversation) ask(ctx context.Context, question string) error {
 	text, err := c.answer(ctx, question)
 	if err != nil {
 		return err
 	}
-	a := askedQuestion{Snapshot: c.context.Snapshot.ID, Question: question, Answer: text, Posts: []citation{}}
+	a := &askedQuestion{Snapshot: c.context.Snapshot.ID, Question: question, Answer: text}
+	if a.Posts, err = c.citations(ctx, text); err != nil {
+		return err
+	}
+	return c.printResult(a, c.json)
+}
+
+// citations looks up the posts that an answer cites.
+func (c *conversation) citations(ctx context.Context, text string) ([]citation, error) {
+	posts := []citation{}
 	at := c.db.Scenes.Positions(ctx)
 	for _, id := range citedPosts(text) {
 		post, err := c.cite(ctx, at, id)
 		if err = cmp.Or(err, at.Err); err != nil {
-			return err
+			return nil, err
 		}
-		a.Posts = append(a.Posts, post)
+		posts = append(posts, post)
 	}
-	return c.printResult(&a, c.json)
+	return posts, nil
 }
 
 func (a *askedQuestion) print(w io.Writer) {

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"annotator"
+)
+
+// readToken reads the token that clients of a server must know, and refuses to serve the network without one.
+func readToken(listen, file string) (string, error) {
+	if file == "" {
+		if !isLocal(listen) {
+			return "", annotator.Errorf(annotator.Misused, "%s can be reached from other machines, and there is no token", listen).
+				WithAdvice("name a file that holds one with --token-file: `openssl rand -hex 16 > token.txt && chmod 600 token.txt`")
+		}
+		return "", nil
+	}
+	token, err := readSecret(file, "token", "--token-file", "", false)
+	const least = 16
+	if err == nil && len(token) < least {
+		err = annotator.Errorf(annotator.Misused, "the token in %s has less than %d characters", file, least).
+			WithAdvice("make a longer one: `openssl rand -hex 16`")
+	}
+	return token, err
+}
+
+// isLocal reports whether an address can be reached from this machine only.
+func isLocal(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address.IsLoopback()
+	}
+	return host == "localhost"
+}
+
+// listenAndServe serves until the context ends; requests that do not end by then are cut after a second. It calls ready
+// with the address when clients can connect.
+func listenAndServe(ctx context.Context, listen string, server *http.Server, ready func(address string)) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	if err != nil {
+		return annotator.Errorf(annotator.Misused, "listen on %s: %w", listen, err).WithAdvice("choose another address with --listen; port 0 is a free one")
+	}
+	ready(listener.Addr().String())
+	context.AfterFunc(ctx, func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if server.Shutdown(ending) != nil {
+			_ = server.Close()
+		}
+	})
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return annotator.Errorf(annotator.Storage, "serve %s: %w", listener.Addr(), err)
+	}
+	return nil
+}

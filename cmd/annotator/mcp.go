@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"annotator/mcpserver"
+	"annotator/storage"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+)
+
+// mcpOptions are the options of `annotator mcp`.
+type mcpOptions struct {
+	*snapshotAskOptions
+	asOf      string
+	listen    string
+	tokenFile string
+}
+
+func newMCP(a *app) *cobra.Command {
+	o := &mcpOptions{snapshotAskOptions: newSnapshotAskOptions(a)}
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Let agents read the codex by the Model Context Protocol",
+		Long: longHelp(`
+Let agents read the codex by the Model Context Protocol, over standard input and output, or with --listen over HTTP at
+/mcp. They search, show entries with their timeline, evidence and history, ask questions, and read entries and
+scenes as resources. Nothing of the codex changes.
+
+--as-of limits all of it to a point of the story. An agent can lower the limit and not raise it. An address beyond this
+machine requires --token-file; clients send the token as "Authorization: Bearer TOKEN".`,
+			exitMisused, exitHalted, exitInterrupted),
+		Example: `  annotator mcp --db book.annotator.db
+  annotator mcp --db book.annotator.db --as-of scene:200
+  annotator mcp --db book.annotator.db --listen 127.0.0.1:8421`,
+	}
+	flags := cmd.Flags()
+	o.addFlags(cmd)
+	asOfFlag(flags, &o.asOf)
+	flags.StringVar(&o.listen, "listen", "", "`ADDRESS` and port to listen on for HTTP; empty: standard input and output")
+	flags.StringVar(&o.tokenFile, "token-file", "", "`FILE` with the token that clients must send, at least 16 characters")
+	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error { return o.run(ctx, db) })
+}
+
+func (o *mcpOptions) run(ctx context.Context, db *storage.DB) error {
+	if err := o.load(o.app); err != nil {
+		return err
+	}
+	view, err := viewAt(ctx, db, o.asOf)
+	if err != nil {
+		return err
+	}
+	posts, err := openCorpus(ctx, db, db.Path(), o.corpus, false)
+	if err != nil {
+		return err
+	}
+	config := mcpserver.Config{DB: db, Limit: view.Moment(), Version: version(), Ask: o.answerer(db)}
+	if posts != nil {
+		defer func() { _ = posts.Close() }()
+		config.Posts = posts
+	}
+	server, err := mcpserver.New(config)
+	if err != nil {
+		return err
+	}
+	if o.listen != "" {
+		return o.serveHTTP(ctx, server)
+	}
+	return server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(o.in), Writer: nopCloser{o.out}})
+}
+
+// maxMCPRequest is the most bytes of a request.
+const maxMCPRequest = 1 << 20
+
+// serveHTTP serves clients at /mcp until a signal comes. Sessions have no state, so clients may come and go.
+func (o *mcpOptions) serveHTTP(ctx context.Context, server *mcp.Server) error {
+	token, err := readToken(o.listen, o.tokenFile)
+	if err != nil {
+		return err
+	}
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMCPRequest})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(requireToken(token, handler)))
+	listener := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, BaseContext: func(net.Listener) context.Context { return ctx }}
+	return listenAndServe(ctx, o.listen, listener, func(address string) { o.say("agents reach the codex at http://" + address + "/mcp") })
+}
+
+// requireToken refuses requests without the token; an empty one is none.
+func requireToken(token string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if token != "" && subtle.ConstantTimeCompare([]byte(sent), []byte(token)) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "send the token of this server as \"Authorization: Bearer TOKEN\"", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// answerer returns a function that asks the model as `annotator ask` does, each question by itself.
+func (o *mcpOptions) answerer(db *storage.DB) mcpserver.Asker {
+	return func(ctx context.Context, view *storage.View, question string) (answer *mcpserver.Answer, err error) {
+		at, err := newestSnapshot(ctx, view)
+		if err != nil {
+			return nil, err
+		}
+		var open closers
+		defer func() { err = cmp.Or(err, open.close()) }()
+		one := *o.snapshotAskOptions
+		one.view = view
+		c, err := one.open(ctx, db, at, &open)
+		if err != nil {
+			return nil, err
+		}
+		text, err := c.answer(ctx, question)
+		if err != nil {
+			return nil, err
+		}
+		posts, err := c.citations(ctx, text)
+		answer = &mcpserver.Answer{Answer: text, Posts: []int64{}}
+		for _, p := range posts {
+			if p.Doubt == "" {
+				answer.Posts = append(answer.Posts, p.Post)
+			}
+		}
+		return answer, err
+	}
+}
+
+// nopCloser is a writer that stays open.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }

@@ -1,0 +1,253 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"annotator"
+	"annotator/exporters"
+	"annotator/storage"
+)
+
+func asError(err error, target **annotator.Error) bool { return errors.As(err, target) }
+
+// addTools adds the tools.
+func (s *server) addTools() error {
+	const entry = " The entry is named by any of its names, or by its id."
+	errs := []error{
+		addTool(s, "search", "Search the codex", "Find entries by words in their names and facts; without words, list them by name.", s.search),
+		addTool(s, "show", "Show an entry", "Everything that the codex knows of an entry: what it is now, names, facts and quotations."+entry, s.show),
+		addTool(s, "timeline", "Timeline of an entry", "The facts of an entry in the order of the story, with the scenes at which they begin and end."+entry, s.timeline),
+		addTool(s, "evidence", "Evidence for facts", "The quotations that the facts of an entry rest on, with their posts and scenes."+entry, s.evidence),
+		addTool(s, "history", "History of an entry", "Every change of an entry: who made it, when, and where in the story."+entry, s.history),
+	}
+	if s.Ask != nil {
+		errs = append(errs, addTool(s, "ask", "Ask about the story", "A question that the model answers from what it had read at the limit, with the posts that the answer rests on.", s.ask))
+	}
+	return errors.Join(errs...)
+}
+
+type searchArguments struct {
+	limited
+	Query string   `json:"query,omitempty" jsonschema:"words; none: all entries by name"`
+	Tags  []string `json:"tags,omitempty" jsonschema:"an entry must have all of them, such as person, place or event"`
+	Limit int      `json:"limit,omitempty" jsonschema:"at most so many entries; default 20, at most 100"`
+	Skip  int      `json:"skip,omitempty" jsonschema:"leave out so many entries before the first"`
+}
+
+type searchResult struct {
+	Total   int     `json:"total" jsonschema:"how many entries were found in all"`
+	Entries []brief `json:"entries"`
+}
+
+// brief is an entry in a list.
+type brief struct {
+	ID     int64            `json:"id"`
+	Name   string           `json:"name"`
+	Status annotator.Status `json:"status"`
+	Tags   []string         `json:"tags"`
+	Text   string           `json:"text" jsonschema:"what it is now, shortened"`
+}
+
+func (s *server) search(ctx context.Context, a searchArguments) (searchResult, error) {
+	view, err := s.view(ctx, a.limited)
+	if err != nil {
+		return searchResult{}, err
+	}
+	limit := min(cmp.Or(max(a.Limit, 0), 20), 100)
+	page, err := view.Find(ctx, annotator.Query{Text: a.Query, Tags: a.Tags, Offset: max(a.Skip, 0), Limit: limit})
+	if err != nil {
+		return searchResult{}, err
+	}
+	entries, err := view.EntriesByID(ctx, page.IDs())
+	result := searchResult{Total: page.Total, Entries: []brief{}}
+	for _, id := range page.IDs() {
+		if e := entries[id]; e != nil {
+			result.Entries = append(result.Entries, briefOf(e))
+		}
+	}
+	return result, err
+}
+
+func briefOf(e *annotator.Entry) brief {
+	const most = 300 // code points
+	text := []rune(cmp.Or(e.Present, e.Definition()))
+	if len(text) > most {
+		text = append(text[:most], '…')
+	}
+	return brief{ID: e.ID, Name: e.Name(), Status: e.Status, Tags: append([]string{}, e.Tags...), Text: string(text)}
+}
+
+type entryArguments struct {
+	limited
+	Entry string `json:"entry" jsonschema:"any name of the entry, or its id"`
+}
+
+// entry finds the entry that a call names. A name of several is an error that lists them.
+func (s *server) entry(ctx context.Context, a entryArguments) (*storage.View, *annotator.Entry, error) {
+	view, err := s.view(ctx, a.limited)
+	if err != nil {
+		return nil, nil, err
+	}
+	if id, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimSpace(a.Entry), "#"), 10, 64); err == nil {
+		if e, err := view.Entry(ctx, id); annotator.KindOf(err) != annotator.NotFound {
+			return view, e, err
+		}
+	}
+	found, err := view.Named(ctx, a.Entry)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(found) == 0:
+		return nil, nil, annotator.Errorf(annotator.NotFound, "there is no entry %q", a.Entry).WithAdvice("find one with search")
+	case len(found) > 1:
+		var names []string
+		for i := range found {
+			names = append(names, strconv.FormatInt(found[i].ID, 10)+": "+found[i].Name())
+		}
+		return nil, nil, annotator.Errorf(annotator.Misused, "%q is a name of several entries", a.Entry).WithAdvice("name one by its id: %s", strings.Join(names, ", "))
+	}
+	return view, &found[0], nil
+}
+
+func (s *server) show(ctx context.Context, a entryArguments) (exporters.Entry, error) {
+	_, e, err := s.entry(ctx, a)
+	if err != nil {
+		return exporters.Entry{}, err
+	}
+	at := s.DB.Scenes.Positions(ctx)
+	return exported(e, at), at.Err
+}
+
+// exported returns an entry as an export has it.
+func exported(e *annotator.Entry, at *storage.Positions) exporters.Entry {
+	return exporters.Build(exporters.Story{}, []annotator.Entry{*e}, at.At).Entries[0]
+}
+
+type timelineResult struct {
+	Name  string  `json:"name"`
+	Facts []event `json:"facts" jsonschema:"in the order of the story"`
+}
+
+// event is the beginning of a fact.
+type event struct {
+	From  annotator.Position  `json:"from"`
+	Until *annotator.Position `json:"until,omitempty" jsonschema:"where it ended"`
+	Fact  exporters.Claim     `json:"fact"`
+}
+
+func (s *server) timeline(ctx context.Context, a entryArguments) (timelineResult, error) {
+	e, err := s.show(ctx, a)
+	result := timelineResult{Name: e.Term, Facts: []event{}}
+	for _, c := range e.Claims {
+		result.Facts = append(result.Facts, event{c.From, c.Until, c})
+	}
+	slices.SortStableFunc(result.Facts, func(a, b event) int { return cmp.Compare(a.From.Scene, b.From.Scene) })
+	return result, err
+}
+
+type evidenceArguments struct {
+	entryArguments
+	Fact int64 `json:"fact,omitempty" jsonschema:"only of this fact; default: of all"`
+}
+
+type evidenceResult struct {
+	Name  string   `json:"name"`
+	Facts []backed `json:"facts"`
+}
+
+// backed is a fact with its quotations.
+type backed struct {
+	Fact   int64               `json:"fact" jsonschema:"its number within the entry"`
+	Text   string              `json:"text"`
+	Kind   annotator.ClaimKind `json:"kind" jsonschema:"narrated, claimed by somebody, or inferred"`
+	Quotes []quote             `json:"quotes" jsonschema:"none: nothing in the story was quoted for it"`
+}
+
+// quote is a passage of a post.
+type quote struct {
+	Post  int64  `json:"post"`
+	Scene int    `json:"scene,omitempty" jsonschema:"absent for a post that is in no scene"`
+	Text  string `json:"text"`
+}
+
+func (s *server) evidence(ctx context.Context, a evidenceArguments) (evidenceResult, error) {
+	view, e, err := s.entry(ctx, a.entryArguments)
+	if err != nil {
+		return evidenceResult{}, err
+	}
+	result := evidenceResult{Name: e.Name(), Facts: []backed{}}
+	for _, c := range e.Claims {
+		if a.Fact != 0 && a.Fact != c.ID {
+			continue
+		}
+		fact := backed{Fact: c.ID, Text: c.Text, Kind: c.Kind, Quotes: []quote{}}
+		for _, v := range c.Evidence {
+			place, err := view.PlaceOf(ctx, v.Post)
+			if err != nil && annotator.KindOf(err) != annotator.NotFound {
+				return evidenceResult{}, err
+			}
+			fact.Quotes = append(fact.Quotes, quote{v.Post, place.Scene(), v.Quote})
+		}
+		result.Facts = append(result.Facts, fact)
+	}
+	return result, nil
+}
+
+type historyResult struct {
+	Name    string   `json:"name"`
+	Changes []change `json:"changes" jsonschema:"oldest first"`
+}
+
+// change is a revision.
+type change struct {
+	Revision int64              `json:"revision"`
+	Time     time.Time          `json:"time"`
+	At       annotator.Position `json:"at"`
+	Actor    annotator.Actor    `json:"actor"`
+	Field    annotator.Field    `json:"field"`
+	Old      string             `json:"old,omitempty"`
+	New      string             `json:"new,omitempty"`
+}
+
+func (s *server) history(ctx context.Context, a entryArguments) (historyResult, error) {
+	view, e, err := s.entry(ctx, a)
+	if err != nil {
+		return historyResult{}, err
+	}
+	revisions, err := view.Revisions(ctx, e.ID)
+	if err != nil {
+		return historyResult{}, err
+	}
+	at := s.DB.Scenes.Positions(ctx)
+	result := historyResult{Name: e.Name(), Changes: []change{}}
+	for _, r := range revisions {
+		result.Changes = append(result.Changes, change{r.ID, time.UnixMilli(r.Changed).UTC(), at.At(r.At), r.Actor, r.Field, r.Old, r.New})
+	}
+	return result, at.Err
+}
+
+type askArguments struct {
+	limited
+	Question string `json:"question"`
+}
+
+func (s *server) ask(ctx context.Context, a askArguments) (Answer, error) {
+	view, err := s.view(ctx, a.limited)
+	if err != nil {
+		return Answer{}, err
+	}
+	if strings.TrimSpace(a.Question) == "" {
+		return Answer{}, annotator.Errorf(annotator.Misused, "there is no question")
+	}
+	answer, err := s.Ask(ctx, view, a.Question)
+	if err != nil {
+		return Answer{}, err
+	}
+	return *answer, nil
+}
