@@ -22,6 +22,7 @@ type marker struct {
 type namedSpan struct {
 	start, end int // in code points
 	startByte  int
+	name       string
 	entry      int64
 	ambiguous  bool // other entries have the name, too
 }
@@ -51,7 +52,7 @@ func (m *marker) spans() []span {
 		}
 		if link < len(m.links) && m.links[link].start <= from {
 			if s.Entry = m.links[link].entry; m.links[link].ambiguous {
-				s.Entry, s.Name = 0, string(m.body[m.links[link].start:m.links[link].end])
+				s.Entry, s.Name = 0, m.links[link].name
 			}
 		}
 		spans = append(spans, s)

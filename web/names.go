@@ -60,12 +60,12 @@ func (c *nameCache) names(ctx context.Context, v *view) (func(text string) []men
 type linker struct {
 	find    func(text string) []mention.Occurrence
 	density string
-	linked  map[int64]bool // entries that have a link in the scene
-	except  int64          // the entry whose text it is, which is not linked; 0: none
+	linked  map[namedSpan]bool // what has a link in the scene: entries, and names of several
+	except  int64              // the entry whose text it is, which is not linked; 0: none
 }
 
 func (r *request) newLinker(density string) (*linker, error) {
-	l := &linker{density: density, linked: map[int64]bool{}}
+	l := &linker{density: density, linked: map[namedSpan]bool{}}
 	if density == namesNone {
 		return l, nil
 	}
@@ -96,7 +96,7 @@ func (l *linker) links(text string) (links []namedSpan) {
 		start := runes + utf8.RuneCountInString(text[at:o.Start])
 		runes = start + utf8.RuneCountInString(text[o.Start:o.End])
 		at = o.End
-		links = append(links, namedSpan{start: start, end: runes, entry: o.ID, startByte: o.Start})
+		links = append(links, namedSpan{start: start, end: runes, entry: o.ID, name: text[o.Start:o.End], startByte: o.Start})
 	}
 	links = slices.DeleteFunc(links, func(s namedSpan) bool { return s.entry == l.except })
 	if l.density == namesAll {
@@ -104,8 +104,12 @@ func (l *linker) links(text string) (links []namedSpan) {
 	}
 	first := links[:0]
 	for _, link := range links {
-		if !l.linked[link.entry] {
-			l.linked[link.entry] = true
+		key := namedSpan{entry: link.entry}
+		if link.ambiguous {
+			key = namedSpan{name: link.name}
+		}
+		if !l.linked[key] {
+			l.linked[key] = true
 			first = append(first, link)
 		}
 	}
