@@ -26,6 +26,9 @@ func (s *server) addTools() error {
 		addTool(s, "evidence", "Evidence for facts", "The quotations that the facts of an entry rest on, with their posts and scenes."+entry, s.evidence),
 		addTool(s, "history", "History of an entry", "Every change of an entry: who made it, when, and where in the story."+entry, s.history),
 	}
+	if s.Posts != nil {
+		errs = append(errs, addTool(s, "mentions", "Mentions of an entry", "Where the names of an entry stand in the story, with the text around."+entry, s.mentions))
+	}
 	if s.Ask != nil {
 		errs = append(errs, addTool(s, "ask", "Ask about the story", "A question that the model answers from what it had read at the limit, with the posts that the answer rests on.", s.ask))
 	}
@@ -230,6 +233,53 @@ func (s *server) history(ctx context.Context, a entryArguments) (historyResult, 
 		result.Changes = append(result.Changes, change{r.ID, time.UnixMilli(r.Changed).UTC(), at.At(r.At), r.Actor, r.Field, r.Old, r.New})
 	}
 	return result, at.Err
+}
+
+type mentionsArguments struct {
+	entryArguments
+	Limit int `json:"limit,omitempty" jsonschema:"at most so many mentions; default 20, at most 100"`
+	Skip  int `json:"skip,omitempty" jsonschema:"leave out so many mentions before the first"`
+}
+
+type mentionsResult struct {
+	Name     string        `json:"name"`
+	Total    int           `json:"total" jsonschema:"how many mentions there are in all"`
+	Mentions []mentionText `json:"mentions" jsonschema:"in the order of the story"`
+}
+
+// mentionText is a mention with the text around it.
+type mentionText struct {
+	At   annotator.Position `json:"at"`
+	Text string             `json:"text"`
+	Also []int64            `json:"also,omitempty" jsonschema:"other entries that the name may stand for there"`
+}
+
+func (s *server) mentions(ctx context.Context, a mentionsArguments) (mentionsResult, error) {
+	view, e, err := s.entry(ctx, a.entryArguments)
+	if err != nil {
+		return mentionsResult{}, err
+	}
+	found, total, err := view.Mentions(ctx, e.ID, max(a.Skip, 0), min(cmp.Or(max(a.Limit, 0), 20), 100))
+	if err != nil {
+		return mentionsResult{}, err
+	}
+	at := s.DB.Scenes.Positions(ctx)
+	result := mentionsResult{Name: e.Name(), Total: total, Mentions: []mentionText{}}
+	for _, m := range found {
+		position := at.At(m.Place)
+		posts, err := s.Posts.Scene(ctx, position.Thread, []int64{position.Post})
+		if err != nil {
+			return mentionsResult{}, err
+		}
+		result.Mentions = append(result.Mentions, mentionText{position, around([]rune(posts[0].Body), m.Start, m.End), m.Others})
+	}
+	return result, at.Err
+}
+
+// around returns a range of a text with some of the text on both sides.
+func around(text []rune, start, end int) string {
+	const most = 80 // code points on a side
+	return string(text[max(0, start-most):min(len(text), end+most)])
 }
 
 type askArguments struct {

@@ -106,7 +106,7 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 		return err
 	}
 	codex.Book = cmp.Or(o.book, bookBeside(posts.Path()))
-	codex.Text = newStoryText(view, posts, document.Entries)
+	codex.Text = &storyText{view: view, corpus: posts}
 	return cmp.Or(o.write(ctx, &format, codex), posts.Close())
 }
 

@@ -141,7 +141,7 @@ func textUpTo(t *testing.T, path string, scene int) string {
 	}
 	defer func() { _ = posts.Close() }()
 	var text strings.Builder
-	story := newStoryText(db.View(*moment), posts, nil)
+	story := &storyText{view: db.View(*moment), corpus: posts}
 	threads, err := story.Threads(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -3,34 +3,17 @@ package main
 import (
 	"context"
 	"iter"
-	"unicode/utf8"
 
 	"annotator"
-	"annotator/context/mention"
 	"annotator/corpus"
 	"annotator/exporters"
 	"annotator/storage"
 )
 
-// storyText is the text of the story within the limit of a view, with the names of the entries that are exported.
+// storyText is the text of the story within the limit of a view.
 type storyText struct {
 	view   *storage.View
 	corpus *corpus.DB
-	names  *mention.Index
-}
-
-// newStoryText returns the text with the occurrences of names that the entries have.
-func newStoryText(view *storage.View, posts *corpus.DB, entries []exporters.Entry) *storyText {
-	s := &storyText{view: view, corpus: posts, names: mention.New()}
-	for i := range entries {
-		e := &entries[i]
-		names := []string{e.Term}
-		for _, a := range e.Aliases {
-			names = append(names, a.Name)
-		}
-		s.names.SetNames(e.ID, names)
-	}
-	return s
 }
 
 // Threads returns the threads in story order.
@@ -57,13 +40,13 @@ func (s *storyText) Posts(ctx context.Context, thread int64) iter.Seq2[*exporter
 			return
 		}
 		for i := range scenes {
-			posts, err := s.corpus.Scene(ctx, thread, scenes[i].Posts)
+			posts, err := s.scene(ctx, &scenes[i], origins)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, p := range posts {
-				if !yield(s.newPost(&p, scenes[i].N, origins[p.ID]), nil) {
+			for k := range posts {
+				if !yield(&posts[k], nil) {
 					return
 				}
 			}
@@ -71,13 +54,22 @@ func (s *storyText) Posts(ctx context.Context, thread int64) iter.Seq2[*exporter
 	}
 }
 
-func (s *storyText) newPost(p *annotator.Post, scene int, origin corpus.Origin) *exporters.Post {
-	post := &exporters.Post{Post: *p, Scene: scene, Document: origin.Document, Offset: origin.Offset}
-	bytes, runes := 0, 0 // offsets of the same place
-	for _, o := range s.names.Occurrences(p.Body) {
-		runes += utf8.RuneCountInString(p.Body[bytes:o.Start])
-		bytes = o.Start
-		post.Mentions = append(post.Mentions, exporters.Mention{Entry: o.ID, Start: runes, End: runes + utf8.RuneCountInString(p.Body[o.Start:o.End])})
+// scene returns the posts of a scene with the names that occur in them.
+func (s *storyText) scene(ctx context.Context, row *annotator.SceneRow, origins map[int64]corpus.Origin) ([]exporters.Post, error) {
+	found, err := s.corpus.Scene(ctx, row.Thread.ID, row.Posts)
+	if err != nil {
+		return nil, err
 	}
-	return post
+	mentions, err := s.view.MentionsIn(ctx, row.N)
+	posts := make([]exporters.Post, len(found))
+	for i, p := range found {
+		origin := origins[p.ID]
+		posts[i] = exporters.Post{Post: p, Scene: row.N, Document: origin.Document, Offset: origin.Offset}
+	}
+	for _, m := range mentions {
+		if rank := m.Place.Rank(); rank < len(posts) {
+			posts[rank].Mentions = append(posts[rank].Mentions, exporters.Mention{Entry: m.Entry, Start: m.Start, End: m.End})
+		}
+	}
+	return posts, err
 }
