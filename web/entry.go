@@ -21,6 +21,7 @@ type entryPage struct {
 	Merged   *annotator.Entry // that took its place; nil if it was not merged
 	LinksTo  []*annotator.Entry
 	LinkedBy []*annotator.Entry
+	Mentions *mentionLine
 }
 
 // fact is a claim as a page shows it.
@@ -70,6 +71,9 @@ func showEntry(r *request) (*page, error) {
 		return nil, err
 	}
 	if shown.LinksTo, shown.LinkedBy, err = r.links(ctx, shown); err != nil {
+		return nil, err
+	}
+	if shown.Mentions, err = r.view.mentionLine(ctx, id); err != nil {
 		return nil, err
 	}
 	return &page{

@@ -32,6 +32,7 @@ func TestPages(t *testing.T) {
 		fmt.Sprintf("/lanterns/entry/%d/history", e.ID):                  {"oldest first", "claim"},
 		fmt.Sprintf("/lanterns/entry/%d/claim/%d", e.ID, e.Claims[0].ID): {"oldest first"},
 		fmt.Sprintf("/lanterns/revision/%d", e.Revision):                 {"Made by"},
+		"/lanterns/cast":                                                 {"<svg", "Who appears with whom", "The same as a table"},
 		"/lanterns/story":                                                {"scene"},
 		"/lanterns/scene/3":                                              {"Scene 3", "Scene 4"},
 		"/lanterns/snapshots":                                            {"checkpoint"},

@@ -120,6 +120,7 @@ func (s *Server) Handler() http.Handler {
 		"GET /{db}/entry/{id}/history":       showHistory,
 		"GET /{db}/entry/{id}/claim/{claim}": showClaim,
 		"GET /{db}/revision/{id}":            showRevision,
+		"GET /{db}/cast":                     showCast,
 		"GET /{db}/story":                    showStory,
 		"GET /{db}/thread/{id}":              showThread,
 		"GET /{db}/scene/{n}":                showScene,

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 var pages = []string{
 	"/lanterns/", "/lanterns/entries", "/lanterns/entries?q=nothing+like+it", "/lanterns/entry/2", "/lanterns/entry/2/history", "/lanterns/entry/2/claim/1",
 	"/lanterns/revision/9", "/lanterns/story", "/lanterns/scene/3", "/lanterns/scene/3?names=all", "/lanterns/snapshots", "/lanterns/snapshot/4",
-	"/lanterns/plots", "/lanterns/audit", "/lanterns/audit?scene=3", "/lanterns/turn/3", "/lanterns/entry/99999", "/lanterns/?as-of=scene:9",
+	"/lanterns/plots", "/lanterns/cast", "/lanterns/audit", "/lanterns/audit?scene=3", "/lanterns/turn/3", "/lanterns/entry/99999", "/lanterns/?as-of=scene:9",
 }
 
 // TestLooksSomethingUp finds an entry by the keyboard alone: "/" moves to the search box, the entry is reached by Tab. It
@@ -132,4 +133,16 @@ func screenshot(ctx context.Context, t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+var update = flag.Bool("update", false, "make the picture of the README anew")
+
+// TestPicture makes the picture of the README with -update: an entry of the sample, under a limit.
+func TestPicture(t *testing.T) {
+	if !*update {
+		t.Skip("-update makes the picture of the README")
+	}
+	ctx := tab(t)
+	do(ctx, t, chromedp.EmulateViewport(1100, 760), chromedp.Navigate(serve(t, "lanterns.annotator.db")+"/lanterns/entry/12?as-of=scene:60"))
+	screenshot(ctx, t, "../../docs/serve.png")
 }

@@ -1,0 +1,242 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// threadGroup is some consecutive threads, which a picture shows as one column.
+type threadGroup struct {
+	First, Last storage.ThreadSpan
+}
+
+// Label names the threads.
+func (g *threadGroup) Label() string {
+	if g.First.ID == g.Last.ID {
+		return shorten(g.First.Title, 60)
+	}
+	return shorten(g.First.Title, 40) + " – " + shorten(g.Last.Title, 40)
+}
+
+// threadGroups divides the threads into at most so many groups of the same size. The map has the group of a thread.
+func (v *view) threadGroups(ctx context.Context, most int) ([]*threadGroup, map[int64]int, error) {
+	threads, err := v.Threads(ctx)
+	size := max(1, (len(threads)+most-1)/most)
+	var groups []*threadGroup
+	of := map[int64]int{}
+	for chunk := range slices.Chunk(threads, size) {
+		for i := range chunk {
+			of[chunk[i].ID] = len(groups)
+		}
+		groups = append(groups, &threadGroup{chunk[0], chunk[len(chunk)-1]})
+	}
+	return groups, of, err
+}
+
+// mentionLine is how often an entry is mentioned, by threads, and with whom.
+type mentionLine struct {
+	Groups []*threadGroup
+	Counts []int // by group
+	Total  int
+	Chart  chart
+	With   []companion
+}
+
+// companion is an entry that is mentioned in the same scenes as another.
+type companion struct {
+	*annotator.Entry
+	Scenes int
+}
+
+func (v *view) mentionLine(ctx context.Context, entry int64) (*mentionLine, error) {
+	groups, of, err := v.threadGroups(ctx, plotGroups)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := v.MentionCounts(ctx, []int64{entry})
+	if err != nil {
+		return nil, err
+	}
+	m := &mentionLine{Groups: groups, Counts: make([]int, len(groups))}
+	for _, c := range counts {
+		m.Counts[of[c.Thread]] += c.Count
+		m.Total += c.Count
+	}
+	m.Chart = newChart("Mentions by thread", len(groups))
+	m.Chart.reach(slices.Max(append(m.Counts, 0)))
+	for i, n := range m.Counts {
+		at := m.Chart.column(i+1, i+1)
+		at.Title = fmt.Sprintf("%s: %s", groups[i].Label(), plural(n, "mention"))
+		m.Chart.stack(at, []int{n}, []string{"uncached"})
+	}
+	m.Chart.grid()
+	const most = 12
+	m.With, err = v.companions(ctx, entry, most)
+	return m, err
+}
+
+func (v *view) companions(ctx context.Context, entry int64, limit int) ([]companion, error) {
+	counts, err := v.Companions(ctx, entry, limit)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(counts))
+	for i := range counts {
+		ids[i] = counts[i].Entry
+	}
+	entries, err := v.EntriesByID(ctx, ids)
+	var list []companion
+	for _, c := range counts {
+		if e := entries[c.Entry]; e != nil {
+			list = append(list, companion{e, c.Count})
+		}
+	}
+	return list, err
+}
+
+// castPage is who is mentioned when, and with whom.
+type castPage struct {
+	Groups []*threadGroup
+	Rows   []castRow
+	Height float64 // of the heat map
+	Nodes  []node
+	Edges  []edge
+}
+
+// castRow is an entry of the heat map.
+type castRow struct {
+	*annotator.Entry
+	Y     float64
+	Cells []heatCell
+	Total int
+}
+
+// heatCell is how often an entry is mentioned in a group of threads.
+type heatCell struct {
+	X, W    float64
+	Opacity float64 // 0 to 1, by the square root of the count
+	Count   int
+	Title   string
+}
+
+// node is an entry in the graph, on a circle.
+type node struct {
+	*annotator.Entry
+	X, Y   float64
+	Anchor string
+	TextX  float64
+}
+
+// edge joins two entries that are mentioned in the same scenes.
+type edge struct {
+	From, To       *annotator.Entry
+	X1, Y1, X2, Y2 float64
+	Width          float64
+	Scenes         int
+}
+
+// The size of the cast's pictures.
+const (
+	castRows, castColumns = 24, 60
+	castGraph             = 16
+	castLeft, castWidth   = 200, 900
+	castStep              = 22
+)
+
+func showCast(r *request) (*page, error) {
+	ctx := r.Context()
+	most, err := r.view.MostMentioned(ctx, castRows)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(most))
+	for i := range most {
+		ids[i] = most[i].Entry
+	}
+	c := &castPage{Height: float64(len(ids)*castStep) + 4}
+	if err := c.fillRows(ctx, r.view, ids); err != nil {
+		return nil, err
+	}
+	return &page{template: "cast", Title: "Cast", Section: "cast", Data: c}, c.fillGraph(ctx, r.view)
+}
+
+// fillRows makes the heat map.
+func (c *castPage) fillRows(ctx context.Context, v *view, ids []int64) error {
+	entries, err := v.EntriesByID(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var of map[int64]int
+	if c.Groups, of, err = v.threadGroups(ctx, castColumns); err != nil {
+		return err
+	}
+	counts, err := v.MentionCounts(ctx, ids)
+	if err != nil {
+		return err
+	}
+	table, highest := map[int64][]int{}, 1
+	for _, n := range counts {
+		if table[n.Entry] == nil {
+			table[n.Entry] = make([]int, len(c.Groups))
+		}
+		table[n.Entry][of[n.Thread]] += n.Count
+		highest = max(highest, table[n.Entry][of[n.Thread]])
+	}
+	width := float64(castWidth-castLeft) / float64(max(1, len(c.Groups)))
+	for _, id := range ids {
+		if entries[id] == nil || table[id] == nil {
+			continue
+		}
+		row := castRow{Entry: entries[id], Y: float64(len(c.Rows) * castStep)}
+		for i, n := range table[id] {
+			row.Total += n
+			row.Cells = append(row.Cells, heatCell{
+				castLeft + float64(i)*width, max(1, width-1), math.Sqrt(float64(n) / float64(highest)), n,
+				fmt.Sprintf("%s, %s: %s", shorten(row.Name(), 60), c.Groups[i].Label(), plural(n, "mention")),
+			})
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	return nil
+}
+
+// fillGraph puts the first entries on a circle, and joins those that are mentioned together.
+func (c *castPage) fillGraph(ctx context.Context, v *view) error {
+	shown := c.Rows[:min(castGraph, len(c.Rows))]
+	at := map[int64]int{}
+	const center, radius = 300, 200
+	for i := range shown {
+		angle := 2*math.Pi*float64(i)/float64(len(shown)) - math.Pi/2
+		n := node{Entry: shown[i].Entry, X: center + 150 + radius*math.Cos(angle), Y: center - 60 + radius*math.Sin(angle), Anchor: "start"}
+		n.TextX = n.X + 10
+		if math.Cos(angle) < -0.01 {
+			n.Anchor, n.TextX = "end", n.X-10
+		}
+		c.Nodes = append(c.Nodes, n)
+		at[n.ID] = i
+	}
+	highest := 1
+	for i := range c.Nodes {
+		counts, err := v.Companions(ctx, c.Nodes[i].ID, castRows)
+		if err != nil {
+			return err
+		}
+		for _, n := range counts {
+			if to, ok := at[n.Entry]; ok && to > i {
+				a, b := &c.Nodes[i], &c.Nodes[to]
+				c.Edges = append(c.Edges, edge{a.Entry, b.Entry, a.X, a.Y, b.X, b.Y, 0, n.Count})
+				highest = max(highest, n.Count)
+			}
+		}
+	}
+	slices.SortStableFunc(c.Edges, func(a, b edge) int { return b.Scenes - a.Scenes })
+	for i := range c.Edges {
+		c.Edges[i].Width = 0.5 + 7*float64(c.Edges[i].Scenes)/float64(highest)
+	}
+	return nil
+}
