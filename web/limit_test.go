@@ -148,7 +148,7 @@ func (l *later) found(body string) string {
 
 // wordsOf returns the words of a text: a later name may be a part of an earlier word.
 func wordsOf(text string) []string {
-	return strings.FieldsFunc(codex.Normalize(text), func(r rune) bool { return !('a' <= r && r <= 'z') && !('0' <= r && r <= '9') && r < 128 })
+	return strings.FieldsFunc(codex.Normalize(text), func(r rune) bool { return (r < 'a' || 'z' < r) && (r < '0' || '9' < r) && r < 128 })
 }
 
 // TestNothingLater walks all links from the first page under a limit, and looks on each page for anything that the story

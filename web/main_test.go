@@ -89,7 +89,6 @@ type site struct {
 	db     *storage.DB
 	story  *corpus.DB
 	client *http.Client
-	faults []error
 }
 
 // open serves a copy of the sample.

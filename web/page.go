@@ -73,7 +73,7 @@ func (r *request) Link(parts ...any) string {
 }
 
 // InBook reports whether the page is one of a database.
-func (p *page) InBook() bool { return p.request.book != nil }
+func (p *page) InBook() bool { return p.book != nil }
 
 // Name returns the name of the database in URLs.
 func (p *page) Name() string { return p.book.Name }
