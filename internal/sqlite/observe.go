@@ -15,12 +15,15 @@ import (
 type Observer func(table string, row []any)
 
 // OpenObserved is Open for one connection that may write. The observer is told of its changes to the file; temporary
-// tables are left out. It runs in the middle of a statement, and must not use the connection.
+// tables are left out. It runs in the middle of a statement, and must not use the connection. What is temporary stays in
+// memory: a migration must not need a folder for it.
 func OpenObserved(ctx context.Context, path string, mode Mode, observer Observer) (*sql.DB, error) {
 	if err := checkPath(path, mode); err != nil {
 		return nil, err
 	}
-	return open(ctx, path, parameters(mode), 1, observer)
+	query := parameters(mode)
+	query.Add("_pragma", "temp_store(MEMORY)")
+	return open(ctx, path, query, 1, observer)
 }
 
 // observe registers the observer with a connection of the driver; nil removes the former one.
