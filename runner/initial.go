@@ -212,7 +212,7 @@ func (r *Runner) takeContext(ctx context.Context) error {
 		return err
 	}
 	if err := r.window.Limits.Check(r.window.Prefix); err != nil {
-		return annotator.Errorf(annotator.Halted, "%s: %w", r.config.Endpoint, err)
+		return annotator.Errorf(annotator.Halted, "%s: %w", r.config.Endpoint, err).WithAdvice("then run again")
 	}
 	return nil
 }

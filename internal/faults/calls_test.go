@@ -120,8 +120,10 @@ func callRows() []row {
 				return honest
 			}),
 		}},
-		{n: 73, fault: "the same call repeated, in one reply or in successive replies", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
+		{n: 73, fault: "the same call repeated in successive replies", action: reask, ends: ends{"R", "R", "HQQ"}, forms: []form{
 			says(calling("glossary_search", `{"query":"lantern"}`)),
+		}},
+		{n: 73, fault: "the same call repeated in a reply until the reply is cut", action: reask, ends: ends{"R", "Q", "HQQ"}, says: "repeats calls", forms: []form{
 			says(func(_ *scripted.Request, _ scripted.Reply) scripted.Reply {
 				return scripted.Reply{ToolCalls: slices.Repeat([]annotator.ToolCall{{Name: "glossary_search", Arguments: `{"query":"lantern"}`}}, 300)}
 			}),

@@ -9,35 +9,37 @@ import (
 	"annotator/internal/scripted"
 )
 
-// httpRows are the faults that show in status and body.
+// httpRows are the faults that show in status and body. A refusal that names a context in which hardly a scene fits halts the run.
 func httpRows() []row {
 	return []row{
-		{n: 1, fault: "the prompt is too long, as vLLM says it", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
+		{n: 1, fault: "the prompt is too long, as vLLM says it", action: shrink, ends: ends{"HRR", "HRR", "H"}, chat: true, forms: []form{
 			tooLong(400, `{"error":{"message":"You passed %[1]d input tokens and requested %[2]d output tokens. However, the model's context `+
 				`length is only %[3]d tokens, resulting in a maximum input length of %[4]d tokens. Please reduce the length of the input `+
 				`prompt. (parameter=input_tokens, value=%[1]d)","type":"BadRequestError","param":"input_tokens","code":400}}`),
 		}},
-		{n: 2, fault: "the prompt is too long, as older vLLM says it (not nested)", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
+		{n: 2, fault: "the prompt is too long, as older vLLM says it (not nested)", action: shrink, ends: ends{"HRR", "HRR", "H"}, chat: true, forms: []form{
 			tooLong(400, `{"object":"error","message":"This model's maximum context length is %[3]d tokens. However, you requested %[5]d `+
 				`tokens (%[1]d in the messages, %[2]d in the completion). Please reduce the length of the messages or completion.",`+
 				`"type":"BadRequestError","param":null,"code":400}`),
 		}},
-		{n: 3, fault: "`max_tokens` is too large", action: shrinkReply, ends: ends{"R", "R", "HQQ"}, chat: true, forms: []form{
+		{n: 3, fault: "`max_tokens` is too large", action: shrinkReply, ends: ends{"HRR", "HRR", "HHQ"}, chat: true, forms: []form{
 			tooLong(400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: %[2]d. This model's maximum context length `+
 				`is %[3]d tokens and your request has %[1]d input tokens (%[2]d > %[3]d - %[1]d).","type":"BadRequestError","param":null,"code":400}}`),
 		}},
-		{n: 4, fault: "the prompt is too long, as SGLang and TGI say it, or by a limit per minute", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
+		{n: 4, fault: "the prompt is too long, as SGLang says it", action: shrink, ends: ends{"HRR", "HRR", "H"}, chat: true, forms: []form{
 			tooLong(400, `{"object":"error","message":"The input (%[1]d tokens) is longer than the model's context length (%[4]d tokens).",`+
 				`"type":"BadRequestError","param":null,"code":400}`),
+		}},
+		{n: 4, fault: "the prompt is too long, as TGI says it, or by a limit per minute", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
 			tooLong(422, "{\"error\":\"Input validation error: `inputs` must have less than %[4]d tokens. Given: %[1]d\",\"error_type\":\"validation\"}"),
 			tooLong(413, `{"error":{"message":"Request too large for model x on tokens per minute (TPM): Limit %[4]d, Requested %[5]d, please `+
 				`reduce your message size and try again.","type":"tokens","code":"rate_limit_exceeded"}}`),
 		}},
-		{n: 5, fault: "`context_length_exceeded`", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
+		{n: 5, fault: "`context_length_exceeded`", action: shrink, ends: ends{"HRR", "HRR", "H"}, chat: true, forms: []form{
 			tooLong(400, `{"error":{"message":"This model's maximum context length is %[3]d tokens. However, your messages resulted in %[1]d `+
 				`tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`),
 		}},
-		{n: 6, fault: "`exceed_context_size_error` of llama.cpp, whatever the status", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, chat: true, forms: []form{
+		{n: 6, fault: "`exceed_context_size_error` of llama.cpp, whatever the status", action: shrink, ends: ends{"HRR", "HRR", "H"}, chat: true, forms: []form{
 			tooLong(400, llamaTooLong), tooLong(500, llamaTooLong),
 		}},
 		{n: 6, fault: "the slots of llama.cpp share one cache, and others fill it", action: wait, ends: ends{"R", "R", "H"}, forms: []form{
