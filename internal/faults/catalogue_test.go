@@ -256,4 +256,6 @@ func (b *bench) compare(c *cell, s *session) {
 }
 
 // isWorkaround reports whether a row puts workarounds in force, which an undisturbed run has none of.
-func isWorkaround(row string) bool { return strings.Contains(row, " | prompt | ") && !strings.HasPrefix(row, "0 | 1 |") }
+func isWorkaround(row string) bool {
+	return strings.Contains(row, " | prompt | ") && !strings.HasPrefix(row, "0 | 1 |")
+}
