@@ -47,14 +47,22 @@ func (r *Runner) openStates(
 			continue
 		}
 		text := prompt.States(entries[id], annotator.PlaceAt(r.scene.row.N-1, 0))
-		if room -= r.window.Count(text); room < 0 {
-			break
-		}
-		if text != "" {
+		if text != "" && r.takeRoom(text, &room) {
 			rendered = append(rendered, text)
 		}
 	}
 	return rendered, nil
+}
+
+// takeRoom takes the tokens of a text from what is left of a room, and reports whether they fit. One that is too long does not
+// keep out shorter ones behind it.
+func (r *Runner) takeRoom(text string, room *int) bool {
+	tokens := r.window.Count(text)
+	if tokens > *room {
+		return false
+	}
+	*room -= tokens
+	return true
 }
 
 func shownBeside(entry int64, beside []annotator.Shown) bool {
@@ -75,12 +83,10 @@ func (r *Runner) relevant(
 		return nil, nil, err
 	}
 	for _, id := range ids {
-		text := prompt.Entry(entries[id])
-		if room -= r.window.Count(text); room < 0 {
-			break
+		if text := prompt.Entry(entries[id]); r.takeRoom(text, &room) {
+			rendered = append(rendered, text)
+			shows = append(shows, annotator.Shown{Entry: id, Revision: entries[id].Revision})
 		}
-		rendered = append(rendered, text)
-		shows = append(shows, annotator.Shown{Entry: id, Revision: entries[id].Revision})
 	}
 	return rendered, shows, nil
 }
@@ -179,12 +185,10 @@ func (r *Runner) newNames(
 		return nil, nil, err
 	}
 	for _, id := range ids {
-		text := prompt.Names(entries[id])
-		if room -= r.window.Count(text); room < 0 {
-			break
+		if text := prompt.Names(entries[id]); r.takeRoom(text, &room) {
+			rendered = append(rendered, text)
+			shows = append(shows, annotator.Shown{Entry: id, Revision: entries[id].Revision, Name: true})
 		}
-		rendered = append(rendered, text)
-		shows = append(shows, annotator.Shown{Entry: id, Revision: entries[id].Revision, Name: true})
 	}
 	return rendered, shows, nil
 }

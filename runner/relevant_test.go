@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,6 +127,44 @@ func TestWhatASceneNamesIsShown(t *testing.T) {
 				t.Errorf("scene %d shows entry %d", n, entry.Entry)
 			}
 		}
+	}
+}
+
+// TestALongEntryKeepsNoneOut: an entry that is longer than the room is left out, and those behind it are shown, within the room.
+func TestALongEntryKeepsNoneOut(t *testing.T) {
+	t.Parallel()
+	rain := strings.Repeat("The rain went on and on over the roofs. ", 60)
+	scenes := slices.Repeat([]string{rain}, 13)
+	scenes[0] = "Brother Anselm Caul met Wren Tallow and Odo Pike. " + rain
+	scenes = append(scenes, "Brother Anselm Caul met Wren Tallow and Odo Pike once more.")
+	var facts []string
+	for n := range 60 {
+		facts = append(facts, fmt.Sprintf(`{"text":"On day %d he copied a page of the great book of the Quiet House, and told nobody of it."}`, n))
+	}
+	long := `{"term":"Brother Anselm Caul","tags":["person"],"facts":[` + strings.Join(facts, ",") + `]}`
+	s := newTale(t, [][]string{scenes}, 9_000, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+		if question := r.Messages[len(r.Messages)-1].Content; strings.HasPrefix(question, `<scene number="1"`) {
+			return calls(toolCall("glossary_create", long), creates("Wren Tallow"), creates("Odo Pike"))
+		} else if strings.HasPrefix(question, `<scene `) {
+			return scripted.Reply{Text: "Read."}
+		}
+		return scripted.Annotate(r)
+	}})
+	s.config.Curator.Off, s.config.NoThreadSummaries, s.config.MaxTokens = true, true, 2_500
+	if err := s.run("long"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("long")
+	last := s.scenesShown("long")[len(scenes)]
+	var shown []int64
+	for _, entry := range last.Shows {
+		if !entry.Name {
+			shown = append(shown, entry.Entry)
+		}
+	}
+	slices.Sort(shown)
+	if len(shown) != 2 || shown[0] != 2 || shown[1] != 3 {
+		t.Errorf("the last scene shows the entries %v: %s", shown, last.Content)
 	}
 }
 
