@@ -2,13 +2,9 @@ package offline
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
-
-// factLine is a fact of an entry as it is shown: its number, how it is known, and its text.
-var factLine = regexp.MustCompile(`(?m)^\d+(?: \(([a-z ,]*[^)\n]*)\))?: (.+)$`)
 
 // present says of each entry that the last message asks about what it is now: what is told of it first, and what is told
 // last. What somebody claims, and what is inferred, is left out. It returns nothing where nothing is asked.

@@ -19,22 +19,49 @@ type citation struct {
 	score float64
 }
 
-// reply answers a question with the definitions of the entries it names, and the sentences with its rarest words.
+func (c *citation) String() string { return fmt.Sprintf(`"%s" [post %d]`, c.text, c.post) }
+
+// reply answers a question with what the entries that it names rest on, and the sentences with its rarest words.
 func (m *Model) reply(w *window) string {
 	var out []string
-	asked := " " + normal(w.instruction)
-	for _, e := range w.entries {
+	asked, words := " "+normal(w.instruction), m.questionWords(w.instruction)
+	shown := slices.Clone(w.scenes)
+	for i := range w.entries {
+		e := &w.entries[i]
 		if e.Definition != "" && strings.Contains(asked, " "+normal(e.Term)) && len(out) < maxCited {
-			out = append(out, e.Term+": "+e.Definition)
+			out = append(out, e.Term+": "+m.about(e, words))
 		}
+		shown = append(shown, scene{posts: e.quotes})
 	}
-	for _, c := range m.cite(w.scenes, m.questionWords(w.instruction)) {
-		out = append(out, fmt.Sprintf(`"%s" [post %d]`, c.text, c.post))
+	most := len(out) + maxCited
+	for _, c := range m.cite(shown, words) {
+		isSaid := func(said string) bool { return strings.Contains(said, c.String()) }
+		if len(out) < most && !slices.ContainsFunc(out, isSaid) {
+			out = append(out, c.String())
+		}
 	}
 	if len(out) == 0 {
 		return "Nothing in the scenes shown here answers that."
 	}
 	return strings.Join(out, "\n")
+}
+
+// about returns the quotations of an entry that answer best; where none does, its definition and the posts that it rests on.
+func (m *Model) about(e *entry, asked set) string {
+	var said []string
+	for _, c := range m.cite([]scene{{posts: e.quotes}}, asked) {
+		if !slices.Contains(said, c.String()) && len(said) < maxCited {
+			said = append(said, c.String())
+		}
+	}
+	if len(said) > 0 {
+		return strings.Join(said, " ")
+	}
+	said = append(said, e.Definition)
+	for _, q := range e.quotes[:min(maxCited, len(e.quotes))] {
+		said = append(said, fmt.Sprintf("[post %d]", q.id))
+	}
+	return strings.Join(said, " ")
 }
 
 // questionWords returns the content words of a question.
@@ -71,7 +98,7 @@ func (m *Model) cite(scenes []scene, asked set) []citation {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b citation) int { return cmp.Compare(b.score, a.score) })
-	return all[:min(maxCited, len(all))]
+	return all
 }
 
 // hits returns the sentences of a post that have any of the words asked for.

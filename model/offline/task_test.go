@@ -2,6 +2,7 @@ package offline_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -103,5 +104,35 @@ func TestQuestion(t *testing.T) {
 	window[2] = says("user", "What of xylophones?")
 	if got := text(t, withTools(window...)); got != "Nothing in the scenes shown here answers that." {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestQuestionWithEntries: the answer quotes what an entry rests on, with the post, and has no numbers of facts.
+func TestQuestionWithEntries(t *testing.T) {
+	t.Parallel()
+	const entries = `<relevant_entries>
+<entry id="2" term="Irene Adler" status="confirmed" tags="person" aliases="">
+<present scene="4">She is away.</present>
+1: She has a &quot;photograph&quot;.
+4 (claimed by Godfrey (the lawyer), state): She fled to Venice.
+</entry>
+%s</relevant_entries>
+Set the scenes aside. Name the posts in the form [post 123].
+<question>
+%s
+</question>`
+	quotes := "[post 7] fact 1: Irene Adler kept\na &lt;photograph&gt; of it.\n[post 9] fact 4: &quot;She fled,&quot; said he.\n"
+	for _, test := range []struct{ quotes, question, want string }{
+		{quotes, "Who is Irene Adler?", `Irene Adler: "Irene Adler kept a <photograph> of it." [post 7]`},
+		{quotes, "Where is the photograph?", `"Irene Adler kept a <photograph> of it." [post 7]`},
+		{
+			"[post 9] fact 4: She fled.\n", "Who is Irene Adler?",
+			`Irene Adler: She has a "photograph". She fled to Venice. (claimed by Godfrey (the lawyer)) [post 9]`,
+		},
+		{"", "Who is Irene Adler?", `Irene Adler: She has a "photograph". She fled to Venice. (claimed by Godfrey (the lawyer))`},
+	} {
+		if got := text(t, withTools(says("user", fmt.Sprintf(entries, test.quotes, test.question)))); got != test.want {
+			t.Errorf("%s\n got %s\nwant %s", test.question, got, test.want)
+		}
 	}
 }

@@ -12,23 +12,6 @@ import (
 	"annotator"
 )
 
-// entry is an entry of the glossary, as the window shows it.
-type entry struct {
-	ID         int64
-	Term       string
-	Aliases    []string
-	Definition string
-}
-
-// names returns the term without its disambiguator, and the aliases.
-func (e *entry) names() []string {
-	term := e.Term
-	if cut := strings.Index(term, " ("); cut > 0 && strings.HasSuffix(term, ")") {
-		term = term[:cut]
-	}
-	return append([]string{term}, e.Aliases...)
-}
-
 // post is a post of a scene with its own text.
 type post struct {
 	id   int64
@@ -128,22 +111,6 @@ func bodies(posts []post) []string {
 	var all []string
 	for _, p := range posts {
 		all = append(all, p.body)
-	}
-	return all
-}
-
-// readEntries reads the entries that a text shows, in order.
-func readEntries(text string) []entry {
-	var all []entry
-	for e := range elements(text, "entry") {
-		if e.attrs["term"] == "" {
-			continue
-		}
-		isBlank := func(name string) bool { return strings.TrimSpace(name) == "" }
-		all = append(all, entry{
-			ID: number(e.attrs["id"]), Term: e.attrs["term"], Aliases: slices.DeleteFunc(strings.Split(e.attrs["aliases"], "|"), isBlank),
-			Definition: strings.TrimSpace(html.UnescapeString(e.body)),
-		})
 	}
 	return all
 }

@@ -1,0 +1,81 @@
+package offline
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// entry is an entry of the glossary, as the window shows it.
+type entry struct {
+	ID         int64
+	Term       string
+	Aliases    []string
+	Definition string
+	quotes     []post // that the entry rests on
+}
+
+// names returns the term without its disambiguator, and the aliases.
+func (e *entry) names() []string {
+	term := e.Term
+	if cut := strings.Index(term, " ("); cut > 0 && strings.HasSuffix(term, ")") {
+		term = term[:cut]
+	}
+	return append([]string{term}, e.Aliases...)
+}
+
+// readEntries reads the entries that a text shows, in order, with the quotations that follow each.
+func readEntries(text string) []entry {
+	var all []entry
+	for e := range elements(text, "entry") {
+		if e.attrs["term"] == "" {
+			continue
+		}
+		isBlank := func(name string) bool { return strings.TrimSpace(name) == "" }
+		all = append(all, entry{
+			ID: number(e.attrs["id"]), Term: e.attrs["term"], Aliases: slices.DeleteFunc(strings.Split(e.attrs["aliases"], "|"), isBlank),
+			Definition: unnumbered(e.body), quotes: readQuotes(text[e.end:]),
+		})
+	}
+	return all
+}
+
+// factLine matches a fact as an entry shows it, with its number and how it is known: "4 (claimed by Tobin Vane, state): She fled."
+var factLine = regexp.MustCompile(`(?m)^\d+(?: \((.*?)\))?: (.+)$`)
+
+// unnumbered returns the facts of an entry's body as sentences: without numbers, and with who claims them.
+func unnumbered(body string) string {
+	var facts []string
+	for line := range strings.Lines(without(body, "present")) {
+		line = html.UnescapeString(strings.TrimSpace(line))
+		if found := factLine.FindStringSubmatch(line); found != nil {
+			line = found[2]
+			if mark := strings.TrimSuffix(strings.TrimSuffix(found[1], "state"), ", "); mark != "" {
+				line += " (" + mark + ")"
+			}
+		}
+		if line != "" {
+			facts = append(facts, line)
+		}
+	}
+	return strings.Join(facts, " ")
+}
+
+// quoteLine matches the beginning of a quotation of an entry: "[post 12] fact 3: ".
+var quoteLine = regexp.MustCompile(`(?m)^\[post (\d+)\] fact \d+: `)
+
+// readQuotes reads the quotations at the beginning of a text, up to the next element.
+func readQuotes(text string) []post {
+	text, _, _ = strings.Cut(text, "<")
+	var all []post
+	found := quoteLine.FindAllStringSubmatchIndex(text, -1)
+	for i, at := range found {
+		end := len(text)
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		all = append(all, post{id: number(text[at[2]:at[3]]), body: html.UnescapeString(strings.TrimSpace(text[at[1]:end]))})
+	}
+	return all
+}
