@@ -137,7 +137,7 @@ func (c *Curator) inquire(p parts, again string) (*inquiry, error) {
 	}
 	if p.present != nil {
 		q.Text, q.Temperature = p.present.question(c.Settings.Present, q.Text), c.Settings.Temperature
-		q.MaxTokens += statementTokens * len(p.present)
+		q.MaxTokens = max(q.MaxTokens+statementTokens*len(p.present), c.Settings.MaxTokens)
 	}
 	if p.recap != nil {
 		text, err := p.recap.Question(q.Text)

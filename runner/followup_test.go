@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,30 @@ func TestFollowUps(t *testing.T) {
 			ended := s.count("run", `SELECT count(*) FROM scene WHERE (SELECT kind FROM trace t WHERE t.turn = scene.turn ORDER BY seq DESC LIMIT 1) = 'close'`)
 			if n := s.count("run", `SELECT count(*) FROM trace WHERE kind = 'close' AND content LIKE '`+closing+`'`); n != ended || test.style.Done && n != 50 {
 				t.Errorf("%d of %d turns that end with calls are closed by %q", n, ended, closing)
+			}
+		})
+	}
+}
+
+// TestRequestsAScene measures what scenes cost with the curator and all summaries; docs/requests.md has the figures.
+func TestRequestsAScene(t *testing.T) {
+	t.Parallel()
+	threads := longtest.Pick(2, 10)
+	for _, name := range slices.Sorted(maps.Keys(styles)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			style := styles[name].style
+			s := newStage(t, story{threads: threads, scenes: 20, words: 1_000}, scripted.Options{Strict: true, Script: style.Annotate})
+			if err := s.run("run"); err != nil {
+				t.Fatal(err)
+			}
+			scenes := float64(threads * 20)
+			each := func(what string) float64 { return float64(s.count("run", `SELECT `+what+` FROM call`)) / scenes }
+			all := each(`count(*)`)
+			t.Logf("| %s | %.2f | %.2f | %.0f | %.0f | %.0f |", name, each(`sum(purpose = 'annotate')`), all, each(`sum(prompt_tokens)`),
+				each(`sum(prompt_tokens - cached_tokens)`), each(`sum(completion_tokens)`))
+			if style.Done && !style.Careless && all > 1.3 {
+				t.Errorf("%.2f requests a scene", all)
 			}
 		})
 	}
