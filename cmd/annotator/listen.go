@@ -13,6 +13,10 @@ import (
 
 // readToken reads the token that clients of a server must know, and refuses to serve the network without one.
 func readToken(listen, file string) (string, error) {
+	if _, _, err := net.SplitHostPort(listen); err != nil {
+		return "", annotator.Errorf(annotator.Misused, "--listen takes an address and a port, not %q", listen).
+			WithAdvice("write both: 127.0.0.1:8420; port 0 is a free one")
+	}
 	if file == "" {
 		if !isLocal(listen) {
 			return "", annotator.Errorf(annotator.Misused, "%s can be reached from other machines, and there is no token", listen).
