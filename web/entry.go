@@ -169,7 +169,10 @@ func (f *fact) Source() string {
 	return "narrated"
 }
 
-// Repeats reports whether a quotation has nothing but the text of the fact.
+// Repeats reports whether a quotation has nothing but the text of the fact, and marks of quotation around it.
 func (f *fact) Repeats(e annotator.Evidence) bool {
-	return strings.Join(strings.Fields(e.Quote), " ") == strings.Join(strings.Fields(f.Claim.Text), " ")
+	words := func(text string) string {
+		return strings.Trim(strings.Join(strings.Fields(text), " "), "\"'“”‘’«»")
+	}
+	return words(e.Quote) == words(f.Claim.Text)
 }

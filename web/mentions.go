@@ -13,6 +13,7 @@ import (
 // threadGroup is some consecutive threads, which a picture shows as one column.
 type threadGroup struct {
 	First, Last storage.ThreadSpan
+	From, To    int // their numbers in the order of the story, from 1
 }
 
 // Label names the threads.
@@ -29,11 +30,12 @@ func (v *view) threadGroups(ctx context.Context, most int) ([]*threadGroup, map[
 	size := max(1, (len(threads)+most-1)/most)
 	var groups []*threadGroup
 	of := map[int64]int{}
-	for chunk := range slices.Chunk(threads, size) {
-		for i := range chunk {
-			of[chunk[i].ID] = len(groups)
+	for from := 0; from < len(threads); from += size {
+		to := min(from+size, len(threads))
+		for _, thread := range threads[from:to] {
+			of[thread.ID] = len(groups)
 		}
-		groups = append(groups, &threadGroup{chunk[0], chunk[len(chunk)-1]})
+		groups = append(groups, &threadGroup{threads[from], threads[to-1], from + 1, to})
 	}
 	return groups, of, err
 }
@@ -67,10 +69,14 @@ func (v *view) mentionLine(ctx context.Context, entry int64) (*mentionLine, erro
 		m.Counts[of[c.Thread]] += c.Count
 		m.Total += c.Count
 	}
-	m.Chart = newChart("Mentions by thread", len(groups))
+	threads := 0
+	if len(groups) > 0 {
+		threads = groups[len(groups)-1].To
+	}
+	m.Chart = newChart("Mentions by thread", threads)
 	m.Chart.reach(slices.Max(append(m.Counts, 0)))
 	for i, n := range m.Counts {
-		at := m.Chart.column(i+1, i+1)
+		at := m.Chart.column(groups[i].From, groups[i].To)
 		at.Title = fmt.Sprintf("%s: %s", groups[i].Label(), plural(n, "mention"))
 		m.Chart.stack(at, []int{n}, []string{"uncached"})
 	}
@@ -103,7 +109,7 @@ func (v *view) companions(ctx context.Context, entry int64, limit int) ([]compan
 type castPage struct {
 	Groups []*threadGroup
 	Rows   []castRow
-	Height float64 // of the heat map
+	Height float64 // of the heat map, with the first and the last thread below it
 	Nodes  []node
 	Edges  []edge
 }
@@ -124,12 +130,13 @@ type heatCell struct {
 	Title   string
 }
 
-// node is an entry in the graph, on a circle.
+// node is an entry in the graph, on an ellipse.
 type node struct {
 	*annotator.Entry
 	X, Y   float64
-	Anchor string
+	Anchor string // of the name, which stands outside of the ellipse
 	TextX  float64
+	TextY  float64
 }
 
 // edge joins two entries that are mentioned in the same scenes.
@@ -146,6 +153,7 @@ const (
 	castGraph             = 16
 	castLeft, castWidth   = 200, 900
 	castStep              = 22
+	castTop, castBottom   = 8, 26
 )
 
 func showCast(r *request) (*page, error) {
@@ -158,10 +166,11 @@ func showCast(r *request) (*page, error) {
 	for i := range most {
 		ids[i] = most[i].Entry
 	}
-	c := &castPage{Height: float64(len(ids)*castStep) + 4}
+	c := new(castPage)
 	if err := c.fillRows(ctx, r.view, ids); err != nil {
 		return nil, err
 	}
+	c.Height = float64(castTop + len(c.Rows)*castStep + castBottom)
 	return &page{template: "cast", Title: "Cast", Section: "cast", Data: c}, c.fillGraph(ctx, r.view)
 }
 
@@ -192,7 +201,7 @@ func (c *castPage) fillRows(ctx context.Context, v *view, ids []int64) error {
 		if entries[id] == nil || table[id] == nil {
 			continue
 		}
-		row := castRow{Entry: entries[id], Y: float64(len(c.Rows) * castStep)}
+		row := castRow{Entry: entries[id], Y: float64(castTop + len(c.Rows)*castStep)}
 		for i, n := range table[id] {
 			row.Total += n
 			row.Cells = append(row.Cells, heatCell{
@@ -209,12 +218,16 @@ func (c *castPage) fillRows(ctx context.Context, v *view, ids []int64) error {
 func (c *castPage) fillGraph(ctx context.Context, v *view) error {
 	shown := c.Rows[:min(castGraph, len(c.Rows))]
 	at := map[int64]int{}
-	const center, radius = 300, 200
+	const centerX, centerY, radiusX, radiusY = castWidth / 2, 240, 250, 200
 	for i := range shown {
 		angle := 2*math.Pi*float64(i)/float64(len(shown)) - math.Pi/2
-		n := node{Entry: shown[i].Entry, X: center + 150 + radius*math.Cos(angle), Y: center - 60 + radius*math.Sin(angle), Anchor: "start"}
-		n.TextX = n.X + 10
-		if math.Cos(angle) < -0.01 {
+		across, down := math.Cos(angle), math.Sin(angle)
+		n := node{Entry: shown[i].Entry, X: centerX + radiusX*across, Y: centerY + radiusY*down}
+		n.Anchor, n.TextX, n.TextY = "start", n.X+10, n.Y
+		switch {
+		case math.Abs(across) < 0.01: // the highest and the lowest, between two neighbours
+			n.Anchor, n.TextX, n.TextY = "middle", n.X, n.Y+math.Copysign(18, down)
+		case across < 0:
 			n.Anchor, n.TextX = "end", n.X-10
 		}
 		c.Nodes = append(c.Nodes, n)

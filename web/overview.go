@@ -41,6 +41,7 @@ type progress struct {
 	Failed      int
 	Scenes      []storage.SceneEnd
 	Tools       []storage.Audited
+	Changed     map[int64]*annotator.Entry // the first that each tool call changed
 }
 
 // Done returns the number of scenes with an outcome.
@@ -80,7 +81,16 @@ func (v *view) readProgress(ctx context.Context) (*progress, error) {
 	if p.Scenes, err = v.LatestScenes(ctx, latest); err != nil {
 		return nil, err
 	}
-	p.Tools, err = v.ToolCalls(ctx, storage.AuditFilter{}, 0, latest)
+	if p.Tools, err = v.ToolCalls(ctx, storage.AuditFilter{}, 0, latest); err != nil {
+		return nil, err
+	}
+	var changed []int64
+	for i := range p.Tools {
+		if revisions := p.Tools[i].Revisions; len(revisions) > 0 {
+			changed = append(changed, revisions[0].Entry)
+		}
+	}
+	p.Changed, err = v.EntriesByID(ctx, changed)
 	return p, err
 }
 

@@ -193,13 +193,17 @@ func groupDigits(n int) string {
 	return text
 }
 
-// shorten cuts a text to so many characters.
+// shorten cuts a text to so many characters at most, after a word where one ends in the second half.
 func shorten(text string, limit int) string {
 	runes := []rune(text)
 	if len(runes) <= limit {
 		return text
 	}
-	return strings.TrimSpace(string(runes[:limit-1])) + "…"
+	cut := strings.TrimSpace(string(runes[:limit-1]))
+	if space := strings.LastIndexByte(cut, ' '); runes[limit-1] != ' ' && space > len(cut)/2 {
+		cut = cut[:space]
+	}
+	return cut + "…"
 }
 
 func percent(part, whole int) int {
