@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/context/mention"
 	"annotator/internal/longtest"
 	"annotator/storage"
 )
@@ -23,6 +24,7 @@ func grown(t tester, dir string, n, more int) *story {
 	s := newStory(t, dir, scenesOf(threads...))
 	s.seedScenes(n)
 	s.seedEntries(n)
+	s.kept = mention.NewCache(s.db.Glossary)
 	return s
 }
 

@@ -40,11 +40,11 @@ func (s *Mentions) Pending(ctx context.Context) (scenes []int, names []string, e
 		return nil, nil, err
 	}
 	names, err = readAll(ctx, s.db, "read the names", scanValue[string], `WITH newest (id) AS (SELECT mentions FROM run_state),
-		  changed (entry_id) AS (SELECT e.entry_id FROM revision r JOIN entry_version e ON e.entry_id = r.entry_id AND e.revision_id = r.id
+		  changed (entry_id) AS (SELECT e.entry_id FROM revision r CROSS JOIN entry_version e ON e.entry_id = r.entry_id AND e.revision_id = r.id
 		    LEFT JOIN entry_version f ON f.entry_id = e.entry_id AND f.until_id = e.revision_id
 		    WHERE r.id > (SELECT id FROM newest) AND (e.status IN ('tentative', 'confirmed')) <> coalesce(f.status IN ('tentative', 'confirmed'), 0))
-		SELECT v.key FROM changed JOIN validity v USING (entry_id) WHERE v.field = 'alias'
-		UNION SELECT v.key FROM revision r JOIN validity v ON v.entry_id = r.entry_id AND v.field = 'alias' AND v.revision_id = r.id
+		SELECT v.key FROM changed CROSS JOIN validity v USING (entry_id) WHERE v.field = 'alias'
+		UNION SELECT v.key FROM revision r CROSS JOIN validity v ON v.entry_id = r.entry_id AND v.field = 'alias' AND v.revision_id = r.id
 		  WHERE r.field = 'alias' AND r.id > (SELECT id FROM newest)`)
 	return scenes, names, err
 }

@@ -44,6 +44,7 @@ type story struct {
 	answer   bool              // the turn's newest row is an answer in text
 	snapshot int64             // the newest; 0 before the first
 	lost     int               // calls that a process did not survive
+	kept     *mention.Cache    // of the names, where only turns change them; nil: read for each checkpoint
 
 	rows    []annotator.Trace           // of the turns, all there ever were
 	through int64                       // the turns up to this one have left the window
@@ -258,12 +259,28 @@ func (s *story) record(state annotator.SceneState) {
 func (s *story) checkpoint() {
 	s.Helper()
 	posts := func(_ context.Context, n int) ([]annotator.Post, error) { return s.scenes[n-1].Posts, nil }
-	mentions, err := runner.PendingMentions(s.ctx, s.db.Mentions, mention.NewCache(s.db.Glossary), posts)
+	mentions, err := runner.PendingMentions(s.ctx, s.db.Mentions, s.namesNow(), posts)
 	s.ok(err)
 	snapshot, err := s.db.Scenes.Checkpoint(s.ctx, s.scene, 1234, mentions)
 	s.ok(err)
 	s.past[snapshot.Trace] = s.window()
 	s.snapshot, s.due = snapshot.ID, false
+}
+
+// namesNow is the index of names, read anew unless the story keeps it as a run does.
+func (s *story) namesNow() *mention.Cache {
+	s.Helper()
+	if s.kept == nil {
+		return mention.NewCache(s.db.Glossary)
+	}
+	if s.turn > 0 {
+		changed, err := s.db.Glossary.ChangedIn(s.ctx, s.turn, s.turn)
+		s.ok(err)
+		for i := range changed {
+			s.kept.Invalidate(changed[i].ID)
+		}
+	}
+	return s.kept
 }
 
 func (s *story) createSnapshot() {
