@@ -121,9 +121,10 @@ func laterThan(s *site, scene int) *later {
 	return l
 }
 
-// add adds a text that can only come from later: long enough, and not told before.
+// add adds a text that can only come from later: long enough, and not told before. Marks around it do not count: JSON has
+// quotation marks around every name.
 func (l *later) add(text string) {
-	text = strings.ToLower(strings.TrimSpace(text))
+	text = strings.ToLower(strings.Trim(text, " \t\r\n\"'“”‘’.,;:!?"))
 	if len(text) >= 5 && !strings.Contains(text, "\n") && !strings.Contains(l.told, text) {
 		l.texts = append(l.texts, text)
 	}
@@ -155,7 +156,7 @@ func wordsOf(text string) []string {
 // tells later. It also follows links that are not there: later entries, scenes, posts, revisions and snapshots.
 func TestNothingLater(t *testing.T) {
 	t.Parallel()
-	for _, scene := range longtest.Pick([]int{7}, []int{1, 7, 30, 61}) {
+	for _, scene := range longtest.Pick([]int{7}, []int{7, 30}) {
 		t.Run(fmt.Sprint(scene), func(t *testing.T) {
 			t.Parallel()
 			s := open(t, func(o *web.Options) { o.Asker = &asker{answer: "Nobody knows."} })

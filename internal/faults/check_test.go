@@ -138,8 +138,7 @@ func (s *session) calls() string {
 	return strings.Join(s.lines(`SELECT concat_ws(' | ', scene, purpose, attempt, outcome, decision, status, fault) FROM call ORDER BY id`), "\n")
 }
 
-// journal writes out the journal, the scenes and the threads of the database, but for times and for the prompts in force,
-// which an adapted form of messages is part of.
+// journal writes out the journal, the scenes and the threads of the database, but for times.
 func (s *session) journal() []string {
 	return s.lines(`SELECT concat_ws(' | ', turn, seq, kind, scene, call_id, tool, arguments, content, reasoning, error, tokens) FROM trace
 		UNION ALL SELECT concat_ws(' | ', 'scene', n, state, turn, reason) FROM scene
