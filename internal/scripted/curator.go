@@ -3,6 +3,7 @@ package scripted
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 )
@@ -39,7 +40,7 @@ func Candidates(question string) (list []Candidate) {
 func Decide(question string, decide func(Candidate) map[string]any) Reply {
 	var objects []map[string]any
 	for _, c := range Candidates(question) {
-		if object := decide(c); object != nil {
+		if object := maps.Clone(decide(c)); object != nil { // a script may give the same decision to several requests
 			object["entry"], object["term"] = c.Entry, c.Term
 			objects = append(objects, object)
 		}

@@ -1,0 +1,4 @@
+package endpoint
+
+// ReadCacheCounts reads the body of /metrics.
+var ReadCacheCounts = readCacheCounts
