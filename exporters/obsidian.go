@@ -244,10 +244,9 @@ type properties struct {
 
 // entry returns the note of an entry: its properties, what it is, and its facts with their quotations.
 func (v *vault) entry(e *Entry) (string, error) {
-	other := func(a Alias) string { return a.Name }
 	front, err := encodeYAML(properties{
 		Entry: e.ID, Status: e.Status, FirstScene: e.First.Scene, LastScene: e.Last.Scene,
-		Aliases: slices.DeleteFunc(each(e.Aliases, other), func(name string) bool { return name == e.Term }),
+		Aliases: aliasNames(e),
 		Tags:    slices.DeleteFunc(each(e.Tags, vaultTag), func(tag string) bool { return tag == "" }),
 	})
 	var b strings.Builder

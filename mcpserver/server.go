@@ -5,6 +5,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -105,15 +106,15 @@ func addTool[In, Out any](s *server, name, title, description string, read func(
 	}
 	mcp.AddTool(s.sdk, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		out, err := read(ctx, in)
-		return nil, out, told(err)
+		return nil, out, withAdvice(err)
 	})
 	return nil
 }
 
-// told returns an error as the agent reads it, with its advice.
-func told(err error) error {
+// withAdvice returns an error as the agent reads it, with its advice.
+func withAdvice(err error) error {
 	var e *annotator.Error
-	if !asError(err, &e) || e.Advice == "" {
+	if !errors.As(err, &e) || e.Advice == "" {
 		return err
 	}
 	return fmt.Errorf("%w; %s", err, e.Advice)

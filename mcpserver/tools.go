@@ -14,8 +14,6 @@ import (
 	"annotator/storage"
 )
 
-func asError(err error, target **annotator.Error) bool { return errors.As(err, target) }
-
 // addTools adds the tools.
 func (s *server) addTools() error {
 	const entry = " The entry is named by any of its names, or by its id."
