@@ -30,7 +30,12 @@ func (w *wire) Complete(_ context.Context, r *model.Request) (*model.Reply, erro
 	return w.complete(r)
 }
 
-func (w *wire) Models(context.Context) ([]model.Model, error) { return w.models() }
+func (w *wire) Models(context.Context) ([]model.Model, error) {
+	if w.models == nil {
+		return nil, nil
+	}
+	return w.models()
+}
 
 func (*wire) Encode([]annotator.Message) ([]byte, error) { return []byte("probe"), nil }
 
@@ -116,6 +121,12 @@ func completeEnds(t *rapid.T) {
 		Patience: time.Duration(rapid.IntRange(0, 600).Draw(t, "patience")) * time.Second,
 	}
 	w, l := &wire{}, &ledger{t: t}
+	w.models = func() ([]model.Model, error) { // the server is asked so while it is waited for
+		if rapid.Bool().Draw(t, "is back") {
+			return nil, nil
+		}
+		return nil, &model.Fault{Kind: annotator.Unreachable}
+	}
 	w.complete = func(r *model.Request) (*model.Reply, error) {
 		if rapid.IntRange(0, 3).Draw(t, "answers") == 0 {
 			return says("So it was."), nil

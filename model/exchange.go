@@ -121,7 +121,8 @@ func (x *Exchange) maxTokens() int {
 // annotator.Interrupted where the client was interrupted.
 func (x *Exchange) Wait(ctx context.Context) error {
 	c := x.client
-	if err := c.pause(ctx, &x.decision, x.attempts.Waited-x.decision.Delay, x.reason); err != nil || !x.decision.Probe {
+	left, err := c.pause(ctx, &x.decision, x.attempts.Waited-x.decision.Delay, x.reason)
+	if x.attempts.Waited -= left; err != nil || !x.decision.Probe {
 		return err
 	}
 	fault, err := c.await(ctx, &x.attempts.Waited, func() (*annotator.Call, *Fault, error) { return c.probe(ctx, &x.request.Call) })

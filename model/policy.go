@@ -43,6 +43,7 @@ type Decision struct {
 	Action  annotator.CallDecision
 	Delay   time.Duration
 	Probe   bool   // after the delay, the server has to answer a probe before the request is sent again
+	Watch   bool   // the delay ends early once a server answers that did not at its beginning
 	Charged bool   // the call counts as one of the attempts
 	Reason  string // for the record
 }
@@ -148,7 +149,9 @@ func (p Policy) wait(a Attempts, f *Fault, random func() float64) Decision {
 	doublings := bits.Len64(uint64(max(a.Waited, 0) / p.base()))
 	delay := min(p.delay(doublings, f, random()), p.Patience-a.Waited)
 	reason := fmt.Sprintf("%s, after %s of at most %s", delay.Round(time.Millisecond), a.Waited.Round(time.Millisecond), p.Patience)
-	return Decision{Action: annotator.DecisionWait, Delay: delay, Probe: !limited, Charged: counts, Reason: reason}
+	return Decision{
+		Action: annotator.DecisionWait, Delay: delay, Probe: !limited, Watch: !limited && f.RetryAfter == 0, Charged: counts, Reason: reason,
+	}
 }
 
 // maxShrinks is how often a request is made smaller: more often than any window or reply can be halved.

@@ -29,10 +29,11 @@ func (c *Client) await(ctx context.Context, waited *time.Duration, ask func() (*
 		if decision.Action != annotator.DecisionWait {
 			return fault, nil
 		}
-		if err := c.pause(ctx, &decision, *waited, fault.Error()); err != nil {
+		left, err := c.pause(ctx, &decision, *waited, fault.Error())
+		if err != nil {
 			return nil, err
 		}
-		*waited += decision.Delay + fault.Duration
+		*waited += decision.Delay - left + fault.Duration
 	}
 }
 
@@ -73,25 +74,36 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 	return call, fault, nil
 }
 
-// pause waits for the delay of a decision, or until it is interrupted. waited is how long the server was waited for before.
-func (c *Client) pause(ctx context.Context, d *Decision, waited time.Duration, reason string) error {
+// pause waits for the delay of a decision, until the server is back, or until it is interrupted. waited is how long the
+// server was waited for before. left is how much of the delay was not needed.
+func (c *Client) pause(ctx context.Context, d *Decision, waited time.Duration, reason string) (left time.Duration, err error) {
 	if d.Delay <= 0 {
-		return context.Cause(ctx)
+		return 0, context.Cause(ctx)
 	}
 	notice := annotator.Notice{Kind: annotator.NoticeWait, Duration: d.Delay, Reason: reason}
 	if d.Action == annotator.DecisionWait {
 		notice.Waited, notice.Patience = waited, c.Policy.Patience
 	}
 	c.publish(notice)
-	timer := time.NewTimer(d.Delay)
-	defer timer.Stop()
+	delay, end := context.WithTimeout(ctx, d.Delay)
+	defer end()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		if d.Watch && d.Delay > watchInterval {
+			c.watch(delay)
+		} else {
+			<-delay.Done()
+		}
+	}()
 	select {
-	case <-timer.C:
-		return nil
+	case <-over:
 	case <-c.Interrupt:
-		return annotator.Errorf(annotator.Interrupted, "stopped while waiting for the endpoint (%s)", reason).
+		end()
+		<-over
+		return 0, annotator.Errorf(annotator.Interrupted, "stopped while waiting for the endpoint (%s)", reason).
 			WithAdvice("run again to go on")
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
+	deadline, _ := delay.Deadline()
+	return max(0, time.Until(deadline)), context.Cause(ctx)
 }

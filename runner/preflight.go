@@ -19,13 +19,20 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 		return nil
 	}
 	before := r.Client.Capabilities.Workarounds
-	findings, err := doctor.Preflight(ctx, &doctor.Endpoint{
+	endpoint := &doctor.Endpoint{
 		Wire: r.Client.Wire, System: r.prompt.SystemPrompt, Tools: r.tools.Definitions(), Scene: "This is a test of the connection.",
 		Temperature: r.config.Temperature, Stream: r.config.Stream, Now: time.Now,
 		Begun:    run.Recorded > 0 && !newModel,
 		Measured: run.Recorded > 0 && !newModel && run.Halted == "",
-	}, r.Client)
+	}
+	if !r.window.Counter().Learned() { // a run that is resumed must not learn the same again
+		endpoint.Measure = func(messages []annotator.Message) [4]int { return r.window.Measure(messages) }
+	}
+	findings, err := doctor.Preflight(ctx, endpoint, r.Client)
 	if err != nil {
+		return err
+	}
+	if err := r.window.Relearn(ctx); err != nil {
 		return err
 	}
 	if err := r.takeContext(ctx); err != nil {

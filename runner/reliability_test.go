@@ -308,7 +308,9 @@ func TestCutPromptIsNoticed(t *testing.T) {
 func TestAnotherModelAnswers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Strict: true})
-	s.transport = renaming{}
+	s.transport = rewriting(func(body []byte) []byte {
+		return bytes.ReplaceAll(body, []byte(`"model":"scripted"`), []byte(`"model":"stranger"`))
+	})
 	var words []string
 	s.bus.Subscribe(func(n annotator.Notice) {
 		if n.Kind == annotator.NoticeWarning {
@@ -524,10 +526,10 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// renaming has a stranger answer in place of the model that was asked.
-type renaming struct{}
+// rewriting changes the bodies of replies.
+type rewriting func(body []byte) []byte
 
-func (renaming) RoundTrip(r *http.Request) (*http.Response, error) {
+func (change rewriting) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil || !strings.HasSuffix(r.URL.Path, "/completions") {
 		return response, err
@@ -536,7 +538,7 @@ func (renaming) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body = bytes.ReplaceAll(body, []byte(`"model":"scripted"`), []byte(`"model":"stranger"`))
+	body = change(body)
 	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return response, nil
 }

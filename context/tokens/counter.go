@@ -73,6 +73,9 @@ func (c *Counter) Observe(size Size, tokens int) {
 	c.factors = fit(c.newest)
 }
 
+// Learned reports whether any report was observed.
+func (c *Counter) Learned() bool { return len(c.newest) > 0 }
+
 // Doubts reports whether a report that was observed is so far above the estimates that it is hardly true: some servers
 // count a part of a prompt twice. Where the report before was as far above, the tokenizer may be another than before.
 func (c *Counter) Doubts(size Size, tokens int) bool {

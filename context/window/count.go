@@ -22,12 +22,8 @@ type counts struct {
 // window has been compacted since.
 func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trace) error {
 	*c = counts{outdated: c.outdated}
-	counted, err := calls.Counted(ctx, tokens.MaxObservations)
-	if err != nil {
+	if err := c.learn(ctx, calls); err != nil {
 		return err
-	}
-	for _, p := range counted {
-		c.counter.Observe(p.Characters, p.Tokens)
 	}
 	last, err := calls.Last(ctx)
 	if err != nil || last.Reply <= c.outdated || !last.Usage.Exact || last.Compacted {
@@ -42,6 +38,16 @@ func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trac
 		}
 	}
 	return nil
+}
+
+// learn has estimates learn from the newest prompts that the server counted, as they are on record.
+func (c *counts) learn(ctx context.Context, calls Calls) error {
+	c.counter = tokens.Counter{}
+	counted, err := calls.Counted(ctx, tokens.MaxObservations)
+	for _, p := range counted {
+		c.counter.Observe(p.Characters, p.Tokens)
+	}
+	return err
 }
 
 // reply takes in what the server counted for the newest reply. The tokens of the window are then known exactly, except
@@ -91,6 +97,14 @@ func (w *Window) Observe(size tokens.Size, usage annotator.Usage) {
 	if usage.Exact {
 		w.counts.counter.Observe(size, usage.Prompt)
 	}
+}
+
+// Relearn has later estimates learn from the prompts that the server has counted outside the window, too.
+func (w *Window) Relearn(ctx context.Context) error { return w.counts.learn(ctx, w.sources.Calls) }
+
+// Measure returns the size of a prompt that has these messages behind the prefix in force.
+func (w *Window) Measure(messages []annotator.Message) tokens.Size {
+	return w.Prefix.size.Plus(sizeOf(messages))
 }
 
 // Rerendered says that messages are sent in another form from now on, so that fewer tokens than before may be right.

@@ -58,14 +58,24 @@ func (p *Prompt) Add(group ...annotator.Message) error {
 	if err != nil {
 		return err
 	}
-	for i := range group {
-		p.Size = p.Size.Plus(tokens.Measure(group[i].Content)).Framed(tokens.PerMessage)
-	}
+	p.Size = p.Size.Plus(sizeOf(group))
 	if len(p.History) > 0 {
 		encoded = slices.Concat(p.History, []byte{','}, encoded)
 	}
 	p.History = encoded
 	return nil
+}
+
+// sizeOf returns the size of messages with their calls.
+func sizeOf(messages []annotator.Message) (size tokens.Size) {
+	for i := range messages {
+		m := &messages[i]
+		size = size.Plus(tokens.Measure(m.Content)).Framed(tokens.PerMessage)
+		for _, call := range m.ToolCalls {
+			size = size.Plus(tokens.Measure(call.Name)).Plus(tokens.Measure(call.Arguments)).Framed(tokens.PerCall)
+		}
+	}
+	return size
 }
 
 // ReplacePrefix puts another prefix before the messages.

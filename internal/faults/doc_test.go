@@ -177,7 +177,8 @@ Actions:
 
 - **retry** the same request, a limited number of times, with growing waits; from the second failure on, a probe of one
   token must be answered first
-- **wait** the same, without charging the scene, for at most 45 minutes, then halt
+- **wait** the same, without charging the scene, for at most 45 minutes, then halt; a wait ends when a server answers
+  that did not answer at its beginning (docs/servers.md)
 - **shrink** the prompt, strictly smaller each time
 - **shrink reply** request fewer tokens
 - **re-ask** the model is told what was wrong

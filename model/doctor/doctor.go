@@ -34,6 +34,10 @@ type Endpoint struct {
 	Scene  string // as a run shows one
 	Tools  []annotator.ToolDefinition
 
+	// Measure returns the characters of a run's prompt with these messages, for the record of the one that shows a whole
+	// conversation: estimates learn from its count. Nil: it is recorded without. See annotator.Call.
+	Measure func([]annotator.Message) [4]int
+
 	Timeout  time.Duration    // for each check; 0: those of the client alone
 	Now      func() time.Time // for measuring
 	Begun    bool             // requests of the run were answered before: the tools are not marked otherwise

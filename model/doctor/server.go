@@ -38,12 +38,12 @@ func recognise(ctx context.Context, p *Endpoint) Server {
 	}
 	for _, k := range kinds {
 		if k.owner == owner {
-			version, _ := k.version(ask(ctx, p.Beside, root(p.Beside)+k.path))
+			version, _ := k.version(ask(ctx, p.Beside, p.Beside.Beside(k.path)))
 			return Server{Name: k.name, Version: version, kind: k}
 		}
 	}
 	for _, k := range kinds {
-		if version, known := k.version(ask(ctx, p.Beside, root(p.Beside)+k.path)); known {
+		if version, known := k.version(ask(ctx, p.Beside, p.Beside.Beside(k.path))); known {
 			return Server{Name: k.name, Version: version, kind: k}
 		}
 	}
@@ -57,9 +57,6 @@ func (s Server) describe() string {
 	}
 	return strings.TrimSpace(s.Name + " " + s.Version)
 }
-
-// root is the address of what a server has beside its API.
-func root(beside *endpoint.Client) string { return strings.TrimSuffix(beside.BaseURL(), "/v1") }
 
 // info is what servers tell of themselves, each at its own path and with some of these fields.
 type info struct {
@@ -108,7 +105,7 @@ func (s Server) loadedContext(ctx context.Context, p *Endpoint, model string) in
 	if s.kind == nil || s.kind.context == "" {
 		return 0
 	}
-	told := ask(ctx, p.Beside, root(p.Beside)+s.kind.context)
+	told := ask(ctx, p.Beside, p.Beside.Beside(s.kind.context))
 	if told.Settings != nil {
 		return told.Settings.Context
 	}

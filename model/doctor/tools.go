@@ -146,13 +146,18 @@ func replaysCall(ctx context.Context, e *examination) Finding {
 		{ID: "doctor001", Name: e.Tools[0].Name, Arguments: `{}`},
 		{ID: "doctor002", Name: e.Tools[0].Name, Arguments: `{}`},
 	}
-	r, err := e.scene(model.Choice{},
-		annotator.Message{Role: annotator.RoleAssistant, Content: "I look it up.", ToolCalls: calls}, toolResult(calls[0]), toolResult(calls[1]),
-		assistant("The scene is read."), user("Answer with the word yes."))
+	after := []annotator.Message{
+		{Role: annotator.RoleAssistant, Content: "I look it up.", ToolCalls: calls}, toolResult(calls[0]), toolResult(calls[1]),
+		assistant("The scene is read."), user("Answer with the word yes."),
+	}
+	r, err := e.scene(model.Choice{}, after...)
 	if err != nil {
 		return failed("", "%s", err)
 	}
 	r.MaxTokens, r.Rules = fewTokens, nil
+	if e.Measure != nil {
+		r.Call.Characters = e.Measure(append(after, user(e.Scene)))
+	}
 	reply, fault := e.complete(ctx, r)
 	if fault != nil {
 		f := e.unanswered(fault)

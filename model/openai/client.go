@@ -12,7 +12,6 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
-	"strings"
 
 	"annotator/model"
 	"annotator/model/endpoint"
@@ -62,7 +61,7 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 		return 0, err
 	}
 	call := endpoint.Call{
-		URL:  strings.TrimSuffix(c.BaseURL(), "/v1") + "/tokenize",
+		URL:  c.Beside("/tokenize"),
 		Body: endpoint.Segments{body},
 	}
 	return endpoint.Read(ctx, c.Client, &call, readCount)
