@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"annotator"
@@ -242,7 +243,7 @@ func (a *assembler) addText(i int) {
 // repeatTitle handles a heading below an entry of the table of contents: the entry is the chapter's title already.
 func (a *assembler) repeatTitle(i int) {
 	n := &a.nodes[i]
-	if label := &a.nodes[a.heading]; label.copied && words().generic[strings.ToLower(label.text)] {
+	if label := &a.nodes[a.heading]; label.copied && slices.Contains(words().GenericEntries, strings.ToLower(label.text)) {
 		a.open.title = strings.TrimSuffix(a.open.title, label.text) + a.headline(n)
 		a.pend(i)
 		return

@@ -222,7 +222,7 @@ func (b *book) measureGroups(table bool) ([]*groupSize, int) {
 func chosenLabel(groups []*groupSize, total int) *groupSize {
 	var best *groupSize
 	for _, g := range groups {
-		if words().ranks[headingKind(g.name)] == chapterly && (best == nil || g.reach > best.reach) {
+		if words().Ranks[headingKind(g.name)] == chapterly && (best == nil || g.reach > best.reach) {
 			best = g
 		}
 	}
@@ -247,7 +247,7 @@ func chosenGroup(groups []*groupSize) *groupSize {
 			value /= 1000
 		}
 		switch {
-		case words().ranks[headingKind(g.name)] == sectional:
+		case words().Ranks[headingKind(g.name)] == sectional:
 			value /= 2
 		case g.name == "titled", g.name == "agrees": // a title is more evidence than a number
 			value *= 1.5

@@ -118,13 +118,17 @@ func evidently(s source, head []byte, o Options) string {
 // besideStory says what a text is that lies beside a story: by its name where it is short, else by its name and its
 // wording.
 func besideStory(path, text string) string {
-	v := words()
-	what := v.files[strings.ToLower(stem(path))]
+	what := ""
+	for kind, names := range words().FilesBeside {
+		if slices.Contains(names, strings.ToLower(stem(path))) {
+			what = kind
+		}
+	}
 	if what == "" || len(text) < headSize/2 && annotator.CountWords(text) <= maxNamedMatter {
 		return what
 	}
 	found := 0
-	for _, pattern := range v.beside {
+	for _, pattern := range words().Signals["beside"] {
 		if pattern.MatchString(text) {
 			found++
 		}
@@ -185,9 +189,9 @@ func compareFiles(a, b source) int {
 func placeOf(path string) int {
 	name := strings.ToLower(stem(path))
 	switch v := words(); {
-	case v.first[name]:
+	case slices.Contains(v.FilesFirst, name):
 		return -1
-	case v.last[name]:
+	case slices.Contains(v.FilesLast, name):
 		return 1
 	}
 	return 0

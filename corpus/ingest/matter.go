@@ -105,7 +105,7 @@ func (b *book) zones(from, to int) []zone {
 func (z *zone) readSignals(n *node, isFirst bool) {
 	for k, line := range n.sourceLines() {
 		z.lines++
-		if matchesAny(words().shop, line) {
+		if words().matches(partTags, line) {
 			z.signals[partTags]++
 		}
 		for _, kind := range []string{partMakerNotes, partAdvertisements, partImprint} {

@@ -112,10 +112,10 @@ func (v *vocabulary) eastAsian(line string) (wording, bool) {
 		return wording{}, false
 	}
 	at := 0
-	marked := strings.ContainsRune(v.ordinal, runes[0])
-	if kind := v.units[runes[0]]; kind != "" && v.ranks[kind] == container && len(runes) > 1 {
+	marked := strings.ContainsRune(v.OrdinalMarks, runes[0])
+	if kind := v.units[runes[0]]; kind != "" && v.Ranks[kind] == container && len(runes) > 1 {
 		start := 1
-		for start < len(runes)-1 && strings.ContainsRune(v.between, runes[start]) {
+		for start < len(runes)-1 && strings.ContainsRune(v.UnitMarks, runes[start]) {
 			start++
 		}
 		if n, used := v.cjkNumber(runes[start:], true); used > 0 {
@@ -154,7 +154,7 @@ func (v *vocabulary) eastAsianTitle(kind headingKind, n int, rest []rune) (wordi
 	if title != "" && title == text {
 		return wording{}, false
 	}
-	return wording{kind, v.ranks[kind], n, strings.TrimSpace(title)}, true
+	return wording{kind, v.Ranks[kind], n, strings.TrimSpace(title)}, true
 }
 
 // cjkNumber reads a number in Han numerals, or in digits where a mark says that it is one.
@@ -162,8 +162,8 @@ func (v *vocabulary) cjkNumber(runes []rune, digits bool) (n, used int) {
 	last := 0
 	for used < len(runes) {
 		r := runes[used]
-		digit, isDigit := v.digits[r]
-		power, isPower := v.powers[r]
+		digit, isDigit := v.Numerals[string(r)]
+		power, isPower := v.Powers[string(r)]
 		switch {
 		case isDigit:
 			last = last*10 + digit

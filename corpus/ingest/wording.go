@@ -181,7 +181,7 @@ func (v *vocabulary) labelFirst(line string, tokens []token) (wording, bool) {
 		return wording{}, false
 	}
 	title, ok := titleBehind(line[rest[used-1].end:])
-	return wording{kind, v.ranks[kind], n, title}, ok
+	return wording{kind, v.Ranks[kind], n, title}, ok
 }
 
 // labelGlued reads "CHAPTERXXVII", as some books have it by mistake.
@@ -192,9 +192,9 @@ func (v *vocabulary) labelGlued(line string, tokens []token) (wording, bool) {
 	}
 	for i := range spelt {
 		kind, n := v.labels[strings.ToLower(spelt[:i])], roman(spelt[i:])
-		if v.ranks[kind] == chapterly && n > 0 && strings.ToLower(spelt[:i]) != "act" {
+		if v.Ranks[kind] == chapterly && n > 0 && strings.ToLower(spelt[:i]) != "act" {
 			title, ok := titleBehind(line[tokens[0].end:])
-			return wording{kind, v.ranks[kind], n, title}, ok
+			return wording{kind, v.Ranks[kind], n, title}, ok
 		}
 	}
 	return wording{}, false
@@ -215,7 +215,7 @@ func (v *vocabulary) numberFirst(line string, tokens []token) (wording, bool) {
 		return wording{}, false
 	}
 	title, ok := titleBehind(line[label.end:])
-	return wording{kind, v.ranks[kind], n, title}, ok
+	return wording{kind, v.Ranks[kind], n, title}, ok
 }
 
 // titleBehind is the title behind a label and a number. It follows behind a mark or with a capital: "Part I wanted to

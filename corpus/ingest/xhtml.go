@@ -363,7 +363,7 @@ func (r *pageReader) flush() {
 		if isPause([]string{n.text}) {
 			n.kind = pause
 		}
-		if n.anchored*10 >= countCharacters(text)*9 && matchesAny(words().links, n.text) && !r.keep(partNavigation) {
+		if n.anchored*10 >= countCharacters(text)*9 && words().matches(partNavigation, n.text) && !r.keep(partNavigation) {
 			n.part = partNavigation
 		}
 		if r.continuesStanza(&n, f.stanza) {
