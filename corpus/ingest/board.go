@@ -8,9 +8,9 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
+	"annotator"
 	"annotator/corpus"
 )
 
@@ -24,17 +24,14 @@ type boardReader struct {
 	posts    int
 	chapters int              // objects with text that are no posts
 	thread   int64            // of the post before
-	title    string           // that the object around the posts gives
+	threads  map[int64]bool   // that were read
 	numbers  map[string]int64 // ids of a forum's posts by thread and number
 }
 
 // maxDepth bounds how deep documents may be nested, JSON, XML or HTML.
 const maxDepth = 512
 
-var (
-	errTooDeep = errors.New("nested too deep")
-	errUnusual = errors.New("unusual fields")
-)
+var errTooDeep = errors.New("nested too deep")
 
 // board reads a file of threads. What comes after a fault in the JSON is left out; a file without any post is an error
 // only if it is the only source.
@@ -48,11 +45,10 @@ func (j *job) board(ctx context.Context, s source) error {
 		j.lines = newLines(j)
 	}
 	clear(j.lines.threads)
-	r := &boardReader{job: j, add: j.addPost, name: filepath.Base(s.path), numbers: map[string]int64{}}
-	r.json = json.NewDecoder(fullReader{decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, false)})
-	r.json.UseNumber()
+	in := fullReader{decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, false)}
+	r := newBoardReader(j, j.addPost, filepath.Base(s.path), in)
 	for err == nil {
-		_, err = r.value(ctx, 0, anyValue)
+		_, err = r.value(ctx, 0)
 	}
 	j.lines.before += int64(r.chapters)
 	var syntax *json.SyntaxError
@@ -69,6 +65,12 @@ func (j *job) board(ctx context.Context, s source) error {
 	return nil
 }
 
+func newBoardReader(j *job, add func(context.Context, *forumPost, string) error, name string, in io.Reader) *boardReader {
+	r := &boardReader{job: j, add: add, name: name, json: json.NewDecoder(in), threads: map[int64]bool{}, numbers: map[string]int64{}}
+	r.json.UseNumber()
+	return r
+}
+
 // fullReader fills the buffer of each read. A JSON decoder looks at all blank space again after each read, and doubles its
 // buffer, so that full reads take linear time.
 type fullReader struct{ r io.Reader }
@@ -82,96 +84,102 @@ func (f fullReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// place is where a value stands.
-type place int
-
-const (
-	anyValue place = iota
-	postList       // what "posts" names: a list, or an object by the posts' numbers
-	post
-)
-
-// composite stands for a list or an object among scalars.
-const composite = scalar("\x00")
-
 // value reads a JSON value, and every post in it. Of a string or number it returns the text.
-func (r *boardReader) value(ctx context.Context, depth int, at place) (scalar, error) {
+func (r *boardReader) value(ctx context.Context, depth int) (*scalar, error) {
 	if depth > maxDepth {
-		return "", errTooDeep
+		return nil, errTooDeep
 	}
 	begin := r.json.InputOffset()
 	token, err := r.json.Token()
-	if err != nil {
-		return "", err
+	if err != nil || token == nil {
+		return nil, err
 	}
-	inner := anyValue
-	if at == postList {
-		inner, r.thread = post, 0
-	}
+	value := composite
 	switch token := token.(type) {
 	case json.Delim:
 		if token == '[' {
-			return composite, r.each(func() error { _, err := r.value(ctx, depth+1, inner); return err })
+			return &value, r.each(func() error { _, err := r.value(ctx, depth+1); return err })
 		}
-		if at == postList {
-			return composite, r.each(func() error {
-				if _, err := r.json.Token(); err != nil {
-					return noEnd(err)
-				}
-				_, err := r.value(ctx, depth+1, post)
-				return noEnd(err)
-			})
-		}
-		return composite, r.object(ctx, depth, at == post, begin)
+		return &value, r.object(ctx, depth, begin)
 	case string:
-		return scalar(token), nil
-	case json.Number:
-		return scalar(token), nil
-	case bool:
-		return scalar(strconv.FormatBool(token)), nil
+		value = scalar(token)
+	default:
+		value = scalar(fmt.Sprint(token))
 	}
-	return "", nil
+	return &value, nil
 }
 
-// object reads an object. A post is one by its place; a chapter is an object with text elsewhere.
-func (r *boardReader) object(ctx context.Context, depth int, isPost bool, begin int64) error {
-	fields := map[string]scalar{}
+// object reads an object. What "posts" and "op" name are posts; another object with text is a chapter. The title of an
+// object around the posts of one thread is that thread's.
+func (r *boardReader) object(ctx context.Context, depth int, begin int64) error {
+	f := &fields{values: map[string]*scalar{}}
+	posts, threads := r.posts, len(r.threads)
 	err := r.each(func() error {
 		token, err := r.json.Token()
 		if err != nil {
 			return noEnd(err)
 		}
 		key, _ := token.(string)
-		at := anyValue
-		switch {
-		case isPost:
-		case key == "posts":
-			at = postList
-		case key == "op":
-			at = post
+		switch key {
+		case "posts":
+			return noEnd(r.postList(ctx))
+		case "op":
+			return noEnd(r.post(ctx))
 		}
-		value, err := r.value(ctx, depth+1, at)
-		if err != nil {
-			return noEnd(err)
+		value, err := r.value(ctx, depth+1)
+		if err == nil && len(f.values) < maxFields {
+			f.values[key] = value
 		}
-		if key == "title" && !isPost {
-			r.title = string(value)
-		}
-		if len(fields) < maxFields {
-			fields[key] = value
-		}
-		return nil
+		return noEnd(err)
 	})
-	if err != nil {
-		return err
-	}
 	switch {
-	case isPost:
-		return r.post(ctx, fields, begin)
-	case r.posts == 0 && (fields["text"] != "" || fields["content"] != "" || fields["body"] != ""):
-		return r.chapter(ctx, fields, begin)
+	case err != nil:
+		return err
+	case r.posts > posts && len(r.threads) == threads+1:
+		if title := f.text("title"); title != "" {
+			r.job.forum.entitle(&forumPost{Post: annotator.Post{Thread: r.thread}, title: title})
+		}
+	case r.posts == 0 && f.has(bodyFields...):
+		r.chapters++
+		p, fault := r.job.lines.fromFields(f, int64(r.chapters))
+		return r.addOrLeaveOut(ctx, p, fault, begin, fmt.Sprintf("%s entry %d", r.name, r.chapters))
 	}
 	return nil
+}
+
+// postList reads what "posts" names: a list, or an object by the posts' numbers.
+func (r *boardReader) postList(ctx context.Context) error {
+	r.thread = 0
+	token, err := r.json.Token()
+	if err != nil || token != json.Delim('[') && token != json.Delim('{') {
+		return err
+	}
+	return r.each(func() error {
+		if token == json.Delim('{') {
+			if _, err := r.json.Token(); err != nil {
+				return noEnd(err)
+			}
+		}
+		return noEnd(r.post(ctx))
+	})
+}
+
+// post reads a post.
+func (r *boardReader) post(ctx context.Context) error {
+	begin := r.json.InputOffset()
+	var object json.RawMessage
+	if err := r.json.Decode(&object); err != nil {
+		return err
+	}
+	f, err := parseFields(object)
+	if err != nil {
+		return nil //nolint:nilerr // a value that is no object says nothing
+	}
+	p := r.convert(f)
+	if f.fault == nil {
+		r.posts++
+	}
+	return r.addOrLeaveOut(ctx, p, f.fault, begin, fmt.Sprintf("%s post %s", r.name, f.text("no", "num", "id")))
 }
 
 // maxFields bounds what is remembered of an object.
@@ -196,26 +204,6 @@ func noEnd(err error) error {
 	return err
 }
 
-// first is the first of some fields that has a value.
-func first(fields map[string]scalar, names ...string) scalar {
-	for _, name := range names {
-		if fields[name] != "" {
-			return fields[name]
-		}
-	}
-	return ""
-}
-
-func (r *boardReader) post(ctx context.Context, fields map[string]scalar, begin int64) error {
-	number := first(fields, "no", "num", "id")
-	where := fmt.Sprintf("%s post %s", r.name, strings.TrimPrefix(string(number), string(composite)))
-	p, fault := r.convert(fields, number)
-	if fault == nil {
-		r.posts++
-	}
-	return r.addOrLeaveOut(ctx, p, fault, begin, where)
-}
-
 // addOrLeaveOut adds a post, or leaves it out with what is wrong with it.
 func (r *boardReader) addOrLeaveOut(ctx context.Context, p *forumPost, fault error, begin int64, where string) error {
 	if fault != nil {
@@ -227,102 +215,55 @@ func (r *boardReader) addOrLeaveOut(ctx context.Context, p *forumPost, fault err
 }
 
 // convert makes a post of fields as 4chan, vichan, FoolFuuka, 2ch and Discourse name them.
-func (r *boardReader) convert(fields map[string]scalar, number scalar) (*forumPost, error) {
-	comment := first(fields, "com", "comment_processed", "cooked", "comment_sanitized", "comment", "body", "message", "raw")
-	name, title := first(fields, "name", "username", "author"), first(fields, "sub", "subject", "title")
-	for _, field := range []scalar{number, comment, name, title} {
-		if field == composite {
-			return nil, errUnusual
-		}
-	}
-	id, err := number.id()
-	if err != nil {
-		return nil, err
-	}
+func (r *boardReader) convert(f *fields) *forumPost {
 	p := &forumPost{}
-	p.ID = id
-	if p.Thread, err = r.threadOf(first(fields, "resto", "thread_num", "parent", "topic_id"), id); err != nil {
-		return nil, err
-	}
-	if at := first(fields, "time", "timestamp", "created_at"); at != "" {
-		if p.Time, err = at.unix(); err != nil {
-			return nil, err
-		}
-	}
-	p.Name, p.Subject = commentText(string(name)).text, commentText(string(title)).text
-	p.Trip = poster(fields)
-	text := commentText(string(comment))
+	p.ID = f.id("no", "num", "id")
+	p.Thread = r.threadOf(f, p.ID)
+	p.Time = f.time(0, "time", "timestamp", "created_at")
+	p.Name = commentText(f.text("name", "username", "author")).text
+	p.Subject = commentText(f.text("sub", "subject", "title")).text
+	p.Trip = poster(f)
+	text := commentText(f.text("com", "comment_processed", "cooked", "comment_sanitized", "comment", "body", "message", "raw"))
 	p.Body, p.quotes = text.text, text.quotes
-	if file := first(fields, "filename", "media_filename"); file != "" && file != composite {
-		p.file = corpus.File{URL: string(fields["tim"] + fields["ext"]), Name: string(file + fields["ext"])}
+	if file := f.text("filename", "media_filename"); file != "" {
+		p.file = corpus.File{URL: f.text("tim") + f.text("ext"), Name: file + f.text("ext")}
 	}
-	if fields["post_number"] != "" {
-		r.forumPost(p, fields)
+	// A forum numbers the posts of each topic, and says by such a number which is replied to.
+	numberKey := func(field string) string { return fmt.Sprintf("%d %s", p.Thread, f.text(field)) }
+	if f.has("post_number") {
+		r.numbers[numberKey("post_number")] = p.ID
 	}
-	return p, nil
-}
-
-// forumPost adds what a forum knows that numbers the posts of each topic: the topic's title, and the post that is
-// replied to.
-func (r *boardReader) forumPost(p *forumPost, fields map[string]scalar) {
-	numberKey := func(number scalar) string { return fmt.Sprintf("%d %s", p.Thread, number) }
-	r.numbers[numberKey(fields["post_number"])] = p.ID
-	if replied, ok := r.numbers[numberKey(fields["reply_to_post_number"])]; ok && !slices.Contains(p.quotes, replied) {
+	if replied, ok := r.numbers[numberKey("reply_to_post_number")]; ok && !slices.Contains(p.quotes, replied) {
 		p.quotes = append(p.quotes, replied)
 	}
-	if slug := fields["topic_slug"]; slug != "" && p.Subject == "" && fields["post_number"] == "1" {
-		p.Subject = strings.ReplaceAll(string(slug), "-", " ")
+	if p.Subject == "" && f.text("post_number") == "1" {
+		p.Subject = strings.ReplaceAll(f.text("topic_slug"), "-", " ")
 	}
+	return p
 }
 
 // threadOf is what the post replies to. In a thread's own list some archives do not say it again: then it is the list's
 // first post.
-func (r *boardReader) threadOf(replyTo scalar, id int64) (int64, error) {
-	switch replyTo {
-	case "0":
+func (r *boardReader) threadOf(f *fields, id int64) int64 {
+	names := []string{"resto", "thread_num", "parent", "topic_id"}
+	switch replyTo := f.first(names...); {
+	case replyTo == "0", replyTo == "" && r.thread == 0:
 		r.thread = id
-	case "":
-		if r.thread == 0 {
-			r.thread = id
-		}
-	default:
-		replied, err := replyTo.id()
-		if err != nil {
-			return 0, err
-		}
-		r.thread = replied
+	case replyTo != "":
+		r.thread = f.id(names...)
 	}
-	return r.thread, nil
+	r.threads[r.thread] = true
+	return r.thread
 }
 
 // poster identifies the poster: the trip code, else the id that the board gave.
-func poster(fields map[string]scalar) string {
-	id := first(fields, "poster_hash", "user_id")
-	if fields["no"] != "" || fields["num"] != "" {
-		id = first(fields, "poster_hash", "id")
+func poster(f *fields) string {
+	id := f.text("poster_hash", "user_id")
+	if f.has("no", "num") {
+		id = f.text("poster_hash", "id")
 	}
-	if trip := first(fields, "trip", "tripcode", "trip_code"); trip != "" && trip != composite {
-		return string(trip)
+	if trip := f.text("trip", "tripcode", "trip_code"); trip != "" || id == "" {
+		return trip
 	}
-	if id == "" || id == composite {
-		return ""
-	}
-	return "ID:" + strings.TrimPrefix(string(id), "ID:")
-}
-
-// chapter adds an object that is a chapter or a post of a list without threads.
-func (r *boardReader) chapter(ctx context.Context, fields map[string]scalar, begin int64) error {
-	r.chapters++
-	where := fmt.Sprintf("%s entry %d", r.name, r.chapters)
-	fields["thread"] = first(fields, "thread", "thread_id", "chapter", "number")
-	body := first(fields, "body", "text", "content")
-	record := &record{
-		Thread: fields["thread"], ID: first(fields, "id", "no"), Title: fields["title"], Name: first(fields, "name", "author"),
-		Trip: fields["trip"], Subject: fields["subject"], Time: first(fields, "time", "date"), Body: &body,
-	}
-	if body == composite || record.Title == composite || record.Thread == composite {
-		return r.addOrLeaveOut(ctx, nil, errUnusual, begin, where)
-	}
-	p, fault := r.job.lines.fromRecord(record, int64(r.chapters))
-	return r.addOrLeaveOut(ctx, p, fault, begin, where)
+	return "ID:" + strings.TrimPrefix(id, "ID:")
 }

@@ -3,7 +3,6 @@ package ingest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"strings"
 )
@@ -177,14 +176,12 @@ func Heading(line string) (kind string, number int, title string) {
 
 // BoardFields reads the JSON of a board, and returns how many posts and chapters it has; no job keeps them.
 func BoardFields(data []byte) (posts, chapters int) {
-	j := &job{report: &Report{}}
+	j := &job{report: &Report{}, forum: newForum()}
 	j.lines = newLines(j)
 	discard := func(context.Context, *forumPost, string) error { return nil }
-	r := &boardReader{job: j, add: discard, name: "board", numbers: map[string]int64{}}
-	r.json = json.NewDecoder(bytes.NewReader(data))
-	r.json.UseNumber()
+	r := newBoardReader(j, discard, "board", bytes.NewReader(data))
 	for {
-		if _, err := r.value(context.Background(), 0, anyValue); err != nil {
+		if _, err := r.value(context.Background(), 0); err != nil {
 			return r.posts, r.chapters
 		}
 	}

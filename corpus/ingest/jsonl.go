@@ -3,7 +3,6 @@ package ingest
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,36 +20,9 @@ const maxLine = 16 << 20
 // mintedIDs is where the ids begin that posts without one are given, once others in the source have ids of their own.
 const mintedIDs = 1 << 40
 
-// record is a line: one post. Some fields go by several names.
-type record struct {
-	Thread   scalar   `json:"thread"`
-	ThreadID scalar   `json:"thread_id"`
-	ID       scalar   `json:"id"`
-	PostID   scalar   `json:"post_id"`
-	No       scalar   `json:"no"`
-	Title    scalar   `json:"title"`
-	Chapter  scalar   `json:"chapter"`
-	Author   scalar   `json:"author"`
-	Name     scalar   `json:"name"`
-	Trip     scalar   `json:"trip"`
-	TripCode scalar   `json:"trip_code"`
-	Subject  scalar   `json:"subject"`
-	Sub      scalar   `json:"sub"`
-	Time     scalar   `json:"time"`
-	Body     *scalar  `json:"body"`
-	Text     *scalar  `json:"text"`
-	Content  *scalar  `json:"content"`
-	FileURL  scalar   `json:"file_url"`
-	FileName scalar   `json:"file_name"`
-	Tags     []scalar `json:"tags"`
-	Links    []scalar `json:"links"`
-}
-
 var (
-	errNoBody   = errors.New("no body")
-	errNotJSON  = errors.New("no JSON object")
-	errMistyped = errors.New("a field of the wrong type")
-	errTooLong  = errors.New("more than 16 MiB")
+	errNoBody  = errors.New("no body")
+	errTooLong = errors.New("more than 16 MiB")
 )
 
 // lines reads posts, and gives ids, threads and times to those that have none. Numbers and times go on from one source
@@ -145,102 +117,61 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 
 // post makes a post of the n-th line.
 func (l *lines) post(line []byte, n int64) (*forumPost, error) {
-	r, err := parseRecord(line)
+	f, err := parseFields(line)
 	if err != nil {
 		return nil, err
 	}
-	return l.fromRecord(r, n)
+	return l.fromFields(f, n)
 }
 
-// fromRecord makes a post of the n-th record.
-func (l *lines) fromRecord(r *record, n int64) (*forumPost, error) {
-	var err error
-	p := &forumPost{
-		title: string(r.Title),
-		file:  corpus.File{URL: string(r.FileURL), Name: string(r.FileName)},
+// fromFields makes a post of the n-th object. Lines are in the story's order: one without a time comes just after the
+// one before it.
+func (l *lines) fromFields(f *fields, n int64) (*forumPost, error) {
+	p := &forumPost{title: f.text("title"), file: corpus.File{URL: f.text("file_url"), Name: f.text("file_name")}}
+	p.Name, p.Trip, p.Subject = f.text("name", "author"), f.text("trip", "trip_code"), f.text("subject", "sub")
+	p.Body = f.text(bodyFields...)
+	p.Time = f.time(l.last+1, "time")
+	// Where there are no ids, lines are counted; small numbers cost a model few tokens. Where some posts have ids and
+	// some have not, these get numbers far from any that were seen.
+	numbered := f.first("id", "post_id", "no") != ""
+	switch {
+	case numbered:
+		p.ID = f.id("id", "post_id", "no")
+	case l.numbered:
+		p.ID = mintedIDs + l.before + n
+	default:
+		p.ID = l.before + n
 	}
-	p.Name, p.Trip, p.Subject, p.Body = string(r.Name), string(r.Trip), string(r.Subject), string(*r.Body)
-	if p.Time, err = l.time(r); err != nil {
-		return nil, err
+	thread := f.text("thread", "thread_id", "chapter", "number", "title")
+	if !f.has(bodyFields...) {
+		f.fail(errNoBody)
 	}
-	if p.ID, err = l.id(r, l.before+n); err != nil {
-		return nil, err
+	f.lists(p)
+	if f.fault != nil {
+		return nil, f.fault
 	}
-	for _, tag := range r.Tags {
-		p.Tags = append(p.Tags, string(tag))
-	}
-	for _, link := range r.Links {
-		quoted, err := link.id()
-		if err != nil {
-			return nil, err
-		}
-		p.quotes = append(p.quotes, quoted)
-	}
-	l.enterThread(p, r.threadName())
-	l.last, l.numbered = p.Time, l.numbered || r.ID != ""
+	l.enterThread(p, thread)
+	l.last, l.numbered = p.Time, l.numbered || numbered
 	return p, nil
 }
 
-// threadName is the thread that a record names: itself, or by the chapter or the title that it is of.
-func (r *record) threadName() string {
-	return string(cmp.Or(r.Thread, r.Chapter, r.Title))
-}
+// bodyFields are the names that the text of a post or chapter goes by.
+var bodyFields = []string{"body", "text", "content"}
 
-// parseRecord reads a line and brings each field under its first name.
-func parseRecord(line []byte) (*record, error) {
-	var r record
-	if err := json.Unmarshal(line, &r); err != nil {
-		var mistyped *json.UnmarshalTypeError
-		switch {
-		case errors.Is(err, errNoScalar):
-			return nil, errNoScalar
-		case errors.As(err, &mistyped) && mistyped.Field != "":
-			return nil, errMistyped
-		}
-		return nil, errNotJSON
+// lists adds the tags of a line's post, and the posts that it quotes.
+func (f *fields) lists(p *forumPost) {
+	var lists struct{ Tags, Links []scalar }
+	if f.object != nil && json.Unmarshal(f.object, &lists) != nil {
+		f.fail(errMistyped)
 	}
-	for _, names := range [][]*scalar{
-		{&r.Thread, &r.ThreadID},
-		{&r.ID, &r.PostID, &r.No},
-		{&r.Trip, &r.TripCode},
-		{&r.Subject, &r.Sub},
-		{&r.Name, &r.Author},
-	} {
-		for _, other := range names[1:] {
-			if *names[0] == "" {
-				*names[0] = *other
-			}
-		}
+	for _, tag := range lists.Tags {
+		p.Tags = append(p.Tags, string(tag))
 	}
-	for _, other := range []*scalar{r.Text, r.Content} {
-		if r.Body == nil {
-			r.Body = other
-		}
+	for _, link := range lists.Links {
+		quoted, err := link.id()
+		f.fail(err)
+		p.quotes = append(p.quotes, quoted)
 	}
-	if r.Body == nil {
-		return nil, errNoBody
-	}
-	return &r, nil
-}
-
-// time is the record's, or just after the post before it: lines are in the story's order.
-func (l *lines) time(r *record) (int64, error) {
-	if r.Time == "" {
-		return l.last + 1, nil
-	}
-	return r.Time.unix()
-}
-
-// id is the record's. Where there are no ids, lines are counted; small numbers cost a model few tokens. Where some
-// posts have ids and some have not, these get numbers far from any that were seen.
-func (l *lines) id(r *record, n int64) (int64, error) {
-	switch {
-	case r.ID != "":
-		return r.ID.id()
-	case l.numbered:
-		return mintedIDs + n, nil
-	}
-	return n, nil
 }
 
 // enterThread finds the thread by its number, else by its name. A name's thread, like that of posts without any, is

@@ -112,11 +112,11 @@ func TestBoards(t *testing.T) {
 		},
 		"2ch": {
 			`{"title":"T","threads":[{"posts":[{"num":5,"parent":0,"op":1,"timestamp":10,"name":"ОП","trip":"!a","subject":"S","comment":"Раз.<br>Два."},{"num":6,"parent":5,"timestamp":11,"name":"Аноним","comment":"<a href=\"#5\">>>5</a> Да."}]}]}`,
-			"= S|5/5@10 ОП!!a [qm_post] Раз.\nДва.|5/6@11 Аноним! [] >>5 Да.",
+			"= T|5/5@10 ОП!!a [qm_post] Раз.\nДва.|5/6@11 Аноним! [] >>5 Да.",
 		},
 		"Discourse": {
 			`{"post_stream":{"posts":[{"id":50,"post_number":1,"topic_id":7,"topic_slug":"the-quay","username":"teller","user_id":3,"created_at":"2020-01-01T00:00:00Z","cooked":"<p>One.</p><p>Two.</p>","actions_summary":[{"id":2,"count":1}]},{"id":51,"post_number":2,"topic_id":7,"topic_slug":"the-quay","username":"reader","user_id":4,"created_at":"2020-01-01T00:01:00Z","reply_to_post_number":1,"cooked":"<p>Nice.</p>"}]},"title":"The Quay"}`,
-			"= the quay|7/50@1577836800 teller!ID:3 [qm_post] One.\nTwo.|7/51@1577836860 reader!ID:4 [] Nice.",
+			"= The Quay|7/50@1577836800 teller!ID:3 [qm_post] One.\nTwo.|7/51@1577836860 reader!ID:4 [] Nice.",
 		},
 		"a list of chapters": {
 			`[{"title":"One","text":"A."},{"title":"Two","text":"B."}]`,
