@@ -107,7 +107,7 @@ func (b *book) hasChapters() bool {
 // poor reports whether an outline has too few or too long chapters.
 func (o *outline) poor() bool {
 	starts := o.starts()
-	if len(starts) <= fewChapters {
+	if len(starts) <= fewChapters || o.namesPartsOnly(starts) {
 		return true
 	}
 	var sizes []int
@@ -120,6 +120,18 @@ func (o *outline) poor() bool {
 	}
 	slices.Sort(sizes)
 	return sizes[len(sizes)/2] > longChapters
+}
+
+// namesPartsOnly reports whether all chapters are parts by their wording, and the text has headings of chapters below
+// them.
+func (o *outline) namesPartsOnly(starts []int) bool {
+	chapters := 0
+	for _, n := range o.headings() {
+		if n.head.rank == chapterly && !n.listed {
+			chapters++
+		}
+	}
+	return chapters > len(starts) && !slices.ContainsFunc(starts, func(i int) bool { return o.nodes[i].head.rank != container })
 }
 
 // starts are the headings of chapters that have text.

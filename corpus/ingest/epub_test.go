@@ -125,6 +125,17 @@ func TestEPUBChapters(t *testing.T) {
 			[]entry{{"a.xhtml", page("<h1>One</h1><p>A.</p><h1>Two</h1><p>B.</p>")}, {"b.xhtml", page("<p>C.</p>")}},
 			"= One|A.|= Two|B.\n\nC.",
 		},
+		"a table of parts alone": {
+			append([]entry{{"nav.xhtml", nav(`<li><a href="1.xhtml">Part 1</a></li><li><a href="2.xhtml">Part 2</a></li><li><a href="3.xhtml">Part 3</a></li>`)}},
+				entry{"1.xhtml", page("<h1>Part 1</h1><h2>Chapter 1</h2><p>A.</p><h2>Chapter 2</h2><p>B.</p>")},
+				entry{"2.xhtml", page("<h1>Part 2</h1><h2>Chapter 3</h2><p>C.</p>")}, entry{"3.xhtml", page("<h1>Part 3</h1><h2>Chapter 4</h2><p>D.</p>")}),
+			"= Part 1, Chapter 1|A.|= Part 1, Chapter 2|B.|= Part 2, Chapter 3|C.|= Part 3, Chapter 4|D.",
+		},
+		"the title of the table in a paragraph": {
+			[]entry{{"nav.xhtml", nav(`<li><a href="a.xhtml#x">The Lamp</a></li><li><a href="a.xhtml#y">The Mill</a></li>`)},
+				{"a.xhtml", page(`<div id="x"><p>The Lamp</p><p>A.</p></div><div id="y"><p>THE MILL</p><p>B.</p></div>`)}},
+			"= The Lamp|A.|= The Mill|B.",
+		},
 		"neither table nor headings": {
 			[]entry{{"a.xhtml", page("<p>A.</p>")}, {"b.xhtml", page("<p>B.</p>")}},
 			"= The Book|A.|= The Book|B.",

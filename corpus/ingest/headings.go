@@ -24,6 +24,8 @@ func (b *book) readHeadings() {
 		case paragraph:
 			if b.looksLikeHeading(i) {
 				n.kind = heading
+			} else if entry := b.previous(i); entry >= 0 && b.nodes[entry].copied && titleKey(b.nodes[entry].text) == titleKey(n.text) {
+				n.kind, n.level = heading, b.nodes[entry].level // the title again that the table of contents gives
 			}
 		}
 	}
@@ -54,7 +56,7 @@ func (b *book) dropPageNumbers() {
 		b.leave(i, partPageMarks)
 	}
 	for k := len(within) - 1; k >= 0; k-- {
-		before, after := b.previousText(within[k]), b.next(within[k])
+		before, after := b.previous(within[k]), b.next(within[k])
 		b.nodes[before].text = joinLine(b.nodes[before].text, b.nodes[after].text)
 		b.nodes[before].lines = nil
 		b.nodes[after].text, b.nodes[after].kind = "", anchor
@@ -63,25 +65,22 @@ func (b *book) dropPageNumbers() {
 
 // breaksSentence reports whether a sentence goes on behind a node.
 func (b *book) breaksSentence(i int) bool {
-	before, after := b.previousText(i), b.next(i)
-	if before < 0 || after == len(b.nodes) || b.nodes[after].kind != paragraph {
+	before, after := b.previous(i), b.next(i)
+	if before < 0 || b.nodes[before].kind != paragraph || after == len(b.nodes) || b.nodes[after].kind != paragraph {
 		return false
 	}
 	first, _ := utf8.DecodeRuneInString(b.nodes[after].text)
 	return unicode.IsLower(first) && !endsSentence(b.nodes[before].text)
 }
 
-// previousText is the paragraph before a node; -1 if something else stands there.
-func (b *book) previousText(i int) int {
+// previous is the node before i that is not left out and no anchor; -1 if there is none.
+func (b *book) previous(i int) int {
 	for i--; i >= 0; i-- {
 		if n := &b.nodes[i]; n.stays() && n.kind != anchor {
-			if n.kind == paragraph {
-				return i
-			}
-			return -1
+			break
 		}
 	}
-	return -1
+	return i
 }
 
 // readLines reads a heading of one or more lines: "CHAPTER I", and below it its title.
@@ -107,6 +106,12 @@ func (b *book) looksLikeHeading(i int) bool {
 		return false
 	}
 	n.head = readLines(lines)
+	wide := n.lines != nil && n.gap > 1 // in a plain text
+	if wide && n.head.kind == noHeading && shortText(n.text, 3) && isTitleStart(n.text) && !strings.ContainsAny(n.text, ".!?") {
+		if w := readHeading(strings.ToUpper(n.text)); w.kind == numberOnly && w.bare() { // "Two"
+			n.head = w
+		}
+	}
 	for _, line := range lines {
 		if utf8.RuneCountInString(line) > maxTitleLine && !n.head.labelled() {
 			n.head = wording{}
@@ -121,9 +126,8 @@ func (b *book) looksLikeHeading(i int) bool {
 		return !strings.HasSuffix(strings.TrimSpace(lines[len(lines)-1]), ",")
 	case w.kind == numberOnly && len(lines) == 2 && readHeading(lines[0]).bare() && isTitleStart(lines[1]) && !endsSentence(lines[1]) && annotator.CountWords(lines[1]) <= maxProseEntry:
 		return !strings.ContainsFunc(lines[0], unicode.IsLower)
-	case w.kind == numberOnly && len(lines) == 1 && (w.title == "" && !strings.ContainsFunc(lines[0], unicode.IsLower) || w.title != "" && isUpper(w.title) || n.agrees || n.strong):
-		return true
-	case n.agrees && isTitleStart(lines[0]):
+	case w.kind == numberOnly && len(lines) == 1 && (w.title == "" || isUpper(w.title) || n.strong || wide),
+		n.agrees && isTitleStart(lines[0]):
 		return true
 	case n.strong && len(lines) == 1 && !endsSentence(n.text) && annotator.CountWords(n.text) <= maxProseEntry && isTitleStart(n.text):
 		return true

@@ -1,6 +1,9 @@
 package ingest
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // nodeKind is what a part of a document is.
 type nodeKind string
@@ -55,6 +58,20 @@ func (n *node) sourceLines() []string {
 
 // hasText reports whether a node is a paragraph that stays.
 func (n *node) hasText() bool { return n.kind == paragraph && n.part == "" }
+
+// isText reports whether a node is a paragraph or a heading.
+func (n *node) isText() bool { return n.kind == paragraph || n.kind == heading }
+
+// headings are the headings that stay, each with its place among the nodes.
+func (b *book) headings() iter.Seq2[int, *node] {
+	return func(yield func(int, *node) bool) {
+		for i := range b.nodes {
+			if n := &b.nodes[i]; n.kind == heading && n.stays() && !yield(i, n) {
+				return
+			}
+		}
+	}
+}
 
 // stays reports whether a node is not left out.
 func (n *node) stays() bool { return n.part == "" }

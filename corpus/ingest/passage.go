@@ -52,7 +52,7 @@ const maxHeadingLine = 60
 
 // isHeadingLine knows the heading of a chapter among paragraphs of a line each, without blank lines between them.
 func isHeadingLine(line string) bool {
-	return len(line) <= maxHeadingLine*utf8.UTFMax && utf8.RuneCountInString(line) <= maxHeadingLine && readHeading(line).labelled()
+	return len(line) <= maxHeadingLine*utf8.UTFMax && utf8.RuneCountInString(line) <= maxHeadingLine && isTitleStart(line) && readHeading(line).labelled()
 }
 
 // add appends a node of the book's document.

@@ -169,7 +169,7 @@ func (v *vocabulary) labelFirst(line string, tokens []token) (wording, bool) {
 	if kind == noHeading {
 		return v.labelGlued(line, tokens)
 	}
-	if len(tokens) < 2 || !isTitleStart(line) {
+	if len(tokens) < 2 {
 		return wording{}, false
 	}
 	rest := tokens[1:]
@@ -181,7 +181,7 @@ func (v *vocabulary) labelFirst(line string, tokens []token) (wording, bool) {
 		return wording{}, false
 	}
 	title, ok := titleBehind(line[rest[used-1].end:])
-	return wording{kind, v.Ranks[kind], n, title}, ok
+	return wording{kind, v.Ranks[kind], n, title}, ok && (isTitleStart(line) || rest[used-1].end == len(line))
 }
 
 // labelGlued reads "CHAPTERXXVII", as some books have it by mistake.
