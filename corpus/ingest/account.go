@@ -67,23 +67,18 @@ func (a *Account) leaveOut(name, text string) {
 	if n == 0 {
 		return
 	}
-	i := slices.IndexFunc(a.Parts, func(p Part) bool { return p.Name == name })
-	if i < 0 {
-		i = len(a.Parts)
-		a.Parts = append(a.Parts, Part{Name: name, Begins: firstWords(text)})
-	}
-	p := &a.Parts[i]
-	p.Characters += n
-	p.Words += annotator.CountWords(text)
+	a.leaveOutPart(Part{name, n, annotator.CountWords(text), firstWords(text)})
 }
 
-// leaveOutCount counts characters that stand between words, as marks of emphasis do.
-func (a *Account) leaveOutCount(name string, n int, like string) {
-	if i := slices.IndexFunc(a.Parts, func(p Part) bool { return p.Name == name }); i >= 0 {
-		a.Parts[i].Characters += n
+// leaveOutPart counts what is left out under a name.
+func (a *Account) leaveOutPart(part Part) {
+	i := slices.IndexFunc(a.Parts, func(p Part) bool { return p.Name == part.Name })
+	if i < 0 {
+		a.Parts = append(a.Parts, part)
 		return
 	}
-	a.Parts = append(a.Parts, Part{Name: name, Characters: n, Begins: like})
+	a.Parts[i].Characters += part.Characters
+	a.Parts[i].Words += part.Words
 }
 
 // add adds another account.
@@ -91,13 +86,7 @@ func (a *Account) add(other *Account) {
 	a.Source += other.Source
 	a.Kept += other.Kept
 	for _, p := range other.Parts {
-		i := slices.IndexFunc(a.Parts, func(have Part) bool { return have.Name == p.Name })
-		if i < 0 {
-			a.Parts = append(a.Parts, p)
-			continue
-		}
-		a.Parts[i].Characters += p.Characters
-		a.Parts[i].Words += p.Words
+		a.leaveOutPart(p)
 	}
 }
 

@@ -53,17 +53,16 @@ func (b *book) choose() *outline {
 func (b *book) listUnnamed() {
 	level := 0
 	named := map[string]bool{}
-	for i := range b.nodes {
-		if b.nodes[i].listed {
-			named[b.nodes[i].doc] = true
+	for _, n := range b.headings() {
+		if n.listed {
+			named[n.doc] = true
 		}
 	}
-	for i := range b.nodes {
-		n := &b.nodes[i]
+	for _, n := range b.headings() {
 		switch {
 		case n.listed:
 			level = n.level
-		case n.kind == heading && n.page && n.stays() && level > 0 && !named[n.doc]:
+		case n.page && level > 0 && !named[n.doc]:
 			n.plain, n.level, n.listed = n.level, level, true
 		}
 	}
@@ -304,9 +303,8 @@ func (b *book) above(groups []*groupSize, numbers *groupSize) *groupSize {
 	}
 	restarts, below := 0, map[string]int{}
 	previous := -1
-	for i := range b.nodes {
-		n := &b.nodes[i]
-		if n.kind != heading || !n.stays() || n.listed {
+	for i, n := range b.headings() {
+		if n.listed {
 			continue
 		}
 		if n.group() == numbers.name && n.head.number == 1 {
@@ -328,14 +326,13 @@ func (b *book) above(groups []*groupSize, numbers *groupSize) *groupSize {
 // well, the acts of a play within one do not.
 func (o *outline) admitOthers(best string) {
 	var at []int
-	for i := range o.nodes {
-		if n := &o.nodes[i]; n.kind == heading && n.stays() && n.group() == best {
+	for i, n := range o.headings() {
+		if n.group() == best {
 			at = append(at, i)
 		}
 	}
-	for i := range o.nodes {
-		n := &o.nodes[i]
-		if n.kind != heading || !n.stays() || n.head.rank != chapterly || n.group() == best || n.listed {
+	for i, n := range o.headings() {
+		if n.head.rank != chapterly || n.group() == best || n.listed {
 			continue
 		}
 		k, _ := slices.BinarySearch(at, i)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,24 +15,19 @@ func (b *book) findContents() {
 	tried := 0
 	for i := 0; i < len(b.nodes); i++ {
 		n := &b.nodes[i]
-		if !n.stays() || n.kind == anchor || n.kind == pause {
+		if !n.stays() || !n.isText() || n.copied {
 			continue
 		}
-		part, end := "", 0
-		switch kind := readHeading(n.sourceLines()[0]).kind; {
-		case n.copied:
-			continue
-		case kind == contentsList:
-			part, end = partContents, b.listEnd(i)
-		case kind == pictureList:
+		part, end := partContents, 0
+		switch readHeading(n.sourceLines()[0]).kind {
+		case contentsList:
+			end = b.listEnd(i)
+		case pictureList:
 			part, end = partIllustrations, b.listEnd(i)
-		case b.linkedRun(i) > i:
-			part, end = partContents, b.linkedRun(i)
-		case b.numberedRun(i) > i:
-			part, end = partContents, b.numberedRun(i)
-		case i >= tried:
-			if end, tried = b.repeatedRun(i); end > i {
-				part = partContents
+		default:
+			end = cmp.Or(b.linkedRun(i), b.numberedRun(i))
+			if end == 0 && i >= tried {
+				end, tried = b.repeatedRun(i)
 			}
 		}
 		if end <= i || !b.isList(i, end) {
@@ -60,7 +56,7 @@ func (b *book) isList(from, to int) bool {
 	words, shown, lines := 0, 0, 0
 	for k := from; k < to; k++ {
 		n := &b.nodes[k]
-		if n.kind != paragraph && n.kind != heading {
+		if !n.isText() {
 			continue
 		}
 		words += annotator.CountWords(n.text)
@@ -76,7 +72,7 @@ func (b *book) isList(from, to int) bool {
 
 // remember keeps what a list of contents lists.
 func (b *book) remember(n *node) {
-	if n.kind != paragraph && n.kind != heading {
+	if !n.isText() {
 		return
 	}
 	for _, line := range n.sourceLines() {
@@ -102,12 +98,11 @@ func (b *book) agree() {
 	}
 	for i := from; i < len(b.nodes); i++ {
 		n := &b.nodes[i]
-		if !n.stays() || n.kind != paragraph && n.kind != heading || len(n.sourceLines()) > 2 || len(n.text) > maxHeading {
+		if !n.stays() || !n.isText() || len(n.sourceLines()) > 2 || len(n.text) > maxHeading {
 			continue
 		}
 		e := makeEntry(strings.Join(n.sourceLines(), " "))
-		n.agrees = keys[e.key]
-		n.agrees = n.agrees || e.key != "" && slices.ContainsFunc(titles, func(title string) bool {
+		n.agrees = keys[e.key] || e.key != "" && slices.ContainsFunc(titles, func(title string) bool {
 			return sameTitle(title, e.key) || nearlySame(title, e.key)
 		})
 	}
@@ -121,8 +116,7 @@ const (
 
 // isEntry reports whether a node may belong to a list: it is no prose.
 func (b *book) isEntry(n *node) bool {
-	switch {
-	case n.kind == anchor, n.kind == heading, n.kind == pause, n.tabular, n.linked*2 > countCharacters(n.text):
+	if n.kind != paragraph || n.tabular || n.linked*2 > countCharacters(n.text) {
 		return true
 	}
 	for _, line := range n.entryLines() {
@@ -168,7 +162,7 @@ func (b *book) scanList(i int) (first []contentsEntry, end int) {
 		if n.stays() && !b.isEntry(n) || lines >= 2 && b.repeatsFirst(end, first, false) {
 			return first, end
 		}
-		if n.kind != paragraph && n.kind != heading {
+		if !n.isText() {
 			continue
 		}
 		for _, line := range n.sourceLines() {
@@ -190,7 +184,7 @@ func (b *book) firstChapter(i, end int, first []contentsEntry) int {
 	start, others := 0, 0
 	for k := min(end, len(b.nodes)-1); k > i+1 && others <= maxBetween; k-- {
 		switch n := &b.nodes[k]; {
-		case n.kind == anchor || n.kind == pause:
+		case !n.isText():
 		case b.repeatsFirst(k, first, true):
 			start, others = k, 0
 		case k < end:
@@ -203,7 +197,7 @@ func (b *book) firstChapter(i, end int, first []contentsEntry) int {
 // repeatsFirst reports whether a node repeats one of the first entries, other than by being it.
 func (b *book) repeatsFirst(i int, first []contentsEntry, numbers bool) bool {
 	n := &b.nodes[i]
-	if n.kind != paragraph && n.kind != heading || n.tabular || n.linked > 0 {
+	if !n.isText() || n.tabular || n.linked > 0 {
 		return false
 	}
 	lines := n.sourceLines()
@@ -216,8 +210,8 @@ func (b *book) repeatsFirst(i int, first []contentsEntry, numbers bool) bool {
 	}
 	for _, text := range []string{strings.Join(lines, " "), lines[0]} {
 		e := makeEntry(text)
-		for at, listed := range first[:min(len(first), limit)] {
-			if listed.node < i && e.repeats(listed, numbers) && (at > 0 || len(first) > 1) {
+		for _, listed := range first[:min(len(first), limit)] {
+			if listed.node < i && e.repeats(listed, numbers) {
 				return true
 			}
 		}
@@ -230,7 +224,7 @@ func (b *book) indexTitles() {
 	b.lastTitle = map[string]int{}
 	for i := range b.nodes {
 		n := &b.nodes[i]
-		if n.kind != heading && n.kind != paragraph || len(n.text) > maxHeading || n.copied {
+		if !n.isText() || len(n.text) > maxHeading || n.copied {
 			continue
 		}
 		e := makeEntry(strings.Join(n.sourceLines(), " "))
@@ -244,75 +238,76 @@ func (b *book) comesAgain(e contentsEntry, from int) bool {
 	return e.key != "" && b.lastTitle[e.key] >= from || e.labelled() && b.lastTitle[e.labelKey()] >= from
 }
 
-// linkedRun finds the end of a run of links into the book that begins at i; i if there is none.
-func (b *book) linkedRun(i int) int {
-	entries, end := 0, i
+// run finds the end of the nodes from i on that belong together. What has no text does not end it.
+func (b *book) run(i int, belongs func(k int, n *node) bool) int {
+	end := i
 	for k := i; k < len(b.nodes); k++ {
 		n := &b.nodes[k]
-		if n.kind == pause || n.kind == anchor {
+		if !n.isText() {
 			continue
 		}
-		if n.kind != paragraph || !n.stays() || n.linked*5 < countCharacters(n.text)*3 {
+		if !n.stays() || !belongs(k, n) {
 			break
 		}
-		entries += max(n.links, len(n.sourceLines()))
 		end = k + 1
-	}
-	if entries < 3 {
-		return i
 	}
 	return end
 }
 
-// numberedRun finds the end of a run of lines with numbers of pages.
-func (b *book) numberedRun(i int) int {
-	lines, numbered, end := 0, 0, i
-	for k := i; k < len(b.nodes); k++ {
-		n := &b.nodes[k]
-		if n.kind == pause || n.kind == anchor {
-			continue
+// linkedRun finds the end of a run of links into the book that begins at i; 0 if there is none.
+func (b *book) linkedRun(i int) int {
+	entries := 0
+	end := b.run(i, func(_ int, n *node) bool {
+		if n.kind != paragraph || n.linked*5 < countCharacters(n.text)*3 {
+			return false
 		}
-		hits, of := 0, n.sourceLines()
-		for _, line := range of {
+		entries += max(n.links, len(n.sourceLines()))
+		return true
+	})
+	if entries < 3 {
+		return 0
+	}
+	return end
+}
+
+// numberedRun finds the end of a run of lines with numbers of pages; 0 if there is none.
+func (b *book) numberedRun(i int) int {
+	numbered := 0
+	end := b.run(i, func(_ int, n *node) bool {
+		hits, lines := 0, n.sourceLines()
+		for _, line := range lines {
 			if hasPageNumber(line) {
 				hits++
 			}
 		}
-		if n.kind != paragraph || !n.stays() || hits*4 < len(of)*3 {
-			break
+		if n.kind != paragraph || hits*4 < len(lines)*3 {
+			return false
 		}
-		lines, numbered, end = lines+len(of), numbered+hits, k+1
-	}
-	if numbered < 4 || numbered*4 < lines*3 {
-		return i
+		numbered += hits
+		return true
+	})
+	if numbered < 4 {
+		return 0
 	}
 	return end
 }
 
-// repeatedRun finds the end of a run of headings without text between them that come again later; i if there is none.
+// repeatedRun finds the end of a run of headings without text between them that come again later; 0 if there is none.
 // tried is the end of what it looked at.
 func (b *book) repeatedRun(i int) (end, tried int) {
 	var run []contentsEntry
-	var at []int
-	tried = i + 1
-	for k := i; k < min(len(b.nodes), i+maxList); k++ {
-		n := &b.nodes[k]
-		if n.kind == pause || n.kind == anchor {
-			continue
-		}
+	tried = b.run(i, func(k int, n *node) bool {
 		entries := headingsIn(n)
-		if entries == nil {
-			break
-		}
 		for _, e := range entries {
-			run, at = append(run, e), append(at, k)
+			e.node = k
+			run = append(run, e)
 		}
-		tried = k + 1
-	}
+		return entries != nil
+	})
 	end = tried
 	for k := len(run) - 1; k > 1; k-- { // the first chapter's own headings end the list
 		if run[k].repeats(run[0], false) {
-			run, end = run[:k], at[k]
+			run, end = run[:k], run[k].node
 			break
 		}
 	}
@@ -323,7 +318,7 @@ func (b *book) repeatedRun(i int) (end, tried int) {
 		}
 	}
 	if len(run) < 3 || again*10 < len(run)*7 {
-		return i, tried
+		return 0, tried
 	}
 	return end, tried
 }

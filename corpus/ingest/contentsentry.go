@@ -75,35 +75,18 @@ func nearlySame(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if len(a) < enough || len(b)-len(a) > utf8.UTFMax || commonEnds(a, b) < len(b)-utf8.UTFMax {
+	if len(a) < enough || len(b)-len(a) > utf8.UTFMax || a[0] != b[0] && a[len(a)-1] != b[len(b)-1] {
 		return false
 	}
 	x, y := []rune(a), []rune(b)
-	if len(y)-len(x) > 1 {
-		return false
-	}
-	from := 0
-	for from < len(x) && x[from] == y[from] {
+	from, to := 0, 0
+	for from < min(len(x), len(y)) && x[from] == y[from] {
 		from++
 	}
-	to := 0
-	for to < len(x)-from && x[len(x)-1-to] == y[len(y)-1-to] {
+	for to < min(len(x), len(y))-from && x[len(x)-1-to] == y[len(y)-1-to] {
 		to++
 	}
-	return from+to >= len(y)-1
-}
-
-// commonEnds counts the bytes at which two texts begin and end alike.
-func commonEnds(a, b string) int {
-	from := 0
-	for from < len(a) && a[from] == b[from] {
-		from++
-	}
-	to := 0
-	for to < len(a)-from && a[len(a)-1-to] == b[len(b)-1-to] {
-		to++
-	}
-	return from + to
+	return from+to >= max(len(x), len(y))-1
 }
 
 // entryLines are the lines that may be entries: those of the source, unless they are the lines of a paragraph.
@@ -134,7 +117,7 @@ func (e contentsEntry) labelKey() string {
 
 // headingsIn reads a node of which every line is the heading of a chapter; nil if it is another.
 func headingsIn(n *node) []contentsEntry {
-	if n.kind != paragraph && n.kind != heading || !n.stays() || n.copied || len(n.text) > 20_000 {
+	if n.copied || len(n.text) > 20_000 {
 		return nil
 	}
 	var all []contentsEntry

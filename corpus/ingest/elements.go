@@ -1,67 +1,90 @@
 package ingest
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
-// isBlock knows the elements that begin and end a paragraph.
-func isBlock(name string) bool {
-	switch name {
-	case "p", "div", "section", "article", "blockquote", "li", "ul", "ol", "dl", "dt", "dd", "table", "tr", "caption",
-		"h1", "h2", "h3", "h4", "h5", "h6", "figure", "figcaption", "header", "footer", "main", "aside", "nav", "pre", "hr", "address",
-		"hgroup", "body", "form", "fieldset", "center", "details", "summary", "heading", "stanza":
-		return true
+// setOf is the words of some lists.
+func setOf(lists ...string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(strings.Join(lists, " ")) {
+		set[word] = true
 	}
-	return false
+	return set
 }
 
-// voidElement knows the elements that have no content and no end.
-func voidElement(name string) bool {
-	switch name {
-	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr":
-		return true
+// tableOf is a table of words by the part that they signify.
+func tableOf(lists map[string]string) map[string]string {
+	table := map[string]string{}
+	for part, list := range lists {
+		for word := range strings.FieldsSeq(list) {
+			table[word] = part
+		}
 	}
-	return false
+	return table
 }
 
-// isSection knows the elements that hold whole parts of a book.
-func isSection(name string) bool {
-	switch name {
-	case "body", "section", "article", "div", "aside", "main", "ol", "ul":
-		return true
-	}
-	return false
-}
+var (
+	blockElements = setOf("p div section article blockquote li ul ol dl dt dd table tr caption h1 h2 h3 h4 h5 h6 figure figcaption header footer",
+		"main aside nav pre hr address hgroup body form fieldset center details summary heading stanza")
+	voidElements    = setOf("area base br col embed hr img input link meta param source track wbr")
+	sectionElements = setOf("body section article div aside main ol ul") // they hold whole parts of a book
+	silentElements  = setOf("head script style template svg math iframe object title select textarea button")
+	stanzaNames     = setOf("stanza linegroup line-group lg verse poem poetry z3998:verse z3998:poem") // of elements, classes and types
+	noteClasses     = setOf("noteref footnote-ref footnoteref fnref fnanchor footnote-link")           // of links whose text may be the mark of a note
+)
 
-// matterPart names the part that a kind of front and back matter is, as EPUB's vocabularies call it; "" for what is
-// read: a preface, a prologue and the like may well be part of the story.
-func matterPart(kind string) string {
-	switch strings.TrimPrefix(kind, "doc-") {
-	case "titlepage", "title-page", "halftitlepage", "half-title-page", "title_page", "title", "halftitle", "cover", "cover-page", "coverpage", "seriespage":
-		return partTitlePage
-	case "imprint", "colophon", "copyright-page", "copyright", "uncopyright":
-		return partImprint
-	case "dedication":
-		return partDedication
-	case "toc", "landmarks", "page-list", "nav", "contents", "index_toc":
-		return partContents
-	case "loi", "lot", "loa", "lov":
-		return partIllustrations
-	case "endnotes", "footnotes", "rearnotes", "notes":
-		return partNotes
-	case "index", "bibliography", "acknowledgments", "acknowledgements", "contributors", "other-credits", "credits", "errata":
-		return partMatter
+// matterParts are the kinds of front and back matter, as EPUB's vocabularies call them. A preface, a prologue and the
+// like are none: they may well be part of the story.
+var matterParts = tableOf(map[string]string{
+	partTitlePage:     "titlepage title-page halftitlepage half-title-page title_page title halftitle cover cover-page coverpage seriespage",
+	partImprint:       "imprint colophon copyright-page copyright uncopyright",
+	partDedication:    "dedication",
+	partContents:      "toc landmarks page-list nav contents index_toc",
+	partIllustrations: "loi lot loa lov",
+	partNotes:         "endnotes footnotes rearnotes notes",
+	partMatter:        "index bibliography acknowledgments acknowledgements contributors other-credits credits errata",
+})
+
+// kindParts are the types and roles of elements of any kind.
+var kindParts = tableOf(map[string]string{
+	partPageMarks: "pagebreak doc-pagebreak",
+	partNoteMarks: "noteref doc-noteref doc-backlink backlink",
+	partNotes:     "footnote endnote rearnote doc-footnote doc-endnote",
+})
+
+// classParts are the classes and ids that makers of books and sites give.
+var classParts = tableOf(map[string]string{
+	partLicence:     "pg-boilerplate #pg-header #pg-footer",
+	partPageMarks:   "pagenum pageno pagenumber page-number pgnum page_number linenum lnum line-number linenumber span.pb a.pb small.pb span.ln a.ln small.ln span.lineno a.lineno small.lineno",
+	partNoteMarks:   "footnote-backref footnote-back backlink",
+	partMakerNotes:  "transnote tnote transcribersnote transcriber-note trnote",
+	partNavigation:  "sharedaddy post-navigation nav-links comments-area",
+	partAuthorNotes: "author-note-portlet author-note authornote authors-note",
+})
+
+// matterPart names the part that a kind of front and back matter is; "" for what is read.
+func matterPart(kind string) string { return matterParts[strings.TrimPrefix(kind, "doc-")] }
+
+// partOfClass names the part that an element is by a class or an id.
+func partOfClass(name string, classes []string, id string) string {
+	part := classParts["#"+id]
+	for _, class := range classes {
+		class = strings.ToLower(class)
+		part = cmp.Or(part, classParts[class], classParts[name+"."+class])
 	}
-	return ""
+	return part
 }
 
 // maxNamedMatter is how many words a file may have that is left out for its name.
 const maxNamedMatter = 300
 
-// matterFile names the part that a file is by its name, where nothing else says what it is; "" if it is none.
+// matterFile names the part that a file is by its name, where nothing else says what it is; "" if it is none. A
+// chapter may well be called an index or credits.
 func matterFile(name string) string {
-	switch name = strings.ToLower(stem(name)); name {
-	case "titlepage", "title", "title_page", "title-page", "halftitle", "halftitlepage", "imprint", "colophon", "copyright", "copyright-page", "uncopyright",
-		"dedication", "toc", "nav", "contents", "cover", "coverpage", "endnotes", "footnotes", "loi", "index_toc":
-		return matterPart(name)
+	if part := matterPart(strings.ToLower(stem(name))); part != partMatter {
+		return part
 	}
 	return ""
 }

@@ -35,11 +35,7 @@ func Read(format, text string, keep ...string) ([]Chapter, Account, error) {
 			b.nodes = p.nodes
 		}
 	case "fb2":
-		var p *page
-		if p, err = readPage(text, pageOptions{keep: b.keep, account: b.account, fb2: true}); err == nil {
-			b.nodes = p.nodes
-			b.title, b.author = fb2Title(text)
-		}
+		err = b.readFB2("", text)
 	default:
 		b.account.Source += countCharacters(text)
 		b.readPassages(text)

@@ -2,26 +2,18 @@ package ingest
 
 import (
 	"cmp"
-	"context"
 	"strings"
-
-	"annotator"
 )
 
-// fb2 reads a FictionBook: its sections are chapters, its verse keeps its lines, its notes are a chapter at the end.
-func (j *job) fb2(ctx context.Context, s source) error {
-	text, err := j.readText(ctx, s, true)
+// readFB2 reads a FictionBook: its sections are chapters, its verse keeps its lines, its notes are a chapter at the end.
+func (b *book) readFB2(_, text string) error {
+	page, err := readPage(text, pageOptions{keep: b.keep, account: b.account, doc: b.doc, fb2: true})
 	if err != nil {
 		return err
 	}
-	b := j.newBook(s)
-	page, err := readPage(text, pageOptions{keep: b.keep, account: b.account, doc: b.doc, fb2: true})
-	if err != nil {
-		return annotator.Errorf(annotator.Misused, "read %s: %w", s.path, err).WithAdvice("make an EPUB of it: ebook-convert %s book.epub", s.path)
-	}
 	b.nodes = page.nodes
 	b.title, b.author = fb2Title(text)
-	return j.addBook(ctx, b)
+	return nil
 }
 
 // fb2Element gives the elements of FictionBook the names of those of HTML that read alike.

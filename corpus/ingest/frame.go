@@ -41,13 +41,13 @@ func (r *pageReader) frame(token html.Token) frame {
 		}
 	}
 	f.story = f.story || r.site.holdsStory(classes, attribute(token, "id"))
-	f.silent = f.silent || isSilent(f.name)
+	f.silent = f.silent || silentElements[f.name]
 	f.part = r.framePart(&f, token, classes, kinds)
 	f.pre = f.pre || f.name == "pre"
 	f.raised = f.raised || f.name == "sup"
 	f.bold = f.bold || f.name == "b" || f.name == "strong"
 	f.table = f.table || f.name == "tr" || f.name == "li"
-	if isBlock(f.name) && isStanza(f.name, classes, kinds) {
+	if blockElements[f.name] && isStanza(f.name, classes, kinds) {
 		r.stanzas++
 		f.stanza = r.stanzas
 	}
@@ -68,13 +68,7 @@ func (r *pageReader) frame(token html.Token) frame {
 
 // isStanza knows the elements that hold lines of verse.
 func isStanza(name string, classes, kinds []string) bool {
-	for _, word := range slices.Concat([]string{name}, classes, kinds) {
-		switch strings.ToLower(word) {
-		case "stanza", "linegroup", "line-group", "lg", "verse", "poem", "poetry", "z3998:verse", "z3998:poem":
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat([]string{name}, classes, kinds), func(word string) bool { return stanzaNames[strings.ToLower(word)] })
 }
 
 // framePart is the part that an element is or is in. What holds the story ends the navigation around it.
@@ -98,26 +92,12 @@ func (r *pageReader) framePart(f *frame, token html.Token, classes, kinds []stri
 
 const maxHeadingLevel = 9
 
-// isSilent knows the elements whose content is no text.
-func isSilent(name string) bool {
-	switch name {
-	case "head", "script", "style", "template", "svg", "math", "iframe", "object", "title", "select", "textarea", "button":
-		return true
-	}
-	return false
-}
-
 var noteTarget = regexp.MustCompile(`(?i)#(?:_?(?:foot|end|rear)?notes?|fn|ftn|foot|edn|n)[-_:]?\w*\d`)
 
 // leadsToNote knows the links whose text may be the mark of a note.
 func leadsToNote(token html.Token, href string, classes []string) bool {
-	return attribute(token, "type") == "note" || noteTarget.MatchString(href) || slices.ContainsFunc(classes, func(class string) bool {
-		switch strings.ToLower(class) {
-		case "noteref", "footnote-ref", "footnoteref", "fnref", "fnanchor", "footnote-link":
-			return true
-		}
-		return false
-	})
+	return attribute(token, "type") == "note" || noteTarget.MatchString(href) ||
+		slices.ContainsFunc(classes, func(class string) bool { return noteClasses[strings.ToLower(class)] })
 }
 
 // headingLevel is 1 to 6 for what is a heading: by its element, by a forum's mark of a chapter, or a paragraph among
@@ -168,15 +148,10 @@ func (r *pageReader) partOf(token html.Token, classes, kinds []string) string {
 		return part
 	}
 	for _, kind := range kinds {
-		switch kind {
-		case "pagebreak", "doc-pagebreak":
-			return partPageMarks
-		case "noteref", "doc-noteref", "doc-backlink", "backlink":
-			return partNoteMarks
-		case "footnote", "endnote", "rearnote", "doc-footnote", "doc-endnote":
-			return partNotes
+		if part := kindParts[kind]; part != "" {
+			return part
 		}
-		if part := matterPart(kind); part != "" && isSection(token.Data) {
+		if part := matterPart(kind); part != "" && sectionElements[token.Data] {
 			return part
 		}
 	}
@@ -189,19 +164,10 @@ func (r *pageReader) isHidden(token html.Token, classes []string) bool {
 	if strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden") || token.Data == "noscript" {
 		return true
 	}
-	if _, hidden := lookup(token, "hidden"); hidden {
+	if slices.ContainsFunc(token.Attr, func(a html.Attribute) bool { return a.Key == "hidden" }) {
 		return true
 	}
 	return slices.ContainsFunc(classes, func(class string) bool { return r.hiddenClasses[class] })
-}
-
-func lookup(token html.Token, name string) (string, bool) {
-	for _, a := range token.Attr {
-		if a.Key == name {
-			return a.Val, true
-		}
-	}
-	return "", false
 }
 
 var (

@@ -39,9 +39,8 @@ func (b *book) readHeadings() {
 func (b *book) dropPageNumbers() {
 	const enough = 5
 	var at, within []int
-	for i := range b.nodes {
-		n := &b.nodes[i]
-		if n.kind != heading || !n.stays() || n.level > 0 || !isDigits(strings.Trim(n.text, " -–—[]")) {
+	for i, n := range b.headings() {
+		if n.level > 0 || !isDigits(strings.Trim(n.text, " -–—[]")) {
 			continue
 		}
 		at = append(at, i)
@@ -192,13 +191,12 @@ const maxNumberGap = 3
 func (b *book) checkNumbers() {
 	for _, group := range []string{"number", "titled"} {
 		var at []int
-		for i := range b.nodes {
-			if n := &b.nodes[i]; n.kind == heading && n.stays() && n.group() == group {
+		for i, n := range b.headings() {
+			if n.group() == group {
 				at = append(at, i)
 			}
 		}
-		inOrder := 0
-		last := 0
+		inOrder, last := 0, 0
 		for k, i := range at {
 			n, next := b.nodes[i].head.number, 0
 			if k+1 < len(at) {
@@ -247,8 +245,8 @@ const joinedTitle nodeKind = "joined title"
 // contents has it, or as most of its kind have it.
 func (b *book) joinHeadings() {
 	followed, bare := map[string]int{}, map[string]int{}
-	for i := range b.nodes {
-		if n := &b.nodes[i]; n.kind == heading && n.stays() && n.head.bare() && !n.copied {
+	for i, n := range b.headings() {
+		if n.head.bare() && !n.copied {
 			bare[n.group()]++
 			if b.titleFollows(i) {
 				followed[n.group()]++
@@ -259,13 +257,11 @@ func (b *book) joinHeadings() {
 	for group, n := range bare {
 		usual[group] = n > 2 && followed[group]*10 >= n*7
 	}
-	for i := range b.nodes {
-		n := &b.nodes[i]
-		if n.kind != heading || !n.stays() || n.copied || !n.head.bare() {
+	for i, n := range b.headings() {
+		if n.copied || !n.head.bare() {
 			continue
 		}
-		group := n.group()
-		if j := b.next(i); j < len(b.nodes) && (b.isTitleOf(i, j) || usual[group] && b.titleFollows(i)) {
+		if j := b.next(i); j < len(b.nodes) && (b.isTitleOf(i, j) || usual[n.group()] && b.titleFollows(i)) {
 			n.joined = oneLine(b.nodes[j].text)
 			n.head.title = n.joined
 			n.titleAgrees = b.nodes[j].agrees

@@ -3,31 +3,23 @@ package ingest
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"io"
 	"regexp"
 	"strings"
 
-	"annotator"
-
 	"golang.org/x/net/html"
 )
 
-// html reads a book that is a single page.
-func (j *job) html(ctx context.Context, s source) error {
-	text, err := j.readText(ctx, s, true)
+// readHTML reads a book that is a single page.
+func (b *book) readHTML(_, text string) error {
+	page, err := b.readWholePage(text)
 	if err != nil {
 		return err
 	}
-	b := j.newBook(s)
-	page, err := b.readWholePage(text)
-	if err != nil {
-		return annotator.Errorf(annotator.Misused, "read %s: %w", s.path, err).WithAdvice("save it as plain text and import that")
-	}
 	b.nodes = page.nodes
 	title, author := splitPageTitle(pageTitle(text))
-	b.title, b.author = cmp.Or(page.title, title), cmp.Or(page.author, author, b.byAuthor(text))
-	return j.addBook(ctx, b)
+	b.title, b.author = cmp.Or(page.title, title), cmp.Or(page.author, author, authorOf(text))
+	return nil
 }
 
 // readWholePage reads a page. If more stands outside of the elements that seem to hold the story than in them, they do
@@ -98,8 +90,8 @@ func splitPageTitle(title string) (book, author string) {
 	return title, ""
 }
 
-// byAuthor takes the author from the link that a site makes of the name.
-func (b *book) byAuthor(document string) string {
+// authorOf takes the author from the link that a site makes of the name.
+func authorOf(document string) string {
 	if match := authorLink.FindStringSubmatch(document); match != nil {
 		return strings.TrimSpace(html.UnescapeString(match[1]))
 	}

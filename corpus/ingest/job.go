@@ -23,16 +23,16 @@ type job struct {
 
 // importers names what reads each format. Forums bring their own ids, books are given theirs: one corpus cannot hold
 // both.
-func (j *job) importer(f Format) (read func(context.Context, source) error, book bool) {
+func (j *job) importer(f Format) (read func(context.Context, source) error, ofBook bool) {
 	switch f {
 	case EPUB:
 		return j.epub, true
 	case Text:
-		return j.text, true
+		return j.whole(false, (*book).readPlain), true
 	case HTML:
-		return j.html, true
+		return j.whole(true, (*book).readHTML), true
 	case FB2:
-		return j.fb2, true
+		return j.whole(true, (*book).readFB2), true
 	case JSONL:
 		return j.jsonl, false
 	case Board:

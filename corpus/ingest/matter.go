@@ -204,11 +204,11 @@ func (b *book) dropBehindEnd() {
 	end := -1
 	for i := range b.nodes {
 		n := &b.nodes[i]
-		if n.stays() && !n.copied && (n.kind == paragraph || n.kind == heading) && readHeading(n.sourceLines()[0]).kind == endMark && len(n.sourceLines()) == 1 {
+		if n.stays() && !n.copied && n.isText() && readHeading(n.sourceLines()[0]).kind == endMark && len(n.sourceLines()) == 1 {
 			end = i
 		}
 	}
-	if end < 0 || b.behind(end+1)*2 > b.behind(0) {
+	if end < 0 || b.wordsBetween(end+1, len(b.nodes))*2 > b.wordsBetween(0, len(b.nodes)) {
 		return
 	}
 	b.leave(end, partTitlePage)
@@ -276,15 +276,4 @@ func (b *book) dropTail(last int) {
 		}
 		b.leave(i, part)
 	}
-}
-
-// behind counts the words from a node on.
-func (b *book) behind(i int) int {
-	words := 0
-	for ; i < len(b.nodes); i++ {
-		if b.nodes[i].hasText() {
-			words += annotator.CountWords(b.nodes[i].text)
-		}
-	}
-	return words
 }

@@ -73,7 +73,7 @@ func (b *book) addLines(lines []textLine, gap int, form layout) {
 	}
 	n.text = b.unmark(form.join(lines))
 	if dropped := countCharacters(raw.String()) - countCharacters(n.text); dropped > 0 {
-		b.account.leaveOutCount(partMarks, dropped, "_")
+		b.account.leaveOutPart(Part{Name: partMarks, Characters: dropped, Begins: "_"})
 	}
 	if n.text != "" {
 		b.add(n)

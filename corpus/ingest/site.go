@@ -63,8 +63,6 @@ func (s site) partOf(name string, classes []string, id string) string {
 	switch {
 	case s.forum && name == "article" && has("message") && !has("hasThreadmark"):
 		return partOtherPosts
-	case has("author-note-portlet"), has("author-note"), has("authornote"), has("authors-note"):
-		return partAuthorNotes
 	case has("notes") && (has("module") || has("end")):
 		return partAuthorNotes
 	case has("summary") && has("module"), has("work") && has("meta"), has("tags") && name == "dl":
@@ -76,32 +74,6 @@ func (s site) partOf(name string, classes []string, id string) string {
 		return partTags
 	case id == "afterword", strings.HasPrefix(id, "endnotes"), has("notes"), has("meta"), has("endnote-link"):
 		return partAuthorNotes
-	}
-	return ""
-}
-
-// partOfClass names the part that an element is by a class or an id that makers of books give.
-func partOfClass(name string, classes []string, id string) string {
-	if id == "pg-header" || id == "pg-footer" {
-		return partLicence
-	}
-	for _, class := range classes {
-		switch strings.ToLower(class) {
-		case "pg-boilerplate":
-			return partLicence
-		case "pagenum", "pageno", "pagenumber", "page-number", "pgnum", "page_number", "linenum", "lnum", "line-number", "linenumber":
-			return partPageMarks
-		case "pb", "ln", "lineno":
-			if name == "span" || name == "a" || name == "small" {
-				return partPageMarks
-			}
-		case "footnote-backref", "footnote-back", "backlink":
-			return partNoteMarks
-		case "transnote", "tnote", "transcribersnote", "transcriber-note", "trnote":
-			return partMakerNotes
-		case "sharedaddy", "post-navigation", "nav-links", "comments-area":
-			return partNavigation
-		}
 	}
 	return ""
 }

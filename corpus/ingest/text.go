@@ -18,29 +18,36 @@ const maxText = 512 << 20
 // maxMarkdownLines bounds the memory of a book in Markdown, which needs some for each line.
 const maxMarkdownLines = 1_500_000
 
-// text reads a book in plain text or Markdown.
-func (j *job) text(ctx context.Context, s source) error {
-	body, err := j.readText(ctx, s, false)
-	if err != nil {
-		return err
+// whole is the importer of a format whose books are a file each, read as a whole.
+func (j *job) whole(markup bool, read func(b *book, path, text string) error) func(context.Context, source) error {
+	return func(ctx context.Context, s source) error {
+		text, err := j.readText(ctx, s, markup)
+		if err != nil {
+			return err
+		}
+		b := j.newBook(s)
+		if err := read(b, s.path, text); err != nil {
+			return annotator.Errorf(annotator.Misused, "read %s: %w", s.path, err).WithAdvice("save it as plain text, or make an EPUB of it, and import that")
+		}
+		return j.addBook(ctx, b)
 	}
-	b := j.newBook(s)
-	switch {
-	case isMarkdown(s.path, body) && strings.Count(body, "\n") > maxMarkdownLines:
-		err = fmt.Errorf("it is Markdown of more than %d lines", maxMarkdownLines)
-	case isMarkdown(s.path, body):
-		err = b.readMarkdown(body)
-	case isAozora(body):
-		b.account.Source += countCharacters(body)
-		b.readAozora(body)
-	default:
-		b.account.Source += countCharacters(body)
-		b.readPassages(body)
+}
+
+// readPlain reads a plain text or Markdown.
+func (b *book) readPlain(path, text string) error {
+	if isMarkdown(path, text) {
+		if strings.Count(text, "\n") > maxMarkdownLines {
+			return fmt.Errorf("it is Markdown of more than %d lines", maxMarkdownLines)
+		}
+		return b.readMarkdown(text)
 	}
-	if err != nil {
-		return annotator.Errorf(annotator.Misused, "read %s: %w", s.path, err).WithAdvice("save it as plain text and import that")
+	b.account.Source += countCharacters(text)
+	if isAozora(text) {
+		b.readAozora(text)
+	} else {
+		b.readPassages(text)
 	}
-	return j.addBook(ctx, b)
+	return nil
 }
 
 // newBook is a book that a source is read into. In a folder a file is a document.

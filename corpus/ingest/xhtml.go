@@ -59,7 +59,7 @@ func readPage(document string, o pageOptions) (*page, error) {
 			// content.
 			token := r.z.Token()
 			r.z.NextIsNotRawText()
-			if err = r.start(token); err == nil && !voidElement(token.Data) {
+			if err = r.start(token); err == nil && !voidElements[token.Data] {
 				r.end(token.Data)
 			}
 		case html.EndTagToken:
@@ -107,10 +107,10 @@ func (r *pageReader) start(token html.Token) error {
 		token.Data = fb2Element(token.Data)
 	}
 	name := token.Data
-	if isBlock(name) {
+	if blockElements[name] {
 		r.closeParagraph()
 		r.flush()
-		if isSection(name) || name == "table" || name == "blockquote" {
+		if sectionElements[name] || name == "table" || name == "blockquote" {
 			r.gap = wideGap
 		}
 	}
@@ -118,7 +118,7 @@ func (r *pageReader) start(token html.Token) error {
 		r.flush()
 		r.nodes = append(r.nodes, node{kind: anchor, text: id, doc: r.doc, offset: r.at})
 	}
-	if voidElement(name) {
+	if voidElements[name] {
 		r.void(token)
 		return nil
 	}
@@ -213,12 +213,12 @@ func (r *pageReader) end(name string) {
 		return
 	}
 	f := r.stack[i]
-	if isBlock(name) {
+	if blockElements[name] {
 		if f.level > 0 && f.alt != "" && f.part == "" && len(strings.TrimSpace(string(r.text))) == 0 {
 			r.words(f.alt)
 		}
 		r.flush()
-		if isSection(name) || name == "table" || name == "blockquote" {
+		if sectionElements[name] || name == "table" || name == "blockquote" {
 			r.gap = wideGap
 		}
 	}
