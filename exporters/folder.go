@@ -16,8 +16,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"annotator"
+	"annotator/internal/atomicfile"
 )
 
 // manifestName is the file in an exported folder that lists the files of the export with their SHA-256. The next export
@@ -42,7 +44,7 @@ func (z zipFiles) Create(name string) (io.Writer, error) {
 // WriteFolder writes the files of a format to a folder. The folder is new or empty, or an export was written to it
 // before: then the files of that export are replaced, and files that the user has added stay. The error is of kind
 // annotator.Misused if a file of the folder would be lost: one that the user has added or changed. All files are
-// complete before the first is replaced. After a kill in between, the same export completes the folder.
+// complete before the first is replaced. After a kill in between, the next export completes the folder.
 func (f *Format) WriteFolder(ctx context.Context, path string, c *Codex) error {
 	err := f.writeFolder(ctx, filepath.Clean(path), c)
 	if err == nil || annotator.KindOf(err) != "" {
@@ -57,14 +59,13 @@ func (f *Format) writeFolder(ctx context.Context, path string, c *Codex) error {
 	if err != nil {
 		return err
 	}
-	parent := filepath.Dir(path)
-	draft, err := os.MkdirTemp(parent, "."+filepath.Base(path)+".*.draft")
+	draft, err := atomicfile.CreateFolder(path)
 	if err != nil {
 		return annotator.Errorf(annotator.Misused, "write the folder %s: %w", path, err).
 			WithAdvice("choose a folder that exists and can be written to")
 	}
-	defer func() { _ = os.RemoveAll(draft) }()
-	files := &folderFiles{folder: draft, written: manifest{}}
+	defer draft.Discard()
+	files := &folderFiles{folder: draft.Path, written: manifest{}}
 	err = f.WriteFiles(ctx, files, c)
 	if err = cmp.Or(err, files.close()); err != nil {
 		return err
@@ -72,10 +73,11 @@ func (f *Format) writeFolder(ctx context.Context, path string, c *Codex) error {
 	if err := before.check(path, files.written); err != nil {
 		return err
 	}
-	return before.replace(path, draft, files.written)
+	return before.replace(path, draft.Path, files.written)
 }
 
-// manifest holds the SHA-256 of files by their names.
+// manifest holds the SHA-256 of files by their names. While an export replaces files, it holds the sums before and after
+// it, separated by spaces.
 type manifest map[string]string
 
 // readManifest returns the manifest of a folder; an empty one if the folder is missing or empty.
@@ -104,7 +106,9 @@ func readManifest(path string) (manifest, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, refuse(err)
 	}
-	if len(others) > 0 {
+	// A process that was killed while it wrote the list leaves a draft of it, which WriteFile removes.
+	isDraft := func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), "."+manifestName+".") }
+	if len(slices.DeleteFunc(others, isDraft)) > 0 {
 		return nil, refuse(errors.New("it has files, and no export was written to it before"))
 	}
 	return m, nil
@@ -122,7 +126,7 @@ func (m manifest) check(path string, next manifest) error {
 		if err != nil {
 			return err
 		}
-		if sum != m[name] && sum != next[name] {
+		if !slices.Contains(strings.Fields(m[name]+" "+next[name]), sum) {
 			return annotator.Errorf(annotator.Misused, "write the folder %s: %s was changed or added by hand, and would be lost", path, name).
 				WithAdvice("move that file away, or name a new folder")
 		}
@@ -133,11 +137,9 @@ func (m manifest) check(path string, next manifest) error {
 // replace moves the files of a draft to the folder, and removes those that only the export before had. The list of files
 // covers both exports until all is done.
 func (m manifest) replace(path, draft string, next manifest) error {
-	both := maps.Clone(next)
-	for name, sum := range m {
-		if _, again := next[name]; !again {
-			both[name] = sum
-		}
+	both := maps.Clone(m)
+	for name, sum := range next {
+		both[name] = strings.TrimSpace(m[name] + " " + sum)
 	}
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err

@@ -1,6 +1,7 @@
 // Package atomicfile writes a file whole or not at all: under a hidden temporary name in the target's folder, renamed
-// to the target at the end. Create removes the temporary files of processes that were killed. A live process holds a
-// lock file beside its temporary file; the operating system releases the lock when the process ends.
+// to the target at the end. Create removes the temporary files of processes that were killed, and CreateFolder their
+// temporary folders. A live process holds a lock file beside its own; the operating system releases the lock when the
+// process ends.
 package atomicfile
 
 import (
@@ -19,36 +20,48 @@ const (
 	lockSuffix = ".lock" // follows the temporary file's name
 )
 
-// File is a temporary file that takes the place of its target when it is committed.
+// File is a temporary file that takes the place of its target when it is committed, or a temporary folder for files of
+// the target.
 type File struct {
-	Path   string // of the temporary file; only its owner can read it
+	Path   string // of the temporary file or folder; only its owner can read it
 	target string
 	lock   *flock.Flock // nil once the file is committed or discarded
 }
 
 // Create makes an empty temporary file for the target. It removes temporary files of the same target whose processes
 // are gone.
-func Create(target string) (*File, error) {
+func Create(target string) (*File, error) { return create(target, createFile) }
+
+// CreateFolder makes an empty temporary folder beside the target folder, whose files the caller moves from one to the
+// other. It removes temporary folders of the same target whose processes are gone.
+func CreateFolder(target string) (*File, error) { return create(target, os.MkdirTemp) }
+
+func createFile(folder, pattern string) (path string, err error) {
+	file, err := os.CreateTemp(folder, pattern) // O_EXCL, 0600
+	if err != nil {
+		return "", err
+	}
+	return file.Name(), file.Close()
+}
+
+func create(target string, makeTemp func(folder, pattern string) (string, error)) (*File, error) {
 	removeStale(target)
 	for {
-		if f, err := tryCreate(target); f != nil || err != nil {
+		if f, err := tryCreate(target, makeTemp); f != nil || err != nil {
 			return f, err
 		}
 	}
 }
 
-// tryCreate makes a temporary file and locks it. It returns nil if another process removed the file before it was
+// tryCreate makes a temporary file or folder and locks it. It returns nil if another process removed it before it was
 // locked.
-func tryCreate(target string) (*File, error) {
+func tryCreate(target string, makeTemp func(folder, pattern string) (string, error)) (*File, error) {
 	folder, prefix := split(target)
-	file, err := os.CreateTemp(folder, prefix+"*"+tempSuffix) // O_EXCL, 0600
+	path, err := makeTemp(folder, prefix+"*"+tempSuffix)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Path: file.Name(), target: target, lock: lockOf(file.Name())}
-	if err := file.Close(); err != nil {
-		return nil, errors.Join(err, os.Remove(f.Path))
-	}
+	f := &File{Path: path, target: target, lock: lockOf(path)}
 	// On a file system without locks, the temporary file of a killed process stays. Nothing else depends on the lock.
 	if free, err := f.lock.TryLock(); err == nil && !free {
 		return nil, nil
@@ -95,7 +108,7 @@ func syncFolder(folder string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// Discard removes the temporary file, unless it has been committed. It may be called more than once.
+// Discard removes the temporary file or folder, unless it has been committed. It may be called more than once.
 func (f *File) Discard() {
 	if f.lock != nil {
 		remove(f.Path, f.lock)
@@ -103,7 +116,7 @@ func (f *File) Discard() {
 	}
 }
 
-// removeStale removes the temporary files of a target that no process has locked.
+// removeStale removes the temporary files and folders of a target that no process has locked.
 func removeStale(target string) {
 	folder, prefix := split(target)
 	files, err := os.ReadDir(folder)
@@ -131,11 +144,11 @@ func split(target string) (folder, prefix string) {
 
 func lockOf(path string) *flock.Flock { return flock.New(path+lockSuffix, flock.SetPermissions(0o600)) }
 
-// remove removes a temporary file, the files that SQLite keeps beside a database, and the lock file. The lock is held
+// remove removes a temporary file or folder, the files that SQLite keeps beside a database, and the lock file. The lock is held
 // until then: a process that comes later creates a new one.
 func remove(path string, lock *flock.Flock) {
 	for _, suffix := range []string{"", "-journal", "-wal", "-shm", lockSuffix} {
-		_ = os.Remove(path + suffix)
+		_ = os.RemoveAll(path + suffix)
 	}
 	_ = lock.Unlock()
 }
