@@ -156,6 +156,9 @@ func (r *Runner) Run(ctx context.Context) error {
 func (r *Runner) step(ctx context.Context, state annotator.State) (annotator.State, error) {
 	r.Store.Run.SetState(state)
 	event, err := handlers()[state](r, ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // not where the handler has noticed it
+	}
 	if err != nil {
 		r.failure, event = err, annotator.EventFailed
 	}

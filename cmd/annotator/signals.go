@@ -70,11 +70,7 @@ func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
 		case <-ctx.Done():
 		}
 	}()
-	err := r.Run(ctx)
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
+	return r.Run(ctx)
 }
 
 // inScene writes a message with the current scene, or the other one before the first scene.
