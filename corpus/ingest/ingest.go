@@ -191,6 +191,9 @@ func refuseChanged(ctx context.Context, o Options, before digests) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	if err != nil || now != before.sources {
 		return annotator.Errorf(annotator.Misused, "%s changed while it was imported", sourceNames(o.Sources)).
 			WithAdvice("import it again when nothing writes to it")
