@@ -58,7 +58,7 @@ func findDatabase(named string) (string, error) {
 func findExisting(named string) (string, error) {
 	path, err := findDatabase(named)
 	if err == nil && !exists(path) {
-		return "", annotator.Errorf(annotator.NotFound, "there is no database at %s", path)
+		return "", annotator.Errorf(annotator.NotFound, "there is no database at %s", path).WithAdvice("name another with --db")
 	}
 	return path, err
 }

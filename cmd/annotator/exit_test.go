@@ -124,7 +124,7 @@ func TestUnsolicitedResponses(t *testing.T) {
 func TestNearest(t *testing.T) {
 	t.Parallel()
 	names := []string{"run", "status", "search", "show", "states"}
-	for typed, want := range map[string]string{"stauts": "status", "serach": "search", "rnu": "run", "shwo": "show", "states": "states", "zzz": "", "": ""} {
+	for typed, want := range map[string]string{"stauts": "status", "serach": "search", "rnu": "run", "shwo": "show", "states": "states", "shòw": "show", "zzz": "", "": ""} {
 		if got := nearest(typed, names); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", typed, got, want)
 		}

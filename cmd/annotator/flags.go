@@ -143,9 +143,10 @@ func nearest(typed string, names []string) string {
 	return best
 }
 
-// editDistance counts the bytes to insert, delete, replace or swap with their neighbour to turn one word into the
+// editDistance counts the letters to insert, delete, replace or swap with their neighbour to turn one word into the
 // other.
-func editDistance(a, b string) int {
+func editDistance(from, to string) int {
+	a, b := []rune(from), []rune(to)
 	var before []int
 	row := make([]int, len(b)+1)
 	for j := range row {

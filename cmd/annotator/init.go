@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -57,8 +58,9 @@ func commentedConfig() (string, error) {
 	return b.String(), err
 }
 
-// createFile writes a new file. It never overwrites one.
+// createFile writes a new file, with its folder where there is none. It never overwrites one.
 func createFile(path, text string) error {
+	_ = os.MkdirAll(filepath.Dir(path), 0o755) // opening the file fails as well, and says why
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return annotator.Errorf(annotator.Misused, "%s exists, and is not overwritten", path).WithAdvice("name another file")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"annotator"
 	"annotator/codex"
@@ -83,7 +84,7 @@ func closeSpellings(entries []annotator.Entry, text string) []annotator.Entry {
 	distances := map[int64]int{}
 	near := slices.DeleteFunc(slices.Clone(entries), func(e annotator.Entry) bool {
 		distances[e.ID] = nameDistance(&e, key)
-		return distances[e.ID] > len(key)/3
+		return distances[e.ID] > utf8.RuneCountInString(key)/3
 	})
 	slices.SortStableFunc(near, func(a, b annotator.Entry) int { return distances[a.ID] - distances[b.ID] })
 	return near[:min(len(near), maxOffered)]

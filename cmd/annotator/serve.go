@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -78,7 +78,7 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 		return err
 	}
 	var open closers
-	defer func() { err = errors.Join(err, open.close()) }()
+	defer func() { err = cmp.Or(err, open.close()) }()
 	options := web.Options{Token: token, Hosts: o.names(), Now: o.now, Log: func(err error) { o.printError(err) }}
 	if o.sources["endpoint"] != defaultSource {
 		options.Asker = &webAsker{o}
@@ -222,7 +222,7 @@ type webAsker struct{ *serveOptions }
 // Ask asks the model as of a snapshot, and records question and answer. See web.Asker.
 func (w *webAsker) Ask(ctx context.Context, db *storage.DB, snapshot int64, question string) (answer string, err error) {
 	var open closers
-	defer func() { err = errors.Join(err, open.close()) }()
+	defer func() { err = cmp.Or(err, open.close()) }()
 	quiet := *w.app
 	quiet.err = io.Discard // the reader has the page, not this terminal
 	ask := &snapshotAskOptions{app: &quiet, settings: w.settings, corpus: autoCorpus}

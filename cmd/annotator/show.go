@@ -182,7 +182,7 @@ func printClaim(w io.Writer, c *exporters.Claim) {
 		kind += ", a state"
 	}
 	width := terminalWidth(w)
-	fmt.Fprintf(w, "\n%s\n  %s, %s\n", wrapFrom(oneLine(c.Text), 0, width), kind, valid)
+	fmt.Fprintf(w, "\n%s\n  %s\n", wrapFrom(oneLine(c.Text), 0, width), wrapFrom(kind+", "+valid, gap, width))
 	for _, v := range c.Evidence {
 		quotation := fmt.Sprintf("post %d, %d to %d: \"%s\"", v.Post, v.Start, v.End, oneLine(v.Quote))
 		fmt.Fprintf(w, "  %s\n", wrapFrom(quotation, gap, width))

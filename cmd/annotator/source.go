@@ -123,7 +123,7 @@ func (o *runOptions) checkBranch() error {
 	case o.fromSnapshot != 0 && o.noResume:
 		return annotator.Errorf(annotator.Misused, "--from-snapshot continues a run, --no-resume starts one").WithAdvice("leave out one of them")
 	case o.fromSnapshot == 0 && o.fromDB != "":
-		return annotator.Errorf(annotator.Misused, "--from-db requires --from-snapshot")
+		return annotator.Errorf(annotator.Misused, "--from-db requires --from-snapshot").WithAdvice("name the snapshot to branch from with it")
 	}
 	return nil
 }

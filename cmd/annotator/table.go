@@ -49,7 +49,7 @@ func printTable(w io.Writer, rows [][]string) {
 
 // beside wraps a text beside a head, or under it where hardly any room is left. A width of 0 is unlimited.
 func beside(head, text string, width int) string {
-	if column := columns(head); width == 0 || column+columns(text) <= width || width-column >= leastRoom {
+	if column := columns(head); text == "" || width == 0 || column+columns(text) <= width || width-column >= leastRoom {
 		return head + wrapFrom(text, column, width)
 	}
 	return strings.TrimRight(head, " ") + "\n" + strings.Repeat(" ", 2*gap) + wrapFrom(text, 2*gap, width)
