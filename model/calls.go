@@ -37,8 +37,10 @@ const NoAnswer = "(no answer)"
 // ReadCalls finds the calls in a normalized reply: its structured calls, those written as text, and the elements of its
 // codex_updates blocks, as calls without a name. A call written as text that is also a structured one is made once.
 // rest is the text without the calls written as text. Where one of those is a problem, none of them is returned; beside
-// structured calls it is no problem. Of a reply that was cut, calls written as text are returned if none of them was cut;
-// the last structured call may be incomplete: see Reply.Incomplete. An error is one of rules.Shown.
+// structured calls it is no problem. Of a reply that was cut, calls written as text are returned if none of them was cut:
+// in a text, where calls end is known only if all of it can be read, and what is made of a reply that goes on otherwise
+// cannot be taken back. The model is asked for all of them again. Of structured calls those that are whole are made; the last
+// may be incomplete: see Reply.Incomplete. An error is one of rules.Shown.
 func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest string, problem *Problem, err error) {
 	for i := range reply.Calls {
 		calls = append(calls, readStructured(reply.Calls[i], rules))

@@ -116,8 +116,8 @@ func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Eve
 	return annotator.EventReplied, r.takeContext(ctx)
 }
 
-// replyRows returns the rows of a reply: its text, then each call. Codex updates stay in the text. A reply that was cut
-// is marked, and so is a call that may have lost its end.
+// replyRows returns the rows of a reply: its text, then each call. Codex updates stay in the text. A reply whose calls
+// or text were cut is marked, and so is a call that may have lost its end.
 func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 	row := r.scene.nextRow(annotator.TraceReply)
 	row.Content, row.Reasoning, row.Tokens = reply.Text, reply.Reasoning, tokens.EstimateMessage(reply.Text)
@@ -136,7 +136,7 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 		call.Tokens = tokens.Estimate(call.Tool) + tokens.Estimate(call.Arguments) + tokens.PerCall
 		rows = append(rows, *call)
 	}
-	if reply.Cut && len(rows) > 1 {
+	if reply.Cut && (len(rows) > 1 || reply.Problem != nil) {
 		rows[0].Error = tools.Truncated
 	}
 	return rows

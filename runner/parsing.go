@@ -18,7 +18,7 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 		return "", err
 	}
 	if content.problem != nil {
-		return r.correct(ctx, "", content.correction())
+		return r.correct(ctx, "", content.correction(s.cut))
 	}
 	for _, update := range content.updates[min(s.updates, len(content.updates)):] {
 		if err := r.runUpdate(ctx, update.Arguments); err != nil {

@@ -28,7 +28,7 @@ func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 		return annotator.EventText, nil
 	}
 	if content.problem != nil {
-		return r.correct(ctx, annotator.CallRequired, content.correction()+" "+callDemand)
+		return r.correct(ctx, annotator.CallRequired, content.correction(r.scene.cut)+" "+callDemand)
 	}
 	return r.correct(ctx, annotator.CallRequired, callDemand)
 }

@@ -71,8 +71,11 @@ func (r *Runner) checkCall(call annotator.ToolCall) error {
 	return nil
 }
 
-// correction tells the model what it is to write again, after what cannot be read.
-func (c *replyContent) correction() string {
+// correction tells the model what it is to write again, after what cannot be read, of a reply that may have been cut.
+func (c *replyContent) correction(cut bool) string {
+	if cut {
+		return c.correction(false) + " Your reply reached its limit in tokens, so write less at once."
+	}
 	if c.problem.Origin == annotator.OriginUpdates {
 		return "Your codex_updates could not be read: " + prompt.Quote(c.problem.Text) + ". Send the whole block again, corrected."
 	}

@@ -285,7 +285,7 @@ func TestSpokenCallsOfACutReply(t *testing.T) {
 		if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND content LIKE '%is lost: make the calls that are still missing%'`); n != asked {
 			t.Errorf("cut at %q: the model is asked %d times for the rest", tail, n)
 		}
-		if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE 'Your reply holds%'`); n != corrected {
+		if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE 'Your reply holds%so write less at once.%'`); n != corrected {
 			t.Errorf("cut at %q: the model is corrected %d times", tail, n)
 		}
 	}

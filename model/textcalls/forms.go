@@ -25,9 +25,13 @@ const (
 	enclosed reader = iota // calls of any kind behind the mark
 	tagged                 // the mark begins a tag with the name of the tool
 	fenced
-	plain // the call has no mark, but a place where it may begin
-	named // as plain, with the name of the tool before its arguments
+	plain  // the call has no mark, but a place where it may begin
+	named  // as plain, with the name of the tool before its arguments
+	listed // the mark is the bullet of a list that is the whole reply
 )
+
+// lineStart is where a call without a mark of its own may begin.
+const lineStart = `(?:(?m:^)|<\|(?:im_start|im_end|start_header_id|end_header_id|eot_id)\|>)[ \t]*`
 
 // forms are all that are read. Of two that fit, the first counts.
 var forms = []form{
@@ -57,9 +61,11 @@ var forms = []form{
 	{"Gemma 3", "<tool_code>|```tool_code", enclosed, true},
 	{"Qwen 2.5 Coder, DeepSeek on the web, and others", `<(?:[|｜]\s*)?[\w▁:-]{0,20}(?:tool|func|action|plugin)[\w▁:-]{0,20}(?:\s*[|｜])?>`, enclosed, false},
 	{"any", "(?m:^[ \t]*```)", fenced, false},
-	{"Llama 3, xLAM, DBRX", "(?m:^[ \t]*`?(?:\\{|\\[\\s*\\{))", plain, false},
-	{"Gorilla, Raven, Llama 4", "(?m:^[ \t]*`?(?:\\[\\s*)?(?:print\\(\\s*)?(?:\\w+\\.)*[\\w\\\\]+\\()", plain, false},
-	{"GLM 4, Mistral without its mark", `(?m:^[ \t]*[\w.\\:-]+(?:\s*\n\s*|\[ARGS\])?[ \t]*\{)`, named, false},
+	{"Llama 3, xLAM, DBRX", lineStart + "`?(?:\\{|\\[\\s*\\{)", plain, false},
+	{"Gorilla, Raven, Llama 4", lineStart + "`?(?:\\[\\s*)?(?:print\\(\\s*)?(?:\\w+\\.)*[\\w\\\\]+\\(", plain, false},
+	{"Cline, Roo Code", `(?m:^)<[a-z]\w{1,63}\s*/?>`, plain, false},
+	{"GPT 3.5", `(?m:^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+)`, listed, false},
+	{"GLM 4, Mistral without its mark", lineStart + `[\w.\\:-]+(?:\s*\n\s*|\[ARGS\])?[ \t]*\{`, named, false},
 }
 
 // readForm reads the calls of a form, and returns where they end. The text begins with the mark where the reader is
@@ -71,14 +77,18 @@ func (s *scanner) readForm(f *form, text string) (calls []writtenCall, n int, er
 		return s.fenced(text)
 	case plain, named:
 		return s.plain(text)
+	case listed:
+		return s.listed(text)
 	}
 	return s.enclosed(text)
 }
 
 var (
-	beginning = regexp.MustCompile(`^(?:\s|` + marksOf(func(f *form) bool { return f.sure && f.reader == enclosed }) + "|```\\w*)*")
-	pythonic  = regexp.MustCompile(`^\[?\s*(?:print\(\s*)?((?:[\w\\]+\.)*[\w\\]+)\(`)
-	endings   = regexp.MustCompile("^(?:\\s*(?:```|`|✿RESULT✿|\\[END_TOOL_REQUEST\\]|<tool_call\\|>|<end_function_call>|</\\w{1,20}$|" +
+	beginning = regexp.MustCompile(`^(?:\s|function<[|｜]tool[▁_]sep[|｜]>|` +
+		marksOf(func(f *form) bool { return f.sure && f.reader == enclosed }) + "|```\\w*)*")
+	opening  = regexp.MustCompile(`^` + lineStart + "[\\s`]*")
+	pythonic = regexp.MustCompile(`^\[?\s*(?:print\(\s*)?((?:[\w\\]+\.)*[\w\\]+)\(`)
+	endings  = regexp.MustCompile("^(?:\\s*(?:```|`|✿RESULT✿|\\[END_TOOL_REQUEST\\]|<tool_call\\|>|<end_function_call>|</\\w{1,20}$|" +
 		`</\s*[|｜\w:▁ -]{0,30}(?:tool|func|invoke|action|plugin|TOOL|python)[\w:▁ |｜-]{0,20}>|` +
 		`<[|｜][\w▁]{0,30}(?i:end|suffix|eom|eot|eos)[\w▁]{0,10}[|｜]>|<\|(?:call|return)\|>))+`)
 )
@@ -107,6 +117,8 @@ func (s *scanner) body(text string) (calls []writtenCall, n int, err error) {
 		calls, n, err = s.values(text)
 	case pairsName.MatchString(text):
 		calls, n, err = pairs(text)
+	case ownTag.MatchString(text) && s.known(CleanName(ownTag.FindStringSubmatch(text)[1])):
+		calls, n, err = own(text)
 	case keysName.MatchString(text) && s.known(CleanName(keysName.FindStringSubmatch(text)[1])):
 		calls, n, err = s.keys(text)
 	default:
@@ -119,7 +131,7 @@ func (s *scanner) body(text string) (calls []writtenCall, n int, err error) {
 const maxName = 300
 
 // nameBefore matches the name of a tool with what stands between it and its arguments.
-var nameBefore = regexp.MustCompile("^(?:function<[^<>\n]{1,30}>|call:)?([\\w.\\\\:-]+?)" +
+var nameBefore = regexp.MustCompile("^(?:call:)?([\\w.\\\\:-]+?)" +
 	"(?:\\s|<[|｜]?[\\w▁]{1,40}[|｜]?>|analysis|commentary|json|\\[ARGS\\]|\\[CALL_ID\\][\\w-]+|```\\w*|Action Input:|✿ARGS✿:?|:)*\\{")
 
 // named reads the name of a tool and its arguments as a JSON object.
@@ -177,13 +189,31 @@ func (s *scanner) fenced(text string) (calls []writtenCall, n int, err error) {
 
 // plain reads calls without a mark of their own: all must be of known tools.
 func (s *scanner) plain(text string) (calls []writtenCall, n int, err error) {
-	start := len(text) - len(strings.TrimLeft(text, space+"`"))
+	start := len(opening.FindString(text))
 	if name := nameBefore.FindStringSubmatch(text[start:min(len(text), start+maxName)]); name != nil && !s.known(CleanName(name[1])) {
 		return nil, 0, errNoCall
 	}
 	calls, n, err = s.body(text[start:])
 	if n += start; err == nil {
 		n += len(endings.FindString(text[n:]))
+	}
+	return calls, n, err
+}
+
+// wholeList matches a reply that is a list of one-line items and nothing else.
+var wholeList = regexp.MustCompile(`^\s*(?:(?:[-*•]|\d{1,2}[.)])[ \t]+\S.*(?:\n\s*|$))+$`)
+
+// restOfLine matches a line on which nothing follows a call.
+var restOfLine = regexp.MustCompile("^[`;,.]*[ \t\r]*(?:\n|$)")
+
+// listed reads the calls of an item, in a reply that has nothing but such items: else they are a plan or an explanation.
+func (s *scanner) listed(text string) (calls []writtenCall, n int, err error) {
+	if !s.list {
+		return nil, 0, errNoCall
+	}
+	calls, n, err = s.plain(text)
+	if err == nil && !restOfLine.MatchString(text[n:]) {
+		err = errors.New("words follow in its line")
 	}
 	return calls, n, err
 }

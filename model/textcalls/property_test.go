@@ -214,12 +214,13 @@ func TestTimeGrowsWithLength(t *testing.T) {
 		"<tool_call>", "<tool_call>[", `<tool_call>["`, `"<tool_call>["",`, `,"<tool_call>["`, "<tool_call>{\"a\":", "<function=a>", "<function=a><parameter=b>",
 		"<function=a>{\"a\":", "[TOOL_CALLS]", "[TOOL_CALLS]a[ARGS]{\"a\":[", "```json\n", "```\n", "```a ", "```json\n{\"a\":[\n", "{\n", "[{\n", "{\"a\":\n{},\"b\":[\n", "{\"name\":\"a\",\"arguments\":[\n",
 		"<think>", "<codex_updates>", "</codex_updates>", "<codex_updates></codex_updates>", "</think>", `\`, "&amp;", "<|python_tag|>{", "</tool_call>", "[1,\n", "[[{\n",
+		"- a(\n", "- a(q=1)\n", "<glossary_search>", "<glossary_search>\nq: 1\n", "<glossary_search><q>", "<|im_start|>{\"a\":",
 	} {
 		start := time.Now()
 		found := textcalls.Find(strings.Repeat(unit, 1<<17/len(unit)), known)
 		found.RemoveQuotations(strings.Repeat("The lamp burned. ", 1<<14))
 		found.Calls(every)
-		if took := time.Since(start); took > 10*time.Second {
+		if took := time.Since(start); took > 30*time.Second {
 			t.Errorf("%q over and over takes %s", unit, took)
 		}
 	}

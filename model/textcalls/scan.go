@@ -39,6 +39,7 @@ const maxWork = 4
 type scanner struct {
 	text    string
 	known   func(name string) bool
+	list    bool // the text is a list and nothing else
 	at      int  // the text before it is done
 	updated int  // where the last block of updates ends: an earlier end tag may be in a string
 	inside  bool // in a block of updates
@@ -49,6 +50,7 @@ type scanner struct {
 
 // scan finds the pieces of the text, in order.
 func (s *scanner) scan() {
+	s.list = wholeList.MatchString(s.text)
 	all := append(marks.FindAllStringIndex(s.text, -1), namedMark.FindAllStringIndex(s.text, -1)...)
 	slices.SortStableFunc(all, func(a, b []int) int { return a[0] - b[0] })
 	for _, found := range all {

@@ -130,23 +130,9 @@ var (
 // of the call.
 func (s *scanner) keys(text string) ([]writtenCall, int, error) {
 	name := keysName.FindStringSubmatch(text)[1]
-	n := skipSpace(text, len(name))
-	var o object
-	for {
-		n = skipSpace(text, n)
-		tag := keyTag.FindStringSubmatch(text[n:])
-		if tag == nil {
-			break
-		}
-		n += len(tag[0])
-		size := strings.Index(text[n:], "</"+tag[1]+">")
-		if size < 0 {
-			return nil, n, fmt.Errorf("<%s> does not end", tag[1])
-		}
-		if err := o.add(tag[1], annotator.EncodeJSON(strings.Trim(text[n:n+size], "\n"))); err != nil {
-			return nil, n, err
-		}
-		n += size + len(tag[0]) + 1
+	arguments, n, err := keyTags(text, len(name))
+	if err != nil {
+		return nil, n, err
 	}
 	size := 0
 	for _, end := range []string{"</" + name + ">", "</tool_call>"} {
@@ -158,7 +144,84 @@ func (s *scanner) keys(text string) ([]writtenCall, int, error) {
 		return nil, n, fmt.Errorf("</%s> does not follow where its arguments end", name)
 	}
 	n += size
-	return []writtenCall{{annotator.ToolCall{Name: CleanName(name), Arguments: o.json()}, text[:n]}}, n, nil
+	return []writtenCall{{annotator.ToolCall{Name: CleanName(name), Arguments: arguments}, text[:n]}}, n, nil
+}
+
+// keyTags reads any number of values in tags that are named as the arguments.
+func keyTags(text string, n int) (arguments string, end int, err error) {
+	var o object
+	for {
+		n = skipSpace(text, n)
+		tag := keyTag.FindStringSubmatch(text[n:])
+		if tag == nil {
+			return o.json(), n, nil
+		}
+		n += len(tag[0])
+		size := strings.Index(text[n:], "</"+tag[1]+">")
+		if size < 0 {
+			return "", n, fmt.Errorf("<%s> does not end", tag[1])
+		}
+		if err := o.add(tag[1], annotator.EncodeJSON(strings.Trim(text[n:n+size], "\n"))); err != nil {
+			return "", n, err
+		}
+		n += size + len(tag[0]) + 1
+	}
+}
+
+var (
+	ownTag  = regexp.MustCompile(`^<(\w+)\s*(/?)>`)
+	keyLine = regexp.MustCompile(`^(\w+):[ \t]+([^\s|>&*!%@#].*)\n`)
+)
+
+// own reads a tag that is named as the tool: its arguments as JSON, each in a tag or each in a line, and its end tag.
+func own(text string) (calls []writtenCall, n int, err error) {
+	tag := ownTag.FindStringSubmatch(text)
+	arguments, n := "{}", len(tag[0])
+	if tag[2] == "" {
+		n = skipSpace(text, n)
+		switch rest := text[n:]; {
+		case strings.HasPrefix(rest, "{"):
+			var size int
+			arguments, size, err = laxjson.Prefix(rest)
+			n = skipSpace(text, n+size)
+		case keyLine.MatchString(rest):
+			arguments, n, err = keyLines(text, n)
+		default:
+			arguments, n, err = keyTags(text, n)
+		}
+		end := "</" + tag[1] + ">"
+		if err == nil && !strings.HasPrefix(text[n:], end) {
+			err = fmt.Errorf("%s does not follow where its arguments end", end)
+		}
+		if err != nil {
+			return nil, n, err
+		}
+		n += len(end)
+	}
+	return []writtenCall{{annotator.ToolCall{Name: tag[1], Arguments: arguments}, text[:n]}}, n, nil
+}
+
+// keyLines reads any number of lines, each with a name of an argument and its value, as in YAML. A value that begins as
+// JSON must be JSON. Nothing that goes on in another line is read.
+func keyLines(text string, n int) (arguments string, end int, err error) {
+	var o object
+	for {
+		n = skipSpace(text, n)
+		line := keyLine.FindStringSubmatch(text[n:])
+		if line == nil {
+			return o.json(), n, nil
+		}
+		value := annotator.EncodeJSON(strings.TrimSpace(line[2]))
+		if strings.ContainsAny(line[2][:1], `"'[{`) {
+			if value, err = laxjson.Value(line[2]); err != nil {
+				return "", n, fmt.Errorf("the argument %s: %w", line[1], err)
+			}
+		}
+		if err := o.add(line[1], value); err != nil {
+			return "", n, err
+		}
+		n += len(line[0])
+	}
 }
 
 const space = " \t\r\n"
