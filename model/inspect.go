@@ -80,7 +80,7 @@ func checkModel(r *Request, reply *Reply) *Fault {
 
 // checkFinish checks why the reply ended. A reply that reached its limit is checked by checkSilence.
 func checkFinish(_ *Request, reply *Reply) *Fault {
-	switch outcomeOf(reply.Finish) {
+	switch reply.Outcome {
 	case OutcomeCalls:
 		if len(reply.Calls) == 0 {
 			return fault(annotator.Malformed, CodeNoCall, "the server says that the model calls a tool (finish_reason %q), and sends no call", reply.Finish)
@@ -157,7 +157,7 @@ func excused(r *Request, reply *Reply, part string) bool {
 	}
 	quoted := bytes.ContainsRune(r.History, utf8.RuneError) || bytes.Contains(r.History, []byte(`\ufffd`))
 	rest, _ := damage(strings.TrimRight(part, string(utf8.RuneError)))
-	return quoted || reply.cut(r.MaxTokens) && rest == ""
+	return quoted || reply.Cut && rest == ""
 }
 
 // checkSilence detects a reply without words. The exclamation marks of a model whose numbers overflowed are no words.
@@ -165,7 +165,7 @@ func checkSilence(r *Request, reply *Reply) *Fault {
 	switch {
 	case len(reply.Calls) > 0 || strings.ContainsFunc(reply.Text, says) || textcalls.Nothing(reply.Text):
 		return nil
-	case reply.cut(r.MaxTokens):
+	case reply.Cut:
 		return fault(annotator.Malformed, CodeThinking, "the reply reached its limit of %d tokens before its first word", r.MaxTokens).
 			advise("raise --max-tokens, or have the model think less")
 	case r.Rules != nil && thinksCall(reply, r.Rules): // the model is told

@@ -39,7 +39,7 @@ func TestInspectKnowsTheRequest(t *testing.T) {
 				test.reply.Finish = "stop"
 			}
 			code := ""
-			if f := model.Inspect(&test.request, &test.reply); f != nil {
+			if f := inspect(&test.request, &test.reply); f != nil {
 				code = f.Code
 			}
 			if code != test.code {

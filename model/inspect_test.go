@@ -13,6 +13,12 @@ import (
 	"pgregory.net/rapid"
 )
 
+// inspect inspects a reply as it comes from a wire.
+func inspect(r *model.Request, reply *model.Reply) *model.Fault {
+	reply.Normalize(r)
+	return model.Inspect(r, reply)
+}
+
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	call := func(arguments string) []annotator.ToolCall {
@@ -83,7 +89,7 @@ func TestInspect(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.reply.Raw = []byte("as it came")
-			f := model.Inspect(&model.Request{Model: "m", MaxTokens: 100, LeastPrompt: 40, History: []byte(`{"content":"` + written(long) + `"}`)}, &test.reply)
+			f := inspect(&model.Request{Model: "m", MaxTokens: 100, LeastPrompt: 40, History: []byte(`{"content":"` + written(long) + `"}`)}, &test.reply)
 			if f == nil {
 				if test.code != "" {
 					t.Fatalf("nothing is wrong with it, want %s", test.code)
@@ -95,14 +101,14 @@ func TestInspect(t *testing.T) {
 			}
 		})
 	}
-	if f := model.Inspect(&model.Request{Model: "m", SameModel: true}, &model.Reply{Text: "So.", Finish: "stop", Model: "n"}); f == nil || f.Code != model.CodeModel {
+	if f := inspect(&model.Request{Model: "m", SameModel: true}, &model.Reply{Text: "So.", Finish: "stop", Model: "n"}); f == nil || f.Code != model.CodeModel {
 		t.Errorf("another model, where that matters: %+v", f)
 	}
 	quoting := &model.Request{History: []byte("She read: \uFFFD.")}
-	if f := model.Inspect(quoting, &model.Reply{Text: `She read "\uFFFD".`, Finish: "stop"}); f != nil {
+	if f := inspect(quoting, &model.Reply{Text: `She read "\uFFFD".`, Finish: "stop"}); f != nil {
 		t.Errorf("a quotation of a damaged story: %v", f)
 	}
-	if f := model.Inspect(quoting, &model.Reply{Text: "\uFFFD", Finish: "stop", Raw: []byte("\xff")}); f == nil {
+	if f := inspect(quoting, &model.Reply{Text: "\uFFFD", Finish: "stop", Raw: []byte("\xff")}); f == nil {
 		t.Error("broken bytes are not seen, for the story has some, too")
 	}
 }
@@ -126,7 +132,7 @@ func TestInspectKnowsProse(t *testing.T) {
 		"dialogue": strings.Repeat("\"No.\"\n", 60), "laughter": strings.Repeat("ha", 200), "a ruler": strings.Repeat("=", 400),
 		"CJK": strings.Repeat("灯笼在风中摇晃。她说：不，不，不！", 15), "a scream": "A" + strings.Repeat("a", 500) + "h!",
 	} {
-		if f := model.Inspect(&model.Request{}, &model.Reply{Text: text + " So it was.", Finish: "stop"}); f != nil {
+		if f := inspect(&model.Request{}, &model.Reply{Text: text + " So it was.", Finish: "stop"}); f != nil {
 			t.Errorf("%s: %v", name, f)
 		}
 	}
@@ -140,7 +146,7 @@ func TestInspectFindsWhatIsStuck(t *testing.T) {
 		times := max(20, 1200/len(unit)) + rapid.IntRange(0, 50).Draw(t, "more")
 		before := rapid.StringN(0, 200, 400).Draw(t, "before")
 		text := before + strings.Repeat(unit, times) + rapid.StringN(0, 20, 40).Draw(t, "after")
-		if f := model.Inspect(&model.Request{}, &model.Reply{Text: text, Finish: "stop"}); f == nil || f.Code != model.CodeStuck {
+		if f := inspect(&model.Request{}, &model.Reply{Text: text, Finish: "stop"}); f == nil || f.Code != model.CodeStuck {
 			t.Fatalf("%d times %q after %q: %v", times, unit, before, f)
 		}
 	})
@@ -152,7 +158,7 @@ func TestInspectSparesWhatVaries(t *testing.T) {
 	words := strings.Fields("the a lantern ash quay and said she he it was not of to")
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 400, 900).Draw(t, "words"), " ")
-		if f := model.Inspect(&model.Request{}, &model.Reply{Text: text, Finish: "stop"}); f != nil && varied(text) {
+		if f := inspect(&model.Request{}, &model.Reply{Text: text, Finish: "stop"}); f != nil && varied(text) {
 			t.Fatal(f)
 		}
 	})
@@ -189,7 +195,7 @@ func FuzzInspect(f *testing.F) {
 		r.Normalize(&model.Request{})
 		for _, calls := range [][]annotator.ToolCall{r.Calls, nil} {
 			r.Calls = calls
-			if fault := model.Inspect(&model.Request{MaxTokens: 10}, &r); fault != nil && (fault.Kind == "" || fault.Error() == "") {
+			if fault := inspect(&model.Request{MaxTokens: 10}, &r); fault != nil && (fault.Kind == "" || fault.Error() == "") {
 				t.Errorf("no kind or no text: %+v", fault)
 			}
 		}

@@ -73,11 +73,6 @@ func outcomeOf(finish string) Outcome {
 	return OutcomeUnknown
 }
 
-// cut reports whether a reply ended at its limit in tokens, whatever the server says of it.
-func (r *Reply) cut(limit int) bool {
-	return outcomeOf(r.Finish) == OutcomeLength || r.Usage.Exact && limit > 0 && r.Usage.Completion >= limit
-}
-
 // contextShown is how many tokens of context a reply shows: vLLM does not refuse a prompt that leaves less room than the
 // reply may have, but ends the reply where the context ends. 0 where it shows nothing. A server may have a limit of its
 // own for replies, which is a round number, and may not count reasoning.
@@ -127,5 +122,6 @@ func (r *Reply) Normalize(request *Request) {
 	}
 	r.Reasoning = strings.ReplaceAll(r.Reasoning, "\x00", "\uFFFD") // SQLite would end the text at a NUL
 	r.Model, r.Finish = clip(r.Model), clip(r.Finish)
-	r.Outcome, r.Cut = outcomeOf(r.Finish), r.cut(request.MaxTokens)
+	r.Outcome = outcomeOf(r.Finish)
+	r.Cut = r.Outcome == OutcomeLength || r.Usage.Exact && request.MaxTokens > 0 && r.Usage.Completion >= request.MaxTokens
 }

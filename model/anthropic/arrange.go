@@ -15,20 +15,6 @@ const endOfText = `"` + endOfMessage
 // toolResult is in each history with the result of a tool.
 const toolResult = `{"type":"` + blockToolResult + `",`
 
-// conversation returns the system prompt and the messages of a request, arranged as the chat template of a server needs
-// them.
-func conversation(r *model.Request) (system string, history []byte, err error) {
-	history = r.History
-	if w := r.Workarounds & (model.PairCalls | model.NoTextBesideCalls); w != 0 {
-		history, err = endpoint.Arrange(history, func(all []message) []message { return arrange(all, w) })
-	}
-	if blank(r.System) || !r.Workarounds.Has(model.SystemInUser) || err != nil {
-		return r.System, history, err
-	}
-	history, err = userText.PutSystem(r.System, history)
-	return "", history, err
-}
-
 // arrange leaves out the texts before calls, and gives each of several calls a message of its own, with the result behind
 // it. Results are in the order of the calls.
 func arrange(all []message, w model.Workarounds) (arranged []message) {

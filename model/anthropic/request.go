@@ -30,7 +30,7 @@ type toolChoice struct {
 
 // encodeRequest renders the body of a request. The tools are first in the prompt wherever they are in the body.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
-	system, history, err := conversation(r)
+	system, history, err := endpoint.Conversation(r, userText, model.PairCalls|model.NoTextBesideCalls, arrange)
 	if err != nil {
 		return nil, err
 	}

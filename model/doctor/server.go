@@ -38,12 +38,12 @@ func recognise(ctx context.Context, p *Endpoint) Server {
 	}
 	for _, k := range kinds {
 		if k.owner == owner {
-			version, _ := k.version(ask(ctx, p.Beside, p.Beside.Beside(k.path)))
+			version, _ := k.version(ask(ctx, p.Beside, p.Beside.ServerURL(k.path)))
 			return Server{Name: k.name, Version: version, kind: k}
 		}
 	}
 	for _, k := range kinds {
-		if version, known := k.version(ask(ctx, p.Beside, p.Beside.Beside(k.path))); known {
+		if version, known := k.version(ask(ctx, p.Beside, p.Beside.ServerURL(k.path))); known {
 			return Server{Name: k.name, Version: version, kind: k}
 		}
 	}
@@ -105,7 +105,7 @@ func (s Server) loadedContext(ctx context.Context, p *Endpoint, model string) in
 	if s.kind == nil || s.kind.context == "" {
 		return 0
 	}
-	told := ask(ctx, p.Beside, p.Beside.Beside(s.kind.context))
+	told := ask(ctx, p.Beside, p.Beside.ServerURL(s.kind.context))
 	if told.Settings != nil {
 		return told.Settings.Context
 	}

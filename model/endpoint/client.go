@@ -101,12 +101,12 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 // BaseURL returns the base URL without a slash at its end.
 func (c *Client) BaseURL() string { return c.base }
 
-// Beside returns an address of the server outside its API: most have other paths beside the /v1 of the base URL.
-func (c *Client) Beside(path string) string { return strings.TrimSuffix(c.base, "/v1") + path }
+// ServerURL returns an address of the server that is not part of its API, beside the /v1 of the base URL.
+func (c *Client) ServerURL(path string) string { return strings.TrimSuffix(c.base, "/v1") + path }
 
 // Health asks the server whether it can answer, as llama.cpp, vLLM and SGLang tell. See model.HealthChecker.
 func (c *Client) Health(ctx context.Context) error {
-	return c.Fetch(ctx, &Call{URL: c.Beside("/health")}, func([]byte) error { return nil })
+	return c.Fetch(ctx, &Call{URL: c.ServerURL("/health")}, func([]byte) error { return nil })
 }
 
 // Refusals lists how servers refuse the usual form of a request. See model.Wire.

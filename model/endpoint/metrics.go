@@ -24,7 +24,7 @@ var errNoMetrics = errors.New("it counts no tokens of a prefix cache")
 
 // CacheCounts reads what the server counts at /metrics, beside the /v1 of its base URL. See model.CacheCounter.
 func (c *Client) CacheCounts(ctx context.Context) (model.CacheCounts, error) {
-	call := Call{URL: c.Beside("/metrics")}
+	call := Call{URL: c.ServerURL("/metrics")}
 	return Read(ctx, c, &call, readCacheCounts)
 }
 

@@ -61,7 +61,7 @@ func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error
 		return 0, err
 	}
 	call := endpoint.Call{
-		URL:  c.Beside("/tokenize"),
+		URL:  c.ServerURL("/tokenize"),
 		Body: endpoint.Segments{body},
 	}
 	return endpoint.Read(ctx, c.Client, &call, readCount)

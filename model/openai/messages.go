@@ -12,22 +12,13 @@ import (
 var userText = endpoint.UserText{Before: `{"role":"user","content":"`, Behind: `"}`}
 
 // messageList returns the messages of a request, with the system prompt.
-func messageList(r *model.Request) (list endpoint.Segments, err error) {
-	history := r.History
-	if w := r.Workarounds & (model.MergeRoles | model.PairCalls | model.NoTextBesideCalls); w != 0 {
-		history, err = endpoint.Arrange(history, func(all []message) []message { return arrange(all, w) })
-		if err != nil {
-			return nil, err
-		}
-	}
-	if r.System == "" {
-		return endpoint.Segments{history}, nil
-	}
-	if r.Workarounds.Has(model.SystemInUser) {
-		history, err = userText.PutSystem(r.System, history)
+func messageList(r *model.Request) (endpoint.Segments, error) {
+	const arranged = model.MergeRoles | model.PairCalls | model.NoTextBesideCalls
+	system, history, err := endpoint.Conversation(r, userText, arranged, arrange)
+	if err != nil || system == "" {
 		return endpoint.Segments{history}, err
 	}
-	return precede(message{Role: annotator.RoleSystem, Content: r.System}, history)
+	return precede(message{Role: annotator.RoleSystem, Content: system}, history)
 }
 
 func precede(first message, history []byte) (endpoint.Segments, error) {

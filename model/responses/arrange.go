@@ -14,19 +14,6 @@ var userText = endpoint.UserText{Before: `{"type":"message","role":"user","conte
 // toolResult is in each history with the result of a tool.
 const toolResult = `{"type":"` + itemResult + `",`
 
-// conversation returns the instructions and the items of a request, arranged as the chat template needs them.
-func conversation(r *model.Request) (instructions string, items []byte, err error) {
-	items = r.History
-	if w := r.Workarounds & (model.PairCalls | model.NoTextBesideCalls); w != 0 {
-		items, err = endpoint.Arrange(items, func(all []json.RawMessage) []json.RawMessage { return arrange(all, w) })
-	}
-	if r.System == "" || !r.Workarounds.Has(model.SystemInUser) || err != nil {
-		return r.System, items, err
-	}
-	items, err = userText.PutSystem(r.System, items)
-	return "", items, err
-}
-
 // arrange leaves out the texts before calls, and puts each result behind its call. Results are in the order of the calls.
 func arrange(all []json.RawMessage, w model.Workarounds) (arranged []json.RawMessage) {
 	is := func(at int, kind string) bool {

@@ -34,7 +34,7 @@ type subset struct {
 
 // encodeRequest renders the body of a request.
 func encodeRequest(r *model.Request) (endpoint.Segments, error) {
-	instructions, items, err := conversation(r)
+	instructions, items, err := endpoint.Conversation(r, userText, model.PairCalls|model.NoTextBesideCalls, arrange)
 	if err != nil {
 		return nil, err
 	}
