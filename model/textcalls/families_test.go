@@ -19,6 +19,8 @@ func TestFamilies(t *testing.T) {
 	for _, test := range []struct{ family, text, want string }{
 		{"Llama 3.1", `<|python_tag|>{"name": "glossary_search", "parameters": {"query": "Mara", "limit": 5}}<|eom_id|>`, `glossary_search{"query": "Mara", "limit": 5}`},
 		{"Llama 3.1, header leaked", "<|start_header_id|>assistant<|end_header_id|>\n\n" + `{"name": "read_post", "parameters": {"post_id": 100}}<|eot_id|>`, `read_post{"post_id": 100}`},
+		{"Llama 3, header leaked", "<|start_header_id|>[glossary_search(query='Mara'), read_post(post_id=7)]", `glossary_search{"query":"Mara"} read_post{"post_id":7}`},
+		{"Hermes Theta", "<|im_start|>" + `{"name": "read_post", "arguments": {"post_id": 7}}` + "<|im_end|>", `read_post{"post_id": 7}`},
 		{"Llama 3.1, type function", `{"type": "function", "name": "read_post", "parameters": {"post_id": "100"}}`, `read_post{"post_id": "100"}`},
 		{"Llama 3.2, list", `[glossary_search(query="Mara"), read_post(post_id=100)]`, `glossary_search{"query":"Mara"} read_post{"post_id":100}`},
 		{"Llama 3.1, custom", `<function=read_post>{"post_id": 100}</function><|eot_id|>`, `read_post{"post_id": 100}`},

@@ -30,8 +30,11 @@ const (
 	listed // the mark is the bullet of a list that is the whole reply
 )
 
-// lineStart is where a call without a mark of its own may begin.
-const lineStart = `(?:(?m:^)|<\|(?:im_start|im_end|start_header_id|end_header_id|eot_id)\|>)[ \t]*`
+// A call without a mark of its own may begin a line, or stand behind a token of the chat template.
+const (
+	leaked    = `<\|(?:im_start|im_end|start_header_id|end_header_id|eot_id)\|>`
+	lineStart = `(?:` + leaked + `|(?m:^))[ \t]*`
+)
 
 // forms are all that are read. Of two that fit, the first counts.
 var forms = []form{
