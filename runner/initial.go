@@ -195,14 +195,14 @@ func (r *Runner) findContextLimit(run *storage.RunStatus) error {
 		known.Told = run.ContextTold
 		r.lowerBudget(known.Limit())
 	}
-	return r.window.Limits.Check(r.window.Prefix)
+	return r.window.Limits.Check(r.window.Prefix, nil)
 }
 
 // takeContext lowers the context budget to what the server has told of its context since, and records it. A context in which
 // hardly a scene fits is refused. One that a cut reply shows is not believed then: the server may end replies for another reason.
 func (r *Runner) takeContext(ctx context.Context) error {
 	known := &r.Client.Capabilities.Context
-	if shown := r.window.Limits; shown.Lower(known.Shown) && shown.Check(r.window.Prefix) == nil {
+	if shown := r.window.Limits; shown.Lower(known.Shown) && shown.Check(r.window.Prefix, r.window.Counter()) == nil {
 		known.Told = known.Shown
 	}
 	if !r.lowerBudget(known.Limit()) {
@@ -211,7 +211,12 @@ func (r *Runner) takeContext(ctx context.Context) error {
 	if err := r.Store.Run.TellContext(ctx, known.Told); err != nil {
 		return err
 	}
-	if err := r.window.Limits.Check(r.window.Prefix); err != nil {
+	return r.checkContext()
+}
+
+// checkContext halts the run where hardly a scene fits beside the prefix, by what the server has counted so far.
+func (r *Runner) checkContext() error {
+	if err := r.window.Limits.Check(r.window.Prefix, r.window.Counter()); err != nil {
 		return annotator.Errorf(annotator.Halted, "%s: %w", r.config.Endpoint, err).WithAdvice("then run again")
 	}
 	return nil

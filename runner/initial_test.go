@@ -123,6 +123,55 @@ func TestContextTooSmall(t *testing.T) {
 	s.verify("small")
 }
 
+// TestContextTooSmallByCounts: a server counts more tokens than were estimated, so that after the first scene no other fits. The
+// run halts without a refused scene, and goes on with a longer context.
+func TestContextTooSmallByCounts(t *testing.T) {
+	t.Parallel()
+	const context = 8_000
+	for _, hidden := range []bool{false, true} {
+		t.Run(fmt.Sprintf("hidden %v", hidden), func(t *testing.T) {
+			t.Parallel()
+			counted := func(r scripted.Request) int { return 2 * r.Tokens }
+			s := newTale(t, [][]string{evenScenes(6)}, 60_000, scripted.Options{})
+			s.serve(scripted.Options{MaxModelLen: 60_000, Script: func(r scripted.Request) scripted.Reply {
+				reply := summarised(r)
+				reply.Usage = &annotator.Usage{Prompt: counted(r), Completion: 100, Exact: true}
+				return reply
+			}, Fault: func(call int, r scripted.Request) *scripted.Fault {
+				if call == 1 || counted(r) <= context {
+					return nil
+				}
+				return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens. `+
+					`However, your prompt contains at least %d input tokens, which exceeds this limit even without any output tokens.",`+
+					`"type":"BadRequestError","param":"input_tokens","code":400}}`, context, context+1)}
+			}})
+			s.config.ContextBudget, s.config.MaxTokens = context, 1_000
+			if hidden {
+				s.config.ContextBudget, s.transport = 60_000, unlisted{}
+			}
+			for range 2 {
+				if err := s.run("small"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "a context of 8000 tokens leaves 0 for a scene") {
+					t.Fatal(err)
+				}
+				s.verify("small")
+				if run := s.state("small"); run.Quarantined != 0 || run.Recorded != 1 {
+					t.Errorf("%d quarantined, %d recorded", run.Quarantined, run.Recorded)
+				}
+			}
+			s.config.ContextBudget = 60_000
+			s.serve(scripted.Options{MaxModelLen: 60_000, Script: func(r scripted.Request) scripted.Reply {
+				reply := summarised(r)
+				reply.Usage = &annotator.Usage{Prompt: counted(r), Completion: 100, Exact: true}
+				return reply
+			}})
+			if err := s.run("small"); err != nil {
+				t.Fatal(err)
+			}
+			s.verify("small")
+		})
+	}
+}
+
 // TestContextIsForgottenBehindAHalt: whoever goes on with a run that has halted may have given the server a longer context, and no
 // later process remembers the old one.
 func TestContextIsForgottenBehindAHalt(t *testing.T) {

@@ -84,8 +84,12 @@ func (r *Runner) quarantineForReply(reason string) (annotator.Event, error) {
 	return r.quarantine(&model.Fault{Kind: annotator.Malformed, Message: reason, Raw: r.scene.replyText})
 }
 
-// quarantineTooLong refuses the scene at hand because its prompt does not fit an emptied window, or the server says so.
+// quarantineTooLong refuses the scene at hand because its prompt does not fit an emptied window, or the server says so. Where
+// hardly any scene would fit, the run halts.
 func (r *Runner) quarantineTooLong() (annotator.Event, error) {
+	if err := r.checkContext(); err != nil {
+		return "", err
+	}
 	fault, needed := model.Fault{Kind: annotator.PromptTooLong}, r.window.Needed()
 	if refusal := r.scene.overflow; refusal == nil {
 		fault.Message = fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget or lower --max-tokens",

@@ -279,7 +279,7 @@ func (s *stage) examine(t *testing.T) *doctor.Report {
 		Fits: func(context int) error {
 			l := limits
 			l.Lower(context)
-			return l.Check(window.NewPrefix(system, tools.EncodeDefinitions(registry.Definitions()), nil))
+			return l.Check(window.NewPrefix(system, tools.EncodeDefinitions(registry.Definitions()), nil), nil)
 		},
 	}, func(*doctor.Finding) {})
 	if err != nil {

@@ -137,7 +137,7 @@ func (o *doctorOptions) fits(system string) (func(context int) error, error) {
 	return func(context int) error {
 		limits := window.Limits{Context: o.ContextBudget, Reply: o.MaxTokens, Margin: o.SafetyMargin}
 		limits.Lower(context)
-		return limits.Check(prefix)
+		return limits.Check(prefix, nil)
 	}, err
 }
 

@@ -1,6 +1,9 @@
 package window
 
-import "annotator"
+import (
+	"annotator"
+	"annotator/context/tokens"
+)
 
 // Limits says how many tokens a request may have.
 type Limits struct {
@@ -37,9 +40,9 @@ func (l *Limits) Lower(context int) bool {
 }
 
 // Check refuses limits under which hardly a scene could be read beside a prefix. Else a whole story would be
-// quarantined in no time.
-func (l Limits) Check(prefix Prefix) error {
-	used := prefix.EstimateTokens()
+// quarantined in no time. A nil counter has learned nothing of the server's tokens.
+func (l Limits) Check(prefix Prefix, counter *tokens.Counter) error {
+	used := counter.Count(prefix.size)
 	free := l.Prompt() - used
 	if free >= MinScene {
 		return nil

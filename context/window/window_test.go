@@ -438,11 +438,11 @@ func TestLimits(t *testing.T) {
 		t.Errorf("lowered to %+v", l)
 	}
 	prefix := window.NewPrefix(strings.Repeat("word ", 4*(5_500-window.MinScene-10)/5), "", nil)
-	if err := l.Check(prefix); err != nil {
+	if err := l.Check(prefix, nil); err != nil {
 		t.Error(err)
 	}
 	l.Margin += 100
-	if err := l.Check(prefix); annotator.KindOf(err) != annotator.Misused {
+	if err := l.Check(prefix, nil); annotator.KindOf(err) != annotator.Misused {
 		t.Errorf("%d tokens for a scene: %v", l.Prompt()-prefix.EstimateTokens(), err)
 	}
 }
