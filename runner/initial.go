@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"annotator"
+	"annotator/context/tokens"
 	"annotator/storage"
 )
 
@@ -202,7 +203,7 @@ func (r *Runner) findContextLimit(run *storage.RunStatus) error {
 // hardly a scene fits is refused. One that a cut reply shows is not believed then: the server may end replies for another reason.
 func (r *Runner) takeContext(ctx context.Context) error {
 	known := &r.Client.Capabilities.Context
-	if shown := r.window.Limits; shown.Lower(known.Shown) && shown.Check(r.window.Prefix, r.window.Counter()) == nil {
+	if shown := r.window.Limits; shown.Lower(known.Shown) && shown.Check(r.window.Prefix, nil) == nil {
 		known.Told = known.Shown
 	}
 	if !r.lowerBudget(known.Limit()) {
@@ -211,12 +212,12 @@ func (r *Runner) takeContext(ctx context.Context) error {
 	if err := r.Store.Run.TellContext(ctx, known.Told); err != nil {
 		return err
 	}
-	return r.checkContext()
+	return r.checkContext(nil)
 }
 
-// checkContext halts the run where hardly a scene fits beside the prefix, by what the server has counted so far.
-func (r *Runner) checkContext() error {
-	if err := r.window.Limits.Check(r.window.Prefix, r.window.Counter()); err != nil {
+// checkContext halts the run where hardly a scene fits beside the prefix, by what a counter has learned.
+func (r *Runner) checkContext(counter *tokens.Counter) error {
+	if err := r.window.Limits.Check(r.window.Prefix, counter); err != nil {
 		return annotator.Errorf(annotator.Halted, "%s: %w", r.config.Endpoint, err).WithAdvice("then run again")
 	}
 	return nil

@@ -85,9 +85,9 @@ func (r *Runner) quarantineForReply(reason string) (annotator.Event, error) {
 }
 
 // quarantineTooLong refuses the scene at hand because its prompt does not fit an emptied window, or the server says so. Where
-// hardly any scene would fit, the run halts.
+// hardly any scene would fit, by what the server has counted, the run halts.
 func (r *Runner) quarantineTooLong() (annotator.Event, error) {
-	if err := r.checkContext(); err != nil {
+	if err := r.checkContext(r.window.Counter()); err != nil {
 		return "", err
 	}
 	fault, needed := model.Fault{Kind: annotator.PromptTooLong}, r.window.Needed()

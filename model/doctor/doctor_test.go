@@ -403,6 +403,14 @@ func TestFindings(t *testing.T) {
 			remedy: "no --reasoning-parser, or the PARSER of the model",
 		},
 		{
+			name: "thoughts that never end",
+			server: scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+				return scripted.Reply{Text: "<think>\n" + healthy(r).Text + "Hm."}
+			}},
+			check: "answers beside thoughts", state: doctor.Failed, seen: "the model begins a thought and never ends it",
+			remedy: `--default-chat-template-kwargs '{"enable_thinking": false}', where its template reads that`,
+		},
+		{
 			name:   "thoughts in the text",
 			server: scripted.Options{Script: answer(scripted.Reply{Text: "<think>Hm.</think>yes"}, func(r scripted.Request) bool { return !r.MayCall() })},
 			check:  "keeps thoughts apart", state: doctor.Missing, seen: "thoughts stand in the text", remedy: "--reasoning-parser PARSER",

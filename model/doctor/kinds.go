@@ -24,6 +24,7 @@ var kinds = [...]*kind{
 			template:       "--chat-template FILE",
 			reasoning:      "--reasoning-parser PARSER",
 			noParser:       "no --reasoning-parser, or the PARSER of the model",
+			noThoughts:     `--default-chat-template-kwargs '{"enable_thinking": false}', where its template reads that`,
 		},
 	},
 	{
@@ -37,6 +38,7 @@ var kinds = [...]*kind{
 			template:       "--jinja --chat-template-file FILE",
 			reasoning:      "--jinja --reasoning-format deepseek",
 			noParser:       "--reasoning-format none",
+			noThoughts:     `--chat-template-kwargs '{"enable_thinking": false}', where its template reads that`,
 		},
 	},
 	{
@@ -50,6 +52,7 @@ var kinds = [...]*kind{
 			template:       "a Modelfile with another TEMPLATE",
 			reasoning:      "nothing: it does so for the models that it knows",
 			noParser:       "nothing: it does so for the models that it knows; see that the model's TEMPLATE is its own",
+			noThoughts:     "a model that `ollama show MODEL` lists without the capability thinking",
 		},
 	},
 	{
@@ -63,6 +66,7 @@ var kinds = [...]*kind{
 			template:       "--chat-template FILE",
 			reasoning:      "--reasoning-parser PARSER",
 			noParser:       "no --reasoning-parser, or the PARSER of the model",
+			noThoughts:     "--chat-template FILE, which begins no thought",
 		},
 	},
 	{
@@ -76,6 +80,7 @@ var kinds = [...]*kind{
 			template:       "another prompt template, in the model's settings",
 			reasoning:      "the developer setting that separates reasoning_content and content",
 			noParser:       "the developer setting that separates reasoning_content and content, off",
+			noThoughts:     "the setting that turns thinking off, in the model's settings",
 		},
 	},
 }

@@ -17,6 +17,7 @@ const (
 	moreContext remedy = "give the model more context"
 	cacheReport remedy = "have the server report what it found in its cache"
 	noParser    remedy = "have no reasoning parser for a model that shows no thoughts, or the one of the model"
+	noThoughts  remedy = "have the model answer without thoughts, or take another model"
 	prefixCache remedy = "have the server keep the beginnings of prompts in its cache"
 
 	steadyTemplate remedy = "take a chat template that begins every prompt with the same text"
