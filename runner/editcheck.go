@@ -17,22 +17,22 @@ import (
 
 // editCheck returns a check that refuses destructive edits of entries that the scene does not name, and those beyond the cap, under
 // any policy. It bounds what a story can do that orders the model to destroy the codex. All that one call takes away counts once.
-func (r *Runner) editCheck(g *storage.Glossary) func(context.Context, *annotator.Entry, []annotator.Revision) error {
-	return func(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) error {
-		if !codex.Destructive(revisions) {
+func (r *Runner) editCheck(g *storage.Glossary) func(context.Context, *tools.CheckedEdit) error {
+	return func(ctx context.Context, edit *tools.CheckedEdit) error {
+		if !codex.Destructive(edit.Revisions) {
 			return nil
 		}
 		own, err := g.OfScene(ctx, r.scene.row.N, r.scene.turn)
 		if err != nil {
 			return err
 		}
-		named, err := r.mayRemoveFrom(ctx, e, own)
+		named, err := r.mayRemoveFrom(ctx, edit.Before, own)
 		if err == nil && !named {
-			named = r.revealsName(revisions)
+			named = r.revealsName(edit.Revisions) || r.replacesStates(edit, own) || undoesOwn(edit.Revisions, own)
 		}
 		if err == nil && !named {
-			err = &tools.Failure{Code: tools.NotMentioned, Message: fmt.Sprintf("scene %d does not name entry %d, %q: it may add to it, "+
-				"and take nothing away from it", r.scene.row.N, e.ID, e.Name())}
+			err = &tools.Failure{Code: tools.NotMentioned, Message: fmt.Sprintf("scene %d does not name entry %d, %q, so it takes nothing "+
+				"away from it but states that facts of this call replace, each with its quote", r.scene.row.N, edit.Before.ID, edit.Before.Name())}
 		}
 		if n := countDestructive(own); err == nil && n >= r.config.EditCap {
 			err = &tools.Failure{Code: tools.EditCap, Message: fmt.Sprintf("this scene has taken something away from the glossary %d times, "+
@@ -46,13 +46,13 @@ func (r *Runner) editCheck(g *storage.Glossary) func(context.Context, *annotator
 // whether its narration addresses the entry, or whether the entry was made and changed by this scene alone. What the scene itself has
 // changed does not count, or it could make itself name any entry.
 func (r *Runner) mayRemoveFrom(ctx context.Context, e *annotator.Entry, own []annotator.Revision) (bool, error) {
-	n := r.scene.row.N
-	if e.First.Scene() == n && e.Last.Scene() == n {
+	if n := r.scene.row.N; e.First.Scene() == n && e.Last.Scene() == n {
 		return true, nil
 	}
+	given := namesGiven(own, e.ID)
 	var names, anyCase []string
 	for _, alias := range e.Aliases {
-		if alias.From.Scene() < n {
+		if alias.From.Scene() < r.scene.row.N && !given[codex.Normalize(alias.Name)] {
 			names, anyCase = append(names, alias.Name), append(anyCase, strings.ToLower(alias.Name)) // which is found in any case
 		}
 	}
@@ -68,6 +68,75 @@ func (r *Runner) mayRemoveFrom(ctx context.Context, e *annotator.Entry, own []an
 	}
 	addressed, err := r.addressed(ctx, own)
 	return addressed == e.ID, err
+}
+
+// namesGiven returns the names that revisions give to an entry, normalised.
+func namesGiven(revisions []annotator.Revision, entry int64) map[string]bool {
+	given := map[string]bool{}
+	for i := range revisions {
+		if v := &revisions[i]; v.Entry == entry && v.Field == annotator.FieldAlias {
+			var alias annotator.Alias
+			if json.Unmarshal([]byte(v.New), &alias) == nil {
+				given[codex.Normalize(alias.Name)] = true
+			}
+		}
+	}
+	return given
+}
+
+// recentScenes is in how many scenes before the one at hand a thing was told of that is still before the reader's eyes. Such a thing
+// goes by "the lamp" or "she".
+const recentScenes = 3
+
+// replacesStates reports whether an edit does nothing but replace states of a thing of recent scenes by facts that words of this scene
+// bear out. A scene that gives the entry a name has to name it as it was called before, or it could rename an entry and
+// then rewrite it.
+func (r *Runner) replacesStates(edit *tools.CheckedEdit, own []annotator.Revision) bool {
+	n, added := r.scene.row.N, factsAdded(own, edit.Before.ID)
+	recent := slices.ContainsFunc(edit.Before.Claims, func(c annotator.Claim) bool {
+		return c.From.Scene() < n && c.From.Scene() >= n-recentScenes && !added[c.ID]
+	})
+	if !recent || len(namesGiven(own, edit.Before.ID)) > 0 || len(edit.Now.Aliases) > len(edit.Before.Aliases) {
+		return false
+	}
+	return onlyCloses(edit.Revisions, func(closed *annotator.Claim) bool {
+		at := slices.IndexFunc(edit.Now.Claims, func(c annotator.Claim) bool { return c.ID == closed.ReplacedBy })
+		return closed.State && at >= 0 && slices.ContainsFunc(edit.Now.Claims[at].Evidence, func(e annotator.Evidence) bool {
+			return slices.ContainsFunc(r.scene.Posts, func(p annotator.Post) bool { return p.ID == e.Post })
+		})
+	})
+}
+
+// undoesOwn reports whether revisions do nothing but close facts that the scene itself has added.
+func undoesOwn(revisions, own []annotator.Revision) bool {
+	added := factsAdded(own, revisions[0].Entry)
+	return onlyCloses(revisions, func(closed *annotator.Claim) bool { return added[closed.ID] })
+}
+
+// factsAdded returns the ids of the facts that revisions add to an entry.
+func factsAdded(revisions []annotator.Revision, entry int64) map[int64]bool {
+	added := map[int64]bool{}
+	for i := range revisions {
+		var claim annotator.Claim
+		if v := &revisions[i]; v.Entry == entry && v.Field == annotator.FieldClaim && v.Old == "" && json.Unmarshal([]byte(v.New), &claim) == nil {
+			added[claim.ID] = true
+		}
+	}
+	return added
+}
+
+// onlyCloses reports whether revisions take nothing away but facts for which a condition holds.
+func onlyCloses(revisions []annotator.Revision, may func(*annotator.Claim) bool) bool {
+	for i := range revisions {
+		if !codex.Destructive(revisions[i : i+1]) {
+			continue
+		}
+		var closed annotator.Claim
+		if revisions[i].Field != annotator.FieldClaim || json.Unmarshal([]byte(revisions[i].New), &closed) != nil || !may(&closed) {
+			return false
+		}
+	}
+	return true
 }
 
 // indexOf returns an index of the names of one entry.

@@ -14,6 +14,9 @@ import (
 	"annotator/storage"
 )
 
+// recentScenes is in how many scenes before it a scene may replace the states of a thing that it does not name.
+const recentScenes = 3
+
 // told is a story with the calls that a model makes of each scene, in one reply.
 type told []struct {
 	scene string
@@ -137,6 +140,50 @@ func TestRenamedIsNotErased(t *testing.T) {
 		if !strings.Contains(all[n].Result, want) {
 			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)
 		}
+	}
+}
+
+// TestStatesAreReplacedWithoutAName: a scene that calls a thing of the last scenes by another word replaces its states by facts that it
+// bears out, and takes back what it has added itself. It takes nothing else away, nor from a thing that was told of long before.
+func TestStatesAreReplacedWithoutAName(t *testing.T) {
+	t.Parallel()
+	facts := `[{"text":"Its flame is a blue bead.","state":true},{"text":"It is tall.","quote":"It was tall."},{"text":"It is cold.","state":true},{"text":"It is old.","state":true}]`
+	stands := `"facts":[{"text":"Its flame stands at half its height.","quote":"half its proper height","state":true},{"text":"It is warm.","quote":"nobody wrote this","state":true}],`
+	story := told{
+		{"Ketterling burned. It was tall. Marrow burned.", []annotator.ToolCall{makes("Ketterling", "object", facts), makes("Marrow", "object", facts)}},
+		{"It is half its proper height, but it stands.", []annotator.ToolCall{
+			updates(1, stands+`"close":[{"fact":1,"by":1},{"fact":2,"by":1},{"fact":3,"by":2},4]`),
+			updates(1, `"facts":["It is a mistake."]`),
+			updates(1, `"close":[7]`),
+			updates(2, `"aliases":["proper height"],"facts":[{"text":"It stands.","quote":"it stands"}],"close":[{"fact":1,"by":1}]`),
+			updates(2, `"facts":[{"text":"It was tall then.","quote":"It was tall.","post_id":100}],"aliases":["height"]`),
+			updates(2, `"close":[2]`),
+		}},
+	}
+	for range recentScenes {
+		story = append(story, told{{"Marrow burned.", []annotator.ToolCall{updates(2, `"facts":["It burned again."]`)}}}...)
+	}
+	story = append(story, told{{"It is a blue bead again.", []annotator.ToolCall{
+		updates(1, `"facts":[{"text":"Its flame is small.","quote":"a blue bead","state":true}],"close":[{"fact":5,"by":1}]`),
+	}}}...)
+	s, all := story.read(t, nil)
+	for n, want := range []string{
+		"", "",
+		`"closed":[1],"not_taken":[{"close":2,"code":"NOT_MENTIONED","why":"`,
+		`"added":[7]`,
+		`"closed":[7]`,
+		`"not_taken":[{"close":1,"code":"NOT_MENTIONED"`,
+		`"ok":true`,
+		`"error":{"code":"NOT_MENTIONED"`,
+		`"ok":true`, `"ok":true`, `"ok":true`,
+		`"not_taken":[{"close":5,"code":"NOT_MENTIONED"`,
+	} {
+		if !strings.Contains(all[n].Result, want) {
+			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)
+		}
+	}
+	if got := codex.FactLines(s.entry(t, 1)); len(got) != 6 {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -31,7 +31,7 @@ type refusedPart struct {
 	Close int64  `json:"close,omitempty"` // the number of the fact
 	Part  string `json:"part,omitempty"`  // another argument
 	Code  string `json:"code"`
-	Why   string `json:"why"`
+	Why   string `json:"why,omitempty"` // empty if it is that of a part before
 }
 
 func (env *Env) edit(ctx context.Context, e *annotator.Entry) *editor {
@@ -43,7 +43,7 @@ func (ed *editor) take(part refusedPart, edit codex.Edit) bool {
 	edit.Actor = ed.env.Actor
 	revisions, err := codex.Revise(&ed.entry, edit)
 	if err == nil && len(revisions) > 0 && ed.stored.ID != 0 && ed.env.CheckEdit != nil {
-		err = ed.env.CheckEdit(ed.ctx, ed.stored, revisions)
+		err = ed.env.CheckEdit(ed.ctx, &CheckedEdit{Before: ed.stored, Now: &ed.entry, Revisions: revisions})
 	}
 	if err != nil {
 		ed.refuse(part, err)
@@ -70,6 +70,9 @@ func (ed *editor) refuse(part refusedPart, err error) {
 		ed.first = failure
 	}
 	part.Code, part.Why = failure.Code, truncate(failure.Message, maxWhy)
+	if slices.ContainsFunc(ed.refused, func(other refusedPart) bool { return other.Why == part.Why }) {
+		part.Why = "" // the same
+	}
 	ed.refused = append(ed.refused, part)
 }
 
@@ -115,16 +118,16 @@ func (ed *editor) addFacts(facts []groundedFact, closings []closeArguments) {
 		if id != 0 {
 			ed.known = append(ed.known, id)
 		}
-		if !ed.take(refusedPart{Fact: f.index}, codex.Edit{Facts: []codex.Fact{f.Fact}, At: f.at}) {
+		if !ed.take(refusedPart{Fact: i + 1}, codex.Edit{Facts: []codex.Fact{f.Fact}, At: f.at}) {
 			continue
 		}
 		id = codex.Known(&ed.entry, f.Fact)
-		ed.facts[f.index-1] = id
+		ed.facts[i] = id
 		if f.problem != "" {
 			ed.refuse(refusedPart{Quote: id}, failf(QuoteNotFound, "%s", f.problem))
 		}
 		for _, c := range closings {
-			if c.By == int64(f.index) {
+			if c.By == int64(i+1) {
 				ed.close(codex.Closing{Fact: c.Fact, By: id}, f.at)
 			}
 		}
@@ -194,6 +197,7 @@ func (ed *editor) failure() error {
 	failure := *ed.first
 	if len(ed.refused) > 1 {
 		failure.NotTaken = ed.refused
+		failure.NotTaken[0].Why = "" // the failure's message
 	}
 	return &failure
 }

@@ -2,7 +2,10 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"annotator"
 	"annotator/codex"
@@ -13,6 +16,30 @@ func (env *Env) entry(ctx context.Context, id int64) (*annotator.Entry, error) {
 	e, err := env.Glossary.Entry(ctx, id)
 	if annotator.KindOf(err) == annotator.NotFound {
 		return nil, failf(NotFound, "there is no entry %d; glossary_search tells the ids", id)
+	}
+	return e, err
+}
+
+// entryRef names an entry: a number is its id, a text one of its names.
+type entryRef string
+
+// UnmarshalJSON reads a number or a string.
+func (r *entryRef) UnmarshalJSON(encoded []byte) error {
+	if encoded[0] != '"' {
+		*r = entryRef(encoded)
+		return nil
+	}
+	return json.Unmarshal(encoded, (*string)(r))
+}
+
+// entryBy returns the entry with an id or, of a text that is no number, the live entry that goes by it.
+func (env *Env) entryBy(ctx context.Context, ref entryRef) (*annotator.Entry, error) {
+	if id, err := strconv.ParseInt(strings.TrimSpace(string(ref)), 10, 64); err == nil {
+		return env.entry(ctx, id)
+	}
+	e, err := env.Glossary.Lookup(ctx, codex.CleanName(unescape(string(ref))))
+	if annotator.KindOf(err) == annotator.NotFound {
+		return nil, failf(NotFound, "no entry goes by %.200q; glossary_search tells the names and ids", ref)
 	}
 	return e, err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"annotator"
@@ -38,11 +37,9 @@ type grounded struct {
 type groundedFact struct {
 	codex.Fact
 	grounded
-	index int // in the call, from 1
 }
 
-// groundFacts finds the quotations of facts, and returns the facts by their places. A fact without a quotation is as
-// late as its post, or the scene's end.
+// groundFacts finds the quotations of facts. A fact without a quotation is as late as its post, or the scene's end.
 func (env *Env) groundFacts(ctx context.Context, facts []factArguments) ([]groundedFact, error) {
 	var list []groundedFact
 	for i := range facts {
@@ -52,9 +49,8 @@ func (env *Env) groundFacts(ctx context.Context, facts []factArguments) ([]groun
 			return nil, err
 		}
 		fact := codex.Fact{Text: unescape(f.Text), Kind: f.Kind, Speaker: unescape(f.Speaker), State: f.State, Evidence: g.evidence}
-		list = append(list, groundedFact{fact, g, i + 1})
+		list = append(list, groundedFact{fact, g})
 	}
-	slices.SortStableFunc(list, func(a, b groundedFact) int { return cmp.Compare(a.at, b.at) })
 	return list, nil
 }
 

@@ -1,7 +1,9 @@
 package tools
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"annotator"
 	"annotator/codex"
@@ -49,10 +51,10 @@ func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
 	return ed.answer()
 }
 
-// earliest returns the place of the first of some facts; without facts, that of a quotation.
+// earliest returns the earliest place of some facts; without facts, that of a quotation.
 func earliest(facts []groundedFact, quote *grounded) annotator.Place {
-	if len(facts) > 0 {
-		return facts[0].at
+	if len(facts) == 0 {
+		return quote.at
 	}
-	return quote.at
+	return slices.MinFunc(facts, func(a, b groundedFact) int { return cmp.Compare(a.at, b.at) }).at
 }

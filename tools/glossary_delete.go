@@ -20,7 +20,7 @@ func retire(ctx context.Context, env *Env, a deleteArguments) (Result, error) {
 	}
 	revisions, err := codex.Retire(e, a.Reason, env.Actor, env.Scene.End())
 	if err == nil && env.CheckEdit != nil {
-		err = env.CheckEdit(ctx, e, revisions)
+		err = env.CheckEdit(ctx, &CheckedEdit{Before: e, Now: e, Revisions: revisions})
 	}
 	if err != nil {
 		return Result{}, err

@@ -216,6 +216,21 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// TestUpdateByName: an entry is named by its id, as a number or as text, or by one of its names.
+func TestUpdateByName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.do("glossary_create", createDawn)
+	for n, ref := range []string{`1`, `"1"`, `"Dawn"`, `"the dawn"`} {
+		arguments := fmt.Sprintf(`{"entry_id":%s,"facts":["It is sail %d."]}`, ref, n)
+		if _, a := w.run("glossary_update", arguments); a.Entry.ID != 1 || !slices.Equal(a.Added, []int64{int64(3 + n)}) {
+			t.Errorf("%s: %+v", arguments, a)
+		}
+	}
+	w.refused("NOT_FOUND", "glossary_update", `{"entry_id":"Dusk","facts":["It is night."]}`)
+	w.refused("INVALID_ARGUMENTS", "glossary_update", `{"entry_id":["Dawn"],"facts":["It is night."]}`)
+}
+
 func TestUpdateRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -9,7 +9,7 @@ import (
 )
 
 type updateArguments struct {
-	EntryID int64             `json:"entry_id" jsonschema:"the entry's id"`
+	Entry   entryRef          `json:"entry_id" also:"integer" shown:"string" jsonschema:"the entry's id, or its term"`
 	Facts   []factArguments   `json:"facts,omitempty" shown:"brief" jsonschema:"what the scene has told of it that is not among its facts yet, each as for glossary_create"`
 	Close   []closeArguments  `json:"close,omitempty" jsonschema:"facts that no longer hold, or were wrong"`
 	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
@@ -69,7 +69,7 @@ func (ed *editor) rename(term string, at annotator.Place) {
 
 // entryToUpdate returns the entry of an update. It fails if the update changes nothing.
 func (env *Env) entryToUpdate(ctx context.Context, a *updateArguments) (*annotator.Entry, error) {
-	e, err := env.entry(ctx, a.EntryID)
+	e, err := env.entryBy(ctx, a.Entry)
 	if failure := failureOf(err); failure != nil && a.Term != nil {
 		failure.Message += fmt.Sprintf("; if nothing goes by %.200q yet, glossary_create makes an entry", *a.Term)
 		return nil, failure

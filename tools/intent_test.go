@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"annotator"
 	"annotator/codex"
 	"annotator/policy"
 	"annotator/tools"
@@ -79,10 +78,10 @@ func TestCheckEdit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var asked []bool
-	w.env.CheckEdit = func(_ context.Context, e *annotator.Entry, revisions []annotator.Revision) error {
-		asked = append(asked, codex.Destructive(revisions))
-		if codex.Destructive(revisions) {
-			return &tools.Failure{Code: tools.EditCap, Message: "no more of " + e.Name()}
+	w.env.CheckEdit = func(_ context.Context, edit *tools.CheckedEdit) error {
+		asked = append(asked, codex.Destructive(edit.Revisions))
+		if codex.Destructive(edit.Revisions) {
+			return &tools.Failure{Code: tools.EditCap, Message: "no more of " + edit.Before.Name()}
 		}
 		return nil
 	}

@@ -67,6 +67,10 @@ func applyFieldTags(schema, shown *jsonschema.Schema, of reflect.Type) error {
 			shown.Properties[name] = withoutDescriptions(property)
 		case "required":
 			shown.Required = append(shown.Required, name)
+		case "string": // of several types
+			text := *property
+			text.Type, text.Types = "string", nil
+			shown.Properties[name] = &text
 		}
 	}
 	return nil
@@ -85,11 +89,14 @@ func withoutDescriptions(list *jsonschema.Schema) *jsonschema.Schema {
 	return &brief
 }
 
-// applyTags adds the tags enum, default, min and max to an inferred schema, and removes null from its types.
+// applyTags adds the tags also, enum, default, min and max to an inferred schema, and removes null from its types.
 func applyTags(property *jsonschema.Schema, tag reflect.StructTag) error {
 	if len(property.Types) > 0 {
 		kept := slices.DeleteFunc(property.Types, func(t string) bool { return t == "null" })
 		property.Type, property.Types = kept[0], nil
+	}
+	if other, ok := tag.Lookup("also"); ok {
+		property.Type, property.Types = "", []string{property.Type, other}
 	}
 	if list, ok := tag.Lookup("enum"); ok {
 		for _, value := range strings.Split(list, ",") {

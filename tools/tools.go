@@ -59,10 +59,17 @@ type Env struct {
 	Snapshots Summoner         // for the tools that ask snapshots; nil without them
 
 	// CheckEdit checks an edit of an entry before it is written, and rejects it with a *Failure. Nil allows all edits.
-	CheckEdit func(ctx context.Context, e *annotator.Entry, revisions []annotator.Revision) error
+	CheckEdit func(ctx context.Context, edit *CheckedEdit) error
 
 	// Readable reports whether the model may read a post that is not in Scene: later posts are hidden. Nil allows all.
 	Readable func(ctx context.Context, post *annotator.Post) (bool, error)
+}
+
+// CheckedEdit is a part of a call that changes an entry.
+type CheckedEdit struct {
+	Before    *annotator.Entry // as it is before the call
+	Now       *annotator.Entry // with the parts of the call that were taken so far
+	Revisions []annotator.Revision
 }
 
 // Result is the answer of a call.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -137,7 +138,7 @@ func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCal
 	e, err := glossary.Lookup(ctx, u.Term)
 	switch {
 	case err == nil:
-		change.EntryID = e.ID
+		change.Entry = entryRef(strconv.FormatInt(e.ID, 10))
 	case annotator.KindOf(err) == annotator.NotFound:
 		change.Term = &u.Term // the answer names it
 	default:

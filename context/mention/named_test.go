@@ -68,6 +68,19 @@ func TestNamedByAPart(t *testing.T) {
 	}
 }
 
+// TestFewScenesMakeNoCommonWord: at a story's beginning most scenes name the thing that it is about.
+func TestFewScenesMakeNoCommonWord(t *testing.T) {
+	t.Parallel()
+	usage, index := mention.NewUsage(), mention.New()
+	index.SetNames(1, []string{"Ninth Lantern"})
+	for n := range 40 {
+		usage.Add("He stood by the Ninth, and no other.")
+		if named := len(index.Named("at the glass of the Ninth, low down", usage)) > 0; named != (n < 8) {
+			t.Errorf("named is %t after %d scenes", named, n+1)
+		}
+	}
+}
+
 // TestNamedFindsMore: what is named whole is found, and nothing is found for a word that no name has.
 func TestNamedFindsMore(t *testing.T) {
 	t.Parallel()

@@ -57,13 +57,15 @@ func (u *Usage) of(folded string) wordUsage {
 	return wordUsage{}
 }
 
-// few reports whether a word is in few of the scenes: in one of so many, or in two.
-func (u *Usage) few(w wordUsage, share int) bool { return w.scenes <= max(2, u.scenes/share) }
+// few reports whether a word is in few of the scenes: in one of so many, or in so few that a share says nothing yet.
+func (u *Usage) few(w wordUsage, share, least int) bool {
+	return w.scenes <= max(least, u.scenes/share)
+}
 
 // Shares of the scenes above which a word is no part of a name.
 const (
-	rareShare    = 10 // a word that a name does not capitalise
-	capitalShare = 2  // one that it does: a name may be in many scenes, the pronoun "I" is in most
+	rareShare, leastRare       = 10, 2 // a word that a name does not capitalise
+	capitalShare, leastCapital = 2, 8  // one that it does: a name may be in many scenes, all nouns of German are in most
 )
 
 // proper reports whether a word, as a text writes it, can stand for a name that capitalises it: the story does not
@@ -71,10 +73,10 @@ const (
 func (u *Usage) proper(folded string, capital, inside bool) bool {
 	w := u.of(folded)
 	return capital && utf8.RuneCountInString(folded) > 1 && w.lower <= w.capital && (inside || w.lower == 0) &&
-		u.few(w, capitalShare)
+		u.few(w, capitalShare, leastCapital)
 }
 
 // rare reports whether a word can stand for a name that does not capitalise it. A number cannot.
 func (u *Usage) rare(folded string) bool {
-	return utf8.RuneCountInString(folded) > 1 && strings.ContainsFunc(folded, unicode.IsLetter) && u.few(u.of(folded), rareShare)
+	return utf8.RuneCountInString(folded) > 1 && strings.ContainsFunc(folded, unicode.IsLetter) && u.few(u.of(folded), rareShare, leastRare)
 }
