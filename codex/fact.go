@@ -3,6 +3,7 @@ package codex
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -173,6 +174,15 @@ func lastClaim(e *annotator.Entry) int64 {
 
 // MaxPresent is the most code points of a statement of what an entry is now.
 const MaxPresent = 1000
+
+// Present returns the statement of what an entry is now; empty if there is none, or if a state of the entry has begun or ended
+// after the place that the statement is of, so that it may say what is no longer so.
+func Present(e *annotator.Entry) string {
+	if slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool { return c.State && max(c.From, c.Until) > e.PresentAt }) {
+		return ""
+	}
+	return e.Present
+}
 
 // Restate returns the revision that gives a live entry a new statement of what it is now; none if it has that one.
 func Restate(e *annotator.Entry, statement string, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {

@@ -228,3 +228,24 @@ func TestRestate(t *testing.T) {
 		t.Error("a locked entry was restated")
 	}
 }
+
+// TestPresentIsNotOutdated: a statement is not shown once a state has begun or ended after it.
+func TestPresentIsNotOutdated(t *testing.T) {
+	t.Parallel()
+	at := annotator.PlaceAt
+	for name, test := range map[string]struct {
+		claim annotator.Claim
+		shown bool
+	}{
+		"a state of before":         {annotator.Claim{State: true, From: at(3, 0)}, true},
+		"a state of the same place": {annotator.Claim{State: true, From: at(4, 2)}, true},
+		"a fact that is no state":   {annotator.Claim{From: at(9, 0)}, true},
+		"a state that began after":  {annotator.Claim{State: true, From: at(4, 3)}, false},
+		"a state that ended after":  {annotator.Claim{State: true, From: at(1, 0), Until: at(5, 0)}, false},
+	} {
+		e := &annotator.Entry{Present: "She sails.", PresentAt: at(4, 2), Claims: []annotator.Claim{test.claim}}
+		if got := codex.Present(e); (got == "She sails.") != test.shown || !test.shown && got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -54,7 +54,7 @@ type Entry struct {
 	Revisions     int                `json:"revisions" yaml:"revisions"`
 	Locked        bool               `json:"locked" yaml:"locked"`
 	MergedInto    int64              `json:"merged_into,omitempty" yaml:"merged_into,omitempty"` // id of the entry that replaced it
-	Present       *Present           `json:"present,omitempty" yaml:"present,omitempty"`         // nil if none was written
+	Present       *Present           `json:"present,omitempty" yaml:"present,omitempty"`         // nil if none was written since its states changed
 }
 
 // Present is a short statement of what an entry is now. It is no evidence.
@@ -141,10 +141,11 @@ func newEntry(e *annotator.Entry, position func(annotator.Place) annotator.Posit
 }
 
 func newPresent(e *annotator.Entry, position func(annotator.Place) annotator.Position) *Present {
-	if e.Present == "" {
+	text := codex.Present(e)
+	if text == "" {
 		return nil
 	}
-	return &Present{Text: e.Present, AsOf: position(e.PresentAt)}
+	return &Present{Text: text, AsOf: position(e.PresentAt)}
 }
 
 // visible returns aliases without invisible characters, each name once.

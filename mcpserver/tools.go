@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/exporters"
 	"annotator/storage"
 )
@@ -77,7 +78,7 @@ func (s *server) search(ctx context.Context, a searchArguments) (searchResult, e
 
 func briefOf(e *annotator.Entry) brief {
 	const most = 300 // code points
-	text := []rune(cmp.Or(e.Present, e.Definition()))
+	text := []rune(cmp.Or(codex.Present(e), e.Definition()))
 	if len(text) > most {
 		text = append(text[:most], '…')
 	}

@@ -62,7 +62,7 @@ type entryView struct {
 func viewEntry(e *annotator.Entry, limit int) entryView {
 	v := entryView{
 		ID: e.ID, Term: e.Name(), Status: e.Status, MergedInto: e.MergedInto, Tags: append([]string{}, e.Tags...),
-		Aliases: otherNames(e), Present: e.Present, Facts: append([]string{}, codex.FactLines(e)...), whole: true,
+		Aliases: otherNames(e), Present: codex.Present(e), Facts: append([]string{}, codex.FactLines(e)...), whole: true,
 	}
 	for _, list := range []*[]string{&v.Aliases, &v.Tags} {
 		for jsonLength(v) > limit && len(*list) > 0 {

@@ -53,8 +53,8 @@ func showEntry(r *request) (*page, error) {
 		return nil, r.sendJSON(r.exported([]annotator.Entry{*e})[0])
 	}
 	shown := &entryPage{Entry: e, Begins: r.view.place(e.First), AsOf: r.view.place(e.PresentAt)}
-	if e.Present != "" {
-		if shown.Now, err = r.linkTerms(ctx, e.Present, id); err != nil {
+	if now := codex.Present(e); now != "" {
+		if shown.Now, err = r.linkTerms(ctx, now, id); err != nil {
 			return nil, err
 		}
 	}
