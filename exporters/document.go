@@ -96,7 +96,7 @@ type Evidence struct {
 func Build(story Story, entries []annotator.Entry, position func(annotator.Place) annotator.Position) Document {
 	return Document{
 		Format: DocumentFormat, Version: Version, Story: story, Count: len(entries),
-		Entries: each(sorted(entries), func(e *annotator.Entry) Entry { return newEntry(e, position) }),
+		Entries: each(sorted(entries), func(e *annotator.Entry) Entry { return NewEntry(e, position) }),
 	}
 }
 
@@ -121,7 +121,8 @@ func sorted(entries []annotator.Entry) []*annotator.Entry {
 	return list
 }
 
-func newEntry(e *annotator.Entry, position func(annotator.Place) annotator.Position) Entry {
+// NewEntry returns an entry as it is exported. See Build.
+func NewEntry(e *annotator.Entry, position func(annotator.Place) annotator.Position) Entry {
 	return Entry{
 		ID:            e.ID,
 		Term:          codex.Visible(e.Term),

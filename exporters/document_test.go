@@ -80,7 +80,7 @@ func TestBuildJoinsTheClaimsThatHold(t *testing.T) {
 	}
 }
 
-func TestFilter(t *testing.T) {
+func TestSelect(t *testing.T) {
 	t.Parallel()
 	all := []annotator.Entry{
 		{ID: 1, Status: annotator.Tentative, Tags: []string{"person", "ship"}},
@@ -89,20 +89,21 @@ func TestFilter(t *testing.T) {
 		{ID: 4, Status: annotator.Merged},
 	}
 	for _, test := range []struct {
-		name   string
-		filter exporters.Filter
-		want   []int64
+		name     string
+		statuses []annotator.Status
+		tags     []string
+		want     []int64
 	}{
-		{"what is live", exporters.Filter{}, []int64{1, 2}},
-		{"a status", exporters.Filter{Statuses: []annotator.Status{annotator.Merged}}, []int64{4}},
-		{"any status of several", exporters.Filter{Statuses: []annotator.Status{annotator.Retired, annotator.Confirmed}}, []int64{2, 3}},
-		{"all tags", exporters.Filter{Tags: []string{"ship", "person"}}, []int64{1}},
-		{"status and tag", exporters.Filter{Statuses: []annotator.Status{annotator.Retired}, Tags: []string{"person"}}, nil},
+		{"what is live", nil, nil, []int64{1, 2}},
+		{"a status", []annotator.Status{annotator.Merged}, nil, []int64{4}},
+		{"any status of several", []annotator.Status{annotator.Retired, annotator.Confirmed}, nil, []int64{2, 3}},
+		{"all tags", nil, []string{"ship", "person"}, []int64{1}},
+		{"status and tag", []annotator.Status{annotator.Retired}, []string{"person"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var ids []int64
-			for _, e := range test.filter.Select(all) {
+			for _, e := range exporters.Select(all, test.statuses, test.tags) {
 				ids = append(ids, e.ID)
 			}
 			if diff := cmp.Diff(test.want, ids); diff != "" {

@@ -113,23 +113,15 @@ func ByName(name string) (Format, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return Format{}, annotator.Errorf(annotator.Misused, "export as %q: no such format", name).
-		WithAdvice("choose one of: %s", strings.Join(names, ", "))
+	return Format{}, annotator.Errorf(annotator.Misused, "there is no format %q to export to", name).
+		WithAdvice("name one: --format %s", strings.Join(names, " or --format "))
 }
 
-// Filter selects the entries of an export.
-type Filter struct {
-	Statuses []annotator.Status // any of them; empty: the live ones
-	Tags     []string           // all of them
-}
-
-// Select returns the selected entries, in their order.
-func (f *Filter) Select(entries []annotator.Entry) []annotator.Entry {
+// Select returns the entries with any of the statuses and all of the tags, in their order. No status selects the live ones.
+func Select(entries []annotator.Entry, statuses []annotator.Status, tags []string) []annotator.Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e annotator.Entry) bool {
 		lacks := func(tag string) bool { return !slices.Contains(e.Tags, tag) }
-		if len(f.Statuses) == 0 && !e.Status.Live() || len(f.Statuses) > 0 && !slices.Contains(f.Statuses, e.Status) {
-			return true
-		}
-		return slices.ContainsFunc(f.Tags, lacks)
+		selected := slices.Contains(statuses, e.Status) || len(statuses) == 0 && e.Status.Live()
+		return !selected || slices.ContainsFunc(tags, lacks)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/exporters"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -43,7 +44,7 @@ func (s *server) readEntry(ctx context.Context, r *mcp.ReadResourceRequest) (*mc
 		return nil, err
 	}
 	at := s.DB.Scenes.Positions(ctx)
-	return contents(r.Params.URI, "application/json", annotator.EncodeJSON(exported(e, at))), at.Err
+	return contents(r.Params.URI, "application/json", annotator.EncodeJSON(exporters.NewEntry(e, at.At))), at.Err
 }
 
 func (s *server) readScene(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {

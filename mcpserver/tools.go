@@ -123,12 +123,7 @@ func (s *server) show(ctx context.Context, a entryArguments) (exporters.Entry, e
 		return exporters.Entry{}, err
 	}
 	at := s.DB.Scenes.Positions(ctx)
-	return exported(e, at), at.Err
-}
-
-// exported returns an entry as an export has it.
-func exported(e *annotator.Entry, at *storage.Positions) exporters.Entry {
-	return exporters.Build(exporters.Story{}, []annotator.Entry{*e}, at.At).Entries[0]
+	return exporters.NewEntry(e, at.At), at.Err
 }
 
 type timelineResult struct {

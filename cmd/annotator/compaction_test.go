@@ -42,7 +42,8 @@ func TestThresholds(t *testing.T) {
 	t.Parallel()
 	values := map[string]*string{}
 	for _, threshold := range thresholds() {
-		values[threshold.flag] = new(map[bool]string{true: "0.25", false: "7"}[threshold.share != nil])
+		_, isShare := threshold.field(new(compaction.Policy)).(*float64)
+		values[threshold.flag] = new(map[bool]string{true: "0.25", false: "7"}[isShare])
 	}
 	values["compaction-high-water"] = new("0.5")
 	want := compaction.Policy{

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -81,11 +80,20 @@ func withDatabase(ctx context.Context, named string, body func(*storage.DB) erro
 	if err != nil {
 		return err
 	}
-	err = body(db)
-	if closeErr := db.Close(); closeErr != nil {
-		return errors.Join(err, closeErr)
+	return cmp.Or(body(db), db.Close()) // not joined: the advice is printed on a line of its own
+}
+
+// withWriter opens a database that exists for writing while body runs.
+func (a *app) withWriter(ctx context.Context, named string, body func(*storage.DB) error) error {
+	path, err := findExisting(named)
+	if err != nil {
+		return err
 	}
-	return err // not joined: the advice is printed on a line of its own
+	db, err := a.openWriter(ctx, path)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(body(db), db.Close())
 }
 
 // autoCorpus names the corpus that the run was made from.
@@ -124,19 +132,11 @@ func openCorpus(ctx context.Context, db *storage.DB, database, named string, req
 	return corpus.Open(ctx, cmp.Or(path, run.Corpus.Path))
 }
 
-// positionOf returns the position of a moment; nil for nil.
-func positionOf(m *storage.Moment, p *storage.Positions) *annotator.Position {
-	if m == nil {
-		return nil
-	}
-	return new(p.At(m.Place))
-}
-
 // exported converts entries to the shape of an export, in their order.
 func exported(entries []annotator.Entry, p *storage.Positions) []exporters.Entry {
 	list := make([]exporters.Entry, len(entries))
 	for i := range entries {
-		list[i] = exporters.Build(exporters.Story{}, entries[i:i+1], p.At).Entries[0]
+		list[i] = exporters.NewEntry(&entries[i], p.At)
 	}
 	return list
 }

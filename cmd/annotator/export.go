@@ -29,6 +29,7 @@ type exportOptions struct {
 
 func newExport(a *app) *cobra.Command {
 	o := &exportOptions{app: a}
+	names, list := formats()
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the codex as a file for other programs",
@@ -40,7 +41,7 @@ story, without anything that is told later.
 A file is written whole or not at all. A format of several files is written to a folder, or to an archive if the name
 ends in .zip. A folder is exported to again without a loss: files that you have added stay, and if you have changed one
 of the export's, nothing is written. docs/formats.md describes each format, and what reads it:
-`+formatTable()+``, exitMisused, exitHalted, exitInterrupted),
+`+list, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator export --format json -o book.json
   annotator export --db book.annotator.db --format yaml --tag person
   annotator export --format json --status all | jq .count
@@ -51,7 +52,7 @@ of the export's, nothing is written. docs/formats.md describes each format, and 
 		PreRunE: func(*cobra.Command, []string) error { return refuseDatabase(o.out) },
 	}
 	flags := cmd.Flags()
-	wordFlag(flags, &o.format, "format", exporterNames(), "", "`FORMAT`: "+alternatives(exporterNames()))
+	wordFlag(flags, &o.format, "format", names, "", "`FORMAT`: "+alternatives(names))
 	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write, or the folder of a format of several files; - is standard output")
 	asOfFlag(flags, &o.asOf)
 	corpusFlag(flags, &o.corpus, "corpus `FILE` of the formats that hold text of the story")
@@ -60,27 +61,16 @@ of the export's, nothing is written. docs/formats.md describes each format, and 
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error { return o.run(ctx, db) })
 }
 
-// formatTable lists the formats for the help.
-func formatTable() string {
-	var b strings.Builder
-	for _, f := range exporters.All() {
-		fmt.Fprintf(&b, "\n  %-14s %s", f.Name, f.About)
-	}
-	return b.String()
-}
-
-func exporterNames() (names []string) {
+// formats returns the names of the formats, and a list of them for the help.
+func formats() (names []string, list string) {
 	for _, f := range exporters.All() {
 		names = append(names, f.Name)
+		list += fmt.Sprintf("\n  %-14s %s", f.Name, f.About)
 	}
-	return names
+	return names, list
 }
 
 func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
-	if o.format == "" {
-		return annotator.Errorf(annotator.Misused, "there is no format to export to").
-			WithAdvice("name one: --format %s", strings.Join(exporterNames(), " or --format "))
-	}
 	if o.out == "" {
 		return annotator.Errorf(annotator.Misused, "there is no file to export to").WithAdvice("name one with -o, or leave out -o for standard output")
 	}
@@ -92,11 +82,14 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	document, moment, err := o.document(ctx, db, &run)
+	view, err := viewAt(ctx, db, o.asOf)
 	if err != nil {
 		return err
 	}
-	view := db.View(moment)
+	document, err := o.document(ctx, db, view, &run.Corpus)
+	if err != nil {
+		return err
+	}
 	codex := &exporters.Codex{Document: document, Name: storyName(run.Corpus.Path), Updated: time.UnixMilli(run.Updated), SceneOf: sceneOf(view)}
 	if !format.Story {
 		return o.write(ctx, &format, codex)
@@ -164,34 +157,20 @@ func (o *exportOptions) write(ctx context.Context, format *exporters.Format, cod
 // isStdout reports whether the value of -o stands for standard output.
 func isStdout(out string) bool { return out == "-" || out == "/dev/stdout" }
 
-// document returns the codex with the moment that it is of; the zero moment is now.
-func (o *exportOptions) document(ctx context.Context, db *storage.DB, run *storage.RunStatus) (*exporters.Document, storage.Moment, error) {
-	var limit storage.Moment
+// document returns the entries of a view that the user has selected.
+func (o *exportOptions) document(ctx context.Context, db *storage.DB, view *storage.View, c *storage.Corpus) (*exporters.Document, error) {
 	statuses, tags, err := o.filter.resolve()
 	if err != nil {
-		return nil, limit, err
+		return nil, err
 	}
-	moment, err := momentAt(ctx, db, o.asOf)
-	if err != nil {
-		return nil, limit, err
-	}
-	if moment != nil {
-		limit = *moment
-	}
-	view := db.View(limit)
 	entries, err := allEntries(ctx, view)
 	if err != nil {
-		return nil, limit, err
-	}
-	filter := exporters.Filter{Statuses: statuses, Tags: tags}
-	story := exporters.Story{
-		Title: run.Corpus.Title, CorpusHash: run.Corpus.Hash, Threads: run.Corpus.Threads, Scenes: run.Corpus.Scenes,
+		return nil, err
 	}
 	at := db.Scenes.Positions(ctx)
-	document := exporters.Build(story, filter.Select(entries), at.At)
-	document.AsOf = positionOf(moment, at)
-	if document.Summaries, err = summaries(ctx, view); err != nil {
-		return nil, limit, err
-	}
-	return &document, limit, at.Err
+	story := exporters.Story{Title: c.Title, CorpusHash: c.Hash, Threads: c.Threads, Scenes: c.Scenes}
+	document := exporters.Build(story, exporters.Select(entries, statuses, tags), at.At)
+	document.AsOf = positionOf(view, at)
+	document.Summaries, err = summaries(ctx, view)
+	return &document, cmp.Or(err, at.Err)
 }

@@ -131,7 +131,7 @@ func textUpTo(t *testing.T, path string, scene int) string {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	moment, err := momentAt(t.Context(), db, fmt.Sprintf("scene:%d", scene))
+	view, err := viewAt(t.Context(), db, fmt.Sprintf("scene:%d", scene))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func textUpTo(t *testing.T, path string, scene int) string {
 	}
 	defer func() { _ = posts.Close() }()
 	var text strings.Builder
-	story := &storyText{view: db.View(*moment), corpus: posts}
+	story := &storyText{view: view, corpus: posts}
 	threads, err := story.Threads(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -194,7 +194,7 @@ func semanticRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter
 }
 
 func facts(e *annotator.Entry, at *storage.Positions, provenance map[storage.ClaimKey]storage.Provenance) []fact {
-	exported := exported([]annotator.Entry{*e}, at)[0]
+	exported := exporters.NewEntry(e, at.At)
 	list := make([]fact, len(e.Claims))
 	for i := range e.Claims {
 		c, p := &exported.Claims[i], provenance[storage.ClaimKey{Entry: e.ID, Claim: e.Claims[i].ID}]

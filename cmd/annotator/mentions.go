@@ -7,19 +7,12 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/storage"
 
 	"github.com/spf13/cobra"
 )
 
-// mentionsOptions are the options of `annotator mentions`.
-type mentionsOptions struct {
-	limit int
-	asOf  string
-}
-
 func newMentions(a *app) *cobra.Command {
-	var o mentionsOptions
+	var limit int
 	cmd := &cobra.Command{
 		Use:   "mentions TERM|ID",
 		Short: "List where the names of an entry stand in the story",
@@ -33,11 +26,9 @@ name that is revealed later is not found in earlier posts.`, exitMisused, exitHa
 		Args:              arguments(1, unlimited),
 		ValidArgsFunction: completeFrom(listTerms),
 	}
-	flags := cmd.Flags()
-	asOfFlag(flags, &o.asOf)
-	limitFlag(flags, &o.limit, 20, "maximum `MENTIONS`; 0: all")
-	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
-		return o.read(ctx, db, strings.Join(args, " "))
+	limitFlag(cmd.Flags(), &limit, 20, "maximum `MENTIONS`; 0: all")
+	return a.answersAsOf(cmd, func(ctx context.Context, v *codexView, args []string) (result, error) {
+		return readMentions(ctx, v, strings.Join(args, " "), limit)
 	})
 }
 
@@ -64,46 +55,28 @@ type mentionAt struct {
 	Also  []int64            `json:"also,omitempty"` // other entries that the name stands for there
 }
 
-func (o *mentionsOptions) read(ctx context.Context, db *storage.DB, name string) (*mentionList, error) {
-	moment, err := momentAt(ctx, db, o.asOf)
+func readMentions(ctx context.Context, v *codexView, name string, limit int) (*mentionList, error) {
+	e, err := v.named(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	view, err := viewAt(ctx, db, o.asOf)
+	found, total, err := v.Mentions(ctx, e.ID, 0, limit)
 	if err != nil {
 		return nil, err
 	}
-	e, err := findEntry(ctx, view, name)
-	if err != nil {
-		return nil, err
-	}
-	if e == nil {
-		return nil, (&showOptions{asOf: o.asOf}).noEntry(ctx, view, name)
-	}
-	at := db.Scenes.Positions(ctx)
-	list := &mentionList{ID: e.ID, Term: e.Name(), AsOf: positionOf(moment, at), Threads: []threadMentions{}, Mentions: []mentionAt{}}
-	found, total, err := view.Mentions(ctx, e.ID, 0, o.limit)
-	if err != nil {
-		return nil, err
-	}
-	list.Count = total
+	list := &mentionList{ID: e.ID, Term: e.Name(), AsOf: v.asOf, Count: total, Threads: []threadMentions{}, Mentions: []mentionAt{}}
 	for _, m := range found {
-		list.Mentions = append(list.Mentions, mentionAt{at.At(m.Place), m.Start, m.End, m.Others})
+		list.Mentions = append(list.Mentions, mentionAt{v.positions.At(m.Place), m.Start, m.End, m.Others})
 	}
-	counts, err := view.MentionCounts(ctx, []int64{e.ID})
+	counts, err := v.MentionCounts(ctx, []int64{e.ID})
 	for _, c := range counts {
 		list.Threads = append(list.Threads, threadMentions{c.Thread, c.Count})
 	}
-	if err != nil {
-		return nil, err
-	}
-	return list, at.Err
+	return list, err
 }
 
 func (l *mentionList) print(w io.Writer) {
-	if l.AsOf != nil {
-		fmt.Fprintf(w, "as of %s\n", describe(*l.AsOf))
-	}
+	printAsOf(w, l.AsOf)
 	fmt.Fprintf(w, "%s  #%d, %s in %s\n", oneLine(l.Term), l.ID, plural(l.Count, "mention"), plural(len(l.Threads), "thread"))
 	rows := make([][]string, len(l.Mentions))
 	for i, m := range l.Mentions {

@@ -8,7 +8,6 @@ import (
 
 	"annotator"
 	"annotator/exporters"
-	"annotator/storage"
 
 	"github.com/spf13/cobra"
 )
@@ -16,7 +15,6 @@ import (
 // searchOptions are the options of `annotator search`.
 type searchOptions struct {
 	limit  int
-	asOf   string
 	filter *filter
 }
 
@@ -36,11 +34,10 @@ point of the story, without anything that is told later.`, exitMisused, exitHalt
 		Args: arguments(1, unlimited),
 	}
 	flags := cmd.Flags()
-	asOfFlag(flags, &o.asOf)
 	o.filter = filterFlags(flags)
 	limitFlag(flags, &o.limit, 20, "maximum `ENTRIES`; 0: all")
-	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
-		return o.search(ctx, db, strings.Join(args, " "))
+	return a.answersAsOf(cmd, func(ctx context.Context, v *codexView, args []string) (result, error) {
+		return o.search(ctx, v, strings.Join(args, " "))
 	})
 }
 
@@ -56,24 +53,16 @@ type searchAnswer struct {
 	found   []annotator.Entry
 }
 
-func (o *searchOptions) search(ctx context.Context, db *storage.DB, text string) (*searchAnswer, error) {
+func (o *searchOptions) search(ctx context.Context, v *codexView, text string) (*searchAnswer, error) {
 	statuses, tags, err := o.filter.resolve()
 	if err != nil {
 		return nil, err
 	}
-	moment, err := momentAt(ctx, db, o.asOf)
+	page, err := v.Find(ctx, annotator.Query{Text: text, Tags: tags, Statuses: statuses, Limit: o.limit})
 	if err != nil {
 		return nil, err
 	}
-	view, err := viewAt(ctx, db, o.asOf)
-	if err != nil {
-		return nil, err
-	}
-	page, err := view.Find(ctx, annotator.Query{Text: text, Tags: tags, Statuses: statuses, Limit: o.limit})
-	if err != nil {
-		return nil, err
-	}
-	whole, err := view.EntriesByID(ctx, page.IDs())
+	whole, err := v.EntriesByID(ctx, page.IDs())
 	if err != nil {
 		return nil, err
 	}
@@ -81,23 +70,20 @@ func (o *searchOptions) search(ctx context.Context, db *storage.DB, text string)
 	for _, id := range page.IDs() {
 		found = append(found, *whole[id])
 	}
-	s := &searchAnswer{Query: text, More: len(found) < page.Total, Close: []closeEntry{}}
+	s := &searchAnswer{
+		Query: text, AsOf: v.asOf, Count: len(found), More: len(found) < page.Total, Entries: exported(found, v.positions), Close: []closeEntry{}, found: found,
+	}
 	if len(found) == 0 {
-		entries, err := allEntries(ctx, view)
+		entries, err := allEntries(ctx, v.View)
 		if err != nil {
 			return nil, err
 		}
-		selected := exporters.Filter{Statuses: statuses, Tags: tags}
-		for _, e := range closeSpellings(selected.Select(entries), text) {
+		for _, e := range closeSpellings(exporters.Select(entries, statuses, tags), text) {
 			s.Close = append(s.Close, closeEntry{e.ID, e.Name()})
 		}
 	}
-	if s.Alike, err = lookAlikes(ctx, view, text, found); err != nil {
-		return nil, err
-	}
-	at := db.Scenes.Positions(ctx)
-	s.AsOf, s.Count, s.Entries, s.found = positionOf(moment, at), len(found), exported(found, at), found
-	return s, at.Err
+	s.Alike, err = lookAlikes(ctx, v.View, text, found)
+	return s, err
 }
 
 // closeEntry is an entry with a name like the one that was searched for.
@@ -107,9 +93,7 @@ type closeEntry struct {
 }
 
 func (s *searchAnswer) print(w io.Writer) {
-	if s.AsOf != nil {
-		fmt.Fprintf(w, "as of %s\n", describe(*s.AsOf))
-	}
+	printAsOf(w, s.AsOf)
 	if len(s.found) == 0 {
 		fmt.Fprintln(w, "no entry was found")
 	}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,8 +12,10 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/exporters"
 	"annotator/storage"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -18,16 +23,58 @@ func asOfFlag(flags *pflag.FlagSet, point *string) {
 	flags.StringVar(point, "as-of", "", "the codex at a `POINT` of the story: scene:N, post:ID, thread:ID (its end) or snapshot:N; empty: now")
 }
 
+// codexView is the codex at a point of the story.
+type codexView struct {
+	*storage.View
+	db        *storage.DB
+	point     string              // that --as-of names; empty: now
+	asOf      *annotator.Position // nil: now
+	positions *storage.Positions
+}
+
+// answersAsOf makes a command print what find finds in the codex at the point that --as-of names.
+func (a *app) answersAsOf(cmd *cobra.Command, find func(context.Context, *codexView, []string) (result, error)) *cobra.Command {
+	var point string
+	asOfFlag(cmd.Flags(), &point)
+	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
+		view, err := viewAt(ctx, db, point)
+		if err != nil {
+			return nil, err
+		}
+		v := &codexView{View: view, db: db, point: point, positions: db.Scenes.Positions(ctx)}
+		v.asOf = positionOf(view, v.positions)
+		found, err := find(ctx, v, args)
+		return found, cmp.Or(err, v.positions.Err)
+	})
+}
+
 // viewAt returns the view as of a point; an empty point is now.
 func viewAt(ctx context.Context, db *storage.DB, point string) (*storage.View, error) {
-	moment, err := momentAt(ctx, db, point)
+	if point == "" {
+		return db.View(storage.Moment{}), nil
+	}
+	parsed, err := storage.ParsePoint(point)
 	if err != nil {
 		return nil, err
 	}
-	if moment == nil {
-		moment = &storage.Moment{}
+	moment, err := db.History.Moment(ctx, parsed)
+	return db.View(moment), err
+}
+
+// positionOf returns the position that a view is of; nil for now.
+func positionOf(v *storage.View, p *storage.Positions) *annotator.Position {
+	moment := v.Moment()
+	if moment.IsZero() {
+		return nil
 	}
-	return db.View(*moment), nil
+	return new(p.At(moment.Place))
+}
+
+// printAsOf prints the point that an answer is of, unless that is now.
+func printAsOf(w io.Writer, p *annotator.Position) {
+	if p != nil {
+		fmt.Fprintf(w, "as of %s\n", describe(*p))
+	}
 }
 
 // allEntries reads every entry of a view, of any status, in the order of their ids.
@@ -41,37 +88,59 @@ func allEntries(ctx context.Context, v *storage.View) (entries []annotator.Entry
 	return entries, nil
 }
 
-// momentAt returns the moment of a point; nil for an empty one.
-func momentAt(ctx context.Context, db *storage.DB, point string) (*storage.Moment, error) {
-	if point == "" {
-		return nil, nil
-	}
-	parsed, err := storage.ParsePoint(point)
-	if err != nil {
-		return nil, err
-	}
-	moment, err := db.History.Moment(ctx, parsed)
-	return &moment, err
-}
-
-// findEntry returns the entry with an id, 12 or #12, else the one that a name stands for: a live entry before others, a
-// full name before an alias. It returns nil if there is none, and an error of kind annotator.Misused where the name is an
-// alias of several.
-func findEntry(ctx context.Context, v *storage.View, name string) (*annotator.Entry, error) {
+// named returns the entry with an id, 12 or #12, else the one that a name stands for: a live entry before others, a full
+// name before an alias. The error is of kind annotator.NotFound, or annotator.Misused where the name is an alias of several.
+func (v *codexView) named(ctx context.Context, name string) (*annotator.Entry, error) {
 	if id, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); err == nil {
 		if e, err := v.Entry(ctx, id); annotator.KindOf(err) != annotator.NotFound {
 			return e, err
 		}
 	}
 	found, err := v.Named(ctx, name)
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, v.noEntry(ctx, name)
 	}
 	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))} // as it is, and without invisible characters
 	if len(found) > 1 && found[0].Status.Live() && !slices.Contains(keys, codex.Normalize(found[0].Name())) {
 		return nil, annotator.Errorf(annotator.Misused, "several entries have the name %q: %s", name, listNames(found)).WithAdvice("name one by its id")
 	}
 	return &found[0], nil
+}
+
+// noEntry returns the error of a name that no entry has, or had at the point of --as-of. It offers similar names of that
+// point, and does not tell whether the name occurs later.
+func (v *codexView) noEntry(ctx context.Context, name string) error {
+	err, list := annotator.Errorf(annotator.NotFound, "there is no entry %q", name), "annotator search"
+	if v.point != "" {
+		err, list = annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, v.point), list+" --as-of "+v.point
+	}
+	if alike, _ := lookAlikes(ctx, v.View, name, nil); len(alike) > 0 {
+		return err.WithAdvice("the name of #%d looks the same, but has other characters: %s", alike[0].ID, alike[0].Name)
+	}
+	entries, _ := allEntries(ctx, v.View) // without them, the advice is general
+	near := closeSpellings(exporters.Select(entries, nil, nil), name)
+	if len(near) == 0 {
+		page, _ := v.Find(ctx, annotator.Query{Text: name, Limit: maxOffered + 1})
+		near = page.Entries
+	}
+	switch {
+	case len(near) == 0:
+		return err.WithAdvice("find entries by words with `%s`", list)
+	case len(near) > maxOffered:
+		return err.WithAdvice("did you mean %s? `%s %s` finds more", listNames(near[:maxOffered]), list, quoted(name))
+	}
+	return err.WithAdvice("did you mean %s?", listNames(near))
+}
+
+func listNames(entries []annotator.Entry) string {
+	names := make([]string, len(entries))
+	for i := range entries {
+		names[i] = fmt.Sprintf("#%d %s", entries[i].ID, entries[i].Name())
+	}
+	return strings.Join(names, ", ")
 }
 
 // maxOffered is how many entries are offered in the place of one that does not exist.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/corpus"
 	"annotator/corpus/ingest"
 	"annotator/storage"
 	"annotator/web"
@@ -81,7 +80,7 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 	defer func() { err = cmp.Or(err, open.close()) }()
 	options := web.Options{Token: token, Hosts: o.names(), Now: o.now, Log: func(err error) { o.printError(err) }}
 	if o.sources["endpoint"] != defaultSource {
-		options.Asker = &webAsker{o}
+		options.Asker = o
 	}
 	for _, path := range paths {
 		database, err := openForWeb(ctx, path, &open)
@@ -216,16 +215,13 @@ func openBrowser(ctx context.Context, address string) error {
 	return exec.CommandContext(ctx, command[0], command[1:]...).Start()
 }
 
-// webAsker asks the model for a page.
-type webAsker struct{ *serveOptions }
-
 // Ask asks the model as of a snapshot, and records question and answer. See web.Asker.
-func (w *webAsker) Ask(ctx context.Context, db *storage.DB, snapshot int64, question string) (answer string, err error) {
+func (o *serveOptions) Ask(ctx context.Context, db *storage.DB, snapshot int64, question string) (answer string, err error) {
 	var open closers
 	defer func() { err = cmp.Or(err, open.close()) }()
-	quiet := *w.app
+	quiet := *o.app
 	quiet.err = io.Discard // the reader has the page, not this terminal
-	ask := &snapshotAskOptions{app: &quiet, settings: w.settings, corpus: autoCorpus}
+	ask := &snapshotAskOptions{app: &quiet, settings: o.settings, corpus: autoCorpus}
 	at, err := db.Snapshots.Get(ctx, snapshot)
 	if err != nil {
 		return "", err
@@ -236,5 +232,3 @@ func (w *webAsker) Ask(ctx context.Context, db *storage.DB, snapshot int64, ques
 	}
 	return c.answer(ctx, question)
 }
-
-var _ web.Story = (*corpus.DB)(nil)

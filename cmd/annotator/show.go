@@ -16,14 +16,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// showOptions are the options of `annotator show`.
-type showOptions struct {
-	asOf    string
-	history bool
-}
-
 func newShow(a *app) *cobra.Command {
-	var o showOptions
+	var history bool
 	cmd := &cobra.Command{
 		Use:   "show TERM|ID",
 		Short: "Show an entry with its evidence",
@@ -37,11 +31,9 @@ its names. --history lists every change: when and where in the story it was made
 		Args:              arguments(1, unlimited),
 		ValidArgsFunction: completeFrom(listTerms),
 	}
-	flags := cmd.Flags()
-	asOfFlag(flags, &o.asOf)
-	flags.BoolVar(&o.history, "history", false, "show every revision")
-	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
-		return o.read(ctx, db, strings.Join(args, " "))
+	cmd.Flags().BoolVar(&history, "history", false, "show every revision")
+	return a.answersAsOf(cmd, func(ctx context.Context, v *codexView, args []string) (result, error) {
+		return readEntry(ctx, v, strings.Join(args, " "), history)
 	})
 }
 
@@ -55,44 +47,28 @@ type shownEntry struct {
 	target  *annotator.Entry // that it was merged into; nil if it was not
 }
 
-func (o *showOptions) read(ctx context.Context, db *storage.DB, name string) (*shownEntry, error) {
-	moment, err := momentAt(ctx, db, o.asOf)
+func readEntry(ctx context.Context, v *codexView, name string, history bool) (*shownEntry, error) {
+	e, err := v.named(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	view, err := viewAt(ctx, db, o.asOf)
-	if err != nil {
-		return nil, err
-	}
-	e, err := findEntry(ctx, view, name)
-	if err != nil {
-		return nil, err
-	}
-	if e == nil {
-		return nil, o.noEntry(ctx, view, name)
-	}
-	at := db.Scenes.Positions(ctx)
-	shown := &shownEntry{Entry: exported([]annotator.Entry{*e}, at)[0], AsOf: positionOf(moment, at), name: e.Name()}
+	shown := &shownEntry{Entry: exporters.NewEntry(e, v.positions.At), AsOf: v.asOf, name: e.Name()}
 	if e.MergedInto != 0 {
-		if shown.target, err = view.Entry(ctx, e.MergedInto); err != nil {
+		if shown.target, err = v.Entry(ctx, e.MergedInto); err != nil {
 			return nil, err
 		}
 	}
-	if o.history {
-		if shown.History, err = changes(ctx, view, at, e.ID); err != nil {
+	if history {
+		if shown.History, err = changes(ctx, v.View, v.positions, e.ID); err != nil {
 			return nil, err
 		}
 	}
-	if shown.Alike, err = lookAlikes(ctx, view, "", []annotator.Entry{*e}); err != nil {
-		return nil, err
-	}
-	return shown, at.Err
+	shown.Alike, err = lookAlikes(ctx, v.View, "", []annotator.Entry{*e})
+	return shown, err
 }
 
 func (s *shownEntry) print(w io.Writer) {
-	if s.AsOf != nil {
-		fmt.Fprintf(w, "as of %s\n", describe(*s.AsOf))
-	}
+	printAsOf(w, s.AsOf)
 	if s.History != nil {
 		printHistory(w, s.name, s.History)
 		return
@@ -102,40 +78,6 @@ func (s *shownEntry) print(w io.Writer) {
 	}
 	printEntry(w, &s.Entry)
 	printLookAlikes(w, s.Alike)
-}
-
-func listNames(entries []annotator.Entry) string {
-	names := make([]string, len(entries))
-	for i := range entries {
-		names[i] = fmt.Sprintf("#%d %s", entries[i].ID, entries[i].Name())
-	}
-	return strings.Join(names, ", ")
-}
-
-// noEntry returns the error of a name that no entry has, or had at the point of --as-of. It offers similar names of that
-// point, and does not tell whether the name occurs later.
-func (o *showOptions) noEntry(ctx context.Context, view *storage.View, name string) error {
-	err, list := annotator.Errorf(annotator.NotFound, "there is no entry %q", name), "annotator search"
-	if o.asOf != "" {
-		err, list = annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, o.asOf), list+" --as-of "+o.asOf
-	}
-	if alike, _ := lookAlikes(ctx, view, name, nil); len(alike) > 0 {
-		return err.WithAdvice("the name of #%d looks the same, but has other characters: %s", alike[0].ID, alike[0].Name)
-	}
-	entries, _ := allEntries(ctx, view) // without them, the advice is general
-	live := exporters.Filter{}
-	near := closeSpellings(live.Select(entries), name)
-	if len(near) == 0 {
-		page, _ := view.Find(ctx, annotator.Query{Text: name, Limit: maxOffered + 1})
-		near = page.Entries
-	}
-	switch {
-	case len(near) == 0:
-		return err.WithAdvice("find entries by words with `%s`", list)
-	case len(near) > maxOffered:
-		return err.WithAdvice("did you mean %s? `%s %s` finds more", listNames(near[:maxOffered]), list, quoted(name))
-	}
-	return err.WithAdvice("did you mean %s?", listNames(near))
 }
 
 // printEntry prints an entry for people.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,20 +8,16 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/storage"
 
 	"github.com/spf13/cobra"
 )
 
-// snapshotCreateOptions are the options of `annotator snapshot create`.
-type snapshotCreateOptions struct {
-	*app
-	db   string
-	name string
-	json bool
-}
+// maxSnapshotName is how long the name of a snapshot may be, in code points.
+const maxSnapshotName = 200
 
 func newSnapshotCreate(a *app) *cobra.Command {
-	o := &snapshotCreateOptions{app: a}
+	var path, name string
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Keep the present position as a snapshot",
@@ -31,42 +26,25 @@ Keep the present position of a run as a snapshot of the type manual, for example
 another model goes on. There is a snapshot after each scene without it. The run must not be under way.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: "  annotator snapshot create --name \"before the second book\"\n  annotator snapshot list --type manual",
-		Args:    arguments(0, 0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	flags := cmd.Flags()
-	databaseFlag(flags, &o.db)
-	flags.StringVar(&o.name, "name", "", "`NAME` of the snapshot")
-	jsonFlag(flags, &o.json)
-	return cmd
-}
-
-// maxSnapshotName is how long the name of a snapshot may be, in code points.
-const maxSnapshotName = 200
-
-func (o *snapshotCreateOptions) run(ctx context.Context) (err error) {
-	name := strings.Join(strings.Fields(codex.Clean(o.name)), " ")
-	if len([]rune(name)) > maxSnapshotName {
-		return annotator.Errorf(annotator.Misused, "the name of a snapshot has at most %d characters", maxSnapshotName)
-	}
-	path, err := findExisting(o.db)
-	if err != nil {
-		return err
-	}
-	db, err := o.openWriter(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, db.Close()) }()
-	taken, err := db.Snapshots.Create(ctx, name)
-	if err != nil {
-		return err
-	}
-	shown, err := viewSnapshot(ctx, db, &taken)
-	if err != nil {
-		return err
-	}
-	return o.printResult(createdSnapshot{shown}, o.json)
+	databaseFlag(cmd.Flags(), &path)
+	cmd.Flags().StringVar(&name, "name", "", "`NAME` of the snapshot")
+	return a.prints(cmd, func(ctx context.Context, _ []string) (created result, err error) {
+		name := strings.Join(strings.Fields(codex.Clean(name)), " ")
+		if len([]rune(name)) > maxSnapshotName {
+			return nil, annotator.Errorf(annotator.Misused, "the name of a snapshot has at most %d characters", maxSnapshotName).WithAdvice("shorten it")
+		}
+		err = a.withWriter(ctx, path, func(db *storage.DB) error {
+			taken, err := db.Snapshots.Create(ctx, name)
+			if err != nil {
+				return err
+			}
+			shown, err := viewSnapshot(ctx, db, &taken)
+			created = createdSnapshot{shown}
+			return err
+		})
+		return created, err
+	})
 }
 
 // createdSnapshot is what `snapshot create` prints.

@@ -254,36 +254,27 @@ func ratio(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// print prints the status for people.
+// print prints the status for people. A row without a text is left out.
 func (s *status) print(w io.Writer) {
 	rows := [][]string{
 		{"story", shorten(s.Story.Title, 100)},
 		{"database", oneLine(s.Database)},
 		{"corpus", oneLine(s.Story.Corpus)},
+		{"import", shorten(s.Story.Import, 300)},
 		{"run", shorten(s.run(), 300)},
 		{"model", oneLine(s.modelAndEndpoint())},
 		{"scenes", s.scenes()},
+		{"not asked", s.unasked()},
 		{"threads", fmt.Sprintf("%d of %d", s.Story.ThreadsDone, s.Story.Threads)},
 		{"entries", s.entries()},
 		{"calls", fmt.Sprintf("%d ok, %d failed, %d lost", s.Calls.OK, s.Calls.Failed, s.Calls.Lost)},
 		{"tokens", strings.Replace(tokens(s.Tokens.usage()), " tokens", "", 1)},
+		{"probes", s.probes()},
 		{"per scene", s.average()},
+		{"follow-ups", s.followUps()},
 		{"compactions", s.compactions()},
 		{"started", localTime(s.Started.UnixMilli())},
 		{"updated", localTime(s.Updated.UnixMilli())},
-	}
-	if text := s.followUps(); text != "" {
-		rows = slices.Insert(rows, 11, []string{"follow-ups", text})
-	}
-	if text := s.unasked(); text != "" {
-		rows = slices.Insert(rows, 6, []string{"not asked", text})
-	}
-	if s.Probes.Calls > 0 {
-		at := slices.IndexFunc(rows, func(row []string) bool { return row[0] == "per scene" })
-		rows = slices.Insert(rows, at, []string{"probes", plural(s.Probes.Calls, "call") + ", " + tokens(s.Probes.Tokens.usage())})
-	}
-	if s.Story.Import != "" {
-		rows = slices.Insert(rows, 3, []string{"import", shorten(s.Story.Import, 300)})
 	}
 	for _, warning := range s.Warnings {
 		rows = append(rows, []string{"warning", shorten(warning, 300)})
@@ -295,8 +286,16 @@ func (s *status) print(w io.Writer) {
 	if wait := s.Waiting; wait != nil {
 		rows = append(rows, []string{"waiting", shorten("since "+localTime(wait.Since.UnixMilli())+": "+wait.Reason, 300)})
 	}
-	printTable(w, rows)
+	printTable(w, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 	s.printQuarantined(w)
+}
+
+// probes counts the probes; empty if there were none.
+func (s *status) probes() string {
+	if s.Probes.Calls == 0 {
+		return ""
+	}
+	return plural(s.Probes.Calls, "call") + ", " + tokens(s.Probes.Tokens.usage())
 }
 
 // importSummary returns what the corpus of a run has of its source; "" if the corpus is missing or does not record it.

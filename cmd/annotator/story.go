@@ -12,14 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// storyOptions are the options of `annotator story`.
-type storyOptions struct {
-	thread int64
-	asOf   string
-}
-
 func newStory(a *app) *cobra.Command {
-	var o storyOptions
+	var thread int64
 	cmd := &cobra.Command{
 		Use:   "story",
 		Short: "Print the story so far, or the summary of a thread",
@@ -31,11 +25,9 @@ when no later scene had been read.`, exitMisused, exitHalted, exitInterrupted),
   annotator story --db book.annotator.db --as-of scene:40
   annotator story --thread 12 --json`,
 	}
-	flags := cmd.Flags()
-	flags.Int64Var(&o.thread, "thread", 0, "the summary of the thread with this `ID`; 0: the story so far")
-	asOfFlag(flags, &o.asOf)
-	return a.answers(cmd, func(ctx context.Context, db *storage.DB, _ []string) (result, error) {
-		return o.read(ctx, db, cmd.Flags().Changed("thread"))
+	cmd.Flags().Int64Var(&thread, "thread", 0, "the summary of the thread with this `ID`; 0: the story so far")
+	return a.answersAsOf(cmd, func(ctx context.Context, v *codexView, _ []string) (result, error) {
+		return readStory(ctx, v, thread, cmd.Flags().Changed("thread"))
 	})
 }
 
@@ -45,23 +37,15 @@ type storyAnswer struct {
 	exporters.Summary
 }
 
-func (o *storyOptions) read(ctx context.Context, db *storage.DB, ofThread bool) (*storyAnswer, error) {
+func readStory(ctx context.Context, v *codexView, thread int64, ofThread bool) (*storyAnswer, error) {
 	if ofThread {
-		if _, err := db.Threads.LastScene(ctx, o.thread); err != nil {
+		if _, err := v.db.Threads.LastScene(ctx, thread); err != nil {
 			return nil, err
 		}
 	}
-	moment, err := momentAt(ctx, db, o.asOf)
-	if err != nil {
-		return nil, err
-	}
-	view, err := viewAt(ctx, db, o.asOf)
-	if err != nil {
-		return nil, err
-	}
-	e, err := view.Story(ctx)
+	e, err := v.Story(ctx)
 	if ofThread {
-		e, err = view.SummaryOf(ctx, o.thread)
+		e, err = v.SummaryOf(ctx, thread)
 	}
 	if err != nil {
 		return nil, err
@@ -70,8 +54,7 @@ func (o *storyOptions) read(ctx context.Context, db *storage.DB, ofThread bool) 
 		return nil, annotator.Errorf(annotator.NotFound, "there is no summary yet").
 			WithAdvice("a thread is summarised at its end, or a few threads later; `annotator memory episodic` lists all summaries")
 	}
-	at := db.Scenes.Positions(ctx)
-	return &storyAnswer{positionOf(moment, at), exporters.NewSummary(e)}, at.Err
+	return &storyAnswer{v.asOf, exporters.NewSummary(e)}, nil
 }
 
 func (s *storyAnswer) print(w io.Writer) {

@@ -8,57 +8,28 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// threshold is a value of the compaction policy that a flag sets. It has a share or a count.
+// threshold is a value of the compaction policy that a flag sets: a share (*float64) or a count (*int).
 type threshold struct {
 	flag, usage string
-	share       func(*compaction.Policy) *float64
-	count       func(*compaction.Policy) *int
+	field       func(*compaction.Policy) any
 	least       int // of a count
 }
 
 // The thresholds, in the order of their flags.
 func thresholds() []threshold {
+	type policy = compaction.Policy
 	return []threshold{
-		{
-			flag: "compaction-high-water", usage: "`SHARE` of the window at which compaction begins, 0 to 1",
-			share: func(p *compaction.Policy) *float64 { return &p.High },
-		},
-		{
-			flag: lowWater, usage: "`SHARE` of the window that compaction leaves filled, 0 to 1",
-			share: func(p *compaction.Policy) *float64 { return &p.Low },
-		},
-		{
-			flag: "compaction-emergency", usage: "`SHARE` of the window above which old replies are stripped and cut, 0 to 1",
-			share: func(p *compaction.Policy) *float64 { return &p.Emergency },
-		},
-		{
-			flag: "compaction-summaries", usage: "`SHARE` of the window that chunk summaries may take before they join the story so far, 0 to 1",
-			share: func(p *compaction.Policy) *float64 { return &p.Chunks },
-		},
-		{
-			flag: "compaction-keep-scenes", usage: "newest `SCENES` that stay verbatim, if they leave half of the space free",
-			count: func(p *compaction.Policy) *int { return &p.KeepTurns },
-		},
-		{
-			flag: "compaction-chunk-scenes", usage: "`SCENES` of a whole chunk; 0: as many as leave at a time",
-			count: func(p *compaction.Policy) *int { return &p.ChunkScenes },
-		},
-		{
-			flag: "compaction-keep-chunks", usage: "newest whole `CHUNKS` that stay verbatim",
-			count: func(p *compaction.Policy) *int { return &p.KeepChunks },
-		},
-		{
-			flag: "compaction-strip-age", usage: "newest `SCENES` whose replies keep their reasoning",
-			count: func(p *compaction.Policy) *int { return &p.KeepReplies },
-		},
-		{
-			flag: "compaction-cut-age", usage: "newest `SCENES` whose replies are not cut",
-			count: func(p *compaction.Policy) *int { return &p.KeepLong },
-		},
-		{
-			flag: "compaction-cut-length", usage: "`CHARACTERS` that a cut reply keeps", least: 1,
-			count: func(p *compaction.Policy) *int { return &p.CutAt },
-		},
+		{"compaction-high-water", "`SHARE` of the window at which compaction begins, 0 to 1", func(p *policy) any { return &p.High }, 0},
+		{lowWater, "`SHARE` of the window that compaction leaves filled, 0 to 1", func(p *policy) any { return &p.Low }, 0},
+		{"compaction-emergency", "`SHARE` of the window above which old replies are stripped and cut, 0 to 1", func(p *policy) any { return &p.Emergency }, 0},
+		{"compaction-summaries", "`SHARE` of the window that chunk summaries may take before they join the story so far, 0 to 1",
+			func(p *policy) any { return &p.Chunks }, 0},
+		{"compaction-keep-scenes", "newest `SCENES` that stay verbatim, if they leave half of the space free", func(p *policy) any { return &p.KeepTurns }, 0},
+		{"compaction-chunk-scenes", "`SCENES` of a whole chunk; 0: as many as leave at a time", func(p *policy) any { return &p.ChunkScenes }, 0},
+		{"compaction-keep-chunks", "newest whole `CHUNKS` that stay verbatim", func(p *policy) any { return &p.KeepChunks }, 0},
+		{"compaction-strip-age", "newest `SCENES` whose replies keep their reasoning", func(p *policy) any { return &p.KeepReplies }, 0},
+		{"compaction-cut-age", "newest `SCENES` whose replies are not cut", func(p *policy) any { return &p.KeepLong }, 0},
+		{"compaction-cut-length", "`CHARACTERS` that a cut reply keeps", func(p *policy) any { return &p.CutAt }, 1},
 	}
 }
 
@@ -93,18 +64,19 @@ func readThresholds(p *compaction.Policy, values map[string]*string) error {
 }
 
 func (t *threshold) read(p *compaction.Policy, value string) error {
-	if t.share == nil {
+	switch field := t.field(p).(type) {
+	case *int:
 		n, err := strconv.Atoi(value)
 		if err != nil || n < t.least {
 			return invalidSetting(t.flag, "auto, or a whole number of at least "+strconv.Itoa(t.least), value)
 		}
-		*t.count(p) = n
-		return nil
+		*field = n
+	case *float64:
+		share, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(share >= 0 && share <= 1) { // which NaN is not, either
+			return invalidSetting(t.flag, "auto, or a number from 0 to 1", value)
+		}
+		*field = share
 	}
-	share, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(share >= 0 && share <= 1) { // which NaN is not, either
-		return invalidSetting(t.flag, "auto, or a number from 0 to 1", value)
-	}
-	*t.share(p) = share
 	return nil
 }

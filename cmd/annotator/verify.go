@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -59,7 +58,7 @@ type verification struct {
 
 func (o *verifyOptions) run(ctx context.Context) error {
 	if o.repair {
-		if err := o.rebuildIndex(ctx); err != nil {
+		if err := o.withWriter(ctx, o.db, func(db *storage.DB) error { return db.Maintenance.RebuildIndex(ctx) }); err != nil {
 			return err
 		}
 	}
@@ -90,18 +89,6 @@ func corpusChecks() []string {
 // concernsDatabase reports whether a check found the database wrong, and not only another corpus than the run's.
 func concernsDatabase(f storage.Finding) bool {
 	return len(f.Violations) > 0 && !slices.Contains(corpusChecks(), f.Check)
-}
-
-func (o *verifyOptions) rebuildIndex(ctx context.Context) error {
-	path, err := findExisting(o.db)
-	if err != nil {
-		return err
-	}
-	db, err := o.openWriter(ctx, path)
-	if err != nil {
-		return err
-	}
-	return cmp.Or(db.Maintenance.RebuildIndex(ctx), db.Close())
 }
 
 func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verification, error) {
