@@ -5,7 +5,6 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -106,18 +105,9 @@ func addTool[In, Out any](s *server, name, title, description string, read func(
 	}
 	mcp.AddTool(s.sdk, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		out, err := read(ctx, in)
-		return nil, out, withAdvice(err)
+		return nil, out, err // with its advice
 	})
 	return nil
-}
-
-// withAdvice returns an error as the agent reads it, with its advice.
-func withAdvice(err error) error {
-	var e *annotator.Error
-	if !errors.As(err, &e) || e.Advice == "" {
-		return err
-	}
-	return fmt.Errorf("%w; %s", err, e.Advice)
 }
 
 // notNull makes the lists of a schema lists only. Go's nil slices would be null, and no answer has one.

@@ -224,7 +224,7 @@ func (s *server) history(ctx context.Context, a entryArguments) (historyResult, 
 	at := s.DB.Scenes.Positions(ctx)
 	result := historyResult{Name: e.Name(), Changes: []change{}}
 	for _, r := range revisions {
-		result.Changes = append(result.Changes, change{r.ID, time.UnixMilli(r.Changed).UTC(), at.At(r.At), r.Actor, r.Field, r.Old, r.New})
+		result.Changes = append(result.Changes, change{r.ID, time.UnixMilli(r.Changed).UTC(), at.At(r.At), r.Actor, r.Field, codex.ValueText(r.Field, r.Old), codex.ValueText(r.Field, r.New)})
 	}
 	return result, at.Err
 }

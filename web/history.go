@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"annotator"
+	"annotator/codex"
 )
 
 // change is a revision as a page shows it.
@@ -20,52 +21,14 @@ func (v *view) changes(revisions []annotator.Revision) []change {
 	list := make([]change, len(revisions))
 	for i := range revisions {
 		r := &revisions[i]
-		list[i] = change{*r, valueText(r.Field, r.Old), valueText(r.Field, r.New), v.place(r.At)}
+		list[i] = change{*r, codex.ValueText(r.Field, r.Old), codex.ValueText(r.Field, r.New), v.place(r.At)}
 	}
 	return list
 }
 
-// value is what the JSON of a revision's old or new value may have.
-type value struct {
-	ID       int64           // of a claim
-	Claim    int64           // of evidence
-	Name     string          // of an alias
-	Text     string          // of a claim
-	Quote    string          // of evidence
-	Until    annotator.Place // of a claim that has ended
-	Decision string          // of the curator
-	Target   int64
-	Reason   string
-}
-
-// valueText returns the text of a value. Some fields are recorded as JSON.
-func valueText(field annotator.Field, recorded string) string {
-	var v value
-	switch field {
-	case annotator.FieldAlias, annotator.FieldClaim, annotator.FieldEvidence, annotator.FieldCuratorDecision:
-		if json.Unmarshal([]byte(recorded), &v) != nil {
-			return recorded
-		}
-	default:
-		return recorded
-	}
-	text := v.Name + v.Text + v.Quote
-	if v.Decision != "" {
-		text = v.Decision
-		if v.Target != 0 {
-			text += fmt.Sprintf(" into #%d", v.Target)
-		}
-		text += ": " + v.Reason
-	}
-	if v.Until != 0 {
-		text += fmt.Sprintf(" (until scene %d)", v.Until.Scene())
-	}
-	return text
-}
-
 // claimOf returns the claim that a revision changes, 0 if it changes none.
 func claimOf(r *annotator.Revision) int64 {
-	var before, after value
+	var before, after struct{ ID, Claim int64 }
 	_ = json.Unmarshal([]byte(r.Old), &before) // a value that is no JSON changes no claim
 	_ = json.Unmarshal([]byte(r.New), &after)
 	switch r.Field {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/policy"
 	"annotator/storage"
 
@@ -79,7 +80,7 @@ func auditRecord(c *storage.Audited) record {
 	call := auditedCall{c.Trace, c.CallID, c.Scene, c.Turn, c.Tool, rawJSON(c.Arguments), c.Decision, c.Status, c.Error, []effect{}}
 	for i := range c.Revisions {
 		r := &c.Revisions[i]
-		call.Effect = append(call.Effect, effect{r.ID, r.Entry, r.Field, readable(r.Field, r.Old), readable(r.Field, r.New)})
+		call.Effect = append(call.Effect, effect{r.ID, r.Entry, r.Field, codex.ValueText(r.Field, r.Old), codex.ValueText(r.Field, r.New)})
 	}
 	intent, decision := "-", "-"
 	if d := c.Decision; d != nil {

@@ -93,6 +93,14 @@ func (o *curateOptions) run(ctx context.Context) (err error) {
 	return err
 }
 
+func describeDecision(d *curator.Decision) string {
+	into := ""
+	if d.Target != 0 {
+		into = fmt.Sprintf(" into #%d", d.Target)
+	}
+	return fmt.Sprintf("%s%s: %s", d.Action, into, d.Reason)
+}
+
 // assemble opens what the curator needs.
 func (o *curateOptions) assemble(ctx context.Context, open *closers) (*runner.Runner, error) {
 	if err := o.load(o.app); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"annotator"
 	"annotator/mcpserver"
 	"annotator/storage"
 
@@ -74,7 +75,11 @@ func (o *mcpOptions) run(ctx context.Context, db *storage.DB) error {
 	if o.listen != "" {
 		return o.serveHTTP(ctx, server)
 	}
-	return server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(o.in), Writer: nopCloser{o.out}})
+	if err := server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(o.in), Writer: nopCloser{o.out}}); err != nil {
+		return annotator.Errorf(annotator.Misused, "read a request of the Model Context Protocol: %w", err).
+			WithAdvice("an agent starts this command and writes to it; `annotator mcp --help` says how")
+	}
+	return nil
 }
 
 // maxMCPRequest is the most bytes of a request.

@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"annotator"
-	"annotator/curator"
+	"annotator/codex"
 	"annotator/exporters"
 	"annotator/storage"
 
@@ -148,40 +147,9 @@ func changes(ctx context.Context, v *storage.View, p *storage.Positions, entry i
 	list := make([]change, len(revisions))
 	for i := range revisions {
 		r := &revisions[i]
-		list[i] = change{r.ID, time.UnixMilli(r.Changed).UTC(), p.At(r.At), r.Actor, r.Field, readable(r.Field, r.Old), readable(r.Field, r.New)}
+		list[i] = change{r.ID, time.UnixMilli(r.Changed).UTC(), p.At(r.At), r.Actor, r.Field, codex.ValueText(r.Field, r.Old), codex.ValueText(r.Field, r.New)}
 	}
 	return list, err
-}
-
-// readable extracts the text of a field's value. Some fields are stored as JSON.
-func readable(field annotator.Field, value string) string {
-	var parts struct {
-		Name, Text, Quote string
-		Until             annotator.Place
-	}
-	switch field {
-	case annotator.FieldCuratorDecision:
-		var d curator.Decision
-		if json.Unmarshal([]byte(value), &d) == nil {
-			return describeDecision(&d)
-		}
-	case annotator.FieldAlias, annotator.FieldClaim, annotator.FieldEvidence:
-		if json.Unmarshal([]byte(value), &parts) == nil {
-			value = parts.Name + parts.Text + parts.Quote
-		}
-	}
-	if parts.Until != 0 {
-		value += fmt.Sprintf(" (until scene %d)", parts.Until.Scene())
-	}
-	return value
-}
-
-func describeDecision(d *curator.Decision) string {
-	into := ""
-	if d.Target != 0 {
-		into = fmt.Sprintf(" into #%d", d.Target)
-	}
-	return fmt.Sprintf("%s%s: %s", d.Action, into, d.Reason)
 }
 
 // printHistory prints a line for each change.

@@ -121,7 +121,7 @@ func (c *entryDiff) any() bool {
 func diffEntry(was, e *annotator.Entry) entryDiff {
 	c := entryDiff{
 		ID: e.ID, Term: e.Name(), Status: e.Status, Merged: e.MergedInto,
-		Tags: newSetDiff(was.Tags, e.Tags), Aliases: newSetDiff(aliasNames(was), aliasNames(e)), Claims: newSetDiff(claimsInForce(was), claimsInForce(e)),
+		Tags: newSetDiff(was.Tags, e.Tags), Aliases: newSetDiff(namesOf(was), namesOf(e)), Claims: newSetDiff(claimsInForce(was), claimsInForce(e)),
 	}
 	if was.ID != 0 && was.Name() != e.Name() {
 		c.Renamed = &renaming{was.Name(), e.Name()}
@@ -130,13 +130,6 @@ func diffEntry(was, e *annotator.Entry) entryDiff {
 		c.Was = was.Status
 	}
 	return c
-}
-
-func aliasNames(e *annotator.Entry) (names []string) {
-	for _, alias := range e.Aliases {
-		names = append(names, alias.Name)
-	}
-	return names
 }
 
 func claimsInForce(e *annotator.Entry) (texts []string) {

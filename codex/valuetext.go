@@ -1,0 +1,42 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"annotator"
+)
+
+// ValueText returns the old or new value of a revision as people read it. Some fields are recorded as JSON; what is no
+// JSON is returned as it is.
+func ValueText(field annotator.Field, recorded string) string {
+	switch field {
+	case annotator.FieldAlias, annotator.FieldClaim, annotator.FieldEvidence, annotator.FieldCuratorDecision:
+	default:
+		return recorded
+	}
+	var v struct {
+		Name     string          // of an alias
+		Text     string          // of a claim
+		Quote    string          // of evidence
+		Until    annotator.Place // of a claim that has ended
+		Decision string          // of the curator
+		Target   int64
+		Reason   string
+	}
+	if json.Unmarshal([]byte(recorded), &v) != nil {
+		return recorded
+	}
+	text := v.Name + v.Text + v.Quote
+	if v.Decision != "" {
+		text = v.Decision
+		if v.Target != 0 {
+			text += fmt.Sprintf(" into #%d", v.Target)
+		}
+		text += ": " + v.Reason
+	}
+	if v.Until != 0 {
+		text += fmt.Sprintf(" (until scene %d)", v.Until.Scene())
+	}
+	return text
+}

@@ -1,0 +1,29 @@
+package codex_test
+
+import (
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+)
+
+func TestValueText(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		field    annotator.Field
+		recorded string
+		want     string
+	}{
+		{annotator.FieldTerm, `{"name":"as it is"}`, `{"name":"as it is"}`},
+		{annotator.FieldAlias, `{"name":"Marrow","from":1000000}`, "Marrow"},
+		{annotator.FieldAlias, "Marrow", "Marrow"},
+		{annotator.FieldClaim, `{"id":1,"text":"She sails.","until":2000001}`, "She sails. (until scene 2)"},
+		{annotator.FieldEvidence, `{"claim":1,"quote":"she sailed"}`, "she sailed"},
+		{annotator.FieldCuratorDecision, `{"decision":"MERGE","target":7,"reason":"the same"}`, "MERGE into #7: the same"},
+		{annotator.FieldCuratorDecision, "", ""},
+	} {
+		if got := codex.ValueText(c.field, c.recorded); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.field, c.recorded, got, c.want)
+		}
+	}
+}
