@@ -10,7 +10,7 @@ import (
 
 // halt makes a fault the error for which the run stops.
 func (c *Client) halt(ctx context.Context, fault *Fault, waited time.Duration) error {
-	return annotator.Errorf(annotator.Halted, "%s: %w%s", c.Endpoint, fault, inVain(waited)).WithAdvice("%s, then run again to resume", c.advice(ctx, fault))
+	return annotator.Errorf(annotator.Halted, "%s: %w%s", c.Endpoint, fault, waitedFor(waited)).WithAdvice("%s, then run again to resume", c.advice(ctx, fault))
 }
 
 func (c *Client) advice(ctx context.Context, f *Fault) string {
@@ -25,8 +25,8 @@ func (c *Client) advice(ctx context.Context, f *Fault) string {
 	return "see whether the server is well, and what stands between"
 }
 
-// inVain adds to an error how long was waited.
-func inVain(waited time.Duration) string {
+// waitedFor says how long was waited before an error; empty for less than a second.
+func waitedFor(waited time.Duration) string {
 	if waited < time.Second {
 		return ""
 	}

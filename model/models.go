@@ -83,6 +83,6 @@ func (c *Client) unlisted(fault *Fault, waited time.Duration) error {
 	case fault.Kind == annotator.Malformed:
 		advice = "check the endpoint's address and --wire"
 	}
-	return annotator.Errorf(annotator.Halted, "ask %s for its models: %w%s", c.Endpoint, fault, inVain(waited)).
+	return annotator.Errorf(annotator.Halted, "ask %s for its models: %w%s", c.Endpoint, fault, waitedFor(waited)).
 		WithAdvice("%s, then run again to resume", advice)
 }

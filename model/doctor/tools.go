@@ -147,8 +147,11 @@ func replaysCall(ctx context.Context, e *examination) Finding {
 		{ID: "doctor002", Name: e.Tools[0].Name, Arguments: `{}`},
 	}
 	after := []annotator.Message{
-		{Role: annotator.RoleAssistant, Content: "I look it up.", ToolCalls: calls}, toolResult(calls[0]), toolResult(calls[1]),
-		assistant("The scene is read."), user("Answer with the word yes."),
+		{Role: annotator.RoleAssistant, Content: "I look it up.", ToolCalls: calls},
+		toolResult(calls[0]),
+		toolResult(calls[1]),
+		assistant("The scene is read."),
+		user("Answer with the word yes."),
 	}
 	r, err := e.scene(model.Choice{}, after...)
 	if err != nil {
