@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 
@@ -192,6 +193,28 @@ func (v *View) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) 
 	}
 	return readAll(ctx, v.db, fmt.Sprintf("read turn %d", turn), scanTrace,
 		`SELECT `+traceColumns+` FROM trace WHERE turn = ? AND id <= ? AND scene <= ? ORDER BY seq`, turn, x.trace, x.scene)
+}
+
+// Exchange returns the rows of the turn that a row of the journal belongs to, as Turn does. A row that belongs to none is
+// that of a summary or of the curator: it is returned with the question that it answers.
+func (v *View) Exchange(ctx context.Context, row int64) ([]annotator.Trace, error) {
+	x, err := v.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var turn int64
+	err = v.db.read.QueryRowContext(ctx, `SELECT turn FROM trace WHERE id = ? AND id <= ?`, row, x.trace).Scan(&turn)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, sqlite.Wrap(err, "read row %d in %s", row, v.db.path)
+	}
+	if turn != 0 {
+		return v.Turn(ctx, turn)
+	}
+	return readAll(ctx, v.db, fmt.Sprintf("read row %d", row), scanTrace, `SELECT `+traceColumns+` FROM trace WHERE turn = 0 AND id <= ?1 AND id >=
+		coalesce((SELECT id FROM trace WHERE kind = 'note' AND turn = 0 AND id <= ?1 ORDER BY id DESC LIMIT 1), ?1) ORDER BY id`, row)
 }
 
 // Snapshot returns the snapshot with an id; NotFound if there is none within the limit.

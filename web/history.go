@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"annotator"
@@ -119,10 +120,10 @@ func showRevision(r *request) (*page, error) {
 	return &page{template: "revision", Title: fmt.Sprintf("Revision %d", id), Section: "entries", Data: shown}, r.view.at.Err
 }
 
-// turnPage is what the model was shown and answered for a scene.
+// turnPage is what the model was shown and answered for a scene, or between two.
 type turnPage struct {
 	Turn  int64
-	Scene int
+	Scene int // 0: between two
 	Rows  []annotator.Trace
 }
 
@@ -140,4 +141,24 @@ func showTurn(r *request) (*page, error) {
 	}
 	shown := &turnPage{Turn: turn, Scene: rows[0].Scene, Rows: rows}
 	return &page{template: "turn", Title: fmt.Sprintf("Turn %d", turn), Section: "audit", Data: shown}, nil
+}
+
+// showRow leads to a row of the journal in its turn, or shows it with the question that it answers if it belongs to none.
+func showRow(r *request) (*page, error) {
+	id, err := r.number("row")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.view.Exchange(r.Context(), id)
+	if err == nil && len(rows) == 0 {
+		err = notFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if turn := rows[0].Turn; turn != 0 {
+		http.Redirect(r.w, r.Request, r.Link("turn", turn, "#", fmt.Sprintf("row-%d", id)), http.StatusSeeOther)
+		return nil, nil
+	}
+	return &page{template: "turn", Title: fmt.Sprintf("Row %d", id), Section: "audit", Data: &turnPage{Rows: rows}}, nil
 }

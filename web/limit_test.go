@@ -13,6 +13,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/internal/longtest"
+	"annotator/storage"
 	"annotator/web"
 )
 
@@ -41,7 +42,7 @@ func TestLimitIsRemembered(t *testing.T) {
 		"/lanterns/story":                 "scene 10</strong>",
 		"/lanterns/story?as-of=scene:12":  "scene 12</strong>",
 		"/lanterns/story?as-of=all":       "No limit:",
-		"/lanterns/story?as-of=thread:1x": "not understood",
+		"/lanterns/story?as-of=thread:1x": "is no point of this story",
 	} {
 		if !strings.Contains(with(path), says) {
 			t.Errorf("%s does not say %q", path, says)
@@ -53,6 +54,29 @@ func TestLimitIsRemembered(t *testing.T) {
 	for _, back := range []string{"https://evil.test/lanterns/", "//evil.test/lanterns/", "/other/", "/lanterns/../x", `/lanterns/\evil`, "javascript:alert(1)", "/lanterns/%2e%2e//evil.test", ""} {
 		if to, _ := set(url.Values{"scene": {"5"}, "back": {back}}); to != "/lanterns/?as-of=scene%3A5" {
 			t.Errorf("back to %q leads to %q", back, to)
+		}
+	}
+}
+
+// TestLostLimit remembers a limit that the story does not have, as that of an earlier run: no page shows anything, but each
+// has a form that chooses another.
+func TestLostLimit(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	lost := &http.Cookie{Name: "as-of", Value: "snapshot:99999"}
+	for _, path := range []string{"/lanterns/", "/lanterns/story", "/lanterns/entry/2?format=json", "/lanterns/live"} {
+		r := s.request(http.MethodGet, path, nil)
+		r.AddCookie(lost)
+		got := s.do(r)
+		if got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, "this browser has it") || strings.Contains(got.body, "/lanterns/entries") {
+			t.Errorf("%s: %d %s", path, got.StatusCode, got.body)
+		}
+	}
+	for point, to := range map[string]string{"all": "/lanterns/story", "": "/lanterns/story?as-of=scene%3A1"} {
+		r := s.request(http.MethodPost, "/lanterns/limit", url.Values{"as-of": {point}, "scene": {"1"}, "step": {"0"}, "back": {"/lanterns/story"}})
+		r.AddCookie(lost)
+		if got := s.do(r); got.Header.Get("Location") != to {
+			t.Errorf("%q leads to %q, want %q", point, got.Header.Get("Location"), to)
 		}
 	}
 }
@@ -217,6 +241,15 @@ func beyond(s *site, scene int) (paths []string) {
 		}
 		if e.Last.Scene() > scene {
 			paths = append(paths, under(fmt.Sprintf("/lanterns/revision/%d", e.Revision), scene), under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene)+"&format=json")
+		}
+	}
+	calls, err := s.db.View(storage.Moment{}).Calls(s.Context(), 0, 0, 1<<20)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for i := range calls {
+		if calls[i].Scene > scene && calls[i].Trace != 0 {
+			paths = append(paths, under(fmt.Sprintf("/lanterns/row/%d", calls[i].Trace), scene))
 		}
 	}
 	for n := scene + 1; n < scene+20; n++ {

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"annotator"
 	"annotator/storage"
@@ -11,21 +12,32 @@ import (
 // home shows the databases, or the only one.
 func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 	r := &request{Request: hr, w: w}
-	if len(s.books) == 1 {
+	if len(s.books) == 1 && len(s.Unread) == 0 {
 		http.Redirect(w, hr, (&request{book: s.books[0]}).link(), http.StatusSeeOther)
 		return
 	}
-	type shelved struct{ Name, Title, URL string }
-	var shelf []shelved
+	list := shelf{Unread: s.Unread}
 	for _, b := range s.books {
 		pulse, err := b.DB.Run.Pulse(hr.Context())
 		if err != nil {
-			s.write(r, s.errorPage(r, err))
-			return
+			list.Unread = append(slices.Clip(list.Unread), Unread{b.Name, err})
+			continue
 		}
-		shelf = append(shelf, shelved{b.Name, pulse.Title, (&request{book: b}).link()})
+		list.Books = append(list.Books, shelved{b.Name, pulse.Title, (&request{book: b}).link(), pulse.Scenes})
 	}
-	s.write(r, &page{template: "home", Title: "Codexes", Data: shelf})
+	s.write(r, &page{template: "home", Title: "Codexes", Data: list})
+}
+
+// shelf is the list of the databases.
+type shelf struct {
+	Books  []shelved
+	Unread []Unread
+}
+
+// shelved is a database of the list.
+type shelved struct {
+	Name, Title, URL string
+	Scenes           int // of the story
 }
 
 // progress is the state of a run, as far as the limit allows.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"annotator"
 	"annotator/storage"
 )
 
@@ -39,7 +41,7 @@ func (t *pageTemplate) execute(w io.Writer, p *page) error {
 func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
 	functions := template.FuncMap{
 		"plural": plural, "number": groupDigits, "tokens": shortNumber, "short": shorten, "time": localTime, "percent": percent, "add": func(a, b int) int { return a + b },
-		"asset": s.asset, "minus": func(a, b int) int { return a - b },
+		"asset": s.asset, "words": words, "field": fieldName, "minus": func(a, b int) int { return a - b },
 	}
 	common, err := template.New("").Funcs(functions).ParseFS(files, "templates/parts/*.html")
 	if err != nil {
@@ -78,10 +80,16 @@ func (p *page) InBook() bool { return p.book != nil }
 // Name returns the name of the database in URLs.
 func (p *page) Name() string { return p.book.Name }
 
-// Book returns the title of the story.
+// Book returns the title of the story, or the name of the database where it has none.
 func (p *page) Book() (string, error) {
 	pulse, err := p.book.DB.Run.Pulse(p.Context())
-	return pulse.Title, err
+	return cmp.Or(pulse.Title, p.book.Name), err
+}
+
+// Shelved reports whether there is a list of databases to go back to.
+func (p *page) Shelved() bool {
+	s := p.book.feed.server
+	return len(s.books)+len(s.Unread) > 1
 }
 
 // AsOf returns the limit as links carry it; empty: they carry none.
@@ -143,6 +151,7 @@ type limitBar struct {
 	AtScene bool   // the limit is the end of a scene
 	Point   string // as the reader named it
 	Scene   int    // of the limit; of the end of the story where there is none
+	Thread  string // the title of the limit's thread
 	Last    int    // scene of the story
 	Back    string // the page that the form goes back to
 	Action  string // of the form
@@ -160,7 +169,29 @@ func (p *page) Bar() (limitBar, error) {
 		bar.AtScene = strings.HasPrefix(bar.Point, string(storage.PointScene)+":")
 		bar.Scene = p.limit.moment.Place.Scene()
 	}
+	if err != nil || p.view == nil || !bar.Limited || bar.Scene == 0 {
+		return bar, err
+	}
+	scene, err := p.view.Scene(p.Context(), bar.Scene)
+	if isNotFound(err) { // the limit is a post within its scene
+		return bar, nil
+	}
+	if err == nil {
+		bar.Thread = scene.Thread.Title
+	}
 	return bar, err
+}
+
+// reached is the form by which a reader sets the limit to the page at hand.
+type reached struct{ Action, Back, Point, Label string }
+
+// Reached returns that form; nil where the limit is there.
+func (p *page) Reached(kind string, id any, label string) *reached {
+	point := fmt.Sprintf("%s:%v", kind, id)
+	if p.limit.point == point {
+		return nil
+	}
+	return &reached{p.link("limit"), p.URL.RequestURI(), point, label}
 }
 
 // pointers returns pointers to the elements of a list: templates call methods that have them as receivers.
@@ -204,6 +235,26 @@ func shorten(text string, limit int) string {
 		cut = cut[:space]
 	}
 	return cut + "…"
+}
+
+// words writes a code as words.
+func words(code any) string { return strings.ReplaceAll(fmt.Sprint(code), "_", " ") }
+
+// fieldName returns what pages call a field of an entry.
+func fieldName(f annotator.Field) string {
+	switch f {
+	case annotator.FieldAlias:
+		return "name"
+	case annotator.FieldClaim:
+		return "fact"
+	case annotator.FieldEvidence:
+		return "quotation"
+	case annotator.FieldPresent:
+		return "what it is now"
+	case annotator.FieldCuratorDecision:
+		return "decision"
+	}
+	return words(f)
 }
 
 func percent(part, whole int) int {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func TestPages(t *testing.T) {
 		"/lanterns/entries?q=ysolde":                                     {"Ysolde Marrow"},
 		"/lanterns/entries?status=merged":                                {"merged"},
 		fmt.Sprintf("/lanterns/entry/%d", e.ID):                          {"Ysolde Marrow", "What the story tells", "narrated"},
-		fmt.Sprintf("/lanterns/entry/%d/history", e.ID):                  {"oldest first", "claim"},
+		fmt.Sprintf("/lanterns/entry/%d/history", e.ID):                  {"oldest first", "quotation", "/lanterns/row/"},
 		fmt.Sprintf("/lanterns/entry/%d/claim/%d", e.ID, e.Claims[0].ID): {"oldest first"},
 		fmt.Sprintf("/lanterns/revision/%d", e.Revision):                 {"Made by"},
 		"/lanterns/cast":                                                 {"<svg", "Who appears with whom", "The same as a table"},
@@ -45,6 +46,13 @@ func TestPages(t *testing.T) {
 	} {
 		s.want(path, http.StatusOK, texts...)
 	}
+	for _, row := range regexp.MustCompile(`/lanterns/row/[0-9]+`).FindAllString(s.get(fmt.Sprintf("/lanterns/entry/%d/history", e.ID)).body, -1) {
+		if to := s.get(row); to.StatusCode == http.StatusSeeOther { // of a turn; else it is the curator's
+			s.want(to.Header.Get("Location"), http.StatusOK, `id="row-`+path.Base(row)+`"`)
+		} else {
+			s.want(row, http.StatusOK, "curator", `id="row-`+path.Base(row)+`"`)
+		}
+	}
 	for _, path := range []string{
 		"/nothing/", "/lanterns/entry/99999", "/lanterns/entry/x", "/lanterns/scene/9999", "/lanterns/scene/99999999999999999999", "/lanterns/post/12345678",
 		"/lanterns/revision/0", "/lanterns/snapshot/9999", "/lanterns/turn/9999", "/lanterns/thread/424242", "/lanterns/entry/1/claim/99",
@@ -55,6 +63,16 @@ func TestPages(t *testing.T) {
 	if got := s.get("/"); got.Header.Get("Location") != "/lanterns/" {
 		t.Errorf("the only database is not shown at once: %s", got.Header.Get("Location"))
 	}
+}
+
+// TestUnreadDatabases lists the databases, with those that cannot be read and why, and every page leads back to the list.
+func TestUnreadDatabases(t *testing.T) {
+	t.Parallel()
+	s := open(t, func(o *web.Options) {
+		o.Unread = []web.Unread{{File: "newer<b>.annotator.db", Err: annotator.Errorf(annotator.Misused, "it has schema 999").WithAdvice("use the newer annotator")}}
+	})
+	s.want("/", http.StatusOK, `href="/lanterns/"`, "newer&lt;b&gt;.annotator.db", "it has schema 999; use the newer annotator")
+	s.want("/lanterns/story", http.StatusOK, `href="/">All codexes</a>`)
 }
 
 func TestJSON(t *testing.T) {

@@ -43,13 +43,38 @@ func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) (*request, 
 	if r.book == nil {
 		return r, notFound()
 	}
-	if err := r.readLimit(); err != nil {
-		r.limit = limit{}
-		r.book = nil // an error page without a limit must not show anything of the story
-		return r, err
-	}
-	r.view = newView(hr.Context(), r.book, r.limit.moment)
 	return r, nil
+}
+
+// limited makes a handler read through a view, up to the limit of the request.
+func limited(show handler) handler {
+	return func(r *request) (*page, error) {
+		switch err := r.readLimit(); annotator.KindOf(err) {
+		case "":
+		case annotator.NotFound, annotator.Misused:
+			return r.noSuchLimit(), nil
+		default:
+			r.book = nil // an error page without a limit must not show anything of the story
+			return nil, err
+		}
+		r.view = newView(r.Context(), r.book, r.limit.moment)
+		return show(r)
+	}
+}
+
+// lostLimit is a limit that the story does not have, with the form that chooses another.
+type lostLimit struct {
+	Point, Back, Action string
+	Remembered          bool // by the browser, of an earlier run for example
+}
+
+// noSuchLimit returns the page that says so. It shows nothing of the story, as it is not known how much may be shown.
+func (r *request) noSuchLimit() *page {
+	lost := lostLimit{Point: r.limit.point, Back: r.URL.Path, Remembered: !r.limit.explicit}
+	r.limit = limit{}
+	lost.Action = r.link("limit")
+	r.book = nil
+	return &page{template: "nolimit", Title: "There is no such limit", status: http.StatusBadRequest, Data: lost}
 }
 
 // readLimit reads the limit: the URL counts over the cookie.

@@ -45,9 +45,16 @@ type Database struct {
 	Source func(context.Context) (*storage.Source, error)
 }
 
+// Unread is a database that cannot be read. The first page names it.
+type Unread struct {
+	File string // its name, without its folder
+	Err  error
+}
+
 // Options are the options of a server.
 type Options struct {
 	Databases []Database
+	Unread    []Unread
 	Token     string           // that a reader must know; empty: anyone who can connect may read
 	Hosts     []string         // names of this server, besides localhost and addresses
 	Asker     Asker            // nil: no questions can be asked
@@ -131,12 +138,13 @@ func (s *Server) Handler() http.Handler {
 		"GET /{db}/plots":                    showPlots,
 		"GET /{db}/audit":                    showAudit,
 		"GET /{db}/turn/{turn}":              showTurn,
+		"GET /{db}/row/{row}":                showRow,
 		"POST /{db}/verify":                  verify,
-		"POST /{db}/limit":                   setLimit,
 		"GET /{db}/live":                     streamLive,
 	} {
-		mux.HandleFunc(pattern, s.page(show))
+		mux.HandleFunc(pattern, s.page(limited(show)))
 	}
+	mux.HandleFunc("POST /{db}/limit", s.page(setLimit)) // also where the limit that it replaces cannot be read
 	return s.protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, ok := strings.CutPrefix(r.URL.Path, "/static/"); ok {
 			s.serveAsset(w, r, name)

@@ -41,7 +41,7 @@ goes on, snapshots, plots and the audit. Pages change nothing. Every page can be
 then shows nothing that is told later.
 
 SOURCE is a story whose run has a database beside it, or such a database. Without any, all databases in this folder are
-served. Each has its own address, by its name.
+served. Each has its own address, by its name. Where there are several, one that cannot be read is named and left out.
 
 Questions can be put to a snapshot if an endpoint is named, by a flag, the environment or a configuration file. An
 address beyond this machine requires --token-file; whoever opens a page is asked for the token.`,
@@ -83,12 +83,23 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 		options.Asker = o
 	}
 	for _, path := range paths {
-		database, err := openForWeb(ctx, path, &open)
-		if err != nil {
+		database, err := o.openForWeb(ctx, path, &open)
+		if ctx.Err() != nil || err != nil && len(paths) == 1 {
 			return err
+		}
+		if err != nil {
+			options.Unread = append(options.Unread, web.Unread{File: filepath.Base(path), Err: err})
+			continue
 		}
 		database.Name = nameForWeb(path, options.Databases)
 		options.Databases = append(options.Databases, *database)
+	}
+	for _, u := range options.Unread {
+		o.printError(u.Err)
+	}
+	if len(options.Databases) == 0 {
+		return annotator.Errorf(annotator.Misused, "none of %d databases can be read", len(paths)).
+			WithAdvice("each is named above, with what to do")
 	}
 	server, err := web.New(options)
 	if err != nil {
@@ -175,16 +186,19 @@ func nameForWeb(path string, others []web.Database) string {
 	return name
 }
 
-// openForWeb opens a database for reading, and its corpus if that is there.
-func openForWeb(ctx context.Context, path string, open *closers) (*web.Database, error) {
+// openForWeb opens a database for reading, and its corpus if that is there and can be read: most pages need none.
+func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closers) (*web.Database, error) {
 	db, err := storage.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	open.add(db.Close)
 	story, err := openCorpus(ctx, db, path, autoCorpus, false)
+	if err != nil {
+		o.printError(annotator.Errorf(annotator.Misused, "%s is served without the text of its story: %w", path, err))
+	}
 	if err != nil || story == nil {
-		return &web.Database{DB: db}, err
+		return &web.Database{DB: db}, nil
 	}
 	open.add(story.Close)
 	return &web.Database{DB: db, Story: story, Source: func(ctx context.Context) (*storage.Source, error) { return sourceOf(ctx, db, story) }}, nil
