@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 
 	"annotator/storage"
 )
@@ -51,6 +52,9 @@ func verify(r *request) (*page, error) {
 	if r.limit.Limited() {
 		return nil, notFound()
 	}
+	if err := r.mayTake(answerTimeout); err != nil {
+		return nil, err
+	}
 	r.book.verify.Lock() // one at a time: it reads everything
 	defer r.book.verify.Unlock()
 	var source *storage.Source
@@ -60,6 +64,23 @@ func verify(r *request) (*page, error) {
 			return nil, err
 		}
 	}
-	findings, err := r.book.DB.Maintenance.Verify(r.Context(), source)
-	return &page{template: "verify", Title: "Verification", Section: "audit", Data: findings}, err
+	v := new(verification)
+	var err error
+	v.Findings, err = r.book.DB.Maintenance.Verify(r.Context(), source)
+	slices.SortStableFunc(v.Findings, func(a, b storage.Finding) int { return len(b.Violations) - len(a.Violations) })
+	for i := range v.Findings {
+		switch f := &v.Findings[i]; {
+		case len(f.Violations) > 0:
+			v.Broken++
+		case f.Unchecked != "":
+			v.Unchecked++
+		}
+	}
+	return &page{template: "verify", Title: "Verification", Section: "audit", Data: v}, err
+}
+
+// verification is what the checks found, violations first.
+type verification struct {
+	Findings          []storage.Finding
+	Broken, Unchecked int // checks that found violations, and that could not be made
 }

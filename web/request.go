@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"annotator"
 	"annotator/storage"
@@ -100,6 +101,11 @@ func (r *request) readLimit() error {
 
 // Limited reports whether there is a limit.
 func (l *limit) Limited() bool { return !l.moment.IsZero() }
+
+// mayTake lets an answer take longer than that of most pages.
+func (r *request) mayTake(most time.Duration) error {
+	return http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(most))
+}
 
 // notFound is the error of what is not there, and of what comes after the limit.
 func notFound() error { return annotator.Errorf(annotator.NotFound, "there is nothing here") }

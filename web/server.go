@@ -79,7 +79,7 @@ const (
 	readTimeout    = 15 * time.Second
 	writeTimeout   = time.Minute
 	idleTimeout    = 2 * time.Minute
-	answerTimeout  = time.Hour // of a question to a model, which may be slow
+	answerTimeout  = time.Hour // of a question to a model, which may be slow, and of verification
 	pageSize       = 50
 	maxStreams     = 256 // live pages at once, of each database
 	heartbeat      = 15 * time.Second

@@ -2,11 +2,9 @@ package web
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"annotator"
 	"annotator/storage"
@@ -79,8 +77,7 @@ func askSnapshot(r *request) (*page, error) {
 	case question == "" || len(question) > maxQuestion:
 		return nil, annotator.Errorf(annotator.Misused, "a question has 1 to %d bytes", maxQuestion)
 	}
-	control := http.NewResponseController(r.w)
-	if err := control.SetWriteDeadline(time.Now().Add(answerTimeout)); err != nil {
+	if err := r.mayTake(answerTimeout); err != nil {
 		return nil, err
 	}
 	answer, err := r.book.feed.server.Asker.Ask(r.Context(), r.book.DB, shown.ID, question)
@@ -109,6 +106,8 @@ func (r *request) linkPosts(answer string) (parts []answerPart, err error) {
 			}
 			_, err = r.view.PlaceOf(r.Context(), id)
 			switch {
+			case err == nil && len(parts) > 0 && parts[len(parts)-1].Post != 0:
+				parts = append(parts, answerPart{Text: " "}, answerPart{Post: id})
 			case err == nil:
 				parts = append(parts, answerPart{Post: id})
 			case isNotFound(err):
