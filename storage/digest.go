@@ -38,23 +38,26 @@ func (d digest) xor(other digest) digest {
 // hashRow hashes the values of a row. An empty blob counts as NULL, and a text ends at its first NUL: the observer of
 // sqlite does not tell more.
 func hashRow(row []any) digest {
-	h := sha256.New()
+	text := make([]byte, 0, 512)
+	number := func(kind byte, n int64) {
+		text = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(text, uint64(kind)), uint64(n))
+	}
 	for _, value := range row {
 		switch v := value.(type) {
 		case int64:
-			_ = binary.Write(h, binary.BigEndian, [2]int64{'i', v}) // a hash does not fail
+			number('i', v)
 		case string:
-			text, _, _ := strings.Cut(v, "\x00")
-			_ = binary.Write(h, binary.BigEndian, [2]int64{'s', int64(len(text))})
-			h.Write([]byte(text))
+			v, _, _ = strings.Cut(v, "\x00")
+			number('s', int64(len(v)))
+			text = append(text, v...)
 		case []byte:
-			_ = binary.Write(h, binary.BigEndian, [2]int64{'b', int64(len(v))})
-			h.Write(v)
+			number('b', int64(len(v)))
+			text = append(text, v...)
 		default:
-			_ = binary.Write(h, binary.BigEndian, [2]int64{'b', 0})
+			number('b', 0)
 		}
 	}
-	return digest(h.Sum(nil))
+	return sha256.Sum256(text)
 }
 
 // writer is a connection that writes, with the digests of the rows that the current transaction has changed.

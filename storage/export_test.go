@@ -17,7 +17,8 @@ func Differing(ctx context.Context, path, step, change string) ([]string, error)
 		return nil, err
 	}
 	defer func() { _ = w.Close() }()
-	if _, err := migrateStep(ctx, w.DB, path, append(migrations.All(), step)); err != nil {
+	m := &migration{pool: w.DB, path: path, steps: append(migrations.All(), step)}
+	if _, err := m.step(ctx); err != nil {
 		return nil, err
 	}
 	err = transact(ctx, w, time.Now, func(tx *tx) { tx.exec(change) })

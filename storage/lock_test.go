@@ -25,7 +25,29 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(holdEnv); path != "" {
 		hold(path)
 	}
+	if path := os.Getenv(migrateEnv); path != "" {
+		dieMigrating(path)
+	}
 	goleak.VerifyTestMain(m)
+}
+
+// migrateEnv names the database in whose migration a child of the test binary is to die, behind the schema and a colon.
+const migrateEnv = "ANNOTATOR_TEST_MIGRATE"
+
+// dieMigrating kills its own process in the step that leads to a schema.
+func dieMigrating(at string) {
+	number, path, _ := strings.Cut(at, ":")
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		_, err = storage.OpenWriter(context.Background(), path, "the child", time.Now, func(schema, _ int) {
+			if fmt.Sprint(schema) == number {
+				_ = self.Kill()
+				time.Sleep(time.Hour)
+			}
+		})
+	}
+	fmt.Println("the child lives on:", err)
+	os.Exit(1)
 }
 
 // hold opens a database, begins a scene and a call in it, says so, and waits for its end.

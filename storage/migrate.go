@@ -73,48 +73,62 @@ func checkNotNewer(version int, path string) error {
 		WithAdvice("use the newer annotator that wrote it")
 }
 
-// migrate brings the schema up to date, in a transaction for each step: another process may have begun meanwhile.
-func migrate(ctx context.Context, pool *sql.DB, path string) error {
+// migration brings the schema of a database up to date.
+type migration struct {
+	pool    *sql.DB
+	path    string
+	steps   []string
+	tell    []func(schema, last int)
+	damaged []string // the tables that are not what their digests say
+	checked bool     // damaged is known
+}
+
+// migrate makes the steps that a database lacks, in a transaction for each: what is interrupted goes on at the same step.
+// The functions are told of each step before it.
+func migrate(ctx context.Context, pool *sql.DB, path string, tell []func(schema, last int)) error {
+	m := &migration{pool: pool, path: path, steps: migrations.All(), tell: tell}
 	for {
-		done, err := migrateStep(ctx, pool, path, migrations.All())
+		done, err := m.step(ctx)
 		if err != nil || done {
 			return err
 		}
 	}
 }
 
-func migrateStep(ctx context.Context, pool *sql.DB, path string, steps []string) (done bool, err error) {
-	t, err := pool.BeginTx(ctx, nil)
+func (m *migration) step(ctx context.Context) (done bool, err error) {
+	t, err := m.pool.BeginTx(ctx, nil)
 	if err != nil {
-		return false, sqlite.Wrap(err, "migrate %s", path)
+		return false, sqlite.Wrap(err, "migrate %s", m.path)
 	}
 	defer func() { _ = t.Rollback() }()
-	version, err := schemaVersion(ctx, t, path)
+	version, err := schemaVersion(ctx, t, m.path)
 	if err != nil {
 		return false, err
 	}
-	if version >= len(steps) {
-		return true, checkNotNewer(version, path)
+	if version >= len(m.steps) {
+		return true, checkNotNewer(version, m.path)
 	}
-	damaged, err := damagedTables(ctx, t, version)
-	if err != nil {
-		return false, sqlite.Wrap(err, "read %s", path)
+	for _, tell := range m.tell {
+		tell(version+1, len(m.steps))
+	}
+	if err := m.check(ctx, t, version); err != nil {
+		return false, sqlite.Wrap(err, "read %s", m.path)
 	}
 	mark := fmt.Sprintf(`PRAGMA user_version = %d; PRAGMA application_id = %d`, version+1, applicationID)
-	for _, statement := range []string{steps[version], mark} {
+	for _, statement := range []string{m.steps[version], mark} {
 		if _, err := t.ExecContext(ctx, statement); err != nil {
-			return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
+			return false, sqlite.Wrap(err, "migrate %s to schema %d", m.path, version+1)
 		}
 	}
 	if version+1 == firstValidity {
 		if err := fillValidity(ctx, t); err != nil {
-			return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
+			return false, sqlite.Wrap(err, "migrate %s to schema %d", m.path, version+1)
 		}
 	}
-	if err := digestTables(ctx, t, version+1, damaged); err != nil {
-		return false, sqlite.Wrap(err, "migrate %s to schema %d", path, version+1)
+	if err := m.digest(ctx, t, version+1); err != nil {
+		return false, sqlite.Wrap(err, "migrate %s to schema %d", m.path, version+1)
 	}
-	return false, sqlite.Wrap(t.Commit(), "migrate %s to schema %d", path, version+1)
+	return false, sqlite.Wrap(t.Commit(), "migrate %s to schema %d", m.path, version+1)
 }
 
 // firstDigests is the first schema with the table of digests.
@@ -133,18 +147,19 @@ func fillValidity(ctx context.Context, t *sql.Tx) error {
 	return tx.err
 }
 
-// damagedTables returns the tables that are not what their digests say.
-func damagedTables(ctx context.Context, q querier, version int) ([]string, error) {
-	if version < firstDigests {
-		return nil, nil
+// check finds the tables that are not what their digests say, before the first step that computes digests.
+func (m *migration) check(ctx context.Context, q querier, version int) (err error) {
+	if version < firstDigests || m.checked {
+		return nil
 	}
-	tables, _, err := differing(ctx, q)
-	return tables, err
+	m.checked = true
+	m.damaged, _, err = differing(ctx, q)
+	return err
 }
 
-// digestTables stores the digests of the tables after a migration. Damaged tables keep theirs, so that Verify still
-// notices the damage.
-func digestTables(ctx context.Context, t *sql.Tx, version int, damaged []string) error {
+// digest stores the digests of the tables after a step. Damaged tables keep theirs, so that Verify still notices the
+// damage.
+func (m *migration) digest(ctx context.Context, t *sql.Tx, version int) error {
 	if version < firstDigests {
 		return nil
 	}
@@ -153,7 +168,9 @@ func digestTables(ctx context.Context, t *sql.Tx, version int, damaged []string)
 		return err
 	}
 	maps.DeleteFunc(computed, func(table string, _ digest) bool {
-		return !slices.Contains(changed, table) || slices.Contains(damaged, table)
+		return !slices.Contains(changed, table) || slices.Contains(m.damaged, table)
 	})
+	m.damaged = slices.DeleteFunc(m.damaged, func(table string) bool { return !slices.Contains(changed, table) })
+	m.checked = true
 	return writeDigests(ctx, t, computed)
 }

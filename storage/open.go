@@ -47,8 +47,9 @@ func Open(ctx context.Context, path string) (*DB, error) {
 }
 
 // OpenWriter opens the database at path for writing, creates it if it is not there, and brings its schema up to date.
-// InUse where another process has it open for writing. The holder is a name for this process, shown to others.
-func OpenWriter(ctx context.Context, path, holder string, now func() time.Time) (*DB, error) {
+// InUse where another process has it open for writing. The holder is a name for this process, shown to others. The
+// functions are told of each step of a migration before it: the schema that it leads to, and the last.
+func OpenWriter(ctx context.Context, path, holder string, now func() time.Time, migrating ...func(schema, last int)) (*DB, error) {
 	if err := checkPath(ctx, path); err != nil {
 		return nil, err
 	}
@@ -57,14 +58,14 @@ func OpenWriter(ctx context.Context, path, holder string, now func() time.Time) 
 	if err := db.lockFile(ctx); err != nil {
 		return nil, err
 	}
-	if err := db.openWriter(ctx); err != nil {
+	if err := db.openWriter(ctx, migrating); err != nil {
 		_ = db.Close()
 		return nil, err
 	}
 	return db, nil
 }
 
-func (db *DB) openWriter(ctx context.Context) error {
+func (db *DB) openWriter(ctx context.Context, migrating []func(schema, last int)) error {
 	if err := createPrivate(db.path); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (db *DB) openWriter(ctx context.Context) error {
 	if db.write, err = openWriter(ctx, db.path, sqlite.Create); err != nil {
 		return err
 	}
-	if err := migrate(ctx, db.write.DB, db.path); err != nil {
+	if err := migrate(ctx, db.write.DB, db.path, migrating); err != nil {
 		return err
 	}
 	pool, err := sqlite.Open(ctx, db.path, sqlite.ReadOnly, readers)

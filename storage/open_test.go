@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -117,6 +118,35 @@ func TestMigrationCutOff(t *testing.T) {
 		}
 		if err := db.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestMigrationKilled kills a process in a step of a migration: the steps before are kept, and the next writer goes on
+// with that one.
+func TestMigrationKilled(t *testing.T) {
+	t.Parallel()
+	for _, step := range []int{2, 9, len(migrations.All())} {
+		path := atVersion(t, 1)
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d:%s", migrateEnv, step, path))
+		if text, err := cmd.CombinedOutput(); err == nil || len(text) > 0 {
+			t.Fatalf("step %d: the child ends with %v: %s", step, err, text)
+		}
+		if version := ask[int](t, path, `PRAGMA user_version`); version != step-1 {
+			t.Errorf("a process that died in step %d left version %d", step, version)
+		}
+		var told []int
+		db, err := storage.OpenWriter(t.Context(), path, "the test", clock, func(schema, last int) { told = append(told, schema, last) })
+		if err != nil {
+			t.Fatalf("step %d: %v", step, err)
+		}
+		if want := []int{step, len(migrations.All())}; len(told) < 2 || !slices.Equal(told[:2], want) {
+			t.Errorf("the next process is told of %v, want %v first", told, want)
+		}
+		found, err := db.Maintenance.Verify(t.Context(), nil)
+		if err := errors.Join(err, db.Close()); err != nil || !storage.Clean(found) {
+			t.Errorf("step %d: %v %+v", step, err, found)
 		}
 	}
 }

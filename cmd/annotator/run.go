@@ -317,7 +317,10 @@ func (a *app) openWriter(ctx context.Context, path string) (*storage.DB, error) 
 	if err != nil {
 		host = "this machine"
 	}
-	return storage.OpenWriter(ctx, path, fmt.Sprintf("process %d on %s", os.Getpid(), host), a.now)
+	m := newMigrating(a, path)
+	db, err := storage.OpenWriter(ctx, path, fmt.Sprintf("process %d on %s", os.Getpid(), host), a.now, m.step)
+	m.end(err)
+	return db, err
 }
 
 // closers close what was opened, in reverse order.
