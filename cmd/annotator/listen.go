@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"syscall"
 	"time"
 
 	"annotator"
@@ -49,6 +50,10 @@ func isLocal(listen string) bool {
 // with the address when clients can connect.
 func listenAndServe(ctx context.Context, listen string, server *http.Server, ready func(address string)) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return annotator.Errorf(annotator.Misused, "listen on %s: another program does, perhaps another `annotator`", listen).
+			WithAdvice("stop that, or choose another address with --listen; port 0 is a free one")
+	}
 	if err != nil {
 		return annotator.Errorf(annotator.Misused, "listen on %s: %w", listen, err).WithAdvice("choose another address with --listen; port 0 is a free one")
 	}

@@ -17,7 +17,7 @@ type migrating struct {
 	from, schema, last int // the schema that was there, that of the step at hand, and the last; 0 before and after
 	began              time.Time
 	printed            time.Time // when the newest line was; zero before the first
-	stop         chan struct{}
+	stop               chan struct{}
 }
 
 // shortMigration is the time that a migration may take without a word.
