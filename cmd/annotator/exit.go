@@ -103,9 +103,6 @@ func (a *app) say(text string) { fmt.Fprintln(a.err, oneLine(text)) }
 
 // printError prints what was tried and what happened, and on a second line what to do next.
 func (a *app) printError(err error) {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) == 1 { //nolint:errorlint // of errors.Join
-		err = joined.Unwrap()[0]
-	}
 	what, advice := err, ""
 	if e, ok := err.(*annotator.Error); ok { //nolint:errorlint // the text includes the advice of wrapped errors
 		what, advice = e.Err, e.Advice
