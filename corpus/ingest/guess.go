@@ -14,20 +14,33 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// candidates are the encodings that are tried where a text is no UTF-8 and does not say what it is, each with what a
-// text in it must read as.
-var candidates = [...]struct {
-	name  string
-	reads func(*script) bool
-}{
-	{"gb18030", (*script).isChinese},
-	{"big5", (*script).isChinese},
-	{"shift_jis", (*script).isJapanese},
-	{"euc-jp", (*script).isJapanese},
-	{"euc-kr", (*script).isKorean},
-	{"windows-1251", (*script).isRussian},
-	{"koi8-r", (*script).isRussian},
-	{"windows-1252", (*script).isWestern},
+// language says what a text must have to read as one in it. Shares are percentages.
+type language struct {
+	encodings   []string
+	own         func(rune) bool // the signs that it is written with,
+	ownShare    int             // at least, of all that are neither ASCII nor marks
+	common      func(rune) bool // the most frequent of these,
+	commonShare int             // at least, of its own
+	minInWord   int             // of its own that stand beside a letter of ASCII, at least
+	maxInWord   int             // and at most
+	ascii       int             // letters of ASCII at least, as a share of its own
+}
+
+func anyOf(signs string) func(rune) bool {
+	return func(r rune) bool { return strings.ContainsRune(signs, r) }
+}
+
+func inTables(tables ...*unicode.RangeTable) func(rune) bool {
+	return func(r rune) bool { return unicode.In(r, tables...) && (r < 0xFF61 || r > 0xFF9F) } // half-width kana are none
+}
+
+// languages are tried where a text is no UTF-8 and does not say its encoding.
+var languages = [...]language{
+	{[]string{"gb18030", "big5"}, inTables(unicode.Han), 95, anyOf(frequentHan), 20, 0, 100, 0},
+	{[]string{"shift_jis", "euc-jp"}, inTables(unicode.Han, unicode.Hiragana, unicode.Katakana), 90, inTables(unicode.Hiragana, unicode.Katakana), 30, 0, 100, 0},
+	{[]string{"euc-kr"}, inTables(unicode.Hangul), 80, anyOf(frequentHangul), 20, 0, 100, 0},
+	{[]string{"windows-1251", "koi8-r"}, inTables(unicode.Cyrillic), 95, anyOf(frequentRussian), 40, 0, 5, 0},
+	{[]string{"windows-1252"}, anyOf(westernLetters), 98, anyOf(westernLetters), 100, 70, 100, 300},
 }
 
 // The signs that are the most frequent in text of a language.
@@ -39,101 +52,46 @@ const (
 	westernMarks    = "“”‘’„‚–—…«»‹›¡¿°§£©®·ºª†‡•€™½¼¾×\u00a0\u00ad"
 )
 
-// script counts the signs of a text.
-type script struct {
-	ascii, han, commonHan, kana, halfKana, hangul, commonHangul int
-	cyrillic, lowerCyrillic, commonCyrillic                     int
-	western, westernInWord, marks, mixed, other, bad            int
-}
-
-func measureScript(text string) *script {
-	s := &script{}
+// reads reports whether a text reads as one in the language.
+func (l *language) reads(text string) bool {
+	all, own, common, inWord, ascii := 0, 0, 0, 0, 0
 	previous := ' '
 	for i, r := range text {
-		s.count(r, previous, text[i+utf8.RuneLen(max(r, 0)):])
+		switch {
+		case r == utf8.RuneError:
+			return false
+		case r < utf8.RuneSelf:
+			if unicode.IsLetter(r) {
+				ascii++
+			}
+		case isMark(r):
+		default:
+			all++
+			if !l.own(r) {
+				break
+			}
+			own++
+			if l.common(r) {
+				common++
+			}
+			if next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):]); isASCIILetter(previous) || isASCIILetter(next) {
+				inWord++
+			}
+		}
 		previous = r
 	}
-	return s
+	if all == 0 {
+		return l.ascii > 0 // nothing but quotation marks and dashes
+	}
+	return own*100 >= all*l.ownShare && common*100 >= own*l.commonShare && inWord*100 >= own*l.minInWord && inWord*100 <= own*l.maxInWord &&
+		ascii*100 >= own*l.ascii
 }
 
 func isASCIILetter(r rune) bool { return r < utf8.RuneSelf && unicode.IsLetter(r) }
 
-func (s *script) count(r, previous rune, rest string) {
-	next, _ := utf8.DecodeRuneInString(rest)
-	switch {
-	case r == utf8.RuneError:
-		s.bad++
-	case r < utf8.RuneSelf:
-		if unicode.IsLetter(r) {
-			s.ascii++
-		}
-	case unicode.Is(unicode.Han, r):
-		s.han++
-		if strings.ContainsRune(frequentHan, r) {
-			s.commonHan++
-		}
-	case r >= 0xFF61 && r <= 0xFF9F:
-		s.halfKana++
-	case unicode.In(r, unicode.Hiragana, unicode.Katakana):
-		s.kana++
-	case unicode.Is(unicode.Hangul, r):
-		s.hangul++
-		if strings.ContainsRune(frequentHangul, r) {
-			s.commonHangul++
-		}
-	case unicode.Is(unicode.Cyrillic, r):
-		s.cyrillic++
-		if unicode.IsLower(r) {
-			s.lowerCyrillic++
-		}
-		if strings.ContainsRune(frequentRussian, unicode.ToLower(r)) {
-			s.commonCyrillic++
-		}
-		if isASCIILetter(previous) || isASCIILetter(next) {
-			s.mixed++
-		}
-	case strings.ContainsRune(westernLetters, r):
-		s.western++
-		if isASCIILetter(previous) || isASCIILetter(next) {
-			s.westernInWord++
-		}
-	case strings.ContainsRune(westernMarks, r), unicode.IsSpace(r):
-		s.marks++
-	case r >= 0x2000 && r <= 0x206F, r >= 0x3000 && r <= 0x303F, r >= 0xFF00 && r <= 0xFF60:
-		s.marks++
-	default:
-		s.other++
-	}
-}
-
-// signs are all that are not ASCII, marks left aside.
-func (s *script) signs() int {
-	return s.han + s.kana + s.halfKana + s.hangul + s.cyrillic + s.western + s.other + s.bad
-}
-
-func (s *script) isChinese() bool {
-	all := s.signs()
-	return all > 0 && s.bad == 0 && s.han*10 >= all*9 && s.commonHan*5 >= s.han && s.kana*20 < all
-}
-
-func (s *script) isJapanese() bool {
-	all := s.signs()
-	return all > 0 && s.bad == 0 && s.kana*10 >= all*3 && (s.han+s.kana)*10 >= all*9 && s.halfKana*20 < all
-}
-
-func (s *script) isKorean() bool {
-	all := s.signs()
-	return all > 0 && s.bad == 0 && s.hangul*10 >= all*8 && s.commonHangul*5 >= s.hangul
-}
-
-func (s *script) isRussian() bool {
-	all := s.signs()
-	return all > 0 && s.bad == 0 && s.cyrillic*20 >= all*19 && s.lowerCyrillic*10 >= s.cyrillic*6 && s.commonCyrillic*20 >= s.cyrillic*9 && s.mixed*20 <= s.cyrillic
-}
-
-func (s *script) isWestern() bool {
-	all := s.signs()
-	return s.bad == 0 && all+s.marks > 0 && s.western*50 >= all*49 && s.ascii >= 3*s.western && s.westernInWord*10 >= s.western*7
+// isMark knows the marks that text in any language may have.
+func isMark(r rune) bool {
+	return strings.ContainsRune(westernMarks, r) || unicode.IsSpace(r) || r >= 0x2000 && r <= 0x206F || r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFF60
 }
 
 var headerEncoding = regexp.MustCompile(`(?im)^\W{0,4}(?:character set encoding|charset|encoding)\s*[:=]\s*["']?([\w.:-]+)`)
@@ -166,14 +124,15 @@ func guess(data []byte, path string, failure error) (text, name string, err erro
 	}
 	found := map[string]string{} // by the text that comes out
 	var said []string
-	for _, c := range candidates {
-		trial := decodeAs(sample, c.name)
-		s := measureScript(trial)
-		if s.bad*1000 <= s.signs() && s.bad < 10 {
-			said = append(said, fmt.Sprintf("%s: %q", c.name, firstForeignLine(trial)))
-		}
-		if s.bad == 0 && c.reads(s) && found[trial] == "" {
-			found[trial] = c.name
+	for _, l := range languages {
+		for _, name := range l.encodings {
+			trial := decodeAs(sample, name)
+			if bad := strings.Count(trial, "\uFFFD"); bad < 10 && bad*1000 <= utf8.RuneCountInString(trial) {
+				said = append(said, fmt.Sprintf("%s: %q", name, firstForeignLine(trial)))
+			}
+			if l.reads(trial) && found[trial] == "" {
+				found[trial] = name
+			}
 		}
 	}
 	if len(found) == 1 {
