@@ -229,9 +229,7 @@ func (a *assembler) addText(i int) {
 		a.open.blocks = append(a.open.blocks, block{}, block{a.headline(n), n.doc, n.offset})
 		mark := len(a.pending)
 		a.pend(i)
-		for _, k := range a.pending[mark:] {
-			a.placed[k] = true
-		}
+		a.place(a.pending[mark:])
 		a.pending = a.pending[:mark]
 		return
 	}
@@ -269,7 +267,7 @@ func (a *assembler) close() {
 		}
 		return
 	}
-	if ofPart && c.words() < minPartText && !a.lastPart(heading) {
+	if ofPart && c.words() < minPartText && a.chapterIn(heading+1, len(a.nodes)) {
 		a.above = append(a.above, c.blocks...)
 		return
 	}
@@ -277,7 +275,12 @@ func (a *assembler) close() {
 	a.above = nil
 	c.title = cmp.Or(c.title, a.title, a.name)
 	a.done = append(a.done, c)
-	for _, i := range pending {
+	a.place(pending)
+}
+
+// place notes that nodes stand in a chapter or in its title.
+func (a *assembler) place(nodes []int) {
+	for _, i := range nodes {
 		a.placed[i] = true
 	}
 }
@@ -295,9 +298,7 @@ func (a *assembler) addHeading(i int) {
 	n := &a.nodes[i]
 	a.done = append(a.done, chapter{title: a.headline(n), blocks: []block{{a.headline(n), n.doc, n.offset}}})
 	a.pend(i)
-	for _, k := range a.pending {
-		a.placed[k] = true
-	}
+	a.place(a.pending)
 	a.pending = nil
 }
 
@@ -314,14 +315,14 @@ func (a *assembler) dropHeading(i int) bool {
 	return !a.nodes[i].stays()
 }
 
-// lastPart reports whether no chapter follows a part's heading.
-func (a *assembler) lastPart(i int) bool {
-	for i++; i < len(a.nodes); i++ {
+// chapterIn reports whether a chapter begins at one of some nodes.
+func (a *assembler) chapterIn(from, to int) bool {
+	for i := from; i < to; i++ {
 		if a.role(i) == startsChapter {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 func (c *chapter) words() int {

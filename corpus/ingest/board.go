@@ -41,9 +41,6 @@ func (j *job) board(ctx context.Context, s source) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	if j.lines == nil {
-		j.lines = newLines(j)
-	}
 	clear(j.lines.threads)
 	in := fullReader{decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, false)}
 	r := newBoardReader(j, j.addPost, filepath.Base(s.path), in)

@@ -191,7 +191,7 @@ func refuseChanged(ctx context.Context, o Options, before digests) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, annotator.NotFound) {
 		return err
 	}
 	if err != nil || now != before.sources {

@@ -16,7 +16,7 @@ type job struct {
 	progress *meter
 	posts    int64 // made so far out of books; the next one's id is one more
 	forum    forum
-	lines    *lines // nil before the first source that has any
+	lines    *lines
 	sources  []source
 	oneEach  bool // a file of a folder is a chapter, unless it has several
 }
@@ -42,7 +42,7 @@ func (j *job) importer(f Format) (read func(context.Context, source) error, ofBo
 }
 
 func (j *job) run(ctx context.Context, sources []source) error {
-	j.forum, j.sources = newForum(), sources
+	j.forum, j.lines, j.sources = newForum(), newLines(j), sources
 	j.oneEach = len(sources) > 1 && len(j.options.Sources) == 1
 	_, books := j.importer(sources[0].format)
 	j.report.Format = sources[0].format

@@ -48,9 +48,6 @@ func (j *job) jsonl(ctx context.Context, s source) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	if j.lines == nil {
-		j.lines = newLines(j)
-	}
 	in := j.lines
 	clear(in.threads)
 	in.posts, in.offset = 0, 0

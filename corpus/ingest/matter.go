@@ -101,10 +101,14 @@ func (b *book) zones(from, to int) []zone {
 	return all
 }
 
+// maxSignalLine is how much of a line is looked at, in bytes: a paragraph without line ends may be as long as a book.
+const maxSignalLine = 4000
+
 // readSignals counts the lines of a node that are signals, by the part that they signal.
 func (z *zone) readSignals(n *node, isFirst bool) {
 	for k, line := range n.sourceLines() {
 		z.lines++
+		line = line[:min(len(line), maxSignalLine)]
 		if words().matches(partTags, line) {
 			z.signals[partTags]++
 		}

@@ -97,6 +97,9 @@ const maxHeading = 220
 
 // readHeading reads a line as a heading. What it is not certain of has no kind.
 func readHeading(line string) wording {
+	if line = strings.TrimSpace(line); len(line) > 2*maxHeading*utf8.UTFMax {
+		return wording{} // a paragraph may be as long as a book
+	}
 	line = strings.TrimSpace(strings.Map(halfWidth, line))
 	line = strings.TrimSpace(strings.Trim(line, "*_=#[]【】"))
 	if line == "" || utf8.RuneCountInString(line) > maxHeading {
