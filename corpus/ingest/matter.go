@@ -251,12 +251,12 @@ func (b *book) isNamed(z *zone) bool {
 	return readHeading(b.nodes[z.from].sourceLines()[0]).kind == namedHeading
 }
 
-// tailNodes is how many nodes at the end are looked at.
-const tailNodes = 300
+// endNodes is how many nodes at either end of a book without chapters, or behind the last, are looked at.
+const endNodes = 300
 
 // dropTail leaves out makers' notes and the printer's line at the very end of a story without an end mark.
 func (b *book) dropTail(last int) {
-	all := b.zones(max(last, len(b.nodes)-tailNodes), len(b.nodes))
+	all := b.zones(max(last, len(b.nodes)-endNodes), len(b.nodes))
 	for i := len(all) - 1; i > 0; i-- {
 		part := all[i].kind()
 		if part == "" && all[i].words > 0 {

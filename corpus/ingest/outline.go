@@ -177,7 +177,7 @@ func (b *book) textBelow(o *outline, i int) bool {
 
 // dropFrontOfPlainText leaves out notes of the makers at the beginning of a text without chapters.
 func (b *book) dropFrontOfPlainText() {
-	all := b.zones(0, len(b.nodes))
+	all := b.zones(0, min(len(b.nodes), endNodes))
 	if len(all) < 2 {
 		return
 	}
