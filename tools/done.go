@@ -2,6 +2,7 @@ package tools
 
 import (
 	"encoding/json"
+	"slices"
 
 	"annotator"
 )
@@ -22,8 +23,11 @@ func SaysDone(arguments string) bool {
 	return done == true
 }
 
-// Complete reports whether the answer of a call leaves the model nothing to act on: all that was asked for was done. A
-// quotation that was not found needs no second attempt.
+// final are the codes of parts of an edit that no second attempt would have taken.
+var final = []string{QuoteNotFound, NotMentioned, EditCap}
+
+// Complete reports whether the answer of a call leaves the model nothing to act on: all that was asked for was done, but for what
+// it can do nothing about.
 func Complete(row *annotator.Trace) bool {
 	var answer struct {
 		OK       bool `json:"ok"`
@@ -36,7 +40,7 @@ func Complete(row *annotator.Trace) bool {
 		return false
 	}
 	for _, part := range answer.NotTaken {
-		if part.Code != QuoteNotFound {
+		if !slices.Contains(final, part.Code) {
 			return false
 		}
 	}
