@@ -89,7 +89,9 @@ func (c *Candidate) similarEntries(b *strings.Builder) {
 	b.WriteString("<similar>\n")
 	for i := range c.Similar {
 		e := c.Similar[i]
-		e.Claims = []annotator.Claim{{Text: beginning(e.Definition(), similarLength)}}
+		if e.Claims = nil; e.Present == "" {
+			e.Claims = []annotator.Claim{{Text: beginning(c.Similar[i].Definition(), similarLength)}}
+		}
 		b.WriteString(prompt.Entry(&e))
 	}
 	b.WriteString("</similar>\n")

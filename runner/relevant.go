@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/context/mention"
 	"annotator/context/prompt"
 )
@@ -13,7 +14,7 @@ import (
 // they read now, the states that last held of the others that it names, and the names that the window shows otherwise or
 // not at all. What the window's turns have written counts as shown. It returns the entries that the text shows.
 func (r *Runner) glossary(ctx context.Context) (string, []annotator.Shown, error) {
-	room := int(r.config.RelevantShare * float64(r.window.Limits.Context))
+	room := r.glossaryRoom()
 	named, err := r.named(ctx)
 	if err != nil {
 		return "", nil, err
@@ -30,14 +31,31 @@ func (r *Runner) glossary(ctx context.Context) (string, []annotator.Shown, error
 	return prompt.Glossary(entries, states, names), append(shows, shown...), err
 }
 
+// replyShare is the part of the room for a reply that its calls are expected to need in the window.
+const replyShare = 2
+
+// glossaryRoom returns how many tokens of the glossary a scene is shown beside it. In a small window the scene and what follows from
+// it come first.
+func (r *Runner) glossaryRoom() int {
+	limits := &r.window.Limits
+	return min(int(r.config.RelevantShare*float64(limits.Context)), r.window.Room()-limits.Reply/replyShare)
+}
+
 // statesShare is the part of the room for entries that their open states may take.
 const statesShare = 16
 
 // openStates renders the states that last held of the entries that the scene names: best first, as many as there is room
-// for. Those that the scene itself or the one before has told are left out, and entries that are shown whole beside.
+// for. Entries that are shown beside are left out. Where the person whom the scene addresses is somewhere or has something, as their own
+// states say by [[Term]], that is at hand though the scene may not name it.
 func (r *Runner) openStates(
 	ctx context.Context, named []int64, room int, beside []annotator.Shown,
 ) (rendered []string, err error) {
+	at, err := r.atHand(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at = slices.DeleteFunc(at, func(id int64) bool { return slices.Contains(named, id) })
+	named = slices.Concat(named, at)
 	entries, err := r.Store.Glossary.Entries(ctx, named)
 	if err != nil {
 		return nil, err
@@ -46,12 +64,42 @@ func (r *Runner) openStates(
 		if shownBeside(id, beside) {
 			continue
 		}
-		text := prompt.States(entries[id], annotator.PlaceAt(r.scene.row.N-1, 0))
+		text := prompt.States(entries[id], annotator.PlaceAt(r.scene.row.N, 0))
 		if text != "" && r.takeRoom(text, &room) {
 			rendered = append(rendered, text)
 		}
 	}
 	return rendered, nil
+}
+
+// atHand returns the entries to which the states that hold of the person whom the scene addresses refer as [[Term]].
+func (r *Runner) atHand(ctx context.Context) (ids []int64, err error) {
+	addressed, err := r.addressed(ctx, nil)
+	if err != nil || addressed == 0 {
+		return nil, err
+	}
+	e, err := r.Store.Glossary.Entry(ctx, addressed)
+	if err != nil {
+		return nil, err
+	}
+	for i := range e.Claims {
+		if c := &e.Claims[i]; !c.State || c.Until != 0 {
+			continue
+		}
+		for _, name := range codex.Links(e.Claims[i].Text) {
+			linked, err := r.Store.Glossary.Lookup(ctx, name)
+			if annotator.KindOf(err) == annotator.NotFound {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if !slices.Contains(ids, linked.ID) {
+				ids = append(ids, linked.ID)
+			}
+		}
+	}
+	return ids, nil
 }
 
 // takeRoom takes the tokens of a text from what is left of a room, and reports whether they fit. One that is too long does not
@@ -69,8 +117,11 @@ func shownBeside(entry int64, beside []annotator.Shown) bool {
 	return slices.ContainsFunc(beside, func(s annotator.Shown) bool { return s.Entry == entry })
 }
 
+// entryShare is the part of the room for entries that one of them may take.
+const entryShare = 4
+
 // relevant renders the entries that the scene names and the window does not show as they read now: best first, as many
-// as there is room for.
+// as there is room for, and of each what fits its part of the room. What is left out of one is not shown again until the entry changes.
 func (r *Runner) relevant(
 	ctx context.Context, named []int64, room int,
 ) (rendered []string, shows []annotator.Shown, err error) {
@@ -82,8 +133,10 @@ func (r *Runner) relevant(
 	if err != nil {
 		return nil, nil, err
 	}
+	most := room / entryShare
 	for _, id := range ids {
-		if text := prompt.Entry(entries[id]); r.takeRoom(text, &room) {
+		text := prompt.Excerpt(entries[id], r.scene.story(), func(text string) bool { return r.window.Count(text) <= min(most, room) })
+		if text != "" && r.takeRoom(text, &room) {
 			rendered = append(rendered, text)
 			shows = append(shows, annotator.Shown{Entry: id, Revision: entries[id].Revision})
 		}
@@ -166,8 +219,8 @@ func (r *Runner) turnsInView() []int64 {
 }
 
 const (
-	namesShare = 8   // part of the room for entries that a list of names may take
-	maxNames   = 100 // of a list
+	namesShare = 16 // part of the room for entries that a list of names may take
+	maxNames   = 50 // of a list
 )
 
 // newNames renders the names of entries that have changed since the window showed them, and after a compaction those of

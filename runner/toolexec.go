@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"annotator"
 	"annotator/context/tokens"
@@ -129,10 +130,18 @@ func (r *Runner) perform(ctx context.Context, t *toolRun, env *tools.Env) (tools
 	if _, exists := r.tools.Tool(t.call.Name); exists && t.decision.Verdict == storage.Deny {
 		return tools.ErrorResult(t.decision.Rule, t.decision.Reason), nil
 	}
+	env.MaxAnswer = r.answerRoom()
 	env.Posts, env.Scene, env.Actor, env.Readable = r.corpus, &r.scene.Scene, annotator.ActorModel, r.readable
 	result, err := r.tools.Run(ctx, env, t.call)
 	r.recordDenial(t.decision, result.Error)
 	return result, err
+}
+
+// answerRoom returns how many characters the answer of the next call may have, in the characters that the scene has for each token:
+// its share of what the scene's calls may still add to the window.
+func (r *Runner) answerRoom() int {
+	text := r.scene.text
+	return max(1, r.window.Room()/max(1, len(r.scene.calls))*utf8.RuneCountInString(text)/max(1, r.window.Count(text)))
 }
 
 // refusal returns why a call of the newest reply must not run; an empty code if it may.

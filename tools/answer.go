@@ -10,9 +10,18 @@ import (
 
 // Limits of a tool's answer, in characters. An answer stays in the window for many scenes.
 const (
-	maxAnswer  = 8000
-	maxContent = maxAnswer - 300 // for entries and posts; the rest is for the JSON around them
+	maxAnswer = 8000
+	minAnswer = 800
+	frame     = 300 // for the JSON around entries and posts
 )
+
+// maxContent returns how many characters of entries and posts an answer may have.
+func (env *Env) maxContent() int {
+	if env.MaxAnswer == 0 {
+		return maxAnswer - frame
+	}
+	return min(max(env.MaxAnswer, minAnswer), maxAnswer) - frame
+}
 
 // jsonLength returns the number of characters of a value's JSON.
 func jsonLength(value any) int { return utf8.RuneCountInString(annotator.EncodeJSON(value)) }

@@ -9,7 +9,7 @@ import (
 
 // closing is the argument by which an edit ends its scene; every editing tool shares it.
 type closing struct {
-	Done bool `json:"done,omitempty" jsonschema:"true in the last edit of a scene and in no other: the scene is worked through with it"`
+	Done bool `json:"done,omitempty" jsonschema:"true in the last edit of a scene, and in no other"`
 }
 
 // SaysDone reports whether the arguments of an edit say that its scene is worked through.

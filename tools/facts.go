@@ -12,18 +12,18 @@ import (
 
 // factArguments is a fact as a call gives it. Its quotation bears out this fact and no other.
 type factArguments struct {
-	Text    string              `json:"text" jsonschema:"one full sentence that can stand by itself; other entries as [[Term]]"`
-	Quote   string              `json:"quote,omitempty" jsonschema:"the words of a post that bear this fact out, copied; a long passage by its first and last words: She came … no more."`
-	PostID  int64               `json:"post_id,omitempty" jsonschema:"the post that the quote stands in; default: the post of this scene that holds it"`
-	Kind    annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" jsonschema:"narrated if the narration says so, which is the default; claimed if somebody in the story says so; inferred if you conclude it"`
+	Text    string              `json:"text" jsonschema:"one full sentence; other entries as [[Term]]"`
+	Quote   string              `json:"quote,omitempty" jsonschema:"the words of a post that bear it out, copied; a long passage by its first and last words: She came … no more."`
+	PostID  int64               `json:"post_id,omitempty" jsonschema:"of the quote, if it is not in this scene"`
+	Kind    annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" jsonschema:"default: narrated; with a speaker, claimed"`
 	Speaker string              `json:"speaker,omitempty" jsonschema:"who claims it"`
-	State   bool                `json:"state,omitempty" jsonschema:"true if it can end: a rank, a whereabouts, a wound, a possession"`
+	State   bool                `json:"state,omitempty" jsonschema:"true if the story may end it"`
 }
 
 // closeArguments closes a fact of an entry.
 type closeArguments struct {
-	Fact int64 `json:"fact" jsonschema:"the number of a fact that no longer holds"`
-	By   int64 `json:"by,omitempty" jsonschema:"what took its place: 1 is the first of the facts of this call, 2 the second; a greater number is that of a fact of the entry"`
+	Fact int64 `json:"fact" jsonschema:"its number"`
+	By   int64 `json:"by,omitempty" jsonschema:"what took its place: 1 is the first of the facts of this call; a number beyond them is that of a fact of the entry"`
 }
 
 // grounded is what came of a quotation.

@@ -56,7 +56,7 @@ func (f *Failure) Error() string { return f.Code + ": " + f.Message }
 
 // ErrorResult returns the answer to a call that does not run.
 func ErrorResult(code, message string) Result {
-	return (&Failure{Code: code, Message: message}).result()
+	return (&Failure{Code: code, Message: message}).result(maxAnswer - frame)
 }
 
 // failureOf returns the *Failure or *codex.Refusal in an error's tree as a *Failure; nil if there is none.
@@ -77,12 +77,13 @@ type failureView struct {
 	Entry   *entryView `json:"entry,omitempty"`
 }
 
-func (f *Failure) result() Result {
+// result returns the answer, in so many characters.
+func (f *Failure) result(room int) Result {
 	view := failureView{Failure: *f}
-	view.Message = truncate(f.Message, maxContent/2)
+	view.Message = truncate(f.Message, room/2)
 	result := Result{Error: f.Code}
 	if f.Entry != nil {
-		shown := viewEntry(f.Entry, maxContent-jsonLength(view))
+		shown := viewEntry(f.Entry, room-jsonLength(view))
 		view.EntryID, view.Entry = f.Entry.ID, &shown
 		result.Shows = shownEntries(f.Entry, &shown)
 	}

@@ -10,11 +10,11 @@ import (
 )
 
 type createArguments struct {
-	Term    string           `json:"term" jsonschema:"the name by which the story calls it, with what it is in parentheses only where other things share the name: Dawn (ship)"`
+	Term    string           `json:"term" jsonschema:"the name by which the story calls it; only where two things share it, with what it is: Dawn (ship)"`
 	Facts   []factArguments  `json:"facts,omitempty" shown:"required" jsonschema:"what the story has told of it so far"`
-	Tags    []string         `json:"tags" jsonschema:"what sort of thing it is: person, place, group, object, creature, event, concept"`
+	Tags    []string         `json:"tags" jsonschema:"what sort of thing it is: person, place, group, object, substance, creature, event, rank, concept, or another word"`
 	Status  annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" default:"tentative" jsonschema:"confirmed if a quote shows that the narration vouches for the thing"`
-	Aliases []string         `json:"aliases,omitempty" jsonschema:"other names by which the story calls it"`
+	Aliases []string         `json:"aliases,omitempty" jsonschema:"other names of it in the story"`
 
 	Definition string `json:"definition,omitempty" shown:"no" jsonschema:"all facts as one text"`
 	citation

@@ -9,7 +9,7 @@ import (
 
 type deleteArguments struct {
 	EntryID int64  `json:"entry_id" jsonschema:"the entry's id"`
-	Reason  string `json:"reason" jsonschema:"why it does not belong in the glossary, in one sentence"`
+	Reason  string `json:"reason" jsonschema:"why, in one sentence"`
 	closing
 }
 

@@ -3,18 +3,18 @@ package tools
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 
 	"annotator"
 	"annotator/codex"
 )
 
 type searchArguments struct {
-	Query             string   `json:"query" jsonschema:"words of a name or a fact; an empty string lists the entries by term"`
-	Tags              []string `json:"tags,omitempty" jsonschema:"only entries that have all of these tags"`
-	Status            string   `json:"status,omitempty" enum:"all,tentative,confirmed,retired" default:"all" jsonschema:"all is every entry that is not retired"`
-	Limit             int      `json:"limit,omitempty" min:"1" max:"50" default:"10" jsonschema:"at most so many entries"`
-	IncludeReferences bool     `json:"include_references,omitempty" default:"false" jsonschema:"also the entries whose facts refer to a found one as [[Term]]"`
+	Query             string   `json:"query" jsonschema:"words of a name or a fact; empty lists the entries by term"`
+	Tags              []string `json:"tags,omitempty" jsonschema:"only entries with all of these"`
+	Status            string   `json:"status,omitempty" enum:"all,tentative,confirmed,retired" default:"all" jsonschema:"all: not the retired ones"`
+	Limit             int      `json:"limit,omitempty" min:"1" max:"50" default:"10"`
+	IncludeReferences bool     `json:"include_references,omitempty" default:"false" jsonschema:"also entries whose facts link a found one as [[Term]]"`
 }
 
 func search(ctx context.Context, env *Env, a searchArguments) (Result, error) {
@@ -33,7 +33,7 @@ func search(ctx context.Context, env *Env, a searchArguments) (Result, error) {
 			return Result{}, err
 		}
 	}
-	return searchResult(found, referring), nil
+	return searchResult(found, referring, env.maxContent()), nil
 }
 
 func statuses(status string) []annotator.Status {
@@ -77,12 +77,7 @@ func refersTo(from, to *annotator.Entry) bool {
 	for _, alias := range to.Aliases {
 		names[codex.Normalize(alias.Name)] = true
 	}
-	for _, part := range strings.Split(from.Definition(), "[[")[1:] {
-		if name, _, ok := strings.Cut(part, "]]"); ok && names[codex.Normalize(name)] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(codex.Links(from.Definition()), func(name string) bool { return names[codex.Normalize(name)] })
 }
 
 type searchView struct {
@@ -93,14 +88,14 @@ type searchView struct {
 	Truncated  string      `json:"truncated,omitempty"`
 }
 
-// searchResult shows as many entries as fit, at least the first.
-func searchResult(found, referring []annotator.Entry) Result {
+// searchResult shows as many entries as fit into so many characters, at least the first.
+func searchResult(found, referring []annotator.Entry, room int) Result {
 	var result Result
-	left := maxContent
+	left := room
 	show := func(entries []annotator.Entry) []entryView {
 		views := []entryView{}
 		for i := range entries {
-			view := viewEntry(&entries[i], maxContent-len(","))
+			view := viewEntry(&entries[i], room-len(","))
 			if left -= jsonLength(view) + len(","); left < 0 {
 				break
 			}

@@ -10,12 +10,12 @@ import (
 
 type updateArguments struct {
 	Entry   entryRef          `json:"entry_id" also:"integer" shown:"string" jsonschema:"the entry's id, or its term"`
-	Facts   []factArguments   `json:"facts,omitempty" shown:"brief" jsonschema:"what the scene has told of it that is not among its facts yet, each as for glossary_create"`
-	Close   []closeArguments  `json:"close,omitempty" jsonschema:"facts that no longer hold, or were wrong"`
+	Facts   []factArguments   `json:"facts,omitempty" shown:"brief" jsonschema:"what is not among its facts yet, each as for glossary_create"`
+	Close   []closeArguments  `json:"close,omitempty" jsonschema:"facts that no longer hold, or are wrong"`
 	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
-	Aliases []string          `json:"aliases,omitempty" jsonschema:"further names; they are added to the present ones"`
-	Tags    []string          `json:"tags,omitempty" jsonschema:"all tags that the entry should have; they replace the present ones"`
-	Status  *annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" jsonschema:"confirmed if a quote shows that the narration vouches for the thing"`
+	Aliases []string          `json:"aliases,omitempty" jsonschema:"names to add"`
+	Tags    []string          `json:"tags,omitempty" jsonschema:"all that it should have; they replace the present ones"`
+	Status  *annotator.Status `json:"status,omitempty" enum:"tentative,confirmed"`
 
 	Definition *string `json:"definition,omitempty" shown:"no" jsonschema:"all facts as one text, which replaces the present ones"`
 	citation

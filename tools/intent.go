@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"annotator"
 	"annotator/codex"
@@ -27,13 +26,13 @@ func WithPolicy(p *policy.Policy, declared []Tool) []Tool {
 }
 
 func intentTool(intents []policy.Intent) Tool {
-	text := strings.TrimSpace(description(policy.SelectIntent)) + "\n"
+	text, _ := describe(policy.SelectIntent)
 	for _, intent := range intents {
 		text += fmt.Sprintf("\n- %s: %s", intent.Name, intent.Meaning)
 	}
-	text += fmt.Sprintf("\n\nAnswers `{\"ok\":true,\"intent\":...}`. Errors: EMPTY: the justification holds no word. "+
-		"TOO_LONG: it has more than %d characters.", maxJustification)
 	tool := Define(policy.SelectIntent, Declares, text, declare)
+	tool.notes = fmt.Sprintf("Answers `{\"ok\":true,\"intent\":...}`. Errors: EMPTY: the justification holds no word. "+
+		"TOO_LONG: it has more than %d characters.", maxJustification)
 	tool.schema = func() (*argumentSchema, error) { return intentSchema(intents) }
 	return tool
 }

@@ -16,6 +16,9 @@ func Markdown(r *Registry) string {
 	for i := range r.tools {
 		t := &r.tools[i]
 		fmt.Fprintf(&b, "\n## %s (%s)\n\n%s\n\n", t.Name, t.Permission, strings.TrimSpace(t.Description))
+		if t.notes != "" {
+			b.WriteString(t.notes + "\n\n")
+		}
 		b.WriteString("| Parameter | Type | Default | Meaning |\n|---|---|---|---|\n")
 		parameterRows(&b, "", r.schemas[t.Name].shown)
 	}

@@ -27,10 +27,10 @@ type postsView struct {
 	Truncated string     `json:"truncated,omitempty"`
 }
 
-// postsResult shows posts in order. The post at index first is fitted first. The last one that fits is truncated.
-func postsResult(posts []annotator.Post, first int, note string) Result {
+// postsResult shows posts in order, in so many characters. The post at index first is fitted first. The last one that fits is truncated.
+func postsResult(posts []annotator.Post, first int, note string, room int) Result {
 	views := make([]*postView, len(posts))
-	view, left := fitPost(&posts[first], maxContent)
+	view, left := fitPost(&posts[first], room)
 	views[first] = view
 	for i := range posts {
 		if i != first {

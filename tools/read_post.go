@@ -9,8 +9,8 @@ import (
 )
 
 type readPostArguments struct {
-	PostID          int64 `json:"post_id" jsonschema:"the post's id"`
-	IncludeAdjacent bool  `json:"include_adjacent,omitempty" default:"false" jsonschema:"also the two posts before it and the two after it in its thread"`
+	PostID          int64 `json:"post_id"`
+	IncludeAdjacent bool  `json:"include_adjacent,omitempty" default:"false" jsonschema:"also two posts before it and two after it in its thread"`
 }
 
 // adjacent is the number of posts on either side that include_adjacent adds.
@@ -22,7 +22,7 @@ func readPost(ctx context.Context, env *Env, a readPostArguments) (Result, error
 		return Result{}, err
 	}
 	if !a.IncludeAdjacent {
-		return postsResult([]annotator.Post{*post}, 0, ""), nil
+		return postsResult([]annotator.Post{*post}, 0, "", env.maxContent()), nil
 	}
 	posts, err := env.Posts.Around(ctx, a.PostID, adjacent)
 	if err != nil {
@@ -36,7 +36,7 @@ func readPost(ctx context.Context, env *Env, a readPostArguments) (Result, error
 	if first < 0 {
 		return Result{}, fmt.Errorf("the posts around post %d do not include it", a.PostID)
 	}
-	return postsResult(read, first, note), nil
+	return postsResult(read, first, note, env.maxContent()), nil
 }
 
 // filterReadable returns the posts that the model may read, and a note if others are omitted.

@@ -8,10 +8,10 @@ import (
 )
 
 type readThreadRangeArguments struct {
-	ThreadID    int64  `json:"thread_id" jsonschema:"the thread's id"`
-	StartPostID int64  `json:"start_post_id,omitempty" jsonschema:"the first post; default: the thread's first"`
-	EndPostID   int64  `json:"end_post_id,omitempty" jsonschema:"the last post; default: the last that is read"`
-	TagFilter   string `json:"tag_filter,omitempty" jsonschema:"only posts with this tag; qm_post is what tells the story"`
+	ThreadID    int64  `json:"thread_id"`
+	StartPostID int64  `json:"start_post_id,omitempty" jsonschema:"default: the thread's first"`
+	EndPostID   int64  `json:"end_post_id,omitempty" jsonschema:"default: the last that is read"`
+	TagFilter   string `json:"tag_filter,omitempty" jsonschema:"only posts with this tag; qm_post tells the story"`
 }
 
 // maxRange is the maximum number of posts that one call reads.
@@ -36,7 +36,7 @@ func readThreadRange(ctx context.Context, env *Env, a readThreadRangeArguments) 
 		note = fmt.Sprintf("more posts follow; go on with start_post_id %d", read[maxRange].ID)
 		read = read[:maxRange]
 	}
-	return postsResult(read, 0, note), nil
+	return postsResult(read, 0, note, env.maxContent()), nil
 }
 
 func emptyRange(a readThreadRangeArguments, why string) error {

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"slices"
+	"strings"
 
 	"annotator"
 )
@@ -15,6 +16,7 @@ type Tool struct {
 	Permission  Permission
 	Description string // Markdown, for the model
 
+	notes  string // Markdown, for docs/tools.md
 	schema func() (*argumentSchema, error)
 	run    func(ctx context.Context, env *Env, arguments []byte) (Result, error)
 }
@@ -46,20 +48,24 @@ func Define[A any](name string, permission Permission, description string,
 //go:embed *.md
 var descriptions embed.FS
 
-// description returns the text of a tool's .md file.
-func description(tool string) string {
+// describe returns what a tool's .md file has for the model, and what follows a line of dashes in it, for docs/tools.md alone.
+func describe(tool string) (description, notes string) {
 	text, err := descriptions.ReadFile(tool + ".md")
 	if err != nil {
 		panic(err) // the file is missing in this folder
 	}
-	return string(text)
+	description, notes, _ = strings.Cut(string(text), "\n---\n")
+	return strings.TrimSpace(description) + "\n", strings.TrimSpace(notes)
 }
 
 // define declares a tool that is described by its .md file.
 func define[A any](name string, permission Permission,
 	handle func(ctx context.Context, env *Env, arguments A) (Result, error),
 ) Tool {
-	return Define(name, permission, description(name), handle)
+	text, notes := describe(name)
+	tool := Define(name, permission, text, handle)
+	tool.notes = notes
+	return tool
 }
 
 // Standard returns the tools that read and write the codex, in the order of the prompt.
@@ -143,7 +149,7 @@ func (r *Registry) Run(ctx context.Context, env *Env, call annotator.ToolCall) (
 		result, err = tool.run(ctx, env, arguments)
 	}
 	if failure := failureOf(err); failure != nil {
-		return failure.result(), nil
+		return failure.result(env.maxContent()), nil
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", call.Name, err)
@@ -179,5 +185,5 @@ func RolledBackResult(call annotator.ToolCall, err error) Result {
 	case deleteName:
 		failure.Code = DeleteFailed
 	}
-	return failure.result()
+	return failure.result(maxAnswer - frame)
 }

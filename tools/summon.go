@@ -41,7 +41,7 @@ func viewSnapshot(s *annotator.Snapshot) snapshotView {
 }
 
 // answerResult is the result of a call that asks a snapshot.
-func answerResult(a Answer, err error) (Result, error) {
+func (env *Env) answerResult(a Answer, err error) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
@@ -50,5 +50,5 @@ func answerResult(a Answer, err error) (Result, error) {
 		Snapshot snapshotView `json:"snapshot"`
 		Answer   string       `json:"answer"`
 		Left     int          `json:"questions_left"`
-	}{true, viewSnapshot(&a.Snapshot), truncate(a.Text, maxContent), a.Left})}, nil
+	}{true, viewSnapshot(&a.Snapshot), truncate(a.Text, env.maxContent()), a.Left})}, nil
 }

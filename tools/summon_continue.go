@@ -15,5 +15,5 @@ func summonContinue(ctx context.Context, env *Env, a summonContinueArguments) (R
 	if err != nil {
 		return Result{}, err
 	}
-	return answerResult(env.Snapshots.Continue(ctx, question))
+	return env.answerResult(env.Snapshots.Continue(ctx, question))
 }

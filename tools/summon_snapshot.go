@@ -16,5 +16,5 @@ func summonSnapshot(ctx context.Context, env *Env, a summonSnapshotArguments) (R
 	if err != nil {
 		return Result{}, err
 	}
-	return answerResult(env.Snapshots.Open(ctx, a.SnapshotID, question))
+	return env.answerResult(env.Snapshots.Open(ctx, a.SnapshotID, question))
 }

@@ -58,6 +58,10 @@ type Env struct {
 	Actor     annotator.Actor  // the author of the revisions
 	Snapshots Summoner         // for the tools that ask snapshots; nil without them
 
+	// MaxAnswer is how many characters an answer may have. There is a limit without it, and a least length of an answer that a
+	// model can use; 0: that limit.
+	MaxAnswer int
+
 	// CheckEdit checks an edit of an entry before it is written, and rejects it with a *Failure. Nil allows all edits.
 	CheckEdit func(ctx context.Context, edit *CheckedEdit) error
 

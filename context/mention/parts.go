@@ -59,8 +59,10 @@ func (x *Index) findParts(found *matches, text string, run []word, stems []int32
 	}
 }
 
-// holders returns the entries of which a word can be a part of a name.
+// holders returns the entries of which a word can be a part of a name. One that names do not capitalise must be a part of the names of
+// one entry: what is brass is no particular thing of brass.
 func (x *Index) holders(text string, w *word, stems []int32, usage *Usage) (ids []int64) {
+	var plain []int64
 	numbers := stems[w.from:w.to]
 	if w.number != 0 {
 		numbers = append([]int32{w.number}, numbers...)
@@ -74,10 +76,16 @@ func (x *Index) holders(text string, w *word, stems []int32, usage *Usage) (ids 
 	proper, rare := usage.proper(folded, w.capital, w.inside), usage.rare(folded)
 	for _, number := range numbers {
 		for _, p := range x.parts[number] {
-			if (p.capital && proper || !p.capital && rare) && !slices.Contains(ids, p.id) {
+			switch {
+			case p.capital && proper && !slices.Contains(ids, p.id):
 				ids = append(ids, p.id)
+			case !p.capital && rare && !slices.Contains(plain, p.id):
+				plain = append(plain, p.id)
 			}
 		}
+	}
+	if len(plain) == 1 && !slices.Contains(ids, plain[0]) {
+		ids = append(ids, plain[0])
 	}
 	return ids
 }

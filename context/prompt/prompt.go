@@ -37,11 +37,11 @@ func Quote(text string) string {
 	return bracketed.ReplaceAllString(text, "&#91;$1")
 }
 
-// Scene renders a scene.
+// Scene renders a scene. Its index is its number within the thread, from 1.
 func Scene(s *annotator.Scene) string {
 	var b strings.Builder
 	tag(&b, "scene", "number", strconv.Itoa(s.N), "thread", strconv.FormatInt(s.Thread.ID, 10), "title", s.Thread.Title,
-		"index", strconv.Itoa(s.Index))
+		"index", strconv.Itoa(s.Index+1))
 	b.WriteString("\n")
 	for i := range s.Posts {
 		p := &s.Posts[i]
@@ -65,17 +65,26 @@ func tag(b *strings.Builder, name string, attributes ...string) {
 }
 
 // Entry renders an entry of the glossary: what it is now, and its facts that hold, each in a line with its number.
-func Entry(e *annotator.Entry) string {
+func Entry(e *annotator.Entry) string { return entry(e, e.Claims, 0) }
+
+// entry renders an entry with some of its facts, of which more are left out.
+func entry(e *annotator.Entry, facts []annotator.Claim, more int) string {
 	var b strings.Builder
-	tag(&b, "entry", "id", strconv.FormatInt(e.ID, 10), "term", e.Name(), "status", string(e.Status),
-		"tags", strings.Join(e.Tags, "|"), "aliases", strings.Join(otherNames(e), "|"))
+	status := string(e.Status)
+	if e.Status == annotator.Confirmed { // as most are
+		status = ""
+	}
+	tag(&b, "entry", "id", strconv.FormatInt(e.ID, 10), "term", e.Name(), "status", status,
+		"tags", strings.Join(e.Tags, "|"), "aliases", strings.Join(otherNames(e), "|"), "more_facts", number(more))
 	b.WriteString("\n")
 	if e.Present != "" {
 		tag(&b, "present", "scene", strconv.Itoa(e.PresentAt.Scene()))
 		b.WriteString(Escape(e.Present) + "</present>\n")
 	}
-	for _, line := range codex.FactLines(e) {
-		b.WriteString(Escape(line) + "\n")
+	for i := range facts {
+		if c := &facts[i]; c.Until == 0 {
+			b.WriteString(Escape(codex.FactLine(c)) + "\n")
+		}
 	}
 	b.WriteString("</entry>\n")
 	return b.String()

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-const sceneGolden = `<scene number="12" thread="7" title="A &amp; B" index="3">
+const sceneGolden = `<scene number="12" thread="7" title="A &amp; B" index="4">
 <post id="70" author="qm &lt;admin&gt;" subject="&quot;Dawn&quot;">
 The ship left.
 
@@ -54,7 +54,7 @@ func TestEntryGolden(t *testing.T) {
 		},
 		Present: "A wreck & a grave.", PresentAt: annotator.PlaceAt(9, 2),
 	}
-	const golden = `<entry id="5" term="Dawn (ship)" status="confirmed" tags="grand|ship" aliases="The &lt;Lady&gt;|Old Dawn">` + `
+	const golden = `<entry id="5" term="Dawn (ship)" tags="grand|ship" aliases="The &lt;Lady&gt;|Old Dawn">` + `
 <present scene="9">A wreck &amp; a grave.</present>
 2: Dawn is a ship &amp; a half.
 4 (claimed by &lt;Mik&gt;, state): She sank.

@@ -131,10 +131,17 @@ func (w *Window) Needed() int {
 	return needed
 }
 
-// TurnTokens estimates the prompt of the next request if only the newest turn were in the window.
-func (w *Window) TurnTokens() int {
-	turns := w.history.Turns()
-	return w.counts.counter.Count(w.Prefix.size.Plus(turns[len(turns)-1].Size))
+// memoryGrowth is how many tokens a compaction may add to what stands before the turns: a chunk's summary.
+const memoryGrowth = 256
+
+// Room estimates how many tokens can be added to the turn at hand before its scene is too long for a window that holds no other.
+func (w *Window) Room() int {
+	now := w.scene.size
+	if turns := w.history.Turns(); len(turns) > len(w.older()) {
+		now = turns[len(turns)-1].Size
+	}
+	alone := w.Prefix.size.Plus(w.history.memory).Plus(now)
+	return w.Limits.Prompt() - w.counts.counter.Count(alone) - memoryGrowth
 }
 
 // Counter returns the counter of the window, which learns while the window is used.

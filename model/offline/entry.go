@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"html"
 	"regexp"
 	"slices"
@@ -35,10 +36,18 @@ func readEntries(text string) []entry {
 		isBlank := func(name string) bool { return strings.TrimSpace(name) == "" }
 		all = append(all, entry{
 			ID: number(e.attrs["id"]), Term: e.attrs["term"], Aliases: slices.DeleteFunc(strings.Split(e.attrs["aliases"], "|"), isBlank),
-			Definition: unnumbered(e.body), quotes: readQuotes(text[e.end:]),
+			Definition: cmp.Or(unnumbered(e.body), presentOf(e.body)), quotes: readQuotes(text[e.end:]),
 		})
 	}
 	return all
+}
+
+// presentOf returns the statement of what an entry is now, which stands for facts that are not shown.
+func presentOf(body string) string {
+	for e := range elements(body, "present") {
+		return strings.TrimSpace(html.UnescapeString(e.body))
+	}
+	return ""
 }
 
 // factLine matches a fact as an entry shows it, with its number and how it is known: "4 (claimed by Tobin Vane, state): She fled."

@@ -1,0 +1,89 @@
+package prompt
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"annotator"
+)
+
+// Excerpt renders an entry in a scene's message, as Entry, but without the facts that its present statement sums up: it shows the
+// statement, the states that hold, and what was told since. If that does not fit, as fits says of a text, it shows what fits of it:
+// states before other facts, those whose words are the scene's before others, the newest first. The attribute more_facts says how many
+// facts are left out. It returns "" if nothing fits.
+func Excerpt(e *annotator.Entry, scene string, fits func(text string) bool) string {
+	open := slices.DeleteFunc(slices.Clone(e.Claims), func(c annotator.Claim) bool { return c.Until != 0 })
+	shown := slices.DeleteFunc(slices.Clone(open), func(c annotator.Claim) bool {
+		return e.Present != "" && !c.State && c.From <= e.PresentAt
+	})
+	text := entry(e, shown, len(open)-len(shown))
+	if fits(text) {
+		return text
+	}
+	ranked, best := rank(shown, scene), ""
+	low, high := 1, len(ranked)-1
+	if e.Present != "" {
+		low = 0
+	}
+	for low <= high { // what fits of n facts fits of fewer
+		n := (low + high) / 2
+		facts := slices.Clone(ranked[:n])
+		slices.SortFunc(facts, func(a, b annotator.Claim) int { return cmp.Compare(a.Ord, b.Ord) })
+		if text := entry(e, facts, len(open)-n); fits(text) {
+			best, low = text, n+1
+		} else {
+			high = n - 1
+		}
+	}
+	return best
+}
+
+// rank returns facts in the order in which a scene needs them.
+func rank(facts []annotator.Claim, scene string) []annotator.Claim {
+	words, shared := map[string]bool{}, map[int64]int{}
+	for _, word := range longWords(scene) {
+		words[word] = true
+	}
+	for i := range facts {
+		for _, word := range longWords(facts[i].Text) {
+			if words[word] {
+				shared[facts[i].ID]++
+			}
+		}
+	}
+	first := func(yes bool) int {
+		if yes {
+			return 0
+		}
+		return 1
+	}
+	ranked := slices.Clone(facts)
+	slices.SortStableFunc(ranked, func(a, b annotator.Claim) int {
+		return cmp.Or(cmp.Compare(first(a.State), first(b.State)), cmp.Compare(shared[b.ID], shared[a.ID]), cmp.Compare(b.From, a.From),
+			cmp.Compare(b.ID, a.ID))
+	})
+	return ranked
+}
+
+// longWord is the least length of a word by which facts are compared with a scene. Shorter ones are in every text.
+const longWord = 5
+
+// longWords returns the longer words of a text, each once, in lower case.
+func longWords(text string) []string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
+	words = slices.DeleteFunc(words, func(word string) bool { return utf8.RuneCountInString(word) < longWord })
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// number renders a number that is left out if it is 0.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}

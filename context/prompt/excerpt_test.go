@@ -1,0 +1,80 @@
+package prompt_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/context/prompt"
+
+	"pgregory.net/rapid"
+)
+
+// TestExcerpt: an excerpt fits, says how many facts it leaves out, and shows all states that hold or as many of them as fit. Without
+// a statement everything is shown that fits; with one, what it sums up is not.
+func TestExcerpt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		e := &annotator.Entry{ID: 3, Term: "Dawn", Status: annotator.Tentative, PresentAt: annotator.PlaceAt(5, 0)}
+		if rapid.Bool().Draw(t, "present") {
+			e.Present = "Dawn is a wreck."
+		}
+		states, open := 0, 0
+		for n := range rapid.IntRange(0, 12).Draw(t, "facts") {
+			c := annotator.Claim{
+				ID: int64(n + 1), Ord: n, From: annotator.PlaceAt(rapid.IntRange(1, 9).Draw(t, "from"), 0), State: rapid.Bool().Draw(t, "state"),
+				Text: fmt.Sprintf("Fact %d %s", n+1, strings.Repeat("sails ", rapid.IntRange(0, 30).Draw(t, "length"))),
+			}
+			if rapid.IntRange(0, 3).Draw(t, "closed") == 0 {
+				c.Until = annotator.PlaceAt(9, 1)
+			} else if open++; c.State {
+				states++
+			}
+			e.Claims = append(e.Claims, c)
+		}
+		room := rapid.IntRange(20, 2_000).Draw(t, "room")
+		text := prompt.Excerpt(e, "The harbour sails.", func(text string) bool { return len(text) <= room })
+		if text == "" {
+			return
+		}
+		if len(text) > room {
+			t.Fatalf("%d of %d: %s", len(text), room, text)
+		}
+		shown, shownStates := 0, 0
+		for i := range e.Claims {
+			c := &e.Claims[i]
+			switch there := strings.Contains(text, fmt.Sprintf("\n%d: Fact", c.ID)) || strings.Contains(text, fmt.Sprintf("\n%d (state): Fact", c.ID)); {
+			case there && (c.Until != 0 || e.Present != "" && !c.State && c.From <= e.PresentAt):
+				t.Fatalf("fact %d is shown: %s", c.ID, text)
+			case there:
+				shown++
+				if c.State {
+					shownStates++
+				}
+			}
+		}
+		more := ""
+		if shown < open {
+			more = fmt.Sprintf(` more_facts="%d">`, open-shown)
+		}
+		if !strings.Contains(text, more) || more == "" && strings.Contains(text, "more_facts") {
+			t.Fatalf("%d of %d facts are shown: %s", shown, open, text)
+		}
+		if shown > shownStates && shownStates < states {
+			t.Fatalf("a state is left out for another fact: %s", text)
+		}
+	})
+}
+
+// TestExcerptPrefersTheScene: of facts that are no states those are shown that have words of the scene.
+func TestExcerptPrefersTheScene(t *testing.T) {
+	t.Parallel()
+	e := &annotator.Entry{ID: 3, Term: "Dawn", Status: annotator.Confirmed, Claims: []annotator.Claim{
+		{ID: 1, Text: "The captain burnt her letters."}, {ID: 2, Ord: 1, Text: "She is a ship of the line."}, {ID: 3, Ord: 2, Text: "She was built long ago."},
+	}}
+	const want = "<entry id=\"3\" term=\"Dawn\" more_facts=\"2\">\n1: The captain burnt her letters.\n</entry>\n"
+	if got := prompt.Excerpt(e, "He found the burnt letters.", func(text string) bool { return len(text) <= len(want)+5 }); got != want {
+		t.Errorf("%q", got)
+	}
+}
