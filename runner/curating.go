@@ -33,11 +33,14 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 		c.Least = r.config.Curator.Batch
 	}
 	if !r.config.Curator.Off {
-		c.Outdated = func(ctx context.Context, limit int) ([]int64, error) {
-			return r.Store.Curation.Outdated(ctx, curator.MinFacts, limit)
-		}
+		c.Outdated = r.outdated
 	}
 	return annotator.EventCurated, c.Curate(ctx, open)
+}
+
+// outdated returns the entries whose present statement is out of date, at most so many.
+func (r *Runner) outdated(ctx context.Context, limit int) ([]int64, error) {
+	return r.Store.Curation.Outdated(ctx, curator.MinFacts, limit)
 }
 
 // undecided returns the entries of the threads before that the curator has not decided on; of all threads after the
@@ -71,7 +74,7 @@ func (r *Runner) recap(ctx context.Context, last bool) (recap *window.Recap, urg
 }
 
 // Curate has the curator decide on tentative entries outside of a run: on those first seen in the given threads, or on
-// all. It reports each decision with the entry as it was. The entries and the story must be those of a run; Run must
+// all, and then write what entries are now whose facts have changed. It reports each decision with the entry as it was. The entries and the story must be those of a run; Run must
 // not be called after it. The error is of kind Interrupted if Stop was called.
 func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*annotator.Entry, curator.Decision)) error {
 	run, err := r.Store.Run.Status(ctx)
@@ -105,13 +108,17 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*anno
 		return err
 	}
 	turn, err := r.openTurn(ctx, &run)
-	if err != nil || len(open) == 0 {
+	if err != nil {
 		return err
 	}
 	if err := r.Store.Run.ResetFailures(ctx); err != nil { // the user who starts this has seen to the server
 		return err
 	}
-	return r.curator(turn, decided).Curate(ctx, open)
+	c := r.curator(turn, decided)
+	if len(threads) == 0 {
+		c.Outdated = r.outdated
+	}
+	return c.Curate(ctx, open)
 }
 
 // openTurn returns the turn that a run has begun and not ended; 0 for none.

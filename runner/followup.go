@@ -24,8 +24,23 @@ const (
 	needRequest             // the model has something to act on
 )
 
-// needAfter returns what follows a reply of the scene at hand. Any edit may say that the scene is worked through.
-func (r *Runner) needAfter(reply int) need {
+// severalWithin is how many scenes back a reply with several calls is looked for.
+const severalWithin = 10
+
+// callsSeveral reports whether a reply of the scene at hand or of the scenes before has several calls. A model that makes one call a
+// reply, and calls each edit the last one, looks like one that has a single thing to note, but for that.
+func (r *Runner) callsSeveral(ctx context.Context) (bool, error) {
+	for reply := 1; reply <= r.scene.history.replies; reply++ {
+		if len(r.scene.history.of(reply)) > 1 {
+			return true, nil
+		}
+	}
+	return r.Store.Journal.SeveralCalls(ctx, r.scene.turn, severalWithin)
+}
+
+// needAfter returns what follows a reply of the scene at hand. Any edit may say that the scene is worked through, which is believed of
+// a model that makes several calls in a reply.
+func (r *Runner) needAfter(reply int, believed bool) need {
 	edits, done := false, false
 	for _, call := range r.scene.history.of(reply) {
 		tool, _ := r.tools.Tool(call.tool)
@@ -39,7 +54,7 @@ func (r *Runner) needAfter(reply int) need {
 	switch {
 	case !edits: // a declaration of intent alone
 		return needRequest
-	case done:
+	case done && believed:
 		return needNone
 	}
 	return needUnknown
@@ -52,7 +67,11 @@ func (r *Runner) edits(name string) bool {
 
 // callsEndScene reports whether the scene ends with the calls of the newest reply.
 func (r *Runner) callsEndScene(ctx context.Context) (bool, error) {
-	switch r.needAfter(r.scene.history.replies) {
+	several, err := r.callsSeveral(ctx)
+	if err != nil {
+		return false, err
+	}
+	switch r.needAfter(r.scene.history.replies, several) {
 	case needNone:
 		return true, nil
 	case needUnknown:
@@ -89,15 +108,20 @@ func tryAgain(newest []storage.FollowUp) bool {
 
 // followUp returns what the scene at hand tells of follow-ups at its end. One that brings nothing tells nothing where each
 // reply of the scene made a single call, because a model that makes one call a reply is to be asked again. Once follow-ups
-// are left out, it counts.
+// are left out, it counts, and where the call said that the scene is done.
 func (r *Runner) followUp(ctx context.Context) (storage.FollowUp, error) {
 	h, asked, several := &r.scene.history, false, false
+	believed, err := r.callsSeveral(ctx)
+	if err != nil {
+		return "", err
+	}
 	for reply := 1; reply <= h.replies; reply++ {
-		several = several || len(h.of(reply)) > 1
+		calls := h.of(reply)
+		several = several || len(calls) > 1 || len(calls) == 1 && tools.SaysDone(calls[0].arguments)
 		switch {
 		case asked && r.edited(reply):
 			return storage.FollowUpEdits, nil
-		case r.needAfter(reply) != needUnknown:
+		case r.needAfter(reply, believed) != needUnknown:
 		case reply == h.replies:
 			return storage.FollowUpLeftOut, nil
 		default:

@@ -34,7 +34,8 @@ func newCurate(a *app) *cobra.Command {
 		Long: longHelp(`
 Let the curator judge tentative entries: confirm, reject, reword, or merge each into another entry. A run does this at
 the end of each thread, for the entries of the thread before; this command does it for all that are still tentative. It
-skips entries that a person has locked, and entries about which the model gives no usable answer.
+skips entries that a person has locked, and entries about which the model gives no usable answer. Without --thread it also
+has statements written of what entries are now whose facts have changed since they had one, as a run does.
 
 With --dry-run the curator works on a temporary copy, and the database is not changed.
 
