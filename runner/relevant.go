@@ -44,8 +44,8 @@ func (r *Runner) glossaryRoom() int {
 // statesShare is the part of the room for entries that their open states may take.
 const statesShare = 16
 
-// openStates renders the states that last held of the entries that the scene names: best first, as many as there is room
-// for. Entries that are shown beside are left out. Where the person whom the scene addresses is somewhere or has something, as their own
+// openStates renders the states that hold of the entries that the scene names: best first, as many as there is room
+// for. Entries that are shown beside are left out, and those of which only the scene before has told a state. Where the person whom the scene addresses is somewhere or has something, as their own
 // states say by [[Term]], that is at hand though the scene may not name it.
 func (r *Runner) openStates(
 	ctx context.Context, named []int64, room int, beside []annotator.Shown,
@@ -64,7 +64,7 @@ func (r *Runner) openStates(
 		if shownBeside(id, beside) {
 			continue
 		}
-		text := prompt.States(entries[id], annotator.PlaceAt(r.scene.row.N, 0))
+		text := prompt.States(entries[id], annotator.PlaceAt(r.scene.row.N-1, 0))
 		if text != "" && r.takeRoom(text, &room) {
 			rendered = append(rendered, text)
 		}

@@ -112,16 +112,17 @@ func Names(e *annotator.Entry) string {
 	return text + "\n"
 }
 
-// States renders the states of an entry that hold and are known since before a place, with their numbers; nothing where
-// there are none.
+// States renders the states of an entry that hold, with their numbers; nothing unless one is known since before a place.
 func States(e *annotator.Entry, before annotator.Place) string {
 	var b strings.Builder
+	known := false
 	for i := range e.Claims {
-		if c := &e.Claims[i]; c.State && c.Until == 0 && c.From < before {
+		if c := &e.Claims[i]; c.State && c.Until == 0 {
 			b.WriteString(Escape(codex.FactLine(c)) + "\n")
+			known = known || c.From < before
 		}
 	}
-	if b.Len() == 0 {
+	if !known {
 		return ""
 	}
 	return strconv.FormatInt(e.ID, 10) + " " + Escape(e.Name()) + "\n" + b.String()
