@@ -295,7 +295,7 @@ func evenScenes(n int) []string {
 func TestLongRun(t *testing.T) {
 	t.Parallel()
 	scenes := longtest.Pick(100, 1_000)
-	for _, window := range []int{10_240, 32_768} {
+	for _, window := range []int{8_192, 32_768} {
 		t.Run(fmt.Sprint(window), func(t *testing.T) {
 			t.Parallel()
 			var threads [][]string

@@ -57,7 +57,7 @@ func reader(r scripted.Request) scripted.Reply {
 func TestFact01_CompactionInsideTheToolLoop(t *testing.T) {
 	t.Parallel()
 	rec := &recording{}
-	s := newTale(t, [][]string{evenScenes(12)}, 11_250, scripted.Options{Script: reader, OnRequest: rec.take})
+	s := newTale(t, [][]string{evenScenes(12)}, 10_400, scripted.Options{Script: reader, OnRequest: rec.take})
 	s.config.MaxTokens = 1_000
 	if err := s.run("loop"); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestFact10_TrimsOutliveTheProcess(t *testing.T) {
 		"4": prose("Latin", 1_400, 1),
 	} {
 		rec := &recording{}
-		s := newTale(t, [][]string{evenScenes(14)}, 14_500, scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
+		s := newTale(t, [][]string{evenScenes(14)}, 13_650, scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
 			if asksSummary(r) {
 				return scripted.Reply{}
 			}
@@ -206,7 +206,7 @@ func TestFact10_TrimsOutliveTheProcess(t *testing.T) {
 func TestFact10_ReasoningInOldReplies(t *testing.T) {
 	t.Parallel()
 	rec := &recording{}
-	s := newTale(t, [][]string{evenScenes(14)}, 14_000, scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
+	s := newTale(t, [][]string{evenScenes(14)}, 13_150, scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
 		if asksSummary(r) {
 			return scripted.Reply{}
 		}

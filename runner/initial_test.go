@@ -37,7 +37,7 @@ func (unlisted) RoundTrip(r *http.Request) (*http.Response, error) {
 // a run that is stopped and resumed at every scene knows it, too, and compacts when and how the undisturbed one does.
 func TestContextIsLearned(t *testing.T) {
 	t.Parallel()
-	const window = 8_000
+	const window = 7_150
 	s := newTale(t, [][]string{evenScenes(8), evenScenes(10)}, 60_000, scripted.Options{})
 	s.serve(scripted.Options{Script: summarised, MaxModelLen: 60_000, Fault: func(_ int, r scripted.Request) *scripted.Fault {
 		if r.Tokens+r.MaxTokens <= window {
@@ -72,7 +72,7 @@ func TestContextIsLearned(t *testing.T) {
 // shows with the first such reply how long its context is. No later request asks for more, also in later processes.
 func TestContextShownByACutReply(t *testing.T) {
 	t.Parallel()
-	const window = 8_000
+	const window = 7_150
 	s := newTale(t, [][]string{evenScenes(8), evenScenes(10)}, 60_000, scripted.Options{})
 	s.serve(scripted.Options{MaxModelLen: 60_000, Script: func(r scripted.Request) scripted.Reply {
 		reply := summarised(r)
