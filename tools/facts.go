@@ -17,7 +17,7 @@ type factArguments struct {
 	PostID  int64               `json:"post_id,omitempty" jsonschema:"of the quote, if it is not in this scene"`
 	Kind    annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" jsonschema:"default: narrated; with a speaker, claimed"`
 	Speaker string              `json:"speaker,omitempty" jsonschema:"who claims it"`
-	State   bool                `json:"state,omitempty" jsonschema:"true if the story may end it"`
+	State   bool                `json:"state,omitempty" jsonschema:"true if it may be otherwise tomorrow"`
 }
 
 // closeArguments closes a fact of an entry.

@@ -15,7 +15,7 @@ type updateArguments struct {
 	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
 	Aliases []string          `json:"aliases,omitempty" jsonschema:"names to add"`
 	Tags    []string          `json:"tags,omitempty" jsonschema:"all that it should have; they replace the present ones"`
-	Status  *annotator.Status `json:"status,omitempty" enum:"tentative,confirmed"`
+	Status  *annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" jsonschema:"as for glossary_create"`
 
 	Definition *string `json:"definition,omitempty" shown:"no" jsonschema:"all facts as one text, which replaces the present ones"`
 	citation

@@ -30,6 +30,7 @@ func intentTool(intents []policy.Intent) Tool {
 	for _, intent := range intents {
 		text += fmt.Sprintf("\n- %s: %s", intent.Name, intent.Meaning)
 	}
+	text += "\n"
 	tool := Define(policy.SelectIntent, Declares, text, declare)
 	tool.notes = fmt.Sprintf("Answers `{\"ok\":true,\"intent\":...}`. Errors: EMPTY: the justification holds no word. "+
 		"TOO_LONG: it has more than %d characters.", maxJustification)

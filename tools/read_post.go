@@ -9,7 +9,7 @@ import (
 )
 
 type readPostArguments struct {
-	PostID          int64 `json:"post_id"`
+	PostID          int64 `json:"post_id" jsonschema:"its id"`
 	IncludeAdjacent bool  `json:"include_adjacent,omitempty" default:"false" jsonschema:"also two posts before it and two after it in its thread"`
 }
 

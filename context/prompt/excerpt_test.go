@@ -2,6 +2,7 @@ package prompt_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,9 @@ func TestExcerpt(t *testing.T) {
 				states++
 			}
 			e.Claims = append(e.Claims, c)
+		}
+		if slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool { return c.State && max(c.From, c.Until) > e.PresentAt }) {
+			e.Present = "" // it says what is no longer so
 		}
 		room := rapid.IntRange(20, 2_000).Draw(t, "room")
 		text := prompt.Excerpt(e, "The harbour sails.", func(text string) bool { return len(text) <= room })
