@@ -73,6 +73,25 @@ func TestPresentStatements(t *testing.T) {
 	}
 }
 
+// TestPresentStatementsByHand: annotator curate has the statements written that a run without a curator left out, unless it is kept to
+// a thread.
+func TestPresentStatementsByHand(t *testing.T) {
+	t.Parallel()
+	s, _ := presenting(t, nil)
+	s.config.Curator.Off = true
+	if err := s.run("present"); err != nil {
+		t.Fatal(err)
+	}
+	stated := func() int { return s.count("present", `SELECT count(*) FROM glossary_entry WHERE present <> ''`) }
+	if s.curate("present", 300); stated() != 0 {
+		t.Error("a statement was written for a thread")
+	}
+	if s.curate("present"); stated() != 1 {
+		t.Errorf("%d statements", stated())
+	}
+	s.verify("present")
+}
+
 // TestPresentStatementsWithoutAnswer: what is asked in vain is not asked again before the facts change, and the run ends.
 func TestPresentStatementsWithoutAnswer(t *testing.T) {
 	t.Parallel()

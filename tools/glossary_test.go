@@ -347,12 +347,20 @@ func TestLongEntries(t *testing.T) {
 	if a := w.bounded("glossary_search", `{"query":"long","limit":50}`); a.Count != 1 || a.Truncated == "" {
 		t.Errorf("%d entries, %q", a.Count, a.Truncated)
 	}
+	for w.env.MaxAnswer = 800; w.env.MaxAnswer < 8000; w.env.MaxAnswer += 900 {
+		w.bounded("glossary_search", `{"query":"long","limit":50}`)
+		w.bounded("glossary_create", `{"term":"Long 1","definition":"It is short.","tags":[]}`) // DUPLICATE
+	}
 }
 
 func (w *world) bounded(tool, arguments string) answer {
 	w.t.Helper()
 	result, a := w.run(tool, arguments)
-	if n := len([]rune(result.Content)); n > 8000 {
+	limit := 8000
+	if w.env.MaxAnswer > 0 {
+		limit = w.env.MaxAnswer
+	}
+	if n := len([]rune(result.Content)); n > limit {
 		w.t.Errorf("an answer of %d characters: %.200s", n, result.Content)
 	}
 	for _, shown := range result.Shows {
