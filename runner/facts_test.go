@@ -57,7 +57,7 @@ func reader(r scripted.Request) scripted.Reply {
 func TestFact01_CompactionInsideTheToolLoop(t *testing.T) {
 	t.Parallel()
 	rec := &recording{}
-	s := newTale(t, [][]string{evenScenes(12)}, 10_400, scripted.Options{Script: reader, OnRequest: rec.take})
+	s := newTale(t, [][]string{evenScenes(12)}, 10_650, scripted.Options{Script: reader, OnRequest: rec.take})
 	s.config.MaxTokens = 1_000
 	if err := s.run("loop"); err != nil {
 		t.Fatal(err)
