@@ -53,22 +53,32 @@ func reader(r scripted.Request) scripted.Reply {
 	return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "read_post", Arguments: fmt.Sprintf(`{"post_id":%d}`, 100+2*rounds)}}}
 }
 
-// TestFact01_CompactionInsideTheToolLoop: the scene at hand, its calls and their results are all there after it.
+// TestFact01_CompactionInsideTheToolLoop: the scene at hand, its calls and their results are all there after it. Which window is full
+// inside a scene depends on the length of the prompt.
 func TestFact01_CompactionInsideTheToolLoop(t *testing.T) {
 	t.Parallel()
-	rec := &recording{}
-	s := newTale(t, [][]string{evenScenes(12)}, 10_650, scripted.Options{Script: reader, OnRequest: rec.take})
-	s.config.MaxTokens = 1_000
-	if err := s.run("loop"); err != nil {
-		t.Fatal(err)
+	inside := 0
+	for budget := 10_400; budget < 11_400; budget += 200 {
+		rec := &recording{}
+		s := newTale(t, [][]string{evenScenes(12)}, budget, scripted.Options{Script: reader, OnRequest: rec.take})
+		s.config.MaxTokens = 1_000
+		if err := s.run("loop"); err != nil {
+			t.Fatal(err)
+		}
+		s.lawful("loop")
+		rec.folds(t, s, "loop")
+		inside += foldedInside(t, s, rec)
 	}
-	s.lawful("loop")
-	rec.folds(t, s, "loop")
-	inside := s.column("loop", `SELECT id FROM call WHERE purpose = 'summarise' AND turn > 0
-		AND (SELECT kind FROM trace WHERE id = trace_id + 1) = 'compaction' ORDER BY id`)
-	if len(inside) == 0 {
+	if inside == 0 {
 		t.Fatal("no compaction inside a scene")
 	}
+}
+
+// foldedInside checks what follows each compaction inside a scene, and returns how many there are.
+func foldedInside(t *testing.T, s *stage, rec *recording) int {
+	t.Helper()
+	inside := s.column("loop", `SELECT id FROM call WHERE purpose = 'summarise' AND turn > 0
+		AND (SELECT kind FROM trace WHERE id = trace_id + 1) = 'compaction' ORDER BY id`)
 	for _, call := range inside {
 		next := texts(t, rec.bodies[call])
 		at := len(next) - 1
@@ -81,6 +91,7 @@ func TestFact01_CompactionInsideTheToolLoop(t *testing.T) {
 			t.Errorf("after the compaction at call %d the turn has %d messages, the journal has %d; it begins with %.40q", call, len(next)-1-at, rows, scene)
 		}
 	}
+	return len(inside)
 }
 
 // TestFact02_SummaryIsInTheNextRequest: whatever tier made it, it takes effect at once.
