@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -69,8 +70,32 @@ func (s *Server) authorise(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		s.write(&request{Request: r, w: w}, &page{template: "signin", Title: "Sign in", status: http.StatusUnauthorized, Data: false})
+		back := "/"
+		if r.Method == http.MethodGet {
+			back = r.URL.RequestURI()
+		}
+		s.askToken(w, r, signing{Back: back})
 	})
+}
+
+// signing is the form that asks for the token.
+type signing struct {
+	Wrong bool   // the token that was given
+	Back  string // the page that was asked for
+}
+
+func (s *Server) askToken(w http.ResponseWriter, r *http.Request, form signing) {
+	s.write(&request{Request: r, w: w}, &page{template: "signin", Title: "Sign in", status: http.StatusUnauthorized, Data: form})
+}
+
+// ownPage returns the address of a page of this server that a form names; the first page for anything else.
+func ownPage(named string) string {
+	back, err := url.Parse(named)
+	if err != nil || back.Host != "" || back.Scheme != "" || back.Opaque != "" || !strings.HasPrefix(back.Path, "/") ||
+		strings.HasPrefix(back.Path, "//") || strings.Contains(named, "\\") {
+		return "/"
+	}
+	return (&url.URL{Path: back.Path, RawPath: back.RawPath, RawQuery: back.RawQuery}).String()
 }
 
 func (s *Server) isAuthorised(r *http.Request) bool {
@@ -86,13 +111,13 @@ func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byt
 // signIn checks the token that a form sends.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	if !same(sessionOf(strings.TrimSpace(r.PostFormValue("token"))), s.session) {
-		s.write(&request{Request: r, w: w}, &page{template: "signin", Title: "Sign in", status: http.StatusUnauthorized, Data: true})
+		s.askToken(w, r, signing{true, ownPage(r.PostFormValue("back"))})
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: sessionCookie, Value: s.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 	})
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, ownPage(r.PostFormValue("back")), http.StatusSeeOther)
 }
 
 // contextOf returns the context of every request, which ends with the server's.

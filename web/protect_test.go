@@ -95,6 +95,17 @@ func TestToken(t *testing.T) {
 	if got.StatusCode != http.StatusSeeOther || len(got.Cookies()) != 1 || strings.Contains(got.Cookies()[0].Value, token) {
 		t.Fatalf("the token: status %d, %v", got.StatusCode, got.Cookies())
 	}
+	if asked := s.get("/lanterns/scene/4?as-of=scene:9"); !strings.Contains(asked.body, `value="/lanterns/scene/4?as-of=scene:9"`) {
+		t.Errorf("the form forgets the page: %s", asked.body)
+	}
+	for back, want := range map[string]string{
+		"/lanterns/scene/4?as-of=scene:9": "/lanterns/scene/4?as-of=scene:9", "": "/", "//evil.test/x": "/", "https://evil.test/": "/", `/\evil.test`: "/",
+		"javascript:alert(1)": "/", "/%2f/evil.test": "/", "lanterns": "/",
+	} {
+		if got := s.do(s.request(http.MethodPost, "/sign-in", url.Values{"token": {token}, "back": {back}})); got.Header.Get("Location") != want {
+			t.Errorf("back to %q leads to %q, want %q", back, got.Header.Get("Location"), want)
+		}
+	}
 	r = s.request(http.MethodGet, "/lanterns/", nil)
 	r.AddCookie(got.Cookies()[0])
 	if got := s.do(r); got.StatusCode != http.StatusOK {
