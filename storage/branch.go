@@ -57,6 +57,7 @@ func cutAfter(ctx context.Context, path string, snapshot int64) error {
 		tx.exec(cutPoint, snapshot)
 		tx.exec(cutRows)
 		tx.rebuild()
+		tx.exec(fillCounts)
 	})
 	return cmp.Or(err, pool.Close())
 }
@@ -104,6 +105,8 @@ UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NUL
 DELETE FROM mention WHERE place / 1000000 IN (SELECT n FROM scene WHERE state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
 DELETE FROM scene_word WHERE rowid IN (SELECT n FROM scene WHERE mentioned AND state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
 UPDATE scene SET mentioned = 0 WHERE state = 'pending' AND n NOT IN (SELECT scene FROM refusal);
+DELETE FROM mention_count;
+DELETE FROM mention_total;
 UPDATE run_state SET mentions = min(mentions, (SELECT revision FROM point));
 UPDATE scene SET attempts = (SELECT count(*) FROM trace WHERE scene = n AND seq = 0 AND turn > 0)
   WHERE state = 'pending' AND attempts > 0 OR n IN (SELECT scene FROM former);

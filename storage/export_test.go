@@ -26,8 +26,8 @@ func Differing(ctx context.Context, path, step, change string) ([]string, error)
 	return tables, errors.Join(err, found)
 }
 
-// FillValidity fills the tables of validity of a database from its revisions, as a migration does.
-func FillValidity(ctx context.Context, path string) error {
+// FillTables fills the tables of a database that follow from its revisions and mentions, as migrations do.
+func FillTables(ctx context.Context, path string) error {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
 	if err != nil {
 		return err
@@ -37,7 +37,19 @@ func FillValidity(ctx context.Context, path string) error {
 		err = fillValidity(ctx, t)
 	}
 	if err == nil {
+		_, err = t.ExecContext(ctx, fillCounts)
+	}
+	if err == nil {
 		err = t.Commit()
 	}
 	return errors.Join(err, pool.Close())
+}
+
+// CompanionsOfMany finds the companions of an entry as View.Companions does for one of many scenes.
+func CompanionsOfMany(ctx context.Context, v *View, entry int64, limit int) ([]EntryCount, error) {
+	scenes, err := v.scenesOf(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
+	return v.companionsOfMany(ctx, entry, scenes[entry], limit)
 }

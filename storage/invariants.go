@@ -188,6 +188,17 @@ var invariants = [...]invariant{
 		  (SELECT count(*) AS n FROM glossary_entry WHERE status IN ('tentative', 'confirmed')) e WHERE r.entries <> e.n`,
 	},
 	{
+		"mention counts", "the counts of mentions are those of the mentions",
+		`WITH counted AS MATERIALIZED (` + allCountRows + `)
+		 SELECT 'the mentions of entry ' || entry_id || ' from scene ' || block || ' on are miscounted' FROM
+		  (SELECT * FROM (SELECT * FROM counted EXCEPT SELECT * FROM mention_count) UNION SELECT * FROM (SELECT * FROM mention_count EXCEPT SELECT * FROM counted))
+		  GROUP BY entry_id, block
+		 UNION ALL SELECT 'entry ' || t.entry_id || ' was mentioned ' || count(m.place) || ' times in all, not ' || t.mentions
+		  FROM mention_total t LEFT JOIN mention m USING (entry_id) GROUP BY t.entry_id HAVING count(m.place) <> t.mentions
+		 UNION ALL SELECT 'entry ' || entry_id || ' has no total of its mentions' FROM mention WHERE entry_id NOT IN (SELECT entry_id FROM mention_total)
+		  GROUP BY entry_id`,
+	},
+	{
 		"merges", "an entry that is merged names the entry that took its place, and no other does",
 		`SELECT 'entry ' || e.id || ' is ' || e.status || ', merged into ' || e.merged_into FROM glossary_entry e
 		  WHERE (e.status = 'merged') <> (e.merged_into <> 0)

@@ -89,10 +89,12 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 	var again bool
 	tx.scan([]any{&again}, `SELECT mentioned FROM scene WHERE n = ?`, s.Scene)
 	held := map[Mention]bool{}
+	added := map[int64]int{} // by entry; 0 where one has ended
 	if again {
 		for _, m := range tx.mentionsOf(s.Scene) {
 			held[m] = true
 			if _, found := s.Mentions[m]; !found {
+				added[m.Entry] += 0
 				tx.execOne(`UPDATE mention SET until_at = ?, until_id = ? WHERE entry_id = ? AND place = ? AND start_at = ? AND until_id IS NULL`,
 					now.at, now.revision, m.Entry, m.Place, m.Start)
 			}
@@ -102,6 +104,7 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 		if held[m] {
 			continue
 		}
+		added[m.Entry]++
 		since := names.of(tx, m.Entry, text)
 		if again && since.revision <= former { // another entry's longer name stood there, or the entry was not live
 			since = knownSince{now.revision, max(now.at, since.at)}
@@ -109,6 +112,7 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 		tx.execOne(`INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_at) VALUES (?, ?, ?, ?, ?, ?)`,
 			m.Entry, m.Place, m.Start, m.End, since.revision, since.at)
 	}
+	tx.countMentions(s.Scene, added)
 	if !again {
 		tx.execOne(`INSERT INTO scene_word (rowid, words) VALUES (?, ?)`, s.Scene, strings.Join(s.Words, " "))
 		tx.execOne(`UPDATE scene SET mentioned = 1 WHERE n = ?`, s.Scene)
@@ -164,18 +168,23 @@ type SharedMention struct {
 }
 
 // visible is a condition on rows of table mention: the post is within the limit, and so is what makes the name stand for
-// the entry. A name that is revealed later must not be found in earlier posts: it would tell who is meant.
+// the entry. A name that is revealed later must not be found in earlier posts: it would tell who is meant. The place is no
+// bound of an index, because SQLite would take it for the only one.
 func (v *View) visible(table string) string {
-	reach := int64(v.m.reach)
+	return fmt.Sprintf(`%s AND +%s.place <= %d`, v.limit.inForce(table), table, v.lastPlace())
+}
+
+// lastPlace returns the place of the last post within the limit.
+func (v *View) lastPlace() int64 {
 	if v.m.IsZero() {
-		reach = 1<<63 - 1
+		return 1<<63 - 1
 	}
-	return fmt.Sprintf(`%s AND %s.place <= %d`, v.limit.inForce(table), table, reach)
+	return int64(v.m.reach)
 }
 
 // Mentions returns the mentions of an entry, in the story's order, and how many there are without offset and limit.
 func (v *View) Mentions(ctx context.Context, entry int64, offset, limit int) (found []SharedMention, total int, err error) {
-	where := ` FROM mention m WHERE m.entry_id = ?2 AND ` + v.visible("m")
+	where := fmt.Sprintf(` FROM mention m WHERE m.entry_id = ?2 AND m.place <= %d AND %s`, v.lastPlace(), v.visible("m"))
 	if total, err = readValue[int](ctx, v.db, "count the mentions", `SELECT count(*)`+where, v.limit.bound, entry); err != nil {
 		return nil, 0, err
 	}
@@ -200,44 +209,4 @@ func (v *View) mentions(ctx context.Context, rest string, args ...any) ([]Shared
 	return readAll(ctx, v.db, "read the mentions", scan, `SELECT m.entry_id, m.place, m.start_at, m.end_at, (SELECT json_group_array(o.entry_id)
 		FROM mention o WHERE o.place = m.place AND o.start_at = m.start_at AND o.end_at = m.end_at AND o.entry_id <> m.entry_id AND `+v.visible("o")+`)`+
 		rest, args...)
-}
-
-// ThreadCount is how often an entry is mentioned in a thread.
-type ThreadCount struct {
-	Entry  int64
-	Thread int64
-	Count  int
-}
-
-// MentionCounts counts the mentions of entries by thread: by entry, then in the story's order, without threads that do
-// not mention it.
-func (v *View) MentionCounts(ctx context.Context, entries []int64) ([]ThreadCount, error) {
-	scan := func(rows *sql.Rows, c *ThreadCount) error { return rows.Scan(&c.Entry, &c.Thread, &c.Count) }
-	return readAll(ctx, v.db, "count the mentions", scan, `SELECT entry_id, thread_id, sum(mentions) FROM (
-		  SELECT m.entry_id, m.place / 1000000 AS at_scene, count(*) AS mentions FROM json_each(?2) c CROSS JOIN mention m ON m.entry_id = c.value
-		  WHERE `+v.visible("m")+` GROUP BY 1, 2) JOIN scene ON scene.n = at_scene JOIN thread_state USING (thread_id)
-		GROUP BY entry_id, thread_id ORDER BY entry_id, ord`, v.limit.bound, jsonList(entries))
-}
-
-// EntryCount is an entry with a count.
-type EntryCount struct {
-	Entry int64
-	Count int
-}
-
-func scanEntryCount(rows *sql.Rows, c *EntryCount) error { return rows.Scan(&c.Entry, &c.Count) }
-
-// MostMentioned returns the entries with the most mentions, at most limit of them.
-func (v *View) MostMentioned(ctx context.Context, limit int) ([]EntryCount, error) {
-	return readAll(ctx, v.db, "count the mentions", scanEntryCount, `SELECT entry_id, count(*) FROM mention m WHERE `+v.visible("m")+
-		` GROUP BY entry_id ORDER BY 2 DESC, entry_id LIMIT ?2`, v.limit.bound, limit)
-}
-
-// Companions returns the entries that are mentioned in the most scenes that mention an entry, at most limit of them,
-// with the number of these scenes.
-func (v *View) Companions(ctx context.Context, entry int64, limit int) ([]EntryCount, error) {
-	return readAll(ctx, v.db, "count the mentions", scanEntryCount, `SELECT o.entry_id, count(DISTINCT o.place / 1000000) FROM
-		  (SELECT DISTINCT m.place / 1000000 AS n FROM mention m WHERE m.entry_id = ?2 AND `+v.visible("m")+`) s
-		  CROSS JOIN mention o ON o.place BETWEEN s.n * 1000000 AND s.n * 1000000 + 999999
-		WHERE o.entry_id <> ?2 AND `+v.visible("o")+` GROUP BY o.entry_id ORDER BY 2 DESC, o.entry_id LIMIT ?3`, v.limit.bound, entry, limit)
 }

@@ -3,6 +3,7 @@ package storage
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"annotator"
 )
@@ -19,6 +20,22 @@ type Positions struct {
 // Positions returns an empty one.
 func (s *Scenes) Positions(ctx context.Context) *Positions {
 	return &Positions{ctx: ctx, db: s.db, scenes: map[int]*annotator.SceneRow{}}
+}
+
+// Read reads the scenes of places at once, for a page with many.
+func (p *Positions) Read(places []annotator.Place) {
+	var scenes []int
+	for _, place := range places {
+		if n := place.Scene(); p.scenes[n] == nil {
+			scenes = append(scenes, n)
+		}
+	}
+	slices.Sort(scenes)
+	found, err := readAll(p.ctx, p.db, "read scenes", scanScene, sceneQuery+` WHERE n IN (SELECT value FROM json_each(?))`, jsonList(slices.Compact(scenes)))
+	p.Err = cmp.Or(p.Err, err)
+	for i := range found {
+		p.scenes[found[i].N] = &found[i]
+	}
 }
 
 // At returns the position of a place; the zero position for place 0, before the story, and where Err is set.

@@ -76,19 +76,31 @@ func (s *search) find(ctx context.Context, query annotator.Query) (ids []int64, 
 	return ids, total, sqlite.Wrap(err, "search the glossary in %s", s.path)
 }
 
+// live is a condition on a version e of an entry that is in the codex.
+const live = `(e.status IN ('tentative', 'confirmed') AND ?2 IS NOT NULL)`
+
 // list returns the entries that the filters let through, by term.
 func (s *search) list(ctx context.Context, query annotator.Query) (ids []int64, total int, err error) {
 	clause, args, err := s.filter(query)
 	if err != nil {
 		return nil, 0, err
 	}
-	from := ` FROM entry_version e WHERE ` + clause
-	if err := s.q.QueryRowContext(ctx, `SELECT count(*)`+from, args...).Scan(&total); err != nil {
+	const from = ` FROM entry_version e WHERE `
+	count, tagged := `SELECT count(*)`+from+clause, ""
+	if len(args) == 3 && len(query.Statuses) == 0 { // one tag: nearly all entries that have it are live
+		tag := `v.field = 'tag' AND v.key = ?3 AND ` + s.limit.inForce("v")
+		tagged = ` AND EXISTS (SELECT 1 FROM validity v WHERE v.entry_id = e.entry_id AND ` + tag + `)`
+		count = `SELECT (SELECT count(*) FROM validity v WHERE ` + tag + `) - (SELECT count(*)` + from + s.limit.inForce("e") + ` AND NOT ` + live + tagged + `)`
+	}
+	if err := s.q.QueryRowContext(ctx, count, args...).Scan(&total); err != nil {
 		return nil, 0, err
+	}
+	if tagged != "" && total > commonWord { // the first by term are found without sorting all that have the tag
+		clause = s.limit.inForce("e") + ` AND ` + live + tagged
 	}
 	args = append(args, max(query.Limit, 0), max(query.Offset, 0))
 	ids, err = collect(ctx, s.q, scanValue[int64], fmt.Sprintf(`SELECT entry_id%s ORDER BY term_normalized, entry_id LIMIT iif(?%[2]d > 0, ?%[2]d, -1) OFFSET ?%[3]d`,
-		from, len(args)-1, len(args)), args...)
+		from+clause, len(args)-1, len(args)), args...)
 	return ids, total, err
 }
 
@@ -105,7 +117,7 @@ func (s *search) filter(query annotator.Query) (clause string, args []any, err e
 	args = []any{s.limit.bound, jsonList(statuses)}
 	clause = s.limit.inForce("e") + ` AND e.status IN (SELECT value FROM json_each(?2))`
 	if len(query.Statuses) == 0 { // a third faster than a list
-		clause = s.limit.inForce("e") + ` AND e.status IN ('tentative', 'confirmed') AND ?2 IS NOT NULL`
+		clause = s.limit.inForce("e") + ` AND ` + live
 	}
 	for _, tag := range tags {
 		args = append(args, tag)
@@ -182,20 +194,28 @@ func (s *search) scores(ctx context.Context, query annotator.Query, terms []stri
 			all[h.entry] = score{of.terms + 1, of.weight + rarity*h.weight()}
 		}
 	}
-	passed, err := s.filtered(ctx, query, slices.Collect(maps.Keys(all)))
-	if err != nil {
-		return nil, err
-	}
-	whole, found := map[int64]score{}, map[int64]score{}
-	for _, id := range passed {
-		if found[id] = all[id]; all[id].terms == len(terms) {
-			whole[id] = all[id]
+	var whole, parts []int64
+	for id, found := range all {
+		if found.terms == len(terms) {
+			whole = append(whole, id)
+		} else {
+			parts = append(parts, id)
 		}
 	}
-	if len(whole) > 0 {
-		return whole, nil
+	for _, ids := range [][]int64{whole, parts} {
+		passed, err := s.filtered(ctx, query, ids)
+		if err != nil {
+			return nil, err
+		}
+		if len(passed) > 0 {
+			found := map[int64]score{}
+			for _, id := range passed {
+				found[id] = all[id]
+			}
+			return found, nil
+		}
 	}
-	return found, nil
+	return nil, nil
 }
 
 // hit is an entry that has a term.

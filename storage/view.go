@@ -38,18 +38,65 @@ func (v *View) Entry(ctx context.Context, id int64) (*annotator.Entry, error) {
 		return nil, err
 	}
 	if found[id] == nil {
-		return nil, annotator.Errorf(annotator.NotFound, "there is no entry %d", id)
+		return nil, noEntry(id)
 	}
 	return found[id], nil
 }
 
 // EntriesByID returns the entries with the given ids, by id. Ids without an entry within the limit are left out.
 func (v *View) EntriesByID(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	return v.sums(ctx, ids, ``)
+	return v.counted(ctx, ids, ``)
 }
 
-// sums returns entries as the sum of those of their revisions whose values are in force, and match a condition.
-func (v *View) sums(ctx context.Context, ids []int64, condition string) (map[int64]*annotator.Entry, error) {
+// Headings returns entries as EntriesByID does, without their claims and without what is counted of their revisions.
+func (v *View) Headings(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
+	return v.sums(ctx, ids, ` AND v.field IN ('term', 'alias', 'tag', 'present', 'status', 'lock')`) // each a range of the index
+}
+
+// ClaimIDs returns the ids of the claims of an entry, in the order of the story.
+func (v *View) ClaimIDs(ctx context.Context, entry int64) ([]int64, error) {
+	return readAll(ctx, v.db, "read the claims", scanValue[int64], `SELECT CAST(v.key AS INTEGER) FROM validity v JOIN revision r ON r.id = v.revision_id
+		WHERE v.entry_id = ?2 AND v.field = 'claim' AND `+v.limit.inForce("v")+` ORDER BY r.new_value ->> 'from', r.new_value ->> 'ord', 1`, v.limit.bound, entry)
+}
+
+// States returns the claims of an entry that describe a state, without their evidence, by id.
+func (v *View) States(ctx context.Context, entry int64) ([]annotator.Claim, error) {
+	scan := func(rows *sql.Rows, c *annotator.Claim) error {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(text), c)
+	}
+	return readAll(ctx, v.db, "read the claims", scan, `SELECT r.new_value FROM validity v JOIN revision r ON r.id = v.revision_id
+		WHERE v.entry_id = ?2 AND v.field = 'claim' AND `+v.limit.inForce("v")+` AND r.new_value ->> 'state' ORDER BY CAST(v.key AS INTEGER)`, v.limit.bound, entry)
+}
+
+// WithClaims returns the entry with an id and some of its claims, in the order of their ids; NotFound as Entry does.
+func (v *View) WithClaims(ctx context.Context, id int64, claims []int64) (*annotator.Entry, error) {
+	found, err := v.counted(ctx, []int64{id}, ` AND (v.field NOT IN ('claim', 'evidence')
+		OR v.field = 'claim' AND CAST(v.key AS INTEGER) IN (SELECT value FROM json_each(?3))
+		OR v.field = 'evidence' AND r.new_value ->> 'claim' IN (SELECT value FROM json_each(?3)))`, jsonList(claims))
+	if err == nil && found[id] == nil {
+		err = noEntry(id)
+	}
+	return found[id], err
+}
+
+func noEntry(id int64) error { return annotator.Errorf(annotator.NotFound, "there is no entry %d", id) }
+
+// counted returns the sums of entries, with what is counted of all their revisions.
+func (v *View) counted(ctx context.Context, ids []int64, condition string, args ...any) (map[int64]*annotator.Entry, error) {
+	found, err := v.sums(ctx, ids, condition, args...)
+	if err == nil {
+		err = v.count(ctx, found, ids)
+	}
+	return found, err
+}
+
+// sums returns entries as the sum of those of their revisions whose values are in force, and match a condition, whose
+// arguments are numbered from 3.
+func (v *View) sums(ctx context.Context, ids []int64, condition string, args ...any) (map[int64]*annotator.Entry, error) {
 	found := map[int64]*annotator.Entry{}
 	err := sqlite.Each(ctx, v.db.read, func(rows *sql.Rows) error {
 		var r annotator.Revision
@@ -61,10 +108,7 @@ func (v *View) sums(ctx context.Context, ids []int64, condition string) (map[int
 		}
 		return codex.Apply(found[r.Entry], &r)
 	}, `SELECT `+revisionColumnsOf("r")+` FROM json_each(?2) c CROSS JOIN validity v ON v.entry_id = c.value JOIN revision r ON r.id = v.revision_id
-		WHERE `+v.limit.inForce("v")+condition+` ORDER BY r.field = 'evidence', r.id`, v.limit.bound, jsonList(ids)) // evidence comes after its claim
-	if err == nil {
-		err = v.count(ctx, found, ids)
-	}
+		WHERE `+v.limit.inForce("v")+condition+` ORDER BY r.field = 'evidence', r.id`, append([]any{v.limit.bound, jsonList(ids)}, args...)...) // evidence comes after its claim
 	return found, sqlite.Wrap(err, "read the entries in %s", v.db.path)
 }
 
@@ -174,12 +218,26 @@ func (v *View) Find(ctx context.Context, query annotator.Query) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	entries, err := v.sums(ctx, ids, ` AND v.holds AND v.field <> 'evidence'`)
+	entries, err := v.counted(ctx, ids, outline)
 	return Page{Entries: inOrder(ids, entries), Total: total}, err
 }
 
-// Names returns the names of the live entries by their ids.
-func (v *View) Names(ctx context.Context) (map[int64][]string, error) {
+// outline is a condition on the values of entries without evidence and without claims that no longer hold.
+const outline = ` AND v.holds AND v.field <> 'evidence'`
+
+// Outlines returns entries as Find does, without what is counted of their revisions.
+func (v *View) Outlines(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
+	return v.sums(ctx, ids, outline)
+}
+
+// Names returns the names of the live entries by their ids: of all, or of some.
+func (v *View) Names(ctx context.Context, ids ...int64) (map[int64][]string, error) {
+	const query = `SELECT v.entry_id, r.new_value ->> 'name' FROM %s JOIN revision r ON r.id = v.revision_id JOIN entry_version e USING (entry_id)
+		WHERE v.field = 'alias' AND %s AND %s AND e.status IN ('tentative', 'confirmed')`
+	from := `validity v`
+	if ids != nil {
+		from = `json_each(?2) c CROSS JOIN validity v ON v.entry_id = c.value`
+	}
 	names := map[int64][]string{}
 	err := sqlite.Each(ctx, v.db.read, func(rows *sql.Rows) error {
 		var entry int64
@@ -187,8 +245,7 @@ func (v *View) Names(ctx context.Context) (map[int64][]string, error) {
 		err := rows.Scan(&entry, &name)
 		names[entry] = append(names[entry], name)
 		return err
-	}, `SELECT v.entry_id, r.new_value ->> 'name' FROM validity v JOIN revision r ON r.id = v.revision_id JOIN entry_version e USING (entry_id)
-		WHERE v.field = 'alias' AND `+v.limit.inForce("v")+` AND `+v.limit.inForce("e")+` AND e.status IN ('tentative', 'confirmed')`, v.limit.bound)
+	}, fmt.Sprintf(query, from, v.limit.inForce("v"), v.limit.inForce("e")), v.limit.bound, jsonList(ids))
 	return names, sqlite.Wrap(err, "read the names in %s", v.db.path)
 }
 
@@ -196,6 +253,15 @@ func (v *View) Names(ctx context.Context) (map[int64][]string, error) {
 func (v *View) Revisions(ctx context.Context, entry int64) ([]annotator.Revision, error) {
 	return readAll(ctx, v.db, "read the revisions", scanRevision, `SELECT `+revisionColumns+` FROM revision r WHERE entry_id = ?2 AND `+
 		v.knownRevision()+` ORDER BY id`, v.limit.bound, entry)
+}
+
+// RevisionsAfter returns the revisions of an entry with higher ids than one, at most limit of them, oldest first: those of
+// a claim and its evidence, or all where claim is 0.
+func (v *View) RevisionsAfter(ctx context.Context, entry, claim, after int64, limit int) ([]annotator.Revision, error) {
+	return readAll(ctx, v.db, "read the revisions", scanRevision, `SELECT `+revisionColumns+` FROM revision r WHERE entry_id = ?2 AND id > ?4 AND `+
+		v.knownRevision()+` AND ?3 IN (0, CASE field WHEN 'claim' THEN iif(new_value = '', old_value, new_value) ->> 'id'
+		  WHEN 'evidence' THEN iif(new_value = '', old_value, new_value) ->> 'claim' END) ORDER BY id LIMIT ?5`,
+		v.limit.bound, entry, claim, after, limit)
 }
 
 // Quotation is evidence that stands in a post, with the claim that it supports.

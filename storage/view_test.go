@@ -36,6 +36,7 @@ type seen struct {
 	InScenes  [][]storage.SharedMention
 	ByThread  []storage.ThreadCount
 	Most      []storage.EntryCount
+	Pairs     []storage.Pair
 	Together  map[int64][]storage.EntryCount
 }
 
@@ -113,6 +114,13 @@ func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
 		}
 		s.Together[id], err = v.Companions(ctx, id, 10)
 		ok(err)
+		few, err := v.Companions(ctx, id, 2)
+		ok(err)
+		many, err := storage.CompanionsOfMany(ctx, v, id, 2)
+		ok(err)
+		if diff := cmp.Diff(few, many, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("companions of entry %d (-by its scenes +by theirs):\n%s", id, diff)
+		}
 	}
 	for n := range scenes {
 		list, err := v.MentionsIn(ctx, n+1)
@@ -123,6 +131,27 @@ func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
 	ok(err)
 	s.Most, err = v.MostMentioned(ctx, 10)
 	ok(err)
+	all, err := v.MostMentioned(ctx, 1000)
+	ok(err)
+	for id, list := range s.Mentions {
+		counted := 0
+		for _, c := range s.ByThread {
+			if c.Entry == id {
+				counted += c.Count
+			}
+		}
+		if counted != len(list) || len(list) > 0 && !slices.Contains(all, storage.EntryCount{Entry: id, Count: len(list)}) {
+			t.Errorf("entry %d has %d mentions, %d by thread, and the most are of %v", id, len(list), counted, all)
+		}
+	}
+	s.Pairs, err = v.Together(ctx, ids)
+	ok(err)
+	for _, pair := range s.Pairs {
+		counts, err := v.Companions(ctx, pair.A, 1000)
+		if ok(err); !slices.Contains(counts, storage.EntryCount{Entry: pair.B, Count: pair.Scenes}) {
+			t.Errorf("entries %d and %d share %d scenes, the companions are %v", pair.A, pair.B, pair.Scenes, counts)
+		}
+	}
 	return s
 }
 

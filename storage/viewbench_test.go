@@ -40,16 +40,19 @@ func longCodex(b *testing.B) *storage.DB {
 		    || ((n * 7 + k) % 5000) || ' with ' || iif(n % 10, 'a sailor', 'the captain') || ' of the ship.' AS text FROM (
 		  SELECT n, 0 AS k FROM nth UNION ALL SELECT n, 1 FROM nth UNION ALL SELECT n, 2 FROM nth UNION ALL SELECT n, 3 FROM nth
 		  UNION ALL SELECT h.n, c.n + 3 FROM nth h, nth c WHERE h.n <= ?3 AND c.n <= ?4 - 4);
-		CREATE TEMP TABLE made AS SELECT n, field, new, old, 1000000 * (1 + min(n * ?2 / ?1 + at * (?2 - n * ?2 / ?1) / 4000, ?2 - 1)) AS at FROM (
-		  SELECT n, 'term' AS field, 'Name' || n AS new, '' AS old, 0 AS at FROM nth
-		  UNION ALL SELECT n, 'alias', json_object('name', 'Name' || n, 'from', 1), '', 0 FROM nth
-		  UNION ALL SELECT n, 'alias', json_object('name', 'the Captain of Port' || (n / 7), 'from', 1), '', 500 FROM nth
-		  UNION ALL SELECT n, 'tag', iif(n % 3, 'person', 'place'), '', 0 FROM nth
-		  UNION ALL SELECT n, 'status', 'confirmed', 'tentative', 700 FROM nth
-		  UNION ALL SELECT n, 'claim', json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), '', after FROM claims
+		CREATE TEMP TABLE made AS SELECT n, field, replace(replace(new, '"from":1', '"from":' || since), '"until":2', '"until":' || at) AS new,
+		    replace(old, '"from":1', '"from":' || since) AS old, at FROM (
+		  SELECT n, field, new, old, 1000000 * (1 + min(n * ?2 / ?1 + at * (?2 - n * ?2 / ?1) / 4000, ?2 - 1)) AS at,
+		    1000000 * (1 + min(n * ?2 / ?1 + since * (?2 - n * ?2 / ?1) / 4000, ?2 - 1)) AS since FROM (
+		  SELECT n, 'term' AS field, 'Name' || n AS new, '' AS old, 0 AS at, 0 AS since FROM nth
+		  UNION ALL SELECT n, 'alias', json_object('name', 'Name' || n, 'from', 1), '', 0, 0 FROM nth
+		  UNION ALL SELECT n, 'alias', json_object('name', 'the Captain of Port' || (n / 7), 'from', 1), '', 500, 500 FROM nth
+		  UNION ALL SELECT n, 'tag', iif(n % 3, 'person', 'place'), '', 0, 0 FROM nth
+		  UNION ALL SELECT n, 'status', 'confirmed', 'tentative', 700, 0 FROM nth
+		  UNION ALL SELECT n, 'claim', json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), '', after, after FROM claims
 		  UNION ALL SELECT n, 'claim', json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1, 'until', 2),
-		      json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), after + 80 FROM claims WHERE k BETWEEN 4 AND ?4 - 40
-		  UNION ALL SELECT n, 'evidence', json_object('claim', k + 1, 'post', 10 + (n + k) * 3 % 20000 * 10, 'start', 0, 'end', 4, 'quote', 'Dawn'), '', after FROM claims);
+		      json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), after + 80, after FROM claims WHERE k BETWEEN 4 AND ?4 - 40
+		  UNION ALL SELECT n, 'evidence', json_object('claim', k + 1, 'post', 10 + (n + k) * 3 % 20000 * 10, 'start', 0, 'end', 4, 'quote', 'Dawn'), '', after, 0 FROM claims));
 		INSERT INTO glossary_entry (id, term, disambiguator, term_normalized, definition, status, first_at, last_at, revisions, revision,
 		  locked, created_at, updated_at) SELECT n, 'Name' || n, '', 'name' || n, '', 'confirmed', 1, 1, 3, n, 0, 0, 0 FROM nth;
 		INSERT INTO revision SELECT row_number() OVER (ORDER BY at, n, field = 'evidence', field <> 'term', old), n, field, old, new, at, 'rule', 0, NULL, 0 FROM made;
@@ -57,11 +60,15 @@ func longCodex(b *testing.B) *storage.DB {
 		UPDATE run_state SET entries = ?1`, benchEntries, benchScenes, heavyEntries, heavyClaims)
 		s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;
 		CREATE TEMP TABLE at AS WITH RECURSIVE c (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM c WHERE k < 39) SELECT k FROM c;
+		CREATE TEMP TABLE known AS SELECT entry_id, min(id) AS first, min(at) AS first_at, max(id) AS last, max(at) AS last_at FROM revision
+		  WHERE field = 'alias' GROUP BY entry_id;
+		CREATE UNIQUE INDEX temp.known_entry ON known (entry_id);
 		INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_at)
-		  SELECT iif(k < 30, 1 + (n * 7 + k) % ?2, 1 + (n * 37 + k * 997) % (5 * n)), n * 1000000 + k % 2, 10 * k, 10 * k + 4, n, n * 1000000 - 5000000 * (k % 3)
-		  FROM nth, at`, benchScenes, heavyEntries)
+		  SELECT entry_id, place, start_at, start_at + 4, iif(start_at % 30, first, last), iif(start_at % 30, first_at, last_at) FROM
+		    (SELECT iif(k < 30, 1 + (n * 7 + k) % ?2, 1 + (n * 37 + k * 997) % (5 * n)) AS entry_id, n * 1000000 + k % 2 AS place, 10 * k AS start_at
+		     FROM nth, at) CROSS JOIN known USING (entry_id)`, benchScenes, heavyEntries)
 		s.ok(s.db.Close())
-		if err := storage.FillValidity(b.Context(), path); err != nil {
+		if err := storage.FillTables(b.Context(), path); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -26,8 +26,8 @@ func (v *View) records(ctx context.Context) (records, error) {
 		return r, nil
 	}
 	r.scene = v.m.whole
-	const before = `SELECT coalesce((SELECT id - 1 FROM trace WHERE turn > 0 AND seq = 0 AND scene > ?1 ORDER BY turn LIMIT 1), ?2),
-		coalesce((SELECT id - 1 FROM call WHERE scene > ?1 ORDER BY id LIMIT 1), ?2)`
+	const before = `SELECT coalesce((SELECT min(id) - 1 FROM trace INDEXED BY trace_opening WHERE turn > 0 AND seq = 0 AND scene > ?1), ?2),
+		coalesce((SELECT min(id) - 1 FROM call INDEXED BY call_scene WHERE scene > ?1), ?2)`
 	err := v.db.read.QueryRowContext(ctx, before, r.scene, int64(math.MaxInt64)).Scan(&r.trace, &r.call)
 	if err == nil && v.m.snapshot != 0 {
 		r.trace = min(r.trace, v.m.trace)
@@ -165,8 +165,23 @@ func (v *View) ToolCalls(ctx context.Context, f AuditFilter, before int64, limit
 	if err != nil {
 		return nil, err
 	}
-	calls, err := readAll(ctx, v.db, "read the tool calls", scanAudited, auditQuery+` WHERE call_trace <= ?1 AND call_trace < ?2 AND i.scene <= ?3
-		AND `+auditFilter+` ORDER BY call_trace DESC LIMIT ?7`, x.trace, rowOrLast(before), x.scene, f.Scene, f.Tool, f.Denied, limit)
+	least, before := int64(0), rowOrLast(before)
+	switch { // the view reads all rows of its range
+	case f.Scene != 0:
+		var last int64
+		err = v.db.read.QueryRowContext(ctx, `SELECT coalesce(min(id), 0), coalesce((SELECT max(id) FROM trace t WHERE t.turn = max(o.turn)), 0)
+			FROM trace o WHERE turn > 0 AND seq = 0 AND scene = ?`, f.Scene).Scan(&least, &last)
+		before = min(before, last+1)
+	case f == (AuditFilter{}):
+		err = v.db.read.QueryRowContext(ctx, `SELECT coalesce(min(id), 0) FROM (SELECT id FROM trace
+			WHERE kind IN ('tool_call', 'update') AND id <= ?1 AND id < ?2 AND scene <= ?3 ORDER BY id DESC LIMIT ?4)`, x.trace, before, x.scene, limit).Scan(&least)
+	}
+	if err != nil {
+		return nil, sqlite.Wrap(err, "read the tool calls in %s", v.db.path)
+	}
+	calls, err := readAll(ctx, v.db, "read the tool calls", scanAudited, auditQuery+` WHERE call_trace <= ?1 AND call_trace < ?2 AND call_trace >= ?8
+		AND i.scene <= ?3 AND `+auditFilter+` ORDER BY call_trace DESC LIMIT ?7`,
+		x.trace, before, x.scene, f.Scene, f.Tool, f.Denied, limit, least)
 	for i := range calls {
 		if err == nil {
 			err = v.db.Journal.revisionsOf(ctx, &calls[i])
@@ -237,19 +252,4 @@ func (v *View) Outcomes(ctx context.Context) (recorded, quarantined int, err err
 			FROM scene WHERE n <= ?`, x.scene).Scan(&recorded, &quarantined)
 	}
 	return recorded, quarantined, sqlite.Wrap(err, "count the scenes in %s", v.db.path)
-}
-
-// MostRevised returns the live entries with the most revisions, at most limit of them.
-func (v *View) MostRevised(ctx context.Context, limit int) ([]annotator.Entry, error) {
-	if v.m.IsZero() {
-		return v.db.Glossary.MostRevised(ctx, limit)
-	}
-	ids, err := readAll(ctx, v.db, "read the entries", scanValue[int64], `SELECT r.entry_id FROM revision r JOIN entry_version e ON e.entry_id = r.entry_id
-		WHERE `+v.knownRevision()+` AND `+v.limit.inForce("e")+` AND e.status IN ('tentative', 'confirmed')
-		GROUP BY r.entry_id ORDER BY count(*) DESC, r.entry_id LIMIT ?2`, v.limit.bound, limit)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := v.EntriesByID(ctx, ids)
-	return inOrder(ids, entries), err
 }

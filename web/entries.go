@@ -78,7 +78,9 @@ func (r *request) sendJSON(value any) error {
 	if r.view.at.Err != nil {
 		return r.view.at.Err
 	}
+	text := annotator.EncodeJSON(value) + "\n"
+	r.made()
 	r.w.Header().Set("Content-Type", "application/json")
-	_, err := r.w.Write([]byte(annotator.EncodeJSON(value) + "\n"))
+	_, err := r.w.Write([]byte(text))
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"annotator"
@@ -13,15 +14,17 @@ import (
 // entryPage is an entry as one reads it.
 type entryPage struct {
 	*annotator.Entry
-	AsOf     annotator.Position // of the present statement
-	Now      []span             // the present statement
-	Facts    []*fact
-	Names    []name
-	Begins   annotator.Position
-	Merged   *annotator.Entry // that took its place; nil if it was not merged
-	LinksTo  []*annotator.Entry
-	LinkedBy []*annotator.Entry
-	Mentions *mentionLine
+	AsOf      annotator.Position // of the present statement
+	Now       []span             // the present statement
+	Facts     []*fact
+	Listed    listed // the claims that are the facts
+	Names     []name
+	Begins    annotator.Position
+	Merged    *annotator.Entry // that took its place; nil if it was not merged
+	LinksTo   []*annotator.Entry
+	LinkedBy  []*annotator.Entry
+	NamedMore bool // other pages list more facts that name the entry
+	Mentions  *mentionLine
 }
 
 // fact is a claim as a page shows it.
@@ -45,21 +48,25 @@ func showEntry(r *request) (*page, error) {
 		return nil, err
 	}
 	ctx := r.Context()
-	e, err := r.view.Entry(ctx, id)
+	if r.URL.Query().Get("format") == "json" {
+		e, err := r.view.Entry(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return nil, r.sendJSON(r.exported([]annotator.Entry{*e})[0])
+	}
+	claims, err := r.view.ClaimIDs(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if r.URL.Query().Get("format") == "json" {
-		return nil, r.sendJSON(r.exported([]annotator.Entry{*e})[0])
+	listed := r.claimsListed(claims)
+	e, err := r.view.WithClaims(ctx, id, listed.ids)
+	if err != nil {
+		return nil, err
 	}
-	shown := &entryPage{Entry: e, Begins: r.view.place(e.First), AsOf: r.view.place(e.PresentAt)}
-	if now := codex.Present(e); now != "" {
-		if shown.Now, err = r.linkTerms(ctx, now, id); err != nil {
-			return nil, err
-		}
-	}
+	shown := &entryPage{Entry: e, Begins: r.view.place(e.First), AsOf: r.view.place(e.PresentAt), Listed: listed}
 	if e.MergedInto != 0 {
-		if shown.Merged, err = r.view.Entry(ctx, e.MergedInto); err != nil && !isNotFound(err) {
+		if shown.Merged, err = r.view.heading(ctx, e.MergedInto); err != nil && !isNotFound(err) {
 			return nil, err
 		}
 	}
@@ -67,10 +74,10 @@ func showEntry(r *request) (*page, error) {
 		shown.Names = append(shown.Names, name{a.Name, r.view.place(a.From)})
 	}
 	slices.SortStableFunc(shown.Names, func(a, b name) int { return cmp.Compare(a.From.Scene, b.From.Scene) })
-	if shown.Facts, err = r.facts(ctx, e); err != nil {
+	if err := shown.fillTexts(r); err != nil {
 		return nil, err
 	}
-	if shown.LinksTo, shown.LinkedBy, err = r.links(ctx, shown); err != nil {
+	if err := shown.fillLinks(r); err != nil {
 		return nil, err
 	}
 	if shown.Mentions, err = r.view.mentionLine(ctx, id); err != nil {
@@ -82,77 +89,127 @@ func showEntry(r *request) (*page, error) {
 	}, r.view.at.Err
 }
 
-// facts returns the claims of an entry in the order of the story.
-func (r *request) facts(ctx context.Context, e *annotator.Entry) ([]*fact, error) {
-	claims := slices.Clone(e.Claims)
-	slices.SortStableFunc(claims, func(a, b annotator.Claim) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Ord, b.Ord)) })
-	facts := make([]*fact, len(claims))
-	for i := range claims {
-		text, err := r.linkTerms(ctx, claims[i].Text, e.ID)
-		if err != nil {
-			return nil, err
-		}
-		facts[i] = &fact{Claim: claims[i], Text: text, From: r.view.place(claims[i].From), Quotes: claims[i].Evidence}
-		if claims[i].Until != 0 {
-			facts[i].Ended = r.view.place(claims[i].Until)
-		}
-	}
-	return facts, nil
+// listed is a part of a list whose elements have ids.
+type listed struct {
+	ids           []int64
+	From, To, All int
+	Before, After string // URLs of the neighbouring parts; empty: there is none
 }
 
-// linkTerms splits the text of an entry at the [[Terms]] and the names of other entries in it, which are links. The
-// brackets are left out.
-func (r *request) linkTerms(ctx context.Context, text string, self int64) (spans []span, err error) {
-	names, err := r.newLinker(namesAll)
+// claimsListed returns the claims that the page shows: those after the one that the URL names, or those around it.
+func (r *request) claimsListed(claims []int64) listed {
+	from := slices.Index(claims, r.queryNumber("after")) + 1
+	if at := slices.Index(claims, r.queryNumber("fact")); at >= 0 {
+		from = at - at%pageSize
+	}
+	to := min(from+pageSize, len(claims))
+	l := listed{ids: claims[from:to], From: min(from+1, to), To: to, All: len(claims)}
+	link := func(at int) string {
+		after := ""
+		if at > 0 {
+			after = strconv.FormatInt(claims[at-1], 10)
+		}
+		return r.link("entry", r.PathValue("id"), "?", "after", after)
+	}
+	if from > 0 {
+		l.Before = link(max(0, from-pageSize))
+	}
+	if to < len(claims) {
+		l.After = link(to)
+	}
+	return l
+}
+
+// heading returns an entry without its claims.
+func (v *view) heading(ctx context.Context, id int64) (*annotator.Entry, error) {
+	found, err := v.Headings(ctx, []int64{id})
+	if err == nil && found[id] == nil {
+		err = notFound()
+	}
+	return found[id], err
+}
+
+// present returns the statement of what an entry is now, of which the page may have some claims only.
+func (v *view) present(ctx context.Context, e *annotator.Entry) (string, error) {
+	if e.Present == "" {
+		return "", nil
+	}
+	states, err := v.States(ctx, e.ID)
+	return codex.Present(&annotator.Entry{Present: e.Present, PresentAt: e.PresentAt, Claims: states}), err
+}
+
+// fillTexts sets the facts in the order of the story, and the present statement, with their links.
+func (shown *entryPage) fillTexts(r *request) error {
+	ctx, e := r.Context(), shown.Entry
+	slices.SortFunc(e.Claims, func(a, b annotator.Claim) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Ord, b.Ord), cmp.Compare(a.ID, b.ID))
+	})
+	texts, scenes := []string{e.Present}, []int{e.PresentAt.Scene()}
+	places := make([]annotator.Place, 0, 2*len(e.Claims))
+	for i := range e.Claims {
+		c := &e.Claims[i]
+		texts, scenes, places = append(texts, c.Text), append(scenes, c.From.Scene()), append(places, c.From, c.Until)
+	}
+	r.view.at.Read(places)
+	linker, err := r.newTermLinker(ctx, e.ID, texts, scenes)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	names.except = self
-	for {
-		before, rest, open := strings.Cut(text, "[[")
-		term, after, closed := strings.Cut(rest, "]]")
-		if !open || !closed || term == "" || strings.ContainsAny(term, "[]\n") {
-			return append(spans, names.spans(text)...), nil
+	now, err := r.view.present(ctx, e)
+	if err != nil {
+		return err
+	}
+	if now != "" {
+		if shown.Now, err = linker.spans(ctx, now); err != nil {
+			return err
 		}
-		e, err := r.view.named(ctx, term)
+	}
+	for i := range e.Claims {
+		c := &e.Claims[i]
+		text, err := linker.spans(ctx, c.Text)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		linked := span{Text: term}
-		if e != nil && e.ID != self {
-			linked.Entry = e.ID
+		f := &fact{Claim: *c, Text: text, From: r.view.place(c.From), Quotes: c.Evidence}
+		if c.Until != 0 {
+			f.Ended = r.view.place(c.Until)
 		}
-		spans, text = append(append(spans, names.spans(before)...), linked), after
+		shown.Facts = append(shown.Facts, f)
 	}
+	return nil
 }
 
-// links returns the entries that the text of an entry links to, and those that have its name in theirs.
-func (r *request) links(ctx context.Context, shown *entryPage) (to, from []*annotator.Entry, err error) {
+// fillLinks sets the entries that the texts on the page link to, and the first whose facts name the entry.
+func (shown *entryPage) fillLinks(r *request) error {
 	texts := slices.Clone(shown.Now)
 	for _, f := range shown.Facts {
 		texts = append(texts, f.Text...)
 	}
-	seen := map[int64]bool{0: true, shown.ID: true}
+	var to []int64
 	for _, s := range texts {
-		if seen[s.Entry] {
-			continue
-		}
-		seen[s.Entry] = true
-		e, err := r.view.Entry(ctx, s.Entry)
-		if err != nil {
-			return nil, nil, err
-		}
-		to = append(to, e)
-	}
-	const most = 40
-	found, err := r.view.Find(ctx, annotator.Query{Text: shown.Term, Limit: 4 * most})
-	for i := range found.Entries {
-		e := &found.Entries[i]
-		if e.ID != shown.ID && len(from) < most && strings.Contains(codex.Normalize(e.Definition()), codex.Normalize(shown.Term)) {
-			from = append(from, e)
+		if s.Entry != 0 && !slices.Contains(to, s.Entry) {
+			to = append(to, s.Entry)
 		}
 	}
-	return to, from, err
+	naming, err := r.naming(shown.Entry, 0)
+	if err != nil {
+		return err
+	}
+	from := naming.entries()
+	shown.NamedMore = naming.After != "" || len(naming.Facts) > len(from)
+	entries, err := r.view.Headings(r.Context(), append(slices.Clone(to), from...))
+	shown.LinksTo, shown.LinkedBy = present(to, entries), present(from, entries)
+	return err
+}
+
+// present returns the entries with some ids that there are, in their order.
+func present(ids []int64, entries map[int64]*annotator.Entry) (list []*annotator.Entry) {
+	for _, id := range ids {
+		if entries[id] != nil {
+			list = append(list, entries[id])
+		}
+	}
+	return list
 }
 
 // Source says who stands behind a fact.

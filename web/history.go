@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
+	"strconv"
 
 	"annotator"
 	"annotator/codex"
@@ -19,6 +19,11 @@ type change struct {
 
 // changes returns revisions as pages show them.
 func (v *view) changes(revisions []annotator.Revision) []change {
+	places := make([]annotator.Place, len(revisions))
+	for i := range revisions {
+		places[i] = revisions[i].At
+	}
+	v.at.Read(places)
 	list := make([]change, len(revisions))
 	for i := range revisions {
 		r := &revisions[i]
@@ -46,54 +51,74 @@ type historyPage struct {
 	Entry   *annotator.Entry
 	Fact    *fact // nil: the history is that of the entry
 	Changes []change
+	Total   int    // of the changes; 0: not counted
+	Start   string // the URL of the first part; empty: this is it
+	After   string // the URL of the next part; empty: there is none
 }
 
 func showHistory(r *request) (*page, error) {
-	h, err := r.history(0)
-	if err != nil {
-		return nil, err
-	}
-	return &page{template: "history", Title: "History of " + h.Entry.Name(), Section: "entries", Data: h}, r.view.at.Err
-}
-
-func showClaim(r *request) (*page, error) {
-	id, err := r.number("claim")
-	if err != nil {
-		return nil, err
-	}
-	h, err := r.history(id)
-	if err != nil {
-		return nil, err
-	}
-	facts, err := r.facts(r.Context(), h.Entry)
-	if err != nil {
-		return nil, err
-	}
-	at := slices.IndexFunc(facts, func(f *fact) bool { return f.ID == id })
-	if at < 0 && len(h.Changes) == 0 {
-		return nil, notFound()
-	}
-	if at >= 0 {
-		h.Fact = facts[at]
-	}
-	return &page{template: "history", Title: fmt.Sprintf("Fact %d of %s", id, h.Entry.Name()), Section: "entries", Data: h}, r.view.at.Err
-}
-
-// history reads the revisions of an entry: those of one claim, or all where it is 0.
-func (r *request) history(claim int64) (*historyPage, error) {
 	id, err := r.number("id")
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.view.Entry(r.Context(), id)
+	e, err := r.view.WithClaims(r.Context(), id, nil)
 	if err != nil {
 		return nil, err
 	}
-	revisions, err := r.view.Revisions(r.Context(), id)
-	if claim != 0 {
-		revisions = slices.DeleteFunc(revisions, func(v annotator.Revision) bool { return claimOf(&v) != claim })
+	h := &historyPage{Entry: e, Total: e.Revisions}
+	if err := h.fill(r, 0, "entry", r.PathValue("id"), "history"); err != nil {
+		return nil, err
 	}
-	return &historyPage{Entry: e, Changes: r.view.changes(revisions)}, err
+	return &page{template: "history", Title: "History of " + e.Name(), Section: "entries", Data: h}, r.view.at.Err
+}
+
+func showClaim(r *request) (*page, error) {
+	id, err := r.number("id")
+	if err != nil {
+		return nil, err
+	}
+	claim, err := r.number("claim")
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.view.WithClaims(r.Context(), id, []int64{claim})
+	if err != nil {
+		return nil, err
+	}
+	h := &historyPage{Entry: e}
+	if err := h.fill(r, claim, "entry", r.PathValue("id"), "claim", r.PathValue("claim")); err != nil {
+		return nil, err
+	}
+	if len(e.Claims) == 0 && len(h.Changes) == 0 {
+		return nil, notFound()
+	}
+	if h.Start == "" && h.After == "" {
+		h.Total = len(h.Changes)
+	}
+	if len(e.Claims) > 0 {
+		shown := entryPage{Entry: e}
+		if err := shown.fillTexts(r); err != nil {
+			return nil, err
+		}
+		h.Fact = shown.Facts[0]
+	}
+	return &page{template: "history", Title: fmt.Sprintf("Fact %d of %s", claim, e.Name()), Section: "entries", Data: h}, r.view.at.Err
+}
+
+// fill reads a part of the changes: those of a claim, or all where it is 0. The path is that of the page.
+func (h *historyPage) fill(r *request, claim int64, path ...string) error {
+	const changes = 100
+	after := r.queryNumber("after")
+	revisions, err := r.view.RevisionsAfter(r.Context(), h.Entry.ID, claim, after, changes+1)
+	if after > 0 {
+		h.Start = r.link(path...)
+	}
+	if len(revisions) > changes {
+		revisions = revisions[:changes]
+		h.After = r.link(append(path, "?", "after", strconv.FormatInt(revisions[changes-1].ID, 10))...)
+	}
+	h.Changes = r.view.changes(revisions)
+	return err
 }
 
 // revisionPage is one revision.
@@ -112,7 +137,7 @@ func showRevision(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.view.Entry(r.Context(), revision.Entry)
+	e, err := r.view.heading(r.Context(), revision.Entry)
 	if err != nil {
 		return nil, err
 	}

@@ -137,6 +137,7 @@ func (f *feed) render(ctx context.Context, l limit) (event, error) {
 
 // streamLive sends server-sent events until the page is closed or reads too slowly.
 func streamLive(r *request) (*page, error) {
+	r.made()
 	f := r.book.feed
 	s := &stream{limit: r.limit, state: make(chan event, 1)}
 	if !f.subscribe(s) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/web"
 )
 
 // events reads server-sent events until one of them contains a text, and returns the id of that one.
@@ -99,72 +98,5 @@ func TestLive(t *testing.T) {
 	defer stop()
 	if again.Scan(); strings.HasPrefix(again.Text(), "id:") {
 		t.Error("a page that has the newest state is sent it again")
-	}
-}
-
-// BenchmarkRunBesideReaders runs the sample alone, and beside 50 readers of pages and live pages, of which one never
-// reads.
-func BenchmarkRunBesideReaders(b *testing.B) {
-	if err := runSample(); err != nil {
-		b.Fatal(err)
-	}
-	for _, readers := range []int{0, 50} {
-		b.Run(map[int]string{0: "alone", 50: "50 readers"}[readers], func(b *testing.B) {
-			for b.Loop() {
-				runBeside(b, readers)
-			}
-		})
-	}
-}
-
-// runBeside runs the sample while so many readers have a live page open and open another page each second.
-func runBeside(b *testing.B, readers int) {
-	b.Helper()
-	path := filepath.Join(b.TempDir(), "beside.annotator.db")
-	started, goOn, done := make(chan bool), make(chan bool), make(chan error, 1)
-	b.StopTimer()
-	go func() {
-		done <- annotate(context.Background(), path, func(scene int) {
-			if scene == 1 {
-				close(started)
-				<-goOn
-			}
-		})
-	}()
-	<-started
-	s := serve(b, path, func(o *web.Options) { o.Poll = time.Second })
-	ctx, cancel := context.WithCancel(b.Context())
-	defer cancel()
-	for n := range readers {
-		go read(ctx, s, n > 0)
-	}
-	b.StartTimer()
-	close(goOn)
-	if err := <-done; err != nil && annotator.KindOf(err) != annotator.Quarantined {
-		b.Fatal(err)
-	}
-}
-
-// read keeps a live page open, and opens a page each second.
-func read(ctx context.Context, s *site, reads bool) {
-	r := s.request(http.MethodGet, "/lanterns/live", nil).WithContext(ctx)
-	live, err := s.client.Do(r)
-	if err != nil {
-		return
-	}
-	defer func() { _ = live.Body.Close() }()
-	if !reads {
-		<-ctx.Done()
-		return
-	}
-	go func() {
-		for lines := bufio.NewScanner(live.Body); lines.Scan(); {
-		}
-	}()
-	for ctx.Err() == nil {
-		if got, err := s.client.Do(s.request(http.MethodGet, "/lanterns/entries", nil).WithContext(ctx)); err == nil {
-			_ = got.Body.Close()
-		}
-		time.Sleep(time.Second)
 	}
 }

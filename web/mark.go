@@ -21,7 +21,6 @@ type marker struct {
 // namedSpan is an occurrence of a name.
 type namedSpan struct {
 	start, end int // in code points
-	startByte  int
 	name       string
 	entry      int64
 	ambiguous  bool // other entries have the name, too

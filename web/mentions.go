@@ -95,7 +95,7 @@ func (v *view) companions(ctx context.Context, entry int64, limit int) ([]compan
 	for i := range counts {
 		ids[i] = counts[i].Entry
 	}
-	entries, err := v.EntriesByID(ctx, ids)
+	entries, err := v.Headings(ctx, ids)
 	var list []companion
 	for _, c := range counts {
 		if e := entries[c.Entry]; e != nil {
@@ -176,7 +176,7 @@ func showCast(r *request) (*page, error) {
 
 // fillRows makes the heat map.
 func (c *castPage) fillRows(ctx context.Context, v *view, ids []int64) error {
-	entries, err := v.EntriesByID(ctx, ids)
+	entries, err := v.Headings(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -233,19 +233,19 @@ func (c *castPage) fillGraph(ctx context.Context, v *view) error {
 		c.Nodes = append(c.Nodes, n)
 		at[n.ID] = i
 	}
-	highest := 1
+	ids := make([]int64, len(c.Nodes))
 	for i := range c.Nodes {
-		counts, err := v.Companions(ctx, c.Nodes[i].ID, castRows)
-		if err != nil {
-			return err
-		}
-		for _, n := range counts {
-			if to, ok := at[n.Entry]; ok && to > i {
-				a, b := &c.Nodes[i], &c.Nodes[to]
-				c.Edges = append(c.Edges, edge{a.Entry, b.Entry, a.X, a.Y, b.X, b.Y, 0, n.Count})
-				highest = max(highest, n.Count)
-			}
-		}
+		ids[i] = c.Nodes[i].ID
+	}
+	pairs, err := v.Together(ctx, ids)
+	if err != nil {
+		return err
+	}
+	highest := 1
+	for _, pair := range pairs {
+		a, b := &c.Nodes[at[pair.A]], &c.Nodes[at[pair.B]]
+		c.Edges = append(c.Edges, edge{a.Entry, b.Entry, a.X, a.Y, b.X, b.Y, 0, pair.Scenes})
+		highest = max(highest, pair.Scenes)
 	}
 	slices.SortStableFunc(c.Edges, func(a, b edge) int { return b.Scenes - a.Scenes })
 	for i := range c.Edges {

@@ -1,109 +1,45 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
-	"sync"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"annotator/codex"
 	"annotator/context/mention"
-	"annotator/storage"
 )
 
-// nameCache keeps the indexes of names that were used last: making one reads every name.
-type nameCache struct {
-	mu      sync.Mutex
-	indexes []cachedNames // the newest last
-}
-
-type cachedNames struct {
-	moment  storage.Moment
-	updated int64 // when the run had last written
-	find    func(text string) []mention.Occurrence
-}
-
-// maxIndexes is the number of indexes that are kept of a database: each takes about 200 bytes a name.
-const maxIndexes = 3
-
-// names returns a function that finds the names in a text that are known up to the limit of a view.
-func (c *nameCache) names(ctx context.Context, v *view) (func(text string) []mention.Occurrence, error) {
-	pulse, err := v.book.DB.Run.Pulse(ctx)
-	if err != nil {
-		return nil, err
+// mentionSpans returns the names in a scene by the rank of the post, up to the limit.
+func (v *view) mentionSpans(ctx context.Context, scene int) (map[int][]namedSpan, error) {
+	found, err := v.MentionsIn(ctx, scene)
+	posts := map[int][]namedSpan{}
+	for _, m := range found {
+		rank := m.Place.Rank()
+		posts[rank] = append(posts[rank], namedSpan{start: m.Start, end: m.End, entry: m.Entry})
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, known := range c.indexes {
-		if known.moment == v.Moment() && known.updated == pulse.Updated {
-			return known.find, nil
-		}
-	}
-	names, err := v.Names(ctx)
-	if err != nil {
-		return nil, err
-	}
-	index := mention.New()
-	for id, list := range names {
-		index.SetNames(id, list)
-	}
-	var using sync.Mutex // an index is for one goroutine
-	find := func(text string) []mention.Occurrence {
-		using.Lock()
-		defer using.Unlock()
-		return index.Occurrences(text)
-	}
-	c.indexes = append(c.indexes[max(0, len(c.indexes)+1-maxIndexes):len(c.indexes):len(c.indexes)], cachedNames{v.Moment(), pulse.Updated, find})
-	return find, nil
+	return posts, err
 }
 
 // linker chooses the names in the posts of a scene that become links.
 type linker struct {
-	find    func(text string) []mention.Occurrence
 	density string
 	linked  map[namedSpan]bool // what has a link in the scene: entries, and names of several
-	except  int64              // the entry whose text it is, which is not linked; 0: none
 }
 
-func (r *request) newLinker(density string) (*linker, error) {
-	l := &linker{density: density, linked: map[namedSpan]bool{}}
-	if density == namesNone {
-		return l, nil
-	}
-	var err error
-	l.find, err = r.book.names.names(r.Context(), r.view)
-	return l, err
-}
-
-// spans returns a text in pieces, with links to the entries that it names.
-func (l *linker) spans(text string) []span {
-	m := marker{body: []rune(text), links: l.links(text)}
-	return m.spans()
-}
-
-// links returns the links in a text, in order. A name that several entries have is marked as ambiguous.
-func (l *linker) links(text string) (links []namedSpan) {
-	if l.find == nil {
-		return nil
-	}
-	at, runes := 0, 0 // the same place in bytes and in code points
-	for _, o := range l.find(text) {
-		if last := len(links) - 1; last >= 0 && o.Start < at {
-			if o.Start == links[last].startByte && o.End == at {
-				links[last].ambiguous = true
-			}
-			continue // it overlaps the name before
-		}
-		start := runes + utf8.RuneCountInString(text[at:o.Start])
-		runes = start + utf8.RuneCountInString(text[o.Start:o.End])
-		at = o.End
-		links = append(links, namedSpan{start: start, end: runes, entry: o.ID, name: text[o.Start:o.End], startByte: o.Start})
-	}
-	links = slices.DeleteFunc(links, func(s namedSpan) bool { return s.entry == l.except })
+// links returns the names in a text that become links, in order and without overlaps.
+func (l *linker) links(body []rune, names []namedSpan) []namedSpan {
+	names = slices.DeleteFunc(names, func(s namedSpan) bool { return s.end > len(body) }) // the corpus was changed
+	names = distinct(names)
+	setNames(names, body)
 	if l.density == namesAll {
-		return links
+		return names
 	}
-	first := links[:0]
-	for _, link := range links {
+	first := names[:0]
+	for _, link := range names {
 		key := namedSpan{entry: link.entry}
 		if link.ambiguous {
 			key = namedSpan{name: link.name}
@@ -114,4 +50,134 @@ func (l *linker) links(text string) (links []namedSpan) {
 		}
 	}
 	return first
+}
+
+// setNames sets the texts of names.
+func setNames(names []namedSpan, body []rune) {
+	for i := range names {
+		names[i].name = string(body[names[i].start:names[i].end])
+	}
+}
+
+// distinct sorts names, makes one ambiguous name of those that stand in the same place, and leaves out a name that
+// overlaps the one before.
+func distinct(names []namedSpan) []namedSpan {
+	slices.SortStableFunc(names, func(a, b namedSpan) int { return cmp.Or(a.start-b.start, b.end-a.end) })
+	kept := names[:0]
+	for _, name := range names {
+		last := len(kept) - 1
+		switch {
+		case last < 0 || name.start >= kept[last].end:
+			kept = append(kept, name)
+		case name.start == kept[last].start && name.end == kept[last].end:
+			kept[last].ambiguous = true
+		}
+	}
+	return kept
+}
+
+// termLinker finds the entries that the texts of an entry name: by [[Terms]], by a name as it is, and in any form by the
+// names of the entries that are mentioned in the scenes that tell of it. To read all names of a long story would take too
+// long for a page.
+type termLinker struct {
+	*request
+	self  int64 // the entry, which is not linked; 0: none
+	names *mention.Index
+	terms map[string]int64 // the entry that a term in brackets stands for; 0: none, or several
+}
+
+// newTermLinker returns a linker for some texts, which scenes tell of.
+func (r *request) newTermLinker(ctx context.Context, self int64, texts []string, scenes []int) (*termLinker, error) {
+	l := &termLinker{request: r, self: self, names: mention.New(), terms: map[string]int64{}}
+	slices.Sort(scenes)
+	mentioned, err := r.view.MentionedIn(ctx, slices.Compact(scenes))
+	if err != nil {
+		return nil, err
+	}
+	called, err := r.view.Called(ctx, phrases(texts))
+	if err != nil {
+		return nil, err
+	}
+	ids := append(called, mentioned...)
+	slices.Sort(ids)
+	if ids = slices.Compact(ids); len(ids) == 0 {
+		return l, nil
+	}
+	names, err := r.view.Names(ctx, ids...)
+	for id, list := range names {
+		l.names.SetNames(id, list)
+	}
+	return l, err
+}
+
+// maxNameWords is the number of words of a name that is found in a text of an entry only as it is.
+const maxNameWords = 5
+
+// phrases returns what may be a name in texts, normalised: up to maxNameWords words, without the signs around them and a
+// possessive ending.
+func phrases(texts []string) []string {
+	found := map[string]bool{}
+	for _, text := range texts {
+		words := strings.Fields(codex.Normalize(text))
+		for from := range words {
+			for to := from + 1; to <= min(from+maxNameWords, len(words)); to++ {
+				phrase := strings.TrimFunc(strings.Join(words[from:to], " "), unicode.IsPunct)
+				found[strings.TrimSuffix(strings.TrimSuffix(phrase, "'s"), "’s")] = true
+			}
+		}
+	}
+	delete(found, "")
+	return slices.Collect(maps.Keys(found))
+}
+
+// spans splits a text at the terms and names in it, which are links. The brackets are left out.
+func (l *termLinker) spans(ctx context.Context, text string) (spans []span, err error) {
+	for {
+		before, rest, open := strings.Cut(text, "[[")
+		term, after, closed := strings.Cut(rest, "]]")
+		if !open || !closed || term == "" || strings.ContainsAny(term, "[]\n") {
+			return append(spans, l.named(text)...), nil
+		}
+		linked := span{Text: term}
+		if linked.Entry, err = l.term(ctx, term); err != nil {
+			return nil, err
+		}
+		spans, text = append(append(spans, l.named(before)...), linked), after
+	}
+}
+
+// term returns the entry that a term in brackets is a link to; 0 for none.
+func (l *termLinker) term(ctx context.Context, term string) (int64, error) {
+	id, known := l.terms[term]
+	if known {
+		return id, nil
+	}
+	e, err := l.view.named(ctx, term)
+	if e != nil && e.ID != l.self {
+		id = e.ID
+	}
+	l.terms[term] = id
+	return id, err
+}
+
+// named splits a text at the names in it.
+func (l *termLinker) named(text string) []span {
+	body := []rune(text)
+	at, runes := 0, 0 // the same place in bytes and in code points
+	var names []namedSpan
+	for _, o := range l.names.Occurrences(text) {
+		runes += utf8.RuneCountInString(text[at:o.Start])
+		at = o.Start
+		names = append(names, namedSpan{start: runes, end: runes + utf8.RuneCountInString(text[o.Start:o.End]), entry: o.ID})
+	}
+	names = slices.DeleteFunc(distinct(names), func(s namedSpan) bool { return s.entry == l.self && !s.ambiguous })
+	setNames(names, body)
+	m := marker{body: body, links: names}
+	return m.spans()
+}
+
+// links reports whether a text, which spans are the pieces of, names an entry.
+func (l *termLinker) links(text string, spans []span, entry int64) bool {
+	return slices.ContainsFunc(spans, func(s span) bool { return s.Entry == entry }) ||
+		slices.ContainsFunc(l.names.Occurrences(text), func(o mention.Occurrence) bool { return o.ID == entry })
 }

@@ -70,13 +70,21 @@ func (v *view) readProgress(ctx context.Context) (*progress, error) {
 	if p.Running, err = storage.Running(db.Path()); err != nil {
 		return nil, err
 	}
-	totals, err := v.Totals(ctx)
+	threads, err := v.Threads(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p.Total, p.Entries = totals.Scenes, totals.Entries[annotator.Tentative]+totals.Entries[annotator.Confirmed]
-	if !v.limited() {
-		p.Halted = run.Halted
+	if len(threads) > 0 {
+		p.Total = threads[len(threads)-1].Last
+	}
+	if v.limited() {
+		totals, err := v.Totals(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p.Entries = totals.Entries[annotator.Tentative] + totals.Entries[annotator.Confirmed]
+	} else {
+		p.Entries, p.Halted = run.Entries, run.Halted
 	}
 	if p.Recorded, p.Quarantined, err = v.Outcomes(ctx); err != nil {
 		return nil, err
@@ -102,7 +110,7 @@ func (v *view) readProgress(ctx context.Context) (*progress, error) {
 			changed = append(changed, revisions[0].Entry)
 		}
 	}
-	p.Changed, err = v.EntriesByID(ctx, changed)
+	p.Changed, err = v.Headings(ctx, changed)
 	return p, err
 }
 
@@ -110,7 +118,7 @@ func (v *view) readProgress(ctx context.Context) (*progress, error) {
 type overview struct {
 	Progress *progress
 	Story    *annotator.Episode // the story so far; nil before the first summary
-	Entries  []*annotator.Entry // with the most revisions
+	Entries  []*annotator.Entry // with the most mentions
 }
 
 func showOverview(r *request) (*page, error) {
@@ -124,7 +132,15 @@ func showOverview(r *request) (*page, error) {
 		return nil, err
 	}
 	const most = 18
-	entries, err := r.view.MostRevised(ctx, most)
-	o.Entries = pointers(entries)
+	mentioned, err := r.view.MostMentioned(ctx, most)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(mentioned))
+	for i := range mentioned {
+		ids[i] = mentioned[i].Entry
+	}
+	entries, err := r.view.Outlines(ctx, ids)
+	o.Entries = present(ids, entries)
 	return &page{template: "overview", Title: "Overview", Section: "overview", Data: o}, err
 }

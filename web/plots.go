@@ -22,11 +22,14 @@ type plotsPage struct {
 
 func showPlots(r *request) (*page, error) {
 	ctx := r.Context()
-	totals, err := r.view.Totals(ctx)
+	threads, err := r.view.Threads(ctx)
 	if err != nil {
 		return nil, err
 	}
-	last := max(1, totals.Scenes)
+	last := 1
+	if len(threads) > 0 {
+		last = threads[len(threads)-1].Last
+	}
 	p := &plotsPage{Group: (last + plotGroups - 1) / plotGroups}
 	if p.Costs, err = r.view.Costs(ctx, p.Group); err != nil {
 		return nil, err

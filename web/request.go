@@ -19,6 +19,7 @@ type request struct {
 	book  *book
 	limit limit
 	view  *view
+	made  func() // another page may be made: what follows waits for the reader, or for a model
 }
 
 // limit is the point up to which the reader wants to be told.
@@ -102,8 +103,9 @@ func (r *request) readLimit() error {
 // Limited reports whether there is a limit.
 func (l *limit) Limited() bool { return !l.moment.IsZero() }
 
-// mayTake lets an answer take longer than that of most pages.
+// mayTake lets an answer take longer than that of most pages, and other pages be made meanwhile.
 func (r *request) mayTake(most time.Duration) error {
+	r.made()
 	return http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(most))
 }
 

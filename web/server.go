@@ -13,7 +13,9 @@ import (
 	"io/fs"
 	"log"
 	"net/http"
+	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"annotator"
@@ -69,7 +71,8 @@ type Server struct {
 	books     []*book
 	templates map[string]*pageTemplate
 	assets    map[string]asset
-	session   string // value of the cookie of a reader who has given the token
+	session   string        // value of the cookie of a reader who has given the token
+	making    chan struct{} // holds an element for each page that is being made
 }
 
 // Limits of the server.
@@ -103,6 +106,7 @@ func New(o Options) (*Server, error) {
 	if s.assets, err = readAssets(static); err != nil {
 		return nil, err
 	}
+	s.making = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	s.templates, err = s.parseTemplates()
 	return s, err
 }
@@ -126,6 +130,7 @@ func (s *Server) Handler() http.Handler {
 		"GET /{db}/entry/{id}":               showEntry,
 		"GET /{db}/entry/{id}/history":       showHistory,
 		"GET /{db}/entry/{id}/claim/{claim}": showClaim,
+		"GET /{db}/entry/{id}/named":         showNaming,
 		"GET /{db}/revision/{id}":            showRevision,
 		"GET /{db}/cast":                     showCast,
 		"GET /{db}/story":                    showStory,
@@ -162,10 +167,19 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 // handler answers a request for a database. It returns the page to show, or nil if it has answered already.
 type handler func(*request) (*page, error)
 
-// page serves the pages of one pattern: it finds the database and the limit, and shows what the handler returns.
+// page serves the pages of one pattern: it finds the database and the limit, and shows what the handler returns. Half of
+// the processors make pages, so that readers leave the others to a run on this machine.
 func (s *Server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
+		select {
+		case s.making <- struct{}{}:
+		case <-hr.Context().Done():
+			return
+		}
+		made := sync.OnceFunc(func() { <-s.making })
+		defer made()
 		r, err := s.newRequest(w, hr)
+		r.made = made
 		var p *page
 		if err == nil {
 			p, err = show(r)
@@ -189,6 +203,9 @@ func (s *Server) write(r *request, p *page) {
 		}
 		http.Error(r.w, "this page cannot be shown: internal error", http.StatusInternalServerError)
 		return
+	}
+	if r.made != nil {
+		r.made()
 	}
 	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if p.status != 0 {

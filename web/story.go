@@ -96,7 +96,7 @@ func showScene(r *request) (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		if shown.Posts, err = r.mark(posts, shown.Density); err != nil {
+		if shown.Posts, err = r.mark(scene.N, posts, shown.Density); err != nil {
 			return nil, err
 		}
 	}
@@ -124,16 +124,21 @@ func (r *request) density() string {
 }
 
 // mark splits the posts of a scene into text, links and the quotation that the URL names: quote=POST-START-END.
-func (r *request) mark(posts []annotator.Post, density string) ([]postText, error) {
+func (r *request) mark(scene int, posts []annotator.Post, density string) ([]postText, error) {
 	post, start, end := quotation(r.URL.Query().Get("quote"))
-	names, err := r.newLinker(density)
-	if err != nil {
-		return nil, err
+	var names map[int][]namedSpan
+	if density != namesNone {
+		var err error
+		if names, err = r.view.mentionSpans(r.Context(), scene); err != nil {
+			return nil, err
+		}
 	}
+	linker := &linker{density: density, linked: map[namedSpan]bool{}}
 	shown := make([]postText, len(posts))
 	for i := range posts {
 		shown[i] = postText{Post: posts[i]}
-		m := marker{body: []rune(posts[i].Body), links: names.links(posts[i].Body)}
+		m := marker{body: []rune(posts[i].Body)}
+		m.links = linker.links(m.body, names[i])
 		if posts[i].ID == post {
 			m.quote(start, end)
 		}

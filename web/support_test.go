@@ -47,6 +47,12 @@ func copySample(t *testing.T) string {
 // addEntries makes an entry with each name, which is also its fact and its tag, as a tool would.
 func addEntries(t *testing.T, path string, names []string) (ids []int64) {
 	t.Helper()
+	return addEntriesWith(t, path, names, func(name string) []string { return []string{name} })
+}
+
+// addEntriesWith makes an entry with each name, which is also its tag, and with some facts.
+func addEntriesWith(t *testing.T, path string, names []string, facts func(name string) []string) (ids []int64) {
+	t.Helper()
 	ctx := t.Context()
 	db, err := storage.OpenWriter(ctx, path, "test", time.Now)
 	if err != nil {
@@ -65,12 +71,16 @@ func addEntries(t *testing.T, path string, names []string) (ids []int64) {
 	for i, name := range names {
 		row := &annotator.Trace{Turn: run.Turn, Seq: 1000 + i, Kind: annotator.TraceResult, Scene: scene.N, Tool: "glossary_create", Content: name}
 		err := db.Journal.RunTool(ctx, row, nil, func(g *storage.Glossary, _ *annotator.Trace) error {
-			e, err := g.Revise(ctx, []annotator.Revision{
+			revisions := []annotator.Revision{
 				{Field: annotator.FieldTerm, New: name, At: at, Actor: annotator.ActorModel},
 				{Field: annotator.FieldAlias, New: annotator.EncodeJSON(annotator.Alias{Name: name, From: at}), At: at, Actor: annotator.ActorModel},
 				{Field: annotator.FieldTag, New: name, At: at, Actor: annotator.ActorModel},
-				{Field: annotator.FieldClaim, New: annotator.EncodeJSON(annotator.Claim{ID: 1, Text: name, Kind: annotator.Narrated, From: at}), At: at, Actor: annotator.ActorModel},
-			})
+			}
+			for i, text := range facts(name) {
+				claim := annotator.Claim{ID: int64(i + 1), Ord: i, Text: text, Kind: annotator.Narrated, From: at}
+				revisions = append(revisions, annotator.Revision{Field: annotator.FieldClaim, New: annotator.EncodeJSON(claim), At: at, Actor: annotator.ActorModel})
+			}
+			e, err := g.Revise(ctx, revisions)
 			if err == nil {
 				ids = append(ids, e.ID)
 			}

@@ -12,7 +12,6 @@ import (
 type book struct {
 	*Database
 	feed   *feed
-	names  nameCache
 	verify sync.Mutex
 }
 

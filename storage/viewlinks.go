@@ -1,0 +1,57 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// Called returns the entries that have one of some names, given as codex.Normalize makes them, by id.
+func (v *View) Called(ctx context.Context, names []string) ([]int64, error) {
+	return readAll(ctx, v.db, "look for names", scanValue[int64], `SELECT DISTINCT v.entry_id FROM json_each(?2) c CROSS JOIN validity v ON v.key = c.value
+		WHERE v.field = 'alias' AND `+v.limit.inForce("v")+` ORDER BY 1`, v.limit.bound, jsonList(names))
+}
+
+// MentionedIn returns the entries that some scenes mention, by id.
+func (v *View) MentionedIn(ctx context.Context, scenes []int) ([]int64, error) {
+	return readAll(ctx, v.db, "read the mentions", scanValue[int64], `SELECT DISTINCT m.entry_id FROM json_each(?2) c
+		CROSS JOIN mention m ON m.place >= c.value * 1000000 AND m.place < (c.value + 1) * 1000000 WHERE `+v.visible("m")+` ORDER BY 1`,
+		v.limit.bound, jsonList(scenes))
+}
+
+// FoundClaim is a claim of an entry that was found.
+type FoundClaim struct {
+	At    int64 // orders the claims by the story
+	Entry int64
+	Claim annotator.Claim // without its evidence
+}
+
+// ClaimsWith returns the claims of live entries other than one that have the words of a name in their texts: those after a
+// point of their order, at most limit of them. The text of a claim may mean something else by the words.
+func (v *View) ClaimsWith(ctx context.Context, names []string, except, after int64, limit int) ([]FoundClaim, error) {
+	var phrases []string
+	for _, name := range names {
+		if codex.HasWord(name) {
+			phrases = append(phrases, `"`+strings.ReplaceAll(name, `"`, `""`)+`"`)
+		}
+	}
+	if len(phrases) == 0 {
+		return nil, nil
+	}
+	scan := func(rows *sql.Rows, f *FoundClaim) error {
+		var claim string
+		if err := rows.Scan(&f.At, &f.Entry, &claim); err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(claim), &f.Claim)
+	}
+	return readAll(ctx, v.db, "look for claims", scan, `SELECT f.rowid, w.entry_id, r.new_value FROM glossary_fts f CROSS JOIN validity v ON v.id = f.rowid
+		CROSS JOIN validity w ON w.entry_id = v.entry_id AND w.field = 'claim' AND w.key = v.key JOIN revision r ON r.id = w.revision_id
+		WHERE glossary_fts MATCH ?2 AND f.rowid > ?3 AND f.rowid < ?4 AND `+v.limit.known("v")+` AND `+v.limit.inForce("w")+` AND w.entry_id <> ?5
+		  AND EXISTS (SELECT 1 FROM entry_version e WHERE e.entry_id = w.entry_id AND `+v.limit.inForce("e")+` AND e.status IN ('tentative', 'confirmed'))
+		ORDER BY f.rowid LIMIT ?6`, v.limit.bound, `claim : (`+strings.Join(phrases, " OR ")+`)`, after, v.limit.reach, except, limit)
+}

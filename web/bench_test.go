@@ -1,0 +1,109 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"annotator"
+	"annotator/web"
+)
+
+// posts is a story whose posts have 6,000 characters.
+type posts struct{}
+
+func (posts) Scene(ctx context.Context, thread int64, ids []int64) (list []annotator.Post, err error) {
+	for _, id := range ids {
+		list = append(list, annotator.Post{ID: id, Thread: thread, Name: "qm", Body: strings.Repeat("Dawn – the ship left the port. ", 200)})
+	}
+	return list, nil
+}
+
+func (posts) Post(_ context.Context, id int64) (*annotator.Post, error) {
+	return &annotator.Post{ID: id, Name: "qm", Body: "Dawn"}, nil
+}
+
+// BenchmarkPages times each page of a codex of 100,000 entries and 20,000 scenes, with and without a limit: each should
+// take less than 100 ms in the median. It reports the time of the processor, too, which other programs touch less. The
+// database is the one that BenchmarkView of package storage leaves in ANNOTATOR_BENCH_DIR.
+func BenchmarkPages(b *testing.B) {
+	dir := os.Getenv("ANNOTATOR_BENCH_DIR")
+	if dir == "" {
+		b.Skip("ANNOTATOR_BENCH_DIR names no folder in which `go test ./storage -bench View` has left its database")
+	}
+	if err := runSample(); err != nil {
+		b.Fatal(err)
+	}
+	s := serve(b, filepath.Join(dir, "annotator.db"), func(o *web.Options) {
+		o.Databases[0].Name, o.Databases[0].Story = "long", posts{}
+	})
+	for _, page := range []struct{ name, path string }{
+		{"overview", "/long/"},
+		{"entries", "/long/entries"},
+		{"entries, far behind", "/long/entries?page=600"},
+		{"entries of a tag", "/long/entries?tag=place"},
+		{"search of a name", "/long/entries?q=name77"},
+		{"search of common words", "/long/entries?q=the+captain+of+the+ship"},
+		{"entry", "/long/entry/777"},
+		{"entry of many facts", "/long/entry/7"},
+		{"entry of many facts, later", "/long/entry/7?fact=250"},
+		{"facts that name an entry", "/long/entry/777/named"},
+		{"history", "/long/entry/777/history"},
+		{"history of many facts", "/long/entry/7/history"},
+		{"claim", "/long/entry/777/claim/1"},
+		{"claim of many", "/long/entry/7/claim/1"},
+		{"revision", "/long/revision/1"},
+		{"cast", "/long/cast"},
+		{"story", "/long/story"},
+		{"thread", "/long/thread/1000"},
+		{"scene", "/long/scene/900"},
+		{"scene, all names", "/long/scene/900?names=all"},
+		{"post", "/long/post/8990"},
+		{"snapshots", "/long/snapshots"},
+		{"snapshot", "/long/snapshot/900"},
+		{"plots", "/long/plots"},
+		{"audit", "/long/audit"},
+		{"audit of a scene", "/long/audit?scene=900"},
+		{"turn", "/long/turn/900"},
+	} {
+		for _, limit := range []string{"", "scene:10000"} {
+			path, name := page.path, "no limit"
+			if limit != "" {
+				path += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + "as-of=" + limit
+				name = limit
+			}
+			b.Run(fmt.Sprintf("%s/%s", page.name, name), func(b *testing.B) {
+				var took []time.Duration
+				before := processorTime(b)
+				for b.Loop() {
+					start := time.Now()
+					if got := s.get(path); got.StatusCode >= http.StatusBadRequest {
+						b.Fatalf("%s: status %d", path, got.StatusCode)
+					}
+					took = append(took, time.Since(start))
+				}
+				slices.Sort(took)
+				b.ReportMetric(took[len(took)/2].Seconds()*1000, "ms(median)")
+				b.ReportMetric((processorTime(b)-before).Seconds()*1000/float64(b.N), "ms(processor)")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
+
+// processorTime is what this process has used so far.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}

@@ -1,0 +1,127 @@
+package web_test
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestListsArePaged follows the links of long lists to their end: every fact, revision and naming fact is on one page.
+func TestListsArePaged(t *testing.T) {
+	t.Parallel()
+	const facts = 130
+	path := copySample(t)
+	ids := addEntriesWith(t, path, []string{"Zorvath", "Quillon"}, func(name string) (texts []string) {
+		for i := range facts {
+			if name == "Quillon" {
+				texts = append(texts, fmt.Sprintf("Quillon meets Zorvath on road %d, and zorvath is no word.", i+1))
+			}
+		}
+		return texts
+	})
+	s := serve(t, path, nil)
+	named, long := fmt.Sprintf("/lanterns/entry/%d", ids[0]), fmt.Sprintf("/lanterns/entry/%d", ids[1])
+	all := func(n int) (list []int) {
+		for i := range n {
+			list = append(list, i+1)
+		}
+		return list
+	}
+	for _, c := range []struct {
+		path, pattern string
+		want          []int
+	}{
+		{long, `<li id="fact-([0-9]+)"`, all(facts)},
+		{named + "/named", fmt.Sprintf(`href="%s/claim/([0-9]+)`, long), all(facts)},
+	} {
+		found, pages := s.follow(c.path, "next", regexp.MustCompile(c.pattern))
+		if !slices.Equal(found, c.want) || pages < 3 {
+			t.Errorf("%s: %d pages list %v, not %v", c.path, pages, found, c.want)
+		}
+	}
+	revisions, pages := s.follow(long+"/history", "next", regexp.MustCompile(`/revision/([0-9]+)`))
+	if len(revisions) != facts+3 || !slices.IsSorted(revisions) || pages != 2 {
+		t.Errorf("%d pages list %d revisions", pages, len(revisions))
+	}
+	last := "?after=" + strconv.Itoa(facts-1)
+	if _, pages := s.follow(long+last, "prev", regexp.MustCompile(`fact-([0-9]+)`)); pages < 3 {
+		t.Errorf("%d pages lead back to the first", pages)
+	}
+	s.want(long+"?fact=77", 200, `id="fact-77"`, "51 to 100 of 130 facts", ">Zorvath</a>")
+	s.want(named, 200, "Named by", ">Quillon</a>", named+"/named")
+}
+
+// follow reads a page and those that its links of one kind lead to, and returns the numbers that a pattern finds on them.
+func (s *site) follow(path, rel string, pattern *regexp.Regexp) (found []int, pages int) {
+	s.Helper()
+	next := regexp.MustCompile(`rel="` + rel + `" href="([^"]+)"`)
+	for path != "" && pages < 100 {
+		body := s.want(path, 200)
+		pages++
+		for _, m := range pattern.FindAllStringSubmatch(body, -1) {
+			n, err := strconv.Atoi(m[1])
+			if err != nil {
+				s.Fatal(err)
+			}
+			found = append(found, n)
+		}
+		path = ""
+		if m := next.FindStringSubmatch(body); m != nil {
+			path = html.UnescapeString(m[1])
+		}
+	}
+	return found, pages
+}
+
+// TestNamedByIsTheOtherWayRound compares the links of all entries of the sample: one that has another among those that it
+// links to is among those that name the other.
+func TestNamedByIsTheOtherWayRound(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	to, from := map[[2]int64]bool{}, map[[2]int64]bool{}
+	link := regexp.MustCompile(`/lanterns/entry/([0-9]+)"`)
+	for id := int64(1); s.get(fmt.Sprintf("/lanterns/entry/%d", id)).StatusCode == 200; id++ {
+		facts := s.want(fmt.Sprintf("/lanterns/entry/%d", id), 200)
+		_, facts, _ = strings.Cut(facts, "What the story tells")
+		facts, _, _ = strings.Cut(facts, "</ol>")
+		for _, m := range link.FindAllStringSubmatch(facts, -1) {
+			n, _ := strconv.ParseInt(m[1], 10, 64)
+			to[[2]int64{id, n}] = true
+		}
+		for _, m := range link.FindAllStringSubmatch(s.listOf(id), -1) {
+			n, _ := strconv.ParseInt(m[1], 10, 64)
+			if n != id {
+				from[[2]int64{n, id}] = true
+			}
+		}
+	}
+	for pair := range to {
+		if !from[pair] {
+			t.Errorf("entry %d links to %d, and is not among those that name it", pair[0], pair[1])
+		}
+	}
+	if len(to) < 20 {
+		t.Errorf("only %d links were compared", len(to))
+	}
+}
+
+// listOf returns the pages of the facts that name an entry.
+func (s *site) listOf(id int64) string {
+	s.Helper()
+	var all strings.Builder
+	next := regexp.MustCompile(`rel="next" href="([^"]+)"`)
+	for path := fmt.Sprintf("/lanterns/entry/%d/named", id); path != ""; {
+		body := s.want(path, 200)
+		_, main, _ := strings.Cut(body, "<main")
+		all.WriteString(main)
+		path = ""
+		if m := next.FindStringSubmatch(main); m != nil {
+			path = html.UnescapeString(m[1])
+		}
+	}
+	return all.String()
+}
