@@ -15,7 +15,7 @@ import (
 
 // pages are the pages of the sample, one of each kind. " > " is followed by a button that leads to the page.
 var pages = []string{
-	"/lanterns/", "/lanterns/entries", "/lanterns/entries?q=nothing+like+it", "/lanterns/entry/2", "/lanterns/entry/2/history", "/lanterns/entry/2/claim/1",
+	"/lanterns/", "/lanterns/entries", "/lanterns/entries?q=nothing+like+it", "/lanterns/entry/2", "/lanterns/entry/2/history", "/lanterns/entry/2/claim/1", "/lanterns/entry/2/named",
 	"/lanterns/revision/9", "/lanterns/story", "/lanterns/scene/3", "/lanterns/scene/3?names=all", "/lanterns/snapshots", "/lanterns/snapshot/4",
 	"/lanterns/plots", "/lanterns/cast", "/lanterns/audit", "/lanterns/audit?scene=3", "/lanterns/turn/3", "/lanterns/entry/99999", "/lanterns/?as-of=scene:9",
 	"/lanterns/thread/3391207", "/lanterns/entries?q=wren+guild", "/lanterns/?as-of=nonsense", "/lanterns/audit > form[action*=verify] button",
