@@ -282,40 +282,24 @@ func insertBefore(text []byte, element, elements string) ([]byte, error) {
 	return slices.Concat(text[:end[0]], []byte(strings.ReplaceAll(elements, "%s", prefix)), text[end[0]:]), nil
 }
 
-// notesOf returns the document with the notes of a chapter.
+// notesOf returns the document with the notes of a chapter. Readers of EPUB 3 show a note in place.
 func notesOf(c *epubChapter, third bool) []byte {
-	var b bytes.Buffer
-	title := escapeXML(c.title)
+	root := "<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.1//EN\" \"http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd\">\n" +
+		`<html xmlns="http://www.w3.org/1999/xhtml">`
+	note, end := `<div id="e%d">`, "</div>\n"
 	if third {
-		fmt.Fprintf(&b, `<?xml version="1.0" encoding="utf-8"?>
-<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops">
-<head><title>%s: names</title></head>
-<body>
-`, title)
-	} else {
-		fmt.Fprintf(&b, `<?xml version="1.0" encoding="utf-8"?>
-<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">
-<html xmlns="http://www.w3.org/1999/xhtml">
-<head><title>%s: names</title></head>
-<body>
-`, title)
+		root = `<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="` + opsNamespace + `">`
+		note, end = `<aside id="e%d" epub:type="footnote" role="doc-footnote">`, "</aside>\n"
 	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n%s\n<head><title>%s: names</title></head>\n<body>\n", root, escapeXML(c.title))
 	for _, id := range c.linked {
 		l := loreOf(c.entries[id])
-		if third {
-			fmt.Fprintf(&b, "<aside id=\"e%d\" epub:type=\"footnote\" role=\"doc-footnote\">", id)
-		} else {
-			fmt.Fprintf(&b, "<div id=\"e%d\">", id)
-		}
-		fmt.Fprintf(&b, "<p><b>%s</b></p>", escapeXML(l.Title))
+		fmt.Fprintf(&b, note+"<p><b>%s</b></p>", id, escapeXML(l.Title))
 		for _, paragraph := range loreParagraphs(l.Entry) {
 			fmt.Fprintf(&b, "<p>%s</p>", escapeXML(paragraph))
 		}
-		if third {
-			b.WriteString("</aside>\n")
-		} else {
-			b.WriteString("</div>\n")
-		}
+		b.WriteString(end)
 	}
 	b.WriteString("</body>\n</html>\n")
 	return b.Bytes()

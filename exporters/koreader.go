@@ -149,26 +149,25 @@ func (c *Codex) marks(ctx context.Context, threads []Thread) ([]mark, error) {
 
 // checkpoint returns an entry of KOAssistant's cache.
 func (k *koreader) checkpoint(entries []Entry, at mark) luaTable {
-	x := xray{Characters: []xrayCharacter{}, Locations: []xrayLocation{}, Themes: []any{}, Lexicon: []xrayTerm{}, Timeline: []xrayEvent{}}
-	for i := range entries {
-		l := loreOf(&entries[i])
-		switch kindOf(l.Tags) {
-		case people:
-			x.Characters = append(x.Characters, xrayCharacter{
+	people, places, things := byKind(entries)
+	x := xray{
+		Characters: each(people, func(l lore) xrayCharacter {
+			return xrayCharacter{
 				Name: l.Title, Aliases: aliasNames(l.Entry), Role: strings.Join(l.Tags, ", "), Description: l.Content, Connections: []string{},
-			})
-		case places:
-			x.Locations = append(x.Locations, xrayLocation{Name: l.Title, Description: l.Content, References: []string{}})
-		default:
-			x.Lexicon = append(x.Lexicon, xrayTerm{l.Title, l.Content})
-		}
+			}
+		}),
+		Locations: each(places, func(l lore) xrayLocation {
+			return xrayLocation{Name: l.Title, Description: l.Content, References: []string{}}
+		}),
+		Themes:  []any{},
+		Lexicon: each(things, func(l lore) xrayTerm { return xrayTerm{l.Title, l.Content} }),
+		Timeline: each(k.events(at), func(s Summary) xrayEvent {
+			return xrayEvent{Event: s.Text, Chapter: k.titles[*s.Thread], Characters: []string{}}
+		}),
+		State: xrayState{Conflicts: []string{}, Questions: []string{}},
 	}
-	x.State = xrayState{Conflicts: []string{}, Questions: []string{}}
 	if s := k.Summaries; s != nil && s.Story != nil && s.Story.ToScene <= at.scene {
 		x.State.Summary = s.Story.Text
-	}
-	for _, s := range k.events(at) {
-		x.Timeline = append(x.Timeline, xrayEvent{Event: s.Text, Chapter: k.titles[*s.Thread], Characters: []string{}})
 	}
 	return luaTable{
 		"progress_decimal": at.share, "timestamp": k.Updated.Unix(), "archived_at": k.Updated.Unix(), "model": "annotator", "version": 2,
@@ -178,47 +177,37 @@ func (k *koreader) checkpoint(entries []Entry, at mark) luaTable {
 
 // pluginCache returns the cache of xray.koplugin, version 6.0.
 func (k *koreader) pluginCache(entries []Entry, at mark) luaTable {
-	characters, locations, terms := []any{}, []any{}, []any{}
-	for i := range entries {
-		l := loreOf(&entries[i])
-		switch kindOf(l.Tags) {
-		case people:
-			characters = append(characters, luaTable{"name": l.Title, "aliases": luaList(aliasNames(l.Entry)), "role": strings.Join(l.Tags, ", "), "description": l.Content})
-		case places:
-			locations = append(locations, luaTable{"name": l.Title, "description": l.Content})
-		default:
-			terms = append(terms, luaTable{"name": l.Title, "aliases": luaList(aliasNames(l.Entry)), "definition": l.Content})
-		}
-	}
-	timeline := []any{}
-	for _, s := range k.events(at) {
-		timeline = append(timeline, luaTable{"chapter": k.titles[*s.Thread], "event": s.Text})
-	}
+	people, places, things := byKind(entries)
 	return luaTable{
-		"cache_version": "6.0", "cached_at": k.Updated.Unix(), "book_title": k.Story.Title, "characters": characters, "locations": locations,
-		"terms": terms, "historical_figures": []any{}, "timeline": timeline,
+		"cache_version": "6.0", "cached_at": k.Updated.Unix(), "book_title": k.Story.Title, "historical_figures": []any{},
+		"characters": each(people, func(l lore) any {
+			return luaTable{"name": l.Title, "aliases": luaList(aliasNames(l.Entry)), "role": strings.Join(l.Tags, ", "), "description": l.Content}
+		}),
+		"locations": each(places, func(l lore) any { return luaTable{"name": l.Title, "description": l.Content} }),
+		"terms": each(things, func(l lore) any {
+			return luaTable{"name": l.Title, "aliases": luaList(aliasNames(l.Entry)), "definition": l.Content}
+		}),
+		"timeline": each(k.events(at), func(s Summary) any { return luaTable{"chapter": k.titles[*s.Thread], "event": s.Text} }),
 	}
 }
 
-// kind is the sort of an entry that the tags tell.
-type kind int
-
-const (
-	things kind = iota
-	people
-	places
-)
-
-func kindOf(tags []string) kind {
-	for _, tag := range tags {
-		switch vaultFolders[tag] {
-		case "People", "Creatures":
-			return people
-		case "Places":
-			return places
+// byKind sorts entries by the first of their tags that makes them a person, a creature or a place.
+func byKind(entries []Entry) (people, places, things []lore) {
+	for i := range entries {
+		l := loreOf(&entries[i])
+		kind := slices.IndexFunc(l.Tags, func(tag string) bool {
+			return slices.Contains([]string{"People", "Creatures", "Places"}, vaultFolders[tag])
+		})
+		switch {
+		case kind < 0:
+			things = append(things, l)
+		case vaultFolders[l.Tags[kind]] == "Places":
+			places = append(places, l)
+		default:
+			people = append(people, l)
 		}
 	}
-	return things
+	return people, places, things
 }
 
 // aliasNames returns the aliases that are not the term.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -112,18 +113,14 @@ func noteName(name string) string {
 		clean = string(runes[:len(runes)-1])
 	}
 	clean = strings.Trim(strings.Join(strings.Fields(clean), " "), ". ")
-	if reservedNames[strings.ToUpper(strings.SplitN(clean, ".", 2)[0])] {
+	if reservedName.MatchString(clean) {
 		clean += " -"
 	}
 	return clean
 }
 
-// reservedNames are no names of files in Windows.
-var reservedNames = map[string]bool{
-	"CON": true, "PRN": true, "AUX": true, "NUL": true, "COM1": true, "COM2": true, "COM3": true, "COM4": true, "COM5": true, "COM6": true,
-	"COM7": true, "COM8": true, "COM9": true, "LPT1": true, "LPT2": true, "LPT3": true, "LPT4": true, "LPT5": true, "LPT6": true, "LPT7": true,
-	"LPT8": true, "LPT9": true,
-}
+// reservedName matches what is no name of a file in Windows, whatever its extension.
+var reservedName = regexp.MustCompile(`(?i)^(CON|PRN|AUX|NUL|(COM|LPT)[1-9])(\.|$)`)
 
 func (v *vault) writeNote(name, text string) error { return v.writeFile(name+".md", text) }
 

@@ -62,16 +62,10 @@ func (s *server) search(ctx context.Context, a searchArguments) (searchResult, e
 		return searchResult{}, err
 	}
 	limit := min(cmp.Or(max(a.Limit, 0), 20), 100)
-	page, err := view.Find(ctx, annotator.Query{Text: a.Query, Tags: a.Tags, Offset: max(a.Skip, 0), Limit: limit})
-	if err != nil {
-		return searchResult{}, err
-	}
-	entries, err := view.EntriesByID(ctx, page.IDs())
+	page, err := view.FindWhole(ctx, annotator.Query{Text: a.Query, Tags: a.Tags, Offset: max(a.Skip, 0), Limit: limit})
 	result := searchResult{Total: page.Total, Entries: []brief{}}
-	for _, id := range page.IDs() {
-		if e := entries[id]; e != nil {
-			result.Entries = append(result.Entries, briefOf(e))
-		}
+	for i := range page.Entries {
+		result.Entries = append(result.Entries, briefOf(&page.Entries[i]))
 	}
 	return result, err
 }

@@ -194,31 +194,31 @@ func (v *View) Named(ctx context.Context, name string) ([]annotator.Entry, error
 	return inOrder(ids, entries), err
 }
 
-// Page is a part of the entries that a query finds. They come without evidence and without claims that no longer hold,
-// of which an entry may have thousands.
+// Page is a part of the entries that a query finds.
 type Page struct {
 	Entries []annotator.Entry // best match first; of a query without words, by name
 	Total   int               // how many the query finds without offset and limit
 }
 
-// IDs returns the ids of the entries, in their order.
-func (p *Page) IDs() []int64 {
-	ids := make([]int64, len(p.Entries))
-	for i := range p.Entries {
-		ids[i] = p.Entries[i].ID
-	}
-	return ids
+// Find returns the entries that a query finds, as Glossary.Search does. Nothing that comes after the limit affects what
+// is found, or its order. The entries come without evidence and without claims that no longer hold, of which an entry may
+// have thousands.
+func (v *View) Find(ctx context.Context, query annotator.Query) (Page, error) {
+	return v.find(ctx, query, outline)
 }
 
-// Find returns the entries that a query finds, as Glossary.Search does. Nothing that comes after the limit affects what
-// is found, or its order.
-func (v *View) Find(ctx context.Context, query annotator.Query) (Page, error) {
+// FindWhole is Find with whole entries.
+func (v *View) FindWhole(ctx context.Context, query annotator.Query) (Page, error) {
+	return v.find(ctx, query, ``)
+}
+
+func (v *View) find(ctx context.Context, query annotator.Query, condition string) (Page, error) {
 	s := search{q: v.db.read, path: v.db.path, limit: v.limit}
 	ids, total, err := s.find(ctx, query)
 	if err != nil {
 		return Page{}, err
 	}
-	entries, err := v.counted(ctx, ids, outline)
+	entries, err := v.counted(ctx, ids, condition)
 	return Page{Entries: inOrder(ids, entries), Total: total}, err
 }
 

@@ -64,16 +64,6 @@ func newestSnapshot(ctx context.Context, view *storage.View) (*annotator.Snapsho
 
 // relevantEntries returns the entries of a view that fit a question, as the model reads them.
 func relevantEntries(ctx context.Context, view *storage.View, question string) (string, error) {
-	page, err := view.Find(ctx, annotator.Query{Text: question, Limit: askedEntries})
-	if err != nil {
-		return "", err
-	}
-	whole, err := view.EntriesByID(ctx, page.IDs())
-	var entries []annotator.Entry
-	for _, id := range page.IDs() {
-		if e := whole[id]; e != nil {
-			entries = append(entries, *e)
-		}
-	}
-	return snapshot.Entries(entries), err
+	page, err := view.FindWhole(ctx, annotator.Query{Text: question, Limit: askedEntries})
+	return snapshot.Entries(page.Entries), err
 }

@@ -58,18 +58,11 @@ func (o *searchOptions) search(ctx context.Context, v *codexView, text string) (
 	if err != nil {
 		return nil, err
 	}
-	page, err := v.Find(ctx, annotator.Query{Text: text, Tags: tags, Statuses: statuses, Limit: o.limit})
+	page, err := v.FindWhole(ctx, annotator.Query{Text: text, Tags: tags, Statuses: statuses, Limit: o.limit})
 	if err != nil {
 		return nil, err
 	}
-	whole, err := v.EntriesByID(ctx, page.IDs())
-	if err != nil {
-		return nil, err
-	}
-	found := make([]annotator.Entry, 0, len(whole))
-	for _, id := range page.IDs() {
-		found = append(found, *whole[id])
-	}
+	found := page.Entries
 	s := &searchAnswer{
 		Query: text, AsOf: v.asOf, Count: len(found), More: len(found) < page.Total, Entries: exported(found, v.positions), Close: []closeEntry{}, found: found,
 	}
