@@ -132,7 +132,7 @@ func (r *Runner) findModel(ctx context.Context, run *storage.RunStatus) (changed
 	if err := r.chooseModel(ctx, run); err != nil {
 		return false, err
 	}
-	if run.Model != "" && run.Model != r.Client.Model && !r.config.Accept["model"] {
+	if run.Calls > 0 && run.Model != r.Client.Model && !r.config.Accept["model"] { // a mistyped name has answered nothing
 		return false, annotator.Errorf(annotator.Misused, "this run was made with the model %s, and is now asked to go on with %s",
 			run.Model, r.Client.Model).
 			WithAdvice("name the server of %s with --endpoint, agree with --accept model, or start a new database with --no-resume", run.Model)
