@@ -152,10 +152,10 @@ func editDistance(from, to string) int {
 	for j := range row {
 		row[j] = j
 	}
-	for i := range len(a) {
+	for i := range a {
 		next := make([]int, len(b)+1)
 		next[0] = i + 1
-		for j := range len(b) {
+		for j := range b {
 			replaced := row[j]
 			if a[i] != b[j] {
 				replaced++
