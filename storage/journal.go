@@ -199,8 +199,8 @@ func pages[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, 
 }
 
 // SeveralCalls reports whether a reply of one of so many turns before a turn has several calls.
-func (j *Journal) SeveralCalls(ctx context.Context, turn int64, turns int) (bool, error) {
-	found, err := readAll(ctx, j.db, "read the newest turns", scanValue[int64], `SELECT a.turn FROM trace a JOIN trace b ON b.turn = a.turn AND b.seq = a.seq + 1
+func (s *Journal) SeveralCalls(ctx context.Context, turn int64, turns int) (bool, error) {
+	found, err := readAll(ctx, s.db, "read the newest turns", scanValue[int64], `SELECT a.turn FROM trace a JOIN trace b ON b.turn = a.turn AND b.seq = a.seq + 1
 		WHERE a.turn BETWEEN ?1 - ?2 AND ?1 - 1 AND a.turn > 0 AND a.kind = 'tool_call' AND b.kind = 'tool_call' LIMIT 1`, turn, turns)
 	return len(found) > 0, err
 }

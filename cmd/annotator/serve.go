@@ -193,11 +193,11 @@ func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closer
 		return nil, err
 	}
 	open.add(db.Close)
-	story, err := openCorpus(ctx, db, path, autoCorpus, false)
-	if err != nil {
-		o.printError(annotator.Errorf(annotator.Misused, "%s is served without the text of its story: %w", path, err))
+	story, unreadable := openCorpus(ctx, db, path, autoCorpus, false)
+	if unreadable != nil {
+		o.printError(annotator.Errorf(annotator.Misused, "%s is served without the text of its story: %w", path, unreadable))
 	}
-	if err != nil || story == nil {
+	if unreadable != nil || story == nil {
 		return &web.Database{DB: db}, nil
 	}
 	open.add(story.Close)

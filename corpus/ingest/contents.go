@@ -18,7 +18,8 @@ func (b *book) findContents() {
 		if !n.stays() || !n.isText() || n.copied {
 			continue
 		}
-		part, end := partContents, 0
+		part := partContents
+		var end int
 		switch readHeading(n.sourceLines()[0]).kind {
 		case contentsList:
 			end = b.listEnd(i)

@@ -132,8 +132,10 @@ func TestEPUBChapters(t *testing.T) {
 			"= Part 1, Chapter 1|A.|= Part 1, Chapter 2|B.|= Part 2, Chapter 3|C.|= Part 3, Chapter 4|D.",
 		},
 		"the title of the table in a paragraph": {
-			[]entry{{"nav.xhtml", nav(`<li><a href="a.xhtml#x">The Lamp</a></li><li><a href="a.xhtml#y">The Mill</a></li>`)},
-				{"a.xhtml", page(`<div id="x"><p>The Lamp</p><p>A.</p></div><div id="y"><p>THE MILL</p><p>B.</p></div>`)}},
+			[]entry{
+				{"nav.xhtml", nav(`<li><a href="a.xhtml#x">The Lamp</a></li><li><a href="a.xhtml#y">The Mill</a></li>`)},
+				{"a.xhtml", page(`<div id="x"><p>The Lamp</p><p>A.</p></div><div id="y"><p>THE MILL</p><p>B.</p></div>`)},
+			},
 			"= The Lamp|A.|= The Mill|B.",
 		},
 		"neither table nor headings": {
