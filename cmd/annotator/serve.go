@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/corpus"
 	"annotator/corpus/ingest"
 	"annotator/storage"
 	"annotator/web"
@@ -186,6 +187,15 @@ func nameForWeb(path string, others []web.Database) string {
 	return name
 }
 
+// storyOf opens the corpus of a database; nil if it is not there, or if it cannot be read, which is told.
+func (o *serveOptions) storyOf(ctx context.Context, db *storage.DB, path string) *corpus.DB {
+	story, err := openCorpus(ctx, db, path, autoCorpus, false)
+	if err != nil {
+		o.printError(annotator.Errorf(annotator.Misused, "%s is served without the text of its story: %w", path, err))
+	}
+	return story
+}
+
 // openForWeb opens a database for reading, and its corpus if that is there and can be read: most pages need none.
 func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closers) (*web.Database, error) {
 	db, err := storage.Open(ctx, path)
@@ -193,11 +203,8 @@ func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closer
 		return nil, err
 	}
 	open.add(db.Close)
-	story, unreadable := openCorpus(ctx, db, path, autoCorpus, false)
-	if unreadable != nil {
-		o.printError(annotator.Errorf(annotator.Misused, "%s is served without the text of its story: %w", path, unreadable))
-	}
-	if unreadable != nil || story == nil {
+	story := o.storyOf(ctx, db, path)
+	if story == nil {
 		return &web.Database{DB: db}, nil
 	}
 	open.add(story.Close)
