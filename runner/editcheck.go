@@ -28,11 +28,11 @@ func (r *Runner) editCheck(g *storage.Glossary) func(context.Context, *tools.Che
 		}
 		named, err := r.mayRemoveFrom(ctx, edit.Before, own)
 		if err == nil && !named {
-			named = r.revealsName(edit.Revisions) || r.replacesStates(edit, own) || undoesOwn(edit.Revisions, own)
+			named = r.revealsName(edit.Revisions) || r.replaces(edit, own) || undoesOwn(edit.Revisions, own)
 		}
 		if err == nil && !named {
 			err = &tools.Failure{Code: tools.NotMentioned, Message: fmt.Sprintf("scene %d does not name entry %d, %q, so it takes nothing "+
-				"away from it but states that facts of this call replace, each with its quote", r.scene.row.N, edit.Before.ID, edit.Before.Name())}
+				"away from it but states and claims that facts of this call replace, each with its quote", r.scene.row.N, edit.Before.ID, edit.Before.Name())}
 		}
 		if n := countDestructive(own); err == nil && n >= r.config.EditCap {
 			err = &tools.Failure{Code: tools.EditCap, Message: fmt.Sprintf("this scene has taken something away from the glossary %d times, "+
@@ -88,20 +88,21 @@ func namesGiven(revisions []annotator.Revision, entry int64) map[string]bool {
 // goes by "the lamp" or "she".
 const recentScenes = 3
 
-// replacesStates reports whether an edit does nothing but replace states of a thing of recent scenes by facts that words of this scene
-// bear out. A scene that gives the entry a name has to name it as it was called before, or it could rename an entry and
-// then rewrite it.
-func (r *Runner) replacesStates(edit *tools.CheckedEdit, own []annotator.Revision) bool {
+// replaces reports whether an edit takes nothing away but facts in whose place it puts others that words of this scene bear out:
+// states of a thing of recent scenes, and what was only claimed or inferred of any. A revelation need not name what it is about. A
+// scene that gives the entry a name has to name it as it was called before, or it could rename an entry and then rewrite it.
+func (r *Runner) replaces(edit *tools.CheckedEdit, own []annotator.Revision) bool {
 	n, added := r.scene.row.N, factsAdded(own, edit.Before.ID)
 	recent := slices.ContainsFunc(edit.Before.Claims, func(c annotator.Claim) bool {
 		return c.From.Scene() < n && c.From.Scene() >= n-recentScenes && !added[c.ID]
 	})
-	if !recent || len(namesGiven(own, edit.Before.ID)) > 0 || len(edit.Now.Aliases) > len(edit.Before.Aliases) {
+	if len(namesGiven(own, edit.Before.ID)) > 0 || len(edit.Now.Aliases) > len(edit.Before.Aliases) {
 		return false
 	}
 	return onlyCloses(edit.Revisions, func(closed *annotator.Claim) bool {
 		at := slices.IndexFunc(edit.Now.Claims, func(c annotator.Claim) bool { return c.ID == closed.ReplacedBy })
-		return closed.State && at >= 0 && slices.ContainsFunc(edit.Now.Claims[at].Evidence, func(e annotator.Evidence) bool {
+		may := closed.State && recent || closed.Kind == annotator.Claimed || closed.Kind == annotator.Inferred
+		return may && at >= 0 && slices.ContainsFunc(edit.Now.Claims[at].Evidence, func(e annotator.Evidence) bool {
 			return slices.ContainsFunc(r.scene.Posts, func(p annotator.Post) bool { return p.ID == e.Post })
 		})
 	})

@@ -158,13 +158,15 @@ func TestStatesAreReplacedWithoutAName(t *testing.T) {
 			updates(2, `"aliases":["proper height"],"facts":[{"text":"It stands.","quote":"it stands"}],"close":[{"fact":1,"by":1}]`),
 			updates(2, `"facts":[{"text":"It was tall then.","quote":"It was tall.","post_id":100}],"aliases":["height"]`),
 			updates(2, `"close":[2]`),
+			updates(1, `"facts":[{"text":"Tobin lit it.","quote":"it stands","kind":"claimed","speaker":"Tobin"}]`),
 		}},
 	}
 	for range recentScenes {
 		story = append(story, told{{"Marrow burned.", []annotator.ToolCall{updates(2, `"facts":["It burned again."]`)}}}...)
 	}
-	story = append(story, told{{"It is a blue bead again.", []annotator.ToolCall{
+	story = append(story, told{{"It is a blue bead again. Nobody lit it.", []annotator.ToolCall{
 		updates(1, `"facts":[{"text":"Its flame is small.","quote":"a blue bead","state":true}],"close":[{"fact":5,"by":1}]`),
+		updates(1, `"facts":[{"text":"Nobody lit it.","quote":"Nobody lit it."}],"close":[{"fact":8,"by":1}]`),
 	}}}...)
 	s, all := story.read(t, nil)
 	for n, want := range []string{
@@ -175,14 +177,14 @@ func TestStatesAreReplacedWithoutAName(t *testing.T) {
 		`"not_taken":[{"close":1,"code":"NOT_MENTIONED"`,
 		`"ok":true`,
 		`"error":{"code":"NOT_MENTIONED"`,
-		`"ok":true`, `"ok":true`, `"ok":true`,
-		`"not_taken":[{"close":5,"code":"NOT_MENTIONED"`,
+		`"added":[8]`, `"ok":true`, `"ok":true`, `"ok":true`,
+		`"not_taken":[{"close":5,"code":"NOT_MENTIONED"`, `"closed":[8]`,
 	} {
 		if !strings.Contains(all[n].Result, want) {
 			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)
 		}
 	}
-	if got := codex.FactLines(s.entry(t, 1)); len(got) != 6 {
+	if got := codex.FactLines(s.entry(t, 1)); len(got) != 7 {
 		t.Errorf("%q", got)
 	}
 }

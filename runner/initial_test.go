@@ -150,7 +150,7 @@ func TestContextTooSmallByCounts(t *testing.T) {
 				s.config.ContextBudget, s.transport = 60_000, unlisted{}
 			}
 			for range 2 {
-				if err := s.run("small"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "a context of 8000 tokens leaves 0 for a scene") {
+				if err := s.run("small"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "a context of 8000 tokens leaves ") {
 					t.Fatal(err)
 				}
 				s.verify("small")

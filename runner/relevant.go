@@ -72,7 +72,8 @@ func (r *Runner) openStates(
 	return rendered, nil
 }
 
-// atHand returns the entries to which the states that hold of the person whom the scene addresses refer as [[Term]].
+// atHand returns the entries to which the states that hold of the person whom the scene addresses refer as [[Term]]. Other people, to
+// whom a tie refers, need not be there.
 func (r *Runner) atHand(ctx context.Context) (ids []int64, err error) {
 	addressed, err := r.addressed(ctx, nil)
 	if err != nil || addressed == 0 {
@@ -94,7 +95,7 @@ func (r *Runner) atHand(ctx context.Context) (ids []int64, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if !slices.Contains(ids, linked.ID) {
+			if !slices.Contains(ids, linked.ID) && !slices.Contains(linked.Tags, "person") {
 				ids = append(ids, linked.ID)
 			}
 		}

@@ -71,8 +71,13 @@ func disambiguated(e, wanted *annotator.Entry, key string) bool {
 
 func duplicateError(e, wanted *annotator.Entry) error {
 	advice := "say what the new one is in parentheses after its term"
-	if wanted.Disambiguator != "" {
+	switch {
+	case e.Disambiguator != "":
+	case wanted.Disambiguator != "":
 		advice = fmt.Sprintf("first rename entry %d so that its term says what it is in parentheses", e.ID)
+	default:
+		advice = fmt.Sprintf("first rename entry %d so that its term says what it is in parentheses, then say what the new one is "+
+			"in parentheses after its term", e.ID)
 	}
 	return &Failure{
 		Code: Duplicate, Entry: e,
