@@ -49,3 +49,20 @@ func TestOldEntriesTakeFacts(t *testing.T) {
 		t.Errorf("%d entries are found by who claims what they say", len(found))
 	}
 }
+
+// TestListsDropWhatNoLongerHolds: a list leaves out claims that have ended, and with a state also the statement of what the
+// entry is now that was made before.
+func TestListsDropWhatNoLongerHolds(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(2))
+	s.read(creates("Dawn", "She sails."), revises(1, codex.Edit{Facts: []codex.Fact{{Text: "She is a captain.", State: true}}}), restates(1, "A captain."))
+	s.read(revises(1, codex.Edit{Close: []codex.Closing{{Fact: 2}}}))
+	for point, want := range map[string]string{"scene:1": "A captain.", "scene:2": ""} {
+		p, err := storage.ParsePoint(point)
+		s.ok(err)
+		seen := s.seenAt(s.db, p)
+		if len(seen.Entries) != 1 || codex.Present(&seen.Entries[0]) != want || codex.Present(seen.ByID[1]) != want {
+			t.Errorf("%s: listed as %+v, want the statement %q", point, seen.Entries, want)
+		}
+	}
+}

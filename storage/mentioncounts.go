@@ -62,7 +62,7 @@ func (v *View) blocks(entries string) string {
 		return columns + ` WHERE ?1 IS NULL AND t.until_id = 0`
 	}
 	block := fmt.Sprintf(`(SELECT n - idx %% %d FROM scene WHERE n = %d)`, blockScenes, v.lastScene())
-	return fmt.Sprintf(columns+` WHERE t.block < %[1]s AND t.%[2]s <= ?1 AND (t.%[3]s = 0 OR t.%[3]s > ?1)
+	return fmt.Sprintf(columns+` WHERE t.block < %[1]s AND t.%[2]s <= ?1 AND (t.until_id = 0 OR t.%[3]s > ?1)
 		UNION ALL SELECT t.entry_id, %[1]s, count(*), sum(DISTINCT 1 << (t.place / 1000000 - %[1]s)) FROM %[4]s
 		WHERE t.place BETWEEN %[1]s * 1000000 AND %[6]d AND %[5]s GROUP BY t.entry_id`,
 		block, v.limit.from, v.limit.until, fmt.Sprintf(entries, "mention"), v.visible("t"), v.lastPlace())

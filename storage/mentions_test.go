@@ -54,3 +54,22 @@ func TestMentionsOfLaterNames(t *testing.T) {
 	}
 	s.clean()
 }
+
+// TestMentionsAreCountedByBlocks counts the mentions in threads of more scenes than a row of table mention_count has, up to
+// the scenes around its ends. A name of the first scene is given up without a revision, as by another version's rules.
+func TestMentionsAreCountedByBlocks(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(122, 2))
+	s.read(creates("Dawn (ship)", "Dawn is a ship."))
+	s.read(creates("Mik", "Mik is a sailor."), revises(1, codex.Edit{Aliases: []string{"port"}}))
+	for s.scene < len(s.scenes) {
+		s.read()
+	}
+	s.ok(s.db.Mentions.Update(s.ctx, []storage.SceneMentions{{Scene: 1}}))
+	for _, n := range []int{2, 60, 61, 62, 120, 121, 122, 123, 124} {
+		for _, p := range s.scenes[n-1].Posts {
+			s.seenAt(s.db, storage.Point{Kind: storage.PointPost, ID: p.ID})
+		}
+		s.seenAt(s.db, storage.Point{Kind: storage.PointSnapshot, ID: int64(n)})
+	}
+}

@@ -204,7 +204,7 @@ type Page struct {
 // is found, or its order. The entries come without evidence and without claims that no longer hold, of which an entry may
 // have thousands.
 func (v *View) Find(ctx context.Context, query annotator.Query) (Page, error) {
-	return v.find(ctx, query, outline)
+	return v.find(ctx, query, v.outline())
 }
 
 // FindWhole is Find with whole entries.
@@ -222,12 +222,17 @@ func (v *View) find(ctx context.Context, query annotator.Query, condition string
 	return Page{Entries: inOrder(ids, entries), Total: total}, err
 }
 
-// outline is a condition on the values of entries without evidence and without claims that no longer hold.
-const outline = ` AND v.holds AND v.field <> 'evidence'`
+// outline is a condition on the values of entries without evidence, without claims that no longer hold, and without a
+// present statement that is older than the end of a state, which codex.Present would not see.
+func (v *View) outline() string {
+	return ` AND v.holds AND v.field <> 'evidence' AND NOT (v.field = 'present' AND EXISTS (SELECT 1 FROM validity c
+		JOIN revision s ON s.id = c.revision_id WHERE c.entry_id = v.entry_id AND c.field = 'claim' AND c.holds = 0 AND c.from_at > v.from_at
+		AND ` + v.limit.inForce("c") + ` AND s.new_value ->> 'state'))`
+}
 
 // Outlines returns entries as Find does, without what is counted of their revisions.
 func (v *View) Outlines(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	return v.sums(ctx, ids, outline)
+	return v.sums(ctx, ids, v.outline())
 }
 
 // Names returns the names of the live entries by their ids: of all, or of some.

@@ -210,8 +210,8 @@ func (v *View) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) 
 		`SELECT `+traceColumns+` FROM trace WHERE turn = ? AND id <= ? AND scene <= ? ORDER BY seq`, turn, x.trace, x.scene)
 }
 
-// Exchange returns the rows of the turn that a row of the journal belongs to, as Turn does. A row that belongs to none is
-// that of a summary or of the curator: it is returned with the question that it answers.
+// Exchange returns the rows of the turn that a row of the journal belongs to, as Turn does. A reply that belongs to none is
+// a summary or the curator's: it is returned with the question that it answers. Any other row is returned alone.
 func (v *View) Exchange(ctx context.Context, row int64) ([]annotator.Trace, error) {
 	x, err := v.records(ctx)
 	if err != nil {
@@ -229,7 +229,8 @@ func (v *View) Exchange(ctx context.Context, row int64) ([]annotator.Trace, erro
 		return v.Turn(ctx, turn)
 	}
 	return readAll(ctx, v.db, fmt.Sprintf("read row %d", row), scanTrace, `SELECT `+traceColumns+` FROM trace WHERE turn = 0 AND id <= ?1 AND id >=
-		coalesce((SELECT id FROM trace WHERE kind = 'note' AND turn = 0 AND id <= ?1 ORDER BY id DESC LIMIT 1), ?1) ORDER BY id`, row)
+		coalesce((SELECT q.id FROM trace r CROSS JOIN trace q ON q.id < r.id WHERE r.id = ?1 AND r.kind = 'reply' AND q.kind = 'note' AND q.turn = 0
+		ORDER BY q.id DESC LIMIT 1), ?1) ORDER BY id`, row)
 }
 
 // Snapshot returns the snapshot with an id; NotFound if there is none within the limit.
