@@ -13,6 +13,7 @@ import (
 
 	"annotator"
 	"annotator/exporters"
+	"annotator/storage"
 	"annotator/web"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,6 +53,13 @@ func TestPages(t *testing.T) {
 		} else {
 			s.want(row, http.StatusOK, "curator", `id="row-`+path.Base(row)+`"`)
 		}
+	}
+	compactions, err := s.db.View(storage.Moment{}).Compactions(s.Context())
+	if err != nil || len(compactions) == 0 {
+		t.Fatalf("%d compactions, %v", len(compactions), err)
+	}
+	if page := s.want(fmt.Sprintf("/lanterns/row/%d", compactions[0].Trace), http.StatusOK, "compaction"); strings.Count(page, `id="row-`) != 1 {
+		t.Error("a compaction is shown with rows that are not its own")
 	}
 	for _, path := range []string{
 		"/nothing/", "/lanterns/entry/99999", "/lanterns/entry/x", "/lanterns/scene/9999", "/lanterns/scene/99999999999999999999", "/lanterns/post/12345678",

@@ -1,10 +1,16 @@
 package web_test
 
 import (
+	"bufio"
+	"context"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"annotator/web"
 )
@@ -111,4 +117,32 @@ func TestToken(t *testing.T) {
 	if got := s.do(r); got.StatusCode != http.StatusOK {
 		t.Errorf("with the cookie: status %d", got.StatusCode)
 	}
+}
+
+// TestSlowFormsDelayNobody begins forms that are never sent to their end. Pages are made meanwhile.
+func TestSlowFormsDelayNobody(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	for range runtime.GOMAXPROCS(0) {
+		c, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+		if _, err := io.WriteString(c, "POST /lanterns/limit HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n"+
+			"Content-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "100") { // the form is being read
+			t.Fatalf("%q, %v", line, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	got, err := s.client.Do(s.request(http.MethodGet, "/lanterns/entries", nil).WithContext(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = got.Body.Close()
 }

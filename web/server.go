@@ -171,6 +171,7 @@ type handler func(*request) (*page, error)
 // the processors make pages, so that readers leave the others to a run on this machine.
 func (s *Server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
+		_ = hr.PostFormValue("") // reads the form, which may arrive slowly, while other pages are made
 		select {
 		case s.making <- struct{}{}:
 		case <-hr.Context().Done():
