@@ -27,15 +27,19 @@ const (
 // severalWithin is how many scenes back a reply with several calls is looked for.
 const severalWithin = 10
 
-// callsSeveral reports whether a reply of the scene at hand or of the scenes before has several calls. A model that makes one call a
-// reply, and calls each edit the last one, looks like one that has a single thing to note, but for that.
-func (r *Runner) callsSeveral(ctx context.Context) (bool, error) {
-	for reply := 1; reply <= r.scene.history.replies; reply++ {
-		if len(r.scene.history.of(reply)) > 1 {
-			return true, nil
-		}
+// firstSeveral returns the number of the scene's first reply by which the model has made several calls in a reply: 0 if it has in one
+// of the scenes before, and a number beyond all replies if it never has. A model that makes one call a reply, and calls each edit the
+// last one, looks like one that has a single thing to note, but for that.
+func (r *Runner) firstSeveral(ctx context.Context) (int, error) {
+	before, err := r.Store.Journal.SeveralCalls(ctx, r.scene.turn, severalWithin)
+	if before || err != nil {
+		return 0, err
 	}
-	return r.Store.Journal.SeveralCalls(ctx, r.scene.turn, severalWithin)
+	reply := 1
+	for reply <= r.scene.history.replies && len(r.scene.history.of(reply)) < 2 {
+		reply++
+	}
+	return reply, nil
 }
 
 // needAfter returns what follows a reply of the scene at hand. Any edit may say that the scene is worked through, which is believed of
@@ -67,11 +71,11 @@ func (r *Runner) edits(name string) bool {
 
 // callsEndScene reports whether the scene ends with the calls of the newest reply.
 func (r *Runner) callsEndScene(ctx context.Context) (bool, error) {
-	several, err := r.callsSeveral(ctx)
+	first, err := r.firstSeveral(ctx)
 	if err != nil {
 		return false, err
 	}
-	switch r.needAfter(r.scene.history.replies, several) {
+	switch replies := r.scene.history.replies; r.needAfter(replies, replies >= first) {
 	case needNone:
 		return true, nil
 	case needUnknown:
@@ -111,7 +115,7 @@ func tryAgain(newest []storage.FollowUp) bool {
 // are left out, it counts, and where the call said that the scene is done.
 func (r *Runner) followUp(ctx context.Context) (storage.FollowUp, error) {
 	h, asked, several := &r.scene.history, false, false
-	believed, err := r.callsSeveral(ctx)
+	first, err := r.firstSeveral(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -121,7 +125,7 @@ func (r *Runner) followUp(ctx context.Context) (storage.FollowUp, error) {
 		switch {
 		case asked && r.edited(reply):
 			return storage.FollowUpEdits, nil
-		case r.needAfter(reply, believed) != needUnknown:
+		case r.needAfter(reply, reply >= first) != needUnknown:
 		case reply == h.replies:
 			return storage.FollowUpLeftOut, nil
 		default:

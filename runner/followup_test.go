@@ -68,6 +68,25 @@ func TestFollowUps(t *testing.T) {
 	}
 }
 
+// TestFollowUpWithSeveralCalls: what a follow-up brings is recorded where only its calls show that the model makes several in a reply.
+func TestFollowUpWithSeveralCalls(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+		edit := func(term string) annotator.ToolCall { return makes(term, "person", `["It stood."]`, `,"done":true`) }
+		if strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, "<scene ") {
+			return scripted.Reply{ToolCalls: []annotator.ToolCall{edit("One")}}
+		}
+		return scripted.Reply{ToolCalls: []annotator.ToolCall{edit("Two"), edit("Three")}}
+	}})
+	s.config.Curator.Off = true
+	if err := s.run("run"); err != nil {
+		t.Fatal(err)
+	}
+	if found, made := s.count("run", `SELECT count(*) FROM scene WHERE follow_up = 'edits'`), s.count("run", `SELECT count(*) FROM glossary_entry`); found != 1 || made != 3 {
+		t.Errorf("%d follow-ups brought edits, %d entries were made", found, made)
+	}
+}
+
 // TestRequestsAScene measures what scenes cost with the curator and all summaries; docs/requests.md has the figures.
 func TestRequestsAScene(t *testing.T) {
 	t.Parallel()
