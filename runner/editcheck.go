@@ -28,7 +28,7 @@ func (r *Runner) editCheck(g *storage.Glossary) func(context.Context, *tools.Che
 		}
 		named, err := r.mayRemoveFrom(ctx, edit.Before, own)
 		if err == nil && !named {
-			named = r.revealsName(edit.Revisions) || r.replaces(edit, own) || undoesOwn(edit.Revisions, own)
+			named = r.revealsName(edit.Revisions) || r.replaces(edit, own) || undoesOwn(edit, own)
 		}
 		if err == nil && !named {
 			err = &tools.Failure{Code: tools.NotMentioned, Message: fmt.Sprintf("scene %d does not name entry %d, %q, so it takes nothing "+
@@ -108,10 +108,13 @@ func (r *Runner) replaces(edit *tools.CheckedEdit, own []annotator.Revision) boo
 	})
 }
 
-// undoesOwn reports whether revisions do nothing but close facts that the scene itself has added.
-func undoesOwn(revisions, own []annotator.Revision) bool {
-	added := factsAdded(own, revisions[0].Entry)
-	return onlyCloses(revisions, func(closed *annotator.Claim) bool { return added[closed.ID] })
+// undoesOwn reports whether an edit does nothing but close facts that the scene itself has added, and that replaced nothing.
+func undoesOwn(edit *tools.CheckedEdit, own []annotator.Revision) bool {
+	added := factsAdded(own, edit.Before.ID)
+	for i := range edit.Now.Claims {
+		delete(added, edit.Now.Claims[i].ReplacedBy)
+	}
+	return onlyCloses(edit.Revisions, func(closed *annotator.Claim) bool { return added[closed.ID] })
 }
 
 // factsAdded returns the ids of the facts that revisions add to an entry.

@@ -153,6 +153,7 @@ func TestStatesAreReplacedWithoutAName(t *testing.T) {
 		{"Ketterling burned. It was tall. Marrow burned.", []annotator.ToolCall{makes("Ketterling", "object", facts), makes("Marrow", "object", facts)}},
 		{"It is half its proper height, but it stands.", []annotator.ToolCall{
 			updates(1, stands+`"close":[{"fact":1,"by":1},{"fact":2,"by":1},{"fact":3,"by":2},4]`),
+			updates(1, `"close":[5]`), // or two calls would erase a state
 			updates(1, `"facts":["It is a mistake."]`),
 			updates(1, `"close":[7]`),
 			updates(2, `"aliases":["proper height"],"facts":[{"text":"It stands.","quote":"it stands"}],"close":[{"fact":1,"by":1}]`),
@@ -172,6 +173,7 @@ func TestStatesAreReplacedWithoutAName(t *testing.T) {
 	for n, want := range []string{
 		"", "",
 		`"closed":[1],"not_taken":[{"close":2,"code":"NOT_MENTIONED","why":"`,
+		`"error":{"code":"NOT_MENTIONED"`,
 		`"added":[7]`,
 		`"closed":[7]`,
 		`"not_taken":[{"close":1,"code":"NOT_MENTIONED"`,
