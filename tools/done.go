@@ -2,7 +2,6 @@ package tools
 
 import (
 	"encoding/json"
-	"slices"
 
 	"annotator"
 )
@@ -23,11 +22,8 @@ func SaysDone(arguments string) bool {
 	return done == true
 }
 
-// final are the codes of parts of an edit that no second attempt would have taken.
-var final = []string{QuoteNotFound, NotMentioned, EditCap}
-
 // Complete reports whether the answer of a call leaves the model nothing to act on: all that was asked for was done, but for what
-// it can do nothing about.
+// it can do nothing about. What was kept from the scene beside a quotation that was not found may be replaced with the right one.
 func Complete(row *annotator.Trace) bool {
 	var answer struct {
 		OK       bool `json:"ok"`
@@ -39,10 +35,17 @@ func Complete(row *annotator.Trace) bool {
 	if row.Error != "" || json.Unmarshal([]byte(row.Content), &answer) != nil || !answer.OK || answer.Note != "" {
 		return false
 	}
+	misquoted, kept := false, false
 	for _, part := range answer.NotTaken {
-		if !slices.Contains(final, part.Code) {
+		switch part.Code {
+		case QuoteNotFound:
+			misquoted = true
+		case NotMentioned:
+			kept = true
+		case EditCap:
+		default:
 			return false
 		}
 	}
-	return true
+	return !misquoted || !kept
 }

@@ -54,11 +54,12 @@ func TestComplete(t *testing.T) {
 	for content, want := range map[string]bool{
 		`{"ok":true,"entry":{"id":1}}`: true,
 		`{"ok":true,"not_taken":[]}`:   true,
-		`{"ok":true,"not_taken":[{"fact":2,"code":"QUOTE_NOT_FOUND","why":"not there"}]}`: true,
-		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_MENTIONED","why":"no"}]}`:         true,
-		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_FOUND","why":"no"}]}`:             false,
-		`{"ok":true,"note":"the codex_updates beside these calls were not read"}`:         false,
-		`{"ok":false,"error":{"code":"NOT_FOUND"}}`:                                       false,
+		`{"ok":true,"not_taken":[{"fact":2,"code":"QUOTE_NOT_FOUND","why":"not there"}]}`:                   true,
+		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_MENTIONED","why":"no"}]}`:                           true,
+		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_FOUND","why":"no"}]}`:                               false,
+		`{"ok":true,"not_taken":[{"quote":4,"code":"QUOTE_NOT_FOUND"},{"close":2,"code":"NOT_MENTIONED"}]}`: false,
+		`{"ok":true,"note":"the codex_updates beside these calls were not read"}`:                           false,
+		`{"ok":false,"error":{"code":"NOT_FOUND"}}`:                                                         false,
 		`{"ok":true`: false,
 	} {
 		if got := tools.Complete(&annotator.Trace{Content: content}); got != want {
