@@ -289,11 +289,10 @@ func (c *Curator) carryOut(
 	if err := c.Store(ctx, reply.Call, row, revisions, summaries); err != nil {
 		return err
 	}
-	c.Window.Observe(reply.Call.Characters, reply.Call.Usage)
 	for i := range revisions {
 		c.Names.Invalidate(revisions[i].Entry)
 	}
-	return nil
+	return c.Window.Relearn(ctx)
 }
 
 // unusable is the note of an answer that brings nothing, and the reason.

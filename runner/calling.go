@@ -111,7 +111,9 @@ func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Eve
 		}
 	}
 	s.content = &replyContent{model.CallsOf(reply.Calls, annotator.OriginUpdates), reply.Problem}
-	r.window.Observe(call.Characters, call.Usage)
+	if err := r.window.Relearn(ctx); err != nil {
+		return "", err
+	}
 	r.window.Counted(call.Characters, call.Usage, &rows[0])
 	return annotator.EventReplied, r.takeContext(ctx)
 }

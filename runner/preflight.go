@@ -25,7 +25,7 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 		Begun:    run.Recorded > 0 && !newModel,
 		Measured: run.Recorded > 0 && !newModel && run.Halted == "",
 	}
-	if !r.window.Counter().Learned() { // a run that is resumed must not learn the same again
+	if newModel || !r.window.Counter().Learned() { // a run that is resumed must not learn the same again
 		endpoint.Measure = func(messages []annotator.Message) [4]int { return r.window.Measure(messages) }
 	}
 	findings, err := doctor.Preflight(ctx, endpoint, r.Client)

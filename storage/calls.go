@@ -74,7 +74,8 @@ func (s *Calls) Last(ctx context.Context) (last annotator.LastCall, err error) {
 	return last, sqlite.Wrap(err, "read the newest call in %s", s.db.path)
 }
 
-// Counted returns the newest n counted prompts, oldest first, of the newest 10 n calls: some servers never count.
+// Counted returns the newest n counted prompts, oldest first, of the newest 10 n calls: some servers never count. Those that another
+// model than the newest has counted are left out: its tokens may be others.
 func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, error) {
 	scan := func(rows *sql.Rows, c *annotator.CountedPrompt) error {
 		var characters string
@@ -83,8 +84,9 @@ func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, 
 		}
 		return json.Unmarshal([]byte(characters), &c.Characters)
 	}
-	counted, err := readAll(ctx, s.db, "read the newest calls", scan, `SELECT characters, prompt_tokens FROM call
-		WHERE outcome = 'ok' AND purpose <> 'ask' AND exact = 1 AND characters <> '' AND id > (SELECT max(id) FROM call) - 10 * ?1
+	counted, err := readAll(ctx, s.db, "read the newest calls", scan, `WITH counted AS (SELECT id, model, characters, prompt_tokens FROM call
+		  WHERE outcome = 'ok' AND purpose <> 'ask' AND exact = 1 AND characters <> '' AND id > (SELECT max(id) FROM call) - 10 * ?1)
+		SELECT characters, prompt_tokens FROM counted WHERE model = (SELECT model FROM counted ORDER BY id DESC LIMIT 1)
 		ORDER BY id DESC LIMIT ?1`, n)
 	slices.Reverse(counted)
 	return counted, err

@@ -87,19 +87,13 @@ func (c *counts) minTokens() int {
 }
 
 // Counted takes in what the server counted for the newest reply, whose row is in the window, and for a prompt of a size
-// that was observed.
+// that was learned from.
 func (w *Window) Counted(size tokens.Size, usage annotator.Usage, reply *annotator.Trace) {
 	w.counts.reply(size, usage, reply)
 }
 
-// Observe has later estimates learn from a prompt that the server has counted.
-func (w *Window) Observe(size tokens.Size, usage annotator.Usage) {
-	if usage.Exact {
-		w.counts.counter.Observe(size, usage.Prompt)
-	}
-}
-
-// Relearn has later estimates learn from the prompts that the server has counted outside the window, too.
+// Relearn has later estimates learn from the newest prompts that the server has counted, after one was recorded. They are learned
+// from the record alone, so that a resumed run estimates as the undisturbed one.
 func (w *Window) Relearn(ctx context.Context) error { return w.counts.learn(ctx, w.sources.Calls) }
 
 // Measure returns the size of a prompt that has these messages behind the prefix in force.

@@ -153,7 +153,7 @@ func (r *reader) reply(scene int, p *window.Prompt) {
 	call.Usage = annotator.Usage{Prompt: r.counts(p), Completion: 6, Exact: true}
 	r.ok(r.db.Calls.Reply(r.ctx, call, rows))
 	r.ok(r.window.Add(&rows[0]))
-	r.window.Observe(call.Characters, call.Usage)
+	r.ok(r.window.Relearn(r.ctx))
 	r.window.Counted(call.Characters, call.Usage, &rows[0])
 	r.ok(r.db.Scenes.Record(r.ctx, storage.Outcome{Scene: scene, Turn: r.turn, State: annotator.SceneRecorded}))
 	_, err := r.db.Scenes.Checkpoint(r.ctx, scene, r.window.Tokens(), nil)
