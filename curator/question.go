@@ -89,7 +89,7 @@ func (c *Candidate) similarEntries(b *strings.Builder) {
 	b.WriteString("<similar>\n")
 	for i := range c.Similar {
 		e := c.Similar[i]
-		if e.Claims = nil; e.Present == "" {
+		if e.Present, e.Claims = codex.Present(&e), nil; e.Present == "" {
 			e.Claims = []annotator.Claim{{Text: beginning(c.Similar[i].Definition(), similarLength)}}
 		}
 		b.WriteString(prompt.Entry(&e))

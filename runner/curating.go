@@ -74,8 +74,9 @@ func (r *Runner) recap(ctx context.Context, last bool) (recap *window.Recap, urg
 }
 
 // Curate has the curator decide on tentative entries outside of a run: on those first seen in the given threads, or on
-// all, and then write what entries are now whose facts have changed. It reports each decision with the entry as it was. The entries and the story must be those of a run; Run must
-// not be called after it. The error is of kind Interrupted if Stop was called.
+// all, and then write what entries are now whose facts have changed. It reports each decision with the entry as it was. The
+// entries and the story must be those of a run; Run must not be called after it. The error is of kind Interrupted if Stop was
+// called.
 func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*annotator.Entry, curator.Decision)) error {
 	run, err := r.Store.Run.Status(ctx)
 	if err != nil {

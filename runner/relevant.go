@@ -45,8 +45,9 @@ func (r *Runner) glossaryRoom() int {
 const statesShare = 16
 
 // openStates renders the states that hold of the entries that the scene names: best first, as many as there is room
-// for. Entries that are shown beside are left out, and those of which only the scene before has told a state. Where the person whom the scene addresses is somewhere or has something, as their own
-// states say by [[Term]], that is at hand though the scene may not name it.
+// for. Entries that are shown beside are left out, and those of which only the scene before has told a state. Where the person
+// whom the scene addresses is somewhere or has something, as their own states say by [[Term]], that is at hand though the scene
+// may not name it.
 func (r *Runner) openStates(
 	ctx context.Context, named []int64, room int, beside []annotator.Shown,
 ) (rendered []string, err error) {
@@ -122,7 +123,8 @@ func shownBeside(entry int64, beside []annotator.Shown) bool {
 const entryShare = 4
 
 // relevant renders the entries that the scene names and the window does not show as they read now: best first, as many
-// as there is room for, and of each what fits its part of the room. What is left out of one is not shown again until the entry changes.
+// as there is room for, and of each what fits its part of the room. What is left out of one is not shown again until the entry
+// changes.
 func (r *Runner) relevant(
 	ctx context.Context, named []int64, room int,
 ) (rendered []string, shows []annotator.Shown, err error) {

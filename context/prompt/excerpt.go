@@ -9,18 +9,17 @@ import (
 	"unicode/utf8"
 
 	"annotator"
+	"annotator/codex"
 )
 
 // Excerpt renders an entry in a scene's message, as Entry, but without the facts that its present statement sums up: it shows the
-// statement, the states that hold, and what was told since. A statement is left out if a state has begun or ended since.
+// statement, the states that hold, and what was told since. An outdated statement is left out, as by codex.Present.
 //
 // If that does not fit, as fits says of a text, it shows what fits of it: states before other facts, those whose words are the scene's
 // before others, the newest first. The attribute more_facts says how many facts are left out. It returns "" if nothing fits.
 func Excerpt(e *annotator.Entry, scene string, fits func(text string) bool) string {
-	if outdated(e) {
-		copied := *e
-		copied.Present, e = "", &copied
-	}
+	current := *e
+	current.Present, e = codex.Present(e), &current
 	open := slices.DeleteFunc(slices.Clone(e.Claims), func(c annotator.Claim) bool { return c.Until != 0 })
 	shown := slices.DeleteFunc(slices.Clone(open), func(c annotator.Claim) bool {
 		return e.Present != "" && !c.State && c.From <= e.PresentAt
@@ -45,11 +44,6 @@ func Excerpt(e *annotator.Entry, scene string, fits func(text string) bool) stri
 		}
 	}
 	return best
-}
-
-// outdated reports whether a state of an entry began or ended after its present statement was made.
-func outdated(e *annotator.Entry) bool {
-	return slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool { return c.State && max(c.From, c.Until) > e.PresentAt })
 }
 
 // rank returns facts in the order in which a scene needs them.
