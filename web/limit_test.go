@@ -190,7 +190,7 @@ func TestNothingLater(t *testing.T) {
 			}
 			queue, seen := beyond(s, scene), map[string]bool{}
 			queue = append(queue, under("/lanterns/", scene))
-			most := longtest.Pick(700, 1<<30)
+			most := longtest.Pick(900, 1<<30)
 			for pages := 0; len(queue) > 0 && pages < most; pages++ {
 				path := queue[0]
 				queue = queue[1:]
@@ -239,6 +239,7 @@ func beyond(s *site, scene int) (paths []string) {
 			paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene), under(fmt.Sprintf("/lanterns/entry/%d/history", e.ID), scene),
 				under("/lanterns/entries", scene)+"&q="+url.QueryEscape(e.Term))
 		}
+		paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d/named", e.ID), scene)) // other pages lead to long lists only
 		if e.Last.Scene() > scene {
 			paths = append(paths, under(fmt.Sprintf("/lanterns/revision/%d", e.Revision), scene), under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene)+"&format=json")
 		}
