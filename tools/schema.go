@@ -67,10 +67,10 @@ func applyFieldTags(schema, shown *jsonschema.Schema, of reflect.Type) error {
 			shown.Properties[name] = withoutDescriptions(property)
 		case "required":
 			shown.Required = append(shown.Required, name)
-		case "string": // of several types
-			text := *property
-			text.Type, text.Types = "string", nil
-			shown.Properties[name] = &text
+		case "integer": // of several types: not every chat template takes a list of types
+			number := *property
+			number.Type, number.Types = "integer", nil
+			shown.Properties[name] = &number
 		}
 	}
 	return nil
