@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"unicode"
@@ -26,6 +27,7 @@ const (
 	CodeEmpty     = "empty_reply"  // neither a word nor a call
 	CodeThinking  = "only_thought" // it reached its limit before the first word
 	CodeStuck     = "repetition"
+	CodeBlanks    = "blanks" // strict tools let the model write nothing else
 	CodeDamaged   = "damaged_text"
 	CodeManyCalls = "too_many_calls"
 	CodeModel     = "another_model"
@@ -39,7 +41,7 @@ const MaxCalls = 256
 // call, so the same Policy decides about it. The reply must be normalized.
 func Inspect(r *Request, reply *Reply) *Fault {
 	// What says most about the server comes first.
-	for _, check := range []func(*Request, *Reply) *Fault{checkPrompt, checkModel, checkFinish, checkText, checkSilence, checkEcho, checkTurns} {
+	for _, check := range []func(*Request, *Reply) *Fault{checkPrompt, checkModel, checkFinish, checkBlanks, checkText, checkSilence, checkEcho, checkTurns} {
 		if f := check(r, reply); f != nil {
 			f.Raw, f.Usage, f.FirstByte, f.Duration = reply.Raw, reply.Usage, reply.FirstByte, reply.Duration
 			return f
@@ -117,6 +119,21 @@ func checkText(r *Request, reply *Reply) *Fault {
 		}
 	}
 	return nil
+}
+
+// longBlank matches more white space than JSON is indented by.
+var longBlank = regexp.MustCompile(`\s{64}`)
+
+// checkBlanks detects a model that writes white space up to the limit inside of a call, because the server's grammar for strict tools
+// rules out what it would write. The tools are not strict from then on: see StrictRefused.
+func checkBlanks(r *Request, reply *Reply) *Fault {
+	n := len(reply.Calls)
+	if !reply.Cut || n == 0 || !r.Workarounds.Strict() || !longBlank.MatchString(reply.Calls[n-1].Arguments) {
+		return nil
+	}
+	f := fault(annotator.Malformed, CodeBlanks, "the model writes nothing but white space in a call: the grammar of the strict tools rules out what it would write")
+	f.Status = http.StatusOK
+	return f
 }
 
 // FindLoop detects a model that repeats one text over and over; nil where it does not.

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"annotator/internal/scripted"
@@ -47,5 +48,36 @@ func TestStrictTools(t *testing.T) {
 		if n := s.count("run", `SELECT count(*) FROM snapshot_context WHERE workarounds LIKE 'strict_tools%'`); (n > 0) != (test.marked || test.fault != nil) {
 			t.Errorf("%s: %d prompts with strict tools", name, n)
 		}
+	}
+}
+
+// TestStrictToolsThatBlockTheModel: a grammar that leaves the model nothing but white space is given up with the reply in which it
+// does, the scene is asked for again and nothing of it is lost. Later processes do without it, too.
+func TestStrictToolsThatBlockTheModel(t *testing.T) {
+	t.Parallel()
+	strict := func(r *scripted.Request) bool { return bytes.Contains(r.Params["tools"], []byte(`"strict":true`)) }
+	s := newStage(t, story{threads: 1, scenes: 4}, scripted.Options{Keep: true})
+	s.serve(scripted.Options{Keep: true, Script: func(r scripted.Request) scripted.Reply {
+		reply := scripted.Annotate(r)
+		if strict(&r) && len(reply.ToolCalls) > 0 && !strings.Contains(string(r.Body), "doctor0") { // not in the preflight
+			last := len(reply.ToolCalls) - 1
+			reply.ToolCalls[last].Arguments = `{"term": "Ash", ` + strings.Repeat(" \n\t", 400)
+			reply.FinishReason = "length"
+		}
+		return reply
+	}})
+	s.config.Preflight, s.config.Limit = true, 2
+	for range 2 {
+		if err := s.run("blanks"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.verify("blanks")
+	if n := s.count("blanks", `SELECT count(*) FROM call WHERE decision = 'adapt' AND fault LIKE '%white space%'`); n != 1 {
+		t.Errorf("it was learned %d times", n)
+	}
+	sent := s.server.Requests()
+	if strict(&sent[len(sent)-1]) || s.state("blanks").Quarantined > 0 {
+		t.Error("the tools are still strict, or a scene was refused")
 	}
 }
