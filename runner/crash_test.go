@@ -144,8 +144,8 @@ func judgedStage(t *testing.T) *stage {
 	return s
 }
 
-// TestKilledAtEveryTransition kills a run after each of its transitions, and after each decision of the curator, and lets another
-// process go on.
+// TestKilledAtEveryTransition kills a run after its transitions and after each decision of the curator, and lets another process go
+// on. In full it takes every second of some hundreds of transitions, so that each state is left by a kill many times.
 func TestKilledAtEveryTransition(t *testing.T) {
 	t.Parallel()
 	s := judgedStage(t)
@@ -158,7 +158,7 @@ func TestKilledAtEveryTransition(t *testing.T) {
 		t.Fatal("no scene ends with its calls")
 	}
 	calm := dump(t, s.db("calm"))
-	step := longtest.Pick(23, 1)
+	step := longtest.Pick(23, 2)
 	for n := 1; n < transitions; n += step {
 		name := fmt.Sprintf("killed-%d", n)
 		killed, told := s.spawn(name, n, func(told int) bool { return told == n }, 0)
@@ -184,7 +184,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	span := time.Since(begin)
 	s.verify("calm")
 	calm := dump(t, s.db("calm"))
-	kills := longtest.Pick(10, 300)
+	kills := longtest.Pick(10, 100)
 	random := rand.New(rand.NewPCG(1, 2))
 	for landed, n := 0, 0; landed < kills; n++ {
 		name := fmt.Sprintf("random-%d", n)
