@@ -23,7 +23,7 @@ type factArguments struct {
 // closeArguments closes a fact of an entry.
 type closeArguments struct {
 	Fact int64 `json:"fact" jsonschema:"its number"`
-	By   int64 `json:"by,omitempty" jsonschema:"what took its place: 1 is the first of the facts of this call; a number beyond them is that of a fact of the entry"`
+	By   int64 `json:"by,omitempty" jsonschema:"what took its place: 1 is the first fact of this call; a number beyond them is a fact of the entry"`
 }
 
 // grounded is what came of a quotation.

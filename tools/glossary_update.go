@@ -9,7 +9,7 @@ import (
 )
 
 type updateArguments struct {
-	Entry   entryRef          `json:"entry_id" also:"integer" shown:"integer" jsonschema:"the entry's id; its term where you do not know the id"`
+	Entry   entryRef          `json:"entry_id" also:"integer" shown:"integer" jsonschema:"the entry's id, or its term"`
 	Facts   []factArguments   `json:"facts,omitempty" shown:"brief" jsonschema:"what is not among its facts yet, each as for glossary_create"`
 	Close   []closeArguments  `json:"close,omitempty" jsonschema:"facts that no longer hold, or are wrong"`
 	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
