@@ -184,12 +184,12 @@ func Present(e *annotator.Entry) string {
 	return e.Present
 }
 
-// Restate returns the revision that gives a live entry a new statement of what it is now; none if it has that one.
+// Restate returns the revision that gives a live entry a new statement of what it is now; none if it has that one, and shows it.
 func Restate(e *annotator.Entry, statement string, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
 	r := newReviser(e, Edit{Actor: actor, At: at})
 	r.checkEditable()
 	statement = strings.Join(strings.Fields(r.text("present statement", statement, MaxPresent)), " ")
-	if statement != e.Present {
+	if statement != e.Present || statement != Present(e) {
 		r.add(annotator.FieldPresent, e.Present, statement)
 	}
 	return r.result()

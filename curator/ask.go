@@ -201,7 +201,7 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	texts, text := q.present.read(text)
+	told, text := q.present.read(text)
 	answers := q.batch.Unanswered(noReply)
 	if noReply == nil {
 		answers = q.batch.Read(text)
@@ -212,9 +212,9 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	}
 	at := annotator.PlaceAt(c.Scene.N, len(c.Scene.Posts)-1)
 	decisions, revisions := q.batch.Resolve(answers, fallback, c.Scene.Thread.ID, at)
-	revisions = append(revisions, q.present.revisions(texts, changedBy(revisions), at, c.Scene.Thread.ID)...)
-	told := summaries != nil && len(summaries.Episodes) > 0
-	if told || len(texts) > 0 || slices.ContainsFunc(decisions, func(d Decision) bool { return d.Action.ByModel() }) {
+	revisions = append(revisions, q.present.revisions(told, changedBy(revisions), at, c.Scene.Thread.ID)...)
+	summarised := summaries != nil && len(summaries.Episodes) > 0
+	if summarised || len(told) > 0 || slices.ContainsFunc(decisions, func(d Decision) bool { return d.Action.ByModel() }) {
 		return decisions, c.carryOut(ctx, reply, revisions, summaries)
 	}
 	body, reason := q.unusable(decisions)

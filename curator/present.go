@@ -71,41 +71,54 @@ func (s statements) question(instruction, other string) string {
 		"where it says to write nothing else, that is beside these elements.\n\n" + other
 }
 
-var presentTag = regexp.MustCompile(`(?s)<present\s+id="?(\d+)"?[^<>]*>(.*?)</present>`)
+var presentTag = regexp.MustCompile(`(?s)<present\s+id="?(\d+)"?(?:\s+ended="([^"<>]*)")?[^<>]*>(.*?)</present>`)
+
+// statement is what an answer says of an entry.
+type statement struct {
+	text  string
+	ended []int64 // facts that it says no longer hold
+}
 
 // read returns the statements of a reply by entry, and the rest of it, which answers another question. Only text in
 // closed elements counts, and of two about an entry the first.
-func (s statements) read(reply string) (texts map[int64]string, rest string) {
-	texts = map[int64]string{}
+func (s statements) read(reply string) (told map[int64]statement, rest string) {
+	told = map[int64]statement{}
 	for _, match := range presentTag.FindAllStringSubmatch(reply, -1) {
 		id, err := strconv.ParseInt(match[1], 10, 64)
 		asked := slices.ContainsFunc(s, func(e *annotator.Entry) bool { return e.ID == id })
-		if err != nil || !asked || texts[id] != "" {
+		if err != nil || !asked || told[id].text != "" {
 			continue
 		}
-		all := codex.Sentences(codex.Clean(html.UnescapeString(match[2])))
+		all := codex.Sentences(codex.Clean(html.UnescapeString(match[3])))
 		if text := strings.Join(all[:min(len(all), statementLimit)], " "); codex.HasWord(text) {
-			texts[id] = text
+			told[id] = statement{text: text, ended: numbers(match[2])}
 		}
 	}
-	return texts, presentTag.ReplaceAllString(reply, "")
+	return told, presentTag.ReplaceAllString(reply, "")
+}
+
+// numbers returns the numbers in a text, whatever stands between them.
+func numbers(text string) (list []int64) {
+	for _, digits := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
+		if n, err := strconv.ParseInt(digits, 10, 64); err == nil && !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // revisions returns what a reply's statements change. Of an entry without a usable one it is recorded that there is
 // none, so that it is not asked about again before its facts change. An entry that another decision of the same reply
 // has changed keeps its statement: the model has not seen the change.
 func (s statements) revisions(
-	texts map[int64]string, changed map[int64]bool, at annotator.Place, thread int64,
+	told map[int64]statement, changed map[int64]bool, at annotator.Place, thread int64,
 ) (all []annotator.Revision) {
 	for _, e := range s {
 		if changed[e.ID] {
 			continue
 		}
 		at := max(at, e.Last)
-		restated, err := codex.Restate(e, texts[e.ID], annotator.ActorCurator, at)
-		if texts[e.ID] == "" {
-			err = errors.New("the answer has no statement of what it is now")
-		}
+		restated, err := told[e.ID].revisions(e, at)
 		if err == nil && len(restated) > 0 {
 			all = append(all, restated...)
 			continue
@@ -117,6 +130,38 @@ func (s statements) revisions(
 		all = append(all, (&Candidate{Entry: *e}).record(d, at))
 	}
 	return all
+}
+
+// revisions returns what a statement changes in an entry.
+func (s statement) revisions(e *annotator.Entry, at annotator.Place) ([]annotator.Revision, error) {
+	if s.text == "" {
+		return nil, errors.New("the answer has no statement of what it is now")
+	}
+	entry := codex.Clone(e)
+	closed, err := revised(&entry, codex.Edit{Actor: annotator.ActorCurator, At: at, Close: s.closings(e)})
+	if err != nil {
+		return nil, err
+	}
+	restated, err := codex.Restate(&entry, s.text, annotator.ActorCurator, at)
+	return append(closed, restated...), err
+}
+
+// closings returns the closings of the states that have ended. Nothing but a state ends. An answer that ends most of an entry's states
+// has mistaken the question, or follows what the story says in a fact: it ends none.
+func (s statement) closings(e *annotator.Entry) (list []codex.Closing) {
+	states := 0
+	for i := range e.Claims {
+		if c := &e.Claims[i]; c.State && c.Until == 0 {
+			states++
+			if slices.Contains(s.ended, c.ID) {
+				list = append(list, codex.Closing{Fact: c.ID})
+			}
+		}
+	}
+	if 2*len(list) > states+1 {
+		return nil
+	}
+	return list
 }
 
 // note is the note of a question for statements that brought none.

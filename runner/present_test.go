@@ -26,15 +26,11 @@ func presenting(t *testing.T, answer func(r scripted.Request) string) (s *stage,
 		question := r.Messages[len(r.Messages)-1].Content
 		var n int
 		if _, err := fmt.Sscanf(question, `<scene number="%d"`, &n); err == nil {
-			var definition []string
-			for i := range n {
-				definition = append(definition, fmt.Sprintf("It burned for %d nights.", i+1))
-			}
-			text := fmt.Sprintf(`"definition":%q`, strings.Join(definition, " "))
+			fact := fmt.Sprintf(`"facts":[{"text":"It burned for %d nights.","state":true}]`, n)
 			if n == 1 {
-				return calls(toolCall("glossary_create", `{"term":"Lantern","tags":["object"],`+text+`}`))
+				return calls(toolCall("glossary_create", `{"term":"Lantern","tags":["object"],`+fact+`}`))
 			}
-			return calls(updates(1, text))
+			return calls(updates(1, fact))
 		}
 		if r.MayCall() {
 			return scripted.Reply{Text: "Read."}
@@ -70,6 +66,27 @@ func TestPresentStatements(t *testing.T) {
 	}
 	if *asked > 4 { // the summaries of three threads and the curator's question share them
 		t.Errorf("%d questions", *asked)
+	}
+}
+
+// TestStatesEndInAStatement: the statement of what an entry is now ends the states that it names, and the entry shows it.
+func TestStatesEndInAStatement(t *testing.T) {
+	t.Parallel()
+	s, _ := presenting(t, func(scripted.Request) string {
+		return `<present id="1" ended="1, 2">It burned for long.</present>`
+	})
+	if err := s.run("ended"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("ended")
+	if n := s.count("ended", `SELECT count(*) FROM claim WHERE id IN (1, 2) AND until_at / 1000000 = 6`); n != 2 {
+		t.Errorf("%d states have ended", n)
+	}
+	if n := s.count("ended", `SELECT count(*) FROM claim WHERE until_at > 0`); n != 2 { // the third thread's answer has nothing left to end
+		t.Errorf("%d facts were closed", n)
+	}
+	if n := s.count("ended", `SELECT count(*) FROM glossary_entry WHERE present_at / 1000000 = 9`); n != 1 {
+		t.Error("the statement is not of the end")
 	}
 }
 

@@ -1,0 +1,96 @@
+package curator
+
+import (
+	"slices"
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// sailor is an entry with the states 1 to 3, of which 1 has ended, and with facts that are none.
+func sailor() *annotator.Entry {
+	at := annotator.PlaceAt(1, 0)
+	e := &annotator.Entry{ID: 1, Status: annotator.Confirmed, Term: "Anna", First: at, Last: at}
+	e.Aliases = []annotator.Alias{{Name: e.Term, From: at}}
+	for i, text := range []string{"She is poor.", "She has a coat.", "She is at sea.", "She is tall.", "She drowned once."} {
+		e.Claims = append(e.Claims, annotator.Claim{ID: int64(i + 1), Ord: i, Text: text, Kind: annotator.Narrated, State: i < 3, From: at})
+	}
+	e.Claims[0].Until = at
+	return e
+}
+
+// ended returns the facts that an answer ends, and the statement that it leaves.
+func ended(t *testing.T, answer string) (closed []int64, present string) {
+	t.Helper()
+	e, at := sailor(), annotator.PlaceAt(2, 0)
+	asked := statements{e}
+	told, _ := asked.read(answer)
+	for i, r := range asked.revisions(told, nil, at, 7) {
+		r.ID = int64(i + 1)
+		if err := codex.Apply(e, &r); err != nil {
+			t.Fatalf("%s: %v", answer, err)
+		}
+	}
+	for i := range e.Claims {
+		if c := &e.Claims[i]; c.Until == at {
+			closed = append(closed, c.ID)
+		}
+	}
+	return closed, codex.Present(e)
+}
+
+// TestEndedStates: a statement ends the states that it names, and nothing else; none if it names most of an entry's.
+func TestEndedStates(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string][]int64{
+		`<present id="1">She is home.</present>`:                            nil,
+		`<present id="1" ended="">She is home.</present>`:                   nil,
+		`<present id="1" ended="none">She is home.</present>`:               nil,
+		`<present id="1" ended="3">She is home.</present>`:                  {3},
+		`<present id="1" ended="3, 4 and 99">She is home.</present>`:        {3},
+		`<present id="1" ended="1 3 3">She is home.</present>`:              {3},
+		`<present id="1" ended="2, 3">She is home.</present>`:               nil,
+		`<present id=1 ended="99999999999999999999">She is home.</present>`: nil,
+	} {
+		closed, present := ended(t, answer)
+		if !slices.Equal(closed, want) || present != "She is home." {
+			t.Errorf("%s ends %v, and says %q", answer, closed, present)
+		}
+	}
+	if closed, _ := ended(t, `<present id="1" ended="3"> - </present>`); closed != nil {
+		t.Errorf("without a statement, %v has ended", closed)
+	}
+}
+
+// TestRestatedWithAState: a statement that says the same again, while a state has ended, is of the new date, and is shown.
+func TestRestatedWithAState(t *testing.T) {
+	t.Parallel()
+	e := sailor()
+	asked := statements{e}
+	for n, answer := range []string{`<present id="1">She sails.</present>`, `<present id="1" ended="3">She sails.</present>`} {
+		told, _ := asked.read(answer)
+		for i, r := range asked.revisions(told, nil, annotator.PlaceAt(2+n, 0), 7) {
+			r.ID = int64(10*n + i + 1)
+			if err := codex.Apply(e, &r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if codex.Present(e) != "She sails." {
+		t.Errorf("the entry shows %q", codex.Present(e))
+	}
+}
+
+// FuzzReadStatements: whatever an answer holds, it changes an entry by a statement and the end of states, or not at all.
+func FuzzReadStatements(f *testing.F) {
+	f.Add(`<present id="1" ended="2">She is home.</present><cumulative>x</cumulative>`)
+	f.Add(`<present id="1" ended="2 3"><present id="1">It.</present>`)
+	f.Add("<present id=\"2\">\x00</present>")
+	f.Fuzz(func(t *testing.T, answer string) {
+		closed, present := ended(t, answer)
+		if len(closed) > 1 || len(closed) > 0 && present == "" {
+			t.Errorf("%q ends %v, and says %q", answer, closed, present)
+		}
+	})
+}
