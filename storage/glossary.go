@@ -94,6 +94,10 @@ func (g *Glossary) one(ctx context.Context, where string, args ...any) (*annotat
 	if err != nil {
 		return nil, err
 	}
+	return oldest(found)
+}
+
+func oldest(found []annotator.Entry) (*annotator.Entry, error) {
 	if len(found) == 0 {
 		return nil, annotator.Errorf(annotator.NotFound, "there is no such entry")
 	}
@@ -103,20 +107,29 @@ func (g *Glossary) one(ctx context.Context, where string, args ...any) (*annotat
 // Lookup returns the oldest live entry with a full name or, failing that, a term or alias; NotFound if there is none. A
 // name that is unknown as it is spelled is looked up without its invisible characters, which older databases may have.
 func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, error) {
-	e, err := g.lookup(ctx, codex.Normalize(name))
-	if clean := codex.CleanName(name); annotator.KindOf(err) == annotator.NotFound && clean != name {
-		return g.lookup(ctx, codex.Normalize(clean))
+	found, err := g.Named(ctx, name)
+	if err != nil {
+		return nil, err
 	}
-	return e, err
+	return oldest(found)
 }
 
-// lookup is Lookup for a normalised name.
-func (g *Glossary) lookup(ctx context.Context, key string) (*annotator.Entry, error) {
-	e, err := g.one(ctx, `WHERE e.term_normalized = ? AND e.status IN ('tentative', 'confirmed')`, key)
-	if annotator.KindOf(err) != annotator.NotFound {
-		return e, err
+// Named returns the live entry with a full name or, failing that, those with the term or alias, the oldest first.
+func (g *Glossary) Named(ctx context.Context, name string) ([]annotator.Entry, error) {
+	found, err := g.named(ctx, codex.Normalize(name))
+	if clean := codex.CleanName(name); err == nil && len(found) == 0 && clean != name {
+		return g.named(ctx, codex.Normalize(clean))
 	}
-	return g.one(ctx, `JOIN glossary_alias a ON a.entry_id = e.id
+	return found, err
+}
+
+// named is Named for a normalised name.
+func (g *Glossary) named(ctx context.Context, key string) ([]annotator.Entry, error) {
+	found, err := g.entries(ctx, `WHERE e.term_normalized = ? AND e.status IN ('tentative', 'confirmed')`, key)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	return g.entries(ctx, `JOIN glossary_alias a ON a.entry_id = e.id
 		WHERE a.name_normalized = ? AND e.status IN ('tentative', 'confirmed') ORDER BY e.id`, key)
 }
 

@@ -37,11 +37,26 @@ func (env *Env) entryBy(ctx context.Context, ref entryRef) (*annotator.Entry, er
 	if id, err := strconv.ParseInt(strings.TrimSpace(string(ref)), 10, 64); err == nil {
 		return env.entry(ctx, id)
 	}
-	e, err := env.Glossary.Lookup(ctx, codex.CleanName(unescape(string(ref))))
-	if annotator.KindOf(err) == annotator.NotFound {
+	found, err := env.Glossary.Named(ctx, codex.CleanName(unescape(string(ref))))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) == 0:
 		return nil, failf(NotFound, "no entry goes by %.200q; glossary_search tells the names and ids", ref)
+	case len(found) > 1:
+		return nil, failf(Ambiguous, "several entries go by %.200q: %s; name the one by its id", ref, namesAndIDs(found))
 	}
-	return e, err
+	return &found[0], nil
+}
+
+// namesAndIDs renders entries by their ids and names, as many as a message may have.
+func namesAndIDs(entries []annotator.Entry) string {
+	const most = 10
+	var parts []string
+	for i := range entries[:min(len(entries), most)] {
+		parts = append(parts, fmt.Sprintf("%d, %q", entries[i].ID, entries[i].Name()))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // checkNameFree fails with DUPLICATE if another live entry has the name, or its term and no disambiguator.
@@ -49,15 +64,12 @@ func (env *Env) checkNameFree(ctx context.Context, name string, self int64) erro
 	term, disambiguator := codex.SplitName(codex.CleanName(name))
 	wanted := annotator.Entry{Term: term, Disambiguator: disambiguator}
 	for _, key := range []string{wanted.Name(), term} {
-		e, err := env.Glossary.Lookup(ctx, key)
-		if annotator.KindOf(err) == annotator.NotFound {
-			continue
-		}
+		found, err := env.Glossary.Named(ctx, key)
 		if err != nil {
 			return err
 		}
-		if e.ID != self && !disambiguated(e, &wanted, key) {
-			return duplicateError(e, &wanted)
+		if len(found) > 0 && found[0].ID != self && !disambiguated(&found[0], &wanted, key) {
+			return duplicateError(&found[0], &wanted)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ const (
 	UnknownTool      = "UNKNOWN_TOOL"
 	ExecutionError   = "EXECUTION_ERROR"
 	NotFound         = "NOT_FOUND"
+	Ambiguous        = "AMBIGUOUS" // several live entries have that name
 	Duplicate        = "DUPLICATE" // another live entry has that name
 	UpdateFailed     = "UPDATE_FAILED"
 	DeleteFailed     = "DELETE_FAILED"

@@ -228,6 +228,9 @@ func TestUpdateByName(t *testing.T) {
 		}
 	}
 	w.refused("NOT_FOUND", "glossary_update", `{"entry_id":"Dusk","facts":["It is night."]}`)
+	w.do("glossary_create", `{"term":"Dusk (ship)","facts":["A ship."],"tags":[],"aliases":["wreck"]}`)
+	w.do("glossary_update", `{"entry_id":1,"aliases":["Wreck"]}`)
+	w.refused("AMBIGUOUS", "glossary_update", `{"entry_id":"wreck","facts":["It is night."]}`)
 	w.refused("INVALID_ARGUMENTS", "glossary_update", `{"entry_id":["Dawn"],"facts":["It is night."]}`)
 }
 

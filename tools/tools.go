@@ -31,8 +31,8 @@ const (
 type Glossary interface {
 	// Entry returns the entry with an id, live or not; annotator.NotFound if there is none.
 	Entry(ctx context.Context, id int64) (*annotator.Entry, error)
-	// Lookup returns the live entry with the normalised full name, else with the term or alias; annotator.NotFound.
-	Lookup(ctx context.Context, name string) (*annotator.Entry, error)
+	// Named returns the live entry with the normalised full name, else those with the term or alias, the oldest first.
+	Named(ctx context.Context, name string) ([]annotator.Entry, error)
 	// Search returns the entries that match a query, best first.
 	Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error)
 	// Revise writes revisions of one entry, of a new one for entry id 0, and returns the resulting entry.

@@ -135,14 +135,16 @@ func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCal
 	if u.Definition != "" {
 		change.Definition = &u.Definition
 	}
-	e, err := glossary.Lookup(ctx, u.Term)
+	found, err := glossary.Named(ctx, u.Term)
 	switch {
-	case err == nil:
-		change.Entry = entryRef(strconv.FormatInt(e.ID, 10))
-	case annotator.KindOf(err) == annotator.NotFound:
-		change.Term = &u.Term // the answer names it
-	default:
+	case err != nil:
 		return annotator.ToolCall{}, err
+	case len(found) == 0:
+		change.Term = &u.Term // the answer names it
+	case len(found) == 1:
+		change.Entry = entryRef(strconv.FormatInt(found[0].ID, 10))
+	default:
+		change.Entry = entryRef(u.Term) // which is refused, with their ids
 	}
 	return toolCall(UpdateName, change), nil
 }

@@ -31,7 +31,7 @@ func (g *glossary) Entry(_ context.Context, id int64) (*annotator.Entry, error) 
 	return &e, nil
 }
 
-func (g *glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, error) {
+func (g *glossary) Named(_ context.Context, name string) (found []annotator.Entry, err error) {
 	key := codex.Normalize(name)
 	full := func(e *annotator.Entry) bool { return codex.Normalize(e.Name()) == key }
 	alias := func(e *annotator.Entry) bool {
@@ -40,11 +40,14 @@ func (g *glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, e
 	for _, goesBy := range []func(*annotator.Entry) bool{full, alias} {
 		for _, e := range g.entries {
 			if e.Status.Live() && goesBy(e) {
-				return g.Entry(ctx, e.ID)
+				found = append(found, codex.Clone(e))
 			}
 		}
+		if found != nil {
+			break
+		}
 	}
-	return nil, cmp.Or[error](g.broken, errNoEntry)
+	return found, g.broken
 }
 
 func (g *glossary) Search(_ context.Context, q annotator.Query) ([]annotator.Entry, error) {
