@@ -65,10 +65,9 @@ func (s statements) question(instruction, other string) string {
 	}
 	text.WriteString("</outdated>")
 	if other == "" {
-		return text.String() + "\n\nClose each of these elements, and write nothing else."
+		text.WriteString("\n\nClose each of these elements, and write nothing else.")
 	}
-	return text.String() + "\n\nClose each of these elements. In the same answer, after them, answer what follows: " +
-		"where it says to write nothing else, that is beside these elements.\n\n" + other
+	return prompt.BeforeQuestion(text.String(), other)
 }
 
 var presentTag = regexp.MustCompile(`(?s)<present\s+id="?(\d+)"?(?:\s+ended="([^"<>]*)")?[^<>]*>(.*?)</present>`)

@@ -16,9 +16,11 @@ import (
 	"annotator/context/tokens"
 )
 
-// The lengths of summaries: sentences of a chunk and of a thread, words of the story so far and of a chunk by rule.
+// The lengths of summaries: sentences of a short chunk, of a long one and of a thread, words of the story so far and of a chunk by
+// rule.
 const (
-	chunkSentences  = 3
+	shortSentences  = 3
+	longSentences   = 10
 	threadSentences = 4
 	storyWords      = 500
 	ruleWords       = 100
@@ -32,12 +34,17 @@ func Instruction(template string, s Step) (string, error) { return s.request().F
 func (s *Step) request() *prompt.SummaryRequest {
 	r := &prompt.SummaryRequest{
 		Threads: list(s.Threads), Wanted: list(s.Wanted()),
-		ThreadSentences: threadSentences, ChunkSentences: chunkSentences, StoryWords: storyWords,
+		ThreadSentences: threadSentences, ChunkSentences: s.chunkSentences(), StoryWords: storyWords,
 	}
 	if n := len(s.Chunk); n > 0 {
 		r.FirstScene, r.LastScene = s.Chunk[0].Scene, s.Chunk[n-1].Scene
 	}
 	return r
+}
+
+// chunkSentences returns the most sentences of a chunk's summary: one for each two scenes, within bounds.
+func (s *Step) chunkSentences() int {
+	return min(max(shortSentences, (len(s.Chunk)+1)/2), longSentences)
 }
 
 // Wanted returns the threads that need a summary of their own.
@@ -51,11 +58,7 @@ func EndInstruction(template string, s Step, question string) (string, error) {
 	r := s.request()
 	r.Ended, r.More = true, question != ""
 	text, err := r.Fill(template)
-	if question == "" {
-		return text, err
-	}
-	return text + "\n\nClose each of these elements. In the same answer, after them, answer what follows: " +
-		"where it says to write nothing else, that is beside these summaries.\n\n" + question, err
+	return prompt.BeforeQuestion(text, question), err
 }
 
 // Scenes names the scenes of turns by their indices within the thread: "0-9".
@@ -96,12 +99,12 @@ func Read(s Step, reply string) (Summary, error) {
 	reply = html.UnescapeString(codex.Clean(reply)) // it was shown the story escaped
 	summary := Summary{Threads: map[int64]string{}}
 	if len(s.Threads) == 0 {
-		summary.Chunk = sentences(inside(chunkTag, reply), chunkSentences)
+		summary.Chunk = sentences(inside(chunkTag, reply), s.chunkSentences())
 		return summary, something(summary.Chunk)
 	}
 	reply = summary.readThreads(s, reply)
 	if len(s.Chunk) > 0 && chunkTag.MatchString(reply) {
-		summary.Chunk = sentences(inside(chunkTag, reply), chunkSentences)
+		summary.Chunk = sentences(inside(chunkTag, reply), s.chunkSentences())
 		reply = chunkTag.ReplaceAllString(reply, "")
 	}
 	summary.Story = firstWords(inside(storyTag, reply), storyWords)

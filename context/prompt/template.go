@@ -59,3 +59,12 @@ func (id *Identity) checkTemplates(dir string) error {
 	}
 	return nil
 }
+
+// BeforeQuestion returns a request for elements before another question, which is answered behind them; that may be empty.
+func BeforeQuestion(request, question string) string {
+	if question == "" {
+		return request
+	}
+	return request + "\n\nClose each of these elements. After them, in the same answer, answer what follows; where it says \"nothing else\", it " +
+		"does not mean them.\n\n" + question
+}
