@@ -17,14 +17,14 @@ import (
 
 // How much a question asks about entries whose present statement is out of date.
 const (
-	maxStatements   = 12    // entries
-	statementsShown = 3_000 // tokens of their facts
+	maxStatements   = 20    // entries
+	statementsShown = 5_000 // tokens of their facts
 	statementTokens = 100   // of the reply, for each
 	statementLimit  = 3     // sentences of a statement
 )
 
 // MinFacts is how many facts an entry holds at least that is given a present statement. Fewer are as short as one.
-const MinFacts = 4
+const MinFacts = 5
 
 // statements are the entries of a question whose present statement is out of date.
 type statements []*annotator.Entry

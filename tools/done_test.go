@@ -66,7 +66,9 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%s: %v", content, got)
 		}
 	}
-	if tools.Complete(&annotator.Trace{Content: `{"ok":true}`, Error: tools.Repeated}) {
-		t.Errorf("a result with the code %s is complete", tools.Repeated)
+	for code, want := range map[string]bool{tools.NotMentioned: true, tools.EditCap: true, tools.Repeated: false, tools.NotFound: false} {
+		if got := tools.Complete(&annotator.Trace{Content: `{"ok":false}`, Error: code}); got != want {
+			t.Errorf("a result with the code %s: %v", code, got)
+		}
 	}
 }
