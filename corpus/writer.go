@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"path/filepath"
 	"strconv"
 
 	"annotator"
@@ -69,7 +70,7 @@ func Create(ctx context.Context, path string) (*Writer, error) {
 	w := &Writer{pool: pool, path: path}
 	if err := w.begin(ctx); err != nil {
 		_ = w.Abort()
-		return nil, sqlite.Wrap(err, "make the corpus %s", path)
+		return nil, sqlite.Wrap(err, "make the corpus in %s", filepath.Dir(path))
 	}
 	return w, nil
 }
@@ -269,4 +270,6 @@ func (w *Writer) exec(ctx context.Context, query string, args ...any) error {
 	return w.wrap(err)
 }
 
-func (w *Writer) wrap(err error) error { return sqlite.Wrap(err, "write the corpus %s", w.path) }
+func (w *Writer) wrap(err error) error {
+	return sqlite.Wrap(err, "write the corpus in %s", filepath.Dir(w.path))
+}

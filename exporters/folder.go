@@ -50,7 +50,7 @@ func (f *Format) WriteFolder(ctx context.Context, path string, c *Codex) error {
 	if err == nil || annotator.KindOf(err) != "" {
 		return err
 	}
-	return annotator.Errorf(annotator.Halted, "write the folder %s: %w", path, err).
+	return annotator.Errorf(annotator.Halted, "write the folder %s: %w", path, cause(err)).
 		WithAdvice("check the disk, its space and its mount, then run again")
 }
 

@@ -54,6 +54,8 @@ func systemFailure(err error) error {
 		advice = "this process may open too few files: raise the limit with `ulimit -n`, then run again"
 	case errors.Is(err, syscall.EIO):
 		advice = "check the disk and its mount, then run again"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		advice = "free space on the disk, then run again"
 	}
 	what := err
 	if e, ok := err.(*annotator.Error); ok { //nolint:errorlint // the text includes the advice of wrapped errors
@@ -103,12 +105,20 @@ func (a *app) say(text string) { fmt.Fprintln(a.err, oneLine(text)) }
 
 // printError prints what was tried and what happened, and on a second line what to do next.
 func (a *app) printError(err error) {
-	what, advice := err, ""
-	if e, ok := err.(*annotator.Error); ok { //nolint:errorlint // the text includes the advice of wrapped errors
-		what, advice = e.Err, e.Advice
+	what := oneLine(err.Error())
+	advice := adviceIn(err)
+	if rest, isLast := strings.CutSuffix(what, "; "+advice); isLast && advice != "" {
+		what = rest + "\nannotator: " + advice
 	}
-	fmt.Fprintf(a.err, "annotator: %s\n", oneLine(what.Error()))
-	if advice != "" {
-		fmt.Fprintf(a.err, "annotator: %s\n", oneLine(advice))
+	fmt.Fprintf(a.err, "annotator: %s\n", what)
+}
+
+// adviceIn returns the advice of the outermost error that has one; "" if none has.
+func adviceIn(err error) string {
+	for e := (*annotator.Error)(nil); errors.As(err, &e); err = e.Err {
+		if e.Advice != "" {
+			return oneLine(e.Advice)
+		}
 	}
+	return ""
 }

@@ -58,6 +58,7 @@ func TestSystemFailures(t *testing.T) {
 		{fmt.Errorf("around: %w", annotator.Errorf(annotator.Storage, "lock: %w", opening(syscall.ENFILE))), exitHalted, "raise the limit"},
 		{annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.EIO)).WithAdvice("name another"), exitHalted, "input/output error; check the disk"},
 		{annotator.Errorf(annotator.Storage, "lock: %w", opening(syscall.EIO)).WithAdvice("try that"), exitHalted, "try that"},
+		{annotator.Errorf(annotator.Misused, "write: %w", opening(syscall.ENOSPC)).WithAdvice("name another"), exitHalted, "no space left on device; free space on the disk"},
 		{annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.ENOENT)).WithAdvice("name another"), exitMisused, "name another"},
 	} {
 		err := systemFailure(c.err)
@@ -67,6 +68,27 @@ func TestSystemFailures(t *testing.T) {
 	}
 	if err := systemFailure(nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAdviceHasItsLine wherever in an error it is, as long as nothing follows it.
+func TestAdviceHasItsLine(t *testing.T) {
+	t.Parallel()
+	full := annotator.Errorf(annotator.Storage, "write: full").WithAdvice("free\nspace")
+	for want, err := range map[string]error{
+		"annotator: write: full\nannotator: free space\n":                    full,
+		"annotator: import: write: full\nannotator: free space\n":            fmt.Errorf("import: %w", full),
+		"annotator: write: full\nannotator: free space\n ":                   errors.Join(nil, full),
+		"annotator: halted: write: full; free space\nannotator: run again\n": annotator.Errorf(annotator.Halted, "halted: %w", full).WithAdvice("run again"),
+		"annotator: write: full; free space (not recorded)\n":                fmt.Errorf("%w (not recorded)", full),
+		"annotator: halted: write: full\nannotator: free space\n":            annotator.Errorf(annotator.Halted, "halted: %w", full),
+		"annotator: no advice\n":                                             errors.New("no advice"),
+	} {
+		a, out := newTestApp(nil)
+		a.err = out
+		if a.printError(err); out.String() != strings.TrimSpace(want)+"\n" {
+			t.Errorf("%v is printed as %q, want %q", err, out, want)
+		}
 	}
 }
 

@@ -67,7 +67,9 @@ func createFile(path, text string) error {
 	}
 	if err == nil {
 		_, err = file.WriteString(text)
-		err = errors.Join(err, file.Close())
+		if err = cmp.Or(err, file.Close()); err != nil {
+			_ = os.Remove(path)
+		}
 	}
 	if err != nil {
 		return annotator.Errorf(annotator.Misused, "write the configuration: %w", err).WithAdvice("name a file in a folder that can be written")

@@ -233,7 +233,7 @@ type askedQuestion struct {
 	Posts    []citation `json:"posts"` // in the order of the answer
 }
 
-// answer asks a question, and records it with the answer.
+// answer asks a question, and records it with the answer. An answer that could not be recorded is returned with the error.
 func (c *conversation) answer(ctx context.Context, question string) (string, error) {
 	request := c.request
 	request.Question = question
@@ -253,15 +253,16 @@ func (c *conversation) answer(ctx context.Context, question string) (string, err
 
 // ask asks a question, records the answer, and prints it with the posts that it cites.
 func (c *conversation) ask(ctx context.Context, question string) error {
-	text, err := c.answer(ctx, question)
-	if err != nil {
-		return err
+	text, unrecorded := c.answer(ctx, question)
+	if text == "" {
+		return unrecorded
 	}
 	a := &askedQuestion{Snapshot: c.context.Snapshot.ID, Question: question, Answer: text}
-	if a.Posts, err = c.citations(ctx, text); err != nil {
-		return err
+	var err error
+	if a.Posts, err = c.citations(ctx, text); err == nil {
+		err = c.printResult(a, c.json)
 	}
-	return c.printResult(a, c.json)
+	return cmp.Or(unrecorded, err)
 }
 
 // citations looks up the posts that an answer cites.

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -155,14 +156,17 @@ func Write(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// create writes a file that does not exist yet.
+// create writes a file that does not exist yet. A part of it is not left behind: an empty file omits its part of the prompt.
 func create(path, text string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
 	_, err = file.WriteString(text)
-	return errors.Join(err, file.Close())
+	if err = cmp.Or(err, file.Close()); err != nil {
+		_ = os.Remove(path)
+	}
+	return err
 }
 
 // Runtime is what the prompt says of the story. It stays the same while the story is read, because model servers cache

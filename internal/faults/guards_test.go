@@ -13,7 +13,7 @@ type guard struct {
 func systemGuards() []guard {
 	const failing = "internal/faults.TestFailingSystem"
 	return []guard{
-		{n: "80", fault: "the disk is full", does: "halts with the reason; the database stays intact and the next run continues", tests: []string{failing, "internal/sqlite.TestWrapAdvises"}},
+		{n: "80", fault: "the disk is full", does: "halts with the reason; the database stays intact and the next run continues. Commands that read still do", tests: []string{failing, "internal/sqlite.TestWrapAdvises", "cmd/annotator.TestFullDisk"}},
 		{n: "81", fault: "the quota is exhausted; the file system has become read-only", does: "the same", tests: []string{failing}},
 		{n: "82", fault: "`fsync` fails, although the commit may be in the file", does: "halts; the next run reads the actual state", tests: []string{failing}},
 		{n: "83", fault: "killed at any moment, including the creation of the file", does: "the resumed run equals the uninterrupted one", tests: []string{"runner.TestKilledAtEveryTransition", "runner.TestKilledAtRandomMoments", "storage.TestKilledWhileMaking"}},

@@ -51,8 +51,8 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 	connector := cachingConnector{limited: mode == ReadOnlyAny}
 	db, err := openFile(ctx, path, query, conns, connector)
 	if isReader(mode) && IsUnwritable(err) && hasNoLog(path) {
-		// The readers of a WAL file share an index of its log, in a file beside it. On read-only media that file cannot
-		// be made. There is no log either, so the database can be read by itself.
+		// The readers of a WAL file share an index of its log, in a file beside it. On read-only media and on a full disk
+		// that file cannot be made. There is no log either, so the database can be read by itself.
 		immutable := parameters(mode)
 		immutable.Set("immutable", "1")
 		return openFile(ctx, path, immutable, conns, connector)
@@ -230,6 +230,10 @@ func Wrap(err error, format string, args ...any) error {
 	case lib.SQLITE_FULL:
 		return wrapped.WithAdvice("free space on the disk, then run again")
 	case lib.SQLITE_IOERR:
+		if code == lib.SQLITE_IOERR_SHMSIZE {
+			wrapped.Err = fmt.Errorf("%s: no room for the index of its log: %w", fmt.Sprintf(format, args...), err)
+			return wrapped.WithAdvice("free space on the disk, then run again")
+		}
 		return wrapped.WithAdvice("check the disk, its quota and its mount, then run again")
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
 		if NeedsRecovery(err) {
@@ -268,8 +272,11 @@ func IsBusy(err error) bool {
 }
 
 // IsUnwritable reports whether err says that the file cannot be written, or cannot be opened because its folder
-// cannot.
+// cannot, or has no room for the index of its log.
 func IsUnwritable(err error) bool {
-	code := Code(err) & 0xff
-	return (code == lib.SQLITE_READONLY || code == lib.SQLITE_CANTOPEN) && !NeedsRecovery(err)
+	code := Code(err)
+	if code == lib.SQLITE_IOERR_SHMSIZE {
+		return true
+	}
+	return (code&0xff == lib.SQLITE_READONLY || code&0xff == lib.SQLITE_CANTOPEN) && !NeedsRecovery(err)
 }

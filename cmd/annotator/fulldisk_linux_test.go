@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// onFullDisk runs a command in a folder, as a process whose files may have no more than so many blocks of 512 bytes. To
+// the process it is a disk without more room.
+func onFullDisk(t *testing.T, folder string, blocks int, args ...string) (status int, out, told string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", fmt.Sprintf(`trap "" XFSZ; ulimit -f %d; exec annotator "$@"`, blocks), "sh"}, args...)...)
+	cmd.Dir = folder
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
+// TestFullDisk: on a full disk a database is read, what writes says why it cannot, and an answer that cannot be recorded is
+// printed all the same.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	_, _, db := finishedRun(t)
+	folder := filepath.Dir(db)
+	const (
+		noIndex = 16 // blocks; the index of a log has 64
+		noLog   = 64
+	)
+	for _, c := range []struct {
+		blocks    int
+		args      []string
+		status    int
+		out, told string
+	}{
+		{noIndex, []string{"status"}, exitDone, "2 of 2 (100 %)", ""},
+		{noIndex, []string{"show", "1"}, exitDone, "Ysolde Marrow  #1", ""},
+		{noIndex, []string{"export", "--format", "json"}, exitDone, `"count"`, ""},
+		{noIndex, []string{"verify"}, exitDone, "quotations       ok", ""},
+		{noIndex, []string{"run", "quay.jsonl"}, exitHalted, "", "no room for the index of its log: disk I/O error (4874)\nannotator: free space on the disk, then run again\n"},
+		{noLog, []string{"ask", "Who is Ysolde Marrow?"}, exitHalted, "[post ", "annotator: record an answer in quay.annotator.db"},
+	} {
+		status, out, told := onFullDisk(t, folder, c.blocks, c.args...)
+		if status != c.status || !strings.Contains(out, c.out) || !strings.Contains(told, c.told) {
+			t.Errorf("%v ends with %d: %s%s", c.args, status, out, told)
+		}
+	}
+	a, out := newTestApp(nil)
+	if status := a.run(t.Context(), []string{"verify", "--db", db}); status != exitDone {
+		t.Errorf("with room again verify ends with %d: %s", status, out)
+	}
+}
+
+// TestFullDiskLeavesNoPart of a file that a person edits: an empty part of a prompt would omit it.
+func TestFullDiskLeavesNoPart(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"init", "annotator.yaml"}, {"prompts", "init", "."}} {
+		folder := t.TempDir()
+		if status, _, told := onFullDisk(t, folder, 0, args...); status != exitMisused {
+			t.Errorf("%v ends with %d: %s", args, status, told)
+		}
+		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+			t.Errorf("%v leaves %v, %v", args, left, err)
+		}
+	}
+}
