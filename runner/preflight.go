@@ -26,7 +26,7 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 		Measured: run.Recorded > 0 && !newModel && run.Halted == "",
 	}
 	if newModel || !r.window.Counter().Learned() { // a run that is resumed must not learn the same again
-		endpoint.Measure = func(messages []annotator.Message) [4]int { return r.window.Measure(messages) }
+		endpoint.Measure = r.window.Prefix.Measure
 	}
 	findings, err := doctor.Preflight(ctx, endpoint, r.Client)
 	if err != nil {
@@ -50,5 +50,8 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 			r.warn(fmt.Sprintf("%s; %s: `annotator doctor` says how", f.Seen, cmp.Or(f.Remedy(), "see to the server")))
 		}
 	}
-	return nil
+	if endpoint.Begun { // scenes have fitted
+		return nil
+	}
+	return r.checkContext(r.window.Counter())
 }

@@ -219,6 +219,8 @@ func TestDoctorAndRunAgree(t *testing.T) {
 		"says no":            refuses(422, `{"error":{"message":"no tools today"}}`),
 		"broken replies":     refuses(500, `{"error":{"code":500,"message":"The model produced output that does not match the expected peg-native format"}}`),
 		"little context":     {MaxModelLen: 3000},
+		"short tokens":       shortTokens(8192),
+		"short enough":       shortTokens(16384),
 	}
 	for name, template := range scripted.Families() {
 		servers[name] = scripted.Options{Template: template}
@@ -249,6 +251,15 @@ func TestDoctorAndRunAgree(t *testing.T) {
 	}
 }
 
+// shortTokens is a server whose tokenizer makes a token of 2.4 bytes: the estimates of a run that has learned nothing are far too low.
+func shortTokens(context int) scripted.Options {
+	return scripted.Options{MaxModelLen: context, Script: func(r scripted.Request) scripted.Reply {
+		reply := scripted.Annotate(r)
+		reply.Usage = &annotator.Usage{Prompt: len(r.Body) * 10 / 24, Completion: 10, Exact: true}
+		return reply
+	}}
+}
+
 // title returns the title of the story.
 func (s *stage) title() string {
 	s.t.Helper()
@@ -271,16 +282,13 @@ func (s *stage) examine(t *testing.T) *doctor.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limits := window.Limits{Context: s.config.ContextBudget, Reply: s.config.MaxTokens, Margin: s.config.SafetyMargin}
 	system := prompt.Compose(s.config.Identity, prompt.Runtime{Title: s.title()})
+	prefix := window.NewPrefix(system, tools.EncodeDefinitions(registry.Definitions()), nil)
 	report, err := doctor.Examine(t.Context(), &doctor.Endpoint{
 		Wire: dial(t, openai.New, s.base), Model: "scripted", Budget: s.config.ContextBudget, MaxTokens: s.config.MaxTokens, Stream: true,
 		System: system, Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`, Tools: registry.Definitions(), Timeout: time.Minute, Now: time.Now,
-		Fits: func(context int) error {
-			l := limits
-			l.Lower(context)
-			return l.Check(window.NewPrefix(system, tools.EncodeDefinitions(registry.Definitions()), nil), nil)
-		},
+		Measure: prefix.Measure,
+		Fits:    window.Limits{Context: s.config.ContextBudget, Reply: s.config.MaxTokens, Margin: s.config.SafetyMargin}.Fits(prefix),
 	}, func(*doctor.Finding) {})
 	if err != nil {
 		t.Fatal(err)

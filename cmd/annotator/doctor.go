@@ -119,26 +119,19 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 		System: prompt.Compose(identity, prompt.Runtime{Title: "The Lamp on the Quay"}), Scene: prompt.Scene(sampleScene()),
 		Tools: registry.Definitions(), Timeout: o.timeout, Now: o.now,
 	}
-	if p.Fits, err = o.fits(p.System); err != nil {
+	definitions, err := encodeTools(o.tools())
+	if err != nil {
 		return nil, err
 	}
+	prefix := window.NewPrefix(p.System, definitions, nil)
+	p.Measure = prefix.Measure
+	p.Fits = window.Limits{Context: o.ContextBudget, Reply: o.MaxTokens, Margin: o.SafetyMargin}.Fits(prefix)
 	if p.Wire, err = o.newWire(); err != nil {
 		return nil, err
 	}
 	suffix := map[string]string{wireChat: "/chat/completions", wireResponses: "/responses", wireAnthropic: "/messages"}[o.wire()]
 	p.Beside, err = endpoint.New(o.endpointOptions(), endpoint.API{Example: "http://localhost:8000/v1", Suffix: suffix, Header: endpoint.Bearer})
 	return p, err
-}
-
-// fits returns what tells why no run would begin with a context, as the run itself does.
-func (o *doctorOptions) fits(system string) (func(context int) error, error) {
-	definitions, err := encodeTools(o.tools())
-	prefix := window.NewPrefix(system, definitions, nil)
-	return func(context int) error {
-		limits := window.Limits{Context: o.ContextBudget, Reply: o.MaxTokens, Margin: o.SafetyMargin}
-		limits.Lower(context)
-		return limits.Check(prefix, nil)
-	}, err
 }
 
 // sampleScene returns a scene with names that any model would note.

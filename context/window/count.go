@@ -96,11 +96,6 @@ func (w *Window) Counted(size tokens.Size, usage annotator.Usage, reply *annotat
 // from the record alone, so that a resumed run estimates as the undisturbed one.
 func (w *Window) Relearn(ctx context.Context) error { return w.counts.learn(ctx, w.sources.Calls) }
 
-// Measure returns the size of a prompt that has these messages behind the prefix in force.
-func (w *Window) Measure(messages []annotator.Message) tokens.Size {
-	return w.Prefix.size.Plus(sizeOf(messages))
-}
-
 // Rerendered says that messages are sent in another form from now on, so that fewer tokens than before may be right.
 func (w *Window) Rerendered() { w.counts.prompt = 0 }
 

@@ -52,3 +52,17 @@ func (l Limits) Check(prefix Prefix, counter *tokens.Counter) error {
 		l.Context, max(free, 0), used, l.Reply).
 		WithAdvice("raise --context-budget, and the server's own context where that is less, or lower --max-tokens")
 }
+
+// Fits returns what tells why no run would begin with so many tokens of context, beside a prefix; 0: these limits. A prompt that
+// the server has counted teaches the estimates; nil: none was.
+func (l Limits) Fits(prefix Prefix) func(context int, counted *annotator.Call) error {
+	return func(context int, counted *annotator.Call) error {
+		var counter tokens.Counter
+		if counted != nil {
+			counter.Observe(counted.Characters, counted.Usage.Prompt)
+		}
+		lowered := l
+		lowered.Lower(context)
+		return lowered.Check(prefix, &counter)
+	}
+}

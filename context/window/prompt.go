@@ -21,6 +21,9 @@ func NewPrefix(system, record string, tools []byte) Prefix {
 	return Prefix{System: system, Tools: tools, size: size}
 }
 
+// Measure returns the size of a prompt that has these messages behind the prefix, as annotator.Call has it.
+func (p Prefix) Measure(messages []annotator.Message) [4]int { return p.size.Plus(sizeOf(messages)) }
+
 // EstimateTokens guesses the tokens of the prefix before anything is learned.
 func (p Prefix) EstimateTokens() int { return p.size.Tokens() }
 

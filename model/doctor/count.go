@@ -21,10 +21,8 @@ func contextLength(ctx context.Context, e *examination) Finding {
 	switch {
 	case n == 0:
 		return missing("", "the server does not tell; a run takes %d tokens: lower --context-budget if the model takes fewer", e.Budget)
-	case e.Fits(n) != nil && n < e.Budget:
-		return failed(moreContext, "%s", e.Fits(n))
-	case e.Fits(n) != nil:
-		return failed("", "%s", e.Fits(n))
+	case e.Fits(n, nil) != nil:
+		return e.tooShort(e.Fits(n, nil))
 	case n < e.Budget && hidden && e.server.drops():
 		return failed(moreContext, "%d tokens, and it drops the beginning of what is longer: give --context-budget %d, or more context", n, n)
 	case n < e.Budget && hidden:
@@ -33,6 +31,26 @@ func contextLength(ctx context.Context, e *examination) Finding {
 		return missing(moreContext, "%d tokens; a run lowers its budget of %d to that", n, e.Budget)
 	}
 	return ok("%d tokens; a run takes %d", n, e.Budget)
+}
+
+// tooShort is the finding that the context, or the budget where that is less, leaves too little for a scene.
+func (e *examination) tooShort(err error) Finding {
+	if n := e.client.Capabilities.Context.Limit(); n > 0 && n < e.Budget {
+		return failed(moreContext, "%s", err)
+	}
+	return failed("", "%s", err)
+}
+
+// holdsScene judges the context by what the server has counted of a prompt with all tools. The estimates of contextLength may be
+// far off for its tokens.
+func holdsScene(_ context.Context, e *examination) Finding {
+	if e.replayed == nil || !e.replayed.Usage.Exact {
+		return skipped("no tokens are reported of a prompt with the tools of a run")
+	}
+	if err := e.Fits(e.client.Capabilities.Context.Limit(), e.replayed.Call); err != nil {
+		return e.tooShort(err)
+	}
+	return ok("beside the system prompt and tools, %d tokens with a short conversation", e.replayed.Usage.Prompt)
 }
 
 // line is a line of text with a stable number of tokens.

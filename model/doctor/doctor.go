@@ -22,17 +22,20 @@ type Endpoint struct {
 	Beside   *endpoint.Client // the same endpoint, for other addresses of the server; nil where there are none
 	Keyed    bool             // an API key is sent
 
-	Model       string                  // empty: the first that is listed
-	Budget      int                     // tokens of prompt and reply together, as configured
-	Contexts    map[string]int          // tokens that models take, as configured
-	Fits        func(context int) error // why no run would begin with so many tokens of context; nil: one would
-	MaxTokens   int                     // of a reply
+	Model       string         // empty: the first that is listed
+	Budget      int            // tokens of prompt and reply together, as configured
+	Contexts    map[string]int // tokens that models take, as configured
+	MaxTokens   int            // of a reply
 	Temperature float64
 	Stream      bool
 
 	System string // the system prompt of a run
 	Scene  string // as a run shows one
 	Tools  []annotator.ToolDefinition
+
+	// Fits tells why no run would begin with so many tokens of context, 0: the budget. The error is nil where one would. A prompt
+	// that the server has counted tells how many tokens its characters are; nil: that is estimated. A run judges that by itself.
+	Fits func(context int, counted *annotator.Call) error
 
 	// Measure returns the characters of a run's prompt with these messages, for the record of the one that shows a whole
 	// conversation: estimates learn from its count. Nil: it is recorded without. See annotator.Call.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -61,7 +62,7 @@ func patientBehind(t *testing.T, address string, network http.RoundTripper) *doc
 }
 
 // fits says that a run needs 4096 tokens.
-func fits(context int) error {
+func fits(context int, _ *annotator.Call) error {
 	if context < 4096 {
 		return errors.New("too few for a scene")
 	}
@@ -509,6 +510,48 @@ func TestNobodyThere(t *testing.T) {
 	for _, f := range report.Findings[1:] {
 		if f.State != doctor.Skipped {
 			t.Errorf("%s is %s", f.Check, f.State)
+		}
+	}
+}
+
+// TestHoldsScene: the context is judged by what the server counts of a prompt with the tools, where it counts.
+func TestHoldsScene(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name            string
+		context, budget int
+		counts          bool
+		state           doctor.State
+		remedies        int
+	}{
+		{"it fits", 100_000, 32_768, true, doctor.OK, 0},
+		{"too little context", 20_000, 32_768, true, doctor.Failed, 1},
+		{"too low a budget", 100_000, 20_000, true, doctor.Failed, 0},
+		{"nothing is counted", 20_000, 20_000, false, doctor.Skipped, 0},
+	} {
+		server := scripted.Start(t, scripted.Options{MaxModelLen: test.context, Script: count(healthy, func(r scripted.Request) annotator.Usage {
+			if !test.counts {
+				return annotator.Usage{}
+			}
+			return annotator.Usage{Prompt: r.Tokens, Completion: 1}
+		})})
+		p := patient(t, server.URL)
+		p.Budget = test.budget
+		p.Measure = func(messages []annotator.Message) [4]int { return [4]int{len(messages)} }
+		p.Fits = func(context int, counted *annotator.Call) error {
+			if context = min(context, test.budget); counted == nil || context > 20_000 {
+				return nil
+			}
+			return fmt.Errorf("%d tokens are too few, by %d messages of %v", context, counted.Characters[0], counted.Usage.Prompt > 0)
+		}
+		report, found := examine(t, p)
+		f := found["holds a scene"]
+		if f.State != test.state || f.State == doctor.Failed && f.Seen != "20000 tokens are too few, by 6 messages of true" {
+			t.Errorf("%s: %s, %s", test.name, f.State, f.Seen)
+		}
+		wanted := slices.DeleteFunc(report.Remedies, func(r doctor.Remedy) bool { return !slices.Contains(r.Checks, f.Check) })
+		if len(wanted) != test.remedies {
+			t.Errorf("%s: %+v", test.name, wanted)
 		}
 	}
 }

@@ -44,6 +44,7 @@ var checks = [...]check{
 	{"keeps the system prompt", answered, false, keepsSystem},
 	{"calls a tool", answered, false, callsTool},
 	{"constrains arguments", answered, true, constrainsArguments},
+	{"holds a scene", answered, false, holdsScene},
 	{"calls on demand", answered, false, callsOnDemand},
 	{"reports cached tokens", answered, false, reportsCached},
 	{"keeps a long prompt", answered, false, keepsLongPrompt},
