@@ -11,11 +11,11 @@ import (
 )
 
 // intents returns what the prompt says of intents; nil if none are declared.
-func (r *Runner) intents() *prompt.Intents {
-	if r.config.Governance == policy.Off {
+func (c *Config) intents() *prompt.Intents {
+	if c.Governance == policy.Off {
 		return nil
 	}
-	p := r.config.Policy
+	p := c.Policy
 	return &prompt.Intents{New: p.RequiredIntent(policy.Annotate, tools.CreateName), Update: p.RequiredIntent(policy.Annotate, tools.UpdateName)}
 }
 

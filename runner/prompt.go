@@ -41,6 +41,11 @@ func (r *Runner) promptSettings() map[string]string {
 	return settings
 }
 
+// SystemPrompt returns the system prompt for a story of a title.
+func (c *Config) SystemPrompt(title string) string {
+	return prompt.Compose(c.Identity, prompt.Runtime{Title: title, Intents: c.intents()})
+}
+
 // findPrompt puts the system prompt and the tools in force, and reports whether they are others than before. If the user's choices
 // are the same, the program's version has changed them, and the run goes on. What the user changed has to be agreed to. What the
 // server's template needs otherwise holds until the server is another.
@@ -51,7 +56,7 @@ func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus, newMode
 	if err != nil {
 		return false, err
 	}
-	system := prompt.Compose(r.config.Identity, prompt.Runtime{Title: run.Corpus.Title, Intents: r.intents()})
+	system := r.config.SystemPrompt(run.Corpus.Title)
 	now := storage.Prompt{SystemPrompt: system, Tools: definitions, Settings: string(encoded)}
 	if !newModel {
 		now.Workarounds = run.Prompt.Workarounds

@@ -105,25 +105,22 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 	if o.key.warning != "" {
 		o.say(o.key.warning)
 	}
-	identity, err := loadPrompts(o.Prompts)
-	if err != nil {
+	config := o.runner()
+	var err error
+	if config.Identity, err = loadPrompts(o.Prompts); err != nil {
 		return nil, err
 	}
-	registry, err := tools.New(tools.Standard()...)
+	registry, err := tools.New(o.tools()...)
 	if err != nil {
 		return nil, err
 	}
 	p := &doctor.Endpoint{
 		WireName: o.wire(), Keyed: o.key.value != "", Model: o.Model, Budget: o.ContextBudget, MaxTokens: o.MaxTokens,
 		Temperature: o.Temperature, Stream: o.Stream, Contexts: o.MaxContext,
-		System: prompt.Compose(identity, prompt.Runtime{Title: "The Lamp on the Quay"}), Scene: prompt.Scene(sampleScene()),
+		System: config.SystemPrompt("The Lamp on the Quay"), Scene: prompt.Scene(sampleScene()),
 		Tools: registry.Definitions(), Timeout: o.timeout, Now: o.now,
 	}
-	definitions, err := encodeTools(o.tools())
-	if err != nil {
-		return nil, err
-	}
-	prefix := window.NewPrefix(p.System, definitions, nil)
+	prefix := window.NewPrefix(p.System, tools.EncodeDefinitions(p.Tools), nil)
 	p.Measure = prefix.Measure
 	p.Fits = window.Limits{Context: o.ContextBudget, Reply: o.MaxTokens, Margin: o.SafetyMargin}.Fits(prefix)
 	if p.Wire, err = o.newWire(); err != nil {

@@ -69,6 +69,7 @@ func endpoints() http.Handler {
 	mux.Handle("/merging/", http.StripPrefix("/merging", scripted.New(scripted.Options{Model: "offline", Script: mergesAlike})))
 	mux.Handle("/idle/", http.StripPrefix("/idle", scripted.New(scripted.Options{Script: callsNothing})))
 	mux.Handle("/mistaken/", http.StripPrefix("/mistaken", scripted.New(scripted.Options{Script: mistakesEntries})))
+	mux.Handle("/tight/", http.StripPrefix("/tight", scripted.New(scripted.Options{MaxModelLen: 8192, Script: countsShortTokens})))
 	mux.Handle("/disguising/", http.StripPrefix("/disguising", scripted.New(scripted.Options{Script: disguises})))
 	mux.Handle("/hang/", http.StripPrefix("/hang", scripted.New(scripted.Options{Fault: hangsOnScenes})))
 	add("filter", &scripted.Fault{
@@ -93,6 +94,13 @@ func mistakesEntries(r scripted.Request) scripted.Reply {
 	}
 	call := annotator.ToolCall{Name: "glossary_update", Arguments: `{"entry_id":99,"tags":["place"]}`}
 	return scripted.Reply{ToolCalls: []annotator.ToolCall{call}}
+}
+
+// countsShortTokens is a model with a token for 2.4 bytes of what it is sent.
+func countsShortTokens(r scripted.Request) scripted.Reply {
+	reply := scripted.Annotate(r)
+	reply.Usage = &annotator.Usage{Prompt: len(r.Body) * 10 / 24, Completion: 10}
+	return reply
 }
 
 // disguises is a model that makes one person two by names that look the same.
