@@ -2,12 +2,13 @@ package model
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
 // HealthChecker is implemented by a wire whose server may tell beside its API whether it can answer.
 type HealthChecker interface {
-	// Health asks the server. A failure is a *Fault. Its status is below 500 where the server does not tell.
+	// Health asks the server. A failure is a *Fault.
 	Health(ctx context.Context) error
 }
 
@@ -17,36 +18,34 @@ const (
 	healthTimeout = 5 * time.Second
 )
 
-// watch returns when a server is back, or when the context ends. Where the server already says at the beginning that it
-// can answer, it says nothing of what the wait is for.
+// watch returns when a server is back, or when the context ends: when it answers for its health or its list of models, which it did
+// not at the beginning. What is answered all along says nothing of what the wait is for. A proxy may answer for the health of a
+// server that is gone, or refuse it for one that is back; a server that is loading may list its models.
 func (c *Client) watch(ctx context.Context) {
-	if c.healthy(ctx) {
-		<-ctx.Done()
+	asked := []func(context.Context) error{func(ctx context.Context) error {
+		_, err := c.Wire.Models(ctx)
+		return err
+	}}
+	if checker, able := c.Wire.(HealthChecker); able {
+		asked = append(asked, checker.Health)
 	}
-	for ctx.Err() == nil {
+	asked = slices.DeleteFunc(asked, func(ask func(context.Context) error) bool { return answered(ctx, ask) })
+	for len(asked) > 0 {
 		select {
 		case <-time.After(watchInterval):
-			if c.healthy(ctx) {
+			if slices.ContainsFunc(asked, func(ask func(context.Context) error) bool { return answered(ctx, ask) }) {
 				return
 			}
 		case <-ctx.Done():
+			return
 		}
 	}
+	<-ctx.Done()
 }
 
-// healthy asks a server whether it can answer. Where it does not tell, its list of models shows it.
-func (c *Client) healthy(ctx context.Context) bool {
+// answered asks a server, and reports whether it answers in time.
+func answered(ctx context.Context, ask func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	if checker, able := c.Wire.(HealthChecker); able {
-		err := checker.Health(ctx)
-		if err == nil {
-			return true
-		}
-		if status := ClassifyTransport(err).Status; status == 0 || status >= 500 {
-			return false
-		}
-	}
-	_, err := c.Wire.Models(ctx)
-	return err == nil
+	return ask(ctx) == nil
 }

@@ -112,6 +112,7 @@ func TestConformance(t *testing.T) {
 		{"cancel", cancels},
 		{"endless answer", endlessAnswer},
 		{"endless loop", endlessLoop},
+		{"wait ends", waitEnds},
 	}
 	for _, w := range wires() {
 		t.Run(w.name, func(t *testing.T) {
