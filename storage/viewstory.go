@@ -34,11 +34,19 @@ func (v *View) lastScene() int {
 
 // Threads returns the threads with scenes, in story order.
 func (v *View) Threads(ctx context.Context) ([]ThreadSpan, error) {
-	scan := func(rows *sql.Rows, t *ThreadSpan) error {
-		return rows.Scan(&t.ID, &t.Title, &t.Order, &t.First, &t.Last)
-	}
-	return readAll(ctx, v.db, "read the threads", scan, `SELECT thread_id, title, ord, first_scene, min(last_scene, ?1) FROM thread_state
-		WHERE first_scene <= ?1 ORDER BY ord`, v.lastScene())
+	return readAll(ctx, v.db, "read the threads", scanThreadSpan, threadSpans+` ORDER BY ord`, v.lastScene())
+}
+
+// Thread returns the thread with an id; NotFound if it has no scene within the limit.
+func (v *View) Thread(ctx context.Context, id int64) (ThreadSpan, error) {
+	missing := annotator.Errorf(annotator.NotFound, "the story has no thread %d", id)
+	return readFirst(ctx, v.db, "read a thread", missing, scanThreadSpan, threadSpans+` AND thread_id = ?2`, v.lastScene(), id)
+}
+
+const threadSpans = `SELECT thread_id, title, ord, first_scene, min(last_scene, ?1) FROM thread_state WHERE first_scene <= ?1`
+
+func scanThreadSpan(rows *sql.Rows, t *ThreadSpan) error {
+	return rows.Scan(&t.ID, &t.Title, &t.Order, &t.First, &t.Last)
 }
 
 // Scene returns the scene with a number; NotFound if there is none within the limit.
@@ -55,8 +63,13 @@ func (v *View) Scene(ctx context.Context, n int) (*annotator.SceneRow, error) {
 
 // Scenes returns the scenes of a thread, in story order.
 func (v *View) Scenes(ctx context.Context, thread int64) ([]annotator.SceneRow, error) {
+	return v.ScenesFrom(ctx, thread, 0, anyScene)
+}
+
+// ScenesFrom returns the scenes of a thread after so many of its first ones, at most limit of them, in story order.
+func (v *View) ScenesFrom(ctx context.Context, thread int64, offset, limit int) ([]annotator.SceneRow, error) {
 	scenes, err := readAll(ctx, v.db, fmt.Sprintf("read the scenes of thread %d", thread), scanScene,
-		sceneQuery+` WHERE s.thread_id = ? AND n <= ? ORDER BY n`, thread, v.lastScene())
+		sceneQuery+` WHERE s.thread_id = ? AND n <= ? AND idx >= ? ORDER BY idx LIMIT ?`, thread, v.lastScene(), offset, limit)
 	for i := range scenes {
 		v.cut(&scenes[i])
 	}

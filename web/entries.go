@@ -14,8 +14,7 @@ type entryList struct {
 	Text, Tag, Status string
 	Statuses          []annotator.Status
 	Entries           []*annotator.Entry
-	Total, From, To   int
-	Before, After     int // the neighbouring pages, from 1; 0: none
+	part
 }
 
 func showEntries(r *request) (*page, error) {
@@ -24,8 +23,7 @@ func showEntries(r *request) (*page, error) {
 		Text: q.Get("q"), Tag: q.Get("tag"), Status: q.Get("status"),
 		Statuses: []annotator.Status{annotator.Tentative, annotator.Confirmed, annotator.Retired, annotator.Merged},
 	}
-	number := int(min(max(1, r.queryNumber("page")), 1<<20))
-	query := annotator.Query{Text: list.Text, Offset: (number - 1) * pageSize, Limit: pageSize}
+	query := annotator.Query{Text: list.Text, Offset: (r.pageNumber() - 1) * pageSize, Limit: pageSize}
 	if tag := strings.TrimSpace(list.Tag); tag != "" {
 		if _, err := codex.Tags([]string{tag}); err != nil {
 			return nil, annotator.Errorf(annotator.Misused, "%w", err)
@@ -39,20 +37,13 @@ func showEntries(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	list.Entries, list.Total = pointers(found.Entries), found.Total
-	list.From, list.To = min(query.Offset+1, list.Total), min(query.Offset+pageSize, list.Total)
-	if number > 1 {
-		list.Before = number - 1
-	}
-	if list.To < list.Total {
-		list.After = number + 1
-	}
+	list.Entries, list.part = pointers(found.Entries), r.part(found.Total, pageSize)
 	if q.Get("format") == "json" {
 		return nil, r.sendJSON(struct {
 			Total   int               `json:"total"`
 			Page    int               `json:"page"`
 			Entries []exporters.Entry `json:"entries"`
-		}{list.Total, number, r.exported(found.Entries)})
+		}{list.Total, r.pageNumber(), r.exported(found.Entries)})
 	}
 	title := "Entries"
 	if list.Text != "" {

@@ -3,11 +3,16 @@ package web_test
 import (
 	"fmt"
 	"html"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"annotator"
+	"annotator/storage"
 )
 
 // TestListsArePaged follows the links of long lists to their end: every fact, revision and naming fact is on one page.
@@ -53,6 +58,63 @@ func TestListsArePaged(t *testing.T) {
 	}
 	s.want(long+"?fact=77", 200, `id="fact-77"`, "51 to 100 of 130 facts", ">Zorvath</a>")
 	s.want(named, 200, "Named by", ">Quillon</a>", named+"/named")
+}
+
+// TestThreadIsPaged is a thread of more scenes than a page lists, with a limit within it and without.
+func TestThreadIsPaged(t *testing.T) {
+	t.Parallel()
+	const scenes = 450
+	s := serve(t, oneThread(t, scenes), nil)
+	thread := "/lanterns/thread/7"
+	list := regexp.MustCompile(`<li><a href="/lanterns/scene/([0-9]+)`)
+	for _, c := range []struct {
+		path         string
+		scenes, page int
+	}{
+		{thread, scenes, 3}, {thread + "?as-of=scene:400", 400, 2}, {thread + "?as-of=scene:401", 401, 3}, {thread + "?as-of=scene:7", 7, 1},
+	} {
+		found, pages := s.follow(c.path, "next", list)
+		want := make([]int, c.scenes)
+		for i := range want {
+			want[i] = i + 1
+		}
+		if !slices.Equal(found, want) || pages != c.page {
+			t.Errorf("%s: %d pages list %v", c.path, pages, found)
+		}
+	}
+	last := s.want(thread+"?page=3&as-of=scene:430", 200, "401 to 430 of 430 scenes", "I have read this to its end", `rel="prev"`)
+	if strings.Contains(last, `rel="next"`) {
+		t.Error("there is a page after the last")
+	}
+	if first := s.want(thread, 200, "1 to 200 of 450 scenes"); strings.Contains(first, "I have read this to its end") {
+		t.Error("the first of three pages ends the thread")
+	}
+	s.want(thread+"?page=99", 200, `rel="prev"`)
+	s.want("/lanterns/thread/424242", 404)
+}
+
+// oneThread makes the database of a story that is one thread, of which nothing is read.
+func oneThread(t *testing.T, scenes int) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "annotator.db")
+	db, err := storage.OpenWriter(t.Context(), path, "test", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	err = db.Run.Begin(t.Context(), storage.Corpus{Title: "One thread"}, func(yield func(*annotator.Scene, error) bool) {
+		for i := range scenes {
+			post := annotator.Post{ID: int64(i + 1), Thread: 7, Body: "Dawn."}
+			scene := &annotator.Scene{N: i + 1, Thread: annotator.Thread{ID: 7, Order: 1}, Index: i, Posts: []annotator.Post{post}}
+			if !yield(scene, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // follow reads a page and those that its links of one kind lead to, and returns the numbers that a pattern finds on them.

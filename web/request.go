@@ -133,6 +133,25 @@ func (r *request) queryNumber(name string) int64 {
 	return n
 }
 
+// pageNumber returns the number of the part of a list that the URL names, from 1.
+func (r *request) pageNumber() int { return int(min(max(1, r.queryNumber("page")), 1<<20)) }
+
+// part is a part of a list whose parts have numbers.
+type part struct {
+	From, To, Total int // the elements of the part, and how many the list has; From counts from 0, and To is exclusive
+	Before, After   int // the neighbouring parts, from 1; 0: there is none
+}
+
+// part returns the part that the URL names of a list of total elements, with size of them in each.
+func (r *request) part(total, size int) part {
+	number := r.pageNumber()
+	p := part{From: min((number-1)*size, total), To: min(number*size, total), Total: total, Before: number - 1}
+	if p.To < total {
+		p.After = number + 1
+	}
+	return p
+}
+
 // link returns the URL of a page of the database, under the limit of the request. The parts are those of the path, then
 // "?" with names and values of the query, then "#" with a fragment.
 func (r *request) link(parts ...string) string {

@@ -13,32 +13,27 @@ import (
 
 // storyPage is the list of the threads.
 type storyPage struct {
-	Threads       []storage.ThreadSpan
-	From, Total   int
-	Before, After int // the neighbouring pages, from 1; 0: none
+	part
+	Threads []storage.ThreadSpan
 }
+
+// listSize is the number of threads, and of scenes, on a page of their list.
+const listSize = 200
 
 func showStory(r *request) (*page, error) {
 	all, err := r.view.Threads(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	const threads = 200
-	number := int(min(max(1, r.queryNumber("page")), 1<<20))
-	offset := min((number-1)*threads, len(all))
-	s := &storyPage{Threads: all[offset:min(offset+threads, len(all))], From: offset, Total: len(all)}
-	if number > 1 {
-		s.Before = number - 1
-	}
-	if offset+threads < len(all) {
-		s.After = number + 1
-	}
+	s := &storyPage{part: r.part(len(all), listSize)}
+	s.Threads = all[s.From:s.To]
 	return &page{template: "story", Title: "Story", Section: "story", Data: s}, nil
 }
 
 // threadPage is a thread with its scenes.
 type threadPage struct {
-	annotator.Thread
+	storage.ThreadSpan
+	part
 	Scenes  []annotator.SceneRow
 	Summary *annotator.Episode // nil if there is none
 }
@@ -49,14 +44,14 @@ func showThread(r *request) (*page, error) {
 		return nil, notFound()
 	}
 	ctx := r.Context()
-	scenes, err := r.view.Scenes(ctx, id)
-	if err == nil && len(scenes) == 0 {
-		err = notFound()
-	}
-	if err != nil {
+	t := &threadPage{}
+	if t.ThreadSpan, err = r.view.Thread(ctx, id); err != nil {
 		return nil, err
 	}
-	t := &threadPage{Thread: scenes[0].Thread, Scenes: scenes}
+	t.part = r.part(t.Last-t.First+1, listSize)
+	if t.Scenes, err = r.view.ScenesFrom(ctx, id, t.From, listSize); err != nil {
+		return nil, err
+	}
 	t.Summary, err = r.view.SummaryOf(ctx, id)
 	return &page{template: "thread", Title: cmp.Or(t.Title, fmt.Sprintf("Thread %d", id)), Section: "story", Data: t}, err
 }
