@@ -235,7 +235,7 @@ func (h *hit) weight() float64 {
 }
 
 // hits returns the entries of which a name or a claim that holds has a term. A claim's row in the index is that of its
-// first version.
+// first version, which is the only one of most.
 func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
 	scan := func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.entry, &h.name) }
 	hits, err := collect(ctx, s.q, scan, `SELECT v.entry_id, max(1.0 / (1 + length(v.key) - length(replace(v.key, ' ', ''))))
@@ -256,8 +256,8 @@ func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
 			hits = append(hits, h)
 		}
 		return err
-	}, `SELECT v.entry_id, count(*) FROM (`+s.rows()+`) v WHERE EXISTS (SELECT 1 FROM validity w WHERE w.entry_id = v.entry_id
-		  AND w.field = 'claim' AND w.key = v.key AND w.holds AND `+s.limit.inForce("w")+`) GROUP BY v.entry_id`,
+	}, `SELECT v.entry_id, count(*) FROM (`+s.rows()+`) v WHERE v.holds AND `+s.limit.inForce("v")+` OR EXISTS (SELECT 1 FROM validity w
+		  WHERE w.entry_id = v.entry_id AND w.field = 'claim' AND w.key = v.key AND w.holds AND `+s.limit.inForce("w")+`) GROUP BY v.entry_id`,
 		s.limit.bound, `claim : `+term, s.limit.reach, maxHits)
 	return hits, err
 }
