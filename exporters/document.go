@@ -57,6 +57,24 @@ type Entry struct {
 	Present       *Present           `json:"present,omitempty" yaml:"present,omitempty"`         // nil if none was written since its states changed
 }
 
+// Found is an entry that a search found.
+type Found struct {
+	Entry
+	Match int64 `json:"match,omitempty"` // id of the claim that has the most words of the search, the first of these; absent if none has any
+}
+
+// NewFound converts entries that a search found by some words, in their order.
+func NewFound(entries []annotator.Entry, words []string, at func(annotator.Place) annotator.Position) []Found {
+	search, list := codex.NewWords(words), make([]Found, len(entries))
+	for i := range entries {
+		list[i].Entry = NewEntry(&entries[i], at)
+		if c := search.Best(entries[i].Claims); c != nil {
+			list[i].Match = c.ID
+		}
+	}
+	return list
+}
+
 // Present is a short statement of what an entry is now. It is no evidence.
 type Present struct {
 	Text string             `json:"text" yaml:"text"`

@@ -17,8 +17,8 @@ import (
 
 // What a search looks at of a query.
 const (
-	maxTerms     = 12
-	maxTermBytes = 64
+	maxWords     = 12
+	maxWordBytes = 64
 )
 
 const (
@@ -41,12 +41,12 @@ type search struct {
 // looked for inside names. A query without a word finds everything, by term.
 func (g *Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
 	s := search{q: g.q, path: g.path, limit: (&Moment{}).limit()}
-	ids, _, err := s.find(ctx, query)
+	found, err := s.find(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := g.Entries(ctx, ids)
-	return inOrder(ids, entries), err
+	entries, err := g.Entries(ctx, found.ids)
+	return inOrder(found.ids, entries), err
 }
 
 // inOrder returns the entries with some ids, in their order.
@@ -60,20 +60,27 @@ func inOrder(ids []int64, entries map[int64]*annotator.Entry) []annotator.Entry 
 	return list
 }
 
-// find returns the ids of the entries that a query finds, best first, and how many it finds without offset and limit.
-func (s *search) find(ctx context.Context, query annotator.Query) (ids []int64, total int, err error) {
+// finding is what a query finds.
+type finding struct {
+	ids   []int64  // of entries, best first
+	total int      // how many without offset and limit
+	words []string // as in Page
+}
+
+// find returns what a query finds.
+func (s *search) find(ctx context.Context, query annotator.Query) (found finding, err error) {
 	query.Text = codex.Visible(query.Text)
-	terms := searchTerms(query.Text)
-	if len(terms) == 0 {
-		ids, total, err = s.list(ctx, query)
-	} else if ids, err = s.ranked(ctx, query, terms); err == nil {
-		total = len(ids)
-		ids = ids[min(max(query.Offset, 0), total):]
+	words := searchWords(query.Text)
+	if len(words) == 0 {
+		found.ids, found.total, err = s.list(ctx, query)
+	} else if found.ids, found.words, err = s.ranked(ctx, query, words); err == nil {
+		found.total = len(found.ids)
+		found.ids = found.ids[min(max(query.Offset, 0), found.total):]
 		if query.Limit > 0 {
-			ids = ids[:min(query.Limit, len(ids))]
+			found.ids = found.ids[:min(query.Limit, len(found.ids))]
 		}
 	}
-	return ids, total, sqlite.Wrap(err, "search the glossary in %s", s.path)
+	return found, sqlite.Wrap(err, "search the glossary in %s", s.path)
 }
 
 // live is a condition on a version e of an entry that is in the codex.
@@ -127,43 +134,47 @@ func (s *search) filter(query annotator.Query) (clause string, args []any, err e
 	return clause, args, nil
 }
 
-// ranked returns the entries that the words find and the filters let through, best first.
-func (s *search) ranked(ctx context.Context, query annotator.Query, terms []string) ([]int64, error) {
-	rare, err := s.rare(ctx, terms)
+// ranked returns the entries that the words find and the filters let through, best first, and by which words; none where
+// they are looked for inside names.
+func (s *search) ranked(ctx context.Context, query annotator.Query, words []string) (ids []int64, by []string, err error) {
+	rare, err := s.rare(ctx, words)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for _, list := range [][]string{rare, terms} {
-		scores, err := s.scores(ctx, query, list)
+	for _, by = range [][]string{rare, words} {
+		scores, err := s.scores(ctx, query, by)
 		if err != nil || len(scores) > 0 {
-			return s.sorted(ctx, query, scores, err)
+			ids, err = s.sorted(ctx, query, scores, err)
+			return ids, by, err
 		}
 	}
 	inside, err := s.inside(ctx, query)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	query.Offset, query.Limit = 0, 0
-	return s.filtered(ctx, query, inside)
+	ids, err = s.filtered(ctx, query, inside)
+	return ids, nil, err
 }
 
-// rare returns those of the terms that are not common; all if every one is.
-func (s *search) rare(ctx context.Context, terms []string) ([]string, error) {
-	if len(terms) == 1 {
-		return terms, nil
+// rare returns those of the words that are not common; all if every one is.
+func (s *search) rare(ctx context.Context, words []string) ([]string, error) {
+	if len(words) == 1 {
+		return words, nil
 	}
 	var rare []string
-	for _, term := range terms {
+	for _, word := range words {
 		var n int
-		if err := s.q.QueryRowContext(ctx, `SELECT count(*) FROM (`+s.rows()+`)`, s.limit.bound, term, s.limit.reach, commonWord+1).Scan(&n); err != nil {
+		err := s.q.QueryRowContext(ctx, `SELECT count(*) FROM (`+s.rows()+`)`, s.limit.bound, phrase(word), s.limit.reach, commonWord+1).Scan(&n)
+		if err != nil {
 			return nil, err
 		}
 		if n <= commonWord {
-			rare = append(rare, term)
+			rare = append(rare, word)
 		}
 	}
 	if len(rare) == 0 {
-		return terms, nil
+		return words, nil
 	}
 	return rare, nil
 }
@@ -176,27 +187,27 @@ func (s *search) rows() string {
 
 // score is how well an entry matches.
 type score struct {
-	terms  int // so many of them it has
+	words  int // so many of them it has
 	weight float64
 }
 
-// scores returns the entries that pass the filters and have all terms, else those that have any.
-func (s *search) scores(ctx context.Context, query annotator.Query, terms []string) (map[int64]score, error) {
+// scores returns the entries that pass the filters and have all words, else those that have any.
+func (s *search) scores(ctx context.Context, query annotator.Query, words []string) (map[int64]score, error) {
 	all := map[int64]score{}
-	for _, term := range terms {
-		hits, err := s.hits(ctx, term)
+	for _, word := range words {
+		hits, err := s.hits(ctx, phrase(word))
 		if err != nil {
 			return nil, err
 		}
 		rarity := 1 / math.Log(math.E+float64(len(hits)))
 		for _, h := range hits {
 			of := all[h.entry]
-			all[h.entry] = score{of.terms + 1, of.weight + rarity*h.weight()}
+			all[h.entry] = score{of.words + 1, of.weight + rarity*h.weight()}
 		}
 	}
 	var whole, parts []int64
 	for id, found := range all {
-		if found.terms == len(terms) {
+		if found.words == len(words) {
 			whole = append(whole, id)
 		} else {
 			parts = append(parts, id)
@@ -290,7 +301,7 @@ func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[i
 		return 1
 	}
 	return slices.SortedFunc(maps.Keys(scores), func(a, b int64) int {
-		return cmp.Or(exact(a)-exact(b), scores[b].terms-scores[a].terms, cmp.Compare(scores[b].weight, scores[a].weight), cmp.Compare(a, b))
+		return cmp.Or(exact(a)-exact(b), scores[b].words-scores[a].words, cmp.Compare(scores[b].weight, scores[a].weight), cmp.Compare(a, b))
 	}), nil
 }
 
@@ -306,17 +317,18 @@ func (s *search) inside(ctx context.Context, query annotator.Query) ([]int64, er
 		s.limit.inForce("v"), s.limit.bound, codex.Normalize(query.Text))
 }
 
-// searchTerms quotes each word for FTS5, once. It omits words without a letter or digit: they would be empty phrases.
-func searchTerms(text string) []string {
-	var terms []string
+// searchWords returns each word of a query once. It omits words without a letter or digit: they would be empty phrases.
+func searchWords(text string) (words []string) {
 	for _, word := range strings.Fields(codex.Clean(text)) {
-		if len(word) > maxTermBytes {
-			word = strings.ToValidUTF8(word[:maxTermBytes], "")
+		if len(word) > maxWordBytes {
+			word = strings.ToValidUTF8(word[:maxWordBytes], "")
 		}
-		term := `"` + strings.ReplaceAll(word, `"`, `""`) + `"`
-		if codex.HasWord(word) && len(terms) < maxTerms && !slices.Contains(terms, term) {
-			terms = append(terms, term)
+		if codex.HasWord(word) && len(words) < maxWords && !slices.Contains(words, word) {
+			words = append(words, word)
 		}
 	}
-	return terms
+	return words
 }
+
+// phrase quotes a text for FTS5.
+func phrase(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }

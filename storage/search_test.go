@@ -9,6 +9,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/internal/codextest"
+	"annotator/storage"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -237,5 +238,37 @@ func TestEntryIsReadWhole(t *testing.T) {
 	}
 	if got := fmt.Sprint(revisions[0].Field, revisions[0].New, revisions[0].Turn, revisions[0].Trace); got != "termDawn (ship)1 5" {
 		t.Errorf("the first revision is %q", got)
+	}
+}
+
+// TestWordsAreThoseOfTheIndex finds entries by words of their facts in several scripts: the fact has the words that the page
+// names, and none that counts only where no other finds anything.
+func TestWordsAreThoseOfTheIndex(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	facts := []string{
+		"The Égrets of Zoë’s half-moon isle.", "ÅNGSTRÖM lived at No. 42b.", "Ἀχιλλεύς fears Ἕκτωρ.", "Война и мир ёлка.", "東京 の 塔.", "한국어 이름.", "Cafe\u0301 au lait.",
+	}
+	var edits []edit
+	for i, text := range facts {
+		edits = append(edits, creates(fmt.Sprintf("Vessel%d", i), text))
+	}
+	s.read(edits...)
+	for query, want := range map[string]int64{
+		"egrets": 1, "ZOE'S": 1, "zoe": 1, "Half-Moon": 1, "half moon isle": 1, "angstrom": 2, "42B": 2, "ἀχιλλεύς": 3, "ἕκτωρ": 3, "ВОЙНА": 4, "塔": 5, "한국어": 6, "café": 7, "CAFE au": 7,
+	} {
+		page, err := s.db.View(storage.Moment{}).Find(s.ctx, annotator.Query{Text: query})
+		s.ok(err)
+		if len(page.Entries) != 1 || page.Entries[0].ID != want {
+			t.Errorf("%q finds %d entries", query, len(page.Entries))
+		} else if c := codex.NewWords(page.Words).Best(page.Entries[0].Claims); c == nil || c.Text != facts[want-1] {
+			t.Errorf("%q: no fact has the words %q", query, page.Words)
+		}
+	}
+	for query, words := range map[string]int{"vessel1": 1, "essel1": 0, "": 0} {
+		page, err := s.db.View(storage.Moment{}).Find(s.ctx, annotator.Query{Text: query})
+		if s.ok(err); len(page.Entries) == 0 || len(page.Words) != words {
+			t.Errorf("%q finds %d entries by the words %q", query, len(page.Entries), page.Words)
+		}
 	}
 }

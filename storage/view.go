@@ -198,6 +198,7 @@ func (v *View) Named(ctx context.Context, name string) ([]annotator.Entry, error
 type Page struct {
 	Entries []annotator.Entry // best match first; of a query without words, by name
 	Total   int               // how many the query finds without offset and limit
+	Words   []string          // of the query, by which the entries were found; none where those are all there are, or have its text inside a name
 }
 
 // Find returns the entries that a query finds, as Glossary.Search does. Nothing that comes after the limit affects what
@@ -214,12 +215,12 @@ func (v *View) FindWhole(ctx context.Context, query annotator.Query) (Page, erro
 
 func (v *View) find(ctx context.Context, query annotator.Query, condition string) (Page, error) {
 	s := search{q: v.db.read, path: v.db.path, limit: v.limit}
-	ids, total, err := s.find(ctx, query)
+	found, err := s.find(ctx, query)
 	if err != nil {
 		return Page{}, err
 	}
-	entries, err := v.counted(ctx, ids, condition)
-	return Page{Entries: inOrder(ids, entries), Total: total}, err
+	entries, err := v.counted(ctx, found.ids, condition)
+	return Page{Entries: inOrder(found.ids, entries), Total: found.total, Words: found.words}, err
 }
 
 // outline is a condition on the values of entries without evidence, without claims that no longer hold, and without a

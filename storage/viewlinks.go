@@ -36,7 +36,7 @@ func (v *View) ClaimsWith(ctx context.Context, names []string, except, after int
 	var phrases []string
 	for _, name := range names {
 		if codex.HasWord(name) {
-			phrases = append(phrases, `"`+strings.ReplaceAll(name, `"`, `""`)+`"`)
+			phrases = append(phrases, phrase(name))
 		}
 	}
 	if len(phrases) == 0 {

@@ -7,13 +7,14 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/exporters"
+	"annotator/storage"
 )
 
 // entryList is a page of a search.
 type entryList struct {
 	Text, Tag, Status string
 	Statuses          []annotator.Status
-	Entries           []*annotator.Entry
+	Cards             []card
 	part
 }
 
@@ -37,14 +38,15 @@ func showEntries(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	list.Entries, list.part = pointers(found.Entries), r.part(found.Total, pageSize)
+	list.part = r.part(found.Total, pageSize)
 	if q.Get("format") == "json" {
 		return nil, r.sendJSON(struct {
 			Total   int               `json:"total"`
 			Page    int               `json:"page"`
-			Entries []exporters.Entry `json:"entries"`
-		}{list.Total, r.pageNumber(), r.exported(found.Entries)})
+			Entries []exporters.Found `json:"entries"`
+		}{list.Total, r.pageNumber(), exporters.NewFound(found.Entries, found.Words, r.view.at.At)})
 	}
+	list.Cards = cards(found)
 	title := "Entries"
 	if list.Text != "" {
 		title = "Search: " + list.Text
@@ -55,11 +57,20 @@ func showEntries(r *request) (*page, error) {
 	}, nil
 }
 
-// exported converts entries to the shape of an export, in their order.
-func (r *request) exported(entries []annotator.Entry) []exporters.Entry {
-	list := make([]exporters.Entry, len(entries))
-	for i := range entries {
-		list[i] = exporters.Build(exporters.Story{}, entries[i:i+1], r.view.at.At).Entries[0]
+// card is an entry that a search found.
+type card struct {
+	*annotator.Entry
+	Fact *fact // the first with the most words of the search, which are marked; nil if none has any
+}
+
+func cards(found storage.Page) []card {
+	words, list := codex.NewWords(found.Words), make([]card, len(found.Entries))
+	for i := range found.Entries {
+		list[i].Entry = &found.Entries[i]
+		if c := words.Best(list[i].Claims); c != nil {
+			in, _ := words.In(c.Text)
+			list[i].Fact = &fact{Claim: *c, Text: excerpt([]rune(c.Text), in)}
+		}
 	}
 	return list
 }

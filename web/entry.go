@@ -9,6 +9,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/exporters"
 )
 
 // entryPage is an entry as one reads it.
@@ -53,7 +54,7 @@ func showEntry(r *request) (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, r.sendJSON(r.exported([]annotator.Entry{*e})[0])
+		return nil, r.sendJSON(exporters.NewEntry(e, r.view.at.At))
 	}
 	claims, err := r.view.ClaimIDs(ctx, id)
 	if err != nil {

@@ -1,6 +1,10 @@
 package web
 
-import "slices"
+import (
+	"slices"
+
+	"annotator/codex"
+)
 
 // span is a piece of text: plain, a link to an entry, or quoted.
 type span struct {
@@ -55,6 +59,27 @@ func (m *marker) spans() []span {
 			}
 		}
 		spans = append(spans, s)
+	}
+	return spans
+}
+
+// excerpt returns the part of a text around the first of some words, in pieces: the words are marked.
+func excerpt(text []rune, words []codex.Span) (spans []span) {
+	const size = 240 // code points
+	at := codex.ExcerptStart(text, words, size)
+	to := min(at+size, len(text))
+	if at > 0 {
+		spans = append(spans, span{Text: "…"})
+	}
+	for _, w := range words {
+		if w.End <= to {
+			spans = append(spans, span{Text: string(text[at:w.Start])}, span{Text: string(text[w.Start:w.End]), Quoted: true})
+			at = w.End
+		}
+	}
+	spans = append(spans, span{Text: string(text[at:to])})
+	if to < len(text) {
+		spans = append(spans, span{Text: "…"})
 	}
 	return spans
 }

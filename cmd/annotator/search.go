@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/exporters"
 
 	"github.com/spf13/cobra"
@@ -25,8 +26,9 @@ func newSearch(a *app) *cobra.Command {
 		Short: "Find entries by words",
 		Long: longHelp(`
 Find entries by words in their names and definitions, best match first: entries with all the words, else those with any
-of them. All characters are literal. An empty query lists all entries. With --as-of, search the codex as it was at a
-point of the story, without anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
+of them. Beside each stands the fact that has the most of the words, or else how its definition begins. All characters are
+literal. An empty query lists all entries. With --as-of, search the codex as it was at a point of the story, without
+anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator search captain
   annotator search --db book.annotator.db --tag place "old harbour"
   annotator search --as-of scene:40 captain
@@ -47,10 +49,11 @@ type searchAnswer struct {
 	AsOf    *annotator.Position `json:"as_of,omitempty"` // with --as-of
 	Count   int                 `json:"count"`
 	More    bool                `json:"more"`    // than --limit
-	Entries []exporters.Entry   `json:"entries"` // as in an export, best match first
+	Entries []exporters.Found   `json:"entries"` // as in an export, best match first
 	Close   []closeEntry        `json:"close"`   // where nothing was found: entries with a similar name
 	Alike   []lookAlike         `json:"look_alikes,omitempty"`
 	found   []annotator.Entry
+	words   []string // by which they were found
 }
 
 func (o *searchOptions) search(ctx context.Context, v *codexView, text string) (*searchAnswer, error) {
@@ -64,7 +67,8 @@ func (o *searchOptions) search(ctx context.Context, v *codexView, text string) (
 	}
 	found := page.Entries
 	s := &searchAnswer{
-		Query: text, AsOf: v.asOf, Count: len(found), More: len(found) < page.Total, Entries: exported(found, v.positions), Close: []closeEntry{}, found: found,
+		Query: text, AsOf: v.asOf, Count: len(found), More: len(found) < page.Total, Entries: exporters.NewFound(found, page.Words, v.positions.At), Close: []closeEntry{},
+		found: found, words: page.Words,
 	}
 	if len(found) == 0 {
 		entries, err := allEntries(ctx, v.View)
@@ -93,7 +97,19 @@ func (s *searchAnswer) print(w io.Writer) {
 	for _, e := range s.Close {
 		fmt.Fprintf(w, "did you mean #%d %s?\n", e.ID, oneLine(e.Term))
 	}
-	printEntries(w, s.found)
+	words := codex.NewWords(s.words)
+	printEntries(w, s.found, func(e *annotator.Entry) string {
+		c := words.Best(e.Claims)
+		if c == nil {
+			return e.Definition()
+		}
+		in, _ := words.In(c.Text)
+		text := []rune(c.Text)
+		if start := codex.ExcerptStart(text, in, textColumns); start > 0 {
+			return "..." + string(text[start:])
+		}
+		return c.Text
+	})
 	if s.More {
 		fmt.Fprintln(w, "there are more; --limit 0 lists all")
 	}

@@ -46,7 +46,7 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *stor
 	var next []string
 	if len(entries) > 0 {
 		fmt.Fprintln(o.out)
-		printEntries(o.out, entries)
+		printEntries(o.out, entries, (*annotator.Entry).Definition)
 		next = append(next, "annotator search --db "+path+" "+quoted(oneLine(entries[0].Term)),
 			"annotator serve --db "+path+" --open",
 			"annotator export --db "+path+" --format json -o "+quoted(strings.TrimSuffix(db.Path(), ".db")+".json"))

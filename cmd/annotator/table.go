@@ -11,14 +11,16 @@ import (
 const (
 	gap       = 2  // spaces between the columns of a table
 	leastRoom = 20 // columns below which a last cell is not wrapped beside the others
+	// textColumns is what a line has of an entry's text.
+	textColumns = 72
 )
 
-// printEntries prints a line for each entry, shortened to the terminal.
-func printEntries(w io.Writer, entries []annotator.Entry) {
+// printEntries prints a line for each entry with a text of it, shortened to the terminal.
+func printEntries(w io.Writer, entries []annotator.Entry, text func(*annotator.Entry) string) {
 	rows := make([][]string, len(entries))
 	for i := range entries {
 		e := &entries[i]
-		rows[i] = []string{fmt.Sprintf("#%d", e.ID), shorten(e.Name(), 32), shorten(strings.Join(e.Tags, ", "), 20), shorten(e.Definition(), 72)}
+		rows[i] = []string{fmt.Sprintf("#%d", e.ID), shorten(e.Name(), 32), shorten(strings.Join(e.Tags, ", "), 20), shorten(text(e), textColumns)}
 	}
 	printShortened(w, rows)
 }
