@@ -57,8 +57,12 @@ func openError(err error, path string) error {
 	if !sqlite.IsUnwritable(err) && !sqlite.NeedsRecovery(err) {
 		return err
 	}
-	return annotator.Errorf(annotator.Misused, "open the corpus %s: %w", path, err).
-		WithAdvice("if it is in WAL mode and its folder cannot be written, copy it to one that can")
+	cause := err
+	if e := (*annotator.Error)(nil); errors.As(err, &e) {
+		cause = e.Err // without its advice, which is for a database that is written
+	}
+	return annotator.Errorf(annotator.Misused, "read the corpus: %w", cause).
+		WithAdvice("check that you may read %s; if it is in WAL mode and its folder cannot be written, copy it to one that can", path)
 }
 
 // Close closes the file.

@@ -22,7 +22,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	}
 	file, err := atomicfile.Create(path)
 	if err != nil {
-		return annotator.Errorf(annotator.Misused, "write %s: %w", path, err).
+		return annotator.Errorf(annotator.Misused, "write %s: %w", path, atomicfile.Cause(err)).
 			WithAdvice("choose a folder that exists and can be written to")
 	}
 	defer file.Discard()
@@ -32,15 +32,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err == nil || annotator.KindOf(err) != "" { // the content failed, not the disk
 		return err
 	}
-	return annotator.Errorf(annotator.Halted, "write %s: %w", path, cause(err)).WithAdvice("check the disk, its space and its mount, then run again")
-}
-
-// cause returns the reason of an error about a temporary file, whose name means nothing to the user.
-func cause(err error) error {
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		return e.Err
-	}
-	return err
+	return annotator.Errorf(annotator.Halted, "write %s: %w", path, atomicfile.Cause(err)).WithAdvice("check the disk, its space and its mount, then run again")
 }
 
 // checkTarget returns an error if something other than a regular file is at the path.

@@ -50,7 +50,7 @@ func (f *Format) WriteFolder(ctx context.Context, path string, c *Codex) error {
 	if err == nil || annotator.KindOf(err) != "" {
 		return err
 	}
-	return annotator.Errorf(annotator.Halted, "write the folder %s: %w", path, cause(err)).
+	return annotator.Errorf(annotator.Halted, "write the folder %s: %w", path, atomicfile.Cause(err)).
 		WithAdvice("check the disk, its space and its mount, then run again")
 }
 
@@ -61,7 +61,7 @@ func (f *Format) writeFolder(ctx context.Context, path string, c *Codex) error {
 	}
 	draft, err := atomicfile.CreateFolder(path)
 	if err != nil {
-		return annotator.Errorf(annotator.Misused, "write the folder %s: %w", path, err).
+		return annotator.Errorf(annotator.Misused, "write the folder %s: %w", path, atomicfile.Cause(err)).
 			WithAdvice("choose a folder that exists and can be written to")
 	}
 	defer draft.Discard()

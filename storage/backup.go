@@ -23,7 +23,8 @@ func (db *DB) backup(ctx context.Context, pool *sql.DB, out string) error {
 	}
 	copied, err := atomicfile.Create(out)
 	if err != nil {
-		return annotator.Errorf(annotator.Misused, "back up to %s: its folder cannot be written", out).WithAdvice("choose another place")
+		return annotator.Errorf(annotator.Misused, "back up to %s: %w", out, atomicfile.Cause(err)).
+			WithAdvice("choose a folder that exists and can be written to")
 	}
 	defer copied.Discard()
 	if err := vacuumInto(ctx, pool, copied.Path); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,15 +106,25 @@ func corpusFlag(flags *pflag.FlagSet, path *string, usage string) {
 }
 
 // corpusOfRun returns the path of a run's corpus: where it was, or beside the database that it was moved with; "" if it
-// is in neither place.
+// is in neither place. One that this user may read comes first.
 func corpusOfRun(run *storage.RunStatus, database string) string {
 	moved := filepath.Join(filepath.Dir(database), filepath.Base(run.Corpus.Path))
+	found := ""
 	for _, path := range []string{run.Corpus.Path, moved} {
-		if exists(path) {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		found = cmp.Or(found, path)
+		if !info.Mode().IsRegular() { // to open a pipe would wait for its other end
+			continue
+		}
+		if file, err := os.Open(path); err == nil {
+			_ = file.Close()
 			return path
 		}
 	}
-	return ""
+	return found
 }
 
 // openCorpus opens the named corpus, else the run's own. A corpus that is gone is an error if it is required, else nil.

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"strings"
 
-	"annotator"
 	"annotator/corpus"
 	"annotator/corpus/ingest"
 
@@ -40,7 +40,7 @@ is named itself is always read.
 A chapter becomes a thread that is cut into scenes; the threads of a forum stay as they are. The same sources and
 options give the same corpus. An existing corpus is kept; --reimport replaces it if the sources have changed.`,
 			exitMisused, exitHalted, exitInterrupted),
-		Example: `  annotator import book.epub --corpus book.corpus.db
+		Example: `  annotator import book.epub
   annotator import book.txt --list
   annotator import book.txt --corpus book.corpus.db --keep dedication
   annotator import old.txt --corpus old.corpus.db --encoding windows-1252
@@ -48,7 +48,7 @@ options give the same corpus. An existing corpus is kept; --reimport replaces it
 		Args: arguments(1, unlimited),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Corpus, "corpus", "", "`FILE` to make")
+	flags.StringVar(&o.Corpus, "corpus", "", "`FILE` to make; empty: beside the SOURCE, with its name, where there is one only")
 	importFlags(flags, &o.Format, &o.Encoding, &o.SceneTokens)
 	jsonFlag(flags, &o.json)
 	flags.BoolVar(&o.list, "list", false, "show the chapters of the result and write nothing")
@@ -65,8 +65,8 @@ func (o *importOptions) run(ctx context.Context) error {
 	if o.list {
 		return o.show(ctx)
 	}
-	if o.Corpus == "" {
-		return annotator.Errorf(annotator.Misused, "there is no corpus to import into").WithAdvice("name the file to make with --corpus")
+	if len(o.Sources) == 1 {
+		o.Corpus = cmp.Or(o.Corpus, corpusOf(o.Sources[0]))
 	}
 	p := newProgress(o.app, false, 0)
 	defer p.close()

@@ -175,7 +175,7 @@ func (p *progress) notice(n annotator.Notice) {
 		p.warn("%s", n.Reason)
 	case annotator.NoticeCompaction:
 		if p.totals.compactions == 1 { // a long story has thousands
-			p.warn("%s; further compactions are not shown, `annotator status` counts them", n.Reason)
+			p.print("compaction of " + oneLine(n.Reason) + "; further ones are not shown, `annotator status` counts them")
 		}
 	case annotator.NoticeWait:
 		p.warn("%s", describeWait(&n))

@@ -43,6 +43,38 @@ func TestReadOnly(t *testing.T) {
 	})
 }
 
+// TestCorpusThatMayBeRead: where this user may not read the corpus that a run was made from, the one beside the database is read.
+func TestCorpusThatMayBeRead(t *testing.T) {
+	t.Parallel()
+	a, out, db := finishedRun(t)
+	folder, copied := filepath.Dir(db), filepath.Join(t.TempDir(), "copied")
+	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(folder, "quay.corpus.db"), 0o000); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	forbid(t, copied)
+	verify := func(db, says string) {
+		out.Reset()
+		a.run(t.Context(), []string{"verify", "--db", db})
+		if !strings.Contains(out.String(), says) {
+			t.Errorf("verify says nothing of %q: %s", says, out)
+		}
+	}
+	asNobody(t, func() { verify(filepath.Join(copied, "quay.annotator.db"), "quotations       ok") })
+	forbid(t, folder)
+	if err := os.Chmod(filepath.Join(folder, "quay.corpus.db"), 0o000); err != nil {
+		t.Fatal(err)
+	}
+	asNobody(t, func() {
+		verify(db, "unable to open database file (14)\nannotator: check that you may read "+filepath.Join(folder, "quay.corpus.db"))
+	})
+}
+
 // TestReadOnlyOfAnOlderVersion cannot bring the schema up to date, and says what to do.
 func TestReadOnlyOfAnOlderVersion(t *testing.T) {
 	t.Parallel()

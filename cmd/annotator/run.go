@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -151,7 +152,7 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 		return err
 	}
 	began := o.now()
-	err = o.runMachine(ctx, r)
+	err = o.adviseResume(o.runMachine(ctx, r), r.Store.Path())
 	o.misused = exitStatus(err) == exitMisused
 	busErr := closeBus()
 	if err != nil && busErr != nil {
@@ -161,6 +162,15 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 		return err
 	}
 	return cmp.Or(err, o.summarise(context.WithoutCancel(ctx), r.Store, &before, o.now().Sub(began)), busErr)
+}
+
+// adviseResume says how an interrupted run is resumed where the same command would start another.
+func (o *runOptions) adviseResume(err error, path string) error {
+	e := (*annotator.Error)(nil)
+	if o.fromSnapshot == 0 && !o.noResume || annotator.KindOf(err) != annotator.Interrupted || !errors.As(err, &e) {
+		return err
+	}
+	return e.WithAdvice("resume it with `annotator run %s --db %s`", quoted(o.source), quoted(path))
 }
 
 // endsWithSummary reports whether a run that ends with an error of a kind has its result printed nevertheless.

@@ -13,7 +13,6 @@ import (
 
 	"annotator"
 	"annotator/corpus"
-	"annotator/corpus/ingest"
 	"annotator/storage"
 	"annotator/web"
 
@@ -73,7 +72,7 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 	if err != nil {
 		return err
 	}
-	paths, err := o.paths(sources)
+	paths, err := o.paths(ctx, sources)
 	if err != nil {
 		return err
 	}
@@ -122,10 +121,10 @@ func (o *serveOptions) names() []string {
 }
 
 // paths returns the databases to serve: those named, those of the sources, else all in this folder.
-func (o *serveOptions) paths(sources []string) ([]string, error) {
+func (o *serveOptions) paths(ctx context.Context, sources []string) ([]string, error) {
 	paths := append([]string{}, o.databases...)
 	for _, source := range sources {
-		if !isRunDatabase(source) {
+		if !isRunDatabase(ctx, source) {
 			source = databaseOf(source)
 		}
 		paths = append(paths, source)
@@ -153,14 +152,14 @@ func (o *serveOptions) paths(sources []string) ([]string, error) {
 	return paths, nil
 }
 
-// isRunDatabase reports whether a file is named like the database of a run, and is one.
-func isRunDatabase(path string) bool {
+// isRunDatabase reports whether a file is named like the database of a run, or is one.
+func isRunDatabase(ctx context.Context, path string) bool {
 	for _, pattern := range databasePatterns {
 		if matched, _ := filepath.Match(pattern, filepath.Base(path)); matched {
-			return ingest.IsDatabase(path)
+			return true
 		}
 	}
-	return false
+	return withDatabase(ctx, path, func(db *storage.DB) error { return nil }) == nil
 }
 
 // nameForWeb returns the name of a database in URLs: its file's, with a number where another has it.
@@ -215,17 +214,14 @@ func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closer
 func (o *serveOptions) serve(ctx context.Context, server *web.Server) error {
 	return listenAndServe(ctx, o.listen, server.HTTP(ctx), func(address string) {
 		fmt.Fprintf(o.out, "serving http://%s/ until it is interrupted\n", address)
-		if !o.open {
-			return
-		}
-		if err := openBrowser(ctx, "http://"+address+"/"); err != nil {
-			o.say(fmt.Sprintf("the browser could not be opened: %v", err))
+		if o.open {
+			go o.openBrowser("http://" + address + "/")
 		}
 	})
 }
 
-// openBrowser opens an address in the user's browser.
-func openBrowser(ctx context.Context, address string) error {
+// openBrowser opens an address in the user's browser, which may run until the user closes it, and longer than this process.
+func (o *serveOptions) openBrowser(address string) {
 	command := []string{"xdg-open", address}
 	switch runtime.GOOS {
 	case "darwin":
@@ -233,7 +229,9 @@ func openBrowser(ctx context.Context, address string) error {
 	case "windows":
 		command = []string{"rundll32", "url.dll,FileProtocolHandler", address}
 	}
-	return exec.CommandContext(ctx, command[0], command[1:]...).Start()
+	if err := exec.Command(command[0], command[1:]...).Run(); err != nil { //nolint:noctx // see above
+		o.say(fmt.Sprintf("the browser could not be opened (%v): open %s yourself", err, address))
+	}
 }
 
 // Ask asks the model as of a snapshot, and records question and answer. See web.Asker.

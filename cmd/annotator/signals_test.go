@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"annotator"
 	"annotator/internal/scripted"
 )
 
@@ -21,6 +22,32 @@ const twoScenes = `{"thread":1,"id":1,"title":"The Quay","name":"QM","time":100,
 {"thread":1,"id":2,"name":"Reader","time":110,"body":"Follow her."}
 {"thread":1,"id":3,"name":"QM","time":120,"body":"Captain Ysolde Marrow sat.","tags":["qm_post"]}
 `
+
+// TestResumeIsAdvised: an interrupted run says how it is resumed, where the same command would start another.
+func TestResumeIsAdvised(t *testing.T) {
+	t.Parallel()
+	stopped := annotator.Errorf(annotator.Interrupted, "stopped").WithAdvice("run again to go on")
+	halted := annotator.Errorf(annotator.Halted, "halted").WithAdvice("run again")
+	const there = "; resume it with `annotator run book.epub --db 'b 2.db'`"
+	for _, c := range []struct {
+		options *runOptions
+		err     error
+		says    string
+	}{
+		{&runOptions{}, stopped, stopped.Error()},
+		{&runOptions{noResume: true}, stopped, "stopped" + there},
+		{&runOptions{fromSnapshot: 3}, stopped, "stopped" + there},
+		{&runOptions{noResume: true}, halted, halted.Error()},
+	} {
+		c.options.source = "book.epub"
+		if err := c.options.adviseResume(c.err, "b 2.db"); err.Error() != c.says || !errors.Is(err, annotator.KindOf(c.err)) {
+			t.Errorf("%+v: %v, want %s", c.err, err, c.says)
+		}
+	}
+	if err := (&runOptions{noResume: true}).adviseResume(nil, ""); err != nil {
+		t.Error(err)
+	}
+}
 
 // runningStory is a run against a server that answers when the test tells it to.
 type runningStory struct {

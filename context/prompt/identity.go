@@ -146,14 +146,18 @@ func Write(dir string) ([]string, error) {
 		paths = append(paths, path)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, annotator.Errorf(annotator.Misused, "write the prompts: %w", err)
+		return nil, writeError(err)
 	}
 	for i, p := range id.files() {
 		if err := create(paths[i], *p.text+"\n"); err != nil {
-			return nil, annotator.Errorf(annotator.Misused, "write the prompts: %w", err)
+			return nil, writeError(err)
 		}
 	}
 	return paths, nil
+}
+
+func writeError(err error) error {
+	return annotator.Errorf(annotator.Misused, "write the prompts: %w", err).WithAdvice("name a folder that can be written")
 }
 
 // create writes a file that does not exist yet. A part of it is not left behind: an empty file omits its part of the prompt.

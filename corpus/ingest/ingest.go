@@ -239,8 +239,8 @@ func existing(ctx context.Context, o Options, digest, sources string) (*Report, 
 func build(ctx context.Context, o Options, sources []source, report *Report, sum digests, progress func(Progress)) (*Report, error) {
 	file, err := atomicfile.Create(o.Corpus)
 	if err != nil {
-		return nil, annotator.Errorf(annotator.Storage, "make a file for the corpus: %w", err).
-			WithAdvice("check that the folder of %s exists and can be written", o.Corpus)
+		return nil, annotator.Errorf(annotator.Storage, "make the corpus %s: %w", o.Corpus, atomicfile.Cause(err)).
+			WithAdvice("check that its folder exists and can be written")
 	}
 	defer file.Discard()
 	j := &job{options: o, report: report, progress: newMeter(sources, progress)}

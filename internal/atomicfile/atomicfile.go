@@ -96,6 +96,14 @@ func (f *File) CommitNew() error {
 	return nil
 }
 
+// Cause returns the reason of an error about a temporary file, whose name means nothing to the user.
+func Cause(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
 // syncFolder makes a rename in the folder durable. Windows has no such call, and needs none.
 func syncFolder(folder string) error {
 	if runtime.GOOS == "windows" {
