@@ -50,6 +50,7 @@ const (
 	EventRefused         Event = "refused"        // the scene cannot be annotated
 	EventRecorded        Event = "recorded"       // the scene's outcome is in the database
 	EventThreadEnds      Event = "thread ends"    // it was the thread's last scene
+	EventWindowFills     Event = "window fills"   // a part of the thread is about to leave the window, which shows nothing else
 	EventThreadContinues Event = "thread goes on"
 	EventCurated         Event = "curated"
 	EventCheckpointed    Event = "checkpointed"
@@ -112,6 +113,7 @@ var Transitions = [...]Transition{
 	{StateRecording, EventFailed, StateHalting},
 
 	{StateBoundary, EventThreadEnds, StateCurating},
+	{StateBoundary, EventWindowFills, StateCurating},
 	{StateBoundary, EventThreadContinues, StateCheckpoint},
 	{StateBoundary, EventFailed, StateHalting},
 

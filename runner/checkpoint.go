@@ -7,10 +7,16 @@ import (
 	"annotator"
 )
 
-// boundary is BOUNDARY: it finds the end of a thread. A scene that is read again ended its thread when it was refused.
+// boundary is BOUNDARY: it finds the end of a thread. A scene that is read again ended its thread when it was refused. A thread that
+// fills the window alone may have no end for long, so it is treated as ended each time before a part of it leaves the window.
 func (r *Runner) boundary(context.Context) (annotator.Event, error) {
-	if r.scene.row.Ends && r.scene.row.Refusals == 0 {
+	row := r.scene.row
+	switch {
+	case row.Refusals > 0:
+	case row.Ends:
 		return annotator.EventThreadEnds, nil
+	case row.Index+1 >= len(r.window.History().Turns()) && r.window.FullAfter(1):
+		return annotator.EventWindowFills, nil
 	}
 	return annotator.EventThreadContinues, nil
 }

@@ -9,8 +9,7 @@ import (
 	"annotator/internal/scripted"
 )
 
-// presenting is a story of three threads about a lantern, in each scene of which the model tells one fact more of it. It counts the
-// questions beside the scenes, and answers those for present statements by a rule.
+// presenting is a story of three threads of three scenes about a lantern.
 func presenting(t *testing.T, answer func(r scripted.Request) string) (s *stage, questions *int) {
 	t.Helper()
 	var threads [][]string
@@ -21,6 +20,13 @@ func presenting(t *testing.T, answer func(r scripted.Request) string) (s *stage,
 		}
 		threads = append(threads, scenes)
 	}
+	return presentingIn(t, threads, answer)
+}
+
+// presentingIn is a story about a lantern, in each scene of which the model tells one fact more of it. It counts the questions beside
+// the scenes, and answers those for present statements by a rule.
+func presentingIn(t *testing.T, threads [][]string, answer func(r scripted.Request) string) (s *stage, questions *int) {
+	t.Helper()
 	asked := 0
 	s = newTale(t, threads, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
 		question := r.Messages[len(r.Messages)-1].Content
@@ -66,6 +72,25 @@ func TestPresentStatements(t *testing.T) {
 	}
 	if *asked > 4 { // the summaries of three threads and the curator's question share them
 		t.Errorf("%d questions", *asked)
+	}
+}
+
+// TestPresentStatementsOfALongThread: what entries are now is asked before a part of a thread leaves the window that it fills alone.
+func TestPresentStatementsOfALongThread(t *testing.T) {
+	t.Parallel()
+	var scenes []string
+	for n := range 40 {
+		scenes = append(scenes, prose("Latin", 4_000, uint64(n))+" The Lantern burned.")
+	}
+	s, _ := presentingIn(t, [][]string{scenes}, nil)
+	if err := s.run("long"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("long")
+	stated := s.column("long", `SELECT at / 1000000 FROM revision WHERE field = 'present' ORDER BY id`)
+	compacted := s.count("long", `SELECT count(*) FROM trace WHERE kind = 'compaction'`)
+	if n := len(stated); n < 2 || n > compacted+1 {
+		t.Errorf("%d compactions, and statements in the scenes %v", compacted, stated)
 	}
 }
 
