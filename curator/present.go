@@ -19,6 +19,7 @@ import (
 const (
 	maxStatements   = 20    // entries
 	statementsShown = 5_000 // tokens of their facts
+	statementShare  = 4     // part of these that one entry may take
 	statementTokens = 100   // of the reply, for each
 	statementLimit  = 3     // sentences of a statement
 )
@@ -27,7 +28,13 @@ const (
 const MinFacts = 5
 
 // statements are the entries of a question whose present statement is out of date.
-type statements []*annotator.Entry
+type statements []outdated
+
+// outdated is an entry with the facts that the question shows.
+type outdated struct {
+	*annotator.Entry
+	shown string
+}
 
 // outdated returns the entries whose present statement is due, as many as one question is about.
 func (c *Curator) outdated(ctx context.Context) (statements, error) {
@@ -45,11 +52,11 @@ func (c *Curator) outdated(ctx context.Context) (statements, error) {
 	var list statements
 	room := statementsShown
 	for _, id := range ids {
-		room -= c.Window.Count(prompt.Entry(entries[id]))
-		if room < 0 && len(list) > 0 {
-			break
+		text := prompt.Outdated(entries[id], func(text string) bool { return c.Window.Count(text) <= statementsShown/statementShare })
+		if tokens := c.Window.Count(text); text != "" && tokens <= room {
+			room -= tokens
+			list = append(list, outdated{entries[id], text})
 		}
-		list = append(list, entries[id])
 	}
 	return list, nil
 }
@@ -61,7 +68,7 @@ func (s statements) question(instruction, other string) string {
 	text.WriteString(instruction)
 	text.WriteString("\n\n<outdated>\n")
 	for _, e := range s {
-		text.WriteString(prompt.Entry(e))
+		text.WriteString(e.shown)
 	}
 	text.WriteString("</outdated>")
 	if other == "" {
@@ -84,7 +91,7 @@ func (s statements) read(reply string) (told map[int64]statement, rest string) {
 	told = map[int64]statement{}
 	for _, match := range presentTag.FindAllStringSubmatch(reply, -1) {
 		id, err := strconv.ParseInt(match[1], 10, 64)
-		asked := slices.ContainsFunc(s, func(e *annotator.Entry) bool { return e.ID == id })
+		asked := slices.ContainsFunc(s, func(e outdated) bool { return e.ID == id })
 		if err != nil || !asked || told[id].text != "" {
 			continue
 		}
@@ -117,7 +124,7 @@ func (s statements) revisions(
 			continue
 		}
 		at := max(at, e.Last)
-		restated, err := told[e.ID].revisions(e, at)
+		restated, err := told[e.ID].revisions(e.Entry, at)
 		if err == nil && len(restated) > 0 {
 			all = append(all, restated...)
 			continue
@@ -126,7 +133,7 @@ func (s statements) revisions(
 		if err != nil {
 			d.Reason = clipped(codex.Clean(err.Error()))
 		}
-		all = append(all, (&Candidate{Entry: *e}).record(d, at))
+		all = append(all, (&Candidate{Entry: *e.Entry}).record(d, at))
 	}
 	return all
 }

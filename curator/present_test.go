@@ -24,7 +24,7 @@ func sailor() *annotator.Entry {
 func ended(t *testing.T, answer string) (closed []int64, present string) {
 	t.Helper()
 	e, at := sailor(), annotator.PlaceAt(2, 0)
-	asked := statements{e}
+	asked := statements{{Entry: e}}
 	told, _ := asked.read(answer)
 	for i, r := range asked.revisions(told, nil, at, 7) {
 		r.ID = int64(i + 1)
@@ -67,7 +67,7 @@ func TestEndedStates(t *testing.T) {
 func TestRestatedWithAState(t *testing.T) {
 	t.Parallel()
 	e := sailor()
-	asked := statements{e}
+	asked := statements{{Entry: e}}
 	for n, answer := range []string{`<present id="1">She sails.</present>`, `<present id="1" ended="3">She sails.</present>`} {
 		told, _ := asked.read(answer)
 		for i, r := range asked.revisions(told, nil, annotator.PlaceAt(2+n, 0), 7) {

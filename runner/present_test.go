@@ -9,10 +9,8 @@ import (
 	"annotator/internal/scripted"
 )
 
-// presenting is a story of three threads of three scenes about a lantern.
-func presenting(t *testing.T, answer func(r scripted.Request) string) (s *stage, questions *int) {
-	t.Helper()
-	var threads [][]string
+// lanterns are three threads of three scenes about a lantern.
+func lanterns() (threads [][]string) {
 	for n := range 3 {
 		var scenes []string
 		for i := range 3 {
@@ -20,23 +18,35 @@ func presenting(t *testing.T, answer func(r scripted.Request) string) (s *stage,
 		}
 		threads = append(threads, scenes)
 	}
-	return presentingIn(t, threads, answer)
+	return threads
 }
 
-// presentingIn is a story about a lantern, in each scene of which the model tells one fact more of it. It counts the questions beside
-// the scenes, and answers those for present statements by a rule.
-func presentingIn(t *testing.T, threads [][]string, answer func(r scripted.Request) string) (s *stage, questions *int) {
+// presenting is a run over lanterns, in each scene of which the model tells one state more.
+func presenting(t *testing.T, answer func(r scripted.Request) string) (s *stage, questions *int) {
+	t.Helper()
+	return presentingIn(t, lanterns(), 1, answer)
+}
+
+// presentingIn is a run over a story about a lantern, in each scene of which the model tells so many facts more: a single one is a
+// state. It counts the questions beside the scenes, and answers those for present statements by a rule.
+func presentingIn(
+	t *testing.T, threads [][]string, facts int, answer func(r scripted.Request) string,
+) (s *stage, questions *int) {
 	t.Helper()
 	asked := 0
 	s = newTale(t, threads, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
 		question := r.Messages[len(r.Messages)-1].Content
 		var n int
 		if _, err := fmt.Sscanf(question, `<scene number="%d"`, &n); err == nil {
-			fact := fmt.Sprintf(`"facts":[{"text":"It burned for %d nights.","state":true}]`, n)
-			if n == 1 {
-				return calls(toolCall("glossary_create", `{"term":"Lantern","tags":["object"],`+fact+`}`))
+			var told []string
+			for i := range facts {
+				told = append(told, fmt.Sprintf(`{"text":"It burned for %d nights, and %d.","state":%t}`, n, i+1, facts == 1))
 			}
-			return calls(updates(1, fact))
+			added := `"facts":[` + strings.Join(told, ",") + `]`
+			if n == 1 {
+				return calls(toolCall("glossary_create", `{"term":"Lantern","tags":["object"],`+added+`}`))
+			}
+			return calls(updates(1, added))
 		}
 		if r.MayCall() {
 			return scripted.Reply{Text: "Read."}
@@ -82,7 +92,7 @@ func TestPresentStatementsOfALongThread(t *testing.T) {
 	for n := range 40 {
 		scenes = append(scenes, prose("Latin", 4_000, uint64(n))+" The Lantern burned.")
 	}
-	s, _ := presentingIn(t, [][]string{scenes}, nil)
+	s, _ := presentingIn(t, [][]string{scenes}, 1, nil)
 	if err := s.run("long"); err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +101,30 @@ func TestPresentStatementsOfALongThread(t *testing.T) {
 	compacted := s.count("long", `SELECT count(*) FROM trace WHERE kind = 'compaction'`)
 	if n := len(stated); n < 2 || n > compacted+1 {
 		t.Errorf("%d compactions, and statements in the scenes %v", compacted, stated)
+	}
+}
+
+// TestPresentStatementOfALongEntry: an entry with more facts than a question shows of one has a statement, too, by its former one, its
+// states and its newest facts.
+func TestPresentStatementOfALongEntry(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	s, _ := presentingIn(t, lanterns(), 50, func(r scripted.Request) string {
+		question := r.Messages[len(r.Messages)-1].Content
+		if asked++; !strings.Contains(question, fmt.Sprintf("%d nights, and 50.", 3*asked)) {
+			t.Errorf("question %d does not show the newest fact", asked)
+		}
+		if asked > 1 && (strings.Contains(question, " 1 nights, and") || !strings.Contains(question, "It burned for long.")) {
+			t.Errorf("question %d does not show the former statement in place of what it sums up", asked)
+		}
+		return `<present id="1">It burned for long.</present>`
+	})
+	if err := s.run("long"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("long")
+	if n := s.count("long", `SELECT count(*) FROM glossary_entry WHERE present <> ''`); n != 1 || asked != 3 {
+		t.Errorf("%d statements after %d questions", n, asked)
 	}
 }
 

@@ -31,16 +31,16 @@ func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64)
 }
 
 // Outdated returns the live entries that are not locked, hold at least so many facts, and have had a fact added or
-// closed since their present statement was last asked for: at most limit of them, those first that were changed last in
-// the story.
+// closed since their present statement was last asked for: at most limit of them, those first of which most has changed.
 func (s *Curation) Outdated(ctx context.Context, facts, limit int) ([]int64, error) {
-	return readAll(ctx, s.db, "read the entries without a present statement", scanValue[int64], `SELECT e.id FROM glossary_entry e
-		WHERE e.status IN ('tentative', 'confirmed') AND e.locked = 0
-		  AND (SELECT count(*) FROM claim c WHERE c.entry_id = e.id AND c.until_at = 0) >= ?
-		  AND (SELECT max(r.id) FROM revision r WHERE r.entry_id = e.id AND r.field = 'claim')
-		    > coalesce((SELECT max(r.id) FROM revision r WHERE r.entry_id = e.id
-		      AND (r.field = 'present' OR r.field = 'curator_decision' AND r.new_value ->> '$.decision' = 'UNSTATED')), 0)
-		ORDER BY e.last_at DESC, e.id LIMIT ?`, facts, limit)
+	return readAll(ctx, s.db, "read the entries without a present statement", scanValue[int64], `
+		SELECT id FROM (
+		  SELECT e.id, e.last_at, (SELECT count(*) FROM revision r WHERE r.entry_id = e.id AND r.field = 'claim'
+		    AND r.id > coalesce((SELECT max(a.id) FROM revision a WHERE a.entry_id = e.id
+		      AND (a.field = 'present' OR a.field = 'curator_decision' AND a.new_value ->> '$.decision' = 'UNSTATED')), 0)) AS changes
+		  FROM glossary_entry e WHERE e.status IN ('tentative', 'confirmed') AND e.locked = 0
+		    AND (SELECT count(*) FROM claim c WHERE c.entry_id = e.id AND c.until_at = 0) >= ?)
+		WHERE changes > 0 ORDER BY changes DESC, last_at DESC, id LIMIT ?`, facts, limit)
 }
 
 // Decide records what came of a question of the curator in one transaction: the reply, or the note that stands for an

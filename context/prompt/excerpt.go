@@ -19,7 +19,21 @@ import (
 // before others, the newest first. The attribute more_facts says how many facts are left out. It returns "" if nothing fits.
 func Excerpt(e *annotator.Entry, scene string, fits func(text string) bool) string {
 	current := *e
-	current.Present, e = codex.Present(e), &current
+	current.Present = codex.Present(e)
+	return excerpt(&current, scene, fits)
+}
+
+// Outdated renders an entry whose present statement is to be written anew: whole or, if that does not fit, its former statement, the
+// states that hold, and what was told since, as an excerpt.
+func Outdated(e *annotator.Entry, fits func(text string) bool) string {
+	if text := Entry(e); fits(text) {
+		return text
+	}
+	return excerpt(e, "", fits)
+}
+
+// excerpt renders what fits of an entry without the facts that its present statement sums up.
+func excerpt(e *annotator.Entry, scene string, fits func(text string) bool) string {
 	open := slices.DeleteFunc(slices.Clone(e.Claims), func(c annotator.Claim) bool { return c.Until != 0 })
 	shown := slices.DeleteFunc(slices.Clone(open), func(c annotator.Claim) bool {
 		return e.Present != "" && !c.State && c.From <= e.PresentAt
