@@ -2,6 +2,7 @@ package web
 
 import (
 	"slices"
+	"unicode"
 
 	"annotator/codex"
 )
@@ -68,6 +69,9 @@ func excerpt(text []rune, words []codex.Span) (spans []span) {
 	const size = 240 // code points
 	at := codex.ExcerptStart(text, words, size)
 	to := min(at+size, len(text))
+	for to < len(text) && to > at+size/2 && !unicode.IsSpace(text[to]) {
+		to--
+	}
 	if at > 0 {
 		spans = append(spans, span{Text: "…"})
 	}
