@@ -194,15 +194,6 @@ func (p *page) Reached(kind string, id any, label string) *reached {
 	return &reached{p.link("limit"), p.URL.RequestURI(), point, label}
 }
 
-// pointers returns pointers to the elements of a list: templates call methods that have them as receivers.
-func pointers[T any](list []T) []*T {
-	pointers := make([]*T, len(list))
-	for i := range list {
-		pointers[i] = &list[i]
-	}
-	return pointers
-}
-
 // plural counts things: "1 scene", "2 entries".
 func plural(n int, noun string) string {
 	switch {

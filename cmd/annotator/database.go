@@ -12,7 +12,6 @@ import (
 	"annotator"
 	"annotator/corpus"
 	"annotator/corpus/ingest"
-	"annotator/exporters"
 	"annotator/policy"
 	"annotator/storage"
 
@@ -141,15 +140,6 @@ func openCorpus(ctx context.Context, db *storage.DB, database, named string, req
 		return nil, nil
 	}
 	return corpus.Open(ctx, cmp.Or(path, run.Corpus.Path))
-}
-
-// exported converts entries to the shape of an export, in their order.
-func exported(entries []annotator.Entry, p *storage.Positions) []exporters.Entry {
-	list := make([]exporters.Entry, len(entries))
-	for i := range entries {
-		list[i] = exporters.NewEntry(&entries[i], p.At)
-	}
-	return list
 }
 
 // describe writes a position for people.
