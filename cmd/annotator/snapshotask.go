@@ -280,11 +280,7 @@ func (c *conversation) citations(ctx context.Context, text string) ([]citation, 
 }
 
 func (a *askedQuestion) print(w io.Writer) {
-	lines := strings.Split(clean(a.Answer), "\n")
-	for i := range lines {
-		lines[i] = wrapFrom(lines[i], 0, terminalWidth(w))
-	}
-	fmt.Fprintln(w, strings.Join(lines, "\n"))
+	fmt.Fprintln(w, wrapLines(clean(a.Answer), terminalWidth(w)))
 	if len(a.Posts) == 0 {
 		return
 	}

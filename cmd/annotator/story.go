@@ -62,7 +62,7 @@ func (s *storyAnswer) print(w io.Writer) {
 	if s.Thread != nil {
 		what = fmt.Sprintf("thread %d", *s.Thread)
 	}
-	fmt.Fprintf(w, "%s, scenes %d to %d\n\n%s\n", what, s.FromScene, s.ToScene, clean(s.Text))
+	fmt.Fprintf(w, "%s, scenes %d to %d\n\n%s\n", what, s.FromScene, s.ToScene, wrapLines(clean(s.Text), terminalWidth(w)))
 }
 
 // summaries returns the summaries of an export.

@@ -65,6 +65,15 @@ func wrapFrom(text string, column, width int) string {
 	return strings.Join(wrap(text, width-column), "\n"+strings.Repeat(" ", column))
 }
 
+// wrapLines wraps each line of a text. A width of 0 is unlimited.
+func wrapLines(text string, width int) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = wrapFrom(lines[i], 0, width)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // printShortened prints a table with cells shortened to the terminal, a line for each row.
 func printShortened(w io.Writer, rows [][]string) {
 	if width := terminalWidth(w); width > 0 && len(rows) > 0 {

@@ -62,6 +62,18 @@ func TestHanging(t *testing.T) {
 }
 
 // TestBeside: a cell goes below the others if it does not fit beside them and has hardly any room there.
+// TestLinesAreWrapped one by one: paragraphs stay apart.
+func TestLinesAreWrapped(t *testing.T) {
+	t.Parallel()
+	const text = "The index agrees with the entries of the book.\n\nIt ends."
+	if got, want := wrapLines(text, 34), "The index agrees with the entries\nof the book.\n\nIt ends."; got != want {
+		t.Errorf("the text is %q, want %q", got, want)
+	}
+	if got := wrapLines(text, 0); got != text {
+		t.Errorf("without a width the text is %q", got)
+	}
+}
+
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	const head, text = "2026-11-22  scene 25  ", "+ Captain Ysolde Marrow"
