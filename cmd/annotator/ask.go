@@ -36,6 +36,10 @@ model answers by quoting.`,
 	o.addFlags(cmd)
 	asOfFlag(cmd.Flags(), &asOf)
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
+		question := strings.TrimSpace(strings.Join(args, " "))
+		if question == "" {
+			return annotator.Errorf(annotator.Misused, "there is no question").WithAdvice("put it after the command, in quotation marks")
+		}
 		view, err := viewAt(ctx, db, asOf)
 		if err != nil {
 			return err
@@ -45,7 +49,7 @@ model answers by quoting.`,
 			return err
 		}
 		o.view = view
-		return o.run(ctx, db, at, strings.TrimSpace(strings.Join(args, " ")))
+		return o.run(ctx, db, at, question)
 	})
 }
 

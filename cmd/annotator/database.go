@@ -53,7 +53,7 @@ func findDatabase(named string) (string, error) {
 	return "", annotator.Errorf(annotator.Misused, "there are several databases in this folder: %s", names).WithAdvice("name one with --db")
 }
 
-// findExisting is findDatabase for commands that write, which would create a missing file.
+// findExisting is findDatabase, and refuses a file that is not there: commands that write would create it.
 func findExisting(named string) (string, error) {
 	path, err := findDatabase(named)
 	if err == nil && !exists(path) {
@@ -72,7 +72,7 @@ func refuseDatabase(out string) error {
 
 // withDatabase opens a database for reading while body runs.
 func withDatabase(ctx context.Context, named string, body func(*storage.DB) error) error {
-	path, err := findDatabase(named)
+	path, err := findExisting(named)
 	if err != nil {
 		return err
 	}
@@ -136,10 +136,14 @@ func openCorpus(ctx context.Context, db *storage.DB, database, named string, req
 		return nil, err
 	}
 	path := corpusOfRun(&run, database)
-	if path == "" && !required {
+	if path == "" && required {
+		return nil, annotator.Errorf(annotator.NotFound, "the corpus of %s is neither at %s nor beside it", database, run.Corpus.Path).
+			WithAdvice("name it with --corpus, or make it again with `annotator import SOURCE --corpus FILE`")
+	}
+	if path == "" {
 		return nil, nil
 	}
-	return corpus.Open(ctx, cmp.Or(path, run.Corpus.Path))
+	return corpus.Open(ctx, path)
 }
 
 // describe writes a position for people.

@@ -57,15 +57,12 @@ func systemFailure(err error) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		advice = "free space on the disk, then run again"
 	}
+	if advice == "" || exitStatus(err) == exitHalted && adviceIn(err) != "" {
+		return err
+	}
 	what := err
 	if e, ok := err.(*annotator.Error); ok { //nolint:errorlint // the text includes the advice of wrapped errors
 		what = e.Err
-		if e.Advice != "" && exitStatus(err) == exitHalted {
-			return err
-		}
-	}
-	if advice == "" {
-		return err
 	}
 	return annotator.Errorf(annotator.Storage, "%w", what).WithAdvice("%s", advice)
 }

@@ -58,6 +58,7 @@ func TestSystemFailures(t *testing.T) {
 		{fmt.Errorf("around: %w", annotator.Errorf(annotator.Storage, "lock: %w", opening(syscall.ENFILE))), exitHalted, "raise the limit"},
 		{annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.EIO)).WithAdvice("name another"), exitHalted, "input/output error; check the disk"},
 		{annotator.Errorf(annotator.Storage, "lock: %w", opening(syscall.EIO)).WithAdvice("try that"), exitHalted, "try that"},
+		{errors.Join(annotator.Errorf(annotator.Storage, "log: %w", opening(syscall.ENOSPC)).WithAdvice("try that")), exitHalted, "log: open story.epub: no space left on device; try that"},
 		{annotator.Errorf(annotator.Misused, "write: %w", opening(syscall.ENOSPC)).WithAdvice("name another"), exitHalted, "no space left on device; free space on the disk"},
 		{annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.ENOENT)).WithAdvice("name another"), exitMisused, "name another"},
 	} {

@@ -179,7 +179,8 @@ func readConfigFile(path string, isOptional bool) (*configFile, error) {
 func parseConfigFile(path string, text []byte) (*configFile, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, annotator.Errorf(annotator.Misused, "%s: %w", path, err)
+		return nil, annotator.Errorf(annotator.Misused, "%s: %w", path, err).
+			WithAdvice("`annotator init FILE` writes a configuration to start from")
 	}
 	file := &configFile{path: path, values: map[string]*yaml.Node{}}
 	if document.Kind == 0 || document.Content[0].Tag == "!!null" {

@@ -108,7 +108,7 @@ func checkPath(path string, mode Mode) error {
 	case errors.Is(err, os.ErrNotExist) && mode != Create:
 		return annotator.Errorf(annotator.NotFound, "there is no database at %s", path)
 	case err == nil && info.IsDir():
-		return annotator.Errorf(annotator.Misused, "%s is a folder, not a database", path)
+		return annotator.Errorf(annotator.Misused, "%s is a folder, not a database", path).WithAdvice("name a file")
 	case err == nil && !info.Mode().IsRegular():
 		return annotator.Errorf(annotator.Misused, "%s is a pipe or a device, not a database", path)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
