@@ -84,6 +84,30 @@ func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest
 	return calls, rest, problem, nil
 }
 
+// thoughtTurn begins the thoughts of gpt-oss, which are a turn of their own. Nothing in them is executed.
+const thoughtTurn = "<|channel|>analysis"
+
+// endTurn leaves out of a reply what follows the model's own turn, where its calls stand in that turn and none behind it. A server
+// that does not know where the turn ends has the model go on, and invent what its calls return.
+func (r *Reply) endTurn(q *Request) (ended bool, err error) {
+	at, mark := nextTurn(q, r.Text)
+	if mark == "" || q.Rules == nil || len(r.Calls) > 0 || strings.Contains(r.Text, thoughtTurn) {
+		return false, nil
+	}
+	for _, turn := range []struct {
+		text  string
+		calls bool
+	}{{r.Text[:at], true}, {r.Text[at:], false}} {
+		calls, _, problem, err := ReadCalls(&Reply{Text: turn.text}, q.Rules)
+		if err != nil || problem != nil || turn.calls != (len(calls) > 0) {
+			return false, err
+		}
+	}
+	r.Call.Raw = []byte(r.Text)
+	r.Text, r.Cut, r.Outcome = strings.TrimSpace(r.Text[:at]), false, OutcomeStop
+	return true, nil
+}
+
 // ReadUpdates finds what ReadCalls finds in the text of a reply whose calls are known: the elements of its blocks.
 func ReadUpdates(text string, rules *CallRules) (elements []annotator.ToolCall, problem *Problem, err error) {
 	if !textcalls.HasUpdates(text) {

@@ -23,6 +23,7 @@ type Capabilities struct {
 	NoTokenizer   bool        // the server cannot count the tokens of a text
 	NoCacheCounts bool        // the server does not count what its cache saves
 	MixedText     bool        // the server leaves reasoning in the text of replies
+	RunsOn        bool        // the server does not end replies where the model's turn ends
 	OtherModels   []string    // that have answered in place of the one called; at most maxOtherModels
 	Context       Context
 }

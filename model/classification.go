@@ -37,6 +37,7 @@ const (
 	adviceServer   = "see the server's log: its device or its engine has failed; restart it, or give it more memory"
 	adviceTemplate = "the model's chat template cannot render this conversation: start the server with one that can"
 	adviceSlots    = "the server's slots share one context, and other requests fill it: give it more (-c), or fewer slots (-np 1)"
+	adviceTurns    = "see that the server's chat template and the tokens that it stops at are those of the model"
 	adviceAddress  = "give the base URL with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire"
 )
 

@@ -217,20 +217,34 @@ var turns = regexp.MustCompile(`<\|im_start\|>\s*(?:user|system|assistant|tool|d
 	`<\|(?:start_header_id|start|turn)\|>|<start_of_turn>|<\|START_OF_TURN_TOKEN\|>`)
 
 // ownTurn is how gpt-oss begins a call within its own turn.
-var ownTurn = regexp.MustCompile(`<\|start\|>assistant(?:<\|channel\|>\w+)? to=functions\.`)
+var ownTurn = regexp.MustCompile(`^<\|start\|>assistant(?:<\|channel\|>\w+)? to=functions\.`)
 
-// checkTurns detects a reply that goes on with the turns of other speakers: the server does not know where the model's
-// turn ends. Such marks in the story are escaped where it is shown, and may be quoted.
+// nextTurn returns where a text goes on with the turn of another speaker, and its mark; the end of the text, where it does not.
+// Some servers leave the beginning of the model's own turn in the text. Such marks in the story are escaped where it is shown,
+// and may be quoted.
+func nextTurn(r *Request, text string) (at int, mark string) {
+	for _, found := range turns.FindAllStringIndex(text, -1) {
+		if strings.TrimSpace(text[:found[0]]) == "" || ownTurn.MatchString(text[found[0]:]) {
+			continue
+		}
+		mark := text[found[0]:found[1]]
+		mark = mark[:strings.LastIndex(mark, ">")+1]
+		if !bytes.Contains(r.History, []byte(strings.Trim(mark, "<>"))) {
+			return found[0], mark
+		}
+		break
+	}
+	return len(text), ""
+}
+
+// checkTurns detects a reply that goes on with the turns of other speakers: the server does not know where the model's turn ends.
 func checkTurns(r *Request, reply *Reply) *Fault {
-	text := ownTurn.ReplaceAllString(strings.TrimSpace(reply.Text), "")
-	own := turns.FindString(text)
-	mark := turns.FindString(strings.TrimPrefix(text, own)) // some servers leave the beginning of the model's own turn in the text
-	mark = mark[:strings.LastIndex(mark, ">")+1]
-	if mark == "" || bytes.Contains(r.History, []byte(strings.Trim(mark, "<>"))) {
+	_, mark := nextTurn(r, reply.Text)
+	if mark == "" {
 		return nil
 	}
 	return fault(annotator.Malformed, CodeRunOn, "the reply goes on with another turn (%s)", mark).
-		advise("see that the server's chat template and the tokens that it stops at are those of the model")
+		advise(adviceTurns)
 }
 
 func says(r rune) bool {

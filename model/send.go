@@ -39,6 +39,14 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 	call.FirstByte, call.Duration = reply.FirstByte, reply.Duration
 	reply.Call = call
 	if call.Purpose != annotator.PurposeProbe {
+		ended, err := reply.endTurn(r)
+		if err != nil {
+			return reply, nil, err
+		}
+		if ended && !k.RunsOn {
+			k.RunsOn = true
+			c.warn("the endpoint does not end replies where the model's turn ends; what follows is left out. " + adviceTurns)
+		}
 		if fault := Inspect(r, reply); fault != nil {
 			return nil, fault, nil
 		}
@@ -60,7 +68,10 @@ func (c *Client) readCalls(r *Request, reply *Reply) error {
 	}
 	calls, rest, problem, err := ReadCalls(reply, r.Rules)
 	if len(CallsOf(calls, annotator.OriginText)) > 0 {
-		reply.Call.Raw, reply.Text = []byte(reply.Text), rest
+		if len(reply.Call.Raw) == 0 {
+			reply.Call.Raw = []byte(reply.Text)
+		}
+		reply.Text = rest
 		if !c.Capabilities.TextCalls {
 			c.Capabilities.TextCalls = true
 			c.warn("the endpoint leaves tool calls in the text of replies; they are read from there. " +

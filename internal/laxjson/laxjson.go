@@ -2,9 +2,9 @@
 //
 // Beside strict JSON it reads strings in single or curly quotes and in the quotes of Python and Gemma, line breaks and
 // tabs in strings, unknown escapes (as the character behind the backslash), True, False and None in any case, tuples,
-// keys without quotes, commas behind the last element, and comments. Nothing is added or guessed: a value that does not
-// end, an expression, a bare word as a value, a missing comma, an unescaped quote, a key twice in an object and words
-// behind a value are errors.
+// keys without quotes, commas behind the last element, no comma between two objects of a list, and comments. Nothing is
+// added or guessed: a value that does not end, an expression, a bare word as a value, another missing comma, an unescaped
+// quote, a key twice in an object and words behind a value are errors.
 package laxjson
 
 import (
@@ -132,6 +132,7 @@ func (r *reader) value(depth int) error {
 func (r *reader) list(end, brackets string, element func() error) (commas int, err error) {
 	r.at++
 	r.out.WriteByte(brackets[0])
+	before := byte(0) // first of the element before
 	for n := 0; ; n++ {
 		r.skip()
 		rest := r.text[r.at:]
@@ -142,11 +143,15 @@ func (r *reader) list(end, brackets string, element func() error) (commas int, e
 			r.at++
 			r.out.WriteByte(brackets[1])
 			return commas, nil
+		case n > commas && before == '{' && rest[0] == '{':
+			commas++
+			r.out.WriteByte(',')
 		case n > commas:
 			return commas, errors.New("a comma is missing, or a quote is not escaped")
 		case n > 0:
 			r.out.WriteByte(',')
 		}
+		before = rest[0]
 		if err := element(); err != nil {
 			return commas, err
 		}

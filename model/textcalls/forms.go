@@ -38,22 +38,18 @@ const (
 
 // forms are all that are read. Of two that fit, the first counts.
 var forms = []form{
-	{"NousResearch Hermes, Qwen 2.5 and 3, GLM 4.5, xLAM 2, Granite 3", `<(?i:tool_call)>`, enclosed, true},
-	{"Granite 3, Granite 20B FC", `<\|tool_call\|>|<function_call>`, enclosed, true},
-	{"Jamba, Hunyuan, MiniMax M1, Nemotron, OLMo 3", `<tool_calls>|<TOOLCALL>|<function_calls>`, enclosed, true},
-	{"MiniMax M2, Seed-OSS, LongCat", `<\w+[:_]tool_calls?>`, enclosed, true},
-	{"Qwen 3 Coder, Llama 3.1", `<function=`, tagged, true},
-	{"MiniMax M2, Claude, Step 3, MiniCPM", `<(?:\w+:)?(?:invoke|function|tool_call|tool) name\s*=`, tagged, true},
-	{"DeepSeek V3.2 and V4", `<\s*[|｜]\s*DSML\s*[|｜]\s*invoke name\s*=`, tagged, true},
-	{"DeepSeek V3.2 and V4", `<\s*[|｜]\s*DSML\s*[|｜]\s*\w+_calls\s*>`, enclosed, true},
-	{"DeepSeek V3 and R1, Step 3", `<[|｜]tool[▁_]calls?[▁_]begin[|｜]>`, enclosed, true},
-	{"Kimi K2", `<\|tool_calls_section_begin\|>`, enclosed, true},
-	{"Llama 3 and 4", `<\|python_(?:tag|start)\|>`, enclosed, true},
-	{"LFM2", `<\|tool_call_start\|>`, enclosed, true},
-	{"InternLM 2", `<\|action_start\|>|<\|plugin\|>`, enclosed, true},
-	{"Command R7B", `<\|START_ACTION\|>`, enclosed, true},
-	{"Apertus", `<\|tools_prefix\|>`, enclosed, true},
-	{"Gemma 4, FunctionGemma", `<\|tool_call>|<start_function_call>`, enclosed, true},
+	{
+		"NousResearch Hermes, Qwen 2.5 and 3, GLM 4.5, xLAM 2, Granite, Jamba, Hunyuan, MiniMax, Nemotron, OLMo 3, Seed-OSS, LongCat, FunctionGemma, DeepSeek V3.2",
+		`<` + namespace + `(?i:(?:\w+_)?(?:tool_?|function_)calls?)\s*>`, enclosed, true,
+	},
+	{
+		"Qwen 3 Coder, Llama 3.1, MiniMax M2, Claude, Step 3, MiniCPM, DeepSeek V3.2",
+		`<` + namespace + `(?:function|(?:invoke|function|tool_call|tool)\s+name\s*)=`, tagged, true,
+	},
+	{
+		"Granite 3, DeepSeek V3 and R1, Step 3, Kimi K2, Llama 3 and 4, LFM2, InternLM 2, Command R7B, Apertus, Gemma 4",
+		`<[|｜](?:tool_call|tools_prefix|python_tag|plugin|START_ACTION|(?:tool|python|action)[\w▁]*(?:begin|start))[|｜]?>`, enclosed, true,
+	},
 	{"Mistral", `\[TOOL_CALLS\]`, enclosed, true},
 	{"models without a form of their own on LM Studio", `\[TOOL_REQUEST\]`, enclosed, true},
 	{"Phi 4 mini", `\bfunctools\b`, enclosed, false},

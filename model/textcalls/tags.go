@@ -14,13 +14,15 @@ import (
 const namespace = `\s*(?:[|｜]\s*\w+\s*[|｜]\s*|\w+:)?`
 
 var (
-	functionTag  = regexp.MustCompile(`^<` + namespace + `(?:function|invoke|tool_call|tool)(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?\s*(>?)`)
-	parameterTag = regexp.MustCompile(`^<` + namespace + `param(?:eter)?(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?[^<>\n]{0,40}>`)
+	functionTag = regexp.MustCompile(`^<` + namespace + `(?:(?:function|invoke|tool_call|tool)(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?\s*(>?)|` +
+		`function>\s*(\w+)\s*(</function>))`)
+	parameterTag = regexp.MustCompile(`^<` + namespace + `param(?:eter)?(?:(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?[^<>\n]{0,40}>|>\s*(\w+)\s*</param(?:eter)?>)`)
 	inParameter  = regexp.MustCompile(`<(/?)` + namespace + `(param(?:eter)?|function|invoke|tool|(?:\w+:)?tool_call)\b[^<>\n]{0,60}>`)
 	functionEnd  = regexp.MustCompile(`^\s*(?:</` + namespace + `(?:function|invoke|tool_call|tool)\s*>|<function>)`)
 )
 
-// function reads a tag with the name of a tool, its arguments as JSON or one by one, and its end tag. JSON needs none.
+// function reads a tag with the name of a tool, its arguments as JSON or one by one, and its end tag. JSON needs none. Some models
+// write a name as the text of a tag.
 func function(text string) ([]writtenCall, int, error) {
 	found := functionTag.FindStringSubmatch(text)
 	if found == nil {
@@ -28,7 +30,8 @@ func function(text string) ([]writtenCall, int, error) {
 	}
 	n := skipSpace(text, len(found[0]))
 	isJSON := strings.HasPrefix(text[n:], "{")
-	if found[2] == "" && !isJSON && !strings.HasPrefix(text[n:], "<") {
+	name := found[1] + found[3]
+	if found[2]+found[4] == "" && !isJSON && !strings.HasPrefix(text[n:], "<") {
 		return nil, n, errors.New("the name of the tool is not followed by >")
 	}
 	var arguments string
@@ -41,14 +44,14 @@ func function(text string) ([]writtenCall, int, error) {
 		arguments, n, err = parameters(text, n)
 	}
 	if err != nil {
-		return nil, n, fmt.Errorf("the arguments of %s: %w", found[1], err)
+		return nil, n, fmt.Errorf("the arguments of %s: %w", name, err)
 	}
 	end := functionEnd.FindString(text[n:])
 	if end == "" && (!isJSON || strings.TrimSpace(text[n:]) != "") {
 		return nil, n, errors.New("</function> does not follow where its arguments end")
 	}
 	n += len(end)
-	return []writtenCall{{annotator.ToolCall{Name: CleanName(found[1]), Arguments: arguments}, text[:n]}}, n, nil
+	return []writtenCall{{annotator.ToolCall{Name: CleanName(name), Arguments: arguments}, text[:n]}}, n, nil
 }
 
 // parameters reads any number of parameters, each in its tag, as an object of strings. The tool's schema converts the
@@ -61,16 +64,17 @@ func parameters(text string, n int) (arguments string, end int, err error) {
 		if found == nil {
 			return o.json(), n, nil
 		}
+		name := found[1] + found[2]
 		n += len(found[0])
 		tag := inParameter.FindStringSubmatchIndex(text[n:])
 		if tag == nil {
-			return "", n, fmt.Errorf("the parameter %.100q does not end with </parameter>", found[1])
+			return "", n, fmt.Errorf("the parameter %.100q does not end with </parameter>", name)
 		}
 		value, isEnd := text[n:n+tag[0]], tag[2] < tag[3]
 		ofParameter := strings.HasPrefix(text[n+tag[4]:], "param")
 		switch {
 		case !isEnd && !ofParameter:
-			return "", n, fmt.Errorf("the parameter %.100q does not end with </parameter>", found[1])
+			return "", n, fmt.Errorf("the parameter %.100q does not end with </parameter>", name)
 		case isEnd && ofParameter:
 			value = strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n")
 			n += tag[1]
@@ -78,7 +82,10 @@ func parameters(text string, n int) (arguments string, end int, err error) {
 			value = strings.TrimSpace(value)
 			n += tag[0]
 		}
-		if err := o.add(found[1], annotator.EncodeJSON(value)); err != nil {
+		if value == "" && found[2] != "" {
+			return "", n, fmt.Errorf("the parameter %.100q has no value, or no name", name)
+		}
+		if err := o.add(name, annotator.EncodeJSON(value)); err != nil {
 			return "", n, err
 		}
 	}
