@@ -165,7 +165,8 @@ func (s *search) rare(ctx context.Context, words []string) ([]string, error) {
 	var rare []string
 	for _, word := range words {
 		var n int
-		err := s.q.QueryRowContext(ctx, `SELECT count(*) FROM (`+s.rows()+`)`, s.limit.bound, phrase(word), s.limit.reach, commonWord+1).Scan(&n)
+		err := s.q.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM (`+s.rows(names)+`)) + (SELECT count(*) FROM (`+s.rows(claims)+`))`,
+			s.limit.bound, phrase(word), s.limit.reach, commonWord+1).Scan(&n)
 		if err != nil {
 			return nil, err
 		}
@@ -179,9 +180,15 @@ func (s *search) rare(ctx context.Context, words []string) ([]string, error) {
 	return rare, nil
 }
 
-// rows is a query for the names and claims with a term that are known, the first ?4 in the story.
-func (s *search) rows() string {
-	return `SELECT v.* FROM glossary_fts f CROSS JOIN validity v ON v.id = f.rowid WHERE glossary_fts MATCH ?2 AND f.rowid < ?3
+// The full-text indexes.
+const (
+	names  = "glossary_fts_name"
+	claims = "glossary_fts_claim"
+)
+
+// rows is a query for what an index has with a term, as far as it is known: the first ?4 in the story.
+func (s *search) rows(index string) string {
+	return `SELECT v.* FROM ` + index + ` f CROSS JOIN validity v ON v.id = f.rowid WHERE ` + index + ` MATCH ?2 AND f.rowid < ?3
 		AND ` + s.limit.known("v") + ` ORDER BY f.rowid LIMIT ?4`
 }
 
@@ -250,7 +257,7 @@ func (h *hit) weight() float64 {
 func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
 	scan := func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.entry, &h.name) }
 	hits, err := collect(ctx, s.q, scan, `SELECT v.entry_id, max(1.0 / (1 + length(v.key) - length(replace(v.key, ' ', ''))))
-		FROM (`+s.rows()+`) v GROUP BY v.entry_id`, s.limit.bound, `name : `+term, s.limit.reach, maxHits)
+		FROM (`+s.rows(names)+`) v GROUP BY v.entry_id`, s.limit.bound, term, s.limit.reach, maxHits)
 	if err != nil {
 		return nil, err
 	}
@@ -267,9 +274,9 @@ func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
 			hits = append(hits, h)
 		}
 		return err
-	}, `SELECT v.entry_id, count(*) FROM (`+s.rows()+`) v WHERE v.holds AND `+s.limit.inForce("v")+` OR EXISTS (SELECT 1 FROM validity w
+	}, `SELECT v.entry_id, count(*) FROM (`+s.rows(claims)+`) v WHERE v.holds AND `+s.limit.inForce("v")+` OR EXISTS (SELECT 1 FROM validity w
 		  WHERE w.entry_id = v.entry_id AND w.field = 'claim' AND w.key = v.key AND w.holds AND `+s.limit.inForce("w")+`) GROUP BY v.entry_id`,
-		s.limit.bound, `claim : `+term, s.limit.reach, maxHits)
+		s.limit.bound, term, s.limit.reach, maxHits)
 	return hits, err
 }
 
@@ -285,14 +292,21 @@ func (s *search) filtered(ctx context.Context, query annotator.Query, ids []int6
 		WHERE %s ORDER BY e.term_normalized, e.entry_id`, len(args), clause), args...)
 }
 
-// sorted returns the entries by their scores, after those with the very name.
+// sorted returns the entries by their scores, after those with the very name, which may come after what is read of a common
+// word.
 func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[int64]score, err error) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
 	named, err := s.named(ctx, query.Text)
+	if err == nil {
+		named, err = s.filtered(ctx, query, named)
+	}
 	if err != nil {
 		return nil, err
+	}
+	for _, id := range named {
+		scores[id] = scores[id] // none if the words have not found it
 	}
 	exact := func(id int64) int {
 		if slices.Contains(named, id) {

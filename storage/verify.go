@@ -165,7 +165,8 @@ func (v *verifier) verifyChain(ctx context.Context, f *Finding) error {
 // RebuildIndex rebuilds the full-text index from the entries.
 func (s *Maintenance) RebuildIndex(ctx context.Context) error {
 	return s.db.update(ctx, "rebuild the full-text index", func(tx *tx) {
-		tx.exec(`INSERT INTO glossary_fts (glossary_fts) VALUES ('rebuild')`)
+		tx.exec(`INSERT INTO glossary_fts_name (glossary_fts_name) VALUES ('rebuild')`)
+		tx.exec(`INSERT INTO glossary_fts_claim (glossary_fts_claim) VALUES ('rebuild')`)
 	})
 }
 

@@ -101,9 +101,11 @@ var damages = []struct {
 	{"validity", "an entry is listed otherwise", `UPDATE entry_version SET status = 'confirmed'`},
 	{"validity", "an entry is listed too early", `UPDATE entry_version SET from_at = 0`},
 	{"validity", "an entry is not listed", `DELETE FROM entry_version WHERE entry_id = 1`},
-	{"full-text index", "a name that cannot be found", `INSERT INTO glossary_fts (glossary_fts, rowid, name, claim)
-		SELECT 'delete', id, name, claim FROM glossary_text LIMIT 1`},
-	{"full-text index", "words that nobody wrote", `INSERT INTO glossary_fts (rowid, name, claim) VALUES (1, 'ghost', '')`},
+	{"full-text index", "a name that cannot be found", `INSERT INTO glossary_fts_name (glossary_fts_name, rowid, name)
+		SELECT 'delete', id, name FROM name_text LIMIT 1`},
+	{"full-text index", "a claim that cannot be found", `INSERT INTO glossary_fts_claim (glossary_fts_claim, rowid, claim)
+		SELECT 'delete', id, claim FROM claim_text LIMIT 1`},
+	{"full-text index", "words that nobody wrote", `INSERT INTO glossary_fts_name (rowid, name) VALUES (1, 'ghost')`},
 	{"scenes", "one is gone", `DELETE FROM scene WHERE n = 2`},
 	{"scenes", "a thread that ends too late", `UPDATE thread_state SET last_scene = last_scene + 1`},
 	{"recorded once", "left out", `UPDATE scene SET state = 'pending', recorded_at = NULL, attempts = 0 WHERE n = 1`},
@@ -382,7 +384,8 @@ func TestRebuildIndex(t *testing.T) {
 	s.read(creates("Dawn (ship)", "Dawn is a ship.", "ship"))
 	pool, err := sqlite.Open(t.Context(), s.path, sqlite.ReadWrite, 1)
 	s.ok(err)
-	_, err = pool.ExecContext(t.Context(), `INSERT INTO glossary_fts (glossary_fts) VALUES ('delete-all')`)
+	_, err = pool.ExecContext(t.Context(), `INSERT INTO glossary_fts_name (glossary_fts_name) VALUES ('delete-all');
+		INSERT INTO glossary_fts_claim (glossary_fts_claim) VALUES ('delete-all')`)
 	s.ok(err)
 	s.ok(pool.Close())
 	if found, err := s.db.Glossary.Search(t.Context(), annotator.Query{Text: "sails ship"}); err != nil || len(found) > 0 {

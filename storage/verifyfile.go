@@ -68,7 +68,8 @@ func (v *verifier) verifyIndex(ctx context.Context, f *Finding) error {
 	var err error
 	if v.write != nil {
 		// The integrity check of FTS5 has the form of a write; rank = 1 compares the index with the entries.
-		_, err = v.write.ExecContext(ctx, `INSERT INTO glossary_fts (glossary_fts, rank) VALUES ('integrity-check', 1)`)
+		_, err = v.write.ExecContext(ctx, `INSERT INTO glossary_fts_name (glossary_fts_name, rank) VALUES ('integrity-check', 1);
+			INSERT INTO glossary_fts_claim (glossary_fts_claim, rank) VALUES ('integrity-check', 1)`)
 		reason = whyReadOnly(err)
 	}
 	switch {

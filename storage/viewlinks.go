@@ -49,9 +49,9 @@ func (v *View) ClaimsWith(ctx context.Context, names []string, except, after int
 		}
 		return json.Unmarshal([]byte(claim), &f.Claim)
 	}
-	return readAll(ctx, v.db, "look for claims", scan, `SELECT f.rowid, w.entry_id, r.new_value FROM glossary_fts f CROSS JOIN validity v ON v.id = f.rowid
+	return readAll(ctx, v.db, "look for claims", scan, `SELECT f.rowid, w.entry_id, r.new_value FROM glossary_fts_claim f CROSS JOIN validity v ON v.id = f.rowid
 		CROSS JOIN validity w ON w.entry_id = v.entry_id AND w.field = 'claim' AND w.key = v.key JOIN revision r ON r.id = w.revision_id
-		WHERE glossary_fts MATCH ?2 AND f.rowid > ?3 AND f.rowid < ?4 AND `+v.limit.known("v")+` AND `+v.limit.inForce("w")+` AND w.entry_id <> ?5
+		WHERE glossary_fts_claim MATCH ?2 AND f.rowid > ?3 AND f.rowid < ?4 AND `+v.limit.known("v")+` AND `+v.limit.inForce("w")+` AND w.entry_id <> ?5
 		  AND EXISTS (SELECT 1 FROM entry_version e WHERE e.entry_id = w.entry_id AND `+v.limit.inForce("e")+` AND e.status IN ('tentative', 'confirmed'))
-		ORDER BY f.rowid LIMIT ?6`, v.limit.bound, `claim : (`+strings.Join(phrases, " OR ")+`)`, after, v.limit.reach, except, limit)
+		ORDER BY f.rowid LIMIT ?6`, v.limit.bound, strings.Join(phrases, " OR "), after, v.limit.reach, except, limit)
 }
