@@ -98,7 +98,7 @@ func longHelp(text string, statuses ...int) string {
 }
 
 // say prints a message on standard error.
-func (a *app) say(text string) { fmt.Fprintln(a.err, oneLine(text)) }
+func (a *app) say(text string) { fmt.Fprintln(a.err, wrapLines(oneLine(text), terminalWidth(a.err))) }
 
 // printError prints what was tried and what happened, and on a second line what to do next.
 func (a *app) printError(err error) {

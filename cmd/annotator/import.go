@@ -91,7 +91,7 @@ func (i *imported) print(w io.Writer) {
 	for n, c := range i.Chapters {
 		fmt.Fprintf(w, "%4d  %7d words  %s: %s\n", n+1, c.Words, clean(c.Title), clean(c.Begins))
 	}
-	fmt.Fprint(w, clean(i.String()))
+	fmt.Fprint(w, wrapLines(clean(i.String()), terminalWidth(w)))
 }
 
 // show lists the result of an import.

@@ -109,12 +109,12 @@ func (p *progress) seed(ends []time.Time) {
 func (p *progress) say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.print(text)
+	p.print(wrapLines(text, terminalWidth(p.out)))
 }
 
 // warn prints a warning above the redrawn line. The caller holds the mutex.
 func (p *progress) warn(format string, args ...any) {
-	text := oneLine(fmt.Sprintf(format, args...))
+	text := wrapLines(oneLine(fmt.Sprintf(format, args...)), terminalWidth(p.out))
 	if p.live && p.colour {
 		text = "\x1b[33m" + text + "\x1b[0m"
 	}
@@ -175,7 +175,8 @@ func (p *progress) notice(n annotator.Notice) {
 		p.warn("%s", n.Reason)
 	case annotator.NoticeCompaction:
 		if p.totals.compactions == 1 { // a long story has thousands
-			p.print("compaction of " + oneLine(n.Reason) + "; further ones are not shown, `annotator status` counts them")
+			text := "compaction of " + oneLine(n.Reason) + "; further ones are not shown, `annotator status` counts them"
+			p.print(wrapLines(text, terminalWidth(p.out)))
 		}
 	case annotator.NoticeWait:
 		p.warn("%s", describeWait(&n))

@@ -33,10 +33,11 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *stor
 		quarantined = fmt.Sprintf(", %d quarantined", run.Quarantined)
 	}
 	fmt.Fprintf(o.out, "%s: %s\n", oneLine(db.Path()), shorten(run.Corpus.Title, 80))
-	fmt.Fprintf(o.out, "%d of %s read%s, %s, %s, %s\n", run.Recorded, plural(run.Corpus.Scenes, "scene"), quarantined,
+	text := fmt.Sprintf("%d of %s read%s, %s, %s, %s\n", run.Recorded, plural(run.Corpus.Scenes, "scene"), quarantined,
 		plural(run.Entries, "entry"), plural(run.Calls, "call"), tokens(run.Usage))
-	fmt.Fprintf(o.out, "of these in this run: %s, %s, %s, in %s\n", plural(run.Recorded-before.Recorded, "scene"),
+	text += fmt.Sprintf("of these in this run: %s, %s, %s, in %s", plural(run.Recorded-before.Recorded, "scene"),
 		plural(run.Calls-before.Calls, "call"), tokens(run.Usage.Minus(before.Usage)), duration(took))
+	fmt.Fprintln(o.out, wrapLines(text, terminalWidth(o.out)))
 	if run.Corpus.Scenes == 0 {
 		fmt.Fprintf(o.out, "no post is tagged %s, so there is no story to read\n", annotator.TagStory)
 	}

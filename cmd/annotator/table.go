@@ -65,11 +65,13 @@ func wrapFrom(text string, column, width int) string {
 	return strings.Join(wrap(text, width-column), "\n"+strings.Repeat(" ", column))
 }
 
-// wrapLines wraps each line of a text. A width of 0 is unlimited.
+// wrapLines wraps each line of a text within its indentation. A width of 0 is unlimited.
 func wrapLines(text string, width int) string {
 	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = wrapFrom(lines[i], 0, width)
+	for i, line := range lines {
+		words := strings.TrimLeft(line, " ")
+		indent := len(line) - len(words)
+		lines[i] = line[:indent] + wrapFrom(words, indent, width)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -65,8 +65,8 @@ func TestHanging(t *testing.T) {
 // TestLinesAreWrapped one by one: paragraphs stay apart.
 func TestLinesAreWrapped(t *testing.T) {
 	t.Parallel()
-	const text = "The index agrees with the entries of the book.\n\nIt ends."
-	if got, want := wrapLines(text, 34), "The index agrees with the entries\nof the book.\n\nIt ends."; got != want {
+	const text = "The index agrees with the entries of the book.\n\n  It ends with the last of its entries."
+	if got, want := wrapLines(text, 34), "The index agrees with the entries\nof the book.\n\n  It ends with the last of its\n  entries."; got != want {
 		t.Errorf("the text is %q, want %q", got, want)
 	}
 	if got := wrapLines(text, 0); got != text {
