@@ -306,7 +306,9 @@ func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[i
 		return nil, err
 	}
 	for _, id := range named {
-		scores[id] = scores[id] // none if the words have not found it
+		if _, found := scores[id]; !found {
+			scores[id] = score{}
+		}
 	}
 	exact := func(id int64) int {
 		if slices.Contains(named, id) {
