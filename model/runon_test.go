@@ -70,7 +70,7 @@ func TestRunOn(t *testing.T) {
 				reply, err := c.Complete(t.Context(), &request)
 				if test.want == nil {
 					var unanswered *model.Unanswered
-					if !errors.As(err, &unanswered) || unanswered.Fault.Code != model.CodeRunOn || warnings != 0 {
+					if !errors.As(err, &unanswered) || unanswered.Code != model.CodeRunOn || warnings != 0 {
 						t.Errorf("%+v, %v", reply, err)
 					}
 					return

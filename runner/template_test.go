@@ -221,6 +221,7 @@ func TestDoctorAndRunAgree(t *testing.T) {
 		"little context":     {MaxModelLen: 3000},
 		"short tokens":       shortTokens(8192),
 		"short enough":       shortTokens(16384),
+		"short, and unsaid":  refusesLonger(8192),
 	}
 	for name, template := range scripted.Families() {
 		servers[name] = scripted.Options{Template: template}
@@ -258,6 +259,20 @@ func shortTokens(context int) scripted.Options {
 		reply.Usage = &annotator.Usage{Prompt: len(r.Body) * 10 / 24, Completion: 10, Exact: true}
 		return reply
 	}}
+}
+
+// refusesLonger is one that tells its context by a refusal alone.
+func refusesLonger(context int) scripted.Options {
+	o := shortTokens(0)
+	o.Fault = func(_ int, r scripted.Request) *scripted.Fault {
+		if counted := len(r.Body) * 10 / 24; counted+r.MaxTokens > context {
+			return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: %d. `+
+				`This model's maximum context length is %d tokens and your request has %d input tokens (%[1]d > %d - %d).","type":"BadRequestError","param":"max_tokens","code":400}}`,
+				r.MaxTokens, context, counted, context, counted)}
+		}
+		return nil
+	}
+	return o
 }
 
 // title returns the title of the story.
