@@ -18,6 +18,11 @@ type writtenCall struct {
 	source string // without the tags around it
 }
 
+// written returns the call that a source is.
+func written(name, arguments, source string) []writtenCall {
+	return []writtenCall{{annotator.ToolCall{Name: CleanName(name), Arguments: arguments}, source}}
+}
+
 // errNoCall is the error of a text without the shape of a call.
 var errNoCall = errors.New("no call follows: it needs a JSON object with name and arguments")
 

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"annotator"
 	"annotator/internal/laxjson"
 )
 
@@ -107,7 +106,7 @@ func marksOf(which func(*form) bool) string {
 func (s *scanner) body(text string) (calls []writtenCall, n int, err error) {
 	start := laxjson.Space(text)
 	text = text[start:]
-	switch name := pythonic.FindStringSubmatch(text); {
+	switch name, tag := pythonic.FindStringSubmatch(text), ownTag.FindStringSubmatch(text); {
 	case functionTag.MatchString(text):
 		calls, n, err = function(text)
 	case name != nil && s.known(CleanName(name[1])):
@@ -116,10 +115,8 @@ func (s *scanner) body(text string) (calls []writtenCall, n int, err error) {
 		calls, n, err = s.values(text)
 	case pairsName.MatchString(text):
 		calls, n, err = pairs(text)
-	case ownTag.MatchString(text) && s.known(CleanName(ownTag.FindStringSubmatch(text)[1])):
+	case tag != nil && s.known(CleanName(tag[1]+tag[3])):
 		calls, n, err = own(text)
-	case keysName.MatchString(text) && s.known(CleanName(keysName.FindStringSubmatch(text)[1])):
-		calls, n, err = s.keys(text)
 	default:
 		calls, n, err = s.named(text)
 	}
@@ -144,7 +141,7 @@ func (s *scanner) named(text string) (calls []writtenCall, n int, err error) {
 	if n += size; err != nil {
 		return nil, n, fmt.Errorf("the arguments of %s: %w", found[1], err)
 	}
-	return []writtenCall{{annotator.ToolCall{Name: CleanName(found[1]), Arguments: arguments}, text[:n]}}, n, nil
+	return written(found[1], arguments, text[:n]), n, nil
 }
 
 // enclosed reads what follows a mark, up to the marks of its end, which models and servers leave out.

@@ -51,7 +51,7 @@ func function(text string) ([]writtenCall, int, error) {
 		return nil, n, errors.New("</function> does not follow where its arguments end")
 	}
 	n += len(end)
-	return []writtenCall{{annotator.ToolCall{Name: CleanName(name), Arguments: arguments}, text[:n]}}, n, nil
+	return written(name, arguments, text[:n]), n, nil
 }
 
 // parameters reads any number of parameters, each in its tag, as an object of strings. The tool's schema converts the
@@ -125,34 +125,10 @@ func pairs(text string) ([]writtenCall, int, error) {
 		return nil, n, errors.New("</tool_call> does not follow where it ends")
 	}
 	n += len(end)
-	return []writtenCall{{annotator.ToolCall{Name: CleanName(found[1]), Arguments: o.json()}, text[:n]}}, n, nil
+	return written(found[1], o.json(), text[:n]), n, nil
 }
 
-var (
-	keysName = regexp.MustCompile(`^([\w.\\:-]+)\s*<(\w+)>`)
-	keyTag   = regexp.MustCompile(`^<(\w+)>`)
-)
-
-// keys reads the name of a tool, and values in tags that are named as the arguments, up to the end tag of the tool or
-// of the call.
-func (s *scanner) keys(text string) ([]writtenCall, int, error) {
-	name := keysName.FindStringSubmatch(text)[1]
-	arguments, n, err := keyTags(text, len(name))
-	if err != nil {
-		return nil, n, err
-	}
-	size := 0
-	for _, end := range []string{"</" + name + ">", "</tool_call>"} {
-		if strings.HasPrefix(text[n:], end) {
-			size = len(end)
-		}
-	}
-	if size == 0 {
-		return nil, n, fmt.Errorf("</%s> does not follow where its arguments end", name)
-	}
-	n += size
-	return []writtenCall{{annotator.ToolCall{Name: CleanName(name), Arguments: arguments}, text[:n]}}, n, nil
-}
+var keyTag = regexp.MustCompile(`^<(\w+)>`)
 
 // keyTags reads any number of values in tags that are named as the arguments.
 func keyTags(text string, n int) (arguments string, end int, err error) {
@@ -176,14 +152,15 @@ func keyTags(text string, n int) (arguments string, end int, err error) {
 }
 
 var (
-	ownTag  = regexp.MustCompile(`^<(\w+)\s*(/?)>`)
+	ownTag  = regexp.MustCompile(`^(?:<(\w+)\s*(/?)>|([\w.\\:-]+)\s*(<\w+>))`)
 	keyLine = regexp.MustCompile(`^(\w+):[ \t]+([^\s|>&*!%@#].*)\n`)
 )
 
-// own reads a tag that is named as the tool: its arguments as JSON, each in a tag or each in a line, and its end tag.
+// own reads a tag that is named as the tool, or the name before other tags: its arguments as JSON, each in a tag or each in a line, and
+// the end tag of the tool or of the call.
 func own(text string) (calls []writtenCall, n int, err error) {
 	tag := ownTag.FindStringSubmatch(text)
-	arguments, n := "{}", len(tag[0])
+	name, arguments, n := tag[1]+tag[3], "{}", len(tag[0])-len(tag[4])
 	if tag[2] == "" {
 		n = skipSpace(text, n)
 		switch rest := text[n:]; {
@@ -196,16 +173,21 @@ func own(text string) (calls []writtenCall, n int, err error) {
 		default:
 			arguments, n, err = keyTags(text, n)
 		}
-		end := "</" + tag[1] + ">"
-		if err == nil && !strings.HasPrefix(text[n:], end) {
-			err = fmt.Errorf("%s does not follow where its arguments end", end)
+		end := ""
+		for _, may := range []string{"</" + name + ">", "</tool_call>"} {
+			if strings.HasPrefix(text[n:], may) {
+				end = may
+			}
+		}
+		if err == nil && end == "" {
+			err = fmt.Errorf("</%s> does not follow where its arguments end", name)
 		}
 		if err != nil {
 			return nil, n, err
 		}
 		n += len(end)
 	}
-	return []writtenCall{{annotator.ToolCall{Name: tag[1], Arguments: arguments}, text[:n]}}, n, nil
+	return written(name, arguments, text[:n]), n, nil
 }
 
 // keyLines reads any number of lines, each with a name of an argument and its value, as in YAML. A value that begins as
