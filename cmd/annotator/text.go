@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -183,11 +184,16 @@ func localTime(millis int64) string {
 	return time.UnixMilli(millis).Local().Format("2006-01-02 15:04:05 MST")
 }
 
-// quoted writes a word so that a shell reads it as one.
+// quoted writes a word so that a shell reads it as one. What is not safe to show is escaped as bash and zsh read it.
 func quoted(word string) string {
 	const plain = "./-_:0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	if word != "" && strings.Trim(word, plain) == "" {
 		return word
+	}
+	if clean(word) != word || strings.ContainsAny(word, "\n\t") {
+		escaped := strconv.Quote(word)
+		escaped = strings.ReplaceAll(escaped[1:len(escaped)-1], `\"`, `"`)
+		return "$'" + strings.ReplaceAll(escaped, "'", `\'`) + "'"
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

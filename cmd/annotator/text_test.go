@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -41,5 +43,25 @@ func TestBidiMarksAreNamed(t *testing.T) {
 	t.Parallel()
 	if got, want := oneLine("a\u202eb\x1b[31mc\nd"), "a<U+202E>b[31mc d"; got != want {
 		t.Errorf("oneLine gives %q, want %q", got, want)
+	}
+}
+
+// TestQuoted has a shell read back what is quoted for it.
+func TestQuoted(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, word := range []string{"", "book.db", "a b", "it's", `"$HOME" \n`, "Ä\xf6", "a\x1b[31m\n\"b' \\ Ä", "\x7f\u0085", "left\u202eright", "\x9b31m"} {
+		text := quoted(word)
+		if clean(text) != text || strings.ContainsAny(text, "\n\t") {
+			t.Errorf("%q is quoted as %q", word, text)
+		}
+		cmd := exec.CommandContext(t.Context(), bash, "-c", "printf %s "+text)
+		cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+		if out, err := cmd.Output(); err != nil || string(out) != word {
+			t.Errorf("%q is quoted as %s, which is read as %q, %v", word, text, out, err)
+		}
 	}
 }
