@@ -58,17 +58,22 @@ func OpenWriter(ctx context.Context, path, holder string, now func() time.Time, 
 	if err := db.lockFile(ctx); err != nil {
 		return nil, err
 	}
-	if err := db.openWriter(ctx, migrating); err != nil {
-		_ = db.Close()
-		return nil, err
+	created, err := createPrivate(path)
+	if err == nil {
+		err = db.openWriter(ctx, migrating)
 	}
-	return db, nil
+	switch {
+	case err == nil:
+		return db, nil
+	case created: // an empty database would be taken for another run
+		_ = db.Discard()
+	default:
+		_ = db.Close()
+	}
+	return nil, err
 }
 
 func (db *DB) openWriter(ctx context.Context, migrating []func(schema, last int)) error {
-	if err := createPrivate(db.path); err != nil {
-		return err
-	}
 	if err := checkFile(ctx, db.path); err != nil {
 		return err
 	}
@@ -112,16 +117,17 @@ func checkPath(ctx context.Context, path string) error {
 	return nil
 }
 
-// createPrivate creates an empty file, unless there is one. Only its owner may read it: it will hold the whole story.
-func createPrivate(path string) error {
+// createPrivate creates an empty file, unless there is one, and reports whether it did. Only its owner may read it: it will
+// hold the whole story.
+func createPrivate(path string) (created bool, err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return annotator.Errorf(annotator.Misused, "make %s: %w", path, err).WithAdvice("choose another place with --db")
+		return false, annotator.Errorf(annotator.Misused, "make %s: %w", path, err).WithAdvice("choose another place with --db")
 	}
-	return file.Close()
+	return true, file.Close()
 }
 
 // checkFile refuses a file of another program, of a newer version, or with foreign triggers, before a byte changes.

@@ -54,6 +54,10 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%v ends with %d: %s%s", c.args, status, out, told)
 		}
 	}
+	status, _, told := onFullDisk(t, folder, noIndex, "run", "quay.jsonl", "--no-resume")
+	if left, err := filepath.Glob(filepath.Join(folder, "*-2.db*")); status != exitHalted || err != nil || len(left) > 0 {
+		t.Errorf("a run that cannot begin ends with %d, and leaves %v: %s", status, left, told)
+	}
 	a, out := newTestApp(nil)
 	if status := a.run(t.Context(), []string{"verify", "--db", db}); status != exitDone {
 		t.Errorf("with room again verify ends with %d: %s", status, out)
