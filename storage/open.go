@@ -171,7 +171,7 @@ func (db *DB) lockFile(ctx context.Context) error {
 		err = nil
 	}
 	if err != nil {
-		return annotator.Errorf(annotator.Misused, "lock %s: %w", db.path, err).WithAdvice("check that its folder can be written")
+		return annotator.Errorf(annotator.Misused, "lock %s: %w", db.path, err).WithAdvice("check that its folder can be written, or choose another database with --db")
 	}
 	if !held {
 		return annotator.Errorf(annotator.InUse, "%s is in use by %s", db.path, holderName(ctx, db.path)).

@@ -75,6 +75,48 @@ func TestCorpusThatMayBeRead(t *testing.T) {
 	})
 }
 
+// TestReadOnlyBegins runs a story of a folder without write permission, and one that may not be read.
+func TestReadOnlyBegins(t *testing.T) {
+	t.Parallel()
+	folder, closed := filepath.Join(t.TempDir(), "book"), filepath.Join(t.TempDir(), "closed")
+	for _, path := range []string{folder, closed} {
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(path, "quay.jsonl"), []byte(twoScenes), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		forbid(t, path)
+	}
+	if err := os.Chmod(closed, 0o000); err != nil {
+		t.Fatal(err)
+	}
+	quay, corpus := filepath.Join(folder, "quay"), filepath.Join(t.TempDir(), "quay.corpus.db")
+	if err := os.Chmod(filepath.Dir(corpus), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Dir(filepath.Dir(corpus)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a, out := newTestApp(nil)
+	a.err, a.now = out, time.Now
+	asNobody(t, func() {
+		for _, c := range []struct {
+			args []string
+			says string
+		}{
+			{[]string{quay + ".jsonl"}, quay + ".corpus.db: permission denied\nannotator: put the corpus elsewhere with --corpus, and the database with --db\n"},
+			{[]string{quay + ".jsonl", "--corpus", corpus}, "annotator: check that its folder can be written, or choose another database with --db\n"},
+			{[]string{filepath.Join(closed, "quay.jsonl")}, "permission denied\nannotator: name a file that is there and that you may read\n"},
+		} {
+			out.Reset()
+			if status := a.run(t.Context(), append([]string{"run"}, c.args...)); status != exitMisused || !strings.Contains(out.String(), c.says) {
+				t.Errorf("%v ends with %d: %s", c.args, status, out)
+			}
+		}
+	})
+}
+
 // TestReadOnlyOfAnOlderVersion cannot bring the schema up to date, and says what to do.
 func TestReadOnlyOfAnOlderVersion(t *testing.T) {
 	t.Parallel()

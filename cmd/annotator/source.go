@@ -51,8 +51,8 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 		Sources: []string{o.source}, Corpus: cmp.Or(o.corpus, corpusOf(o.source)), Format: o.Format, Encoding: o.Encoding,
 		SceneTokens: o.SceneTokens, Replace: o.reimport,
 	}, o.progress.importing)
-	if annotator.KindOf(err) == annotator.Storage && errors.Is(err, fs.ErrPermission) {
-		return "", annotator.Errorf(annotator.Misused, "%w", err).WithAdvice("put the corpus elsewhere with --corpus, and the database with --db")
+	if e := (*annotator.Error)(nil); errors.As(err, &e) && e.Kind == annotator.Storage && errors.Is(err, fs.ErrPermission) {
+		return "", annotator.Errorf(annotator.Misused, "%w", e.Err).WithAdvice("put the corpus elsewhere with --corpus, and the database with --db")
 	}
 	if err != nil {
 		return "", err

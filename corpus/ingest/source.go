@@ -36,7 +36,7 @@ func findSources(o Options, report *Report) ([]source, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, annotator.Errorf(annotator.NotFound, "there is nothing at %s to import", path)
 		case err != nil:
-			return nil, annotator.Errorf(annotator.Storage, "look at %s: %w", path, err)
+			return nil, annotator.Errorf(annotator.Misused, "read the source: %w", err).WithAdvice("name a file that is there and that you may read")
 		case info.IsDir():
 			path = filepath.Clean(path)
 			found, err = folder(path, o, report)

@@ -112,7 +112,7 @@ func checkPath(path string, mode Mode) error {
 	case err == nil && !info.Mode().IsRegular():
 		return annotator.Errorf(annotator.Misused, "%s is a pipe or a device, not a database", path)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return annotator.Errorf(annotator.Storage, "open %s: %w", path, err)
+		return annotator.Errorf(annotator.Storage, "open %s: %w", path, errors.Unwrap(err)).WithAdvice("check that you may read its folder")
 	case !isReader(mode):
 		return RefuseNetwork(path)
 	}
@@ -235,7 +235,9 @@ func Wrap(err error, format string, args ...any) error {
 			return wrapped.WithAdvice("free space on the disk, then run again")
 		}
 		return wrapped.WithAdvice("check the disk, its quota and its mount, then run again")
-	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
+	case lib.SQLITE_CANTOPEN:
+		return wrapped.WithAdvice("check that the file and its folder can be read and written")
+	case lib.SQLITE_READONLY, lib.SQLITE_PERM:
 		if NeedsRecovery(err) {
 			return wrapped.WithAdvice("a run was killed while it made the file: run again, and it is mended")
 		}
