@@ -236,7 +236,7 @@ func Wrap(err error, format string, args ...any) error {
 		}
 		return wrapped.WithAdvice("check the disk, its quota and its mount, then run again")
 	case lib.SQLITE_CANTOPEN:
-		return wrapped.WithAdvice("check that the file and its folder can be read and written")
+		return wrapped.WithAdvice("check that the file can be read, and that it and its folder can be written")
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM:
 		if NeedsRecovery(err) {
 			return wrapped.WithAdvice("a run was killed while it made the file: run again, and it is mended")

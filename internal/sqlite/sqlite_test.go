@@ -343,7 +343,7 @@ func TestWrapAdvises(t *testing.T) {
 	}{
 		{"garbage", opening(write("garbage", []byte(strings.Repeat("x", 5000))), sqlite.ReadWrite), "restore a backup"},
 		{"cut off", opening(write("cut", whole[:5000]), sqlite.ReadOnly), "restore a backup"},
-		{"no folder", opening(filepath.Join(dir, "no", "folder"), sqlite.Create), "can be read and written"},
+		{"no folder", opening(filepath.Join(dir, "no", "folder"), sqlite.Create), "file can be read, and that it and its folder can be written"},
 		{"no table", failing(full, `INSERT INTO sentence VALUES ('x')`), "put it back as it was"},
 		{"for reading", failing(reader, `INSERT INTO word VALUES ('x')`), "can be written"},
 		{"full", failing(full, `CREATE TABLE big AS SELECT printf('%.*c', 1000000, 'x')`), "free space"},
