@@ -16,7 +16,7 @@ import (
 // in code points and the body's own text. The caller sets Claim and Post.
 func Ground(body, quote string) (annotator.Evidence, bool) {
 	quote = strings.TrimSpace(quote)
-	if !HasWord(quote) {
+	if !HasWord(quote) || !utf8.ValidString(quote) { // whose bytes may be a part of a character
 		return annotator.Evidence{}, false
 	}
 	from := strings.Index(body, quote)

@@ -63,6 +63,7 @@ func FuzzGround(f *testing.F) {
 	f.Add("각", "\u1100")
 	f.Add("\xffab\xfe", "b\xfe")
 	f.Add("\u0344x", "x")
+	f.Add("…b", "\xa6b")
 	f.Fuzz(func(t *testing.T, body, quote string) {
 		if utf8.ValidString(body) {
 			checkGround(t, body, quote)

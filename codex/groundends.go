@@ -17,15 +17,19 @@ const (
 var ellipses = []string{"[…]", "[...]", "(…)", "(...)", "…", "..."}
 
 // GroundEnds finds a quotation that is given by its first and last words, with an ellipsis between them: "She came …
-// no more." It returns the passage from the first to the last word, and how many passages of at most MaxQuote code
-// points the two fit: none, one, to which the evidence belongs, or 2 for several. Differences are ignored as by Ground.
+// no more." Between two ellipses there may be words from in between. It returns the passage from the first to the last
+// word, and how many passages of at most MaxQuote code points the words fit: none, one, to which the evidence belongs,
+// or 2 for several. Differences are ignored as by Ground.
 func GroundEnds(body, quote string) (evidence annotator.Evidence, passages int) {
-	head, tail, ok := splitEnds(quote)
-	if !ok {
+	pieces := splitEnds(quote)
+	if pieces == nil {
 		return evidence, 0
 	}
 	hay := fold(body)
-	head, tail = strings.TrimSpace(fold(head).text), strings.TrimSpace(fold(tail).text)
+	for i := range pieces {
+		pieces[i] = strings.TrimSpace(fold(pieces[i]).text)
+	}
+	head, between, tail := pieces[0], pieces[1:len(pieces)-1], pieces[len(pieces)-1]
 	for from, tries := 0, 0; passages < 2 && tries < maxHeads; tries++ {
 		at := strings.Index(hay.text[from:], head)
 		if at < 0 {
@@ -38,7 +42,11 @@ func GroundEnds(body, quote string) (evidence annotator.Evidence, passages int) 
 			if at < 0 || passages == 2 {
 				break
 			}
+			inner := hay.text[begin+len(head) : end+at]
 			end += at + len(tail)
+			if !inOrder(inner, between) {
+				continue
+			}
 			first, last := hay.span(begin, end)
 			passage := body[first:last]
 			if utf8.RuneCountInString(passage) > MaxQuote {
@@ -52,15 +60,34 @@ func GroundEnds(body, quote string) (evidence annotator.Evidence, passages int) 
 	return evidence, passages
 }
 
-// splitEnds splits a quotation at its only ellipsis. Both sides must hold a word.
-func splitEnds(quote string) (head, tail string, ok bool) {
+// splitEnds splits a quotation at its ellipses, which are all of one form. Each piece must hold a word; nil if one does not.
+func splitEnds(quote string) []string {
 	for _, ellipsis := range ellipses {
-		head, tail, ok = strings.Cut(quote, ellipsis)
-		if !ok {
+		pieces := strings.Split(quote, ellipsis)
+		if len(pieces) == 1 {
 			continue
 		}
-		tail = strings.TrimLeft(tail, ".…")
-		return head, tail, HasWord(head) && HasWord(tail) && !strings.Contains(tail, ellipsis)
+		for i := range pieces {
+			if i > 0 {
+				pieces[i] = strings.TrimLeft(pieces[i], ".…")
+			}
+			if !HasWord(pieces[i]) {
+				return nil
+			}
+		}
+		return pieces
 	}
-	return "", "", false
+	return nil
+}
+
+// inOrder reports whether a text holds some pieces one after another.
+func inOrder(text string, pieces []string) bool {
+	for _, piece := range pieces {
+		_, rest, found := strings.Cut(text, piece)
+		if !found {
+			return false
+		}
+		text = rest
+	}
+	return true
 }

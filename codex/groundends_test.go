@@ -23,7 +23,12 @@ func TestGroundEnds(t *testing.T) {
 		"They … she":                      "", // two last words
 		"no more … They call":             "", // in another order
 		"They call me … my bell":          "",
-		"They … Thimble … she":            "",
+		"They … Thimble … she":            "", // two last words
+		"They … me … said":                "They call me Thimble,” she said",
+		"They … call … came … more":       "They call me Thimble,” she said, “because of my thimble.”\n\nShe sat down… She came, and she went. Then she came no more",
+		"They … said … Thimble … more":    "", // in another order
+		"They … me … … more":              "",
+		"call … she … no more":            "call me Thimble,” she said, “because of my thimble.”\n\nShe sat down… She came, and she went. Then she came no more",
 		"They call me …":                  "",
 		"… my thimble":                    "",
 		"They call me Thimble":            "", // no ends
@@ -64,6 +69,7 @@ func TestGroundEndsIsInTheBody(t *testing.T) {
 func FuzzGroundEnds(f *testing.F) {
 	f.Add("“They call me Thimble,” she said.", "They … said")
 	f.Add("a…b…c", "a…c")
+	f.Add("a b c d", "a…b…c…d")
 	f.Add("\xff\u0301…", "\u0301…\xff")
 	f.Fuzz(func(t *testing.T, body, quote string) {
 		evidence, passages := codex.GroundEnds(body, quote)
