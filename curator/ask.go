@@ -39,7 +39,8 @@ const maxWaiting = 3
 
 // next returns the question that is due; nil for none. What has to be asked again is asked alone, first the summaries,
 // then each entry. Else summaries, present statements and entries share a question, with as many entries as it may be
-// about. If the window leaves room for less, entries and statements wait for its compaction.
+// about. If the window leaves room for less, entries wait for its compaction, and statements, which rest on the facts that
+// are shown, are asked for without it.
 func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*inquiry, error) {
 	recap, urgent, err := c.dueRecap(ctx)
 	if err != nil {
@@ -119,7 +120,7 @@ func (c *Curator) largest(p parts) (q *inquiry, full bool, err error) {
 		}
 		full = false
 	}
-	if p.present != nil && err == nil && (smallest.alone || !smallest.fits) {
+	if p.present != nil && err == nil && !smallest.fits {
 		full = false
 	}
 	return smallest, full, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -134,7 +135,9 @@ type whim struct {
 }
 
 func (w whim) answer(r scripted.Request) scripted.Reply {
-	random := rand.New(rand.NewPCG(w.seed, uint64(r.Tokens)))
+	sum := fnv.New64a() // what was said before is a piece of the prompt, so that no two scenes may have the same reply
+	_, _ = sum.Write([]byte(r.Messages[len(r.Messages)-1].Content))
+	random := rand.New(rand.NewPCG(w.seed+uint64(r.Tokens), sum.Sum64()))
 	if asksSummary(r) {
 		return w.summary(r, random)
 	}
