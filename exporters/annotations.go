@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"annotator/codex"
 )
 
 // annotationSet is a set of annotations of Readium (readium/annotations), a profile of the Web Annotation Data Model.
@@ -129,7 +131,7 @@ func writeAnnotations(ctx context.Context, w io.Writer, c *Codex) error {
 					ID:     "urn:uuid:" + uuidOf(c.Document, fmt.Sprintf("quotation %d %d %d %d %d", q.entry.ID, q.claim.ID, post.ID, q.evidence.Start, q.evidence.End)),
 					Target: annotationTarget{annotationSource(c.Document, post), selectors(post, body, q.evidence), annotationMeta{[]annotationHeading{{1, thread.Title}}}},
 					Body: annotationBody{
-						Type: "TextualBody", Value: nameOf(q.entry) + ": " + plainLinks(q.claim.Text), Format: "text/plain", Highlight: "underline", Tags: []string{nameOf(q.entry)},
+						Type: "TextualBody", Value: nameOf(q.entry) + ": " + codex.WithoutLinks(q.claim.Text), Format: "text/plain", Highlight: "underline", Tags: []string{nameOf(q.entry)},
 					},
 				})
 			}

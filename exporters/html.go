@@ -91,7 +91,7 @@ func entriesByName(entries []Entry) map[string]int64 {
 // linkedHTML returns a text of the codex with its links to entries as links of the page.
 func linkedHTML(text string, byName map[string]int64) template.HTML {
 	var b strings.Builder
-	replaceLinks(text, func(plain string) { template.HTMLEscape(&b, []byte(plain)) }, func(name, shown string) {
+	codex.ReplaceLinks(text, func(plain string) { template.HTMLEscape(&b, []byte(plain)) }, func(name, shown string) {
 		id := byName[codex.Normalize(name)]
 		if id == 0 {
 			template.HTMLEscape(&b, []byte(shown))

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"annotator"
+	"annotator/codex"
 )
 
 // The context of the linked data. Names of schema.org need no prefix.
@@ -43,11 +44,11 @@ func appendEntry(graph []node, base string, e *Entry) []node {
 	id := fmt.Sprintf("%s:entry:%d", base, e.ID)
 	thing := node{
 		"@id": id, "@type": schemaType(e.Tags), "name": nameOf(e), "alternateName": each(e.Aliases, func(a Alias) string { return a.Name }),
-		"description": plainLinks(e.Definition), "keywords": e.Tags, "codex:status": e.Status,
+		"description": codex.WithoutLinks(e.Definition), "keywords": e.Tags, "codex:status": e.Status,
 		"codex:first": placeNode(e.First), "codex:last": placeNode(e.Last), "isPartOf": node{"@id": base},
 	}
 	if e.Present != nil {
-		thing["disambiguatingDescription"] = plainLinks(e.Present.Text)
+		thing["disambiguatingDescription"] = codex.WithoutLinks(e.Present.Text)
 	}
 	graph = append(graph, thing)
 	for i := range e.Claims {
@@ -58,7 +59,7 @@ func appendEntry(graph []node, base string, e *Entry) []node {
 			"prov:wasDerivedFrom": each(c.Evidence, func(v Evidence) node { return quoteNode(base, v) }),
 		}
 		if c.Speaker != "" {
-			claim["author"] = node{"@type": "Person", "name": plainLinks(c.Speaker)}
+			claim["author"] = node{"@type": "Person", "name": codex.WithoutLinks(c.Speaker)}
 		}
 		if c.Until != nil {
 			claim["codex:until"] = placeNode(*c.Until)

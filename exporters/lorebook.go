@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"annotator"
+	"annotator/codex"
 )
 
 // lore is an entry as the lorebooks of role-playing programs have it: a text that is added to a prompt where one of the
@@ -52,14 +53,14 @@ func loreText(e *Entry) string { return strings.Join(loreParagraphs(e), " ") }
 func loreParagraphs(e *Entry) []string {
 	var parts []string
 	if e.Present != nil {
-		parts = append(parts, plainLinks(e.Present.Text))
+		parts = append(parts, codex.WithoutLinks(e.Present.Text))
 	}
 	for i := range e.Claims {
 		c := &e.Claims[i]
 		if c.Until != nil {
 			continue
 		}
-		text := plainLinks(c.Text)
+		text := codex.WithoutLinks(c.Text)
 		if origin := originOf(*c); origin != "" {
 			text += " (" + origin + ")"
 		}
@@ -74,21 +75,11 @@ func originOf(c Claim) string {
 	case c.Kind == annotator.Inferred:
 		return "inferred"
 	case c.Kind == annotator.Claimed && c.Speaker != "":
-		return "according to " + plainLinks(c.Speaker)
+		return "according to " + codex.WithoutLinks(c.Speaker)
 	case c.Kind == annotator.Claimed:
 		return "somebody says so"
 	}
 	return ""
-}
-
-// links matches [[Term]] and [[Term|text]].
-var links = regexp.MustCompile(`\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]`)
-
-// plainLinks returns a text with its links as plain text.
-func plainLinks(text string) string {
-	var b strings.Builder
-	replaceLinks(text, func(plain string) { b.WriteString(plain) }, func(_, shown string) { b.WriteString(shown) })
-	return b.String()
 }
 
 // literalKey returns a name as a key that matches just that name. Programs take a key between slashes for a regular
@@ -98,22 +89,6 @@ func literalKey(name string) string {
 		return name
 	}
 	return "/" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", `\/`) + "/i"
-}
-
-// replaceLinks calls plain for each piece of a text outside of links, and link for each link, in order.
-func replaceLinks(text string, plain func(string), link func(name, shown string)) {
-	at := 0
-	for _, match := range links.FindAllStringSubmatchIndex(text, -1) {
-		plain(text[at:match[0]])
-		name := text[match[2]:match[3]]
-		shown := name
-		if match[4] >= 0 {
-			shown = text[match[4]:match[5]]
-		}
-		link(name, shown)
-		at = match[1]
-	}
-	plain(text[at:])
 }
 
 // isExpression reports whether programs take a key for a regular expression.

@@ -295,7 +295,7 @@ func (v *vault) claim(b *strings.Builder, e *Entry, c *Claim) {
 // linked returns a text of the codex with its links leading to notes. What leads nowhere is plain text.
 func (v *vault) linked(text string) string {
 	var b strings.Builder
-	replaceLinks(text, func(plain string) { b.WriteString(escapeMarkdown(plain)) }, func(name, shown string) {
+	codex.ReplaceLinks(text, func(plain string) { b.WriteString(escapeMarkdown(plain)) }, func(name, shown string) {
 		if id := v.byName[codex.Normalize(name)]; id != 0 {
 			fmt.Fprintf(&b, "[[%s|%s]]", v.notes[id], linkText(shown))
 		} else {

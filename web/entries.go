@@ -68,8 +68,9 @@ func cards(found storage.Page) []card {
 	for i := range found.Entries {
 		list[i].Entry = &found.Entries[i]
 		if c := words.Best(list[i].Claims); c != nil {
-			in, _ := words.In(c.Text)
-			list[i].Fact = &fact{Claim: *c, Text: excerpt([]rune(c.Text), in)}
+			text := codex.WithoutLinks(c.Text)
+			in, _ := words.In(text)
+			list[i].Fact = &fact{Claim: *c, Text: excerpt([]rune(text), in)}
 		}
 	}
 	return list

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/storage"
 )
 
@@ -40,7 +41,7 @@ func (t *pageTemplate) execute(w io.Writer, p *page) error {
 // parseTemplates reads the templates: each page with the layout and the other parts.
 func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
 	functions := template.FuncMap{
-		"plural": plural, "number": groupDigits, "tokens": shortNumber, "short": shorten, "time": localTime, "percent": percent, "add": func(a, b int) int { return a + b },
+		"plural": plural, "number": groupDigits, "tokens": shortNumber, "short": shorten, "plain": codex.WithoutLinks, "time": localTime, "percent": percent, "add": func(a, b int) int { return a + b },
 		"asset": s.asset, "words": words, "field": fieldName, "minus": func(a, b int) int { return a - b },
 	}
 	common, err := template.New("").Funcs(functions).ParseFS(files, "templates/parts/*.html")

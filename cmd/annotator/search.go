@@ -103,12 +103,13 @@ func (s *searchAnswer) print(w io.Writer) {
 		if c == nil {
 			return e.Definition()
 		}
-		in, _ := words.In(c.Text)
-		text := []rune(c.Text)
+		plain := codex.WithoutLinks(c.Text)
+		in, _ := words.In(plain)
+		text := []rune(plain)
 		if start := codex.ExcerptStart(text, in, textColumns); start > 0 {
 			return "..." + string(text[start:])
 		}
-		return c.Text
+		return plain
 	})
 	if s.More {
 		fmt.Fprintln(w, "there are more; --limit 0 lists all")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 )
 
 const (
@@ -20,7 +21,7 @@ func printEntries(w io.Writer, entries []annotator.Entry, text func(*annotator.E
 	rows := make([][]string, len(entries))
 	for i := range entries {
 		e := &entries[i]
-		rows[i] = []string{fmt.Sprintf("#%d", e.ID), shorten(e.Name(), 32), shorten(strings.Join(e.Tags, ", "), 20), shorten(text(e), textColumns)}
+		rows[i] = []string{fmt.Sprintf("#%d", e.ID), shorten(e.Name(), 32), shorten(strings.Join(e.Tags, ", "), 20), shorten(codex.WithoutLinks(text(e)), textColumns)}
 	}
 	printShortened(w, rows)
 }
