@@ -106,7 +106,7 @@ func (s statements) read(reply string) (told map[int64]statement, rest string) {
 // numbers returns the numbers in a text, whatever stands between them.
 func numbers(text string) (list []int64) {
 	for _, digits := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
-		if n, err := strconv.ParseInt(digits, 10, 64); err == nil && !slices.Contains(list, n) {
+		if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 			list = append(list, n)
 		}
 	}
