@@ -85,9 +85,10 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// resumed brings a JSON decoder to the state behind an element of an array in an object.
+// resumed brings a JSON decoder to the state behind an element of an array in an object. The element is a string, which no byte that
+// follows can continue.
 const (
-	resumed       = `{"":[0`
+	resumed       = `{"":[""`
 	resumedTokens = 4
 )
 
