@@ -113,8 +113,11 @@ func ByName(name string) (Format, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return Format{}, annotator.Errorf(annotator.Misused, "there is no format %q to export to", name).
-		WithAdvice("name one with --format: %s", strings.Join(names, ", "))
+	err := annotator.Errorf(annotator.Misused, "there is no format %q to export to", name)
+	if name == "" {
+		err = annotator.Errorf(annotator.Misused, "no format is named to export to")
+	}
+	return Format{}, err.WithAdvice("name one with --format: %s", strings.Join(names, ", "))
 }
 
 // Select returns the entries with any of the statuses and all of the tags, in their order. No status selects the live ones.

@@ -54,6 +54,8 @@ type brief struct {
 	Status annotator.Status `json:"status"`
 	Tags   []string         `json:"tags"`
 	Text   string           `json:"text" jsonschema:"what it is now, shortened"`
+	Match  int64            `json:"match,omitempty" jsonschema:"the number of the fact that has the most of the words; absent: none has any, its names do"`
+	Fact   string           `json:"fact,omitempty" jsonschema:"the text of that fact, shortened"`
 }
 
 func (s *server) search(ctx context.Context, a searchArguments) (searchResult, error) {
@@ -64,19 +66,25 @@ func (s *server) search(ctx context.Context, a searchArguments) (searchResult, e
 	limit := min(cmp.Or(max(a.Limit, 0), 20), 100)
 	page, err := view.FindWhole(ctx, annotator.Query{Text: a.Query, Tags: a.Tags, Offset: max(a.Skip, 0), Limit: limit})
 	result := searchResult{Total: page.Total, Entries: []brief{}}
+	words := codex.NewWords(page.Words)
 	for i := range page.Entries {
-		result.Entries = append(result.Entries, briefOf(&page.Entries[i]))
+		e := &page.Entries[i]
+		b := brief{ID: e.ID, Name: e.Name(), Status: e.Status, Tags: append([]string{}, e.Tags...), Text: shortened(cmp.Or(codex.Present(e), e.Definition()))}
+		if c := words.Best(e.Claims); c != nil {
+			b.Match, b.Fact = c.ID, shortened(c.Text)
+		}
+		result.Entries = append(result.Entries, b)
 	}
 	return result, err
 }
 
-func briefOf(e *annotator.Entry) brief {
-	const most = 300 // code points
-	text := []rune(cmp.Or(codex.Present(e), e.Definition()))
-	if len(text) > most {
-		text = append(text[:most], '…')
+// shortened cuts a text of a list to 300 code points.
+func shortened(text string) string {
+	const most = 300
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
 	}
-	return brief{ID: e.ID, Name: e.Name(), Status: e.Status, Tags: append([]string{}, e.Tags...), Text: string(text)}
+	return text
 }
 
 type entryArguments struct {

@@ -107,11 +107,11 @@ func (o *curateOptions) assemble(ctx context.Context, open *closers) (*runner.Ru
 	if err := o.load(o.app); err != nil {
 		return nil, err
 	}
-	wire, err := o.connect(ctx, o.app, o.say)
+	path, err := findExisting(o.db)
 	if err != nil {
 		return nil, err
 	}
-	path, err := findExisting(o.db)
+	wire, err := o.connect(ctx, o.app, o.say)
 	if err != nil {
 		return nil, err
 	}

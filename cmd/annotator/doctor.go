@@ -84,7 +84,8 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	if err != nil || report.Works() {
 		return err
 	}
-	return annotator.Errorf(annotator.Misused, "a run would not work with this endpoint: %s", strings.Join(checksIn(report, doctor.Failed), ", "))
+	return annotator.Errorf(annotator.Misused, "a run would not work with this endpoint: %s", strings.Join(checksIn(report, doctor.Failed), ", ")).
+		WithAdvice("mend what the failed checks have seen; `annotator doctor --explain` shows how servers are started")
 }
 
 // checksIn names the checks that ended in a state.

@@ -92,13 +92,14 @@ func printStart(w io.Writer, s *servers.Start) {
 	if s.Tried != "" {
 		tried = "tried: " + s.Tried
 	}
-	fmt.Fprintf(w, "\n%s\n", beside(s.Server+"  ", tried, terminalWidth(w)))
+	fmt.Fprintln(w)
+	printBeside(w, s.Server+"  ", tried)
 	for _, command := range s.Commands {
 		fmt.Fprintf(w, "    %s\n", command)
 	}
 	fmt.Fprintf(w, "    annotator doctor --endpoint %s\n", s.Endpoint)
 	for _, note := range s.Notes {
-		fmt.Fprintln(w, beside("  ", note, terminalWidth(w)))
+		printBeside(w, "  ", note)
 	}
-	fmt.Fprintf(w, "  see %s\n", strings.Join(s.Sources, " "))
+	printBeside(w, "  see ", strings.Join(s.Sources, " "))
 }

@@ -114,17 +114,17 @@ func flagError(cmd *cobra.Command, err error) error {
 	help := fmt.Sprintf("see `%s --help`", cmd.CommandPath())
 	unknown := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &unknown) {
-		return annotator.Errorf(annotator.Misused, "%s: %w", cmd.CommandPath(), err).WithAdvice("%s", help)
+		return annotator.Errorf(annotator.Misused, "%w", err).WithAdvice("%s", help)
 	}
 	name := unknown.GetSpecifiedName()
 	if unknown.GetSpecifiedShortnames() != "" {
-		return annotator.Errorf(annotator.Misused, "%s has no flag -%s", cmd.CommandPath(), name).
+		return annotator.Errorf(annotator.Misused, "there is no flag -%s", name).
 			WithAdvice("%s; put an argument that begins with a dash after --", help)
 	}
 	if near := nearest(name, flagNames(cmd.Flags())); near != "" {
 		help = "did you mean --" + near + "?"
 	}
-	return annotator.Errorf(annotator.Misused, "%s has no flag --%s", cmd.CommandPath(), name).WithAdvice("%s", help)
+	return annotator.Errorf(annotator.Misused, "there is no flag --%s", name).WithAdvice("%s", help)
 }
 
 func flagNames(flags *pflag.FlagSet) (names []string) {

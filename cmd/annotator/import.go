@@ -62,6 +62,11 @@ options give the same corpus. An existing corpus is kept; --reimport replaces it
 }
 
 func (o *importOptions) run(ctx context.Context) error {
+	for _, source := range o.Sources {
+		if err := requireSource(source); err != nil {
+			return err
+		}
+	}
 	if o.list {
 		return o.show(ctx)
 	}

@@ -141,6 +141,59 @@ func TestAgentsLearnNothingLater(t *testing.T) {
 	}
 }
 
+// TestAgentsAreToldWhatMatches: a search tells the same fact as the command's JSON, with its text.
+func TestAgentsAreToldWhatMatches(t *testing.T) {
+	t.Parallel()
+	a, out, path := lanternsRun(t)
+	session := agent(t, a, path, "")
+	type found struct {
+		ID, Match int64
+		Fact      string
+		Claims    []struct {
+			ID   int64
+			Text string
+		}
+	}
+	search := func(text string) []found {
+		var answer struct{ Entries []found }
+		if err := json.Unmarshal([]byte(text), &answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer.Entries
+	}
+	matches := 0
+	for _, query := range []string{"captain", "brass key", "Wren Tallow", "unwritten"} {
+		out.Reset()
+		if status := a.run(t.Context(), []string{"search", "--db", path, "--json", query}); status != exitDone {
+			t.Fatalf("search exits with %d", status)
+		}
+		want := search(out.String())
+		text, _ := call(t, session, "search", map[string]any{"query": query})
+		got := search(text)
+		if len(got) != len(want) {
+			t.Fatalf("agents find %d entries by %q, the command %d", len(got), query, len(want))
+		}
+		for i := range got {
+			fact := ""
+			for _, c := range want[i].Claims {
+				if c.ID == want[i].Match {
+					fact = c.Text
+				}
+			}
+			if got[i].ID != want[i].ID || got[i].Match != want[i].Match || got[i].Fact != fact {
+				t.Errorf("agents get by %q the entry %d with the fact %d %q, want %d with %d %q",
+					query, got[i].ID, got[i].Match, got[i].Fact, want[i].ID, want[i].Match, fact)
+			}
+			if fact != "" {
+				matches++
+			}
+		}
+	}
+	if matches == 0 {
+		t.Error("no search was matched by a fact")
+	}
+}
+
 // TestAgentsLowerTheLimit: a call may name an earlier point and no later one.
 func TestAgentsLowerTheLimit(t *testing.T) {
 	t.Parallel()

@@ -90,7 +90,5 @@ func (l *mentionList) print(w io.Writer) {
 		rows[i] = []string{describe(m.At), fmt.Sprintf("%d to %d", m.Start, m.End), also}
 	}
 	printTable(w, rows)
-	if len(l.Mentions) < l.Count {
-		fmt.Fprintln(w, "there are more; --limit 0 lists all")
-	}
+	printMore(w, len(l.Mentions) < l.Count)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"annotator"
@@ -91,9 +92,9 @@ func arguments(least, most int) cobra.PositionalArgs {
 			return unknownCommand(cmd, args[0])
 		}
 		if len(args) < least {
-			return annotator.Errorf(annotator.Misused, "%s: an argument is missing", cmd.CommandPath()).WithAdvice("usage: %s", cmd.UseLine())
+			return annotator.Errorf(annotator.Misused, "an argument is missing").WithAdvice("usage: %s", cmd.UseLine())
 		}
-		err := annotator.Errorf(annotator.Misused, "%s: unexpected argument %q", cmd.CommandPath(), args[most])
+		err := annotator.Errorf(annotator.Misused, "unexpected argument %q", args[most])
 		if cmd.Flags().Lookup("db") != nil && ingest.IsDatabase(args[most]) {
 			return err.WithAdvice("name a database with --db: --db %s", quoted(args[most]))
 		}
@@ -145,11 +146,20 @@ func wrapHelp(root *cobra.Command, width int) {
 }
 
 func wrapLong(cmd *cobra.Command, width int) {
+	item := regexp.MustCompile(`^( +\S+ +)(.*)$`) // of a list: its name and its text
 	paragraphs := strings.Split(cmd.Long, "\n\n")
 	for i, text := range paragraphs {
 		if isList := strings.Contains(text, "\n "); !isList {
 			paragraphs[i] = strings.Join(wrap(text, width), "\n")
+			continue
 		}
+		lines := strings.Split(text, "\n")
+		for n, line := range lines {
+			if parts := item.FindStringSubmatch(line); parts != nil {
+				lines[n] = beside(parts[1], parts[2], width)
+			}
+		}
+		paragraphs[i] = strings.Join(lines, "\n")
 	}
 	cmd.Long = strings.Join(paragraphs, "\n\n")
 	for _, command := range cmd.Commands() {

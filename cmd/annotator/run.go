@@ -117,9 +117,8 @@ func (o *runOptions) run(ctx context.Context) error {
 	if o.source == "" {
 		return annotator.Errorf(annotator.Misused, "there is no story to read").WithAdvice("usage: annotator run SOURCE [flags]")
 	}
-	if !exists(o.source) {
-		return annotator.Errorf(annotator.NotFound, "there is nothing at %s to read", o.source).
-			WithAdvice("name a book, an archive, a folder of them or a corpus; `annotator import --help` says what can be read")
+	if err := requireSource(o.source); err != nil {
+		return err
 	}
 	return o.annotate(ctx)
 }

@@ -111,8 +111,6 @@ func (s *searchAnswer) print(w io.Writer) {
 		}
 		return plain
 	})
-	if s.More {
-		fmt.Fprintln(w, "there are more; --limit 0 lists all")
-	}
+	printMore(w, s.More)
 	printLookAlikes(w, s.Alike)
 }

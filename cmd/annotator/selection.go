@@ -91,6 +91,9 @@ func allEntries(ctx context.Context, v *storage.View) (entries []annotator.Entry
 // named returns the entry with an id, 12 or #12, else the one that a name stands for: a live entry before others, a full
 // name before an alias. The error is of kind annotator.NotFound, or annotator.Misused where the name is an alias of several.
 func (v *codexView) named(ctx context.Context, name string) (*annotator.Entry, error) {
+	if strings.TrimSpace(name) == "" {
+		return nil, annotator.Errorf(annotator.Misused, "the name of an entry is empty").WithAdvice("`annotator search ''` lists all entries")
+	}
 	if id, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); err == nil {
 		if e, err := v.Entry(ctx, id); annotator.KindOf(err) != annotator.NotFound {
 			return e, err

@@ -90,17 +90,19 @@ func printEntry(w io.Writer, e *exporters.Entry) {
 	}
 	fmt.Fprintf(w, "%s  #%d, %s%s, %s\n", oneLine(title), e.ID, e.Status, locked, plural(e.Revisions, "revision"))
 	if len(e.Tags) > 0 {
-		fmt.Fprintf(w, "tags: %s\n", oneLine(strings.Join(e.Tags, ", ")))
+		printBeside(w, "tags: ", oneLine(strings.Join(e.Tags, ", ")))
 	}
 	fmt.Fprintf(w, "first: %s\nlast: %s\n", describe(e.First), describe(e.Last))
 	if e.Present != nil {
-		fmt.Fprintf(w, "\n%s\n  as of %s\n", wrapFrom(oneLine(e.Present.Text), 0, terminalWidth(w)), describe(e.Present.AsOf))
+		fmt.Fprintln(w)
+		printBeside(w, "", oneLine(e.Present.Text))
+		printBeside(w, "  ", "as of "+describe(e.Present.AsOf))
 	}
 	if len(e.Aliases) > 0 {
 		fmt.Fprintln(w, "\nnames")
 	}
 	for _, a := range e.Aliases {
-		fmt.Fprintf(w, "  %s, from %s\n", oneLine(a.Name), describe(a.From))
+		printBeside(w, "  ", oneLine(a.Name)+", from "+describe(a.From))
 	}
 	for i := range e.Claims {
 		printClaim(w, &e.Claims[i])
@@ -122,11 +124,11 @@ func printClaim(w io.Writer, c *exporters.Claim) {
 	if c.State {
 		kind += ", a state"
 	}
-	width := terminalWidth(w)
-	fmt.Fprintf(w, "\n%s\n  %s\n", wrapFrom(oneLine(c.Text), 0, width), wrapFrom(kind+", "+valid, gap, width))
+	fmt.Fprintln(w)
+	printBeside(w, "", oneLine(c.Text))
+	printBeside(w, "  ", kind+", "+valid)
 	for _, v := range c.Evidence {
-		quotation := fmt.Sprintf("post %d, %d to %d: \"%s\"", v.Post, v.Start, v.End, oneLine(v.Quote))
-		fmt.Fprintf(w, "  %s\n", wrapFrom(quotation, gap, width))
+		printBeside(w, "  ", fmt.Sprintf("post %d, %d to %d: \"%s\"", v.Post, v.Start, v.End, oneLine(v.Quote)))
 	}
 }
 

@@ -82,35 +82,51 @@ func newSnapshotList(a *app) *cobra.Command {
 }
 
 // snapshotList is what `snapshot list` prints.
-type snapshotList []snapshotView
+type snapshotList struct {
+	views []snapshotView
+	more  bool // than --limit
+}
 
-func listSnapshots(ctx context.Context, db *storage.DB, query storage.SnapshotQuery) (snapshotList, error) {
+// MarshalJSON encodes the snapshots alone.
+func (l *snapshotList) MarshalJSON() ([]byte, error) { return json.Marshal(l.views) }
+
+func listSnapshots(ctx context.Context, db *storage.DB, query storage.SnapshotQuery) (*snapshotList, error) {
 	if err := require(ctx, query.Thread, db.Threads.LastScene); err != nil {
 		return nil, err
 	}
+	limit := query.Limit
+	if limit > 0 {
+		query.Limit++ // one more tells whether there are more
+	}
 	found, err := db.Snapshots.List(ctx, query)
-	views := make(snapshotList, len(found))
+	list := &snapshotList{views: []snapshotView{}, more: limit > 0 && len(found) > limit}
+	if list.more {
+		found = found[:limit]
+	}
 	for i := range found {
-		if views[i], err = viewSnapshot(ctx, db, &found[i]); err != nil {
+		v, err := viewSnapshot(ctx, db, &found[i])
+		if err != nil {
 			return nil, err
 		}
+		list.views = append(list.views, v)
 	}
-	return views, err
+	return list, err
 }
 
-func (l snapshotList) print(w io.Writer) {
-	if len(l) == 0 {
+func (l *snapshotList) print(w io.Writer) {
+	if len(l.views) == 0 {
 		fmt.Fprintln(w, "no snapshot was found")
 		return
 	}
 	rows := [][]string{{"snapshot", "scene", "thread", "entries", "tokens", "taken", "in"}}
-	for _, v := range l {
+	for _, v := range l.views {
 		rows = append(rows, []string{
 			strconv.FormatInt(v.ID, 10), strconv.Itoa(v.Scene), strconv.FormatInt(v.Thread, 10), strconv.Itoa(v.Entries), shortNumber(v.Tokens),
 			localTime(v.Time.UnixMilli()), v.label(),
 		})
 	}
 	printShortened(w, rows)
+	printMore(w, l.more)
 }
 
 // label is the title of the thread, with the name of the snapshot if it has one.

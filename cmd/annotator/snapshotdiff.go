@@ -142,8 +142,8 @@ func claimsInForce(e *annotator.Entry) (texts []string) {
 }
 
 func (d *snapshotDiff) print(w io.Writer) {
-	fmt.Fprintf(w, "snapshot %d (scene %d) to snapshot %d (scene %d): %d added, %d changed, %d retired\n",
-		d.From.ID, d.From.Scene, d.To.ID, d.To.Scene, len(d.Added), len(d.Changed), len(d.Retired))
+	printBeside(w, "", fmt.Sprintf("snapshot %d (scene %d) to snapshot %d (scene %d): %d added, %d changed, %d retired",
+		d.From.ID, d.From.Scene, d.To.ID, d.To.Scene, len(d.Added), len(d.Changed), len(d.Retired)))
 	for _, part := range []struct {
 		title   string
 		entries []entryDiff
@@ -158,9 +158,9 @@ func (d *snapshotDiff) print(w io.Writer) {
 }
 
 func (c *entryDiff) print(w io.Writer) {
-	fmt.Fprintf(w, "  #%d %s\n", c.ID, oneLine(c.Term))
+	printBeside(w, fmt.Sprintf("  #%d ", c.ID), oneLine(c.Term))
 	if c.Renamed != nil {
-		fmt.Fprintf(w, "    name: %s -> %s\n", oneLine(c.Renamed.From), oneLine(c.Renamed.To))
+		printBeside(w, "    name: ", oneLine(c.Renamed.From)+" -> "+oneLine(c.Renamed.To))
 	}
 	if c.Was != "" {
 		fmt.Fprintf(w, "    status: %s -> %s\n", c.Was, c.Status)
@@ -173,10 +173,10 @@ func (c *entryDiff) print(w io.Writer) {
 		setDiff
 	}{{"tag", c.Tags}, {"name", c.Aliases}, {"claim", c.Claims}} {
 		for _, item := range set.Removed {
-			fmt.Fprintf(w, "    - %s: %s\n", set.what, shorten(item, 100))
+			printBeside(w, "    - "+set.what+": ", shorten(item, 100))
 		}
 		for _, item := range set.Added {
-			fmt.Fprintf(w, "    + %s: %s\n", set.what, shorten(item, 100))
+			printBeside(w, "    + "+set.what+": ", shorten(item, 100))
 		}
 	}
 }

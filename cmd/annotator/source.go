@@ -41,6 +41,15 @@ func stemOf(source string) string {
 	return source
 }
 
+// requireSource returns an error where a source is not there.
+func requireSource(path string) error {
+	if exists(path) {
+		return nil
+	}
+	return annotator.Errorf(annotator.NotFound, "there is nothing at %s to read", path).
+		WithAdvice("name a book, an archive, a folder of them or a corpus; `annotator import --help` says what can be read")
+}
+
 // prepareCorpus returns the corpus that a run reads: the source itself if it is a database, else what is imported from
 // it.
 func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {

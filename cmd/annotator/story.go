@@ -58,6 +58,7 @@ func readStory(ctx context.Context, v *codexView, thread int64, ofThread bool) (
 }
 
 func (s *storyAnswer) print(w io.Writer) {
+	printAsOf(w, s.AsOf)
 	what := "the story so far"
 	if s.Thread != nil {
 		what = fmt.Sprintf("thread %d", *s.Thread)

@@ -55,7 +55,12 @@ func beside(head, text string, width int) string {
 	if column := columns(head); text == "" || width == 0 || column+columns(text) <= width || width-column >= leastRoom {
 		return head + wrapFrom(text, column, width)
 	}
-	return strings.TrimRight(head, " ") + "\n" + strings.Repeat(" ", 2*gap) + wrapFrom(text, 2*gap, width)
+	return wrapFrom(strings.TrimRight(head, " "), 0, width) + "\n" + strings.Repeat(" ", 2*gap) + wrapFrom(text, 2*gap, width)
+}
+
+// printBeside prints a text beside a head, within the terminal.
+func printBeside(w io.Writer, head, text string) {
+	fmt.Fprintln(w, beside(head, text, terminalWidth(w)))
 }
 
 // wrapFrom wraps a text that begins in a column so that all its lines begin there. A width of 0 is unlimited.
@@ -83,6 +88,13 @@ func printShortened(w io.Writer, rows [][]string) {
 		fit(rows, width)
 	}
 	printTable(w, rows)
+}
+
+// printMore says that a list has more than --limit lets it show.
+func printMore(w io.Writer, more bool) {
+	if more {
+		fmt.Fprintln(w, "there are more; --limit 0 lists all")
+	}
 }
 
 // fit shortens columns to a total width, the last first and to nothing at need; the first and some of the second stay.

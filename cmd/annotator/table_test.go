@@ -86,6 +86,9 @@ func TestBeside(t *testing.T) {
 			t.Errorf("in %d columns: %q", line, got)
 		}
 	}
+	if got, want := beside("2026-11-22 23:00:12 UTC  scene 25  ", text, 30), "2026-11-22 23:00:12 UTC scene\n25\n    "+text; got != want {
+		t.Errorf("beside a head that is too wide: %q, want %q", got, want)
+	}
 	if got := beside(head, "+ Marrow", 30); got != head+"+ Marrow" {
 		t.Errorf("a cell that has room enough goes below: %q", got)
 	}

@@ -106,7 +106,7 @@ func checkPath(path string, mode Mode) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && mode != Create:
-		return annotator.Errorf(annotator.NotFound, "there is no database at %s", path)
+		return annotator.Errorf(annotator.NotFound, "there is no database at %s", path).WithAdvice("name another file")
 	case err == nil && info.IsDir():
 		return annotator.Errorf(annotator.Misused, "%s is a folder, not a database", path).WithAdvice("name a file")
 	case err == nil && !info.Mode().IsRegular():
