@@ -60,7 +60,7 @@ func recordRun(ctx context.Context, job walkJob, copied string) ([]step, error) 
 		return nil, err
 	}
 	r := &recorder{path: full}
-	r.record()
+	r.watch()
 	run, err := prepare(ctx, job, job.config(), r)
 	if err != nil {
 		return nil, err
@@ -73,6 +73,7 @@ func recordRun(ctx context.Context, job walkJob, copied string) ([]step, error) 
 			tables, err := readTables(ctx, job.DB)
 			r.note(err)
 			r.tables, r.steps = tables, nil
+			r.record()
 		case annotator.NoticeScene:
 			if n := len(r.steps); n > 0 {
 				r.steps[n-1].sceneEnds = true

@@ -17,6 +17,7 @@ import (
 // recorder records what a run sends and commits, as steps that can be repeated without the program.
 type recorder struct {
 	path    string // of the run's database
+	writer  driver.HookRegisterer
 	tables  map[string]table
 	steps   []step
 	pending []*change // of the transaction that is open
@@ -45,20 +46,26 @@ type change struct {
 	values  []any
 }
 
-// record has every connection to the run's database report its changes.
-func (r *recorder) record() {
+// watch keeps the newest connection that may write to the run's database, until record is called.
+func (r *recorder) watch() {
 	driver.RegisterConnectionHook(func(conn driver.ExecQuerierContext, dsn string) error {
 		hooks, ok := conn.(driver.HookRegisterer)
 		if !ok {
 			return errors.New("the driver has no hooks")
 		}
-		if strings.Contains(dsn, r.path+"?") {
-			hooks.RegisterPreUpdateHook(r.change)
-			hooks.RegisterCommitHook(r.commit)
-			hooks.RegisterRollbackHook(func() { r.pending = nil })
+		if strings.Contains(dsn, r.path+"?") && strings.Contains(dsn, "mode=rw") {
+			r.writer = hooks
 		}
 		return nil
 	})
+}
+
+// record has the connection report its changes from here on. A connection has one such hook, and the program's own, which is
+// replaced, keeps the digests of tables: in the recorded run these stay as they are.
+func (r *recorder) record() {
+	r.writer.RegisterPreUpdateHook(r.change)
+	r.writer.RegisterCommitHook(r.commit)
+	r.writer.RegisterRollbackHook(func() { r.pending = nil })
 }
 
 // change records that a row changes. What triggers do, and the full-text index they keep, follows by itself.
