@@ -97,10 +97,20 @@ func (x *Index) add(name string, id int64) {
 		x.nodes[node] = append(without(x.nodes[node], id), added)
 	}
 	for i, number := range numbers {
-		if len(numbers) > 1 && !slices.Contains(x.parts[number], words[i]) {
-			x.parts[number] = append(x.parts[number], words[i])
+		if len(numbers) > 1 {
+			x.parts[number] = withPart(x.parts[number], words[i])
 		}
 	}
+}
+
+// withPart appends a part unless it is there. The parts of an entry stand together, because its names are set together.
+func withPart(parts []part, added part) []part {
+	for i := len(parts) - 1; i >= 0 && parts[i].id == added.id; i-- {
+		if parts[i] == added {
+			return parts
+		}
+	}
+	return append(parts, added)
 }
 
 // number returns the number of a folded word.

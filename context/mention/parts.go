@@ -36,11 +36,15 @@ func (x *Index) findParts(found *matches, text string, run []word, stems []int32
 	if last.named {
 		return
 	}
+	others := make([][]int64, len(run)-1)
+	for i := range others {
+		others[i] = x.holders(text, &run[i], stems, usage)
+	}
 	best, holders := 0, []int64(nil)
 	for _, id := range x.holders(text, last, stems, usage) {
 		n := 1
-		for i := range run[:len(run)-1] {
-			if slices.Contains(x.holders(text, &run[i], stems, usage), id) {
+		for _, ids := range others {
+			if _, has := slices.BinarySearch(ids, id); has {
 				n++
 			}
 		}
@@ -59,10 +63,9 @@ func (x *Index) findParts(found *matches, text string, run []word, stems []int32
 	}
 }
 
-// holders returns the entries of which a word can be a part of a name. One that names do not capitalise must be a part of the names of
-// one entry: what is brass is no particular thing of brass.
-func (x *Index) holders(text string, w *word, stems []int32, usage *Usage) (ids []int64) {
-	var plain []int64
+// holders returns the entries of which a word can be a part of a name, in the order of their ids. One that names do not capitalise must
+// be a part of the names of one entry: what is brass is no particular thing of brass.
+func (x *Index) holders(text string, w *word, stems []int32, usage *Usage) []int64 {
 	numbers := stems[w.from:w.to]
 	if w.number != 0 {
 		numbers = append([]int32{w.number}, numbers...)
@@ -74,18 +77,27 @@ func (x *Index) holders(text string, w *word, stems []int32, usage *Usage) (ids 
 	s.next()
 	folded := string(bare(s.folded))
 	proper, rare := usage.proper(folded, w.capital, w.inside), usage.rare(folded)
+	if !proper && !rare {
+		return nil
+	}
+	var ids, plain []int64
 	for _, number := range numbers {
 		for _, p := range x.parts[number] {
 			switch {
-			case p.capital && proper && !slices.Contains(ids, p.id):
+			case p.capital && proper:
 				ids = append(ids, p.id)
-			case !p.capital && rare && !slices.Contains(plain, p.id):
+			case !p.capital && rare:
 				plain = append(plain, p.id)
 			}
 		}
 	}
-	if len(plain) == 1 && !slices.Contains(ids, plain[0]) {
+	if plain = distinct(plain); len(plain) == 1 {
 		ids = append(ids, plain[0])
 	}
-	return ids
+	return distinct(ids)
+}
+
+func distinct(ids []int64) []int64 {
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
