@@ -201,17 +201,17 @@ type QuotationOf struct {
 }
 
 // OfPeople returns the first quotations, at most so many, of narrated claims of the live entries with the tag person, by
-// entry and claim.
+// entry and claim. It reads few more than these: CROSS JOIN keeps SQLite from beginning with the evidence, which grows with the story.
 func (g *Glossary) OfPeople(ctx context.Context, limit int) (quotations []QuotationOf, err error) {
 	err = sqlite.Each(ctx, g.q, func(rows *sql.Rows) error {
 		var q QuotationOf
 		err := rows.Scan(&q.Entry, &q.Text)
 		quotations = append(quotations, q)
 		return err
-	}, `SELECT v.entry_id, v.quote FROM evidence v JOIN claim c ON c.entry_id = v.entry_id AND c.id = v.claim_id
-		WHERE c.kind = 'narrated' AND EXISTS (SELECT 1 FROM glossary_entry e WHERE e.id = v.entry_id AND e.status IN ('tentative', 'confirmed'))
-		  AND EXISTS (SELECT 1 FROM glossary_tag t WHERE t.entry_id = v.entry_id AND t.tag = 'person')
-		ORDER BY v.entry_id, v.claim_id, v.id LIMIT ?`, limit)
+	}, `SELECT v.entry_id, v.quote FROM glossary_tag t CROSS JOIN glossary_entry e ON e.id = t.entry_id CROSS JOIN evidence v ON v.entry_id = e.id
+		JOIN claim c ON c.entry_id = v.entry_id AND c.id = v.claim_id
+		WHERE t.tag = 'person' AND e.status IN ('tentative', 'confirmed') AND c.kind = 'narrated'
+		ORDER BY t.entry_id, v.claim_id, v.id LIMIT ?`, limit)
 	return quotations, sqlite.Wrap(err, "read the glossary in %s", g.path)
 }
 

@@ -1,29 +1,21 @@
 package mention
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // secondPerson are pronouns of the second person of several languages: those that no other of these languages has as
-// another word, as French has "du". Of scripts without spaces between words they are single characters.
-const secondPerson = "you your yours yourself dich dir dein deine deinen deinem deiner vous votre vos toi tú usted ustedes " +
-	"você vocês tuo tua jij jouw ты тебя тебе тобой твой твоя твои вы вас вам ваш ваша ciebie tobie twój 你 您 당신 당신은 당신의"
-
-// closing are the marks of quotations, each with the one that ends it. A mark that both begins and ends them is known by
-// what stands before it.
-const closing = "“”„“«»「」『』\"\""
+// another word, as French has "du". Of scripts without spaces between words they are single characters. A space stands on each side.
+const secondPerson = " you your yours yourself dich dir dein deine deinen deinem deiner vous votre vos toi tú usted ustedes " +
+	"você vocês tuo tua jij jouw ты тебя тебе тобой твой твоя твои вы вас вам ваш ваша ciebie tobie twój 你 您 당신 당신은 당신의 "
 
 // Addresses reports whether a narration addresses its reader: whether a pronoun of the second person stands outside of
 // quotations. A line that begins with a dash is a quotation, too.
 func Addresses(text string) bool {
-	pronouns := strings.Fields(secondPerson)
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(strings.TrimSpace(line), "—") || strings.HasPrefix(strings.TrimSpace(line), "–") {
 			continue
 		}
 		for s := (scanner{text: narrated(line)}); s.next(); {
-			if word := s.text[s.start:s.end]; slices.Contains(pronouns, strings.ToLower(word)) {
+			if word := s.text[s.start:s.end]; strings.Contains(secondPerson, " "+strings.ToLower(word)+" ") {
 				return true
 			}
 		}
@@ -34,6 +26,7 @@ func Addresses(text string) bool {
 // narrated returns a line without its quotations. One that does not end there goes on to the end of the line.
 func narrated(line string) string {
 	var b strings.Builder
+	b.Grow(len(line))
 	var until rune
 	for _, r := range line {
 		switch {
@@ -53,13 +46,20 @@ func narrated(line string) string {
 	return b.String()
 }
 
-// closingOf returns the mark that ends a quotation; 0 for a character that begins none.
+// closingOf returns the mark that ends a quotation; 0 for a character that begins none. A mark that both begins and ends them is known
+// by what stands before it.
 func closingOf(opening rune) rune {
-	marks := []rune(closing)
-	for i := 0; i < len(marks); i += 2 {
-		if marks[i] == opening {
-			return marks[i+1]
-		}
+	switch opening {
+	case '“', '„':
+		return '”'
+	case '«':
+		return '»'
+	case '「':
+		return '」'
+	case '『':
+		return '』'
+	case '"':
+		return '"'
 	}
 	return 0
 }

@@ -20,7 +20,7 @@ func serve() error {
 		return fmt.Errorf("serve the scripted model: %w", err)
 	}
 	fmt.Printf("http://%s/v1\n", listener.Addr())
-	server := http.Server{Handler: scripted.New(scripted.Options{})}
+	server := http.Server{Handler: scripted.New(scripted.Options{Script: scripted.Style{Done: true}.Annotate})}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		_ = server.Close()
