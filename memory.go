@@ -60,6 +60,7 @@ type WindowState struct {
 	Strip   int64  `json:"strip,omitempty"`   // reasoning is removed from the turns up to this one
 	Cut     int64  `json:"cut,omitempty"`     // long replies of the turns up to this one are cut to CutAt
 	CutAt   int    `json:"cut_at,omitempty"`  // in characters
+	Bare    int64  `json:"bare,omitempty"`    // what the scenes of the turns up to this one were shown of the glossary is left out
 	Memory  string `json:"memory,omitempty"`  // the summaries before the turns, as the model reads them
 	Row     int64  `json:"-"`                 // the compaction's row of the journal; 0 before the first
 }

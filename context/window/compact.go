@@ -103,7 +103,7 @@ func (w *Window) scenesOf(ctx context.Context, turns []Turn) (all []compaction.T
 // step makes one step: it has the summary written, records it, and computes the window anew.
 func (w *Window) step(ctx context.Context, step compaction.Step, v compaction.View) (err error) {
 	c := &annotator.Compaction{State: w.state, Before: v.Tokens}
-	c.State.Tier = string(step.Tier)
+	c.State.Tier, c.State.Bare = string(step.Tier), max(w.state.Bare, lastTurn(v.Turns))
 	var answer *Answer
 	switch step.Tier {
 	case compaction.TierStrip:

@@ -70,6 +70,7 @@ func (h *History) Add(row *annotator.Trace) error {
 	if row.Kind == annotator.TraceCall {
 		return h.addCall(row)
 	}
+	row = h.bare(row)
 	message := h.message(row)
 	if len(h.group) > 0 && (message.Role != annotator.RoleTool || h.group[0].Role != annotator.RoleTool) {
 		h.flush()

@@ -270,6 +270,35 @@ func TestTrims(t *testing.T) {
 	})
 }
 
+// TestBare: what scenes were shown of the glossary is left out up to the turn that the state says, as if it had not been shown; nothing
+// else is, whatever the rows hold.
+func TestBare(t *testing.T) {
+	t.Parallel()
+	const shown = "\n<relevant_entries>\nDawn\n</relevant_entries>"
+	rapid.Check(t, func(t *rapid.T) {
+		rows, bare := journal(t), rapid.Int64Range(0, 5).Draw(t, "bare")
+		for i := range rows {
+			if rapid.Bool().Draw(t, "tagged") {
+				rows[i].Content += "</scene>"
+			}
+			rows[i].Content += rapid.SampledFrom([]string{"", shown}).Draw(t, "shown")
+		}
+		without := slices.Clone(rows)
+		for i := range without {
+			if row := &without[i]; row.Kind == annotator.TraceScene && row.Turn <= bare && strings.Contains(row.Content, "</scene>") {
+				row.Content, row.Shows = strings.TrimSuffix(row.Content, shown), nil
+			}
+		}
+		got, want := newHistory(t, annotator.WindowState{Bare: bare}, rows), newHistory(t, annotator.WindowState{}, without)
+		if diff := cmp.Diff(string(history(t, want)), string(history(t, got))); diff != "" || got.Size() != want.Size() {
+			t.Fatalf("%v, want %v: %s", got.Size(), want.Size(), diff)
+		}
+		if diff := cmp.Diff(want.Named(), got.Named()); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
 func TestMemoryStandsFirst(t *testing.T) {
 	t.Parallel()
 	rows := []annotator.Trace{{Turn: 4, Kind: annotator.TraceScene, Content: "scene 4"}}
