@@ -164,10 +164,21 @@ func Follows(e *annotator.Entry, r *annotator.Revision) bool {
 		return r.Old == e.Present
 	case annotator.FieldClaim:
 		return followsClaim(e, r)
-	case annotator.FieldAlias, annotator.FieldEvidence, annotator.FieldCuratorDecision:
+	case annotator.FieldAlias:
+		return followsAlias(e, r)
+	case annotator.FieldEvidence, annotator.FieldCuratorDecision:
 		return r.Old == "" // they are only added
 	}
 	return true
+}
+
+func followsAlias(e *annotator.Entry, r *annotator.Revision) bool {
+	if r.Old == "" {
+		return true
+	}
+	former, err := decode[annotator.Alias](r.Old)
+	at, known := findAlias(e, former.Name)
+	return err == nil && known && e.Aliases[at] == former
 }
 
 func followsClaim(e *annotator.Entry, r *annotator.Revision) bool {

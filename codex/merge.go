@@ -72,9 +72,9 @@ func (r *reviser) copyClaims(source *annotator.Entry) {
 			r.attach(claimIndex(&r.entry, id), evidence)
 		}
 	}
-	if n := utf8.RuneCountInString(r.entry.Definition()); n > MaxDefinition {
-		r.fail(refuse("TOO_LONG", "the definitions of entries %d and %d together have %d characters; at most %d",
-			source.ID, r.entry.ID, n, MaxDefinition))
+	if n := utf8.RuneCountInString(r.entry.Definition()); n > MaxFacts {
+		r.fail(refuse("TOO_LONG", "the facts of entries %d and %d together have %d characters; at most %d",
+			source.ID, r.entry.ID, n, MaxFacts))
 	}
 }
 

@@ -2,6 +2,7 @@ package codex_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -105,7 +106,11 @@ func TestMerge(t *testing.T) {
 func TestMergeRefuses(t *testing.T) {
 	t.Parallel()
 	fresh := func(id int64, change annotator.Revision) *annotator.Entry {
-		e := entryOf(t, id, codex.Edit{Name: new("Dawn"), Definition: new(strings.Repeat("a", codex.MaxDefinition/2+10) + string('A'+rune(id)))})
+		var facts []codex.Fact
+		for n := range codex.MaxFacts/2/codex.MaxFact + 1 { // two such entries are too long together
+			facts = append(facts, codex.Fact{Text: fmt.Sprintf("%d.%02d%s", id, n, strings.Repeat("a", codex.MaxFact-4))})
+		}
+		e := entryOf(t, id, codex.Edit{Name: new("Dawn"), Facts: facts})
 		if change.Field != "" {
 			change.Entry = id
 			applyAll(t, []annotator.Revision{change}, e)

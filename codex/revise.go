@@ -17,6 +17,7 @@ type Edit struct {
 	Definition  *string   // replaces all facts
 	Tags        []string  // replace the present tags
 	Aliases     []string  // added to the present aliases
+	DropAliases []string  // taken away, after the name has changed; never the name
 	Status      *annotator.Status
 	Evidence    *annotator.Evidence // attached to the claim it matches best
 	Kind        annotator.ClaimKind // of new claims; narrated if empty
@@ -58,6 +59,7 @@ func Revise(e *annotator.Entry, edit Edit) ([]annotator.Revision, error) {
 	r.checkEditable()
 	r.name()
 	r.aliases()
+	r.dropAliases()
 	r.tags()
 	r.definition()
 	r.evidence()
@@ -155,6 +157,20 @@ func (r *reviser) alias(name string) {
 		r.fail(refuse("TOO_LONG", "entry %d has %d aliases, the most there may be", r.entry.ID, MaxItems))
 	}
 	r.add(annotator.FieldAlias, "", annotator.EncodeJSON(annotator.Alias{Name: name, From: r.edit.At}))
+}
+
+func (r *reviser) dropAliases() {
+	for _, name := range r.edit.DropAliases {
+		at, known := findAlias(&r.entry, Visible(Clean(name)))
+		switch {
+		case !known:
+			r.fail(refuse("NOT_FOUND", "entry %d has no name %.200q", r.entry.ID, name))
+		case Normalize(r.entry.Aliases[at].Name) == Normalize(r.entry.Term):
+			r.fail(refuse("SAME", "%.200q is the term of entry %d; give it another one first", name, r.entry.ID))
+		default:
+			r.add(annotator.FieldAlias, annotator.EncodeJSON(r.entry.Aliases[at]), "")
+		}
+	}
 }
 
 func (r *reviser) tags() {

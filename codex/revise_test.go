@@ -88,6 +88,9 @@ func TestReviseRefuses(t *testing.T) {
 		{"long tag", codex.Edit{Tags: []string{strings.Repeat("a", codex.MaxTag+1)}}, "TOO_LONG"},
 		{"many tags", codex.Edit{Tags: many(codex.MaxItems + 1)}, "TOO_LONG"},
 		{"empty alias", codex.Edit{Aliases: []string{"\x00"}}, "EMPTY"},
+		{"no such alias", codex.Edit{DropAliases: []string{"Dusk"}}, "NOT_FOUND"},
+		{"the term as an alias", codex.Edit{DropAliases: []string{" DAWN "}}, "SAME"},
+		{"the last alias", codex.Edit{DropAliases: []string{"Dawn", "Dawn"}}, "SAME"},
 		{"many aliases", codex.Edit{Aliases: many(codex.MaxItems)}, "TOO_LONG"},
 		{"narrower", codex.Edit{Definition: new("Dawn is a ship.")}, "NARROWER"},
 		{"narrower by rewriting", codex.Edit{Definition: new("A ship.")}, "NARROWER"},
@@ -310,6 +313,43 @@ func checkEdit(t *rapid.T, h *history, edit codex.Edit) {
 	if again, err := codex.Revise(e, edit); err != nil || len(again) > 0 {
 		t.Fatalf("the same edit again: %v, %v", again, err)
 	}
+}
+
+// TestDroppedNames: a name that is dropped is gone, and no other; the term stays a name, and the revisions keep what there was.
+func TestDroppedNames(t *testing.T) {
+	t.Parallel()
+	names := func(e *annotator.Entry) (list []string) {
+		for _, a := range e.Aliases {
+			list = append(list, codex.Normalize(a.Name))
+		}
+		return list
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		h := &history{}
+		for scene := range rapid.IntRange(1, 4).Draw(t, "scenes") {
+			_ = h.revise(edits(scene+1).Draw(t, "edit"))
+		}
+		if h.entry.Term == "" {
+			t.Skip("no entry was made")
+		}
+		before, kept := names(&h.entry), len(h.revisions)
+		name := rapid.SampledFrom(append([]string{"Nobody"}, before...)).Draw(t, "name")
+		err := h.revise(codex.Edit{DropAliases: []string{strings.ToUpper(name)}, Actor: annotator.ActorModel})
+		wanted := slices.DeleteFunc(slices.Clone(before), func(n string) bool { return err == nil && n == name })
+		if got := names(&h.entry); !slices.Equal(got, wanted) || err == nil && len(got) == len(before) {
+			t.Fatalf("without %q: %v, %v", name, got, err)
+		}
+		if isTerm := name == codex.Normalize(h.entry.Term); (code(err) == "SAME") != isTerm || !slices.Contains(names(&h.entry), codex.Normalize(h.entry.Term)) {
+			t.Fatalf("without %q, of %q: %v", name, h.entry.Term, err)
+		}
+		if err == nil && (len(h.revisions) != kept+1 || !codex.Destructive(h.revisions[kept:])) {
+			t.Fatalf("%+v", h.revisions[kept:])
+		}
+		replayed, err := codextest.Replay(h.revisions)
+		if err != nil || !cmp.Equal(&h.entry, replayed[1], cmpopts.EquateEmpty()) {
+			t.Fatal(err, cmp.Diff(&h.entry, replayed[1]))
+		}
+	})
 }
 
 // asked joins the distinct sentences of a definition.

@@ -30,6 +30,9 @@ func (r *Runner) editCheck(g *storage.Glossary) func(context.Context, *tools.Che
 		if err == nil && !named {
 			named = r.revealsName(edit.Revisions) || r.replaces(edit, own) || undoesOwn(edit, own)
 		}
+		if err == nil && !named && edit.Into != nil && r.guessed(edit.Before, edit.Into, own) {
+			named, err = r.mayRemoveFrom(ctx, edit.Into, own)
+		}
 		if err == nil && !named {
 			err = &tools.Failure{Code: tools.NotMentioned, Message: fmt.Sprintf("scene %d does not name entry %d, %q, so it takes nothing "+
 				"away from it but states and claims that facts of this call replace, each with its quote", r.scene.row.N, edit.Before.ID, edit.Before.Name())}
@@ -49,14 +52,8 @@ func (r *Runner) mayRemoveFrom(ctx context.Context, e *annotator.Entry, own []an
 	if n := r.scene.row.N; e.First.Scene() == n && e.Last.Scene() == n {
 		return true, nil
 	}
-	given := namesGiven(own, e.ID)
-	var names, anyCase []string
-	for _, alias := range e.Aliases {
-		if alias.From.Scene() < r.scene.row.N && !given[codex.Normalize(alias.Name)] {
-			names, anyCase = append(names, alias.Name), append(anyCase, strings.ToLower(alias.Name)) // which is found in any case
-		}
-	}
-	if len(indexOf(anyCase...).Find(r.scene.story())) > 0 {
+	names := r.formerNames(e, own)
+	if len(indexOf(inAnyCase(names)...).Find(r.scene.story())) > 0 {
 		return true, nil
 	}
 	usage, err := r.wordUsage(ctx)
@@ -68,6 +65,36 @@ func (r *Runner) mayRemoveFrom(ctx context.Context, e *annotator.Entry, own []an
 	}
 	addressed, err := r.addressed(ctx, own)
 	return addressed == e.ID, err
+}
+
+// formerNames returns the names that an entry had before the scene at hand.
+func (r *Runner) formerNames(e *annotator.Entry, own []annotator.Revision) (names []string) {
+	given := namesGiven(own, e.ID)
+	for _, alias := range e.Aliases {
+		if alias.From.Scene() < r.scene.row.N && !given[codex.Normalize(alias.Name)] {
+			names = append(names, alias.Name)
+		}
+	}
+	return names
+}
+
+// inAnyCase returns names that are found in a text in whatever case it writes them.
+func inAnyCase(names []string) []string {
+	lower := make([]string, len(names))
+	for i := range names {
+		lower[i] = strings.ToLower(names[i])
+	}
+	return lower
+}
+
+// guessed reports whether it was told before the scene at hand that an entry may be another one: an inferred fact of it that holds names
+// that one. So the two become one when a scene shows it that names only the other; what a scene orders is no such fact.
+func (r *Runner) guessed(e, other *annotator.Entry, own []annotator.Revision) bool {
+	index, added := indexOf(inAnyCase(r.formerNames(other, own))...), factsAdded(own, e.ID)
+	return slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool {
+		before := c.From.Scene() < r.scene.row.N && !added[c.ID]
+		return before && c.Until == 0 && c.Kind == annotator.Inferred && len(index.Find(c.Text)) > 0
+	})
 }
 
 // namesGiven returns the names that revisions give to an entry, normalised.
@@ -108,13 +135,18 @@ func (r *Runner) replaces(edit *tools.CheckedEdit, own []annotator.Revision) boo
 	})
 }
 
-// undoesOwn reports whether an edit does nothing but close facts that the scene itself has added, and that replaced nothing.
+// undoesOwn reports whether an edit takes nothing away but names that the scene itself has given, and facts that it has added and that
+// replaced nothing.
 func undoesOwn(edit *tools.CheckedEdit, own []annotator.Revision) bool {
-	added := factsAdded(own, edit.Before.ID)
+	added, given := factsAdded(own, edit.Before.ID), namesGiven(own, edit.Before.ID)
 	for i := range edit.Now.Claims {
 		delete(added, edit.Now.Claims[i].ReplacedBy)
 	}
-	return onlyCloses(edit.Revisions, func(closed *annotator.Claim) bool { return added[closed.ID] })
+	facts := slices.DeleteFunc(slices.Clone(edit.Revisions), func(v annotator.Revision) bool {
+		var alias annotator.Alias
+		return v.Field == annotator.FieldAlias && v.Old != "" && json.Unmarshal([]byte(v.Old), &alias) == nil && given[codex.Normalize(alias.Name)]
+	})
+	return onlyCloses(facts, func(closed *annotator.Claim) bool { return added[closed.ID] })
 }
 
 // factsAdded returns the ids of the facts that revisions add to an entry.

@@ -172,15 +172,15 @@ func TestStatesAreReplacedWithoutAName(t *testing.T) {
 	s, all := story.read(t, nil)
 	for n, want := range []string{
 		"", "",
-		`"closed":[1],"not_taken":[{"close":2,"code":"NOT_MENTIONED","why":"`,
+		`"closed":["1: Its flame is a blue bead."],"not_taken":[{"close":2,"code":"NOT_MENTIONED","why":"`,
 		`"error":{"code":"NOT_MENTIONED"`,
 		`"added":[7]`,
-		`"closed":[7]`,
+		`"closed":["7: It is a mistake."]`,
 		`"not_taken":[{"close":1,"code":"NOT_MENTIONED"`,
 		`"ok":true`,
 		`"error":{"code":"NOT_MENTIONED"`,
 		`"added":[8]`, `"ok":true`, `"ok":true`, `"ok":true`,
-		`"not_taken":[{"close":5,"code":"NOT_MENTIONED"`, `"closed":[8]`,
+		`"not_taken":[{"close":5,"code":"NOT_MENTIONED"`, `"closed":["8: Tobin lit it."]`,
 	} {
 		if !strings.Contains(all[n].Result, want) {
 			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)
@@ -206,5 +206,92 @@ func TestOneCallIsOneEdit(t *testing.T) {
 	}
 	if got := codex.FactLines(s.entry(t, 2)); len(got) != 6 || !strings.Contains(all[3].Result, `"added":[5],"not_taken":[{"close":4,"code":"EDIT_CAP"`) || all[4].Error != "" {
 		t.Errorf("%q: %s, %s", got, all[3].Result, all[4].Result)
+	}
+}
+
+func merges(entry, into int) annotator.ToolCall {
+	return annotator.ToolCall{Name: "glossary_delete", Arguments: fmt.Sprintf(`{"entry_id":%d,"reason":"it is the same","same_as":%d}`, entry, into)}
+}
+
+// TestOneThingIsOneEntry: a scene that names an entry, or only the one that it was guessed to be, makes the two one. What the scene itself
+// has guessed does not count, nor does a guess about what the scene does not name.
+func TestOneThingIsOneEntry(t *testing.T) {
+	t.Parallel()
+	guess := `{"text":"It seems to be the [[Ledger of Names]].","kind":"inferred"}`
+	s, all := told{
+		{"The Ledger of Names lay under the Lamp.", []annotator.ToolCall{
+			makes("Ledger of Names", "object", `["It lay there."]`), makes("Lamp", "object", `["It burned over the [[Ledger of Names]]."]`),
+		}},
+		{"A book as big as a door lay before the clerk, and a pen.", []annotator.ToolCall{
+			makes("book as big as a door", "object", `[{"text":"The book is as big as a door.","quote":"A book as big as a door"},`+guess+`]`),
+			makes("clerk's pen", "object", `["It lay there."]`),
+		}},
+		{"Out of the ledger of Names they read all night.", []annotator.ToolCall{
+			merges(2, 1), // only told of beside it
+			deletes(3),
+			updates(4, `"facts":[`+guess+`]`),
+			merges(4, 1), // guessed by this scene
+			merges(3, 1),
+		}},
+		{"Nobody came.", []annotator.ToolCall{merges(4, 1)}},
+		{"The clerk's pen was gone.", []annotator.ToolCall{merges(4, 2)}},
+	}.read(t, nil)
+	for n, want := range []string{
+		"", "", "", "",
+		`"error":{"code":"NOT_MENTIONED"`, `"error":{"code":"NOT_MENTIONED"`, `"ok":true`, `"error":{"code":"NOT_MENTIONED"`,
+		`"status":"merged","into":{"id":1,"term":"Ledger of Names"},"added":[2,3]`,
+		`"error":{"code":"NOT_MENTIONED"`,
+		`"status":"merged","into":{"id":2,"term":"Lamp"}`,
+	} {
+		if !strings.Contains(all[n].Result, want) {
+			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)
+		}
+	}
+	if e := s.entry(t, 1); len(codex.FactLines(e)) != 3 || len(e.Claims[1].Evidence) != 1 || len(e.Aliases) != 2 {
+		t.Errorf("%+v", e)
+	}
+	if e := s.entry(t, 3); e.Status != annotator.Merged || e.MergedInto != 1 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestAWrongNameIsDropped: a scene that names an entry by a name of before takes a name from it, and any scene those that it has given.
+func TestAWrongNameIsDropped(t *testing.T) {
+	t.Parallel()
+	s, all := told{
+		{"Captain Marrow stood by the gate. Vane was there.", []annotator.ToolCall{
+			makes("Captain Marrow", "person", `["She stood."]`, `,"aliases":["Vane","Gatekeeper"]`),
+		}},
+		{"Nobody came to the House.", []annotator.ToolCall{
+			updates(1, `"drop_aliases":["Vane"]`),
+			updates(1, `"aliases":["House","Nobody"]`),
+			updates(1, `"drop_aliases":["vane","nobody"]`),
+			updates(1, `"term":"House","drop_aliases":["Captain Marrow"]`),
+		}},
+		{"Orrin Vane is not Captain Marrow.", []annotator.ToolCall{updates(1, `"drop_aliases":["Vane"]`)}},
+		{"Vane and Vane again.", []annotator.ToolCall{updates(1, `"aliases":["Vane"]`)}},
+	}.read(t, nil)
+	for n, want := range []string{
+		"",
+		`"error":{"code":"NOT_MENTIONED"`, `"ok":true`,
+		`"ok":true,"entry":{"id":1,"term":"Captain Marrow"},"not_taken":[{"alias":"vane","code":"NOT_MENTIONED"`,
+		`"ok":true,"entry":{"id":1,"term":"House"},"not_taken":[{"alias":"Captain Marrow","code":"NOT_MENTIONED"`,
+		`"ok":true,"entry":{"id":1,"term":"House"}}`, `"ok":true,"entry":{"id":1,"term":"House"}}`,
+	} {
+		if !strings.Contains(all[n].Result, want) {
+			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)
+		}
+	}
+	var names []string
+	for _, a := range s.entry(t, 1).Aliases {
+		names = append(names, fmt.Sprint(a.Name, " ", a.From.Scene()))
+	}
+	if want := []string{"Captain Marrow 1", "Gatekeeper 1", "House 2", "Vane 4"}; !slices.Equal(names, want) {
+		t.Errorf("the entry goes by %q", names)
+	}
+	for name, want := range map[string]int{"Nobody": 0, "House": 1} {
+		if found, err := s.open("told").Glossary.Search(context.Background(), annotator.Query{Text: name}); err != nil || len(found) != want {
+			t.Errorf("%s finds %d entries: %v", name, len(found), err)
+		}
 	}
 }

@@ -30,6 +30,14 @@ var orders = []struct {
 	name string
 	of   func(named, other int) attack
 }{
+	{"merge another entry into one of the scene", func(named, other int) attack {
+		return attack{calls: []annotator.ToolCall{
+			updates(other, fmt.Sprintf(`"facts":[{"text":"It seems to be [[%s]].","kind":"inferred"}]`, nameOf(named))), merges(other, named),
+		}, names: []int{named}}
+	}},
+	{"drop the names of another entry", func(_, other int) attack {
+		return attack{calls: []annotator.ToolCall{updates(other, fmt.Sprintf(`"term":"the road","drop_aliases":[%q]`, nameOf(other)))}}
+	}},
 	{"delete another entry", func(_, other int) attack { return attack{calls: []annotator.ToolCall{deletes(other)}} }},
 	{"delete an entry of the scene", func(named, _ int) attack {
 		return attack{calls: []annotator.ToolCall{deletes(named)}, names: []int{named}}

@@ -44,7 +44,7 @@ func (s *Mentions) Pending(ctx context.Context) (scenes []int, names []string, e
 		    LEFT JOIN entry_version f ON f.entry_id = e.entry_id AND f.until_id = e.revision_id
 		    WHERE r.id > (SELECT id FROM newest) AND (e.status IN ('tentative', 'confirmed')) <> coalesce(f.status IN ('tentative', 'confirmed'), 0))
 		SELECT v.key FROM changed CROSS JOIN validity v USING (entry_id) WHERE v.field = 'alias'
-		UNION SELECT v.key FROM revision r CROSS JOIN validity v ON v.entry_id = r.entry_id AND v.field = 'alias' AND v.revision_id = r.id
+		UNION SELECT v.key FROM revision r CROSS JOIN validity v ON v.entry_id = r.entry_id AND v.field = 'alias' AND r.id IN (v.revision_id, v.until_id)
 		  WHERE r.field = 'alias' AND r.id > (SELECT id FROM newest)`)
 	return scenes, names, err
 }
@@ -141,7 +141,7 @@ func (a aliasesSince) of(tx *tx, entry int64, text string) knownSince {
 			err := rows.Scan(&key, &since.revision, &since.at)
 			a[entry][key] = since
 			return err
-		}, `SELECT key, revision_id, from_at FROM validity WHERE entry_id = ? AND field = 'alias'`, entry))
+		}, `SELECT key, revision_id, from_at FROM validity WHERE entry_id = ? AND field = 'alias' AND until_id IS NULL`, entry))
 	}
 	text = codex.Normalize(text)
 	var newest, longest knownSince

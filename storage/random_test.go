@@ -134,7 +134,7 @@ func (s *story) someEdit(t *rapid.T) edit {
 		return reads
 	}
 	id := ids[rapid.IntRange(0, len(ids)-1).Draw(t, "entry")].ID
-	switch rapid.IntRange(0, 6).Draw(t, "way") {
+	switch rapid.IntRange(0, 7).Draw(t, "way") {
 	case 0:
 		return retires(id)
 	case 1:
@@ -145,6 +145,8 @@ func (s *story) someEdit(t *rapid.T) edit {
 		}}, Close: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) codex.Closing {
 			return codex.Closing{Fact: rapid.Int64Range(1, 4).Draw(t, "close"), By: rapid.Int64Range(0, 3).Draw(t, "by")}
 		}), 0, 2).Draw(t, "closings")})
+	case 4:
+		return revises(id, codex.Edit{DropAliases: []string{term.Draw(t, "dropped")}, Aliases: []string{term.Draw(t, "alias")}})
 	}
 	name, said := term.Draw(t, "term"), definition.Draw(t, "definition")
 	status := rapid.SampledFrom([]annotator.Status{annotator.Tentative, annotator.Confirmed}).Draw(t, "status")

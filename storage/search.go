@@ -257,7 +257,7 @@ func (h *hit) weight() float64 {
 func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
 	scan := func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.entry, &h.name) }
 	hits, err := collect(ctx, s.q, scan, `SELECT v.entry_id, max(1.0 / (1 + length(v.key) - length(replace(v.key, ' ', ''))))
-		FROM (`+s.rows(names)+`) v GROUP BY v.entry_id`, s.limit.bound, term, s.limit.reach, maxHits)
+		FROM (`+s.rows(names)+`) v WHERE `+s.limit.inForce("v")+` GROUP BY v.entry_id`, s.limit.bound, term, s.limit.reach, maxHits)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,9 @@ package tools
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"annotator"
 	"annotator/codex"
@@ -86,6 +88,13 @@ func (ed *editor) names(aliases []string, at annotator.Place) {
 	}
 }
 
+// dropNames takes names away, each by itself.
+func (ed *editor) dropNames(aliases []string, at annotator.Place) {
+	for _, alias := range aliases {
+		ed.take(refusedPart{Alias: truncate(alias, maxWhy)}, codex.Edit{DropAliases: []string{alias}, At: at})
+	}
+}
+
 // describe takes tags and status.
 func (ed *editor) describe(tags []string, status *annotator.Status, at annotator.Place) {
 	if tags != nil {
@@ -156,7 +165,7 @@ type editAnswer struct {
 	Entry    entryName     `json:"entry"`
 	Added    []int64       `json:"added,omitempty"`     // the numbers of the new facts, in their order in the call
 	Known    []int64       `json:"known,omitempty"`     // the numbers of facts that were not added, because they are there
-	Closed   []int64       `json:"closed,omitempty"`    // the numbers of the facts that no longer hold
+	Closed   []string      `json:"closed,omitempty"`    // the facts that no longer hold: their numbers and first words
 	NotTaken []refusedPart `json:"not_taken,omitempty"` // what was not done
 }
 
@@ -219,17 +228,33 @@ func (ed *editor) added() []int64 {
 	})
 }
 
-// closed returns the numbers of the facts that held before the call and do not after it.
-func (ed *editor) closed() []int64 {
+// maxClosed is how many characters of a closed fact an answer repeats, so that a wrong number is noticed.
+const maxClosed = 40
+
+// closed returns the facts that held before the call and do not after it.
+func (ed *editor) closed() []string {
 	holds := map[int64]bool{}
 	for i := range ed.entry.Claims {
 		holds[ed.entry.Claims[i].ID] = ed.entry.Claims[i].Until == 0
 	}
-	var ids []int64
+	var facts []string
 	for i := range ed.stored.Claims {
 		if c := &ed.stored.Claims[i]; c.Until == 0 && !holds[c.ID] {
-			ids = append(ids, c.ID)
+			facts = append(facts, fmt.Sprintf("%d: %s", c.ID, beginning(c.Text, maxClosed)))
 		}
 	}
-	return ids
+	return facts
+}
+
+// beginning returns the first whole words of a text, in at most so many characters.
+func beginning(text string, limit int) string {
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
+	}
+	cut := string(runes[:limit])
+	if space := strings.LastIndexByte(cut, ' '); space > len(cut)/2 {
+		cut = cut[:space]
+	}
+	return cut + "…"
 }

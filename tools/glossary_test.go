@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/tools"
 )
 
 const createDawn = `{"term":"Dawn","definition":"Dawn is a ship. She sails at night.","tags":["Ship","item","ship "],` +
@@ -56,7 +58,16 @@ func TestAnswerForms(t *testing.T) {
 		},
 		{
 			"glossary_update", `{"entry_id":2,"facts":[{"text":"ann saw it."},{"text":"Ann is dead."}],"close":[{"fact":2,"by":2},{"fact":9}]}`,
-			`{"ok":true,"entry":{"id":2,"term":"Ann"},"added":[3],"known":[1],"closed":[2],"not_taken":[{"close":9,"code":"NOT_FOUND","why":"entry 2 has no fact 9 that holds"}]}`,
+			`{"ok":true,"entry":{"id":2,"term":"Ann"},"added":[3],"known":[1],"closed":["2: Ann is old."],"not_taken":[{"close":9,"code":"NOT_FOUND","why":"entry 2 has no fact 9 that holds"}]}`,
+		},
+		{
+			"glossary_update", `{"entry_id":2,"aliases":["Annie"],"drop_aliases":["ann","Bob"],"close":[1],"facts":[{"text":"Ann saw it all from the window of the tower, they say."}]}`,
+			`{"ok":true,"entry":{"id":2,"term":"Ann"},"added":[4],"closed":["1: Ann saw it."],"not_taken":[{"alias":"ann","code":"SAME","why":"\"ann\" is the term of entry 2; give it another one first"},` +
+				`{"alias":"Bob","code":"NOT_FOUND","why":"entry 2 has no name \"Bob\""}]}`,
+		},
+		{
+			"glossary_update", `{"entry_id":2,"drop_aliases":["ANNIE"],"close":[4]}`,
+			`{"ok":true,"entry":{"id":2,"term":"Ann"},"closed":["4: Ann saw it all from the window of the…"]}`,
 		},
 		{
 			"glossary_search", `{"query":"firm"}`,
@@ -207,7 +218,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("%+v", claims)
 	}
 	a = w.do("glossary_update", `{"entry_id":1,"definition":"Dawn is a wreck.","narrow":true,"tags":[]}`)
-	if e = w.glossary.entries[0]; e.Definition() != "Dawn is a wreck." || len(e.Tags) != 0 || !slices.Equal(a.Closed, []int64{1, 2, 3}) || !slices.Equal(a.Added, []int64{4}) {
+	if e = w.glossary.entries[0]; e.Definition() != "Dawn is a wreck." || len(e.Tags) != 0 || !slices.Equal(a.Closed, []string{"1: Dawn is a ship.", "2: She sails at night.", "3: Mik stole her."}) || !slices.Equal(a.Added, []int64{4}) {
 		t.Errorf("%+v: %+v", a, e)
 	}
 	result, _ := w.run("glossary_update", `{"entry_id":1,"term":"Dawn (ship)","definition":"Dawn is a wreck."}`)
@@ -386,5 +397,47 @@ func TestEscapedCopies(t *testing.T) {
 	_, a := w.run("glossary_create", `{"term":"Ashe &amp; Sons","definition":"They sold &lt;lamps&gt;.","tags":[],"quote":"Ashe &amp; Sons sold &lt;lamps&gt;"}`)
 	if got := w.glossary.entries[0]; a.Entry.Term != "Ashe & Sons" || got.Definition() != "They sold <lamps>." || len(got.Claims[0].Evidence) != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestMerge: an entry that is another one gives it all that it has, and goes by it from then on.
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.do("glossary_create", `{"term":"Dawn","facts":[{"text":"Dawn is a ship."}],"tags":["ship"]}`)
+	w.do("glossary_create", `{"term":"grey ship","facts":[{"text":"dawn is a ship."},{"text":"It is grey.","quote":"a grey ship"}],"tags":["object"],"aliases":["the ship"]}`)
+	w.do("glossary_create", `{"term":"Mik","facts":[{"text":"Mik stole her."}],"tags":["person"]}`)
+	var checked []*tools.CheckedEdit
+	w.env.CheckEdit = func(_ context.Context, edit *tools.CheckedEdit) error {
+		checked = append(checked, edit)
+		return nil
+	}
+	for arguments, code := range map[string]string{
+		`{"entry_id":2,"reason":"It is Dawn.","same_as":2}`:      "SAME",
+		`{"entry_id":2,"reason":"It is Dawn.","same_as":9}`:      "NOT_FOUND",
+		`{"entry_id":2,"reason":"It is Dawn.","same_as":"Dusk"}`: "NOT_FOUND",
+		`{"entry_id":2,"reason":"...","same_as":1}`:              "EMPTY",
+	} {
+		if result, _ := w.run("glossary_delete", arguments); result.Error != code {
+			t.Errorf("%s answers %s", arguments, result.Content)
+		}
+	}
+	result, _ := w.run("glossary_delete", `{"entry_id":2,"reason":"It is Dawn.","same_as":"Dawn"}`)
+	want := `{"ok":true,"entry":{"id":2,"term":"grey ship"},"status":"merged","into":{"id":1,"term":"Dawn"},"added":[2]}`
+	if result.Content != want || !slices.Equal(result.Changed, []int64{1, 2}) {
+		t.Errorf("it answers %s, %v", result.Content, result.Changed)
+	}
+	if len(checked) != 1 || checked[0].Before.ID != 2 || checked[0].Into.ID != 1 || !codex.Destructive(checked[0].Revisions) {
+		t.Errorf("checked: %+v", checked)
+	}
+	e := w.glossary.entries[0]
+	if e.Definition() != "Dawn is a ship. It is grey." || len(e.Aliases) != 3 || len(e.Tags) != 2 || len(e.Claims[1].Evidence) != 1 {
+		t.Errorf("%+v", e)
+	}
+	if result, _ := w.run("glossary_update", `{"entry_id":2,"tags":[]}`); result.Error != "RETIRED" || !strings.Contains(result.Content, "merged into entry 1") {
+		t.Errorf("a merged entry answers %s", result.Content)
+	}
+	if result, _ := w.run("glossary_delete", `{"entry_id":3,"reason":"It is Dawn.","same_as":2}`); result.Error != "RETIRED" {
+		t.Errorf("a merge into one that is merged answers %s", result.Content)
 	}
 }

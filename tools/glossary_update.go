@@ -14,6 +14,7 @@ type updateArguments struct {
 	Close   []closeArguments  `json:"close,omitempty" jsonschema:"facts that no longer hold, or are wrong"`
 	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
 	Aliases []string          `json:"aliases,omitempty" jsonschema:"names to add"`
+	Drop    []string          `json:"drop_aliases,omitempty" jsonschema:"names that are not its own"`
 	Tags    []string          `json:"tags,omitempty" jsonschema:"all that it should have; they replace the present ones"`
 	Status  *annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" jsonschema:"as for glossary_create"`
 
@@ -25,7 +26,7 @@ type updateArguments struct {
 
 func (a *updateArguments) isEmpty() bool {
 	return a.Term == nil && a.Definition == nil && a.Tags == nil && a.Status == nil &&
-		len(a.Aliases)+len(a.Facts)+len(a.Close) == 0 && a.Quote == ""
+		len(a.Aliases)+len(a.Drop)+len(a.Facts)+len(a.Close) == 0 && a.Quote == ""
 }
 
 func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
@@ -50,6 +51,7 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 		ed.rename(unescape(*a.Term), at)
 	}
 	ed.names(unescapeAll(a.Aliases), at)
+	ed.dropNames(unescapeAll(a.Drop), at)
 	ed.define(unescapePointer(a.Definition), a.Kind, a.Narrow, &quote)
 	ed.addFacts(facts, a.Close)
 	ed.closeFacts(a.Close, quote.at)
@@ -77,7 +79,7 @@ func (env *Env) entryToUpdate(ctx context.Context, a *updateArguments) (*annotat
 	if err == nil && a.isEmpty() {
 		err = &Failure{
 			Code: UpdateFailed, Entry: e,
-			Message: "no change was asked for; give at least one of facts, close, term, aliases, tags and status",
+			Message: "no change was asked for; give at least one of facts, close, term, aliases, drop_aliases, tags and status",
 		}
 	}
 	return e, err

@@ -73,6 +73,7 @@ type Env struct {
 type CheckedEdit struct {
 	Before    *annotator.Entry // as it is before the call
 	Now       *annotator.Entry // with the parts of the call that were taken so far
+	Into      *annotator.Entry // with which it becomes one; nil unless it is merged
 	Revisions []annotator.Revision
 }
 

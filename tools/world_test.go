@@ -185,7 +185,7 @@ type answer struct {
 	Count      int
 	Added      []int64
 	Known      []int64
-	Closed     []int64
+	Closed     []string
 	NotTaken   []refusedPart `json:"not_taken"`
 	Entries    []entry
 	References []entry
