@@ -43,7 +43,7 @@ func (b *book) readAozora(text string) {
 		if strings.Contains(line, "［＃改ページ］") || strings.Contains(line, "［＃改丁］") {
 			page = true
 		}
-		n := node{kind: paragraph, offset: at, gap: gap, page: page}
+		n := &node{kind: paragraph, offset: at, gap: gap, page: page}
 		if match := aozoraHeading.FindStringSubmatch(strings.Join(aozoraNote.FindAllString(line, -1), "")); match != nil {
 			n.kind, n.level = heading, 1+strings.Index("大中小", match[1])/utf8.RuneLen('大')
 		}
@@ -54,9 +54,9 @@ func (b *book) readAozora(text string) {
 		b.add(n)
 		switch {
 		case legend:
-			b.leave(len(b.nodes)-1, partLayout)
+			b.leave(n, partLayout)
 		case part != "":
-			b.leave(len(b.nodes)-1, part)
+			b.leave(n, part)
 		}
 		gap, page = 0, false
 	}

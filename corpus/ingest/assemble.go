@@ -11,6 +11,7 @@ import (
 // chapter is a part of a book that becomes a thread.
 type chapter struct {
 	title  string
+	heads  []*node // the headings that its title is made of
 	blocks []block
 }
 
@@ -51,8 +52,7 @@ type assembler struct {
 	begun   bool           // the open chapter has text
 	ofPart  bool           // it is the text of a part
 	counts  map[string]int // how many parts there are of a group
-	placed  map[int]bool   // nodes that stand in a chapter or in its title
-	pending []int          // nodes in the title of the open chapter
+	placed  map[*node]bool // headings that stand in a chapter or in its title
 }
 
 // minPartText is how many words below the heading of a part are a chapter of their own.
@@ -61,7 +61,7 @@ const minPartText = 60
 // assemble makes the chapters. The headings of parts become prefixes of their chapters' titles and end where the part
 // ends; a heading below the chapters becomes a paragraph behind a break; a chapter without text is left out.
 func (o *outline) assemble() []chapter {
-	a := &assembler{outline: o, heading: -1, counts: map[string]int{}, placed: map[int]bool{}}
+	a := &assembler{outline: o, heading: -1, counts: map[string]int{}, placed: map[*node]bool{}}
 	seen := map[string]bool{}
 	for i := range o.nodes {
 		if key := o.nodes[i].group() + " " + titleKey(o.nodes[i].text); o.role(i) == startsPart && !seen[key] {
@@ -69,10 +69,9 @@ func (o *outline) assemble() []chapter {
 			a.counts[o.nodes[i].group()]++
 		}
 	}
-	for i := range o.nodes {
-		n := &o.nodes[i]
+	for i, n := range o.nodes {
 		switch role := o.role(i); {
-		case !n.stays() || n.kind == anchor || n.kind == joinedTitle:
+		case !n.stays() || n.kind == anchor:
 		case role == startsChapter:
 			a.beginChapter(i)
 		case role == startsPart:
@@ -90,18 +89,12 @@ func (o *outline) assemble() []chapter {
 	if rest := (chapter{title: cmp.Or(a.title, a.name), blocks: a.above}); rest.hasText() {
 		a.done = append(a.done, rest)
 	}
-	a.dropUnplaced()
-	return a.done
-}
-
-// dropUnplaced leaves out the headings that stand in no chapter and in no title.
-func (a *assembler) dropUnplaced() {
-	for i := range a.nodes {
-		n := &a.nodes[i]
-		if n.stays() && !n.copied && !a.placed[i] && (n.kind == heading || n.kind == joinedTitle) && !a.dropHeading(i) {
-			a.addHeading(i)
+	for _, n := range a.nodes {
+		if n.kind == heading && n.stays() && !n.copied && !a.placed[n] {
+			a.dropHeading(n)
 		}
 	}
+	return a.done
 }
 
 // headline is a heading as a title, in one line.
@@ -118,8 +111,8 @@ func (a *assembler) headline(n *node) string {
 	if len(lines) > 1 && !readHeading(lines[0]).bare() {
 		lines = []string{strings.Join(lines, " ")} // a title of several lines
 	}
-	if n.joined != "" {
-		lines = append(lines, n.joined)
+	if n.title != nil {
+		lines = append(lines, oneLine(n.title.text))
 	}
 	return joinTitle(lines)
 }
@@ -140,7 +133,7 @@ func joinTitle(lines []string) string {
 }
 
 func (a *assembler) beginChapter(i int) {
-	n := &a.nodes[i]
+	n := a.nodes[i]
 	if n.head.kind == namedHeading && a.headsChapters(i) {
 		a.beginPart(i)
 		return
@@ -149,8 +142,7 @@ func (a *assembler) beginChapter(i int) {
 	if n.head.kind == namedHeading {
 		a.endParts(n.level)
 	}
-	a.open, a.heading = chapter{title: a.headline(n)}, i
-	a.pend(i)
+	a.open, a.heading = chapter{title: a.headline(n), heads: []*node{n}}, i
 	a.open.blocks = append(a.open.blocks, a.above...)
 	a.above = nil
 	if n.level > 0 && (!n.head.labelled() || n.listed) && !a.chosen[n.group()] {
@@ -176,9 +168,8 @@ func (a *assembler) endParts(level int) {
 // and below.
 func (a *assembler) beginPart(i int) {
 	a.close()
-	n := &a.nodes[i]
-	a.open, a.heading, a.ofPart = chapter{title: a.headline(n)}, i, true
-	a.pend(i)
+	n := a.nodes[i]
+	a.open, a.heading, a.ofPart = chapter{title: a.headline(n), heads: []*node{n}}, i, true
 	group := n.group()
 	for k, open := range a.parts {
 		if open.group == group || n.level > 0 && open.level >= n.level || n.head.kind == namedHeading {
@@ -195,10 +186,10 @@ func (a *assembler) beginPart(i int) {
 func (a *assembler) prefix() string {
 	var b strings.Builder
 	for _, p := range a.parts {
-		n := &a.nodes[p.node]
+		n := a.nodes[p.node]
 		only := a.counts[p.group] == 1 && n.head.kind != namedHeading && !a.after(p.node)
 		if !only && titleKey(p.title) != titleKey(a.title) || a.keep(partHeadings) {
-			a.pend(p.node)
+			a.open.heads = append(a.open.heads, n)
 			b.WriteString(p.title + ", ")
 		}
 	}
@@ -217,7 +208,7 @@ func (a *assembler) after(part int) bool {
 
 // addText adds a paragraph or a heading within a chapter.
 func (a *assembler) addText(i int) {
-	n := &a.nodes[i]
+	n := a.nodes[i]
 	if n.kind == heading && (n.level > 0 || n.head.kind != noHeading) {
 		switch {
 		case n.copied:
@@ -227,43 +218,36 @@ func (a *assembler) addText(i int) {
 			return
 		}
 		a.open.blocks = append(a.open.blocks, block{}, block{a.headline(n), n.doc, n.offset})
-		mark := len(a.pending)
-		a.pend(i)
-		a.place(a.pending[mark:])
-		a.pending = a.pending[:mark]
+		a.placed[n] = true
 		return
 	}
 	a.begun = true
-	a.placed[i] = true
+	a.placed[n] = true
 	a.open.blocks = append(a.open.blocks, block{n.text, n.doc, n.offset})
 }
 
 // repeatTitle handles a heading below an entry of the table of contents: the entry is the chapter's title already.
 func (a *assembler) repeatTitle(i int) {
-	n := &a.nodes[i]
-	if label := &a.nodes[a.heading]; label.copied && slices.Contains(words().GenericEntries, strings.ToLower(label.text)) {
+	n := a.nodes[i]
+	if label := a.nodes[a.heading]; label.copied && slices.Contains(words().GenericEntries, strings.ToLower(label.text)) {
 		a.open.title = strings.TrimSuffix(a.open.title, label.text) + a.headline(n)
-		a.pend(i)
-		return
-	}
-	if !strings.Contains(titleKey(a.open.title), titleKey(n.text)) {
-		a.leave(i, partHeadings)
+	} else if !strings.Contains(titleKey(a.open.title), titleKey(n.text)) {
+		a.leave(n, partHeadings)
 		if n.stays() {
 			a.open.blocks = append(a.open.blocks, block{a.headline(n), n.doc, n.offset})
 		}
 	}
-	a.pend(i)
+	a.open.heads = append(a.open.heads, n)
 }
 
 // close ends the open chapter. The text of a part is a chapter if it is long enough, else it goes to the first of its
 // chapters.
 func (a *assembler) close() {
-	c := a.open
-	heading, pending, ofPart := a.heading, a.pending, a.ofPart
-	a.open, a.heading, a.begun, a.pending, a.ofPart = chapter{}, -1, false, nil, false
+	c, heading, ofPart := a.open, a.heading, a.ofPart
+	a.open, a.heading, a.begun, a.ofPart = chapter{}, -1, false, false
 	if !c.hasText() {
-		if heading >= 0 && !ofPart && !a.nodes[heading].copied && !a.dropHeading(heading) {
-			a.addHeading(heading)
+		if heading >= 0 && !ofPart && !a.nodes[heading].copied {
+			a.dropHeading(a.nodes[heading])
 		}
 		return
 	}
@@ -275,44 +259,22 @@ func (a *assembler) close() {
 	a.above = nil
 	c.title = cmp.Or(c.title, a.title, a.name)
 	a.done = append(a.done, c)
-	a.place(pending)
-}
-
-// place notes that nodes stand in a chapter or in its title.
-func (a *assembler) place(nodes []int) {
-	for _, i := range nodes {
-		a.placed[i] = true
+	for _, n := range c.heads {
+		a.placed[n] = true
 	}
 }
 
-// pend notes that a heading, with what is joined to it, stands in the title of the open chapter.
-func (a *assembler) pend(i int) {
-	a.pending = append(a.pending, i)
-	for i++; i < len(a.nodes) && (a.nodes[i].kind == joinedTitle || a.nodes[i].kind == anchor || a.nodes[i].kind == pause || !a.nodes[i].stays()); i++ {
-		a.pending = append(a.pending, i)
-	}
-}
-
-// addHeading makes a chapter of a heading without text, where such are kept.
-func (a *assembler) addHeading(i int) {
-	n := &a.nodes[i]
-	a.done = append(a.done, chapter{title: a.headline(n), blocks: []block{{a.headline(n), n.doc, n.offset}}})
-	a.pend(i)
-	a.place(a.pending)
-	a.pending = nil
-}
-
-// dropHeading leaves out a heading without text, with what was joined to it; false if it is kept all the same.
-func (a *assembler) dropHeading(i int) bool {
+// dropHeading leaves out a heading without text. Where such are kept, it is a chapter.
+func (a *assembler) dropHeading(n *node) {
 	part := partHeadings
-	if len(a.done) == 0 || a.nodes[i].head.kind == endMark || titleKey(a.nodes[i].text) == titleKey(a.title) {
+	if len(a.done) == 0 || n.head.kind == endMark || titleKey(n.text) == titleKey(a.title) {
 		part = partTitlePage
 	}
-	a.leave(i, part)
-	for k := i + 1; k < len(a.nodes) && (a.nodes[k].kind == joinedTitle || a.nodes[k].kind == anchor); k++ {
-		a.leave(k, part)
+	if a.leave(n, part); n.stays() {
+		title := a.headline(n)
+		a.done = append(a.done, chapter{title: title, blocks: []block{{title, n.doc, n.offset}}})
+		a.placed[n] = true
 	}
-	return !a.nodes[i].stays()
 }
 
 // chapterIn reports whether a chapter begins at one of some nodes.

@@ -70,8 +70,8 @@ func (b *book) listUnnamed() {
 
 // unlist takes listUnnamed back.
 func (b *book) unlist() {
-	for i := range b.nodes {
-		if n := &b.nodes[i]; n.plain > 0 {
+	for _, n := range b.nodes {
+		if n.plain > 0 {
 			n.level, n.plain, n.listed = n.plain, 0, false
 		}
 	}
@@ -80,11 +80,11 @@ func (b *book) unlist() {
 // chooseFirst makes the whole book one chapter, whose title is its first heading.
 func (b *book) chooseFirst() *outline {
 	o := &outline{book: b, chosen: map[string]bool{}, single: true, first: -1}
-	for i := range b.nodes {
-		if n := &b.nodes[i]; n.kind == heading && n.stays() {
+	for i, n := range b.nodes {
+		if n.kind == heading && n.stays() {
 			o.first = i
 		}
-		if b.nodes[i].hasText() || o.first >= 0 {
+		if n.hasText() || o.first >= 0 {
 			break
 		}
 	}
@@ -94,8 +94,7 @@ func (b *book) chooseFirst() *outline {
 // hasChapters reports whether a book has several headings of chapters by their labels.
 func (b *book) hasChapters() bool {
 	found := 0
-	for i := range b.nodes {
-		n := &b.nodes[i]
+	for _, n := range b.nodes {
 		if (n.kind == heading || n.kind == paragraph && n.gap > 0) && len(n.text) < maxHeading && readLines(n.sourceLines()).rank == chapterly {
 			found++
 		}
@@ -150,9 +149,9 @@ func (o *outline) starts() []int {
 
 func (b *book) wordsBetween(from, to int) int {
 	words := 0
-	for i := from; i < to; i++ {
-		if b.nodes[i].hasText() {
-			words += annotator.CountWords(b.nodes[i].text)
+	for _, n := range b.nodes[from:max(from, to)] {
+		if n.hasText() {
+			words += annotator.CountWords(n.text)
 		}
 	}
 	return words
@@ -177,7 +176,7 @@ func (b *book) chooseAmong(table bool) *outline {
 			o.level = level
 		}
 	}
-	o.opens = slices.IndexFunc(b.nodes, func(n node) bool {
+	o.opens = slices.IndexFunc(b.nodes, func(n *node) bool {
 		return n.kind == heading && n.stays() && n.listed == table && n.group() == best.name
 	})
 	o.admitOthers(best.name)
@@ -191,8 +190,7 @@ func (b *book) measureGroups(table bool) ([]*groupSize, int) {
 	var groups []*groupSize
 	var below, reaching *groupSize
 	total := 0
-	for i := range b.nodes {
-		n := &b.nodes[i]
+	for _, n := range b.nodes {
 		switch {
 		case !n.stays():
 		case n.kind == heading && n.listed == table:
@@ -202,7 +200,7 @@ func (b *book) measureGroups(table bool) ([]*groupSize, int) {
 				byName[g.name], groups = g, append(groups, g)
 			}
 			g.count++
-			if n.agrees || n.titleAgrees {
+			if n.agrees || n.title != nil && n.title.agrees {
 				g.agree++
 			}
 			g.level[n.level]++

@@ -14,7 +14,7 @@ func (b *book) findContents() {
 	b.indexTitles()
 	tried := 0
 	for i := 0; i < len(b.nodes); i++ {
-		n := &b.nodes[i]
+		n := b.nodes[i]
 		if !n.stays() || !n.isText() || n.copied {
 			continue
 		}
@@ -39,9 +39,9 @@ func (b *book) findContents() {
 				if len(b.listed) == 0 {
 					b.contentsAt = i
 				}
-				b.remember(&b.nodes[k])
+				b.remember(b.nodes[k])
 			}
-			b.leave(k, part)
+			b.leave(b.nodes[k], part)
 		}
 		i = end - 1
 	}
@@ -56,7 +56,7 @@ const maxPlainList = 300
 func (b *book) isList(from, to int) bool {
 	words, shown, lines := 0, 0, 0
 	for k := from; k < to; k++ {
-		n := &b.nodes[k]
+		n := b.nodes[k]
 		if !n.isText() {
 			continue
 		}
@@ -98,7 +98,7 @@ func (b *book) agree() {
 		from = 0 // the list stands at the end
 	}
 	for i := from; i < len(b.nodes); i++ {
-		n := &b.nodes[i]
+		n := b.nodes[i]
 		if !n.stays() || !n.isText() || len(n.sourceLines()) > 2 || len(n.text) > maxHeading {
 			continue
 		}
@@ -144,7 +144,7 @@ func (b *book) listEnd(i int) int {
 	}
 	last := i
 	for k := i + 1; k < end; k++ {
-		n := &b.nodes[k]
+		n := b.nodes[k]
 		if n.tabular || n.linked > 0 || len(n.sourceLines()) > 2 || hasPageNumber(n.text) || b.comesAgain(makeEntry(n.text), end) {
 			last = k
 		}
@@ -159,7 +159,7 @@ func (b *book) listEnd(i int) int {
 func (b *book) scanList(i int) (first []contentsEntry, end int) {
 	lines := 0
 	for end = i + 1; end < min(len(b.nodes), i+maxList); end++ {
-		n := &b.nodes[end]
+		n := b.nodes[end]
 		if n.stays() && !b.isEntry(n) || lines >= 2 && b.repeatsFirst(end, first, false) {
 			return first, end
 		}
@@ -184,7 +184,7 @@ const maxBetween = 2
 func (b *book) firstChapter(i, end int, first []contentsEntry) int {
 	start, others := 0, 0
 	for k := min(end, len(b.nodes)-1); k > i+1 && others <= maxBetween; k-- {
-		switch n := &b.nodes[k]; {
+		switch n := b.nodes[k]; {
 		case !n.isText():
 		case b.repeatsFirst(k, first, true):
 			start, others = k, 0
@@ -197,7 +197,7 @@ func (b *book) firstChapter(i, end int, first []contentsEntry) int {
 
 // repeatsFirst reports whether a node repeats one of the first entries, other than by being it.
 func (b *book) repeatsFirst(i int, first []contentsEntry, numbers bool) bool {
-	n := &b.nodes[i]
+	n := b.nodes[i]
 	if !n.isText() || n.tabular || n.linked > 0 {
 		return false
 	}
@@ -223,8 +223,7 @@ func (b *book) repeatsFirst(i int, first []contentsEntry, numbers bool) bool {
 // indexTitles notes where each title and each numbered label stands last.
 func (b *book) indexTitles() {
 	b.lastTitle = map[string]int{}
-	for i := range b.nodes {
-		n := &b.nodes[i]
+	for i, n := range b.nodes {
 		if !n.isText() || len(n.text) > maxHeading || n.copied {
 			continue
 		}
@@ -243,7 +242,7 @@ func (b *book) comesAgain(e contentsEntry, from int) bool {
 func (b *book) run(i int, belongs func(k int, n *node) bool) int {
 	end := i
 	for k := i; k < len(b.nodes); k++ {
-		n := &b.nodes[k]
+		n := b.nodes[k]
 		if !n.isText() {
 			continue
 		}

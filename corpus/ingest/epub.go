@@ -128,9 +128,9 @@ func (b *bookReader) item(ctx context.Context, item spineItem) error {
 // pageWords counts the words of a page.
 func pageWords(p *page) int {
 	words := 0
-	for i := range p.nodes {
-		if p.nodes[i].kind != anchor {
-			words += annotator.CountWords(p.nodes[i].text)
+	for _, n := range p.nodes {
+		if n.kind != anchor {
+			words += annotator.CountWords(n.text)
 		}
 	}
 	return words
@@ -143,10 +143,10 @@ func (b *bookReader) leaveOutPage(p *page, part, why, name string) {
 		return
 	}
 	b.report.leaveOut(why, name)
-	for i := range p.nodes {
-		if n := &p.nodes[i]; n.kind != anchor {
+	for _, n := range p.nodes {
+		if n.kind != anchor {
 			n.part = part
-			b.book.nodes = append(b.book.nodes, *n)
+			b.book.nodes = append(b.book.nodes, n)
 		}
 	}
 }
@@ -154,8 +154,8 @@ func (b *bookReader) leaveOutPage(p *page, part, why, name string) {
 // noteEmpty says of a page without text what it is.
 func (b *bookReader) noteEmpty(p *page, name string) {
 	texts, headings := 0, 0
-	for i := range p.nodes {
-		switch p.nodes[i].kind {
+	for _, n := range p.nodes {
+		switch n.kind {
 		case paragraph:
 			texts++
 		case heading:
@@ -198,7 +198,7 @@ func (b *bookReader) page(name string, entries []tocEntry) (*page, error) {
 }
 
 // addEntries adds the nodes of a page, with the entries of the table of contents where they lead to.
-func (b *bookReader) addEntries(nodes []node, entries []tocEntry, name string) {
+func (b *bookReader) addEntries(nodes []*node, entries []tocEntry, name string) {
 	at := map[string][]tocEntry{}
 	known := map[string]bool{}
 	for _, n := range nodes {
@@ -222,6 +222,6 @@ func (b *bookReader) addEntries(nodes []node, entries []tocEntry, name string) {
 
 func (b *bookReader) enter(entries []tocEntry, name string, offset int) {
 	for _, e := range entries {
-		b.book.nodes = append(b.book.nodes, node{kind: heading, text: e.label, level: e.depth, leaf: e.leaf, listed: true, copied: true, doc: name, offset: offset})
+		b.book.nodes = append(b.book.nodes, &node{kind: heading, text: e.label, level: e.depth, leaf: e.leaf, listed: true, copied: true, doc: name, offset: offset})
 	}
 }

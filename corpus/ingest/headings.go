@@ -12,8 +12,7 @@ import (
 // readHeadings finds the paragraphs that are headings, reads what all headings say, and joins a number with the title
 // behind it.
 func (b *book) readHeadings() {
-	for i := range b.nodes {
-		n := &b.nodes[i]
+	for i, n := range b.nodes {
 		if !n.stays() {
 			continue
 		}
@@ -52,7 +51,7 @@ func (b *book) dropPageNumbers() {
 		return
 	}
 	for _, i := range at {
-		b.leave(i, partPageMarks)
+		b.leave(b.nodes[i], partPageMarks)
 	}
 	for k := len(within) - 1; k >= 0; k-- {
 		before, after := b.previous(within[k]), b.next(within[k])
@@ -75,7 +74,7 @@ func (b *book) breaksSentence(i int) bool {
 // previous is the node before i that is not left out and no anchor; -1 if there is none.
 func (b *book) previous(i int) int {
 	for i--; i >= 0; i-- {
-		if n := &b.nodes[i]; n.stays() && n.kind != anchor {
+		if n := b.nodes[i]; n.stays() && n.kind != anchor {
 			break
 		}
 	}
@@ -99,7 +98,7 @@ const maxTitleLine = 100
 // looksLikeHeading reads a paragraph that stands alone as a heading, where its wording, its look or the list of
 // contents says so.
 func (b *book) looksLikeHeading(i int) bool {
-	n := &b.nodes[i]
+	n := b.nodes[i]
 	lines := n.sourceLines()
 	if len(lines) > 3 || n.gap == 0 && !n.page && !n.strong || n.tabular || n.anchored*2 > countCharacters(n.text) {
 		return false
@@ -156,7 +155,7 @@ func (b *book) readField(i int) {
 	case key == "author" && b.author == "":
 		b.author = value
 	}
-	b.leave(i, partTitlePage)
+	b.leave(b.nodes[i], partTitlePage)
 }
 
 // group names the headings that are of one kind: by their label whatever their level, else by their level.
@@ -222,7 +221,7 @@ func (b *book) checkNumbers() {
 }
 
 func (b *book) unmakeHeading(i int) {
-	n := &b.nodes[i]
+	n := b.nodes[i]
 	if n.kind == heading && n.level == 0 && !n.agrees {
 		n.kind, n.head = paragraph, wording{}
 	}
@@ -231,15 +230,12 @@ func (b *book) unmakeHeading(i int) {
 // next is the node behind i that is not left out and no anchor; len(b.nodes) if there is none.
 func (b *book) next(i int) int {
 	for i++; i < len(b.nodes); i++ {
-		if n := &b.nodes[i]; n.stays() && n.kind != anchor && n.kind != joinedTitle && (n.kind != pause || n.text != "") {
+		if n := b.nodes[i]; n.stays() && n.kind != anchor && (n.kind != pause || n.text != "") {
 			return i
 		}
 	}
 	return i
 }
-
-// joinedTitle is a title that belongs to the heading before it.
-const joinedTitle nodeKind = "joined title"
 
 // joinHeadings joins a number or a label with the title that follows it: as a heading, in capitals, as the list of
 // contents has it, or as most of its kind have it.
@@ -262,17 +258,15 @@ func (b *book) joinHeadings() {
 			continue
 		}
 		if j := b.next(i); j < len(b.nodes) && (b.isTitleOf(i, j) || usual[n.group()] && b.titleFollows(i)) {
-			n.joined = oneLine(b.nodes[j].text)
-			n.head.title = n.joined
-			n.titleAgrees = b.nodes[j].agrees
-			b.nodes[j].kind = joinedTitle
+			n.title, b.nodes[j] = b.nodes[j], &node{kind: anchor}
+			n.head.title = oneLine(n.title.text)
 		}
 	}
 }
 
 // isTitleOf reports whether the heading at i, which is a number, has its title in the node at j.
 func (b *book) isTitleOf(i, j int) bool {
-	n, m := &b.nodes[i], &b.nodes[j]
+	n, m := b.nodes[i], b.nodes[j]
 	named := m.head.kind == namedHeading && m.level == 0 && n.head.rank != container // "X.", and below it "THE EPILOGUE"
 	if m.kind == pause || m.head.kind != noHeading && !named || m.copied || m.doc != n.doc && !m.strong {
 		return false

@@ -185,7 +185,7 @@ type markdownReader struct {
 }
 
 // emit adds a node, and counts its text.
-func (r *markdownReader) emit(n node, offset int) {
+func (r *markdownReader) emit(n *node, offset int) {
 	n.text = strings.TrimSpace(n.text)
 	if n.text == "" && n.kind != pause {
 		return
@@ -218,7 +218,7 @@ func (r *markdownReader) blocks(parent ast.Node, depth int) error {
 		case *ast.Heading:
 			r.heading(n, offset)
 		case *ast.ThematicBreak:
-			r.emit(node{kind: pause}, offset)
+			r.emit(&node{kind: pause}, offset)
 		case *ast.Paragraph, *ast.TextBlock:
 			r.paragraph(n, offset)
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
@@ -246,11 +246,11 @@ func (r *markdownReader) heading(n *ast.Heading, offset int) {
 	lines := n.Lines()
 	underlined := lines.Len() > 0 && !isATX(r.source, lines.At(0).Start)
 	if underlined && (lines.Len() > 1 || len(title) > maxHeading || endsSentence(title) && annotator.CountWords(title) > maxProseEntry) {
-		r.emit(node{kind: paragraph, text: title}, offset)
-		r.emit(node{kind: pause}, offset)
+		r.emit(&node{kind: paragraph, text: title}, offset)
+		r.emit(&node{kind: pause}, offset)
 		return
 	}
-	r.emit(node{kind: heading, level: n.Level, text: title}, offset)
+	r.emit(&node{kind: heading, level: n.Level, text: title}, offset)
 }
 
 // isATX reports whether the line of a heading's text begins with #.
@@ -262,10 +262,10 @@ func isATX(source []byte, at int) bool {
 func (r *markdownReader) paragraph(n ast.Node, offset int) {
 	text := r.inline(n)
 	if isPause([]string{text}) && text != "" {
-		r.emit(node{kind: pause, text: text}, offset)
+		r.emit(&node{kind: pause, text: text}, offset)
 		return
 	}
-	r.emit(node{kind: paragraph, text: text, strong: isStrong(n)}, offset)
+	r.emit(&node{kind: paragraph, text: text, strong: isStrong(n)}, offset)
 }
 
 // isStrong reports whether a block is one strong emphasis.
@@ -289,7 +289,7 @@ func (r *markdownReader) literal(n ast.Node, offset int) {
 	for part := range strings.SplitSeq(text.String(), "\n\n") {
 		if part = strings.Trim(shown(part), "\n"); strings.TrimSpace(part) != "" {
 			r.account.Source += countCharacters(part)
-			r.add(node{kind: paragraph, text: strings.TrimRight(part, " \t\n"), offset: r.start + offset})
+			r.add(&node{kind: paragraph, text: strings.TrimRight(part, " \t\n"), offset: r.start + offset})
 		}
 		offset += len(part) + 2
 	}
@@ -347,7 +347,7 @@ func (r *markdownReader) list(n *ast.List, offset int) {
 		}
 	}
 	walk(n, number, 0)
-	r.emit(node{kind: paragraph, text: strings.Join(lines, "\n"), links: links, linked: linked, tabular: true}, offset)
+	r.emit(&node{kind: paragraph, text: strings.Join(lines, "\n"), links: links, linked: linked, tabular: true}, offset)
 }
 
 // table adds a row of a table as a paragraph.
@@ -357,7 +357,7 @@ func (r *markdownReader) table(n ast.Node, offset int) {
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
 			cells = append(cells, r.inline(cell))
 		}
-		r.emit(node{kind: paragraph, text: strings.Join(cells, " "), tabular: true}, offset)
+		r.emit(&node{kind: paragraph, text: strings.Join(cells, " "), tabular: true}, offset)
 	}
 }
 

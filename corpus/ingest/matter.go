@@ -23,8 +23,7 @@ func isLicenceMark(line string) bool {
 // dropLicence leaves out what the archive of a text has put before and behind it. It is known by its wording.
 func (b *book) dropLicence() {
 	first, last := -1, len(b.nodes)
-	for i := range b.nodes {
-		n := &b.nodes[i]
+	for i, n := range b.nodes {
 		if n.kind == anchor || n.copied || !isLicenceMark(n.text) {
 			continue
 		}
@@ -40,7 +39,7 @@ func (b *book) dropLicence() {
 	}
 	for i := range b.nodes {
 		if (i <= first || i >= last) && !b.nodes[i].copied {
-			b.leave(i, partLicence)
+			b.leave(b.nodes[i], partLicence)
 		}
 	}
 	if last == len(b.nodes) {
@@ -48,7 +47,7 @@ func (b *book) dropLicence() {
 	}
 	for i := last - 1; i > first && (b.nodes[i].kind == anchor || b.nodes[i].copied || shortText(b.nodes[i].text, 12) && words().matches(partLicence, b.nodes[i].text)); i-- {
 		if !b.nodes[i].copied {
-			b.leave(i, partLicence)
+			b.leave(b.nodes[i], partLicence)
 		}
 	}
 }
@@ -84,7 +83,7 @@ const wideGap = 3
 func (b *book) zones(from, to int) []zone {
 	var all []zone
 	for i := from; i < to; i++ {
-		n := &b.nodes[i]
+		n := b.nodes[i]
 		if !n.stays() || n.kind == anchor {
 			continue
 		}
@@ -172,7 +171,7 @@ func (b *book) leaveZone(z *zone, part string) {
 	}
 	for i := z.from; i < z.to; i++ {
 		if b.nodes[i].stays() && !b.nodes[i].copied {
-			b.leave(i, part)
+			b.leave(b.nodes[i], part)
 		}
 	}
 }
@@ -206,8 +205,7 @@ var byLine = regexp.MustCompile(`^[^\pL\pN]*(?:(.{2,80}?),? )?(?i:by)[^\pL\pN]+(
 // notes. What shows none of these signs and is more than a few lines stays.
 func (b *book) dropBehindEnd() {
 	end := -1
-	for i := range b.nodes {
-		n := &b.nodes[i]
+	for i, n := range b.nodes {
 		if n.stays() && !n.copied && n.isText() && readHeading(n.sourceLines()[0]).kind == endMark && len(n.sourceLines()) == 1 {
 			end = i
 		}
@@ -215,7 +213,7 @@ func (b *book) dropBehindEnd() {
 	if end < 0 || b.wordsBetween(end+1, len(b.nodes))*2 > b.wordsBetween(0, len(b.nodes)) {
 		return
 	}
-	b.leave(end, partTitlePage)
+	b.leave(b.nodes[end], partTitlePage)
 	all := b.zones(end+1, len(b.nodes))
 	signals, words := 0, 0
 	for i := range all {
@@ -265,7 +263,7 @@ func (b *book) dropTail(last int) {
 		b.leaveZone(&all[i], part)
 	}
 	for i := len(b.nodes) - 1; i > last; i-- {
-		n := &b.nodes[i]
+		n := b.nodes[i]
 		if !n.stays() || n.kind == anchor || n.kind == pause {
 			continue
 		}
@@ -278,6 +276,6 @@ func (b *book) dropTail(last int) {
 		if part == "" {
 			return
 		}
-		b.leave(i, part)
+		b.leave(b.nodes[i], part)
 	}
 }

@@ -40,12 +40,11 @@ type node struct {
 	page     bool     // a page begins with it
 
 	// Decided.
-	head        wording
-	agrees      bool   // the book's own list of contents has it,
-	titleAgrees bool   // or the title that is joined to it
-	joined      string // the title of the node behind that belongs to it
-	part        string // the part that is left out of the story and that this belongs to; "" if it stays
-	copied      bool   // its text does not stand in the source here: an entry of a table of contents
+	head   wording
+	agrees bool   // the book's own list of contents has it
+	title  *node  // of a heading, the one behind it that is joined to it as its title; nil if there is none
+	part   string // the part that is left out of the story and that this belongs to; "" if it stays
+	copied bool   // its text does not stand in the source here: an entry of a table of contents
 }
 
 // sourceLines are the lines of a node as the source has them.
@@ -59,14 +58,22 @@ func (n *node) sourceLines() []string {
 // hasText reports whether a node is a paragraph that stays.
 func (n *node) hasText() bool { return n.kind == paragraph && n.part == "" }
 
+// titleText is the title that is joined to a heading; "" if there is none.
+func (n *node) titleText() string {
+	if n.title == nil {
+		return ""
+	}
+	return n.title.text
+}
+
 // isText reports whether a node is a paragraph or a heading.
 func (n *node) isText() bool { return n.kind == paragraph || n.kind == heading }
 
 // headings are the headings that stay, each with its place among the nodes.
 func (b *book) headings() iter.Seq2[int, *node] {
 	return func(yield func(int, *node) bool) {
-		for i := range b.nodes {
-			if n := &b.nodes[i]; n.kind == heading && n.stays() && !yield(i, n) {
+		for i, n := range b.nodes {
+			if n.kind == heading && n.stays() && !yield(i, n) {
 				return
 			}
 		}

@@ -3,7 +3,7 @@ package ingest
 // book is what the importers of all formats of books make of a source: nodes with their evidence. The outline decides
 // in one place what is a heading, which headings begin chapters, and what is no part of the story.
 type book struct {
-	nodes         []node
+	nodes         []*node
 	title, author string
 	name          string // of a chapter in a book without any title
 	doc           string // the document that the nodes are from
@@ -17,8 +17,8 @@ type book struct {
 }
 
 // leave leaves a node out, unless its part is to be kept. A node without text has nothing to leave.
-func (b *book) leave(i int, part string) {
-	if n := &b.nodes[i]; n.part == "" && n.kind != anchor && !b.keep(part) {
+func (b *book) leave(n *node, part string) {
+	if n.part == "" && n.kind != anchor && !b.keep(part) {
 		n.part = part
 	}
 }
@@ -40,16 +40,16 @@ func (b *book) chapters() []chapter {
 
 // settle counts what each node became.
 func (b *book) settle() {
-	for i := range b.nodes {
-		n := &b.nodes[i]
+	for _, n := range b.nodes {
 		switch {
 		case n.copied || n.kind == anchor:
 		case n.part != "":
 			b.account.leaveOut(n.part, n.text)
+			b.account.leaveOut(n.part, n.titleText())
 		case n.kind == pause:
 			b.account.leaveOut(partMarks, n.text)
 		default:
-			b.account.Kept += countCharacters(n.text)
+			b.account.Kept += countCharacters(n.text) + countCharacters(n.titleText())
 		}
 	}
 }
@@ -79,7 +79,7 @@ const (
 )
 
 func (o *outline) role(i int) role {
-	n := &o.nodes[i]
+	n := o.nodes[i]
 	switch {
 	case !n.stays() || n.kind != heading:
 		return isText
@@ -126,7 +126,7 @@ func (b *book) dropAround(o *outline) {
 	first, last := -1, -1
 	for i := range b.nodes {
 		if o.role(i) == startsChapter {
-			if n := &b.nodes[i]; first < 0 && (o.chosen[n.group()] || n.head.kind == namedHeading || n.head.labelled() || n.agrees) && b.textBelow(o, i) {
+			if n := b.nodes[i]; first < 0 && (o.chosen[n.group()] || n.head.kind == namedHeading || n.head.labelled() || n.agrees) && b.textBelow(o, i) {
 				first = i
 			}
 			last = i
@@ -137,7 +137,7 @@ func (b *book) dropAround(o *outline) {
 		b.dropTail(0)
 		return
 	}
-	for first > 0 && (o.role(first-1) == startsPart || o.role(first-1) == startsChapter || b.nodes[first-1].kind == joinedTitle || b.nodes[first-1].kind == anchor || b.nodes[first-1].kind == pause || !b.nodes[first-1].stays()) {
+	for first > 0 && (o.role(first-1) == startsPart || o.role(first-1) == startsChapter || b.nodes[first-1].kind == anchor || b.nodes[first-1].kind == pause || !b.nodes[first-1].stays()) {
 		first--
 	}
 	b.dropFront(first)

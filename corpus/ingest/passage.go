@@ -33,7 +33,7 @@ func (b *book) readPassages(text string) {
 	form := measure(passages)
 	for _, p := range passages {
 		if isPause(p.texts()) {
-			b.add(node{kind: pause, text: strings.TrimSpace(p.lines[0].text), offset: p.lines[0].offset, gap: p.gap})
+			b.add(&node{kind: pause, text: strings.TrimSpace(p.lines[0].text), offset: p.lines[0].offset, gap: p.gap})
 			continue
 		}
 		gap := p.gap
@@ -56,7 +56,7 @@ func isHeadingLine(line string) bool {
 }
 
 // add appends a node of the book's document.
-func (b *book) add(n node) {
+func (b *book) add(n *node) {
 	if n.doc == "" {
 		n.doc = b.doc
 	}
@@ -65,7 +65,7 @@ func (b *book) add(n node) {
 
 // addLines adds a paragraph of a plain text.
 func (b *book) addLines(lines []textLine, gap int, form layout) {
-	n := node{kind: paragraph, offset: lines[0].offset, gap: gap}
+	n := &node{kind: paragraph, offset: lines[0].offset, gap: gap}
 	var raw strings.Builder
 	for _, l := range lines {
 		n.lines = append(n.lines, strings.TrimRight(l.text, " \t"))

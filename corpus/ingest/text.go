@@ -133,7 +133,7 @@ func (b *book) readHeader() {
 	}
 	archived := b.mentionsArchive(min(len(b.nodes), headerNodes) - 1)
 	for i := range b.nodes[:min(len(b.nodes), headerNodes)] {
-		n := &b.nodes[i]
+		n := b.nodes[i]
 		if n.kind == anchor || n.copied || !archived && i > 2 {
 			continue
 		}
@@ -163,8 +163,7 @@ func (b *book) dropPageMarks() {
 	if b.keep(partPageMarks) {
 		return
 	}
-	for i := range b.nodes {
-		n := &b.nodes[i]
+	for _, n := range b.nodes {
 		if n.copied || n.kind == anchor || !strings.ContainsAny(n.text, "[{") || !pageMark.MatchString(n.text) {
 			continue
 		}

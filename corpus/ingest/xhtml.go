@@ -13,7 +13,7 @@ import (
 
 // page is an HTML or XHTML document as the parts of a book.
 type page struct {
-	nodes         []node
+	nodes         []*node
 	title, author string         // as the document says itself
 	parts         map[string]int // what was left out of it, by part
 }
@@ -116,7 +116,7 @@ func (r *pageReader) start(token html.Token) error {
 	}
 	if id := attribute(token, "id"); r.ids[id] && r.top().part == "" && !r.top().silent {
 		r.flush()
-		r.nodes = append(r.nodes, node{kind: anchor, text: id, doc: r.doc, offset: r.at})
+		r.nodes = append(r.nodes, &node{kind: anchor, text: id, doc: r.doc, offset: r.at})
 	}
 	if voidElements[name] {
 		r.void(token)
@@ -142,7 +142,7 @@ func (r *pageReader) void(token html.Token) {
 		}
 	case "hr":
 		if top.part == "" && !top.silent {
-			r.nodes = append(r.nodes, node{kind: pause, doc: r.doc, offset: r.at})
+			r.nodes = append(r.nodes, &node{kind: pause, doc: r.doc, offset: r.at})
 		}
 	case "img":
 		alt := strings.TrimSpace(attribute(token, "alt"))
@@ -366,10 +366,10 @@ func (r *pageReader) flush() {
 		if n.anchored*10 >= countCharacters(text)*9 && words().matches(partNavigation, n.text) && !r.keep(partNavigation) {
 			n.part = partNavigation
 		}
-		if r.continuesStanza(&n, f.stanza) {
-			continue
+		if !r.continuesStanza(&n, f.stanza) {
+			next := n
+			r.nodes = append(r.nodes, &next)
 		}
-		r.nodes = append(r.nodes, n)
 	}
 }
 
@@ -401,11 +401,11 @@ func (r *pageReader) addHeading(text string, level int, n node) {
 		if readHeading(lines[k]).labelled() && readHeading(lines[k-1]).rank != container {
 			caption := n
 			caption.text = strings.Join(lines[:k], "\n")
-			r.nodes = append(r.nodes, caption)
+			r.nodes = append(r.nodes, &caption)
 			lines = lines[k:]
 			break
 		}
 	}
 	n.kind, n.level, n.text = heading, level, strings.Join(lines, "\n")
-	r.nodes = append(r.nodes, n)
+	r.nodes = append(r.nodes, &n)
 }
