@@ -3,9 +3,9 @@ package ingest
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"regexp"
-	"unicode/utf8"
 
 	"annotator"
 
@@ -34,7 +34,7 @@ func decodeReader(r io.Reader, path, name string, markup bool) io.Reader {
 		if bytes.HasPrefix(head, []byte(utf8Mark)) {
 			_, _ = buffered.Discard(len(utf8Mark))
 		}
-		return transform.NewReader(buffered, &validator{path: path})
+		return &validator{r: transform.NewReader(buffered, encoding.UTF8Validator), path: path}
 	}
 	return transform.NewReader(buffered, unicode.BOMOverride(decoder.NewDecoder()))
 }
@@ -114,45 +114,20 @@ func byZeros(head []byte) encoding.Encoding {
 	return nil
 }
 
-// validator passes UTF-8 through and fails at the first byte that is none.
+// validator fails with annotator.Misused at the first byte that is no UTF-8.
 type validator struct {
+	r      io.Reader
 	path   string
 	offset int64
 }
 
-// Reset implements transform.Transformer.
-func (v *validator) Reset() { v.offset = 0 }
-
-// Transform implements transform.Transformer.
-func (v *validator) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
-	part := src[:min(len(dst), len(src))]
-	n := validPrefix(part)
-	copy(dst, part[:n])
+// Read implements io.Reader.
+func (v *validator) Read(p []byte) (int, error) {
+	n, err := v.r.Read(p)
 	v.offset += int64(n)
-	switch rest := src[n:]; {
-	case len(rest) == 0:
-		return n, n, nil
-	case !utf8.FullRune(rest) && !atEOF:
-		return n, n, transform.ErrShortSrc
-	case utf8.FullRune(rest) && validPrefix(rest[:min(len(rest), utf8.UTFMax)]) > 0:
-		return n, n, transform.ErrShortDst
+	if errors.Is(err, encoding.ErrInvalidUTF8) {
+		err = annotator.Errorf(annotator.Misused, "%s is neither UTF-8 nor UTF-16 (first bad byte at offset %d)", v.path, v.offset).
+			WithAdvice("say which with --encoding, as in --encoding windows-1252")
 	}
-	return n, n, annotator.Errorf(annotator.Misused, "%s is neither UTF-8 nor UTF-16 (first bad byte at offset %d)", v.path, v.offset).
-		WithAdvice("say which with --encoding, as in --encoding windows-1252")
-}
-
-// validPrefix is the length of the longest prefix of whole, valid characters.
-func validPrefix(p []byte) int {
-	if utf8.Valid(p) {
-		return len(p)
-	}
-	n := 0
-	for n < len(p) {
-		r, size := utf8.DecodeRune(p[n:])
-		if r == utf8.RuneError && size <= 1 {
-			break
-		}
-		n += size
-	}
-	return n
+	return n, err
 }

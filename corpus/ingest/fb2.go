@@ -47,7 +47,7 @@ func fb2Title(text string) (title, author string) {
 	if at < 0 || stop < at {
 		return "", ""
 	}
-	info, err := parseXML([]byte(text[at:stop+len(end)]), true)
+	info, err := parseXML([]byte(text[at : stop+len(end)]))
 	if err != nil {
 		return "", ""
 	}

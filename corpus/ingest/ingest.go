@@ -95,18 +95,14 @@ func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, e
 	if err != nil {
 		return nil, err
 	}
-	digest, err := digestOf(ctx, o, sources)
+	sum, err := digestsOf(ctx, o, sources)
 	if err != nil {
 		return nil, err
 	}
-	content, err := sourcesDigest(ctx, o, sources)
-	if err != nil {
-		return nil, err
-	}
-	if report, err := existing(ctx, o, digest, content); report != nil || err != nil {
+	if report, err := existing(ctx, o, sum); report != nil || err != nil {
 		return report, err
 	}
-	return build(ctx, o, sources, found, digests{digest, content}, progress)
+	return build(ctx, o, sources, found, sum, progress)
 }
 
 // IsDatabase reports whether a regular file is a SQLite database: a corpus then, or nothing that can be imported.
@@ -145,30 +141,28 @@ func (o *Options) complete() error {
 	return checkEncoding(o.Encoding)
 }
 
-// digestOf is the hash of all that decides what an import gives: two imports with one digest give one corpus.
-func digestOf(ctx context.Context, o Options, sources []source) (string, error) {
-	all := fmt.Appendf(nil, "%s %q %q %d\n", digestForm, o.Format, o.Encoding, o.SceneTokens)
-	if len(o.Keep) > 0 || o.StoryAuthor != "" {
-		all = fmt.Appendf(all, "%q %q\n", o.Keep, o.StoryAuthor)
-	}
+// digests are the hash of all that decides what an import gives, and that of its sources alone, behind their names: two
+// imports with one digest give one corpus.
+type digests struct{ all, sources string }
+
+func digestsOf(ctx context.Context, o Options, sources []source) (digests, error) {
+	var files []byte
 	for _, s := range sources {
 		sum, err := s.digest(ctx)
 		if err != nil {
-			return "", err
+			return digests{}, err
 		}
-		all = fmt.Appendf(all, "%q %x\n", filepath.Base(s.path), sum)
+		files = fmt.Appendf(files, "%q %x\n", filepath.Base(s.path), sum)
 	}
-	sum := sha256.Sum256(all)
-	return hex.EncodeToString(sum[:]), nil
-}
-
-// digests are those of an import, and of its sources alone.
-type digests struct{ all, sources string }
-
-// sourcesDigest is the names of the sources and the hash of their files.
-func sourcesDigest(ctx context.Context, o Options, sources []source) (string, error) {
-	sum, err := digestOf(ctx, Options{}, sources)
-	return namesOf(o) + sum, err
+	with := func(o Options) string {
+		all := fmt.Appendf(nil, "%s %q %q %d\n", digestForm, o.Format, o.Encoding, o.SceneTokens)
+		if len(o.Keep) > 0 || o.StoryAuthor != "" {
+			all = fmt.Appendf(all, "%q %q\n", o.Keep, o.StoryAuthor)
+		}
+		sum := sha256.Sum256(append(all, files...))
+		return hex.EncodeToString(sum[:])
+	}
+	return digests{with(o), namesOf(o) + with(Options{})}, nil
 }
 
 // namesOf is the beginning of a digest of sources: one with other names is of another story.
@@ -184,9 +178,9 @@ func namesOf(o Options) string {
 // time would be imported in part, or in two states.
 func refuseChanged(ctx context.Context, o Options, before digests) error {
 	sources, err := findSources(o, &Report{})
-	now := ""
+	now := digests{}
 	if err == nil {
-		now, err = sourcesDigest(ctx, o, sources)
+		now, err = digestsOf(ctx, o, sources)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -194,7 +188,7 @@ func refuseChanged(ctx context.Context, o Options, before digests) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, annotator.NotFound) {
 		return err
 	}
-	if err != nil || now != before.sources {
+	if err != nil || now.sources != before.sources {
 		return annotator.Errorf(annotator.Misused, "%s changed while it was imported", sourceNames(o.Sources)).
 			WithAdvice("import it again when nothing writes to it")
 	}
@@ -202,7 +196,7 @@ func refuseChanged(ctx context.Context, o Options, before digests) error {
 }
 
 // existing looks at what stands in the corpus' place. Only a corpus that an import made may ever be replaced.
-func existing(ctx context.Context, o Options, digest, sources string) (*Report, error) {
+func existing(ctx context.Context, o Options, now digests) (*Report, error) {
 	if _, err := os.Lstat(o.Corpus); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -218,14 +212,14 @@ func existing(ctx context.Context, o Options, digest, sources string) (*Report, 
 		return nil, err
 	}
 	switch {
-	case before == digest && version != importerVersion && o.Replace:
+	case before == now.all && version != importerVersion && o.Replace:
 		return nil, nil
-	case before == digest:
+	case before == now.all:
 		return reportOf(ctx, o.Corpus)
 	case before == "":
 		return nil, annotator.Errorf(annotator.Misused, "%s exists and was not made by an import", o.Corpus).
 			WithAdvice("name another file with --corpus")
-	case !o.Replace && strings.HasPrefix(content, namesOf(o)) && content != sources:
+	case !o.Replace && strings.HasPrefix(content, namesOf(o)) && content != now.sources:
 		return nil, annotator.Errorf(annotator.Misused, "%s has changed since %s was made of it", sourceNames(o.Sources), o.Corpus).
 			WithAdvice("put it back as it was, or import it anew with --reimport; a run whose scenes have changed needs a new --db, too")
 	case !o.Replace:

@@ -261,7 +261,7 @@ func isATX(source []byte, at int) bool {
 
 func (r *markdownReader) paragraph(n ast.Node, offset int) {
 	text := r.inline(n)
-	if isPause([]string{text}) && text != "" {
+	if isPause(text) && text != "" {
 		r.emit(&node{kind: pause, text: text}, offset)
 		return
 	}

@@ -69,7 +69,7 @@ func readXML(a *archive, name string) (*element, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseXML(data, true)
+	return parseXML(data)
 }
 
 // manifestItem is a file as the package lists it.

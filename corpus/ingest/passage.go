@@ -19,20 +19,12 @@ type passage struct {
 	gap   int // blank lines before
 }
 
-func (p *passage) texts() []string {
-	all := make([]string, len(p.lines))
-	for i, l := range p.lines {
-		all[i] = l.text
-	}
-	return all
-}
-
 // readPassages takes a plain text apart at its blank lines.
 func (b *book) readPassages(text string) {
 	passages := splitPassages(text)
 	form := measure(passages)
 	for _, p := range passages {
-		if isPause(p.texts()) {
+		if len(p.lines) == 1 && isPause(p.lines[0].text) {
 			b.add(&node{kind: pause, text: strings.TrimSpace(p.lines[0].text), offset: p.lines[0].offset, gap: p.gap})
 			continue
 		}
@@ -92,53 +84,32 @@ func (b *book) unmark(text string) string {
 // the heading of a chapter above text.
 func splitPassages(text string) []passage {
 	var passages []passage
-	open := passage{gap: wideGap}
-	gap := 0
-	flush := func() {
-		if len(open.lines) > 0 {
-			passages = append(passages, open)
-			open = passage{}
-		}
-	}
-	offset := 0
+	gap, offset, alone := wideGap, 0, true
 	for line := range strings.Lines(text) {
 		body := strings.TrimRight(line, "\n")
-		switch {
+		switch mark := isLicenceMark(body); {
 		case strings.TrimSpace(body) == "":
-			flush()
-			gap++
+			gap, alone = gap+1, true
 		default:
-			alone := isLicenceMark(body)
-			if alone {
-				flush()
+			if alone || mark {
+				passages = append(passages, passage{gap: gap})
 			}
-			if len(open.lines) == 0 {
-				open.gap = gap
-				if len(passages) == 0 {
-					open.gap = wideGap
-				}
-			}
-			open.lines = append(open.lines, textLine{body, offset})
-			gap = 0
-			if alone {
-				flush()
-			}
+			last := &passages[len(passages)-1]
+			last.lines = append(last.lines, textLine{body, offset})
+			gap, alone = 0, mark
 		}
 		offset += len(line)
 	}
-	flush()
 	return passages
 }
 
 // isPause knows a line that only shows that something is left out: "* * *", "---", "#".
-func isPause(lines []string) bool {
-	return len(lines) == 1 && strings.Trim(lines[0], " \t*-_#~=+•·⁂❦❧✻") == ""
+func isPause(line string) bool {
+	return strings.Trim(line, " \t*-_#~=+•·⁂❦❧✻") == ""
 }
 
-// layout is how a plain text breaks its lines.
-type layout struct {
-	width int // at which lines are wrapped, in columns; 0 if a line is a paragraph
-}
+// layout is the column at which a plain text is wrapped; 0 if a line is a paragraph.
+type layout int
 
 // maxWidth is the widest column that text is wrapped at.
 const maxWidth = 100
@@ -152,13 +123,13 @@ func measure(passages []passage) layout {
 		}
 	}
 	if len(widths) == 0 {
-		return layout{}
+		return 0
 	}
 	slices.Sort(widths)
 	if width := widths[len(widths)*9/10]; width <= maxWidth {
-		return layout{width: width}
+		return layout(width)
 	}
-	return layout{}
+	return 0
 }
 
 // columnsOf is the width of a line: characters of East Asian scripts are twice as wide.
@@ -175,7 +146,7 @@ func columnsOf(line string) int {
 // paragraphs parts a passage's lines into paragraphs. Verse stays together; where only some lines are indented, each of
 // these begins a paragraph; a heading above text is a paragraph.
 func (f layout) paragraphs(lines []textLine) [][]textLine {
-	if f.width == 0 {
+	if f == 0 {
 		all := make([][]textLine, len(lines))
 		for i := range lines {
 			all[i] = lines[i : i+1]
@@ -238,7 +209,7 @@ func (f layout) isVerse(lines []textLine) bool {
 		indented = indented && isIndented(line.text)
 		capital = capital && beginsWithCapital(line.text)
 	}
-	return indented || capital || widest*5 < f.width*3
+	return indented || capital || widest*5 < int(f)*3
 }
 
 func beginsWithCapital(line string) bool {

@@ -147,7 +147,7 @@ func (r *pageReader) void(token html.Token) {
 	case "img":
 		alt := strings.TrimSpace(attribute(token, "alt"))
 		switch {
-		case utf8.RuneCountInString(alt) == 1 && !isPause([]string{alt}):
+		case utf8.RuneCountInString(alt) == 1 && !isPause(alt):
 			r.words(alt)
 		case top.level > 0 && alt != "":
 			for i := len(r.stack) - 1; i >= 0 && r.stack[i].level > 0; i-- {
@@ -360,7 +360,7 @@ func (r *pageReader) flush() {
 			continue
 		}
 		n.kind = paragraph
-		if isPause([]string{n.text}) {
+		if isPause(n.text) {
 			n.kind = pause
 		}
 		if n.anchored*10 >= countCharacters(text)*9 && words().matches(partNavigation, n.text) && !r.keep(partNavigation) {

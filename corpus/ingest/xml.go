@@ -22,60 +22,37 @@ type element struct {
 // maxTokens bounds a document, in tags and texts; the largest tables of contents have some ten thousand.
 const maxTokens = 1_000_000
 
-// parseXML reads a document into a tree, below an element without a name. Entities beyond XML's own five are known only
-// where HTML's are allowed: those that a document defines itself are never expanded.
-func parseXML(data []byte, htmlEntities bool) (*element, error) {
+// parseXML reads a document into a tree, below an element without a name. The entities of HTML are known; those that a
+// document defines itself are never expanded.
+func parseXML(data []byte) (*element, error) {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.CharsetReader = charset.NewReaderLabel
-	if htmlEntities {
-		d.Entity = xml.HTMLEntity
-	}
-	tree := xmlTree{&element{}}
+	d.Entity = xml.HTMLEntity
+	open := []*element{{}}
 	for range maxTokens {
-		token, err := d.RawToken()
+		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			return tree.root()
-		}
-		if err == nil {
-			err = tree.add(token)
+			return open[0], nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("broken XML: %w", err)
 		}
+		top := open[len(open)-1]
+		switch token := token.(type) {
+		case xml.StartElement:
+			if len(open) > maxDepth {
+				return nil, errTooDeep
+			}
+			child := &element{name: token.Name.Local, attrs: token.Attr}
+			top.children = append(top.children, child)
+			open = append(open, child)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			top.children = append(top.children, &element{text: string(token)})
+		}
 	}
 	return nil, errors.New("too long to be a list of chapters")
-}
-
-// xmlTree is the stack of open elements, the root first.
-type xmlTree []*element
-
-func (t *xmlTree) add(token xml.Token) error {
-	open := *t
-	top := open[len(open)-1]
-	switch token := token.(type) {
-	case xml.StartElement:
-		if len(open) > maxDepth {
-			return errTooDeep
-		}
-		child := &element{name: token.Name.Local, attrs: token.Copy().Attr}
-		top.children = append(top.children, child)
-		*t = append(open, child)
-	case xml.EndElement:
-		if len(open) == 1 || top.name != token.Name.Local {
-			return fmt.Errorf("</%s> closes nothing", token.Name.Local)
-		}
-		*t = open[:len(open)-1]
-	case xml.CharData:
-		top.children = append(top.children, &element{text: string(token)})
-	}
-	return nil
-}
-
-func (t *xmlTree) root() (*element, error) {
-	if len(*t) != 1 {
-		return nil, errors.New("broken XML: it ends too early")
-	}
-	return (*t)[0], nil
 }
 
 // attr is an attribute's value, whatever its namespace; "" if there is none.
