@@ -149,7 +149,7 @@ func splitParagraph(text string, target int) []string {
 			if endsSentence(text[start:i]) {
 				sentence = next
 			}
-		} else if strings.ContainsRune("。！？", r) {
+		} else if isWide(r) && unicode.Is(unicode.STerm, r) {
 			sentence = next
 		}
 	}
@@ -160,10 +160,13 @@ func splitParagraph(text string, target int) []string {
 	return parts
 }
 
+// endsSentence reports whether a text ends a sentence of any script, closing quotation marks and brackets aside.
 func endsSentence(text string) bool {
-	text = strings.TrimRight(text, "\"'”’»)]")
+	text = strings.TrimRightFunc(text, func(r rune) bool {
+		return r == '"' || r == '\'' || unicode.In(r, unicode.Pe, unicode.Pf)
+	})
 	last, _ := utf8.DecodeLastRuneInString(text)
-	return strings.ContainsRune(".!?…", last)
+	return last == '…' || unicode.Is(unicode.STerm, last)
 }
 
 // estimate guesses the tokens of a text: a quarter of its characters, and one for each character of a script that is

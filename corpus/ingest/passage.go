@@ -177,8 +177,7 @@ func areSentences(lines []textLine) bool {
 	const many = 8
 	ends := 0
 	for _, line := range lines {
-		text := strings.TrimRight(line.text, " \t」』】）")
-		if endsSentence(text) || strings.HasSuffix(text, "。") || strings.HasSuffix(text, "！") || strings.HasSuffix(text, "？") {
+		if endsSentence(strings.TrimSpace(line.text)) {
 			ends++
 		}
 	}
