@@ -69,8 +69,7 @@ func (s *source) openZip() error {
 	for name := range a.files {
 		switch ending := strings.ToLower(path.Ext(name)); {
 		case a.files["word/document.xml"] != nil || a.files["content.xml"] != nil:
-			kind := foreignKind(foreignEndings[".docx"])
-			return annotator.Errorf(annotator.Misused, "%s is an office document, which cannot be imported", s.path).WithAdvice("%s", kind.advice(s.path))
+			return annotator.Errorf(annotator.Misused, "%s is an office document, which cannot be imported", s.path).WithAdvice("%s", wordDocument.advice(s.path))
 		case strings.HasPrefix(name, "__MACOSX/"), strings.HasPrefix(path.Base(name), "."):
 		case ending == ".txt" || ending == ".text" || ending == ".md" || ending == ".markdown" || ending == ".htm" || ending == ".html" || ending == ".xhtml" || ending == ".fb2":
 			texts = append(texts, name)

@@ -26,7 +26,7 @@ func (b *book) findContents() {
 		case pictureList:
 			part, end = partIllustrations, b.listEnd(i)
 		default:
-			end = cmp.Or(b.linkedRun(i), b.numberedRun(i))
+			end = cmp.Or(b.entryRun(i, 3, (*node).linkedEntries), b.entryRun(i, 4, (*node).numberedEntries))
 			if end == 0 && i >= tried {
 				end, tried = b.repeatedRun(i)
 			}
@@ -254,42 +254,43 @@ func (b *book) run(i int, belongs func(k int, n *node) bool) int {
 	return end
 }
 
-// linkedRun finds the end of a run of links into the book that begins at i; 0 if there is none.
-func (b *book) linkedRun(i int) int {
-	entries := 0
+// entryRun finds the end of a run of paragraphs from i on that have entries of a list; 0 if these are too few.
+func (b *book) entryRun(i, enough int, entries func(*node) int) int {
+	total := 0
 	end := b.run(i, func(_ int, n *node) bool {
-		if n.kind != paragraph || n.linked*5 < countCharacters(n.text)*3 {
+		if n.kind != paragraph {
 			return false
 		}
-		entries += max(n.links, len(n.sourceLines()))
-		return true
+		found := entries(n)
+		total += found
+		return found > 0
 	})
-	if entries < 3 {
+	if total < enough {
 		return 0
 	}
 	return end
 }
 
-// numberedRun finds the end of a run of lines with numbers of pages; 0 if there is none.
-func (b *book) numberedRun(i int) int {
-	numbered := 0
-	end := b.run(i, func(_ int, n *node) bool {
-		hits, lines := 0, n.sourceLines()
-		for _, line := range lines {
-			if hasPageNumber(line) {
-				hits++
-			}
-		}
-		if n.kind != paragraph || hits*4 < len(lines)*3 {
-			return false
-		}
-		numbered += hits
-		return true
-	})
-	if numbered < 4 {
+// linkedEntries counts the links or lines of a paragraph that is mostly links into the book.
+func (n *node) linkedEntries() int {
+	if n.linked*5 < countCharacters(n.text)*3 {
 		return 0
 	}
-	return end
+	return max(n.links, len(n.sourceLines()))
+}
+
+// numberedEntries counts the lines with numbers of pages where most have one.
+func (n *node) numberedEntries() int {
+	hits, lines := 0, n.sourceLines()
+	for _, line := range lines {
+		if hasPageNumber(line) {
+			hits++
+		}
+	}
+	if hits*4 < len(lines)*3 {
+		return 0
+	}
+	return hits
 }
 
 // repeatedRun finds the end of a run of headings without text between them that come again later; 0 if there is none.

@@ -5,42 +5,58 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // zipMark is what an archive begins with, and an EPUB is one.
 const zipMark = "PK\x03\x04"
 
-// foreignFormats are those that people try, or that lie beside a story, with the bytes that show them, and where these
-// stand. The command makes an EPUB of it.
-var foreignFormats = [...]struct {
-	at          int
-	bytes, name string
-	command     string
-}{
-	{0, "%PDF-", "a PDF document", convertEbook},
-	{60, "BOOKMOBI", "a Kindle book", convertEbook},
-	{0, "\x1f\x8b", "a gzip archive", ""},
-	{0, "BZh", "a bzip2 archive", ""},
-	{0, "\xfd7zXZ\x00", "an xz archive", ""},
-	{0, "\x28\xb5\x2f\xfd", "a Zstandard archive", ""},
-	{0, "Rar!", "a RAR archive", ""},
-	{0, "7z\xbc\xaf", "a 7z archive", ""},
-	{257, "ustar", "a tar archive", ""},
-	{0, "\x89PNG", "an image", ""},
-	{0, "\xff\xd8\xff", "an image", ""},
-	{0, "GIF8", "an image", ""},
-	{8, "WEBP", "an image", ""},
-	{0, "<svg", "an image", ""},
-	{0, "ID3", "a sound", ""},
-	{0, "OggS", "a sound", ""},
-	{4, "ftyp", "a film", ""},
-	{0, "\x7fELF", "a program", ""},
-	{0, "{\\rtf", "an RTF document", convertEbook},
-	{0, "\xd0\xcf\x11\xe0", "an old Word document", convertWord},
-	{0, "{\n  \"format\": \"annotator-glossary\"", "an export of annotator's", ""},
-	{0, "format: \"annotator-glossary\"", "an export of annotator's", ""},
+// foreignFormat is what cannot be imported, though people try it or it lies beside a story.
+type foreignFormat struct {
+	name    string
+	command string // makes an EPUB of it; "" if there is none
+	at      int    // where the bytes stand
+	bytes   string // that show it
+	endings string // of its names, if these show it
 }
+
+var foreignFormats = [...]foreignFormat{
+	{"a PDF document", convertEbook, 0, "%PDF-", ""},
+	{"a Kindle book", convertEbook, 60, "BOOKMOBI", ".mobi .azw .azw3 .kfx"},
+	{"a gzip archive", "", 0, "\x1f\x8b", ""},
+	{"a bzip2 archive", "", 0, "BZh", ""},
+	{"an xz archive", "", 0, "\xfd7zXZ\x00", ""},
+	{"a Zstandard archive", "", 0, "\x28\xb5\x2f\xfd", ""},
+	{"a RAR archive", "", 0, "Rar!", ""},
+	{"a 7z archive", "", 0, "7z\xbc\xaf", ""},
+	{"a tar archive", "", 257, "ustar", ""},
+	{"an image", "", 0, "\x89PNG", ""},
+	{"an image", "", 0, "\xff\xd8\xff", ""},
+	{"an image", "", 0, "GIF8", ""},
+	{"an image", "", 8, "WEBP", ""},
+	{"an image", "", 0, "<svg", ""},
+	{"a sound", "", 0, "ID3", ""},
+	{"a sound", "", 0, "OggS", ""},
+	{"a film", "", 4, "ftyp", ""},
+	{"a program", "", 0, "\x7fELF", ""},
+	{"an RTF document", convertEbook, 0, "{\\rtf", ".rtf"},
+	{"an old Word document", convertWord, 0, "\xd0\xcf\x11\xe0", ".doc"},
+	{"an export of annotator's", "", 0, "{\n  \"format\": \"annotator-glossary\"", ""},
+	{"an export of annotator's", "", 0, "format: \"annotator-glossary\"", ""},
+	wordDocument,
+	{"an OpenDocument text", convertPandoc, 0, "", ".odt"},
+	latexDocument,
+	asciidocDocument,
+	{"an Org document", convertPandoc, 0, "", ".org"},
+}
+
+// Formats that more than bytes or a name show.
+var (
+	wordDocument     = foreignFormat{"a Word document", convertPandoc, 0, "", ".docx"}
+	latexDocument    = foreignFormat{"a LaTeX document", convertPandoc, 0, "", ".tex .latex"}
+	asciidocDocument = foreignFormat{"an AsciiDoc document", "asciidoctor -b docbook5 -o - %s | pandoc -f docbook -o book.epub", 0, "", ".adoc .asciidoc"}
+)
 
 // The commands that make an EPUB of another format.
 const (
@@ -49,24 +65,12 @@ const (
 	convertWord   = "soffice --headless --convert-to epub %s"
 )
 
-// foreignEndings are the names of formats that are text, or archives, and not to be read as such.
-var foreignEndings = map[string]struct{ name, command string }{
-	".docx": {"a Word document", convertPandoc}, ".odt": {"an OpenDocument text", convertPandoc}, ".rtf": {"an RTF document", convertEbook},
-	".tex": {"a LaTeX document", convertPandoc}, ".latex": {"a LaTeX document", convertPandoc},
-	".adoc": {"an AsciiDoc document", "asciidoctor -b docbook5 -o - %s | pandoc -f docbook -o book.epub"}, ".asciidoc": {"an AsciiDoc document", "asciidoctor -b docbook5 -o - %s | pandoc -f docbook -o book.epub"},
-	".mobi": {"a Kindle book", convertEbook}, ".azw": {"a Kindle book", convertEbook}, ".azw3": {"a Kindle book", convertEbook}, ".kfx": {"a Kindle book", convertEbook},
-	".org": {"an Org document", convertPandoc}, ".doc": {"an old Word document", convertWord},
-}
-
-// foreignKind is what a file is that cannot be imported, and the command that makes an EPUB of it; "" if there is none.
-type foreignKind struct{ name, command string }
-
 // advice says how to make a source of it that can be read.
-func (k foreignKind) advice(path string) string {
-	if k.command == "" {
+func (f foreignFormat) advice(path string) string {
+	if f.command == "" {
 		return "convert it to EPUB or to plain text first"
 	}
-	return "make an EPUB of it: " + fmt.Sprintf(k.command, path)
+	return "make an EPUB of it: " + fmt.Sprintf(f.command, path)
 }
 
 var (
@@ -76,28 +80,28 @@ var (
 
 // foreign tells what a file is by its head, where that is nothing to import; the zero value where it may be. What is
 // called an EPUB and is no archive, a download that failed perhaps, is not taken for the text of a book.
-func foreign(path string, head []byte) foreignKind {
+func foreign(path string, head []byte) foreignFormat {
 	for _, f := range foreignFormats {
-		if bytes.HasPrefix(head[min(f.at, len(head)):], []byte(f.bytes)) {
-			return foreignKind{f.name, f.command}
+		if f.bytes != "" && bytes.HasPrefix(head[min(f.at, len(head)):], []byte(f.bytes)) {
+			return f
 		}
 	}
 	ending := strings.ToLower(filepath.Ext(path))
 	zipped := bytes.HasPrefix(head, []byte(zipMark))
 	if ending == ".epub" && !zipped {
-		return foreignKind{name: "something else than an EPUB"}
+		return foreignFormat{name: "something else than an EPUB"}
 	}
-	if known, ok := foreignEndings[ending]; ok && (zipped == (ending == ".docx" || ending == ".odt")) {
-		return foreignKind(known)
-	}
-	if zipped {
-		return foreignKind{}
+	for _, f := range foreignFormats {
+		if slices.Contains(strings.Fields(f.endings), ending) && zipped == (ending == ".docx" || ending == ".odt") {
+			return f
+		}
 	}
 	switch {
+	case zipped:
 	case latexMark.Match(head):
-		return foreignKind(foreignEndings[".tex"])
+		return latexDocument
 	case bytes.HasPrefix(head, []byte("= ")) && len(asciidocMark.FindAll(head, 3)) > 1:
-		return foreignKind(foreignEndings[".adoc"])
+		return asciidocDocument
 	}
-	return foreignKind{}
+	return foreignFormat{}
 }

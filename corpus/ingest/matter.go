@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"annotator"
@@ -24,7 +25,7 @@ func isLicenceMark(line string) bool {
 func (b *book) dropLicence() {
 	first, last := -1, len(b.nodes)
 	for i, n := range b.nodes {
-		if n.kind == anchor || n.copied || !isLicenceMark(n.text) {
+		if !n.inSource() || !isLicenceMark(n.text) {
 			continue
 		}
 		switch {
@@ -37,29 +38,26 @@ func (b *book) dropLicence() {
 			break
 		}
 	}
-	for i := range b.nodes {
-		if (i <= first || i >= last) && !b.nodes[i].copied {
-			b.leave(b.nodes[i], partLicence)
+	if last < len(b.nodes) {
+		behind := func(n *node) bool {
+			return !n.inSource() || shortText(n.text, 12) && words().matches(partLicence, n.text)
+		}
+		for last > first+1 && behind(b.nodes[last-1]) {
+			last--
 		}
 	}
-	if last == len(b.nodes) {
-		return
-	}
-	for i := last - 1; i > first && (b.nodes[i].kind == anchor || b.nodes[i].copied || shortText(b.nodes[i].text, 12) && words().matches(partLicence, b.nodes[i].text)); i-- {
-		if !b.nodes[i].copied {
-			b.leave(b.nodes[i], partLicence)
+	for i, n := range b.nodes {
+		if i <= first || i >= last {
+			b.leave(n, partLicence)
 		}
 	}
 }
 
 // mentionsArchive reports whether what stands up to a node names the archive.
 func (b *book) mentionsArchive(end int) bool {
-	for i := range b.nodes[:end+1] {
-		if strings.Contains(strings.ToLower(b.nodes[i].text), "project gutenberg") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.nodes[:end+1], func(n *node) bool {
+		return strings.Contains(strings.ToLower(n.text), "project gutenberg")
+	})
 }
 
 func shortText(text string, words int) bool {
@@ -169,21 +167,14 @@ func (b *book) leaveZone(z *zone, part string) {
 	if part == "" {
 		return
 	}
-	for i := z.from; i < z.to; i++ {
-		if b.nodes[i].stays() && !b.nodes[i].copied {
-			b.leave(b.nodes[i], part)
-		}
+	for _, n := range b.nodes[z.from:z.to] {
+		b.leave(n, part)
 	}
 }
 
 // licensed reports whether an archive's licence was left out.
 func (b *book) licensed() bool {
-	for i := range b.nodes {
-		if b.nodes[i].part == partLicence {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.nodes, func(n *node) bool { return n.part == partLicence })
 }
 
 // namesBook reports whether a line of a zone is the book's title or author.
@@ -224,10 +215,10 @@ func (b *book) dropBehindEnd() {
 	before := ""
 	for i := range all {
 		z := &all[i]
-		part := z.kind()
+		part, lines := z.kind(), b.nodes[z.from].sourceLines()
 		switch {
 		case part != "":
-		case b.beginsChapter(z) && z.words > maxZone || b.isNamed(z):
+		case readLines(lines).labelled() && z.words > maxZone, readHeading(lines[0]).kind == namedHeading:
 			return
 		case before == partMakerNotes && z.words <= maxSignalled:
 			part = partMakerNotes
@@ -239,14 +230,6 @@ func (b *book) dropBehindEnd() {
 		b.leaveZone(z, part)
 		before = part
 	}
-}
-
-func (b *book) beginsChapter(z *zone) bool {
-	return readLines(b.nodes[z.from].sourceLines()).labelled()
-}
-
-func (b *book) isNamed(z *zone) bool {
-	return readHeading(b.nodes[z.from].sourceLines()[0]).kind == namedHeading
 }
 
 // endNodes is how many nodes at either end of a book without chapters, or behind the last, are looked at.

@@ -55,8 +55,11 @@ func (n *node) sourceLines() []string {
 	return strings.Split(n.text, "\n")
 }
 
+// stays reports whether a node is not left out.
+func (n *node) stays() bool { return n.part == "" }
+
 // hasText reports whether a node is a paragraph that stays.
-func (n *node) hasText() bool { return n.kind == paragraph && n.part == "" }
+func (n *node) hasText() bool { return n.kind == paragraph && n.stays() }
 
 // titleText is the title that is joined to a heading; "" if there is none.
 func (n *node) titleText() string {
@@ -65,6 +68,9 @@ func (n *node) titleText() string {
 	}
 	return n.title.text
 }
+
+// inSource reports whether a node has text of the source.
+func (n *node) inSource() bool { return n.kind != anchor && !n.copied }
 
 // isText reports whether a node is a paragraph or a heading.
 func (n *node) isText() bool { return n.kind == paragraph || n.kind == heading }
@@ -79,6 +85,3 @@ func (b *book) headings() iter.Seq2[int, *node] {
 		}
 	}
 }
-
-// stays reports whether a node is not left out.
-func (n *node) stays() bool { return n.part == "" }

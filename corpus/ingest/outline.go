@@ -16,9 +16,9 @@ type book struct {
 	lastTitle  map[string]int  // where a title stands last
 }
 
-// leave leaves a node out, unless its part is to be kept. A node without text has nothing to leave.
+// leave leaves a node out, unless its part is to be kept. What has no text in the source has nothing to leave.
 func (b *book) leave(n *node, part string) {
-	if n.part == "" && n.kind != anchor && !b.keep(part) {
+	if n.stays() && n.inSource() && !b.keep(part) {
 		n.part = part
 	}
 }
@@ -42,7 +42,7 @@ func (b *book) chapters() []chapter {
 func (b *book) settle() {
 	for _, n := range b.nodes {
 		switch {
-		case n.copied || n.kind == anchor:
+		case !n.inSource():
 		case n.part != "":
 			b.account.leaveOut(n.part, n.text)
 			b.account.leaveOut(n.part, n.titleText())
@@ -164,15 +164,12 @@ func (b *book) dropFrontEntries(o *outline) {
 
 // textBelow reports whether there is text between the heading at i and the next of a chapter or part.
 func (b *book) textBelow(o *outline, i int) bool {
-	for i++; i < len(b.nodes); i++ {
-		if b.nodes[i].hasText() {
-			return true
-		}
+	for i++; i < len(b.nodes) && !b.nodes[i].hasText(); i++ {
 		if r := o.role(i); r == startsChapter || r == startsPart {
 			return false
 		}
 	}
-	return false
+	return i < len(b.nodes)
 }
 
 // dropFrontOfPlainText leaves out notes of the makers at the beginning of a text without chapters.

@@ -134,7 +134,7 @@ func (b *book) readHeader() {
 	archived := b.mentionsArchive(min(len(b.nodes), headerNodes) - 1)
 	for i := range b.nodes[:min(len(b.nodes), headerNodes)] {
 		n := b.nodes[i]
-		if n.kind == anchor || n.copied || !archived && i > 2 {
+		if !n.inSource() || !archived && i > 2 {
 			continue
 		}
 		for _, line := range n.sourceLines() {
@@ -164,7 +164,7 @@ func (b *book) dropPageMarks() {
 		return
 	}
 	for _, n := range b.nodes {
-		if n.copied || n.kind == anchor || !strings.ContainsAny(n.text, "[{") || !pageMark.MatchString(n.text) {
+		if !n.inSource() || !strings.ContainsAny(n.text, "[{") || !pageMark.MatchString(n.text) {
 			continue
 		}
 		for _, mark := range pageMark.FindAllString(n.text, -1) {
