@@ -40,7 +40,7 @@ func (r *pageReader) frame(token html.Token) frame {
 			f.part = ""
 		}
 	}
-	f.story = f.story || r.site.holdsStory(classes, attribute(token, "id"))
+	f.story = f.story || r.site.containers && holdsStory(classes, attribute(token, "id"))
 	f.silent = f.silent || silentElements[f.name]
 	f.part = r.framePart(&f, token, classes, kinds)
 	f.pre = f.pre || f.name == "pre"
@@ -61,7 +61,7 @@ func (r *pageReader) frame(token html.Token) frame {
 		f.link = href != "" && !strings.Contains(href, ":") && (strings.Contains(href, "#") || strings.Contains(href, ".htm") || strings.Contains(href, ".xhtml"))
 		f.inLink, f.inAny = f.inLink || f.link, f.inAny || href != ""
 		f.note = leadsToNote(token, href, classes)
-		r.links++
+		r.open.links++
 	}
 	return f
 }

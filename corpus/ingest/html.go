@@ -17,7 +17,7 @@ func (b *book) readHTML(_, text string) error {
 		return err
 	}
 	b.nodes = page.nodes
-	title, author := splitPageTitle(pageTitle(text))
+	title, author := splitPageTitle(oneLine(page.head))
 	b.title, b.author = cmp.Or(page.title, title), cmp.Or(page.author, author, authorOf(text))
 	return nil
 }
@@ -48,26 +48,6 @@ func (p *page) leftOut() int {
 		n += characters
 	}
 	return n
-}
-
-// pageTitle is what the head of a page says that it is called.
-func pageTitle(document string) string {
-	z := html.NewTokenizer(strings.NewReader(document))
-	for inside := false; ; {
-		switch z.Next() {
-		case html.ErrorToken:
-			return ""
-		case html.StartTagToken:
-			name, _ := z.TagName()
-			if inside = string(name) == "title"; string(name) == "body" {
-				return ""
-			}
-		case html.TextToken:
-			if inside {
-				return strings.Join(strings.Fields(string(z.Text())), " ")
-			}
-		}
-	}
 }
 
 var (

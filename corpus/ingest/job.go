@@ -70,7 +70,7 @@ func (j *job) run(ctx context.Context, sources []source) error {
 		}
 	}
 	// What the files of a folder say of themselves are titles of chapters or volumes.
-	if folder := len(sources) > 1 && len(j.options.Sources) == 1; j.report.Title == "" || folder && books {
+	if j.report.Title == "" || j.oneEach && books {
 		j.report.Title = titleOf(j.options.Sources[0])
 	}
 	return nil

@@ -13,39 +13,27 @@ type site struct {
 	forum      bool // a thread in which posts are marked as chapters
 }
 
-var (
-	storyClass     = regexp.MustCompile(`(?i)class\s*=\s*["'][^"']*\b(?:chapter-inner|chapter-content|bbWrapper|entry-content|storytext|chapter_content|userstuff module)\b`)
-	storyID        = regexp.MustCompile(`(?i)id\s*=\s*["'](?:storytext|chapter-content|chr-content)["']`)
-	archivePreface = regexp.MustCompile(`(?i)id\s*=\s*["']preface["']`)
-	archiveTags    = regexp.MustCompile(`(?i)<dl class\s*=\s*["']tags["']`)
-	archiveMeta    = regexp.MustCompile(`(?i)class\s*=\s*["']meta(?: group)?["']`)
-	archiveStory   = regexp.MustCompile(`(?i)id\s*=\s*["'](?:chapters|afterword)["']`)
-)
+// storyContainers are the classes and ids of elements that hold the text of a site's story.
+var storyContainers = setOf("chapter-inner chapter-content bbWrapper entry-content storytext chapter_content #storytext #chapter-content #chr-content")
+
+// holdsStory reports whether an element holds the text of a site's story.
+func holdsStory(classes []string, id string) bool {
+	return storyContainers["#"+id] || slices.ContainsFunc(classes, func(class string) bool { return storyContainers[class] }) ||
+		slices.Contains(classes, "userstuff") && slices.Contains(classes, "module")
+}
+
+var classOrID = regexp.MustCompile(`(?i)class\s*=\s*["']([^"']*)["']|id\s*=\s*["']([^"']*)["']`)
 
 // siteOf looks for the marks of sites in a page.
 func siteOf(document string) site {
-	return site{
-		containers: storyClass.MatchString(document) || storyID.MatchString(document),
-		archive: archivePreface.MatchString(document) && (archiveStory.MatchString(document) || archiveTags.MatchString(document)) ||
-			archiveStory.MatchString(document) && archiveMeta.MatchString(document),
-		forum: strings.Contains(document, "hasThreadmark"),
+	s, has := site{forum: strings.Contains(document, "hasThreadmark")}, map[string]bool{}
+	for _, match := range classOrID.FindAllStringSubmatch(document, -1) {
+		has["."+match[1]], has["#"+match[2]] = true, true
+		s.containers = s.containers || holdsStory(strings.Fields(match[1]), match[2])
 	}
-}
-
-// holdsStory reports whether an element holds the text of a site's story.
-func (s site) holdsStory(classes []string, id string) bool {
-	if !s.containers {
-		return false
-	}
-	for _, class := range classes {
-		switch class {
-		case "chapter-inner", "chapter-content", "bbWrapper", "entry-content", "storytext", "chapter_content":
-			return true
-		case "userstuff":
-			return slices.Contains(classes, "module")
-		}
-	}
-	return id == "storytext" || id == "chapter-content" || id == "chr-content"
+	story, meta := has["#chapters"] || has["#afterword"], has[".meta"] || has[".meta group"]
+	s.archive = story && meta || has["#preface"] && (story || has[".tags"])
+	return s
 }
 
 // keepsHeadings reports whether headings stay in an element that is otherwise left out.

@@ -204,10 +204,10 @@ func hasText(object map[string]json.RawMessage) bool {
 
 // meter reports progress, at most once in meterStep bytes.
 type meter struct {
-	report             func(Progress)
-	source             string
-	before, last, done int64 // bytes of the sources before this one, when last reported, and in all
-	size, total        int64
+	report       func(Progress)
+	source       string
+	before, last int64 // bytes of the sources before this one, and when last reported
+	size, total  int64 // of this source, and of all
 }
 
 const meterStep = 1 << 20
@@ -228,10 +228,10 @@ func (m *meter) start(s source) {
 
 // set says how many bytes of the current source are done.
 func (m *meter) set(done int64) {
-	m.done = m.before + min(done, m.size)
-	if m.report != nil && (m.done-m.last >= meterStep || done == 0 || done >= m.size) {
-		m.last = m.done
-		m.report(Progress{Source: m.source, Done: m.done, Total: m.total})
+	at := m.before + min(done, m.size)
+	if m.report != nil && (at-m.last >= meterStep || done == 0 || done >= m.size) {
+		m.last = at
+		m.report(Progress{Source: m.source, Done: at, Total: m.total})
 	}
 }
 

@@ -94,21 +94,24 @@ func (j *job) readText(ctx context.Context, s source, markup bool) (string, erro
 		}
 	}
 	if len(data) > maxText {
-		return "", annotator.Errorf(annotator.Misused, "%s is longer than %d MiB", s.path, maxText>>20).
-			WithAdvice("part it into several files and name them all")
+		return "", tooLong(s.path)
 	}
 	text, name, err := decode(data, s.path, j.options.Encoding, markup)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case len(text) > maxText:
+		return "", tooLong(s.path)
 	}
 	if name != "" {
 		j.report.note("%s is read as %s, the one encoding in which it is text", filepath.Base(s.path), name)
 	}
-	if len(text) > maxText {
-		return "", annotator.Errorf(annotator.Misused, "%s is longer than %d MiB", s.path, maxText>>20).
-			WithAdvice("part it into several files and name them all")
-	}
 	return j.report.clean(text, filepath.Base(s.path)), nil
+}
+
+func tooLong(path string) error {
+	return annotator.Errorf(annotator.Misused, "%s is longer than %d MiB", path, maxText>>20).
+		WithAdvice("part it into several files and name them all")
 }
 
 // fieldOf is the value of a line "Name: value", without quotation marks.

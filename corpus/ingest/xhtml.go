@@ -15,6 +15,7 @@ import (
 type page struct {
 	nodes         []*node
 	title, author string         // as the document says itself
+	head          string         // what its head calls it
 	parts         map[string]int // what was left out of it, by part
 }
 
@@ -80,15 +81,12 @@ type pageReader struct {
 	stack         []frame
 	read, at      int // bytes read of the document, and where the token begins
 
-	text   []byte // of the open paragraph
-	offset int    // where it begins
-	space  bool   // white space stands before the next word
-	began  frame  // in which it began
-	bold   int    // characters of it in bold, and in links
-	linked int
-	links  int
-	inAny  int // characters of it in links to anywhere
-	gap    int // blank space before the next paragraph
+	open  node   // the open paragraph: where it begins, and its links
+	text  []byte // of it
+	space bool   // white space stands before the next word
+	began frame  // in which it began
+	bold  int    // characters of it in bold
+	gap   int    // blank space before the next paragraph
 
 	stanzas  int // so far
 	inStanza int // of the node before
@@ -259,6 +257,9 @@ func (r *pageReader) leaveOut(part, text string) {
 // words adds text, white space brought together and what is not seen left out.
 func (r *pageReader) words(text string) {
 	top := r.top()
+	if top.name == "title" && r.head == "" && len(r.nodes) == 0 {
+		r.head = text
+	}
 	if top.name == "" || top.silent {
 		return
 	}
@@ -285,7 +286,7 @@ func (r *pageReader) words(text string) {
 func (r *pageReader) letter(c rune, top *frame) {
 	n := len(r.text)
 	if !r.hasBegun() {
-		r.began, r.offset = *top, r.at
+		r.began, r.open.offset = *top, r.at
 	}
 	if n > 0 && r.space && r.text[n-1] != '\n' {
 		r.text = append(r.text, ' ')
@@ -300,10 +301,10 @@ func (r *pageReader) letter(c rune, top *frame) {
 		r.bold++
 	}
 	if top.inLink {
-		r.linked++
+		r.open.linked++
 	}
 	if top.inAny {
-		r.inAny++
+		r.open.anchored++
 	}
 }
 
@@ -339,11 +340,9 @@ func isInvisible(c rune) bool {
 func (r *pageReader) flush() {
 	text := string(r.text)
 	f := r.began
-	n := node{
-		kind: paragraph, doc: r.doc, offset: r.offset, gap: max(1, r.gap), links: r.links, linked: r.linked, anchored: r.inAny, tabular: f.table,
-		strong: r.bold > 0 && r.bold >= countCharacters(text),
-	}
-	r.text, r.space, r.bold, r.linked, r.links, r.inAny, r.began = r.text[:0], false, 0, 0, 0, 0, frame{}
+	n := r.open
+	n.kind, n.doc, n.gap, n.tabular, n.strong = paragraph, r.doc, max(1, r.gap), f.table, r.bold > 0 && r.bold >= countCharacters(text)
+	r.open, r.text, r.space, r.bold, r.began = node{}, r.text[:0], false, 0, frame{}
 	for i := range r.stack {
 		r.stack[i].start = 0
 	}
