@@ -176,9 +176,6 @@ func (b *book) chooseAmong(table bool) *outline {
 			o.level = level
 		}
 	}
-	o.opens = slices.IndexFunc(b.nodes, func(n *node) bool {
-		return n.kind == heading && n.stays() && n.listed == table && n.group() == best.name
-	})
 	o.admitOthers(best.name)
 	o.agreed = best.agree*3 > best.count*2
 	return o
@@ -323,12 +320,8 @@ func (b *book) above(groups []*groupSize, numbers *groupSize) *groupSize {
 // admitOthers finds the headings with other labels of chapters: the letters before the first chapter begin chapters as
 // well, the acts of a play within one do not.
 func (o *outline) admitOthers(best string) {
-	var at []int
-	for i, n := range o.headings() {
-		if n.group() == best {
-			at = append(at, i)
-		}
-	}
+	at := o.ofGroup(best)
+	o.opens = at[0]
 	for i, n := range o.headings() {
 		if n.head.rank != chapterly || n.group() == best || n.listed {
 			continue

@@ -182,6 +182,17 @@ func (n *node) group() string {
 	return "strong"
 }
 
+// ofGroup are the places of the headings of a group.
+func (b *book) ofGroup(group string) []int {
+	var at []int
+	for i, n := range b.headings() {
+		if n.group() == group {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
 // maxNumberGap is how many numbers may be missing in a count.
 const maxNumberGap = 3
 
@@ -189,12 +200,7 @@ const maxNumberGap = 3
 // are headings.
 func (b *book) checkNumbers() {
 	for _, group := range []string{"number", "titled"} {
-		var at []int
-		for i, n := range b.headings() {
-			if n.group() == group {
-				at = append(at, i)
-			}
-		}
+		at := b.ofGroup(group)
 		inOrder, last := 0, 0
 		for k, i := range at {
 			n, next := b.nodes[i].head.number, 0

@@ -80,13 +80,13 @@ func (l *lines) line(ctx context.Context, line []byte, err error, n int64, file 
 	if err == nil {
 		p, err = l.post(line, n)
 	}
-	if err == nil {
-		l.posts++
-		p.origin = corpus.Origin{Document: file, Offset: l.offset}
-		return l.job.addPost(ctx, p, where)
+	if err != nil {
+		l.job.report.leaveOut("lines with "+err.Error(), where)
+		return nil
 	}
-	l.job.report.leaveOut("lines with "+err.Error(), where)
-	return nil
+	l.posts++
+	p.origin = corpus.Origin{Document: file, Offset: l.offset}
+	return l.job.addPost(ctx, p, where)
 }
 
 // readLine returns the next line without its end; errTooLong stands for one that was passed over, io.EOF for none.
