@@ -2,11 +2,10 @@ package web
 
 import (
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/storage"
 )
 
@@ -91,32 +90,25 @@ func askSnapshot(r *request) (*page, error) {
 	return &page{template: "snapshot", Title: fmt.Sprintf("Snapshot %d", shown.ID), Section: "snapshots", Data: shown}, nil
 }
 
-// citation matches [post 12] and [posts 12, 13].
-var citation = regexp.MustCompile(`(?i)\[posts?[ :#]+([0-9][0-9 ,;#]*)\]`)
-
 // linkPosts splits an answer at the posts that it cites. A post that may not be shown is no link.
 func (r *request) linkPosts(answer string) (parts []answerPart, err error) {
 	last := 0
-	for _, at := range citation.FindAllStringSubmatchIndex(answer, -1) {
-		parts = append(parts, answerPart{Text: answer[last:at[0]]})
-		for _, number := range strings.FieldsFunc(answer[at[2]:at[3]], func(c rune) bool { return c < '0' || c > '9' }) {
-			id, err := strconv.ParseInt(number, 10, 64)
-			if err != nil {
-				continue
-			}
-			_, err = r.view.PlaceOf(r.Context(), id)
+	for _, cited := range codex.Citations(answer) {
+		parts = append(parts, answerPart{Text: answer[last:cited.Start]})
+		for _, id := range cited.Posts {
+			_, err := r.view.PlaceOf(r.Context(), id)
 			switch {
 			case err == nil && len(parts) > 0 && parts[len(parts)-1].Post != 0:
 				parts = append(parts, answerPart{Text: " "}, answerPart{Post: id})
 			case err == nil:
 				parts = append(parts, answerPart{Post: id})
 			case isNotFound(err):
-				parts = append(parts, answerPart{Text: "[post " + number + "]"})
+				parts = append(parts, answerPart{Text: fmt.Sprintf("[post %d]", id)})
 			default:
 				return nil, err
 			}
 		}
-		last = at[1]
+		last = cited.End
 	}
 	return append(parts, answerPart{Text: answer[last:]}), nil
 }

@@ -71,6 +71,7 @@ func endpoints() http.Handler {
 	mux.Handle("/mistaken/", http.StripPrefix("/mistaken", scripted.New(scripted.Options{Script: mistakesEntries})))
 	mux.Handle("/tight/", http.StripPrefix("/tight", scripted.New(scripted.Options{MaxModelLen: 8192, Script: countsShortTokens})))
 	mux.Handle("/disguising/", http.StripPrefix("/disguising", scripted.New(scripted.Options{Script: disguises})))
+	mux.Handle("/escaping/", http.StripPrefix("/escaping", scripted.New(scripted.Options{Script: repeatsTheEscapes})))
 	mux.Handle("/hang/", http.StripPrefix("/hang", scripted.New(scripted.Options{Fault: hangsOnScenes})))
 	add("filter", &scripted.Fault{
 		Status: http.StatusBadRequest, Body: `{"error":{"message":"the story \u001b[2J is not nice","code":"content_filter"}}`,
@@ -113,6 +114,14 @@ func disguises(r scripted.Request) scripted.Reply {
 		calls = append(calls, annotator.ToolCall{Name: "glossary_create", Arguments: `{"term":"` + name + `","definition":"The captain.","tags":["person"]}`})
 	}
 	return scripted.Reply{ToolCalls: calls}
+}
+
+// repeatsTheEscapes is a model that answers questions with the story as it was shown it.
+func repeatsTheEscapes(r scripted.Request) scripted.Reply {
+	if strings.Contains(r.Messages[len(r.Messages)-1].Content, "<question>") {
+		return scripted.Reply{Text: "She cut [&#91;ISA]] &amp; said &quot;no more&quot; [post 1]."}
+	}
+	return scripted.Annotate(r)
 }
 
 // hangsOnScenes is a server that answers everything except scenes.

@@ -6,14 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"math/rand/v2"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/corpus"
 	"annotator/model"
 	"annotator/runner"
@@ -234,6 +234,7 @@ type askedQuestion struct {
 }
 
 // answer asks a question, and records it with the answer. An answer that could not be recorded is returned with the error.
+// What the answer repeats of the story is as in the story: the model was shown it escaped.
 func (c *conversation) answer(ctx context.Context, question string) (string, error) {
 	request := c.request
 	request.Question = question
@@ -248,7 +249,7 @@ func (c *conversation) answer(ctx context.Context, question string) (string, err
 		return "", err
 	}
 	exchange := storage.Exchange{Question: question, Answer: text}
-	return text, errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.context.Add(exchange))
+	return html.UnescapeString(text), errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.context.Add(exchange))
 }
 
 // ask asks a question, records the answer, and prints it with the posts that it cites.
@@ -265,16 +266,22 @@ func (c *conversation) ask(ctx context.Context, question string) error {
 	return cmp.Or(unrecorded, err)
 }
 
-// citations looks up the posts that an answer cites.
+// citations looks up the posts that an answer cites, each once.
 func (c *conversation) citations(ctx context.Context, text string) ([]citation, error) {
-	posts := []citation{}
+	posts, seen := []citation{}, map[int64]bool{}
 	at := c.db.Scenes.Positions(ctx)
-	for _, id := range citedPosts(text) {
-		post, err := c.cite(ctx, at, id)
-		if err = cmp.Or(err, at.Err); err != nil {
-			return nil, err
+	for _, cited := range codex.Citations(text) {
+		for _, id := range cited.Posts {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			post, err := c.cite(ctx, at, id)
+			if err = cmp.Or(err, at.Err); err != nil {
+				return nil, err
+			}
+			posts = append(posts, post)
 		}
-		posts = append(posts, post)
 	}
 	return posts, nil
 }
@@ -305,22 +312,6 @@ type citation struct {
 	Position *annotator.Position `json:"position,omitempty"` // of a post of the story
 	Text     string              `json:"text,omitempty"`     // its first line
 	Doubt    string              `json:"doubt,omitempty"`    // why the citation is invalid
-}
-
-// citationPattern matches [post 12] and [posts 12, 13].
-var citationPattern = regexp.MustCompile(`(?i)\[posts?[ :#]+([0-9][0-9 ,;#]*)\]`)
-
-// citedPosts returns the posts that a text cites, in order, each once.
-func citedPosts(text string) []int64 {
-	var ids []int64
-	for _, match := range citationPattern.FindAllStringSubmatch(text, -1) {
-		for _, number := range strings.FieldsFunc(match[1], func(r rune) bool { return r < '0' || r > '9' }) {
-			if id, err := strconv.ParseInt(number, 10, 64); err == nil && !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
-		}
-	}
-	return ids
 }
 
 // cite looks up a post that an answer cites.
