@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // onFullDisk runs a command in a folder, as a process whose files may have no more than so many blocks of 512 bytes. To
@@ -61,6 +63,54 @@ func TestFullDisk(t *testing.T) {
 	a, out := newTestApp(nil)
 	if status := a.run(t.Context(), []string{"verify", "--db", db}); status != exitDone {
 		t.Errorf("with room again verify ends with %d: %s", status, out)
+	}
+}
+
+// TestServerOnFullDisk: a server that is started while the disk is full shows what a run adds once there is room.
+func TestServerOnFullDisk(t *testing.T) {
+	t.Parallel()
+	source := filepath.Join(t.TempDir(), "quay.jsonl")
+	if err := os.WriteFile(source, []byte(twoScenes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), "annotator", append([]string{"run", source, "--quiet"}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	run("--limit", "1")
+	server := exec.CommandContext(t.Context(), "sh", "-c", `trap "" XFSZ; ulimit -f 16; exec annotator serve --listen 127.0.0.1:0 quay.jsonl`)
+	server.Dir = filepath.Dir(source)
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+	var address string
+	if _, err := fmt.Fscanf(out, "serving %s until", &address); err != nil {
+		t.Fatal(err)
+	}
+	scene := func() int {
+		answer, err := http.Get(address + "quay/snapshot/2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = answer.Body.Close() }()
+		return answer.StatusCode
+	}
+	if got := scene(); got != http.StatusNotFound {
+		t.Fatalf("before the second scene its snapshot is shown with %d", got)
+	}
+	run()
+	for deadline := time.Now().Add(20 * time.Second); scene() != http.StatusOK; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the server does not show what the run has added")
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -51,11 +52,7 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 	connector := cachingConnector{limited: mode == ReadOnlyAny}
 	db, err := openFile(ctx, path, query, conns, connector)
 	if isReader(mode) && IsUnwritable(err) && hasNoLog(path) {
-		// The readers of a WAL file share an index of its log, in a file beside it. On read-only media and on a full disk
-		// that file cannot be made. There is no log either, so the database can be read by itself.
-		immutable := parameters(mode)
-		immutable.Set("immutable", "1")
-		return openFile(ctx, path, immutable, conns, connector)
+		return openAlone(ctx, path, mode, conns, connector)
 	}
 	if isReader(mode) && IsUnwritable(err) && hasLogOnly(path) {
 		return openCopy(ctx, path, conns, connector)
@@ -69,13 +66,25 @@ func open(ctx context.Context, path string, query url.Values, conns int, observe
 
 // openFile opens a pool by a connector that lacks the driver's.
 func openFile(ctx context.Context, path string, query url.Values, conns int, connector cachingConnector) (*sql.DB, error) {
+	var err error
+	if connector.Connector, err = connectorOf(path, query); err != nil {
+		return nil, err
+	}
+	return openPool(ctx, path, conns, connector)
+}
+
+// connectorOf returns the driver's connector.
+func connectorOf(path string, query url.Values) (sqldriver.Connector, error) {
 	name, err := address(path, query)
 	if err != nil {
 		return nil, err
 	}
-	if connector.Connector, err = driver.NewConnector(name); err != nil {
-		return nil, Wrap(err, "open %s", path)
-	}
+	connector, err := driver.NewConnector(name)
+	return connector, Wrap(err, "open %s", path)
+}
+
+// openPool opens a pool, and reads the file.
+func openPool(ctx context.Context, path string, conns int, connector cachingConnector) (*sql.DB, error) {
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
