@@ -15,8 +15,8 @@ import (
 // Excerpt renders an entry in a scene's message, as Entry, but without the facts that its present statement sums up: it shows the
 // statement, the states that hold, and what was told since. An outdated statement is left out, as by codex.Present.
 //
-// If that does not fit, as fits says of a text, it shows what fits of it: states before other facts, those whose words are the scene's
-// before others, the newest first. The attribute more_facts says how many facts are left out. It returns "" if nothing fits.
+// If that does not fit, as fits says of a text, it shows what fits of it: the entry's first fact, then states before other facts, those
+// whose words are the scene's before others, the newest first. The attribute more_facts says how many facts are left out. It returns "" if nothing fits.
 func Excerpt(e *annotator.Entry, scene string, fits func(text string) bool) string {
 	current := *e
 	current.Present = codex.Present(e)
@@ -60,16 +60,19 @@ func excerpt(e *annotator.Entry, scene string, fits func(text string) bool) stri
 	return best
 }
 
-// rank returns facts in the order in which a scene needs them.
+// rank returns facts in the order in which a scene needs them. An entry's first fact says what it is. A word counts for more the
+// fewer of the facts have it: most facts of a main character name the others.
 func rank(facts []annotator.Claim, scene string) []annotator.Claim {
-	words, shared := map[string]bool{}, map[int64]int{}
-	for _, word := range longWords(scene) {
-		words[word] = true
+	words, holders, near := longWords(scene), map[string]int{}, map[int64]float64{}
+	for i := range facts {
+		for _, word := range longWords(facts[i].Text) {
+			holders[word]++
+		}
 	}
 	for i := range facts {
 		for _, word := range longWords(facts[i].Text) {
-			if words[word] {
-				shared[facts[i].ID]++
+			if _, shared := slices.BinarySearch(words, word); shared {
+				near[facts[i].ID] += 1 / float64(holders[word])
 			}
 		}
 	}
@@ -81,8 +84,8 @@ func rank(facts []annotator.Claim, scene string) []annotator.Claim {
 	}
 	ranked := slices.Clone(facts)
 	slices.SortStableFunc(ranked, func(a, b annotator.Claim) int {
-		return cmp.Or(cmp.Compare(first(a.State), first(b.State)), cmp.Compare(shared[b.ID], shared[a.ID]), cmp.Compare(b.From, a.From),
-			cmp.Compare(b.ID, a.ID))
+		return cmp.Or(cmp.Compare(first(a.Ord == 0), first(b.Ord == 0)), cmp.Compare(first(a.State), first(b.State)),
+			cmp.Compare(near[b.ID], near[a.ID]), cmp.Compare(b.From, a.From), cmp.Compare(b.ID, a.ID))
 	})
 	return ranked
 }

@@ -45,7 +45,7 @@ func TestExcerpt(t *testing.T) {
 		if len(text) > room {
 			t.Fatalf("%d of %d: %s", len(text), room, text)
 		}
-		shown, shownStates := 0, 0
+		shown, shownStates, lead := 0, 0, 0
 		for i := range e.Claims {
 			c := &e.Claims[i]
 			switch there := strings.Contains(text, fmt.Sprintf("\n%d: Fact", c.ID)) || strings.Contains(text, fmt.Sprintf("\n%d (state): Fact", c.ID)); {
@@ -53,8 +53,11 @@ func TestExcerpt(t *testing.T) {
 				t.Fatalf("fact %d is shown: %s", c.ID, text)
 			case there:
 				shown++
-				if c.State {
+				switch {
+				case c.State:
 					shownStates++
+				case i == 0:
+					lead = 1
 				}
 			}
 		}
@@ -65,20 +68,24 @@ func TestExcerpt(t *testing.T) {
 		if !strings.Contains(text, more) || more == "" && strings.Contains(text, "more_facts") {
 			t.Fatalf("%d of %d facts are shown: %s", shown, open, text)
 		}
-		if shown > shownStates && shownStates < states {
+		if others := shown - shownStates - lead; others > 0 && shownStates < states {
 			t.Fatalf("a state is left out for another fact: %s", text)
 		}
 	})
 }
 
-// TestExcerptPrefersTheScene: of facts that are no states those are shown that have words of the scene.
+// TestExcerptPrefersTheScene: of facts that are no states the first is shown, and then those that have words of the scene. A word that
+// most facts have counts for little.
 func TestExcerptPrefersTheScene(t *testing.T) {
 	t.Parallel()
-	e := &annotator.Entry{ID: 3, Term: "Dawn", Status: annotator.Confirmed, Claims: []annotator.Claim{
-		{ID: 1, Text: "The captain burnt her letters."}, {ID: 2, Ord: 1, Text: "She is a ship of the line."}, {ID: 3, Ord: 2, Text: "She was built long ago."},
-	}}
-	const want = "<entry id=\"3\" term=\"Dawn\" more_facts=\"2\">\n1: The captain burnt her letters.\n</entry>\n"
-	if got := prompt.Excerpt(e, "He found the burnt letters.", func(text string) bool { return len(text) <= len(want)+5 }); got != want {
+	e := &annotator.Entry{ID: 3, Term: "Dawn", Status: annotator.Confirmed}
+	for i, text := range []string{
+		"She is a ship of the line.", "The captain burnt her letters.", "Captain Harker bought sails for her.", "Captain Harker painted her.",
+	} {
+		e.Claims = append(e.Claims, annotator.Claim{ID: int64(i + 1), Ord: i, Text: text})
+	}
+	const want = "<entry id=\"3\" term=\"Dawn\" more_facts=\"2\">\n1: She is a ship of the line.\n2: The captain burnt her letters.\n</entry>\n"
+	if got := prompt.Excerpt(e, "Captain Harker found the burnt letters.", func(text string) bool { return len(text) <= len(want)+5 }); got != want {
 		t.Errorf("%q", got)
 	}
 }
