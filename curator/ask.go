@@ -56,15 +56,14 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 		}
 		return c.inquire(parts{batch: batch}, open[at].RetryReason)
 	}
-	present, err := c.outdated(ctx)
+	present, due, err := c.outdated(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !urgent && len(open) < max(1, c.Least) && len(present) < max(1, min(c.Least, maxStatements)) {
+	if !urgent && !due && len(open) < max(1, c.Least) {
 		return nil, nil
 	}
-	due := open[:min(len(open), max(1, c.Settings.Batch))]
-	batch, err := c.candidates(ctx, due)
+	batch, err := c.candidates(ctx, open[:min(len(open), max(1, c.Settings.Batch))])
 	if err != nil {
 		return nil, err
 	}

@@ -49,9 +49,9 @@ type Curator struct {
 	// returns nil, where none are. It reads the database, so that a resumed run asks what the undisturbed one asks.
 	Recap func(ctx context.Context) (recap *window.Recap, urgent bool, err error)
 
-	// Outdated returns the entries whose present statement is out of date, at most so many. It is nil where none is asked
-	// for, and reads the database like Recap.
-	Outdated func(ctx context.Context, limit int) ([]int64, error)
+	// Outdated returns the entries whose present statement is out of date, at most so many, and whether they cannot wait for others.
+	// It is nil where none is asked for, and reads the database like Recap.
+	Outdated func(ctx context.Context, limit int) (ids []int64, urgent bool, err error)
 
 	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends
 	// the reply's call. The error is a *model.Unanswered if there is no reply.

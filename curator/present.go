@@ -24,6 +24,10 @@ const (
 	statementLimit  = 3     // sentences of a statement
 )
 
+// MaxWait is for how many scenes entries wait at most, since present statements were last asked for, until a question about them is
+// full.
+const MaxWait = 30
+
 // MinFacts is how many facts an entry holds at least that is given a present statement. Fewer are as short as one.
 const MinFacts = 5
 
@@ -36,20 +40,19 @@ type outdated struct {
 	shown string
 }
 
-// outdated returns the entries whose present statement is due, as many as one question is about.
-func (c *Curator) outdated(ctx context.Context) (statements, error) {
+// outdated returns the entries whose present statement is due, as many as one question is about, and whether they cannot wait.
+func (c *Curator) outdated(ctx context.Context) (list statements, urgent bool, err error) {
 	if c.Outdated == nil {
-		return nil, nil
+		return nil, false, nil
 	}
-	ids, err := c.Outdated(ctx, maxStatements)
+	ids, urgent, err := c.Outdated(ctx, maxStatements)
 	if err != nil || len(ids) == 0 {
-		return nil, err
+		return nil, false, err
 	}
 	entries, err := c.entries(ctx, ids)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var list statements
 	room := statementsShown
 	for _, id := range ids {
 		text := prompt.Outdated(entries[id], func(text string) bool { return c.Window.Count(text) <= statementsShown/statementShare })
@@ -58,7 +61,7 @@ func (c *Curator) outdated(ctx context.Context) (statements, error) {
 			list = append(list, outdated{entries[id], text})
 		}
 	}
-	return list, nil
+	return list, urgent || len(list) >= max(1, min(c.Least, maxStatements)), nil
 }
 
 // question returns what the model is asked about the entries, before another question in the same message; that may be

@@ -38,9 +38,13 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventCurated, c.Curate(ctx, open)
 }
 
-// outdated returns the entries whose present statement is out of date, at most so many.
-func (r *Runner) outdated(ctx context.Context, limit int) ([]int64, error) {
-	return r.Store.Curation.Outdated(ctx, curator.MinFacts, limit)
+// outdated returns the entries whose present statement is out of date, at most so many, and whether they have waited for long.
+func (r *Runner) outdated(ctx context.Context, limit int) (ids []int64, urgent bool, err error) {
+	if ids, err = r.Store.Curation.Outdated(ctx, curator.MinFacts, limit); err != nil {
+		return nil, false, err
+	}
+	asked, err := r.Store.Curation.Restated(ctx)
+	return ids, r.scene.row.N-asked.Scene() >= curator.MaxWait, err
 }
 
 // undecided returns the entries of the threads before that the curator has not decided on; of all threads after the

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"annotator/curator"
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 )
@@ -101,6 +102,30 @@ func TestPresentStatementsOfALongThread(t *testing.T) {
 	compacted := s.count("long", `SELECT count(*) FROM trace WHERE kind = 'compaction'`)
 	if n := len(stated); n < 2 || n > compacted+1 {
 		t.Errorf("%d compactions, and statements in the scenes %v", compacted, stated)
+	}
+}
+
+// TestPresentStatementOfASparseStory: one entry does not wait until many have changed.
+func TestPresentStatementOfASparseStory(t *testing.T) {
+	t.Parallel()
+	var scenes []string
+	for n := range 80 {
+		scenes = append(scenes, prose("Latin", 4_000, uint64(n))+" The Lantern burned.")
+	}
+	for _, threads := range [][][]string{{scenes}, {scenes[:30], scenes[30:50], scenes[50:70], scenes[70:]}} {
+		s, _ := presentingIn(t, threads, 1, nil)
+		s.config.Curator.Batch, s.config.NoThreadSummaries = 16, true
+		if err := s.run("sparse"); err != nil {
+			t.Fatal(err)
+		}
+		s.lawful("sparse")
+		stated := s.column("sparse", `SELECT at / 1000000 FROM revision WHERE field = 'present' ORDER BY id`)
+		if n := len(stated); n < 2 || n > len(scenes)/curator.MaxWait+1 {
+			t.Errorf("%d threads: statements in the scenes %v", len(threads), stated)
+		}
+		if n := s.count("sparse", `SELECT count(*) FROM call WHERE purpose IN ('curate', 'summarise')`) - s.count("sparse", `SELECT count(*) FROM compaction`); n > 2*len(stated) {
+			t.Errorf("%d threads: %d questions for %d statements", len(threads), n, len(stated))
+		}
 	}
 }
 

@@ -43,6 +43,12 @@ func (s *Curation) Outdated(ctx context.Context, facts, limit int) ([]int64, err
 		WHERE changes > 0 ORDER BY changes DESC, last_at DESC, id LIMIT ?`, facts, limit)
 }
 
+// Restated returns the place at which present statements were last asked for; 0 if they never were.
+func (s *Curation) Restated(ctx context.Context) (annotator.Place, error) {
+	return readValue[annotator.Place](ctx, s.db, "read when present statements were asked for", `SELECT coalesce(max(at), 0) FROM revision
+		WHERE field = 'present' OR field = 'curator_decision' AND new_value ->> '$.decision' = 'UNSTATED'`)
+}
+
 // Decide records what came of a question of the curator in one transaction: the reply, or the note that stands for an
 // unusable one, the revisions that follow, and the end of the call. With a note, the call ends with the outcome that
 // it has. The call is nil if it has ended before. Summaries that were asked for by the same question commit with it;

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
 	"annotator"
+	"annotator/curator"
 	"annotator/storage"
 )
 
@@ -90,18 +92,27 @@ func (o *runOptions) summariseAsJSON(ctx context.Context, db *storage.DB, before
 	return o.printJSON(runSummary{now, part})
 }
 
-// remainingWork returns the commands for quarantined scenes and tentative entries, once every scene is done.
+// remainingWork returns the commands for quarantined scenes and tentative entries, once every scene is done, and for statements of
+// what entries are now, which a run that has reached its limit leaves out.
 func remainingWork(ctx context.Context, db *storage.DB, run *storage.RunStatus) (commands []string, err error) {
-	if run.Recorded+run.Quarantined < run.Corpus.Scenes {
-		return nil, nil
-	}
-	path := quoted(db.Path())
-	if run.Quarantined > 0 {
+	path, done := quoted(db.Path()), run.Recorded+run.Quarantined == run.Corpus.Scenes
+	if done && run.Quarantined > 0 {
 		commands = append(commands, fmt.Sprintf("annotator retry --db %s   # %s quarantined", path, plural(run.Quarantined, "scene")))
 	}
 	report, err := db.Run.Report(ctx)
-	if n := report.Entries[annotator.Tentative]; n > 0 {
-		commands = append(commands, fmt.Sprintf("annotator curate --db %s   # %s tentative", path, plural(n, "entry")))
+	if err != nil {
+		return nil, err
+	}
+	outdated, err := db.Curation.Outdated(ctx, curator.MinFacts, math.MaxInt32)
+	var left []string
+	if n := report.Entries[annotator.Tentative]; done && n > 0 {
+		left = append(left, plural(n, "entry")+" tentative")
+	}
+	if n := len(outdated); n > 0 {
+		left = append(left, plural(n, "entry")+" with facts newer than the statement of what it is now")
+	}
+	if left != nil {
+		commands = append(commands, fmt.Sprintf("annotator curate --db %s   # %s", path, strings.Join(left, ", ")))
 	}
 	return commands, err
 }
