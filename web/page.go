@@ -89,7 +89,7 @@ func (p *page) Book() (string, error) {
 
 // Shelved reports whether there is a list of databases to go back to.
 func (p *page) Shelved() bool {
-	s := p.book.feed.server
+	s := p.book.server
 	return len(s.books)+len(s.Unread) > 1
 }
 

@@ -97,7 +97,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{Options: o, session: sessionOf(o.Token)}
 	for i := range o.Databases {
-		s.books = append(s.books, newBook(s, &o.Databases[i]))
+		s.books = append(s.books, &book{Database: &o.Databases[i], server: s})
 	}
 	static, err := fs.Sub(files, "static")
 	if err != nil {

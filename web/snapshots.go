@@ -58,7 +58,7 @@ func (r *request) snapshot() (*snapshotPage, error) {
 		return nil, err
 	}
 	memory, err := r.book.DB.Episodes.At(r.Context(), s.Trace)
-	return &snapshotPage{Snapshot: s, Memory: memory, CanAsk: r.book.feed.server.Asker != nil}, err
+	return &snapshotPage{Snapshot: s, Memory: memory, CanAsk: r.book.server.Asker != nil}, err
 }
 
 // maxQuestion is the length of a question, in bytes.
@@ -79,7 +79,7 @@ func askSnapshot(r *request) (*page, error) {
 	if err := r.mayTake(answerTimeout); err != nil {
 		return nil, err
 	}
-	answer, err := r.book.feed.server.Asker.Ask(r.Context(), r.book.DB, shown.ID, question)
+	answer, err := r.book.server.Asker.Ask(r.Context(), r.book.DB, shown.ID, question)
 	if err != nil {
 		return nil, err
 	}

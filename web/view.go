@@ -11,14 +11,9 @@ import (
 // book is a database with what the server keeps for it in memory.
 type book struct {
 	*Database
-	feed   *feed
+	server *Server
+	live   live
 	verify sync.Mutex
-}
-
-func newBook(s *Server, d *Database) *book {
-	b := &book{Database: d}
-	b.feed = &feed{poll: s.Poll, book: b, server: s}
-	return b
 }
 
 // view is a view of a database, with the ids of its places.
