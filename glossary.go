@@ -52,6 +52,15 @@ func (e *Entry) Name() string {
 	return e.Term + " (" + e.Disambiguator + ")"
 }
 
+// Names returns every name, the term among them, in the order of the aliases.
+func (e *Entry) Names() []string {
+	names := make([]string, len(e.Aliases))
+	for i := range e.Aliases {
+		names[i] = e.Aliases[i].Name
+	}
+	return names
+}
+
 // Definition joins the claims that hold now.
 func (e *Entry) Definition() string {
 	var open []string

@@ -43,11 +43,7 @@ type name struct {
 	From annotator.Position
 }
 
-func showEntry(r *request) (*page, error) {
-	id, err := r.number("id")
-	if err != nil {
-		return nil, err
-	}
+func showEntry(r *request, id int64) (*page, error) {
 	ctx := r.Context()
 	if r.URL.Query().Get("format") == "json" {
 		e, err := r.view.Entry(ctx, id)

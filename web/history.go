@@ -56,11 +56,7 @@ type historyPage struct {
 	After   string // the URL of the next part; empty: there is none
 }
 
-func showHistory(r *request) (*page, error) {
-	id, err := r.number("id")
-	if err != nil {
-		return nil, err
-	}
+func showHistory(r *request, id int64) (*page, error) {
 	e, err := r.view.WithClaims(r.Context(), id, nil)
 	if err != nil {
 		return nil, err
@@ -72,11 +68,7 @@ func showHistory(r *request) (*page, error) {
 	return &page{template: "history", Title: "History of " + e.Name(), Section: "entries", Data: h}, r.view.at.Err
 }
 
-func showClaim(r *request) (*page, error) {
-	id, err := r.number("id")
-	if err != nil {
-		return nil, err
-	}
+func showClaim(r *request, id int64) (*page, error) {
 	claim, err := r.number("claim")
 	if err != nil {
 		return nil, err
@@ -128,11 +120,7 @@ type revisionPage struct {
 	Claim  int64 // that it changes; 0: none
 }
 
-func showRevision(r *request) (*page, error) {
-	id, err := r.number("id")
-	if err != nil {
-		return nil, err
-	}
+func showRevision(r *request, id int64) (*page, error) {
 	revision, err := r.view.Revision(r.Context(), id)
 	if err != nil {
 		return nil, err
@@ -152,11 +140,7 @@ type turnPage struct {
 	Rows  []annotator.Trace
 }
 
-func showTurn(r *request) (*page, error) {
-	turn, err := r.number("turn")
-	if err != nil {
-		return nil, err
-	}
+func showTurn(r *request, turn int64) (*page, error) {
 	rows, err := r.view.Turn(r.Context(), turn)
 	if err == nil && len(rows) == 0 {
 		err = notFound()
@@ -169,11 +153,7 @@ func showTurn(r *request) (*page, error) {
 }
 
 // showRow leads to a row of the journal in its turn, or shows it with the question that it answers if it belongs to none.
-func showRow(r *request) (*page, error) {
-	id, err := r.number("row")
-	if err != nil {
-		return nil, err
-	}
+func showRow(r *request, id int64) (*page, error) {
 	rows, err := r.view.Exchange(r.Context(), id)
 	if err == nil && len(rows) == 0 {
 		err = notFound()

@@ -91,11 +91,7 @@ func (v *view) companions(ctx context.Context, entry int64, limit int) ([]compan
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]int64, len(counts))
-	for i := range counts {
-		ids[i] = counts[i].Entry
-	}
-	entries, err := v.Headings(ctx, ids)
+	entries, err := v.Headings(ctx, idsOf(counts, func(c *storage.EntryCount) int64 { return c.Entry }))
 	var list []companion
 	for _, c := range counts {
 		if e := entries[c.Entry]; e != nil {
@@ -162,12 +158,8 @@ func showCast(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]int64, len(most))
-	for i := range most {
-		ids[i] = most[i].Entry
-	}
 	c := new(castPage)
-	if err := c.fillRows(ctx, r.view, ids); err != nil {
+	if err := c.fillRows(ctx, r.view, idsOf(most, func(m *storage.EntryCount) int64 { return m.Entry })); err != nil {
 		return nil, err
 	}
 	c.Height = float64(castTop + len(c.Rows)*castStep + castBottom)
@@ -233,11 +225,7 @@ func (c *castPage) fillGraph(ctx context.Context, v *view) error {
 		c.Nodes = append(c.Nodes, n)
 		at[n.ID] = i
 	}
-	ids := make([]int64, len(c.Nodes))
-	for i := range c.Nodes {
-		ids[i] = c.Nodes[i].ID
-	}
-	pairs, err := v.Together(ctx, ids)
+	pairs, err := v.Together(ctx, idsOf(c.Nodes, func(n *node) int64 { return n.ID }))
 	if err != nil {
 		return err
 	}

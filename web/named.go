@@ -23,11 +23,7 @@ type namingFact struct {
 	of    int64
 }
 
-func showNaming(r *request) (*page, error) {
-	id, err := r.number("id")
-	if err != nil {
-		return nil, err
-	}
+func showNaming(r *request, id int64) (*page, error) {
 	e, err := r.view.heading(r.Context(), id)
 	if err != nil {
 		return nil, err
@@ -48,10 +44,7 @@ func showNaming(r *request) (*page, error) {
 // of its names; of these, the page has those whose words are a link to it.
 func (r *request) naming(e *annotator.Entry, after int64) (*namingPage, error) {
 	ctx, shown := r.Context(), &namingPage{Entry: e}
-	names := make([]string, len(e.Aliases))
-	for i := range e.Aliases {
-		names[i] = e.Aliases[i].Name
-	}
+	names := e.Names()
 	found, err := r.view.ClaimsWith(ctx, names, e.ID, after, pageSize+1)
 	if err != nil {
 		return nil, err

@@ -70,12 +70,8 @@ func (v *view) readProgress(ctx context.Context) (*progress, error) {
 	if p.Running, err = storage.Running(db.Path()); err != nil {
 		return nil, err
 	}
-	threads, err := v.Threads(ctx)
-	if err != nil {
+	if p.Total, err = v.lastScene(ctx); err != nil {
 		return nil, err
-	}
-	if len(threads) > 0 {
-		p.Total = threads[len(threads)-1].Last
 	}
 	if v.limited() {
 		totals, err := v.Totals(ctx)
@@ -136,10 +132,7 @@ func showOverview(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]int64, len(mentioned))
-	for i := range mentioned {
-		ids[i] = mentioned[i].Entry
-	}
+	ids := idsOf(mentioned, func(m *storage.EntryCount) int64 { return m.Entry })
 	entries, err := r.view.Outlines(ctx, ids)
 	o.Entries = present(ids, entries)
 	return &page{template: "overview", Title: "Overview", Section: "overview", Data: o}, err

@@ -138,7 +138,7 @@ type choice struct{ Name, Label, URL string }
 
 // Densities returns the choices of which names are links.
 func (p *page) Densities() []choice {
-	scene, quote := p.PathValue("n"), p.URL.Query().Get("quote")
+	scene, quote := p.PathValue("id"), p.URL.Query().Get("quote")
 	choices := []choice{{namesAll, "all", ""}, {namesFirst, "the first in a scene", ""}, {namesNone, "none", ""}}
 	for i := range choices {
 		choices[i].URL = p.link("scene", scene, "?", "names", choices[i].Name, "quote", quote)

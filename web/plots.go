@@ -22,14 +22,11 @@ type plotsPage struct {
 
 func showPlots(r *request) (*page, error) {
 	ctx := r.Context()
-	threads, err := r.view.Threads(ctx)
+	last, err := r.view.lastScene(ctx)
 	if err != nil {
 		return nil, err
 	}
-	last := 1
-	if len(threads) > 0 {
-		last = threads[len(threads)-1].Last
-	}
+	last = max(last, 1)
 	p := &plotsPage{Group: (last + plotGroups - 1) / plotGroups}
 	if p.Costs, err = r.view.Costs(ctx, p.Group); err != nil {
 		return nil, err

@@ -112,6 +112,17 @@ func (r *request) mayTake(most time.Duration) error {
 // notFound is the error of what is not there, and of what comes after the limit.
 func notFound() error { return annotator.Errorf(annotator.NotFound, "there is nothing here") }
 
+// numbered makes a handler of one that shows what the number in its path names.
+func numbered(show func(r *request, id int64) (*page, error)) handler {
+	return func(r *request) (*page, error) {
+		id, err := r.number("id")
+		if err != nil {
+			return nil, err
+		}
+		return show(r, id)
+	}
+}
+
 // number returns a number of the path.
 func (r *request) number(name string) (int64, error) {
 	n, err := strconv.ParseInt(r.PathValue(name), 10, 64)

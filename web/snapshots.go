@@ -39,20 +39,16 @@ type answerPart struct {
 	Post int64 // 0: text
 }
 
-func showSnapshot(r *request) (*page, error) {
-	shown, err := r.snapshot()
+func showSnapshot(r *request, id int64) (*page, error) {
+	shown, err := r.snapshot(id)
 	if err != nil {
 		return nil, err
 	}
 	return &page{template: "snapshot", Title: fmt.Sprintf("Snapshot %d", shown.ID), Section: "snapshots", Data: shown}, nil
 }
 
-// snapshot reads the snapshot that the path names.
-func (r *request) snapshot() (*snapshotPage, error) {
-	id, err := r.number("id")
-	if err != nil {
-		return nil, err
-	}
+// snapshot reads a snapshot.
+func (r *request) snapshot(id int64) (*snapshotPage, error) {
 	s, err := r.view.Snapshot(r.Context(), id)
 	if err != nil {
 		return nil, err
@@ -64,8 +60,8 @@ func (r *request) snapshot() (*snapshotPage, error) {
 // maxQuestion is the length of a question, in bytes.
 const maxQuestion = 4000
 
-func askSnapshot(r *request) (*page, error) {
-	shown, err := r.snapshot()
+func askSnapshot(r *request, id int64) (*page, error) {
+	shown, err := r.snapshot(id)
 	if err != nil {
 		return nil, err
 	}

@@ -70,11 +70,7 @@ type postText struct {
 	Text []span
 }
 
-func showScene(r *request) (*page, error) {
-	n, err := r.number("n")
-	if err != nil {
-		return nil, err
-	}
+func showScene(r *request, n int64) (*page, error) {
 	ctx := r.Context()
 	scene, err := r.view.Scene(ctx, int(min(n, maxNumber)))
 	if err != nil {

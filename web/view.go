@@ -33,6 +33,24 @@ func (v *view) limited() bool {
 	return !m.IsZero()
 }
 
+// lastScene returns the number of the last scene up to the limit; 0 if there is none.
+func (v *view) lastScene(ctx context.Context) (int, error) {
+	threads, err := v.Threads(ctx)
+	if len(threads) == 0 {
+		return 0, err
+	}
+	return threads[len(threads)-1].Last, err
+}
+
+// idsOf returns the id that each item of a list has.
+func idsOf[T any](list []T, id func(*T) int64) []int64 {
+	ids := make([]int64, len(list))
+	for i := range list {
+		ids[i] = id(&list[i])
+	}
+	return ids
+}
+
 // named returns the live entry that a name stands for; nil if there is none, or several.
 func (v *view) named(ctx context.Context, name string) (*annotator.Entry, error) {
 	found, err := v.Named(ctx, name)

@@ -56,21 +56,21 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")
 	s.StringVar(&c.APIKeyFile, "api-key-file", "", "`FILE` that holds the API key")
 	s.BoolVar(&c.SharedKeyFile, "shared-key-file", false, "use the API key file although other users can read it")
-	s.IntVar(&c.ContextBudget, "context-budget", c.ContextBudget, "`TOKENS` of prompt and reply together")
+	countFlag(s, &c.ContextBudget, "context-budget", c.ContextBudget, 1, "`TOKENS` of prompt and reply together")
 	s.StringVar(&c.ModelContext, "model-context", "", "`MODEL=TOKENS,...`: context sizes of models, where they are smaller than the server says")
-	s.IntVar(&c.MaxTokens, "max-tokens", c.MaxTokens, "maximum `TOKENS` of a reply")
+	countFlag(s, &c.MaxTokens, "max-tokens", c.MaxTokens, 1, "maximum `TOKENS` of a reply")
 	wordFlag(s, &c.CompactionPreset, "compaction-preset", []string{presetAuto, presetMarks}, presetAuto,
 		"`PRESET` for the compaction of a full window: "+presetAuto+" or "+presetMarks)
 	c.Thresholds = thresholdFlags(s)
-	s.IntVar(&c.SafetyMargin, "safety-margin", c.SafetyMargin, "`TOKENS` of the context that stay free, because prompts are estimated")
-	s.IntVar(&c.SummaryTokens, "summary-tokens", c.SummaryTokens, "maximum `TOKENS` of the reply with a summary")
+	countFlag(s, &c.SafetyMargin, "safety-margin", c.SafetyMargin, 0, "`TOKENS` of the context that stay free, because prompts are estimated")
+	countFlag(s, &c.SummaryTokens, "summary-tokens", c.SummaryTokens, 1, "maximum `TOKENS` of the reply with a summary")
 	s.Float64Var(&c.Temperature, "temperature", c.Temperature, "sampling temperature `T`, 0 to 2")
 	s.BoolVar(&c.Stream, "stream", c.Stream, "stream replies")
 	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that replace parts of the prompts; see annotator prompts")
 	prompts := []string{string(curator.Shared), string(curator.Replaced)}
 	wordFlag(s, (*string)(&c.Curator.Prompt), "curator-prompt", prompts, string(c.Curator.Prompt),
 		"system `PROMPT` of the curator: shared with the scenes, or replaced by its own")
-	s.IntVar(&c.Curator.Batch, "curator-batch", c.Curator.Batch,
+	countFlag(s, &c.Curator.Batch, "curator-batch", c.Curator.Batch, 1,
 		"maximum `ENTRIES` in one question to the curator; larger batches cost fewer tokens, smaller ones suit small models")
 	s.BoolVar(&c.Curator.Off, "no-curator", c.Curator.Off, "do not curate tentative entries at the end of a thread")
 	s.BoolVar(&c.NoThreadSummaries, "no-thread-summaries", false, "do not have threads summarised at their end")
@@ -79,25 +79,16 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	wordFlag(s, (*string)(&c.Governance), "governance", levels, string(c.Governance),
 		"`LEVEL` of intents, which the model declares before it calls tools: off, observe (record only) or enforce")
 	s.StringVar(&c.GovernancePolicy, "governance-policy", "", "`FILE` that says which intent permits which tools; empty: what annotator tools --policy prints")
-	s.IntVar(&c.EditCap, "edit-cap", c.EditCap, "maximum `EDITS` in a scene that remove something from the codex")
+	countFlag(s, &c.EditCap, "edit-cap", c.EditCap, 0, "maximum `EDITS` in a scene that remove something from the codex")
 	s.BoolVar(&c.StrictModel, "strict-model", false, "halt when a model other than the requested one answers")
-	s.DurationVar(&c.Retry.Patience, "patience", c.Retry.Patience, "`TIME` to wait for a server that is loading, busy or unreachable")
-	s.DurationVar(&c.FirstToken, "first-token-timeout", endpoint.DefaultFirstToken, "`TIME` from a request to the first token of its reply, after which the call fails and is retried")
-	s.DurationVar(&c.NextToken, "token-timeout", endpoint.DefaultNextToken, "`TIME` from one token of a reply to the next, after which the call fails and is retried")
+	timeFlag(s, &c.Retry.Patience, "patience", c.Retry.Patience, 0, "`TIME` to wait for a server that is loading, busy or unreachable")
+	timeFlag(s, &c.FirstToken, "first-token-timeout", endpoint.DefaultFirstToken, 1, "`TIME` from a request to the first token of its reply, after which the call fails and is retried")
+	timeFlag(s, &c.NextToken, "token-timeout", endpoint.DefaultNextToken, 1, "`TIME` from one token of a reply to the next, after which the call fails and is retried")
 	importFlags(s, &c.Format, &c.Encoding, &c.SceneTokens)
 	s.StringVar(&c.LogFile, "log-file", "", "append a log to `FILE`, as JSON lines")
 	s.StringVar(&c.Events, "events", "", "append every event to `FILE`, as JSON lines")
 
-	atLeast(s, &c.ContextBudget, "context-budget", 1)
-	atLeast(s, &c.MaxTokens, "max-tokens", 1)
-	atLeast(s, &c.SafetyMargin, "safety-margin", 0)
-	atLeast(s, &c.SummaryTokens, "summary-tokens", 1)
-	atLeast(s, &c.Curator.Batch, "curator-batch", 1)
-	atLeast(s, &c.EditCap, "edit-cap", 0)
 	restrict(s, "temperature", "a number from 0 to 2", nil, func() bool { return c.Temperature >= 0 && c.Temperature <= 2 })
-	restrict(s, "patience", "a time such as 90s or 30m", nil, func() bool { return c.Retry.Patience >= 0 })
-	restrict(s, "first-token-timeout", "a time such as 90s or 30m", nil, func() bool { return c.FirstToken > 0 })
-	restrict(s, "token-timeout", "a time such as 90s or 30m", nil, func() bool { return c.NextToken > 0 })
 }
 
 // importSettings name the settings that only matter where a story is imported.

@@ -72,28 +72,24 @@ func refuseDatabase(out string) error {
 
 // withDatabase opens a database for reading while body runs.
 func withDatabase(ctx context.Context, named string, body func(*storage.DB) error) error {
-	path, err := findExisting(named)
-	if err != nil {
-		return err
-	}
-	db, err := storage.Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	return cmp.Or(body(db), db.Close()) // not joined: the advice is printed on a line of its own
+	return withOpened(ctx, named, storage.Open, body)
 }
 
 // withWriter opens a database that exists for writing while body runs.
 func (a *app) withWriter(ctx context.Context, named string, body func(*storage.DB) error) error {
+	return withOpened(ctx, named, a.openWriter, body)
+}
+
+func withOpened(ctx context.Context, named string, open func(context.Context, string) (*storage.DB, error), body func(*storage.DB) error) error {
 	path, err := findExisting(named)
 	if err != nil {
 		return err
 	}
-	db, err := a.openWriter(ctx, path)
+	db, err := open(ctx, path)
 	if err != nil {
 		return err
 	}
-	return cmp.Or(body(db), db.Close())
+	return cmp.Or(body(db), db.Close()) // not joined: the advice is printed on a line of its own
 }
 
 // autoCorpus names the corpus that the run was made from.

@@ -51,8 +51,7 @@ tried and what is from documentation.`,
   annotator doctor --json | jq '.checks[] | select(.state != "ok")'`,
 	}
 	flags := cmd.Flags()
-	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "maximum `TIME` of a check; a server may have to load its model first")
-	restrict(flags, "timeout", "a time above 0, such as 90s", nil, func() bool { return o.timeout > 0 })
+	timeFlag(flags, &o.timeout, "timeout", 3*time.Minute, 1, "maximum `TIME` of a check; a server may have to load its model first")
 	jsonFlag(flags, &o.json)
 	flags.BoolVar(&o.explain, "explain", false, "print how servers are started for the model, and check nothing")
 	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "model-context", "max-tokens", "temperature", "stream", "prompts")

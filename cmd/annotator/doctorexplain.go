@@ -39,11 +39,7 @@ func (o *doctorOptions) explainServers(ctx context.Context) error {
 	for i := range e.table.Servers {
 		e.Servers = append(e.Servers, e.table.Servers[i].Start(word, family, e.Context))
 	}
-	if o.json {
-		return o.printJSON(&e)
-	}
-	e.print(o.out)
-	return nil
+	return o.printResult(&e, o.json)
 }
 
 // modelToExplain returns the model that is named, else the first that the endpoint lists; none without an endpoint.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"annotator"
 
@@ -41,10 +42,25 @@ func atLeast[N int | int64](flags *pflag.FlagSet, value *N, name string, least N
 	restrict(flags, name, fmt.Sprintf("a whole number of at least %d", least), nil, func() bool { return *value >= least })
 }
 
+// countFlag declares a flag that takes a number with a lower bound.
+func countFlag(flags *pflag.FlagSet, value *int, name string, initial, least int, usage string) {
+	flags.IntVar(value, name, initial, usage)
+	atLeast(flags, value, name, least)
+}
+
 // limitFlag declares --limit, the most things to read or print.
 func limitFlag(flags *pflag.FlagSet, value *int, initial int, usage string) {
-	flags.IntVar(value, "limit", initial, usage)
-	atLeast(flags, value, "limit", 0)
+	countFlag(flags, value, "limit", initial, 0, usage)
+}
+
+// timeFlag declares a flag that takes a time with a lower bound.
+func timeFlag(flags *pflag.FlagSet, value *time.Duration, name string, initial, least time.Duration, usage string) {
+	flags.DurationVar(value, name, initial, usage)
+	accepts := "a time such as 90s or 30m"
+	if least > 0 {
+		accepts = "a time above 0, such as 90s"
+	}
+	restrict(flags, name, accepts, nil, func() bool { return *value >= least })
 }
 
 // wordFlag declares a flag that takes one of a few words. The empty word stands for none where it is the initial one.

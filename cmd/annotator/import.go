@@ -17,7 +17,6 @@ import (
 type importOptions struct {
 	*app
 	ingest.Options
-	json bool
 	list bool
 }
 
@@ -50,37 +49,40 @@ options give the same corpus. An existing corpus is kept; --reimport replaces it
 	flags := cmd.Flags()
 	flags.StringVar(&o.Corpus, "corpus", "", "`FILE` to make; empty: beside the SOURCE, with its name, where there is one only")
 	importFlags(flags, &o.Format, &o.Encoding, &o.SceneTokens)
-	jsonFlag(flags, &o.json)
 	flags.BoolVar(&o.list, "list", false, "show the chapters of the result and write nothing")
 	flags.StringSliceVar(&o.Keep, "keep", nil, "take in a `PART` that is left out by default: "+strings.Join(ingest.Parts(), ", "))
 	flags.StringVar(&o.StoryAuthor, "story-author", "", "`NAME`, trip code or id of the author of the story in a forum; empty: detected")
 	flags.BoolVar(&o.Replace, "reimport", false, "replace an import of other sources or options")
-	return untilSignalled(cmd, func(ctx context.Context, args []string) error {
+	return a.prints(cmd, func(ctx context.Context, args []string) (result, error) {
 		o.Sources = args
 		return o.run(ctx)
 	})
 }
 
-func (o *importOptions) run(ctx context.Context) error {
+func (o *importOptions) run(ctx context.Context) (*imported, error) {
 	for _, source := range o.Sources {
 		if err := requireSource(source); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	p := newProgress(o.app, false, 0)
+	defer p.close()
 	if o.list {
-		return o.show(ctx)
+		report, chapters, err := ingest.List(ctx, o.Options, p.importing)
+		if err != nil {
+			return nil, err
+		}
+		report.Corpus = "nothing written"
+		return &imported{report, "", false, report.Stats, chapters}, nil
 	}
 	if len(o.Sources) == 1 {
 		o.Corpus = cmp.Or(o.Corpus, corpusOf(o.Sources[0]))
 	}
-	p := newProgress(o.app, false, 0)
-	defer p.close()
 	report, err := ingest.Import(ctx, o.Options, p.importing)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p.close()
-	return o.printResult(&imported{report, report.Corpus, report.Existing, report.Stats, nil}, o.json)
+	return &imported{report, report.Corpus, report.Existing, report.Stats, nil}, nil
 }
 
 // imported is what import prints.
@@ -97,17 +99,4 @@ func (i *imported) print(w io.Writer) {
 		fmt.Fprintf(w, "%4d  %7d words  %s: %s\n", n+1, c.Words, clean(c.Title), clean(c.Begins))
 	}
 	fmt.Fprint(w, wrapLines(clean(i.String()), terminalWidth(w)))
-}
-
-// show lists the result of an import.
-func (o *importOptions) show(ctx context.Context) error {
-	p := newProgress(o.app, false, 0)
-	defer p.close()
-	report, chapters, err := ingest.List(ctx, o.Options, p.importing)
-	if err != nil {
-		return err
-	}
-	p.close()
-	report.Corpus = "nothing written"
-	return o.printResult(&imported{report, "", false, report.Stats, chapters}, o.json)
 }

@@ -29,7 +29,7 @@ func lookAlikes(ctx context.Context, v *storage.View, name string, entries []ann
 	names := []string{name}
 	for i := range entries {
 		delete(all, entries[i].ID)
-		names = append(names, namesOf(&entries[i])...)
+		names = append(names, entries[i].Names()...)
 	}
 	alike := codex.LookAlikes(names)
 	for id, names := range all {
@@ -39,15 +39,6 @@ func lookAlikes(ctx context.Context, v *storage.View, name string, entries []ann
 	}
 	slices.SortFunc(found, func(a, b lookAlike) int { return cmp.Compare(a.ID, b.ID) })
 	return found, nil
-}
-
-// namesOf returns the names of an entry. The term is one of its aliases.
-func namesOf(e *annotator.Entry) []string {
-	names := make([]string, len(e.Aliases))
-	for i := range e.Aliases {
-		names[i] = e.Aliases[i].Name
-	}
-	return names
 }
 
 // printLookAlikes prints a line for each look-alike, with the code of each character that cannot be seen.

@@ -17,14 +17,14 @@ type migrating struct {
 	from, schema, last int // the schema that was there, that of the step at hand, and the last; 0 before and after
 	began              time.Time
 	printed            time.Time // when the newest line was; zero before the first
-	stop               chan struct{}
+	stop               func()
 }
 
 // shortMigration is the time that a migration may take without a word.
 const shortMigration = time.Second
 
 func newMigrating(a *app, path string) *migrating {
-	return &migrating{app: a, file: filepath.Base(path), stop: make(chan struct{})}
+	return &migrating{app: a, file: filepath.Base(path)}
 }
 
 // step is told of each step. See storage.OpenWriter.
@@ -33,23 +33,9 @@ func (m *migrating) step(schema, last int) {
 	defer m.mu.Unlock()
 	if m.schema == 0 {
 		m.from, m.began = schema-1, m.app.now()
-		go m.watch()
+		m.stop = every(redrawInterval, m.tick)
 	}
 	m.schema, m.last = schema, last
-}
-
-// watch prints until the migration ends.
-func (m *migrating) watch() {
-	ticker := time.NewTicker(redrawInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			m.tick()
-		case <-m.stop:
-			return
-		}
-	}
 }
 
 func (m *migrating) tick() {
@@ -82,7 +68,7 @@ func (m *migrating) end(err error) {
 	if m.schema == 0 {
 		return
 	}
-	close(m.stop)
+	m.stop()
 	m.schema = 0
 	if m.printed.IsZero() {
 		return

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"annotator"
 	"annotator/storage"
 
 	"github.com/spf13/cobra"
@@ -88,7 +89,7 @@ type message struct {
 	values any
 }
 
-func (m message) MarshalJSON() ([]byte, error) { return json.Marshal(m.values) }
+func (m message) MarshalJSON() ([]byte, error) { return []byte(annotator.EncodeJSON(m.values)), nil }
 
 func (m message) print(w io.Writer) { fmt.Fprintln(w, clean(m.text)) }
 

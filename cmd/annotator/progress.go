@@ -26,7 +26,7 @@ type progress struct {
 	totals  totals
 	text    string // the line that is drawn now; empty if there is none
 	printed totals // at the newest line that is not redrawn
-	stop    chan struct{}
+	stop    func()
 	scene   atomic.Int64 // the current one; 0 before the first
 }
 
@@ -46,29 +46,31 @@ func newProgress(a *app, quiet bool, limit int) *progress {
 		return p
 	}
 	p.printed.at = a.now()
-	p.stop = make(chan struct{})
-	go p.refresh(p.stop)
+	p.stop = every(redrawInterval, p.tick)
 	return p
 }
 
-// refresh prints between notices: a model may take minutes to answer.
-func (p *progress) refresh(stop <-chan struct{}) {
-	ticker := time.NewTicker(redrawInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			p.mu.Lock()
-			p.tick()
-			p.mu.Unlock()
-		case <-stop:
-			return
+// every calls a function at an interval until it is stopped, in a goroutine of its own.
+func every(interval time.Duration, do func()) (stop func()) {
+	ticker, done := time.NewTicker(interval), make(chan struct{})
+	go func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				do()
+			case <-done:
+				return
+			}
 		}
-	}
+	}()
+	return func() { close(done) }
 }
 
-// tick redraws the line, or prints one after a long silence.
+// tick redraws the line, or prints one after a long silence: a model may take minutes to answer.
 func (p *progress) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.live && p.text != "" {
 		p.drawTotals()
 	} else if now := p.now(); !p.live && now.Sub(p.printed.at) >= maxSilence {
@@ -93,7 +95,7 @@ func (p *progress) close() {
 	defer p.mu.Unlock()
 	p.erase()
 	if p.stop != nil {
-		close(p.stop)
+		p.stop()
 		p.stop = nil
 	}
 }

@@ -88,7 +88,9 @@ type snapshotList struct {
 }
 
 // MarshalJSON encodes the snapshots alone.
-func (l *snapshotList) MarshalJSON() ([]byte, error) { return json.Marshal(l.views) }
+func (l *snapshotList) MarshalJSON() ([]byte, error) {
+	return []byte(annotator.EncodeJSON(l.views)), nil
+}
 
 func listSnapshots(ctx context.Context, db *storage.DB, query storage.SnapshotQuery) (*snapshotList, error) {
 	if err := require(ctx, query.Thread, db.Threads.LastScene); err != nil {

@@ -121,7 +121,7 @@ func (c *entryDiff) any() bool {
 func diffEntry(was, e *annotator.Entry) entryDiff {
 	c := entryDiff{
 		ID: e.ID, Term: e.Name(), Status: e.Status, Merged: e.MergedInto,
-		Tags: newSetDiff(was.Tags, e.Tags), Aliases: newSetDiff(namesOf(was), namesOf(e)), Claims: newSetDiff(claimsInForce(was), claimsInForce(e)),
+		Tags: newSetDiff(was.Tags, e.Tags), Aliases: newSetDiff(was.Names(), e.Names()), Claims: newSetDiff(claimsInForce(was), claimsInForce(e)),
 	}
 	if was.ID != 0 && was.Name() != e.Name() {
 		c.Renamed = &renaming{was.Name(), e.Name()}

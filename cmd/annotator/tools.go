@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io"
+	"strings"
 
 	"annotator"
 	"annotator/policy"
@@ -12,30 +14,30 @@ import (
 )
 
 func newTools(a *app) *cobra.Command {
-	var asJSON, asPolicy bool
+	var asPolicy bool
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "Describe the tools that the model is given",
 		Long: longHelp(`
-Describe the tools that the model is given: what they do, their arguments, and what they may change. --policy prints the
-default policy, which says which intent permits which tools, as a file for --governance-policy.`, exitMisused),
+Describe the tools that the model is given: what they do, their arguments, and what they may change; with --json also
+the schemas that a model is sent. --policy prints the default policy, which says which intent permits which tools, as a
+file for --governance-policy.`, exitMisused),
 		Example: `  annotator tools
   annotator tools --json | jq '.[].name'
   annotator tools --policy > policy.yaml`,
-		RunE: func(*cobra.Command, []string) error {
-			if asPolicy && asJSON {
-				return annotator.Errorf(annotator.Misused, "--policy and --json print different documents").WithAdvice("give one of them")
-			}
-			if asPolicy {
-				_, err := io.WriteString(a.out, policy.Text())
-				return err
-			}
-			return a.describeTools(asJSON)
-		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the schemas that a model is sent")
 	cmd.Flags().BoolVar(&asPolicy, "policy", false, "print the default policy")
-	return cmd
+	return a.prints(cmd, func(context.Context, []string) (result, error) {
+		if asPolicy {
+			return message{strings.TrimSuffix(policy.Text(), "\n"), map[string]string{"policy": policy.Text()}}, nil
+		}
+		return describeTools()
+	})
+}
+
+// describedTools is what `tools` prints.
+type describedTools struct {
+	*tools.Registry
 }
 
 // describedTool is a tool as `tools --json` prints it.
@@ -46,19 +48,19 @@ type describedTool struct {
 	Schema      json.RawMessage  `json:"schema"` // of the arguments
 }
 
-func (a *app) describeTools(asJSON bool) error {
+func describeTools() (result, error) {
 	registry, err := tools.New(tools.WithPolicy(policy.Default(), tools.All())...)
-	if err != nil {
-		return err
-	}
-	if !asJSON {
-		_, err := io.WriteString(a.out, tools.Markdown(registry))
-		return err
-	}
+	return describedTools{registry}, err
+}
+
+// MarshalJSON encodes each tool with its schema.
+func (d describedTools) MarshalJSON() ([]byte, error) {
 	var all []describedTool
-	for _, definition := range registry.Definitions() {
-		tool, _ := registry.Tool(definition.Name)
+	for _, definition := range d.Definitions() {
+		tool, _ := d.Tool(definition.Name)
 		all = append(all, describedTool{definition.Name, tool.Permission, definition.Description, definition.Schema})
 	}
-	return a.printJSON(all)
+	return []byte(annotator.EncodeJSON(all)), nil
 }
+
+func (d describedTools) print(w io.Writer) { _, _ = io.WriteString(w, tools.Markdown(d.Registry)) }

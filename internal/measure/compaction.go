@@ -10,12 +10,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 
 	"annotator"
 	"annotator/context/compaction"
 	"annotator/internal/scripted"
 	"annotator/runner"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // inProcess answers requests without a network.
@@ -112,18 +113,16 @@ func (t policyRun) count(ctx context.Context, path string) (*cost, error) {
 
 // runAll makes the runs, as many at once as there are processors.
 func runAll(ctx context.Context, runs []policyRun) ([]*cost, error) {
-	costs, errs := make([]*cost, len(runs)), make([]error, len(runs))
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var all sync.WaitGroup
+	costs := make([]*cost, len(runs))
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i, t := range runs {
-		all.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			costs[i], errs[i] = t.run(ctx)
+		all.Go(func() (err error) {
+			costs[i], err = t.run(ctx)
+			return err
 		})
 	}
-	all.Wait()
-	return costs, errors.Join(errs...)
+	return costs, all.Wait()
 }
 
 // marked is this program's policy with a low mark.

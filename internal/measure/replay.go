@@ -97,7 +97,6 @@ func (c *converter) report(ctx context.Context, out io.Writer, store *storage.DB
 	facts, scenes := float64(c.facts), n[5]
 	fmt.Fprintf(out, "scenes %.0f, facts %d, of these with a quotation %d; quotations without a sentence of their own %d\n\n", scenes, c.facts, c.quoted, c.moved)
 	table := [][]string{
-		{"", "recorded", "converted"},
 		{"requests for scenes, a scene", fmt.Sprintf("%.2f", float64(c.asked)/scenes), fmt.Sprintf("%.2f", n[0]/scenes)},
 		{"requests in all, a scene", fmt.Sprintf("%.2f", float64(len(c.requests))/scenes), fmt.Sprintf("%.2f", n[1]/scenes)},
 		{"output tokens for scenes, a fact", fmt.Sprintf("%.1f", float64(c.output)/facts), fmt.Sprintf("%.1f", n[2]/facts)},
@@ -110,12 +109,7 @@ func (c *converter) report(ctx context.Context, out io.Writer, store *storage.DB
 			"window: " + kind, fmt.Sprintf("%d (%.0f %%)", former[kind], former.share(kind)), fmt.Sprintf("%d (%.0f %%)", fresh[kind], fresh.share(kind)),
 		})
 	}
-	for _, row := range table {
-		fmt.Fprintf(out, "| %s |\n", strings.Join(row, " | "))
-		if row[0] == "" {
-			fmt.Fprintln(out, "| --- | ---: | ---: |")
-		}
-	}
+	fmt.Fprint(out, markdown([]string{"", "recorded", "converted"}, table))
 	for _, edit := range lost {
 		fmt.Fprintln(out, "lost:", edit)
 	}
