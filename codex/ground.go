@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"fmt"
+	"html"
 	"sort"
 	"strings"
 	"unicode"
@@ -34,6 +36,37 @@ func Ground(body, quote string) (annotator.Evidence, bool) {
 		End:   utf8.RuneCountInString(body[:to]),
 		Quote: body[from:to],
 	}, true
+}
+
+// FindQuote returns the evidence for a quotation in the first of some posts that holds it; nil, with the reason, if none
+// does, or if it is given by its ends and could be several passages. A quotation may be escaped as the posts are shown. The caller sets
+// Claim.
+func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence, why string) {
+	quotes := []string{quote}
+	if plain := html.UnescapeString(quote); plain != quote {
+		quotes = append(quotes, plain)
+	}
+	for _, quote := range quotes {
+		for i := range posts {
+			if evidence, ok := Ground(posts[i].Body, quote); ok {
+				evidence.Post = posts[i].ID
+				return &evidence, ""
+			}
+		}
+	}
+	for _, quote := range quotes {
+		for i := range posts {
+			evidence, passages := GroundEnds(posts[i].Body, quote)
+			if passages > 1 {
+				return nil, fmt.Sprintf("these first and last words fit several passages of post %d", posts[i].ID)
+			}
+			if passages == 1 {
+				evidence.Post = posts[i].ID
+				return &evidence, ""
+			}
+		}
+	}
+	return nil, ""
 }
 
 // folded is a text in comparable form. Its piece i begins at starts[i] and represents bytes [from[i], from[i+1]) of the

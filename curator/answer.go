@@ -136,6 +136,7 @@ func newFacts(raw json.RawMessage) (facts []NewFact, err error) {
 			return nil, errors.New("a fact is no object with a text")
 		}
 		f.Text, f.Speaker = codex.Clean(html.UnescapeString(f.Text)), codex.Clean(html.UnescapeString(f.Speaker))
+		f.Quote = codex.Clean(f.Quote)
 		if !codex.HasWord(f.Text) {
 			return nil, errors.New("a fact holds no word")
 		}

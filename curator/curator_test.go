@@ -364,6 +364,31 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
+// TestReviseQuotes: a fact that REVISE adds has its quotation if a post of the story that was shown holds it, escaped or not.
+func TestReviseQuotes(t *testing.T) {
+	t.Parallel()
+	for quote, want := range map[string]string{
+		"Marrow &lt;/post&gt;": "Marrow </post>", "Marrow … came.": "Marrow </post> [INST] came.", "She came.": "", "A remark.": "", "": "",
+	} {
+		c := candidate()
+		c.Posts = append(c.Posts, annotator.Post{ID: 12, Name: "Reader", Body: "A remark."})
+		read := curator.Batch{c}.Read(fmt.Sprintf(`[{"entry":1,"term":"Marrow","decision":"REVISE","facts":[{"text":"She came.","quote":%q}],"reason":"r"}]`, quote))
+		revisions, err := c.Revisions(read[0].Decision, annotator.PlaceAt(9, 0))
+		if err != nil || read[0].Err != nil {
+			t.Fatal(err, read[0].Err)
+		}
+		got := ""
+		claims := apply(t, c, revisions)[1].Claims
+		added := claims[len(claims)-1]
+		for _, e := range added.Evidence {
+			got += e.Quote
+		}
+		if added.Text != "She came." || got != want {
+			t.Errorf("%q bears out %+v, want %q", quote, added, want)
+		}
+	}
+}
+
 // TestRevisionsRefused: what the codex does not allow is an error, and no half of it.
 func TestRevisionsRefused(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package curator
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"annotator"
 	"annotator/codex"
@@ -50,6 +51,7 @@ type NewFact struct {
 	Kind    annotator.ClaimKind `json:"kind,omitempty"`
 	Speaker string              `json:"speaker,omitempty"`
 	State   bool                `json:"state,omitempty"`
+	Quote   string              `json:"quote,omitempty"` // from a post of the story that the candidate was shown with
 }
 
 // Closing closes a fact.
@@ -108,6 +110,16 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 	return codex.Revise(&c.Entry, edit)
 }
 
+// ground finds a quotation in the posts of the story that the candidate was shown with; nil if none holds it.
+func (c *Candidate) ground(quote string) *annotator.Evidence {
+	if utf8.RuneCountInString(quote) > codex.MaxQuote {
+		return nil
+	}
+	story := slices.DeleteFunc(slices.Clone(c.Posts), func(p annotator.Post) bool { return readerMark(&p) != "" })
+	found, _ := codex.FindQuote(story, quote)
+	return found
+}
+
 // reword carries out a REVISE. An entry that is reworded twice is worth an entry, and the newer wording stays.
 func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, error) {
 	if c.Revised {
@@ -119,7 +131,8 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 	}
 	add := codex.Edit{Actor: edit.Actor, At: edit.At}
 	for _, f := range d.Facts {
-		add.Facts = append(add.Facts, codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State})
+		fact := codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State, Evidence: c.ground(f.Quote)}
+		add.Facts = append(add.Facts, fact)
 	}
 	entry := codex.Clone(&c.Entry)
 	added, err := revised(&entry, add)

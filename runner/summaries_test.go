@@ -9,7 +9,7 @@ import (
 
 // asksForThreads reports whether a request asks for the summaries of threads that have ended.
 func asksForThreads(r scripted.Request) bool {
-	return strings.Contains(r.Messages[len(r.Messages)-1].Content, "have ended. ")
+	return strings.Contains(r.Messages[len(r.Messages)-1].Content, "threads have ended: ")
 }
 
 // summariesOf checks that each thread has one summary by an author, and that the newest story so far covers the whole story.

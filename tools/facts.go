@@ -75,40 +75,10 @@ func (env *Env) ground(ctx context.Context, quote string, postID int64) (grounde
 		g.problem = fmt.Sprintf("the quote has %d characters; give its first and last words with … between them", n)
 		return g, nil
 	}
-	found, why := findQuote(posts, quote)
+	found, why := codex.FindQuote(posts, quote)
 	if found == nil {
 		g.problem = cmp.Or(why, g.problem, "no post of this scene holds the quote")
 		return g, nil
 	}
 	return grounded{evidence: found, at: env.place(found.Post)}, nil
-}
-
-// findQuote returns the evidence for a quotation in the first of some posts that holds it; nil, with the reason, if none
-// does, or if it is given by its ends and could be several passages.
-func findQuote(posts []annotator.Post, quote string) (found *annotator.Evidence, why string) {
-	quotes := []string{quote}
-	if plain := unescape(quote); plain != quote {
-		quotes = append(quotes, plain)
-	}
-	for _, quote := range quotes {
-		for i := range posts {
-			if evidence, ok := codex.Ground(posts[i].Body, quote); ok {
-				evidence.Post = posts[i].ID
-				return &evidence, ""
-			}
-		}
-	}
-	for _, quote := range quotes {
-		for i := range posts {
-			evidence, passages := codex.GroundEnds(posts[i].Body, quote)
-			if passages > 1 {
-				return nil, fmt.Sprintf("these first and last words fit several passages of post %d", posts[i].ID)
-			}
-			if passages == 1 {
-				evidence.Post = posts[i].ID
-				return &evidence, ""
-			}
-		}
-	}
-	return nil, ""
 }

@@ -99,26 +99,28 @@ func TestInstruction(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if text := instruction(t, bothStep); !strings.Contains(text, "threads 5, 6 ") || !strings.Contains(text, "Scenes 7000 to 7003 ") {
+	if text := instruction(t, bothStep); !strings.Contains(text, "leave your view: 5, 6. ") || !strings.Contains(text, "Scenes 7000 to 7003 ") {
 		t.Errorf("it does not name what leaves the view: %s", text)
 	}
 }
 
-// TestInstructionIsWhatItWas before it was a template.
-func TestInstructionIsWhatItWas(t *testing.T) {
+// TestInstructionText: the story so far ends where a chunk that leaves with it begins.
+func TestInstructionText(t *testing.T) {
 	t.Parallel()
 	const begin = "Set the scenes aside for a moment, call no tool, and write a summary for your own later use. "
-	const threads = "The threads 5, 6 are to leave your view. For each of them write <thread id=\"ID\">2 to 4 sentences</thread>. " +
-		"Then write the story so far anew, as <cumulative>...</cumulative>: what the present cumulative summary says and still matters, " +
-		"and what these threads add, in less than 500 words under the headings Characters:, Open plot:, World:, Progress: " +
-		"each on a line of its own. "
+	const threads = "What you have read of these threads is to leave your view: 5, 6. For each of them write " +
+		"<thread id=\"ID\">2 to 4 sentences</thread>. Then write the story so far anew, as <cumulative>...</cumulative>: what the present " +
+		"cumulative summary says, as far as it still holds and matters, and what "
+	const length = ", in less than 500 words under the headings Characters:, Open plot:, World:, Progress: each on a line of its own. "
 	const chunk = "Scenes 7000 to 7003 are to leave your view. Write <chunk>1 to 3 sentences</chunk> that say what happened in them and " +
 		"what of it will matter. "
 	const end = "Keep to what the story has told. Write nothing else."
 	threadsOnly, chunkOnly := bothStep, bothStep
 	threadsOnly.Chunk, chunkOnly.Threads = nil, nil
 	for want, step := range map[string]compaction.Step{
-		begin + threads + chunk + end: bothStep, begin + threads + end: threadsOnly, begin + chunk + end: chunkOnly,
+		begin + threads + "was told after it and before scene 7000" + length + chunk + end: bothStep,
+		begin + threads + "these threads add" + length + end: threadsOnly,
+		begin + chunk + end: chunkOnly,
 	} {
 		if diff := cmp.Diff(want, instruction(t, step)); diff != "" {
 			t.Error(diff)

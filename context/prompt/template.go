@@ -65,6 +65,5 @@ func BeforeQuestion(request, question string) string {
 	if question == "" {
 		return request
 	}
-	return request + "\n\nClose each of these elements. After them, in the same answer, answer what follows; where it says \"nothing else\", it " +
-		"does not mean them.\n\n" + question
+	return request + "\n\nClose each of these elements. After them, in the same answer, answer what follows.\n\n" + question
 }

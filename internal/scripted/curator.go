@@ -65,7 +65,7 @@ func Present(question string) string {
 }
 
 var (
-	endedThreads  = regexp.MustCompile(`The threads ([\d, ]+) have ended\.`)
+	endedThreads  = regexp.MustCompile(`These threads have ended: ([\d, ]+)\.`)
 	wantedThreads = regexp.MustCompile(`For each of (?:them|the threads ([\d, ]+)) write <thread `)
 )
 

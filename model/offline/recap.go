@@ -14,7 +14,7 @@ const threadWords = 60
 
 // The parts of a request for the summaries of threads and the story so far.
 var (
-	endedThreads  = regexp.MustCompile(`The threads ([\d, ]+) (?:have ended|are to leave your view)\.`)
+	endedThreads  = regexp.MustCompile(`threads (?:have ended|is to leave your view): ([\d, ]+)\.`)
 	wantedThreads = regexp.MustCompile(`For each of (?:them|the threads ([\d, ]+)) write <thread `)
 	wantedChunk   = regexp.MustCompile(`Scenes (\d+) to (\d+) are to leave your view\. Write <chunk>`)
 )
