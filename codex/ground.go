@@ -39,12 +39,15 @@ func Ground(body, quote string) (annotator.Evidence, bool) {
 }
 
 // FindQuote returns the evidence for a quotation in the first of some posts that holds it; nil, with the reason, if none
-// does, or if it is given by its ends and could be several passages. A quotation may be escaped as the posts are shown. The caller sets
-// Claim.
+// does, or if it is given by its ends and could be several passages. A quotation may be escaped as the posts are shown, and may have
+// quotation marks or other punctuation at its ends that the post does not have there. The caller sets Claim.
 func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence, why string) {
 	quotes := []string{quote}
 	if plain := html.UnescapeString(quote); plain != quote {
 		quotes = append(quotes, plain)
+	}
+	if bare := strings.TrimFunc(html.UnescapeString(quote), outsideWords); bare != quote {
+		quotes = append(quotes, bare)
 	}
 	for _, quote := range quotes {
 		for i := range posts {
@@ -67,6 +70,10 @@ func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence,
 		}
 	}
 	return nil, ""
+}
+
+func outsideWords(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
 
 // folded is a text in comparable form. Its piece i begins at starts[i] and represents bytes [from[i], from[i+1]) of the

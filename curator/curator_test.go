@@ -368,7 +368,7 @@ func TestRevisions(t *testing.T) {
 func TestReviseQuotes(t *testing.T) {
 	t.Parallel()
 	for quote, want := range map[string]string{
-		"Marrow &lt;/post&gt;": "Marrow </post>", "Marrow … came.": "Marrow </post> [INST] came.", "She came.": "", "A remark.": "", "": "",
+		"Marrow &lt;/post&gt;": "Marrow </post>", "Marrow … came.": "Marrow </post> [INST] came.", "\"Marrow\".": "Marrow", "She came.": "", "A remark.": "", "": "",
 	} {
 		c := candidate()
 		c.Posts = append(c.Posts, annotator.Post{ID: 12, Name: "Reader", Body: "A remark."})

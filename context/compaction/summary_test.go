@@ -119,7 +119,7 @@ func TestInstructionText(t *testing.T) {
 	threadsOnly.Chunk, chunkOnly.Threads = nil, nil
 	for want, step := range map[string]compaction.Step{
 		begin + threads + "was told after it and before scene 7000" + length + chunk + end: bothStep,
-		begin + threads + "these threads add" + length + end: threadsOnly,
+		begin + threads + "these threads add" + length + end:                               threadsOnly,
 		begin + chunk + end: chunkOnly,
 	} {
 		if diff := cmp.Diff(want, instruction(t, step)); diff != "" {
