@@ -41,6 +41,7 @@ func lineOf(t *rapid.T, mark string) string {
 		"Pell . . . . . . 12", "The Lamp   3", "Produced by Somebody", "Copyright 1901", "*** START OF THIS PROJECT GUTENBERG EBOOK X ***",
 		"*** END OF THIS PROJECT GUTENBERG EBOOK X ***", "End of Project Gutenberg's X", "word[Pg 8] and {12} more", "_Italic_ words", "第一回 风尘", "三", "ЧАСТЬ ПЕРВАЯ",
 		"Transcriber's Note: none.", "The Book, by Ann Onymous", "First Act:", "[Illustration]", "   indented line", "$1.00 each, cloth",
+		"3 May. Bistritz.", "Monday, June 3rd", "Luku 1", "Luku 2", "פרק ג", "FIRE!",
 	}).Draw(t, "line")
 }
 

@@ -170,6 +170,9 @@ func Heading(line string) (kind string, number int, title string) {
 	return string(w.kind), w.number, w.title
 }
 
+// Dated reports whether a line is read as a date.
+func Dated(line string) bool { return words().readDate(line) }
+
 // BoardFields reads the JSON of a board, and returns how many posts and chapters it has; no job keeps them.
 func BoardFields(data []byte) (posts, chapters int) {
 	j := &job{report: &Report{}, forum: newForum()}

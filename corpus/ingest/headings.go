@@ -30,6 +30,7 @@ func (b *book) readHeadings() {
 	}
 	b.dropPageNumbers()
 	b.checkNumbers()
+	b.findSeries()
 	b.joinHeadings()
 }
 
@@ -164,10 +165,8 @@ func (n *node) group() string {
 	switch {
 	case n.listed:
 		return "listed" + level
-	case n.head.labelled():
+	case n.head.labelled(), n.head.kind != noHeading && n.head.kind != numberOnly:
 		return string(n.head.kind)
-	case n.head.kind == namedHeading:
-		return "named"
 	case n.head.kind == numberOnly && n.level > 0:
 		return "number" + level
 	case n.head.kind == numberOnly && n.head.title != "":

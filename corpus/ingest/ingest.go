@@ -74,7 +74,7 @@ type Progress struct {
 
 // importerVersion is raised when the same source gives other rows than before. It stands in the corpus, not in the
 // digest: a corpus of the same sources and options is used as it is, whatever version made it.
-const importerVersion = "3"
+const importerVersion = "4"
 
 // digestForm begins what is hashed.
 const digestForm = "1"

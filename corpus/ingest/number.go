@@ -1,9 +1,11 @@
 package ingest
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // lastNumber stands for "the last chapter".
@@ -26,8 +28,10 @@ func (v *vocabulary) numberAlone(line string, tokens []token) wording {
 		n, _ = strconv.Atoi(first.text)
 	case roman(spelt) > 0 && roman(spelt) < maxNumber/2:
 		n = roman(spelt)
+	case len(tokens) == 1 && v.letterNumber(first.text) > 0 && !unicode.IsLower([]rune(spelt)[0]):
+		n = v.letterNumber(first.text)
 	default:
-		n, used = v.number(line, tokens, false)
+		n, used = v.number(line, tokens, "")
 		if used == 0 || used < len(tokens) || !isUpper(line) || n == lastNumber {
 			return wording{}
 		}
@@ -48,9 +52,9 @@ func isDigits(text string) bool {
 }
 
 // number reads a number at the beginning of tokens, and returns how many it takes; 0 if there is none. Behind a label
-// Roman numerals may be in lower case.
-func (v *vocabulary) number(line string, tokens []token, labelled bool) (n, used int) {
-	first := tokens[0]
+// Roman numerals may be in lower case; "" is none.
+func (v *vocabulary) number(line string, tokens []token, label string) (n, used int) {
+	first, labelled := tokens[0], label != ""
 	spelt := line[first.start:first.end]
 	switch {
 	case isDigits(first.text) && len(first.text) <= 4:
@@ -63,6 +67,8 @@ func (v *vocabulary) number(line string, tokens []token, labelled bool) (n, used
 		return roman(spelt), 1
 	case labelled && roman(strings.ToUpper(spelt)) > 0 && v.numbers[first.text] == 0:
 		return roman(strings.ToUpper(spelt)), 1
+	case labelled && v.letterNumber(first.text) > 0 && !unicode.IsLower([]rune(spelt)[0]) && endsNumber(line[first.end:]):
+		return v.letterNumber(first.text), 1
 	}
 	for count := min(3, len(tokens)); count > 1; count-- { // "dix-sept", "vingt et un"
 		parts := make([]string, count)
@@ -81,10 +87,32 @@ func (v *vocabulary) number(line string, tokens []token, labelled bool) (n, used
 			return ten + one, count
 		}
 	}
-	if n := v.spelt(first.text); n > 0 {
-		return n, 1
+	n = cmp.Or(v.spelt(first.text), v.behind[label+" "+first.text])
+	return n, min(n, 1)
+}
+
+// letterNumber is the number that letters of a word are, the higher first: "ιβ", "כג"; 0 if they are none.
+func (v *vocabulary) letterNumber(word string) int {
+	sum, before := 0, 100
+	for word != "" {
+		key := word[:min(len(word), 2*len("σ"))] // two letters may be one number
+		if v.LetterNumerals[key] == 0 {
+			_, size := utf8.DecodeRuneInString(word)
+			key = word[:size]
+		}
+		value := v.LetterNumerals[key]
+		if value == 0 || value >= before {
+			return 0
+		}
+		sum, before, word = sum+value, value, word[len(key):]
 	}
-	return 0, 0
+	return sum
+}
+
+// endsNumber reports whether nothing, or a mark, stands behind letters that are a number.
+func endsNumber(rest string) bool {
+	r, _ := utf8.DecodeRuneInString(rest)
+	return rest == "" || !unicode.IsSpace(r)
 }
 
 // spelt is the number that one word spells, "einundzwanzigstes" and "ventitré" too; 0 if it is none.
@@ -165,9 +193,9 @@ func (v *vocabulary) cjkNumber(runes []rune, digits bool) (n, used int) {
 		digit, isDigit := v.Numerals[string(r)]
 		power, isPower := v.Powers[string(r)]
 		switch {
-		case isDigit:
+		case isDigit && (digits || !unicode.Is(unicode.Hangul, r)):
 			last = last*10 + digit
-		case isPower:
+		case isPower && (digits || !unicode.Is(unicode.Hangul, r)):
 			n, last = n+max(last, 1)*power, 0
 		case r >= '0' && r <= '9' && (digits || used > 0 || digitsThenUnit(runes)):
 			last = last*10 + int(r-'0')

@@ -230,12 +230,12 @@ func joinVerse(lines []textLine) string {
 }
 
 // joinLine joins two lines of a paragraph: with a space, but for scripts that have none, and behind the hyphen of a
-// word.
+// word. Hangul has spaces.
 func joinLine(a, b string) string {
 	last, size := utf8.DecodeLastRuneInString(a)
 	first, _ := utf8.DecodeRuneInString(b)
 	before, _ := utf8.DecodeLastRuneInString(a[:len(a)-size])
-	if isWide(last) && isWide(first) || last == '-' && before != '-' && before != ' ' && before != utf8.RuneError {
+	if isWide(last) && isWide(first) && !unicode.Is(unicode.Hangul, last) || last == '-' && before != '-' && before != ' ' && before != utf8.RuneError {
 		return a + b
 	}
 	return a + " " + b

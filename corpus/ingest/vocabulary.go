@@ -22,6 +22,7 @@ type vocabulary struct {
 	OrdinalMarks   string                    `json:"ordinalMarks"` // before an East Asian number
 	UnitMarks      string                    `json:"unitMarks"`    // between a unit and its number
 	Numerals       map[string]int            `json:"numerals"`
+	LetterNumerals map[string]int            // letters that are numbers, in descending order
 	Powers         map[string]int            `json:"powers"`
 	Signals        map[string][]*regexp.Regexp
 	GenericEntries []string            // of tables of contents: they are no titles
@@ -33,6 +34,9 @@ type vocabulary struct {
 	lists   map[string]headingKind // whole lines: named headings, contents, illustrations, ends
 	numbers map[string]int
 	infixes map[string]int // "einund": 1
+	behind  map[string]int // "akt två": 2, where the number is another word in other languages
+	months  map[string]int
+	days    map[string]bool // of the week
 	joiners map[string]bool
 	skipped map[string]bool // articles, and "No."
 	units   map[rune]headingKind
@@ -42,7 +46,7 @@ type vocabulary struct {
 var words = sync.OnceValue(func() *vocabulary {
 	v := &vocabulary{
 		labels: map[string]headingKind{}, lists: map[string]headingKind{}, numbers: map[string]int{},
-		infixes: map[string]int{}, joiners: map[string]bool{}, skipped: map[string]bool{}, units: map[rune]headingKind{},
+		infixes: map[string]int{}, behind: map[string]int{}, months: map[string]int{}, days: map[string]bool{}, joiners: map[string]bool{}, skipped: map[string]bool{}, units: map[rune]headingKind{},
 	}
 	if err := json.Unmarshal(wordingJSON, v); err != nil {
 		panic(fmt.Sprintf("wording.json: %v", err)) // it is part of the program, and a test reads it
@@ -65,6 +69,9 @@ type languageWords struct {
 	Ones          []string
 	Tens          []string
 	Infixes       []string
+	BehindLabels  []string
+	Months        []string
+	Weekdays      []string
 	Joiners       []string
 	Last          []string
 	Named         []string
@@ -87,10 +94,16 @@ func (v *vocabulary) add(l *languageWords) {
 		setAll(v.numbers, strings.Fields(forms), 10*(i+2))
 	}
 	setAll(v.numbers, l.Last, lastNumber)
-	for _, infix := range l.Infixes {
-		text, value, _ := strings.Cut(infix, "=")
-		v.infixes[fold(text)], _ = strconv.Atoi(value)
+	for i, forms := range l.Months {
+		setAll(v.months, strings.Fields(forms), i+1)
 	}
+	setValues(v.infixes, l.Infixes, "")
+	for _, labels := range l.Labels {
+		for _, label := range labels {
+			setValues(v.behind, l.BehindLabels, label+" ")
+		}
+	}
+	setAll(v.days, l.Weekdays, true)
 	setAll(v.joiners, l.Joiners, true)
 	setAll(v.skipped, l.Articles, true)
 	setAll(v.skipped, l.NumberMarks, true)
@@ -99,6 +112,14 @@ func (v *vocabulary) add(l *languageWords) {
 func setAll[T any](table map[string]T, keys []string, value T) {
 	for _, key := range keys {
 		table[fold(key)] = value
+	}
+}
+
+// setValues reads entries as "einund=1", each with something before it.
+func setValues(table map[string]int, entries []string, before string) {
+	for _, entry := range entries {
+		text, value, _ := strings.Cut(before+entry, "=")
+		table[fold(text)], _ = strconv.Atoi(value)
 	}
 }
 

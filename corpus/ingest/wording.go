@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,6 +21,11 @@ const (
 	contentsList headingKind = "contents"      // the heading of a list of contents
 	pictureList  headingKind = "illustrations" // the heading of a list of illustrations
 	endMark      headingKind = "end"           // "THE END"
+
+	// What only a series of them shows to be headings.
+	countedHeading headingKind = "counted"  // a word that is no label, and a number
+	datedHeading   headingKind = "dated"    // a date, as in diaries and letters
+	capitalHeading headingKind = "capitals" // a line in capitals
 )
 
 // rank orders the labels of headings.
@@ -52,8 +59,13 @@ func fold(text string) string {
 		return text
 	}
 	return norm.NFC.String(strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) && r < 0x0700 { // of Latin, Greek and Cyrillic letters
+		switch {
+		case unicode.Is(unicode.Mn, r) && r < 0x0700: // of Latin, Greek, Cyrillic, Hebrew and Arabic letters
 			return -1
+		case r == 'ı': // the capital has two small letters
+			return 'i'
+		case r == 'ς':
+			return 'σ'
 		}
 		return r
 	}, norm.NFD.String(text)))
@@ -100,7 +112,10 @@ func readHeading(line string) wording {
 	if line = strings.TrimSpace(line); len(line) > 2*maxHeading*utf8.UTFMax {
 		return wording{} // a paragraph may be as long as a book
 	}
-	line = strings.TrimSpace(strings.Map(halfWidth, line))
+	line = strings.TrimSpace(strings.Map(plainSign, line))
+	if strings.ContainsAny(line, "\"״”") {
+		line = gershayim.ReplaceAllString(line, "$1$2")
+	}
 	line = strings.TrimSpace(strings.Trim(line, "*_=#[]【】"))
 	if line == "" || utf8.RuneCountInString(line) > maxHeading {
 		return wording{}
@@ -129,12 +144,23 @@ func readHeading(line string) wording {
 	return v.numberAlone(line, tokens)
 }
 
-// halfWidth makes full-width digits and the ideographic space plain ones.
-func halfWidth(r rune) rune {
+// gershayim stand before the last letter of a Hebrew number.
+var gershayim = regexp.MustCompile(`(\p{Hebrew})["״”](\p{Hebrew})`)
+
+// plainSign makes the digits of any script and the spaces of any width plain ones. The ten digits of a script begin at a
+// multiple of sixteen, or six behind one.
+func plainSign(r rune) rune {
 	switch {
-	case r >= '０' && r <= '９':
-		return r - '０' + '0'
-	case r == '\u3000' || r == '\u00a0':
+	case r < utf8.RuneSelf:
+	case unicode.IsDigit(r):
+		value := r & 0xF
+		if !unicode.IsDigit(r - value) {
+			value -= 6
+		}
+		if value >= 0 && value <= 9 {
+			return '0' + value
+		}
+	case unicode.Is(unicode.Zs, r):
 		return ' '
 	}
 	return r
@@ -161,9 +187,10 @@ func (v *vocabulary) list(line string) (wording, bool) {
 	return wording{}, false
 }
 
+// isTitleStart reports whether a text begins with a letter that is no small one, or with a number.
 func isTitleStart(text string) bool {
 	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, " \"'“‘«„(¿¡[_*"))
-	return unicode.IsUpper(r) || unicode.IsDigit(r) || isWide(r) || unicode.Is(unicode.Hangul, r)
+	return unicode.IsLetter(r) && !unicode.IsLower(r) || unicode.IsDigit(r) || isWide(r)
 }
 
 // labelFirst reads "Chapter 3: The Storm", "Глава первая", "CHAPTER THE LAST".
@@ -179,7 +206,7 @@ func (v *vocabulary) labelFirst(line string, tokens []token) (wording, bool) {
 	for len(rest) > 1 && v.skipped[rest[0].text] {
 		rest = rest[1:]
 	}
-	n, used := v.number(line, rest, true)
+	n, used := v.number(line, rest, tokens[0].text)
 	if used == 0 || !joined(line[tokens[0].end:tokens[1].start]) {
 		return wording{}, false
 	}
@@ -187,15 +214,25 @@ func (v *vocabulary) labelFirst(line string, tokens []token) (wording, bool) {
 	return wording{kind, v.Ranks[kind], n, title}, ok && (isTitleStart(line) || rest[used-1].end == len(line))
 }
 
-// labelGlued reads "CHAPTERXXVII", as some books have it by mistake.
+// labelGlued reads "CHAPTERXXVII" and "Chapter12", as some books have it by mistake, and labels of scripts without
+// spaces: "บทที่๓".
 func (v *vocabulary) labelGlued(line string, tokens []token) (wording, bool) {
-	spelt := line[tokens[0].start:tokens[0].end]
-	if !isUpper(spelt) {
-		return wording{}, false
-	}
-	for i := range spelt {
-		kind, n := v.labels[strings.ToLower(spelt[:i])], roman(spelt[i:])
-		if v.Ranks[kind] == chapterly && n > 0 && strings.ToLower(spelt[:i]) != "act" {
+	spelt, folded := line[tokens[0].start:tokens[0].end], tokens[0].text
+	for i, r := range spelt {
+		if i == 0 || i > len(folded) {
+			continue
+		}
+		kind, n := v.labels[strings.ToLower(spelt[:i])], 0
+		switch rest := spelt[i:]; {
+		case v.Ranks[kind] == noRank || !isTitleStart(line):
+		case isDigits(rest) && len(rest) <= 4:
+			n, _ = strconv.Atoi(rest)
+		case isWide(r):
+			n = v.numbers[rest]
+		case isUpper(spelt) && v.Ranks[kind] == chapterly && kind != "act":
+			n = roman(rest)
+		}
+		if n > 0 {
 			title, ok := titleBehind(line[tokens[0].end:])
 			return wording{kind, v.Ranks[kind], n, title}, ok
 		}
@@ -208,7 +245,7 @@ func joined(between string) bool { return len(strings.Trim(between, " \t.:№#º
 
 // numberFirst reads "THE FIRST ACT", "1. Kapitel", "Erstes Buch".
 func (v *vocabulary) numberFirst(line string, tokens []token) (wording, bool) {
-	n, used := v.number(line, tokens, false)
+	n, used := v.number(line, tokens, "")
 	if used == 0 || used == len(tokens) || !isTitleStart(line) {
 		return wording{}, false
 	}
@@ -221,9 +258,13 @@ func (v *vocabulary) numberFirst(line string, tokens []token) (wording, bool) {
 	return wording{kind, v.Ranks[kind], n, title}, ok
 }
 
+// numeralMark stands behind letters that are a number.
+var numeralMark = regexp.MustCompile(`^[΄´ʹ׳′'’]($|\P{L})`)
+
 // titleBehind is the title behind a label and a number. It follows behind a mark or with a capital: "Part I wanted to
 // tell" is no heading.
 func titleBehind(rest string) (string, bool) {
+	rest = numeralMark.ReplaceAllString(rest, "$1")
 	trimmed := strings.TrimLeft(rest, " \t")
 	title := strings.TrimLeft(trimmed, " \t.:,;)]–—-―|*_")
 	switch {
@@ -234,7 +275,16 @@ func titleBehind(rest string) (string, bool) {
 	case trimmed == rest: // a letter follows at once
 		return "", false
 	}
-	return strings.TrimSpace(title), isTitleStart(title)
+	return strings.TrimSpace(title), isTitleStart(title) && (hasCase(title) || shortText(title, maxUncased) && !endsSentence(title))
+}
+
+// maxUncased is how many words a title may have that neither a mark nor a capital shows to be one.
+const maxUncased = 8
+
+// hasCase reports whether a text begins with a capital, or is of a script that has none and no words either.
+func hasCase(title string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(title, " \"'“‘«„(¿¡[_*"))
+	return !unicode.Is(unicode.Lo, r) || r >= 0x2E80
 }
 
 // isUpper reports whether a text has letters, and none that is lower case.

@@ -1,0 +1,96 @@
+package ingest
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"annotator"
+)
+
+// How many words a line may have beside its date.
+const (
+	maxBesideDate = 4 // of a place
+	maxHour       = 2 // that begin with a small letter: "evening"
+)
+
+// readDate reports whether a line is a date, with a place before or behind it perhaps: "3 May. Bistritz.", "Monday, June
+// 3rd", "London, May 3rd, 1790". A date that a sentence goes on behind is none.
+func (v *vocabulary) readDate(line string) bool {
+	line = strings.Trim(strings.TrimSpace(strings.Map(plainSign, line)), "*_=#[] ")
+	if utf8.RuneCountInString(line) > maxHeadingLine || !isTitleStart(line) {
+		return false
+	}
+	if v.matches("date", line) {
+		return true
+	}
+	tokens := tokenize(line)
+	for i := range tokens {
+		if used := v.dateAt(tokens[i:]); used > 0 {
+			before, behind := line[:tokens[i].start], line[tokens[i+used-1].end:]
+			return v.besideDate(before, true) && v.besideDate(behind, false)
+		}
+	}
+	return false
+}
+
+// dateAt returns how many tokens a date takes, with the day of the week before it and the year behind it; 0 if there is
+// none.
+func (v *vocabulary) dateAt(tokens []token) int {
+	i, day, month := 0, false, false
+	for ; i < len(tokens) && !(day && month); i++ {
+		switch text := tokens[i].text; {
+		case i == 0 && v.days[text]:
+		case !month && v.months[text] > 0:
+			month = true
+		case !day && v.isDay(text):
+			day = true
+		case i > 0 && v.isParticle(text):
+		default:
+			return 0
+		}
+	}
+	if !day || !month {
+		return 0
+	}
+	isYear := func(i int) bool { return i < len(tokens) && len(tokens[i].text) == 4 && isDigits(tokens[i].text) }
+	switch {
+	case isYear(i):
+		return i + 1
+	case isYear(i+1) && v.isParticle(tokens[i].text):
+		return i + 2
+	}
+	return i
+}
+
+// isParticle reports whether a word may stand within a date: "of", "de", "den".
+func (v *vocabulary) isParticle(word string) bool {
+	return v.skipped[word] || utf8.RuneCountInString(word) <= len("of") && !isDigits(word)
+}
+
+// isDay reports whether a word is the number of a day, with an ending perhaps: "3", "3rd", "third".
+func (v *vocabulary) isDay(word string) bool {
+	digits := strings.TrimRightFunc(word, unicode.IsLetter)
+	day, err := strconv.Atoi(digits)
+	if err != nil {
+		day = v.spelt(word)
+	}
+	return day > 0 && day <= 31 && utf8.RuneCountInString(word)-len(digits) <= len("er") || err != nil && day > 0 && day <= 31
+}
+
+// besideDate reports whether what stands before or behind a date may be a place or an hour: a few words, parted from the
+// date by a mark.
+func (v *vocabulary) besideDate(text string, before bool) bool {
+	trimmed := strings.Trim(text, " .,;:—–-―()")
+	switch {
+	case trimmed == "":
+		return true
+	case annotator.CountWords(trimmed) > maxBesideDate || !isTitleStart(trimmed) && (before || annotator.CountWords(trimmed) > maxHour) || strings.ContainsAny(trimmed, "!?\"“”«»"):
+		return false
+	case before:
+		text = strings.TrimRight(text, " ")
+		return strings.HasSuffix(text, ",") || strings.HasSuffix(text, ".") || strings.HasSuffix(text, ":") || v.days[fold(trimmed)]
+	}
+	return strings.ContainsAny(text[:1], ".,;:—–-―(") || strings.HasPrefix(text, " —") || strings.HasPrefix(text, " –") || strings.HasPrefix(text, " (")
+}
