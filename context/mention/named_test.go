@@ -81,6 +81,31 @@ func TestFewScenesMakeNoCommonWord(t *testing.T) {
 	}
 }
 
+// TestNamedInsideHan: a character that is common in the story is no name where it is a part of another word.
+func TestNamedInsideHan(t *testing.T) {
+	t.Parallel()
+	usage := mention.NewUsage()
+	for range 30 {
+		usage.Add("四角い部屋の角を兎角曲がる。清書。")
+	}
+	for text, want := range map[string][]int64{
+		"町の角へ出た。":   {1},
+		"四角い顔。":     nil,
+		"方角が違う。町の角": {1},
+		"角屋に泊まる。":   nil,
+		"カド角カド":     {1},
+		"大方清も来る":    nil,
+		"清は来た":      {2},
+		"那僧道":       {3}, // in few scenes
+		"四国の清和源氏":   {4}, // longer names are not
+		"角":         {1},
+	} {
+		if got := ids(indexOf("角", "清", "僧", "清和").Named(text, usage)); !slices.Equal(got, want) {
+			t.Errorf("%s names %v, want %v", text, got, want)
+		}
+	}
+}
+
 // TestNamedFindsMore: what is named whole is found, and nothing is found for a word that no name has.
 func TestNamedFindsMore(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,10 @@
 package mention
 
-import "slices"
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
 
 // maxHolders is how many entries a part of a name may stand for. What more of them have is a title or a kind of thing.
 const maxHolders = 3
@@ -8,11 +12,16 @@ const maxHolders = 3
 // Named returns the entries that a text names, as Find, and those that it names by a part of a name: "Brother Caul" is
 // Brother Anselm Caul. A part is a word that few scenes of the story have, in lower case at that if the name capitalises
 // it. Of adjacent capitalised words the last is decisive, because titles stand before a name: "Captain Vimes" does not
-// name Captain Marrow, "Lord Thesk" names Hadrian Thesk.
+// name Captain Marrow, "Lord Thesk" names Hadrian Thesk. A name of one character of Han counts inside a run of Han only where few
+// scenes have the character: 角 does not stand for itself in 四角.
 func (x *Index) Named(text string, usage *Usage) []Match {
 	words, stems := x.read(text)
 	var found matches
-	x.findNames(words, stems, found.addHit)
+	x.findNames(words, stems, func(id int64, h hit, start int32) {
+		if !insideHan(text, int(start), int(h.last)) || usage.seldom(text[start:h.last]) {
+			found.addHit(id, h, start)
+		}
+	})
 	for i := 0; i < len(words); {
 		end := i + 1
 		for end < len(words) && words[i].capital && x.goesOn(words, end) {
@@ -22,6 +31,14 @@ func (x *Index) Named(text string, usage *Usage) []Match {
 		i = end
 	}
 	return found.best()
+}
+
+// insideHan reports whether a part of a text is one character of Han, and stands beside another.
+func insideHan(text string, start, end int) bool {
+	is, size := utf8.DecodeRuneInString(text[start:end])
+	before, _ := utf8.DecodeLastRuneInString(text[:start])
+	after, _ := utf8.DecodeRuneInString(text[end:])
+	return start+size == end && unicode.Is(unicode.Han, is) && (unicode.Is(unicode.Han, before) || unicode.Is(unicode.Han, after))
 }
 
 // goesOn reports whether a word goes on with a run of capitalised words that belong to no whole name.

@@ -76,7 +76,10 @@ func (u *Usage) proper(folded string, capital, inside bool) bool {
 		u.few(w, capitalShare, leastCapital)
 }
 
+// seldom reports whether few scenes have a word.
+func (u *Usage) seldom(folded string) bool { return u.few(u.of(folded), rareShare, leastRare) }
+
 // rare reports whether a word can stand for a name that does not capitalise it. A number cannot.
 func (u *Usage) rare(folded string) bool {
-	return utf8.RuneCountInString(folded) > 1 && strings.ContainsFunc(folded, unicode.IsLetter) && u.few(u.of(folded), rareShare, leastRare)
+	return utf8.RuneCountInString(folded) > 1 && strings.ContainsFunc(folded, unicode.IsLetter) && u.seldom(folded)
 }
