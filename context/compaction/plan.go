@@ -25,7 +25,7 @@ type Policy struct {
 	High        float64 // share of the prompt's budget at which compaction begins
 	Low         float64 // share at which it ends; 0: when only the kept turns are left
 	Emergency   float64 // share from which replies are stripped and cut
-	KeepTurns   int     // the newest turns that stay verbatim, if they leave half of the space free
+	KeepTurns   int     // the newest turns that stay verbatim, if they leave two thirds of the space free
 	ChunkScenes int     // scenes of a whole chunk; 0: a chunk has as many as leave the window at a time
 	KeepChunks  int     // the newest whole chunks that stay verbatim
 	KeepReplies int     // the newest turns whose thinking stays
@@ -151,11 +151,13 @@ func (p Policy) step(tier Tier, v View) Step {
 	return p.rule(old, v)
 }
 
-// kept counts the newest turns that stay: only as many as leave half of the space for turns free, or the next
-// compaction would follow at once.
+// kept counts the newest turns that stay: only as many as leave two thirds of the space for turns free, or the next compaction would
+// follow soon. The newest one stays if it leaves half of it.
 func (p Policy) kept(v View) int {
-	half := (v.Budget - v.Tokens - v.Growth + sum(v.Turns, inTokens)) / 2
-	return len(Select(v.Turns[max(0, len(v.Turns)-p.KeepTurns):], half, inTokens))
+	space := v.Budget - v.Tokens - v.Growth + sum(v.Turns, inTokens)
+	newest := v.Turns[max(0, len(v.Turns)-p.KeepTurns):]
+	last := newest[max(0, len(newest)-1):]
+	return max(len(Select(newest, space/3, inTokens)), len(Select(last, space/2, inTokens)))
 }
 
 func inTokens(t Turn) int { return t.Tokens }
