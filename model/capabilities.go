@@ -58,7 +58,7 @@ func (c *Context) tell(tokens int) {
 // SetListed takes in what a list of models says of one of them, and reports whether it is in the list.
 func (c *Context) SetListed(models []Model, id string) bool {
 	for _, m := range models {
-		if m.ID == id {
+		if m.Called(id) {
 			c.Listed = m.MaxContext
 			return true
 		}

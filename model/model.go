@@ -97,6 +97,9 @@ type Model struct {
 	MaxContext int // tokens; 0 where the server does not say
 }
 
+// Called reports whether a request for a name is one for this model. Ollama lists NAME as NAME:latest.
+func (m Model) Called(name string) bool { return m.ID == name || m.ID == name+":latest" }
+
 // Fault is a call that failed.
 type Fault struct {
 	Kind         annotator.Kind

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"annotator"
@@ -92,7 +93,8 @@ func reportsUsage(_ context.Context, e *examination) Finding {
 	return ok("%d tokens in, %d out", u.Prompt, u.Completion)
 }
 
-// reportsCached checks the reply to a request that began with an earlier one, and if need be repeats that request.
+// reportsCached checks the reply to a request that began with an earlier one, and if need be repeats that request. A few tokens
+// say nothing: all prompts of a template begin alike, and llama.cpp counts each of them.
 func reportsCached(ctx context.Context, e *examination) Finding {
 	if e.replayed == nil {
 		return skipped("no request that goes on from another was answered")
@@ -102,7 +104,7 @@ func reportsCached(ctx context.Context, e *examination) Finding {
 		return missing(cacheReport, "no tokens are reported at all")
 	}
 	before, counts := e.cacheCounts(ctx)
-	if u.Cached == 0 {
+	if !mostlyCached(u) {
 		reply, fault := e.complete(ctx, e.replay)
 		if fault != nil {
 			return skipped("%s", why(fault))
@@ -110,8 +112,8 @@ func reportsCached(ctx context.Context, e *examination) Finding {
 		u = reply.Usage
 	}
 	after, _ := e.cacheCounts(ctx)
-	switch again := fmt.Sprintf("none of the %d tokens of a prompt that was sent before", u.Prompt); {
-	case u.Cached > 0:
+	switch again := fmt.Sprintf("%s of the %d tokens of a prompt that was sent before", none(u.Cached), u.Prompt); {
+	case mostlyCached(u):
 		return ok("%d of %d tokens", u.Cached, u.Prompt)
 	case counts && after.Cached > before.Cached:
 		return missing(cacheReport, "%s, by the reply; by the server's own counters %d", again, after.Cached-before.Cached)
@@ -123,6 +125,17 @@ func reportsCached(ctx context.Context, e *examination) Finding {
 		return missing(prefixCache, "%s: the server has no prefix cache in use, or something at the beginning of the prompt changes, such as the time", again)
 	}
 	return missing(cacheReport, "not told, not even for a prompt that was sent before: what the cache saves cannot be seen")
+}
+
+// mostlyCached reports whether the server found at least half of a prompt in its cache.
+func mostlyCached(u annotator.Usage) bool { return u.Prompt > 0 && 2*u.Cached >= u.Prompt }
+
+// none writes a number of tokens.
+func none(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return strconv.Itoa(n)
 }
 
 // cacheCounts asks for what the server counts of its cache, and reports whether it counts.

@@ -380,6 +380,14 @@ func TestFindings(t *testing.T) {
 			remedy: "--enable-prefix-caching, which --no-enable-prefix-caching turns off",
 		},
 		{
+			name: "only the first token cached, as llama.cpp counts that of an unlike prompt",
+			server: scripted.Options{Script: count(healthy, func(r scripted.Request) annotator.Usage {
+				return annotator.Usage{Prompt: r.Tokens, Cached: 1, Completion: 1}
+			})},
+			change: counting(0),
+			check:  "reports cached tokens", state: doctor.Missing, seen: "1 of the ", remedy: "--enable-prefix-caching, which --no-enable-prefix-caching turns off",
+		},
+		{
 			name:   "a clock at the head of the template",
 			server: scripted.Options{Script: count(healthy, uncached)}, change: counting(1000),
 			check: "reports cached tokens", state: doctor.Missing, seen: "something at the beginning of the prompt changes",
@@ -574,6 +582,7 @@ func TestOddLists(t *testing.T) {
 		{"no list and no name", 404, `{"detail":"Not Found"}`, "", "lists models", doctor.Failed, "name a model with --model", true},
 		{"an empty list", 200, `{"data":[]}`, "", "lists models", doctor.Failed, "the list is empty", true},
 		{"many models", 200, `{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"},{"id":"e"},{"id":"f"},{"id":"g"}]}`, "", "lists models", doctor.OK, "a, b, c, d, e, and 2 more", false},
+		{"a tag that may be left out, Ollama", 200, `{"object":"list","data":[{"id":"scripted:latest","object":"model","owned_by":"library"}]}`, "scripted", "lists models", doctor.OK, "scripted is among 1", true},
 		{"a redirect", 307, "", "scripted", "reaches", doctor.Failed, "redirects are not followed", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

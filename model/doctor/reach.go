@@ -43,7 +43,7 @@ func listsModels(_ context.Context, e *examination) Finding {
 		e.client.Model = e.models[0].ID
 		return ok("%s; a run takes the first where none is named", e.listed())
 	}
-	if !slices.ContainsFunc(e.models, func(m model.Model) bool { return m.ID == e.client.Model }) {
+	if !slices.ContainsFunc(e.models, func(m model.Model) bool { return m.Called(e.client.Model) }) {
 		return missing("", "%s is not among them: %s", e.client.Model, e.listed())
 	}
 	return ok("%s is among %d", e.client.Model, len(e.models))
