@@ -119,7 +119,7 @@ var meanings = [...]meaning{
 	{
 		kind:    annotator.Malformed,
 		codes:   "tool_use_failed",
-		phrases: pattern(`failed to parse (tool call|input at pos)|unterminated string|model produced output that does not match`),
+		phrases: pattern(`failed to parse (tool call|input at pos)|invalid tool call arguments|unterminated string|model produced output that does not match`),
 	},
 	{
 		kind:    annotator.Misconfigured,

@@ -45,6 +45,7 @@ func TestSharedCacheIsOverload(t *testing.T) {
 		want            annotator.CallDecision
 	}{
 		"fits":       {10_000, 500, annotator.DecisionWait},
+		"in a reply": {10_000, 200, annotator.DecisionWait}, // as an event of the stream, in the middle of a reply
 		"too long":   {4_000, 500, annotator.DecisionShrink},
 		"not known":  {0, 500, annotator.DecisionShrink},
 		"is refused": {10_000, 400, annotator.DecisionShrink},

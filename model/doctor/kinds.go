@@ -31,7 +31,7 @@ var kinds = [...]*kind{
 		name: "llama.cpp", owner: "llamacpp", path: "/props", version: propsBuild, context: "/props",
 		options: map[remedy]string{
 			toolCalls:      "--jinja, and --chat-template-file FILE where the model's own template knows no tools",
-			moreContext:    "-c N (all slots of -np share it)",
+			moreContext:    "-c N (the slots of -np share it: with -np 4 each has a quarter)",
 			cacheReport:    "nothing: a current version reports it by itself",
 			prefixCache:    "no --no-cache-prompt, and --cache-ram more than 0",
 			steadyTemplate: "--jinja --chat-template-file FILE, without strftime_now or another clock",
@@ -46,8 +46,8 @@ var kinds = [...]*kind{
 		options: map[remedy]string{
 			toolCalls:      "a model that `ollama show MODEL` lists with the capability tools",
 			moreContext:    "OLLAMA_CONTEXT_LENGTH=N ollama serve",
-			cacheReport:    "nothing: a current version reports it by itself",
-			prefixCache:    "nothing: it keeps the newest prompt of each slot (OLLAMA_NUM_PARALLEL)",
+			cacheReport:    "nothing: Ollama 0.17 keeps the prefix, and reports no cached tokens on any wire",
+			prefixCache:    "nothing: it keeps the newest prompt of each slot (OLLAMA_NUM_PARALLEL); Ollama 0.17 always reports 0 with --wire responses",
 			steadyTemplate: "a Modelfile whose TEMPLATE has no clock",
 			template:       "a Modelfile with another TEMPLATE",
 			reasoning:      "nothing: it does so for the models that it knows",
