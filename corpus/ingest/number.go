@@ -36,7 +36,7 @@ func (v *vocabulary) numberAlone(line string, tokens []token) wording {
 			return wording{}
 		}
 	}
-	rest := strings.TrimLeft(line[tokens[used-1].end:], " \t")
+	rest := strings.TrimLeft(numeralMark.ReplaceAllString(line[tokens[used-1].end:], "$1"), " \t")
 	title := strings.TrimSpace(strings.TrimLeft(rest, " \t.:)]–—-―"))
 	if n == 0 || n > maxNumber || title != "" && title == rest && isDigits(first.text) && !isUpper(title) || len(title) > 0 && title == rest && !isDigits(first.text) {
 		return wording{}
@@ -111,8 +111,8 @@ func (v *vocabulary) letterNumber(word string) int {
 
 // endsNumber reports whether nothing, or a mark, stands behind letters that are a number.
 func endsNumber(rest string) bool {
-	r, _ := utf8.DecodeRuneInString(rest)
-	return rest == "" || !unicode.IsSpace(r)
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, " "))
+	return !unicode.IsLetter(r)
 }
 
 // spelt is the number that one word spells, "einundzwanzigstes" and "ventitré" too; 0 if it is none.

@@ -13,16 +13,17 @@ type series struct {
 	kind          headingKind
 	read          func(b *book, i int) (form string, w wording, ok bool)
 	median, least int  // words that stand below each
+	enough        int  // lines
 	unspoken      bool // none may be spoken
 }
 
 // allSeries are looked for in this order. Where capitals stand no further from the text than paragraphs, they are
 // headings only above longer parts.
 var allSeries = [...]series{
-	{countedHeading, (*book).readCounted, 25, 8, false},
-	{datedHeading, (*book).readDated, 25, 5, false},
-	{capitalHeading, (*book).readWideCapitals, 40, 15, false},
-	{capitalHeading, (*book).readCapitals, 100, 60, true},
+	{countedHeading, (*book).readCounted, 25, 8, 3, false},
+	{datedHeading, (*book).readDated, 25, 5, 3, false},
+	{capitalHeading, (*book).readWideCapitals, 40, 15, 3, false},
+	{capitalHeading, (*book).readCapitals, 100, 60, 4, true},
 }
 
 // candidate is a line of a series.
@@ -79,6 +80,16 @@ func (b *book) hasGroups() bool {
 	return false
 }
 
+// firstNamed is the first heading that is a name, as a prologue; len(b.nodes) if there is none.
+func (b *book) firstNamed() int {
+	for i, n := range b.headings() {
+		if n.head.kind == namedHeading {
+			return i
+		}
+	}
+	return len(b.nodes)
+}
+
 // standsAlone reports whether a node is a line or two between paragraphs, with text below it.
 func (b *book) standsAlone(i int) bool {
 	n := b.nodes[i]
@@ -107,8 +118,7 @@ func (s *series) headings(b *book, all []candidate, total int) []candidate {
 	for len(all) > 0 && below(0) < s.least { // the title of the book
 		all = all[1:]
 	}
-	const enough = 3
-	if len(all) < enough || b.wordsBetween(0, all[0].node) > max(maxBeforeSeries, total/shareBefore) {
+	if len(all) < s.enough || b.wordsBetween(0, min(all[0].node, b.firstNamed())) > max(maxBeforeSeries, total/shareBefore) {
 		return nil
 	}
 	var sizes []int
@@ -151,8 +161,7 @@ func (b *book) readCounted(i int) (form string, w wording, ok bool) {
 
 // readDated reads a date.
 func (b *book) readDated(i int) (form string, w wording, ok bool) {
-	lines := b.nodes[i].sourceLines()
-	return "", w, len(lines) == 1 && words().readDate(lines[0])
+	return "", w, words().readDate(oneLine(b.nodes[i].text))
 }
 
 // readWideCapitals reads a line in capitals that stands further from the text before it than paragraphs do, and no nearer
