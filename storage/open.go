@@ -10,6 +10,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"annotator"
+	"annotator/internal/atomicfile"
 	"annotator/internal/sqlite"
 )
 
@@ -204,36 +205,34 @@ func (db *DB) takeOver(ctx context.Context) error {
 }
 
 // Close closes the database and releases the lock.
-func (db *DB) Close() error { return db.close(nil) }
+func (db *DB) Close() error {
+	err := db.closePools()
+	if db.lock != nil {
+		err = errors.Join(err, db.lock.Close())
+	}
+	return err
+}
 
 // Discard closes the database and removes its files. It is for a database that this process has made, and that holds
 // nothing.
 func (db *DB) Discard() error {
-	return db.close(func() error {
-		var errs []error
-		for _, file := range []string{db.path, db.path + "-wal", db.path + "-shm", lockOf(db.path)} {
-			if err := os.Remove(file); !errors.Is(err, os.ErrNotExist) {
-				errs = append(errs, err)
-			}
+	errs := []error{db.closePools()}
+	for _, file := range []string{db.path, db.path + "-wal", db.path + "-shm"} {
+		if err := os.Remove(file); !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
 		}
-		return errors.Join(errs...)
-	})
+	}
+	return errors.Join(append(errs, atomicfile.RemoveLock(db.lock))...)
 }
 
-// close closes the database, calls a function if there is one, and releases the lock.
-func (db *DB) close(then func() error) error {
+// closePools closes the connections.
+func (db *DB) closePools() error {
 	var errs []error
 	if db.read != nil {
 		errs = append(errs, db.read.Close())
 	}
 	if db.write != nil {
 		errs = append(errs, db.write.Close())
-	}
-	if then != nil {
-		errs = append(errs, then())
-	}
-	if db.lock != nil {
-		errs = append(errs, db.lock.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -18,6 +19,9 @@ import (
 const (
 	tempSuffix = ".draft"
 	lockSuffix = ".lock" // follows the temporary file's name
+
+	isWindows = runtime.GOOS == "windows"
+	patience  = time.Second // with another process that has a file open
 )
 
 // File is a temporary file that takes the place of its target when it is committed, or a temporary folder for files of
@@ -76,7 +80,7 @@ func tryCreate(target string, makeTemp func(folder, pattern string) (string, err
 // Commit renames the temporary file to the target and replaces what was there. It syncs the folder, so that the rename
 // survives a power failure. The caller syncs the file's content before.
 func (f *File) Commit() error {
-	if err := os.Rename(f.Path, f.target); err != nil {
+	if err := Rename(f.Path, f.target); err != nil {
 		return err
 	}
 	f.Discard()
@@ -106,7 +110,7 @@ func Cause(err error) error {
 
 // syncFolder makes a rename in the folder durable. Windows has no such call, and needs none.
 func syncFolder(folder string) error {
-	if runtime.GOOS == "windows" {
+	if isWindows {
 		return nil
 	}
 	dir, err := os.Open(folder)
@@ -152,11 +156,35 @@ func split(target string) (folder, prefix string) {
 
 func lockOf(path string) *flock.Flock { return flock.New(path+lockSuffix, flock.SetPermissions(0o600)) }
 
-// remove removes a temporary file or folder, the files that SQLite keeps beside a database, and the lock file. The lock is held
-// until then: a process that comes later creates a new one.
+// remove removes a temporary file or folder, the files that SQLite keeps beside a database, and the lock file.
 func remove(path string, lock *flock.Flock) {
-	for _, suffix := range []string{"", "-journal", "-wal", "-shm", lockSuffix} {
+	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
 		_ = os.RemoveAll(path + suffix)
 	}
-	_ = lock.Unlock()
+	_ = RemoveLock(lock)
+}
+
+// RemoveLock removes a lock file and releases the lock. The lock is held until the file is gone: a process that comes later
+// creates a new one. Windows removes no open file, so there it is removed after the release, if no other process has opened
+// it by then.
+func RemoveLock(lock *flock.Flock) error {
+	first := os.Remove(lock.Path())
+	if err := lock.Unlock(); err != nil {
+		return err
+	}
+	if first != nil && !errors.Is(first, fs.ErrNotExist) {
+		_ = os.Remove(lock.Path())
+	}
+	return nil
+}
+
+// Rename renames a file and replaces what was there. Windows refuses that for a moment while another process renames to the
+// same name or reads the file, as scanners of new files do; it is tried again until patience has passed.
+func Rename(from, to string) error {
+	for deadline := time.Now().Add(patience); ; time.Sleep(patience / 50) {
+		err := os.Rename(from, to)
+		if !isWindows || !errors.Is(err, fs.ErrPermission) || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
