@@ -62,8 +62,9 @@ func vacuumInto(ctx context.Context, pool *sql.DB, path string) error {
 	return errors.Join(err, back)
 }
 
+// syncFile opens the file for writing, because Windows syncs no other.
 func syncFile(path string) error {
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
