@@ -7,11 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 )
 
@@ -55,15 +55,6 @@ func (s *stage) serveApart() {
 	s.config.Endpoint = s.base
 }
 
-func processorTime(tb testing.TB) time.Duration {
-	tb.Helper()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
-
 // BenchmarkRun walks whole stories with scenes of about 1,500 tokens. docs/performance.md has the same held against a bare
 // loop, and says what the aims are.
 func BenchmarkRun(b *testing.B) {
@@ -75,9 +66,9 @@ func BenchmarkRun(b *testing.B) {
 			s.bus.Subscribe(func(n annotator.Notice) {
 				switch n.Kind {
 				case annotator.NoticeRun:
-					used -= processorTime(b)
+					used -= longtest.ProcessorTime(b)
 				case annotator.NoticeEnd:
-					used += processorTime(b)
+					used += longtest.ProcessorTime(b)
 				}
 			})
 			b.ReportAllocs()

@@ -3,7 +3,6 @@ package storage_test
 import (
 	"fmt"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -81,26 +80,16 @@ func TestCostIsFlat(t *testing.T) {
 			t.Errorf("%s: %v after 100 scenes, %v after 10000", cost.name, a, b)
 		}
 	}
-	start := processorTime(t)
+	start := longtest.ProcessorTime(t)
 	_, err := long.db.Maintenance.Verify(t.Context(), nil) // about a second, but for a query that looks through all for each
-	if took := processorTime(t) - start; err != nil || took > 6*time.Second {
+	if took := longtest.ProcessorTime(t) - start; err != nil || took > 6*time.Second {
 		t.Errorf("to verify 10000 scenes took %v of the processor (%v)", took, err)
 	}
-	start = processorTime(t)
+	start = longtest.ProcessorTime(t)
 	err = storage.Branch(t.Context(), long.path, filepath.Join(t.TempDir(), "branch.db"), 5_000) // about a second, too, and forty with such a query
-	if took := processorTime(t) - start; err != nil || took > 10*time.Second {
+	if took := longtest.ProcessorTime(t) - start; err != nil || took > 10*time.Second {
 		t.Errorf("to branch off 10000 scenes took %v of the processor (%v)", took, err)
 	}
-}
-
-// processorTime is what this process has used so far. No other test runs beside one that is not parallel.
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // quickest is the least of some times, which the load of the machine touches least.

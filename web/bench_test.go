@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/web"
 )
 
@@ -81,7 +81,7 @@ func BenchmarkPages(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("%s/%s", page.name, name), func(b *testing.B) {
 				var took []time.Duration
-				before := processorTime(b)
+				before := longtest.ProcessorTime(b)
 				for b.Loop() {
 					start := time.Now()
 					if got := s.get(path); got.StatusCode >= http.StatusBadRequest {
@@ -91,19 +91,10 @@ func BenchmarkPages(b *testing.B) {
 				}
 				slices.Sort(took)
 				b.ReportMetric(took[len(took)/2].Seconds()*1000, "ms(median)")
-				b.ReportMetric((processorTime(b)-before).Seconds()*1000/float64(b.N), "ms(processor)")
+				b.ReportMetric((longtest.ProcessorTime(b)-before).Seconds()*1000/float64(b.N), "ms(processor)")
 				b.ReportMetric(0, "ns/op")
 			})
 		}
 	}
 }
 
-// processorTime is what this process has used so far.
-func processorTime(b *testing.B) time.Duration {
-	b.Helper()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}

@@ -1,0 +1,15 @@
+//go:build !unix
+
+package longtest
+
+import (
+	"testing"
+	"time"
+)
+
+// ProcessorTime skips the test: it is measured on Unix only.
+func ProcessorTime(tb testing.TB) time.Duration {
+	tb.Helper()
+	tb.Skip("processor time is measured on Unix only")
+	return 0
+}

@@ -1,0 +1,19 @@
+//go:build unix
+
+package longtest
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// ProcessorTime returns what this process has used of the processors, in its own code and in the kernel's.
+func ProcessorTime(tb testing.TB) time.Duration {
+	tb.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
