@@ -41,7 +41,7 @@ func fileOf(w io.Writer) *os.File {
 // isTerminal reports whether w is a terminal that understands control sequences.
 func (a *app) isTerminal(w io.Writer) bool {
 	file := fileOf(w)
-	return file != nil && a.getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
+	return file != nil && a.getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd())) && readsSequences(file)
 }
 
 // terminalWidth returns the number of columns of the terminal behind w; 0 if w is no terminal.

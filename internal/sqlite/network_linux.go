@@ -2,6 +2,9 @@ package sqlite
 
 import "syscall"
 
+// networkOf returns the name of the network file system that a folder is on, and "" for any other or an unknown one.
+func networkOf(folder string) string { return networkName(fileSystem(folder)) }
+
 // fileSystem returns the number of the file system that a folder is on; 0 where that is not known.
 func fileSystem(folder string) uint32 {
 	var s syscall.Statfs_t
@@ -9,4 +12,24 @@ func fileSystem(folder string) uint32 {
 		return 0
 	}
 	return uint32(s.Type)
+}
+
+// networkName returns the name of a network file system by its number, and "" for any other. FUSE may be
+// either, and is taken for local.
+func networkName(magic uint32) string {
+	switch magic {
+	case 0x6969:
+		return "NFS"
+	case 0x517b, 0xfe534d42, 0xff534d42:
+		return "SMB"
+	case 0x5346414f, 0x6b414653:
+		return "AFS"
+	case 0x00c36400:
+		return "Ceph"
+	case 0x73757245:
+		return "Coda"
+	case 0x564c:
+		return "NCP"
+	}
+	return ""
 }

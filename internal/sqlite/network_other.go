@@ -1,6 +1,6 @@
-//go:build !linux
+//go:build !linux && !windows
 
 package sqlite
 
-// fileSystem knows the file systems of Linux only.
-func fileSystem(string) uint32 { return 0 }
+// networkOf knows the file systems of Linux and Windows only.
+func networkOf(string) string { return "" }

@@ -174,10 +174,15 @@ func address(path string, query url.Values) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
-	if !strings.HasPrefix(filepath.ToSlash(full), "/") {
-		full = "/" + full
+	return uri(filepath.ToSlash(full), query), nil
+}
+
+// uri returns the address of an absolute path with slashes: "/book.db", in Windows "C:/book.db" or "//server/share/book.db".
+func uri(path string, query url.Values) string {
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
 	}
-	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(full), RawQuery: query.Encode()}).String(), nil
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
 // Querier runs a query that returns rows: a pool, a connection or a transaction.
