@@ -11,6 +11,9 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
 	"annotator"
 	"annotator/codex"
 )
@@ -88,12 +91,16 @@ func (v *vault) addEntry(e *Entry) {
 // letters, gets the id behind it, so that a link by the bare name is not ambiguous either.
 func (v *vault) uniquePath(folder, name string, id int64) string {
 	base := noteName(name)
-	if base == "" || v.used[strings.ToLower(base)] {
+	if base == "" || v.used[sameFile(base)] {
 		base = strings.TrimSpace(fmt.Sprintf("%s (%d)", base, id))
 	}
-	v.used[strings.ToLower(base)] = true
+	v.used[sameFile(base)] = true
 	return path.Join(folder, base)
 }
+
+// sameFile returns the form that two names share if a file system may take them for one: those of Windows and macOS ignore
+// case, that of macOS also what a letter is composed of.
+func sameFile(name string) string { return norm.NFD.String(cases.Fold().String(norm.NFD.String(name))) }
 
 // noteName removes from a name what file systems and links do not allow.
 func noteName(name string) string {
@@ -119,8 +126,8 @@ func noteName(name string) string {
 	return clean
 }
 
-// reservedName matches what is no name of a file in Windows, whatever its extension.
-var reservedName = regexp.MustCompile(`(?i)^(CON|PRN|AUX|NUL|(COM|LPT)[1-9])(\.|$)`)
+// reservedName matches what is no name of a file in Windows, whatever its extension: the names of devices.
+var reservedName = regexp.MustCompile(`(?i)^(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³]) *(\.|$)`)
 
 func (v *vault) writeNote(name, text string) error { return v.writeFile(name+".md", text) }
 

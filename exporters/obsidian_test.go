@@ -199,3 +199,29 @@ func TestQuotationsLeadToTheirParagraph(t *testing.T) {
 		}
 	}
 }
+
+// TestNotesAreFilesEverywhere: a name that Windows or macOS does not allow, or takes for that of another note, is changed.
+func TestNotesAreFilesEverywhere(t *testing.T) {
+	t.Parallel()
+	notes := []struct{ term, want string }{
+		{"CON", "CON -"}, {"aux.", "aux -"}, {"Nul.45 ", "Nul.45 -"}, {"Prn .45", "Prn .45 -"}, {"com¹", "com¹ -"}, {"LPT0", "LPT0 -"},
+		{"Conin$", "Conin$ -"}, {"Connor", "Connor"}, {"Why? Because: no", "Why Because- no"}, {"C:\\aux", "C-aux"}, {"Etc. . .", "Etc"},
+		{"Strasse", "Strasse"}, {"Straße", "Straße (13)"}, {"Ὀδυσσεύς", "Ὀδυσσεύς"}, {"ὈΔΥΣΣΕΎΣ", "ὈΔΥΣΣΕΎΣ (15)"},
+		{"Haydée", "Haydée"}, {"Hayde\u0301e", "Hayde\u0301e (17)"}, {"\u212aelvin", "\u212aelvin"}, {"kelvin", "kelvin (19)"},
+	}
+	doc := exporters.Document{}
+	for i, note := range notes {
+		doc.Entries = append(doc.Entries, exporters.Entry{ID: int64(i + 1), Term: note.term})
+	}
+	var out bytes.Buffer
+	format := named(t, "obsidian")
+	if err := format.WriteOne(t.Context(), &out, &exporters.Codex{Document: &doc, Text: &storyOf{}}); err != nil {
+		t.Fatal(err)
+	}
+	files := unzip(t, out.Bytes())
+	for i, note := range notes {
+		if base := path.Base(files[i].Name); base != note.want+".md" {
+			t.Errorf("the note of %q is %q, want %q", note.term, base, note.want+".md")
+		}
+	}
+}
