@@ -97,4 +97,3 @@ func BenchmarkPages(b *testing.B) {
 		}
 	}
 }
-

@@ -46,11 +46,14 @@ func isLocal(listen string) bool {
 	return host == "localhost"
 }
 
+// addressInUse is WSAEADDRINUSE, the number of EADDRINUSE in Windows. No other system has an error of this number.
+const addressInUse = syscall.Errno(10048)
+
 // listenAndServe serves until the context ends; requests that do not end by then are cut after a second. It calls ready
 // with the address when clients can connect.
 func listenAndServe(ctx context.Context, listen string, server *http.Server, ready func(address string)) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, addressInUse) {
 		return annotator.Errorf(annotator.Misused, "listen on %s: another program does, perhaps another `annotator`", listen).
 			WithAdvice("stop that, or choose another address with --listen; port 0 is a free one")
 	}

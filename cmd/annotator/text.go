@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -184,12 +185,27 @@ func localTime(millis int64) string {
 	return time.UnixMilli(millis).Local().Format("2006-01-02 15:04:05 MST")
 }
 
-// quoted writes a word so that a shell reads it as one. What is not safe to show is escaped as bash and zsh read it.
+// quoted writes a word so that the shells of this system read it as one.
 func quoted(word string) string {
 	const plain = "./-_:0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	if word != "" && strings.Trim(word, plain) == "" {
+	switch {
+	case word != "" && strings.Trim(word, plain) == "":
 		return word
+	case runtime.GOOS == "windows":
+		return quotedForWindows(word)
 	}
+	return quotedForUnix(word)
+}
+
+// quotedForWindows quotes for the command prompt and PowerShell, of which only the latter knows single quotes. A program reads
+// two quotation marks as one, and a backslash before the last as the mark's. What is not safe to show cannot be escaped.
+func quotedForWindows(word string) string {
+	word = strings.ReplaceAll(oneLine(word), `"`, `""`)
+	return `"` + word + strings.Repeat(`\`, len(word)-len(strings.TrimRight(word, `\`))) + `"`
+}
+
+// quotedForUnix quotes for any shell. What is not safe to show is escaped as bash and zsh read it.
+func quotedForUnix(word string) string {
 	if clean(word) != word || strings.ContainsAny(word, "\n\t") {
 		escaped := strconv.Quote(word)
 		escaped = strings.ReplaceAll(escaped[1:len(escaped)-1], `\"`, `"`)

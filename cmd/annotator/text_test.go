@@ -46,15 +46,32 @@ func TestBidiMarksAreNamed(t *testing.T) {
 	}
 }
 
-// TestQuoted has a shell read back what is quoted for it.
-func TestQuoted(t *testing.T) {
+// TestQuotedForWindows holds quoted words against the rules by which a program of Windows splits its command line.
+func TestQuotedForWindows(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"":                   `""`,
+		"Brother Caul":       `"Brother Caul"`,
+		`C:\Büche r\x.db`:    `"C:\Büche r\x.db"`,
+		`C:\`:                `"C:\\"`,
+		`the "Count" it's`:   `"the ""Count"" it's"`,
+		"a\x1b[31m\nb\u202e": `"a[31m b<U+202E>"`,
+	} {
+		if got := quotedForWindows(word); got != want {
+			t.Errorf("%q is quoted as %s, want %s", word, got, want)
+		}
+	}
+}
+
+// TestQuotedForUnix has a shell read back what is quoted for it.
+func TestQuotedForUnix(t *testing.T) {
 	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip(err)
 	}
 	for _, word := range []string{"", "book.db", "a b", "it's", `"$HOME" \n`, "Ä\xf6", "a\x1b[31m\n\"b' \\ Ä", "\x7f\u0085", "left\u202eright", "\x9b31m"} {
-		text := quoted(word)
+		text := quotedForUnix(word)
 		if clean(text) != text || strings.ContainsAny(text, "\n\t") {
 			t.Errorf("%q is quoted as %q", word, text)
 		}
