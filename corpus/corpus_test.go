@@ -12,6 +12,7 @@ import (
 
 	"annotator"
 	"annotator/corpus"
+	"annotator/internal/longtest"
 	"annotator/internal/sqlite"
 
 	"github.com/google/go-cmp/cmp"
@@ -257,6 +258,7 @@ func TestNeverChangesTheFile(t *testing.T) {
 
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
+	longtest.Unix(t, "modes of folders")
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")
 	}

@@ -86,6 +86,9 @@ func readManifest(path string) (manifest, error) {
 		return annotator.Errorf(annotator.Misused, "write the folder %s: %w", path, err).
 			WithAdvice("name a new folder, or a file that ends in .zip")
 	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, refuse(errors.New("it is a file"))
+	}
 	m := manifest{}
 	text, err := os.ReadFile(filepath.Join(path, manifestName))
 	if err == nil {

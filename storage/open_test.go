@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/sqlite"
 	"annotator/migrations"
 	"annotator/storage"
@@ -259,6 +260,7 @@ func TestOpenBeforeTheFirstRun(t *testing.T) {
 // TestOwnerOnly looks at the files that hold the story.
 func TestOwnerOnly(t *testing.T) {
 	t.Parallel()
+	longtest.Unix(t, "modes of files")
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	files, err := os.ReadDir(filepath.Dir(s.path))
 	s.ok(err)
@@ -277,6 +279,7 @@ func TestOwnerOnly(t *testing.T) {
 // TestReadOnlyPlaces needs a user who may not write everywhere.
 func TestReadOnlyPlaces(t *testing.T) {
 	t.Parallel()
+	longtest.Unix(t, "modes of folders")
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -103,7 +104,7 @@ func corpusFlag(flags *pflag.FlagSet, path *string, usage string) {
 // corpusOfRun returns the path of a run's corpus: where it was, or beside the database that it was moved with; "" if it
 // is in neither place. One that this user may read comes first.
 func corpusOfRun(run *storage.RunStatus, database string) string {
-	moved := filepath.Join(filepath.Dir(database), filepath.Base(run.Corpus.Path))
+	moved := filepath.Join(filepath.Dir(database), baseName(run.Corpus.Path))
 	found := ""
 	for _, path := range []string{run.Corpus.Path, moved} {
 		info, err := os.Stat(path)
@@ -120,6 +121,17 @@ func corpusOfRun(run *storage.RunStatus, database string) string {
 		}
 	}
 	return found
+}
+
+// windowsRoot matches how an absolute path of Windows begins.
+var windowsRoot = regexp.MustCompile(`^([A-Za-z]:[\\/]|\\\\)`)
+
+// baseName returns the last element of an absolute path that was recorded on this system or another.
+func baseName(path string) string {
+	if windowsRoot.MatchString(path) {
+		return path[strings.LastIndexAny(path, `\/`)+1:]
+	}
+	return filepath.Base(path)
 }
 
 // openCorpus opens the named corpus, else the run's own. A corpus that is gone is an error if it is required, else nil.

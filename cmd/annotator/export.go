@@ -126,7 +126,7 @@ func bookBeside(corpus string) string {
 
 // storyName returns the name of a corpus without its extensions, which is that of the book that it was made of.
 func storyName(corpus string) string {
-	name := filepath.Base(corpus)
+	name := baseName(corpus)
 	return strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), ".corpus")
 }
 

@@ -41,7 +41,7 @@ func TestWhoGetsTheKey(t *testing.T) {
 			t.Cleanup(server.Close)
 			h := newHousehold(t)
 			command := h.command(append([]string{"run", "quay.jsonl"}, strings.Fields(test.args)...)...)
-			command.Env = append(command.Env, "XDG_CONFIG_HOME="+filepath.Join(h.dir, "home"), "HOME="+h.dir)
+			command.Env = append(command.Env, "XDG_CONFIG_HOME="+filepath.Join(h.dir, "home"), "AppData="+filepath.Join(h.dir, "home"), "HOME="+h.dir)
 			switch address := server.URL + "/v1"; test.file {
 			case "flag":
 				command.Args = append(command.Args, "--endpoint", address)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 )
 
@@ -28,7 +29,7 @@ func TestResumeIsAdvised(t *testing.T) {
 	t.Parallel()
 	stopped := annotator.Errorf(annotator.Interrupted, "stopped").WithAdvice("run again to go on")
 	halted := annotator.Errorf(annotator.Halted, "halted").WithAdvice("run again")
-	const there = "; resume it with `annotator run book.epub --db 'b 2.db'`"
+	there := "; resume it with `annotator run book.epub --db " + quoted("b 2.db") + "`"
 	for _, c := range []struct {
 		options *runOptions
 		err     error
@@ -143,6 +144,7 @@ const finishingFirst = "finishing scene 1, then stopping; interrupt again to qui
 
 func TestFirstSignalFinishesTheScene(t *testing.T) {
 	t.Parallel()
+	longtest.Unix(t, "signals to another process")
 	for _, first := range stopSignals() {
 		t.Run(first.String(), func(t *testing.T) {
 			t.Parallel()
@@ -164,6 +166,7 @@ func TestFirstSignalFinishesTheScene(t *testing.T) {
 // TestSecondSignalQuitsAtOnce: the server never answers.
 func TestSecondSignalQuitsAtOnce(t *testing.T) {
 	t.Parallel()
+	longtest.Unix(t, "signals to another process")
 	r := startStory(t)
 	r.interrupt(t, finishingFirst, syscall.SIGINT)
 	began := time.Now()
@@ -183,6 +186,7 @@ func TestSecondSignalQuitsAtOnce(t *testing.T) {
 // TestSecondSignalPassesStuckErrors: standard error is a full pipe without a reader.
 func TestSecondSignalPassesStuckErrors(t *testing.T) {
 	t.Parallel()
+	longtest.Unix(t, "signals to another process")
 	held, full, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

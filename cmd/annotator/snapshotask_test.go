@@ -1,6 +1,7 @@
 package main
 
 import (
+	"annotator/internal/longtest"
 	"bufio"
 	"bytes"
 	"errors"
@@ -17,6 +18,7 @@ import (
 // TestInterruptWhileNobodyAsks ends a conversation that waits for a question.
 func TestInterruptWhileNobodyAsks(t *testing.T) {
 	t.Parallel()
+	longtest.Unix(t, "signals to another process")
 	_, _, db := finishedRun(t)
 	cmd := exec.Command("annotator", "snapshot", "ask", "1", "--interactive", "--db", db)
 	cmd.Dir = filepath.Dir(db)

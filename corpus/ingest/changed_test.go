@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/internal/longtest"
 )
 
 // A source that is written to while it is imported gives no corpus.
@@ -27,6 +28,9 @@ func TestChangedWhileImported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "removed" {
+				longtest.Unix(t, "the removal of open files")
+			}
 			path := files(t, map[string]string{"a.txt": text})[0]
 			o := ingest.Options{Sources: []string{path}, Corpus: filepath.Join(t.TempDir(), "made.corpus.db")}
 			if name == "new file" {
@@ -62,7 +66,7 @@ func TestChangedSinceImport(t *testing.T) {
 	t.Parallel()
 	path := files(t, map[string]string{"a.txt": "CHAPTER I\n\nShe lit the lantern.\n"})[0]
 	o := ingest.Options{Sources: []string{path}, Corpus: filepath.Join(t.TempDir(), "made.corpus.db")}
-	mustImport(t, o)
+	mustImport(t, o).close(t)
 	other := o
 	other.SceneTokens = 7
 	if _, err := tryImport(t, other); err == nil || !strings.Contains(err.Error(), "holds another import") {

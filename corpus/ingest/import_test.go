@@ -65,6 +65,14 @@ func mustImport(t testing.TB, o ingest.Options) *imported {
 	return made
 }
 
+// close closes the corpus before the test ends: Windows replaces no open file.
+func (m *imported) close(t testing.TB) {
+	t.Helper()
+	if err := m.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // importFile imports one file.
 func importFile(t testing.TB, name, content string) *imported {
 	t.Helper()
@@ -196,11 +204,12 @@ func TestImportKeepsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	sources := files(t, map[string]string{"a.txt": twoChapters, "b.txt": "Other text.\n"})
 	target := filepath.Join(t.TempDir(), "a.corpus.db")
-	mustImport(t, ingest.Options{Sources: sources[:1], Corpus: target})
+	mustImport(t, ingest.Options{Sources: sources[:1], Corpus: target}).close(t)
 	again := mustImport(t, ingest.Options{Sources: sources[:1], Corpus: target})
 	if !again.report.Existing || again.report.Threads != 2 {
 		t.Errorf("the same import again: %+v", again.report)
 	}
+	again.close(t)
 	_, err := tryImport(t, ingest.Options{Sources: sources[1:], Corpus: target})
 	wantRefused(t, err, annotator.Misused, "holds another import")
 	replaced := mustImport(t, ingest.Options{Sources: sources[1:], Corpus: target, Replace: true})

@@ -6,6 +6,7 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -183,8 +184,11 @@ func RemoveLock(lock *flock.Flock) error {
 func Rename(from, to string) error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(patience / 50) {
 		err := os.Rename(from, to)
-		if !isWindows || !errors.Is(err, fs.ErrPermission) || time.Now().After(deadline) {
+		if !isWindows || !errors.Is(err, fs.ErrPermission) {
 			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w: another program has the file open, or it is read-only", err)
 		}
 	}
 }
