@@ -45,6 +45,8 @@ func TestNamedByAPart(t *testing.T) {
 		"Tom Fox sat.":                        {12},
 		"Then Tom Hare the Younger sat.":      {15},
 		"by Hare, who":                        {11, 15},
+		"by Hare, who saw Tom Hare":           {11},
+		"Hare, and Hare the Younger":          {15},
 		"In the Mere Watch":                   {4},
 		"the Mere":                            {16},
 		"ein Turm, der Turm":                  {17},

@@ -1,6 +1,7 @@
 package mention
 
 import (
+	"maps"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -13,10 +14,12 @@ const maxHolders = 3
 // Brother Anselm Caul. A part is a word that few scenes of the story have, in lower case at that if the name capitalises
 // it. Of adjacent capitalised words the last is decisive, because titles stand before a name: "Captain Vimes" does not
 // name Captain Marrow, "Lord Thesk" names Hadrian Thesk. A name of one character of Han counts inside a run of Han only where few
-// scenes have the character: 角 does not stand for itself in 四角.
+// scenes have the character: 角 does not stand for itself in 四角. A part that several entries have means those of them that the text
+// names otherwise, if it names any: "Tom" is Tom Fox where he is named beside.
 func (x *Index) Named(text string, usage *Usage) []Match {
 	words, stems := x.read(text)
 	var found matches
+	var doubtful []sharedPart
 	x.findNames(words, stems, func(id int64, h hit, start int32) {
 		if !insideHan(text, int(start), int(h.last)) || usage.seldom(text[start:h.last]) {
 			found.addHit(id, h, start)
@@ -27,10 +30,38 @@ func (x *Index) Named(text string, usage *Usage) []Match {
 		for end < len(words) && words[i].capital && x.goesOn(words, end) {
 			end++
 		}
-		x.findParts(&found, text, words[i:end], stems, usage)
+		switch p := x.findPart(text, words[i:end], stems, usage); {
+		case len(p.holders) == 1:
+			found.add(p.holders[0], p.words, p.at)
+		case len(p.holders) > 1 && len(p.holders) <= maxHolders:
+			doubtful = append(doubtful, p)
+		}
 		i = end
 	}
+	found.addShared(doubtful)
 	return found.best()
+}
+
+// sharedPart is a place of a text where a part of the names of some entries stands.
+type sharedPart struct {
+	holders []int64
+	words   int // of the name
+	at      int
+}
+
+// addShared takes in parts that several entries have.
+func (m *matches) addShared(parts []sharedPart) {
+	named := maps.Clone(m.rank)
+	for _, p := range parts {
+		isNamed := func(id int64) bool { _, ok := named[id]; return ok }
+		meant := slices.DeleteFunc(slices.Clone(p.holders), func(id int64) bool { return !isNamed(id) })
+		if len(meant) == 0 {
+			meant = p.holders
+		}
+		for _, id := range meant {
+			m.add(id, p.words, p.at)
+		}
+	}
 }
 
 // insideHan reports whether a part of a text is one character of Han, and stands beside another.
@@ -46,18 +77,18 @@ func (x *Index) goesOn(words []word, i int) bool {
 	return words[i].capital && !words[i].named && !words[i-1].named && words[i].start == words[i-1].end+1 && words[i].inside
 }
 
-// findParts finds the entries that have the last word of a run as a part of a name, and of these the ones that have most
+// findPart finds the entries that have the last word of a run as a part of a name, and of these the ones that have most
 // of its words.
-func (x *Index) findParts(found *matches, text string, run []word, stems []int32, usage *Usage) {
+func (x *Index) findPart(text string, run []word, stems []int32, usage *Usage) (best sharedPart) {
 	last := &run[len(run)-1]
 	if last.named {
-		return
+		return best
 	}
 	others := make([][]int64, len(run)-1)
 	for i := range others {
 		others[i] = x.holders(text, &run[i], stems, usage)
 	}
-	best, holders := 0, []int64(nil)
+	best.at = int(last.start)
 	for _, id := range x.holders(text, last, stems, usage) {
 		n := 1
 		for _, ids := range others {
@@ -65,19 +96,14 @@ func (x *Index) findParts(found *matches, text string, run []word, stems []int32
 				n++
 			}
 		}
-		if n > best {
-			best, holders = n, nil
+		if n > best.words {
+			best.words, best.holders = n, nil
 		}
-		if n == best {
-			holders = append(holders, id)
+		if n == best.words {
+			best.holders = append(best.holders, id)
 		}
 	}
-	if len(holders) > maxHolders {
-		return
-	}
-	for _, id := range holders {
-		found.add(id, best, int(last.start))
-	}
+	return best
 }
 
 // holders returns the entries of which a word can be a part of a name, in the order of their ids. One that names do not capitalise must
