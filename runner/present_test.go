@@ -194,6 +194,25 @@ func TestPresentStatementsByHand(t *testing.T) {
 	s.verify("present")
 }
 
+// TestStatesEndInAStatementAlone: states end by an answer to a question for statements alone, too, with nothing tentative beside them.
+func TestStatesEndInAStatementAlone(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	s, _ := presenting(t, func(scripted.Request) string {
+		if asked++; asked == 1 { // the entry is tentative
+			return `<present id="1">It burned.</present>`
+		}
+		return `<present id="1" ended="1, 2">It burned for long.</present>`
+	})
+	if err := s.run("ended"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("ended")
+	if n := s.count("ended", `SELECT count(*) FROM revision v JOIN call c USING (trace_id) WHERE v.field = 'claim' AND c.purpose = 'summarise'`); n != 2 {
+		t.Errorf("%d states have ended by a question for statements alone", n)
+	}
+}
+
 // TestPresentStatementsWithoutAnswer: what is asked in vain is not asked again before the facts change, and the run ends.
 func TestPresentStatementsWithoutAnswer(t *testing.T) {
 	t.Parallel()

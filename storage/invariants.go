@@ -38,7 +38,7 @@ var invariants = [...]invariant{
 		  (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind IN ('tool_result', 'update') AND t.error = '' AND t.turn = v.turn)
 		 UNION ALL SELECT 'revision ' || v.id || ' has no answer of the curator' FROM revision v WHERE v.actor = 'curator'
 		  AND NOT EXISTS (SELECT 1 FROM call c WHERE c.trace_id = v.trace_id AND c.outcome = 'ok'
-		    AND (c.purpose = 'curate' OR c.purpose = 'summarise' AND v.field = 'present'))`,
+		    AND (c.purpose = 'curate' OR c.purpose = 'summarise' AND v.field IN ('present', 'claim')))`, // a statement ends states
 	},
 	{
 		"decisions", "a decision is about a tool's result, what was denied changed nothing, and where intents are asked for every result has one",
