@@ -102,12 +102,13 @@ func (a *app) say(text string) { fmt.Fprintln(a.err, wrapLines(oneLine(text), te
 
 // printError prints what was tried and what happened, and on a second line what to do next.
 func (a *app) printError(err error) {
-	what := oneLine(err.Error())
-	advice := adviceIn(err)
-	if rest, isLast := strings.CutSuffix(what, "; "+advice); isLast && advice != "" {
-		what = rest + "\nannotator: " + advice
+	const head = "annotator: "
+	what, advice := oneLine(err.Error()), adviceIn(err)
+	what, isLast := strings.CutSuffix(what, "; "+advice)
+	printBeside(a.err, head, what)
+	if isLast && advice != "" {
+		printBeside(a.err, head, advice)
 	}
-	fmt.Fprintf(a.err, "annotator: %s\n", what)
 }
 
 // adviceIn returns the advice of the outermost error that has one; "" if none has.
