@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"annotator"
 	"annotator/codex"
@@ -199,19 +198,8 @@ func (s *server) evidence(ctx context.Context, a evidenceArguments) (evidenceRes
 }
 
 type historyResult struct {
-	Name    string   `json:"name"`
-	Changes []change `json:"changes" jsonschema:"oldest first"`
-}
-
-// change is a revision.
-type change struct {
-	Revision int64              `json:"revision"`
-	Time     time.Time          `json:"time"`
-	At       annotator.Position `json:"at"`
-	Actor    annotator.Actor    `json:"actor"`
-	Field    annotator.Field    `json:"field"`
-	Old      string             `json:"old,omitempty"`
-	New      string             `json:"new,omitempty"`
+	Name    string             `json:"name"`
+	Changes []exporters.Change `json:"changes" jsonschema:"oldest first"`
 }
 
 func (s *server) history(ctx context.Context, a entryArguments) (historyResult, error) {
@@ -224,11 +212,7 @@ func (s *server) history(ctx context.Context, a entryArguments) (historyResult, 
 		return historyResult{}, err
 	}
 	at := s.DB.Scenes.Positions(ctx)
-	result := historyResult{Name: e.Name(), Changes: []change{}}
-	for _, r := range revisions {
-		result.Changes = append(result.Changes, change{r.ID, time.UnixMilli(r.Changed).UTC(), at.At(r.At), r.Actor, r.Field, codex.ValueText(r.Field, r.Old), codex.ValueText(r.Field, r.New)})
-	}
-	return result, at.Err
+	return historyResult{Name: e.Name(), Changes: exporters.NewChanges(revisions, at.At)}, at.Err
 }
 
 type mentionsArguments struct {

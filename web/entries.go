@@ -53,7 +53,7 @@ func showEntries(r *request) (*page, error) {
 	}
 	return &page{
 		template: "entries", Title: title, Section: "entries", Data: list,
-		JSON: r.link("entries", "?", "q", list.Text, "tag", list.Tag, "status", list.Status, "page", q.Get("page"), "format", "json"),
+		JSON: r.Link("entries", "?", "q", list.Text, "tag", list.Tag, "status", list.Status, "page", q.Get("page"), "format", "json"),
 	}, nil
 }
 

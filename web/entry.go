@@ -82,7 +82,7 @@ func showEntry(r *request, id int64) (*page, error) {
 	}
 	return &page{
 		template: "entry", Title: e.Name(), Section: "entries", Data: shown,
-		JSON: r.link("entry", r.PathValue("id"), "?", "format", "json"),
+		JSON: r.Link("entry", id, "?", "format", "json"),
 	}, r.view.at.Err
 }
 
@@ -106,7 +106,7 @@ func (r *request) claimsListed(claims []int64) listed {
 		if at > 0 {
 			after = strconv.FormatInt(claims[at-1], 10)
 		}
-		return r.link("entry", r.PathValue("id"), "?", "after", after)
+		return r.Link("entry", r.PathValue("id"), "?", "after", after)
 	}
 	if from > 0 {
 		l.Before = link(max(0, from-pageSize))

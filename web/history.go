@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 
 	"annotator"
 	"annotator/codex"
@@ -62,7 +61,7 @@ func showHistory(r *request, id int64) (*page, error) {
 		return nil, err
 	}
 	h := &historyPage{Entry: e, Total: e.Revisions}
-	if err := h.fill(r, 0, "entry", r.PathValue("id"), "history"); err != nil {
+	if err := h.fill(r, 0, "entry", id, "history"); err != nil {
 		return nil, err
 	}
 	return &page{template: "history", Title: "History of " + e.Name(), Section: "entries", Data: h}, r.view.at.Err
@@ -78,7 +77,7 @@ func showClaim(r *request, id int64) (*page, error) {
 		return nil, err
 	}
 	h := &historyPage{Entry: e}
-	if err := h.fill(r, claim, "entry", r.PathValue("id"), "claim", r.PathValue("claim")); err != nil {
+	if err := h.fill(r, claim, "entry", id, "claim", claim); err != nil {
 		return nil, err
 	}
 	if len(e.Claims) == 0 && len(h.Changes) == 0 {
@@ -98,16 +97,16 @@ func showClaim(r *request, id int64) (*page, error) {
 }
 
 // fill reads a part of the changes: those of a claim, or all where it is 0. The path is that of the page.
-func (h *historyPage) fill(r *request, claim int64, path ...string) error {
+func (h *historyPage) fill(r *request, claim int64, path ...any) error {
 	const changes = 100
 	after := r.queryNumber("after")
 	revisions, err := r.view.RevisionsAfter(r.Context(), h.Entry.ID, claim, after, changes+1)
 	if after > 0 {
-		h.Start = r.link(path...)
+		h.Start = r.Link(path...)
 	}
 	if len(revisions) > changes {
 		revisions = revisions[:changes]
-		h.After = r.link(append(path, "?", "after", strconv.FormatInt(revisions[changes-1].ID, 10))...)
+		h.After = r.Link(append(path, "?", "after", revisions[changes-1].ID)...)
 	}
 	h.Changes = r.view.changes(revisions)
 	return err

@@ -2,7 +2,6 @@ package web
 
 import (
 	"slices"
-	"strconv"
 
 	"annotator"
 )
@@ -51,7 +50,7 @@ func (r *request) naming(e *annotator.Entry, after int64) (*namingPage, error) {
 	}
 	if len(found) > pageSize {
 		found = found[:pageSize]
-		shown.After = r.link("entry", strconv.FormatInt(e.ID, 10), "named", "?", "after", strconv.FormatInt(found[pageSize-1].At, 10))
+		shown.After = r.Link("entry", e.ID, "named", "?", "after", found[pageSize-1].At)
 	}
 	var texts []string
 	var scenes []int

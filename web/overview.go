@@ -13,7 +13,7 @@ import (
 func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 	r := &request{Request: hr, w: w}
 	if len(s.books) == 1 && len(s.Unread) == 0 {
-		http.Redirect(w, hr, (&request{book: s.books[0]}).link(), http.StatusSeeOther)
+		http.Redirect(w, hr, (&request{book: s.books[0]}).Link(), http.StatusSeeOther)
 		return
 	}
 	list := shelf{Unread: s.Unread}
@@ -23,7 +23,7 @@ func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 			list.Unread = append(slices.Clip(list.Unread), Unread{b.Name, err})
 			continue
 		}
-		list.Books = append(list.Books, shelved{b.Name, pulse.Title, (&request{book: b}).link(), pulse.Scenes})
+		list.Books = append(list.Books, shelved{b.Name, pulse.Title, (&request{book: b}).Link(), pulse.Scenes})
 	}
 	s.write(r, &page{template: "home", Title: "Codexes", Data: list})
 }

@@ -66,15 +66,6 @@ func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
 	return pages, nil
 }
 
-// Link returns the URL of a page: see request.link.
-func (r *request) Link(parts ...any) string {
-	texts := make([]string, len(parts))
-	for i, part := range parts {
-		texts[i] = fmt.Sprint(part)
-	}
-	return r.link(texts...)
-}
-
 // InBook reports whether the page is one of a database.
 func (p *page) InBook() bool { return p.book != nil }
 
@@ -103,7 +94,7 @@ func (p *page) Limited() bool { return p.limit.Limited() }
 func (p *page) At(point string) string {
 	r := *p.request
 	r.limit.point = point
-	return r.link("entries")
+	return r.Link("entries")
 }
 
 // Of returns the page with other data, for a part of it that is also sent by itself.
@@ -129,8 +120,8 @@ type tab struct {
 }
 
 // Tab returns the link to a section of the pages.
-func (p *page) Tab(section, label string, path ...string) tab {
-	return tab{p.link(path...), label, p.Section == section}
+func (p *page) Tab(section, label string, path ...any) tab {
+	return tab{p.Link(path...), label, p.Section == section}
 }
 
 // choice is a link to the same page with another setting.
@@ -141,7 +132,7 @@ func (p *page) Densities() []choice {
 	scene, quote := p.PathValue("id"), p.URL.Query().Get("quote")
 	choices := []choice{{namesAll, "all", ""}, {namesFirst, "the first in a scene", ""}, {namesNone, "none", ""}}
 	for i := range choices {
-		choices[i].URL = p.link("scene", scene, "?", "names", choices[i].Name, "quote", quote)
+		choices[i].URL = p.Link("scene", scene, "?", "names", choices[i].Name, "quote", quote)
 	}
 	return choices
 }
@@ -165,7 +156,7 @@ func (p *page) Bar() (limitBar, error) {
 	if p.Method != http.MethodGet {
 		bar.Back = p.URL.Path
 	}
-	bar.Action = p.link("limit")
+	bar.Action = p.Link("limit")
 	if bar.Limited {
 		bar.AtScene = strings.HasPrefix(bar.Point, string(storage.PointScene)+":")
 		bar.Scene = p.limit.moment.Place.Scene()
@@ -192,7 +183,7 @@ func (p *page) Reached(kind string, id any, label string) *reached {
 	if p.limit.point == point {
 		return nil
 	}
-	return &reached{p.link("limit"), p.URL.RequestURI(), point, label}
+	return &reached{p.Link("limit"), p.URL.RequestURI(), point, label}
 }
 
 // plural counts things: "1 scene", "2 entries".

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -74,7 +75,7 @@ type lostLimit struct {
 func (r *request) noSuchLimit() *page {
 	lost := lostLimit{Point: r.limit.point, Back: r.URL.Path, Remembered: !r.limit.explicit}
 	r.limit = limit{}
-	lost.Action = r.link("limit")
+	lost.Action = r.Link("limit")
 	r.book = nil
 	return &page{template: "nolimit", Title: "There is no such limit", status: http.StatusBadRequest, Data: lost}
 }
@@ -163,44 +164,38 @@ func (r *request) part(total, size int) part {
 	return p
 }
 
-// link returns the URL of a page of the database, under the limit of the request. The parts are those of the path, then
-// "?" with names and values of the query, then "#" with a fragment.
-func (r *request) link(parts ...string) string {
-	var path strings.Builder
-	path.WriteString("/" + url.PathEscape(r.book.Name) + "/")
-	values, fragment := url.Values{}, ""
-	rest := parts
-	for i, part := range parts {
-		if part == "?" || part == "#" {
-			rest = parts[i:]
-			break
-		}
-		if i > 0 {
-			path.WriteString("/")
-		}
-		path.WriteString(url.PathEscape(part))
-		rest = nil
-	}
-	for len(rest) > 1 {
-		switch rest[0] {
-		case "?":
-			rest = rest[1:]
-		case "#":
-			fragment, rest = "#"+url.PathEscape(rest[1]), nil
-		default:
-			if rest[1] != "" {
-				values.Set(rest[0], rest[1])
+// Link returns the URL of a page of the database, under the limit of the request. The parts are those of the path, then
+// "?" with names and values of the query, then "#" with a fragment. A value that is empty is left out.
+func (r *request) Link(parts ...any) string {
+	path, values := []string{"", url.PathEscape(r.book.Name)}, url.Values{}
+	in, name, fragment := "", "", ""
+	for _, part := range parts {
+		switch text := fmt.Sprint(part); {
+		case in == "#":
+			fragment = "#" + url.PathEscape(text)
+		case name != "":
+			if text != "" {
+				values.Set(name, text)
 			}
-			rest = rest[2:]
+			name = ""
+		case text == "?" || text == "#":
+			in = text
+		case in == "?":
+			name = text
+		default:
+			path = append(path, url.PathEscape(text))
 		}
+	}
+	if len(path) == 2 {
+		path = append(path, "")
 	}
 	if r.limit.point != "" {
 		values.Set("as-of", r.limit.point)
 	}
-	if len(values) == 0 {
-		return path.String() + fragment
+	if len(values) > 0 {
+		fragment = "?" + values.Encode() + fragment
 	}
-	return path.String() + "?" + values.Encode() + fragment
+	return strings.Join(path, "/") + fragment
 }
 
 // setLimit remembers the limit that the form of every page sends, and goes back to the page under it.

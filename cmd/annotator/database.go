@@ -26,18 +26,26 @@ func databaseFlag(flags *pflag.FlagSet, path *string) {
 	flags.StringVar(path, "db", "", "database `FILE` of the run; empty: the only one in this folder")
 }
 
+// databasesHere returns the databases of runs in the working folder.
+func databasesHere() (found []string, err error) {
+	for _, pattern := range databasePatterns {
+		matches, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, matches...)
+	}
+	return found, nil
+}
+
 // findDatabase returns the named database, else the only one in the working folder.
 func findDatabase(named string) (string, error) {
 	if named != "" {
 		return named, nil
 	}
-	var found []string
-	for _, pattern := range databasePatterns {
-		matches, err := filepath.Glob(pattern)
-		if err != nil {
-			return "", err
-		}
-		found = append(found, matches...)
+	found, err := databasesHere()
+	if err != nil {
+		return "", err
 	}
 	switch len(found) {
 	case 0:

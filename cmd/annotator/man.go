@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 )
 
 func newMan(a *app) *cobra.Command {
@@ -67,6 +68,7 @@ func writeManualPage(w io.Writer, cmd *cobra.Command, header doc.GenManHeader) e
 	if found {
 		cmd.Long = text + "Exit status:\n\n" + strings.ReplaceAll("\n"+statuses, "\n  ", "\n    ")
 	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = strings.TrimSuffix(f.DefValue, "[]") }) // of an empty list
 	cmd.DisableAutoGenTag = true
 	return doc.GenMan(cmd, &header, w)
 }

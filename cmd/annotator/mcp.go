@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/subtle"
 	"io"
@@ -119,25 +118,22 @@ func (o *mcpOptions) answerer(db *storage.DB) mcpserver.Asker {
 		if err != nil {
 			return nil, err
 		}
-		var open closers
-		defer func() { err = cmp.Or(err, open.close()) }()
 		one := *o.snapshotAskOptions
 		one.view = view
-		c, err := one.open(ctx, db, at, &open)
-		if err != nil {
-			return nil, err
-		}
-		text, err := c.answer(ctx, question)
-		if err != nil {
-			return nil, err
-		}
-		posts, err := c.citations(ctx, text)
-		answer = &mcpserver.Answer{Answer: text, Posts: []int64{}}
-		for _, p := range posts {
-			if p.Doubt == "" {
-				answer.Posts = append(answer.Posts, p.Post)
+		err = one.converse(ctx, db, at, func(c *conversation) error {
+			text, err := c.answer(ctx, question)
+			if err != nil {
+				return err
 			}
-		}
+			posts, err := c.citations(ctx, text)
+			answer = &mcpserver.Answer{Answer: text, Posts: []int64{}}
+			for _, p := range posts {
+				if p.Doubt == "" {
+					answer.Posts = append(answer.Posts, p.Post)
+				}
+			}
+			return err
+		})
 		return answer, err
 	}
 }

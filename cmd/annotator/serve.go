@@ -54,12 +54,10 @@ address beyond this machine requires --token-file; whoever opens a page is asked
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.databases, "db", nil, "database `FILE` of a run; may be repeated")
-	flags.Lookup("db").DefValue = "" // the help would show []
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8420", "`ADDRESS` and port to listen on; port 0: a free one")
 	flags.BoolVar(&o.open, "open", false, "open the first page in the browser")
 	flags.StringVar(&o.tokenFile, "token-file", "", "`FILE` with the token that readers must know, at least 16 characters")
 	flags.StringSliceVar(&o.hosts, "host", nil, "a `NAME` of this server, besides localhost and addresses, for example behind a proxy; may be repeated")
-	flags.Lookup("host").DefValue = ""
 	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "temperature", "stream", "patience", "first-token-timeout", "token-timeout")
 	return untilSignalled(cmd, o.run)
 }
@@ -138,18 +136,11 @@ func (o *serveOptions) paths(ctx context.Context, sources []string) ([]string, e
 	if len(paths) > 0 {
 		return paths, nil
 	}
-	for _, pattern := range databasePatterns {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			return nil, err
-		}
-		paths = append(paths, found...)
+	paths, err := databasesHere()
+	if len(paths) == 0 && err == nil {
+		_, err = findDatabase("") // says what to do
 	}
-	if len(paths) == 0 {
-		_, err := findDatabase("")
-		return nil, err
-	}
-	return paths, nil
+	return paths, err
 }
 
 // isRunDatabase reports whether a file is named like the database of a run, or is one.
@@ -236,8 +227,6 @@ func (o *serveOptions) openBrowser(address string) {
 
 // Ask asks the model as of a snapshot, and records question and answer. See web.Asker.
 func (o *serveOptions) Ask(ctx context.Context, db *storage.DB, snapshot int64, question string) (answer string, err error) {
-	var open closers
-	defer func() { err = cmp.Or(err, open.close()) }()
 	quiet := *o.app
 	quiet.err = io.Discard // the reader has the page, not this terminal
 	ask := &snapshotAskOptions{app: &quiet, settings: o.settings, corpus: autoCorpus}
@@ -245,9 +234,9 @@ func (o *serveOptions) Ask(ctx context.Context, db *storage.DB, snapshot int64, 
 	if err != nil {
 		return "", err
 	}
-	c, err := ask.open(ctx, db, &at, &open)
-	if err != nil {
-		return "", err
-	}
-	return c.answer(ctx, question)
+	err = ask.converse(ctx, db, &at, func(c *conversation) (err error) {
+		answer, err = c.answer(ctx, question)
+		return err
+	})
+	return answer, err
 }

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"annotator"
-	"annotator/codex"
 	"annotator/exporters"
-	"annotator/storage"
 
 	"github.com/spf13/cobra"
 )
@@ -40,7 +37,7 @@ its names. --history lists every change: when and where in the story it was made
 type shownEntry struct {
 	exporters.Entry
 	AsOf    *annotator.Position `json:"as_of,omitempty"`   // with --as-of
-	History []change            `json:"history,omitempty"` // with --history, oldest first
+	History []exporters.Change  `json:"history,omitempty"` // with --history, oldest first
 	Alike   []lookAlike         `json:"look_alikes,omitempty"`
 	name    string
 	target  *annotator.Entry // that it was merged into; nil if it was not
@@ -58,9 +55,11 @@ func readEntry(ctx context.Context, v *codexView, name string, history bool) (*s
 		}
 	}
 	if history {
-		if shown.History, err = changes(ctx, v.View, v.positions, e.ID); err != nil {
+		revisions, err := v.Revisions(ctx, e.ID)
+		if err != nil {
 			return nil, err
 		}
+		shown.History = exporters.NewChanges(revisions, v.positions.At)
 	}
 	shown.Alike, err = lookAlikes(ctx, v.View, "", []annotator.Entry{*e})
 	return shown, err
@@ -132,30 +131,8 @@ func printClaim(w io.Writer, c *exporters.Claim) {
 	}
 }
 
-// change is a revision as show --history prints it.
-type change struct {
-	Revision int64              `json:"revision"`
-	Time     time.Time          `json:"time"`
-	At       annotator.Position `json:"at"`
-	Actor    annotator.Actor    `json:"actor"`
-	Field    annotator.Field    `json:"field"`
-	Old      string             `json:"old"` // empty if there was no value
-	New      string             `json:"new"` // empty if no value is left
-}
-
-// changes reads the revisions of an entry, oldest first.
-func changes(ctx context.Context, v *storage.View, p *storage.Positions, entry int64) ([]change, error) {
-	revisions, err := v.Revisions(ctx, entry)
-	list := make([]change, len(revisions))
-	for i := range revisions {
-		r := &revisions[i]
-		list[i] = change{r.ID, time.UnixMilli(r.Changed).UTC(), p.At(r.At), r.Actor, r.Field, codex.ValueText(r.Field, r.Old), codex.ValueText(r.Field, r.New)}
-	}
-	return list, err
-}
-
 // printHistory prints a line for each change.
-func printHistory(w io.Writer, name string, changes []change) {
+func printHistory(w io.Writer, name string, changes []exporters.Change) {
 	fmt.Fprintf(w, "%s\n\n", oneLine(name))
 	rows := make([][]string, len(changes))
 	for i, c := range changes {

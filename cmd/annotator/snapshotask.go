@@ -91,22 +91,29 @@ type conversation struct {
 	record  storage.Conversation
 }
 
-func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, at *annotator.Snapshot, question string) (err error) {
+func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, at *annotator.Snapshot, question string) error {
 	if err := o.load(o.app); err != nil {
 		return err
 	}
+	return o.converse(ctx, db, at, func(c *conversation) error {
+		if question != "" {
+			if err := c.ask(ctx, question); err != nil || !o.interactive {
+				return err
+			}
+		}
+		return c.interact(ctx)
+	})
+}
+
+// converse opens a conversation while body runs.
+func (o *snapshotAskOptions) converse(ctx context.Context, db *storage.DB, at *annotator.Snapshot, body func(*conversation) error) (err error) {
 	var open closers
 	defer func() { err = cmp.Or(err, open.close()) }()
 	c, err := o.open(ctx, db, at, &open)
 	if err != nil {
 		return err
 	}
-	if question != "" {
-		if err := c.ask(ctx, question); err != nil || !o.interactive {
-			return err
-		}
-	}
-	return c.interact(ctx)
+	return body(c)
 }
 
 // open opens what a conversation needs.

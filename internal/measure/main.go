@@ -41,7 +41,7 @@ func main() {
 
 // options are the command's flags.
 type options struct {
-	scenes     sizes
+	scenes     []int
 	tokens     int
 	bareMost   int
 	curatorOff bool
@@ -55,32 +55,24 @@ type options struct {
 	source    string
 }
 
-// sizes is a flag: numbers of scenes, separated by commas.
-type sizes []int
-
-// String gives the flag's value.
-func (s *sizes) String() string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(*s), " ", ","), "[]")
-}
-
-// Set reads the flag's value.
-func (s *sizes) Set(text string) error {
-	*s = nil
+// setScenes reads numbers of scenes, separated by commas.
+func (o *options) setScenes(text string) error {
+	o.scenes = nil
 	for part := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 20 {
 			return fmt.Errorf("%q is no number of scenes, from 20", part)
 		}
-		*s = append(*s, n)
+		o.scenes = append(o.scenes, n)
 	}
-	slices.Sort(*s)
+	slices.Sort(o.scenes)
 	return nil
 }
 
 func measure(ctx context.Context, args []string) error {
-	o := options{scenes: sizes{100, 1_000, 2_000}}
+	o := options{scenes: []int{100, 1_000, 2_000}}
 	flags := flag.NewFlagSet("measure", flag.ContinueOnError)
-	flags.Var(&o.scenes, "scenes", "lengths of the stories, in scenes")
+	flags.Func("scenes", "lengths of the stories, in scenes (default 100,1000,2000)", o.setScenes)
 	flags.IntVar(&o.tokens, "tokens", 800, "scenes of the story that tokens are counted on")
 	flags.IntVar(&o.bareMost, "bare", 10_000, "the longest story that a bare loop goes through, too")
 	flags.BoolVar(&o.curatorOff, "curator-off", false, "leave the curator out")
