@@ -58,7 +58,7 @@ address beyond this machine requires --token-file; whoever opens a page is asked
 	flags.BoolVar(&o.open, "open", false, "open the first page in the browser")
 	flags.StringVar(&o.tokenFile, "token-file", "", "`FILE` with the token that readers must know, at least 16 characters")
 	flags.StringSliceVar(&o.hosts, "host", nil, "a `NAME` of this server, besides localhost and addresses, for example behind a proxy; may be repeated")
-	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "temperature", "stream", "patience", "first-token-timeout", "token-timeout")
+	o.addTo(flags, askSettings[:]...)
 	return untilSignalled(cmd, o.run)
 }
 

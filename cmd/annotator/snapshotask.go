@@ -33,6 +33,11 @@ type snapshotAskOptions struct {
 	view        *storage.View // of the codex that is asked as well; nil: the snapshot alone
 }
 
+// askSettings name the settings of a question to the model.
+var askSettings = [...]string{
+	"endpoint", "wire", "model", "api-key-file", "shared-key-file", "temperature", "stream", "patience", "first-token-timeout", "token-timeout",
+}
+
 func newSnapshotAskOptions(a *app) *snapshotAskOptions {
 	return &snapshotAskOptions{app: a, settings: newSettings()}
 }
@@ -42,7 +47,7 @@ func (o *snapshotAskOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	corpusFlag(flags, &o.corpus, "`FILE` to look up the cited posts in")
 	flags.BoolVar(&o.json, "json", false, "print JSON, one object per answer")
-	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "temperature", "stream", "patience", "first-token-timeout", "token-timeout")
+	o.addTo(flags, askSettings[:]...)
 }
 
 func newSnapshotAsk(a *app) *cobra.Command {
