@@ -28,7 +28,8 @@ func (r *Runner) editCheck(g *storage.Glossary) func(context.Context, *tools.Che
 		}
 		named, err := r.mayRemoveFrom(ctx, edit.Before, own)
 		if err == nil && !named {
-			named = r.revealsName(edit.Revisions) || r.replaces(edit, own) || undoesOwn(edit, own)
+			named, err = r.replaces(ctx, g, edit, own)
+			named = named || r.revealsName(edit.Revisions) || undoesOwn(edit, own)
 		}
 		if err == nil && !named && edit.Into != nil && r.guessed(edit.Before, edit.Into, own) {
 			named, err = r.mayRemoveFrom(ctx, edit.Into, own)
@@ -116,23 +117,28 @@ func namesGiven(revisions []annotator.Revision, entry int64) map[string]bool {
 const recentScenes = 3
 
 // replaces reports whether an edit takes nothing away but facts in whose place it puts others that words of this scene bear out:
-// states of a thing of recent scenes, and what was only claimed or inferred of any. A revelation need not name what it is about. A
+// states of a thing of recent scenes, and what was only claimed or inferred of any. A revelation need not name what it is about. Of
+// a thing whose names the story nowhere writes, as of an event that the model has named, these may be all that recent scenes told. A
 // scene that gives the entry a name has to name it as it was called before, or it could rename an entry and then rewrite it.
-func (r *Runner) replaces(edit *tools.CheckedEdit, own []annotator.Revision) bool {
+func (r *Runner) replaces(
+	ctx context.Context, g *storage.Glossary, edit *tools.CheckedEdit, own []annotator.Revision,
+) (bool, error) {
 	n, added := r.scene.row.N, factsAdded(own, edit.Before.ID)
-	recent := slices.ContainsFunc(edit.Before.Claims, func(c annotator.Claim) bool {
+	isRecent := func(c annotator.Claim) bool {
 		return c.From.Scene() < n && c.From.Scene() >= n-recentScenes && !added[c.ID]
-	})
-	if len(namesGiven(own, edit.Before.ID)) > 0 || len(edit.Now.Aliases) > len(edit.Before.Aliases) {
-		return false
 	}
+	recent := slices.ContainsFunc(edit.Before.Claims, isRecent)
+	if len(namesGiven(own, edit.Before.ID)) > 0 || len(edit.Now.Aliases) > len(edit.Before.Aliases) {
+		return false, nil
+	}
+	written, err := g.IsMentioned(ctx, edit.Before.ID)
 	return onlyCloses(edit.Revisions, func(closed *annotator.Claim) bool {
 		at := slices.IndexFunc(edit.Now.Claims, func(c annotator.Claim) bool { return c.ID == closed.ReplacedBy })
-		may := closed.State && recent || closed.Kind == annotator.Claimed || closed.Kind == annotator.Inferred
+		may := closed.State && recent || closed.Kind == annotator.Claimed || closed.Kind == annotator.Inferred || !written && isRecent(*closed)
 		return may && at >= 0 && slices.ContainsFunc(edit.Now.Claims[at].Evidence, func(e annotator.Evidence) bool {
 			return slices.ContainsFunc(r.scene.Posts, func(p annotator.Post) bool { return p.ID == e.Post })
 		})
-	})
+	}), err
 }
 
 // undoesOwn reports whether an edit takes nothing away but names that the scene itself has given, and facts that it has added and that

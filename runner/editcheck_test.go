@@ -191,6 +191,33 @@ func TestStatesAreReplacedWithoutAName(t *testing.T) {
 	}
 }
 
+// TestEventsAreCorrected: what the last scenes told of a thing that the model has named itself gives way to facts that a scene bears
+// out; no scene could name it. What was told of it before stays, and so does what nothing replaces.
+func TestEventsAreCorrected(t *testing.T) {
+	t.Parallel()
+	correct := `"facts":[{"text":"Tobin rode away.","quote":"Tobin rode away"}],"close":[`
+	story := told{
+		{"Marrow asked Tobin to stay.", []annotator.ToolCall{
+			makes("farewell at the gate", "event", `["Marrow asked Tobin to stay.","Tobin stayed."]`), makes("Marrow", "person", `["She asked."]`),
+		}},
+		{"Later Tobin rode away.", []annotator.ToolCall{updates(1, correct+`1,{"fact":2,"by":1}]`)}},
+	}
+	for range recentScenes {
+		story = append(story, told{{"Marrow slept.", []annotator.ToolCall{updates(2, `"facts":["She slept."]`)}}}...)
+	}
+	story = append(story, told{{"He came back.", []annotator.ToolCall{
+		updates(1, `"facts":[{"text":"Tobin came back.","quote":"He came back"}],"close":[{"fact":3,"by":1}]`),
+	}}}...)
+	s, all := story.read(t, nil)
+	if last := all[len(all)-1]; !strings.Contains(all[2].Result, `"closed":["2: Tobin stayed."],"not_taken":[{"close":1,`) ||
+		!strings.Contains(last.Result, `"not_taken":[{"close":3,`) {
+		t.Errorf("%s, %s", all[2].Result, last.Result)
+	}
+	if got := codex.FactLines(s.entry(t, 1)); len(got) != 3 {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestOneCallIsOneEdit: all that a call takes away counts once towards the cap, and beyond it what the call adds is taken.
 func TestOneCallIsOneEdit(t *testing.T) {
 	t.Parallel()

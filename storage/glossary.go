@@ -200,6 +200,12 @@ type QuotationOf struct {
 	Text  string
 }
 
+// IsMentioned reports whether a post of the scenes read so far holds a name of an entry.
+func (g *Glossary) IsMentioned(ctx context.Context, entry int64) (is bool, err error) {
+	err = g.q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM mention_total WHERE entry_id = ?)`, entry).Scan(&is)
+	return is, sqlite.Wrap(err, "read the glossary in %s", g.path)
+}
+
 // OfPeople returns the first quotations, at most so many, of narrated claims of the live entries with the tag person, by
 // entry and claim. It reads few more than these: CROSS JOIN keeps SQLite from beginning with the evidence, which grows with the story.
 func (g *Glossary) OfPeople(ctx context.Context, limit int) (quotations []QuotationOf, err error) {
