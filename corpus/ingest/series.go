@@ -66,11 +66,11 @@ func (b *book) findSeries() {
 	}
 }
 
-// hasGroups reports whether a book has several headings of one kind.
+// hasGroups reports whether a book has several headings of one kind that may begin chapters.
 func (b *book) hasGroups() bool {
 	count := map[string]int{}
 	for _, n := range b.headings() {
-		if n.head.kind != namedHeading || n.listed {
+		if n.listed || n.head.kind != namedHeading && n.head.rank != container {
 			count[n.group()]++
 		}
 		if count[n.group()] > 1 {
