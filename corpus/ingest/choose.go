@@ -28,7 +28,7 @@ const (
 
 // choose decides which headings begin chapters.
 func (b *book) choose() *outline {
-	if b.one {
+	if b.one && !b.hasChapters() {
 		return b.chooseFirst()
 	}
 	b.listUnnamed()
@@ -94,8 +94,8 @@ func (b *book) chooseFirst() *outline {
 // hasChapters reports whether a book has several headings of chapters by their labels.
 func (b *book) hasChapters() bool {
 	found := 0
-	for _, n := range b.nodes {
-		if (n.kind == heading || n.kind == paragraph && n.gap > 0) && len(n.text) < maxHeading && readLines(n.sourceLines()).rank == chapterly {
+	for _, n := range b.headings() {
+		if n.head.rank == chapterly {
 			found++
 		}
 	}

@@ -73,10 +73,13 @@ func (v *vocabulary) isParticle(word string) bool {
 func (v *vocabulary) isDay(word string) bool {
 	digits := strings.TrimRightFunc(word, unicode.IsLetter)
 	day, err := strconv.Atoi(digits)
-	if err != nil {
+	switch {
+	case err != nil:
 		day = v.spelt(word)
+	case utf8.RuneCountInString(word) > len(digits)+len("rd"):
+		return false
 	}
-	return day > 0 && day <= 31 && utf8.RuneCountInString(word)-len(digits) <= len("er") || err != nil && day > 0 && day <= 31
+	return day > 0 && day <= 31
 }
 
 // besideDate reports whether what stands before or behind a date may be a place or an hour: a few words, parted from the
@@ -89,8 +92,7 @@ func (v *vocabulary) besideDate(text string, before bool) bool {
 	case annotator.CountWords(trimmed) > maxBesideDate || !isTitleStart(trimmed) && (before || annotator.CountWords(trimmed) > maxHour) || strings.ContainsAny(trimmed, "!?\"“”«»"):
 		return false
 	case before:
-		text = strings.TrimRight(text, " ")
-		return strings.HasSuffix(text, ",") || strings.HasSuffix(text, ".") || strings.HasSuffix(text, ":") || v.days[fold(trimmed)]
+		return strings.ContainsAny(text[len(strings.TrimRight(text, " .,:")):], ".,:") || v.days[fold(trimmed)]
 	}
-	return strings.ContainsAny(text[:1], ".,;:—–-―(") || strings.HasPrefix(text, " —") || strings.HasPrefix(text, " –") || strings.HasPrefix(text, " (")
+	return strings.ContainsAny(text[:len(text)-len(strings.TrimLeft(text, " .,;:—–-―("))], ".,;:—–-―(")
 }

@@ -28,6 +28,7 @@ func tableOf(lists map[string]string) map[string]string {
 var (
 	blockElements = setOf("p div section article blockquote li ul ol dl dt dd table tr caption h1 h2 h3 h4 h5 h6 figure figcaption header footer",
 		"main aside nav pre hr address hgroup body form fieldset center details summary heading stanza")
+	siblingElements = setOf("li dt dd tr td th option") // the next ends them
 	voidElements    = setOf("area base br col embed hr img input link meta param source track wbr")
 	sectionElements = setOf("body section article div aside main ol ul") // they hold whole parts of a book
 	silentElements  = setOf("head script style template svg math iframe object title select textarea button")

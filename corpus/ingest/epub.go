@@ -153,18 +153,12 @@ func (b *bookReader) leaveOutPage(p *page, part, why, name string) {
 
 // noteEmpty says of a page without text what it is.
 func (b *bookReader) noteEmpty(p *page, name string) {
-	texts, headings := 0, 0
-	for _, n := range p.nodes {
-		switch n.kind {
-		case paragraph:
-			texts++
-		case heading:
-			headings++
-		}
+	has := func(kind nodeKind) bool {
+		return slices.ContainsFunc(p.nodes, func(n *node) bool { return n.kind == kind })
 	}
 	switch {
-	case texts > 0:
-	case headings > 0:
+	case has(paragraph):
+	case has(heading):
 		b.report.leaveOut("pages with nothing but a heading", name)
 	case p.parts[partNotes] > 0:
 	case len(p.parts) > 0:

@@ -143,23 +143,16 @@ func besideStory(path, text string) string {
 // front matter, else by name, with a prologue first and an epilogue last. What a list does not name is left out.
 func inOrder(root string, found []source, report *Report) []source {
 	slices.SortFunc(found, compareFiles)
-	if listed := listedFiles(root); len(listed) > 0 {
-		var all []source
-		place := map[string]int{}
-		for i, name := range listed {
-			place[name] = i
-		}
-		for _, s := range found {
-			if _, ok := place[s.path]; ok {
-				all = append(all, s)
-			} else {
-				name, _ := filepath.Rel(root, s.path)
-				report.leaveOut("files that the folder's list of chapters does not name", name)
-			}
-		}
-		if len(all) > 0 {
-			slices.SortFunc(all, func(a, b source) int { return cmp.Compare(place[a.path], place[b.path]) })
-			return all
+	place := map[string]int{}
+	for i, name := range listedFiles(root) {
+		place[name] = i + 1
+	}
+	if slices.ContainsFunc(found, func(s source) bool { return place[s.path] > 0 }) {
+		slices.SortStableFunc(found, func(a, b source) int { return cmp.Compare(place[a.path], place[b.path]) })
+		for place[found[0].path] == 0 {
+			name, _ := filepath.Rel(root, found[0].path)
+			report.leaveOut("files that the folder's list of chapters does not name", name)
+			found = found[1:]
 		}
 		return found
 	}

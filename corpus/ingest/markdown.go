@@ -280,13 +280,7 @@ func isStrong(n ast.Node) bool {
 
 // literal adds the paragraphs of literal text, their lines as they are.
 func (r *markdownReader) literal(n ast.Node, offset int) {
-	var text strings.Builder
-	lines := n.Lines()
-	for i := range lines.Len() {
-		line := lines.At(i)
-		text.Write(line.Value(r.source))
-	}
-	for part := range strings.SplitSeq(text.String(), "\n\n") {
+	for part := range strings.SplitSeq(string(n.Lines().Value(r.source)), "\n\n") {
 		if part = strings.Trim(shown(part), "\n"); strings.TrimSpace(part) != "" {
 			r.account.Source += countCharacters(part)
 			r.add(&node{kind: paragraph, text: strings.TrimRight(part, " \t\n"), offset: r.start + offset})
@@ -297,16 +291,11 @@ func (r *markdownReader) literal(n ast.Node, offset int) {
 
 // html reads raw HTML as a page.
 func (r *markdownReader) html(n *ast.HTMLBlock, offset int) error {
-	var raw strings.Builder
-	lines := n.Lines()
-	for i := range lines.Len() {
-		line := lines.At(i)
-		raw.Write(line.Value(r.source))
-	}
+	raw := string(n.Lines().Value(r.source))
 	if n.HasClosure() {
-		raw.Write(n.ClosureLine.Value(r.source))
+		raw += string(n.ClosureLine.Value(r.source))
 	}
-	page, err := readPage("<body>"+shown(raw.String())+"</body>", pageOptions{keep: r.keep, account: r.account})
+	page, err := readPage("<body>"+shown(raw)+"</body>", pageOptions{keep: r.keep, account: r.account})
 	if err != nil {
 		return err
 	}
@@ -385,11 +374,8 @@ func (r *markdownReader) collect(b *strings.Builder, parent ast.Node, depth int)
 		case *ast.AutoLink:
 			b.Write(n.Label(r.source))
 		case *ast.RawHTML:
-			if segment := n.Segments; segment.Len() > 0 {
-				at := segment.At(0)
-				if tag := strings.ToLower(string(at.Value(r.source))); strings.HasPrefix(tag, "<br") {
-					b.WriteByte('\n')
-				}
+			if tag := strings.ToLower(string(n.Segments.Value(r.source))); strings.HasPrefix(tag, "<br") {
+				b.WriteByte('\n')
 			}
 		default:
 			r.collect(b, n, depth+1)

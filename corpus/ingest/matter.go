@@ -29,7 +29,7 @@ func (b *book) dropLicence() {
 			continue
 		}
 		switch {
-		case i*2 < len(b.nodes) && licenceStart.MatchString(n.text) && b.mentionsArchive(i):
+		case i*2 < len(b.nodes) && licenceStart.MatchString(n.text) && mentionsArchive(b.nodes[:i+1]):
 			first = i
 		case i > first && licenceEnd.MatchString(n.text):
 			last = i
@@ -53,9 +53,9 @@ func (b *book) dropLicence() {
 	}
 }
 
-// mentionsArchive reports whether what stands up to a node names the archive.
-func (b *book) mentionsArchive(end int) bool {
-	return slices.ContainsFunc(b.nodes[:end+1], func(n *node) bool {
+// mentionsArchive reports whether some nodes name the archive.
+func mentionsArchive(nodes []*node) bool {
+	return slices.ContainsFunc(nodes, func(n *node) bool {
 		return strings.Contains(strings.ToLower(n.text), "project gutenberg")
 	})
 }

@@ -7,7 +7,7 @@ type book struct {
 	title, author string
 	name          string // of a chapter in a book without any title
 	doc           string // the document that the nodes are from
-	one           bool   // the source is one chapter, whatever headings it has
+	one           bool   // the source is one chapter, unless it has several by their labels
 	keep          func(part string) bool
 	account       *Account
 

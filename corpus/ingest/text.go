@@ -61,7 +61,7 @@ func (j *job) newBook(s source) *book {
 
 // addBook writes the chapters of a book.
 func (j *job) addBook(ctx context.Context, b *book) error {
-	b.one = j.oneEach && !b.hasChapters()
+	b.one = j.oneEach
 	chapters := b.chapters()
 	j.entitle(b.title, b.author)
 	for i := range chapters {
@@ -131,28 +131,24 @@ const headerNodes = 60
 
 // readHeader takes title and author from the header of an archive's text, or from a first line "X, by Y".
 func (b *book) readHeader() {
-	if len(b.nodes) == 0 {
-		return
-	}
-	archived := b.mentionsArchive(min(len(b.nodes), headerNodes) - 1)
-	for i := range b.nodes[:min(len(b.nodes), headerNodes)] {
-		n := b.nodes[i]
+	head := b.nodes[:min(len(b.nodes), headerNodes)]
+	archived := mentionsArchive(head)
+	for i, n := range head {
 		if !n.inSource() || !archived && i > 2 {
 			continue
 		}
-		for _, line := range n.sourceLines() {
-			if !archived {
-				break
+		if archived {
+			for _, line := range n.sourceLines() {
+				b.title, b.author = cmp.Or(b.title, fieldOf(line, "Title")), cmp.Or(b.author, fieldOf(line, "Author"))
 			}
-			b.title = cmp.Or(b.title, fieldOf(line, "Title"))
-			b.author = cmp.Or(b.author, fieldOf(line, "Author"))
 		}
+		text := strings.TrimSpace(n.text)
 		if len(n.text) > maxHeading {
 			continue
 		}
-		if match := archiveTitle.FindStringSubmatch(strings.TrimSpace(n.text)); match != nil && archived && strings.Contains(strings.ToLower(match[0]), "etext") {
+		if match := archiveTitle.FindStringSubmatch(text); match != nil && archived && strings.Contains(strings.ToLower(text), "etext") {
 			b.title, b.author = cmp.Or(b.title, match[1]), cmp.Or(b.author, match[2])
-		} else if match := byLine.FindStringSubmatch(strings.TrimSpace(n.text)); match != nil && match[1] != "" && !archived && b.title == "" {
+		} else if match := byLine.FindStringSubmatch(text); match != nil && match[1] != "" && !archived && b.title == "" {
 			b.title, b.author = strings.TrimSpace(match[1]), cmp.Or(b.author, match[2])
 		}
 	}

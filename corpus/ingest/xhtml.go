@@ -105,13 +105,8 @@ func (r *pageReader) start(token html.Token) error {
 		token.Data = fb2Element(token.Data)
 	}
 	name := token.Data
-	if blockElements[name] {
-		r.closeParagraph()
-		r.flush()
-		if sectionElements[name] || name == "table" || name == "blockquote" {
-			r.gap = wideGap
-		}
-	}
+	r.closeImplied(name)
+	r.endBlock(name)
 	if id := attribute(token, "id"); r.ids[id] && r.top().part == "" && !r.top().silent {
 		r.flush()
 		r.nodes = append(r.nodes, &node{kind: anchor, text: id, doc: r.doc, offset: r.at})
@@ -120,7 +115,6 @@ func (r *pageReader) start(token html.Token) error {
 		r.void(token)
 		return nil
 	}
-	r.closeSibling(name)
 	if len(r.stack) >= maxDepth {
 		return errTooDeep
 	}
@@ -181,20 +175,11 @@ func personName(name string) string {
 	return name
 }
 
-// closeParagraph ends an open paragraph where a block begins, as HTML does without being told.
-func (r *pageReader) closeParagraph() {
-	if r.top().name == "p" {
-		r.end("p")
-	}
-}
-
-// closeSibling ends an element of a list or table where the next begins.
-func (r *pageReader) closeSibling(name string) {
-	switch name {
-	case "li", "dt", "dd", "tr", "td", "th", "option":
-		if r.top().name == name {
-			r.end(name)
-		}
+// closeImplied ends an open paragraph where a block begins, and an element of a list or table where the next begins, as
+// HTML does without being told.
+func (r *pageReader) closeImplied(name string) {
+	if open := r.top().name; open == "p" && blockElements[name] || open == name && siblingElements[name] {
+		r.end(open)
 	}
 }
 
@@ -211,15 +196,10 @@ func (r *pageReader) end(name string) {
 		return
 	}
 	f := r.stack[i]
-	if blockElements[name] {
-		if f.level > 0 && f.alt != "" && f.part == "" && len(strings.TrimSpace(string(r.text))) == 0 {
-			r.words(f.alt)
-		}
-		r.flush()
-		if sectionElements[name] || name == "table" || name == "blockquote" {
-			r.gap = wideGap
-		}
+	if blockElements[name] && f.level > 0 && f.alt != "" && f.part == "" && len(strings.TrimSpace(string(r.text))) == 0 {
+		r.words(f.alt)
 	}
+	r.endBlock(name)
 	if name == "td" || name == "th" {
 		r.space = true
 	}
@@ -334,6 +314,16 @@ func isSpace(c rune) bool {
 // What joins letters of other scripts stays.
 func isInvisible(c rune) bool {
 	return c == '\u00ad' || c == '\u200b' || c == '\u2060' || c == '\ufeff' || c == '\u200a' || c < ' ' || c == '\x7f'
+}
+
+// endBlock ends the open paragraph where a block begins or ends.
+func (r *pageReader) endBlock(name string) {
+	if blockElements[name] {
+		r.flush()
+	}
+	if sectionElements[name] || name == "table" || name == "blockquote" {
+		r.gap = wideGap
+	}
 }
 
 // flush ends the open paragraph. A blank line within it, as made by two line breaks, parts it.
