@@ -303,7 +303,7 @@ func (b *book) titleFollows(i int) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	last, _ := utf8.DecodeLastRuneInString(text)
 	after := b.next(j)
-	return (unicode.IsUpper(first) || unicode.IsDigit(first) || isWide(first)) && !strings.ContainsRune(".!?…,;:。！？」”\"", last) &&
+	return startsTitle(first) && !endsSentence(text) && !strings.ContainsRune(",;:」”\"", last) &&
 		after < len(b.nodes) && b.nodes[after].kind == paragraph && !shortText(b.nodes[after].text, 6)
 }
 

@@ -190,6 +190,10 @@ func (v *vocabulary) list(line string) (wording, bool) {
 // isTitleStart reports whether a text begins with a letter that is no small one, or with a number.
 func isTitleStart(text string) bool {
 	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, " \"'“‘«„(¿¡[_*"))
+	return startsTitle(r)
+}
+
+func startsTitle(r rune) bool {
 	return unicode.IsLetter(r) && !unicode.IsLower(r) || unicode.IsDigit(r) || isWide(r)
 }
 
@@ -210,8 +214,8 @@ func (v *vocabulary) labelFirst(line string, tokens []token) (wording, bool) {
 	if used == 0 || !joined(line[tokens[0].end:tokens[1].start]) {
 		return wording{}, false
 	}
-	title, ok := titleBehind(line[rest[used-1].end:])
-	return wording{kind, v.Ranks[kind], n, title}, ok && (isTitleStart(line) || rest[used-1].end == len(line))
+	w, ok := v.labelled(kind, n, line, rest[used-1].end)
+	return w, ok && (isTitleStart(line) || rest[used-1].end == len(line))
 }
 
 // labelGlued reads "CHAPTERXXVII" and "Chapter12", as some books have it by mistake, and labels of scripts without
@@ -233,8 +237,7 @@ func (v *vocabulary) labelGlued(line string, tokens []token) (wording, bool) {
 			n = roman(rest)
 		}
 		if n > 0 {
-			title, ok := titleBehind(line[tokens[0].end:])
-			return wording{kind, v.Ranks[kind], n, title}, ok
+			return v.labelled(kind, n, line, tokens[0].end)
 		}
 	}
 	return wording{}, false
@@ -254,7 +257,15 @@ func (v *vocabulary) numberFirst(line string, tokens []token) (wording, bool) {
 	if kind == noHeading || !joined(line[tokens[used-1].end:label.start]) {
 		return wording{}, false
 	}
-	title, ok := titleBehind(line[label.end:])
+	return v.labelled(kind, n, line, label.end)
+}
+
+// labelled is a heading whose label and number end at a place of the line: "CHAPTER II, in which it rains" as well.
+func (v *vocabulary) labelled(kind headingKind, n int, line string, end int) (wording, bool) {
+	title, ok := titleBehind(line[end:])
+	if rest, behind := strings.CutPrefix(line[end:], ", "); behind && !ok && isUpper(line[:end]) {
+		title, ok = rest, true
+	}
 	return wording{kind, v.Ranks[kind], n, title}, ok
 }
 
@@ -275,7 +286,7 @@ func titleBehind(rest string) (string, bool) {
 	case trimmed == rest: // a letter follows at once
 		return "", false
 	}
-	return strings.TrimSpace(title), isTitleStart(title) && (hasCase(title) || shortText(title, maxUncased) && !endsSentence(title))
+	return strings.TrimSpace(title), isTitleStart(title) && (hasCase(title) || shortText(title, maxUncased) && utf8.RuneCountInString(title) <= maxHeadingLine && !endsSentence(title))
 }
 
 // maxUncased is how many words a title may have that neither a mark nor a capital shows to be one.
