@@ -43,8 +43,12 @@ func (r *Runner) outdated(ctx context.Context, limit int) (ids []int64, urgent b
 	if ids, err = r.Store.Curation.Outdated(ctx, curator.MinFacts, limit); err != nil {
 		return nil, false, err
 	}
-	asked, err := r.Store.Curation.Restated(ctx)
-	return ids, r.scene.row.N-asked.Scene() >= curator.MaxWait, err
+	before := r.scene.row.N - curator.MaxWait
+	if before < 0 || len(ids) == 0 {
+		return ids, false, nil
+	}
+	asked, err := r.Store.Curation.Restated(ctx, before)
+	return ids, !asked, err
 }
 
 // undecided returns the entries of the threads before that the curator has not decided on; of all threads after the

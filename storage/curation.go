@@ -43,10 +43,11 @@ func (s *Curation) Outdated(ctx context.Context, facts, limit int) ([]int64, err
 		WHERE changes > 0 ORDER BY changes DESC, last_at DESC, id LIMIT ?`, facts, limit)
 }
 
-// Restated returns the place at which present statements were last asked for; 0 if they never were.
-func (s *Curation) Restated(ctx context.Context) (annotator.Place, error) {
-	return readValue[annotator.Place](ctx, s.db, "read when present statements were asked for", `SELECT coalesce(max(at), 0) FROM revision
-		WHERE field = 'present' OR field = 'curator_decision' AND new_value ->> '$.decision' = 'UNSTATED'`)
+// Restated reports whether present statements were asked for after a scene. It reads the revisions since then alone.
+func (s *Curation) Restated(ctx context.Context, scene int) (bool, error) {
+	return readValue[bool](ctx, s.db, "read when present statements were asked for", `SELECT EXISTS (SELECT 1 FROM revision
+		WHERE id > coalesce((SELECT revision_id FROM snapshot WHERE type = 'checkpoint' AND scene <= ? ORDER BY id DESC LIMIT 1), 0)
+		  AND (field = 'present' OR field = 'curator_decision' AND new_value ->> '$.decision' = 'UNSTATED'))`, scene)
 }
 
 // Decide records what came of a question of the curator in one transaction: the reply, or the note that stands for an
