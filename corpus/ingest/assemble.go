@@ -35,10 +35,9 @@ func (c *chapter) hasText() bool {
 
 // partHeading is a heading above chapters.
 type partHeading struct {
-	node  int
-	group string
-	level int
-	title string
+	*node
+	headline string
+	whole    bool // it is the whole book
 }
 
 // assembler makes chapters of an outline.
@@ -51,7 +50,6 @@ type assembler struct {
 	heading int            // node of the open chapter's heading; -1 if it has none
 	begun   bool           // the open chapter has text
 	ofPart  bool           // it is the text of a part
-	counts  map[string]int // how many parts there are of a group
 	placed  map[*node]bool // headings that stand in a chapter or in its title
 }
 
@@ -61,14 +59,7 @@ const minPartText = 60
 // assemble makes the chapters. The headings of parts become prefixes of their chapters' titles and end where the part
 // ends; a heading below the chapters becomes a paragraph behind a break; a chapter without text is left out.
 func (o *outline) assemble() []chapter {
-	a := &assembler{outline: o, heading: -1, counts: map[string]int{}, placed: map[*node]bool{}}
-	seen := map[string]bool{}
-	for i := range o.nodes {
-		if key := o.nodes[i].group() + " " + titleKey(o.nodes[i].text); o.role(i) == startsPart && !seen[key] {
-			seen[key] = true
-			a.counts[o.nodes[i].group()]++
-		}
-	}
+	a := &assembler{outline: o, heading: -1, placed: map[*node]bool{}}
 	for i, n := range o.nodes {
 		switch role := o.role(i); {
 		case !n.stays() || n.kind == anchor:
@@ -170,40 +161,41 @@ func (a *assembler) beginPart(i int) {
 	a.close()
 	n := a.nodes[i]
 	a.open, a.heading, a.ofPart = chapter{title: a.headline(n), heads: []*node{n}}, i, true
-	group := n.group()
 	for k, open := range a.parts {
-		if open.group == group || n.level > 0 && open.level >= n.level || n.head.kind == namedHeading {
+		if open.group() == n.group() || n.level > 0 && open.level >= n.level || n.head.kind == namedHeading {
 			a.parts = a.parts[:k]
 			break
 		}
 	}
 	title := a.open.title
 	a.open.title = a.prefix() + title
-	a.parts = append(a.parts, partHeading{i, group, n.level, title})
+	a.parts = append(a.parts, partHeading{n, title, a.isWhole(i)})
 }
 
 // prefix is what a chapter has before its title. A part that is the whole book says nothing.
 func (a *assembler) prefix() string {
 	var b strings.Builder
 	for _, p := range a.parts {
-		n := a.nodes[p.node]
-		only := a.counts[p.group] == 1 && n.head.kind != namedHeading && !a.after(p.node)
-		if !only && titleKey(p.title) != titleKey(a.title) || a.keep(partHeadings) {
-			a.open.heads = append(a.open.heads, n)
-			b.WriteString(p.title + ", ")
+		if !p.whole && titleKey(p.headline) != titleKey(a.title) || a.keep(partHeadings) {
+			a.open.heads = append(a.open.heads, p.node)
+			b.WriteString(p.headline + ", ")
 		}
 	}
 	return b.String()
 }
 
-// after reports whether chapters stand before the heading of a part.
-func (a *assembler) after(part int) bool {
-	for i := range a.nodes[:part] {
-		if a.role(i) == startsChapter && a.chosen[a.nodes[i].group()] {
-			return true
+// isWhole reports whether the part whose heading stands at part is the whole book: no chapter stands before it, and its
+// kind has no other title.
+func (a *assembler) isWhole(part int) bool {
+	whole := a.nodes[part]
+	for i, n := range a.nodes {
+		switch role := a.role(i); {
+		case role == startsChapter && i < part && a.chosen[n.group()],
+			role == startsPart && n.group() == whole.group() && titleKey(n.text) != titleKey(whole.text):
+			return false
 		}
 	}
-	return false
+	return whole.head.kind != namedHeading
 }
 
 // addText adds a paragraph or a heading within a chapter.

@@ -14,24 +14,16 @@ import (
 
 // forum is what has to be remembered of the threads of an archive while its posts pass by.
 type forum struct {
-	titles  map[int64]threadTitle
+	titles  map[int64]*threadTitles
 	authors bool // some post says who wrote it
 }
 
-// threadTitle is a thread's title: the best that its posts gave.
-type threadTitle struct {
-	text string
-	rank int
-}
+// threadTitles are what a thread may be called: as it says itself, by the subject of its opening post, by that of another.
+type threadTitles struct{ own, opening, other string }
 
-// How much a title is worth: a thread's own, the opening post's subject, the subject of any other.
-const (
-	anySubject = iota + 1
-	openingSubject
-	ownTitle
-)
+func (t *threadTitles) best() string { return cmp.Or(t.own, t.opening, t.other) }
 
-func newForum() forum { return forum{titles: map[int64]threadTitle{}} }
+func newForum() forum { return forum{titles: map[int64]*threadTitles{}} }
 
 // forumPost is a post of an archive, with what belongs to it.
 type forumPost struct {
@@ -63,31 +55,30 @@ func (j *job) addPost(ctx context.Context, p *forumPost, where string) error {
 }
 
 func (f *forum) entitle(p *forumPost) {
-	best := threadTitle{p.title, ownTitle}
-	if p.title == "" {
-		best = threadTitle{p.Subject, anySubject}
-		if p.ID == p.Thread {
-			best.rank = openingSubject
-		}
+	t := f.titles[p.Thread]
+	if t == nil {
+		t = &threadTitles{}
+		f.titles[p.Thread] = t
 	}
-	known, seen := f.titles[p.Thread]
-	if !seen || best.text != "" && best.rank > known.rank {
-		if best.text == "" {
-			best.rank = 0
-		}
-		f.titles[p.Thread] = best
+	switch {
+	case p.title != "":
+		t.own = cmp.Or(t.own, p.title)
+	case p.ID == p.Thread:
+		t.opening = cmp.Or(t.opening, p.Subject)
+	default:
+		t.other = cmp.Or(t.other, p.Subject)
 	}
 }
 
 // closeForum writes the threads, and detects the author of the story if no post is tagged.
 func (j *job) closeForum(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(j.forum.titles)) {
-		if err := j.writer.Thread(ctx, id, j.forum.titles[id].text); err != nil {
+		if err := j.writer.Thread(ctx, id, j.forum.titles[id].best()); err != nil {
 			return err
 		}
 	}
 	if ids := slices.Collect(maps.Keys(j.forum.titles)); len(ids) == 1 {
-		j.report.Title = cmp.Or(j.report.Title, j.forum.titles[ids[0]].text)
+		j.report.Title = cmp.Or(j.report.Title, j.forum.titles[ids[0]].best())
 	}
 	found, err := j.writer.TagStory(ctx, corpus.StoryAuthorOptions{Named: j.options.StoryAuthor, All: !j.forum.authors && j.report.Format == JSONL})
 	if err != nil {

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -218,37 +219,22 @@ func digitsThenUnit(runes []rune) bool {
 	return i > 0 && i < len(runes) && unicode.Is(unicode.Hangul, runes[i])
 }
 
-// roman is the value of a well-formed Roman numeral in capitals; 0 for anything else.
+var romanNumeral = regexp.MustCompile(`^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})$`)
+
+var romanValues = map[byte]int{'I': 1, 'V': 5, 'X': 10, 'L': 50, 'C': 100, 'D': 500, 'M': 1000}
+
+// roman is the value of a well-formed Roman numeral in capitals, of which IIII and XXXX are; 0 for anything else.
 func roman(numeral string) int {
-	values := map[byte]int{'I': 1, 'V': 5, 'X': 10, 'L': 50, 'C': 100, 'D': 500, 'M': 1000}
-	sum := 0
-	for i := range len(numeral) {
-		value := values[numeral[i]]
-		if value == 0 || len(numeral) > 15 {
-			return 0
-		}
-		if i+1 < len(numeral) && value < values[numeral[i+1]] {
-			value = -value
-		}
-		sum += value
-	}
-	if sum <= 0 || sum > 3999 || romanOf(sum) != numeral && !strings.Contains(numeral, "IIII") && !strings.Contains(numeral, "XXXX") {
+	if !romanNumeral.MatchString(numeral) {
 		return 0
 	}
-	return sum
-}
-
-func romanOf(n int) string {
-	var b strings.Builder
-	for _, step := range [...]struct {
-		value   int
-		numeral string
-	}{
-		{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40, "XL"}, {10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"},
-	} {
-		for ; n >= step.value; n -= step.value {
-			b.WriteString(step.numeral)
+	sum, before := 0, 0
+	for i := len(numeral) - 1; i >= 0; i-- {
+		value := romanValues[numeral[i]]
+		if value < before {
+			value = -value
 		}
+		sum, before = sum+value, max(value, before)
 	}
-	return b.String()
+	return sum
 }

@@ -39,7 +39,11 @@ func (b *book) findSeries() {
 	if b.one || b.hasGroups() {
 		return
 	}
-	total := b.wordsBetween(0, len(b.nodes))
+	upTo := make([]int, len(b.nodes)+1) // words before each node
+	for i := range b.nodes {
+		upTo[i+1] = upTo[i] + b.wordsBetween(i, i+1)
+	}
+	named := b.firstNamed()
 	for _, s := range allSeries {
 		byForm := map[string][]candidate{}
 		var forms []string
@@ -56,7 +60,7 @@ func (b *book) findSeries() {
 			}
 		}
 		for _, form := range forms {
-			if all := s.headings(b, byForm[form], total); all != nil {
+			if all := s.headings(b, byForm[form], upTo, named); all != nil {
 				for _, c := range all {
 					b.nodes[c.node].kind, b.nodes[c.node].head = heading, c.head
 				}
@@ -106,19 +110,21 @@ const (
 	shareBefore     = 10 // or one in so many of all
 )
 
-// headings are the candidates that are headings; nil if the series is none.
-func (s *series) headings(b *book, all []candidate, total int) []candidate {
+// headings are the candidates that are headings; nil if the series is none. upTo has the words before each node, named is
+// the first heading that is a name.
+func (s *series) headings(b *book, all []candidate, upTo []int, named int) []candidate {
 	below := func(k int) int {
 		end := len(b.nodes)
 		if k+1 < len(all) {
 			end = all[k+1].node
 		}
-		return b.wordsBetween(all[k].node+1, end)
+		return upTo[end] - upTo[all[k].node+1]
 	}
+	total := upTo[len(b.nodes)]
 	for len(all) > 0 && below(0) < s.least { // the title of the book
 		all = all[1:]
 	}
-	if len(all) < s.enough || b.wordsBetween(0, min(all[0].node, b.firstNamed())) > max(maxBeforeSeries, total/shareBefore) {
+	if len(all) < s.enough || upTo[min(all[0].node, named)] > max(maxBeforeSeries, total/shareBefore) {
 		return nil
 	}
 	var sizes []int
@@ -132,7 +138,7 @@ func (s *series) headings(b *book, all []candidate, total int) []candidate {
 		sizes = append(sizes, below(k))
 	}
 	slices.Sort(sizes)
-	if last := len(sizes) - 1; sizes[0] < s.least || sizes[last/2] < s.median || sizes[last]*5 > total*4 {
+	if last := len(sizes) - 1; sizes[0] < s.least || sizes[last/2] < s.median || sizes[last]*5 > total*4 { // one is nearly all of the book
 		return nil
 	}
 	return all
