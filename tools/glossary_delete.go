@@ -11,7 +11,7 @@ import (
 type deleteArguments struct {
 	EntryID int64    `json:"entry_id" jsonschema:"the entry's id"`
 	Reason  string   `json:"reason" jsonschema:"why, in one sentence"`
-	SameAs  entryRef `json:"same_as,omitempty" also:"integer" shown:"integer" jsonschema:"the id of the entry that it is, which gets its names and facts"`
+	SameAs  entryRef `json:"same_as,omitempty" also:"integer" shown:"integer" jsonschema:"that one's id; it gets all names and facts"`
 	closing
 }
 

@@ -14,8 +14,8 @@ type updateArguments struct {
 	Close   []closeArguments  `json:"close,omitempty" jsonschema:"facts that no longer hold, or are wrong"`
 	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
 	Aliases []string          `json:"aliases,omitempty" jsonschema:"names to add"`
-	Drop    []string          `json:"drop_aliases,omitempty" jsonschema:"names that are not its own"`
-	Tags    []string          `json:"tags,omitempty" jsonschema:"all that it should have; they replace the present ones"`
+	Drop    []string          `json:"drop_aliases,omitempty" jsonschema:"wrong ones"`
+	Tags    []string          `json:"tags,omitempty" jsonschema:"all of them, in place of the present ones"`
 	Status  *annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" jsonschema:"as for glossary_create"`
 
 	Definition *string `json:"definition,omitempty" shown:"no" jsonschema:"all facts as one text, which replaces the present ones"`

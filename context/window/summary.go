@@ -92,9 +92,14 @@ const minSummary = 512
 // has nearly all of it in its cache.
 func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 	q, err := m.question(m.scene.turn)
-	// A shorter prefix has the turns to summarise, too: they are the oldest.
-	if n := len(m.step.Turns); err == nil && n > 0 && q.MaxTokens < minSummary {
-		q, err = m.question(m.history.Next(m.step.Turns[n-1].ID))
+	noRoom := func() bool { return err == nil && q.MaxTokens < minSummary }
+	// A shorter prefix has the turns to summarise, too: they are the oldest. Of a chunk the newest turns may stay.
+	if noRoom() && len(m.step.Turns) > 0 {
+		q, err = m.question(m.history.Next(lastTurn(m.step.Turns)))
+	}
+	for n := len(m.step.Chunk); noRoom() && n > 1; n-- {
+		m.step.Turns, m.step.Chunk = m.step.Turns[:len(m.step.Turns)-1], m.step.Chunk[:n-1]
+		q, err = m.question(m.history.Next(lastTurn(m.step.Turns)))
 	}
 	if err != nil {
 		return nil, err
