@@ -19,7 +19,6 @@ func (b *book) readHeadings() {
 		switch n.kind {
 		case heading:
 			n.head = readLines(n.sourceLines())
-			b.readField(i)
 		case paragraph:
 			if b.looksLikeHeading(i) {
 				n.kind = heading
@@ -133,30 +132,6 @@ func (b *book) looksLikeHeading(i int) bool {
 	}
 	n.head = wording{}
 	return false
-}
-
-// fieldHeading is a heading that gives data: "Title: Candide".
-var fieldNames = map[string]bool{"title": true, "author": true, "year": true, "translator": true, "language": true, "date": true, "publisher": true, "source": true, "illustrator": true, "series": true}
-
-// readField takes the data of such a heading before any text, and leaves it out.
-func (b *book) readField(i int) {
-	key, value, ok := strings.Cut(b.nodes[i].text, ":")
-	key = strings.ToLower(strings.TrimSpace(key))
-	if !ok || !fieldNames[key] {
-		return
-	}
-	for k := range b.nodes[:i] {
-		if b.nodes[k].hasText() && annotator.CountWords(b.nodes[k].text) > maxEntryWords {
-			return
-		}
-	}
-	switch value = strings.TrimSpace(value); {
-	case key == "title" && b.title == "":
-		b.title = value
-	case key == "author" && b.author == "":
-		b.author = value
-	}
-	b.leave(b.nodes[i], partTitlePage)
 }
 
 // group names the headings that are of one kind: by their label whatever their level, else by their level.

@@ -126,21 +126,31 @@ func fieldOf(header, name string) string {
 
 var archiveTitle = regexp.MustCompile(`(?i)Project Gutenberg(?:['’]s)? (?:e-?book|e-?text) of (.+?),? by ([^*]+?)\**$`)
 
+// fieldHeading is a heading that gives data: "Title: Candide".
+var fieldHeading = regexp.MustCompile(`(?i)^\s*(?:title|author|year|translator|language|date|publisher|source|illustrator|series)\s*:`)
+
 // headerNodes is how far into a text its header is looked for.
 const headerNodes = 60
 
-// readHeader takes title and author from the header of an archive's text, or from a first line "X, by Y".
+// readHeader takes title and author from the header of an archive's text, from headings that give them, which it leaves
+// out, or from a first line "X, by Y".
 func (b *book) readHeader() {
 	head := b.nodes[:min(len(b.nodes), headerNodes)]
 	archived := mentionsArchive(head)
+	begun := false
 	for i, n := range head {
-		if !n.inSource() || !archived && i > 2 {
-			continue
-		}
-		if archived {
+		begun = begun || n.hasText() && annotator.CountWords(n.text) > maxEntryWords
+		field := n.kind == heading && !begun && fieldHeading.MatchString(n.text)
+		if field || archived && n.inSource() {
 			for _, line := range n.sourceLines() {
 				b.title, b.author = cmp.Or(b.title, fieldOf(line, "Title")), cmp.Or(b.author, fieldOf(line, "Author"))
 			}
+		}
+		if field {
+			b.leave(n, partTitlePage)
+		}
+		if !n.inSource() || !archived && i > 2 {
+			continue
 		}
 		text := strings.TrimSpace(n.text)
 		if len(n.text) > maxHeading {
