@@ -81,6 +81,24 @@ func (a *Account) leaveOutPart(part Part) {
 	a.Parts[i].Words += part.Words
 }
 
+// of is how many characters are left out under a name.
+func (a *Account) of(name string) int {
+	i := slices.IndexFunc(a.Parts, func(p Part) bool { return p.Name == name })
+	if i < 0 {
+		return 0
+	}
+	return a.Parts[i].Characters
+}
+
+// leftOut is how many characters are left out.
+func (a *Account) leftOut() int {
+	n := 0
+	for _, p := range a.Parts {
+		n += p.Characters
+	}
+	return n
+}
+
 // add adds another account.
 func (a *Account) add(other *Account) {
 	a.Source += other.Source

@@ -160,8 +160,8 @@ func (b *bookReader) noteEmpty(p *page, name string) {
 	case has(paragraph):
 	case has(heading):
 		b.report.leaveOut("pages with nothing but a heading", name)
-	case p.parts[partNotes] > 0:
-	case len(p.parts) > 0:
+	case p.account.of(partNotes) > 0:
+	case len(p.account.Parts) > 0:
 		b.report.leaveOut("front and back matter", name)
 	default:
 		b.report.leaveOut("pages without text", name)
@@ -181,12 +181,9 @@ func (b *bookReader) page(name string, entries []tocEntry) (*page, error) {
 	for _, e := range entries {
 		ids[e.fragment] = e.fragment != ""
 	}
-	// What a page that breaks off has counted must not stand in the account.
-	account := *b.book.account
-	account.Parts = slices.Clone(account.Parts)
-	p, err := readPage(b.report.clean(text, path.Base(name)), pageOptions{ids: ids, keep: b.book.keep, account: &account, doc: name})
+	p, err := readPage(b.report.clean(text, path.Base(name)), pageOptions{ids: ids, keep: b.book.keep, doc: name})
 	if err == nil {
-		*b.book.account = account
+		b.book.account.add(&p.account)
 	}
 	return p, err
 }

@@ -108,7 +108,7 @@ func BookScenes(ctx context.Context, data []byte) []string {
 
 // PageTexts are the paragraphs and headings of a document.
 func PageTexts(document string) []string {
-	p, err := readPage(CleanPage(document), pageOptions{keep: testBook().keep, account: &Account{}})
+	p, err := readPage(CleanPage(document), pageOptions{keep: testBook().keep})
 	if err != nil {
 		return nil
 	}

@@ -7,11 +7,12 @@ import (
 
 // readFB2 reads a FictionBook: its sections are chapters, its verse keeps its lines, its notes are a chapter at the end.
 func (b *book) readFB2(_, text string) error {
-	page, err := readPage(text, pageOptions{keep: b.keep, account: b.account, doc: b.doc, fb2: true})
+	page, err := readPage(text, pageOptions{keep: b.keep, doc: b.doc, fb2: true})
 	if err != nil {
 		return err
 	}
 	b.nodes = page.nodes
+	b.account.add(&page.account)
 	b.title, b.author = fb2Title(text)
 	return nil
 }

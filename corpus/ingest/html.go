@@ -25,29 +25,17 @@ func (b *book) readHTML(_, text string) error {
 // readWholePage reads a page. If more stands outside of the elements that seem to hold the story than in them, they do
 // not hold it.
 func (b *book) readWholePage(text string) (*page, error) {
-	o := pageOptions{keep: b.keep, account: &Account{}, doc: b.doc}
+	o := pageOptions{keep: b.keep, doc: b.doc}
 	page, err := readPage(text, o)
+	if err == nil && page.account.of(partNavigation) > page.account.Source-page.account.leftOut() {
+		o.whole = true
+		page, err = readPage(text, o)
+	}
 	if err != nil {
 		return nil, err
 	}
-	outside := page.parts[partNavigation]
-	if kept := o.account.Source - page.leftOut(); outside > kept {
-		o.whole, o.account = true, &Account{}
-		if page, err = readPage(text, o); err != nil {
-			return nil, err
-		}
-	}
-	b.account.add(o.account)
+	b.account.add(&page.account)
 	return page, nil
-}
-
-// leftOut counts the characters that were left out of a page.
-func (p *page) leftOut() int {
-	n := 0
-	for _, characters := range p.parts {
-		n += characters
-	}
-	return n
 }
 
 var (

@@ -295,10 +295,11 @@ func (r *markdownReader) html(n *ast.HTMLBlock, offset int) error {
 	if n.HasClosure() {
 		raw += string(n.ClosureLine.Value(r.source))
 	}
-	page, err := readPage("<body>"+shown(raw)+"</body>", pageOptions{keep: r.keep, account: r.account})
+	page, err := readPage("<body>"+shown(raw)+"</body>", pageOptions{keep: r.keep})
 	if err != nil {
 		return err
 	}
+	r.account.add(&page.account)
 	for _, n := range page.nodes {
 		n.offset = r.start + offset
 		r.add(n)

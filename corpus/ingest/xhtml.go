@@ -14,26 +14,25 @@ import (
 // page is an HTML or XHTML document as the parts of a book.
 type page struct {
 	nodes         []*node
-	title, author string         // as the document says itself
-	head          string         // what its head calls it
-	parts         map[string]int // what was left out of it, by part
+	title, author string  // as the document says itself
+	head          string  // what its head calls it
+	account       Account // of the page: its source, and what was left out
 }
 
 // pageOptions say how a document is read.
 type pageOptions struct {
-	ids     map[string]bool // elements that a table of contents names: an anchor is put where each begins
-	keep    func(part string) bool
-	account *Account
-	doc     string // the document's name
-	fb2     bool   // the elements are those of FictionBook
-	whole   bool   // no element is taken for the one that holds the story
+	ids   map[string]bool // elements that a table of contents names: an anchor is put where each begins
+	keep  func(part string) bool
+	doc   string // the document's name
+	fb2   bool   // the elements are those of FictionBook
+	whole bool   // no element is taken for the one that holds the story
 }
 
 // readPage reads a document. Tags are read one by one, with a stack of our own, so that broken markup costs nothing
 // worse than a wrong paragraph; nesting deeper than maxDepth is an error.
 func readPage(document string, o pageOptions) (*page, error) {
 	r := &pageReader{
-		page: &page{parts: map[string]int{}}, pageOptions: o, site: siteOf(document), hiddenClasses: hiddenClasses(document),
+		page: &page{}, pageOptions: o, site: siteOf(document), hiddenClasses: hiddenClasses(document),
 		z: html.NewTokenizer(strings.NewReader(document)), gap: wideGap,
 	}
 	if o.whole {
@@ -224,14 +223,9 @@ var noteMark = regexp.MustCompile(`^\s*[\[(]?(?:\d{1,4}|[*†‡]{1,3}|[a-z])[\]
 // dropNoteMark takes back the mark of a footnote: a link that is but a number or a sign.
 func (r *pageReader) dropNoteMark(start int) {
 	if start <= len(r.text) && noteMark.Match(r.text[start:]) && !r.keep(partNoteMarks) {
-		r.leaveOut(partNoteMarks, string(r.text[start:]))
+		r.account.leaveOut(partNoteMarks, string(r.text[start:]))
 		r.text = r.text[:start]
 	}
-}
-
-func (r *pageReader) leaveOut(part, text string) {
-	r.account.leaveOut(part, text)
-	r.parts[part] += countCharacters(text)
 }
 
 // words adds text, white space brought together and what is not seen left out.
@@ -246,7 +240,7 @@ func (r *pageReader) words(text string) {
 	if top.part != "" {
 		text = strings.Map(visible, text)
 		r.account.Source += countCharacters(text)
-		r.leaveOut(top.part, text)
+		r.account.leaveOut(top.part, text)
 		return
 	}
 	for _, c := range text {
