@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -15,8 +16,8 @@ const (
 	maxHour       = 2 // that begin with a small letter: "evening"
 )
 
-// readDate reports whether a line is a date, with a place before or behind it perhaps: "3 May. Bistritz.", "Monday, June
-// 3rd", "London, May 3rd, 1790". A date that a sentence goes on behind is none.
+// readDate reports whether a line is a date, with a place before or behind it perhaps: "3 May. Bistritz.", "Monday,
+// June 3rd", "London, May 3rd, 1790". A date that a sentence goes on behind is none.
 func (v *vocabulary) readDate(line string) bool {
 	line = strings.Trim(strings.TrimSpace(strings.Map(plainSign, line)), "*_=#[] ")
 	if utf8.RuneCountInString(line) > maxHeadingLine || !isTitleStart(line) {
@@ -28,8 +29,7 @@ func (v *vocabulary) readDate(line string) bool {
 	tokens := tokenize(line)
 	for i := range tokens {
 		if used := v.dateAt(tokens[i:]); used > 0 {
-			before, behind := line[:tokens[i].start], line[tokens[i+used-1].end:]
-			return v.besideDate(before, true) && v.besideDate(behind, false)
+			return v.isBeside(line[:tokens[i].start], markBefore, 0) && v.isBeside(line[tokens[i+used-1].end:], markBehind, maxHour)
 		}
 	}
 	return false
@@ -82,17 +82,21 @@ func (v *vocabulary) isDay(word string) bool {
 	return day > 0 && day <= 31
 }
 
-// besideDate reports whether what stands before or behind a date may be a place or an hour: a few words, parted from the
-// date by a mark.
-func (v *vocabulary) besideDate(text string, before bool) bool {
-	trimmed := strings.Trim(text, " .,;:—–-―()")
+var (
+	markBefore = regexp.MustCompile(`[.,:] *$`)
+	markBehind = regexp.MustCompile(`^ *[.,;:(—–―-]`)
+)
+
+// isBeside reports whether what stands before or behind a date may be a place or an hour: nothing, or a few words that a
+// mark parts from the date. small is how many words may begin with a small letter.
+func (v *vocabulary) isBeside(text string, mark *regexp.Regexp, small int) bool {
+	place := strings.Trim(text, " .,;:—–-―()")
+	n := annotator.CountWords(place)
 	switch {
-	case trimmed == "":
+	case place == "":
 		return true
-	case annotator.CountWords(trimmed) > maxBesideDate || !isTitleStart(trimmed) && (before || annotator.CountWords(trimmed) > maxHour) || strings.ContainsAny(trimmed, "!?\"“”«»"):
+	case n > maxBesideDate, n > small && !isTitleStart(place), strings.ContainsAny(place, spokenMarks):
 		return false
-	case before:
-		return strings.ContainsAny(text[len(strings.TrimRight(text, " .,:")):], ".,:") || v.days[fold(trimmed)]
 	}
-	return strings.ContainsAny(text[:len(text)-len(strings.TrimLeft(text, " .,;:—–-―("))], ".,;:—–-―(")
+	return mark.MatchString(text) || v.days[fold(place)]
 }

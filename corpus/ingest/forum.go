@@ -18,7 +18,8 @@ type forum struct {
 	authors bool // some post says who wrote it
 }
 
-// threadTitles are what a thread may be called: as it says itself, by the subject of its opening post, by that of another.
+// threadTitles are what a thread may be called: as it says itself, by the subject of its opening post, by that of
+// another.
 type threadTitles struct{ own, opening, other string }
 
 func (t *threadTitles) best() string { return cmp.Or(t.own, t.opening, t.other) }

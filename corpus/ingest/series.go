@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"annotator"
 )
 
 // series is lines of one form, each of which for itself may be anything.
@@ -32,9 +30,9 @@ type candidate struct {
 	head wording
 }
 
-// findSeries makes headings of lines that only their series shows to be such: the book has no other headings, begins with
-// the first of them, and stands below them in parts of some length. Dates within a letter, signs over shops and what is
-// shouted do not stand so.
+// findSeries makes headings of lines that only their series shows to be such: the book has no other headings, begins
+// with the first of them, and stands below them in parts of some length. Dates within a letter, signs over shops and what
+// is shouted do not stand so.
 func (b *book) findSeries() {
 	if b.one || b.hasGroups() {
 		return
@@ -97,7 +95,8 @@ func (b *book) firstNamed() int {
 // standsAlone reports whether a node is a line or two between paragraphs, with text below it.
 func (b *book) standsAlone(i int) bool {
 	n := b.nodes[i]
-	if !n.hasText() || n.tabular || n.gap == 0 && !n.page || n.anchored*2 > countCharacters(n.text) || len(n.text) > maxHeading || len(n.sourceLines()) > 2 {
+	switch {
+	case !n.hasText(), n.tabular, n.gap == 0 && !n.page, len(n.text) > maxHeading, len(n.sourceLines()) > 2, n.anchored*2 > countCharacters(n.text):
 		return false
 	}
 	below := b.next(i)
@@ -110,8 +109,8 @@ const (
 	shareBefore     = 10 // or one in so many of all
 )
 
-// headings are the candidates that are headings; nil if the series is none. upTo has the words before each node, named is
-// the first heading that is a name.
+// headings are the candidates that are headings; nil if the series is none. upTo has the words before each node, named
+// is the first heading that is a name.
 func (s *series) headings(b *book, all []candidate, upTo []int, named int) []candidate {
 	below := func(k int) int {
 		end := len(b.nodes)
@@ -131,7 +130,8 @@ func (s *series) headings(b *book, all []candidate, upTo []int, named int) []can
 	seen := map[string]bool{}
 	for k, c := range all {
 		key := titleKey(b.nodes[c.node].text)
-		if s.kind == countedHeading && c.head.number != k+1 || s.kind == capitalHeading && seen[key] || s.unspoken && k > 0 && b.isSpoken(c.node) {
+		switch {
+		case s.kind == countedHeading && c.head.number != k+1, s.kind == capitalHeading && seen[key], s.unspoken && k > 0 && b.isSpoken(c.node):
 			return nil
 		}
 		seen[key] = true
@@ -170,8 +170,8 @@ func (b *book) readDated(i int) (form string, w wording, ok bool) {
 	return "", w, words().readDate(oneLine(b.nodes[i].text))
 }
 
-// readWideCapitals reads a line in capitals that stands further from the text before it than paragraphs do, and no nearer
-// than the text below.
+// readWideCapitals reads a line in capitals that stands further from the text before it than paragraphs do, and no
+// nearer to that than to the text below.
 func (b *book) readWideCapitals(i int) (form string, w wording, ok bool) {
 	n := b.nodes[i]
 	return "", w, n.gap > 1 && n.gap >= b.nodes[b.next(i)].gap && b.isCapitals(i)
@@ -180,15 +180,22 @@ func (b *book) readWideCapitals(i int) (form string, w wording, ok bool) {
 // readCapitals reads a line in capitals.
 func (b *book) readCapitals(i int) (form string, w wording, ok bool) { return "", w, b.isCapitals(i) }
 
-// isSpoken reports whether a line in capitals is spoken or read out: by its own marks, or because the text before leads to it.
+// spokenMarks are those of speech.
+const spokenMarks = "!?\"“”«»"
+
+// isSpoken reports whether a line in capitals is spoken or read out: by its own marks, or because the text before leads
+// to it.
 func (b *book) isSpoken(i int) bool {
 	text, before := b.nodes[i].text, b.previous(i)
-	return strings.ContainsAny(text, "!?\"“”«»") || strings.HasSuffix(text, ",") || before >= 0 && b.nodes[before].hasText() && !endsSentence(b.nodes[before].text)
+	if strings.ContainsAny(text, spokenMarks) || strings.HasSuffix(text, ",") {
+		return true
+	}
+	return before >= 0 && b.nodes[before].hasText() && !endsSentence(b.nodes[before].text)
 }
 
 // isCapitals reports whether a node is a line in capitals that has no other meaning.
 func (b *book) isCapitals(i int) bool {
 	text := b.nodes[i].text
-	return isUpper(text) && shortText(text, maxProseEntry) && len(titleKey(text)) > 2 && isTitleStart(text) && !strings.ContainsAny(text[:1], "[(") &&
-		annotator.CountWords(text) > 0 && readHeading(text).kind == noHeading
+	return isUpper(text) && shortText(text, maxProseEntry) && len(titleKey(text)) > 2 && isTitleStart(text) &&
+		!strings.ContainsAny(text[:1], "[(") && readHeading(text).kind == noHeading
 }

@@ -46,7 +46,8 @@ type vocabulary struct {
 var words = sync.OnceValue(func() *vocabulary {
 	v := &vocabulary{
 		labels: map[string]headingKind{}, lists: map[string]headingKind{}, numbers: map[string]int{},
-		infixes: map[string]int{}, behind: map[string]int{}, months: map[string]int{}, days: map[string]bool{}, joiners: map[string]bool{}, skipped: map[string]bool{}, units: map[rune]headingKind{},
+		infixes: map[string]int{}, behind: map[string]int{}, months: map[string]int{}, days: map[string]bool{},
+		joiners: map[string]bool{}, skipped: map[string]bool{}, units: map[rune]headingKind{},
 	}
 	if err := json.Unmarshal(wordingJSON, v); err != nil {
 		panic(fmt.Sprintf("wording.json: %v", err)) // it is part of the program, and a test reads it

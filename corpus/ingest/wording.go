@@ -187,9 +187,12 @@ func (v *vocabulary) list(line string) (wording, bool) {
 	return wording{}, false
 }
 
+// openingMarks may stand before the first letter of a title.
+const openingMarks = " \"'“‘«„(¿¡[_*"
+
 // isTitleStart reports whether a text begins with a letter that is no small one, or with a number.
 func isTitleStart(text string) bool {
-	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, " \"'“‘«„(¿¡[_*"))
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, openingMarks))
 	return startsTitle(r)
 }
 
@@ -286,16 +289,20 @@ func titleBehind(rest string) (string, bool) {
 	case trimmed == rest: // a letter follows at once
 		return "", false
 	}
-	return strings.TrimSpace(title), isTitleStart(title) && (hasCase(title) || shortText(title, maxUncased) && utf8.RuneCountInString(title) <= maxHeadingLine && !endsSentence(title))
+	return strings.TrimSpace(title), isTitleStart(title) && (!isUncased(title) || isShortTitle(title))
+}
+
+// isUncased reports whether a text begins with a letter of a script that has words and no capitals.
+func isUncased(text string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, openingMarks))
+	return unicode.Is(unicode.Lo, r) && r < 0x2E80
 }
 
 // maxUncased is how many words a title may have that neither a mark nor a capital shows to be one.
 const maxUncased = 8
 
-// hasCase reports whether a text begins with a capital, or is of a script that has none and no words either.
-func hasCase(title string) bool {
-	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(title, " \"'“‘«„(¿¡[_*"))
-	return !unicode.Is(unicode.Lo, r) || r >= 0x2E80
+func isShortTitle(text string) bool {
+	return shortText(text, maxUncased) && utf8.RuneCountInString(text) <= maxHeadingLine && !endsSentence(text)
 }
 
 // isUpper reports whether a text has letters, and none that is lower case.
