@@ -138,7 +138,7 @@ func (s *series) headings(b *book, all []candidate, upTo []int, named int) []can
 		sizes = append(sizes, below(k))
 	}
 	slices.Sort(sizes)
-	if last := len(sizes) - 1; sizes[0] < s.least || sizes[last/2] < s.median || sizes[last]*5 > total*4 { // one is nearly all of the book
+	if last := len(sizes) - 1; sizes[0] < s.least || sizes[last/2] < s.median || sizes[last]*5 > total*3 { // one is most of the book
 		return nil
 	}
 	return all
