@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
 
 	"annotator"
 	"annotator/internal/scripted"
+	"annotator/model/endpoint"
 )
 
 // unlisted hides how much context the server's models have.
@@ -31,6 +33,47 @@ func (unlisted) RoundTrip(r *http.Request) (*http.Response, error) {
 	body = listedContext.ReplaceAll(body, nil)
 	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return response, nil
+}
+
+// besideAPI answers as Ollama does at addresses of its own.
+type besideAPI struct{}
+
+func (besideAPI) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := httptest.NewRecorder()
+	switch r.URL.Path {
+	case "/v1/models":
+		_, _ = answer.WriteString(`{"data":[{"id":"scripted","owned_by":"library"}]}`)
+	case "/api/ps":
+		_, _ = answer.WriteString(`{"models":[{"model":"scripted:latest","context_length":9000}]}`)
+	default:
+		answer.WriteHeader(http.StatusNotFound)
+	}
+	return answer.Result(), nil
+}
+
+// TestContextBesideTheAPI: a server that tells the context of its model elsewhere than in the list of models never gets a prompt that it
+// would silently cut.
+func TestContextBesideTheAPI(t *testing.T) {
+	t.Parallel()
+	s := newTale(t, [][]string{evenScenes(12)}, 60_000, scripted.Options{})
+	s.config.ContextBudget, s.config.MaxTokens, s.transport, s.config.Preflight = 30_000, 1_000, unlisted{}, true
+	for name, told := range map[string]bool{"told": true, "untold": false} {
+		r := s.runner(name)
+		if told {
+			beside, err := endpoint.New(endpoint.Options{BaseURL: s.base, HTTP: besideAPI{}}, endpoint.API{Header: endpoint.Bearer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Beside = beside
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.verify(name)
+		if longest := s.count(name, `SELECT max(prompt_tokens) FROM call WHERE purpose = 'annotate'`); (longest <= 8_000) != told {
+			t.Errorf("%s: the longest prompt has %d tokens", name, longest)
+		}
+	}
 }
 
 // TestContextIsLearned: what a server says of its context when it refuses a prompt lowers the budget, so that it has to say it once;

@@ -23,7 +23,7 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 		Wire: r.Client.Wire, System: r.prompt.SystemPrompt, Tools: r.tools.Definitions(), Scene: "This is a test of the connection.",
 		Temperature: r.config.Temperature, Stream: r.config.Stream, Now: time.Now,
 		Begun:    run.Recorded > 0 && !newModel,
-		Measured: run.Recorded > 0 && !newModel && run.Halted == "",
+		Measured: run.Recorded > 0 && !newModel && run.Halted == "", Beside: r.Beside,
 	}
 	if newModel || !r.window.Counter().Learned() { // a run that is resumed must not learn the same again
 		endpoint.Measure = r.window.Prefix.Measure
@@ -32,6 +32,7 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 	if err != nil {
 		return err
 	}
+	r.Client.Capabilities.Context.Loaded = doctor.LoadedContext(ctx, endpoint, r.Client.Model)
 	if err := r.window.Relearn(ctx); err != nil {
 		return err
 	}

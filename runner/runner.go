@@ -19,6 +19,7 @@ import (
 	"annotator/corpus"
 	"annotator/curator"
 	"annotator/model"
+	"annotator/model/endpoint"
 	"annotator/policy"
 	"annotator/storage"
 	"annotator/tools"
@@ -70,7 +71,8 @@ func Defaults() Config {
 // Runner reads one story.
 type Runner struct {
 	Store  *storage.DB
-	Client *model.Client // of the endpoint; its clock is the runner's
+	Client *model.Client    // of the endpoint; its clock is the runner's
+	Beside *endpoint.Client // of the same server, for what it tells of its context elsewhere than in its API; nil for none
 
 	config      Config
 	corpus      *corpus.DB

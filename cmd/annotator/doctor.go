@@ -11,7 +11,6 @@ import (
 	"annotator/context/prompt"
 	"annotator/context/window"
 	"annotator/model/doctor"
-	"annotator/model/endpoint"
 	"annotator/tools"
 
 	"github.com/spf13/cobra"
@@ -126,8 +125,7 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 	if p.Wire, err = o.newWire(); err != nil {
 		return nil, err
 	}
-	suffix := map[string]string{wireChat: "/chat/completions", wireResponses: "/responses", wireAnthropic: "/messages"}[o.wire()]
-	p.Beside, err = endpoint.New(o.endpointOptions(), endpoint.API{Example: "http://localhost:8000/v1", Suffix: suffix, Header: endpoint.Bearer})
+	p.Beside, err = o.beside()
 	return p, err
 }
 

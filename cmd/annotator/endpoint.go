@@ -122,6 +122,12 @@ func (s *settings) endpointOptions() endpoint.Options {
 	return endpoint.Options{BaseURL: s.Endpoint, Key: s.key.value, FirstToken: s.FirstToken, NextToken: s.NextToken}
 }
 
+// beside returns a client of the endpoint's server for other addresses than those of its API.
+func (s *settings) beside() (*endpoint.Client, error) {
+	suffix := map[string]string{wireChat: "/chat/completions", wireResponses: "/responses", wireAnthropic: "/messages"}[s.wire()]
+	return endpoint.New(s.endpointOptions(), endpoint.API{Example: "http://localhost:8000/v1", Suffix: suffix, Header: endpoint.Bearer})
+}
+
 // asWire converts a client to the interface. After an error the interface is nil.
 func asWire[C model.Wire](client C, err error) (model.Wire, error) {
 	if err != nil {

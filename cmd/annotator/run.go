@@ -227,7 +227,9 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	for _, change := range o.accept {
 		config.Accept[change] = true
 	}
-	return runner.New(config, store, source, wire, registry, &o.bus), nil
+	r := runner.New(config, store, source, wire, registry, &o.bus)
+	r.Beside, err = o.beside()
+	return r, err
 }
 
 // subscribeFiles makes the log and the file of events subscribers of the run.

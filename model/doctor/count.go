@@ -14,20 +14,14 @@ import (
 func contextLength(ctx context.Context, e *examination) Finding {
 	c := &e.client.Capabilities.Context
 	c.SetListed(e.models, e.client.Model)
-	before := c.Limit()
 	c.Loaded = e.server.loadedContext(ctx, e.Endpoint, e.client.Model)
 	c.Configured = e.Contexts[e.client.Model]
 	n := c.Limit()
-	hidden := n == c.Loaded && n != before && n != c.Configured // a run does not find it out
 	switch {
 	case n == 0:
 		return missing("", "the server does not tell; a run takes %d tokens: lower --context-budget if the model takes fewer", e.Budget)
 	case e.Fits(n, nil) != nil:
 		return e.tooShort(e.Fits(n, nil))
-	case n < e.Budget && hidden && e.server.drops():
-		return failed(moreContext, "%d tokens, and it drops the beginning of what is longer: give --context-budget %d, or more context", n, n)
-	case n < e.Budget && hidden:
-		return missing(moreContext, "%d tokens, which its list of models does not tell: give --context-budget %d, or more context", n, n)
 	case n < e.Budget:
 		return missing(moreContext, "%d tokens; a run lowers its budget of %d to that", n, e.Budget)
 	}

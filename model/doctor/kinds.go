@@ -7,7 +7,6 @@ type kind struct {
 	path    string // that only this server has
 	version func(info) (version string, known bool)
 	context string            // the path that tells the context of the loaded model; empty: only the list of models has it
-	drops   bool              // it silently shortens a prompt that is too long
 	options map[remedy]string // N and FILE are chosen by the user; PARSER depends on the model
 }
 
@@ -42,7 +41,7 @@ var kinds = [...]*kind{
 		},
 	},
 	{
-		name: "Ollama", owner: "library", path: "/api/version", version: dottedVersion, context: "/api/ps", drops: true,
+		name: "Ollama", owner: "library", path: "/api/version", version: dottedVersion, context: "/api/ps",
 		options: map[remedy]string{
 			toolCalls:      "a model that `ollama show MODEL` lists with the capability tools",
 			moreContext:    "OLLAMA_CONTEXT_LENGTH=N ollama serve",

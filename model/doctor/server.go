@@ -97,8 +97,11 @@ func studioModels(told info) (string, bool) {
 	return "", len(told.Data) > 0 && told.Data[0].State != nil
 }
 
-// drops reports whether the server silently shortens a prompt that is too long.
-func (s Server) drops() bool { return s.kind != nil && s.kind.drops }
+// LoadedContext asks a server that tells the context of the loaded model elsewhere than in its list of models, as Ollama does, which
+// drops the beginning of what is longer. It returns 0 where it is not known.
+func LoadedContext(ctx context.Context, p *Endpoint, model string) int {
+	return recognise(ctx, p).loadedContext(ctx, p, model)
+}
 
 // loadedContext is the context of the loaded model, where the list of models does not have it; 0 where it is not known.
 func (s Server) loadedContext(ctx context.Context, p *Endpoint, model string) int {

@@ -31,15 +31,15 @@ func TestRecognises(t *testing.T) {
 		{
 			"llama.cpp",
 			map[string]string{"/v1/models": models("llamacpp"), "/props": `{"build_info":"b8681","default_generation_settings":{"n_ctx":8192}}`},
-			"llama.cpp b8681", "context length", doctor.Missing, "give --context-budget 8192", 1,
+			"llama.cpp b8681", "context length", doctor.Missing, "8192 tokens; a run lowers its budget", 1,
 		},
 		{
 			"Ollama",
 			map[string]string{"/v1/models": models("library"), "/api/version": `{"version":"0.34.3"}`, "/api/ps": `{"models":[{"model":"other","context_length":1},{"model":"scripted:latest","context_length":4096}]}`},
-			"Ollama 0.34.3", "context length", doctor.Failed, "4096 tokens, and it drops the beginning", 1,
+			"Ollama 0.34.3", "context length", doctor.Missing, "4096 tokens; a run lowers its budget", 1,
 		},
 		{
-			"Ollama, and a run is told*",
+			"Ollama, configured*",
 			map[string]string{"/v1/models": models("library"), "/api/ps": `{"models":[{"model":"scripted","context_length":8192}]}`},
 			"Ollama", "context length", doctor.Missing, "8192 tokens; a run lowers its budget", 1,
 		},
