@@ -204,10 +204,25 @@ func TestQuotationsLeadToTheirParagraph(t *testing.T) {
 func TestNotesAreFilesEverywhere(t *testing.T) {
 	t.Parallel()
 	notes := []struct{ term, want string }{
-		{"CON", "CON -"}, {"aux.", "aux -"}, {"Nul.45 ", "Nul.45 -"}, {"Prn .45", "Prn .45 -"}, {"com¹", "com¹ -"}, {"LPT0", "LPT0 -"},
-		{"Conin$", "Conin$ -"}, {"Connor", "Connor"}, {"Why? Because: no", "Why Because- no"}, {"C:\\aux", "C-aux"}, {"Etc. . .", "Etc"},
-		{"Strasse", "Strasse"}, {"Straße", "Straße (13)"}, {"Ὀδυσσεύς", "Ὀδυσσεύς"}, {"ὈΔΥΣΣΕΎΣ", "ὈΔΥΣΣΕΎΣ (15)"},
-		{"Haydée", "Haydée"}, {"Hayde\u0301e", "Hayde\u0301e (17)"}, {"\u212aelvin", "\u212aelvin"}, {"kelvin", "kelvin (19)"},
+		{"CON", "CON -"},
+		{"aux.", "aux -"},
+		{"Nul.45 ", "Nul.45 -"},
+		{"Prn .45", "Prn .45 -"},
+		{"com¹", "com¹ -"},
+		{"LPT0", "LPT0 -"},
+		{"Conin$", "Conin$ -"},
+		{"Connor", "Connor"},
+		{"Why? Because: no", "Why Because- no"},
+		{"C:\\aux", "C-aux"},
+		{"Etc. . .", "Etc"},
+		{"Strasse", "Strasse"},
+		{"Straße", "Straße (13)"},
+		{"Ὀδυσσεύς", "Ὀδυσσεύς"},
+		{"ὈΔΥΣΣΕΎΣ", "ὈΔΥΣΣΕΎΣ (15)"},
+		{"Haydée", "Haydée"},
+		{"Hayde\u0301e", "Hayde\u0301e (17)"},
+		{"\u212aelvin", "\u212aelvin"},
+		{"kelvin", "kelvin (19)"},
 	}
 	doc := exporters.Document{}
 	for i, note := range notes {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"annotator/internal/longtest"
 	"bufio"
 	"bytes"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"annotator/internal/longtest"
 )
 
 // TestInterruptWhileNobodyAsks ends a conversation that waits for a question.

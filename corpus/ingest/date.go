@@ -39,7 +39,7 @@ func (v *vocabulary) readDate(line string) bool {
 // none.
 func (v *vocabulary) dateAt(tokens []token) int {
 	i, day, month := 0, false, false
-	for ; i < len(tokens) && !(day && month); i++ {
+	for ; i < len(tokens) && (!day || !month); i++ {
 		switch text := tokens[i].text; {
 		case i == 0 && v.days[text]:
 		case !month && v.months[text] > 0:

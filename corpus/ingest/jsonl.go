@@ -82,7 +82,7 @@ func (l *lines) line(ctx context.Context, line []byte, err error, n int64, file 
 	}
 	if err != nil {
 		l.job.report.leaveOut("lines with "+err.Error(), where)
-		return nil
+		return nil //nolint:nilerr // the report has it
 	}
 	l.posts++
 	p.origin = corpus.Origin{Document: file, Offset: l.offset}
