@@ -16,13 +16,14 @@ import (
 	"annotator/context/tokens"
 )
 
-// The lengths of summaries: sentences of a short chunk, of a long one and of a thread, words of the story so far and of a chunk by
-// rule.
+// The lengths of summaries: sentences of a short chunk, of a long one and of a thread, words of the story so far, of a chunk and of
+// one by rule.
 const (
 	shortSentences  = 3
 	longSentences   = 10
 	threadSentences = 4
 	storyWords      = 500
+	chunkWords      = 250
 	ruleWords       = 100
 )
 
@@ -34,7 +35,7 @@ func Instruction(template string, s Step) (string, error) { return s.request().F
 func (s *Step) request() *prompt.SummaryRequest {
 	r := &prompt.SummaryRequest{
 		Threads: list(s.Threads), Wanted: list(s.Wanted()),
-		ThreadSentences: threadSentences, ChunkSentences: s.chunkSentences(), StoryWords: storyWords,
+		ThreadSentences: threadSentences, ChunkSentences: s.chunkSentences(), ChunkWords: chunkWords, StoryWords: storyWords,
 	}
 	if n := len(s.Chunk); n > 0 {
 		r.FirstScene, r.LastScene = s.Chunk[0].Scene, s.Chunk[n-1].Scene
@@ -157,7 +158,7 @@ func bare(text string) string { return strings.TrimSpace(anyTag.ReplaceAllString
 
 func sentences(text string, limit int) string {
 	all := codex.Sentences(text)
-	return firstWords(strings.Join(all[:min(limit, len(all))], " "), storyWords/2)
+	return firstWords(strings.Join(all[:min(limit, len(all))], " "), chunkWords)
 }
 
 // firstWords returns the first whole lines and sentences within a limit of words; of a single longer one, its

@@ -112,7 +112,7 @@ func TestInstructionText(t *testing.T) {
 		"<thread id=\"ID\">2 to 4 sentences</thread>. Then write the story so far anew, as <cumulative>...</cumulative>: what the present " +
 		"cumulative summary says, as far as it still holds and matters, and what "
 	const length = ", in less than 500 words under the headings Characters:, Open plot:, World:, Progress: each on a line of its own. "
-	const chunk = "Scenes 7000 to 7003 are to leave your view. Write <chunk>1 to 3 sentences</chunk> that say what happened in them and " +
+	const chunk = "Scenes 7000 to 7003 are to leave your view. Write <chunk>1 to 3 sentences</chunk>, at most 250 words, that say what happened in them and " +
 		"what of it will matter. "
 	const end = "Keep to what the story has told. Write nothing else."
 	threadsOnly, chunkOnly := bothStep, bothStep

@@ -29,6 +29,7 @@ type SummaryRequest struct {
 	FirstScene, LastScene int    // of the chunk that leaves the window; 0 for none
 	ThreadSentences       int    // the most of a thread's summary
 	ChunkSentences        int    // the most of a chunk's summary
+	ChunkWords            int    // it has at most as many
 	StoryWords            int    // the story so far has less
 }
 
