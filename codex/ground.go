@@ -40,7 +40,8 @@ func Ground(body, quote string) (annotator.Evidence, bool) {
 
 // FindQuote returns the evidence for a quotation in the first of some posts that holds it; nil, with the reason, if none
 // does, or if it is given by its ends and could be several passages. A quotation may be escaped as the posts are shown, and may have
-// quotation marks or other punctuation at its ends that the post does not have there. The caller sets Claim.
+// quotation marks or other punctuation at its ends that the post does not have there. Of one that runs from a post into the next, the
+// longer part counts, since evidence stands in one post. The caller sets Claim.
 func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence, why string) {
 	quotes := []string{quote}
 	if plain := html.UnescapeString(quote); plain != quote {
@@ -58,6 +59,11 @@ func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence,
 		}
 	}
 	for _, quote := range quotes {
+		if found := groundAcross(posts, quote); found != nil {
+			return found, ""
+		}
+	}
+	for _, quote := range quotes {
 		for i := range posts {
 			evidence, passages := GroundEnds(posts[i].Body, quote)
 			if passages > 1 {
@@ -70,6 +76,29 @@ func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence,
 		}
 	}
 	return nil, ""
+}
+
+// groundAcross finds a quotation that runs from the end of a post into the next one.
+func groundAcross(posts []annotator.Post, quote string) *annotator.Evidence {
+	for i := 1; i < len(posts); i++ {
+		first, second := strings.TrimSpace(posts[i-1].Body), strings.TrimSpace(posts[i].Body)
+		whole, ok := Ground(first+"\n"+second, quote)
+		seam := utf8.RuneCountInString(first)
+		if !ok || whole.Start >= seam || whole.End <= seam+1 {
+			continue
+		}
+		part, post, body := whole, &posts[i-1], first
+		if part.End = seam; whole.End-seam > seam-whole.Start {
+			part.Start, part.End, post, body = 0, whole.End-seam-1, &posts[i], second
+		}
+		part.Quote = string([]rune(body)[part.Start:part.End])
+		lead := utf8.RuneCountInString(post.Body[:strings.Index(post.Body, body)])
+		part.Start, part.End, part.Post = part.Start+lead, part.End+lead, post.ID
+		if HasWord(part.Quote) {
+			return &part
+		}
+	}
+	return nil
 }
 
 func outsideWords(r rune) bool {

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
+	"annotator"
 	"annotator/codex"
 )
 
@@ -81,4 +82,36 @@ func checkGround(t interface{ Fatalf(string, ...any) }, body, quote string) bool
 		t.Fatalf("%q in %q: %+v cuts something else", quote, body, got)
 	}
 	return true
+}
+
+// TestQuoteAcrossPosts: of a quotation that runs from a post into the next one the longer part is kept, as it stands in its post.
+func TestQuoteAcrossPosts(t *testing.T) {
+	t.Parallel()
+	posts := []annotator.Post{{ID: 1, Body: " The door é swings open, without a sound.\n\n"}, {ID: 2, Body: "\n“It is a still,” she said."}, {ID: 3, Body: "Nobody spoke."}}
+	for quote, want := range map[string]annotator.Evidence{
+		"swings open, without a sound. \"It is": {Post: 1, Start: 12, End: 41, Quote: "swings open, without a sound."},
+		"sound.\n“It is a still,” she said":     {Post: 2, Start: 1, End: 26, Quote: "“It is a still,” she said"},
+		"It is a still,":                        {Post: 2, Start: 2, End: 16, Quote: "It is a still,"},
+		"sound. Nobody":                         {},
+		"she said. No":                          {Post: 2, Start: 18, End: 27, Quote: "she said."},
+	} {
+		found, _ := codex.FindQuote(posts, quote)
+		if found == nil {
+			found = &annotator.Evidence{}
+		}
+		if *found != want {
+			t.Errorf("%q is %+v, want %+v", quote, *found, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		body := rapid.StringMatching(`[ab é\n]{0,12}`)
+		posts := []annotator.Post{{ID: 1, Body: body.Draw(t, "first")}, {ID: 2, Body: body.Draw(t, "second")}}
+		found, _ := codex.FindQuote(posts, body.Draw(t, "quote"))
+		if found == nil {
+			return
+		}
+		if got := string([]rune(posts[found.Post-1].Body)[found.Start:found.End]); got != found.Quote || !codex.HasWord(got) {
+			t.Fatalf("%+v is %q in its post", *found, got)
+		}
+	})
 }
