@@ -39,7 +39,8 @@ func (w *Window) MakeRoom(ctx context.Context, force bool) (fits bool, err error
 }
 
 // compact makes the steps that the policy asks for, and reports whether any was made. A step that has no summary
-// changes nothing, and the next tier is tried, so that it comes to an end.
+// changes nothing, and the next tier is tried, so that it comes to an end. After each step that was made all tiers are
+// tried again: what follows depends on the window alone, as in a run that was killed there.
 func (w *Window) compact(ctx context.Context, v compaction.View) (made bool, err error) {
 	var failed []compaction.Tier
 	for {
@@ -58,7 +59,7 @@ func (w *Window) compact(ctx context.Context, v compaction.View) (made bool, err
 		if v, err = w.view(ctx); err != nil {
 			return made, err
 		}
-		made = true
+		made, failed = true, nil
 	}
 }
 
