@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 )
 
 // wrongWay is a place on the network where no model answers: a real one, for what a pipe cannot do.
@@ -32,6 +33,7 @@ func openWays(t *testing.T) ways {
 	t.Cleanup(plain.Close)
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // the handshakes fail by design
+	secure.Listener = lingering{secure.Listener}
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	return ways{
@@ -42,6 +44,27 @@ func openWays(t *testing.T) ways {
 		plainToTLS: leadsTo("http", secure.Listener.Addr().String()),
 		tlsToPlain: leadsTo("https", plain.Listener.Addr().String()),
 	}
+}
+
+// lingering accepts connections that are closed once the other side has sent all. With a request half read, the system would reset
+// the connection, and the answer might be lost.
+type lingering struct{ net.Listener }
+
+func (l lingering) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return drained{c.(*net.TCPConn)}, nil
+}
+
+type drained struct{ *net.TCPConn }
+
+func (c drained) Close() error {
+	_ = c.CloseWrite()
+	_ = c.SetReadDeadline(time.Now().Add(time.Second))
+	_, _ = io.Copy(io.Discard, c.TCPConn)
+	return c.TCPConn.Close()
 }
 
 // detour sends requests over a transport of its own, by http or https.
