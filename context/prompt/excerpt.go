@@ -16,7 +16,8 @@ import (
 // statement, the states that hold, and what was told since. An outdated statement is left out, as by codex.Present.
 //
 // If that does not fit, as fits says of a text, it shows what fits of it: the entry's first fact, then states before other facts, those
-// whose words are the scene's before others, the newest first. The attribute more_facts says how many facts are left out. It returns "" if nothing fits.
+// whose words are the scene's before others, the newest first. The attribute more_facts says how many facts are left out. It returns ""
+// if nothing fits.
 func Excerpt(e *annotator.Entry, scene string, fits func(text string) bool) string {
 	current := *e
 	current.Present = codex.Present(e)
