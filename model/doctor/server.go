@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"annotator/model"
 	"annotator/model/endpoint"
 )
 
@@ -103,14 +104,14 @@ const askFor = 10 * time.Second
 
 // LoadedContext asks a server that tells the context of the loaded model elsewhere than in its list of models, as Ollama does, which
 // drops the beginning of what is longer. It returns 0 where it is not known, or not within ten seconds.
-func LoadedContext(ctx context.Context, p *Endpoint, model string) int {
+func LoadedContext(ctx context.Context, p *Endpoint, name string) int {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	return recognise(ctx, p).loadedContext(ctx, p, model)
+	return recognise(ctx, p).loadedContext(ctx, p, name)
 }
 
 // loadedContext is the context of the loaded model, where the list of models does not have it; 0 where it is not known.
-func (s Server) loadedContext(ctx context.Context, p *Endpoint, model string) int {
+func (s Server) loadedContext(ctx context.Context, p *Endpoint, name string) int {
 	if s.kind == nil || s.kind.context == "" {
 		return 0
 	}
@@ -119,12 +120,12 @@ func (s Server) loadedContext(ctx context.Context, p *Endpoint, model string) in
 		return told.Settings.Context
 	}
 	for _, m := range told.Models {
-		if m.Model == model || m.Model == model+":latest" {
+		if (model.Model{ID: m.Model}).Called(name) {
 			return m.Context
 		}
 	}
 	for _, m := range told.Data {
-		if m.ID == model {
+		if m.ID == name {
 			return m.Context
 		}
 	}
