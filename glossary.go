@@ -37,11 +37,13 @@ type Entry struct {
 	Claims        []Claim  // open and closed ones, in the order of the definition
 	Present       string   // what it is now, in a few sentences; not evidence; empty if none was written
 	PresentAt     Place    // the place up to which Present holds
-	First, Last   Place    // of its first and its newest revision
+	First, Last   Place    // the earliest and the latest of its revisions' places
 	Revisions     int
 	Revision      int64 // id of the newest revision
-	Locked        bool  // locked by a person: only a person may change it
-	MergedInto    int64 // id of the entry that replaces it; 0 if none
+	// PresentRevision is the id of the revision that set Present. A state that a later one has changed makes it out of date.
+	PresentRevision int64
+	Locked          bool  // locked by a person: only a person may change it
+	MergedInto      int64 // id of the entry that replaces it; 0 if none
 }
 
 // Name returns the term with its disambiguator: "Dawn (character)".
@@ -91,6 +93,7 @@ type Claim struct {
 	// ReplacedBy is the id of the claim that took its place when it was closed; 0 for none.
 	ReplacedBy int64      `json:"replaced_by,omitempty"`
 	Evidence   []Evidence `json:"-"`
+	Revision   int64      `json:"-"` // id of the revision that set it as it is
 }
 
 // Evidence is a quotation that supports a claim.
@@ -131,14 +134,16 @@ const (
 	ActorPerson  Actor = "person"
 )
 
-// Revision is one change of one field of an entry. Entries change by revisions only.
+// Revision is one change of one field of an entry. Entries change by revisions only. At is where the story has what it
+// says; Seen is how far the story was read when it was made, which may be further, and is what a limit selects by.
 type Revision struct {
 	ID      int64  `json:"id"`
 	Entry   int64  `json:"entry"`
 	Field   Field  `json:"field"`
 	Old     string `json:"old,omitempty"` // empty if the field had no value
 	New     string `json:"new,omitempty"` // empty if the value is removed
-	At      Place  `json:"at"`
+	At      Place  `json:"at"`            // of the quotation, or of the scene
+	Seen    int    `json:"seen"`          // the furthest scene that was read
 	Actor   Actor  `json:"actor"`
 	Turn    int64  `json:"turn,omitempty"`
 	Trace   int64  `json:"trace,omitempty"` // id of the tool_result row it committed with

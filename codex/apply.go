@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ func Apply(e *annotator.Entry, r *annotator.Revision) error {
 	if err := change(e, r); err != nil {
 		return fmt.Errorf("revision %d of entry %d: %w", r.ID, r.Entry, err)
 	}
-	if e.Revisions == 0 {
+	if e.Revisions == 0 || r.At < e.First {
 		e.First = r.At
 	}
 	e.Revisions++
@@ -40,11 +41,11 @@ func change(e *annotator.Entry, r *annotator.Revision) error {
 	case annotator.FieldAlias:
 		return changeAlias(e, r)
 	case annotator.FieldClaim:
-		return changeClaim(e, r.New)
+		return changeClaim(e, r)
 	case annotator.FieldEvidence:
 		return addEvidence(e, r.New)
 	case annotator.FieldPresent:
-		e.Present, e.PresentAt = r.New, r.At
+		e.Present, e.PresentAt, e.PresentRevision = r.New, r.At, order(r)
 	case annotator.FieldStatus:
 		e.Status = annotator.Status(r.New)
 	case annotator.FieldRetired:
@@ -63,6 +64,9 @@ func change(e *annotator.Entry, r *annotator.Revision) error {
 	}
 	return nil
 }
+
+// order returns the id of a revision. One that is not recorded yet comes after all others.
+func order(r *annotator.Revision) int64 { return cmp.Or(r.ID, math.MaxInt64) }
 
 // replace removes old from a sorted set and inserts new. Either may be empty.
 func replace(set []string, old, new string) []string {
@@ -104,11 +108,12 @@ func findAlias(e *annotator.Entry, name string) (int, bool) {
 }
 
 // changeClaim inserts a claim in order. It replaces a claim of the same id and keeps its evidence.
-func changeClaim(e *annotator.Entry, value string) error {
-	claim, err := decode[annotator.Claim](value)
+func changeClaim(e *annotator.Entry, r *annotator.Revision) error {
+	claim, err := decode[annotator.Claim](r.New)
 	if err != nil {
 		return err
 	}
+	claim.Revision = order(r)
 	if at := claimIndex(e, claim.ID); at >= 0 {
 		claim.Evidence = e.Claims[at].Evidence
 		e.Claims = slices.Delete(e.Claims, at, at+1)
@@ -147,12 +152,8 @@ func decode[T any](value string) (T, error) {
 	return v, nil
 }
 
-// Follows reports whether a revision, not yet applied, changes what the entry is now: its old value is there, and its
-// place is not before that of the entry's newest revision.
+// Follows reports whether a revision, not yet applied, changes what the entry is now: its old value is there.
 func Follows(e *annotator.Entry, r *annotator.Revision) bool {
-	if r.At < e.Last {
-		return false
-	}
 	switch r.Field {
 	case annotator.FieldTerm:
 		return r.Old == e.Name()
@@ -191,6 +192,6 @@ func followsClaim(e *annotator.Entry, r *annotator.Revision) bool {
 		return at < 0 && r.Old == ""
 	}
 	former, err := decode[annotator.Claim](r.Old)
-	former.Evidence = e.Claims[at].Evidence
+	former.Evidence, former.Revision = e.Claims[at].Evidence, e.Claims[at].Revision
 	return err == nil && reflect.DeepEqual(former, e.Claims[at])
 }

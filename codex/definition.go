@@ -74,7 +74,7 @@ func (r *reviser) revisedClaims(sentences []string) (claims []annotator.Claim, c
 	}
 	for _, claim := range r.entry.Claims {
 		if claim.Until == 0 && !seen[Normalize(claim.Text)] {
-			claim.Until = r.edit.At
+			claim.Until = max(r.edit.At, claim.From)
 			claims = append(claims, claim)
 		}
 	}

@@ -147,7 +147,7 @@ func (r *reviser) closings() {
 			continue
 		}
 		claim := r.entry.Claims[at]
-		claim.Until, claim.ReplacedBy = r.edit.At, c.By
+		claim.Until, claim.ReplacedBy = max(r.edit.At, claim.From), c.By // a scene that is read late may end what a later one has told
 		r.add(annotator.FieldClaim, annotator.EncodeJSON(r.entry.Claims[at]), annotator.EncodeJSON(claim))
 	}
 }
@@ -176,9 +176,9 @@ func lastClaim(e *annotator.Entry) int64 {
 const MaxPresent = 1000
 
 // Present returns the statement of what an entry is now; empty if there is none, or if a state of the entry has begun or ended
-// after the place that the statement is of, so that it may say what is no longer so.
+// since it was written, so that it may say what is no longer so.
 func Present(e *annotator.Entry) string {
-	if slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool { return c.State && max(c.From, c.Until) > e.PresentAt }) {
+	if slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool { return c.State && c.Revision > e.PresentRevision }) {
 		return ""
 	}
 	return e.Present

@@ -3,6 +3,7 @@ package codex_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -237,13 +238,15 @@ func TestPresentIsNotOutdated(t *testing.T) {
 		claim annotator.Claim
 		shown bool
 	}{
-		"a state of before":         {annotator.Claim{State: true, From: at(3, 0)}, true},
-		"a state of the same place": {annotator.Claim{State: true, From: at(4, 2)}, true},
-		"a fact that is no state":   {annotator.Claim{From: at(9, 0)}, true},
-		"a state that began after":  {annotator.Claim{State: true, From: at(4, 3)}, false},
-		"a state that ended after":  {annotator.Claim{State: true, From: at(1, 0), Until: at(5, 0)}, false},
+		"a state of before":                {annotator.Claim{State: true, Revision: 6}, true},
+		"a state of the same revision":     {annotator.Claim{State: true, Revision: 7}, true},
+		"a fact that is no state":          {annotator.Claim{Revision: 9}, true},
+		"a state that was told after":      {annotator.Claim{State: true, From: at(5, 0), Revision: 8}, false},
+		"one of an early scene, read late": {annotator.Claim{State: true, From: at(1, 0), Revision: 8}, false},
+		"a state that ended after":         {annotator.Claim{State: true, Until: at(5, 0), Revision: 8}, false},
+		"one that is not recorded yet":     {annotator.Claim{State: true, Revision: math.MaxInt64}, false},
 	} {
-		e := &annotator.Entry{Present: "She sails.", PresentAt: at(4, 2), Claims: []annotator.Claim{test.claim}}
+		e := &annotator.Entry{Present: "She sails.", PresentAt: at(4, 2), PresentRevision: 7, Claims: []annotator.Claim{test.claim}}
 		if got := codex.Present(e); (got == "She sails.") != test.shown || !test.shown && got != "" {
 			t.Errorf("%s: %q", name, got)
 		}

@@ -17,7 +17,6 @@ func Merge(source, target *annotator.Entry, actor annotator.Actor, at annotator.
 	if source.ID == target.ID {
 		return nil, refuse("SAME", "entry %d cannot be merged into itself", source.ID)
 	}
-	at = max(at, source.Last, target.Last) // copied values are not known before their newest revision
 	edit := Edit{Actor: actor, At: at}
 	from, into := newReviser(source, edit), newReviser(target, edit)
 	from.checkEditable()

@@ -23,7 +23,7 @@ type Edit struct {
 	Kind        annotator.ClaimKind // of new claims; narrated if empty
 	DropsClaims bool                // a shorter definition may close claims
 	Actor       annotator.Actor     // who edits
-	At          annotator.Place     // the place that has been read; dates the revisions
+	At          annotator.Place     // where the story has what the edit says
 }
 
 // Refusal is the error of an edit that the rules reject. Model and curator read its code and message, and may correct
@@ -91,12 +91,7 @@ func (r *reviser) result() ([]annotator.Revision, error) {
 	return r.revisions, nil
 }
 
-// newReviser dates the edit no earlier than the entry's newest revision. The state of an entry as of any place is then
-// a prefix of its revisions.
-func newReviser(e *annotator.Entry, edit Edit) *reviser {
-	edit.At = max(edit.At, e.Last)
-	return &reviser{edit: edit, entry: Clone(e)}
-}
+func newReviser(e *annotator.Entry, edit Edit) *reviser { return &reviser{edit: edit, entry: Clone(e)} }
 
 // Clone returns a copy of an entry, to which revisions can be applied. It is tentative if the entry has no status.
 func Clone(e *annotator.Entry) annotator.Entry {

@@ -67,7 +67,6 @@ const MaxReason = 300
 // one after another, and of the candidate first the record of the decision itself. A *codex.Refusal tells why it cannot
 // be carried out. The actor is the curator, or a rule where the model did not choose the action.
 func (c *Candidate) Revisions(d Decision, at annotator.Place) ([]annotator.Revision, error) {
-	at = max(at, c.Entry.Last)
 	changes, err := c.changes(d, at)
 	if err != nil {
 		return nil, err
@@ -84,7 +83,7 @@ func (c *Candidate) Revisions(d Decision, at annotator.Place) ([]annotator.Revis
 // record is the revision that says what was decided.
 func (c *Candidate) record(d Decision, at annotator.Place) annotator.Revision {
 	return annotator.Revision{
-		Entry: c.Entry.ID, Field: annotator.FieldCuratorDecision, New: annotator.EncodeJSON(d), At: max(at, c.Entry.Last),
+		Entry: c.Entry.ID, Field: annotator.FieldCuratorDecision, New: annotator.EncodeJSON(d), At: at,
 		Actor: d.Action.actor(),
 	}
 }

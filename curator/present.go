@@ -126,7 +126,6 @@ func (s statements) revisions(
 		if changed[e.ID] {
 			continue
 		}
-		at := max(at, e.Last)
 		restated, err := told[e.ID].revisions(e.Entry, at)
 		if err == nil && len(restated) > 0 {
 			all = append(all, restated...)

@@ -86,7 +86,7 @@ DELETE FROM episode WHERE trace_id > (SELECT trace FROM point);
 UPDATE thread_state SET unanswered = 0 WHERE thread_id NOT IN (SELECT thread_id FROM episode WHERE kind = 'thread');
 DELETE FROM compaction WHERE trace_id > (SELECT trace FROM point);
 DELETE FROM mention WHERE revision_id > (SELECT revision FROM point);
-UPDATE mention SET until_at = NULL, until_id = NULL WHERE until_id > (SELECT revision FROM point);
+UPDATE mention SET until_seen = NULL, until_id = NULL WHERE until_id > (SELECT revision FROM point);
 DELETE FROM validity;
 DELETE FROM entry_version;
 INSERT INTO glossary_fts_name (glossary_fts_name) VALUES ('delete-all');

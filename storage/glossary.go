@@ -22,11 +22,11 @@ type Glossary struct {
 	turn int64 // of the writes
 }
 
-const entryColumns = `e.id, e.term, e.disambiguator, e.status, e.first_at, e.last_at, e.revisions, e.revision, e.locked, e.merged_into, e.present, e.present_at`
+const entryColumns = `e.id, e.term, e.disambiguator, e.status, e.first_at, e.last_at, e.revisions, e.revision, e.locked, e.merged_into, e.present, e.present_at, e.present_revision`
 
 func scanEntry(rows *sql.Rows, e *annotator.Entry) error {
 	return rows.Scan(&e.ID, &e.Term, &e.Disambiguator, &e.Status, &e.First, &e.Last, &e.Revisions, &e.Revision, &e.Locked, &e.MergedInto,
-		&e.Present, &e.PresentAt)
+		&e.Present, &e.PresentAt, &e.PresentRevision)
 }
 
 // entries returns the entries that a query finds, in its order, with all their parts.
@@ -46,22 +46,22 @@ func (g *Glossary) entries(ctx context.Context, rest string, args ...any) ([]ann
 // parts reads the tags, aliases, claims and evidence of entries. It is one statement, because each would be a
 // transaction of its own. Evidence comes after its claims. The rows of a part are sorted by the columns n, id and name.
 const parts = `WITH chosen (entry_id) AS (SELECT value FROM json_each(?))
-	SELECT 1 AS part, entry_id, 0 AS n, 0 AS id, tag AS name, '' AS text, '' AS kind, '' AS speaker, 0 AS a, 0 AS b, 0 AS c, 0 AS d
+	SELECT 1 AS part, entry_id, 0 AS n, 0 AS id, tag AS name, '' AS text, '' AS kind, '' AS speaker, 0 AS a, 0 AS b, 0 AS c, 0 AS d, 0 AS revision
 	  FROM chosen JOIN glossary_tag USING (entry_id)
 	UNION ALL
-	SELECT 2, entry_id, 0, 0, name_normalized, name, '', '', from_at, 0, 0, 0 FROM chosen JOIN glossary_alias USING (entry_id)
+	SELECT 2, entry_id, 0, 0, name_normalized, name, '', '', from_at, 0, 0, 0, 0 FROM chosen JOIN glossary_alias USING (entry_id)
 	UNION ALL
-	SELECT 3, entry_id, ord, id, '', text, kind, speaker, from_at, until_at, state, replaced_by FROM chosen JOIN claim USING (entry_id)
+	SELECT 3, entry_id, ord, id, '', text, kind, speaker, from_at, until_at, state, replaced_by, revision FROM chosen JOIN claim USING (entry_id)
 	UNION ALL
-	SELECT 4, entry_id, id, claim_id, '', quote, '', '', post_id, start_at, end_at, 0 FROM chosen JOIN evidence USING (entry_id)
+	SELECT 4, entry_id, id, claim_id, '', quote, '', '', post_id, start_at, end_at, 0, 0 FROM chosen JOIN evidence USING (entry_id)
 	ORDER BY part, n, id, name`
 
 // readPart adds a part to its entry.
 func readPart(rows *sql.Rows, index map[int64]*annotator.Entry) error {
 	var part int
-	var entry, n, id, a, b, c, d int64
+	var entry, n, id, a, b, c, d, revision int64
 	var name, text, kind, speaker string
-	if err := rows.Scan(&part, &entry, &n, &id, &name, &text, &kind, &speaker, &a, &b, &c, &d); err != nil {
+	if err := rows.Scan(&part, &entry, &n, &id, &name, &text, &kind, &speaker, &a, &b, &c, &d, &revision); err != nil {
 		return err
 	}
 	switch e := index[entry]; part {
@@ -72,7 +72,7 @@ func readPart(rows *sql.Rows, index map[int64]*annotator.Entry) error {
 	case 3:
 		e.Claims = append(e.Claims, annotator.Claim{
 			ID: id, Ord: int(n), Text: text, Kind: annotator.ClaimKind(kind), From: annotator.Place(a), Until: annotator.Place(b),
-			Speaker: speaker, State: c != 0, ReplacedBy: d,
+			Speaker: speaker, State: c != 0, ReplacedBy: d, Revision: revision,
 		})
 	case 4:
 		for i := range e.Claims {
@@ -263,15 +263,15 @@ func (g *Glossary) Names(ctx context.Context, ids ...int64) (map[int64][]string,
 	return names, sqlite.Wrap(err, "read the names in %s", g.path)
 }
 
-const revisionColumns = `id, entry_id, field, old_value, new_value, at, actor, turn, coalesce(trace_id, 0), changed_at`
+const revisionColumns = `id, entry_id, field, old_value, new_value, at, seen, actor, turn, coalesce(trace_id, 0), changed_at`
 
 // revisionColumnsOf returns them of a table that is joined with others.
 func revisionColumnsOf(table string) string {
-	return fmt.Sprintf(`%[1]s.id, %[1]s.entry_id, %[1]s.field, old_value, new_value, at, actor, turn, coalesce(trace_id, 0), changed_at`, table)
+	return fmt.Sprintf(`%[1]s.id, %[1]s.entry_id, %[1]s.field, old_value, new_value, at, seen, actor, turn, coalesce(trace_id, 0), changed_at`, table)
 }
 
 func scanRevision(rows *sql.Rows, r *annotator.Revision) error {
-	return rows.Scan(&r.ID, &r.Entry, &r.Field, &r.Old, &r.New, &r.At, &r.Actor, &r.Turn, &r.Trace, &r.Changed)
+	return rows.Scan(&r.ID, &r.Entry, &r.Field, &r.Old, &r.New, &r.At, &r.Seen, &r.Actor, &r.Turn, &r.Trace, &r.Changed)
 }
 
 // Revisions returns the history of an entry, oldest first.

@@ -53,7 +53,7 @@ func ParsePoint(text string) (Point, error) {
 type Moment struct {
 	Place annotator.Place // of the last post that was read
 	reach annotator.Place // the furthest one that was; of a snapshot it may be after Place, when a refused scene was read late
-	whole int             // the last scene that was read to its end
+	whole int             // the last scene that was read to its end: what was written with more of the story known comes after it
 	bound string          // the column of table revision that has a bound
 	last  int64           // the bound
 
@@ -69,7 +69,7 @@ func (m *Moment) Holds(r *annotator.Revision) bool {
 	if m.bound == "id" {
 		return r.ID <= m.last
 	}
-	return int64(r.At) <= m.last
+	return int64(r.Seen) <= m.last
 }
 
 // Within reports whether a view of this moment shows nothing that one of the limit does not. Nothing is within a snapshot
@@ -144,7 +144,7 @@ func (s *History) placeMoment(ctx context.Context, n, rank int, mustBeRead bool)
 		whole--
 	}
 	place := annotator.PlaceAt(n, rank)
-	return Moment{Place: place, reach: place, whole: whole, bound: "at", last: int64(place)}, nil
+	return Moment{Place: place, reach: place, whole: whole, bound: "seen", last: int64(whole)}, nil
 }
 
 // Between returns the entries that changed between two snapshots, as they were at each. New ones are only in after.

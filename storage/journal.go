@@ -30,6 +30,9 @@ func (tx *tx) append(row *annotator.Trace) {
 		row.ID, row.Turn, row.Seq, row.Kind, row.Scene, row.Content, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error,
 		row.Tokens, shows, hash, tx.now)
 	tx.head.trace, tx.head.hash = row.ID, hash
+	if row.Turn > 0 {
+		tx.head.seen = max(tx.head.seen, row.Scene)
+	}
 }
 
 // chain returns the hash of a row and of all rows before it. It shows a changed byte, which SQLite's check does not.

@@ -11,11 +11,12 @@ type limit struct {
 }
 
 func (m *Moment) limit() limit {
+	reach := int64(m.reach.Scene()+1) << 20
 	switch m.bound {
 	case "id":
-		return limit{m.last, "revision_id", "until_id", int64(m.reach+1) << 20}
-	case "at":
-		return limit{m.last, "from_at", "until_at", int64(m.reach+1) << 20}
+		return limit{m.last, "revision_id", "until_id", reach}
+	case "seen":
+		return limit{m.last, "from_seen", "until_seen", reach}
 	}
 	return limit{nil, "", "until_id", 1<<63 - 1}
 }

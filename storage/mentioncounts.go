@@ -18,11 +18,11 @@ const blockScenes = 60
 
 // countRows are the rows of table mention_count for mentions m in scenes s, which the clause selects.
 func countRows(from string) string {
-	return fmt.Sprintf(`SELECT entry_id, block, revision_id, from_at, until_at, until_id, sum(mentions) AS mentions, sum(bit) AS scenes FROM (
-		  SELECT m.entry_id, s.n - s.idx %% %[1]d AS block, m.revision_id, m.from_at, coalesce(m.until_at, 0) AS until_at,
+	return fmt.Sprintf(`SELECT entry_id, block, revision_id, from_seen, until_seen, until_id, sum(mentions) AS mentions, sum(bit) AS scenes FROM (
+		  SELECT m.entry_id, s.n - s.idx %% %[1]d AS block, m.revision_id, m.from_seen, coalesce(m.until_seen, 0) AS until_seen,
 		    coalesce(m.until_id, 0) AS until_id, count(*) AS mentions, 1 << (s.idx %% %[1]d) AS bit FROM %[2]s
-		  GROUP BY m.entry_id, s.n, m.revision_id, m.from_at, m.until_id, m.until_at)
-		GROUP BY entry_id, block, revision_id, from_at, until_id, until_at`, blockScenes, from)
+		  GROUP BY m.entry_id, s.n, m.revision_id, m.from_seen, m.until_id, m.until_seen)
+		GROUP BY entry_id, block, revision_id, from_seen, until_id, until_seen`, blockScenes, from)
 }
 
 // allCountRows are all rows that table mention_count should have.

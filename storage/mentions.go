@@ -69,7 +69,7 @@ func (s *Mentions) Update(ctx context.Context, scenes []SceneMentions) error {
 }
 
 // knownSince is when something came to be known.
-type knownSince struct{ revision, at int64 }
+type knownSince struct{ revision, seen int64 }
 
 // setMentions brings the mentions in scenes up to date: what is no longer found ends, and what is new begins, with the
 // newest revision; what is found in a scene for the first time begins with its name.
@@ -77,7 +77,7 @@ func (tx *tx) setMentions(scenes []SceneMentions) {
 	var former int64
 	now := knownSince{revision: tx.head.revision}
 	tx.scan([]any{&former}, `SELECT mentions FROM run_state`)
-	tx.scan([]any{&now.at}, `SELECT coalesce(max(at), 0) FROM revision WHERE id > ?`, former)
+	tx.scan([]any{&now.seen}, `SELECT coalesce(max(seen), 0) FROM revision WHERE id > ?`, former)
 	names := aliasesSince{}
 	for i := range scenes {
 		tx.setSceneMentions(&scenes[i], former, now, names)
@@ -95,8 +95,8 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 			held[m] = true
 			if _, found := s.Mentions[m]; !found {
 				added[m.Entry] += 0
-				tx.execOne(`UPDATE mention SET until_at = ?, until_id = ? WHERE entry_id = ? AND place = ? AND start_at = ? AND until_id IS NULL`,
-					now.at, now.revision, m.Entry, m.Place, m.Start)
+				tx.execOne(`UPDATE mention SET until_seen = ?, until_id = ? WHERE entry_id = ? AND place = ? AND start_at = ? AND until_id IS NULL`,
+					now.seen, now.revision, m.Entry, m.Place, m.Start)
 			}
 		}
 	}
@@ -107,10 +107,10 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 		added[m.Entry]++
 		since := names.of(tx, m.Entry, text)
 		if again && since.revision <= former { // another entry's longer name stood there, or the entry was not live
-			since = knownSince{now.revision, max(now.at, since.at)}
+			since = knownSince{now.revision, max(now.seen, since.seen)}
 		}
-		tx.execOne(`INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_at) VALUES (?, ?, ?, ?, ?, ?)`,
-			m.Entry, m.Place, m.Start, m.End, since.revision, since.at)
+		tx.execOne(`INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_seen) VALUES (?, ?, ?, ?, ?, ?)`,
+			m.Entry, m.Place, m.Start, m.End, since.revision, since.seen)
 	}
 	tx.countMentions(s.Scene, added)
 	if !again {
@@ -138,10 +138,10 @@ func (a aliasesSince) of(tx *tx, entry int64, text string) knownSince {
 		tx.fail(sqlite.Each(tx.ctx, tx, func(rows *sql.Rows) error {
 			var key string
 			var since knownSince
-			err := rows.Scan(&key, &since.revision, &since.at)
+			err := rows.Scan(&key, &since.revision, &since.seen)
 			a[entry][key] = since
 			return err
-		}, `SELECT key, revision_id, from_at FROM validity WHERE entry_id = ? AND field = 'alias' AND until_id IS NULL`, entry))
+		}, `SELECT key, revision_id, from_seen FROM validity WHERE entry_id = ? AND field = 'alias' AND until_id IS NULL`, entry))
 	}
 	text = codex.Normalize(text)
 	var newest, longest knownSince

@@ -134,8 +134,8 @@ func (m *migration) step(ctx context.Context) (done bool, err error) {
 // firstDigests is the first schema with the table of digests.
 const firstDigests = 9
 
-// firstValidity is the first schema with the validity of values.
-const firstValidity = 16
+// firstValidity is the first schema with the validity of values as it is now.
+const firstValidity = 21
 
 // fillValidity computes from when to when each value was in force.
 func fillValidity(ctx context.Context, t *sql.Tx) error {

@@ -25,6 +25,7 @@ type head struct {
 	trace    int64
 	hash     []byte
 	revision int64
+	seen     int // the furthest scene that a turn has begun with
 }
 
 // Open opens the database at path for reading. It changes nothing. The error is NotFound where there is no run, and
@@ -246,8 +247,9 @@ func (db *DB) readHead(ctx context.Context) error {
 	if err := row.Scan(&db.head.trace, &db.head.hash); orNone(err) != nil {
 		return sqlite.Wrap(err, "read the end of the journal in %s", db.path)
 	}
-	row = db.read.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM revision`)
-	return sqlite.Wrap(row.Scan(&db.head.revision), "read the newest revision in %s", db.path)
+	row = db.read.QueryRowContext(ctx, `SELECT (SELECT coalesce(max(id), 0) FROM revision),
+		(SELECT coalesce(max(scene), 0) FROM trace WHERE turn > 0 AND seq = 0)`)
+	return sqlite.Wrap(row.Scan(&db.head.revision, &db.head.seen), "read the newest revision in %s", db.path)
 }
 
 // Running reports whether a writer has the database at path open now.

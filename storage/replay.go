@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"reflect"
+	"strconv"
 
 	"annotator"
 	"annotator/codex"
@@ -111,6 +112,9 @@ type history struct {
 	entries   map[int64]*annotator.Entry
 	live      int
 	changed   map[int64][2]int64 // when an entry was made and last changed
+	seen      map[int64]int      // the furthest scene of an entry's revisions
+	openings  []opening          // that are after the revisions so far
+	furthest  int                // of the scenes of the others
 	posts     map[int]int        // so many has a scene
 	snapshots map[int64][]snapshotCount
 }
@@ -132,13 +136,13 @@ func (v *verifier) verifyHistory(ctx context.Context, f *Finding) error {
 	err = sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var r annotator.Revision
 		var scene int // of the revision's turn; 0 where it has none
-		err := rows.Scan(&r.ID, &r.Entry, &r.Field, &r.Old, &r.New, &r.At, &r.Actor, &r.Turn, &r.Trace, &r.Changed, &scene)
+		err := rows.Scan(&r.ID, &r.Entry, &r.Field, &r.Old, &r.New, &r.At, &r.Seen, &r.Actor, &r.Turn, &r.Trace, &r.Changed, &scene)
 		if err == nil {
 			h.add(&r, scene, f)
 			h.checkSnapshots(r.ID, f)
 		}
 		return err
-	}, `SELECT v.id, entry_id, field, old_value, new_value, v.at, actor, v.turn, coalesce(trace_id, 0), changed_at, coalesce(t.scene, 0)
+	}, `SELECT v.id, entry_id, field, old_value, new_value, v.at, seen, actor, v.turn, coalesce(trace_id, 0), changed_at, coalesce(t.scene, 0)
 		FROM revision v LEFT JOIN trace t ON t.turn = v.turn AND t.seq = 0 AND v.turn > 0 ORDER BY v.id`)
 	if err != nil {
 		return err
@@ -157,7 +161,7 @@ func (v *verifier) verifyHistory(ctx context.Context, f *Finding) error {
 // readHistory reads what the revisions must agree with.
 func (v *verifier) readHistory(ctx context.Context) (*history, error) {
 	h := &history{
-		entries: map[int64]*annotator.Entry{}, changed: map[int64][2]int64{}, posts: map[int]int{}, snapshots: map[int64][]snapshotCount{},
+		entries: map[int64]*annotator.Entry{}, changed: map[int64][2]int64{}, seen: map[int64]int{}, posts: map[int]int{}, snapshots: map[int64][]snapshotCount{},
 	}
 	err := sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var scene, posts int
@@ -165,6 +169,9 @@ func (v *verifier) readHistory(ctx context.Context) (*history, error) {
 		h.posts[scene] = posts
 		return err
 	}, `SELECT n, iif(json_valid(posts), json_array_length(posts), 0) FROM scene`)
+	if err == nil {
+		h.openings, err = collect(ctx, v.q, scanOpening, `SELECT id, scene FROM trace WHERE turn > 0 AND seq = 0 ORDER BY id`)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -175,6 +182,41 @@ func (v *verifier) readHistory(ctx context.Context) (*history, error) {
 		h.snapshots[revision] = append(h.snapshots[revision], s)
 		return err
 	}, `SELECT id, revision_id, entries FROM snapshot`)
+}
+
+// opening is a row of the journal that begins a turn.
+type opening struct {
+	row   int64
+	scene int
+}
+
+func scanOpening(rows *sql.Rows, o *opening) error { return rows.Scan(&o.row, &o.scene) }
+
+// readUntil returns the furthest scene that a turn before a row of the journal has begun with. The rows come in order.
+func (h *history) readUntil(row int64) int {
+	for len(h.openings) > 0 && h.openings[0].row < row {
+		h.furthest, h.openings = max(h.furthest, h.openings[0].scene), h.openings[1:]
+	}
+	return h.furthest
+}
+
+// checkSeen adds what is wrong about how far the story was read when a revision was made. It is no less than for what the revision
+// changes, and than for the entry that it merges into: a limit that holds the revision holds those, too.
+func (h *history) checkSeen(r *annotator.Revision, f *Finding) {
+	if read := h.readUntil(r.Trace); r.Trace != 0 && r.Seen != read {
+		f.add(fmt.Sprintf("revision %d says that the story was read to scene %d; it was read to scene %d", r.ID, r.Seen, read))
+	}
+	if r.At.Scene() > r.Seen {
+		f.add(fmt.Sprintf("revision %d is dated to scene %d, and the story was read to scene %d", r.ID, r.At.Scene(), r.Seen))
+	}
+	least := h.seen[r.Entry]
+	if into, err := strconv.ParseInt(r.New, 10, 64); err == nil && r.Field == annotator.FieldMerge {
+		least = max(least, h.seen[into])
+	}
+	if r.Seen < least {
+		f.add(fmt.Sprintf("revision %d changes what is known from scene %d, and is known from scene %d", r.ID, least, r.Seen))
+	}
+	h.seen[r.Entry] = max(h.seen[r.Entry], r.Seen)
 }
 
 // add applies a revision, and adds what it contradicts.
@@ -192,9 +234,10 @@ func (h *history) add(r *annotator.Revision, scene int, f *Finding) {
 	switch {
 	case r.At.Rank() >= h.posts[r.At.Scene()]:
 		f.add(fmt.Sprintf("revision %d is dated to a post that is not there", r.ID))
-	case r.Turn != 0 && r.At.Scene() != scene && r.At != e.Last:
+	case r.Turn != 0 && r.At.Scene() != scene:
 		f.add(fmt.Sprintf("revision %d of turn %d, which reads scene %d, is dated to scene %d", r.ID, r.Turn, scene, r.At.Scene()))
 	}
+	h.checkSeen(r, f)
 	live := e.Status.Live()
 	if err := codex.Apply(e, r); err != nil {
 		f.add(err.Error())

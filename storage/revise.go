@@ -61,7 +61,7 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 	for i := range revisions {
 		r := &revisions[i]
 		r.ID, r.Entry = g.tx.head.revision+1+int64(i), e.ID
-		r.Turn, r.Trace, r.Changed = g.turn, g.tx.head.trace+1, g.tx.now
+		r.Seen, r.Turn, r.Trace, r.Changed = g.tx.head.seen, g.turn, g.tx.head.trace+1, g.tx.now
 		if err := codex.Apply(e, r); err != nil {
 			return err
 		}
@@ -76,8 +76,8 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 	g.tx.countLive(status, e.Status)
 	for i := range revisions {
 		r := &revisions[i]
-		g.tx.exec(`INSERT INTO revision (id, entry_id, field, old_value, new_value, at, actor, turn, trace_id, changed_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Entry, r.Field, r.Old, r.New, r.At, r.Actor, r.Turn, r.Trace, r.Changed)
+		g.tx.exec(`INSERT INTO revision (id, entry_id, field, old_value, new_value, at, seen, actor, turn, trace_id, changed_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Entry, r.Field, r.Old, r.New, r.At, r.Seen, r.Actor, r.Turn, r.Trace, r.Changed)
 		g.tx.head.revision = r.ID
 		g.tx.applyRevision(r)
 		g.tx.setVersion(versions[i], versions[i+1], r)
@@ -100,21 +100,22 @@ func (g *Glossary) entryToRevise(ctx context.Context, id int64) (e *annotator.En
 func (tx *tx) columnsOf(e *annotator.Entry) []any {
 	return []any{
 		e.ID, tx.now, e.Term, e.Disambiguator, codex.Normalize(e.Name()), e.Definition(), e.Status, e.First, e.Last, e.Revisions, e.Revision,
-		e.Locked, e.MergedInto, e.Present, e.PresentAt,
+		e.Locked, e.MergedInto, e.Present, e.PresentAt, e.PresentRevision,
 	}
 }
 
 // insertEntry inserts the row of a new entry.
 func (tx *tx) insertEntry(e *annotator.Entry) {
 	tx.execOne(`INSERT INTO glossary_entry (id, created_at, updated_at, term, disambiguator, term_normalized, definition, status, first_at,
-		last_at, revisions, revision, locked, merged_into, present, present_at)
-		VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)`, tx.columnsOf(e)...)
+		last_at, revisions, revision, locked, merged_into, present, present_at, present_revision)
+		VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`, tx.columnsOf(e)...)
 }
 
 // updateEntry updates the row of an entry.
 func (tx *tx) updateEntry(e *annotator.Entry) {
 	tx.execOne(`UPDATE glossary_entry SET updated_at = ?2, term = ?3, disambiguator = ?4, term_normalized = ?5, definition = ?6, status = ?7,
-		first_at = ?8, last_at = ?9, revisions = ?10, revision = ?11, locked = ?12, merged_into = ?13, present = ?14, present_at = ?15 WHERE id = ?1`, tx.columnsOf(e)...)
+		first_at = ?8, last_at = ?9, revisions = ?10, revision = ?11, locked = ?12, merged_into = ?13, present = ?14, present_at = ?15,
+		present_revision = ?16 WHERE id = ?1`, tx.columnsOf(e)...)
 }
 
 // countLive keeps the number of live entries, after the status of one has changed.
@@ -139,10 +140,11 @@ func (tx *tx) applyRevision(r *annotator.Revision) {
 		tx.applyAlias(r)
 	case annotator.FieldClaim:
 		c := decode[annotator.Claim](tx, r.New)
-		tx.execOne(`INSERT INTO claim (entry_id, id, ord, text, kind, from_at, until_at, speaker, state, replaced_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		tx.execOne(`INSERT INTO claim (entry_id, id, ord, text, kind, from_at, until_at, speaker, state, replaced_by, revision)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (entry_id, id) DO UPDATE SET ord = excluded.ord, text = excluded.text, kind = excluded.kind, from_at = excluded.from_at,
-			  until_at = excluded.until_at, speaker = excluded.speaker, state = excluded.state, replaced_by = excluded.replaced_by`,
-			r.Entry, c.ID, c.Ord, c.Text, c.Kind, c.From, c.Until, c.Speaker, c.State, c.ReplacedBy)
+			  until_at = excluded.until_at, speaker = excluded.speaker, state = excluded.state, replaced_by = excluded.replaced_by, revision = excluded.revision`,
+			r.Entry, c.ID, c.Ord, c.Text, c.Kind, c.From, c.Until, c.Speaker, c.State, c.ReplacedBy, r.ID)
 	case annotator.FieldEvidence:
 		v := decode[annotator.Evidence](tx, r.New)
 		tx.execOne(`INSERT INTO evidence (entry_id, claim_id, post_id, start_at, end_at, quote) VALUES (?, ?, ?, ?, ?, ?)`,

@@ -221,8 +221,8 @@ func TestEntryIsReadWhole(t *testing.T) {
 		Claims: []annotator.Claim{
 			{ID: 1, Ord: 0, Text: "Dawn is a ship.", Kind: annotator.Narrated, From: at, Evidence: []annotator.Evidence{
 				{Claim: 1, Post: 10, Start: 0, End: 15, Quote: "Dawn – the ship"},
-			}},
-			{ID: 2, Ord: 1, Text: "She sails.", Kind: annotator.Narrated, From: at},
+			}, Revision: 5},
+			{ID: 2, Ord: 1, Text: "She sails.", Kind: annotator.Narrated, From: at, Revision: 6},
 		},
 		First: at, Last: at, Revisions: 7, Revision: 7,
 	}

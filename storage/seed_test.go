@@ -24,9 +24,9 @@ func (s *story) seedEntries(n int) {
 		  locked, created_at, updated_at) SELECT n, 'Name' || n, '', 'name' || n, 'This is number ' || n || '.', 'tentative', 1, 1, 3, 3 * n, 0, 0, 0 FROM nth;
 		INSERT INTO glossary_alias SELECT n, 'name' || n, 'Name' || n, 1 FROM nth;
 		INSERT INTO claim (entry_id, id, ord, text, kind, from_at) SELECT n, 1, 0, 'This is number ' || n || '.', 'narrated', 1 FROM nth;
-		INSERT INTO revision SELECT id, n, field, '', value, 1, 'rule', 0, NULL, 0 FROM made ORDER BY id;
-		INSERT INTO validity (id, revision_id, entry_id, field, key, holds, from_at) SELECT (1 << 20) + id, id, n, field, key, 1, 1 FROM made ORDER BY id;
-		INSERT INTO entry_version (entry_id, revision_id, term_normalized, status, from_at) SELECT n, 3 * n - 2, 'name' || n, 'tentative', 1 FROM nth;
+		INSERT INTO revision SELECT id, n, field, '', value, 1, 'rule', 0, NULL, 0, 1 FROM made ORDER BY id;
+		INSERT INTO validity (id, revision_id, entry_id, field, key, holds, from_seen) SELECT (1 << 20) + id, id, n, field, key, 1, 1 FROM made ORDER BY id;
+		INSERT INTO entry_version (entry_id, revision_id, term_normalized, status, from_seen) SELECT n, 3 * n - 2, 'name' || n, 'tentative', 1 FROM nth;
 		UPDATE run_state SET entries = entries + ?1`, n)
 }
 

@@ -341,7 +341,7 @@ func revises(id int64, wanted codex.Edit) edit {
 				return err
 			}
 		}
-		wanted.Actor, wanted.At = annotator.ActorModel, max(e.Last, annotator.PlaceAt(sceneOf(ctx), 0))
+		wanted.Actor, wanted.At = annotator.ActorModel, annotator.PlaceAt(sceneOf(ctx), 0)
 		revisions, err := codex.Revise(e, wanted)
 		if err != nil || len(revisions) == 0 {
 			return err
@@ -372,7 +372,7 @@ func retires(id int64) edit {
 		if err != nil {
 			return err
 		}
-		revisions, err := codex.Retire(e, "not worth it", annotator.ActorModel, e.Last)
+		revisions, err := codex.Retire(e, "not worth it", annotator.ActorModel, annotator.PlaceAt(sceneOf(ctx), 0))
 		if err != nil {
 			return err
 		}

@@ -57,21 +57,21 @@ func valueOf(field annotator.Field, text string) (*value, error) {
 	return v, nil
 }
 
-// validityID returns the id of a value in table validity. It sorts by place, so that a limit is a range of ids, and the
-// full-text index reads no row after it. Two revisions of one place differ by less than the second factor.
-func validityID(r *annotator.Revision) int64 { return int64(r.At)<<20 | r.ID&(1<<20-1) }
+// validityID returns the id of a value in table validity. It sorts by how far the story was read, so that a limit is a range
+// of ids, and the full-text index reads no row after it. Revisions of one scene differ by less than the second factor.
+func validityID(r *annotator.Revision) int64 { return int64(r.Seen)<<20 | r.ID&(1<<20-1) }
 
 // setValidity records what a revision sets, and the end of what was in its place.
 func (tx *tx) setValidity(r *annotator.Revision) {
 	ended, set, err := valuesOf(r)
 	tx.fail(err)
 	if ended != nil {
-		tx.exec(`UPDATE validity SET until_at = ?, until_id = ? WHERE entry_id = ? AND field = ? AND key = ? AND until_id IS NULL`,
-			r.At, r.ID, r.Entry, ended.field, ended.key)
+		tx.exec(`UPDATE validity SET until_seen = ?, until_id = ? WHERE entry_id = ? AND field = ? AND key = ? AND until_id IS NULL`,
+			r.Seen, r.ID, r.Entry, ended.field, ended.key)
 	}
 	if set != nil {
-		tx.exec(`INSERT INTO validity (id, revision_id, entry_id, field, key, holds, from_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			validityID(r), r.ID, r.Entry, set.field, set.key, set.holds, r.At)
+		tx.exec(`INSERT INTO validity (id, revision_id, entry_id, field, key, holds, from_seen) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			validityID(r), r.ID, r.Entry, set.field, set.key, set.holds, r.Seen)
 	}
 }
 
@@ -90,8 +90,8 @@ func (tx *tx) setVersion(former, now listed, r *annotator.Revision) {
 		return
 	}
 	if former != (listed{}) {
-		tx.execOne(`UPDATE entry_version SET until_at = ?, until_id = ? WHERE entry_id = ? AND until_id IS NULL`, r.At, r.ID, r.Entry)
+		tx.execOne(`UPDATE entry_version SET until_seen = ?, until_id = ? WHERE entry_id = ? AND until_id IS NULL`, r.Seen, r.ID, r.Entry)
 	}
-	tx.exec(`INSERT INTO entry_version (entry_id, revision_id, term_normalized, status, from_at) VALUES (?, ?, ?, ?, ?)`,
-		r.Entry, r.ID, now.term, now.status, r.At)
+	tx.exec(`INSERT INTO entry_version (entry_id, revision_id, term_normalized, status, from_seen) VALUES (?, ?, ?, ?, ?)`,
+		r.Entry, r.ID, now.term, now.status, r.Seen)
 }

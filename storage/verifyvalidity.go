@@ -12,13 +12,13 @@ import (
 
 // period is from when to when a value was in force.
 type period struct {
-	fromAt           int64
-	untilAt, untilID sql.NullInt64
+	from           int64 // scenes, as Revision.Seen
+	until, untilID sql.NullInt64
 }
 
 // endedBy reports whether the period ends with a revision.
 func (p period) endedBy(r *annotator.Revision) bool {
-	return p.untilAt == sql.NullInt64{Int64: int64(r.At), Valid: true} && p.untilID == sql.NullInt64{Int64: r.ID, Valid: true}
+	return p.until == sql.NullInt64{Int64: int64(r.Seen), Valid: true} && p.untilID == sql.NullInt64{Int64: r.ID, Valid: true}
 }
 
 // validities compares the tables of validity with the revisions, which it is given in order.
@@ -53,24 +53,24 @@ func (v *verifier) verifyValidity(ctx context.Context, f *Finding) error {
 	err := sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var revision int64
 		var stored version
-		err := rows.Scan(&revision, &stored.entry, &stored.term, &stored.status, &stored.fromAt, &stored.untilAt, &stored.untilID)
+		err := rows.Scan(&revision, &stored.entry, &stored.term, &stored.status, &stored.from, &stored.until, &stored.untilID)
 		c.versions[revision] = stored
 		return err
-	}, `SELECT revision_id, entry_id, term_normalized, status, from_at, until_at, until_id FROM entry_version`)
+	}, `SELECT revision_id, entry_id, term_normalized, status, from_seen, until_seen, until_id FROM entry_version`)
 	if err != nil {
 		return err
 	}
 	err = sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var r annotator.Revision
 		var stored validityRow
-		err := rows.Scan(&r.ID, &r.Entry, &r.Field, &r.Old, &r.New, &r.At, &r.Actor, &r.Turn, &r.Trace, &r.Changed, &stored.id, &stored.entry,
-			&stored.field, &stored.key, &stored.holds, &stored.fromAt, &stored.untilAt, &stored.untilID)
+		err := rows.Scan(&r.ID, &r.Entry, &r.Field, &r.Old, &r.New, &r.At, &r.Seen, &r.Actor, &r.Turn, &r.Trace, &r.Changed, &stored.id, &stored.entry,
+			&stored.field, &stored.key, &stored.holds, &stored.from, &stored.until, &stored.untilID)
 		if err == nil && (!c.addValue(&r, &stored) || !c.addVersion(&r)) {
 			f.add(fmt.Sprintf("what revision %d of entry %d sets or ends is in force at other times", r.ID, r.Entry))
 		}
 		return err
-	}, `SELECT `+revisionColumnsOf("r")+`, v.id, v.entry_id, coalesce(v.field, ''), coalesce(v.key, ''), coalesce(v.holds = 1, 0), coalesce(v.from_at, 0),
-		v.until_at, v.until_id FROM revision r LEFT JOIN validity v ON v.revision_id = r.id ORDER BY r.id`)
+	}, `SELECT `+revisionColumnsOf("r")+`, v.id, v.entry_id, coalesce(v.field, ''), coalesce(v.key, ''), coalesce(v.holds = 1, 0), coalesce(v.from_seen, 0),
+		v.until_seen, v.until_id FROM revision r LEFT JOIN validity v ON v.revision_id = r.id ORDER BY r.id`)
 	c.addRest(f)
 	return err
 }
@@ -94,7 +94,7 @@ func (c *validities) addValue(r *annotator.Revision, stored *validityRow) bool {
 		c.values[entryValue{r.Entry, value{field: set.field, key: set.key}}] = stored.period
 	}
 	return ok && stored.id == sql.NullInt64{Int64: validityID(r), Valid: true} && stored.entry.Int64 == r.Entry && stored.value == *set &&
-		stored.fromAt == int64(r.At)
+		stored.from == int64(r.Seen)
 }
 
 // addVersion reports whether the versions of an entry say what a revision makes of it.
@@ -117,18 +117,18 @@ func (c *validities) addVersion(r *annotator.Revision) bool {
 	}
 	before, was := c.newest[r.Entry]
 	c.newest[r.Entry] = stored.period
-	return there && stored.entry == r.Entry && stored.listed == now && stored.fromAt == int64(r.At) && (!was || before.endedBy(r))
+	return there && stored.entry == r.Entry && stored.listed == now && stored.from == int64(r.Seen) && (!was || before.endedBy(r))
 }
 
 // addRest adds what is left when all revisions are replayed.
 func (c *validities) addRest(f *Finding) {
 	for key, p := range c.values {
-		if p.untilID.Valid || p.untilAt.Valid {
+		if p.untilID.Valid || p.until.Valid {
 			f.add(fmt.Sprintf("the %s %q of entry %d is in force, and has an end", key.field, key.key, key.entry))
 		}
 	}
 	for entry, p := range c.newest {
-		if p.untilID.Valid || p.untilAt.Valid {
+		if p.untilID.Valid || p.until.Valid {
 			f.add(fmt.Sprintf("the newest version of entry %d has an end", entry))
 		}
 	}

@@ -63,12 +63,12 @@ func (v *View) ClaimIDs(ctx context.Context, entry int64) ([]int64, error) {
 func (v *View) States(ctx context.Context, entry int64) ([]annotator.Claim, error) {
 	scan := func(rows *sql.Rows, c *annotator.Claim) error {
 		var text string
-		if err := rows.Scan(&text); err != nil {
+		if err := rows.Scan(&c.Revision, &text); err != nil {
 			return err
 		}
 		return json.Unmarshal([]byte(text), c)
 	}
-	return readAll(ctx, v.db, "read the claims", scan, `SELECT r.new_value FROM validity v JOIN revision r ON r.id = v.revision_id
+	return readAll(ctx, v.db, "read the claims", scan, `SELECT r.id, r.new_value FROM validity v JOIN revision r ON r.id = v.revision_id
 		WHERE v.entry_id = ?2 AND v.field = 'claim' AND `+v.limit.inForce("v")+` AND r.new_value ->> 'state' ORDER BY CAST(v.key AS INTEGER)`, v.limit.bound, entry)
 }
 
@@ -224,10 +224,10 @@ func (v *View) find(ctx context.Context, query annotator.Query, condition string
 }
 
 // outline is a condition on the values of entries without evidence, without claims that no longer hold, and without a
-// present statement that is older than the end of a state, which codex.Present would not see.
+// present statement that was written before the end of a state, which codex.Present would not see.
 func (v *View) outline() string {
 	return ` AND v.holds AND v.field <> 'evidence' AND NOT (v.field = 'present' AND EXISTS (SELECT 1 FROM validity c
-		JOIN revision s ON s.id = c.revision_id WHERE c.entry_id = v.entry_id AND c.field = 'claim' AND c.holds = 0 AND c.from_at > v.from_at
+		JOIN revision s ON s.id = c.revision_id WHERE c.entry_id = v.entry_id AND c.field = 'claim' AND c.holds = 0 AND c.revision_id > v.revision_id
 		AND ` + v.limit.inForce("c") + ` AND s.new_value ->> 'state'))`
 }
 

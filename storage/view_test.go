@@ -189,21 +189,18 @@ func TestViewDoesNotDependOnWhatComesLater(t *testing.T) {
 	})
 }
 
-// pointsBefore returns the points whose view a branch at a snapshot has to share: the snapshot, and, where no scene was
-// read late, the scenes and posts before it.
+// pointsBefore returns the points whose view a branch at a snapshot has to share: the snapshot, and the scenes and posts before it.
 func (s *story) pointsBefore(snapshot int64) []storage.Point {
 	s.Helper()
 	points := []storage.Point{{Kind: storage.PointSnapshot, ID: snapshot}}
-	for n := range s.scenes {
-		scene, err := s.db.Scenes.Get(s.ctx, n+1)
-		s.ok(err)
-		if scene.Refusals > 0 {
-			return points
-		}
-	}
 	last, err := s.db.Snapshots.Get(s.ctx, snapshot)
 	s.ok(err)
 	for n := 1; n < last.Scene; n++ {
+		scene, err := s.db.Scenes.Get(s.ctx, n)
+		s.ok(err)
+		if scene.State == annotator.ScenePending || scene.State == annotator.SceneOpen { // it is read again
+			continue
+		}
 		points = append(points, storage.Point{Kind: storage.PointScene, ID: int64(n)})
 		for _, p := range s.scenes[n-1].Posts {
 			points = append(points, storage.Point{Kind: storage.PointPost, ID: p.ID})

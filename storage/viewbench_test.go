@@ -63,7 +63,7 @@ func longCodex(b *testing.B) *storage.DB {
 		CREATE TEMP TABLE known AS SELECT entry_id, min(id) AS first, min(at) AS first_at, max(id) AS last, max(at) AS last_at FROM revision
 		  WHERE field = 'alias' GROUP BY entry_id;
 		CREATE UNIQUE INDEX temp.known_entry ON known (entry_id);
-		INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_at)
+		INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_seen)
 		  SELECT entry_id, place, start_at, start_at + 4, iif(start_at % 30, first, last), iif(start_at % 30, first_at, last_at) FROM
 		    (SELECT iif(k < 30, 1 + (n * 7 + k) % ?2, 1 + (n * 37 + k * 997) % (5 * n)) AS entry_id, n * 1000000 + k % 2 AS place, 10 * k AS start_at
 		     FROM nth, at) CROSS JOIN known USING (entry_id)`, benchScenes, heavyEntries)

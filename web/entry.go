@@ -132,7 +132,7 @@ func (v *view) present(ctx context.Context, e *annotator.Entry) (string, error) 
 		return "", nil
 	}
 	states, err := v.States(ctx, e.ID)
-	return codex.Present(&annotator.Entry{Present: e.Present, PresentAt: e.PresentAt, Claims: states}), err
+	return codex.Present(&annotator.Entry{Present: e.Present, PresentRevision: e.PresentRevision, Claims: states}), err
 }
 
 // fillTexts sets the facts in the order of the story, and the present statement, with their links.

@@ -37,7 +37,7 @@ func Outdated(e *annotator.Entry, fits func(text string) bool) string {
 func excerpt(e *annotator.Entry, scene string, fits func(text string) bool) string {
 	open := slices.DeleteFunc(slices.Clone(e.Claims), func(c annotator.Claim) bool { return c.Until != 0 })
 	shown := slices.DeleteFunc(slices.Clone(open), func(c annotator.Claim) bool {
-		return e.Present != "" && !c.State && c.From <= e.PresentAt
+		return e.Present != "" && !c.State && c.Revision <= e.PresentRevision
 	})
 	text := entry(e, shown, len(open)-len(shown))
 	if fits(text) {

@@ -17,24 +17,24 @@ import (
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e := &annotator.Entry{ID: 3, Term: "Dawn", Status: annotator.Tentative, PresentAt: annotator.PlaceAt(5, 0)}
+		e := &annotator.Entry{ID: 3, Term: "Dawn", Status: annotator.Tentative, PresentAt: annotator.PlaceAt(5, 0), PresentRevision: 5}
 		if rapid.Bool().Draw(t, "present") {
 			e.Present = "Dawn is a wreck."
 		}
 		states, open := 0, 0
 		for n := range rapid.IntRange(0, 12).Draw(t, "facts") {
 			c := annotator.Claim{
-				ID: int64(n + 1), Ord: n, From: annotator.PlaceAt(rapid.IntRange(1, 9).Draw(t, "from"), 0), State: rapid.Bool().Draw(t, "state"),
+				ID: int64(n + 1), Ord: n, From: annotator.PlaceAt(3, 0), Revision: rapid.Int64Range(1, 9).Draw(t, "revision"), State: rapid.Bool().Draw(t, "state"),
 				Text: fmt.Sprintf("Fact %d %s", n+1, strings.Repeat("sails ", rapid.IntRange(0, 30).Draw(t, "length"))),
 			}
 			if rapid.IntRange(0, 3).Draw(t, "closed") == 0 {
-				c.Until = annotator.PlaceAt(9, 1)
+				c.Until, c.Revision = annotator.PlaceAt(9, 1), 9
 			} else if open++; c.State {
 				states++
 			}
 			e.Claims = append(e.Claims, c)
 		}
-		if slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool { return c.State && max(c.From, c.Until) > e.PresentAt }) {
+		if slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool { return c.State && c.Revision > e.PresentRevision }) {
 			e.Present = "" // it says what is no longer so
 		}
 		room := rapid.IntRange(20, 2_000).Draw(t, "room")
@@ -49,7 +49,7 @@ func TestExcerpt(t *testing.T) {
 		for i := range e.Claims {
 			c := &e.Claims[i]
 			switch there := strings.Contains(text, fmt.Sprintf("\n%d: Fact", c.ID)) || strings.Contains(text, fmt.Sprintf("\n%d (state): Fact", c.ID)); {
-			case there && (c.Until != 0 || e.Present != "" && !c.State && c.From <= e.PresentAt):
+			case there && (c.Until != 0 || e.Present != "" && !c.State && c.Revision <= e.PresentRevision):
 				t.Fatalf("fact %d is shown: %s", c.ID, text)
 			case there:
 				shown++
