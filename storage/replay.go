@@ -115,6 +115,7 @@ type history struct {
 	seen      map[int64]int      // the furthest scene of an entry's revisions
 	openings  []opening          // that are after the revisions so far
 	furthest  int                // of the scenes of the others
+	silent    map[int]bool       // scenes that have ended without a turn
 	posts     map[int]int        // so many has a scene
 	snapshots map[int64][]snapshotCount
 }
@@ -161,7 +162,7 @@ func (v *verifier) verifyHistory(ctx context.Context, f *Finding) error {
 // readHistory reads what the revisions must agree with.
 func (v *verifier) readHistory(ctx context.Context) (*history, error) {
 	h := &history{
-		entries: map[int64]*annotator.Entry{}, changed: map[int64][2]int64{}, seen: map[int64]int{}, posts: map[int]int{}, snapshots: map[int64][]snapshotCount{},
+		entries: map[int64]*annotator.Entry{}, changed: map[int64][2]int64{}, seen: map[int64]int{}, silent: map[int]bool{}, posts: map[int]int{}, snapshots: map[int64][]snapshotCount{},
 	}
 	err := sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var scene, posts int
@@ -169,6 +170,14 @@ func (v *verifier) readHistory(ctx context.Context) (*history, error) {
 		h.posts[scene] = posts
 		return err
 	}, `SELECT n, iif(json_valid(posts), json_array_length(posts), 0) FROM scene`)
+	if err == nil {
+		err = sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
+			var scene int
+			err := rows.Scan(&scene)
+			h.silent[scene] = true
+			return err
+		}, `SELECT n FROM scene WHERE turn = 0 AND recorded_at IS NOT NULL UNION ALL SELECT scene FROM refusal WHERE turn = 0`)
+	}
 	if err == nil {
 		h.openings, err = collect(ctx, v.q, scanOpening, `SELECT id, scene FROM trace WHERE turn > 0 AND seq = 0 ORDER BY id`)
 	}
@@ -203,7 +212,7 @@ func (h *history) readUntil(row int64) int {
 // checkSeen adds what is wrong about how far the story was read when a revision was made. It is no less than for what the revision
 // changes, and than for the entry that it merges into: a limit that holds the revision holds those, too.
 func (h *history) checkSeen(r *annotator.Revision, f *Finding) {
-	if read := h.readUntil(r.Trace); r.Trace != 0 && r.Seen != read {
+	if read := h.readUntil(r.Trace); r.Trace != 0 && r.Seen != read && (r.Seen < read || !h.silent[r.Seen]) {
 		f.add(fmt.Sprintf("revision %d says that the story was read to scene %d; it was read to scene %d", r.ID, r.Seen, read))
 	}
 	if r.At.Scene() > r.Seen {

@@ -72,6 +72,7 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 		tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
 		tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ? WHERE id = 1`,
 			o.Scene, o.State == annotator.SceneRecorded, o.State == annotator.SceneQuarantined)
+		tx.head.seen = max(tx.head.seen, o.Scene)
 	})
 }
 
