@@ -11,7 +11,7 @@ import (
 func CountWords(text string) int {
 	n, unspaced, inWord := 0, 0, false
 	for _, r := range text {
-		if isUnspaced(r) {
+		if Unspaced(r) {
 			unspaced++
 			inWord = false
 			continue
@@ -25,11 +25,11 @@ func CountWords(text string) int {
 	return n + (unspaced+1)/2
 }
 
-// isUnspaced reports whether a character is of a script that writes no spaces between words.
-func isUnspaced(r rune) bool {
-	const first = '\u0e00' // the first of them is Thai
-	const lengthMark = 'ー' // of Katakana, though not of its script
-	return r >= first && (r == lengthMark || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+// Unspaced reports whether a character is of a script that writes no spaces between words.
+func Unspaced(r rune) bool {
+	const first = '\u0e00'                                  // the first of them is Thai
+	const lengthMark, narrowLengthMark = '\u30fc', '\uff70' // of Katakana, though not of its script
+	return r >= first && (r == lengthMark || r == narrowLengthMark || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
 

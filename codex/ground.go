@@ -3,6 +3,7 @@ package codex
 import (
 	"fmt"
 	"html"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -13,23 +14,22 @@ import (
 	"annotator"
 )
 
-// Ground finds a quotation in the body of a post. It ignores differences in white space, Unicode composition, and
-// typographic or plain quotes, dashes and ellipses; case and everything else must match. The evidence holds the range
-// in code points and the body's own text. The caller sets Claim and Post.
+// Ground finds a quotation in the body of a post. It begins and ends with whole words of the body, and has more than one unless that is a
+// whole sentence, line or utterance. Differences in white space, Unicode composition, and typographic or plain quotes, dashes and
+// ellipses do not matter; case and everything else must match. The evidence holds the range in code points and the body's own text. The
+// caller sets Claim and Post.
 func Ground(body, quote string) (annotator.Evidence, bool) {
 	quote = strings.TrimSpace(quote)
 	if !HasWord(quote) || !utf8.ValidString(quote) { // whose bytes may be a part of a character
 		return annotator.Evidence{}, false
 	}
-	from := strings.Index(body, quote)
-	to := from + len(quote)
-	if from < 0 {
-		needle, hay := strings.TrimSpace(fold(quote).text), fold(body)
-		at := strings.Index(hay.text, needle)
-		if at < 0 {
-			return annotator.Evidence{}, false
-		}
-		from, to = hay.span(at, at+len(needle))
+	from, to, found := locate(body, body, quote, func(from, to int) (int, int) { return from, to })
+	if !found {
+		hay := fold(body)
+		from, to, found = locate(body, hay.text, strings.TrimSpace(fold(quote).text), hay.span)
+	}
+	if !found {
+		return annotator.Evidence{}, false
 	}
 	return annotator.Evidence{
 		Start: utf8.RuneCountInString(body[:from]),
@@ -38,10 +38,22 @@ func Ground(body, quote string) (annotator.Evidence, bool) {
 	}, true
 }
 
-// FindQuote returns the evidence for a quotation in the first of some posts that holds it; nil, with the reason, if none
-// does, or if it is given by its ends and could be several passages. A quotation may be escaped as the posts are shown, and may have
-// quotation marks or other punctuation at its ends that the post does not have there. Of one that runs from a post into the next, the
-// longer part counts, since evidence stands in one post. The caller sets Claim.
+// locate returns the first range of a body that is a quotation. The quotation is looked for in a form of the body, and span returns the
+// range of the body that one of this form represents.
+func locate(body, form, quote string, span func(from, to int) (int, int)) (from, to int, found bool) {
+	several := severalWords(quote)
+	for at := indexWords(form, quote, 0); at >= 0; at = indexWords(form, quote, at+1) {
+		if from, to = span(at, at+len(quote)); several || isWhole(body, from, to) {
+			return from, to, true
+		}
+	}
+	return 0, 0, false
+}
+
+// FindQuote returns the evidence for a quotation in the first of some posts that holds it, as Ground or GroundEnds finds it; nil, with the
+// reason where it is known, if none does. The posts follow each other in the story. A quotation may be escaped as the posts are shown,
+// and may have quotation marks or other punctuation at its ends that the post does not have there. Of one that runs from a post into
+// the next, the longer part counts, since evidence stands in one post. The caller sets Claim.
 func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence, why string) {
 	quotes := []string{quote}
 	if plain := html.UnescapeString(quote); plain != quote {
@@ -75,7 +87,11 @@ func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence,
 			}
 		}
 	}
-	return nil, ""
+	bare := fold(quotes[len(quotes)-1]).text
+	if HasWord(bare) && slices.ContainsFunc(posts, func(p annotator.Post) bool { return strings.Contains(fold(p.Body).text, bare) }) {
+		why = "a quote begins and ends with whole words, and has more than one unless that is a whole sentence or utterance"
+	}
+	return nil, why
 }
 
 // groundAcross finds a quotation that runs from the end of a post into the next one.
@@ -94,7 +110,7 @@ func groundAcross(posts []annotator.Post, quote string) *annotator.Evidence {
 		part.Quote = string([]rune(body)[part.Start:part.End])
 		lead := utf8.RuneCountInString(post.Body[:strings.Index(post.Body, body)])
 		part.Start, part.End, part.Post = part.Start+lead, part.End+lead, post.ID
-		if HasWord(part.Quote) {
+		if severalWords(part.Quote) {
 			return &part
 		}
 	}

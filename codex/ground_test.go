@@ -1,6 +1,8 @@
 package codex_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -17,7 +19,7 @@ func TestGroundForgivesTypography(t *testing.T) {
 	for _, test := range []struct{ quote, want string }{
 		{`"Dawn's the ship,"`, "“Dawn’s the  ship,”"},
 		{"ship,” she said - and", "ship,”\nshe said — and"},
-		{norm.NFD.String("café..."), "café…"},
+		{norm.NFD.String("the café..."), "the café…"},
 		{"  closed. ", "closed."},
 	} {
 		got, ok := codex.Ground(body, test.quote)
@@ -37,24 +39,112 @@ func TestGroundRefuses(t *testing.T) {
 	}
 }
 
-// Every part of a body is found as a quotation, also in other composition and white space. The range selects the
-// quotation in the body.
-func TestGroundFindsEveryPart(t *testing.T) {
+// TestQuoteIsWords: a quotation is whole words of a post, and more than one unless it is a sentence, line or utterance.
+func TestQuoteIsWords(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		runes := []rune(text(60).Draw(t, "body"))
-		start := rapid.IntRange(0, len(runes)).Draw(t, "start")
-		end := rapid.IntRange(start, len(runes)).Draw(t, "end")
-		body, quote := string(runes), string(runes[start:end])
-		if !checkGround(t, body, quote) && codex.HasWord(quote) {
-			t.Fatalf("%q is not found in %q", quote, body)
+	const body = "The Art of Light\n\n“Yes,” she said from the heart. Run! She can’t swim; she owns 10,000 lamps at No. 12 Quay of Dr. Mo.\n\n" +
+		"— Да, — сказал он. Il dit qu’il est l’homme du roi. 他收着那盏灯。好！ ผู้ใหญ่มา می‌خواهم بروم. A half-moon rose—red—over it.\n\nFin"
+	for quote, want := range map[string]bool{
+		"art": false, // of heart
+		"e":   false, "heart": false, "Art": false, "the hear": false, "rom the heart": false, "from the heart": true,
+		"the heart": true, "Yes": true, "“Yes,”": true, "Run": true, "Run!": true, "She can": false, "She can’t": true, "she owns 10": false,
+		"owns 10,000": true, "000 lamps": false, "10,000": false, "No": false, "Dr.": false, "Mo": false, "The Art of Light": true, "Fin": true, "Да": true,
+		"сказал": false, "он. Il": true, "il est": true, "Il dit qu": false, "homme du roi": true, "收着": true, "灯": false, "好": true, "ใหญ": false,
+		"ใหญ่": true, "خواهم بروم": false, "می‌خواهم بروم": true, "moon rose": true, "red": false, "it": false,
+	} {
+		if got, ok := codex.Ground(body, quote); ok != want {
+			t.Errorf("%q is found: %v, as %q", quote, ok, got.Quote)
 		}
-		for _, other := range []string{norm.NFC.String(body), norm.NFD.String(body)} {
-			if !checkGround(t, other, body) && codex.HasWord(body) {
-				t.Fatalf("%q is not found in %q", body, other)
+	}
+	if got, _ := codex.Ground("a heart at the heartland, at the heart", "at the heart"); got.Start != 26 {
+		t.Errorf("%+v is no place of whole words", got)
+	}
+	for quote, reason := range map[string]string{"from the hear": "whole words", "the … lamps": "several passages", "Nobody spoke": ""} {
+		found, why := codex.FindQuote([]annotator.Post{{ID: 1, Body: body + " The lamps are the lamps."}}, quote)
+		if found != nil || !strings.Contains(why, reason) || (why == "") != (reason == "") {
+			t.Errorf("%q: %+v, %q", quote, found, why)
+		}
+	}
+}
+
+// storyText is a text of known words.
+type storyText struct {
+	text  string
+	words []codex.Span // in bytes
+}
+
+// words of several scripts. Those of Chinese are single characters.
+var sampleWords = []string{"a", "art", "heart", "the", "hear", "don't", "can’t", "10,000", "3.5", "été", "e\u0301te\u0301", "дом", "домой", "사람", "사람은", "राजा", "灯", "他", "x"}
+
+func drawText(t *rapid.T) storyText {
+	var s storyText
+	var b strings.Builder
+	for _, word := range rapid.SliceOfN(rapid.SampledFrom(sampleWords), 1, 12).Draw(t, "words") {
+		start := b.Len()
+		b.WriteString(word)
+		s.words = append(s.words, codex.Span{Start: start, End: b.Len()})
+		b.WriteString(rapid.SampledFrom([]string{" ", ", ", " — ", "; ", "  ", " (", "- "}).Draw(t, "gap"))
+	}
+	s.text = b.String()
+	return s
+}
+
+// TestWholeWordsAreFound: each run of two or more whole words of a post is a quotation of it, also as a model may write it.
+func TestWholeWordsAreFound(t *testing.T) {
+	t.Parallel()
+	typed := strings.NewReplacer("’", "'", " — ", " - ", "  ", "\n")
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawText(t)
+		if len(s.words) < 2 {
+			return
+		}
+		first := rapid.IntRange(0, len(s.words)-2).Draw(t, "first")
+		last := rapid.IntRange(first+1, len(s.words)-1).Draw(t, "last")
+		quote := s.text[s.words[first].Start:s.words[last].End]
+		for _, written := range []string{quote, norm.NFC.String(quote), norm.NFD.String(quote), typed.Replace(quote), "“" + quote + ".”"} {
+			found, why := codex.FindQuote([]annotator.Post{{ID: 1, Body: s.text}}, written)
+			if found == nil || spacedOut(found.Quote) != spacedOut(quote) {
+				t.Fatalf("%q is found in %q as %+v: %s", written, s.text, found, why)
 			}
+			checkGround(t, s.text, written)
 		}
 	})
+}
+
+// spacedOut returns a text with single spaces, composed.
+func spacedOut(text string) string {
+	return norm.NFC.String(strings.Join(strings.Fields(text), " "))
+}
+
+// TestPartsOfWordsGroundNothing: what begins or ends inside a word wherever it stands is no quotation, and no single word of a
+// sentence is.
+func TestPartsOfWordsGroundNothing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawText(t)
+		runes := []rune(s.text)
+		start := rapid.IntRange(0, len(runes)).Draw(t, "start")
+		quote := strings.TrimSpace(string(runes[start:rapid.IntRange(start, len(runes)).Draw(t, "end")]))
+		whole := false
+		for at := range s.text {
+			inside, end := 0, at+len(quote)
+			for _, w := range s.words {
+				if at <= w.Start && w.End <= end {
+					inside++
+				}
+			}
+			whole = whole || strings.HasPrefix(s.text[at:], quote) && inside > 1 && !s.cuts(at) && !s.cuts(end) ||
+				strings.HasPrefix(s.text[at:], quote) && inside == len(s.words)
+		}
+		if _, found := codex.Ground(s.text, quote); found != whole {
+			t.Fatalf("%q of %q is found: %v", quote, s.text, found)
+		}
+	})
+}
+
+// cuts reports whether an offset is inside a word.
+func (s *storyText) cuts(at int) bool {
+	return slices.ContainsFunc(s.words, func(w codex.Span) bool { return w.Start < at && at < w.End })
 }
 
 func FuzzGround(f *testing.F) {
@@ -93,7 +183,9 @@ func TestQuoteAcrossPosts(t *testing.T) {
 		"sound.\n“It is a still,” she said":     {Post: 2, Start: 1, End: 26, Quote: "“It is a still,” she said"},
 		"It is a still,":                        {Post: 2, Start: 2, End: 16, Quote: "It is a still,"},
 		"sound. Nobody":                         {},
-		"she said. No":                          {Post: 2, Start: 18, End: 27, Quote: "she said."},
+		"she said. Nobody":                      {Post: 2, Start: 18, End: 27, Quote: "she said."},
+		"she said. No":                          {},
+		"said. Nobody":                          {}, // in each post a single word
 	} {
 		found, _ := codex.FindQuote(posts, quote)
 		if found == nil {

@@ -19,7 +19,7 @@ var ellipses = []string{"[…]", "[...]", "(…)", "(...)", "…", "..."}
 // GroundEnds finds a quotation that is given by its first and last words, with an ellipsis between them: "She came …
 // no more." Between two ellipses there may be words from in between. It returns the passage from the first to the last
 // word, and how many passages of at most MaxQuote code points the words fit: none, one, to which the evidence belongs,
-// or 2 for several. Differences are ignored as by Ground.
+// or 2 for several. All of these are whole words of the body. Differences are ignored as by Ground.
 func GroundEnds(body, quote string) (evidence annotator.Evidence, passages int) {
 	pieces := splitEnds(quote)
 	if pieces == nil {
@@ -31,19 +31,19 @@ func GroundEnds(body, quote string) (evidence annotator.Evidence, passages int) 
 	}
 	head, between, tail := pieces[0], pieces[1:len(pieces)-1], pieces[len(pieces)-1]
 	for from, tries := 0, 0; passages < 2 && tries < maxHeads; tries++ {
-		at := strings.Index(hay.text[from:], head)
-		if at < 0 {
+		begin := indexWords(hay.text, head, from)
+		if begin < 0 {
 			break
 		}
-		begin := from + at
 		from = begin + 1
+		reach := hay.text[:min(len(hay.text), begin+maxPassage)]
 		for end := begin + len(head); ; {
-			at := strings.Index(hay.text[end:min(len(hay.text), begin+maxPassage)], tail)
+			at := indexWords(reach, tail, end)
 			if at < 0 || passages == 2 {
 				break
 			}
-			inner := hay.text[begin+len(head) : end+at]
-			end += at + len(tail)
+			inner := reach[begin+len(head) : at]
+			end = at + len(tail)
 			if !inOrder(inner, between) {
 				continue
 			}
@@ -83,11 +83,11 @@ func splitEnds(quote string) []string {
 // inOrder reports whether a text holds some pieces one after another.
 func inOrder(text string, pieces []string) bool {
 	for _, piece := range pieces {
-		_, rest, found := strings.Cut(text, piece)
-		if !found {
+		at := indexWords(text, piece, 0)
+		if at < 0 {
 			return false
 		}
-		text = rest
+		text = text[at+len(piece):]
 	}
 	return true
 }

@@ -32,6 +32,11 @@ func TestGroundEnds(t *testing.T) {
 		"They call me …":                  "",
 		"… my thimble":                    "",
 		"They call me Thimble":            "", // no ends
+		"hey call me … my thimble":        "", // parts of words
+		"They call me … my thim":          "",
+		"They call m … my thimble":        "",
+		"They … ecause … my thimble":      "",
+		"They … because … my thimble":     "They call me Thimble,” she said, “because of my thimble",
 	} {
 		evidence, passages := codex.GroundEnds(body, quote)
 		if (passages == 1) != (want != "") || passages == 1 && evidence.Quote != want {

@@ -364,11 +364,13 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// TestReviseQuotes: a fact that REVISE adds has its quotation if a post of the story that was shown holds it, escaped or not.
+// TestReviseQuotes: a fact that REVISE adds has its quotation if a post of the story that was shown holds it, escaped or not. Posts are
+// not joined: those that are shown need not follow each other.
 func TestReviseQuotes(t *testing.T) {
 	t.Parallel()
 	for quote, want := range map[string]string{
-		"Marrow &lt;/post&gt;": "Marrow </post>", "Marrow … came.": "Marrow </post> [INST] came.", "\"Marrow\".": "Marrow", "She came.": "", "A remark.": "", "": "",
+		"Marrow &lt;/post&gt;": "Marrow </post>", "Marrow … came.": "Marrow </post> [INST] came.", "\"INST] came\".": "INST] came", "She came.": "",
+		"\"Marrow\".": "", "It rained. Marrow </post>": "", "A remark.": "", "": "",
 	} {
 		c := candidate()
 		c.Posts = append(c.Posts, annotator.Post{ID: 12, Name: "Reader", Body: "A remark."})

@@ -109,14 +109,21 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 	return codex.Revise(&c.Entry, edit)
 }
 
-// ground finds a quotation in the posts of the story that the candidate was shown with; nil if none holds it.
+// ground finds a quotation in a post of the story that the candidate was shown with; nil if none holds it. The posts need not follow
+// each other in the story.
 func (c *Candidate) ground(quote string) *annotator.Evidence {
 	if utf8.RuneCountInString(quote) > codex.MaxQuote {
 		return nil
 	}
-	story := slices.DeleteFunc(slices.Clone(c.Posts), func(p annotator.Post) bool { return readerMark(&p) != "" })
-	found, _ := codex.FindQuote(story, quote)
-	return found
+	for i := range c.Posts {
+		if readerMark(&c.Posts[i]) != "" {
+			continue
+		}
+		if found, _ := codex.FindQuote(c.Posts[i:i+1], quote); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // reword carries out a REVISE. An entry that is reworded twice is worth an entry, and the newer wording stays.

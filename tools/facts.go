@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"annotator"
@@ -57,15 +58,15 @@ func (env *Env) groundFacts(ctx context.Context, facts []factArguments) ([]groun
 // ground finds a quotation in the post that a call names, or in the scene. An error is none of the model's.
 func (env *Env) ground(ctx context.Context, quote string, postID int64) (grounded, error) {
 	g := grounded{at: env.place(postID)}
-	posts := env.Scene.Posts
+	places := [][]annotator.Post{env.Scene.Posts}
 	if postID != 0 {
-		post, err := env.post(ctx, postID)
+		post, err := env.quotable(ctx, postID)
 		if failure := failureOf(err); failure != nil {
 			g.problem = failure.Message
 		} else if err != nil {
 			return g, err
 		} else {
-			posts = append([]annotator.Post{*post}, posts...)
+			places = [][]annotator.Post{{*post}, env.Scene.Posts}
 		}
 	}
 	if codex.Clean(quote) == "" {
@@ -75,10 +76,23 @@ func (env *Env) ground(ctx context.Context, quote string, postID int64) (grounde
 		g.problem = fmt.Sprintf("the quote has %d characters; give its first and last words with … between them", n)
 		return g, nil
 	}
-	found, why := codex.FindQuote(posts, quote)
-	if found == nil {
-		g.problem = cmp.Or(why, g.problem, "no post of this scene holds the quote")
-		return g, nil
+	problem := ""
+	for _, posts := range places {
+		found, why := codex.FindQuote(posts, quote)
+		if found != nil {
+			return grounded{evidence: found, at: env.place(found.Post)}, nil
+		}
+		problem = cmp.Or(problem, why)
 	}
-	return grounded{evidence: found, at: env.place(found.Post)}, nil
+	g.problem = cmp.Or(problem, g.problem, "no post of this scene holds the quote")
+	return g, nil
+}
+
+// quotable returns a post that the model may read and that tells the story. What a reader wrote bears nothing out.
+func (env *Env) quotable(ctx context.Context, id int64) (*annotator.Post, error) {
+	post, err := env.post(ctx, id)
+	if err == nil && env.rank(id) < 0 && !slices.Contains(post.Tags, annotator.TagStory) {
+		err = failf(QuoteNotFound, "post %d is a reader's, which bears nothing out; quote the story", id)
+	}
+	return post, err
 }

@@ -132,9 +132,13 @@ func TestQuotesThatFail(t *testing.T) {
 		`"quote":"Ann burned","post_id":40`:   "not read yet",
 		`"post_id":99`:                        "no post 99",
 		`"post_id":-1`:                        "no post -1",
-		`"quote":"e … s"`:                     "fit several passages of post 30",
-		`"quote":"` + strings.Repeat("é", codex.MaxQuote+1) + `"`: "1001 characters",
-		`"quote":"a green ship` + strings.Repeat(" x", 400) + `"`: "no post",
+		`"quote":"e … s"`:                     "no post of this scene",
+		`"quote":"rey ship"`:                  "whole words",
+		`"quote":"ship"`:                      "whole words",
+		`"quote":"Go on!","post_id":11`:       "post 11 is a reader's",
+		`"quote":"lives in Vys. The Dawn’s a grey ship","post_id":10`: "no post of this scene", // between them stands another
+		`"quote":"` + strings.Repeat("é", codex.MaxQuote+1) + `"`:     "1001 characters",
+		`"quote":"a green ship` + strings.Repeat(" x", 400) + `"`:     "no post",
 	} {
 		for form, part := range map[string]refusedPart{
 			`{"term":"Dawn","definition":"A ship.","tags":[],%s}`:       {Part: "quote"},

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"annotator"
 	"annotator/codex"
 
 	"golang.org/x/text/unicode/norm"
@@ -175,7 +176,7 @@ func unicodeClass(r rune) class {
 		return joiner
 	case unicode.IsMark(r):
 		return mark
-	case unbounded(r):
+	case unicode.IsLetter(r) && annotator.Unspaced(r):
 		return character
 	case unicode.In(r, unicode.L, unicode.Nd, unicode.Nl):
 		return letter
@@ -184,14 +185,4 @@ func unicodeClass(r rune) class {
 	default:
 		return other
 	}
-}
-
-// unbounded reports whether the character is a letter of a script that is written without spaces between words. The two
-// signs that lengthen a Japanese vowel belong to no script of their own.
-func unbounded(r rune) bool {
-	if r < '\u0e00' {
-		return false
-	}
-	return r == '\u30fc' || r == '\uff70' || unicode.IsLetter(r) && unicode.In(r, unicode.Han, unicode.Hiragana,
-		unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
