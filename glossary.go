@@ -100,9 +100,10 @@ type Claim struct {
 type Evidence struct {
 	Claim int64  `json:"claim"` // the claim's id within the entry
 	Post  int64  `json:"post"`
-	Start int    `json:"start"` // offset in the post's body, in Unicode code points
-	End   int    `json:"end"`   // exclusive
-	Quote string `json:"quote"` // body[Start:End], verbatim
+	Start int    `json:"start"`          // offset in the post's body, in Unicode code points
+	End   int    `json:"end"`            // exclusive
+	Quote string `json:"quote"`          // body[Start:End], verbatim
+	Weak  bool   `json:"weak,omitempty"` // it shares no distinctive word or name with its claim or entry
 }
 
 // Field names what a revision changes.

@@ -127,7 +127,11 @@ func (r *reviser) evidence() {
 // attach adds evidence to the claim with an index, unless the claim has it.
 func (r *reviser) attach(claim int, evidence annotator.Evidence) {
 	evidence.Claim = r.entry.Claims[claim].ID
-	if !slices.Contains(r.entry.Claims[claim].Evidence, evidence) {
+	isSame := func(other annotator.Evidence) bool {
+		other.Weak = evidence.Weak
+		return other == evidence
+	}
+	if !slices.ContainsFunc(r.entry.Claims[claim].Evidence, isSame) {
 		r.add(annotator.FieldEvidence, "", annotator.EncodeJSON(evidence))
 	}
 }

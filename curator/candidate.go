@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"annotator"
+	"annotator/context/mention"
 )
 
 // Candidate is a tentative entry with what a question shows of it.
@@ -14,6 +15,8 @@ type Candidate struct {
 	Posts   []annotator.Post  // that one, and those of its quotations; without any, those beside it; in order
 	Similar []annotator.Entry // live ones that may be the same thing, the most similar first
 	Revised bool              // a decision on it has reworded it; the one that is asked for is the last
+
+	bears func(quote, fact string) bool // whether they share a word or a name; nil: all do
 }
 
 const (
@@ -35,9 +38,14 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 	if err != nil {
 		return nil, err
 	}
+	usage, err := c.usage(ctx)
+	if err != nil {
+		return nil, err
+	}
 	batch, similar, posts := make(Batch, len(open)), make([][]int64, len(open)), c.newPosts()
 	for i, id := range ids {
-		batch[i] = &Candidate{Revised: open[i].Revised, Entry: *entries[id]}
+		e := entries[id]
+		batch[i] = &Candidate{Revised: open[i].Revised, Entry: *e, bears: func(quote, fact string) bool { return index.Bears(quote, fact, e, usage) }}
 		similar[i] = index.Similar(id, names(&batch[i].Entry), maxSimilar)
 	}
 	quotes := batch.lengths().quotes
@@ -55,6 +63,14 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 		}
 	}
 	return batch, nil
+}
+
+// usage returns how the story uses words.
+func (c *Curator) usage(ctx context.Context) (*mention.Usage, error) {
+	if c.Usage == nil {
+		return mention.NewUsage(), nil
+	}
+	return c.Usage(ctx)
 }
 
 // entries returns entries by id. They must be in the glossary.

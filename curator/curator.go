@@ -58,6 +58,8 @@ type Curator struct {
 	Ask func(ctx context.Context, purpose annotator.CallPurpose, q *window.Question) (*model.Reply, error)
 	// Entries returns the entries with the ids, by id. Ids without an entry are left out.
 	Entries func(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error)
+	// Usage returns how the story uses words. Nil tells of none that is common.
+	Usage func(ctx context.Context) (*mention.Usage, error)
 	// GetScene returns the scene with a number.
 	GetScene func(ctx context.Context, n int) (*annotator.SceneRow, error)
 	// Store stores a row of the journal, revisions and summaries, and ends the call, if there is one, in one transaction.

@@ -109,9 +109,9 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 	return codex.Revise(&c.Entry, edit)
 }
 
-// ground finds a quotation in a post of the story that the candidate was shown with; nil if none holds it. The posts need not follow
-// each other in the story.
-func (c *Candidate) ground(quote string) *annotator.Evidence {
+// ground finds the quotation of a fact in a post of the story that the candidate was shown with; nil if none holds it. The posts need
+// not follow each other in the story.
+func (c *Candidate) ground(quote, fact string) *annotator.Evidence {
 	if utf8.RuneCountInString(quote) > codex.MaxQuote {
 		return nil
 	}
@@ -120,6 +120,7 @@ func (c *Candidate) ground(quote string) *annotator.Evidence {
 			continue
 		}
 		if found, _ := codex.FindQuote(c.Posts[i:i+1], quote); found != nil {
+			found.Weak = c.bears != nil && !c.bears(found.Quote, fact)
 			return found
 		}
 	}
@@ -137,7 +138,7 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 	}
 	add := codex.Edit{Actor: edit.Actor, At: edit.At}
 	for _, f := range d.Facts {
-		fact := codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State, Evidence: c.ground(f.Quote)}
+		fact := codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State, Evidence: c.ground(f.Quote, f.Text)}
 		add.Facts = append(add.Facts, fact)
 	}
 	entry := codex.Clone(&c.Entry)

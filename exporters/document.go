@@ -106,6 +106,7 @@ type Evidence struct {
 	Start int    `json:"start" yaml:"start"` // offset in the post's body, in Unicode code points
 	End   int    `json:"end" yaml:"end"`     // exclusive
 	Quote string `json:"quote" yaml:"quote"`
+	Weak  bool   `json:"weak,omitempty" yaml:"weak,omitempty"` // it has no word or name in common with the claim
 }
 
 // Build returns the document of entries, sorted by term, disambiguator and id. Names and tags lose their invisible
@@ -187,7 +188,7 @@ func newClaim(c annotator.Claim, position func(annotator.Place) annotator.Positi
 		claim.Until = new(position(c.Until))
 	}
 	claim.Evidence = each(c.Evidence, func(e annotator.Evidence) Evidence {
-		return Evidence{e.Post, e.Start, e.End, e.Quote}
+		return Evidence{e.Post, e.Start, e.End, e.Quote, e.Weak}
 	})
 	return claim
 }

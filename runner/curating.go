@@ -160,6 +160,7 @@ func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Deci
 			decided(e, d)
 		},
 		Stopped: r.stopped,
+		Usage:   r.wordUsage,
 		Ask:     r.ask,
 	}
 }

@@ -275,6 +275,19 @@ func (r *Runner) newlyNamed(ctx context.Context) (ids []int64, err error) {
 	return append(ids, near...), err
 }
 
+// bears reports whether a quotation shares a word or a name with a fact of an entry, as the story uses words and names.
+func (r *Runner) bears(ctx context.Context, quote, fact string, e *annotator.Entry) (bool, error) {
+	usage, err := r.wordUsage(ctx)
+	if err != nil {
+		return false, err
+	}
+	names, err := r.names.Index(ctx)
+	if err != nil {
+		return false, err
+	}
+	return names.Bears(quote, fact, e, usage), nil
+}
+
 // The word usage of a story is taken from so many scenes at its beginning, and so much of each, in bytes: enough to tell
 // which words are common, and a bound on what a resumed run reads again.
 const (

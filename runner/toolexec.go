@@ -88,7 +88,7 @@ func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotat
 // runInTransaction runs a call inside the transaction that records its result.
 func (r *Runner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
-		result, err := r.perform(ctx, t, &tools.Env{Glossary: g, CheckEdit: r.editCheck(g), Snapshots: r.snapshots()})
+		result, err := r.perform(ctx, t, &tools.Env{Glossary: g, CheckEdit: r.editCheck(g), Bears: r.bears, Snapshots: r.snapshots()})
 		t.fill(result)
 		return err
 	}, func(_ *annotator.Trace, cause error) { t.fill(tools.RolledBackResult(t.call, cause)) })

@@ -53,7 +53,7 @@ const parts = `WITH chosen (entry_id) AS (SELECT value FROM json_each(?))
 	UNION ALL
 	SELECT 3, entry_id, ord, id, '', text, kind, speaker, from_at, until_at, state, replaced_by, revision FROM chosen JOIN claim USING (entry_id)
 	UNION ALL
-	SELECT 4, entry_id, id, claim_id, '', quote, '', '', post_id, start_at, end_at, 0, 0 FROM chosen JOIN evidence USING (entry_id)
+	SELECT 4, entry_id, id, claim_id, '', quote, '', '', post_id, start_at, end_at, weak, 0 FROM chosen JOIN evidence USING (entry_id)
 	ORDER BY part, n, id, name`
 
 // readPart adds a part to its entry.
@@ -77,7 +77,8 @@ func readPart(rows *sql.Rows, index map[int64]*annotator.Entry) error {
 	case 4:
 		for i := range e.Claims {
 			if e.Claims[i].ID == id {
-				e.Claims[i].Evidence = append(e.Claims[i].Evidence, annotator.Evidence{Claim: id, Post: a, Start: int(b), End: int(c), Quote: text})
+				quote := annotator.Evidence{Claim: id, Post: a, Start: int(b), End: int(c), Quote: text, Weak: d != 0}
+				e.Claims[i].Evidence = append(e.Claims[i].Evidence, quote)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ type Report struct {
 	ThreadsDone int
 	Entries     map[annotator.Status]int
 	Revisions   int
+	Quotes      QuoteCount
 	Calls       map[string]int // by outcome: ok, open, lost or the kind of failure; probes aside
 	Probes      int            // that ended
 	ProbeUsage  annotator.Usage
@@ -35,7 +36,7 @@ func (s *Run) Report(ctx context.Context) (Report, error) {
 		return r, sqlite.Wrap(err, "report on %s", s.db.path)
 	}
 	defer func() { _ = t.Rollback() }()
-	for _, count := range []func(context.Context, querier) error{r.countRows, r.countCompactions, r.countEntries, r.countScenes, r.countCalls, r.countProbes, r.time, r.silence} {
+	for _, count := range []func(context.Context, querier) error{r.countRows, r.countCompactions, r.countEntries, r.countQuotes, r.countScenes, r.countCalls, r.countProbes, r.time, r.silence} {
 		if err := count(ctx, t); err != nil {
 			return r, sqlite.Wrap(err, "report on %s", s.db.path)
 		}
@@ -71,6 +72,17 @@ func (r *Report) countEntries(ctx context.Context, q querier) error {
 		r.Entries[status] = n
 		return err
 	}, `SELECT status, count(*) FROM glossary_entry GROUP BY status`)
+}
+
+// QuoteCount counts the quotations of entries that are neither retired nor merged.
+type QuoteCount struct {
+	Total int `json:"total"`
+	Weak  int `json:"weak"` // those that share no distinctive word or name with their fact or entry
+}
+
+func (r *Report) countQuotes(ctx context.Context, q querier) error {
+	return q.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(weak), 0) FROM glossary_entry e JOIN evidence v ON v.entry_id = e.id
+		WHERE e.status IN ('tentative', 'confirmed')`).Scan(&r.Quotes.Total, &r.Quotes.Weak)
 }
 
 // ReasonCount counts scenes that have a reason in common.

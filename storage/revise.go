@@ -147,8 +147,8 @@ func (tx *tx) applyRevision(r *annotator.Revision) {
 			r.Entry, c.ID, c.Ord, c.Text, c.Kind, c.From, c.Until, c.Speaker, c.State, c.ReplacedBy, r.ID)
 	case annotator.FieldEvidence:
 		v := decode[annotator.Evidence](tx, r.New)
-		tx.execOne(`INSERT INTO evidence (entry_id, claim_id, post_id, start_at, end_at, quote) VALUES (?, ?, ?, ?, ?, ?)`,
-			r.Entry, v.Claim, v.Post, v.Start, v.End, v.Quote)
+		tx.execOne(`INSERT INTO evidence (entry_id, claim_id, post_id, start_at, end_at, quote, weak) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			r.Entry, v.Claim, v.Post, v.Start, v.End, v.Quote, v.Weak)
 	}
 }
 

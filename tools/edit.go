@@ -114,8 +114,21 @@ func (ed *editor) define(definition *string, kind annotator.ClaimKind, narrow bo
 		ed.refuse(refusedPart{Part: "quote"}, failf(QuoteNotFound, "%s", quote.problem))
 	}
 	if quote.evidence != nil {
+		ed.judge(quote.evidence, ed.entry.Definition())
 		ed.take(refusedPart{Part: "quote"}, codex.Edit{Evidence: quote.evidence, At: quote.at})
 	}
+}
+
+// judge marks a quotation that shares nothing with what it is to bear out.
+func (ed *editor) judge(evidence *annotator.Evidence, fact string) {
+	if evidence == nil || ed.env.Bears == nil {
+		return
+	}
+	bears, err := ed.env.Bears(ed.ctx, evidence.Quote, fact, &ed.entry)
+	if err != nil {
+		ed.err = err
+	}
+	evidence.Weak = !bears
 }
 
 // addFacts takes facts, and closes those whose place they take, which is then dated as they are.
@@ -127,6 +140,7 @@ func (ed *editor) addFacts(facts []groundedFact, closings []closeArguments) {
 		if id != 0 {
 			ed.known = append(ed.known, id)
 		}
+		ed.judge(f.Evidence, f.Text)
 		if !ed.take(refusedPart{Fact: i + 1}, codex.Edit{Facts: []codex.Fact{f.Fact}, At: f.at}) {
 			continue
 		}
@@ -165,6 +179,7 @@ type editAnswer struct {
 	Entry    entryName     `json:"entry"`
 	Added    []int64       `json:"added,omitempty"`     // the numbers of the new facts, in their order in the call
 	Known    []int64       `json:"known,omitempty"`     // the numbers of facts that were not added, because they are there
+	Weak     []int64       `json:"weak,omitempty"`      // the numbers of facts with which their quotations share no word or name
 	Closed   []string      `json:"closed,omitempty"`    // the facts that no longer hold: their numbers and first words
 	NotTaken []refusedPart `json:"not_taken,omitempty"` // what was not done
 }
@@ -182,7 +197,7 @@ func (ed *editor) answer() (Result, error) {
 	}
 	created, result := ed.stored.ID == 0, Result{}
 	answer := editAnswer{
-		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known, Closed: ed.closed(), NotTaken: ed.refused,
+		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known, Weak: ed.weak(), Closed: ed.closed(), NotTaken: ed.refused,
 	}
 	if len(ed.revisions) > 0 {
 		e, err := ed.env.Glossary.Revise(ed.ctx, ed.revisions)
@@ -209,6 +224,31 @@ func (ed *editor) failure() error {
 		failure.NotTaken[0].Why = "" // the failure's message
 	}
 	return &failure
+}
+
+// weak returns the numbers of the facts to which the call has added weak quotations.
+func (ed *editor) weak() (ids []int64) {
+	before := weakQuotes(ed.stored)
+	for id, n := range weakQuotes(&ed.entry) {
+		if n > before[id] {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// weakQuotes counts the weak quotations of facts, by their numbers.
+func weakQuotes(e *annotator.Entry) map[int64]int {
+	counts := map[int64]int{}
+	for i := range e.Claims {
+		for _, v := range e.Claims[i].Evidence {
+			if v.Weak {
+				counts[v.Claim]++
+			}
+		}
+	}
+	return counts
 }
 
 // added returns the numbers of the facts that the call added: those of its list in their order, then any others.

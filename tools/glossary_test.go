@@ -3,6 +3,7 @@ package tools_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -158,6 +159,43 @@ func TestQuotesThatFail(t *testing.T) {
 	w := newWorld(t)
 	if a := w.do("glossary_create", `{"term":"Dawn","definition":"A ship.","tags":[],"quote":" "}`); a.NotTaken != nil {
 		t.Error("a blank quote is none")
+	}
+}
+
+// TestWeakQuotes: a quotation that shows nothing of its fact is kept, marked, and named in the answer.
+func TestWeakQuotes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var judged []string
+	w.env.Bears = func(_ context.Context, quote, fact string, e *annotator.Entry) (bool, error) {
+		judged = append(judged, e.Name()+": "+fact+" "+quote)
+		return strings.Contains(fact, "ship"), nil
+	}
+	facts := `"facts":[{"text":"A ship.","quote":"a grey ship"},{"text":"Ann's.","quote":"a grey ship"},{"text":"Old.","quote":"a green ship"},{"text":"New."}]`
+	if a := w.do("glossary_create", `{"term":"Dawn","tags":[],`+facts+`}`); fmt.Sprint(a.Weak, a.Added, len(a.NotTaken)) != "[2] [1 2 3 4] 1" {
+		t.Errorf("%+v", a)
+	}
+	if want := []string{"Dawn: A ship. a grey ship", "Dawn: Ann's. a grey ship"}; !slices.Equal(judged, want) {
+		t.Errorf("%q were judged", judged)
+	}
+	if a := w.do("glossary_update", `{"entry_id":1,`+facts+`}`); a.Weak != nil {
+		t.Errorf("a quotation that is there is not added: %+v", a)
+	}
+	if a := w.do("glossary_update", `{"entry_id":1,"definition":"Old. New.","narrow":true,"quote":"Mik stole her"}`); fmt.Sprint(a.Weak) != "[4]" {
+		t.Errorf("%+v", a)
+	}
+	marks := map[int64]bool{1: false, 2: true, 4: true}
+	for _, c := range w.glossary.entries[0].Claims {
+		if weak, quoted := marks[c.ID]; quoted != (len(c.Evidence) == 1) || quoted && c.Evidence[0].Weak != weak {
+			t.Errorf("%+v", c)
+		}
+	}
+	w.env.Bears = func(context.Context, string, string, *annotator.Entry) (bool, error) {
+		return false, errors.New("broken")
+	}
+	call := annotator.ToolCall{Name: "glossary_update", Arguments: `{"entry_id":1,"facts":[{"text":"It is red.","quote":"Mik stole her"}]}`}
+	if _, err := w.registry.Run(t.Context(), w.env, call); err == nil {
+		t.Error("the program's own failure is none of the model's")
 	}
 }
 

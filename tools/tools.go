@@ -65,6 +65,10 @@ type Env struct {
 	// CheckEdit checks an edit of an entry before it is written, and rejects it with a *Failure. Nil allows all edits.
 	CheckEdit func(ctx context.Context, edit *CheckedEdit) error
 
+	// Bears reports whether a quotation shares a distinctive word or a name with a fact of an entry, or with the entry. Nil takes all
+	// to do so.
+	Bears func(ctx context.Context, quote, fact string, e *annotator.Entry) (bool, error)
+
 	// Readable reports whether the model may read a post that is not in Scene: later posts are hidden. Nil allows all.
 	Readable func(ctx context.Context, post *annotator.Post) (bool, error)
 }

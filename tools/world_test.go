@@ -185,6 +185,7 @@ type answer struct {
 	Count      int
 	Added      []int64
 	Known      []int64
+	Weak       []int64
 	Closed     []string
 	NotTaken   []refusedPart `json:"not_taken"`
 	Entries    []entry

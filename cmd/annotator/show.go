@@ -127,7 +127,11 @@ func printClaim(w io.Writer, c *exporters.Claim) {
 	printBeside(w, "", oneLine(c.Text))
 	printBeside(w, "  ", kind+", "+valid)
 	for _, v := range c.Evidence {
-		printBeside(w, "  ", fmt.Sprintf("post %d, %d to %d: \"%s\"", v.Post, v.Start, v.End, oneLine(v.Quote)))
+		weak := ""
+		if v.Weak {
+			weak = " (weak: no word or name in common with the fact)"
+		}
+		printBeside(w, "  ", fmt.Sprintf("post %d, %d to %d: \"%s\"%s", v.Post, v.Start, v.End, oneLine(v.Quote), weak))
 	}
 }
 

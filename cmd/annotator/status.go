@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,6 +62,7 @@ type status struct {
 	Model       string                   `json:"model"`
 	Entries     map[annotator.Status]int `json:"entries"` // all four statuses
 	Revisions   int                      `json:"revisions"`
+	Quotes      storage.QuoteCount       `json:"quotes"` // of entries that are neither retired nor merged
 	Calls       callStatus               `json:"calls"`
 	Tokens      tokenStatus              `json:"tokens"`
 	Probes      probeStatus              `json:"probes"` // which calls and tokens leave out
@@ -192,7 +194,7 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 			Total: run.Corpus.Scenes, Recorded: run.Recorded, Quarantined: run.Quarantined, Left: run.Corpus.Scenes - done, Open: run.OpenScene,
 			Unasked: append([]storage.ReasonCount{}, report.Unasked...),
 		},
-		Endpoint: run.Endpoint, Model: run.Model, Entries: map[annotator.Status]int{}, Revisions: report.Revisions,
+		Endpoint: run.Endpoint, Model: run.Model, Entries: map[annotator.Status]int{}, Revisions: report.Revisions, Quotes: report.Quotes,
 		Calls:  callsByOutcome(report.Calls),
 		Tokens: newTokenStatus(u),
 		Probes: probeStatus{report.Probes, newTokenStatus(&report.ProbeUsage)},
@@ -267,6 +269,7 @@ func (s *status) print(w io.Writer) {
 		{"not asked", s.unasked()},
 		{"threads", fmt.Sprintf("%d of %d", s.Story.ThreadsDone, s.Story.Threads)},
 		{"entries", s.entries()},
+		{"quotes", s.quotes()},
 		{"calls", fmt.Sprintf("%d ok, %d failed, %d lost", s.Calls.OK, s.Calls.Failed, s.Calls.Lost)},
 		{"tokens", strings.Replace(tokens(s.Tokens.usage()), " tokens", "", 1)},
 		{"probes", s.probes()},
@@ -372,6 +375,18 @@ func (s *status) entries() string {
 		counts[i] = fmt.Sprintf("%d %s", s.Entries[status], status)
 	}
 	return strings.Join(counts, ", ") + "; " + plural(s.Revisions, "revision")
+}
+
+// quotes counts the quotations; empty if there are none.
+func (s *status) quotes() string {
+	switch q := s.Quotes; {
+	case q.Total == 0:
+		return ""
+	case q.Weak == 0:
+		return strconv.Itoa(q.Total)
+	default:
+		return fmt.Sprintf("%d; %d weak (%d %%): no word or name in common with their fact", q.Total, q.Weak, percent(q.Weak, q.Total))
+	}
 }
 
 func (s *status) average() string {
