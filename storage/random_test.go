@@ -43,6 +43,7 @@ func TestRandomStories(t *testing.T) {
 			t.Errorf("after opening it again (-before +after):\n%s", diff)
 		}
 		s.remembers()
+		s.countsQuotes()
 		if lost := s.outcomes("lost"); lost != s.lost {
 			t.Errorf("%d calls are written off as lost, %d were", lost, s.lost)
 		}
@@ -148,11 +149,13 @@ func (s *story) someEdit(t *rapid.T) edit {
 	case 4:
 		return revises(id, codex.Edit{DropAliases: []string{term.Draw(t, "dropped")}, Aliases: []string{term.Draw(t, "alias")}})
 	}
+	evidence, _ := codex.Ground(bodyOf(10), "Dawn - the")
+	evidence.Post, evidence.Weak = 10, rapid.Bool().Draw(t, "weak")
 	name, said := term.Draw(t, "term"), definition.Draw(t, "definition")
 	status := rapid.SampledFrom([]annotator.Status{annotator.Tentative, annotator.Confirmed}).Draw(t, "status")
 	return revises(id, codex.Edit{
 		Name: &name, Definition: &said, Tags: tags.Draw(t, "tags"), Aliases: []string{term.Draw(t, "alias")}, Status: &status,
-		DropsClaims: rapid.Bool().Draw(t, "narrow"),
+		DropsClaims: rapid.Bool().Draw(t, "narrow"), Evidence: &evidence,
 	})
 }
 
@@ -202,6 +205,28 @@ func (s *story) everything() contents {
 	c.Last, err = s.db.Calls.Last(s.ctx)
 	s.ok(err)
 	return c
+}
+
+// countsQuotes demands that the report counts the quotations of live entries, and which of them are weak.
+func (s *story) countsQuotes() {
+	s.Helper()
+	var want storage.QuoteCount
+	for e, err := range s.db.Glossary.All(s.ctx) {
+		s.ok(err)
+		for i := range e.Claims {
+			for _, quote := range e.Claims[i].Evidence {
+				if e.Status.Live() {
+					want.Total++
+				}
+				if e.Status.Live() && quote.Weak {
+					want.Weak++
+				}
+			}
+		}
+	}
+	if report, err := s.db.Run.Report(s.ctx); err != nil || report.Quotes != want {
+		s.Errorf("%+v are counted, %+v are there: %v", report.Quotes, want, err)
+	}
 }
 
 // remembers demands that the database and the model agree on the window, now and at any time before.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -383,9 +382,9 @@ func (s *status) quotes() string {
 	case q.Total == 0:
 		return ""
 	case q.Weak == 0:
-		return strconv.Itoa(q.Total)
+		return fmt.Sprintf("%d, none weak", q.Total)
 	default:
-		return fmt.Sprintf("%d; %d weak (%d %%): no word or name in common with their fact", q.Total, q.Weak, percent(q.Weak, q.Total))
+		return fmt.Sprintf("%d, %d weak (%d %%): no word or name in common with their fact", q.Total, q.Weak, percent(q.Weak, q.Total))
 	}
 }
 

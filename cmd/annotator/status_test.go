@@ -1,11 +1,37 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"annotator"
 	"annotator/storage"
 )
+
+// TestStatusCountsQuotes: how many quotations there are, and how many are weak.
+func TestStatusCountsQuotes(t *testing.T) {
+	t.Parallel()
+	for want, quotes := range map[string]storage.QuoteCount{
+		"": {}, "quotes 7, none weak": {Total: 7}, "quotes 121, 5 weak (4 %): no word or name in common with their fact": {Total: 121, Weak: 5},
+	} {
+		var b strings.Builder
+		s := &status{Quotes: quotes}
+		s.print(&b)
+		got := ""
+		for line := range strings.Lines(b.String()) {
+			if strings.HasPrefix(line, "quotes") {
+				got = strings.Join(strings.Fields(line), " ")
+			}
+		}
+		if got != want {
+			t.Errorf("%+v is %q, want %q", quotes, got, want)
+		}
+		if encoded := annotator.EncodeJSON(s); !strings.Contains(encoded, fmt.Sprintf(`"quotes":{"total":%d,"weak":%d}`, quotes.Total, quotes.Weak)) {
+			t.Errorf("%s", encoded)
+		}
+	}
+}
 
 // TestStatusTellsOfRequests: status counts the scenes that cost no request, and what requests for more have brought.
 func TestStatusTellsOfRequests(t *testing.T) {

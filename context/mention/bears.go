@@ -26,6 +26,9 @@ func (x *Index) Bears(quote, fact string, e *annotator.Entry, usage *Usage) bool
 	})
 }
 
+// The share of the scenes above which a word tells nothing of what a text is about.
+const commonShare, leastCommon = 2, 3
+
 // What two texts share to have a word in common: a word that the story does not use everywhere; one that begins as it, with at least
 // stemLetters and half of the longer word; or, where spaces do not part the words, runLength characters one after another.
 const (
@@ -66,7 +69,7 @@ func (u *Usage) distinctive(text string) (words [][]rune, runs []string) {
 }
 
 // common reports whether most scenes have a word.
-func (u *Usage) common(folded string) bool { return !u.few(u.of(folded), capitalShare, leastCapital) }
+func (u *Usage) common(folded string) bool { return !u.few(u.of(folded), commonShare, leastCommon) }
 
 // sameStem reports whether two words are the same, or begin alike as forms of one word do.
 func sameStem(a, b []rune) bool {

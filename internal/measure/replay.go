@@ -94,6 +94,10 @@ func (c *converter) report(ctx context.Context, out io.Writer, store *storage.DB
 	if err != nil {
 		return err
 	}
+	counts, err := store.Run.Report(ctx)
+	if err != nil {
+		return err
+	}
 	facts, scenes := float64(c.facts), n[5]
 	fmt.Fprintf(out, "scenes %.0f, facts %d, of these with a quotation %d; quotations without a sentence of their own %d\n\n", scenes, c.facts, c.quoted, c.moved)
 	table := [][]string{
@@ -102,6 +106,7 @@ func (c *converter) report(ctx context.Context, out io.Writer, store *storage.DB
 		{"output tokens for scenes, a fact", fmt.Sprintf("%.1f", float64(c.output)/facts), fmt.Sprintf("%.1f", n[2]/facts)},
 		{"output tokens in all, a fact", "", fmt.Sprintf("%.1f", n[3]/facts)},
 		{"uncached tokens of prompts", fmt.Sprint(uncached(c.requests)), fmt.Sprintf("%.0f", n[4])},
+		{"weak quotations", "", fmt.Sprintf("%d of %d", counts.Quotes.Weak, counts.Quotes.Total)},
 		{"edits lost", "", fmt.Sprintf("%d of %d", len(lost), c.edits)},
 	}
 	for _, kind := range windowKinds {
