@@ -87,26 +87,30 @@ const (
 
 // isWhole reports whether a range of a text is a whole sentence, line or utterance.
 func isWhole(text string, from, to int) bool {
-	from += strings.IndexFunc(text[from:to], inWord)
-	last := strings.LastIndexFunc(text[:to], inWord)
-	_, width := utf8.DecodeRuneInString(text[last:])
-	to = last + width
-	before := 0
-	if last := strings.LastIndexFunc(text[:from], inWord); last >= 0 {
-		_, width := utf8.DecodeRuneInString(text[last:])
-		before = last + width
+	begin, end := from+strings.IndexFunc(text[from:to], inWord), wordsEnd(text[:to])
+	former, next := wordsEnd(text[:begin]), strings.IndexFunc(text[end:], inWord)
+	if next < 0 {
+		next = len(text) - end
 	}
-	gap, marks := text[before:from], unitMarks
-	if line := before == 0 || strings.Contains(gap, "\n"); line && strings.ContainsAny(gap, dashes) {
+	before, after := text[former:begin], text[end:end+next]
+	if opened := strings.HasSuffix(before, "‘") || strings.HasSuffix(before, "'"); opened && strings.ContainsAny(after, "’'") {
+		return true // in single quotation marks
+	}
+	marks, line := unitMarks, former == 0 || strings.Contains(before, "\n")
+	if line && strings.ContainsAny(before, dashes) {
 		marks += dashes // the line is a dialogue's
-	} else if !line && !endsUnit(text[:before], gap, marks) {
-		return false
 	}
-	after := len(text) - to
-	if next := strings.IndexFunc(text[to:], inWord); next >= 0 {
-		after = next
+	return (line || endsUnit(text[:former], before, marks)) && (end+next == len(text) || endsUnit(text[:end], after, marks))
+}
+
+// wordsEnd returns where the last word of a text ends; 0 if it has none.
+func wordsEnd(text string) int {
+	last := strings.LastIndexFunc(text, inWord)
+	if last < 0 {
+		return 0
 	}
-	return to+after == len(text) || endsUnit(text[:to], text[to:to+after], marks)
+	_, width := utf8.DecodeRuneInString(text[last:])
+	return last + width
 }
 
 // endsUnit reports whether a sentence, line or utterance ends or begins between two words.

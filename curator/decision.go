@@ -138,7 +138,7 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 	}
 	add := codex.Edit{Actor: edit.Actor, At: edit.At}
 	for _, f := range d.Facts {
-		fact := codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State, Evidence: c.ground(f.Quote, f.Text)}
+		fact := codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State, Evidence: c.ground(f.Quote, f.Text+" "+f.Speaker)}
 		add.Facts = append(add.Facts, fact)
 	}
 	entry := codex.Clone(&c.Entry)

@@ -140,7 +140,7 @@ func (ed *editor) addFacts(facts []groundedFact, closings []closeArguments) {
 		if id != 0 {
 			ed.known = append(ed.known, id)
 		}
-		ed.judge(f.Evidence, f.Text)
+		ed.judge(f.Evidence, f.Text+" "+f.Speaker)
 		if !ed.take(refusedPart{Fact: i + 1}, codex.Edit{Facts: []codex.Fact{f.Fact}, At: f.at}) {
 			continue
 		}

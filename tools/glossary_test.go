@@ -171,11 +171,11 @@ func TestWeakQuotes(t *testing.T) {
 		judged = append(judged, e.Name()+": "+fact+" "+quote)
 		return strings.Contains(fact, "ship"), nil
 	}
-	facts := `"facts":[{"text":"A ship.","quote":"a grey ship"},{"text":"Ann's.","quote":"a grey ship"},{"text":"Old.","quote":"a green ship"},{"text":"New."}]`
+	facts := `"facts":[{"text":"A ship.","quote":"a grey ship"},{"text":"Ann's.","speaker":"Ann","quote":"a grey ship"},{"text":"Old.","quote":"a green ship"},{"text":"New."}]`
 	if a := w.do("glossary_create", `{"term":"Dawn","tags":[],`+facts+`}`); fmt.Sprint(a.Weak, a.Added, len(a.NotTaken)) != "[2] [1 2 3 4] 1" {
 		t.Errorf("%+v", a)
 	}
-	if want := []string{"Dawn: A ship. a grey ship", "Dawn: Ann's. a grey ship"}; !slices.Equal(judged, want) {
+	if want := []string{"Dawn: A ship.  a grey ship", "Dawn: Ann's. Ann a grey ship"}; !slices.Equal(judged, want) {
 		t.Errorf("%q were judged", judged)
 	}
 	if a := w.do("glossary_update", `{"entry_id":1,`+facts+`}`); a.Weak != nil {
