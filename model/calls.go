@@ -6,16 +6,13 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/internal/laxjson"
 	"annotator/model/textcalls"
 )
 
 // CallRules say which calls in the text of a reply are meant, and can be run.
 type CallRules struct {
-	// Known reports whether there is a tool of a name.
-	Known func(name string) bool
-	// Check returns what is wrong with a call written as text, in words for the model; nil where it can be run.
-	Check func(annotator.ToolCall) error
+	// Tools are what may be called.
+	Tools textcalls.Tools
 	// Elements returns the elements of the array of a codex_updates block, in JSON, or what is wrong with it, in words
 	// for the model.
 	Elements func(array string) ([]string, error)
@@ -34,10 +31,10 @@ type Problem struct {
 // NoAnswer is the text of a reply whose calls stand in its reasoning, where none is run, and that says nothing else.
 const NoAnswer = "(no answer)"
 
-// ReadCalls finds the calls in a normalized reply: its structured calls, those written as text, and the elements of its
-// codex_updates blocks, as calls without a name. A call written as text that is also a structured one is made once.
-// rest is the text without the calls written as text. Where one of those is a problem, none of them is returned; beside
-// structured calls it is no problem. Of a reply that was cut, calls written as text are returned if none of them was cut:
+// ReadCalls finds the calls in a normalized reply: its structured calls, or else those written as text, and the elements of its
+// codex_updates blocks, as calls without a name. rest is the text without the calls written as text. Where one of those is a
+// problem, none of them is returned. Beside structured calls they are no calls: rest keeps what is not also a structured call, and
+// LeftInText finds it there. Of a reply that was cut, calls written as text are returned if none of them was cut:
 // in a text, where calls end is known only if all of it can be read, and what is made of a reply that goes on otherwise
 // cannot be taken back. The model is asked for all of them again. Of structured calls those that are whole are made; the last
 // may be incomplete: see Reply.Incomplete. An error is one of rules.Shown.
@@ -47,18 +44,19 @@ func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest
 	}
 	text := reply.Text
 	slip := len(calls) == 0 && thinksCall(reply, rules)
-	found := textcalls.Find(text, rules.Known)
-	if found.Empty() && !textcalls.HasUpdates(text) && !slip && textcalls.Slip(text, rules.Known) == "" {
+	found := textcalls.Find(text, &rules.Tools)
+	if found.Empty() && !textcalls.HasUpdates(text) && !slip && textcalls.Slip(text, &rules.Tools) == "" {
 		return calls, text, nil, nil
 	}
 	shown, err := rules.Shown()
 	if err != nil {
 		return calls, text, nil, err
 	}
-	written, rest, problem := textCalls(found, shown, rules)
-	calls = append(calls, without(written, calls)...)
-	if len(reply.Calls) > 0 {
-		problem = nil
+	written, rest, problem := textCalls(found, shown)
+	if len(calls) == 0 {
+		calls = written
+	} else if problem = nil; len(without(written, calls)) > 0 {
+		written, rest = nil, text
 	}
 	elements, wrong := readUpdates(rest, shown, rules)
 	if len(written) > 0 && len(elements) > 0 {
@@ -73,11 +71,11 @@ func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest
 		problem = &Problem{annotator.OriginUpdates, wrong.Error()}
 	case len(calls) > 0 || textcalls.HasUpdates(rest):
 	case slip:
-		if said := textcalls.Slip(reply.Reasoning, rules.Known, shown...); said != "" {
+		if said := textcalls.Slip(reply.Reasoning, &rules.Tools, shown...); said != "" {
 			problem = &Problem{annotator.OriginText, said + ". It also stands in your reasoning, from which nothing is done"}
 		}
 	default:
-		if said := textcalls.Slip(text, rules.Known, shown...); said != "" {
+		if said := textcalls.Slip(text, &rules.Tools, shown...); said != "" {
 			problem = &Problem{annotator.OriginText, said}
 		}
 	}
@@ -124,19 +122,33 @@ func ReadUpdates(text string, rules *CallRules) (elements []annotator.ToolCall, 
 	return elements, problem, nil
 }
 
+// LeftInText reports whether a text beside calls has the shape of calls itself, which are not made.
+func LeftInText(text string, rules *CallRules) (bool, error) {
+	found := textcalls.Find(text, &rules.Tools)
+	if found.Empty() {
+		return false, nil
+	}
+	shown, err := rules.Shown()
+	if err != nil {
+		return false, err
+	}
+	written, _, problem := textCalls(found, shown)
+	return len(written) > 0 || problem != nil, nil
+}
+
 // thinksCall reports whether a reply says nothing, and its reasoning has what looks like a call.
 func thinksCall(reply *Reply, rules *CallRules) bool {
-	return (reply.Text == "" || reply.Text == NoAnswer) && textcalls.Slip(reply.Reasoning, rules.Known) != ""
+	return (reply.Text == "" || reply.Text == NoAnswer) && textcalls.Slip(reply.Reasoning, &rules.Tools) != ""
 }
 
 // readStructured returns a structured call as it is read: the name without what its server left around it, the
 // arguments as strict JSON. What cannot be read stays as it was written.
 func readStructured(call annotator.ToolCall, rules *CallRules) annotator.ToolCall {
-	if name := textcalls.CleanName(call.Name); rules.Known(name) {
+	if name := textcalls.CleanName(call.Name); rules.Tools.Known(name) {
 		call.Name = name
 	}
-	if !json.Valid([]byte(call.Arguments)) || strings.HasPrefix(strings.TrimSpace(call.Arguments), `"`) {
-		if strict, err := laxjson.Object(call.Arguments); err == nil {
+	if !json.Valid([]byte(call.Arguments)) || !strings.HasPrefix(strings.TrimSpace(call.Arguments), "{") {
+		if strict, err := rules.Tools.Arguments(call.Name, call.Arguments); err == nil {
 			call.Arguments = strict
 		}
 	}
@@ -167,7 +179,9 @@ func without(written, structured []annotator.ToolCall) (others []annotator.ToolC
 // readUpdates returns the elements of all blocks in order. An element of a later block replaces those of earlier ones for
 // the same term.
 func readUpdates(text string, shown []string, rules *CallRules) (calls []annotator.ToolCall, err error) {
-	arrays, err := textcalls.Updates(text, func(array string) bool { return textcalls.Quoted(array, shown...) })
+	quoted := func(array string) bool { return textcalls.Quoted(array, shown...) }
+	fit := func(array string) bool { _, err := rules.Elements(array); return err == nil }
+	arrays, err := textcalls.Updates(text, quoted, fit)
 	if err != nil {
 		return nil, err
 	}
@@ -196,9 +210,9 @@ func termOf(element string) string {
 	return strings.ToLower(strings.TrimSpace(o.Term))
 }
 
-func textCalls(found *textcalls.Found, shown []string, rules *CallRules) ([]annotator.ToolCall, string, *Problem) {
+func textCalls(found *textcalls.Found, shown []string) ([]annotator.ToolCall, string, *Problem) {
 	found.RemoveQuotations(shown...)
-	calls, rest, wrong := found.Calls(rules.Check)
+	calls, rest, wrong := found.Calls()
 	if wrong != "" {
 		return nil, rest, &Problem{annotator.OriginText, wrong}
 	}

@@ -3,12 +3,12 @@ package model_test
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
 	"annotator"
 	"annotator/model"
+	"annotator/model/textcalls"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -26,8 +26,10 @@ const (
 // callRules take every call, and show the model a story.
 func callRules(story string) *model.CallRules {
 	return &model.CallRules{
-		Known: func(name string) bool { return slices.Contains([]string{"a", "structured", "declare", "quoted"}, name) },
-		Check: func(annotator.ToolCall) error { return nil },
+		Tools: textcalls.Tools{
+			Names: []string{"a", "structured", "declare", "quoted"},
+			Check: func(annotator.ToolCall) error { return nil },
+		},
 		Elements: func(array string) (elements []string, err error) {
 			var raw []json.RawMessage
 			err = json.Unmarshal([]byte(array), &raw)
@@ -63,7 +65,7 @@ func TestReadCalls(t *testing.T) {
 	}{
 		{"words", "Nothing new here.", false, nil, "Nothing new here.", "none"},
 		{"a call", "So: " + hermes, false, []annotator.ToolCall{text}, "So:", "none"},
-		{"another call beside structured ones", "So: " + hermes, true, []annotator.ToolCall{text}, "So:", "none"},
+		{"another call beside structured ones", "So: " + hermes, true, nil, "So: " + hermes, "none"},
 		{"a structured call again", "So: " + strings.Replace(hermes, `"a"`, `"structured"`, 1), true, nil, "So:", "none"},
 		{"half a call beside structured ones", `<tool_call>{"name":"a"`, true, nil, `<tool_call>{"name":"a"`, "none"},
 		{"a call in a sentence", `I call a(q="x").`, false, nil, `I call a(q="x").`, annotator.OriginText},

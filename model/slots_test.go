@@ -8,12 +8,13 @@ import (
 
 	"annotator"
 	"annotator/model"
+	"annotator/model/textcalls"
 )
 
 // TestNameIsIgnored: where a tool that has to be called is ignored by its name, any is required from then on.
 func TestNameIsIgnored(t *testing.T) {
 	t.Parallel()
-	rules := &model.CallRules{Known: func(string) bool { return true }}
+	rules := &model.CallRules{Tools: textcalls.Tools{Names: []string{"declare"}}}
 	choice := model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"declare"}}
 	for name, test := range map[string]struct {
 		reply model.Reply

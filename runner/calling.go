@@ -110,7 +110,9 @@ func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Eve
 			return "", err
 		}
 	}
-	s.content = &replyContent{model.CallsOf(reply.Calls, annotator.OriginUpdates), reply.Problem}
+	if len(s.calls) == 0 { // beside calls, more is looked for
+		s.content = &replyContent{updates: model.CallsOf(reply.Calls, annotator.OriginUpdates), problem: reply.Problem}
+	}
 	if err := r.window.Relearn(ctx); err != nil {
 		return "", err
 	}

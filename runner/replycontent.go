@@ -10,6 +10,7 @@ import (
 	"annotator"
 	"annotator/context/prompt"
 	"annotator/model"
+	"annotator/model/textcalls"
 	"annotator/policy"
 	"annotator/tools"
 )
@@ -17,6 +18,7 @@ import (
 // replyContent is what the text of a reply holds beside prose.
 type replyContent struct {
 	updates []annotator.ToolCall // the elements of its block of updates
+	left    bool                 // calls in the text beside structured ones, which are not made
 	problem *model.Problem       // what looks like a call or a block and cannot be read; nil for nothing
 }
 
@@ -38,18 +40,21 @@ func (r *Runner) readContent(ctx context.Context) (*replyContent, error) {
 	s, rules := r.scene, r.callRules(ctx)
 	if s.answered+len(s.calls) > 0 {
 		updates, problem, err := model.ReadUpdates(s.reply.Content, rules)
-		return &replyContent{updates, problem}, err
+		if err != nil {
+			return nil, err
+		}
+		left, err := model.LeftInText(s.reply.Content, rules)
+		return &replyContent{updates: updates, problem: problem, left: left}, err
 	}
 	calls, _, problem, err := model.ReadCalls(&model.Reply{Text: s.reply.Content, Reasoning: s.reply.Reasoning}, rules)
-	return &replyContent{model.CallsOf(calls, annotator.OriginUpdates), problem}, err
+	return &replyContent{updates: model.CallsOf(calls, annotator.OriginUpdates), problem: problem}, err
 }
 
 // callRules returns the rules for calls in the text of a reply. A block of updates beside calls is ignored, because a reply with
 // calls is not final. So calls that only declare an intent for a block are a mistake.
 func (r *Runner) callRules(ctx context.Context) *model.CallRules {
 	return &model.CallRules{
-		Known: func(name string) bool { _, ok := r.tools.Tool(name); return ok },
-		Check: r.checkCall, Elements: tools.Elements, Shown: func() ([]string, error) { return r.window.Texts(ctx) },
+		Tools: textcalls.Tools{Names: r.tools.Names(), Check: r.checkCall}, Elements: tools.Elements, Shown: func() ([]string, error) { return r.window.Texts(ctx) },
 		Together: func(calls []annotator.ToolCall) error {
 			if slices.ContainsFunc(calls, func(c annotator.ToolCall) bool { return c.Name != policy.SelectIntent }) {
 				return nil

@@ -20,6 +20,9 @@ import (
 const updatesIgnored = "the codex_updates beside these calls were not read, and nothing in them was done: make calls of what is still to do, " +
 	"or end with a reply that has the block and no calls"
 
+// callsLeft is noted in the last result of a reply with structured calls and others in its text.
+const callsLeft = "the calls in the text beside these were left: nothing in them was done. Make those that are still missing"
+
 // restCut is noted in the last result of a reply that reached its limit behind its last whole call.
 const restCut = "the reply reached its limit in tokens here, and what you wrote after this call is lost: make the calls that are still missing"
 
@@ -35,8 +38,8 @@ func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 		switch last := len(s.calls) == 1; {
 		case last && s.cut && call.Error == "":
 			note = restCut
-		case last && (len(content.updates) > 0 || content.problem != nil):
-			note = updatesIgnored
+		case last:
+			note = content.note()
 		}
 		row := s.nextRow(annotator.TraceResult)
 		row.CallID, row.Tool = call.CallID, call.Tool
@@ -49,6 +52,18 @@ func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 		return annotator.EventSceneEnds, err
 	}
 	return annotator.EventToolsDone, err
+}
+
+// note tells a model what else its reply with calls holds, and was not done; empty for nothing.
+func (c *replyContent) note() string {
+	var notes []string
+	if c.left {
+		notes = append(notes, callsLeft)
+	}
+	if len(c.updates) > 0 || c.problem != nil {
+		notes = append(notes, updatesIgnored)
+	}
+	return strings.Join(notes, "; ")
 }
 
 // toolRun is one run of a tool call.

@@ -5,6 +5,9 @@
 // keys without quotes, commas behind the last element, no comma between two objects of a list, and comments. Nothing is
 // added or guessed: a value that does not end, an expression, a bare word as a value, another missing comma, an unescaped
 // quote, a key twice in an object and words behind a value are errors.
+//
+// Readings reads two slips more, a bracket too many and commas that are missing in objects. They may leave several
+// readings, of which a caller takes the one that fits a schema.
 package laxjson
 
 import (
@@ -26,21 +29,54 @@ const MaxDepth = 18
 // Prefix reads the value at the beginning of a text. It returns the value as strict JSON, which is the text itself
 // where that is strict, and the length of what was read. With an error, n is where the mistake is.
 func Prefix(text string) (strict string, n int, err error) {
-	r := reader{text: text}
-	if err := r.value(0); err != nil {
-		if r.lineEnd > 0 {
-			r.at = min(r.at, r.lineEnd)
+	r := reader{text: text, surplus: -1}
+	if strict, err = r.read(); err != nil && r.lineEnd > 0 {
+		r.at = min(r.at, r.lineEnd)
+	}
+	return strict, r.at, err
+}
+
+// Reading is a way to read the value at the beginning of a text.
+type Reading struct {
+	Strict string // JSON
+	Size   int    // of what was read, in bytes
+}
+
+// Limits of how many closing brackets are taken for the one too many, each by itself.
+const (
+	maxReadings = 32
+	minReadings = 2
+	maxReread   = 1 << 18 // bytes in all
+)
+
+// Readings returns all ways to read the value at the beginning of a text in which one closing bracket may be too many, and
+// commas may be missing before the keys of an object. No reading has an end that the text has not.
+func Readings(text string) (all []Reading) {
+	first := reader{text: text, surplus: -1, slips: true}
+	strict, err := first.read()
+	size := first.at
+	at := size + Space(text[size:])
+	if surplus := at < len(text) && strings.IndexByte("}]", text[at]) >= 0; surplus {
+		first.ends = append(first.ends, at)
+		size = at + 1
+	}
+	if err == nil && !goesOn(text[size:]) {
+		all = append(all, Reading{strict, size})
+	}
+	number := min(maxReadings, max(minReadings, maxReread/(1+first.at)), len(first.ends))
+	for _, end := range first.ends[len(first.ends)-number:] {
+		r := reader{text: text, surplus: end, slips: true}
+		if strict, err := r.read(); err == nil && r.at > end && !goesOn(text[r.at:]) {
+			all = append(all, Reading{strict, r.at})
 		}
-		return "", r.at, err
 	}
-	if read := text[:r.at]; json.Valid([]byte(read)) {
-		return strings.TrimLeft(read, " \t\r\n"), r.at, nil
-	}
-	strict = r.out.String()
-	if strings.ContainsRune(strict, utf8.RuneError) && !strings.ContainsRune(text[:r.at], utf8.RuneError) {
-		return "", r.at, errors.New("an escape is half of a character")
-	}
-	return strict, r.at, nil
+	return all
+}
+
+// goesOn reports whether a text behind a value has more brackets to close.
+func goesOn(text string) bool {
+	text = text[Space(text):]
+	return text != "" && strings.IndexByte("}]", text[0]) >= 0
 }
 
 // Value reads a text that is one value and nothing else, beside a fence, a byte order mark, comments and marks of the
@@ -92,9 +128,33 @@ type reader struct {
 	at      int
 	lineEnd int // where the newest string has its first line break: a quote may be missing there; 0 for none
 	out     strings.Builder
+
+	slips   bool  // commas may be missing before the keys of an object
+	surplus int   // where the closing bracket is that is too many; -1 for none
+	ends    []int // where the closing brackets are
 }
 
-func (r *reader) skip() { r.at += Space(r.text[r.at:]) }
+// read reads the value.
+func (r *reader) read() (strict string, err error) {
+	if err := r.value(0); err != nil {
+		return "", err
+	}
+	if read := r.text[:r.at]; json.Valid([]byte(read)) {
+		return strings.TrimLeft(read, " \t\r\n"), nil
+	}
+	strict = r.out.String()
+	if strings.ContainsRune(strict, utf8.RuneError) && !strings.ContainsRune(r.text[:r.at], utf8.RuneError) {
+		return "", errors.New("an escape is half of a character")
+	}
+	return strict, nil
+}
+
+func (r *reader) skip() {
+	if r.at += Space(r.text[r.at:]); r.at == r.surplus {
+		r.at++
+		r.at += Space(r.text[r.at:])
+	}
+}
 
 // errEnd is the error of a value that does not end.
 var errEnd = errors.New("the text ends inside the value")
@@ -140,10 +200,11 @@ func (r *reader) list(end, brackets string, element func() error) (commas int, e
 		case rest == "":
 			return commas, errEnd
 		case strings.HasPrefix(rest, end):
+			r.ends = append(r.ends, r.at)
 			r.at++
 			r.out.WriteByte(brackets[1])
 			return commas, nil
-		case n > commas && before == '{' && rest[0] == '{':
+		case n > commas && (before == '{' && rest[0] == '{' || r.slips && end == "}" && nextKey.MatchString(rest)):
 			commas++
 			r.out.WriteByte(',')
 		case n > commas:
@@ -161,6 +222,9 @@ func (r *reader) list(end, brackets string, element func() error) (commas int, e
 		}
 	}
 }
+
+// nextKey matches a key in quotes, with its colon.
+var nextKey = regexp.MustCompile(`^(?:"[^"\\\n]{1,60}"|'[^'\\\n]{1,60}')\s*:`)
 
 var bareKey = regexp.MustCompile(`^[\pL_$][\pL\pN_$.-]*`)
 

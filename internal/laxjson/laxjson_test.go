@@ -2,6 +2,9 @@ package laxjson_test
 
 import (
 	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +49,58 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s is read as %s", text, got)
 		}
 	}
+}
+
+// TestReadings: a bracket too many and missing commas leave the readings that have all of the text in them.
+func TestReadings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		`{"a": 1}`:                        {`{"a": 1}`},
+		`{"a": 1}}`:                       {`{"a": 1}`, `{"a":1}`},
+		`{"a": {"b": 1}}}`:                {`{"a": {"b": 1}}`, `{"a":{"b":1}}`},
+		`{"a": {"b": 1}, "c": 2}}`:        {`{"a": {"b": 1}, "c": 2}`, `{"a":{"b":1,"c":2}}`, `{"a":{"b":1},"c":2}`},
+		`{"a": ["b"}]}`:                   {`{"a":["b"]}`},
+		`{"a": [{"b": 1}}, {"b": 2}]}`:    {`{"a":[{"b":1},{"b":2}]}`},
+		`{"a": 1 "b": 'c' 'd': {"e": 2}}`: {`{"a":1,"b":"c","d":{"e":2}}`},
+		`{"a": [1, 2]]} and`:              {`{"a":[1,2]}`},
+		// None of these has one that needs no guess.
+		`{"a": 1}}}`: nil, `{"a": 1}]}`: nil, `{"a": "b" "c"}`: nil, `{"a": ["b" "c"]}`: nil, `{"a": 1 b: 2}`: nil, `{"a": "say "b" now"}`: nil,
+		`{"a": {"b": 1}`: nil, `{"a": [1}`: nil, `{"a": [{"b": 1}}`: nil, `{"a": 1 "a": 2}`: nil, ``: nil, `}`: nil,
+	} {
+		seen := map[string]bool{}
+		for _, r := range laxjson.Readings(text) {
+			seen[r.Strict] = true
+		}
+		if got := slices.Sorted(maps.Keys(seen)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestReadingsAddNoEnd: of strict JSON that is cut off there is no reading, and of the whole the first is what it says. One with a
+// bracket more, or with a comma less before a key, has it among its readings.
+func TestReadingsAddNoEnd(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		encoded, _ := json.Marshal(map[string]any{"a": draw(t, 0), "b": draw(t, 0)})
+		text := string(encoded)
+		cut := text[:rapid.IntRange(0, len(text)-1).Draw(t, "cut")]
+		if got := laxjson.Readings(cut); got != nil {
+			t.Fatalf("%s is read as %+v", cut, got)
+		}
+		comma := strings.LastIndex(text, `,"b":`)
+		for _, slip := range []string{text, text + "}", text[:comma] + " " + text[comma+1:]} {
+			if !slices.ContainsFunc(laxjson.Readings(slip), func(r laxjson.Reading) bool { return equal(r.Strict, text) && r.Size == len(slip) }) {
+				t.Fatalf("%s is read as %+v", slip, laxjson.Readings(slip))
+			}
+		}
+	})
+}
+
+// equal reports whether two texts are the same JSON.
+func equal(a, b string) bool {
+	var x, y any
+	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // draw draws a JSON value.
@@ -94,7 +149,14 @@ func FuzzObject(f *testing.F) {
 	for _, text := range []string{`{'a': 'b', c: True, "d": (1, 2), /* e */ "f": "g\_h",}`, `{"a": "b\u00e9\ud83d\ude00"}`, `"{\"a\": 1}"`, "{“a”: ‘b’}", `{a:<|"|>b<|"|>}`} {
 		f.Add(text)
 	}
+	f.Add(`{"a": {"b": 1}, "c": 2}}`)
+	f.Add(`{"a": 1 "b": [{}}, 2]}`)
 	f.Fuzz(func(t *testing.T, text string) {
+		for _, r := range laxjson.Readings(text) {
+			if again, n, err := laxjson.Prefix(r.Strict); !json.Valid([]byte(r.Strict)) || n != len(r.Strict) || again != r.Strict || err != nil || r.Size > len(text) {
+				t.Fatalf("%q may be %q, of %d bytes; then %q, %v", text, r.Strict, r.Size, again, err)
+			}
+		}
 		strict, n, err := laxjson.Prefix(text)
 		if err != nil {
 			return

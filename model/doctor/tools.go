@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/model"
+	"annotator/model/textcalls"
 )
 
 // scene is the first request of a run: system prompt, tools, a scene.
@@ -20,8 +21,7 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 	return &model.Request{
 		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: e.MaxTokens, Stream: e.stream,
 		Rules: &model.CallRules{ // the reply has nothing to quote
-			Known:    e.hasTool,
-			Check:    e.flaw,
+			Tools:    textcalls.Tools{Names: toolNames(e.Tools), Check: e.flaw},
 			Elements: func(string) ([]string, error) { return nil, nil },
 			Shown:    func() ([]string, error) { return nil, nil },
 		},
@@ -72,13 +72,16 @@ func (e *examination) readCalls(r *model.Reply) (Finding, bool) {
 	return Finding{}, false
 }
 
-func (e *examination) hasTool(name string) bool {
-	return slices.ContainsFunc(e.Tools, func(t annotator.ToolDefinition) bool { return t.Name == name })
+func toolNames(tools []annotator.ToolDefinition) (names []string) {
+	for i := range tools {
+		names = append(names, tools[i].Name)
+	}
+	return names
 }
 
 // flaw returns what is wrong with a call. A run checks more.
 func (e *examination) flaw(c annotator.ToolCall) error {
-	if !e.hasTool(c.Name) {
+	if !slices.Contains(toolNames(e.Tools), c.Name) {
 		return fmt.Errorf("it calls %q, which there is not", c.Name)
 	}
 	var object map[string]any

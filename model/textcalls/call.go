@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,11 +40,7 @@ func (s *scanner) values(text string) (calls []writtenCall, n int, err error) {
 			break
 		}
 		at := len(text) - len(rest)
-		strict, size, err := jsonValue(rest)
-		if err != nil {
-			return nil, at + size, err
-		}
-		more, err := s.callsIn(strict)
+		more, size, err := s.value(rest, s.callsIn)
 		switch {
 		case err == nil:
 			calls, n, read = append(calls, sourced(more, rest[:size])...), at+size, true
@@ -57,6 +54,115 @@ func (s *scanner) values(text string) (calls []writtenCall, n int, err error) {
 		return nil, n, errNoCall
 	}
 	return calls, n, nil
+}
+
+// surplus matches what goes on behind a value that a bracket too many has ended.
+var surplus = regexp.MustCompile(`^\s*(?:[}\]]|,\s*")`)
+
+// value reads the JSON value at the beginning of a text, and the calls in it. Where it is no JSON, or does not end where it
+// should, slips of form are allowed for: then the calls are those of the one reading that fits the tools.
+func (s *scanner) value(text string, read func(strict string) ([]writtenCall, error)) (calls []writtenCall, n int, err error) {
+	strict, n, err := jsonValue(text)
+	if err == nil {
+		if calls, err = read(strict); !surplus.MatchString(text[n:]) {
+			return calls, n, err
+		}
+	}
+	fitting, size := s.fitting(text, read)
+	if fitting == nil {
+		return calls, n, err
+	}
+	return fitting, size, nil
+}
+
+// fitting returns the calls of the readings of a text that fit the tools, if all these are the same.
+func (s *scanner) fitting(text string, read func(strict string) ([]writtenCall, error)) (calls []writtenCall, n int) {
+	if s.slips {
+		return nil, 0 // of a text in one of them nothing more is allowed for
+	}
+	s.slips = true
+	defer func() { s.slips = false }()
+	for _, r := range laxjson.Readings(text) {
+		found, err := read(r.Strict)
+		switch {
+		case err != nil || len(found) == 0 || !s.tools.fit(found):
+		case calls == nil:
+			calls, n = found, r.Size
+		case !slices.EqualFunc(calls, found, sameCall):
+			return nil, 0
+		}
+	}
+	return calls, n
+}
+
+// sameCall reports whether two calls do the same.
+func sameCall(a, b writtenCall) bool { return a.Name == b.Name && sameJSON(a.Arguments, b.Arguments) }
+
+// sameJSON reports whether two texts are the same JSON.
+func sameJSON(a, b string) bool {
+	var x, y any
+	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// callOfObject reads the arguments of a tool.
+func callOfObject(name string) func(strict string) ([]writtenCall, error) {
+	return func(strict string) ([]writtenCall, error) {
+		if strict[0] != '{' {
+			return nil, errors.New("not a JSON object")
+		}
+		return written(name, strict, ""), nil
+	}
+}
+
+// arguments reads the arguments of a tool, a JSON object at text[from:].
+func (s *scanner) arguments(name, text string, from int) (arguments string, n int, err error) {
+	calls, size, err := s.value(text[from:], callOfObject(name))
+	if n = from + size; err != nil {
+		return "", n, fmt.Errorf("the arguments of %s: %w", name, err)
+	}
+	return calls[0].Arguments, n, nil
+}
+
+// Arguments reads a text that is the arguments of a tool and nothing else, as strict JSON. A tool that requires none may be given
+// null, or nothing. The error is that of laxjson.Object.
+func (t *Tools) Arguments(name, text string) (strict string, err error) {
+	s := scanner{tools: t}
+	return s.argumentsIn(name, text)
+}
+
+func (s *scanner) argumentsIn(name, text string) (strict string, err error) {
+	strict, err = laxjson.Object(text)
+	if err == nil {
+		return strict, nil
+	}
+	if slices.Contains([]string{"", `""`, "null", `"null"`}, strings.TrimSpace(text)) {
+		if s.tools.fit(written(name, "{}", "")) {
+			return "{}", nil
+		}
+		return "", err
+	}
+	calls, n := s.fitting(text, callOfObject(name))
+	if calls == nil || strings.TrimSpace(text[n:]) != "" {
+		return "", err
+	}
+	return calls[0].Arguments, nil
+}
+
+// unnamed returns the call of the one tool that takes an object of arguments.
+func (s *scanner) unnamed(strict string) ([]writtenCall, error) {
+	var fit []string
+	for _, name := range s.tools.Names {
+		if strict[0] == '{' && strict != "{}" && s.tools.fit(written(name, strict, "")) {
+			fit = append(fit, name)
+		}
+	}
+	switch len(fit) {
+	case 0:
+		return nil, errors.New("it names no tool, and no tool takes these arguments")
+	case 1:
+		return written(fit[0], strict, ""), nil
+	}
+	return nil, fmt.Errorf("it names no tool, and these arguments may be for %s", strings.Join(fit, " or "))
 }
 
 // jsonValue reads a JSON value, also one with its outer braces doubled, as in the template that some models imitate.
@@ -115,12 +221,12 @@ func (s *scanner) callsOf(strict string) ([]writtenCall, error) {
 	}
 	if len(o) == 1 {
 		for key, arguments := range o {
-			if name := CleanName(key); s.known(name) && arguments[0] == '{' {
+			if name := CleanName(key); s.tools.Known(name) && arguments[0] == '{' {
 				return []writtenCall{{ToolCall: annotator.ToolCall{Name: name, Arguments: string(arguments)}}}, nil
 			}
 		}
 	}
-	call, err := callOf(o)
+	call, err := s.callOf(o)
 	return []writtenCall{{ToolCall: call}}, err
 }
 
@@ -152,7 +258,7 @@ func given(o map[string]json.RawMessage, keys []string) (of []string) {
 }
 
 // callOf returns the call in an object. Its arguments may be a string with JSON, as they are in the API.
-func callOf(o map[string]json.RawMessage) (call annotator.ToolCall, err error) {
+func (s *scanner) callOf(o map[string]json.RawMessage) (call annotator.ToolCall, err error) {
 	names, arguments := given(o, nameKeys), given(o, argumentKeys)
 	switch {
 	case len(names) != 1 || json.Unmarshal(o[names[0]], &call.Name) != nil || call.Name == "" || len(arguments) == 0:
@@ -162,10 +268,14 @@ func callOf(o map[string]json.RawMessage) (call annotator.ToolCall, err error) {
 	case !onlyLabels(o, names[0], arguments[0]):
 		return call, fmt.Errorf("the call of %.100q has more than a name and arguments", call.Name)
 	}
-	if call.Arguments, err = laxjson.Object(string(o[arguments[0]])); err != nil {
+	call.Name = CleanName(call.Name)
+	text, inText := string(o[arguments[0]]), ""
+	if json.Unmarshal(o[arguments[0]], &inText) == nil {
+		text = inText
+	}
+	if call.Arguments, err = s.argumentsIn(call.Name, text); err != nil {
 		return call, fmt.Errorf("the arguments of %.100q: %w", call.Name, err)
 	}
-	call.Name = CleanName(call.Name)
 	return call, nil
 }
 

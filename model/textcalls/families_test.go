@@ -31,7 +31,7 @@ func TestFamilies(t *testing.T) {
 		{"Qwen 2.5", "I look it up.\n<tool_call>\n" + `{"name": "glossary_search", "arguments": {"query": "Mara"}}` + "\n</tool_call><|im_end|>", `glossary_search{"query": "Mara"}`},
 		{"Qwen 2.5, doubled tag", "<tool_call>\n<tool_call>\n" + `{"name": "glossary_search", "arguments": {"query": "Mara"}}` + "\n</tool_call>\n</tool_call>", `glossary_search{"query": "Mara"}`},
 		{"Qwen 2.5, braces doubled", "<tool_call>\n" + `{{"name": "glossary_search", "arguments": {"query": "Mara"}}}` + "\n</tool_call>", `glossary_search{"query": "Mara"}`},
-		{"Qwen 2.5, a brace too many", "<tool_call>\n" + `{"name": "glossary_search", "arguments": {"query": "Mara"}}}` + "\n</tool_call>", refused},
+		{"Qwen 2.5, a brace too many", "<tool_call>\n" + `{"name": "glossary_search", "arguments": {"query": "Mara"}}}` + "\n</tool_call>", `glossary_search{"query": "Mara"}`},
 		{"Qwen 2.5, a brace too few", "<tool_call>\n" + `{"name": "glossary_search", "arguments": {"query": "Mara"}` + "\n</tool_call>", refused},
 		{"Qwen 2.5, prose in the tag", "<tool_call>\nI search for Mara: " + `{"name": "glossary_search", "arguments": {"query": "Mara"}}` + "\n</tool_call>", refused},
 		{"Qwen 3, after thoughts", "</think>\n\n<tool_call>\n" + `{"name": "read_post", "arguments": {"post_id": 7}}` + "\n</tool_call>", `read_post{"post_id": 7}`},
@@ -137,7 +137,7 @@ func TestFamilies(t *testing.T) {
 		}
 		said := strings.Join(got, " ")
 		switch {
-		case wrong != "", said == "" && textcalls.Slip(test.text, known) != "":
+		case wrong != "", said == "" && textcalls.Slip(test.text, every) != "":
 			said = refused
 		case said == "":
 			said = left

@@ -22,6 +22,7 @@ type reader int
 
 const (
 	enclosed reader = iota // calls of any kind behind the mark
+	channel                // the mark begins a message to a tool, which may not be named
 	tagged                 // the mark begins a tag with the name of the tool
 	fenced
 	plain  // the call has no mark, but a place where it may begin
@@ -43,7 +44,7 @@ var forms = []form{
 	},
 	{
 		"Qwen 3 Coder, Llama 3.1, MiniMax M2, Claude, Step 3, MiniCPM, DeepSeek V3.2",
-		`<` + namespace + `(?:function|(?:invoke|function|tool_call|tool)\s+name\s*)=`, tagged, true,
+		`<` + namespace + `(?:function\s*\(|(?:function|(?:invoke|function|tool_call|tool)\s+name\s*)=)`, tagged, true,
 	},
 	{
 		"Granite 3, DeepSeek V3 and R1, Step 3, Kimi K2, Llama 3 and 4, LFM2, InternLM 2, Command R7B, Apertus, Gemma 4",
@@ -53,6 +54,7 @@ var forms = []form{
 	{"models without a form of their own on LM Studio", `\[TOOL_REQUEST\]`, enclosed, true},
 	{"Phi 4 mini", `\bfunctools\b`, enclosed, false},
 	{"gpt-oss", `(?:<\|start\|>assistant)?(?:<\|channel\|>\w+)?\s*(?:\b(?:commentary|analysis)\s+)?\bto=functions\.`, enclosed, true},
+	{"gpt-oss", `(?:<\|start\|>assistant)?<\|channel\|>commentary\b`, channel, false},
 	{"Qwen 2", `✿FUNCTION✿:`, enclosed, true},
 	{"ReAct, Command R", `(?m:^Action:)`, enclosed, false},
 	{"Functionary 3.2", `>>>`, enclosed, false},
@@ -73,6 +75,8 @@ func (s *scanner) readForm(f *form, text string) (calls []writtenCall, n int, er
 	switch f.reader {
 	case fenced:
 		return s.fenced(text)
+	case channel:
+		return s.message(text)
 	case plain, named:
 		return s.plain(text)
 	case listed:
@@ -108,15 +112,17 @@ func (s *scanner) body(text string) (calls []writtenCall, n int, err error) {
 	text = text[start:]
 	switch name, tag := pythonic.FindStringSubmatch(text), ownTag.FindStringSubmatch(text); {
 	case functionTag.MatchString(text):
-		calls, n, err = function(text)
-	case name != nil && s.known(CleanName(name[1])):
+		calls, n, err = s.function(text)
+	case name != nil && s.tools.Known(CleanName(name[1])):
 		calls, n, err = s.python(text)
 	case strings.HasPrefix(text, "{") || strings.HasPrefix(text, "["):
 		calls, n, err = s.values(text)
 	case pairsName.MatchString(text):
 		calls, n, err = pairs(text)
-	case tag != nil && s.known(CleanName(tag[1]+tag[3])):
-		calls, n, err = own(text)
+	case nameTag.MatchString(text):
+		calls, n, err = s.nameInTag(text)
+	case tag != nil && s.tools.Known(CleanName(tag[1]+tag[3])):
+		calls, n, err = s.own(text)
 	default:
 		calls, n, err = s.named(text)
 	}
@@ -136,12 +142,38 @@ func (s *scanner) named(text string) (calls []writtenCall, n int, err error) {
 	if found == nil {
 		return nil, 0, errNoCall
 	}
-	n = len(found[0]) - 1
-	arguments, size, err := laxjson.Prefix(text[n:])
-	if n += size; err != nil {
-		return nil, n, fmt.Errorf("the arguments of %s: %w", found[1], err)
+	arguments, n, err := s.arguments(CleanName(found[1]), text, len(found[0])-1)
+	if err != nil {
+		return nil, n, err
 	}
 	return written(found[1], arguments, text[:n]), n, nil
+}
+
+// header matches what stands between the mark of a channel and its message.
+var header = regexp.MustCompile(`^\s*(?:to=([\w.]+)\s*)?(?:<\|constrain\|>)?\s*(?:json\s*)?<\|message\|>\s*`)
+
+// message reads the message of a channel that is JSON: a call, or the arguments of the tool that the header names, or else of the
+// only one that takes them.
+func (s *scanner) message(text string) (calls []writtenCall, n int, err error) {
+	found := header.FindStringSubmatch(text)
+	if found == nil || !strings.HasPrefix(text[len(found[0]):], "{") {
+		return nil, 0, errNoCall
+	}
+	calls, n, err = s.value(text[len(found[0]):], func(strict string) ([]writtenCall, error) {
+		calls, err := s.callsIn(strict)
+		switch {
+		case found[1] != "":
+			return written(found[1], strict, ""), nil
+		case errors.Is(err, errNoCall):
+			return s.unnamed(strict)
+		}
+		return calls, err
+	})
+	if n += len(found[0]); err != nil {
+		return nil, n, err
+	}
+	sourced(calls, text[:n])
+	return calls, n + len(endings.FindString(text[n:])), nil
 }
 
 // enclosed reads what follows a mark, up to the marks of its end, which models and servers leave out.
@@ -168,13 +200,22 @@ func (s *scanner) enclosed(text string) (calls []writtenCall, n int, err error) 
 }
 
 // info matches what may follow an opening fence.
-var info = regexp.MustCompile(`^[\w-]*[ \t]*\n?`)
+var info = regexp.MustCompile(`^([\w-]*)[ \t]*\n?`)
 
-// fenced reads calls up to the end of a fence.
+// fenced reads calls up to the end of a fence. Where the word of the fence is a tool, its arguments may be all that is in it.
 func (s *scanner) fenced(text string) (calls []writtenCall, n int, err error) {
-	start := len(info.FindString(text))
+	word := info.FindStringSubmatch(text)
+	start := len(word[0])
 	calls, n, err = s.plain(text[start:])
-	if n += start; err != nil {
+	if n += start; err != nil && s.tools.Known(word[1]) {
+		var arguments string
+		arguments, n, err = s.within(word[1], text, start, "```")
+		if err == nil && !strings.HasPrefix(text[n:], "```") {
+			err = fmt.Errorf("%s: ``` does not follow where its arguments end", word[1])
+		}
+		calls = written(word[1], arguments, text[:n])
+	}
+	if err != nil {
 		return nil, n, err
 	}
 	if rest := strings.TrimSpace(text[n:]); rest != "" && !strings.HasSuffix(text[:n], "```") {
@@ -186,7 +227,7 @@ func (s *scanner) fenced(text string) (calls []writtenCall, n int, err error) {
 // plain reads calls without a mark of their own: all must be of known tools.
 func (s *scanner) plain(text string) (calls []writtenCall, n int, err error) {
 	start := len(opening.FindString(text))
-	if name := nameBefore.FindStringSubmatch(text[start:min(len(text), start+maxName)]); name != nil && !s.known(CleanName(name[1])) {
+	if name := nameBefore.FindStringSubmatch(text[start:min(len(text), start+maxName)]); name != nil && !s.tools.Known(CleanName(name[1])) {
 		return nil, 0, errNoCall
 	}
 	calls, n, err = s.body(text[start:])

@@ -167,9 +167,9 @@ func TestQuotation(t *testing.T) {
 			func(s string) string { return s[:len(s)/2] },
 			html.EscapeString,
 		}).Draw(t, "parrot")
-		found := textcalls.Find(parrot(story), known)
+		found := textcalls.Find(parrot(story), every)
 		found.RemoveQuotations("another", "<scene>\n"+shown+"\n</scene>")
-		if calls, rest, _ := found.Calls(every); len(calls) > 0 || rest != strings.TrimSpace(parrot(story)) {
+		if calls, rest, _ := found.Calls(); len(calls) > 0 || rest != strings.TrimSpace(parrot(story)) {
 			t.Fatalf("%s\nafter\n%s\ncalls %v", parrot(story), shown, calls)
 		}
 	})
@@ -180,9 +180,9 @@ func TestQuotation(t *testing.T) {
 func TestQuotationBesideCall(t *testing.T) {
 	t.Parallel()
 	const quoted, own = `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":3}}</tool_call>`, `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":4}}</tool_call>`
-	found := textcalls.Find("It says "+quoted+", so: "+own, known)
+	found := textcalls.Find("It says "+quoted+", so: "+own, every)
 	found.RemoveQuotations("They read &lt;tool_call&gt;{&quot;name&quot;:&quot;glossary_delete&quot;,&quot;arguments&quot;:{&quot;entry_id&quot;:3}}&lt;/tool_call&gt;.")
-	calls, rest, wrong := found.Calls(every)
+	calls, rest, wrong := found.Calls()
 	if len(calls) != 1 || calls[0].Arguments != `{"entry_id":4}` || rest != "It says "+quoted+", so:" || wrong != "" {
 		t.Errorf("%v, rest %q, wrong %q", calls, rest, wrong)
 	}
@@ -198,7 +198,7 @@ func TestMention(t *testing.T) {
 		`<tool_call>{"name":"glossary_create","arguments":{"term"`: true,
 		"<tool_call>": false,
 	} {
-		found := textcalls.Find(text, known)
+		found := textcalls.Find(text, every)
 		found.RemoveQuotations(shown)
 		if found.Empty() == wrong {
 			t.Errorf("%s: wrong is %v", text, !wrong)
@@ -217,9 +217,9 @@ func TestTimeGrowsWithLength(t *testing.T) {
 		"- a(\n", "- a(q=1)\n", "<glossary_search>", "<glossary_search>\nq: 1\n", "<glossary_search><q>", "<|im_start|>{\"a\":",
 	} {
 		start := time.Now()
-		found := textcalls.Find(strings.Repeat(unit, 1<<17/len(unit)), known)
+		found := textcalls.Find(strings.Repeat(unit, 1<<17/len(unit)), every)
 		found.RemoveQuotations(strings.Repeat("The lamp burned. ", 1<<14))
-		found.Calls(every)
+		found.Calls()
 		if took := time.Since(start); took > 30*time.Second {
 			t.Errorf("%q over and over takes %s", unit, took)
 		}
@@ -235,9 +235,9 @@ func FuzzFind(f *testing.F) {
 	f.Add(`<tool_call>{"name":"\u00e9","arguments":{}}</tool_call>`, "")
 	f.Add("<think><tool_call></think><tool_code>[ARGS]</function>```json\n{\"name\":", "&lt;tool_call&gt;")
 	f.Fuzz(func(t *testing.T, text, shown string) {
-		found := textcalls.Find(text, known)
+		found := textcalls.Find(text, every)
 		found.RemoveQuotations(shown)
-		calls, rest, wrong := found.Calls(every)
+		calls, rest, wrong := found.Calls()
 		if len(calls) > 0 && wrong != "" || len(rest) > len(text) {
 			t.Errorf("%v, and %q is wrong; %d bytes left of %d", calls, wrong, len(rest), len(text))
 		}
@@ -253,7 +253,7 @@ func FuzzFind(f *testing.F) {
 		}
 		if len(calls) > 0 {
 			found.RemoveQuotations(text)
-			if calls, _, _ := found.Calls(every); len(calls) > 0 {
+			if calls, _, _ := found.Calls(); len(calls) > 0 {
 				t.Errorf("%v is no quotation of itself", calls)
 			}
 		}

@@ -52,11 +52,11 @@ func (s *scanner) python(text string) (calls []writtenCall, n int, err error) {
 // pythonCall reads one call of a known tool.
 func (s *scanner) pythonCall(text string) (call writtenCall, n int, err error) {
 	found := pythonName.FindStringSubmatch(text)
-	if found == nil || !s.known(CleanName(found[2])) {
+	if found == nil || !s.tools.Known(CleanName(found[2])) {
 		return call, 0, errNoCall
 	}
 	n = len(found[0])
-	arguments, size, err := inBrackets(text[n:], found[2])
+	arguments, size, err := s.inBrackets(text[n:], found[2])
 	if n += size; err != nil {
 		return call, n, err
 	}
@@ -70,11 +70,11 @@ func (s *scanner) pythonCall(text string) (call writtenCall, n int, err error) {
 }
 
 // inBrackets reads the arguments of a call up to its closing bracket: keywords with values, or one object, as in JavaScript.
-func inBrackets(text, name string) (arguments string, n int, err error) {
+func (s *scanner) inBrackets(text, name string) (arguments string, n int, err error) {
 	if n = laxjson.Space(text); strings.HasPrefix(text[n:], "{") {
-		arguments, size, err := laxjson.Prefix(text[n:])
-		if n += size; err != nil {
-			return "", n, fmt.Errorf("the arguments of %s: %w", name, err)
+		arguments, n, err := s.arguments(name, text, n)
+		if err != nil {
+			return "", n, err
 		}
 		if n += laxjson.Space(text[n:]); !strings.HasPrefix(text[n:], ")") {
 			return "", n, fmt.Errorf("the arguments of %s: ) does not follow the object", name)

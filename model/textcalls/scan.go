@@ -9,7 +9,7 @@ import (
 )
 
 // marks match where a call may begin, where one ends, and the tags of codex updates.
-var marks = regexp.MustCompile(`(?i:</?codex_updates[^<>]{0,60}>)|</(?:tool_call|function)>|` + marksOf(func(f *form) bool { return f.reader != named }))
+var marks = regexp.MustCompile(`(?i:</?codex_updates?[^<>]{0,60}>)|</(?:tool_call|function)>|` + marksOf(func(f *form) bool { return f.reader != named }))
 
 // namedMark matches the mark of the last form. It may begin before other marks that it holds, so it is sought by itself.
 var namedMark = regexp.MustCompile(marksOf(func(f *form) bool { return f.reader == named }))
@@ -38,7 +38,7 @@ const maxWork = 4
 // scanner goes through a text from mark to mark.
 type scanner struct {
 	text    string
-	known   func(name string) bool
+	tools   *Tools
 	list    bool // the text is a list and nothing else
 	at      int  // the text before it is done
 	updated int  // where the last block of updates ends: an earlier end tag may be in a string
@@ -46,6 +46,7 @@ type scanner struct {
 	torn    bool // incomplete JSON has begun
 	work    int  // bytes read in vain
 	pieces  []piece
+	slips   bool // a text with slips of form is read
 }
 
 // scan finds the pieces of the text, in order.

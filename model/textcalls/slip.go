@@ -11,19 +11,19 @@ import (
 // Slip says what looks like a call in a text from which none was read: the name of a tool beside a bracket. The text is
 // quoted as it was written, with what is wrong with it, in words for the model. It is empty where there is none, and
 // what is in the shown texts does not count.
-func Slip(text string, known func(name string) bool, shown ...string) string {
+func Slip(text string, tools *Tools, shown ...string) string {
 	if len(text) > maxText {
 		return ""
 	}
 	for _, at := range names.FindAllStringIndex(text, -1) {
-		if !known(strings.ReplaceAll(text[at[0]:at[1]], `\`, "")) || !beside(text, at[0], at[1]) {
+		if !tools.Known(strings.ReplaceAll(text[at[0]:at[1]], `\`, "")) || !beside(text, at[0], at[1]) {
 			continue
 		}
 		start := begin(text, at[0])
 		if end := strings.IndexAny(text[at[0]:]+"\n", "\n<"); Quoted(text[at[0]:at[0]+end], shown...) {
 			continue
 		}
-		return wrongAt(text, start, slipAt(text[start:], known))
+		return wrongAt(text, start, slipAt(text[start:], tools))
 	}
 	return ""
 }
@@ -50,8 +50,8 @@ func begin(text string, name int) int {
 }
 
 // slipAt says why the text from the beginning of a call on cannot be read.
-func slipAt(text string, known func(name string) bool) error {
-	s := scanner{text: text, known: known}
+func slipAt(text string, tools *Tools) error {
+	s := scanner{text: text, tools: tools}
 	switch _, _, err := s.body(text); {
 	case err == nil:
 		return errors.New("it stands within other text, and a call must stand alone")

@@ -7,44 +7,38 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/internal/laxjson"
 )
 
 // namespace is what stands before the name in the tags of some families, such as ｜DSML｜ and steptml:.
 const namespace = `\s*(?:[|｜]\s*\w+\s*[|｜]\s*|\w+:)?`
 
 var (
-	functionTag = regexp.MustCompile(`^<` + namespace + `(?:(?:function|invoke|tool_call|tool)(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?\s*(>?)|` +
+	functionTag = regexp.MustCompile(`^<` + namespace + `(?:(?:function|invoke|tool_call|tool)(?:=|\s+name\s*=|\s*\()\s*["']?([\w.\\-]+)["']?\s*(?:\)\s*)?(>?)|` +
 		`function>\s*(\w+)\s*(</function>))`)
 	parameterTag = regexp.MustCompile(`^<` + namespace + `param(?:eter)?(?:(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?[^<>\n]{0,40}>|>\s*(\w+)\s*</param(?:eter)?>)`)
 	inParameter  = regexp.MustCompile(`<(/?)` + namespace + `(param(?:eter)?|function|invoke|tool|(?:\w+:)?tool_call)\b[^<>\n]{0,60}>`)
-	functionEnd  = regexp.MustCompile(`^\s*(?:</` + namespace + `(?:function|invoke|tool_call|tool)\s*>|<function>)`)
+	functionEnd  = regexp.MustCompile(`^\s*[)>]?\s*(?:</` + namespace + `(?:function|invoke|tool_call|tool)\s*>|<function>)`)
 )
 
 // function reads a tag with the name of a tool, its arguments as JSON or one by one, and its end tag. JSON needs none. Some models
-// write a name as the text of a tag.
-func function(text string) ([]writtenCall, int, error) {
+// write a name as the text of a tag, or JSON in brackets within it.
+func (s *scanner) function(text string) ([]writtenCall, int, error) {
 	found := functionTag.FindStringSubmatch(text)
 	if found == nil {
 		return nil, 0, errors.New("the tag does not name a tool")
 	}
 	n := skipSpace(text, len(found[0]))
+	if strings.HasPrefix(text[n:], "({") {
+		n++
+	}
 	isJSON := strings.HasPrefix(text[n:], "{")
 	name := found[1] + found[3]
 	if found[2]+found[4] == "" && !isJSON && !strings.HasPrefix(text[n:], "<") {
 		return nil, n, errors.New("the name of the tool is not followed by >")
 	}
-	var arguments string
-	var err error
-	if isJSON {
-		var size int
-		arguments, size, err = laxjson.Prefix(text[n:])
-		n += size
-	} else {
-		arguments, n, err = parameters(text, n)
-	}
+	arguments, n, err := s.within(name, text, n, "</")
 	if err != nil {
-		return nil, n, fmt.Errorf("the arguments of %s: %w", name, err)
+		return nil, n, err
 	}
 	end := functionEnd.FindString(text[n:])
 	if end == "" && (!isJSON || strings.TrimSpace(text[n:]) != "") {
@@ -52,6 +46,57 @@ func function(text string) ([]writtenCall, int, error) {
 	}
 	n += len(end)
 	return written(name, arguments, text[:n]), n, nil
+}
+
+var argumentsTag = regexp.MustCompile(`^<(arguments|parameters|params|args|input|tool_input)>\s*`)
+
+// within reads the arguments inside the marks of a call, of which end is how the closing one begins: as JSON, in lines, or each in
+// a tag. A tag may be around all of them.
+func (s *scanner) within(name, text string, n int, end string) (arguments string, size int, err error) {
+	n = skipSpace(text, n)
+	around := argumentsTag.FindStringSubmatch(text[n:])
+	if around != nil {
+		n += len(around[0])
+	}
+	switch rest := text[n:]; {
+	case strings.HasPrefix(rest, "{"):
+		arguments, n, err = s.arguments(CleanName(name), text, n)
+	case parameterTag.MatchString(rest):
+		arguments, n, err = parameters(text, n)
+	case keyBegins.MatchString(rest):
+		arguments, n, err = lines(text, n, end)
+	default:
+		arguments, n, err = keyTags(text, n)
+	}
+	if err != nil {
+		return "", n, err
+	}
+	n = skipSpace(text, n)
+	if around != nil {
+		tag := "</" + around[1] + ">"
+		if !strings.HasPrefix(text[n:], tag) {
+			return "", n, fmt.Errorf("%s does not follow where the arguments of %s end", tag, name)
+		}
+		n = skipSpace(text, n+len(tag))
+	}
+	return arguments, n, nil
+}
+
+// nameTag matches the name of a tool in a tag for it.
+var nameTag = regexp.MustCompile(`^(?:(?:<(?:invoke|function|tool)>|<server_name>[\w.-]*</server_name>)\s*)*<(?:tool_|function_)?name>\s*([\w.\\:-]+)\s*</(?:tool_|function_)?name>`)
+
+// nameInTag reads the name of a tool in a tag for it, and its arguments in one for them.
+func (s *scanner) nameInTag(text string) ([]writtenCall, int, error) {
+	found := nameTag.FindStringSubmatch(text)
+	n := skipSpace(text, len(found[0]))
+	if !argumentsTag.MatchString(text[n:]) && !strings.HasPrefix(text[n:], "</") {
+		return nil, n, fmt.Errorf("<arguments> does not follow the name %.100q", found[1])
+	}
+	arguments, n, err := s.within(found[1], text, n, "</")
+	if err != nil {
+		return nil, n, err
+	}
+	return written(found[1], arguments, text[:n]), n, nil
 }
 
 // parameters reads any number of parameters, each in its tag, as an object of strings. The tool's schema converts the
@@ -151,27 +196,15 @@ func keyTags(text string, n int) (arguments string, end int, err error) {
 	}
 }
 
-var (
-	ownTag  = regexp.MustCompile(`^(?:<(\w+)\s*(/?)>|([\w.\\:-]+)\s*(<\w+>))`)
-	keyLine = regexp.MustCompile(`^(\w+):[ \t]+([^\s|>&*!%@#].*)\n`)
-)
+var ownTag = regexp.MustCompile(`^(?:<(\w+)\s*(/?)>|([\w.\\:-]+)\s*(<\w+>))`)
 
-// own reads a tag that is named as the tool, or the name before other tags: its arguments as JSON, each in a tag or each in a line, and
-// the end tag of the tool or of the call.
-func own(text string) (calls []writtenCall, n int, err error) {
+// own reads a tag that is named as the tool, or the name before other tags: its arguments, and the end tag of the tool or of the call.
+func (s *scanner) own(text string) (calls []writtenCall, n int, err error) {
 	tag := ownTag.FindStringSubmatch(text)
 	name, arguments, n := tag[1]+tag[3], "{}", len(tag[0])-len(tag[4])
 	if tag[2] == "" {
-		n = skipSpace(text, n)
-		switch rest := text[n:]; {
-		case strings.HasPrefix(rest, "{"):
-			var size int
-			arguments, size, err = laxjson.Prefix(rest)
-			n = skipSpace(text, n+size)
-		case keyLine.MatchString(rest):
-			arguments, n, err = keyLines(text, n)
-		default:
-			arguments, n, err = keyTags(text, n)
+		if arguments, n, err = s.within(name, text, n, "</"); err != nil {
+			return nil, n, err
 		}
 		end := ""
 		for _, may := range []string{"</" + name + ">", "</tool_call>"} {
@@ -179,38 +212,12 @@ func own(text string) (calls []writtenCall, n int, err error) {
 				end = may
 			}
 		}
-		if err == nil && end == "" {
-			err = fmt.Errorf("</%s> does not follow where its arguments end", name)
-		}
-		if err != nil {
-			return nil, n, err
+		if end == "" {
+			return nil, n, fmt.Errorf("</%s> does not follow where its arguments end", name)
 		}
 		n += len(end)
 	}
 	return written(name, arguments, text[:n]), n, nil
-}
-
-// keyLines reads any number of lines, each with a name of an argument and its value, as in YAML. A value that begins as
-// JSON must be JSON. Nothing that goes on in another line is read.
-func keyLines(text string, n int) (arguments string, end int, err error) {
-	var o object
-	for {
-		n = skipSpace(text, n)
-		line := keyLine.FindStringSubmatch(text[n:])
-		if line == nil {
-			return o.json(), n, nil
-		}
-		value := annotator.EncodeJSON(strings.TrimSpace(line[2]))
-		if strings.ContainsAny(line[2][:1], `"'[{`) {
-			if value, err = laxjson.Value(line[2]); err != nil {
-				return "", n, fmt.Errorf("the argument %s: %w", line[1], err)
-			}
-		}
-		if err := o.add(line[1], value); err != nil {
-			return "", n, err
-		}
-		n += len(line[0])
-	}
 }
 
 const space = " \t\r\n"

@@ -3,7 +3,8 @@
 //
 // A call in a text is taken only where it is unambiguous: it is complete, its arguments are one JSON object without
 // duplicate keys, the tool exists, the arguments fit its schema, and so it is with everything in the reply that has the
-// shape of a call. One invalid call makes all of them invalid: what the model meant is then unknown. What the story
+// shape of a call. Where its form leaves several readings, that is the one which fits the schemas of the tools, if there is
+// but one. One invalid call makes all of them invalid: what the model meant is then unknown. What the story
 // contains is no call, whatever its shape: see Found.RemoveQuotations. Neither is anything in a block of codex updates,
 // which Updates finds.
 //
@@ -33,22 +34,36 @@ const (
 	maxBehind = 1000 // between calls, too
 )
 
+// Tools are what a text may call.
+type Tools struct {
+	Names []string
+	Check func(annotator.ToolCall) error // why a call cannot be run, in words for the model; nil where it can
+}
+
+// Known reports whether there is a tool of a name.
+func (t *Tools) Known(name string) bool { return slices.Contains(t.Names, name) }
+
+// fit reports whether all calls can be run.
+func (t *Tools) fit(calls []writtenCall) bool {
+	return !slices.ContainsFunc(calls, func(c writtenCall) bool { return t.Check(c.ToolCall) != nil })
+}
+
 // Found is the part of a text that has the shape of calls.
 type Found struct {
 	text   string
+	tools  *Tools
 	pieces []piece
 	full   bool // there may be more
 }
 
-// Find searches a text for calls, in linear time. A text that is not valid UTF-8 has none. known reports whether there is
-// a tool of a name.
-func Find(text string, known func(name string) bool) *Found {
+// Find searches a text for calls of tools, in linear time. A text that is not valid UTF-8 has none.
+func Find(text string, tools *Tools) *Found {
 	if len(text) > maxText || !utf8.ValidString(text) {
-		return &Found{text: text}
+		return &Found{text: text, tools: tools}
 	}
-	s := scanner{text: text, known: known}
+	s := scanner{text: text, tools: tools}
 	s.scan()
-	return &Found{text: text, pieces: s.pieces, full: len(s.pieces) > maxCalls}
+	return &Found{text: text, tools: tools, pieces: s.pieces, full: len(s.pieces) > maxCalls}
 }
 
 // Empty reports whether nothing has the shape of a call.
@@ -59,10 +74,9 @@ func (f *Found) calls() bool {
 	return slices.ContainsFunc(f.pieces, func(p piece) bool { return len(p.calls) > 0 })
 }
 
-// Calls returns the calls, without ids, and the rest of the text. check returns why a call cannot be run. Where
-// anything has the shape of a call and is invalid there are no calls, and wrong says what it is, in words for the
-// model.
-func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.ToolCall, rest, wrong string) {
+// Calls returns the calls, without ids, and the rest of the text. Where anything has the shape of a call and is invalid
+// there are no calls, and wrong says what it is, in words for the model.
+func (f *Found) Calls() (calls []annotator.ToolCall, rest, wrong string) {
 	var left strings.Builder
 	at, before, marked := 0, 0, true
 	for i := range f.pieces {
@@ -74,7 +88,7 @@ func (f *Found) Calls(check func(annotator.ToolCall) error) (calls []annotator.T
 			return nil, f.text, p.wrong
 		}
 		for j := range p.calls {
-			if err := check(p.calls[j].ToolCall); err != nil {
+			if err := f.tools.Check(p.calls[j].ToolCall); err != nil {
 				return nil, f.text, err.Error()
 			}
 			calls = append(calls, p.calls[j].ToolCall)

@@ -2,7 +2,6 @@ package textcalls_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,16 +11,14 @@ import (
 	"annotator/model/textcalls"
 )
 
-// every is the check of a registry that has all tools.
-func every(annotator.ToolCall) error { return nil }
-
-// known has the tools of the tests.
-func known(name string) bool {
-	return slices.Contains([]string{"a", "b", "glossary_search", "glossary_create", "glossary_delete", "read_post", "list_snapshots"}, name)
+// every are the tools of the tests, which take anything.
+var every = &textcalls.Tools{
+	Names: []string{"a", "b", "glossary_search", "glossary_create", "glossary_delete", "read_post", "list_snapshots"},
+	Check: func(annotator.ToolCall) error { return nil },
 }
 
 func find(text string) ([]annotator.ToolCall, string, string) {
-	return textcalls.Find(text, known).Calls(every)
+	return textcalls.Find(text, every).Calls()
 }
 
 const search = `{"query":"Dawn <breaks> & \"falls\""}`
@@ -153,7 +150,6 @@ func TestNotWhole(t *testing.T) {
 		{`<tool_call>{"name":"a","arguments":{},"parameters":{}}</tool_call>`, "both"},
 		{`<tool_call>{"name":"a","arguments":{},"note":"x"}</tool_call>`, "more than a name"},
 		{`<tool_call>{"name":"a","arguments":[]}</tool_call>`, "not a JSON object"},
-		{`<tool_call>{"name":"a","arguments":null}</tool_call>`, "not a JSON object"},
 		{`<tool_call>{"name":"a","arguments":"{} {}"}</tool_call>`, "something follows"},
 		{`<tool_call>{"name":"a"}</tool_call>`, "a JSON object with name and arguments"},
 		{`<tool_call>{"name":1,"arguments":{}}</tool_call>`, "a JSON object with name and arguments"},
@@ -197,8 +193,8 @@ func TestNothingOfTheKind(t *testing.T) {
 		"```\n<codex_updates>\n" + `[{"name":"a","arguments":{}}]` + "\n</codex_updates>\n```", "</codex_updates>", "Done.\n</tool_call>", "</function></tool_call>",
 		strings.Repeat(hermes, 1<<20/len(hermes)+1),
 	} {
-		if found := textcalls.Find(text, known); !found.Empty() {
-			calls, _, wrong := found.Calls(every)
+		if found := textcalls.Find(text, every); !found.Empty() {
+			calls, _, wrong := found.Calls()
 			t.Errorf("%.200s: %v, wrong %q", text, calls, wrong)
 		}
 	}
@@ -207,12 +203,13 @@ func TestNothingOfTheKind(t *testing.T) {
 func TestCheckedByTheTools(t *testing.T) {
 	t.Parallel()
 	const text = `<tool_call>{"name":"a","arguments":{}}</tool_call><tool_call>{"name":"b","arguments":{}}</tool_call>`
-	calls, rest, wrong := textcalls.Find(text, known).Calls(func(c annotator.ToolCall) error {
+	tools := &textcalls.Tools{Names: every.Names, Check: func(c annotator.ToolCall) error {
 		if c.Name == "b" {
 			return errors.New("there is no tool b")
 		}
 		return nil
-	})
+	}}
+	calls, rest, wrong := textcalls.Find(text, tools).Calls()
 	if calls != nil || rest != text || wrong != "there is no tool b" {
 		t.Errorf("%v, rest %q, wrong %q", calls, rest, wrong)
 	}

@@ -18,6 +18,9 @@ const (
 // own takes no block for a quotation.
 func own(string) bool { return false }
 
+// fits takes every array for updates.
+func fits(string) bool { return true }
+
 func TestUpdatesFindsTheBlock(t *testing.T) {
 	t.Parallel()
 	const tags = `[{"term":"Mik","definition":"He wrote ` + closing + opening + `[] and <think>.","status":"new"}]`
@@ -37,7 +40,7 @@ func TestUpdatesFindsTheBlock(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			arrays, err := textcalls.Updates(test.text, own)
+			arrays, err := textcalls.Updates(test.text, own, fits)
 			if err != nil || strings.Join(arrays, "") != test.want {
 				t.Errorf("%q, %v; want %q", arrays, err, test.want)
 			}
@@ -55,7 +58,7 @@ func TestQuotedUpdates(t *testing.T) {
 		opening + mik + closing + " So: " + opening + dawn + closing:      dawn,
 		opening + "…" + closing + opening + mik + closing:                 "unreadable",
 	} {
-		arrays, err := textcalls.Updates(text, quoted)
+		arrays, err := textcalls.Updates(text, quoted, fits)
 		switch {
 		case want == "unreadable" && err != nil:
 		case err != nil || strings.Join(arrays, "") != want:
@@ -76,7 +79,7 @@ func TestMalformedUpdates(t *testing.T) {
 		opening + dawn + dawn + closing: "does not end with",
 		opening + "…" + closing + opening + dawn + closing: "no JSON array",
 	} {
-		arrays, err := textcalls.Updates(text, own)
+		arrays, err := textcalls.Updates(text, own, fits)
 		if err == nil || !strings.Contains(err.Error(), says) || arrays != nil {
 			t.Errorf("%s: %q, %v; want %q", text, arrays, err, says)
 		}
@@ -91,7 +94,7 @@ func FuzzUpdates(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		arrays, err := textcalls.Updates(text, own)
+		arrays, err := textcalls.Updates(text, own, fits)
 		if err != nil && arrays != nil {
 			t.Fatalf("%q, %v", arrays, err)
 		}
