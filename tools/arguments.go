@@ -2,6 +2,7 @@ package tools
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -55,15 +56,17 @@ func coerce(schema *jsonschema.Schema, object map[string]any) (coerced []string)
 		property := schema.Properties[name]
 		value, given := object[name]
 		text, isText := value.(string)
-		empty := value == nil || isText && text == "" && (property.Type != "string" || property.Enum != nil)
+		isText = isText && property.Type != "string"
+		if given && isText {
+			if parsed, ok := parseText(property, text); ok {
+				object[name], coerced = parsed, append(coerced, name)
+			}
+		}
+		value = object[name]
+		empty := value == nil || value == "" && (isText || property.Enum != nil)
 		if given && empty && !slices.Contains(schema.Required, name) {
 			delete(object, name)
 			given = false
-		}
-		if given && isText && property.Type != "string" {
-			if parsed, err := parseLax(text); err == nil {
-				object[name], coerced = parsed, append(coerced, name)
-			}
 		}
 		if !given && property.Default != nil {
 			object[name], _ = parseJSON(string(property.Default)) // checked by New
@@ -85,7 +88,8 @@ func coerceItems(schema *jsonschema.Schema, value any) (items []any, changed boo
 	}
 	for i, item := range items {
 		object, isObject := item.(map[string]any)
-		if !isObject && len(schema.Required) == 1 {
+		text, _ := item.(string)
+		if !isObject && len(schema.Required) == 1 && !childTag.MatchString(text) { // tags that were not read are no value
 			object, isObject, changed = map[string]any{schema.Required[0]: item}, true, true
 		}
 		if isObject {
@@ -94,6 +98,84 @@ func coerceItems(schema *jsonschema.Schema, value any) (items []any, changed boo
 		}
 	}
 	return items, changed
+}
+
+// parseText parses a string in place of another type: JSON, or values in tags.
+func parseText(schema *jsonschema.Schema, text string) (value any, ok bool) {
+	if value, err := parseLax(text); err == nil {
+		return value, true
+	}
+	children := childrenOf(text)
+	if len(children) == 0 {
+		return nil, false
+	}
+	return fromTags(schema, children)
+}
+
+// child is a value in a tag.
+type child struct{ name, text string }
+
+var childTag = regexp.MustCompile(`^\s*<([A-Za-z]\w*)>`)
+
+// maxTagged is the most values in tags that are read.
+const maxTagged = 1000
+
+// childrenOf returns the tags that a text consists of; nil if it has anything else.
+func childrenOf(text string) (children []child) {
+	for strings.TrimSpace(text) != "" {
+		tag := childTag.FindStringSubmatch(text)
+		if tag == nil || len(children) == maxTagged {
+			return nil
+		}
+		inner, rest, ends := strings.Cut(text[len(tag[0]):], "</"+tag[1]+">")
+		if !ends || strings.Contains(inner, "<"+tag[1]+">") {
+			return nil
+		}
+		children, text = append(children, child{tag[1], strings.TrimSpace(inner)}), rest
+	}
+	return children
+}
+
+// fromTags returns the value that tags are by a schema: a list of what is in them, an object with their names, or what is in a single
+// one. Tags that are named as the parameters of a list's items are one item.
+func fromTags(schema *jsonschema.Schema, children []child) (value any, ok bool) {
+	isList := schema.Type == "array" && schema.Items != nil
+	switch {
+	case isList && schema.Items.Properties[children[0].name] != nil:
+		item, ok := fromTags(schema.Items, children)
+		return []any{item}, ok
+	case isList:
+		items := make([]any, len(children))
+		for i, c := range children {
+			items[i] = fromText(schema.Items, c.text)
+		}
+		inner, _ := parseLax(children[0].text)
+		if list, around := inner.([]any); around && len(children) == 1 {
+			items = list
+		}
+		return items, true
+	case schema.Type == "object":
+		object := map[string]any{}
+		for _, c := range children {
+			property := schema.Properties[c.name]
+			if _, twice := object[c.name]; twice || property == nil {
+				return nil, false
+			}
+			object[c.name] = fromText(property, c.text)
+		}
+		return object, true
+	}
+	return fromText(schema, children[0].text), len(children) == 1
+}
+
+// fromText returns the value that a text is by a schema.
+func fromText(schema *jsonschema.Schema, text string) any {
+	if schema.Type != "string" {
+		if value, ok := parseText(schema, text); ok {
+			return value
+		}
+	}
+	return text
 }
 
 // parseLax parses a value as models write it.

@@ -91,12 +91,65 @@ func TestCoercion(t *testing.T) {
 		{`{"query":"thing","limit":"4.0","include_references":"true"}`, 4, []string{"limit", "include_references"}},
 		{`{"query":"thing","tags":"[\"item\"]","limit":12}`, 12, []string{"tags"}},
 		{`{"query":"7"}`, 1, nil},
+		{`{"query":"thing","limit":"null","tags":"None"}`, 10, []string{"tags", "limit"}},
+		{`{"query":"thing","limit":"<value>5</value>"}`, 5, []string{"limit"}},
+		{`{"query":"thing","tags":"<item>item</item>\n<item>item</item>","limit":"<value> 12 </value>"}`, 12, []string{"tags", "limit"}},
+		{`{"query":"thing","tags":"<value>[\"item\"]</value>","include_references":"<value>true</value>"}`, 10, []string{"tags", "include_references"}},
+		{`{"query":"<value>thing</value>"}`, 0, nil},
 	} {
 		result, a := w.run("glossary_search", test.arguments)
 		if a.Count != test.count || !slices.Equal(result.Coerced, test.coerced) {
 			t.Errorf("%s: %d entries, coerced %q: %s", test.arguments, a.Count, result.Coerced, result.Content)
 		}
 	}
+}
+
+// TestValuesInTags: lists and objects in tags are read by the schema, where the tags have but one meaning there. Words beside tags, and
+// tags for one value twice, have none.
+func TestValuesInTags(t *testing.T) {
+	t.Parallel()
+	fact := map[string]any{"text": "It is of glass.", "quote": "a small <b>lamp</b>", "state": true}
+	tagged := "<text>It is of glass.</text><quote>a small <b>lamp</b></quote><state>true</state>"
+	for _, test := range []struct {
+		facts string
+		want  int
+	}{
+		{"<fact>" + tagged + "</fact>\n<fact>" + tagged + "</fact>", 2},
+		{"<item>" + tagged + "</item>", 1},
+		{tagged, 1},
+		{"<fact>It is of glass.</fact><fact>It is small.</fact>", 2},
+		{`[{"text": "It is of glass."}]`, 1},
+		{tagged + "<text>It is small.</text>", 0},
+		{"<fact>" + tagged + "</fact> and more", 0},
+		{"<fact>" + tagged, 0},
+		{"<fact><text>It is of glass.</text><colour>green</colour></fact>", 0},
+	} {
+		var got createArgumentsOf
+		registry, err := tools.New(tools.Define("note", tools.Reads, "Notes.", func(_ context.Context, _ *tools.Env, a createArgumentsOf) (tools.Result, error) {
+			got = a
+			return tools.Result{}, nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded, _ := json.Marshal(map[string]string{"facts": test.facts})
+		result, err := registry.Run(t.Context(), newWorld(t).env, annotator.ToolCall{Name: "note", Arguments: string(encoded)})
+		if err != nil || len(got.Facts) != test.want || (result.Error == "") != (test.want > 0) {
+			t.Errorf("%s: %+v, %s, %v", test.facts, got, result.Content, err)
+		}
+		if strings.Contains(test.facts, tagged) && test.want > 0 && (got.Facts[0].Text != fact["text"] || got.Facts[0].Quote != fact["quote"] || !got.Facts[0].State) {
+			t.Errorf("%s: %+v", test.facts, got.Facts[0])
+		}
+	}
+}
+
+// createArgumentsOf has a list of objects, as the arguments of edits do.
+type createArgumentsOf struct {
+	Facts []struct {
+		Text  string `json:"text"`
+		Quote string `json:"quote,omitempty"`
+		State bool   `json:"state,omitempty"`
+	} `json:"facts"`
 }
 
 func TestNoArgumentsWhereNoneAreRequired(t *testing.T) {
@@ -124,6 +177,7 @@ func FuzzRun(f *testing.F) {
 	for _, arguments := range []string{
 		"", "null", "{}", `{"query":"Dawn"}`, `{"term":"Dawn","definition":"A ship.","tags":["ship"],"quote":"a grey ship"}`,
 		`{"entry_id":1,"definition":"A \ud800 ship.","narrow":true}`, `{"entry_id":"1","reason":"\u0000"}`, `{"post_id":30.0}`,
+		`{"query":"<value>5</value>","limit":"<value>5</value>","tags":"<a><b>c</b></a>"}`, `{"term":"Oil","tags":"<x></x>","facts":"<f><text>It burns.</text></f>"}`,
 		`{"thread_id":1,"start_post_id":11,"tag_filter":"qm_post"}`, `{"entry_id":1,"term":"x","term":"y"}`, `{"entry_id":1e400}`,
 	} {
 		for tool := range uint8(6) {
