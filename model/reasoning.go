@@ -3,6 +3,8 @@ package model
 import (
 	"regexp"
 	"strings"
+
+	"annotator/model/textcalls"
 )
 
 // Each model family has its own pair of marks around its reasoning.
@@ -28,6 +30,41 @@ func splitReasoning(text string) (said, reasoning string) {
 		thoughts, text = append(thoughts, strings.TrimSpace(opening.ReplaceAllString(text[:end[0]], ""))), text[end[1]:]
 	}
 	return strings.Join(texts, ""), strings.TrimSpace(strings.Join(thoughts, "\n"))
+}
+
+// maxWithin is how many closing marks are looked at for being within a call.
+const maxWithin = 4
+
+// splitReasoning parts a text from the reasoning in it, as the function does. A closing mark within a call is no end of reasoning: it
+// is in an argument, or it is left out where there is a call without it. A call that begins in reasoning is none.
+func (q *Request) splitReasoning(text string) (said, reasoning string) {
+	var texts, thoughts []string
+	for range maxWithin {
+		before, call, behind := q.callAroundMark(text)
+		if call == "" {
+			break
+		}
+		said, reasoning = splitReasoning(before)
+		texts, thoughts, text = append(texts, said, call), append(thoughts, reasoning), behind
+	}
+	said, reasoning = splitReasoning(text)
+	return strings.Join(append(texts, said), ""), strings.TrimSpace(strings.Join(append(thoughts, reasoning), "\n"))
+}
+
+// callAroundMark cuts a text around the first call that a closing mark of reasoning is within; call is empty where there is none.
+func (q *Request) callAroundMark(text string) (before, call, behind string) {
+	ends := closing.FindAllStringIndex(text[:find(opening, text)[0]], maxWithin)
+	for _, end := range ends {
+		if q.Rules == nil {
+			break
+		}
+		for _, whole := range []string{text, text[:end[0]] + text[end[1]:]} {
+			if from, to, ok := textcalls.Around(whole, end[0], &q.Rules.Tools); ok {
+				return whole[:from], whole[from:to], whole[to:]
+			}
+		}
+	}
+	return text, "", ""
 }
 
 // findClosing returns where reasoning ends that a mark has opened: at the closing mark of its kind, otherwise at any.

@@ -38,6 +38,40 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
+// TestThoughtEndsWithinCall: a mark that ends reasoning is part of a call that is whole around it, or of no use in it. A call that ends
+// before the mark, or begins in marked reasoning, stays reasoning.
+func TestThoughtEndsWithinCall(t *testing.T) {
+	t.Parallel()
+	const before, behind = `<tool_call>{"name":"a","arguments":{"q":"x `, ` y"}}</tool_call>`
+	for text, want := range map[string]string{ // of the said
+		before + "</think>" + behind:                                                          before + "</think>" + behind,
+		"Hm.</think>" + before + "</think>" + behind:                                          before + "</think>" + behind,
+		before + "</think>" + behind + " So.":                                                 before + "</think>" + behind + " So.",
+		`{"name":"a","arguments":{"q":"</think>"}}`:                                           `{"name":"a","arguments":{"q":"</think>"}}`,
+		`<tool_call>{"name":"a","arguments":{}}</think></tool_call>`:                          hermes,
+		`<tool_call>{"name":"a",</think>"arguments":{}}</tool_call>`:                          hermes,
+		"I look.\n<tool_call>\n</think>\n" + `{"name":"a","arguments":{}}` + "\n</tool_call>": "I look.\n<tool_call>\n\n" + `{"name":"a","arguments":{}}` + "\n</tool_call>",
+		"<tool_call><function=a><parameter=q>x</parameter></think></function></tool_call>":    "<tool_call><function=a><parameter=q>x</parameter></function></tool_call>",
+		"<tool_call><function=a><parameter=q>x</parameter></function></think></tool_call>":    "<tool_call><function=a><parameter=q>x</parameter></function></tool_call>",
+		hermes + "</think>No change.":                                                         "No change.",
+		hermes + "</think></tool_call>":                                                       "</tool_call>",
+		hermes + "</think>" + hermes:                                                          hermes,
+		"<think>" + before + "</think>" + behind:                                              strings.TrimSpace(behind),
+		`{"name":"a","arguments":{}}</think>`:                                                 "",
+		`<tool_call>{"name":"a","arg</think>uments":{}`:                                       `uments":{}`,
+	} {
+		r := model.Reply{Text: text}
+		if r.Normalize(&model.Request{Rules: callRules("")}); r.Text != want {
+			t.Errorf("of %s it says %s, want %s", text, r.Text, want)
+		}
+		if again := r.Text; again != "" {
+			if r.Normalize(&model.Request{Rules: callRules("")}); r.Text != again {
+				t.Errorf("of %s it says %s, and then %s", text, again, r.Text)
+			}
+		}
+	}
+}
+
 // TestNothingIsLostInThought: what a reply says and thinks together is what it was, and it settles once.
 func TestNothingIsLostInThought(t *testing.T) {
 	t.Parallel()

@@ -110,7 +110,7 @@ const maxNestedMarks = 4
 // goes to the reply's reasoning, from which nothing is ever executed.
 func (r *Reply) Normalize(request *Request) {
 	for round := 1; ; round++ { // removed marks may leave another mark
-		said, reasoning := splitReasoning(r.Text)
+		said, reasoning := request.splitReasoning(r.Text)
 		if reasoning == "" && len(said) == len(r.Text) {
 			break
 		}

@@ -66,6 +66,29 @@ func Find(text string, tools *Tools) *Found {
 	return &Found{text: text, tools: tools, pieces: s.pieces, full: len(s.pieces) > maxCalls}
 }
 
+// Around returns where the sound calls begin and end that a position is within; ok is false where there are none. They are whole, and
+// the text before the position does not hold all of them yet, with the end tag.
+func Around(text string, at int, tools *Tools) (start, end int, ok bool) {
+	for _, p := range Find(text, tools).pieces {
+		if p.start >= at || at >= p.end || p.wrong != "" || !tools.fit(p.calls) {
+			continue
+		}
+		closing := ""
+		if name := tagName.FindStringSubmatch(p.mark); name != nil {
+			closing = "</" + name[1]
+		}
+		before := text[p.start:at]
+		inside := closing != "" && !strings.Contains(before, closing) && strings.Contains(text[at:p.end], closing)
+		if whole, _, wrong := Find(before, tools).Calls(); inside || wrong != "" || len(whole) < len(p.calls) {
+			return p.start, p.end, true
+		}
+	}
+	return 0, 0, false
+}
+
+// tagName matches the name of a tag that is a mark.
+var tagName = regexp.MustCompile(`^<([\w:]+)`)
+
 // Empty reports whether nothing has the shape of a call.
 func (f *Found) Empty() bool { return len(f.pieces) == 0 }
 
