@@ -216,8 +216,8 @@ func checkEcho(r *Request, reply *Reply) *Fault {
 var turns = regexp.MustCompile(`<\|im_start\|>\s*(?:user|system|assistant|tool|developer|function|observation)\b|` +
 	`<\|(?:start_header_id|start|turn)\|>|<start_of_turn>|<\|START_OF_TURN_TOKEN\|>`)
 
-// ownTurn is how gpt-oss begins a call within its own turn.
-var ownTurn = regexp.MustCompile(`^<\|start\|>assistant(?:<\|channel\|>\w+)? to=functions\.`)
+// ownTurn is how gpt-oss begins a call within its own turn, also one that names no tool.
+var ownTurn = regexp.MustCompile(`^<\|start\|>assistant(?:(?:<\|channel\|>\w+)? to=functions\.|<\|channel\|>commentary\b)`)
 
 // nextTurn returns where a text goes on with the turn of another speaker, and its mark; the end of the text, where it does not.
 // Some servers leave the beginning of the model's own turn in the text. Such marks in the story are escaped where it is shown,

@@ -53,16 +53,21 @@ func (q *Request) splitReasoning(text string) (said, reasoning string) {
 
 // callAroundMark cuts a text around the first call that a closing mark of reasoning is within; call is empty where there is none.
 func (q *Request) callAroundMark(text string) (before, call, behind string) {
-	ends := closing.FindAllStringIndex(text[:find(opening, text)[0]], maxWithin)
-	for _, end := range ends {
-		if q.Rules == nil {
-			break
-		}
-		for _, whole := range []string{text, text[:end[0]] + text[end[1]:]} {
-			if from, to, ok := textcalls.Around(whole, end[0], &q.Rules.Tools); ok {
-				return whole[:from], whole[from:to], whole[to:]
+	if q.Rules == nil {
+		return text, "", ""
+	}
+	for from := 0; from < len(text); { // what is said, up to the next reasoning that is marked at both ends
+		begin := find(opening, text[from:])
+		for _, end := range closing.FindAllStringIndex(text[from:from+begin[0]], maxWithin) {
+			at, behind := from+end[0], from+end[1]
+			for _, whole := range []string{text, text[:at] + text[behind:]} {
+				if start, end, ok := textcalls.Around(whole, at, &q.Rules.Tools); ok && start >= from {
+					return whole[:start], whole[start:end], whole[end:]
+				}
 			}
 		}
+		from += begin[1]
+		from += findClosing(text[from-(begin[1]-begin[0]):from], text[from:])[1]
 	}
 	return text, "", ""
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"annotator"
 )
@@ -67,16 +68,16 @@ func (c *Client) readCalls(r *Request, reply *Reply) error {
 		return nil
 	}
 	calls, rest, problem, err := ReadCalls(reply, r.Rules)
-	if len(CallsOf(calls, annotator.OriginText)) > 0 {
+	if rest != strings.TrimSpace(reply.Text) {
 		if len(reply.Call.Raw) == 0 {
 			reply.Call.Raw = []byte(reply.Text)
 		}
 		reply.Text = rest
-		if !c.Capabilities.TextCalls {
-			c.Capabilities.TextCalls = true
-			c.warn("the endpoint leaves tool calls in the text of replies; they are read from there. " +
-				"`annotator doctor` says how to have the server read them")
-		}
+	}
+	if len(CallsOf(calls, annotator.OriginText)) > 0 && !c.Capabilities.TextCalls {
+		c.Capabilities.TextCalls = true
+		c.warn("the endpoint leaves tool calls in the text of replies; they are read from there. " +
+			"`annotator doctor` says how to have the server read them")
 	}
 	reply.keepRewritten(calls)
 	reply.Calls, reply.Problem = calls, problem

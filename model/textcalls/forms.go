@@ -213,7 +213,10 @@ func (s *scanner) fenced(text string) (calls []writtenCall, n int, err error) {
 		if err == nil && !strings.HasPrefix(text[n:], "```") {
 			err = fmt.Errorf("%s: ``` does not follow where its arguments end", word[1])
 		}
-		calls = written(word[1], arguments, text[:n])
+		if err == nil {
+			n += len("```")
+			calls = written(word[1], arguments, text[:n])
+		}
 	}
 	if err != nil {
 		return nil, n, err

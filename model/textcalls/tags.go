@@ -10,7 +10,7 @@ import (
 )
 
 // namespace is what stands before the name in the tags of some families, such as ｜DSML｜ and steptml:.
-const namespace = `\s*(?:[|｜]\s*\w+\s*[|｜]\s*|\w+:)?`
+const namespace = `\s*(?:[|｜]{1,2}\s*\w+\s*[|｜]{1,2}\s*|\w+:)?`
 
 var (
 	functionTag = regexp.MustCompile(`^<` + namespace + `(?:(?:function|invoke|tool_call|tool)(?:=|\s+name\s*=|\s*\()\s*["']?([\w.\\-]+)["']?\s*(?:\)\s*)?(>?)|` +
