@@ -56,6 +56,32 @@ var writers = map[string]func(calls []annotator.ToolCall) string{
 		return b.String()
 	},
 	"fences": each("```json\n", `{"name": %s, "arguments": %s}`, "\n```\n"),
+	"fences with a tool": func(calls []annotator.ToolCall) (text string) {
+		for _, c := range calls {
+			text += "```" + c.Name + "\n" + c.Arguments + "\n```\n"
+		}
+		return text
+	},
+	"names in tags": func(calls []annotator.ToolCall) (text string) {
+		for _, c := range calls {
+			text += "<tool_call><name>" + c.Name + "</name><arguments>" + c.Arguments + "</arguments></tool_call>\n"
+		}
+		return text
+	},
+	"names in brackets": func(calls []annotator.ToolCall) (text string) {
+		for _, c := range calls {
+			text += "<function(" + c.Name + ")>" + c.Arguments + "</function>"
+		}
+		return text
+	},
+	"channels": func(calls []annotator.ToolCall) (text string) {
+		for _, c := range calls {
+			text += "<|channel|>commentary to=" + c.Name + " <|constrain|>json<|message|>" + c.Arguments + "<|call|>"
+		}
+		return text
+	},
+	"a bracket too many": each("<tool_call>\n", `{"name": %s, "arguments": %s}}`, "\n</tool_call>"),
+	"no comma":           each("<tool_call>\n", `{"name": %s "arguments": %s}`, "\n</tool_call>"),
 }
 
 func each(before, form, behind string) func([]annotator.ToolCall) string {
@@ -215,6 +241,8 @@ func TestTimeGrowsWithLength(t *testing.T) {
 		"<function=a>{\"a\":", "[TOOL_CALLS]", "[TOOL_CALLS]a[ARGS]{\"a\":[", "```json\n", "```\n", "```a ", "```json\n{\"a\":[\n", "{\n", "[{\n", "{\"a\":\n{},\"b\":[\n", "{\"name\":\"a\",\"arguments\":[\n",
 		"<think>", "<codex_updates>", "</codex_updates>", "<codex_updates></codex_updates>", "</think>", `\`, "&amp;", "<|python_tag|>{", "</tool_call>", "[1,\n", "[[{\n",
 		"- a(\n", "- a(q=1)\n", "<glossary_search>", "<glossary_search>\nq: 1\n", "<glossary_search><q>", "<|im_start|>{\"a\":",
+		"```a\n", "```a\nq: 1\n", "```a\nq:\n - ", "<tool_call>{\"a\":1}}", "<tool_call>[{},{}]", "{}}", "<|channel|>commentary<|message|>{", "<function(a){", "<name>a</name>",
+		"<tool_call><name>a</name><arguments>", `{"name":"a","arguments":"{}}"}}`,
 	} {
 		start := time.Now()
 		found := textcalls.Find(strings.Repeat(unit, 1<<17/len(unit)), every)
@@ -229,6 +257,14 @@ func TestTimeGrowsWithLength(t *testing.T) {
 func FuzzFind(f *testing.F) {
 	for _, write := range writers {
 		f.Add(write([]annotator.ToolCall{call("glossary_search", search), call("list_snapshots", "{}")}), "")
+	}
+	for _, text := range []string{
+		"<||DSML||invoke name=\"a\"><||DSML||parameter name=\"q\">x</||DSML||parameter></||DSML||invoke>", "<function(a){\"q\": 1}</function>",
+		"<|channel|>commentary<|message|>{\"q\": 1}<|call|>", "```a\nq:\n  - x: |\n      y\n    z: 1\n```", "```a\nq: &x 1\nr: *x\n```",
+		"<tool_call>{\"name\": \"a\", \"arguments\": {\"q\": 1}, \"r\": [2}}]}</tool_call>", "<tool_call><name>a</name><arguments><q>1</q></arguments></tool_call>",
+		"<tool_call>{\"name\": \"a\" \"arguments\": null}</think></tool_call>", "<codex_update>{}</codex_update>",
+	} {
+		f.Add(text, "")
 	}
 	f.Add("{\"name\":\"\xdc\",\"parameters\":{}}", "")
 	f.Add(`{"name":"\ud800","parameters":{}}`, "")
@@ -250,6 +286,9 @@ func FuzzFind(f *testing.F) {
 			if c.Name == "" || !strings.Contains(text, c.Name) && !strings.ContainsAny(text, `\&`) {
 				t.Errorf("nothing in %q names %q", text, c.Name)
 			}
+		}
+		if start, end, ok := textcalls.Around(text, len(text)/2, every); ok && (start >= len(text)/2 || end <= len(text)/2 || end > len(text)) {
+			t.Errorf("byte %d of %q is not from %d to %d", len(text)/2, text, start, end)
 		}
 		if len(calls) > 0 {
 			found.RemoveQuotations(text)

@@ -37,6 +37,23 @@ func TestUpdatesFindsTheBlock(t *testing.T) {
 		{"one element", opening + dawn[1:len(dawn)-1] + closing, dawn},
 		{"a tag with an attribute, an end mark behind", `<codex_updates count="1">` + dawn + closing + "<|im_end|>", dawn},
 		{"tags in a string", opening + tags + closing, tags},
+		{"singular", "<codex_update>" + dawn + "</codex_update>", dawn},
+		{"singular, two that are one", "<codex_update>" + dawn + "</codex_update>\n<codex_update>" + mik[1:len(mik)-1] + "</codex_update>", dawn[:len(dawn)-1] + "," + mik[1:]},
+		{"singular, with words between", "<codex_update>" + dawn + "</codex_update> and <codex_update>" + mik + "</codex_update>", dawn + mik},
+		{"singular, the first empty", "<codex_update>[]</codex_update><codex_update>" + mik + "</codex_update>", "[]" + mik},
+		{"a fence", "I note it.\n```json\n" + dawn + "\n```\nDone.", dawn},
+		{"a fence without a word", "```\n" + dawn + "\n```", dawn},
+		{"two fences", "```json\n" + dawn + "\n```\n```json\n" + mik + "\n```", dawn + mik},
+		{"the whole text", "\n" + dawn + "\n", dawn},
+		{"a fence of another language", "```python\n" + dawn + "\n```", ""},
+		{"a fence in much text", strings.Repeat("On and on. ", 100) + "\n```json\n" + dawn + "\n```", ""},
+		{"a fence that does not end", "```json\n" + dawn, ""},
+		{"a fence of other statuses", "```json\n" + strings.Replace(dawn, "new", "tentative", 1) + "\n```", ""},
+		{"a list in a sentence", "It is " + dawn, ""},
+		{"a list and words", dawn + " is what I would write.", ""},
+		{"a bracket too many", opening + dawn + "]" + closing, dawn},
+		{"a brace too many", opening + strings.Replace(dawn, `"}]`, `"}}]`, 1) + closing, dawn},
+		{"a comma missing", opening + strings.Replace(dawn, `,"status"`, ` "status"`, 1) + closing, dawn},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -70,13 +87,15 @@ func TestQuotedUpdates(t *testing.T) {
 func TestMalformedUpdates(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		opening:                         "no JSON array",
-		opening + closing:               "no JSON array",
-		opening + "none" + closing:      "no JSON array",
-		opening + dawn:                  "does not end with </codex_updates>",
-		opening + dawn[:20] + closing:   "no JSON array",
-		opening + dawn + "," + closing:  "does not end with",
-		opening + dawn + dawn + closing: "does not end with",
+		opening:                                            "no JSON array",
+		opening + closing:                                  "no JSON array",
+		opening + "none" + closing:                         "no JSON array",
+		opening + dawn:                                     "does not end with </codex_updates>",
+		opening + dawn[:20] + closing:                      "no JSON array",
+		opening + dawn + "]]" + closing:                    "does not end with",
+		opening + dawn[:len(dawn)-1] + closing:             "no JSON array",
+		opening + dawn + "," + closing:                     "does not end with",
+		opening + dawn + dawn + closing:                    "does not end with",
 		opening + "…" + closing + opening + dawn + closing: "no JSON array",
 	} {
 		arrays, err := textcalls.Updates(text, own, fits)
@@ -89,7 +108,8 @@ func TestMalformedUpdates(t *testing.T) {
 func FuzzUpdates(f *testing.F) {
 	for _, text := range []string{
 		opening + dawn + closing, opening + "```json" + mik + "```" + closing, opening + opening + closing,
-		opening + `[{"term":"` + closing + `"}]`, "\xff" + opening + "{}",
+		opening + `[{"term":"` + closing + `"}]`, "\xff" + opening + "{}", "<codex_update>{}</codex_update><codex_update>[]</codex_update>",
+		"```json\n" + dawn + "\n```", mik, opening + dawn + "]" + closing, opening + `[{"a": 1 "b": 2}}]` + closing,
 	} {
 		f.Add(text)
 	}
