@@ -419,3 +419,39 @@ func TestCallsInReasoning(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsOfBothKinds: of a reply with structured calls and others in its text the structured ones alone are made. The model is told so
+// with the last result, once, wherever the run was interrupted; of a call that is in both nothing is told.
+func TestCallsOfBothKinds(t *testing.T) {
+	t.Parallel()
+	for also, told := range map[string]int{"Oil": 1, "Lamp": 0} {
+		s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+			if len(r.Messages) > 2 {
+				return scripted.Reply{Text: "Nothing more is to be noted."}
+			}
+			return scripted.Reply{Text: "So: " + families["Hermes"]([]annotator.ToolCall{creates(also)}), ToolCalls: []annotator.ToolCall{creates("Lamp")}}
+		}})
+		if err := s.run("calm"); err != nil {
+			t.Fatal(err)
+		}
+		s.verify("calm")
+		if n := s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'tool_call'`); n != 1 {
+			t.Errorf("also %s: %d calls", also, n)
+		}
+		if n := s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND content LIKE '%"ok":true%"note":"the calls in the text%'`); n != told {
+			t.Errorf("also %s: the model is told %d times", also, n)
+		}
+		if n := s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'reply' AND content LIKE '%<tool_call>%'`); n != told {
+			t.Errorf("also %s: %d replies keep the text of a call", also, n)
+		}
+		calm := dump(t, s.db("calm"))
+		for at := 1; s.interrupted(annotator.NoticeTransition, at); at++ {
+			name := fmt.Sprintf("interrupted at transition %d", at)
+			s.bus = nil
+			if err := s.run(name); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			s.compareBut(name, calm, "run_state ")
+		}
+	}
+}
