@@ -84,34 +84,81 @@ func (f *Fact) clean() (Fact, error) {
 	return c, nil
 }
 
+// FactIndex finds the open claims of an entry by what they tell. It is made once for many look-ups, and follows the entry's
+// revisions by Apply.
+type FactIndex struct{ open map[string][]indexedFact } // by their texts, in the order of the entry
+
+type indexedFact struct {
+	id      int64
+	kind    annotator.ClaimKind
+	speaker string // normalised
+}
+
+// NewFactIndex returns the index of an entry.
+func NewFactIndex(e *annotator.Entry) *FactIndex {
+	x := &FactIndex{open: map[string][]indexedFact{}}
+	for i := range e.Claims {
+		x.set(&e.Claims[i])
+	}
+	return x
+}
+
+// set adds a claim, or removes it where it is closed.
+func (x *FactIndex) set(c *annotator.Claim) {
+	text := Normalize(c.Text)
+	others := slices.DeleteFunc(x.open[text], func(f indexedFact) bool { return f.id == c.ID })
+	if c.Until == 0 {
+		others = append(others, indexedFact{c.ID, c.Kind, Normalize(c.Speaker)})
+	}
+	x.open[text] = others
+}
+
+// Apply follows a revision of the entry that was applied to it.
+func (x *FactIndex) Apply(r *annotator.Revision) {
+	if r.Field != annotator.FieldClaim {
+		return
+	}
+	if claim, err := decode[annotator.Claim](r.New); err == nil {
+		x.set(&claim)
+	}
+}
+
 // Known returns the id of the open claim that tells a fact; 0 if there is none. The text must be the same, in any case
 // and spacing, and so must kind and speaker where the fact has them: two speakers may claim the same.
-func Known(e *annotator.Entry, fact Fact) int64 {
+func (x *FactIndex) Known(fact Fact) int64 {
 	f, err := fact.clean()
 	if err != nil {
 		return 0
 	}
-	for i := range e.Claims {
-		c := &e.Claims[i]
-		if c.Until == 0 && Normalize(c.Text) == Normalize(f.Text) && (f.Kind == "" || f.Kind == c.Kind) &&
-			(f.Speaker == "" || Normalize(f.Speaker) == Normalize(c.Speaker)) {
-			return c.ID
+	speaker := Normalize(f.Speaker)
+	for _, c := range x.open[Normalize(f.Text)] {
+		if (f.Kind == "" || f.Kind == c.kind) && (speaker == "" || speaker == c.speaker) {
+			return c.id
 		}
 	}
 	return 0
 }
 
+// Known is FactIndex.Known for one look-up.
+func Known(e *annotator.Entry, fact Fact) int64 { return NewFactIndex(e).Known(fact) }
+
 // facts adds the facts that the entry does not have, and the evidence of all.
 func (r *reviser) facts() {
+	index, own := r.edit.Index, false
+	if len(r.edit.Facts) > 0 && (index == nil || len(r.edit.Facts) > 1) {
+		index, own = NewFactIndex(&r.entry), true
+	}
 	for i := range r.edit.Facts {
 		f, err := r.edit.Facts[i].clean()
 		if err != nil {
 			r.fail(err)
 			continue
 		}
-		id := Known(&r.entry, f)
+		id := index.Known(f)
 		if id == 0 {
-			id = r.addFact(&f)
+			if id = r.addFact(&f); own {
+				index.Apply(&r.revisions[len(r.revisions)-1])
+			}
 		}
 		if f.Evidence != nil {
 			r.attach(claimIndex(&r.entry, id), *f.Evidence)

@@ -252,3 +252,44 @@ func TestPresentIsNotOutdated(t *testing.T) {
 		}
 	}
 }
+
+// TestFactIndex: the index finds what a look through all facts finds, also after facts were added and closed.
+func TestFactIndex(t *testing.T) {
+	t.Parallel()
+	known := func(e *annotator.Entry, f codex.Fact) int64 {
+		for _, c := range e.Claims {
+			same := c.Until == 0 && codex.Normalize(c.Text) == codex.Normalize(f.Text) && (f.Kind == "" || f.Kind == c.Kind)
+			if same && (f.Speaker == "" || codex.Normalize(f.Speaker) == codex.Normalize(c.Speaker)) {
+				return c.ID
+			}
+		}
+		return 0
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		e := annotator.Entry{Term: "Dawn", Status: annotator.Tentative}
+		index := codex.NewFactIndex(&e)
+		for range rapid.IntRange(1, 20).Draw(t, "edits") {
+			fact := codex.Fact{Text: rapid.SampledFrom([]string{"She sails.", "SHE  sails.", "She is é.", "She is e\u0301."}).Draw(t, "text")}
+			if rapid.Bool().Draw(t, "claimed") {
+				fact.Kind, fact.Speaker = annotator.Claimed, rapid.SampledFrom([]string{"Mik", "mik", "Ann"}).Draw(t, "speaker")
+			}
+			if got, want := index.Known(fact), known(&e, fact); got != want {
+				t.Fatalf("%+v is fact %d of %+v, want %d", fact, got, e.Claims, want)
+			}
+			edit := codex.Edit{Facts: []codex.Fact{fact}, Index: index}
+			if id := index.Known(fact); id != 0 && rapid.Bool().Draw(t, "close") {
+				edit = codex.Edit{Close: []codex.Closing{{Fact: id}}, At: 1}
+			}
+			revisions, err := codex.Revise(&e, edit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range revisions {
+				if err := codex.Apply(&e, &revisions[i]); err != nil {
+					t.Fatal(err)
+				}
+				index.Apply(&revisions[i])
+			}
+		}
+	})
+}

@@ -11,13 +11,14 @@ import (
 
 // Edit is a requested change of an entry. A nil pointer or slice leaves that part unchanged.
 type Edit struct {
-	Name        *string   // the term, with an optional disambiguator in parentheses
-	Facts       []Fact    // added to the present facts
-	Close       []Closing // of facts, after Facts are added
-	Definition  *string   // replaces all facts
-	Tags        []string  // replace the present tags
-	Aliases     []string  // added to the present aliases
-	DropAliases []string  // taken away, after the name has changed; never the name
+	Name        *string    // the term, with an optional disambiguator in parentheses
+	Facts       []Fact     // added to the present facts
+	Index       *FactIndex // of the present facts, for an edit of one; nil: one is made
+	Close       []Closing  // of facts, after Facts are added
+	Definition  *string    // replaces all facts
+	Tags        []string   // replace the present tags
+	Aliases     []string   // added to the present aliases
+	DropAliases []string   // taken away, after the name has changed; never the name
 	Status      *annotator.Status
 	Evidence    *annotator.Evidence // attached to the claim it matches best
 	Kind        annotator.ClaimKind // of new claims; narrated if empty

@@ -16,6 +16,7 @@ type editor struct {
 	env       *Env
 	stored    *annotator.Entry // as it is before the call
 	entry     annotator.Entry  // with the parts that were taken
+	index     *codex.FactIndex // of entry
 	revisions []annotator.Revision
 	facts     []int64 // the numbers of the call's facts, in its order; 0 for one that was not taken
 	known     []int64 // the numbers of those that the entry had already
@@ -37,7 +38,7 @@ type refusedPart struct {
 }
 
 func (env *Env) edit(ctx context.Context, e *annotator.Entry) *editor {
-	return &editor{ctx: ctx, env: env, stored: e, entry: codex.Clone(e)}
+	return &editor{ctx: ctx, env: env, stored: e, entry: codex.Clone(e), index: codex.NewFactIndex(e)}
 }
 
 // take applies an edit if codex and environment allow it. A part that is refused is recorded.
@@ -56,6 +57,7 @@ func (ed *editor) take(part refusedPart, edit codex.Edit) bool {
 			ed.refuse(part, err)
 			return false
 		}
+		ed.index.Apply(&revisions[i])
 	}
 	ed.revisions = append(ed.revisions, revisions...)
 	return ed.err == nil
@@ -78,19 +80,35 @@ func (ed *editor) refuse(part refusedPart, err error) {
 	ed.refused = append(ed.refused, part)
 }
 
+// maxParts is how many parts of a list a call may have: facts, closings, names. The call holds a write transaction while they are taken.
+const maxParts = 256
+
+// taken returns the parts of a list that a call may have.
+func taken[P any](list []P) []P { return list[:min(len(list), maxParts)] }
+
+// tooMany records that a list of the call has parts that are not taken for their number.
+func (ed *editor) tooMany(list string, n int) {
+	if n > maxParts {
+		part := refusedPart{Part: fmt.Sprintf("%s %d to %d", list, maxParts+1, n)}
+		ed.refuse(part, failf(TooLong, "a call may have %d %s; give these in further calls", maxParts, list))
+	}
+}
+
 // maxWhy is the most characters of the reason why a part was not taken.
 const maxWhy = 400
 
 // names takes further names, each by itself.
 func (ed *editor) names(aliases []string, at annotator.Place) {
-	for _, alias := range aliases {
+	ed.tooMany("aliases", len(aliases))
+	for _, alias := range taken(aliases) {
 		ed.take(refusedPart{Alias: truncate(alias, maxWhy)}, codex.Edit{Aliases: []string{alias}, At: at})
 	}
 }
 
 // dropNames takes names away, each by itself.
 func (ed *editor) dropNames(aliases []string, at annotator.Place) {
-	for _, alias := range aliases {
+	ed.tooMany("drop_aliases", len(aliases))
+	for _, alias := range taken(aliases) {
 		ed.take(refusedPart{Alias: truncate(alias, maxWhy)}, codex.Edit{DropAliases: []string{alias}, At: at})
 	}
 }
@@ -132,24 +150,25 @@ func (ed *editor) judge(evidence *annotator.Evidence, fact string) {
 }
 
 // addFacts takes facts, and closes those whose place they take, which is then dated as they are.
-func (ed *editor) addFacts(facts []groundedFact, closings []closeArguments) {
-	ed.facts = make([]int64, len(facts))
+func (ed *editor) addFacts(facts []groundedFact, given int, closings []closeArguments) {
+	ed.facts = make([]int64, given)
+	ed.tooMany("facts", given)
 	for i := range facts {
 		f := &facts[i]
-		id := codex.Known(&ed.entry, f.Fact)
+		id := ed.index.Known(f.Fact)
 		if id != 0 {
 			ed.known = append(ed.known, id)
 		}
 		ed.judge(f.Evidence, f.Text+" "+f.Speaker)
-		if !ed.take(refusedPart{Fact: i + 1}, codex.Edit{Facts: []codex.Fact{f.Fact}, At: f.at}) {
+		if !ed.take(refusedPart{Fact: i + 1}, codex.Edit{Facts: []codex.Fact{f.Fact}, Index: ed.index, At: f.at}) {
 			continue
 		}
-		id = codex.Known(&ed.entry, f.Fact)
+		id = ed.index.Known(f.Fact)
 		ed.facts[i] = id
 		if f.problem != "" {
 			ed.refuse(refusedPart{Quote: id}, failf(QuoteNotFound, "%s", f.problem))
 		}
-		for _, c := range closings {
+		for _, c := range taken(closings) {
 			if c.By == int64(i+1) {
 				ed.close(codex.Closing{Fact: c.Fact, By: id}, f.at)
 			}
@@ -159,7 +178,8 @@ func (ed *editor) addFacts(facts []groundedFact, closings []closeArguments) {
 
 // closeFacts closes facts whose place no fact of the call takes.
 func (ed *editor) closeFacts(closings []closeArguments, at annotator.Place) {
-	for _, c := range closings {
+	ed.tooMany("close", len(closings))
+	for _, c := range taken(closings) {
 		switch {
 		case c.By <= 0 || c.By > int64(len(ed.facts)):
 			ed.close(codex.Closing{Fact: c.Fact, By: max(c.By, 0)}, at)
@@ -197,7 +217,7 @@ func (ed *editor) answer() (Result, error) {
 	}
 	created, result := ed.stored.ID == 0, Result{}
 	answer := editAnswer{
-		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known, Weak: ed.weak(), Closed: ed.closed(), NotTaken: ed.refused,
+		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known, Weak: ed.weak(), Closed: ed.closed(), NotTaken: shortened(ed.refused),
 	}
 	if len(ed.revisions) > 0 {
 		e, err := ed.env.Glossary.Revise(ed.ctx, ed.revisions)
@@ -220,8 +240,8 @@ func (ed *editor) failure() error {
 	}
 	failure := *ed.first
 	if len(ed.refused) > 1 {
-		failure.NotTaken = ed.refused
-		failure.NotTaken[0].Why = "" // the failure's message
+		ed.refused[0].Why = "" // the failure's message
+		failure.NotTaken = shortened(ed.refused)
 	}
 	return &failure
 }
@@ -251,6 +271,22 @@ func weakQuotes(e *annotator.Entry) map[int64]int {
 	return counts
 }
 
+// maxRefused is how many characters of JSON an answer has for what was not taken, maxClosings for what was closed.
+const (
+	maxRefused  = 4000
+	maxClosings = 2000
+)
+
+// shortened returns as many of the refused parts as an answer has room for, and the number of the others.
+func shortened(parts []refusedPart) []refusedPart {
+	for i, used := 0, 0; i < len(parts); i++ {
+		if used += jsonLength(parts[i]); used > maxRefused {
+			return append(parts[:i:i], refusedPart{Part: fmt.Sprintf("%d more", len(parts)-i), Code: parts[i].Code})
+		}
+	}
+	return parts
+}
+
 // added returns the numbers of the facts that the call added: those of its list in their order, then any others.
 func (ed *editor) added() []int64 {
 	known := map[int64]bool{0: true}
@@ -278,10 +314,21 @@ func (ed *editor) closed() []string {
 		holds[ed.entry.Claims[i].ID] = ed.entry.Claims[i].Until == 0
 	}
 	var facts []string
+	used, more := 0, 0
 	for i := range ed.stored.Claims {
-		if c := &ed.stored.Claims[i]; c.Until == 0 && !holds[c.ID] {
-			facts = append(facts, fmt.Sprintf("%d: %s", c.ID, beginning(c.Text, maxClosed)))
+		c := &ed.stored.Claims[i]
+		if c.Until != 0 || holds[c.ID] {
+			continue
 		}
+		fact := fmt.Sprintf("%d: %s", c.ID, beginning(c.Text, maxClosed))
+		if used += jsonLength(fact); used > maxClosings {
+			more++
+			continue
+		}
+		facts = append(facts, fact)
+	}
+	if more > 0 {
+		facts = append(facts, fmt.Sprintf("%d more", more))
 	}
 	return facts
 }

@@ -26,7 +26,7 @@ func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
 	if err := env.checkNameFree(ctx, a.Term, 0); err != nil {
 		return Result{}, err
 	}
-	facts, err := env.groundFacts(ctx, a.Facts)
+	facts, err := env.groundFacts(ctx, taken(a.Facts))
 	if err != nil {
 		return Result{}, err
 	}
@@ -44,7 +44,7 @@ func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
 	if a.Definition != "" || len(a.Facts) == 0 {
 		ed.define(&a.Definition, a.Kind, false, &quote)
 	}
-	ed.addFacts(facts, nil)
+	ed.addFacts(facts, len(a.Facts), nil)
 	if len(ed.entry.Claims) == 0 { // an entry of nothing but names tells nothing
 		return Result{}, ed.failure()
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -481,5 +482,56 @@ func TestMerge(t *testing.T) {
 	}
 	if result, _ := w.run("glossary_delete", `{"entry_id":3,"reason":"It is Dawn.","same_as":2}`); result.Error != "RETIRED" {
 		t.Errorf("a merge into one that is merged answers %s", result.Content)
+	}
+}
+
+// TestManyParts: of a call's facts, names and closings the first 256 are taken, and the answer names the others. It costs what these cost,
+// and what a fact beyond them was to replace is not closed.
+func TestManyParts(t *testing.T) {
+	t.Parallel()
+	list := func(n int, item func(i int) any) (all []any) {
+		for i := range n {
+			all = append(all, item(i))
+		}
+		return all
+	}
+	// Texts of one letter in Han: an entry holds thousands of such facts.
+	fact := func(i int) any { return map[string]any{"text": string(rune(0x4e00 + i)), "quote": "not there"} }
+	w := newWorld(t)
+	start := time.Now()
+	a := w.do("glossary_create", annotator.EncodeJSON(map[string]any{"term": "Dawn", "tags": []string{}, "facts": list(20_000, fact)}))
+	if last := a.NotTaken[len(a.NotTaken)-1]; len(a.Added) != 256 || !strings.HasSuffix(last.Part, " more") || last.Code == "" {
+		t.Errorf("%d facts are added, the last that is not is %+v", len(a.Added), last)
+	}
+	update := func(arguments map[string]any) (tools.Result, answer) {
+		arguments["entry_id"] = 1
+		return w.run("glossary_update", annotator.EncodeJSON(arguments))
+	}
+	for range 20 { // an entry of many facts
+		other := len(w.glossary.entries[0].Claims)
+		if _, a := update(map[string]any{"facts": list(256, func(i int) any { return map[string]any{"text": string(rune(0x4e00 + other + i))} })}); len(a.Added) != 256 {
+			t.Fatalf("%d facts are added behind %d", len(a.Added), other)
+		}
+	}
+	_, a = update(map[string]any{"facts": list(300, func(i int) any { return map[string]any{"text": string(rune(0x4e00 + i))} }), "close": []any{map[string]any{"fact": 400, "by": 299}}})
+	if len(a.Known) != 256 || len(a.NotTaken) != 2 || a.NotTaken[0].Part != "facts 257 to 300" || a.NotTaken[0].Code != "TOO_LONG" || a.NotTaken[1].Close != 400 {
+		t.Errorf("%d facts were known, %+v", len(a.Known), a.NotTaken)
+	}
+	result, a := update(map[string]any{
+		"aliases": list(1000, func(i int) any { return fmt.Sprint("Dawn ", i) }), "drop_aliases": list(1000, func(i int) any { return fmt.Sprint("Dusk ", i) }),
+		"close": list(1000, func(i int) any { return i + 1 }),
+	})
+	if !a.OK || len(result.Content) > 8000 {
+		t.Errorf("an answer of %d characters: %s", len(result.Content), result.Content)
+	}
+	open := slices.DeleteFunc(slices.Clone(w.glossary.entries[0].Claims), func(c annotator.Claim) bool { return c.Until != 0 })
+	if got := len(w.glossary.entries[0].Claims) - len(open); got != 256 {
+		t.Errorf("%d facts are closed", got)
+	}
+	if result, _ = update(map[string]any{"drop_aliases": list(1000, func(i int) any { return fmt.Sprint("Dusk ", i) })}); len(result.Content) > 8000 {
+		t.Errorf("a refusal of %d characters", len(result.Content))
+	}
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("it takes %s", took)
 	}
 }

@@ -37,7 +37,7 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	if _, err := codex.Revise(e, codex.Edit{Actor: env.Actor}); err != nil { // nothing of it may be changed
 		return Result{}, err
 	}
-	facts, err := env.groundFacts(ctx, a.Facts)
+	facts, err := env.groundFacts(ctx, taken(a.Facts))
 	if err != nil {
 		return Result{}, err
 	}
@@ -53,7 +53,7 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	ed.names(unescapeAll(a.Aliases), at)
 	ed.dropNames(unescapeAll(a.Drop), at)
 	ed.define(unescapePointer(a.Definition), a.Kind, a.Narrow, &quote)
-	ed.addFacts(facts, a.Close)
+	ed.addFacts(facts, len(a.Facts), a.Close)
 	ed.closeFacts(a.Close, quote.at)
 	ed.describe(a.Tags, a.Status, at)
 	return ed.answer()
