@@ -88,6 +88,7 @@ The endpoint comes from the same places as that of run, and may be another than 
 type conversation struct {
 	*snapshotAskOptions
 	db      *storage.DB
+	shown   *storage.View // of the posts that may be shown
 	writer  *storage.SnapshotWriter
 	story   *corpus.DB // nil if it was not found
 	context *snapshot.Context
@@ -132,6 +133,9 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annot
 		return nil, err
 	}
 	c := &conversation{snapshotAskOptions: o, db: db, context: restored, record: storage.Conversation{Snapshot: restored.Snapshot.ID}}
+	if c.shown, err = o.postsUpTo(ctx, db, at); err != nil {
+		return nil, err
+	}
 	if c.story, err = openCorpus(ctx, db, db.Path(), o.corpus, false); err != nil {
 		return nil, err
 	}
@@ -143,6 +147,17 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annot
 	}
 	open.add(c.writer.Close)
 	return c, c.prepareClient(ctx, wire)
+}
+
+// postsUpTo returns the view of the posts that may be shown: those up to the limit, or else up to the snapshot.
+func (o *snapshotAskOptions) postsUpTo(ctx context.Context, db *storage.DB, at *annotator.Snapshot) (*storage.View, error) {
+	if o.view != nil {
+		if limit := o.view.Moment(); !limit.IsZero() {
+			return o.view, nil
+		}
+	}
+	moment, err := db.History.MomentOf(ctx, at)
+	return db.View(moment), err
 }
 
 // prepareClient makes the client. The default model is the run's if it is served, else the first that is.
@@ -326,28 +341,24 @@ type citation struct {
 	Doubt    string              `json:"doubt,omitempty"`    // why the citation is invalid
 }
 
-// cite looks up a post that an answer cites.
+// cite looks up a post that an answer cites. A post after the limit is as one that no scene has: a model may cite any number.
 func (c *conversation) cite(ctx context.Context, at *storage.Positions, id int64) (citation, error) {
 	p := citation{Post: id}
-	place, err := c.db.Scenes.PlaceOf(ctx, id)
-	switch {
-	case annotator.KindOf(err) == annotator.NotFound:
-		p.Doubt = "it is in no scene"
-	case err != nil:
-		return p, err
-	default:
-		position := at.At(place)
-		p.Position = &position
-		if place.Scene() > c.context.Snapshot.Scene {
-			p.Doubt = "it comes after the snapshot"
-		}
+	place, err := c.shown.PlaceOf(ctx, id)
+	if annotator.KindOf(err) == annotator.NotFound {
+		p.Doubt = "it is in no scene up to there"
+		return p, nil
 	}
+	if err != nil {
+		return p, err
+	}
+	p.Position = new(at.At(place))
 	if c.story == nil {
 		return p, nil
 	}
 	post, err := c.story.Post(ctx, id)
 	if annotator.KindOf(err) == annotator.NotFound {
-		p.Doubt = "there is no such post"
+		p.Doubt = "the corpus no longer has it"
 		return p, nil
 	}
 	if err == nil {

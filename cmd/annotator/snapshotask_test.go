@@ -3,8 +3,11 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"annotator"
 	"annotator/internal/longtest"
+	"annotator/internal/scripted"
+	"annotator/storage"
 )
 
 // TestInterruptWhileNobodyAsks ends a conversation that waits for a question.
@@ -67,4 +73,66 @@ func finishedRun(t *testing.T) (a *app, out *bytes.Buffer, db string) {
 	out.Reset()
 	a.err = out
 	return a, out, db
+}
+
+// TestCitationsUnderALimit has a model cite every post of the story, and one that does not exist. Of those after the limit
+// nothing is said but what is said of the missing one.
+func TestCitationsUnderALimit(t *testing.T) {
+	t.Parallel()
+	a, out, path := lanternsRun(t)
+	db, err := storage.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	const missing = 999_999
+	places, cites := map[int64]annotator.Place{}, fmt.Sprintf("[post %d]", missing)
+	for n := 1; ; n++ {
+		scene, err := db.Scenes.Get(t.Context(), n)
+		if annotator.KindOf(err) == annotator.NotFound {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rank, id := range scene.Posts {
+			places[id] = annotator.PlaceAt(n, rank)
+			cites += fmt.Sprintf(" [post %d]", id)
+		}
+	}
+	server := httptest.NewServer(scripted.New(scripted.Options{Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: cites} }}))
+	defer server.Close()
+	middle, err := db.Scenes.Get(t.Context(), 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		command []string
+		last    annotator.Place
+	}{
+		{[]string{"ask", "--as-of", "scene:5"}, annotator.PlaceAt(6, -1)},
+		{[]string{"ask", "--as-of", fmt.Sprintf("post:%d", middle.Posts[0])}, annotator.PlaceAt(12, 0)},
+		{[]string{"ask", "--as-of", "snapshot:7"}, annotator.PlaceAt(8, -1)},
+		{[]string{"ask"}, annotator.PlaceAt(1<<20, 0)},
+		{[]string{"snapshot", "ask", "9"}, annotator.PlaceAt(10, -1)},
+	} {
+		out.Reset()
+		if status := a.run(t.Context(), append(c.command, "--db", path, "--endpoint", server.URL+"/v1", "--json", "Who?")); status != exitDone {
+			t.Fatalf("%v exits with %d: %s", c.command, status, out)
+		}
+		var answer struct{ Posts []citation }
+		if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
+			t.Fatal(err)
+		}
+		if len(answer.Posts) != len(places)+1 {
+			t.Errorf("%v looks up %d of %d posts", c.command, len(answer.Posts), len(places)+1)
+		}
+		for _, p := range answer.Posts[1:] {
+			shown := p.Position != nil && p.Doubt == "" // a post may have no text
+			hidden := p == citation{Post: p.Post, Doubt: answer.Posts[0].Doubt}
+			if within := places[p.Post] <= c.last; within && !shown || !within && !hidden {
+				t.Fatalf("%v gives %+v", c.command, p)
+			}
+		}
+	}
 }
