@@ -48,6 +48,7 @@ func New(c Config) (*mcp.Server, error) {
 		return nil, err
 	}
 	s.addResources()
+	s.sdk.AddReceivingMiddleware(guard)
 	return s.sdk, nil
 }
 

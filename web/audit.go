@@ -52,7 +52,7 @@ func verify(r *request) (*page, error) {
 	if r.limit.Limited() {
 		return nil, notFound()
 	}
-	if err := r.mayTake(answerTimeout); err != nil {
+	if err := r.mayTake(AnswerTimeout); err != nil {
 		return nil, err
 	}
 	r.book.verify.Lock() // one at a time: it reads everything

@@ -75,6 +75,9 @@ type Server struct {
 	making    chan struct{} // holds an element for each page that is being made
 }
 
+// AnswerTimeout is how long the answer to a question to a model may take, which may be slow, and how long verification may.
+const AnswerTimeout = time.Hour
+
 // Limits of the server.
 const (
 	maxBody        = 64 << 10
@@ -82,7 +85,6 @@ const (
 	readTimeout    = 15 * time.Second
 	writeTimeout   = time.Minute
 	idleTimeout    = 2 * time.Minute
-	answerTimeout  = time.Hour // of a question to a model, which may be slow, and of verification
 	pageSize       = 50
 	maxStreams     = 256 // live pages at once, of each database
 	heartbeat      = 15 * time.Second
@@ -111,10 +113,13 @@ func New(o Options) (*Server, error) {
 	return s, err
 }
 
-// HTTP returns a server for net/http with the limits that a public address needs.
-func (s *Server) HTTP(ctx context.Context) *http.Server {
+// HTTP returns a server of the pages for net/http.
+func (s *Server) HTTP(ctx context.Context) *http.Server { return NewHTTP(ctx, s.Handler()) }
+
+// NewHTTP returns a server for net/http with the limits that a public address needs.
+func NewHTTP(ctx context.Context, handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		Handler: handler, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader, ErrorLog: log.New(discard{}, "", 0), BaseContext: contextOf(ctx),
 	}
 }

@@ -72,7 +72,7 @@ func askSnapshot(r *request, id int64) (*page, error) {
 	case question == "" || len(question) > maxQuestion:
 		return nil, annotator.Errorf(annotator.Misused, "a question has 1 to %d bytes", maxQuestion)
 	}
-	if err := r.mayTake(answerTimeout); err != nil {
+	if err := r.mayTake(AnswerTimeout); err != nil {
 		return nil, err
 	}
 	answer, err := r.book.server.Asker.Ask(r.Context(), r.book.DB, shown.ID, question)

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"crypto/subtle"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"annotator"
 	"annotator/mcpserver"
 	"annotator/storage"
+	"annotator/web"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
@@ -74,15 +73,12 @@ func (o *mcpOptions) run(ctx context.Context, db *storage.DB) error {
 	if o.listen != "" {
 		return o.serveHTTP(ctx, server)
 	}
-	if err := server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(o.in), Writer: nopCloser{o.out}}); err != nil {
+	if err := server.Run(ctx, &mcpserver.Lines{Reader: o.in, Writer: o.out}); err != nil {
 		return annotator.Errorf(annotator.Misused, "read a request of the Model Context Protocol: %w", err).
 			WithAdvice("an agent starts this command and writes to it; `annotator mcp --help` says how")
 	}
 	return nil
 }
-
-// maxMCPRequest is the most bytes of a request.
-const maxMCPRequest = 1 << 20
 
 // serveHTTP serves clients at /mcp until a signal comes. Sessions have no state, so clients may come and go.
 func (o *mcpOptions) serveHTTP(ctx context.Context, server *mcp.Server) error {
@@ -91,11 +87,18 @@ func (o *mcpOptions) serveHTTP(ctx context.Context, server *mcp.Server) error {
 		return err
 	}
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
-		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMCPRequest})
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: mcpserver.MaxRequest})
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(requireToken(token, handler)))
-	listener := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, BaseContext: func(net.Listener) context.Context { return ctx }}
-	return listenAndServe(ctx, o.listen, listener, func(address string) { o.say("agents reach the codex at http://" + address + "/mcp") })
+	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(requireToken(token, mayTake(web.AnswerTimeout, handler))))
+	return listenAndServe(ctx, o.listen, web.NewHTTP(ctx, mux), func(address string) { o.say("agents reach the codex at http://" + address + "/mcp") })
+}
+
+// mayTake lets an answer take longer than a page may: a model may be asked for it.
+func mayTake(most time.Duration, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(most)) // else the limit of a page holds
+		next.ServeHTTP(w, r)
+	})
 }
 
 // requireToken refuses requests without the token; an empty one is none.
@@ -137,8 +140,3 @@ func (o *mcpOptions) answerer(db *storage.DB) mcpserver.Asker {
 		return answer, err
 	}
 }
-
-// nopCloser is a writer that stays open.
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"annotator/exporters"
 	"annotator/mcpserver"
@@ -242,5 +247,120 @@ func TestAgentsNeedTheToken(t *testing.T) {
 	}
 	if _, err := readToken("0.0.0.0:8421", ""); exitStatus(err) != exitMisused {
 		t.Errorf("the network without a token: %v", err)
+	}
+}
+
+// TestMCPSurvives sends requests and lines that are none over standard input. After each the server answers a ping.
+func TestMCPSurvives(t *testing.T) {
+	t.Parallel()
+	a, _, path := lanternsRun(t)
+	in, requests := io.Pipe()
+	answers, out := io.Pipe()
+	a.in, a.out = in, out
+	ended := make(chan int, 1)
+	go func() {
+		ended <- a.run(t.Context(), []string{"mcp", "--db", path})
+		_, _ = out.Close(), in.Close()
+	}()
+	lines := make(chan string, 1000) // the client reads while it writes
+	go func() {
+		defer close(lines)
+		scanner := bufio.NewScanner(answers)
+		scanner.Buffer(nil, 1<<20)
+		for scanner.Scan() {
+			lines <- scanner.Text()
+		}
+	}()
+	send := func(line string) {
+		if _, err := io.WriteString(requests, line+"\n"); err != nil {
+			t.Fatalf("%.200q cannot be sent: %v", line, err)
+		}
+	}
+	// answered reads until the request with an id is answered.
+	answered := func(id int, after string) {
+		for line := range lines {
+			var answer struct{ ID any }
+			if err := json.Unmarshal([]byte(line), &answer); err != nil {
+				t.Fatalf("%q is answered after %.200q", line, after)
+			}
+			if answer.ID == float64(id) {
+				return
+			}
+		}
+		t.Fatalf("no answer after %.200q", after)
+	}
+	send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+	answered(1, "the beginning")
+	send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	hostile := []string{
+		"hello", "[]", "{}", "null", `"x"`, "", " ", "\x00", "{", `{"jsonrpc":"1.0","id":3,"method":"ping"}`, `{"jsonrpc":"2.0","id":3,"method":5}`,
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":3,"result":{}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"ping"}{"jsonrpc":"2.0","id":4,"method":"ping"}`, `[{"jsonrpc":"2.0","id":3,"method":"ping"}]`,
+		`{"jsonrpc":"2.0","id":3,"method":"nothing"}`, `{"jsonrpc":"2.0","id":3,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":[1]}`,
+		`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`,
+		strings.Repeat("[", 100_000), strings.Repeat("x", 3<<20), `{"jsonrpc":"2.0","id":3,"method":"ping"} ` + "\t\r",
+	}
+	for _, uri := range []string{`codex://entry/\u00001`, `\u0000`, `codex://scene/\u202e\ud83d\ude00\u0007`, `%zz`, ``, `codex://entry/99999999999999999999`, `\ud800`} {
+		hostile = append(hostile, `{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"`+uri+`"}}`)
+	}
+	for _, tool := range []string{"search", "show", "timeline", "evidence", "history", "mentions", "ask", `no\u0000ne`} {
+		for _, arguments := range []string{`{"query":"\u0000","entry":"\u0000\u0001","question":"\u0000"}`, `{"entry":"#-1","as_of":"scene:3%\u0000","limit":-9e99}`, `null`, `[]`, `{"entry":{}}`} {
+			hostile = append(hostile, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+arguments+`}}`)
+		}
+	}
+	for i, line := range hostile {
+		send(line)
+		send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, 100+i))
+		answered(100+i, line)
+	}
+	_ = requests.Close()
+	for range lines { // the answers to the last
+		continue
+	}
+	if status := <-ended; status != exitDone {
+		t.Errorf("the server ends with %d", status)
+	}
+}
+
+// TestMCPLimits: over HTTP, what a client sends is bounded in size and time as for pages.
+func TestMCPLimits(t *testing.T) {
+	t.Parallel()
+	a, _, path := lanternsRun(t)
+	told, telling := io.Pipe()
+	a.err = telling
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	go func() { ended <- a.run(ctx, []string{"mcp", "--db", path, "--listen", "127.0.0.1:0"}) }()
+	defer func() { stop(); <-ended }()
+	said, err := bufio.NewReader(told).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, told) }()
+	_, address, _ := strings.Cut(said, "http://")
+	address, _, _ = strings.Cut(address, "/mcp")
+	// answer sends the beginning of a request, and returns all that comes until the connection is closed.
+	answer := func(request string) string {
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		_ = c.SetDeadline(time.Now().Add(25 * time.Second)) // those of pages are 15
+		if _, err := io.WriteString(c, request); err != nil {
+			return err.Error()
+		}
+		text, err := io.ReadAll(c)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%.60q... is waited for", request)
+		}
+		return string(text)
+	}
+	const post = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+	if got := answer(post + "X-Long: " + strings.Repeat("x", 64<<10) + "\r\n\r\n"); !strings.Contains(got, " 431 ") {
+		t.Errorf("a long header: %.80q", got)
+	}
+	if !testing.Short() {
+		_ = answer(post + "Content-Length: 100\r\n\r\n{")
 	}
 }

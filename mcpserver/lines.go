@@ -1,0 +1,120 @@
+package mcpserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// MaxRequest is the most bytes of a request.
+const MaxRequest = 1 << 20
+
+// Lines is a transport of one message a line, as over standard input and output. A line that is no message is answered with
+// an error, and the next is read: the transport of the SDK ends there.
+type Lines struct {
+	Reader io.Reader
+	Writer io.Writer
+}
+
+// Connect begins to read. Reading ends with the reader, whose error ends the connection.
+func (l *Lines) Connect(ctx context.Context) (mcp.Connection, error) {
+	messages, sent := io.Pipe()
+	out := &wholeWriter{w: l.Writer}
+	go func() { _ = sent.CloseWithError(forward(l.Reader, sent, out)) }()
+	return (&mcp.IOTransport{Reader: messages, Writer: out}).Connect(ctx)
+}
+
+// forward copies the lines that are messages, and answers the others.
+func forward(from io.Reader, to, answers io.Writer) error {
+	lines := bufio.NewReaderSize(from, MaxRequest)
+	for {
+		line, err := lines.ReadSlice('\n')
+		line = bytes.TrimSpace(line)
+		tooLong := errors.Is(err, bufio.ErrBufferFull)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			line = nil // its bytes are overwritten
+			_, err = lines.ReadSlice('\n')
+		}
+		switch refusal := refusalOf(line, tooLong); {
+		case refusal != nil:
+			if _, err := answers.Write(refusal); err != nil {
+				return err
+			}
+		case len(line) > 0:
+			if _, err := to.Write(append(line, '\n')); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// refusalOf returns the answer to a line that is no message; nil for a message, and for an empty line.
+func refusalOf(line []byte, tooLong bool) []byte {
+	if len(line) == 0 && !tooLong {
+		return nil
+	}
+	var message struct {
+		ID json.RawMessage `json:"id"`
+	}
+	code, what := jsonrpc.CodeParseError, ""
+	switch err := json.Unmarshal(line, &message); {
+	case tooLong:
+		what = fmt.Sprintf("a line has at most %d bytes", MaxRequest)
+	case err != nil && !json.Valid(line):
+		what = "the line is not JSON: " + err.Error()
+	default:
+		_, err := jsonrpc.DecodeMessage(line)
+		if err == nil && line[0] == '{' {
+			return nil
+		}
+		code, what = jsonrpc.CodeInvalidRequest, "a line is one message of JSON-RPC 2.0, and no list of them"
+	}
+	if id := message.ID; len(id) == 0 || id[0] != '"' && id[0] != '-' && (id[0] < '0' || id[0] > '9') {
+		message.ID = json.RawMessage("null")
+	}
+	answer, _ := json.Marshal(map[string]any{ // of strings, a number and valid JSON
+		"jsonrpc": "2.0", "id": message.ID, "error": map[string]any{"code": code, "message": what},
+	})
+	return append(answer, '\n')
+}
+
+// wholeWriter writes one message at a time.
+type wholeWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (o *wholeWriter) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.w.Write(p)
+}
+
+// Close does nothing: the writer is not the connection's.
+func (o *wholeWriter) Close() error { return nil }
+
+// guard answers requests that the SDK would fail on: a panic ends the process, and an error whose data is no JSON the connection.
+func guard(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("internal error: %v", cause)}
+			}
+			if refused := (*jsonrpc.Error)(nil); errors.As(err, &refused) && refused.Data != nil && !json.Valid(refused.Data) {
+				err = &jsonrpc.Error{Code: refused.Code, Message: refused.Message}
+			}
+		}()
+		return next(ctx, method, r)
+	}
+}
