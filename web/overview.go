@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -9,11 +10,17 @@ import (
 	"annotator/storage"
 )
 
-// home shows the databases, or the only one.
+// home shows the databases, or the only one. The limit that the address names goes with the reader.
 func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 	r := &request{Request: hr, w: w}
+	point, err := pointOf(hr.URL)
+	if err = cmp.Or(hr.ParseForm(), err); err != nil {
+		s.write(r, s.errorPage(r, annotator.Errorf(annotator.Misused, "the query cannot be read: %w", err)))
+		return
+	}
+	first := func(b *book) string { return (&request{book: b, limit: limit{point: point}}).Link() }
 	if len(s.books) == 1 && len(s.Unread) == 0 {
-		http.Redirect(w, hr, (&request{book: s.books[0]}).Link(), http.StatusSeeOther)
+		http.Redirect(w, hr, first(s.books[0]), http.StatusSeeOther)
 		return
 	}
 	list := shelf{Unread: s.Unread}
@@ -23,7 +30,11 @@ func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 			list.Unread = append(slices.Clip(list.Unread), Unread{b.Name, err})
 			continue
 		}
-		list.Books = append(list.Books, shelved{b.Name, pulse.Title, (&request{book: b}).Link(), pulse.Scenes})
+		scenes := pulse.Scenes
+		if b.bounded() {
+			scenes = b.Limit.Place.Scene()
+		}
+		list.Books = append(list.Books, shelved{b.Name, pulse.Title, first(b), scenes})
 	}
 	s.write(r, &page{template: "home", Title: "Codexes", Data: list})
 }
@@ -37,7 +48,7 @@ type shelf struct {
 // shelved is a database of the list.
 type shelved struct {
 	Name, Title, URL string
-	Scenes           int // of the story
+	Scenes           int // of the story, up to the server's limit
 }
 
 // progress is the state of a run, as far as the limit allows.

@@ -144,15 +144,25 @@ type limitBar struct {
 	Point   string // as the reader named it
 	Scene   int    // of the limit; of the end of the story where there is none
 	Thread  string // the title of the limit's thread
-	Last    int    // scene of the story
+	Last    int    // the last scene that can be chosen; 0: none can
+	Chosen  bool   // the reader has set the limit
+	Bounded bool   // the server has a limit
 	Back    string // the page that the form goes back to
 	Action  string // of the form
 }
 
 // Bar returns the bar with the limit.
 func (p *page) Bar() (limitBar, error) {
+	bar := limitBar{Limited: p.limit.Limited(), Bounded: p.book.bounded(), Point: p.limit.point, Back: p.URL.RequestURI()}
 	pulse, err := p.book.DB.Run.Pulse(p.Context())
-	bar := limitBar{Limited: p.limit.Limited(), Point: p.limit.point, Scene: pulse.Scenes, Last: pulse.Scenes, Back: p.URL.RequestURI()}
+	if err == nil {
+		bar.Last, err = p.book.lastChoice(p.Context(), pulse.Scenes)
+	}
+	bar.Scene = bar.Last
+	bar.Chosen = bar.Limited && bar.Point != "" && bar.Point != noLimit
+	if bar.Limited && !bar.Chosen {
+		bar.Point = p.book.Point.String()
+	}
 	if p.Method != http.MethodGet {
 		bar.Back = p.URL.Path
 	}
@@ -181,6 +191,9 @@ type reached struct{ Action, Back, Point, Label string }
 func (p *page) Reached(kind string, id any, label string) *reached {
 	point := fmt.Sprintf("%s:%v", kind, id)
 	if p.limit.point == point {
+		return nil
+	}
+	if _, _, err := p.moment(point); err != nil { // after the server's limit
 		return nil
 	}
 	return &reached{p.Link("limit"), p.URL.RequestURI(), point, label}

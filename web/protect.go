@@ -70,9 +70,9 @@ func (s *Server) authorise(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		back := "/"
-		if r.Method == http.MethodGet {
-			back = r.URL.RequestURI()
+		back := r.URL.RequestURI()
+		if r.Method != http.MethodGet { // what was sent is lost, the limit is not
+			back = (&url.URL{Path: "/", RawQuery: r.URL.RawQuery}).String()
 		}
 		s.askToken(w, r, signing{Back: back})
 	})

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"annotator"
 	"annotator/storage"
@@ -23,18 +24,21 @@ type request struct {
 	made  func() // another page may be made: what follows waits for the reader, or for a model
 }
 
-// limit is the point up to which the reader wants to be told.
+// limit is the point up to which the reader wants to be told, or the server's limit.
 type limit struct {
-	point    string // as a URL has it: "scene:200"; "all" for no limit that outweighs a remembered one; empty: none
+	point    string // that the reader has chosen, as a URL has it: "scene:200"; "all" for none that outweighs a remembered one; empty: none
 	explicit bool   // the URL names it
 	moment   storage.Moment
 }
 
-// noLimit is the value of as-of that outweighs a remembered limit.
+// noLimit is the value of as-of that outweighs a remembered limit. It does not outweigh the server's.
 const noLimit = "all"
 
+// asOf is the query parameter that names a limit.
+const asOf = "as-of"
+
 // limitCookie remembers the limit of a database.
-const limitCookie = "as-of"
+const limitCookie = asOf
 
 func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) (*request, error) {
 	r := &request{Request: hr, w: w}
@@ -46,6 +50,7 @@ func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) (*request, 
 	if r.book == nil {
 		return r, notFound()
 	}
+	r.limit.moment = r.book.Limit
 	return r, nil
 }
 
@@ -69,21 +74,29 @@ func limited(show handler) handler {
 type lostLimit struct {
 	Point, Back, Action string
 	Remembered          bool // by the browser, of an earlier run for example
+	Bounded             bool // the server has a limit
+	First               bool // the first scene may be chosen
 }
 
 // noSuchLimit returns the page that says so. It shows nothing of the story, as it is not known how much may be shown.
 func (r *request) noSuchLimit() *page {
-	lost := lostLimit{Point: r.limit.point, Back: r.URL.Path, Remembered: !r.limit.explicit}
+	lost := lostLimit{Point: r.limit.point, Back: r.URL.Path, Remembered: !r.limit.explicit, Bounded: r.book.bounded()}
 	r.limit = limit{}
+	first, err := r.book.lastChoice(r.Context(), 1)
+	lost.First = err == nil && first > 0
 	lost.Action = r.Link("limit")
 	r.book = nil
 	return &page{template: "nolimit", Title: "There is no such limit", status: http.StatusBadRequest, Data: lost}
 }
 
-// readLimit reads the limit: the URL counts over the cookie.
+// readLimit reads the limit: the URL counts over the cookie, and neither over the server's.
 func (r *request) readLimit() error {
-	r.limit.explicit = r.URL.Query().Has("as-of")
-	r.limit.point = r.URL.Query().Get("as-of")
+	var err error
+	r.limit.point, err = pointOf(r.URL)
+	r.limit.explicit = r.limit.point != "" || err != nil
+	if err != nil {
+		return err
+	}
 	if !r.limit.explicit {
 		if c, err := r.Cookie(limitCookie); err == nil {
 			r.limit.point = c.Value
@@ -92,13 +105,38 @@ func (r *request) readLimit() error {
 	if r.limit.point == "" || r.limit.point == noLimit {
 		return nil
 	}
-	point, err := storage.ParsePoint(r.limit.point)
-	if err != nil {
-		return err
-	}
-	r.limit.point = point.String()
-	r.limit.moment, err = r.book.DB.History.Limit(r.Context(), point)
+	r.limit.point, r.limit.moment, err = r.moment(r.limit.point)
 	return err
+}
+
+// pointOf returns the limit that a URL names; empty for none. A parameter that is almost as-of was meant to be one, and a reader
+// would be shown everything in its place.
+func pointOf(u *url.URL) (point string, err error) {
+	for name, values := range u.Query() {
+		letters := strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) {
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, name)
+		switch {
+		case name == asOf && len(values) == 1:
+			point = values[0]
+		case letters == "asof":
+			return name, annotator.Errorf(annotator.Misused, "a limit is named once, as %s", asOf)
+		}
+	}
+	return point, nil
+}
+
+// moment finds the moment of a point, and the form of the point that links have.
+func (r *request) moment(named string) (point string, m storage.Moment, err error) {
+	p, err := storage.ParsePoint(named)
+	if err != nil {
+		return named, m, err
+	}
+	m, err = r.book.moment(r.Context(), p)
+	return p.String(), m, err
 }
 
 // Limited reports whether there is a limit.
@@ -190,7 +228,7 @@ func (r *request) Link(parts ...any) string {
 		path = append(path, "")
 	}
 	if r.limit.point != "" {
-		values.Set("as-of", r.limit.point)
+		values.Set(asOf, r.limit.point)
 	}
 	if len(values) > 0 {
 		fragment = "?" + values.Encode() + fragment
@@ -200,7 +238,7 @@ func (r *request) Link(parts ...any) string {
 
 // setLimit remembers the limit that the form of every page sends, and goes back to the page under it.
 func setLimit(r *request) (*page, error) {
-	point := r.PostFormValue("as-of")
+	point := r.PostFormValue(asOf)
 	if point == "" {
 		n, err := strconv.Atoi(r.PostFormValue("scene"))
 		if err != nil || n < 1 {
@@ -210,25 +248,21 @@ func setLimit(r *request) (*page, error) {
 		point = storage.Point{Kind: storage.PointScene, ID: int64(max(1, n+step))}.String()
 	}
 	cookie := &http.Cookie{
-		Name: limitCookie, Value: point, Path: "/" + url.PathEscape(r.book.Name) + "/", MaxAge: 400 * 24 * 3600, HttpOnly: true,
+		Name: limitCookie, Path: "/" + url.PathEscape(r.book.Name) + "/", MaxAge: 400 * 24 * 3600, HttpOnly: true,
 		SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil,
 	}
 	if point == noLimit {
-		cookie.Value, cookie.MaxAge = "", -1
-	} else if err := r.checkPoint(point); err != nil {
-		return nil, err
+		cookie.MaxAge = -1
+	} else {
+		var err error
+		if point, _, err = r.moment(point); err != nil {
+			return nil, err
+		}
+		cookie.Value = point
 	}
 	http.SetCookie(r.w, cookie)
 	http.Redirect(r.w, r.Request, r.backUnder(point), http.StatusSeeOther)
 	return nil, nil
-}
-
-func (r *request) checkPoint(point string) error {
-	p, err := storage.ParsePoint(point)
-	if err == nil {
-		_, err = r.book.DB.History.Limit(r.Context(), p)
-	}
-	return err
 }
 
 // backUnder returns the URL of the page that a form was on, under another limit. It never leaves the database.
@@ -240,9 +274,9 @@ func (r *request) backUnder(point string) string {
 		back = &url.URL{Path: "/" + r.book.Name + "/"}
 	}
 	values := back.Query()
-	values.Del("as-of")
+	values.Del(asOf)
 	if point != noLimit {
-		values.Set("as-of", point)
+		values.Set(asOf, point)
 	}
 	back.RawQuery, back.Fragment = values.Encode(), ""
 	return back.String()

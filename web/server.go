@@ -43,6 +43,9 @@ type Database struct {
 	Name  string // in URLs: letters, digits, ".", "-" and "_"
 	DB    *storage.DB
 	Story Story // nil if the corpus is not there
+	// Limit is the furthest moment that pages show, whatever a reader sets; zero for none. Point is what names it.
+	Limit storage.Moment
+	Point storage.Point
 	// Source returns what verification compares with the corpus; nil if it is not there.
 	Source func(context.Context) (*storage.Source, error)
 }
@@ -176,7 +179,7 @@ type handler func(*request) (*page, error)
 // the processors make pages, so that readers leave the others to a run on this machine.
 func (s *Server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
-		_ = hr.PostFormValue("") // reads the form, which may arrive slowly, while other pages are made
+		form := hr.ParseForm() // which may arrive slowly, while other pages are made
 		select {
 		case s.making <- struct{}{}:
 		case <-hr.Context().Done():
@@ -186,6 +189,9 @@ func (s *Server) page(show handler) http.HandlerFunc {
 		defer made()
 		r, err := s.newRequest(w, hr)
 		r.made = made
+		if form != nil { // a pair that cannot be read may be the limit
+			r.book, err = nil, annotator.Errorf(annotator.Misused, "the query or the form cannot be read: %w", form)
+		}
 		var p *page
 		if err == nil {
 			p, err = show(r)

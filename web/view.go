@@ -16,6 +16,34 @@ type book struct {
 	verify sync.Mutex
 }
 
+// bounded reports whether the server has a limit.
+func (b *book) bounded() bool { return !b.Limit.IsZero() }
+
+// moment finds the moment of a point that a reader names. A point after the server's limit is as one that the story does not
+// have.
+func (b *book) moment(ctx context.Context, p storage.Point) (storage.Moment, error) {
+	m, err := b.DB.History.Limit(ctx, p)
+	if err == nil && !m.Within(&b.Limit) {
+		return storage.Moment{}, notFound()
+	}
+	return m, err
+}
+
+// lastChoice returns the number of the last scene that a reader may name as a limit, of a story with so many scenes; 0 for
+// none, as where the server's limit is a snapshot.
+func (b *book) lastChoice(ctx context.Context, scenes int) (int, error) {
+	if !b.bounded() {
+		return scenes, nil
+	}
+	n := b.Limit.Place.Scene()
+	for _, last := range []int{n, n - 1} { // the limit may be within its scene
+		if _, err := b.moment(ctx, storage.Point{Kind: storage.PointScene, ID: int64(last)}); !isNotFound(err) {
+			return last, err
+		}
+	}
+	return 0, nil
+}
+
 // view is a view of a database, with the ids of its places.
 type view struct {
 	*storage.View

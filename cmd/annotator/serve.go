@@ -27,6 +27,7 @@ type serveOptions struct {
 	listen    string
 	hosts     []string
 	tokenFile string
+	asOf      string
 	open      bool
 }
 
@@ -38,7 +39,7 @@ func newServe(a *app) *cobra.Command {
 		Long: longHelp(`
 Show codexes in a browser: entries with their quotations in place, the story with its names linked, the run while it
 goes on, snapshots, plots and the audit. Pages change nothing. Every page can be limited to a point of the story; it
-then shows nothing that is told later.
+then shows nothing that is told later. With --as-of, no reader can be shown more than that, whatever they set.
 
 SOURCE is a story whose run has a database beside it, or such a database. Without any, all databases in this folder are
 served. Each has its own address, by its name. Where there are several, one that cannot be read is named and left out.
@@ -49,12 +50,14 @@ address beyond this machine requires --token-file; whoever opens a page is asked
 		Example: `  annotator serve book.epub
   annotator serve --db book.annotator.db --db quest.annotator.db --open
   annotator serve book.epub --endpoint http://localhost:8000/v1
+  annotator serve book.epub --as-of scene:200
   annotator serve book.epub --listen 192.168.1.20:8420 --token-file token.txt`,
 		Args: arguments(0, unlimited),
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.databases, "db", nil, "database `FILE` of a run; may be repeated")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8420", "`ADDRESS` and port to listen on; port 0: a free one")
+	flags.StringVar(&o.asOf, "as-of", "", "the furthest `POINT` of the story that pages show: scene:N, post:ID, thread:ID (its end) or snapshot:N; empty: no limit")
 	flags.BoolVar(&o.open, "open", false, "open the first page in the browser")
 	flags.StringVar(&o.tokenFile, "token-file", "", "`FILE` with the token that readers must know, at least 16 characters")
 	flags.StringSliceVar(&o.hosts, "host", nil, "a `NAME` of this server, besides localhost and addresses, for example behind a proxy; may be repeated")
@@ -193,12 +196,21 @@ func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closer
 		return nil, err
 	}
 	open.add(db.Close)
-	story := o.storyOf(ctx, db, path)
-	if story == nil {
-		return &web.Database{DB: db}, nil
+	database := &web.Database{DB: db}
+	if o.asOf != "" {
+		if database.Point, err = storage.ParsePoint(o.asOf); err != nil {
+			return nil, err
+		}
+		if database.Limit, err = db.History.Limit(ctx, database.Point); err != nil {
+			return nil, err
+		}
 	}
-	open.add(story.Close)
-	return &web.Database{DB: db, Story: story, Source: func(ctx context.Context) (*storage.Source, error) { return sourceOf(ctx, db, story) }}, nil
+	if story := o.storyOf(ctx, db, path); story != nil {
+		open.add(story.Close)
+		database.Story = story
+		database.Source = func(ctx context.Context) (*storage.Source, error) { return sourceOf(ctx, db, story) }
+	}
+	return database, nil
 }
 
 // serve serves until a signal ends it. Readers of live pages are disconnected at once.
