@@ -103,18 +103,3 @@ func (o *wholeWriter) Write(p []byte) (int, error) {
 
 // Close does nothing: the writer is not the connection's.
 func (o *wholeWriter) Close() error { return nil }
-
-// guard answers requests that the SDK would fail on: a panic ends the process, and an error whose data is no JSON the connection.
-func guard(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
-		defer func() {
-			if cause := recover(); cause != nil {
-				err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("internal error: %v", cause)}
-			}
-			if refused := (*jsonrpc.Error)(nil); errors.As(err, &refused) && refused.Data != nil && !json.Valid(refused.Data) {
-				err = &jsonrpc.Error{Code: refused.Code, Message: refused.Message}
-			}
-		}()
-		return next(ctx, method, r)
-	}
-}

@@ -5,6 +5,8 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,6 +14,7 @@ import (
 	"annotator/storage"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -48,7 +51,7 @@ func New(c Config) (*mcp.Server, error) {
 		return nil, err
 	}
 	s.addResources()
-	s.sdk.AddReceivingMiddleware(guard)
+	s.sdk.AddReceivingMiddleware(s.guard)
 	return s.sdk, nil
 }
 
@@ -123,4 +126,23 @@ func notNull(schema *jsonschema.Schema) {
 		notNull(property)
 	}
 	notNull(schema.Items)
+}
+
+// guard answers requests that cannot be: of a database that is another now, and what the SDK would fail on. There a panic ends
+// the process, and an error whose data is no JSON the connection.
+func (s *server) guard(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("internal error: %v", cause)}
+			}
+			if refused := (*jsonrpc.Error)(nil); errors.As(err, &refused) && refused.Data != nil && !json.Valid(refused.Data) {
+				err = &jsonrpc.Error{Code: refused.Code, Message: refused.Message}
+			}
+		}()
+		if s.DB.Replaced() {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the database was deleted, moved or replaced: start this server again"}
+		}
+		return next(ctx, method, r)
+	}
 }

@@ -26,6 +26,10 @@ func identify(path string) (fileIdentity, error) {
 	return files, nil
 }
 
+// Replaced reports whether there is another file, or none, at the path that the database was opened at. Connections that are
+// open still read the former file, and new ones would read another.
+func (db *DB) Replaced() bool { return db.files.changed() != "" }
+
 // changed returns the path of a file that is gone or replaced, or "".
 func (s fileIdentity) changed() string {
 	for name, file := range s {

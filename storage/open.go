@@ -31,12 +31,14 @@ type head struct {
 // Open opens the database at path for reading. It changes nothing. The error is NotFound where there is no run, and
 // Misused for a file that is no database of this program or has another schema.
 func Open(ctx context.Context, path string) (*DB, error) {
+	file, _ := os.Stat(path) // opening it says why that fails
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnlyClean, readers)
 	if err != nil {
 		return nil, err
 	}
 	db := newDB(path, time.Now)
 	db.readFrom(pool)
+	db.files = fileIdentity{path: file} // a log may come and go
 	version, err := schemaVersion(ctx, pool, path)
 	if err == nil {
 		err = checkReadable(version, path)

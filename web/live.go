@@ -82,6 +82,10 @@ func streamLive(r *request) (*page, error) {
 	defer poll.Stop()
 	defer beat.Stop()
 	for err == nil {
+		if r.book.DB.Replaced() {
+			_ = send.event(event{"replaced", `<p class="problem">` + isReplaced + `</p>`})
+			return nil, nil
+		}
 		if e, unread := r.book.state(r.Context(), r.limit); unread == nil { // else the next look may succeed
 			err = send.event(e)
 		}

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 
@@ -26,6 +27,9 @@ func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 	list := shelf{Unread: s.Unread}
 	for _, b := range s.books {
 		pulse, err := b.DB.Run.Pulse(hr.Context())
+		if b.DB.Replaced() {
+			err = errors.New(isReplaced)
+		}
 		if err != nil {
 			list.Unread = append(slices.Clip(list.Unread), Unread{b.Name, err})
 			continue

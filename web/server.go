@@ -193,7 +193,10 @@ func (s *Server) page(show handler) http.HandlerFunc {
 			r.book, err = nil, annotator.Errorf(annotator.Misused, "the query or the form cannot be read: %w", form)
 		}
 		var p *page
-		if err == nil {
+		switch {
+		case err == nil && r.book.DB.Replaced():
+			p = r.replaced()
+		case err == nil:
 			p, err = show(r)
 		}
 		if err != nil {
@@ -224,6 +227,15 @@ func (s *Server) write(r *request, p *page) {
 		r.w.WriteHeader(p.status)
 	}
 	_, _ = text.WriteTo(r.w)
+}
+
+// isReplaced is what pages say of a database whose file is not there any more, or is another's.
+const isReplaced = "The database of this story was deleted, moved or replaced. Start the server again to see what is there now."
+
+// replaced returns the page of such a database.
+func (r *request) replaced() *page {
+	r.book = nil // its connections may read different files
+	return &page{template: "error", Title: isReplaced, status: http.StatusServiceUnavailable}
 }
 
 // errorPage returns the page of an error. What is not there and what comes after the limit look the same.
