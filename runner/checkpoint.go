@@ -57,6 +57,12 @@ func (r *Runner) warnOfWAL(pages int) {
 		r.Store.Path(), pages>>8))
 }
 
+// warnOfReaders warns that the run waits for who reads its database.
+func (r *Runner) warnOfReaders(log int64) {
+	r.warn(fmt.Sprintf("the run waits for another program that reads %s: the write-ahead log beside it has grown to %d MiB, and begins anew "+
+		"when that ends; after ten minutes the run goes on, and the log grows", r.Store.Path(), log>>20))
+}
+
 // checkYield warns once in each process if the run brings nothing: a model whose calls all fail would read the whole
 // story for nothing.
 func (r *Runner) checkYield(ctx context.Context) error {

@@ -143,6 +143,7 @@ func (r *Runner) stopped() bool {
 // Quarantined (finished, but scenes were refused), Interrupted, or the failure. A cancelled context ends the run at once. In each case the next run resumes.
 func (r *Runner) Run(ctx context.Context) error {
 	r.publish(annotator.Notice{Kind: annotator.NoticeStart})
+	r.Store.Maintenance.OnWait(r.warnOfReaders)
 	state := annotator.StateInit
 	for state != annotator.StateExit {
 		next, err := r.step(ctx, state)

@@ -42,6 +42,11 @@ type DB struct {
 	head   head
 	files  fileIdentity
 	lost   error // not nil once one of the files was deleted, moved or replaced
+
+	log         string          // the path of the write-ahead log, of a writer
+	logPatience time.Duration   // how long a transaction waits for the readers of a long log
+	impatient   bool            // it has waited so long, and the log has not been started over since
+	waiting     func(log int64) // see Maintenance.OnWait; may be nil
 }
 
 // service is what the services have in common: the database.
@@ -75,7 +80,7 @@ type (
 )
 
 func newDB(path string, now func() time.Time) *DB {
-	db := &DB{path: path, now: now, state: annotator.StateInit}
+	db := &DB{path: path, now: now, state: annotator.StateInit, logPatience: logPatience}
 	s := &service{db}
 	db.Journal, db.History, db.Curation = (*Journal)(s), (*History)(s), (*Curation)(s)
 	db.Calls, db.Scenes, db.Threads = (*Calls)(s), (*Scenes)(s), (*Threads)(s)

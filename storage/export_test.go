@@ -53,3 +53,6 @@ func CompanionsOfMany(ctx context.Context, v *View, entry int64, limit int) ([]E
 	}
 	return v.companionsOfMany(ctx, entry, scenes[entry], limit)
 }
+
+// SetLogPatience sets how long a transaction waits for the readers of a long log.
+func (db *DB) SetLogPatience(most time.Duration) { db.logPatience = most }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"annotator"
 )
 
 // fileIdentity holds the files of an open database by path: what is written to a deleted file is lost at the end.
 type fileIdentity map[string]os.FileInfo
+
+// logSuffix ends the name of a write-ahead log.
+const logSuffix = "-wal"
 
 // identify finds the database itself, its log, and the log's index. They are beside the file, not beside a link to it.
 func identify(path string) (fileIdentity, error) {
@@ -18,7 +22,7 @@ func identify(path string) (fileIdentity, error) {
 		return nil, err
 	}
 	files := fileIdentity{}
-	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+	for _, name := range []string{path, path + logSuffix, path + "-shm"} {
 		if files[name], err = os.Stat(name); err != nil {
 			return nil, err
 		}
@@ -29,6 +33,16 @@ func identify(path string) (fileIdentity, error) {
 // Replaced reports whether there is another file, or none, at the path that the database was opened at. Connections that are
 // open still read the former file, and new ones would read another.
 func (db *DB) Replaced() bool { return db.files.changed() != "" }
+
+// log returns the path of the write-ahead log; "" of a reader's files.
+func (s fileIdentity) log() string {
+	for name := range s {
+		if strings.HasSuffix(name, logSuffix) {
+			return name
+		}
+	}
+	return ""
+}
 
 // changed returns the path of a file that is gone or replaced, or "".
 func (s fileIdentity) changed() string {

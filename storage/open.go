@@ -102,6 +102,7 @@ func (db *DB) openWriter(ctx context.Context, migrating []func(schema, last int)
 	if db.files, err = identify(db.path); err != nil {
 		return annotator.Errorf(annotator.Storage, "open %s: %w", db.path, err)
 	}
+	db.log = db.files.log()
 	return nil
 }
 

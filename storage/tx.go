@@ -61,6 +61,9 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx)) error {
 	if err := db.checkFiles(ctx); err != nil {
 		return err
 	}
+	if err := db.boundLog(ctx); err != nil {
+		return err
+	}
 	head := db.head
 	err := transact(context.WithoutCancel(ctx), db.write, db.now, func(tx *tx) {
 		tx.head = db.head

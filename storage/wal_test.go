@@ -1,7 +1,10 @@
 package storage_test
 
 import (
+	"math/rand/v2"
 	"os"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -69,5 +72,114 @@ func TestCheckpointWAL(t *testing.T) {
 	left = s.blank(100)
 	if log := s.log(); log > walBound || left > 0 {
 		t.Errorf("after the reader the log has %d bytes, and %d pages had to stay", log, left)
+	}
+}
+
+// logBound is the most that the log comes to with readers, in bytes.
+const logBound = 64 << 20
+
+// write commits n transactions of a megabyte each, and returns the most that the log came to, in bytes, and how long the
+// slowest took.
+func (s *story) write(n int) (most int64, slowest time.Duration) {
+	s.Helper()
+	text := strings.Repeat("A long reply. ", 1<<20/14)
+	for range n {
+		start := time.Now()
+		s.reply(text)
+		slowest = max(slowest, time.Since(start))
+		most = max(most, s.log())
+	}
+	return most, slowest
+}
+
+// reads begins transactions that read one state for some time each, until it is stopped, and returns how many there were.
+func (s *story) reads(lengths func() time.Duration) (stop func() int) {
+	s.Helper()
+	pool, err := sqlite.Open(s.ctx, s.path, sqlite.ReadOnly, 1)
+	s.ok(err)
+	over, ended := make(chan bool), make(chan int)
+	go func() {
+		n := 0
+		for ; ; n++ {
+			t, err := pool.BeginTx(s.ctx, nil)
+			var before, after int
+			if err == nil {
+				err = t.QueryRowContext(s.ctx, `SELECT count(*) FROM trace`).Scan(&before)
+			}
+			length := time.NewTimer(lengths())
+			stopped := false
+			select {
+			case <-length.C:
+			case <-over:
+				stopped = true
+			}
+			if err == nil {
+				err = t.QueryRowContext(s.ctx, `SELECT count(*) FROM trace`).Scan(&after)
+			}
+			if err == nil {
+				err = t.Rollback()
+			}
+			if err != nil || before != after {
+				s.Errorf("a reader is disturbed: %d rows, then %d, %v", before, after, err)
+			}
+			if stopped || err != nil {
+				_ = pool.Close()
+				ended <- n
+				return
+			}
+		}
+	}()
+	return func() int { close(over); return <-ended }
+}
+
+// TestLogBesideReaders writes while fifty readers overlap, with transactions from a millisecond to seconds: the log stays short, and
+// no reader is disturbed.
+func TestLogBesideReaders(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	s.begin("scene 1")
+	for _, longest := range longtest.Pick([]time.Duration{time.Second}, []time.Duration{50 * time.Millisecond, time.Second, 10 * time.Second}) {
+		random := rand.New(rand.NewPCG(1, 2))
+		var mu sync.Mutex
+		length := func() time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return time.Millisecond + time.Duration(random.Int64N(int64(longest)))
+		}
+		var stops []func() int
+		for range 50 {
+			stops = append(stops, s.reads(length))
+		}
+		start := time.Now()
+		most, slowest := s.write(longtest.Pick(150, 500))
+		took, reads := time.Since(start), 0
+		for _, stop := range stops {
+			reads += stop()
+		}
+		t.Logf("readers of up to %v: %d reads, log of at most %d MiB, %v in all, the slowest transaction %v", longest, reads, most>>20, took, slowest)
+		if most > logBound || reads == 0 {
+			t.Errorf("readers of up to %v: the log came to %d bytes, beside %d reads", longest, most, reads)
+		}
+	}
+}
+
+// TestReaderThatNeverEnds: after some time a run goes on beside it, says so once, and the log is short again when the reader has
+// ended.
+func TestReaderThatNeverEnds(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	s.db.SetLogPatience(6 * time.Second)
+	told := 0
+	s.db.Maintenance.OnWait(func(int64) { told++ })
+	s.begin("scene 1")
+	stop := s.reads(func() time.Duration { return time.Hour })
+	time.Sleep(100 * time.Millisecond) // it has begun
+	most, slowest := s.write(100)
+	stop()
+	if most < logBound || slowest < 6*time.Second || told != 1 {
+		t.Errorf("the log came to %d bytes, the slowest transaction took %v, and %d times it was told", most, slowest, told)
+	}
+	if s.write(2); s.log() > walBound {
+		t.Errorf("after the reader the log has %d bytes", s.log())
 	}
 }

@@ -19,7 +19,7 @@ func systemGuards() []guard {
 		{n: "83", fault: "killed at any moment, including the creation of the file", does: "the resumed run equals the uninterrupted one", tests: []string{"runner.TestKilledAtEveryTransition", "runner.TestKilledAtRandomMoments", "storage.TestKilledWhileMaking"}},
 		{n: "85", fault: "two runs on one database", does: "the second is refused with the name of the first", tests: []string{"storage.TestOneWriter", "storage.TestCloseReleasesTheLock"}},
 		{n: "86", fault: "the database is locked; a read transaction becomes a write", does: "waits ten seconds; transactions are immediate", tests: []string{"internal/sqlite.TestImmediate", "internal/sqlite.TestPragmas"}},
-		{n: "88", fault: "a long-running reader makes the write-ahead log grow", does: "the run never waits for it, warns above 64 MiB, and checkpoints the log afterwards", tests: []string{"storage.TestCheckpointWAL"}},
+		{n: "88", fault: "readers that overlap, or a long one, make the write-ahead log grow", does: "from 40 MiB on the run waits for them, which disturbs none, and the log begins anew: with fifty readers it stays below 64 MiB. After five seconds it says so; after ten minutes it goes on, as a reader that was stopped may never end, and the log is short again once that has ended", tests: []string{"storage.TestLogBesideReaders", "storage.TestReaderThatNeverEnds", "storage.TestCheckpointWAL"}},
 		{n: "89", fault: "a read-only location", does: "refused with advice; no byte changes", tests: []string{"internal/faults.TestReadOnlyMount", "storage.TestReadOnlyPlaces"}, untested: "as root, and as another user:"},
 		{n: "90", fault: "a corrupt or truncated file", does: "refused with a pointer to backups; no byte changes", tests: []string{"storage.TestRefusesWhatIsNotOurs"}},
 		{n: "91", fault: "a flipped bit that SQLite's own check does not detect", does: "the journal is chained by hashes; `verify` finds it", tests: []string{"storage.TestVerifyFindsBitRot"}},
@@ -36,6 +36,7 @@ func systemGuards() []guard {
 		{n: "103", fault: "the system clock is set back or forward", does: "nothing is ordered by it; waits use the monotonic clock", tests: []string{"internal/faults.TestClockIsSet"}},
 		{n: "104", fault: "the corpus is edited during a run", does: "each scene has a hash; the run names the changed scene and does nothing", tests: []string{"internal/faults.TestCorpusIsTakenAway", "runner.TestChangesAreNoticed", "storage.TestFirstDivergence"}},
 		{n: "105", fault: "the database, its log, or the log's index is deleted, moved or replaced during a run", does: "halts before the next transaction and copies all recorded data to a separate file, from which the next run continues; the remaining log does not damage a replacement", tests: []string{"internal/faults.TestDatabaseIsTakenAway"}},
+		{n: "105a", fault: "a database that is shown in a browser or to agents is deleted, moved or replaced", does: "every page, the live page and every request of an agent say so, and show nothing else", tests: []string{"web.TestReplacedDatabase", "cmd/annotator.TestServe"}},
 		{n: "106", fault: "no temporary directory: only the folder is writable", does: "needs none", tests: []string{"internal/faults.TestNowhereElse"}, untested: "as root:"},
 	}
 }

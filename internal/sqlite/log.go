@@ -1,0 +1,19 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// RestartLog copies the write-ahead log into the file and has the next transaction start it over, if no reader needs it. It
+// waits for nobody. The pool has one connection.
+func RestartLog(ctx context.Context, db *sql.DB) (done bool, err error) {
+	if _, err := db.ExecContext(ctx, `PRAGMA busy_timeout = 0`); err != nil {
+		return false, err
+	}
+	var busy, log, moved int
+	err = db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(RESTART)`).Scan(&busy, &log, &moved)
+	_, back := db.ExecContext(ctx, `PRAGMA `+busyTimeout)
+	return err == nil && busy == 0, errors.Join(err, back)
+}
