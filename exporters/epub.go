@@ -168,7 +168,10 @@ func (b *epubBook) addPost(chapter *epubChapter, p *Post) error {
 	return nil
 }
 
-// compile makes the pattern of the names that have an entry; longer ones match first.
+// characterReference matches a reference to a character, as &#39; or &amp;.
+const characterReference = `&#?\w+;?`
+
+// compile makes the pattern of references to characters and of the names that have an entry; longer names match first.
 func (c *epubChapter) compile() {
 	var names []string
 	for name, id := range c.names {
@@ -178,7 +181,7 @@ func (c *epubChapter) compile() {
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	if len(names) > 0 {
-		c.pattern = regexp.MustCompile(strings.Join(names, "|"))
+		c.pattern = regexp.MustCompile(characterReference + "|" + strings.Join(names, "|"))
 	}
 }
 

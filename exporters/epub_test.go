@@ -124,23 +124,41 @@ func TestBookThatIsNotTheSource(t *testing.T) {
 	}
 }
 
+// TestNoLinkInACharacterReference: names that are part of a reference stay as they are, and are linked where they are names.
+func TestNoLinkInACharacterReference(t *testing.T) {
+	t.Parallel()
+	names := map[string]int64{"39": 1, "amp": 2, "x2019": 3, "T": 4}
+	for text, want := range map[string]string{
+		"Cell &#39;39&#39; &#39":      "Cell &#39;[39]&#39; &#39",
+		"A&amp;T &amp amp &#x2019;x":  "A&amp;[T] &amp [amp] &#x2019;x",
+		"&39 39 & 39":                 "&39 [39] & 39",
+		"T&#x2019;s &x2019; & x2019&": "[T]&#x2019;s &x2019; & [x2019]&",
+	} {
+		linked := exporters.LinkDocument([]byte("<body><p>"+text+"</p>"), names)
+		got := regexp.MustCompile(`<a [^>]*>([^<]*)</a>`).ReplaceAllString(string(linked), "[$1]")
+		if got != "<body><p>"+want+"</p>" {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 // TestLinksChangeNoText: whatever a document holds, without the links its bytes are as they were, and no link is in a
 // link.
 func TestLinksChangeNoText(t *testing.T) {
 	t.Parallel()
-	link := regexp.MustCompile(`<a xmlns:epub="[^"]*" epub:type="noteref" role="doc-noteref" href="[^"]*">(Mik|Dawn)</a>`)
+	link := regexp.MustCompile(`<a xmlns:epub="[^"]*" epub:type="noteref" role="doc-noteref" href="[^"]*">(Mik|Dawn|39|amp)</a>`)
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOf(rapid.SampledFrom([]string{
 			"Mik", "Dawn", " ", "<p>", "</p>", "<a href='x'>", "</a>", "<b title=\"Mik\">", "<!-- Mik -->", "<![CDATA[Mik]]>", "&amp;", "<h1>", "</h1>", "<script>Mik", "</script>",
-			"<body>", "é", "\r\n", "<", "<Mik", "\x00", "<br/>", "x",
+			"<body>", "&#39;", "&amp", "39", "é", "\r\n", "<", "<Mik", "\x00", "<br/>", "x",
 		})).Draw(t, "parts")
 		text := strings.Join(parts, "")
-		linked := exporters.LinkDocument([]byte(text), map[string]int64{"Mik": 1, "Dawn": 2})
+		linked := exporters.LinkDocument([]byte(text), map[string]int64{"Mik": 1, "Dawn": 2, "39": 3, "amp": 4})
 		if got := link.ReplaceAllString(string(linked), "$1"); got != text {
 			t.Fatalf("%q became %q", text, got)
 		}
 		for _, a := range elements(t, linked, atom.A) {
-			if attribute(a, "role") != "" && len(link.FindAll(linked, -1)) > 2 {
+			if attribute(a, "role") != "" && len(link.FindAll(linked, -1)) > 4 {
 				t.Fatalf("%q has a name twice", linked)
 			}
 		}

@@ -77,7 +77,7 @@ func (d *documentLinker) token(kind html.TokenType, raw []byte, tokens *html.Tok
 }
 
 // text writes a text with the first mention of each name of the chapter as a link. Names are found in the raw text, so a
-// name that is written with a reference to a character is passed over.
+// name that is written with a reference to a character is passed over, and so is a reference that has a name in it.
 func (d *documentLinker) text(raw []byte) {
 	chapter := d.chapter()
 	if chapter.pattern == nil {
@@ -91,6 +91,10 @@ func (d *documentLinker) text(raw []byte) {
 			break
 		}
 		start, end := at+found[0], at+found[1]
+		if raw[start] == '&' {
+			at = end
+			continue
+		}
 		_, size := utf8.DecodeRune(raw[start:])
 		at = start + size
 		name := string(raw[start:end])
