@@ -42,9 +42,10 @@ func (z zipFiles) Create(name string) (io.Writer, error) {
 }
 
 // WriteFolder writes the files of a format to a folder. The folder is new or empty, or an export was written to it
-// before: then the files of that export are replaced, and files that the user has added stay. The error is of kind
-// annotator.Misused if a file of the folder would be lost: one that the user has added or changed. All files are
-// complete before the first is replaced. After a kill in between, the next export completes the folder.
+// before: then the files of that export are replaced, and files that the user has added stay, as does what the user has
+// written below the format's OwnPart. The error is of kind annotator.Misused if anything else would be lost: a file that
+// the user has added or changed. All files are complete before the first is replaced. After a kill in between, the next
+// export completes the folder.
 func (f *Format) WriteFolder(ctx context.Context, path string, c *Codex) error {
 	err := f.writeFolder(ctx, filepath.Clean(path), c)
 	if err == nil || annotator.KindOf(err) != "" {
@@ -70,13 +71,16 @@ func (f *Format) writeFolder(ctx context.Context, path string, c *Codex) error {
 	if err = cmp.Or(err, files.close()); err != nil {
 		return err
 	}
-	if err := before.check(path, files.written); err != nil {
+	if err := before.check(path, files.written, f.OwnPart); err != nil {
+		return err
+	}
+	if err := before.keepOwnParts(path, files, f.OwnPart); err != nil {
 		return err
 	}
 	return before.replace(path, draft.Path, files.written)
 }
 
-// manifest holds the SHA-256 of files by their names. While an export replaces files, it holds the sums before and after
+// manifest holds the SHA-256 of files by their names, without what readers have written below the OwnPart. While an export replaces files, it holds the sums before and after
 // it, separated by spaces.
 type manifest map[string]string
 
@@ -118,11 +122,11 @@ func readManifest(path string) (manifest, error) {
 }
 
 // check returns an error if a file would be lost that is not as the export before wrote it.
-func (m manifest) check(path string, next manifest) error {
+func (m manifest) check(path string, next manifest, ownPart string) error {
 	names := maps.Clone(m)
 	maps.Copy(names, next)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		sum, err := sumOf(local(path, name))
+		sum, _, err := sumOf(local(path, name), ownPart)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -130,11 +134,53 @@ func (m manifest) check(path string, next manifest) error {
 			return err
 		}
 		if !slices.Contains(strings.Fields(m[name]+" "+next[name]), sum) {
-			return annotator.Errorf(annotator.Misused, "write the folder %s: %s was changed or added by hand, and would be lost", path, name).
-				WithAdvice("move that file away, or name a new folder")
+			err := annotator.Errorf(annotator.Misused, "write the folder %s: %s was changed or added by hand, and would be lost", path, name)
+			if ownPart != "" && m[name] != "" {
+				return err.WithAdvice("move what you wrote below its last line, which is %q, or name a new folder", ownPart)
+			}
+			return err.WithAdvice("move that file away, or name a new folder")
 		}
 	}
 	return nil
+}
+
+// keepOwnParts adds to the files of a draft what the user has written in those of the folder. A file that only the export
+// before had stays if it has such a part, without the rest.
+func (m manifest) keepOwnParts(path string, files *folderFiles, ownPart string) error {
+	if ownPart == "" {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		_, own, err := sumOf(local(path, name), ownPart)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && strings.TrimSpace(own) == "" {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if _, stays := files.written[name]; !stays {
+			w, err := files.Create(name)
+			if err == nil {
+				_, err = io.WriteString(w, ownPart+"\n")
+			}
+			if err = cmp.Or(err, files.close()); err != nil {
+				return err
+			}
+		}
+		if err := appendTo(local(files.folder, name), own); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func appendTo(path, text string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(file, text)
+	return cmp.Or(err, file.Close())
 }
 
 // replace moves the files of a draft to the folder, and removes those that only the export before had. The list of files
@@ -178,15 +224,27 @@ func (m manifest) write(path string) error {
 // local returns the path of a file of an export.
 func local(folder, name string) string { return filepath.Join(folder, filepath.FromSlash(name)) }
 
-// sumOf returns the SHA-256 of a file; "" of a link or a folder.
-func sumOf(path string) (string, error) {
+// sumOf returns the SHA-256 of a file up to the line where the user's own part begins, and that part; "" of a link or a
+// folder.
+func sumOf(path, ownPart string) (sum, own string, err error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return "", err
+		return "", "", err
 	}
 	content, err := os.ReadFile(path)
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:]), err
+	exported, own := cutOwnPart(string(content), ownPart)
+	hashed := sha256.Sum256([]byte(exported))
+	return hex.EncodeToString(hashed[:]), own, err
+}
+
+// cutOwnPart cuts the text of a file behind the line below which the user writes.
+func cutOwnPart(text, line string) (exported, own string) {
+	at := strings.Index("\n"+text, "\n"+line) // the file may begin with it
+	if line == "" || at < 0 {
+		return text, ""
+	}
+	end := at + len(line)
+	return text[:end] + "\n", strings.TrimPrefix(text[end:], "\n")
 }
 
 // folderFiles creates files in a folder. They are not synced: an export can be made again.

@@ -91,6 +91,67 @@ func TestWriteFolder(t *testing.T) {
 	holds(want)
 }
 
+// TestWriteFolderKeepsOwnParts: what the user writes below the line stays through exports, also in a file that they no
+// longer have; what is changed above it is not overwritten.
+func TestWriteFolderKeepsOwnParts(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "vault")
+	const line = "%% yours %%"
+	write := func(files map[string]string) error {
+		for name, text := range files {
+			files[name] = text + line + "\n"
+		}
+		format := filesOf(files)
+		format.OwnPart = line
+		return format.WriteFolder(t.Context(), folder, nil)
+	}
+	edit := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps := []struct {
+		export map[string]string
+		edit   [2]string
+		want   map[string]string
+	}{
+		{
+			export: map[string]string{"a.md": "A1\n", "b.md": "B1\n", "c.md": "C1\n"},
+			edit:   [2]string{"a.md", "A1\n" + line + "\n\nI like her.\n" + line},
+			want:   map[string]string{"a.md": "A1\n" + line + "\n\nI like her.\n" + line, "b.md": "B1\n" + line + "\n", "c.md": "C1\n" + line + "\n"},
+		},
+		{
+			export: map[string]string{"a.md": "A2\n", "b.md": "B2\n"},
+			edit:   [2]string{"b.md", "B2\n" + line + "and him"},
+			want:   map[string]string{"a.md": "A2\n" + line + "\n\nI like her.\n" + line, "b.md": "B2\n" + line + "and him"},
+		},
+		{
+			export: map[string]string{"a.md": "A3\n"},
+			want:   map[string]string{"a.md": "A3\n" + line + "\n\nI like her.\n" + line, "b.md": line + "\nand him"},
+		},
+		{
+			export: map[string]string{"b.md": "B4\n"},
+			want:   map[string]string{"a.md": line + "\n\nI like her.\n" + line, "b.md": "B4\n" + line + "\nand him"},
+		},
+	}
+	for i, step := range steps {
+		if err := write(step.export); err != nil {
+			t.Fatal(err)
+		}
+		if step.edit[0] != "" {
+			edit(step.edit[0], step.edit[1])
+		}
+		if diff := cmp.Diff(step.want, contents(t, folder)); diff != "" {
+			t.Fatalf("export %d (-want +got):\n%s", i+1, diff)
+		}
+	}
+	edit("b.md", "B4, as I think\n"+line+"\nand him")
+	if err := write(map[string]string{"b.md": "B5\n"}); !errors.Is(err, annotator.Misused) {
+		t.Errorf("over what was changed above the line: %v", err)
+	}
+}
+
 func TestWriteFolderRefusesForeignFolders(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -58,6 +58,8 @@ type Format struct {
 	About string // what it is, in at most 43 characters for the help
 	Story bool   // it needs the text of the story, not only the entries
 	Book  bool   // it needs the EPUB that the story was imported from
+	// OwnPart is the line below which readers may write in a file, and WriteFolder keeps what they wrote; "" if there is none.
+	OwnPart string
 	// Write writes a format of one file. It returns the errors of w.
 	Write func(ctx context.Context, w io.Writer, c *Codex) error
 	// WriteFiles writes a format of several files. It returns the errors of files.
@@ -86,7 +88,7 @@ func All() []Format {
 		{Name: "world-info", About: "a World Info book of SillyTavern", Write: ofDocument(writeWorldInfo)},
 		{Name: "card-v2", About: "a character card V2 with a lorebook", Write: ofDocument(writeCardV2)},
 		{Name: "card-v3", About: "a character card V3 with a lorebook", Write: ofDocument(writeCardV3)},
-		{Name: "obsidian", About: "a vault of notes with links and quotations", Story: true, WriteFiles: writeObsidian},
+		{Name: "obsidian", About: "a vault of notes with links and quotations", Story: true, WriteFiles: writeObsidian, OwnPart: ownPart},
 		{Name: "novelai", About: "a lorebook of NovelAI", Write: ofDocument(writeNovelAI)},
 	}
 }

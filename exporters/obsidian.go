@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -102,18 +103,18 @@ func (v *vault) uniquePath(folder, name string, id int64) string {
 // case, that of macOS also what a letter is composed of.
 func sameFile(name string) string { return norm.NFD.String(cases.Fold().String(norm.NFD.String(name))) }
 
-// noteName removes from a name what file systems and links do not allow.
+// noteName removes from a name what file systems and links do not allow, and what plugins take for a template.
 func noteName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		switch {
-		case strings.ContainsRune(`#|^[]\/*"<>?`, r), unicode.IsControl(r), r == unicode.ReplacementChar:
+		case strings.ContainsRune("#|^[]{}\\/*\"<>?`", r), unicode.IsControl(r), r == unicode.ReplacementChar:
 			return -1
 		case r == ':':
 			return '-'
 		}
 		return r
 	}, strings.ToValidUTF8(name, ""))
-	clean = strings.ReplaceAll(clean, "%%", "%")
+	clean = percents.ReplaceAllString(clean, "%")
 	const maxBytes = 120 // of the 255 that file systems allow
 	for len(clean) > maxBytes {
 		runes := []rune(clean)
@@ -126,10 +127,19 @@ func noteName(name string) string {
 	return clean
 }
 
+// percents matches what begins a comment.
+var percents = regexp.MustCompile(`%%+`)
+
 // reservedName matches what is no name of a file in Windows, whatever its extension: the names of devices.
 var reservedName = regexp.MustCompile(`(?i)^(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³]) *(\.|$)`)
 
-func (v *vault) writeNote(name, text string) error { return v.writeFile(name+".md", text) }
+// ownPart is the last line of a note. What a reader writes below it stays there when the note is exported again. Texts of
+// the story and the codex have no such line, because their % are escaped.
+const ownPart = "%% What you write below this line is kept. %%"
+
+func (v *vault) writeNote(name, text string) error {
+	return v.writeFile(name+".md", text+"\n"+ownPart+"\n")
+}
 
 func (v *vault) writeFile(name, text string) error {
 	w, err := v.files.Create(name)
@@ -176,7 +186,7 @@ func (v *vault) post(text *bytes.Buffer, note string, p *Post) {
 		linked := i == 0
 		for _, start := range v.quoted[p.ID] {
 			if start >= paragraph.start && (last || start < paragraphs[i+1].start) || i == 0 && start < paragraph.start {
-				v.blocks[blockKey(p.ID, start)] = "[[" + note + "#^" + block + "|" + fmt.Sprintf("scene %d, post %d", p.Scene, p.ID) + "]]"
+				v.blocks[blockKey(p.ID, start)] = linkTo(note+"#^"+block, fmt.Sprintf("scene %d, post %d", p.Scene, p.ID))
 				linked = true
 			}
 		}
@@ -217,23 +227,53 @@ func paragraphsOf(body string) []paragraph {
 }
 
 // escapeMarkdown returns a text that Markdown shows as it is. Its line feeds stay line ends of one paragraph.
-func escapeMarkdown(text string) string {
+func escapeMarkdown(text string) string { return escapeInline(oneParagraph(text)) }
+
+// oneParagraph returns the lines of a text without space around them and without blank ones.
+func oneParagraph(text string) string {
+	var lines []string
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// escapeInline escapes a part of a paragraph: what Markdown takes for markup, Obsidian for a comment or a property, and
+// its plugins for a template.
+func escapeInline(text string) string {
 	var b strings.Builder
-	for i, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		line = strings.TrimSpace(line)
 		digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
 		for at, r := range line {
 			list := at == 0 && (r == '-' || r == '+') || at == digits && digits > 0 && (r == '.' || r == ')')
-			if list || strings.ContainsRune("\\`*_[]<>#$%=~^|&", r) {
+			if list || strings.ContainsRune("\\`*_[]<>{}#$%=~^|&", r) {
 				b.WriteByte('\\')
 			}
 			b.WriteRune(r)
 		}
 	}
 	return b.String()
+}
+
+// linkTo returns a link to a note, or to a block of one, that shows a text. A text that must be escaped is that of a link of
+// Markdown, because Obsidian shows the texts of its own links as they are written.
+func linkTo(target, shown string) string {
+	shown = oneLine(shown)
+	escaped := escapeInline(shown)
+	if escaped == shown {
+		return "[[" + target + "|" + shown + "]]"
+	}
+	note, block, _ := strings.Cut(target, "#")
+	if block != "" {
+		block = "#" + block
+	}
+	folders := strings.Split(note+".md", "/")
+	return "[" + escaped + "](" + strings.Join(each(folders, url.PathEscape), "/") + block + ")"
 }
 
 // properties are the front matter of an entry's note.
@@ -254,7 +294,7 @@ func (v *vault) entry(e *Entry) (string, error) {
 		Tags:    slices.DeleteFunc(each(e.Tags, vaultTag), func(tag string) bool { return tag == "" }),
 	})
 	var b strings.Builder
-	fmt.Fprintf(&b, "---\n%s---\n", front)
+	fmt.Fprintf(&b, "---\n%s---\n", templates.Replace(string(front)))
 	if e.Present != nil {
 		fmt.Fprintf(&b, "\n%s\n", v.linked(e.Present.Text))
 	}
@@ -276,6 +316,9 @@ func (v *vault) entry(e *Entry) (string, error) {
 	}
 	return b.String(), err
 }
+
+// templates escapes in a string of YAML what plugins take for the beginning of a template.
+var templates = strings.NewReplacer("<%", `\u003c%`, "{{", `\u007b{`)
 
 // claim writes a claim as a block with its quotations folded below it.
 func (v *vault) claim(b *strings.Builder, e *Entry, c *Claim) {
@@ -302,24 +345,17 @@ func (v *vault) claim(b *strings.Builder, e *Entry, c *Claim) {
 // linked returns a text of the codex with its links leading to notes. What leads nowhere is plain text.
 func (v *vault) linked(text string) string {
 	var b strings.Builder
-	codex.ReplaceLinks(text, func(plain string) { b.WriteString(escapeMarkdown(plain)) }, func(name, shown string) {
-		if id := v.byName[codex.Normalize(name)]; id != 0 {
-			fmt.Fprintf(&b, "[[%s|%s]]", v.notes[id], linkText(shown))
-		} else {
-			b.WriteString(escapeMarkdown(shown))
+	plain := func(part string) { b.WriteString(escapeInline(part)) }
+	codex.ReplaceLinks(oneParagraph(text), plain, func(name, shown string) {
+		id := v.byName[codex.Normalize(name)]
+		if id == 0 || strings.TrimSpace(shown) == "" {
+			plain(shown)
+			return
 		}
+		before, after, _ := strings.Cut(shown, strings.TrimSpace(shown))
+		b.WriteString(before + linkTo(v.notes[id], shown) + after)
 	})
 	return b.String()
-}
-
-// linkText returns a name without what would end the link around it.
-func linkText(name string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("[]|\n\r", r) {
-			return -1
-		}
-		return r
-	}, name)
 }
 
 // vaultTag returns a tag as Obsidian allows it: letters, digits, _, - and /, and one that is no digit; "" if nothing is
@@ -355,7 +391,7 @@ func (v *vault) index() string {
 		b.WriteString("\n## Threads\n\n")
 	}
 	for _, name := range v.threads {
-		fmt.Fprintf(&b, "- [[%s|%s]]\n", name, linkText(path.Base(name)))
+		fmt.Fprintf(&b, "- %s\n", linkTo(name, path.Base(name)))
 	}
 	return b.String()
 }

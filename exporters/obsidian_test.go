@@ -158,7 +158,7 @@ func TestPostsOfAVaultReadAsTheyAre(t *testing.T) {
 				continue
 			}
 			_, note, _ := strings.Cut(string(file.Data), "\n---\n")
-			note = blockID.ReplaceAllString(note, "")
+			note, _, _ = strings.Cut(blockID.ReplaceAllString(note, ""), "\n%% ")
 			if err := goldmark.Convert([]byte(note), &shown); err != nil {
 				t.Fatal(err)
 			}
@@ -198,6 +198,46 @@ func TestQuotationsLeadToTheirParagraph(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, all.String())
 		}
 	}
+}
+
+// TestLinksOfAVaultShowTheirTexts: Markdown shows a fact as it is, with the texts of its links, and links to Obsidian's notes
+// are the only markup. No text is a comment of Obsidian or a template of a plugin.
+func TestLinksOfAVaultShowTheirTexts(t *testing.T) {
+	t.Parallel()
+	words := rapid.SampledFrom([]string{"Mik", "%%", "%%%", "<script>x()</script>", "<% tp.x %>", "{{title}}", "*bold*", "a_b_c", "`x`", "1. ", "- ", "==x==", "$x$", "\\", "ship", "^a", "]"})
+	wiki, tags := regexp.MustCompile(`\[\[[^\[\]|]+\|([^\[\]|]*)\]\]`), regexp.MustCompile(`</?(p|a|em)( href="[^"]*")?>`)
+	rapid.Check(t, func(t *rapid.T) {
+		phrase := rapid.Map(rapid.SliceOfN(words, 1, 4), func(list []string) string { return strings.Join(list, " ") })
+		name := strings.ReplaceAll(phrase.Draw(t, "name"), "]", "x")
+		before, shown, after := phrase.Draw(t, "before"), strings.ReplaceAll(phrase.Draw(t, "shown"), "]", "x"), phrase.Draw(t, "after")
+		doc := exporters.Build(exporters.Story{}, []annotator.Entry{{ID: 1, Term: name, Aliases: []annotator.Alias{{Name: name}, {Name: "x" + name}}, Claims: []annotator.Claim{
+			{ID: 1, Text: before + " [[" + name + "|" + shown + "]] " + after + ".", Kind: annotator.Narrated, From: 1},
+		}}}, position)
+		for _, file := range unzip(t, export(t, named(t, "obsidian"), &doc)) {
+			if !strings.HasPrefix(file.Name, "Codex/") {
+				continue
+			}
+			text := string(file.Data)
+			if _, body, _ := strings.Cut(text[4:], "\n---\n"); strings.Count(body, "%%") != 2 || strings.Contains(text, "<%") || strings.Contains(text, "{{") || strings.Contains(strings.ReplaceAll(body, `\<`, ""), "<") {
+				t.Fatalf("%s", text)
+			}
+			front, body, _ := strings.Cut(text[4:], "\n---\n")
+			var properties struct{ Aliases []string }
+			if err := yaml.Unmarshal([]byte(front), &properties); err != nil || len(properties.Aliases) != 1 || properties.Aliases[0] != "x"+name {
+				t.Fatalf("%v, %q", err, properties)
+			}
+			_, fact, _ := strings.Cut(body, "## Facts")
+			fact, _, _ = strings.Cut(fact, " ^claim-1")
+			var out bytes.Buffer
+			if err := goldmark.Convert([]byte(wiki.ReplaceAllString(fact, "$1")), &out); err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Join(strings.Fields(before+" "+shown+" "+after+"."), " ")
+			if got := strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(out.String(), ""))), " "); got != want {
+				t.Fatalf("%q reads %q", want, got)
+			}
+		}
+	})
 }
 
 // TestNotesAreFilesEverywhere: a name that Windows or macOS does not allow, or takes for that of another note, is changed.
