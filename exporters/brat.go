@@ -26,6 +26,10 @@ func writeBrat(ctx context.Context, files Files, c *Codex) error {
 		if err != nil {
 			return err
 		}
+		mentions, err := c.Text.Mentions(ctx, thread.ID)
+		if err != nil {
+			return err
+		}
 		a := bratFile{entries: entries}
 		out := bufio.NewWriter(text)
 		for post, err := range c.Text.Posts(ctx, thread.ID) {
@@ -33,7 +37,7 @@ func writeBrat(ctx context.Context, files Files, c *Codex) error {
 				return err
 			}
 			fmt.Fprintf(out, "%s\n\n", post.Body)
-			a.post(post, byPost[post.ID])
+			a.post(post, mentions[post.Place], byPost[post.ID])
 		}
 		if err := out.Flush(); err != nil {
 			return err
@@ -57,9 +61,9 @@ type bratFile struct {
 	spans, references, comments int // so many annotations of each kind
 }
 
-func (a *bratFile) post(p *Post, quotations []quotation) {
+func (a *bratFile) post(p *Post, mentions []Mention, quotations []quotation) {
 	body := []rune(p.Body)
-	for _, m := range p.Mentions {
+	for _, m := range mentions {
 		e := a.entries[m.Entry]
 		if e == nil {
 			continue

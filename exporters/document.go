@@ -122,22 +122,29 @@ func Build(story Story, entries []annotator.Entry, position func(annotator.Place
 // sorted returns the entries in the document's order.
 func sorted(entries []annotator.Entry) []*annotator.Entry {
 	type keyed struct {
-		term, disambiguator string
-		entry               *annotator.Entry
+		key   nameKey
+		entry *annotator.Entry
 	}
 	keys := make([]keyed, len(entries))
 	for i := range entries {
-		e := &entries[i]
-		keys[i] = keyed{codex.Normalize(e.Term), codex.Normalize(e.Disambiguator), e}
+		keys[i] = keyed{keyOf(&entries[i]), &entries[i]}
 	}
-	slices.SortFunc(keys, func(a, b keyed) int {
-		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.disambiguator, b.disambiguator), cmp.Compare(a.entry.ID, b.entry.ID))
-	})
-	list := make([]*annotator.Entry, len(keys))
-	for i := range keys {
-		list[i] = keys[i].entry
-	}
-	return list
+	slices.SortFunc(keys, func(a, b keyed) int { return a.key.compare(b.key) })
+	return each(keys, func(k keyed) *annotator.Entry { return k.entry })
+}
+
+// nameKey is what entries are sorted by.
+type nameKey struct {
+	term, disambiguator string
+	id                  int64
+}
+
+func keyOf(e *annotator.Entry) nameKey {
+	return nameKey{codex.Normalize(e.Term), codex.Normalize(e.Disambiguator), e.ID}
+}
+
+func (a nameKey) compare(b nameKey) int {
+	return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.disambiguator, b.disambiguator), cmp.Compare(a.id, b.id))
 }
 
 // NewEntry returns an entry as it is exported. See Build.

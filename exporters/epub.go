@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -16,7 +17,6 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/codex"
 )
 
 // maxEPUBFile is the most bytes of a file of a book that is rewritten, against archives that expand without end.
@@ -30,35 +30,46 @@ type epubBook struct {
 	opf      string // the path of the package document
 	third    bool   // it is of EPUB 3; before, there are no notes in place, and the links lead to a page
 	chapters []*epubChapter
-	places   map[string][]epubPlace // by document: where chapters begin, in order
+	scenes   map[int]*epubScene
+	places   map[string][]epubPlace // by document: where scenes begin, in order
 }
 
-// epubChapter is a thread of the story with the notes of its names, as of its end.
+// epubChapter is a thread of the story with the notes of its names.
 type epubChapter struct {
-	title   string
-	scene   int              // the last
-	file    string           // of the notes, relative to the package document
-	names   map[string]int64 // the names as they stand in the text, with their entries; 0 for a name of several
-	entries map[int64]*Entry
-	linked  []int64 // entries with a note, in the order of their first mention
-	pattern *regexp.Regexp
+	title string
+	file  string     // of the notes, relative to the package document
+	notes []epubNote // in the order of the text
+	noted map[int64]bool
 }
 
-// epubPlace is where a chapter begins in a document, as corpus.Origin counts.
-type epubPlace struct {
-	offset  int64
+// epubNote is what a note is about: an entry as of the end of a scene.
+type epubNote struct {
+	entry int64
+	scene int
+}
+
+// epubScene is a scene with its names, as its readers know them.
+type epubScene struct {
+	n       int
 	chapter *epubChapter
+	names   map[string]int64 // as they stand in the text, with their entries; 0 for a name of several
+}
+
+// epubPlace is where a scene begins in a document, as corpus.Origin counts.
+type epubPlace struct {
+	offset int64
+	scene  *epubScene
 }
 
 // writeEPUB copies the book that the story was imported from. The first mention of each name in a chapter becomes a link
-// to a note, which readers show in place: what the codex knows of the name at the end of that chapter.
+// to a note, which readers show in place: what the codex knows of the name at the end of the scene of that mention.
 func writeEPUB(ctx context.Context, w io.Writer, c *Codex) error {
 	file, err := zip.OpenReader(c.Book)
 	if err != nil {
 		return refuseBook(c.Book, err)
 	}
 	defer func() { _ = file.Close() }()
-	b := &epubBook{Codex: c, archive: &file.Reader, files: map[string]bool{}, places: map[string][]epubPlace{}}
+	b := &epubBook{Codex: c, archive: &file.Reader, files: map[string]bool{}, scenes: map[int]*epubScene{}, places: map[string][]epubPlace{}}
 	for _, f := range b.archive.File {
 		b.files[f.Name] = true
 	}
@@ -74,7 +85,10 @@ func writeEPUB(ctx context.Context, w io.Writer, c *Codex) error {
 	if err := b.readChapters(ctx); err != nil {
 		return err
 	}
-	return b.write(w)
+	if err := b.leaveOut(ctx); err != nil {
+		return err
+	}
+	return b.write(ctx, w)
 }
 
 // secondVersion matches a package document of EPUB 2.
@@ -118,51 +132,93 @@ func (b *epubBook) read(name string) ([]byte, error) {
 	return text, err
 }
 
-// readChapters reads the story: which chapter begins where, and which names each has.
+// readChapters reads the story: which scene begins where, and which names each has.
 func (b *epubBook) readChapters(ctx context.Context) error {
 	threads, err := b.Text.Threads(ctx)
 	if err != nil {
 		return err
 	}
 	for i, thread := range threads {
-		chapter := &epubChapter{title: thread.Title, file: fmt.Sprintf("codex/notes-%04d.xhtml", i+1), names: map[string]int64{}, entries: map[int64]*Entry{}}
+		chapter := &epubChapter{title: thread.Title, file: fmt.Sprintf("codex/notes-%04d.xhtml", i+1), noted: map[int64]bool{}}
+		mentions, err := b.Text.MentionsThen(ctx, thread.ID)
+		if err != nil {
+			return err
+		}
 		for post, err := range b.Text.Posts(ctx, thread.ID) {
 			if err != nil {
 				return err
 			}
-			if err := b.addPost(chapter, post); err != nil {
-				return err
+			if !b.files[post.Document] {
+				return refuseBook(b.Book, errors.New("the story was not imported from it"))
 			}
+			b.addPost(chapter, post, mentions[post.Place])
 		}
-		entries, err := b.entriesAt(ctx, chapter.scene)
-		if err != nil {
-			return err
-		}
-		for e := range entries {
-			chapter.entries[entries[e].ID] = &entries[e]
-		}
-		chapter.compile()
 		b.chapters = append(b.chapters, chapter)
+	}
+	for _, places := range b.places {
+		slices.SortStableFunc(places, func(a, b epubPlace) int { return cmp.Compare(a.offset, b.offset) })
 	}
 	return nil
 }
 
-func (b *epubBook) addPost(chapter *epubChapter, p *Post) error {
-	if !b.files[p.Document] {
-		return refuseBook(b.Book, errors.New("the story was not imported from it"))
+func (b *epubBook) addPost(chapter *epubChapter, p *Post, mentions []Mention) {
+	n := p.Place.Scene()
+	scene := b.scenes[n]
+	if scene == nil {
+		scene = &epubScene{n, chapter, map[string]int64{}}
+		b.scenes[n] = scene
 	}
-	chapter.scene = p.Scene
-	places := b.places[p.Document]
-	if n := len(places); n == 0 || places[n-1].chapter != chapter {
-		b.places[p.Document] = append(places, epubPlace{p.Offset, chapter})
-	}
+	b.places[p.Document] = append(b.places[p.Document], epubPlace{p.Offset, scene})
 	body := []rune(p.Body)
-	for _, m := range p.Mentions {
+	for _, m := range mentions {
 		name := string(body[m.Start:m.End])
-		if known, ok := chapter.names[name]; ok && known != m.Entry {
-			chapter.names[name] = 0
+		if known, ok := scene.names[name]; ok && known != m.Entry {
+			scene.names[name] = 0
 		} else {
-			chapter.names[name] = m.Entry
+			scene.names[name] = m.Entry
+		}
+	}
+}
+
+// leaveOut removes the names from the scenes of which no note is to be written.
+func (b *epubBook) leaveOut(ctx context.Context) error {
+	var wanted []epubNote
+	for n, scene := range b.scenes {
+		for _, entry := range scene.names {
+			wanted = append(wanted, epubNote{entry, n})
+		}
+	}
+	has := map[epubNote]bool{}
+	err := b.eachNote(ctx, wanted, func(note epubNote, _ *annotator.Entry) { has[note] = true })
+	for n, scene := range b.scenes {
+		for name, entry := range scene.names {
+			if !has[epubNote{entry, n}] {
+				delete(scene.names, name)
+			}
+		}
+	}
+	return err
+}
+
+// eachNote visits the entries that some notes are about, as of their scenes, where the codex has them.
+func (b *epubBook) eachNote(ctx context.Context, notes []epubNote, visit func(epubNote, *annotator.Entry)) error {
+	scenes := map[int64][]int{}
+	for _, note := range notes {
+		scenes[note.entry] = append(scenes[note.entry], note.scene)
+	}
+	for l, err := range b.lives(ctx) {
+		if err != nil {
+			return err
+		}
+		slices.Sort(scenes[l.entry.ID])
+		for _, n := range slices.Compact(scenes[l.entry.ID]) {
+			e, _, err := l.at(n)
+			if err != nil {
+				return err
+			}
+			if b.has(e) {
+				visit(epubNote{e.ID, n}, e)
+			}
 		}
 	}
 	return nil
@@ -171,32 +227,15 @@ func (b *epubBook) addPost(chapter *epubChapter, p *Post) error {
 // characterReference matches a reference to a character, as &#39; or &amp;.
 const characterReference = `&#?\w+;?`
 
-// compile makes the pattern of references to characters and of the names that have an entry; longer names match first.
-func (c *epubChapter) compile() {
-	var names []string
-	for name, id := range c.names {
-		if e := c.entries[id]; e != nil && knownAs(e, name) {
-			names = append(names, regexp.QuoteMeta(name))
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	if len(names) > 0 {
-		c.pattern = regexp.MustCompile(characterReference + "|" + strings.Join(names, "|"))
-	}
-}
-
-// knownAs reports whether an entry is known by a name at the chapter's end. The text may inflect the name. A link from a
-// name that is known later would tell whose it is.
-func knownAs(e *Entry, name string) bool {
-	text := codex.Normalize(name)
-	return slices.ContainsFunc(append([]Alias{{Name: e.Term}}, e.Aliases...), func(a Alias) bool {
-		return strings.HasPrefix(text, codex.Normalize(a.Name))
-	})
+// pattern returns the pattern of references to characters and of the scene's names; longer names match first.
+func (s *epubScene) pattern() *regexp.Regexp {
+	names := slices.SortedFunc(maps.Keys(s.names), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return regexp.MustCompile(strings.Join(append([]string{characterReference}, each(names, regexp.QuoteMeta)...), "|"))
 }
 
 // write copies the files of the book, those with text rewritten. The file mimetype comes first and is not compressed, as
 // the container format demands.
-func (b *epubBook) write(w io.Writer) error {
+func (b *epubBook) write(ctx context.Context, w io.Writer) error {
 	out := zip.NewWriter(w)
 	mime, err := out.CreateHeader(&zip.FileHeader{Name: "mimetype", Method: zip.Store})
 	if err == nil {
@@ -218,7 +257,7 @@ func (b *epubBook) write(w io.Writer) error {
 			return err
 		}
 	}
-	if err := b.writeNotes(out); err != nil {
+	if err := b.writeNotes(ctx, out); err != nil {
 		return err
 	}
 	return out.Close()
@@ -246,17 +285,26 @@ func writeEntry(out *zip.Writer, name string, text []byte) error {
 }
 
 // writeNotes writes the notes of each chapter and the package document that lists them.
-func (b *epubBook) writeNotes(out *zip.Writer) error {
+func (b *epubBook) writeNotes(ctx context.Context, out *zip.Writer) error {
+	var notes []epubNote
+	for _, chapter := range b.chapters {
+		notes = append(notes, chapter.notes...)
+	}
+	texts := map[epubNote]string{}
+	err := b.eachNote(ctx, notes, func(note epubNote, e *annotator.Entry) { texts[note] = noteOf(e, b.third) })
+	if err != nil {
+		return err
+	}
 	text, err := b.read(b.opf)
 	if err != nil {
 		return refuseBook(b.Book, err)
 	}
 	var items, spine strings.Builder
 	for i, chapter := range b.chapters {
-		if len(chapter.linked) == 0 {
+		if len(chapter.notes) == 0 {
 			continue
 		}
-		if err := writeEntry(out, path.Join(path.Dir(b.opf), chapter.file), notesOf(chapter, b.third)); err != nil {
+		if err := writeEntry(out, path.Join(path.Dir(b.opf), chapter.file), notesOf(chapter, texts, b.third)); err != nil {
 			return err
 		}
 		fmt.Fprintf(&items, `<%%sitem id="codex-notes-%d" href="%s" media-type="application/xhtml+xml"/>`, i+1, chapter.file)
@@ -285,27 +333,36 @@ func insertBefore(text []byte, element, elements string) ([]byte, error) {
 	return slices.Concat(text[:end[0]], []byte(strings.ReplaceAll(elements, "%s", prefix)), text[end[0]:]), nil
 }
 
-// notesOf returns the document with the notes of a chapter. Readers of EPUB 3 show a note in place.
-func notesOf(c *epubChapter, third bool) []byte {
+// notesOf returns the document with the notes of a chapter.
+func notesOf(c *epubChapter, texts map[epubNote]string, third bool) []byte {
 	root := "<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.1//EN\" \"http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd\">\n" +
 		`<html xmlns="http://www.w3.org/1999/xhtml">`
-	note, end := `<div id="e%d">`, "</div>\n"
 	if third {
 		root = `<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="` + opsNamespace + `">`
-		note, end = `<aside id="e%d" epub:type="footnote" role="doc-footnote">`, "</aside>\n"
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n%s\n<head><title>%s: names</title></head>\n<body>\n", root, escapeXML(c.title))
-	for _, id := range c.linked {
-		l := loreOf(c.entries[id])
-		fmt.Fprintf(&b, note+"<p><b>%s</b></p>", id, escapeXML(l.Title))
-		for _, paragraph := range loreParagraphs(l.Entry) {
-			fmt.Fprintf(&b, "<p>%s</p>", escapeXML(paragraph))
-		}
-		b.WriteString(end)
+	for _, note := range c.notes {
+		b.WriteString(texts[note])
 	}
 	b.WriteString("</body>\n</html>\n")
 	return b.Bytes()
+}
+
+// noteOf returns the note on an entry. Readers of EPUB 3 show it in place.
+func noteOf(e *annotator.Entry, third bool) string {
+	note, end := `<div id="e%d">`, "</div>\n"
+	if third {
+		note, end = `<aside id="e%d" epub:type="footnote" role="doc-footnote">`, "</aside>\n"
+	}
+	exported := NewEntry(e, sceneOnly)
+	var b strings.Builder
+	fmt.Fprintf(&b, note+"<p><b>%s</b></p>", e.ID, escapeXML(nameOf(&exported)))
+	for _, paragraph := range loreParagraphs(&exported) {
+		fmt.Fprintf(&b, "<p>%s</p>", escapeXML(paragraph))
+	}
+	b.WriteString(end)
+	return b.String()
 }
 
 // escapeXML escapes a text for XML 1.0, which has no control characters.

@@ -55,23 +55,26 @@ func bookFile(t *testing.T) *exporters.Codex {
 	}
 	at := annotator.PlaceAt
 	doc := exporters.Build(exporters.Story{Title: "T", Scenes: 2}, []annotator.Entry{
-		{ID: 1, Term: "the King", First: at(1, 0), Aliases: []annotator.Alias{{Name: "Mik", From: at(1, 0)}, {Name: "Said", From: at(2, 0)}, {Name: "the King", From: at(2, 0)}}, Claims: []annotator.Claim{
+		{ID: 1, Term: "Mik", Status: annotator.Confirmed, First: at(1, 0), Aliases: []annotator.Alias{{Name: "Mik", From: at(1, 0)}, {Name: "the King", From: at(2, 0)}}, Claims: []annotator.Claim{
 			{ID: 1, Text: "He is a <cook>.", From: at(1, 0), Until: at(2, 0), Kind: annotator.Narrated}, {ID: 2, Text: "He is the [[King]].", From: at(2, 0), Kind: annotator.Narrated},
 		}},
-		{ID: 2, Term: "Dawn", First: at(1, 0)},
+		{ID: 2, Term: "Dawn", Status: annotator.Confirmed, First: at(1, 0)},
 	}, position)
 	lines := func(s string) int64 { return int64(len(strings.ReplaceAll(s, "\r\n", "\n"))) }
 	mention := func(entry int64, start, end int) exporters.Mention {
 		return exporters.Mention{Entry: entry, Start: start, End: end}
 	}
-	post := func(id int64, body string, offset int64, mentions ...exporters.Mention) []exporters.Post {
-		return []exporters.Post{{Post: annotator.Post{ID: id, Thread: id, Body: body}, Scene: int(id), Document: "OEBPS/text/a.xhtml", Offset: offset, Mentions: mentions}}
+	post := func(id int64, body string, offset int64) []exporters.Post {
+		return []exporters.Post{{Post: annotator.Post{ID: id, Thread: id, Body: body}, Place: at(int(id), 0), Document: "OEBPS/text/a.xhtml", Offset: offset}}
 	}
 	return &exporters.Codex{
-		Document: &doc, Book: path, SceneOf: sceneOf,
+		Document: &doc, Past: pastOf(&doc), Book: path,
 		Text: &storyOf{threads: []exporters.Thread{{ID: 1, Title: "One & <1>"}, {ID: 2, Title: "Two"}}, posts: map[int64][]exporters.Post{
-			1: post(1, "Said Mik, Mikado & Mik; Mik again. Dawn rose.", lines(bookStart)+4, mention(1, 0, 4), mention(1, 5, 8), mention(2, 35, 39)),
-			2: post(2, "Mik is the King.", lines(bookStart+bookOne)+4, mention(1, 0, 3), mention(1, 7, 15)),
+			1: post(1, "Said Mik, Mikado & Mik; Mik again. Dawn rose.", lines(bookStart)+4),
+			2: post(2, "Mik is the King.", lines(bookStart+bookOne)+4),
+		}, mentions: map[annotator.Place][]exporters.Mention{
+			at(1, 0): {mention(1, 5, 8), mention(2, 35, 39)},
+			at(2, 0): {mention(1, 0, 3), mention(1, 7, 15)},
 		}},
 	}
 }
@@ -99,7 +102,7 @@ func TestBookWithNotes(t *testing.T) {
 	if notes := files["OEBPS/codex/notes-0001.xhtml"]; !strings.Contains(notes, "<b>Mik</b>") || !strings.Contains(notes, "He is a &lt;cook&gt;.") || strings.Contains(notes, "King") {
 		t.Errorf("the notes of the first chapter: %s", notes)
 	}
-	if notes := files["OEBPS/codex/notes-0002.xhtml"]; !strings.Contains(notes, "<b>the King</b></p><p>He is the King.") {
+	if notes := files["OEBPS/codex/notes-0002.xhtml"]; !strings.Contains(notes, "<b>Mik</b></p><p>He is the King.") {
 		t.Errorf("the notes of the second chapter: %s", notes)
 	}
 	for _, part := range []string{`<opf:item id="codex-notes-2" href="codex/notes-0002.xhtml" media-type="application/xhtml+xml"/></opf:manifest>`, `<opf:itemref idref="codex-notes-2" linear="no"/></opf:spine>`} {

@@ -3,7 +3,7 @@ package exporters
 import (
 	"bytes"
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,10 +44,11 @@ func linkDocument(text []byte, places []epubPlace, up string, third bool) []byte
 type documentLinker struct {
 	out      *bytes.Buffer
 	up       string
-	third    bool // the document is of EPUB 3
-	declared bool // the prefix epub is declared
-	places   []epubPlace
-	at       int64 // the offset in the document as corpus.Origin counts
+	third    bool           // the document is of EPUB 3
+	declared bool           // the prefix epub is declared
+	places   []epubPlace    // the first is at hand, or comes next
+	names    *regexp.Regexp // the pattern of the scene at hand; nil before the first text of it
+	at       int64          // the offset in the document as corpus.Origin counts
 	body     bool
 	skipped  []string // the open elements in which nothing is linked
 }
@@ -79,14 +80,17 @@ func (d *documentLinker) token(kind html.TokenType, raw []byte, tokens *html.Tok
 // text writes a text with the first mention of each name of the chapter as a link. Names are found in the raw text, so a
 // name that is written with a reference to a character is passed over, and so is a reference that has a name in it.
 func (d *documentLinker) text(raw []byte) {
-	chapter := d.chapter()
-	if chapter.pattern == nil {
+	scene := d.scene()
+	if len(scene.names) == 0 {
 		d.out.Write(raw)
 		return
 	}
+	if d.names == nil {
+		d.names = scene.pattern()
+	}
 	written := 0
 	for at := 0; at < len(raw); {
-		found := chapter.pattern.FindIndex(raw[at:])
+		found := d.names.FindIndex(raw[at:])
 		if found == nil {
 			break
 		}
@@ -98,27 +102,28 @@ func (d *documentLinker) text(raw []byte) {
 		_, size := utf8.DecodeRune(raw[start:])
 		at = start + size
 		name := string(raw[start:end])
-		id := chapter.names[name]
-		if !wordsEnd(raw, start, end) || slices.Contains(chapter.linked, id) {
+		id := scene.names[name]
+		if !wordsEnd(raw, start, end) || scene.chapter.noted[id] {
 			continue
 		}
-		chapter.linked = append(chapter.linked, id)
+		scene.chapter.noted[id] = true
+		scene.chapter.notes = append(scene.chapter.notes, epubNote{id, scene.n})
 		d.out.Write(raw[written:start])
-		d.out.WriteString(d.link(chapter, id) + name + "</a>")
+		d.out.WriteString(d.link(scene.chapter, id) + name + "</a>")
 		written, at = end, end
 	}
 	d.out.Write(raw[written:])
 }
 
-// chapter returns the chapter of the place in the document.
-func (d *documentLinker) chapter() *epubChapter {
-	chapter := d.places[0].chapter
-	for _, p := range d.places {
-		if p.offset <= d.at {
-			chapter = p.chapter
+// scene returns the scene of the place in the document.
+func (d *documentLinker) scene() *epubScene {
+	for len(d.places) > 1 && d.places[1].offset <= d.at {
+		if d.places[1].scene != d.places[0].scene {
+			d.names = nil
 		}
+		d.places = d.places[1:]
 	}
-	return chapter
+	return d.places[0].scene
 }
 
 func (d *documentLinker) link(c *epubChapter, id int64) string {

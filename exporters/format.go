@@ -11,15 +11,16 @@ import (
 	"annotator"
 )
 
-// Codex is what the formats write: the entries, and the story that they are about. Both end at the same place.
+// Codex is what the formats write: the entries, how they came about, and the story that they are about. All end at the
+// same place.
 type Codex struct {
 	*Document
-	Name string // of the story's file, without extension
-	Text Text
-	// SceneOf returns the scene of a post that evidence quotes, numbered over the whole story from 1; 0 if it is in none.
-	SceneOf func(ctx context.Context, post int64) (int, error)
-	Updated time.Time // when the run last wrote to the codex
-	Book    string    // the path of the EPUB that the story was imported from; "" if there is none
+	Selection Selection // by which the entries of the document are chosen
+	Past      Past
+	Name      string // of the story's file, without extension
+	Text      Text
+	Updated   time.Time // when the run last wrote to the codex
+	Book      string    // the path of the EPUB that the story was imported from; "" if there is none
 }
 
 // Text reads the story as far as the codex goes.
@@ -28,6 +29,11 @@ type Text interface {
 	Threads(ctx context.Context) ([]Thread, error)
 	// Posts returns the story posts of a thread in order. A post is valid until the next one is read.
 	Posts(ctx context.Context, thread int64) iter.Seq2[*Post, error]
+	// Mentions returns the names that occur in the posts of a thread, by the places of the posts. Those of a post are sorted
+	// by their start; they may overlap.
+	Mentions(ctx context.Context, thread int64) (map[annotator.Place][]Mention, error)
+	// MentionsThen returns them as the readers of each scene know them: as of its end.
+	MentionsThen(ctx context.Context, thread int64) (map[annotator.Place][]Mention, error)
 }
 
 // Thread is a thread of a forum, or a chapter of a book.
@@ -36,13 +42,12 @@ type Thread struct {
 	Title string
 }
 
-// Post is a story post with the names that occur in it.
+// Post is a story post.
 type Post struct {
 	annotator.Post
-	Scene    int       // from 1, over the whole story
-	Document string    // the file of the source that it comes from; "" if that is a single document
-	Offset   int64     // where its text begins in that file, as corpus.Origin has it
-	Mentions []Mention // by their start; they may overlap
+	Place    annotator.Place
+	Document string // the file of the source that it comes from; "" if that is a single document
+	Offset   int64  // where its text begins in that file, as corpus.Origin has it
 }
 
 // Mention is an occurrence of a name of an entry.
@@ -122,11 +127,21 @@ func ByName(name string) (Format, error) {
 	return Format{}, err.WithAdvice("name one with --format: %s", strings.Join(names, ", "))
 }
 
+// Selection says which entries are exported.
+type Selection struct {
+	Statuses []annotator.Status // any of them; none selects the live ones
+	Tags     []string           // all of them
+}
+
+// Has reports whether the selection has an entry.
+func (s *Selection) Has(e *annotator.Entry) bool {
+	lacks := func(tag string) bool { return !slices.Contains(e.Tags, tag) }
+	selected := slices.Contains(s.Statuses, e.Status) || len(s.Statuses) == 0 && e.Status.Live()
+	return selected && !slices.ContainsFunc(s.Tags, lacks)
+}
+
 // Select returns the entries with any of the statuses and all of the tags, in their order. No status selects the live ones.
 func Select(entries []annotator.Entry, statuses []annotator.Status, tags []string) []annotator.Entry {
-	return slices.DeleteFunc(slices.Clone(entries), func(e annotator.Entry) bool {
-		lacks := func(tag string) bool { return !slices.Contains(e.Tags, tag) }
-		selected := slices.Contains(statuses, e.Status) || len(statuses) == 0 && e.Status.Live()
-		return !selected || slices.ContainsFunc(tags, lacks)
-	})
+	s := Selection{statuses, tags}
+	return slices.DeleteFunc(slices.Clone(entries), func(e annotator.Entry) bool { return !s.Has(&e) })
 }

@@ -223,12 +223,9 @@ func documentFormats() []exporters.Format {
 	return slices.DeleteFunc(exporters.All(), func(f exporters.Format) bool { return f.Book })
 }
 
-// sceneOf is the inverse of position.
-func sceneOf(_ context.Context, post int64) (int, error) { return int(post / 1000), nil }
-
 // withoutStory returns a codex of a story that has no text.
 func withoutStory(doc *exporters.Document) *exporters.Codex {
-	return &exporters.Codex{Document: doc, Text: &storyOf{}, SceneOf: sceneOf}
+	return &exporters.Codex{Document: doc, Past: pastOf(doc), Text: &storyOf{}}
 }
 
 // export returns a document as one file.

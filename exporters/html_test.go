@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,8 +69,12 @@ func TestPageRunsNothingOfTheStory(t *testing.T) {
 				t.Fatalf("%d elements %s, not %d\n%s", got, name, want, page)
 			}
 		}
-		for i, h := range elements(t, page, atom.H2) {
-			if got, want := textOf(h), doc.Entries[i].Term; !strings.HasPrefix(got, want) {
+		terms := map[string]string{}
+		for _, e := range doc.Entries {
+			terms[fmt.Sprintf("e%d", e.ID)] = e.Term
+		}
+		for _, h := range elements(t, page, atom.H2) {
+			if got, want := textOf(h), terms[attribute(h.Parent, "id")]; !strings.HasPrefix(got, want) {
 				t.Fatalf("the heading %q, not %q", got, want)
 			}
 		}
@@ -90,32 +94,55 @@ func TestPolicyAllowsTheScriptOfThePage(t *testing.T) {
 	}
 }
 
-// TestPageDatesWhatItShows: the limit of the page hides by these dates.
+// TestPageDatesWhatItShows: each value has the scenes from which and until which it is in force, and is hidden if that is not
+// the last one. A link leads to the entry that the name stands for at the time.
 func TestPageDatesWhatItShows(t *testing.T) {
 	t.Parallel()
-	at := annotator.PlaceAt
-	doc := exporters.Build(exporters.Story{Scenes: 40}, []annotator.Entry{{
-		ID: 4, Term: "Monte Cristo", First: at(2, 0), Aliases: []annotator.Alias{
-			{Name: "Edmond", From: at(2, 0)}, {Name: "Monte Cristo", From: at(30, 0)}, {Name: "the Count", From: at(31, 0)},
-		},
-		Claims: []annotator.Claim{{
-			ID: 1, Text: "He sails.", Kind: annotator.Narrated, From: at(2, 0), Until: at(9, 0),
-			Evidence: []annotator.Evidence{{Claim: 1, Post: 12000, Quote: "sailed"}},
-		}},
-	}}, position)
-	page := export(t, named(t, "html"), &doc)
-	var names []map[string]any
-	if err := json.Unmarshal([]byte(attribute(elements(t, page, atom.H2)[0], "data-names")), &names); err != nil {
-		t.Fatal(err)
+	revision := func(entry int64, seen int, field annotator.Field, old, new string) annotator.Revision {
+		return annotator.Revision{Entry: entry, Seen: seen, At: annotator.PlaceAt(seen, 0), Field: field, Old: old, New: new}
 	}
-	want := []map[string]any{{"name": "Edmond", "from": 2.0}, {"name": "Monte Cristo", "from": 30.0}}
-	if diff := cmp.Diff(want, names); diff != "" {
+	claim := annotator.Claim{ID: 1, Text: "He fears [[the Hood]].", Kind: annotator.Narrated, From: annotator.PlaceAt(2, 0)}
+	ended := claim
+	ended.Until = annotator.PlaceAt(9, 0)
+	alias := func(name string, seen int) string {
+		return annotator.EncodeJSON(annotator.Alias{Name: name, From: annotator.PlaceAt(seen, 0)})
+	}
+	doc := exporters.Document{Story: exporters.Story{Scenes: 40}}
+	codex := &exporters.Codex{Document: &doc, Past: &past{revisions: map[int64][]annotator.Revision{
+		1: {
+			revision(1, 2, annotator.FieldTerm, "", "Edmond"),
+			revision(1, 2, annotator.FieldAlias, "", alias("Edmond", 2)),
+			revision(1, 2, annotator.FieldClaim, "", annotator.EncodeJSON(claim)),
+			revision(1, 9, annotator.FieldClaim, annotator.EncodeJSON(claim), annotator.EncodeJSON(ended)),
+			revision(1, 30, annotator.FieldTerm, "Edmond", "Monte Cristo"),
+			revision(1, 35, annotator.FieldAlias, "", alias("the Hood", 35)),
+		},
+		2: {
+			revision(2, 1, annotator.FieldTerm, "", "the Hood"),
+			revision(2, 35, annotator.FieldMerge, "tentative", "1"),
+		},
+	}}}
+	page := write(t, "html", codex)
+	var got []string
+	for _, name := range []atom.Atom{atom.Article, atom.Span, atom.Li, atom.A} {
+		for _, e := range elements(t, page, name) {
+			if attribute(e, "data-in")+attribute(e, "href") != "" {
+				hidden := slices.ContainsFunc(e.Attr, func(a html.Attribute) bool { return a.Key == "hidden" })
+				got = append(got, strings.TrimSpace(fmt.Sprint(name, " ", attribute(e, "class"), attribute(e, "data-in"), attribute(e, "href"), " ", hidden)))
+			}
+		}
+	}
+	want := []string{
+		"article 2 false", "article 1 35 true",
+		"span 2 30 true", "span 30 false", "span status2 false", "span alias30 false", "span alias35 false", "span until9 false",
+		"span 1 35 true", "span status1 false",
+		"li 2 false", "a #e1 false",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	for name, dates := range map[atom.Atom][2]string{atom.Article: {"2", ""}, atom.Li: {"2", "9"}, atom.Details: {"12", ""}} {
-		e := elements(t, page, name)[0]
-		if got := [2]string{attribute(e, "data-from"), attribute(e, "data-until")}; got != dates {
-			t.Errorf("%s: %v, not %v", name, got, dates)
-		}
+	targets := attribute(elements(t, page, atom.Div)[0], "data-targets")
+	if want := `[[{"entry":1,"in":[35]},{"entry":2,"in":[1,35]}]]`; targets != want {
+		t.Errorf("the targets %s, not %s", targets, want)
 	}
 }

@@ -55,18 +55,19 @@ type xrayState struct {
 	Questions []string `json:"questions"`
 }
 
-// koreader writes a codex with the titles of its threads.
-type koreader struct {
-	*Codex
-	titles map[int64]string
+// state is the codex at a time.
+type state struct {
+	lore      []lore // without claims, sorted by name
+	summaries *Summaries
+	titles    map[int64]string // of the threads
 }
 
-// events returns the summaries of threads up to a place.
-func (k *koreader) events(at mark) []Summary {
-	if k.Summaries == nil {
+// events returns the summaries of threads.
+func (s *state) events() []Summary {
+	if s.summaries == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(k.Summaries.Threads), func(s Summary) bool { return s.ToScene > at.scene || s.Thread == nil })
+	return s.summaries.Threads
 }
 
 // writeKOReader writes the sidecars of two plugins of KOReader into the folder that it keeps beside a book: the X-Ray of
@@ -76,37 +77,78 @@ func writeKOReader(ctx context.Context, files Files, c *Codex) error {
 	if err != nil {
 		return err
 	}
-	k := koreader{Codex: c, titles: map[int64]string{}}
+	titles := map[int64]string{}
 	for _, thread := range threads {
-		k.titles[thread.ID] = thread.Title
+		titles[thread.ID] = thread.Title
 	}
 	marks, err := c.marks(ctx, threads)
 	if err != nil {
 		return err
 	}
 	last := marks[len(marks)-1]
-	newest, err := c.entriesAt(ctx, last.scene)
-	if err != nil {
-		return err
-	}
+	newest := &state{c.lore(), c.Summaries, titles}
 	folder := noteName(c.Name) + ".sdr/"
-	cache := luaTable{"_xray_cache": k.checkpoint(newest, last)}
+	cache := luaTable{"_xray_cache": c.checkpoint(newest, last)}
 	if err := writeLua(files, folder+"koassistant_cache.lua", "", cache); err != nil {
 		return err
 	}
+	states, err := c.states(ctx, marks[:len(marks)-1])
+	if err != nil {
+		return err
+	}
 	var checkpoints []any // newest first
-	for _, mark := range marks[:len(marks)-1] {
-		entries, err := c.entriesAt(ctx, mark.scene)
-		if err != nil {
-			return err
-		}
-		checkpoints = slices.Insert(checkpoints, 0, any(k.checkpoint(entries, mark)))
+	for i := len(states) - 1; i >= 0; i-- {
+		states[i].titles = titles
+		checkpoints = append(checkpoints, c.checkpoint(&states[i], marks[i]))
 	}
 	count := fmt.Sprintf("-- count: %d\n", len(checkpoints))
 	if err := writeLua(files, folder+"koassistant_xray_checkpoints.lua", count, checkpoints); err != nil {
 		return err
 	}
-	return writeLua(files, folder+"xray_cache.lua", "", k.pluginCache(newest, last))
+	return writeLua(files, folder+"xray_cache.lua", "", c.pluginCache(newest))
+}
+
+// lore returns the lore of the codex as it is now.
+func (c *Codex) lore() []lore {
+	return each(c.Entries, func(e Entry) lore { return loreOf(&e) })
+}
+
+// states returns the codex as of the ends of some scenes, which rise.
+func (c *Codex) states(ctx context.Context, marks []mark) ([]state, error) {
+	states, keys := make([]state, len(marks)), make([]map[*Entry]nameKey, len(marks))
+	episodes, known, err := c.Past.Episodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range marks {
+		states[i].summaries, keys[i] = summariesAt(at.scene, episodes, known), map[*Entry]nameKey{}
+	}
+	for l, err := range c.lives(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		var former lore
+		for i, at := range marks {
+			e, since, err := l.at(at.scene)
+			if err != nil {
+				return nil, err
+			}
+			if !c.has(e) {
+				continue
+			}
+			if former.Entry == nil || len(since) > 0 {
+				exported := NewEntry(e, sceneOnly)
+				former = loreOf(&exported)
+				exported.Claims = nil
+			}
+			states[i].lore = append(states[i].lore, former)
+			keys[i][former.Entry] = keyOf(e)
+		}
+	}
+	for i := range states {
+		slices.SortFunc(states[i].lore, func(a, b lore) int { return keys[i][a.Entry].compare(keys[i][b.Entry]) })
+	}
+	return states, nil
 }
 
 // mark is a place of the story with the share of the text up to its end.
@@ -126,8 +168,8 @@ func (c *Codex) marks(ctx context.Context, threads []Thread) ([]mark, error) {
 				return nil, err
 			}
 			length += len(post.Body)
-			if n := len(ends); n == 0 || ends[n-1].scene != post.Scene {
-				ends = append(ends, mark{scene: post.Scene})
+			if n := len(ends); n == 0 || ends[n-1].scene != post.Place.Scene() {
+				ends = append(ends, mark{scene: post.Place.Scene()})
 			}
 			ends[len(ends)-1].share = float64(length)
 		}
@@ -148,8 +190,8 @@ func (c *Codex) marks(ctx context.Context, threads []Thread) ([]mark, error) {
 }
 
 // checkpoint returns an entry of KOAssistant's cache.
-func (k *koreader) checkpoint(entries []Entry, at mark) luaTable {
-	people, places, things := byKind(entries)
+func (c *Codex) checkpoint(s *state, at mark) luaTable {
+	people, places, things := byKind(s.lore)
 	x := xray{
 		Characters: each(people, func(l lore) xrayCharacter {
 			return xrayCharacter{
@@ -161,25 +203,25 @@ func (k *koreader) checkpoint(entries []Entry, at mark) luaTable {
 		}),
 		Themes:  []any{},
 		Lexicon: each(things, func(l lore) xrayTerm { return xrayTerm{l.Title, l.Content} }),
-		Timeline: each(k.events(at), func(s Summary) xrayEvent {
-			return xrayEvent{Event: s.Text, Chapter: k.titles[*s.Thread], Characters: []string{}}
+		Timeline: each(s.events(), func(e Summary) xrayEvent {
+			return xrayEvent{Event: e.Text, Chapter: s.titles[*e.Thread], Characters: []string{}}
 		}),
 		State: xrayState{Conflicts: []string{}, Questions: []string{}},
 	}
-	if s := k.Summaries; s != nil && s.Story != nil && s.Story.ToScene <= at.scene {
-		x.State.Summary = s.Story.Text
+	if s.summaries != nil && s.summaries.Story != nil {
+		x.State.Summary = s.summaries.Story.Text
 	}
 	return luaTable{
-		"progress_decimal": at.share, "timestamp": k.Updated.Unix(), "archived_at": k.Updated.Unix(), "model": "annotator", "version": 2,
+		"progress_decimal": at.share, "timestamp": c.Updated.Unix(), "archived_at": c.Updated.Unix(), "model": "annotator", "version": 2,
 		"used_book_text": true, "chapter_label": fmt.Sprintf("scene %d", at.scene), "result": string(encodeJSON(x, "")),
 	}
 }
 
 // pluginCache returns the cache of xray.koplugin, version 6.0.
-func (k *koreader) pluginCache(entries []Entry, at mark) luaTable {
-	people, places, things := byKind(entries)
+func (c *Codex) pluginCache(s *state) luaTable {
+	people, places, things := byKind(s.lore)
 	return luaTable{
-		"cache_version": "6.0", "cached_at": k.Updated.Unix(), "book_title": k.Story.Title, "historical_figures": []any{},
+		"cache_version": "6.0", "cached_at": c.Updated.Unix(), "book_title": c.Story.Title, "historical_figures": []any{},
 		"characters": each(people, func(l lore) any {
 			return luaTable{"name": l.Title, "aliases": luaList(aliasNames(l.Entry)), "role": strings.Join(l.Tags, ", "), "description": l.Content}
 		}),
@@ -187,14 +229,13 @@ func (k *koreader) pluginCache(entries []Entry, at mark) luaTable {
 		"terms": each(things, func(l lore) any {
 			return luaTable{"name": l.Title, "aliases": luaList(aliasNames(l.Entry)), "definition": l.Content}
 		}),
-		"timeline": each(k.events(at), func(s Summary) any { return luaTable{"chapter": k.titles[*s.Thread], "event": s.Text} }),
+		"timeline": each(s.events(), func(e Summary) any { return luaTable{"chapter": s.titles[*e.Thread], "event": e.Text} }),
 	}
 }
 
 // byKind sorts entries by the first of their tags that makes them a person, a creature or a place.
-func byKind(entries []Entry) (people, places, things []lore) {
-	for i := range entries {
-		l := loreOf(&entries[i])
+func byKind(entries []lore) (people, places, things []lore) {
+	for _, l := range entries {
 		kind := slices.IndexFunc(l.Tags, func(tag string) bool {
 			return slices.Contains([]string{"People", "Creatures", "Places"}, vaultFolders[tag])
 		})

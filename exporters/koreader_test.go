@@ -1,7 +1,6 @@
 package exporters_test
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -50,7 +49,6 @@ func TestSidecarsAreLua(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		codex := told(t)
 		codex.Name = text().Draw(t, "name")
-		codex.SceneOf = func(_ context.Context, post int64) (int, error) { return int(post), nil }
 		tables := sidecar(t, codex)
 		if got := tables["xray_cache.lua"].RawGetString("book_title"); got.String() != codex.Story.Title {
 			t.Fatalf("the title %q, not %q", got, codex.Story.Title)
@@ -71,21 +69,21 @@ func TestCheckpointsTellNothingLater(t *testing.T) {
 	at := annotator.PlaceAt
 	doc := exporters.Build(exporters.Story{Title: "T", Scenes: 2}, []annotator.Entry{
 		{
-			ID: 1, Term: "Monte Cristo", Tags: []string{"person"}, First: at(1, 0), Present: "He is rich.", PresentAt: at(2, 0),
+			ID: 1, Term: "Monte Cristo", Status: annotator.Confirmed, Tags: []string{"person"}, First: at(1, 0), Present: "He is rich.", PresentAt: at(2, 0),
 			Aliases: []annotator.Alias{{Name: "Edmond", From: at(1, 0)}, {Name: "Monte Cristo", From: at(2, 0)}},
 			Claims: []annotator.Claim{
 				{ID: 1, Text: "He is a sailor.", From: at(1, 0), Until: at(2, 0), State: true, Kind: annotator.Narrated},
 				{ID: 2, Text: "He is a count.", From: at(2, 0), Kind: annotator.Narrated},
 			},
 		},
-		{ID: 2, Term: "Haydée", Tags: []string{"person"}, First: at(2, 0)},
+		{ID: 2, Term: "Haydée", Status: annotator.Confirmed, Tags: []string{"person"}, First: at(2, 0)},
 	}, position)
 	codex := &exporters.Codex{
-		Document: &doc, Name: "book", SceneOf: sceneOf,
+		Document: &doc, Past: pastOf(&doc), Name: "book",
 		Text: &storyOf{
 			threads: []exporters.Thread{{ID: 1}},
 			posts: map[int64][]exporters.Post{1: {
-				{Post: annotator.Post{ID: 1, Body: "one"}, Scene: 1}, {Post: annotator.Post{ID: 2, Body: "two"}, Scene: 2},
+				{Post: annotator.Post{ID: 1, Body: "one"}, Place: at(1, 0)}, {Post: annotator.Post{ID: 2, Body: "two"}, Place: at(2, 0)},
 			}},
 		},
 	}
@@ -109,7 +107,7 @@ func TestCheckpointsTellNothingLater(t *testing.T) {
 		}
 	}
 	slices.Sort(results)
-	want := []string{"Edmond: He is a sailor.", "Haydée: ", "Monte Cristo: He is rich. He is a count."}
+	want := []string{"Haydée: ", "Monte Cristo: He is a sailor.", "Monte Cristo: He is rich. He is a count."}
 	if diff := cmp.Diff(want, results); diff != "" {
 		t.Error(diff)
 	}

@@ -21,8 +21,9 @@ import (
 
 // storyOf is a story in memory.
 type storyOf struct {
-	threads []exporters.Thread
-	posts   map[int64][]exporters.Post
+	threads  []exporters.Thread
+	posts    map[int64][]exporters.Post
+	mentions map[annotator.Place][]exporters.Mention
 }
 
 func (s *storyOf) Threads(context.Context) ([]exporters.Thread, error) { return s.threads, nil }
@@ -37,10 +38,18 @@ func (s *storyOf) Posts(_ context.Context, thread int64) iter.Seq2[*exporters.Po
 	}
 }
 
+func (s *storyOf) Mentions(context.Context, int64) (map[annotator.Place][]exporters.Mention, error) {
+	return s.mentions, nil
+}
+
+func (s *storyOf) MentionsThen(context.Context, int64) (map[annotator.Place][]exporters.Mention, error) {
+	return s.mentions, nil
+}
+
 // told returns a codex whose quotations stand in its story.
 func told(t *rapid.T) *exporters.Codex {
 	doc := document(t)
-	story := &storyOf{posts: map[int64][]exporters.Post{}}
+	story := &storyOf{posts: map[int64][]exporters.Post{}, mentions: map[annotator.Place][]exporters.Mention{}}
 	var post int64
 	for n := range rapid.IntRange(1, 3).Draw(t, "threads") {
 		thread := exporters.Thread{ID: int64(n + 1), Title: text().Draw(t, "thread")}
@@ -49,7 +58,7 @@ func told(t *rapid.T) *exporters.Codex {
 			post++
 			body := strings.Join(rapid.SliceOfN(text(), 1, 4).Draw(t, "paragraphs"), "\n\n")
 			story.posts[thread.ID] = append(story.posts[thread.ID], exporters.Post{
-				Post: annotator.Post{ID: post, Thread: thread.ID, Body: body}, Scene: int(post),
+				Post: annotator.Post{ID: post, Thread: thread.ID, Body: body}, Place: annotator.PlaceAt(int(post), 0),
 			})
 		}
 	}
@@ -64,7 +73,7 @@ func told(t *rapid.T) *exporters.Codex {
 			}
 		}
 	}
-	return &exporters.Codex{Document: &doc, Text: story}
+	return &exporters.Codex{Document: &doc, Past: pastOf(&doc), Text: story}
 }
 
 // cite makes evidence a passage of the story; of a post without text, the whole of it.
@@ -179,7 +188,7 @@ func TestQuotationsLeadToTheirParagraph(t *testing.T) {
 	}}}, position)
 	codex := &exporters.Codex{Document: &doc, Text: &storyOf{
 		threads: []exporters.Thread{{ID: 1, Title: "One: it / begins"}},
-		posts:   map[int64][]exporters.Post{1: {{Post: annotator.Post{ID: 7, Thread: 1, Body: "A storm.\n\nAh it sinks.\n\nThe end."}, Scene: 3}}},
+		posts:   map[int64][]exporters.Post{1: {{Post: annotator.Post{ID: 7, Thread: 1, Body: "A storm.\n\nAh it sinks.\n\nThe end."}, Place: annotator.PlaceAt(3, 0)}}},
 	}}
 	var out bytes.Buffer
 	format := named(t, "obsidian")

@@ -82,12 +82,13 @@ func TestStandoffIsThatOfTheText(t *testing.T) {
 	line := regexp.MustCompile(`^(?:(T\d+)\t([A-Za-z0-9_-]+) ((?:\d+ \d+;?)+)\t(.*)|[N#]\d+\t(?:Reference|AnnotatorNotes) (T\d+)(?: Codex:\d+)?\t.*)$`)
 	rapid.Check(t, func(t *rapid.T) {
 		codex := told(t)
-		for _, list := range codex.Text.(*storyOf).posts {
+		story := codex.Text.(*storyOf)
+		for _, list := range story.posts {
 			for i := range list {
 				length := len([]rune(list[i].Body))
 				for range rapid.IntRange(0, 2).Draw(t, "mentions") {
 					start := rapid.IntRange(0, length).Draw(t, "start")
-					list[i].Mentions = append(list[i].Mentions, exporters.Mention{
+					story.mentions[list[i].Place] = append(story.mentions[list[i].Place], exporters.Mention{
 						Entry: int64(rapid.IntRange(1, 4).Draw(t, "entry")), Start: start, End: rapid.IntRange(start, length).Draw(t, "end"),
 					})
 				}

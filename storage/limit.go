@@ -36,3 +36,6 @@ func (l *limit) inForce(table string) string {
 	}
 	return fmt.Sprintf(`%[1]s.%[2]s <= ?1 AND (%[1]s.%[3]s IS NULL OR %[1]s.%[3]s > ?1)`, table, l.from, l.until)
 }
+
+// inForceThen is a condition on rows m of table mention that were in force at the end of the scene of their post.
+const inForceThen = `m.from_seen <= m.place / 1000000 AND (m.until_seen IS NULL OR m.until_seen > m.place / 1000000)`

@@ -192,10 +192,21 @@ func (v *View) Mentions(ctx context.Context, entry int64, offset, limit int) (fo
 	return found, total, err
 }
 
-// MentionsIn returns the mentions in a scene, in its order.
-func (v *View) MentionsIn(ctx context.Context, scene int) ([]SharedMention, error) {
-	return v.mentions(ctx, ` FROM mention m WHERE m.place BETWEEN ?2 AND ?3 AND `+v.visible("m")+` ORDER BY m.place, m.start_at, m.entry_id`,
-		v.limit.bound, annotator.PlaceAt(scene, 0), annotator.PlaceAt(scene+1, 0)-1)
+// MentionsIn returns the mentions in some consecutive scenes, in the story's order.
+func (v *View) MentionsIn(ctx context.Context, first, last int) ([]Mention, error) {
+	return v.mentionsIn(ctx, first, last, v.limit.inForce("m"))
+}
+
+// MentionsThen returns the mentions in some consecutive scenes as their readers know them: of each scene, what MentionsIn
+// returns within a limit at its end.
+func (v *View) MentionsThen(ctx context.Context, first, last int) ([]Mention, error) {
+	return v.mentionsIn(ctx, first, last, v.limit.known("m")+` AND `+inForceThen)
+}
+
+func (v *View) mentionsIn(ctx context.Context, first, last int, condition string) ([]Mention, error) {
+	return readAll(ctx, v.db, "read the mentions", scanMention, fmt.Sprintf(`SELECT entry_id, place, start_at, end_at FROM mention m
+		WHERE m.place BETWEEN ?2 AND ?3 AND +m.place <= %d AND %s ORDER BY m.place, m.start_at, m.entry_id`, v.lastPlace(), condition),
+		v.limit.bound, annotator.PlaceAt(first, 0), annotator.PlaceAt(last+1, 0)-1)
 }
 
 func (v *View) mentions(ctx context.Context, rest string, args ...any) ([]SharedMention, error) {

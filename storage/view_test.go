@@ -33,7 +33,7 @@ type seen struct {
 	Summaries []annotator.Episode
 	Totals    storage.Totals
 	Mentions  map[int64][]storage.SharedMention
-	InScenes  [][]storage.SharedMention
+	InScenes  [][]storage.Mention
 	ByThread  []storage.ThreadCount
 	Most      []storage.EntryCount
 	Pairs     []storage.Pair
@@ -123,7 +123,7 @@ func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
 		}
 	}
 	for n := range scenes {
-		list, err := v.MentionsIn(ctx, n+1)
+		list, err := v.MentionsIn(ctx, n+1, n+1)
 		ok(err)
 		s.InScenes = append(s.InScenes, list)
 	}

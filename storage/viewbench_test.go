@@ -137,7 +137,7 @@ func BenchmarkView(b *testing.B) {
 			return err
 		}},
 		{"mentions in a scene", func(ctx context.Context, v *storage.View) error {
-			_, err := v.MentionsIn(ctx, 900)
+			_, err := v.MentionsIn(ctx, 900, 900)
 			return err
 		}},
 		{"cast by thread", func(ctx context.Context, v *storage.View) error {

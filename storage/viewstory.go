@@ -138,13 +138,18 @@ func (v *View) Summaries(ctx context.Context) ([]annotator.Episode, error) {
 
 // episodes returns the newest episode of each thread.
 func (v *View) episodes(ctx context.Context, kind annotator.EpisodeKind, thread int64) ([]annotator.Episode, error) {
-	within, bound := `trace_id < coalesce((SELECT min(t.id) FROM trace t WHERE t.turn > 0 AND t.seq = 0 AND t.scene > ?3), 1 << 62)`, int64(v.wholeScene())
-	if v.m.snapshot != 0 {
-		within, bound = `trace_id <= ?3`, v.m.trace
-	}
+	within, bound := v.writtenWithin(`?3`)
 	return readAll(ctx, v.db, "read the summaries", scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE id IN
 		(SELECT max(id) FROM episode WHERE kind = ?1 AND (?2 = 0 OR thread_id = ?2) AND `+within+` GROUP BY thread_id)
 		ORDER BY from_scene, id`, kind, thread, bound)
+}
+
+// writtenWithin is a condition on episodes: they were made before anything after the limit was read. It has one argument.
+func (v *View) writtenWithin(argument string) (condition string, bound int64) {
+	if v.m.snapshot != 0 {
+		return `trace_id <= ` + argument, v.m.trace
+	}
+	return `trace_id < coalesce((SELECT min(t.id) FROM trace t WHERE t.turn > 0 AND t.seq = 0 AND t.scene > ` + argument + `), 1 << 62)`, int64(v.wholeScene())
 }
 
 // Totals are counts of what is within the limit.

@@ -86,11 +86,17 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	document, err := o.document(ctx, db, view, &run.Corpus)
+	selection := exporters.Selection{}
+	if selection.Statuses, selection.Tags, err = o.filter.resolve(); err != nil {
+		return err
+	}
+	document, err := documentOf(ctx, db, view, &run.Corpus, &selection)
 	if err != nil {
 		return err
 	}
-	codex := &exporters.Codex{Document: document, Name: storyName(run.Corpus.Path), Updated: time.UnixMilli(run.Updated), SceneOf: sceneOf(view)}
+	codex := &exporters.Codex{
+		Document: document, Selection: selection, Past: view, Name: storyName(run.Corpus.Path), Updated: time.UnixMilli(run.Updated),
+	}
 	if !format.Story {
 		return o.write(ctx, &format, codex)
 	}
@@ -101,22 +107,6 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	codex.Book = cmp.Or(o.book, bookBeside(posts.Path()))
 	codex.Text = &storyText{view: view, corpus: posts}
 	return cmp.Or(o.write(ctx, &format, codex), posts.Close())
-}
-
-// sceneOf returns a function that returns the scene of a post; 0 for one in no scene, as posts of readers are.
-func sceneOf(view *storage.View) func(context.Context, int64) (int, error) {
-	known := map[int64]int{}
-	return func(ctx context.Context, post int64) (int, error) {
-		if n, ok := known[post]; ok {
-			return n, nil
-		}
-		place, err := view.PlaceOf(ctx, post)
-		if err != nil && annotator.KindOf(err) != annotator.NotFound {
-			return 0, err
-		}
-		known[post] = place.Scene()
-		return known[post], nil
-	}
 }
 
 // bookBeside returns the path of the book beside the corpus that was made of it.
@@ -157,19 +147,15 @@ func (o *exportOptions) write(ctx context.Context, format *exporters.Format, cod
 // isStdout reports whether the value of -o stands for standard output.
 func isStdout(out string) bool { return out == "-" || out == "/dev/stdout" }
 
-// document returns the entries of a view that the user has selected.
-func (o *exportOptions) document(ctx context.Context, db *storage.DB, view *storage.View, c *storage.Corpus) (*exporters.Document, error) {
-	statuses, tags, err := o.filter.resolve()
-	if err != nil {
-		return nil, err
-	}
+// documentOf returns the entries of a view that the user has selected.
+func documentOf(ctx context.Context, db *storage.DB, view *storage.View, c *storage.Corpus, selection *exporters.Selection) (*exporters.Document, error) {
 	entries, err := allEntries(ctx, view)
 	if err != nil {
 		return nil, err
 	}
 	at := db.Scenes.Positions(ctx)
 	story := exporters.Story{Title: c.Title, CorpusHash: c.Hash, Threads: c.Threads, Scenes: c.Scenes}
-	document := exporters.Build(story, exporters.Select(entries, statuses, tags), at.At)
+	document := exporters.Build(story, exporters.Select(entries, selection.Statuses, selection.Tags), at.At)
 	document.AsOf = positionOf(view, at)
 	document.Summaries, err = summaries(ctx, view)
 	return &document, cmp.Or(err, at.Err)

@@ -54,22 +54,38 @@ func (s *storyText) Posts(ctx context.Context, thread int64) iter.Seq2[*exporter
 	}
 }
 
-// scene returns the posts of a scene with the names that occur in them.
+// scene returns the posts of a scene.
 func (s *storyText) scene(ctx context.Context, row *annotator.SceneRow, origins map[int64]corpus.Origin) ([]exporters.Post, error) {
 	found, err := s.corpus.Scene(ctx, row.Thread.ID, row.Posts)
-	if err != nil {
-		return nil, err
-	}
-	mentions, err := s.view.MentionsIn(ctx, row.N)
 	posts := make([]exporters.Post, len(found))
 	for i, p := range found {
 		origin := origins[p.ID]
-		posts[i] = exporters.Post{Post: p, Scene: row.N, Document: origin.Document, Offset: origin.Offset}
-	}
-	for _, m := range mentions {
-		if rank := m.Place.Rank(); rank < len(posts) {
-			posts[rank].Mentions = append(posts[rank].Mentions, exporters.Mention{Entry: m.Entry, Start: m.Start, End: m.End})
-		}
+		posts[i] = exporters.Post{Post: p, Place: annotator.PlaceAt(row.N, i), Document: origin.Document, Offset: origin.Offset}
 	}
 	return posts, err
+}
+
+// Mentions returns the names in the posts of a thread.
+func (s *storyText) Mentions(ctx context.Context, thread int64) (map[annotator.Place][]exporters.Mention, error) {
+	return s.mentions(ctx, thread, s.view.MentionsIn)
+}
+
+// MentionsThen returns the names in the posts of a thread, as of the end of each scene.
+func (s *storyText) MentionsThen(ctx context.Context, thread int64) (map[annotator.Place][]exporters.Mention, error) {
+	return s.mentions(ctx, thread, s.view.MentionsThen)
+}
+
+func (s *storyText) mentions(
+	ctx context.Context, thread int64, in func(ctx context.Context, first, last int) ([]storage.Mention, error),
+) (map[annotator.Place][]exporters.Mention, error) {
+	span, err := s.view.Thread(ctx, thread)
+	if err != nil {
+		return nil, err
+	}
+	found, err := in(ctx, span.First, span.Last)
+	byPost := map[annotator.Place][]exporters.Mention{}
+	for _, m := range found {
+		byPost[m.Place] = append(byPost[m.Place], exporters.Mention{Entry: m.Entry, Start: m.Start, End: m.End})
+	}
+	return byPost, err
 }

@@ -1,0 +1,145 @@
+package exporters
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// pageEntry is an entry with all that the page shows of it over the story. What it shows at a scene's end is what is in
+// force then, in this order.
+type pageEntry struct {
+	ID                      int64
+	In                      bounds
+	Titles                  timeline[pageTitle]
+	Tags, Aliases, Presents timeline[string]
+	Statuses                timeline[annotator.Status]
+	Claims                  []*pageClaim
+
+	names  timeline[pageName]
+	claims map[int64][]*pageClaim // by the claim's id
+}
+
+// pageTitle is a name of an entry with what entries are sorted by.
+type pageTitle struct {
+	Name string
+	key  nameKey
+}
+
+// pageName is a name by which texts link to an entry, as codex.Normalize makes it.
+type pageName struct {
+	name  string
+	title nameKey // of the entry; of several, a link leads to the first
+}
+
+// pageClaim is a claim as it was at some time.
+type pageClaim struct {
+	claimText
+	In       bounds
+	Untils   timeline[int] // scenes in which it ended
+	Evidence timeline[Evidence]
+}
+
+// claimText is what a claim says, and its place among others.
+type claimText struct {
+	ID     int64
+	Text   string
+	Origin string
+	From   int // scene
+	ord    int
+}
+
+// newPageEntry follows an entry over the story.
+func (c *Codex) newPageEntry(l *life) (*pageEntry, error) {
+	p := &pageEntry{ID: l.entry.ID, claims: map[int64][]*pageClaim{}}
+	for len(l.next) > 0 {
+		scene := l.next[0].Seen
+		e, since, err := l.at(scene)
+		if err != nil {
+			return nil, err
+		}
+		p.head(scene, e, c.has(e))
+		changed, err := changedClaims(since)
+		if err != nil {
+			return nil, err
+		}
+		for i := range e.Claims {
+			if changed[e.Claims[i].ID] {
+				p.claim(scene, &e.Claims[i])
+			}
+		}
+	}
+	slices.SortStableFunc(p.Tags, func(a, b *timed[string]) int { return cmp.Compare(a.Value, b.Value) })
+	slices.SortStableFunc(p.Aliases, func(a, b *timed[string]) int { return cmp.Compare(codex.Normalize(a.Value), codex.Normalize(b.Value)) })
+	slices.SortStableFunc(p.Claims, func(a, b *pageClaim) int { return cmp.Or(cmp.Compare(a.ord, b.ord), cmp.Compare(a.ID, b.ID)) })
+	return p, nil
+}
+
+// head follows what the page shows of an entry but its claims.
+func (p *pageEntry) head(scene int, e *annotator.Entry, shown bool) {
+	p.In.set(scene, shown)
+	if !shown {
+		p.Titles.set(scene)
+		p.names.set(scene)
+		return
+	}
+	short := *e
+	short.Claims = nil
+	exported := NewEntry(&short, sceneOnly)
+	title := pageTitle{nameOf(&exported), keyOf(e)}
+	p.Titles.set(scene, title)
+	p.Statuses.set(scene, e.Status)
+	p.Tags.set(scene, exported.Tags...)
+	p.Aliases.set(scene, aliasNames(&exported)...)
+	if present := codex.Present(e); present != "" {
+		p.Presents.set(scene, present)
+	} else {
+		p.Presents.set(scene)
+	}
+	var names []pageName
+	for _, name := range append(each(exported.Aliases, func(a Alias) string { return a.Name }), title.Name, exported.Term) {
+		names = append(names, pageName{codex.Normalize(name), title.key})
+	}
+	p.names.set(scene, names...)
+}
+
+// changedClaims returns the ids of the claims that revisions are about.
+func changedClaims(revisions []annotator.Revision) (map[int64]bool, error) {
+	changed := map[int64]bool{}
+	for i := range revisions {
+		var of struct{ ID, Claim int64 } // a claim has an id, evidence that of its claim
+		if r := &revisions[i]; r.Field == annotator.FieldClaim || r.Field == annotator.FieldEvidence {
+			if err := json.Unmarshal([]byte(r.New), &of); err != nil {
+				return nil, fmt.Errorf("revision %d: %w", r.ID, err)
+			}
+			changed[of.ID+of.Claim] = true
+		}
+	}
+	return changed, nil
+}
+
+// claim follows a claim of an entry.
+func (p *pageEntry) claim(scene int, claim *annotator.Claim) {
+	c := newClaim(*claim, sceneOnly)
+	text := claimText{c.ID, c.Text, originOf(c), c.From.Scene, claim.Ord}
+	var now *pageClaim
+	for _, version := range p.claims[c.ID] {
+		if version.In.set(scene, version.claimText == text); version.claimText == text {
+			now = version
+		}
+	}
+	if now == nil {
+		now = &pageClaim{claimText: text, In: bounds{scene}}
+		p.claims[c.ID], p.Claims = append(p.claims[c.ID], now), append(p.Claims, now)
+	}
+	if c.Until != nil {
+		now.Untils.set(scene, c.Until.Scene)
+	} else {
+		now.Untils.set(scene)
+	}
+	now.Evidence.set(scene, c.Evidence...)
+}

@@ -1,0 +1,76 @@
+package exporters_test
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"annotator"
+	"annotator/exporters"
+)
+
+// past is a past in memory.
+type past struct {
+	revisions map[int64][]annotator.Revision
+	episodes  []annotator.Episode
+	scenes    []int
+}
+
+func (p *past) Histories(context.Context) iter.Seq2[[]annotator.Revision, error] {
+	return func(yield func([]annotator.Revision, error) bool) {
+		for _, id := range slices.Sorted(maps.Keys(p.revisions)) {
+			if !yield(slices.Clone(p.revisions[id]), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (p *past) Episodes(context.Context) ([]annotator.Episode, []int, error) {
+	return p.episodes, p.scenes, nil
+}
+
+// pastOf returns a past that leads to the entries of a document, by the dates in it.
+func pastOf(doc *exporters.Document) *past {
+	p := &past{revisions: map[int64][]annotator.Revision{}}
+	for i := range doc.Entries {
+		e := &doc.Entries[i]
+		add := func(scene int, field annotator.Field, old, new string) {
+			p.revisions[e.ID] = append(p.revisions[e.ID], annotator.Revision{
+				Entry: e.ID, Field: field, Old: old, New: new, Seen: max(scene, e.First.Scene), At: annotator.PlaceAt(scene, 0),
+			})
+		}
+		named := annotator.Entry{Term: e.Term, Disambiguator: e.Disambiguator}
+		add(e.First.Scene, annotator.FieldTerm, "", named.Name())
+		add(e.First.Scene, annotator.FieldStatus, "", string(e.Status))
+		for _, tag := range e.Tags {
+			add(e.First.Scene, annotator.FieldTag, "", tag)
+		}
+		for _, a := range e.Aliases {
+			add(a.From.Scene, annotator.FieldAlias, "", annotator.EncodeJSON(annotator.Alias{Name: a.Name, From: annotator.PlaceAt(a.From.Scene, 0)}))
+		}
+		for ord, c := range e.Claims {
+			claim := annotator.Claim{ID: c.ID, Ord: ord, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, State: c.State, From: annotator.PlaceAt(c.From.Scene, 0)}
+			add(c.From.Scene, annotator.FieldClaim, "", annotator.EncodeJSON(claim))
+			for _, v := range c.Evidence {
+				add(c.From.Scene, annotator.FieldEvidence, "", annotator.EncodeJSON(annotator.Evidence{Claim: c.ID, Post: v.Post, Start: v.Start, End: v.End, Quote: v.Quote}))
+			}
+			if c.Until != nil {
+				open := annotator.EncodeJSON(claim)
+				claim.Until, claim.ReplacedBy = annotator.PlaceAt(c.Until.Scene, 0), c.ReplacedBy
+				add(max(c.From.Scene, c.Until.Scene), annotator.FieldClaim, open, annotator.EncodeJSON(claim))
+			}
+		}
+		if e.Present != nil {
+			add(e.Present.AsOf.Scene, annotator.FieldPresent, "", e.Present.Text)
+		}
+	}
+	for id := range p.revisions {
+		slices.SortStableFunc(p.revisions[id], func(a, b annotator.Revision) int { return a.Seen - b.Seen })
+		for i := range p.revisions[id] {
+			p.revisions[id][i].ID = int64(i + 1)
+		}
+	}
+	return p
+}

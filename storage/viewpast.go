@@ -1,0 +1,60 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+
+	"annotator"
+)
+
+// Histories yields the revisions of each entry, oldest first, by the entries' ids. It reads page by page.
+func (v *View) Histories(ctx context.Context) iter.Seq2[[]annotator.Revision, error] {
+	const page = 500 // entries
+	return func(yield func([]annotator.Revision, error) bool) {
+		last, err := readValue[int64](ctx, v.db, "count the entries", `SELECT coalesce(max(entry_id), 0) FROM revision`)
+		for first := int64(1); err == nil && first <= last; first += page {
+			var found []annotator.Revision
+			found, err = readAll(ctx, v.db, "read the revisions", scanRevision, `SELECT `+revisionColumns+` FROM revision r
+				WHERE entry_id BETWEEN ?2 AND ?3 AND `+v.knownRevision()+` ORDER BY entry_id, id`, v.limit.bound, first, first+page-1)
+			for len(found) > 0 {
+				n := 1
+				for n < len(found) && found[n].Entry == found[0].Entry {
+					n++
+				}
+				if !yield(found[:n:n], nil) {
+					return
+				}
+				found = found[n:]
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// Episodes returns the stories so far and the summaries of threads, all that were made before anything after the limit was
+// read, oldest first. Of each it returns the scene from whose end it is known: the furthest that had been begun.
+func (v *View) Episodes(ctx context.Context) (episodes []annotator.Episode, scenes []int, err error) {
+	within, bound := v.writtenWithin(`?1`)
+	episodes, err = readAll(ctx, v.db, "read the summaries", scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE kind <> 'chunk' AND `+within+`
+		ORDER BY id`, bound)
+	if err != nil {
+		return nil, nil, err
+	}
+	type opening struct {
+		row   int64
+		scene int
+	}
+	scan := func(rows *sql.Rows, o *opening) error { return rows.Scan(&o.row, &o.scene) }
+	openings, err := readAll(ctx, v.db, "read the journal", scan, `SELECT id, scene FROM trace INDEXED BY trace_opening WHERE turn > 0 AND seq = 0 ORDER BY id`)
+	furthest := 0
+	for i := range episodes {
+		for ; len(openings) > 0 && openings[0].row < episodes[i].Trace; openings = openings[1:] {
+			furthest = max(furthest, openings[0].scene)
+		}
+		scenes = append(scenes, furthest)
+	}
+	return episodes, scenes, err
+}
