@@ -34,11 +34,12 @@ var invariants = [...]invariant{
 	},
 	{
 		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn; every one by the curator with its answer",
-		`SELECT 'revision ' || v.id || ' has no successful tool result' FROM revision v WHERE v.actor = 'model' AND NOT EXISTS
+		`WITH answered AS MATERIALIZED (SELECT trace_id, purpose FROM call WHERE outcome = 'ok' AND purpose IN ('curate', 'summarise'))
+		 SELECT 'revision ' || v.id || ' has no successful tool result' FROM revision v WHERE v.actor = 'model' AND NOT EXISTS
 		  (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind IN ('tool_result', 'update') AND t.error = '' AND t.turn = v.turn)
 		 UNION ALL SELECT 'revision ' || v.id || ' has no answer of the curator' FROM revision v WHERE v.actor = 'curator'
-		  AND NOT EXISTS (SELECT 1 FROM call c WHERE c.trace_id = v.trace_id AND c.outcome = 'ok'
-		    AND (c.purpose = 'curate' OR c.purpose = 'summarise' AND v.field IN ('present', 'claim')))`, // a statement ends states
+		  AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.trace_id = v.trace_id
+		    AND (a.purpose = 'curate' OR a.purpose = 'summarise' AND v.field IN ('present', 'claim')))`, // a statement ends states
 	},
 	{
 		"decisions", "a decision is about a tool's result, what was denied changed nothing, and where intents are asked for every result has one",

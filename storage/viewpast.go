@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"database/sql"
 	"iter"
 
 	"annotator"
@@ -43,12 +42,7 @@ func (v *View) Episodes(ctx context.Context) (episodes []annotator.Episode, scen
 	if err != nil {
 		return nil, nil, err
 	}
-	type opening struct {
-		row   int64
-		scene int
-	}
-	scan := func(rows *sql.Rows, o *opening) error { return rows.Scan(&o.row, &o.scene) }
-	openings, err := readAll(ctx, v.db, "read the journal", scan, `SELECT id, scene FROM trace INDEXED BY trace_opening WHERE turn > 0 AND seq = 0 ORDER BY id`)
+	openings, err := readAll(ctx, v.db, "read the journal", scanOpening, `SELECT id, scene FROM trace INDEXED BY trace_opening WHERE turn > 0 AND seq = 0 ORDER BY id`)
 	furthest := 0
 	for i := range episodes {
 		for ; len(openings) > 0 && openings[0].row < episodes[i].Trace; openings = openings[1:] {
