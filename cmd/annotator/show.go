@@ -140,8 +140,12 @@ func printHistory(w io.Writer, name string, changes []exporters.Change) {
 	fmt.Fprintf(w, "%s\n\n", oneLine(name))
 	rows := make([][]string, len(changes))
 	for i, c := range changes {
+		scene := fmt.Sprintf("scene %d", c.At.Scene)
+		if c.Seen > c.At.Scene {
+			scene += fmt.Sprintf(", seen from scene %d", c.Seen)
+		}
 		rows[i] = []string{
-			localTime(c.Time.UnixMilli()), fmt.Sprintf("scene %d", c.At.Scene), fmt.Sprintf("post %d", c.At.Post), string(c.Actor), string(c.Field),
+			localTime(c.Time.UnixMilli()), scene, fmt.Sprintf("post %d", c.At.Post), string(c.Actor), string(c.Field),
 			oldToNew(c.Old, c.New),
 		}
 	}
