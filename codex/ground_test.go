@@ -43,14 +43,14 @@ func TestGroundRefuses(t *testing.T) {
 func TestQuoteIsWords(t *testing.T) {
 	t.Parallel()
 	const body = "The Art of Light\n\n“Yes,” she said from the heart. Run! She can’t swim; she owns 10,000 lamps at No. 12 Quay of Dr. Mo.\n\n" +
-		"— Да, — сказал он. Il dit qu’il est l’homme du roi. 他收着那盏灯。好！ ผู้ใหญ่มา می‌خواهم بروم. A half-moon rose—red—over it.\n\n‘Never,’ he said of the sailors’ wives’ house. Then 'maybe' too, in the dogs' cats' bowl.\n\nFin"
+		"— Да, — сказал он. Il dit qu’il est l’homme du roi. 他收着那盏灯。好！ ผู้ใหญ่มา می\u200cخواهم بروم. A half-moon rose—red—over it.\n\n‘Never,’ he said of the sailors’ wives’ house. Then 'maybe' too, in the dogs' cats' bowl.\n\nFin"
 	for quote, want := range map[string]bool{
 		"art": false, // of heart
 		"e":   false, "heart": false, "Art": false, "the hear": false, "rom the heart": false, "from the heart": true,
 		"the heart": true, "Yes": true, "“Yes,”": true, "Run": true, "Run!": true, "She can": false, "She can’t": true, "she owns 10": false,
 		"owns 10,000": true, "000 lamps": false, "10,000": false, "No": false, "Dr.": false, "Mo": false, "The Art of Light": true, "Fin": true, "Never": true, "maybe": true, "wives": false, "cats": false, "said of": true, "Да": true,
 		"сказал": false, "он. Il": true, "il est": true, "Il dit qu": false, "homme du roi": true, "收着": true, "灯": false, "好": true, "ใหญ": false,
-		"ใหญ่": true, "خواهم بروم": false, "می‌خواهم بروم": true, "moon rose": true, "red": false, "it": false,
+		"ใหญ่": true, "خواهم بروم": false, "می\u200cخواهم بروم": true, "moon rose": true, "red": false, "it": false,
 	} {
 		if got, ok := codex.Ground(body, quote); ok != want {
 			t.Errorf("%q is found: %v, as %q", quote, ok, got.Quote)
