@@ -16,7 +16,8 @@ import (
 type sceneState struct {
 	row *annotator.SceneRow
 	annotator.Scene
-	text string // the scene in the model's prompt, without entries
+	text string // the scene in the model's prompt, without entries; empty if it has more than maxSceneBytes
+	size int    // of its posts, in bytes
 	turn int64  // 0 until the scene's message is in the journal
 
 	// Computed from the rows of the turn.
@@ -76,12 +77,28 @@ func (r *Runner) loadScene(ctx context.Context, row *annotator.SceneRow, turn in
 		return nil, annotator.Errorf(annotator.Halted, "the text of scene %d (thread %d) is not the one that this run listed", row.N, row.Thread.ID).
 			WithAdvice("put the corpus back, or start a new database with --no-resume")
 	}
+	if s.size = s.bytes(); s.size > maxSceneBytes {
+		r.window.Begin(row.Thread.ID, turn, "")
+		return s, nil
+	}
 	s.text = prompt.Scene(&s.Scene)
 	if row.Refusals > 0 {
 		s.text += lateNote
 	}
 	r.window.Begin(row.Thread.ID, turn, s.text)
 	return s, nil
+}
+
+// maxSceneBytes is how much text a scene may have: about a million tokens. A larger one, which has a post of that size, is refused before
+// it is rendered, which would take many times its size.
+const maxSceneBytes = 4 << 20
+
+// bytes is the length of the bodies of the scene's posts.
+func (s *sceneState) bytes() (n int) {
+	for i := range s.Posts {
+		n += len(s.Posts[i].Body)
+	}
+	return n
 }
 
 // story returns the bodies of the scene's posts.

@@ -217,6 +217,34 @@ func TestEPUBBombs(t *testing.T) {
 	wantRefused(t, err, annotator.Misused, "20001 files")
 }
 
+// TestEPUBRepeats: a file that the reading order names again is read once, under whatever id; one that names more files than an archive
+// may have is refused.
+func TestEPUBRepeats(t *testing.T) {
+	t.Parallel()
+	book := func(refs int) string {
+		return makeZip(t, entry{"META-INF/container.xml", container}, entry{"OPS/a.xhtml", page("<h1>I</h1><p>Night fell.</p>")},
+			entry{"OPS/b.xhtml", page("<h1>II</h1><p>It was dark.</p>")},
+			entry{"OPS/book.opf", `<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>` +
+				`<item id="again" href="./a.xhtml" media-type="application/xhtml+xml"/><item id="b" href="b.xhtml" media-type="application/xhtml+xml"/></manifest>` +
+				`<spine><itemref idref="a"/><itemref idref="again"/>` + strings.Repeat(`<itemref idref="a"/>`, refs) + `<itemref idref="b"/></spine></package>`})
+	}
+	m := importFile(t, "b.epub", book(50))
+	wantScenes(t, m, "= I", "Night fell.", "= II", "It was dark.")
+	wantLeftOut(t, m, "left out: files that the reading order names again (51): a.xhtml, a.xhtml, a.xhtml, a.xhtml, a.xhtml, ...")
+	_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.epub": book(20_000)})})
+	wantRefused(t, err, annotator.Misused, "its reading order has 20003 files, more than 20000")
+}
+
+// TestMarkdownOfMarks: a document of nothing but marks is refused before a tree is made of it.
+func TestMarkdownOfMarks(t *testing.T) {
+	t.Parallel()
+	for _, mark := range []string{"<b>", "*a*", "[", "`"} {
+		text := "# I\n\nNight fell.\n\n" + strings.Repeat(mark, 1<<19+1) + "\n"
+		_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.md": text})})
+		wantRefused(t, err, annotator.Misused, "marks, more than 524288")
+	}
+}
+
 // S13: two million levels of nesting cost a page, too many in the package file the book, and no entity is expanded.
 // Were the cost of a level to grow with its depth, the test would not come to its end.
 func TestEPUBNesting(t *testing.T) {

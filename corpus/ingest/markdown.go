@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -66,11 +67,28 @@ func (b *book) readMarkdown(source string) error {
 	data := []byte(source)
 	b.blank(data, anyComment, "")
 	b.blank(data, shortcode, partLayout)
+	if n := marksIn(data); n > maxMarks {
+		return fmt.Errorf("it is Markdown of %d marks, more than %d", n, maxMarks)
+	}
 	hideFences(data)
 	reader := text.NewReader(data)
 	parser := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser()
 	r := &markdownReader{book: b, source: data, start: start}
 	return r.blocks(parser.Parse(reader), 0)
+}
+
+// maxMarks is how many marks a document may have. Each is a node of the tree that the parser makes of it, of some 300 bytes.
+const maxMarks = 1 << 19
+
+// marksIn counts the signs that begin or end something within a paragraph.
+func marksIn(data []byte) (n int) {
+	for _, c := range data {
+		switch c {
+		case '<', '*', '_', '[', '`', '&', '\\':
+			n++
+		}
+	}
+	return n
 }
 
 // blank hides what a pattern finds from the parser, and counts it as a part if it is one.

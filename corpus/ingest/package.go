@@ -50,7 +50,9 @@ func readPublication(a *archive, report *Report) (*publication, error) {
 		archive: a, name: packageName, report: report, items: map[string]manifestItem{},
 	}
 	b.readManifest(document)
-	b.readSpine(document)
+	if err := b.readSpine(document); err != nil {
+		return nil, err
+	}
 	b.readTOC(document)
 	document.first("guide").each("reference", func(e *element) { b.addMatter(b.name, e.attr("href"), e.attr("type")) })
 	return b.publication, nil
@@ -101,18 +103,28 @@ func (b *packageReader) readManifest(document *element) {
 	})
 }
 
-func (b *packageReader) readSpine(document *element) {
+// readSpine reads the reading order. A file that it names again is read once, or a book of a few bytes would be as long as it likes.
+func (b *packageReader) readSpine(document *element) error {
+	named, read := 0, map[string]bool{}
 	document.first("spine").each("itemref", func(e *element) {
 		item, ok := b.items[e.attr("idref")]
-		switch {
+		switch named++; {
+		case read[item.name]:
+			b.report.leaveOut("files that the reading order names again", path.Base(item.name))
 		case !ok:
 			b.report.leaveOut("chapters that the package does not list", e.attr("idref"))
 		case !strings.Contains(item.kind, "html"):
 			b.report.leaveOut("pages that are not text", path.Base(item.name))
 		default:
 			b.spine = append(b.spine, spineItem{name: item.name, linear: e.attr("linear") != "no"})
+			read[item.name] = true
 		}
 	})
+	if named > maxEntries {
+		return annotator.Errorf(annotator.Misused, "its reading order has %d files, more than %d", named, maxEntries).
+			WithAdvice("it is not a book, or made to do harm")
+	}
+	return nil
 }
 
 // readTOC reads the navigation document of EPUB 3, or else the NCX of EPUB 2. A book without either, or whose own
