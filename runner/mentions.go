@@ -70,6 +70,9 @@ func mentionsIn(index *mention.Index, scene int, posts []annotator.Post) storage
 	for rank := range posts {
 		body := posts[rank].Body
 		bodies[rank] = body
+		if len(body) > maxSceneBytes {
+			continue // no scene with it is read
+		}
 		at, characters := 0, 0 // characters are those before the byte at
 		for _, o := range index.Occurrences(body) {
 			characters += utf8.RuneCountInString(body[at:o.Start])

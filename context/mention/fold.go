@@ -1,6 +1,9 @@
 package mention
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Words returns the words of a text in its order, as names and texts are compared.
 func Words(text string) []string {
@@ -13,10 +16,13 @@ func Words(text string) []string {
 
 // DistinctWords returns the words of texts as Words does, each once, sorted.
 func DistinctWords(texts []string) []string {
-	var all []string
+	distinct := map[string]bool{}
 	for _, text := range texts {
-		all = append(all, Words(text)...)
+		for s := (scanner{text: text}); s.next(); {
+			if !distinct[string(s.folded)] {
+				distinct[string(s.folded)] = true
+			}
+		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.Sorted(maps.Keys(distinct))
 }
