@@ -1,5 +1,7 @@
 package annotator
 
+import "fmt"
+
 // EpisodeKind says what an episode summarises.
 type EpisodeKind string
 
@@ -9,6 +11,11 @@ const (
 	EpisodeThread     EpisodeKind = "thread"     // a whole thread
 	EpisodeCumulative EpisodeKind = "cumulative" // the story so far; each supersedes the one before
 )
+
+// EpisodeKinds returns the kinds.
+func EpisodeKinds() []EpisodeKind {
+	return []EpisodeKind{EpisodeChunk, EpisodeThread, EpisodeCumulative}
+}
 
 // Author says who wrote an episode.
 type Author string
@@ -25,18 +32,20 @@ type Episode struct {
 	Kind       EpisodeKind `json:"kind"`
 	Thread     int64       `json:"thread,omitempty"` // 0 for a cumulative one
 	Index      int         `json:"index"`            // of a chunk within its thread, from 0
-	Scenes     string      `json:"scenes"`           // indices within the thread, from 0: "0-9"; of a chunk
 	FromScene  int         `json:"from_scene"`       // the scenes it covers, numbered over the whole story
 	ToScene    int         `json:"to_scene"`
 	FromTurn   int64       `json:"from_turn"` // the turns it was made from
 	ToTurn     int64       `json:"to_turn"`
 	Summary    string      `json:"summary"`
-	Entries    []int64     `json:"entries"` // ids of the entries that these turns created or changed
+	Entries    []int64     `json:"entries"` // ids of the entries that these turns created or changed, where these are read
 	By         Author      `json:"by"`
 	Supersedes int64       `json:"supersedes,omitempty"` // the cumulative episode before
 	Tokens     int         `json:"tokens"`               // estimate of the summary
 	Trace      int64       `json:"trace"`                // id of the journal row it was made with
 }
+
+// Scenes names the scenes that it covers: "12-15".
+func (e *Episode) Scenes() string { return fmt.Sprintf("%d-%d", e.FromScene, e.ToScene) }
 
 // EndedThread is a thread whose scenes are done, and that has no summary or is in the window.
 type EndedThread struct {

@@ -523,12 +523,11 @@ func TestBranchGoesOnAsTheRunDid(t *testing.T) {
 
 func (s *stage) episodes(name string) []string {
 	s.t.Helper()
-	all, err := s.open(name).Episodes.All(context.Background())
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	var lines []string
-	for _, e := range all {
+	for e, err := range s.open(name).Episodes.All(context.Background(), "") {
+		if err != nil {
+			s.t.Fatal(err)
+		}
 		lines = append(lines, fmt.Sprintf("%+v in force: %t", e.Episode, e.InForce))
 	}
 	return lines

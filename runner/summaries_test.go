@@ -1,9 +1,11 @@
 package runner_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"annotator"
 	"annotator/internal/scripted"
 )
 
@@ -42,6 +44,45 @@ func TestThreadsAreSummarised(t *testing.T) {
 	}
 	if n := s.count("told", `SELECT count(*) FROM call WHERE purpose <> 'annotate'`); n > 12 {
 		t.Errorf("%d questions about 6 threads", n)
+	}
+}
+
+// TestSummariesListTheirEntries: those that the turns of their scenes made or changed; a story so far those of all threads before it.
+// The window names a chunk as the record does: by its index and the scenes of the story.
+func TestSummariesListTheirEntries(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, story{threads: 3, scenes: 14, words: 400}, scripted.Options{Strict: true, Script: summarised})
+	s.config.ContextBudget, s.config.MaxTokens = 16_000, 1_500
+	if err := s.run("told"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("told")
+	db, chunks := s.open("told"), 0
+	for e, err := range db.Episodes.All(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		scenes := fmt.Sprintf(`t.scene BETWEEN %d AND %d`, e.FromScene, e.ToScene)
+		want := s.column("told", `SELECT DISTINCT r.entry_id FROM revision r JOIN trace t ON t.id = r.trace_id WHERE r.turn > 0 AND `+scenes+` ORDER BY 1`)
+		if len(want) == 0 || fmt.Sprint(want) != fmt.Sprint(e.Entries) {
+			t.Errorf("the %s of the scenes %s lists the entries %v, not %v", e.Kind, e.Scenes(), e.Entries, want)
+		}
+		if e.Kind != annotator.EpisodeChunk {
+			continue
+		}
+		chunks++
+		state, _, err := db.Episodes.WindowState(t.Context(), e.Trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries := strings.ReplaceAll(strings.Trim(fmt.Sprint(e.Entries), "[]"), " ", ",")
+		shown := fmt.Sprintf(`<chunk thread="%d" index="%d" scenes="%s" entries="%s">`, e.Thread, e.Index, e.Scenes(), entries)
+		if !strings.Contains(state.Memory, shown) {
+			t.Errorf("the window shows %s, not %s", state.Memory, shown)
+		}
+	}
+	if chunks < 3 {
+		t.Errorf("%d chunks", chunks)
 	}
 }
 

@@ -44,7 +44,10 @@ var costs = []struct {
 	{"fold", func(s *story) { _, _, err := s.db.Episodes.WindowState(s.ctx, 0); s.ok(err) }},
 	{"memory", func(s *story) { _, _, err := s.db.Episodes.InForce(s.ctx); s.ok(err) }},
 	{"scene of a turn", func(s *story) { _, err := s.db.Scenes.OfTurn(s.ctx, 7); s.ok(err) }},
-	{"changed", func(s *story) { _, err := s.db.Glossary.ChangedIn(s.ctx, 7, 17); s.ok(err) }},
+	{"changed", func(s *story) {
+		_, err := s.db.Glossary.ChangedIn(s.ctx, &annotator.Episode{FromTurn: 7, ToTurn: 17, ToScene: 99})
+		s.ok(err)
+	}},
 	{"made", func(s *story) { _, err := s.db.Glossary.OfScene(s.ctx, 7, 7); s.ok(err) }},
 	{"questions", func(s *story) { _, err := s.db.Conversations.Questions(s.ctx, 7); s.ok(err) }},
 	{"open conversation", func(s *story) { _, err := s.db.Conversations.Current(s.ctx); s.ok(err) }},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"iter"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -68,10 +69,10 @@ func (tx *tx) insertEpisode(e *annotator.Episode, enters bool) {
 	if enters {
 		entered = &e.Trace
 	}
-	tx.scan([]any{&e.ID}, `INSERT INTO episode (kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary,
-		entries, author, supersedes, tokens, trace_id, entered, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?) RETURNING id`,
-		e.Kind, e.Thread, e.Index, e.Scenes, e.FromScene, e.ToScene, e.FromTurn, e.ToTurn, e.Summary, jsonList(e.Entries), e.By,
+	tx.scan([]any{&e.ID}, `INSERT INTO episode (kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary,
+		author, supersedes, tokens, trace_id, entered, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?) RETURNING id`,
+		e.Kind, e.Thread, e.Index, e.FromScene, e.ToScene, e.FromTurn, e.ToTurn, e.Summary, e.By,
 		e.Supersedes, e.Tokens, e.Trace, entered, tx.now)
 }
 
@@ -99,35 +100,49 @@ func rowOrLast(through int64) int64 {
 	return through
 }
 
-const episodeColumns = `id, kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary, entries, author,
+const episodeColumns = `id, kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary, author,
 	coalesce(supersedes, 0), tokens, trace_id`
 
+// The entries of an episode e, as a JSON array, follow from the revisions. A story so far begins with the story, so its entries are
+// those that had a revision up to its last turn; table made has the first turn of each.
+const (
+	madeEntries = `WITH made AS MATERIALIZED (SELECT entry_id, min(turn) AS turn FROM revision WHERE turn > 0 GROUP BY entry_id) `
+	turnEntries = `(SELECT json_group_array(id ORDER BY id) FROM (SELECT DISTINCT r.entry_id AS id FROM revision r JOIN trace t ON t.turn = r.turn AND t.seq = 0
+		WHERE r.turn BETWEEN e.from_turn AND e.to_turn AND t.scene BETWEEN e.from_scene AND e.to_scene))`
+	anyEntries = `iif(e.kind = 'cumulative', (SELECT json_group_array(entry_id ORDER BY entry_id) FROM made WHERE turn <= e.to_turn), ` + turnEntries + `)`
+)
+
+// scanEpisode scans a row with the columns of episodeColumns, without the entries.
 func scanEpisode(rows *sql.Rows, e *annotator.Episode) error { return scanEpisodeAnd(rows, e) }
 
 // scanEpisodeAnd scans a row with more columns after those of episodeColumns.
 func scanEpisodeAnd(rows *sql.Rows, e *annotator.Episode, more ...any) error {
-	var entries string
 	columns := []any{
-		&e.ID, &e.Kind, &e.Thread, &e.Index, &e.Scenes, &e.FromScene, &e.ToScene, &e.FromTurn, &e.ToTurn, &e.Summary, &entries, &e.By,
+		&e.ID, &e.Kind, &e.Thread, &e.Index, &e.FromScene, &e.ToScene, &e.FromTurn, &e.ToTurn, &e.Summary, &e.By,
 		&e.Supersedes, &e.Tokens, &e.Trace,
 	}
-	if err := rows.Scan(append(columns, more...)...); err != nil {
+	return rows.Scan(append(columns, more...)...)
+}
+
+// scanListed scans a row with the columns of episodeColumns and the entries, and more columns after them.
+func scanListed(rows *sql.Rows, e *annotator.Episode, more ...any) error {
+	var entries string
+	if err := scanEpisodeAnd(rows, e, append([]any{&entries}, more...)...); err != nil {
 		return err
 	}
 	return json.Unmarshal([]byte(entries), &e.Entries)
 }
 
-// InForce returns the episodes in the window: the story so far, nil before the first, and the chunks, oldest first.
+// InForce returns the episodes in the window: the story so far, nil before the first, and the chunks, oldest first. The entries of
+// the story are not read, which grow with it.
 func (s *Episodes) InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error) {
-	all, err := readAll(ctx, s.db, "read the episodes", scanEpisode, `SELECT `+episodeColumns+` FROM episode
-		WHERE entered IS NOT NULL AND gone IS NULL ORDER BY id`)
-	for i := range all {
-		if all[i].Kind == annotator.EpisodeCumulative {
-			story = &all[i]
-		} else {
-			chunks = append(chunks, all[i])
-		}
+	const inWindow = ` FROM episode e WHERE entered IS NOT NULL AND gone IS NULL AND kind = ? ORDER BY id`
+	story, err = first(readAll(ctx, s.db, "read the episodes", scanEpisode, `SELECT `+episodeColumns+inWindow, annotator.EpisodeCumulative))
+	if err != nil {
+		return nil, nil, err
 	}
+	scan := func(rows *sql.Rows, e *annotator.Episode) error { return scanListed(rows, e) }
+	chunks, err = readAll(ctx, s.db, "read the episodes", scan, `SELECT `+episodeColumns+`, `+turnEntries+inWindow, annotator.EpisodeChunk)
 	return story, chunks, err
 }
 
@@ -138,11 +153,12 @@ func (s *Episodes) NextChunk(ctx context.Context, thread int64) (int, error) {
 
 // At returns the episodes that were in the window after a row of the journal, oldest first.
 func (s *Episodes) At(ctx context.Context, trace int64) ([]annotator.Episode, error) {
-	return readAll(ctx, s.db, "read the episodes", scanEpisode, `SELECT `+episodeColumns+` FROM episode
+	scan := func(rows *sql.Rows, e *annotator.Episode) error { return scanListed(rows, e) }
+	return readAll(ctx, s.db, "read the episodes", scan, madeEntries+`SELECT `+episodeColumns+`, `+anyEntries+` FROM episode e
 		WHERE entered <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY entered, id`, trace)
 }
 
-// NewestStory returns the newest story so far, whether it is in the window or not; nil before the first.
+// NewestStory returns the newest story so far, whether it is in the window or not, without its entries; nil before the first.
 func (s *Episodes) NewestStory(ctx context.Context) (*annotator.Episode, error) {
 	return s.db.View(Moment{}).Story(ctx)
 }
@@ -163,8 +179,26 @@ type EpisodeRow struct {
 	InForce bool
 }
 
-// All returns all episodes, also those that left the window, oldest first.
-func (s *Episodes) All(ctx context.Context) ([]EpisodeRow, error) {
-	scan := func(rows *sql.Rows, e *EpisodeRow) error { return scanEpisodeAnd(rows, &e.Episode, &e.At, &e.InForce) }
-	return readAll(ctx, s.db, "read the episodes", scan, `SELECT `+episodeColumns+`, created_at, entered IS NOT NULL AND gone IS NULL FROM episode ORDER BY id`)
+// episodePage is the number of episodes that are read at once: each story so far lists all entries.
+const episodePage = 100
+
+// All yields the episodes of a kind, or all where it is empty, also those that left the window, oldest first.
+func (s *Episodes) All(ctx context.Context, kind annotator.EpisodeKind) iter.Seq2[*EpisodeRow, error] {
+	scan := func(rows *sql.Rows, e *EpisodeRow) error { return scanListed(rows, &e.Episode, &e.At, &e.InForce) }
+	return func(yield func(*EpisodeRow, error) bool) {
+		for last, more := int64(0), true; more; {
+			page, err := readAll(ctx, s.db, "read the episodes", scan, madeEntries+`SELECT `+episodeColumns+`, `+anyEntries+`, created_at,
+				entered IS NOT NULL AND gone IS NULL FROM episode e WHERE id > ?1 AND (?2 = '' OR kind = ?2) ORDER BY id LIMIT ?3`, last, kind, episodePage)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page {
+				if last = page[i].ID; !yield(&page[i], nil) {
+					return
+				}
+			}
+			more = len(page) == episodePage
+		}
+	}
 }

@@ -292,7 +292,8 @@ func (g *Glossary) MostRevised(ctx context.Context, limit int) ([]annotator.Entr
 	return g.entries(ctx, `WHERE e.status IN ('tentative', 'confirmed') ORDER BY e.revisions DESC, e.id LIMIT ?`, limit)
 }
 
-// ChangedIn returns the entries that a range of turns created or changed, by id.
-func (g *Glossary) ChangedIn(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error) {
-	return g.entries(ctx, `WHERE e.id IN (SELECT entry_id FROM revision WHERE turn BETWEEN ? AND ?) ORDER BY e.id`, fromTurn, toTurn)
+// ChangedIn returns the entries that the turns of an episode created or changed, by id.
+func (g *Glossary) ChangedIn(ctx context.Context, e *annotator.Episode) ([]annotator.Entry, error) {
+	return g.entries(ctx, `WHERE e.id IN (SELECT r.entry_id FROM revision r JOIN trace t ON t.turn = r.turn AND t.seq = 0
+		WHERE r.turn BETWEEN ? AND ? AND t.scene BETWEEN ? AND ?) ORDER BY e.id`, e.FromTurn, e.ToTurn, e.FromScene, e.ToScene)
 }

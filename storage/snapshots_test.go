@@ -106,8 +106,7 @@ func TestEpisodesAt(t *testing.T) {
 	if diff := cmp.Diff([]string{"", "A", "B"}, got); diff != "" {
 		t.Error(diff)
 	}
-	rows, err := s.db.Episodes.All(s.ctx)
-	s.ok(err)
+	rows := s.episodes("")
 	if len(rows) != 2 || rows[0].InForce || !rows[1].InForce || rows[0].At != clock().UnixMilli() {
 		t.Errorf("%+v", rows)
 	}
@@ -123,11 +122,22 @@ func TestThreadZero(t *testing.T) {
 		episodes = append(episodes, annotator.Episode{Kind: kind, FromScene: 1, ToScene: 1, FromTurn: 1, ToTurn: 1, Summary: "A", By: annotator.AuthorRule})
 	}
 	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{State: annotator.WindowState{Tier: "1", Through: 1}, Reason: "full", Episodes: episodes}))
-	all, err := s.db.Episodes.All(s.ctx)
-	s.ok(err)
-	if len(all) != len(episodes) {
+	if all := s.episodes(""); len(all) != len(episodes) {
 		t.Errorf("%+v", all)
 	}
+	if chunks := s.episodes(annotator.EpisodeChunk); len(chunks) != 1 || chunks[0].Kind != annotator.EpisodeChunk {
+		t.Errorf("%+v", chunks)
+	}
+}
+
+// episodes returns the episodes of a kind; of any where it is empty.
+func (s *story) episodes(kind annotator.EpisodeKind) (all []storage.EpisodeRow) {
+	s.Helper()
+	for e, err := range s.db.Episodes.All(s.ctx, kind) {
+		s.ok(err)
+		all = append(all, *e)
+	}
+	return all
 }
 
 // TestMigrationKeepsEpisodes: the table of summaries is made anew by the fifth migration, with all that is in it.

@@ -274,7 +274,7 @@ func (s *story) namesNow() *mention.Cache {
 		return mention.NewCache(s.db.Glossary)
 	}
 	if s.turn > 0 {
-		changed, err := s.db.Glossary.ChangedIn(s.ctx, s.turn, s.turn)
+		changed, err := s.db.Glossary.ChangedIn(s.ctx, &annotator.Episode{FromTurn: s.turn, ToTurn: s.turn, ToScene: 1 << 30})
 		s.ok(err)
 		for i := range changed {
 			s.kept.Invalidate(changed[i].ID)

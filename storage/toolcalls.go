@@ -107,21 +107,26 @@ type Audited struct {
 type AuditFilter struct {
 	Scene  int    // only its calls
 	Tool   string // only calls of the tool of this name
+	Intent string // only calls under the declared intent of this name; NoIntent: only those without one
 	Denied bool   // only calls that were denied, or would have been
 }
+
+// NoIntent stands for calls before which no intent was declared.
+const NoIntent = "-"
 
 const (
 	auditQuery = `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status,
 		coalesce(result_trace, 0), coalesce(mode, ''), coalesce(intent, ''), coalesce(verdict, ''), coalesce(rule, ''), coalesce(reason, '')
 		FROM tool_interaction i LEFT JOIN tool_decision d ON d.trace_id = i.result_trace`
-	// auditFilter holds for the calls that an AuditFilter lets through. ?4 to ?6 are its fields.
-	auditFilter = `(?4 = 0 OR i.scene = ?4) AND (?5 = '' OR i.tool_name = ?5) AND (?6 = 0 OR verdict <> 'allow')`
+	// auditFilter holds for the calls that an AuditFilter lets through. ?4 to ?7 are its fields.
+	auditFilter = `(?4 = 0 OR i.scene = ?4) AND (?5 = '' OR i.tool_name = ?5) AND (?6 = 0 OR verdict <> 'allow')
+		AND (?7 = '' OR coalesce(intent, '') = iif(?7 = '` + NoIntent + `', '', ?7))`
 )
 
 // Audit yields the tool calls in order, as Interactions does for the whole journal.
 func (s *Journal) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, error] {
 	calls := pages(ctx, s.db, 0, scanAudited, auditQuery+` WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR i.turn = ?3)
-		AND `+auditFilter+` ORDER BY call_trace`, f.Scene, f.Tool, f.Denied)
+		AND `+auditFilter+` ORDER BY call_trace`, f.Scene, f.Tool, f.Denied, f.Intent)
 	return func(yield func(*Audited, error) bool) {
 		for call, err := range calls {
 			if err == nil {

@@ -179,9 +179,9 @@ func (v *View) ToolCalls(ctx context.Context, f AuditFilter, before int64, limit
 	if err != nil {
 		return nil, sqlite.Wrap(err, "read the tool calls in %s", v.db.path)
 	}
-	calls, err := readAll(ctx, v.db, "read the tool calls", scanAudited, auditQuery+` WHERE call_trace <= ?1 AND call_trace < ?2 AND call_trace >= ?8
-		AND i.scene <= ?3 AND `+auditFilter+` ORDER BY call_trace DESC LIMIT ?7`,
-		x.trace, before, x.scene, f.Scene, f.Tool, f.Denied, limit, least)
+	calls, err := readAll(ctx, v.db, "read the tool calls", scanAudited, auditQuery+` WHERE call_trace <= ?1 AND call_trace < ?2 AND call_trace >= ?9
+		AND i.scene <= ?3 AND `+auditFilter+` ORDER BY call_trace DESC LIMIT ?8`,
+		x.trace, before, x.scene, f.Scene, f.Tool, f.Denied, f.Intent, limit, least)
 	for i := range calls {
 		if err == nil {
 			err = v.db.Journal.revisionsOf(ctx, &calls[i])

@@ -27,11 +27,13 @@ reason, the error of the call, and the revisions that it made. Calls outside gov
 list only calls that were denied, or would have been denied if the policy were enforced.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator audit --scene 12
   annotator audit --denied
+  annotator audit --intent RETIRE
   annotator audit --tool glossary_delete --json | jq '.effect[]'`,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&filter.Scene, "scene", 0, "only calls of the scene with this `NUMBER`")
 	flags.StringVar(&filter.Tool, "tool", "", "only calls of the tool with this `NAME`")
+	flags.StringVar(&filter.Intent, "intent", "", "only calls under the declared intent with this `NAME`; - for none")
 	flags.BoolVar(&filter.Denied, "denied", false, "only calls that were denied, or would have been")
 	flags.BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error {
@@ -46,7 +48,7 @@ list only calls that were denied, or would have been denied if the policy were e
 		if err != nil || found {
 			return err
 		}
-		if err = requireTool(filter.Tool); err == nil && !asJSON {
+		if err = cmp.Or(requireTool(filter.Tool), requireIntent(filter.Intent)); err == nil && !asJSON {
 			fmt.Fprintln(a.out, "no call was found")
 		}
 		return err

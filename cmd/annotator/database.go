@@ -183,13 +183,27 @@ func require[K comparable, T any](ctx context.Context, selected K, read func(con
 
 // requireTool is called when no call was found: a model may also have called tools that do not exist.
 func requireTool(name string) error {
-	names := append([]string{policy.SelectIntent}, toolNames()...)
-	if name == "" || slices.Contains(names, name) {
+	return requireKnown(name, append([]string{policy.SelectIntent}, toolNames()...),
+		"there is no tool %q, and the model called none of that name", "the tools are %s")
+}
+
+// requireIntent is called when no call was found: another policy may have other intents than the default one.
+func requireIntent(name string) error {
+	names := []string{storage.NoIntent}
+	for _, intent := range policy.Default().Intents(policy.Annotate) {
+		names = append(names, intent.Name)
+	}
+	return requireKnown(name, names, "there is no intent %q, and the model declared none of that name", "the intents are %s")
+}
+
+// requireKnown returns NotFound for a name that is none of those known. The empty name selects nothing.
+func requireKnown(name string, known []string, missing, advice string) error {
+	if name == "" || slices.Contains(known, name) {
 		return nil
 	}
-	err := annotator.Errorf(annotator.NotFound, "there is no tool %q, and the model called none of that name", name)
-	if near := nearest(name, names); near != "" {
+	err := annotator.Errorf(annotator.NotFound, missing, name)
+	if near := nearest(name, known); near != "" {
 		return err.WithAdvice("did you mean %s?", near)
 	}
-	return err.WithAdvice("the tools are %s", strings.Join(names, ", "))
+	return err.WithAdvice(advice, strings.Join(known, ", "))
 }

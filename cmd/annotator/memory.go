@@ -19,6 +19,8 @@ import (
 type memoryOptions struct {
 	out     string
 	turn    int64
+	kind    string // of episodes; empty: any
+	limit   int    // 0: all
 	all     bool
 	asTable bool
 	asJSON  bool
@@ -30,7 +32,7 @@ type memoryReader func(context.Context, *storage.DB, *memoryOptions) iter.Seq2[r
 func newMemory(a *app) *cobra.Command {
 	return group("memory", "Print the stored memory of a run as JSON lines", `
 Print the stored memory of a run as JSON lines, oldest first: the journal, the tool calls, the summaries and the claims.`,
-		"  annotator memory raw --turn 12\n  annotator memory tools | jq 'select(.status == \"ERROR\")'\n  annotator memory semantic -o facts.jsonl",
+		"  annotator memory raw --turn 12\n  annotator memory episodic --kind cumulative --limit 1\n  annotator memory tools | jq 'select(.status == \"ERROR\")'\n  annotator memory semantic -o facts.jsonl",
 		newMemoryView(a, "raw", "The journal: every message, tool call and result",
 			"Print the journal, one row per line: what the model received and wrote, each tool call and its result, with the turn.", rawRecords),
 		newMemoryView(a, "tools", "The tool calls with their results",
@@ -53,9 +55,13 @@ func newMemoryView(a *app, name, short, long string, read memoryReader) *cobra.C
 	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write; - is standard output")
 	flags.BoolVar(&o.asTable, "list", false, "print a table for people")
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON, one object per line; the default without --list")
+	limitFlag(flags, &o.limit, 0, "only the last `RECORDS`; 0: all")
 	switch name {
 	case "raw", "tools":
 		flags.Int64Var(&o.turn, "turn", 0, "only the turn with this `NUMBER`")
+	case "episodic":
+		kinds := texts(annotator.EpisodeKinds())
+		wordFlag(flags, &o.kind, "kind", kinds, "", "only summaries of this `KIND`: "+alternatives(kinds))
 	case "semantic":
 		flags.BoolVar(&o.all, "all", false, "include claims that no longer hold, and retired and merged entries")
 	}
@@ -63,7 +69,7 @@ func newMemoryView(a *app, name, short, long string, read memoryReader) *cobra.C
 		if err := require(ctx, o.turn, db.Scenes.OfTurn); err != nil {
 			return err
 		}
-		return a.printRecords(o.out, o.asTable && !o.asJSON, read(ctx, db, &o))
+		return a.printRecords(o.out, o.asTable && !o.asJSON, newest(read(ctx, db, &o), o.limit))
 	})
 }
 
@@ -127,26 +133,18 @@ func toolRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq
 // episode is a summary as it is printed.
 type episode struct {
 	annotator.Episode
+	Scenes  string  `json:"scenes"`   // numbered over the whole story, as the prompt names them: "12-15"
 	Time    float64 `json:"ts"`       // unix seconds
 	InForce bool    `json:"in_force"` // it is in the window now
 }
 
-func episodicRecords(ctx context.Context, db *storage.DB, _ *memoryOptions) iter.Seq2[record, error] {
-	return func(yield func(record, error) bool) {
-		rows, err := db.Episodes.All(ctx)
-		if err != nil {
-			yield(record{}, err)
-		}
-		for i := range rows {
-			e := &rows[i]
-			cells := []string{
-				strconv.FormatInt(e.ID, 10), string(e.Kind), fmt.Sprintf("turns %d-%d", e.FromTurn, e.ToTurn), string(e.By), shorten(e.Summary, 100),
-			}
-			if !yield(record{episode{e.Episode, unixSeconds(e.At), e.InForce}, cells}, nil) {
-				return
-			}
-		}
-	}
+func episodicRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq2[record, error] {
+	return records(db.Episodes.All(ctx, annotator.EpisodeKind(o.kind)), func(e *storage.EpisodeRow) record {
+		return record{episode{e.Episode, e.Scenes(), unixSeconds(e.At), e.InForce}, []string{
+			strconv.FormatInt(e.ID, 10), string(e.Kind), "scenes " + e.Scenes(), fmt.Sprintf("turns %d-%d", e.FromTurn, e.ToTurn), string(e.By),
+			shorten(e.Summary, 100),
+		}}
+	})
 }
 
 // fact is a claim as it is printed.

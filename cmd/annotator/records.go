@@ -30,6 +30,34 @@ func records[T any](rows iter.Seq2[*T, error], convert func(*T) record) iter.Seq
 	}
 }
 
+// newest returns the last n records of a list; all where n is 0.
+func newest(list iter.Seq2[record, error], n int) iter.Seq2[record, error] {
+	if n == 0 {
+		return list
+	}
+	return func(yield func(record, error) bool) {
+		var kept []record // the newest is before the one at index next
+		next := 0
+		for r, err := range list {
+			switch {
+			case err != nil:
+				yield(record{}, err)
+				return
+			case len(kept) < n:
+				kept = append(kept, r)
+			default:
+				kept[next] = r
+				next = (next + 1) % n
+			}
+		}
+		for i := range kept {
+			if !yield(kept[(next+i)%len(kept)], nil) {
+				return
+			}
+		}
+	}
+}
+
 // printRecords prints records to a file or to standard output: as JSON lines, or as a table.
 func (a *app) printRecords(out string, asTable bool, list iter.Seq2[record, error]) error {
 	write := writeJSONLines

@@ -62,14 +62,6 @@ func EndInstruction(template string, s Step, question string) (string, error) {
 	return prompt.BeforeQuestion(text, question), err
 }
 
-// Scenes names the scenes of turns by their indices within the thread: "0-9".
-func Scenes(turns []Turn) string {
-	if len(turns) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d-%d", turns[0].Index, turns[len(turns)-1].Index)
-}
-
 func list(ids []int64) string {
 	parts := make([]string, len(ids))
 	for i, id := range ids {
@@ -224,8 +216,8 @@ func RuleStory(story string, chunks []string) string {
 	return firstWords(strings.TrimSpace(b.String()), storyWords)
 }
 
-// Render writes the beginning of the window, before the turns: the story so far, and the chunk summaries with the numbers
-// of their scenes. Summaries are escaped, so that none can end its element.
+// Render writes the beginning of the window, before the turns: the story so far, and the chunk summaries with their index
+// within the thread and the numbers of their scenes in the story. Summaries are escaped, so that none can end its element.
 func Render(story *annotator.Episode, chunks []annotator.Episode) string {
 	var b strings.Builder
 	if story != nil {
@@ -235,8 +227,8 @@ func Render(story *annotator.Episode, chunks []annotator.Episode) string {
 		b.WriteString("<chunk_summaries>\n")
 		for i := range chunks {
 			c := &chunks[i]
-			fmt.Fprintf(&b, "  <chunk thread=\"%d\" scenes=\"%d-%d\" entries=\"%s\">\n    %s\n  </chunk>\n",
-				c.Thread, c.FromScene, c.ToScene, strings.ReplaceAll(list(c.Entries), " ", ""), prompt.Escape(c.Summary))
+			fmt.Fprintf(&b, "  <chunk thread=\"%d\" index=\"%d\" scenes=\"%s\" entries=\"%s\">\n    %s\n  </chunk>\n",
+				c.Thread, c.Index, c.Scenes(), strings.ReplaceAll(list(c.Entries), " ", ""), prompt.Escape(c.Summary))
 		}
 		b.WriteString("</chunk_summaries>\n")
 	}

@@ -134,7 +134,7 @@ func words(text string) int {
 }
 
 // elements matches the elements that a rendered memory may have.
-var elements = regexp.MustCompile(`^</?(cumulative_summary|chunk_summaries|chunk( thread="\d+" scenes="[\d-]*" entries="[\d,]*")?)>$`)
+var elements = regexp.MustCompile(`^</?(cumulative_summary|chunk_summaries|chunk( thread="\d+" index="\d+" scenes="[\d-]*" entries="[\d,]*")?)>$`)
 
 // FuzzSummary: a summary read from any answer keeps the limits, and in the window no text of it can end its element,
 // begin another, or look like a special token of a chat template.
@@ -167,7 +167,7 @@ func FuzzSummary(f *testing.F) {
 				t.Error("invalid UTF-8")
 			}
 			rendered := compaction.Render(&annotator.Episode{Summary: summary.Story}, []annotator.Episode{
-				{Thread: max(thread, 0), Index: 3, Scenes: "0-9", Entries: []int64{1, 2}, Summary: summary.Chunk},
+				{Thread: max(thread, 0), Index: 3, FromScene: 31, ToScene: 40, Entries: []int64{1, 2}, Summary: summary.Chunk},
 				{Thread: 1, Summary: reply},
 			})
 			for _, element := range regexp.MustCompile(`<[^<>]*>?`).FindAllString(rendered, -1) {
@@ -192,10 +192,10 @@ func TestRender(t *testing.T) {
 The Story So Far: Tom &amp; Ash.
 </cumulative_summary>
 <chunk_summaries>
-  <chunk thread="5" scenes="1-10" entries="12,15">
+  <chunk thread="5" index="0" scenes="1-10" entries="12,15">
     They arrived.
   </chunk>
-  <chunk thread="5" scenes="11-20" entries="">
+  <chunk thread="5" index="1" scenes="11-20" entries="">
     They left.
   </chunk>
 </chunk_summaries>`

@@ -132,11 +132,7 @@ func (r *Recap) summaries(ctx context.Context, threads []int64) (*annotator.Summ
 		}
 		s.Episodes = append(s.Episodes, *e)
 	}
-	story, err := r.m.newStory(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.Episodes = append(s.Episodes, *story)
+	s.Episodes = append(s.Episodes, *r.m.newStory())
 	return s, nil
 }
 

@@ -143,7 +143,10 @@ func (m *memory) byRule(ctx context.Context) error {
 
 // rule summarises turns of a thread without a model.
 func (m *memory) rule(ctx context.Context, turns []compaction.Turn) (string, error) {
-	entries, err := m.entries(ctx, turns)
+	if len(turns) == 0 {
+		return "", nil
+	}
+	entries, err := m.sources.ChangedIn(ctx, m.episode(annotator.EpisodeChunk, "", turns))
 	if err != nil {
 		return "", err
 	}
@@ -186,14 +189,6 @@ func firstSentence(text string) string {
 	return ""
 }
 
-// entries returns what the turns made or changed in the glossary.
-func (m *memory) entries(ctx context.Context, turns []compaction.Turn) ([]annotator.Entry, error) {
-	if len(turns) == 0 {
-		return nil, nil
-	}
-	return m.sources.ChangedIn(ctx, turns[0].ID, turns[len(turns)-1].ID)
-}
-
 // rewrite puts the summary into the memory in place of what it summarises. If a chunk was requested and not written,
 // its turns stay in the window.
 func (m *memory) rewrite(ctx context.Context, c *annotator.Compaction) error {
@@ -232,11 +227,15 @@ func (m *memory) addChunk(ctx context.Context, c *annotator.Compaction) error {
 	if err != nil {
 		return err
 	}
-	e, err := m.episode(ctx, annotator.EpisodeChunk, m.summary.Chunk, m.step.Chunk)
+	e := m.episode(annotator.EpisodeChunk, m.summary.Chunk, m.step.Chunk)
+	e.Thread, e.Index = thread, index
+	entries, err := m.sources.ChangedIn(ctx, e)
 	if err != nil {
 		return err
 	}
-	e.Thread, e.Index, e.Scenes = thread, index, compaction.Scenes(m.step.Chunk)
+	for i := range entries {
+		e.Entries = append(e.Entries, entries[i].ID)
+	}
 	m.chunks = append(m.chunks, *e)
 	c.Episodes = append(c.Episodes, *e)
 	return nil
@@ -251,10 +250,7 @@ func (m *memory) addStory(ctx context.Context, c *annotator.Compaction) error {
 		}
 		c.Episodes = append(c.Episodes, *e)
 	}
-	story, err := m.newStory(ctx)
-	if err != nil {
-		return err
-	}
+	story := m.newStory()
 	m.enter(story, c)
 	c.Episodes = append(c.Episodes, *story)
 	return nil
@@ -269,9 +265,7 @@ func (m *memory) threadEpisode(ctx context.Context, thread int64) (e *annotator.
 			return nil, err
 		}
 	}
-	if e, err = m.covering(ctx, annotator.EpisodeThread, text, thread); err != nil {
-		return nil, err
-	}
+	e = m.covering(annotator.EpisodeThread, text, thread)
 	e.Thread, e.By = thread, author
 	return e, nil
 }
@@ -295,18 +289,15 @@ func (m *memory) threadByRule(ctx context.Context, thread int64) (string, error)
 }
 
 // newStory returns the story so far that supersedes the newest.
-func (m *memory) newStory(ctx context.Context) (*annotator.Episode, error) {
-	story, err := m.covering(ctx, annotator.EpisodeCumulative, m.summary.Story, m.step.Threads...)
-	if err != nil {
-		return nil, err
-	}
+func (m *memory) newStory() *annotator.Episode {
+	story := m.covering(annotator.EpisodeCumulative, m.summary.Story, m.step.Threads...)
 	if m.newest != nil {
 		story.Supersedes = m.newest.ID
 	}
 	if m.story != nil {
 		cover(story, m.story)
 	}
-	return story, nil
+	return story
 }
 
 // enter puts a story so far into the memory; nil: the one that is there stays. The chunks of the threads that it
@@ -328,19 +319,14 @@ func (m *memory) enter(story *annotator.Episode, c *annotator.Compaction) {
 }
 
 // covering returns an episode over the chunk summaries of threads and over those of their turns that leave the window.
-func (m *memory) covering(
-	ctx context.Context, kind annotator.EpisodeKind, text string, threads ...int64,
-) (*annotator.Episode, error) {
-	e, err := m.episode(ctx, kind, text, m.turnsOf(threads...))
-	if err != nil {
-		return nil, err
-	}
+func (m *memory) covering(kind annotator.EpisodeKind, text string, threads ...int64) *annotator.Episode {
+	e := m.episode(kind, text, m.turnsOf(threads...))
 	for i := range m.chunks {
 		if chunk := &m.chunks[i]; slices.Contains(threads, chunk.Thread) {
 			cover(e, chunk)
 		}
 	}
-	return e, nil
+	return e
 }
 
 // turnsOf returns those of the turns that become part of the story so far that belong to threads.
@@ -364,18 +350,12 @@ func earlier[N int | int64](a, b N) N {
 	return min(a, b)
 }
 
-// episode returns an episode over turns, with the entries that they made or changed.
-func (m *memory) episode(
-	ctx context.Context, kind annotator.EpisodeKind, text string, turns []compaction.Turn,
-) (*annotator.Episode, error) {
+// episode returns an episode over turns.
+func (m *memory) episode(kind annotator.EpisodeKind, text string, turns []compaction.Turn) *annotator.Episode {
 	e := &annotator.Episode{Kind: kind, Summary: text, By: m.author, Tokens: tokens.Estimate(text)}
 	for i := range turns { // a scene that was quarantined may be read late, so they need not be in story order
 		t := &turns[i]
 		cover(e, &annotator.Episode{FromScene: t.Scene, ToScene: t.Scene, FromTurn: t.ID, ToTurn: t.ID})
 	}
-	entries, err := m.entries(ctx, turns)
-	for i := range entries {
-		e.Entries = append(e.Entries, entries[i].ID)
-	}
-	return e, err
+	return e
 }

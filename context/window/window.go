@@ -21,8 +21,8 @@ type Sources struct {
 	Episodes Episodes
 	Calls    Calls
 	Scenes   Scenes
-	// ChangedIn returns the entries that a range of turns made or changed, by id.
-	ChangedIn func(ctx context.Context, fromTurn, toTurn int64) ([]annotator.Entry, error)
+	// ChangedIn returns the entries that the turns of an episode made or changed, by id.
+	ChangedIn func(ctx context.Context, e *annotator.Episode) ([]annotator.Entry, error)
 	// Posts returns posts of a thread.
 	Posts func(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
 	// Summarise has the model write a summary. The error is ErrNoSummary if no answer is to be had.
