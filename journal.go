@@ -44,10 +44,20 @@ type Shown struct {
 	Name     bool  `json:"n,omitempty"` // only its names are shown
 }
 
+// The kinds of snapshots.
+const (
+	SnapshotCheckpoint = "checkpoint"   // after a scene
+	SnapshotManual     = "manual"       // that a person has created
+	SnapshotFork       = "curator_fork" // of a question to the curator: the context is what it was asked with, and its answer
+)
+
+// SnapshotKinds returns the kinds.
+func SnapshotKinds() []string { return []string{SnapshotCheckpoint, SnapshotManual, SnapshotFork} }
+
 // Snapshot is a position in the journal from which the model's context can be reconstructed.
 type Snapshot struct {
 	ID       int64  `json:"id"`
-	Kind     string `json:"kind"`           // checkpoint, manual or curator_fork
+	Kind     string `json:"kind"`
 	Name     string `json:"name,omitempty"` // that a person gave it; empty: none
 	Created  int64  `json:"created"`
 	Scene    int    `json:"scene"`
@@ -56,7 +66,9 @@ type Snapshot struct {
 	Revision int64  `json:"revision"` // id of the newest revision
 	Context  int64  `json:"context"`  // id of the snapshot_context: system prompt and tools
 	Entries  int    `json:"entries"`  // live entries
-	Tokens   int    `json:"tokens"`   // of the window, as last reported or estimated
+	Tokens   int    `json:"tokens"`   // of the window, as last reported or estimated; of a fork: of what was asked
+	Before   int64  `json:"-"`        // of a fork: it has the turns of the window before this one; 0: all
+	Alone    bool   `json:"-"`        // of a fork: it has nothing but the question
 }
 
 // Usage is the cost of one call, in tokens.

@@ -164,8 +164,8 @@ func (c *Curator) inquire(p parts, again string) (*inquiry, error) {
 
 // place puts a question at the end of a prompt.
 func (c *Curator) place(q *inquiry, p *window.Prompt) error {
-	if c.Settings.Prompt == Replaced && !q.onlySummaries() {
-		p.ReplacePrefix(window.NewPrefix(c.Settings.System+"\n", "", nil))
+	if system := c.system(&q.parts); system != "" {
+		p.ReplacePrefix(window.NewPrefix(system, "", nil))
 	}
 	err := p.Ask(q.Text)
 	q.Prompt, q.fits = p, c.Window.Limits.ReplyAfter(p) >= q.MaxTokens
@@ -174,6 +174,14 @@ func (c *Curator) place(q *inquiry, p *window.Prompt) error {
 		q.fits = q.MaxTokens > 0
 	}
 	return err
+}
+
+// system returns the system prompt that replaces the run's in a question; empty for none.
+func (c *Curator) system(p *parts) string {
+	if c.Settings.Prompt != Replaced || p.onlySummaries() {
+		return ""
+	}
+	return c.Settings.System + "\n"
 }
 
 func (p *parts) onlySummaries() bool { return len(p.batch) == 0 && p.present == nil }
@@ -275,7 +283,11 @@ func (c *Curator) reply(ctx context.Context, q *inquiry) (*model.Reply, error) {
 	if len(q.batch) == 0 { // a run can do without an answer
 		purpose = annotator.PurposeSummarise
 	}
-	return c.Ask(ctx, purpose, &q.Question)
+	var fork *Fork
+	if !q.onlySummaries() {
+		fork = &Fork{Before: c.Turn, Alone: q.alone, System: c.system(&q.parts)}
+	}
+	return c.Ask(ctx, purpose, &q.Question, fork)
 }
 
 // carryOut stores decisions and summaries: the answer and all that it changes, or nothing.

@@ -53,9 +53,9 @@ type Curator struct {
 	// It is nil where none is asked for, and reads the database like Recap.
 	Outdated func(ctx context.Context, limit int) (ids []int64, urgent bool, err error)
 
-	// Ask has a question answered, as the retry policy says. The question is stored before it is sent. The curator ends
-	// the reply's call. The error is a *model.Unanswered if there is no reply.
-	Ask func(ctx context.Context, purpose annotator.CallPurpose, q *window.Question) (*model.Reply, error)
+	// Ask has a question answered, as the retry policy says. The question is stored before it is sent, with the fork if there is one,
+	// of which the caller fills in the rest. The curator ends the reply's call. The error is a *model.Unanswered if there is no reply.
+	Ask func(ctx context.Context, purpose annotator.CallPurpose, q *window.Question, fork *Fork) (*model.Reply, error)
 	// Entries returns the entries with the ids, by id. Ids without an entry are left out.
 	Entries func(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error)
 	// Usage returns how the story uses words. Nil tells of none that is common.
@@ -66,6 +66,13 @@ type Curator struct {
 	Store func(
 		ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision, s *annotator.Summaries,
 	) error
+}
+
+// Fork says what a question about entries shows beside itself.
+type Fork struct {
+	Before int64  // the turns of the window before this one; 0: all
+	Alone  bool   // nothing
+	System string // the system prompt that replaces the run's, and its tools; empty: the run's
 }
 
 // Posts reads the story.

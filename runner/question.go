@@ -8,19 +8,30 @@ import (
 	"annotator"
 	"annotator/context/tokens"
 	"annotator/context/window"
+	"annotator/curator"
 	"annotator/model"
 )
 
-// ask puts a question to the model. The caller ends the call of the reply. The error is a *model.Unanswered if there is no reply.
-func (r *Runner) ask(ctx context.Context, purpose annotator.CallPurpose, q *window.Question) (*model.Reply, error) {
+// ask puts a question to the model, which is recorded first, as a fork if it is one of the curator's about entries. The caller ends the
+// call of the reply. The error is a *model.Unanswered if there is no reply.
+func (r *Runner) ask(
+	ctx context.Context, purpose annotator.CallPurpose, q *window.Question, fork *curator.Fork,
+) (*model.Reply, error) {
 	if err := r.checkPurpose(ctx, purpose); err != nil {
 		return nil, err
 	}
+	p := q.Prompt
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: q.Text, Tokens: tokens.EstimateMessage(q.Text)}
-	if err := r.Store.Journal.AppendOnce(ctx, note); err != nil {
+	var err error
+	if fork == nil {
+		err = r.Store.Journal.AppendOnce(ctx, note)
+	} else {
+		taken := annotator.Snapshot{Scene: r.scene.row.N, Tokens: p.Tokens(), Before: fork.Before, Alone: fork.Alone}
+		err = r.Store.Curation.Fork(ctx, note, taken, fork.System)
+	}
+	if err != nil {
 		return nil, err
 	}
-	p := q.Prompt
 	reply, err := r.Client.Complete(ctx, &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools,
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.MaxTokens, Temperature: q.Temperature, Stream: r.config.Stream,

@@ -98,10 +98,11 @@ func TestSnapshotsAreWhatWasSent(t *testing.T) {
 		t.Fatalf("%d calls, %d requests", calls, len(kept.bodies))
 	}
 	store := s.open("lanterns")
-	snapshots, err := store.Snapshots.List(ctx, storage.SnapshotQuery{})
+	snapshots, err := store.Snapshots.List(ctx, storage.SnapshotQuery{Kind: annotator.SnapshotCheckpoint})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.forksAreWhatWasAsked(t, "lanterns", kept)
 	compared := 0
 	for _, snapshot := range snapshots {
 		last := s.count("lanterns", fmt.Sprintf(`SELECT coalesce(max(id), 0) FROM call WHERE scene = %d AND purpose = 'annotate'`, snapshot.Scene))

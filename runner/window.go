@@ -56,7 +56,7 @@ func (r *Runner) recordWorkarounds(ctx context.Context) error {
 
 // summarise has the model write a summary. See window.Sources.
 func (r *Runner) summarise(ctx context.Context, q *window.Question) (*window.Answer, error) {
-	reply, err := r.ask(ctx, annotator.PurposeSummarise, q)
+	reply, err := r.ask(ctx, annotator.PurposeSummarise, q, nil)
 	switch {
 	case errors.As(err, new(*model.Unanswered)):
 		return nil, window.ErrNoSummary

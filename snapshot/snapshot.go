@@ -2,6 +2,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -26,9 +27,15 @@ type Journal interface {
 	window.Journal
 	// Prompt returns the system prompt and the tools that a snapshot names.
 	Prompt(ctx context.Context, id int64) (storage.Prompt, error)
+	// AnswerTo returns a question to the curator by its row, and the reply to it; empty where there is none.
+	AnswerTo(ctx context.Context, question int64) (text, reply string, err error)
 }
 
-// Restore computes the context at a snapshot from the journal, in the form of a wire.
+// noAnswer is what the curator says by rule where no answer of it is on record, so that roles alternate.
+const noAnswer = "I have given no usable answer."
+
+// Restore computes the context at a snapshot from the journal, in the form of a wire. That of a fork is what the curator was asked
+// with, followed by its answer.
 func Restore(
 	ctx context.Context, snapshot annotator.Snapshot, wire model.Encoder, journal Journal, episodes window.Episodes,
 ) (*Context, error) {
@@ -40,12 +47,23 @@ func Restore(
 	if err != nil {
 		return nil, err
 	}
-	p, err := window.At(ctx, snapshot.Trace, prefix, wire.Encode, journal, episodes)
-	return &Context{Snapshot: snapshot, Stored: stored, prompt: p}, err
+	p, err := window.At(ctx, &snapshot, prefix, wire.Encode, journal, episodes)
+	c := &Context{Snapshot: snapshot, Stored: stored, prompt: p}
+	if err != nil || snapshot.Kind != annotator.SnapshotFork {
+		return c, err
+	}
+	question, reply, err := journal.AnswerTo(ctx, snapshot.Trace)
+	if err == nil {
+		err = c.addExchange(question, cmp.Or(reply, noAnswer))
+	}
+	return c, err
 }
 
 // Prefix returns a stored prompt in the form of a wire.
 func Prefix(stored *storage.Prompt, wire model.Encoder) (window.Prefix, error) {
+	if stored.Tools == "" { // the curator's own
+		return window.NewPrefix(stored.SystemPrompt, "", nil), nil
+	}
 	definitions, err := tools.DecodeDefinitions(stored.Tools)
 	if err != nil {
 		return window.Prefix{}, err
@@ -59,10 +77,14 @@ func (c *Context) History() []byte { return c.prompt.History }
 
 // Add appends a question and its answer.
 func (c *Context) Add(e storage.Exchange) error {
-	if err := c.prompt.Ask(question("", e.Question)); err != nil {
+	return c.addExchange(question("", e.Question), e.Answer)
+}
+
+func (c *Context) addExchange(question, answer string) error {
+	if err := c.prompt.Ask(question); err != nil {
 		return err
 	}
-	return c.prompt.Add(annotator.Message{Role: annotator.RoleAssistant, Content: e.Answer})
+	return c.prompt.Add(annotator.Message{Role: annotator.RoleAssistant, Content: answer})
 }
 
 // question is the message that asks a question, with entries of the codex or none. The question is data: it may quote the

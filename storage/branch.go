@@ -24,8 +24,13 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	if _, err := db.Snapshots.Get(ctx, snapshot); err != nil {
+	at, err := db.Snapshots.Get(ctx, snapshot)
+	if err != nil {
 		return err
+	}
+	if at.Kind == annotator.SnapshotFork {
+		return annotator.Errorf(annotator.Misused, "snapshot %d is of a question to the curator, and no run goes on from there", snapshot).
+			WithAdvice("branch from one of the type %s; `annotator snapshot list --type` lists them", annotator.SnapshotCheckpoint)
 	}
 	// The copy has another name until it is finished, so that out is never half a branch.
 	part, err := atomicfile.Create(out)
@@ -126,7 +131,8 @@ UPDATE run_state SET state = 'CHECKPOINT', halted = '', holder = '', context_id 
   (calls, prompt_tokens, told_tokens, cached_tokens, completion_tokens) = (SELECT count(*), coalesce(sum(prompt_tokens), 0),
     coalesce(sum(told_tokens), 0), coalesce(sum(cached_tokens), 0), coalesce(sum(completion_tokens), 0) FROM call WHERE outcome NOT IN ('open', 'lost') AND purpose <> 'probe')
   FROM point p;
-DELETE FROM snapshot_context WHERE id NOT IN (SELECT CAST(content AS INTEGER) FROM trace WHERE kind = 'prompt');
+DELETE FROM snapshot_context WHERE id NOT IN (SELECT CAST(content AS INTEGER) FROM trace WHERE kind = 'prompt')
+  AND id NOT IN (SELECT context_id FROM snapshot);
 DELETE FROM evidence;
 DELETE FROM claim;
 DELETE FROM glossary_tag;

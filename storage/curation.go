@@ -50,6 +50,25 @@ func (s *Curation) Restated(ctx context.Context, scene int) (bool, error) {
 		  AND (field = 'present' OR field = 'curator_decision' AND new_value ->> '$.decision' = 'UNSTATED'))`, scene)
 }
 
+// Fork records a question to the curator before it is asked, with a snapshot that ends with it, of the scene, the tokens and the layout
+// given: both unless the journal ends with the question because a killed process has recorded them. System is the system prompt that
+// replaces the run's prompt and tools; empty for none.
+func (s *Curation) Fork(ctx context.Context, question *annotator.Trace, fork annotator.Snapshot, system string) error {
+	asked, err := s.db.Journal.endsWith(ctx, question)
+	if err != nil || asked {
+		return err
+	}
+	fork.Kind = annotator.SnapshotFork
+	return s.db.update(ctx, "record a question", func(tx *tx) {
+		tx.append(question)
+		tx.insertSnapshot(&fork)
+		if system != "" {
+			id := tx.insertPrompt(&Prompt{Hash: HashPrompt(system, "", ""), SystemPrompt: system})
+			tx.execOne(`UPDATE snapshot SET context_id = ? WHERE id = ?`, id, fork.ID)
+		}
+	})
+}
+
 // Decide records what came of a question of the curator in one transaction: the reply, or the note that stands for an
 // unusable one, the revisions that follow, and the end of the call. With a note, the call ends with the outcome that
 // it has. The call is nil if it has ended before. Summaries that were asked for by the same question commit with it;

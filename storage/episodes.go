@@ -151,11 +151,14 @@ func (s *Episodes) NextChunk(ctx context.Context, thread int64) (int, error) {
 	return readValue[int](ctx, s.db, "read the episodes", `SELECT coalesce(max(idx) + 1, 0) FROM episode WHERE kind = 'chunk' AND thread_id = ?`, thread)
 }
 
-// At returns the episodes that were in the window after a row of the journal, oldest first.
-func (s *Episodes) At(ctx context.Context, trace int64) ([]annotator.Episode, error) {
+// At returns the episodes that the context of a snapshot has, oldest first.
+func (s *Episodes) At(ctx context.Context, at *annotator.Snapshot) ([]annotator.Episode, error) {
+	if at.Alone {
+		return nil, nil
+	}
 	scan := func(rows *sql.Rows, e *annotator.Episode) error { return scanListed(rows, e) }
 	return readAll(ctx, s.db, "read the episodes", scan, madeEntries+`SELECT `+episodeColumns+`, `+anyEntries+` FROM episode e
-		WHERE entered <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY entered, id`, trace)
+		WHERE entered <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY entered, id`, at.Trace)
 }
 
 // NewestStory returns the newest story so far, whether it is in the window or not, without its entries; nil before the first.

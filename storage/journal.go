@@ -123,15 +123,20 @@ func (s *Journal) UsePrompt(ctx context.Context, p Prompt) error {
 		return err
 	}
 	return s.db.update(ctx, "record the prompt", func(tx *tx) {
-		var id int64
-		tx.scan([]any{&id}, `INSERT INTO snapshot_context (hash, system_prompt, tools, workarounds, settings, created_at)
-			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET settings = excluded.settings RETURNING id`,
-			p.Hash, p.SystemPrompt, p.Tools, p.Workarounds, p.Settings, tx.now)
+		id := tx.insertPrompt(&p)
 		if run.Prompt.Hash != p.Hash {
 			tx.execOne(`UPDATE run_state SET context_id = ?`, id)
 			tx.append(&annotator.Trace{Kind: annotator.TracePrompt, Content: strconv.FormatInt(id, 10)})
 		}
 	})
+}
+
+// insertPrompt records a prompt unless there is one of its hash, and returns its id.
+func (tx *tx) insertPrompt(p *Prompt) (id int64) {
+	tx.scan([]any{&id}, `INSERT INTO snapshot_context (hash, system_prompt, tools, workarounds, settings, created_at)
+		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET settings = excluded.settings RETURNING id`,
+		p.Hash, p.SystemPrompt, p.Tools, p.Workarounds, p.Settings, tx.now)
+	return id
 }
 
 // Append appends a row to the journal that is neither a reply nor the result of a tool. It sets the row's id.
@@ -141,17 +146,31 @@ func (s *Journal) Append(ctx context.Context, row *annotator.Trace) error {
 
 // AppendOnce appends a row outside any turn, unless the journal ends with it because a killed process has appended it.
 func (s *Journal) AppendOnce(ctx context.Context, row *annotator.Trace) error {
+	ends, err := s.endsWith(ctx, row)
+	if err != nil || ends {
+		return err
+	}
+	return s.Append(ctx, row)
+}
+
+// endsWith reports whether the newest row of the journal is a row outside any turn, and then sets the row's id.
+func (s *Journal) endsWith(ctx context.Context, row *annotator.Trace) (bool, error) {
 	var kind annotator.TraceKind
 	var content string
 	err := s.db.read.QueryRowContext(ctx, `SELECT kind, content FROM trace WHERE id = ? AND turn = 0`, s.db.head.trace).Scan(&kind, &content)
 	if err == nil && kind == row.Kind && content == row.Content {
 		row.ID = s.db.head.trace
-		return nil
+		return true, nil
 	}
-	if orNone(err) != nil {
-		return sqlite.Wrap(err, "read the end of the journal in %s", s.db.path)
-	}
-	return s.Append(ctx, row)
+	return false, sqlite.Wrap(orNone(err), "read the end of the journal in %s", s.db.path)
+}
+
+// AnswerTo returns a question outside any turn by its row, and the reply to it; empty where there is none.
+func (s *Journal) AnswerTo(ctx context.Context, question int64) (text, reply string, err error) {
+	err = s.db.read.QueryRowContext(ctx, `SELECT q.content, coalesce(a.content, '') FROM trace q LEFT JOIN trace a ON a.kind = 'reply'
+		AND a.id = (SELECT id FROM trace WHERE id > q.id AND turn = 0 AND kind IN ('reply', 'note') ORDER BY id LIMIT 1) WHERE q.id = ?`, question).
+		Scan(&text, &reply)
+	return text, reply, sqlite.Wrap(err, "read row %d in %s", question, s.db.path)
 }
 
 // Prompt returns a system prompt with its tools; NotFound if there is none of that id.

@@ -80,7 +80,7 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 // scene of a thread the thread is completed. Tokens are those of the window. Mentions are those of Mentions.Pending. It
 // returns the snapshot.
 func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int, mentions []SceneMentions) (annotator.Snapshot, error) {
-	taken := annotator.Snapshot{Kind: "checkpoint", Scene: scene, Tokens: tokens}
+	taken := annotator.Snapshot{Kind: annotator.SnapshotCheckpoint, Scene: scene, Tokens: tokens}
 	err := s.db.update(ctx, fmt.Sprintf("checkpoint scene %d", scene), func(tx *tx) {
 		tx.exec(`UPDATE thread_state SET status = 'completed', completed_at = ?1
 			WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?2) AND last_scene = ?2 AND status <> 'completed'`, tx.now, scene)

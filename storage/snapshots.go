@@ -10,16 +10,16 @@ import (
 
 // SnapshotQuery asks for snapshots.
 type SnapshotQuery struct {
-	Kind   string // checkpoint, manual or curator_fork; empty: any
+	Kind   string // empty: any
 	Thread int64  // taken in this thread; 0: in any
 	Before int64  // with ids below this one; 0: any
 	Limit  int    // at most so many; 0: all
 }
 
-const snapshotQuery = `SELECT id, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, name FROM snapshot`
+const snapshotQuery = `SELECT id, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, name, before_turn, alone FROM snapshot`
 
 func scanSnapshot(rows *sql.Rows, s *annotator.Snapshot) error {
-	return rows.Scan(&s.ID, &s.Kind, &s.Created, &s.Scene, &s.Thread, &s.Trace, &s.Revision, &s.Context, &s.Entries, &s.Tokens, &s.Name)
+	return rows.Scan(&s.ID, &s.Kind, &s.Created, &s.Scene, &s.Thread, &s.Trace, &s.Revision, &s.Context, &s.Entries, &s.Tokens, &s.Name, &s.Before, &s.Alone)
 }
 
 // List returns the snapshots that a query finds, newest first.
@@ -46,7 +46,7 @@ func (s *Snapshots) Create(ctx context.Context, name string) (annotator.Snapshot
 		return annotator.Snapshot{}, annotator.Errorf(annotator.Misused, "scene %d is not finished", run.OpenScene).
 			WithAdvice("run again, and create the snapshot when the run has ended; there is one after each scene anyway")
 	}
-	newest, err := s.List(ctx, SnapshotQuery{Limit: 1})
+	newest, err := s.List(ctx, SnapshotQuery{Kind: annotator.SnapshotCheckpoint, Limit: 1})
 	if err != nil {
 		return annotator.Snapshot{}, err
 	}
@@ -55,17 +55,17 @@ func (s *Snapshots) Create(ctx context.Context, name string) (annotator.Snapshot
 			WithAdvice("create the snapshot when the run has read one")
 	}
 	taken := newest[0]
-	taken.Kind, taken.Name = "manual", name
+	taken.Kind, taken.Name = annotator.SnapshotManual, name
 	err = s.db.update(ctx, "create a snapshot", func(tx *tx) { tx.insertSnapshot(&taken) })
 	return taken, err
 }
 
-// insertSnapshot records a snapshot of the present position, and sets its position and id.
+// insertSnapshot records a snapshot of the present position, and sets its position and id. Its prompt is the one in force.
 func (tx *tx) insertSnapshot(s *annotator.Snapshot) {
 	s.Trace, s.Revision, s.Created = tx.head.trace, tx.head.revision, tx.now
 	tx.scan([]any{&s.ID, &s.Thread, &s.Context, &s.Entries}, `INSERT INTO snapshot
-		(type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, name)
-		SELECT ?, ?, ?, (SELECT thread_id FROM scene WHERE n = ?), ?, ?, context_id, entries, ?, ? FROM run_state
+		(type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, name, before_turn, alone)
+		SELECT ?, ?, ?, (SELECT thread_id FROM scene WHERE n = ?), ?, ?, context_id, entries, ?, ?, ?, ? FROM run_state
 		RETURNING id, thread_id, context_id, entries`,
-		s.Kind, s.Created, s.Scene, s.Scene, s.Trace, s.Revision, s.Tokens, s.Name)
+		s.Kind, s.Created, s.Scene, s.Scene, s.Trace, s.Revision, s.Tokens, s.Name, s.Before, s.Alone)
 }

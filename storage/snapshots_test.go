@@ -95,7 +95,7 @@ func TestEpisodesAt(t *testing.T) {
 	for id := range int64(3) {
 		snapshot, err := s.db.Snapshots.Get(s.ctx, id+1)
 		s.ok(err)
-		memory, err := s.db.Episodes.At(s.ctx, snapshot.Trace)
+		memory, err := s.db.Episodes.At(s.ctx, &snapshot)
 		s.ok(err)
 		in := ""
 		for _, e := range memory {

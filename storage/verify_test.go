@@ -49,6 +49,8 @@ var damages = []struct {
 	{"history", "when an entry was changed", `UPDATE revision SET changed_at = changed_at + 1 WHERE id = (SELECT max(id) FROM revision)`},
 	{"replay", "another normalised name", `UPDATE glossary_alias SET name_normalized = 'dusk' WHERE entry_id = 1`},
 	{"snapshots", "of another moment of the codex", `UPDATE snapshot SET revision_id = revision_id - 1 WHERE id = 2`},
+	{"snapshots", "of a question that is none", `UPDATE snapshot SET type = 'curator_fork' WHERE id = 1`},
+	{"snapshots", "with a part of the window", `UPDATE snapshot SET before_turn = 1 WHERE id = 1`},
 	{"snapshots", "of another thread", `UPDATE snapshot SET thread_id = 998 WHERE id = 1`},
 	{"snapshots", "of another prompt", `INSERT INTO snapshot_context (id, hash, system_prompt, tools, created_at) VALUES (2, 'h', '', '', 0);
 		UPDATE snapshot SET context_id = 2 WHERE id = 1`},
@@ -118,7 +120,7 @@ var damages = []struct {
 	{"follow-ups", "left out after a reply in text", `UPDATE scene SET follow_up = 'left out' WHERE n = 1`},
 	{"open scene", "two", `UPDATE scene SET state = 'open' WHERE n = 6`},
 	{"checkpoints", "none", `DELETE FROM snapshot WHERE id = 1`},
-	{"checkpoints", "two", `INSERT INTO snapshot SELECT 99, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, ''
+	{"checkpoints", "two", `INSERT INTO snapshot SELECT 99, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, '', 0, 0
 		FROM snapshot WHERE id = (SELECT max(id) FROM snapshot)`},
 	{"checkpoints", "of a scene that was not read", `UPDATE snapshot SET scene = 6 WHERE scene = 4`},
 	{"refusals", "one is gone", `UPDATE refusal SET nth = 2`},

@@ -53,7 +53,7 @@ func (r *request) snapshot(id int64) (*snapshotPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := r.book.DB.Episodes.At(r.Context(), s.Trace)
+	memory, err := r.book.DB.Episodes.At(r.Context(), &s)
 	return &snapshotPage{Snapshot: s, Memory: memory, CanAsk: r.book.server.Asker != nil}, err
 }
 

@@ -55,7 +55,7 @@ model answers by quoting.`,
 
 // newestSnapshot returns the newest snapshot of a view.
 func newestSnapshot(ctx context.Context, view *storage.View) (*annotator.Snapshot, error) {
-	found, err := view.Snapshots(ctx, storage.SnapshotQuery{Limit: 1})
+	found, err := view.Snapshots(ctx, storage.SnapshotQuery{Kind: annotator.SnapshotCheckpoint, Limit: 1})
 	if err != nil {
 		return nil, err
 	}

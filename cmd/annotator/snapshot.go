@@ -21,7 +21,8 @@ import (
 func newSnapshot(a *app) *cobra.Command {
 	return group("snapshot", "List, show, compare, ask and create the snapshots of a run", `
 List, show, compare, ask and create the snapshots of a run. There is one after each scene: a position in the journal
-from which the context of the model is reproduced byte for byte.`,
+from which the context of the model is reproduced byte for byte. One of the type curator_fork has a question about entries
+that the model was asked as the curator, with its answer: ask it why it decided so.`,
 		"  annotator snapshot list\n  annotator snapshot ask 40 \"Who knew of the brass key?\"",
 		newSnapshotList(a), newSnapshotShow(a), newSnapshotDiff(a), newSnapshotAsk(a), newSnapshotCreate(a))
 }
@@ -72,7 +73,7 @@ func newSnapshotList(a *app) *cobra.Command {
   annotator snapshot list --thread 4711 --limit 0 --json`,
 	}
 	flags := cmd.Flags()
-	types := []string{"checkpoint", "manual", "curator_fork"}
+	types := annotator.SnapshotKinds()
 	wordFlag(flags, &query.Kind, "type", types, "", "only snapshots of this `TYPE`: "+alternatives(types))
 	flags.Int64Var(&query.Thread, "thread", 0, "only snapshots in the thread with this `ID`")
 	limitFlag(flags, &query.Limit, 20, "maximum `SNAPSHOTS`; 0: all")
@@ -131,12 +132,16 @@ func (l *snapshotList) print(w io.Writer) {
 	printMore(w, l.more)
 }
 
-// label is the title of the thread, with the name of the snapshot if it has one.
+// label is the title of the thread, with what else is to be said of the snapshot: its name, or that it is the curator's.
 func (v *snapshotView) label() string {
-	if v.Name == "" {
-		return shorten(v.Title, 48)
+	label := shorten(v.Title, 48)
+	if v.Type == annotator.SnapshotFork {
+		return label + ": asked as the curator"
 	}
-	return shorten(v.Title, 48) + ": " + shorten(v.Name, 48)
+	if v.Name != "" {
+		label += ": " + shorten(v.Name, 48)
+	}
+	return label
 }
 
 func newSnapshotShow(a *app) *cobra.Command {
@@ -177,7 +182,7 @@ func readSnapshot(ctx context.Context, db *storage.DB, number string) (*shownSna
 	if shown.snapshotView, err = viewSnapshot(ctx, db, &restored.Snapshot); err != nil {
 		return nil, err
 	}
-	memory, err := db.Episodes.At(ctx, restored.Snapshot.Trace)
+	memory, err := db.Episodes.At(ctx, &restored.Snapshot)
 	if err != nil {
 		return nil, err
 	}

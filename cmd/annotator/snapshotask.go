@@ -58,7 +58,7 @@ func newSnapshotAsk(a *app) *cobra.Command {
 		Long: longHelp(`
 Ask the model as of a snapshot: with the exact context that it had then, and nothing that the story tells later. The
 answer lists the posts that it cites. It does not change the codex; question and answer are recorded. A run may be
-active.
+active. A snapshot of the type curator_fork has the entries that the curator was asked about, and what it decided.
 
 With --interactive, further questions are read from standard input, one per line, until its end or a line "exit".
 
@@ -66,7 +66,8 @@ The endpoint comes from the same places as that of run, and may be another than 
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator snapshot ask 40 "Who knew of the brass key?"
   annotator snapshot ask 40 --interactive --endpoint http://localhost:8000/v1
-  annotator snapshot ask 40 --json "Who is Ysolde Marrow?"`,
+  annotator snapshot ask 40 --json "Who is Ysolde Marrow?"
+  annotator snapshot ask 41 "Why did you merge these two entries?"`,
 		Args: arguments(1, unlimited),
 	}
 	o.addFlags(cmd)

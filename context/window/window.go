@@ -159,15 +159,19 @@ func (w *Window) Reload(ctx context.Context) (err error) {
 	return w.counts.restore(ctx, w.sources.Calls, rows)
 }
 
-// At returns the prompt that a model had when the journal ended with a row.
+// At returns the prompt that a model had at a snapshot; of a fork without the question.
 func At(
-	ctx context.Context, through int64, prefix Prefix, encode Encoder, journal Journal, episodes Episodes,
+	ctx context.Context, s *annotator.Snapshot, prefix Prefix, encode Encoder, journal Journal, episodes Episodes,
 ) (*Prompt, error) {
-	state, _, err := episodes.WindowState(ctx, through)
+	p := NewPrompt(prefix, encode)
+	if s.Alone {
+		return p, nil
+	}
+	state, _, err := episodes.WindowState(ctx, s.Trace)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := journal.Window(ctx, through)
+	rows, err := journal.Window(ctx, s.Trace)
 	if err != nil {
 		return nil, err
 	}
@@ -175,9 +179,8 @@ func At(
 	if err != nil {
 		return nil, err
 	}
-	p := NewPrompt(prefix, encode)
-	p.Size = p.Size.Plus(h.Size())
-	p.History, err = h.Encoded()
+	encoded, size, err := h.Before(s.Before)
+	p.History, p.Size = encoded, p.Size.Plus(size)
 	return p, err
 }
 

@@ -374,7 +374,7 @@ func TestAt(t *testing.T) {
 	for turn, want := range sent {
 		rows, err := r.db.Journal.Turn(r.ctx, turn)
 		r.ok(err)
-		got, err := window.At(r.ctx, rows[0].ID, r.prefix, encode, r.db.Journal, r.db.Episodes)
+		got, err := window.At(r.ctx, &annotator.Snapshot{Trace: rows[0].ID}, r.prefix, encode, r.db.Journal, r.db.Episodes)
 		r.ok(err)
 		if !bytes.Equal(got.History, want.History) || got.Size != want.Size || got.Tokens() != got.Size.Tokens() {
 			t.Fatalf("turn %d: %d bytes, want %d", turn, len(got.History), len(want.History))
