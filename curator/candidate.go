@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"annotator"
@@ -12,7 +13,8 @@ import (
 type Candidate struct {
 	Entry   annotator.Entry
 	First   int64             // the post in which it appears first
-	Posts   []annotator.Post  // that one, and those of its quotations; without any, those beside it; in order
+	Center  int64             // the post that all quotations stand in; 0: several posts
+	Posts   []annotator.Post  // the first, and those of its quotations; those around the center, if there is one; in order
 	Similar []annotator.Entry // live ones that may be the same thing, the most similar first
 	Revised bool              // a decision on it has reworded it; the one that is asked for is the last
 
@@ -21,7 +23,7 @@ type Candidate struct {
 
 const (
 	maxSimilar = 5 // entries that a candidate is shown with
-	neighbors  = 1 // posts that are shown before and after the first one of an entry without quotations elsewhere
+	neighbors  = 3 // posts of the story that are shown before and after the one that all quotations of an entry stand in
 )
 
 // candidates gathers what a question shows of entries.
@@ -91,23 +93,36 @@ func (c *Curator) entries(ctx context.Context, ids []int64) (map[int64]*annotato
 // posts are those that were read for a question: entries in story order share scenes and posts.
 type posts struct {
 	*Curator
-	scenes map[int][]annotator.Post
+	scenes map[int]scene
 	byID   map[int64]*annotator.Post
 }
 
+// scene is a scene of the story with its posts.
+type scene struct {
+	n     int
+	read  bool // the run has read it
+	posts []annotator.Post
+}
+
 func (c *Curator) newPosts() *posts {
-	return &posts{c, map[int][]annotator.Post{}, map[int64]*annotator.Post{}}
+	return &posts{c, map[int]scene{}, map[int64]*annotator.Post{}}
 }
 
 // show gives a candidate its posts: the one in which it appears first, and those that so many of its quotations stand
-// in. Without a quotation elsewhere those beside the first are shown, which explain it.
+// in. If all of them stand in one post, those around it are shown, which explain it; without any, those around the first.
 func (p *posts) show(ctx context.Context, c *Candidate, quotes int) error {
-	scene, first, err := p.first(ctx, &c.Entry)
+	s, first, err := p.first(ctx, &c.Entry)
 	if err != nil {
 		return err
 	}
-	c.First = scene[first].ID
-	c.Posts = []annotator.Post{scene[first]}
+	c.First = s.posts[first].ID
+	c.Posts = []annotator.Post{s.posts[first]}
+	all := c.evidence(math.MaxInt)
+	if !slices.ContainsFunc(all, func(e support) bool { return e.Post != all[0].Post }) {
+		if err := p.showAround(ctx, c, s, first, all); err != nil {
+			return err
+		}
+	}
 	for _, e := range c.evidence(quotes) {
 		if slices.ContainsFunc(c.Posts, func(shown annotator.Post) bool { return shown.ID == e.Post }) {
 			continue
@@ -118,10 +133,28 @@ func (p *posts) show(ctx context.Context, c *Candidate, quotes int) error {
 		}
 		c.Posts = append(c.Posts, *post)
 	}
-	if len(c.Posts) == 1 {
-		c.Posts = scene[max(0, first-neighbors):min(len(scene), first+neighbors+1)]
-	}
 	return nil
+}
+
+// showAround gives a candidate the posts around the one that all quotations stand in; around the first where there is none, or where it
+// is in none of the scenes.
+func (p *posts) showAround(ctx context.Context, c *Candidate, s scene, at int, quotations []support) error {
+	if len(quotations) > 0 {
+		quoted, err := p.scene(ctx, max(quotations[0].claim.From.Scene(), 1))
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(quoted.posts, func(post annotator.Post) bool { return post.ID == quotations[0].Post }); i >= 0 {
+			s, at = quoted, i
+		}
+	}
+	c.Center = s.posts[at].ID
+	around, err := p.around(ctx, s, at)
+	if !slices.ContainsFunc(around, func(post annotator.Post) bool { return post.ID == c.First }) {
+		around = append(c.Posts, around...)
+	}
+	c.Posts = around
+	return err
 }
 
 // post returns a post by its id.
@@ -134,24 +167,74 @@ func (p *posts) post(ctx context.Context, id int64) (*annotator.Post, error) {
 	return post, err
 }
 
-// first returns the posts of the scene in which an entry appears first, and the index of the post that names it first;
-// if none does, of the one at the place of its first claim.
-func (p *posts) first(ctx context.Context, e *annotator.Entry) ([]annotator.Post, int, error) {
-	n := max(e.First.Scene(), 1)
-	scene, known := p.scenes[n]
-	if !known {
-		row, err := p.GetScene(ctx, n)
+// around returns a post of a scene with its neighbours in the story, also those in other scenes as far as the run has read. A scene
+// that it has not read ends them.
+func (p *posts) around(ctx context.Context, s scene, at int) ([]annotator.Post, error) {
+	posts, first, last := s.posts, s.n, s.n
+	for at < neighbors {
+		first--
+		former, err := p.readScene(ctx, first)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		if scene, err = p.Posts.Scene(ctx, row.Thread.ID, row.Posts); err != nil {
-			return nil, 0, err
+		if former.n == 0 {
+			break
 		}
-		p.scenes[n] = scene
+		posts, at = slices.Concat(former.posts, posts), at+len(former.posts)
 	}
-	at := FirstNaming(scene, e)
+	for len(posts) <= at+neighbors {
+		last++
+		next, err := p.readScene(ctx, last)
+		if err != nil {
+			return nil, err
+		}
+		if next.n == 0 {
+			break
+		}
+		posts = slices.Concat(posts, next.posts)
+	}
+	return posts[max(0, at-neighbors):min(len(posts), at+neighbors+1)], nil
+}
+
+// readScene is scene for one that the run has read; the zero scene for any other. A decision is dated to the scene at hand, so it rests
+// on nothing behind that.
+func (p *posts) readScene(ctx context.Context, n int) (scene, error) {
+	if n < 1 || n > p.Scene.N {
+		return scene{}, nil
+	}
+	s, err := p.scene(ctx, n)
+	if err != nil || !s.read {
+		return scene{}, err
+	}
+	return s, nil
+}
+
+// scene returns a scene with its posts.
+func (p *posts) scene(ctx context.Context, n int) (scene, error) {
+	s, known := p.scenes[n]
+	if known {
+		return s, nil
+	}
+	row, err := p.GetScene(ctx, n)
+	if err != nil {
+		return s, err
+	}
+	s = scene{n: n, read: row.State == annotator.SceneRecorded}
+	s.posts, err = p.Posts.Scene(ctx, row.Thread.ID, row.Posts)
+	p.scenes[n] = s
+	return s, err
+}
+
+// first returns the scene in which an entry appears first, and the index of the post that names it first; if none does, of
+// the one at the place of its first claim.
+func (p *posts) first(ctx context.Context, e *annotator.Entry) (scene, int, error) {
+	s, err := p.scene(ctx, max(e.First.Scene(), 1))
+	if err != nil {
+		return s, 0, err
+	}
+	at := FirstNaming(s.posts, e)
 	if at < 0 {
-		at = min(e.First.Rank(), len(scene)-1)
+		at = min(e.First.Rank(), len(s.posts)-1)
 	}
-	return scene, at, nil
+	return s, at, nil
 }

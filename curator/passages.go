@@ -12,16 +12,17 @@ import (
 // lengths say how much of its posts a candidate is shown with, in code points.
 type lengths struct {
 	first  int // of the post that names it first
-	other  int // around each quotation, or of a post beside the first
+	other  int // around each quotation, or the first name in a post without one
+	beside int // of a post that does not name it
 	quotes int // the most quotations
 }
 
 // lengths are less for several candidates: what is shown for one is context of the others, too.
 func (b Batch) lengths() lengths {
 	if len(b) == 1 {
-		return lengths{2_000, 400, 12}
+		return lengths{2_000, 400, 200, 12}
 	}
-	return lengths{1_200, 300, 4}
+	return lengths{1_200, 300, 150, 4}
 }
 
 // passage is a stretch of a post's body that is shown, in code points.
@@ -61,10 +62,10 @@ func (b Batch) excerpts() []excerpt {
 }
 
 // passages returns what a candidate is shown with of each of its posts: what stands around its first name and around
-// its quotations, and of a post without either the end that is nearest to the post that names it first.
+// its quotations, and of a post without either the end that is nearest to the center, or else to the post that names it first.
 func (c *Candidate) passages(l lengths) [][]passage {
 	list := make([][]passage, len(c.Posts))
-	quotes := c.evidence(l.quotes)
+	quotes, center := c.evidence(l.quotes), cmp.Or(c.Center, c.First)
 	before := true
 	for i := range c.Posts {
 		p := &c.Posts[i]
@@ -73,15 +74,17 @@ func (c *Candidate) passages(l lengths) [][]passage {
 				list[i] = append(list[i], around(p.Body, e.Start, l.other))
 			}
 		}
+		before = before && p.ID != center
 		switch at := c.mention(p.Body); {
 		case p.ID == c.First:
-			before = false
 			list[i] = append(list[i], around(p.Body, at, l.first))
 		case list[i] != nil:
-		case at < 0 && before:
-			list[i] = []passage{around(p.Body, utf8.RuneCountInString(p.Body), l.other)}
-		default:
+		case at >= 0:
 			list[i] = []passage{around(p.Body, at, l.other)}
+		case before:
+			list[i] = []passage{around(p.Body, utf8.RuneCountInString(p.Body), l.beside)}
+		default:
+			list[i] = []passage{around(p.Body, 0, l.beside)}
 		}
 	}
 	return list
