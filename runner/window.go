@@ -9,6 +9,7 @@ import (
 	"annotator/model"
 	"annotator/snapshot"
 	"annotator/storage"
+	"annotator/tools"
 )
 
 // newWindow returns the window of a run, which is to be restored.
@@ -27,7 +28,7 @@ func (r *Runner) newWindow() *window.Window {
 		func(group []annotator.Message) ([]byte, error) { return r.Client.Wire.Encode(group) },
 		window.Sources{
 			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Calls: r.Store.Calls, Scenes: r.Store.Scenes,
-			ChangedIn: r.Store.Glossary.ChangedIn, Posts: r.corpus.Scene, Summarise: r.summarise,
+			ChangedIn: r.Store.Glossary.ChangedIn, Unmended: tools.Unmended, Posts: r.corpus.Scene, Summarise: r.summarise,
 		},
 	)
 }

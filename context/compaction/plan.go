@@ -5,7 +5,11 @@
 // continues with the next one.
 package compaction
 
-import "slices"
+import (
+	"slices"
+
+	"annotator"
+)
 
 // Tier is a way to make the window smaller. The journal names tiers by these values.
 type Tier string
@@ -82,6 +86,8 @@ type Step struct {
 	Chunk   []Turn  // the last of Turns: those of one thread that a chunk summary replaces
 	Threads []int64 // those that the story so far replaces, in order
 	Known   []int64 // threads that need no summary of their own: they have one, or have not ended
+
+	Failed []annotator.FailedCall // in the window, that no later call made up for; the summariser is told of those of Turns
 }
 
 // Full reports whether the window is to be compacted.

@@ -31,6 +31,7 @@ type SummaryRequest struct {
 	ChunkSentences        int    // the most of a chunk's summary
 	ChunkWords            int    // it has at most as many
 	StoryWords            int    // the story so far has less
+	Failures              string // calls in these scenes that failed, and that no later one made up for; empty for none
 }
 
 // Fill returns the text of a template in the syntax of text/template.
@@ -52,7 +53,7 @@ func (id *Identity) checkTemplates(dir string) error {
 				WithAdvice("remove the file, and the default is taken")
 		}
 	}
-	for _, r := range []SummaryRequest{{Threads: "1"}, {Threads: "1, 2", Wanted: "2", Ended: true, More: true}, {FirstScene: 1, LastScene: 2}, {Threads: "1, 2", FirstScene: 3, LastScene: 4}} {
+	for _, r := range []SummaryRequest{{Threads: "1"}, {Threads: "1, 2", Wanted: "2", Ended: true, More: true}, {FirstScene: 1, LastScene: 2, Failures: "a call"}, {Threads: "1, 2", FirstScene: 3, LastScene: 4}} {
 		if _, err := r.Fill(id.Summariser); err != nil {
 			return annotator.Errorf(annotator.Misused, "read the prompts: in %s: %w", dir, err).
 				WithAdvice("the file is a template; `annotator prompts init` writes the default into another folder")

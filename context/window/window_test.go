@@ -15,6 +15,7 @@ import (
 	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/storage"
+	"annotator/tools"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -89,7 +90,7 @@ func (r *reader) restored() *window.Window {
 		OnCompaction: func(c *annotator.Compaction) { r.compacted = append(r.compacted, c.Reason) },
 	}, r.limits, encode, window.Sources{
 		Journal: r.db.Journal, Episodes: r.db.Episodes, Calls: r.db.Calls, Scenes: r.db.Scenes,
-		ChangedIn: r.db.Glossary.ChangedIn, Posts: r.posts, Summarise: r.summarise,
+		ChangedIn: r.db.Glossary.ChangedIn, Unmended: tools.Unmended, Posts: r.posts, Summarise: r.summarise,
 	})
 	w.Prefix = r.prefix
 	r.ok(w.Restore(r.ctx, false))
