@@ -163,12 +163,24 @@ func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error 
 		c.Model = served[0].ID
 		known.SetListed(served, c.Model)
 	}
+	r.useSettingsOf(c.Model)
 	known.Configured = r.config.MaxContext[c.Model]
 	r.lowerBudget(known.Limit())
 	if c.Model == "" {
 		return annotator.Errorf(annotator.Misused, "%s serves no model", r.config.Endpoint).WithAdvice("name one with --model")
 	}
 	return nil
+}
+
+// useSettingsOf puts the settings in force that are made for a model.
+func (r *Runner) useSettingsOf(model string) {
+	if margin, set := r.config.Margins[model]; set {
+		r.window.Limits.Margin = margin
+	}
+	if share, set := r.config.HighWater[model]; set {
+		r.window.Config.Policy.High = share
+	}
+	r.window.Config.TokenRatio = r.config.TokenRatio[model]
 }
 
 // restore computes the window from the journal. newPrefix says that requests begin otherwise than before, so that former counts

@@ -28,12 +28,15 @@ import (
 // Config is the configuration of a run.
 type Config struct {
 	Identity           prompt.Identity
-	Endpoint           string         // as the user named it
-	Model              string         // as the endpoint names it; empty: the first that the endpoint lists
-	ContextBudget      int            // tokens of prompt and reply together
-	MaxContext         map[string]int // by model: its context in tokens, if that is less than the endpoint says
-	MaxTokens          int            // of a reply
-	SafetyMargin       int            // tokens that stay free beside the reply
+	Endpoint           string             // as the user named it
+	Model              string             // as the endpoint names it; empty: the first that the endpoint lists
+	ContextBudget      int                // tokens of prompt and reply together
+	MaxContext         map[string]int     // by model: its context in tokens, if that is less than the endpoint says
+	MaxTokens          int                // of a reply
+	SafetyMargin       int                // tokens that stay free beside the reply
+	Margins            map[string]int     // by model, in place of SafetyMargin
+	HighWater          map[string]float64 // by model, in place of Compaction.High
+	TokenRatio         map[string]float64 // by model: see tokens.Counter
 	Compaction         compaction.Policy
 	NoThreadSummaries  bool // do not have threads summarised at their end
 	SummaryTokens      int  // of the reply with a summary

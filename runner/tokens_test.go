@@ -188,3 +188,48 @@ func TestContextOfTheModel(t *testing.T) {
 		}
 	}
 }
+
+// TestSettingsOfTheModel: margin, high water and token ratio of the model in use count in place of the general ones, and those of another
+// model do not.
+func TestSettingsOfTheModel(t *testing.T) {
+	t.Parallel()
+	type run struct{ largest, before, first int }
+	read := func(name, model string) run {
+		largest := 0
+		s := newTale(t, [][]string{evenScenes(14)}, 12_000, scripted.Options{Script: summarised, OnRequest: func(r scripted.Request) {
+			largest = max(largest, r.Tokens+r.MaxTokens)
+		}})
+		s.config.MaxTokens = 1_000
+		switch name {
+		case "margin":
+			s.config.Margins = map[string]int{model: 3_000}
+		case "high":
+			s.config.HighWater = map[string]float64{model: 0.7}
+		case "ratio":
+			s.config.TokenRatio = map[string]float64{model: 2}
+		}
+		if err := s.run("set"); err != nil {
+			t.Fatal(err)
+		}
+		s.lawful("set")
+		return run{
+			largest, s.count("set", `SELECT max(tokens_before) FROM compaction`),
+			s.count("set", `SELECT estimate FROM call WHERE purpose = 'annotate' ORDER BY id LIMIT 1`),
+		}
+	}
+	plain := read("plain", "scripted")
+	for _, name := range []string{"margin", "high", "ratio"} {
+		if other := read(name, "another"); other != plain {
+			t.Errorf("the %s of another model: %+v, not %+v", name, other, plain)
+		}
+	}
+	if got := read("margin", "scripted"); got.largest > plain.largest-2_000 {
+		t.Errorf("with a margin of 3000 tokens the largest request has %d, without %d", got.largest, plain.largest)
+	}
+	if got := read("high", "scripted"); got.before > plain.before*8/10 {
+		t.Errorf("compaction begins at %d tokens with a high water of 0.7, at %d without", got.before, plain.before)
+	}
+	if got := read("ratio", "scripted"); got.first < plain.first*19/10 || got.first > plain.first*21/10 {
+		t.Errorf("the first prompt is estimated at %d tokens with a ratio of 2, at %d without", got.first, plain.first)
+	}
+}

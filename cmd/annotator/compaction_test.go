@@ -2,13 +2,14 @@ package main
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"annotator"
 	"annotator/context/compaction"
+	"annotator/runner"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestPolicy(t *testing.T) {
@@ -65,29 +66,58 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-func FuzzContexts(f *testing.F) {
-	for _, text := range []string{"", "a=1", "a=1, b=22 ,", "org/m=x=3", "=1", "a=", "a=-1", "a=99999999999999999999", ","} {
+// FuzzModels: any setting by model is a usage error or within its bounds.
+func FuzzModels(f *testing.F) {
+	for _, text := range []string{"", "a=1", "a=1, b=22 ,", "org/m=x=3", "=1", "a=", "a=-1", "a=99999999999999999999", ",", "a=0.5", "a=NaN", "a=1e-9"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c := Config{ModelContext: text}
-		takes, err := c.readContexts()
-		if err != nil && annotator.KindOf(err) != annotator.Misused {
-			t.Error(err)
-		}
-		for name, tokens := range takes {
-			if name != "" && tokens <= 0 {
-				t.Errorf("%q takes %d", name, tokens)
+		for _, c := range []Config{{ModelContext: text}, {ModelMargin: text}, {ModelHighWater: text}, {ModelTokenRatio: text}} {
+			if err := c.readModels(); err != nil {
+				if annotator.KindOf(err) != annotator.Misused {
+					t.Error(err)
+				}
+				continue
+			}
+			for name := range c.MaxContext {
+				if name != "" && c.MaxContext[name] <= 0 {
+					t.Errorf("%q takes %d", name, c.MaxContext[name])
+				}
+			}
+			for name := range c.Margins {
+				if c.Margins[name] < 0 {
+					t.Errorf("%q has the margin %d", name, c.Margins[name])
+				}
+			}
+			for name, share := range c.HighWater {
+				if !(share > 0 && share <= 1) {
+					t.Errorf("%q has the high water %g", name, share)
+				}
+			}
+			for name, ratio := range c.TokenRatio {
+				if !(ratio >= 0.25 && ratio <= 4) {
+					t.Errorf("%q has the ratio %g", name, ratio)
+				}
 			}
 		}
 	})
 }
 
-func TestContexts(t *testing.T) {
+func TestModels(t *testing.T) {
 	t.Parallel()
-	c := Config{ModelContext: "a=1, org/m=x=3,"}
-	got, err := c.readContexts()
-	if diff := cmp.Diff(map[string]int{"a": 1, "org/m=x": 3}, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+	c := Config{ModelContext: "a=1, org/m=x=3,", ModelMargin: "a=0", ModelHighWater: "org/m=x=0.75", ModelTokenRatio: "a=1.5,b=0.5"}
+	err := c.readModels()
+	got := []any{c.MaxContext, c.Margins, c.HighWater, c.TokenRatio}
+	want := []any{map[string]int{"a": 1, "org/m=x": 3}, map[string]int{"a": 0}, map[string]float64{"org/m=x": 0.75}, map[string]float64{"a": 1.5, "b": 0.5}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(err, diff)
+	}
+	for flag, c := range map[string]Config{
+		"model-context": {ModelContext: "a=0"}, "model-margin": {ModelMargin: "a=-1"}, "model-high-water": {ModelHighWater: "a=1.1"},
+		"model-token-ratio": {ModelTokenRatio: "a=5"}, "above 0.6": {ModelHighWater: "a=0.6", Config: runner.Config{Compaction: compaction.ThreeMarks()}},
+	} {
+		if err := c.readModels(); !errors.Is(err, annotator.Misused) || !strings.Contains(err.Error(), flag) {
+			t.Errorf("%s: %v", flag, err)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +11,7 @@ import (
 
 	"annotator"
 	"annotator/context/compaction"
+	estimate "annotator/context/tokens"
 	"annotator/corpus/ingest"
 	"annotator/curator"
 	"annotator/model/endpoint"
@@ -30,6 +33,9 @@ type Config struct {
 	APIKeyFile       string
 	SharedKeyFile    bool
 	ModelContext     string
+	ModelMargin      string
+	ModelHighWater   string
+	ModelTokenRatio  string
 	CompactionPreset string
 	Thresholds       map[string]*string // of compaction, by flag
 	Prompts          string
@@ -63,6 +69,10 @@ func (c *Config) declare(s *pflag.FlagSet) {
 		"`PRESET` for the compaction of a full window: "+presetAuto+" or "+presetMarks)
 	c.Thresholds = thresholdFlags(s)
 	countFlag(s, &c.SafetyMargin, "safety-margin", c.SafetyMargin, 0, "`TOKENS` of the context that stay free, because prompts are estimated")
+	s.StringVar(&c.ModelMargin, "model-margin", "", "`MODEL=TOKENS,...`: the safety margins of models, in place of --safety-margin")
+	s.StringVar(&c.ModelHighWater, "model-high-water", "", "`MODEL=SHARE,...`: the shares of the window at which compaction begins with models, in place of --compaction-high-water")
+	s.StringVar(&c.ModelTokenRatio, "model-token-ratio", "",
+		fmt.Sprintf("`MODEL=RATIO,...`: by how much more tokens texts have with models than is assumed until the server has counted some, %g to %g", estimate.MinRatio, estimate.MaxRatio))
 	countFlag(s, &c.SummaryTokens, "summary-tokens", c.SummaryTokens, 1, "maximum `TOKENS` of the reply with a summary")
 	s.Float64Var(&c.Temperature, "temperature", c.Temperature, "sampling temperature `T`, 0 to 2")
 	s.BoolVar(&c.Stream, "stream", c.Stream, "stream replies")
@@ -129,7 +139,7 @@ func (c *Config) check() (err error) {
 	if c.Compaction, err = c.readCompaction(); err != nil {
 		return err
 	}
-	if c.MaxContext, err = c.readContexts(); err != nil {
+	if err = c.readModels(); err != nil {
 		return err
 	}
 	c.Policy, err = c.readPolicy()
@@ -144,22 +154,52 @@ func (c *Config) readCompaction() (compaction.Policy, error) {
 	return p, readThresholds(&p, c.Thresholds)
 }
 
-// readContexts parses MODEL=TOKENS with commas between them.
-func (c *Config) readContexts() (map[string]int, error) {
-	contexts := map[string]int{}
-	for pair := range strings.SplitSeq(c.ModelContext, ",") {
+// readModels reads the settings that are made by model.
+func (c *Config) readModels() (err error) {
+	count := func(least int) func(string) (int, bool) {
+		return func(text string) (int, bool) {
+			n, err := strconv.Atoi(text)
+			return n, err == nil && n >= least
+		}
+	}
+	between := func(least, most float64) func(string) (float64, bool) {
+		return func(text string) (float64, bool) {
+			x, err := strconv.ParseFloat(text, 64)
+			return x, err == nil && x >= least && x <= most
+		}
+	}
+	if c.MaxContext, err = byModel("model-context", c.ModelContext, "TOKENS above 0", "40960", count(1)); err != nil {
+		return err
+	}
+	if c.Margins, err = byModel("model-margin", c.ModelMargin, "TOKENS, 0 or more", "1024", count(0)); err != nil {
+		return err
+	}
+	low := strconv.FormatFloat(c.Compaction.Low, 'g', -1, 64)
+	c.HighWater, err = byModel("model-high-water", c.ModelHighWater, "a SHARE above "+low+", at most 1", "0.8", between(math.Nextafter(c.Compaction.Low, 1), 1))
+	if err != nil {
+		return err
+	}
+	ratios := fmt.Sprintf("a RATIO from %g to %g", estimate.MinRatio, estimate.MaxRatio)
+	c.TokenRatio, err = byModel("model-token-ratio", c.ModelTokenRatio, ratios, "1.2", between(estimate.MinRatio, estimate.MaxRatio))
+	return err
+}
+
+// byModel parses MODEL=VALUE with commas between them. What accepts says of the values, and example is one.
+func byModel[T any](flag, text, accepts, example string, read func(string) (T, bool)) (map[string]T, error) {
+	values := map[string]T{}
+	for pair := range strings.SplitSeq(text, ",") {
 		if strings.TrimSpace(pair) == "" {
 			continue
 		}
 		at := strings.LastIndexByte(pair, '=')
-		tokens, err := strconv.Atoi(strings.TrimSpace(pair[at+1:]))
-		if at <= 0 || err != nil || tokens <= 0 {
-			return nil, annotator.Errorf(annotator.Misused, "--model-context takes MODEL=TOKENS, not %q", pair).
-				WithAdvice("as in: --model-context qwen3-32b=40960,small=8192")
+		value, valid := read(strings.TrimSpace(pair[at+1:]))
+		if at <= 0 || !valid {
+			return nil, annotator.Errorf(annotator.Misused, "--%s takes MODEL=VALUE with %s, not %q", flag, accepts, pair).
+				WithAdvice("as in: --%s qwen3-32b=%s", flag, example)
 		}
-		contexts[strings.TrimSpace(pair[:at])] = tokens
+		values[strings.TrimSpace(pair[:at])] = value
 	}
-	return contexts, nil
+	return values, nil
 }
 
 // readPolicy reads the policy of the tools: the file that is named, else the default policy.

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -17,6 +18,10 @@ type observation struct {
 // Counter estimates sizes in tokens. It fits the rate of each kind of character to the newest observations, by least
 // squares. The zero Counter has learned nothing.
 type Counter struct {
+	// Ratio is by how much more tokens a text is taken to have than the assumed rates say, before anything is learned; 0: 1. It is from
+	// MinRatio to MaxRatio.
+	Ratio float64
+
 	newest  []observation // at most MaxObservations, oldest first
 	factors *vector       // of the rates; nil before the first observation
 }
@@ -28,6 +33,9 @@ var rates = vector{0.25, 0.5, 1, 1}
 
 // Bounds of the factors. A report outside them is taken for an error of the server, or for a prompt that it cut.
 const minFactor, maxFactor = 0.25, 4.0
+
+// Bounds of Counter.Ratio.
+const MinRatio, MaxRatio = minFactor, maxFactor
 
 // priorWeight is the weight of the assumed rates beside that of an observation. It decides what no observation can
 // tell, such as the rate of a kind that hardly occurs.
@@ -53,8 +61,12 @@ func (v vector) dot(w *vector) float64 {
 // Count estimates a size in tokens. A nil Counter has learned nothing.
 func (c *Counter) Count(s Size) int {
 	factors := &vector{1, 1, 1, 1}
-	if c != nil && c.factors != nil {
+	switch {
+	case c == nil:
+	case c.factors != nil:
 		factors = c.factors
+	case c.Ratio != 0:
+		factors = &vector{c.Ratio, c.Ratio, c.Ratio, c.Ratio}
 	}
 	return int(math.Ceil(s.tokens().dot(factors)))
 }
@@ -70,7 +82,7 @@ func (c *Counter) Observe(size Size, tokens int) {
 	if len(c.newest) > MaxObservations {
 		c.newest = slices.Delete(c.newest, 0, 1)
 	}
-	c.factors = fit(c.newest)
+	c.factors = fit(c.newest, cmp.Or(c.Ratio, 1))
 }
 
 // Learned reports whether any report was observed.
@@ -90,12 +102,12 @@ func (c *Counter) Doubts(size Size, tokens int) bool {
 }
 
 // fit finds the factors of the rates for which the errors of the estimates, each as a share of what was reported, have
-// the least sum of squares.
-func fit(observations []observation) *vector {
+// the least sum of squares. What no observation can tell has the ratio.
+func fit(observations []observation, ratio float64) *vector {
 	var matrix [kinds]vector
 	var right vector
 	for i := range matrix {
-		matrix[i][i], right[i] = priorWeight, priorWeight
+		matrix[i][i], right[i] = priorWeight, ratio*priorWeight
 	}
 	for _, o := range observations {
 		share := o.size.tokens()

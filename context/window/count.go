@@ -12,6 +12,7 @@ import (
 // counts is what is known of the tokens of the window. What the server has counted is preferred to estimates.
 type counts struct {
 	counter  tokens.Counter
+	ratio    float64     // of the counter
 	prompt   int         // tokens of the newest prompt as the server counted it; 0 if not known for this window
 	exact    int         // tokens of the newest prompt and its reply; 0 if not known for this window
 	since    tokens.Size // of what was added since
@@ -21,7 +22,7 @@ type counts struct {
 // restore takes in what the server counted: the newest prompts, for estimates, and the newest one exactly, unless the
 // window has been compacted since.
 func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trace) error {
-	*c = counts{outdated: c.outdated}
+	*c = counts{outdated: c.outdated, ratio: c.ratio}
 	if err := c.learn(ctx, calls); err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trac
 
 // learn has estimates learn from the newest prompts that the server counted, as they are on record.
 func (c *counts) learn(ctx context.Context, calls Calls) error {
-	c.counter = tokens.Counter{}
+	c.counter = tokens.Counter{Ratio: c.ratio}
 	counted, err := calls.Counted(ctx, tokens.MaxObservations)
 	for _, p := range counted {
 		c.counter.Observe(p.Characters, p.Tokens)

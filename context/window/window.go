@@ -92,6 +92,7 @@ type Config struct {
 	SummaryTemplate    string // of the request for a summary: see prompt.Identity
 	SummaryTokens      int    // of a summary's reply
 	SummaryTemperature float64
+	TokenRatio         float64 // see tokens.Counter
 	// OnCompaction is called after each step of compaction. It may be nil.
 	OnCompaction func(*annotator.Compaction)
 }
@@ -158,6 +159,7 @@ func (w *Window) Reload(ctx context.Context) (err error) {
 	if w.history, err = NewHistory(w.encode, state, rows); err != nil {
 		return err
 	}
+	w.counts.ratio = w.Config.TokenRatio
 	return w.counts.restore(ctx, w.sources.Calls, rows)
 }
 
