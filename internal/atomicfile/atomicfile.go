@@ -5,6 +5,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -88,17 +89,23 @@ func (f *File) Commit() error {
 	return syncFolder(filepath.Dir(f.target))
 }
 
-// CommitNew is Commit for a target that must not exist; the error is fs.ErrExist if it does. It creates the target before the
-// rename, which would replace an existing file. Not every file system has links, which would not.
+// CommitNew is Commit for a target that must not exist; the error is fs.ErrExist if it does. A process that is killed
+// leaves the target whole or not at all.
 func (f *File) CommitNew() error {
-	placeholder, err := os.OpenFile(f.target, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
-	if err != nil {
+	if err := renameNew(f.Path, f.target); err != nil {
 		return err
 	}
-	if err := errors.Join(placeholder.Close(), f.Commit()); err != nil {
-		return errors.Join(err, os.Remove(f.target))
+	f.Discard()
+	return syncFolder(filepath.Dir(f.target))
+}
+
+// renameUnlessExists renames a file where no call of the system does so only if the new name is free. A file that
+// another process gives that name between the two steps is replaced.
+func renameUnlessExists(from, to string) error {
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return &fs.PathError{Op: "rename", Path: to, Err: cmp.Or(Cause(err), fs.ErrExist)}
 	}
-	return nil
+	return Rename(from, to)
 }
 
 // Cause returns the reason of an error about a temporary file, whose name means nothing to the user.

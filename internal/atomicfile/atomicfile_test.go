@@ -2,13 +2,16 @@ package atomicfile_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"annotator/internal/atomicfile"
@@ -164,4 +167,71 @@ func commit(target, text string) error {
 		return err
 	}
 	return f.Commit()
+}
+
+// TestNewTargetsAreWhole looks at a new target at every moment of CommitNew: at none is it there without its content,
+// so a process that is killed leaves no empty one.
+func TestNewTargetsAreWhole(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	var newest atomic.Pointer[string]
+	done := make(chan struct{})
+	seen := make(chan int, 1)
+	go func() {
+		partial := 0
+		for {
+			select {
+			case <-done:
+				seen <- partial
+				return
+			default:
+			}
+			if target := newest.Load(); target != nil {
+				if info, err := os.Stat(*target); err == nil && info.Size() == 0 {
+					partial++
+				}
+			}
+		}
+	}()
+	for n := range 100 {
+		target := filepath.Join(folder, fmt.Sprint(n))
+		newest.Store(&target)
+		f, err := atomicfile.Create(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.WriteFile(f.Path, []byte("new"), 0o600), f.CommitNew()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(done)
+	if partial := <-seen; partial > 0 {
+		t.Errorf("an empty target was seen %d times", partial)
+	}
+}
+
+// TestNewTargetsAreNew: CommitNew leaves a target that is there as it is.
+func TestNewTargetsAreNew(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	there, dangling := filepath.Join(folder, "there"), filepath.Join(folder, "dangling")
+	if err := errors.Join(os.WriteFile(there, []byte("mine"), 0o600), os.Symlink("nowhere", dangling)); err != nil {
+		t.Skip(err)
+	}
+	for _, target := range []string{there, dangling} {
+		f, err := atomicfile.Create(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.CommitNew(); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v", target, err)
+		}
+		f.Discard()
+	}
+	if text, err := os.ReadFile(there); err != nil || string(text) != "mine" {
+		t.Errorf("the target holds %q, %v", text, err)
+	}
+	if left := in(t, folder); len(left) != 2 {
+		t.Errorf("left are %v", left)
+	}
 }

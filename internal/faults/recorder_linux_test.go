@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // recorder records what a child of the test binary does to the files of a folder, call by call, in the order in which the
@@ -41,7 +43,7 @@ const ackFD = 3
 // recordedCalls change what a disk holds, in ways that the recorder understands.
 func recordedCalls() []int {
 	return append(legacyCalls(), syscall.SYS_OPENAT, syscall.SYS_WRITE, syscall.SYS_PWRITE64, syscall.SYS_FTRUNCATE, syscall.SYS_FSYNC,
-		syscall.SYS_FDATASYNC, syscall.SYS_RENAMEAT, syscall.SYS_UNLINKAT)
+		syscall.SYS_FDATASYNC, syscall.SYS_RENAMEAT, unix.SYS_RENAMEAT2, syscall.SYS_UNLINKAT)
 }
 
 // unsupportedCalls change it in ways that the recorder does not understand. They must not occur.
@@ -117,7 +119,7 @@ func (r *recorder) ends(thread int) error {
 		return nil
 	}
 	switch c.number {
-	case syscall.SYS_OPENAT, syscall.SYS_RENAMEAT, syscall.SYS_UNLINKAT:
+	case syscall.SYS_OPENAT, syscall.SYS_RENAMEAT, unix.SYS_RENAMEAT2, syscall.SYS_UNLINKAT:
 		return r.named(c)
 	case syscall.SYS_STATFS:
 		return r.lie(c)
@@ -187,7 +189,7 @@ func (r *recorder) named(c call) error {
 		if inside {
 			r.ops = append(r.ops, fileOp{kind: unlinks, name: name})
 		}
-	case syscall.SYS_RENAMEAT:
+	case syscall.SYS_RENAMEAT, unix.SYS_RENAMEAT2:
 		other, err := r.text(c.args[3])
 		if err != nil {
 			return err
