@@ -37,11 +37,14 @@ const (
 // Error makes a kind an error.
 func (k Kind) Error() string { return string(k) }
 
-// Error is a failure with its kind and optional advice for the user.
+// Error is a failure with its kind, and what to do about it as far as that is known: advice, or a reason from which the
+// program that knows its commands and flags makes the advice.
 type Error struct {
 	Kind   Kind
 	Err    error  // what was tried and what happened, in lower case; never nil
-	Advice string // what to do next; may be empty
+	Advice string // what to do next; names no command and no flag, unless the program wrote it; may be empty
+	Reason Reason // may be empty
+	Args   []any  // values that advice for the reason names
 }
 
 // Error returns the failure and the advice in one line.
@@ -63,6 +66,11 @@ func Errorf(kind Kind, format string, args ...any) *Error {
 // WithAdvice returns a copy of the error that says what to do next.
 func (e *Error) WithAdvice(format string, args ...any) *Error {
 	return &Error{Kind: e.Kind, Err: e.Err, Advice: fmt.Sprintf(format, args...)}
+}
+
+// WithReason returns a copy of the error with a reason, and the values that advice for it names.
+func (e *Error) WithReason(reason Reason, args ...any) *Error {
+	return &Error{Kind: e.Kind, Err: e.Err, Reason: reason, Args: args}
 }
 
 // KindOf returns the kind of the outermost Error in err's tree, or "" if there is none.

@@ -103,6 +103,7 @@ func (a *app) say(text string) { fmt.Fprintln(a.err, wrapLines(oneLine(text), te
 // printError prints what was tried and what happened, and on a second line what to do next.
 func (a *app) printError(err error) {
 	const head = "annotator: "
+	err = advise(err)
 	what, advice := oneLine(err.Error()), adviceIn(err)
 	what, isLast := strings.CutSuffix(what, "; "+advice)
 	printBeside(a.err, head, what)

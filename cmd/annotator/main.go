@@ -61,7 +61,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := systemFailure(a.execute(ctx, root))
+	err := systemFailure(advise(a.execute(ctx, root)))
 	if out.err != nil {
 		err = annotator.Errorf(annotator.Storage, "write the answer: %w", cmp.Or(errors.Unwrap(out.err), out.err)).
 			WithAdvice("check where standard output goes, then run the command again")
