@@ -14,8 +14,8 @@ func fileSystem(folder string) uint32 {
 	return uint32(s.Type)
 }
 
-// networkName returns the name of a network file system by its number, and "" for any other. FUSE may be
-// either, and is taken for local.
+// networkName returns the name of a network file system by its number, and "" for any other. FUSE and 9p may be either;
+// a program serves them, and few of these programs share memory and locks between processes as SQLite needs it.
 func networkName(magic uint32) string {
 	switch magic {
 	case 0x6969:
@@ -30,6 +30,10 @@ func networkName(magic uint32) string {
 		return "Coda"
 	case 0x564c:
 		return "NCP"
+	case 0x65735546:
+		return "FUSE"
+	case 0x01021997:
+		return "9p"
 	}
 	return ""
 }

@@ -18,7 +18,7 @@ type Observer func(table string, row []any)
 // tables are left out. It runs in the middle of a statement, and must not use the connection. What is temporary stays in
 // memory: a migration must not need a folder for it.
 func OpenObserved(ctx context.Context, path string, mode Mode, observer Observer) (*sql.DB, error) {
-	if err := checkPath(path, mode); err != nil {
+	if err := CheckPath(path, mode); err != nil {
 		return nil, err
 	}
 	query := parameters(mode)

@@ -40,7 +40,7 @@ const busyTimeout = "busy_timeout(10000)"
 // are immediate: one that reads first and writes later could not wait for a lock. The automatic checkpoint has a high
 // limit, so that the owner can run one between transactions.
 func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, error) {
-	if err := checkPath(path, mode); err != nil {
+	if err := CheckPath(path, mode); err != nil {
 		return nil, err
 	}
 	query := parameters(mode)
@@ -110,8 +110,21 @@ func hasNoLog(path string) bool {
 	return true
 }
 
-// checkPath refuses what cannot be a database, and a missing file unless the mode is Create.
-func checkPath(path string, mode Mode) error {
+// FileVersion reads PRAGMA user_version of the file itself, whatever its log says.
+func FileVersion(ctx context.Context, path string) (version int, err error) {
+	query := parameters(ReadOnly)
+	query.Set("immutable", "1")
+	connector, err := connectorOf(path, query)
+	if err != nil {
+		return 0, err
+	}
+	db := sql.OpenDB(connector)
+	err = db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version)
+	return version, Wrap(errors.Join(err, db.Close()), "read the head of %s", path)
+}
+
+// CheckPath refuses what cannot be a database, a network file system for writing, and a missing file unless the mode is Create.
+func CheckPath(path string, mode Mode) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && mode != Create:
@@ -227,6 +240,10 @@ func Wrap(err error, format string, args ...any) error {
 			return annotator.Errorf(annotator.Storage, "%s: %w", fmt.Sprintf(format, args...), cause).
 				WithAdvice("this process may open too few files: raise the limit with `ulimit -n`, then run again")
 		}
+	}
+	if Code(err) == lib.SQLITE_PROTOCOL {
+		return annotator.Errorf(annotator.Misused, "%s: the locks of its file system do not work: %w", fmt.Sprintf(format, args...), err).
+			WithReason(annotator.ReasonNoLocks)
 	}
 	wrapped := annotator.Errorf(annotator.Storage, "%s: %w", fmt.Sprintf(format, args...), err)
 	switch code := Code(err); code & 0xff {

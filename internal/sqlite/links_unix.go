@@ -1,0 +1,21 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"os"
+	"syscall"
+)
+
+// linksOf returns how many names a file has; 0 where that is not known.
+func linksOf(path string) int {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0
+	}
+	return int(stat.Nlink)
+}
