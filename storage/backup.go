@@ -27,7 +27,10 @@ func (db *DB) backup(ctx context.Context, pool *sql.DB, out string) error {
 			WithAdvice("choose a folder that exists and can be written to")
 	}
 	defer copied.Discard()
-	if err := vacuumInto(ctx, pool, copied.Path); err != nil {
+	if err = vacuumInto(ctx, pool, copied.Path); err == nil {
+		err = endsHere(ctx, copied.Path)
+	}
+	if err != nil {
 		return sqlite.Wrap(err, "back up %s to %s", db.path, out)
 	}
 	if err := syncFile(copied.Path); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"annotator"
+	"annotator/internal/sqlite"
 )
 
 // DB is an open annotator.db, with a service for each noun.
@@ -36,6 +37,7 @@ type DB struct {
 	read   *sql.DB
 	write  *writer // nil when opened for reading
 	lock   *flock.Flock
+	claim  *sqlite.Claim
 	holder string
 	now    func() time.Time
 	state  annotator.State
@@ -47,6 +49,8 @@ type DB struct {
 	logPatience time.Duration   // how long a transaction waits for the readers of a long log
 	impatient   bool            // it has waited so long, and the log has not been started over since
 	waiting     func(log int64) // see Maintenance.OnWait; may be nil
+
+	writtenBack time.Time // when all of the log was last copied into the file
 }
 
 // service is what the services have in common: the database.

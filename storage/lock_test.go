@@ -3,16 +3,20 @@ package storage_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"annotator"
+	"annotator/internal/sqlite"
 	"annotator/storage"
 
 	"go.uber.org/goleak"
@@ -24,6 +28,9 @@ const holdEnv = "ANNOTATOR_TEST_HOLD"
 func TestMain(m *testing.M) {
 	if path := os.Getenv(holdEnv); path != "" {
 		hold(path)
+	}
+	if path := os.Getenv(writeBackEnv); path != "" {
+		writeBackForEver(path)
 	}
 	if path := os.Getenv(migrateEnv); path != "" {
 		dieMigrating(path)
@@ -124,6 +131,79 @@ func TestOneWriter(t *testing.T) {
 		t.Errorf("%d calls are open and %d lost, of 1", open, lost)
 	}
 	s.clean()
+}
+
+// reasonOf returns the reason of an error.
+func reasonOf(err error) annotator.Reason {
+	if e := (*annotator.Error)(nil); errors.As(err, &e) {
+		return e.Reason
+	}
+	return ""
+}
+
+// TestOneWriterByEveryPath opens a database that another process holds by other paths, and without its lock file.
+func TestOneWriterByEveryPath(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "annotator.db")
+	child(t, path)
+	refused := func(way string, kind annotator.Kind, reason annotator.Reason) {
+		t.Helper()
+		before, err := filepath.Glob(filepath.Join(filepath.Dir(way), "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = storage.OpenWriter(t.Context(), way, "another", clock)
+		if annotator.KindOf(err) != kind || reasonOf(err) != reason {
+			t.Errorf("a second writer at %s: %v", way, err)
+		}
+		if after, _ := filepath.Glob(filepath.Join(filepath.Dir(way), "*")); !slices.Equal(before, after) {
+			t.Errorf("it leaves %v, there was %v", after, before)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Link(path, link); err != nil {
+		t.Skip(err)
+	}
+	refused(link, annotator.Misused, annotator.ReasonLinked)
+	if runtime.GOOS != "linux" {
+		t.Skip("the file itself is locked on Linux only")
+	}
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	refused(path, annotator.InUse, annotator.ReasonOtherPath)
+	moved := filepath.Join(t.TempDir(), "moved.db") // as the same file is seen in a container
+	if err := os.Rename(path, moved); err != nil {
+		t.Fatal(err)
+	}
+	refused(moved, annotator.InUse, annotator.ReasonOtherPath)
+}
+
+// TestAnotherWriterIsNoticed does what a second process does where no lock keeps it out. The first writes no more.
+func TestAnotherWriterIsNoticed(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"it takes over": `UPDATE run_state SET holder = 'another'`,
+		"it goes on":    `INSERT INTO trace (turn, seq, kind, scene, hash, at) VALUES (99, 0, 'note', 1, zeroblob(32), 0)`,
+	} {
+		s := newStory(t, t.TempDir(), scenesOf(2))
+		s.begin("scene 1")
+		pool, err := sqlite.Open(s.ctx, s.path, sqlite.ReadWrite, 1)
+		s.ok(err)
+		_, err = pool.ExecContext(s.ctx, change)
+		s.ok(errors.Join(err, pool.Close()))
+		rows := ask[int](t, s.path, `SELECT count(*) FROM trace`)
+		err = s.db.Run.Halt(s.ctx, "x")
+		if annotator.KindOf(err) != annotator.Storage || reasonOf(err) != annotator.ReasonTakenOver {
+			t.Errorf("%s: %v", name, err)
+		}
+		if now := ask[int](t, s.path, `SELECT count(*) FROM trace WHERE (SELECT halted = '' FROM run_state)`); now != rows {
+			t.Errorf("%s: it writes all the same", name)
+		}
+	}
 }
 
 // TestReadersBesideTheWriter reads in this process what another writes.

@@ -29,7 +29,12 @@ func schemaVersion(ctx context.Context, q querier, path string) (int, error) {
 		return 0, annotator.Errorf(annotator.Misused, "%s is a database, but not one of annotator's", path).
 			WithAdvice("name another file with --db")
 	}
-	return version, nil
+	return markOf(version).schema, nil
+}
+
+// emptyDatabase refuses a file without a schema. A database that is being made has another name until it has one.
+func emptyDatabase(path string) error {
+	return annotator.Errorf(annotator.NotFound, "%s is empty: it holds no run, or has lost it", path).WithReason(annotator.ReasonEmptyDatabase, path)
 }
 
 // checkReadable refuses a schema that this program does not read.
@@ -37,7 +42,7 @@ func checkReadable(version int, path string) error {
 	known := len(migrations.All())
 	switch {
 	case version == 0:
-		return annotator.Errorf(annotator.NotFound, "%s holds no run yet", path).WithAdvice("fill it with `annotator run SOURCE --db %s`", path)
+		return emptyDatabase(path)
 	case version < known && !canMigrate(path):
 		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d, and the file cannot be written", path, version, known).
 			WithAdvice("copy it to a folder that can be written, and bring the copy up to date with `annotator verify --repair --db COPY`")
@@ -83,8 +88,8 @@ type migration struct {
 	checked bool     // damaged is known
 }
 
-// migrate makes the steps that a database lacks, in a transaction for each: what is interrupted goes on at the same step.
-// The functions are told of each step before it.
+// migrate makes the steps that a database lacks, in a transaction for each: what is interrupted goes on at the same step. A new
+// database is made in one. The functions are told of each step before it.
 func migrate(ctx context.Context, pool *sql.DB, path string, tell []func(schema, last int)) error {
 	m := &migration{pool: pool, path: path, steps: migrations.All(), tell: tell}
 	for {
@@ -108,27 +113,43 @@ func (m *migration) step(ctx context.Context) (done bool, err error) {
 	if version >= len(m.steps) {
 		return true, checkNotNewer(version, m.path)
 	}
-	for _, tell := range m.tell {
-		tell(version+1, len(m.steps))
+	last := version + 1
+	if version == 0 {
+		last = len(m.steps)
 	}
-	if err := m.check(ctx, t, version); err != nil {
-		return false, sqlite.Wrap(err, "read %s", m.path)
-	}
-	mark := fmt.Sprintf(`PRAGMA user_version = %d; PRAGMA application_id = %d`, version+1, applicationID)
-	for _, statement := range []string{m.steps[version], mark} {
-		if _, err := t.ExecContext(ctx, statement); err != nil {
+	for ; version < last; version++ {
+		for _, tell := range m.tell {
+			tell(version+1, len(m.steps))
+		}
+		if err := m.apply(ctx, t, version); err != nil {
 			return false, sqlite.Wrap(err, "migrate %s to schema %d", m.path, version+1)
+		}
+	}
+	return false, sqlite.Wrap(t.Commit(), "migrate %s to schema %d", m.path, version)
+}
+
+// apply makes the step that leads from a version to the next.
+func (m *migration) apply(ctx context.Context, t *sql.Tx, version int) error {
+	if err := m.check(ctx, t, version); err != nil {
+		return err
+	}
+	marked, err := readMark(ctx, t, m.path)
+	if err != nil {
+		return err
+	}
+	marked.schema = version + 1
+	head := fmt.Sprintf(`PRAGMA user_version = %d; PRAGMA application_id = %d`, marked.version(), applicationID)
+	for _, statement := range []string{m.steps[version], head} {
+		if _, err := t.ExecContext(ctx, statement); err != nil {
+			return err
 		}
 	}
 	if version+1 == firstValidity {
 		if err := fillValidity(ctx, t); err != nil {
-			return false, sqlite.Wrap(err, "migrate %s to schema %d", m.path, version+1)
+			return err
 		}
 	}
-	if err := m.digest(ctx, t, version+1); err != nil {
-		return false, sqlite.Wrap(err, "migrate %s to schema %d", m.path, version+1)
-	}
-	return false, sqlite.Wrap(t.Commit(), "migrate %s to schema %d", m.path, version+1)
+	return m.digest(ctx, t, version+1)
 }
 
 // firstDigests is the first schema with the table of digests.

@@ -1,8 +1,10 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -43,6 +45,9 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	if err == nil {
 		err = checkReadable(version, path)
 	}
+	if err == nil {
+		err = checkLog(ctx, pool, path)
+	}
 	if err != nil {
 		_ = db.Close()
 		return nil, err
@@ -51,18 +56,20 @@ func Open(ctx context.Context, path string) (*DB, error) {
 }
 
 // OpenWriter opens the database at path for writing, creates it if it is not there, and brings its schema up to date.
-// InUse where another process has it open for writing. The holder is a name for this process, shown to others. The
-// functions are told of each step of a migration before it: the schema that it leads to, and the last.
+// InUse where another process has it open for writing, by this path or another. The holder is a name for this process,
+// shown to others. The functions are told of each step of a migration before it: the schema that it leads to, and the last.
 func OpenWriter(ctx context.Context, path, holder string, now func() time.Time, migrating ...func(schema, last int)) (*DB, error) {
-	if err := checkPath(ctx, path); err != nil {
+	if err := sqlite.CheckPath(path, sqlite.Create); err != nil {
 		return nil, err
 	}
 	db := newDB(path, now)
 	db.holder = holder
+	_, err := os.Lstat(lockOf(path))
+	lockIsNew := errors.Is(err, os.ErrNotExist)
 	if err := db.lockFile(ctx); err != nil {
 		return nil, err
 	}
-	created, err := createPrivate(path)
+	created, err := create(ctx, path, migrating)
 	if err == nil {
 		err = db.openWriter(ctx, migrating)
 	}
@@ -71,18 +78,22 @@ func OpenWriter(ctx context.Context, path, holder string, now func() time.Time, 
 		return db, nil
 	case created: // an empty database would be taken for another run
 		_ = db.Discard()
+	case lockIsNew:
+		_ = errors.Join(db.closeFiles(), atomicfile.RemoveLock(db.lock))
 	default:
 		_ = db.Close()
 	}
 	return nil, err
 }
 
-func (db *DB) openWriter(ctx context.Context, migrating []func(schema, last int)) error {
+func (db *DB) openWriter(ctx context.Context, migrating []func(schema, last int)) (err error) {
+	if db.claim, err = sqlite.TakeClaim(db.path); err != nil {
+		return err
+	}
 	if err := checkFile(ctx, db.path); err != nil {
 		return err
 	}
-	var err error
-	if db.write, err = openWriter(ctx, db.path, sqlite.Create); err != nil {
+	if db.write, err = openWriter(ctx, db.path, sqlite.ReadWrite); err != nil {
 		return err
 	}
 	if err := migrate(ctx, db.write.DB, db.path, migrating); err != nil {
@@ -93,10 +104,10 @@ func (db *DB) openWriter(ctx context.Context, migrating []func(schema, last int)
 		return err
 	}
 	db.readFrom(pool)
-	if err := db.readHead(ctx); err != nil {
+	if err := db.takeOver(ctx); err != nil {
 		return err
 	}
-	if err := db.takeOver(ctx); err != nil {
+	if err := db.readHead(ctx); err != nil {
 		return err
 	}
 	if db.files, err = identify(db.path); err != nil {
@@ -106,36 +117,38 @@ func (db *DB) openWriter(ctx context.Context, migrating []func(schema, last int)
 	return nil
 }
 
-// checkPath refuses a folder, another program's file and a network file system, before a lock file is left there.
-func checkPath(ctx context.Context, path string) error {
-	if err := sqlite.RefuseNetwork(path); err != nil {
-		return err
-	}
-	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnlyClean, 1)
-	if err == nil {
-		_, err = schemaVersion(ctx, pool, path)
-		_ = pool.Close()
-	}
-	if annotator.KindOf(err) == annotator.Misused {
-		return err
-	}
-	return nil
-}
-
-// createPrivate creates an empty file, unless there is one, and reports whether it did. Only its owner may read it: it will
-// hold the whole story.
-func createPrivate(path string) (created bool, err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
+// create makes a database at path, unless there is a file, and reports whether it did. The database has another name
+// until it is whole. Only its owner may read it: it will hold the whole story.
+func create(ctx context.Context, path string, migrating []func(schema, last int)) (created bool, err error) {
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil {
-		return false, annotator.Errorf(annotator.Misused, "make %s: %w", path, err).WithAdvice("choose another place with --db")
+	draft, err := atomicfile.Create(path)
+	if err == nil {
+		defer draft.Discard()
+		err = createAt(ctx, draft.Path, path, migrating)
 	}
-	return true, file.Close()
+	if err == nil {
+		err = draft.CommitNew()
+	}
+	if err != nil && annotator.KindOf(err) == "" {
+		err = annotator.Errorf(annotator.Misused, "make %s: %w", path, atomicfile.Cause(err)).WithAdvice("choose another place with --db")
+	}
+	return err == nil, err
 }
 
-// checkFile refuses a file of another program, of a newer version, or with foreign triggers, before a byte changes.
+// createAt fills an empty file. Errors name the path that it will have.
+func createAt(ctx context.Context, file, path string, migrating []func(schema, last int)) error {
+	w, err := openWriter(ctx, file, sqlite.ReadWrite)
+	if err != nil {
+		return err
+	}
+	err = migrate(ctx, w.DB, path, migrating)
+	return cmp.Or(err, sqlite.Wrap(w.Close(), "make %s", path))
+}
+
+// checkFile refuses a file of another program, of a newer version, without a schema, without its log or with another's, or
+// with foreign triggers, before a byte changes.
 func checkFile(ctx context.Context, path string) error {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnlyClean, 1)
 	if sqlite.NeedsRecovery(err) {
@@ -149,10 +162,23 @@ func checkFile(ctx context.Context, path string) error {
 	}
 	defer func() { _ = pool.Close() }()
 	version, err := schemaVersion(ctx, pool, path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case version == 0:
+		return emptyDatabase(path)
 	}
 	if err := checkNotNewer(version, path); err != nil {
+		return err
+	}
+	missing, err := logMissing(ctx, pool, path)
+	switch {
+	case err != nil:
+		return err
+	case missing != "":
+		return annotator.Errorf(annotator.Storage, "%s", missing).WithReason(annotator.ReasonLogMissing, path)
+	}
+	if err := checkLog(ctx, pool, path); err != nil {
 		return err
 	}
 	return checkSchema(ctx, pool, path)
@@ -200,17 +226,34 @@ func holderName(ctx context.Context, path string) string {
 	return run.Holder
 }
 
-// takeOver records the holder, and marks the calls that a killed process left open as lost.
+// takeOver records the holder, from when on a former one writes no more, and marks the calls that a killed process left
+// open as lost. Where it was killed while it marked the file, that is as if it had not begun.
 func (db *DB) takeOver(ctx context.Context) error {
-	return db.update(ctx, "take over the database", func(tx *tx) {
-		tx.exec(`UPDATE run_state SET holder = ?`, db.holder)
+	end, err := readMark(ctx, db.write, db.path)
+	if err != nil {
+		return err
+	}
+	file, err := fileMark(ctx, db.path)
+	if err != nil {
+		return err
+	}
+	err = transact(context.WithoutCancel(ctx), db.write, db.now, func(tx *tx) {
+		if end.follows {
+			file.schema, file.follows = end.schema, false
+			tx.exec(fmt.Sprintf(`PRAGMA user_version = %d`, file.version()))
+		}
+		tx.exec(`UPDATE run_state SET holder = ?, state = ?, updated_at = ?`, db.holder, db.state, tx.now)
 		tx.exec(`UPDATE call SET outcome = 'lost', reason = ? WHERE outcome = 'open'`, reasonLost)
 	})
+	if err == nil {
+		db.noteMarked()
+	}
+	return sqlite.Wrap(err, "take over the database in %s", db.path)
 }
 
 // Close closes the database and releases the lock.
 func (db *DB) Close() error {
-	err := db.closePools()
+	err := db.closeFiles()
 	if db.lock != nil {
 		err = errors.Join(err, db.lock.Close())
 	}
@@ -220,7 +263,7 @@ func (db *DB) Close() error {
 // Discard closes the database and removes its files. It is for a database that this process has made, and that holds
 // nothing.
 func (db *DB) Discard() error {
-	errs := []error{db.closePools()}
+	errs := []error{db.closeFiles()}
 	for _, file := range []string{db.path, db.path + "-wal", db.path + "-shm"} {
 		if err := os.Remove(file); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
@@ -229,8 +272,8 @@ func (db *DB) Discard() error {
 	return errors.Join(append(errs, atomicfile.RemoveLock(db.lock))...)
 }
 
-// closePools closes the connections.
-func (db *DB) closePools() error {
+// closeFiles closes the connections, and then releases the claim.
+func (db *DB) closeFiles() error {
 	var errs []error
 	if db.read != nil {
 		errs = append(errs, db.read.Close())
@@ -238,6 +281,7 @@ func (db *DB) closePools() error {
 	if db.write != nil {
 		errs = append(errs, db.write.Close())
 	}
+	errs = append(errs, db.claim.Release())
 	return errors.Join(errs...)
 }
 

@@ -55,6 +55,11 @@ func ask[T any](t *testing.T, path, query string) T {
 	return v
 }
 
+// schemaOf reads the version of the schema.
+func schemaOf(t *testing.T, path string) int {
+	return ask[int](t, path, `PRAGMA user_version`) & 0xffff
+}
+
 const ours = `PRAGMA application_id = 0x416e6e6f`
 
 // atVersion makes a database as the first n migrations leave it.
@@ -70,7 +75,10 @@ func TestMigrationsFromEveryVersion(t *testing.T) {
 	const schema = `SELECT coalesce(group_concat(sql, ';'), '') FROM (SELECT sql FROM sqlite_schema ORDER BY type, name)`
 	var want string
 	for n := range len(migrations.All()) + 1 {
-		path := atVersion(t, n)
+		path := filepath.Join(t.TempDir(), "new.db")
+		if n > 0 {
+			path = atVersion(t, n)
+		}
 		db, err := storage.OpenWriter(t.Context(), path, "the test", clock)
 		if err != nil {
 			t.Fatalf("from version %d: %v", n, err)
@@ -84,7 +92,7 @@ func TestMigrationsFromEveryVersion(t *testing.T) {
 		if diff := cmp.Diff(want, ask[string](t, path, schema)); diff != "" {
 			t.Errorf("from version %d (-new +this):\n%s", n, diff)
 		}
-		if version := ask[int](t, path, `PRAGMA user_version`); version != len(migrations.All()) {
+		if version := schemaOf(t, path); version != len(migrations.All()) {
 			t.Errorf("from version %d to %d", n, version)
 		}
 	}
@@ -96,7 +104,7 @@ func TestMigrationCutOff(t *testing.T) {
 	t.Parallel()
 	for n, step := range migrations.All() {
 		obstacle := newTable(t, n, step)
-		if obstacle == "" {
+		if obstacle == "" || n == 0 { // a new database has another name until it is whole
 			continue
 		}
 		path := atVersion(t, n, `CREATE TABLE `+obstacle+` (x)`)
@@ -105,7 +113,7 @@ func TestMigrationCutOff(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("to schema %d", n+1)) {
 			t.Fatalf("step %d: %v", n+1, err)
 		}
-		if version, tables := ask[int](t, path, `PRAGMA user_version`), ask[int](t, path, `SELECT count(*) FROM sqlite_schema`); version != n || tables != before {
+		if version, tables := schemaOf(t, path), ask[int](t, path, `SELECT count(*) FROM sqlite_schema`); version != n || tables != before {
 			t.Errorf("step %d left version %d and %d tables, had %d", n+1, version, tables, before)
 		}
 		pool, err := sqlite.Open(t.Context(), path, sqlite.ReadWrite, 1)
@@ -134,7 +142,7 @@ func TestMigrationKilled(t *testing.T) {
 		if text, err := cmd.CombinedOutput(); err == nil || len(text) > 0 {
 			t.Fatalf("step %d: the child ends with %v: %s", step, err, text)
 		}
-		if version := ask[int](t, path, `PRAGMA user_version`); version != step-1 {
+		if version := schemaOf(t, path); version != step-1 {
 			t.Errorf("a process that died in step %d left version %d", step, version)
 		}
 		var told []int
@@ -239,10 +247,8 @@ func TestOpenMakesNothing(t *testing.T) {
 
 func TestOpenBeforeTheFirstRun(t *testing.T) {
 	t.Parallel()
-	for name, path := range map[string]string{"an empty file": making(t), "an older schema": atVersion(t, len(migrations.All())-1)} {
-		if _, err := storage.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "annotator run") {
-			t.Errorf("%s: %v", name, err)
-		}
+	if _, err := storage.Open(t.Context(), atVersion(t, len(migrations.All())-1)); err == nil || !strings.Contains(err.Error(), "annotator run") {
+		t.Errorf("an older schema: %v", err)
 	}
 	db, err := storage.OpenWriter(t.Context(), filepath.Join(t.TempDir(), "new.db"), "x", clock)
 	if err != nil {
@@ -299,11 +305,11 @@ func TestReadOnlyPlaces(t *testing.T) {
 	s.ok(db.Close())
 }
 
-// TestKilledWhileMaking: a process that dies before the file is in WAL mode leaves a rollback journal, which no
+// TestKilledWhileSwitching: a process that dies before the file is in WAL mode leaves a rollback journal, which no
 // connection for reading can play back.
-func TestKilledWhileMaking(t *testing.T) {
+func TestKilledWhileSwitching(t *testing.T) {
 	t.Parallel()
-	path := making(t, ours)
+	path := atVersion(t, len(migrations.All()))
 	pool, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(DELETE)&_pragma=cache_size(1)")
 	if err != nil {
 		t.Fatal(err)

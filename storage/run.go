@@ -67,14 +67,19 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 	return r, sqlite.Wrap(err, "read the run's state in %s", s.db.path)
 }
 
-// Begin records the run of a story: its state, threads and scenes. It reads all scenes inside the transaction.
+// Begin records the run of a story: its state, threads and scenes. It reads all scenes inside the transaction. The file
+// alone has them then, so that it is known as that of the run without its log.
 func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {
-	return s.db.update(ctx, "list the scenes", func(tx *tx) {
+	err := s.db.update(ctx, "list the scenes", func(tx *tx) {
 		total := tx.insertScenes(scenes, 0)
 		tx.exec(`INSERT INTO run_state (id, state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes, endpoint, model,
 			started_at, updated_at, holder) VALUES (1, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?)`,
 			s.db.state, corpus.Title, corpus.Path, total, corpus.Identity, corpus.SceneBytes, tx.now, tx.now, s.db.holder)
 	})
+	if err == nil {
+		_, err = s.db.writeBack(ctx)
+	}
+	return err
 }
 
 // Extend adds the scenes that a corpus has gained at its end, and records the corpus's new fingerprint.

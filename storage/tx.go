@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"annotator"
@@ -67,6 +68,10 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx)) error {
 	head := db.head
 	err := transact(context.WithoutCancel(ctx), db.write, db.now, func(tx *tx) {
 		tx.head = db.head
+		tx.checkHolder(db)
+		if tx.err != nil {
+			return
+		}
 		body(tx)
 		head = tx.head
 		// The id says that one row changes at most: else SQLite opens a statement journal and flushes the text index.
@@ -77,6 +82,22 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx)) error {
 	}
 	db.head = head
 	return nil
+}
+
+// checkHolder fails where another process has taken the database over, or has written to the journal. Locks should keep it
+// from that, but a lock file can be removed, and there are systems that lock nothing.
+func (tx *tx) checkHolder(db *DB) {
+	var holder string
+	var last int64
+	err := tx.QueryRowContext(tx.ctx, `SELECT holder, (SELECT coalesce(max(id), 0) FROM trace) FROM run_state WHERE id = 1`).Scan(&holder, &last)
+	switch {
+	case errors.Is(err, sql.ErrNoRows): // no run has begun
+	case err != nil:
+		tx.fail(err)
+	case holder != db.holder || last != db.head.trace:
+		tx.fail(annotator.Errorf(annotator.Storage, "another process has written to %s: %s", db.path, holder).
+			WithReason(annotator.ReasonTakenOver))
+	}
 }
 
 // transact runs a transaction that does not touch the state of the run. The digests of the tables commit with it.

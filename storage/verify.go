@@ -95,6 +95,7 @@ func unreadable(err error) bool {
 func (v *verifier) checks() []check {
 	checks := []check{
 		{"integrity", "SQLite finds the file whole", v.verifyFile},
+		{"log", "the file has all that was recorded, or its log is beside it", v.verifyLog},
 		{"schema", "every trigger and view is the program's own", v.verifySchema},
 	}
 	for _, i := range invariants {

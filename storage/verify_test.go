@@ -3,6 +3,7 @@ package storage_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/internal/sqlite"
+	"annotator/migrations"
 	"annotator/runner"
 	"annotator/storage"
 )
@@ -20,6 +22,7 @@ import (
 var damages = []struct {
 	check, name, sql string
 }{
+	{"log", "the file says that a log follows, and there is none", fmt.Sprintf(`PRAGMA user_version = %d`, 1<<30|len(migrations.All()))},
 	{"integrity", "a value that the schema forbids", `PRAGMA ignore_check_constraints = 1; UPDATE scene SET state = 'half' WHERE n = 1`},
 	{"schema", "a trigger from outside", `CREATE TRIGGER undo AFTER INSERT ON trace BEGIN DELETE FROM claim; END`},
 	{"schema", "a view from outside", `CREATE VIEW word AS SELECT content FROM trace`},

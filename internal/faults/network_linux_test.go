@@ -33,7 +33,7 @@ func TestNetworkIsRefused(t *testing.T) {
 	}
 	r := &recorder{folder: l.Folder, system: 0x6969}
 	status, said := r.trace(t, l.environment(t))
-	if status != 0 || strings.Count(said, "on a network file system (NFS)") != 3 {
+	if status != 0 || strings.Count(said, "on a file system of another machine or program (NFS)") != 3 {
 		t.Errorf("the child ended with %d: %s", status, said)
 	}
 	files, err := os.ReadDir(l.Folder)

@@ -3,6 +3,7 @@
 package faults_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"annotator"
@@ -46,6 +48,8 @@ type breakdown struct {
 	At                 int           // transition of the machine
 	Call               []int         // numbers of the system calls that fail from then on; none: no file can be opened any more
 	Errno              syscall.Errno // with which they fail
+	Writer             bool          // the database is opened to write, before the run
+	Bind               string        // a file that the database is mounted over, alone, before that
 	ReadOnly           string        // a folder that is mounted so, before the run begins; the rest is of no account then
 }
 
@@ -99,7 +103,39 @@ func TestUnreadableDisk(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
 	said := inChild(t, breakdown{DB: b.corpus, Call: []int{syscall.SYS_PREAD64}, Errno: syscall.EIO})
-	if !strings.Contains(said, "storage open ") || !strings.Contains(said, "disk I/O error (10); check the disk") {
+	if !strings.Contains(said, "storage  open ") || !strings.Contains(said, "disk I/O error (10); check the disk") {
+		t.Errorf("it said: %s", said)
+	}
+}
+
+// TestSystemWithoutLocks opens a database where no file can be locked, as on some file systems that a program serves.
+func TestSystemWithoutLocks(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "story.db")
+	if err := closing(storage.OpenWriter(t.Context(), db, "the test", time.Now)); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	said := inChild(t, breakdown{DB: db, Writer: true, Call: []int{syscall.SYS_FCNTL}, Errno: syscall.ENOLCK})
+	if !strings.Contains(said, string(annotator.Misused)+" "+string(annotator.ReasonNoLocks)) || time.Since(began) > 8*time.Second {
+		t.Errorf("after %v it said: %s", time.Since(began), said)
+	}
+}
+
+// TestMountedFileIsLocked opens a database that is in use by another path, at which it is mounted without its folder.
+func TestMountedFileIsLocked(t *testing.T) {
+	t.Parallel()
+	db, mounted := filepath.Join(t.TempDir(), "story.db"), filepath.Join(t.TempDir(), "mounted.db")
+	store, err := storage.OpenWriter(t.Context(), db, "the test", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	if err := os.WriteFile(mounted, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := inChild(t, breakdown{DB: db, Writer: true, Bind: mounted})
+	if !strings.Contains(said, string(annotator.InUse)+" "+string(annotator.ReasonOtherPath)) {
 		t.Errorf("it said: %s", said)
 	}
 }
@@ -112,7 +148,7 @@ func inChild(t *testing.T, b breakdown) string {
 	}
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), childEnv+"="+string(encoded))
-	if b.ReadOnly != "" {
+	if b.ReadOnly != "" || b.Bind != "" {
 		child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS} // its mounts are its own
 	}
 	said, err := child.CombinedOutput()
@@ -163,12 +199,11 @@ func breakDown(encoded string) int {
 		}),
 	}
 	if b.At == 0 && b.ReadOnly == "" { // before anything is open
-		if err := b.begin(); err != nil {
+		if err := cmp.Or(b.mount(), b.begin()); err != nil {
 			fmt.Println(err)
 			return noMeans
 		}
-		_, err := storage.Open(context.Background(), b.DB)
-		fmt.Println(annotator.KindOf(err), err)
+		fmt.Println(b.open())
 		return halted
 	}
 	if err := p.run(context.Background()); err != nil {
@@ -178,8 +213,38 @@ func breakDown(encoded string) int {
 	return 0
 }
 
+// open opens the database, and returns the kind and the reason of the error before it.
+func (b *breakdown) open() string {
+	open := storage.Open
+	if b.Writer {
+		open = func(ctx context.Context, path string) (*storage.DB, error) {
+			return storage.OpenWriter(ctx, path, "the child", time.Now)
+		}
+	}
+	db, err := open(context.Background(), b.DB)
+	if err == nil {
+		_ = db.Close()
+	}
+	e := &annotator.Error{}
+	errors.As(err, &e)
+	return fmt.Sprintln(e.Kind, e.Reason, err)
+}
+
+// mount has the database at another path, without what is beside it.
+func (b *breakdown) mount() error {
+	if b.Bind == "" {
+		return nil
+	}
+	from := b.DB
+	b.DB = b.Bind
+	return errors.Join(syscall.Mount("", "/", "", syscall.MS_PRIVATE|syscall.MS_REC, ""), syscall.Mount(from, b.Bind, "", syscall.MS_BIND, ""))
+}
+
 // begin has the system fail from now on, for all threads of the process.
 func (b *breakdown) begin() error {
+	if b.Bind != "" {
+		return nil
+	}
 	if b.Call == nil {
 		return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 0, Max: 0})
 	}
