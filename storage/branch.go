@@ -54,7 +54,7 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 
 // cutAfter deletes what came after a snapshot.
 func cutAfter(ctx context.Context, path string, snapshot int64) error {
-	pool, err := openWriter(ctx, path, sqlite.ReadWrite)
+	pool, err := openWriter(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ type SnapshotWriter struct {
 
 // OpenSnapshotWriter opens the database at path for what people ask. Open must accept the database.
 func OpenSnapshotWriter(ctx context.Context, path string, now func() time.Time) (*SnapshotWriter, error) {
-	pool, err := openWriter(ctx, path, sqlite.ReadWrite)
+	pool, err := openWriter(ctx, path)
 	return &SnapshotWriter{pool: pool, path: path, now: now}, err
 }
 

@@ -66,9 +66,9 @@ type writer struct {
 	changed digests
 }
 
-func openWriter(ctx context.Context, path string, mode sqlite.Mode) (*writer, error) {
+func openWriter(ctx context.Context, path string) (*writer, error) {
 	changed := digests{}
-	pool, err := sqlite.OpenObserved(ctx, path, mode, changed.toggle)
+	pool, err := sqlite.OpenObserved(ctx, path, sqlite.ReadWrite, changed.toggle)
 	if err != nil {
 		return nil, err
 	}

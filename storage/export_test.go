@@ -12,7 +12,7 @@ import (
 // Differing applies a further migration to a database, then a change by a transaction, and returns the tables whose
 // digests do not hold.
 func Differing(ctx context.Context, path, step, change string) ([]string, error) {
-	w, err := openWriter(ctx, path, sqlite.ReadWrite)
+	w, err := openWriter(ctx, path)
 	if err != nil {
 		return nil, err
 	}

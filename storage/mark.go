@@ -134,7 +134,7 @@ func endsHere(ctx context.Context, path string) error {
 	if err != nil || !m.follows {
 		return err
 	}
-	w, err := openWriter(ctx, path, sqlite.ReadWrite)
+	w, err := openWriter(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (db *DB) openWriter(ctx context.Context, migrating []func(schema, last int)
 	if err := checkFile(ctx, db.path); err != nil {
 		return err
 	}
-	if db.write, err = openWriter(ctx, db.path, sqlite.ReadWrite); err != nil {
+	if db.write, err = openWriter(ctx, db.path); err != nil {
 		return err
 	}
 	if err := migrate(ctx, db.write.DB, db.path, migrating); err != nil {
@@ -139,7 +139,7 @@ func create(ctx context.Context, path string, migrating []func(schema, last int)
 
 // createAt fills an empty file. Errors name the path that it will have.
 func createAt(ctx context.Context, file, path string, migrating []func(schema, last int)) error {
-	w, err := openWriter(ctx, file, sqlite.ReadWrite)
+	w, err := openWriter(ctx, file)
 	if err != nil {
 		return err
 	}
