@@ -1,14 +1,17 @@
 package storage_test
 
 import (
+	"database/sql"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"annotator"
 	"annotator/context/mention"
 	"annotator/internal/longtest"
+	"annotator/internal/sqlite"
 	"annotator/storage"
 )
 
@@ -157,5 +160,64 @@ func BenchmarkVerify(b *testing.B) {
 	for b.Loop() {
 		_, err := s.db.Maintenance.Verify(s.ctx, nil)
 		s.ok(err)
+	}
+}
+
+// TestLawsScanNoTableForEachRow: no query of an invariant reads a whole table for each row of another.
+func TestLawsScanNoTableForEachRow(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	pool, err := sqlite.Open(s.ctx, s.path, sqlite.ReadOnly, 1)
+	s.ok(err)
+	defer func() { _ = pool.Close() }()
+	for law, query := range storage.InvariantQueries() {
+		type step struct {
+			parent int
+			detail string
+		}
+		steps := map[int]step{}
+		s.ok(sqlite.Each(s.ctx, pool, func(rows *sql.Rows) error {
+			var id, unused int
+			var step step
+			err := rows.Scan(&id, &step.parent, &unused, &step.detail)
+			steps[id] = step
+			return err
+		}, `EXPLAIN QUERY PLAN `+query))
+		for _, at := range steps {
+			if !strings.HasPrefix(at.detail, "SCAN") || strings.Contains(at.detail, "VIRTUAL TABLE") {
+				continue
+			}
+			up := at.parent // what is materialized is read once
+			for up != 0 && !strings.HasPrefix(steps[up].detail, "MATERIALIZE") && !strings.HasPrefix(steps[up].detail, "CORRELATED") {
+				up = steps[up].parent
+			}
+			if strings.HasPrefix(steps[up].detail, "CORRELATED") {
+				t.Errorf("%s: %s in a %s", law, at.detail, steps[up].detail)
+			}
+		}
+	}
+}
+
+// TestMentionsOfAPostAreReadOnce reads the mentions in a post with few of them and in one with sixteen times as many. It takes
+// no more than some sixteen times as long; what reads all for each takes 256 times as long.
+func TestMentionsOfAPostAreReadOnce(t *testing.T) {
+	t.Parallel()
+	const few, many = 250, 4_000
+	s := newStory(t, t.TempDir(), scenesOf(3))
+	s.read(creates("Dawn", "Dawn is a ship."))
+	for scene, n := range map[int]int{2: few, 3: many} {
+		s.bulk(`WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?2)
+			INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_seen) SELECT 1, ?1, n, n + 1, 1, 1 FROM c`, annotator.PlaceAt(scene, 0), n)
+	}
+	in := func(scene, want int) func(*story) {
+		return func(s *story) {
+			found, err := s.db.View(storage.Moment{}).MentionsIn(s.ctx, scene, scene)
+			if s.ok(err); len(found) != want {
+				s.Fatalf("%d mentions, not %d", len(found), want)
+			}
+		}
+	}
+	if a, b := quickest(s, in(2, few)), quickest(s, in(3, many)); b > 64*a {
+		t.Errorf("%v for %d mentions, %v for %d", a, few, b, many)
 	}
 }

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"annotator/internal/sqlite"
@@ -56,3 +57,14 @@ func CompanionsOfMany(ctx context.Context, v *View, entry int64, limit int) ([]E
 
 // SetLogPatience sets how long a transaction waits for the readers of a long log.
 func (db *DB) SetLogPatience(most time.Duration) { db.logPatience = most }
+
+// InvariantQueries yields the queries of the invariants by their names.
+func InvariantQueries() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, i := range invariants {
+			if !yield(i.check, i.query) {
+				return
+			}
+		}
+	}
+}
