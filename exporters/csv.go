@@ -87,14 +87,19 @@ func evidenceRows(row func(...any), e *Entry) {
 	}
 }
 
-// formula matches a text that a spreadsheet may run as a formula, with the apostrophes that cell puts before it.
-var formula = regexp.MustCompile(`^'*[=+\-@\t\r\n]`)
+var (
+	// formula matches what a spreadsheet may run as a formula, with the quotes before it. A spreadsheet may part cells at
+	// semicolons or tabs, and then at the line ends of a quoted cell.
+	formula = regexp.MustCompile(`(^|[;\t\r\n])(['"]*[=+\-@＝＋－＠])`)
+	// blank matches a cell that begins with white space, which a spreadsheet may skip.
+	blank = regexp.MustCompile(`^'*[\t\r\n]`)
+)
 
 // cell returns the text of a cell. An apostrophe before what would be a formula makes a spreadsheet take it as text: the
-// story is outside data. A reader removes one apostrophe where a text begins with one and formula matches.
+// story is outside data. docs/formats.md says how a reader gets the text back.
 func cell(value any) string {
-	text := fmt.Sprint(value)
-	if formula.MatchString(text) {
+	text := formula.ReplaceAllString(fmt.Sprint(value), "$1'$2")
+	if blank.MatchString(text) {
 		return "'" + text
 	}
 	return text

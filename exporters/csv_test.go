@@ -8,17 +8,26 @@ import (
 	"strings"
 	"testing"
 
+	"annotator"
 	"annotator/exporters"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
-// TestTablesGiveTheTextsBack: no cell is a formula, and without the apostrophe before what would be one, each text is as
-// it was.
+// unguarded undoes what keeps a cell from being a formula, as docs/formats.md says.
+func unguarded(cell string) string {
+	if regexp.MustCompile(`^'+[\t\r\n]`).MatchString(cell) {
+		cell = cell[1:]
+	}
+	return regexp.MustCompile(`(^|[;\t\r\n])'(['"]*[=+\-@＝＋－＠])`).ReplaceAllString(cell, "$1$2")
+}
+
+// TestTablesGiveTheTextsBack: no cell is a formula, also where a spreadsheet parts cells at semicolons or tabs, and without
+// the apostrophes before what would be one, each text is as it was.
 func TestTablesGiveTheTextsBack(t *testing.T) {
 	t.Parallel()
-	guarded := regexp.MustCompile(`^'+[=+\-@\t\r\n]`)
+	runs := regexp.MustCompile(`^[\t\r\n]*"*[=+\-@＝＋－＠]`)
 	rapid.Check(t, func(t *rapid.T) {
 		doc := document(t)
 		got := map[string][]string{}
@@ -27,14 +36,19 @@ func TestTablesGiveTheTextsBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			for _, separators := range []string{";\r\n", "\t\r\n"} {
+				for cell := range strings.FieldsFuncSeq(string(file.Data), func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+					if runs.MatchString(cell) {
+						t.Fatalf("%s, separators %q: %q", file.Name, separators, cell)
+					}
+				}
+			}
 			for _, row := range rows[1:] {
 				for i, cell := range row {
-					if regexp.MustCompile(`^[=+@\t\r]`).MatchString(cell) || strings.HasPrefix(cell, "-") && !isNumber(cell) {
+					if runs.MatchString(cell) {
 						t.Fatalf("%s, %s: %q", file.Name, rows[0][i], cell)
 					}
-					if guarded.MatchString(cell) {
-						cell = cell[1:]
-					}
+					cell = unguarded(cell)
 					column := strings.TrimSuffix(file.Name, ".csv") + " " + rows[0][i]
 					got[column] = append(got[column], cell)
 				}
@@ -66,10 +80,30 @@ func TestTablesGiveTheTextsBack(t *testing.T) {
 	})
 }
 
-func isNumber(text string) bool {
-	var n int64
-	_, err := fmt.Sscan(text, &n)
-	return err == nil && fmt.Sprint(n) == text
+// TestFormulasOfEveryKindAreText: the signs that begin a formula, at the places where a spreadsheet begins a cell.
+func TestFormulasOfEveryKindAreText(t *testing.T) {
+	t.Parallel()
+	for _, sign := range strings.Split("= + - @ ＝ ＋ － ＠", " ") {
+		for _, before := range []string{"", "'", "x;", "x\t", "x\n", "x;\"", "x;'\"", ";;"} {
+			text := before + sign + "1+1"
+			doc := exporters.Build(exporters.Story{}, []annotator.Entry{{ID: 1, Term: text, Status: annotator.Confirmed}}, position)
+			for _, file := range unzip(t, export(t, named(t, "csv"), &doc)) {
+				rows, err := csv.NewReader(bytes.NewReader(file.Data)).ReadAll()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if file.Name != "entries.csv" {
+					continue
+				}
+				if strings.Count(rows[1][1], "'") != strings.Count(text, "'")+1 {
+					t.Errorf("%q became %q", text, rows[1][1])
+				}
+				if got := unguarded(rows[1][1]); got != text {
+					t.Errorf("%q is read back as %q", text, got)
+				}
+			}
+		}
+	}
 }
 
 func TestTablesOfAnEmptyCodexHaveHeaders(t *testing.T) {

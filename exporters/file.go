@@ -12,15 +12,15 @@ import (
 )
 
 // WriteFile writes the file at path whole or not at all: to a temporary file in the same folder, which is synced and
-// then renamed. It replaces a file that is there; if anything fails, that file stays as it is. Only its owner can read
-// the new file. A path that is there must be a regular file: a symbolic link would lead to a file that the user did not
+// then renamed. It replaces a file that is there; if anything fails, that file stays as it is. The umask of the
+// process decides who can read a new file. A path that is there must be a regular file: a symbolic link would lead to a file that the user did not
 // name. Errors about the path are of kind annotator.Misused, disk errors of kind annotator.Halted. An error of write
 // that has a kind is returned as it is.
 func WriteFile(path string, write func(io.Writer) error) error {
 	if err := checkTarget(path); err != nil {
 		return err
 	}
-	file, err := atomicfile.Create(path)
+	file, err := atomicfile.CreateShared(path)
 	if err != nil {
 		return annotator.Errorf(annotator.Misused, "write %s: %w", path, atomicfile.Cause(err)).
 			WithAdvice("choose a folder that exists and can be written to")

@@ -28,13 +28,44 @@ func TestWriteFileReplaces(t *testing.T) {
 		}
 		holds(t, path, text)
 	}
+}
+
+// TestFilesHaveTheUmask: whoever may read a file that the user makes may read an export, and one that takes the place of a
+// file has its permissions. No umask leaves nothing but the owner's permissions here.
+func TestFilesHaveTheUmask(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no permissions of this kind")
+	}
+	folder := t.TempDir()
+	plain, err := os.Create(filepath.Join(folder, "plain"))
+	if err = errors.Join(err, plain.Close(), os.Mkdir(filepath.Join(folder, "folder"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	path, csv := filepath.Join(folder, "codex.json"), filepath.Join(folder, "csv")
+	if err := errors.Join(exporters.WriteFile(path, writes("x")), filesOf(map[string]string{"entries.csv": "x"}).WriteFolder(t.Context(), csv, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]string{{path, "plain"}, {filepath.Join(csv, "entries.csv"), "plain"}, {csv, "folder"}} {
+		if got, want := permissions(t, pair[0]), permissions(t, filepath.Join(folder, pair[1])); got != want {
+			t.Errorf("%s has the permissions %v, want %v", pair[0], got, want)
+		}
+	}
+	if err := errors.Join(os.Chmod(path, 0o640), exporters.WriteFile(path, writes("y"))); err != nil {
+		t.Fatal(err)
+	}
+	if got := permissions(t, path); got != 0o640 {
+		t.Errorf("a file of 0640 was replaced by one of %v", got)
+	}
+}
+
+func permissions(t *testing.T, path string) os.FileMode {
+	t.Helper()
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if mode := info.Mode().Perm(); mode != 0o600 && runtime.GOOS != "windows" {
-		t.Errorf("mode %o", mode)
-	}
+	return info.Mode().Perm()
 }
 
 // TestWriteFileClearsUp: a writer removes the temporary files of a killed writer.

@@ -190,7 +190,7 @@ func (m manifest) replace(path, draft string, next manifest) error {
 	for name, sum := range next {
 		both[name] = strings.TrimSpace(m[name] + " " + sum)
 	}
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	if err := os.MkdirAll(path, 0o777); err != nil {
 		return err
 	}
 	if err := both.write(path); err != nil {
@@ -203,7 +203,7 @@ func (m manifest) replace(path, draft string, next manifest) error {
 			}
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(local(path, name)), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Dir(local(path, name)), 0o777); err != nil {
 			return err
 		}
 		if err := os.Rename(local(draft, name), local(path, name)); err != nil {
@@ -263,10 +263,10 @@ func (f *folderFiles) Create(name string) (io.Writer, error) {
 		return nil, err
 	}
 	path := local(f.folder, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return nil, err
 	}

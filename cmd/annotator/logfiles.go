@@ -21,8 +21,7 @@ type logFile struct {
 	err       error // of the first failed write
 }
 
-// openLogFile opens a file for appending; earlier runs may have written to it. Only its owner can read it, since it
-// tells the story.
+// openLogFile opens a file for appending; earlier runs may have written to it.
 func openLogFile(path, content string, onFailure func(error)) (*logFile, error) {
 	if path == "-" {
 		return nil, annotator.Errorf(annotator.Misused, "write %s to -: standard output is for the answer", content).
@@ -32,7 +31,7 @@ func openLogFile(path, content string, onFailure func(error)) (*logFile, error) 
 		return nil, err
 	}
 	partial := endsInPartialLine(path)
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o666)
 	switch {
 	case errors.Is(err, syscall.ENXIO): // without O_NONBLOCK, opening a pipe waits for its reader
 		return nil, annotator.Errorf(annotator.Misused, "write %s to %s: no process reads this pipe", content, path).

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,25 +31,53 @@ const (
 // File is a temporary file that takes the place of its target when it is committed, or a temporary folder for files of
 // the target.
 type File struct {
-	Path   string // of the temporary file or folder; only its owner can read it
+	Path   string // of the temporary file or folder
 	target string
 	lock   *flock.Flock // nil once the file is committed or discarded
 }
 
-// Create makes an empty temporary file for the target. It removes temporary files of the same target whose processes
-// are gone.
-func Create(target string) (*File, error) { return create(target, createFile) }
+// Create makes an empty temporary file for the target, which only its owner can read. It removes temporary files of the
+// same target whose processes are gone.
+func Create(target string) (*File, error) { return create(target, createWith(0o600)) }
 
-// CreateFolder makes an empty temporary folder beside the target folder, whose files the caller moves from one to the
+// CreateShared is Create for a file that may be read by whom the umask of the process allows. A file that takes the place
+// of another has its permissions.
+func CreateShared(target string) (*File, error) {
+	f, err := create(target, createWith(0o666))
+	if err != nil {
+		return nil, err
+	}
+	if former, err := os.Stat(target); err == nil && former.Mode().IsRegular() {
+		err = os.Chmod(f.Path, former.Mode().Perm())
+		if err != nil {
+			f.Discard()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// CreateFolder makes an empty temporary folder in the target's folder, whose files the caller moves from one to the
 // other. It removes temporary folders of the same target whose processes are gone.
 func CreateFolder(target string) (*File, error) { return create(target, os.MkdirTemp) }
 
-func createFile(folder, pattern string) (path string, err error) {
-	file, err := os.CreateTemp(folder, pattern) // O_EXCL, 0600
-	if err != nil {
-		return "", err
+// createWith returns a function that makes a file with permissions, less those of the umask. os.CreateTemp knows only
+// private files. The name that a pattern stands for has a number in place of its asterisk.
+func createWith(permissions fs.FileMode) func(folder, pattern string) (string, error) {
+	return func(folder, pattern string) (string, error) {
+		before, after, _ := strings.Cut(pattern, "*")
+		for {
+			path := filepath.Join(folder, before+strconv.FormatUint(rand.Uint64(), 10)+after)
+			file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, permissions)
+			if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			if err != nil {
+				return "", err
+			}
+			return path, file.Close()
+		}
 	}
-	return file.Name(), file.Close()
 }
 
 func create(target string, makeTemp func(folder, pattern string) (string, error)) (*File, error) {

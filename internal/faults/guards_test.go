@@ -73,6 +73,6 @@ func securityGuards() []guard {
 		{n: "S23", fault: "YAML that other parsers read differently", does: "other parsers read the same document", tests: []string{"exporters.TestEveryFormatGivesTheDocumentBack", "exporters.TestUntypedYAMLIsUntypedJSON"}},
 		{n: "S24", fault: "formulas in CSV", does: none, untested: "nothing to test"},
 		{n: "S25", fault: "terminal escapes and bidi marks in output", does: "removed and reported", tests: []string{"cmd/annotator.FuzzTerminalText", "cmd/annotator.TestBidiMarksAreNamed"}},
-		{n: "S26", fault: "files that other users may read; a symbolic link as output", does: "mode 0600; exports are written to a temporary file and renamed, and refuse links", tests: []string{"storage.TestOwnerOnly", "exporters.TestWriteFileRefuses", "storage.TestBackupLeavesFilesAlone"}},
+		{n: "S26", fault: "files that other users may read; a symbolic link as output", does: "databases, backups and corpora have mode 0600, what the user names with -o, --events and the like follows the umask; exports are written to a temporary file and renamed, and refuse links", tests: []string{"storage.TestOwnerOnly", "exporters.TestFilesHaveTheUmask", "exporters.TestWriteFileRefuses", "storage.TestBackupLeavesFilesAlone"}},
 	}
 }
