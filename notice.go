@@ -47,6 +47,7 @@ type Notice struct {
 	Entries  int           `json:"entries,omitempty"` // of the glossary
 	Lost     int           `json:"lost,omitempty"`
 	Reason   string        `json:"reason,omitempty"`
+	Err      error         `json:"-"` // that Reason is the text of, where a program may have advice; else nil
 
 	Tier         string `json:"tier,omitempty"`          // of a compaction
 	TokensBefore int    `json:"tokens_before,omitempty"` // of the window

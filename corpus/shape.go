@@ -51,8 +51,7 @@ func inspect(ctx context.Context, pool *sql.DB, path string) (shape, error) {
 	}
 	if absent := missing(tables); len(absent) > 0 {
 		return shape{}, annotator.Errorf(annotator.Misused, "%s is not a corpus: it has no %s", path, strings.Join(absent, ", no ")).
-			WithAdvice("a corpus has the tables thread(id, title), post(thread_id, id, name, trip_code, subject, time, body) " +
-				"and tag(post_id, name); `annotator import` makes one from a book or an archive")
+			WithReason(annotator.ReasonNotACorpus, "thread(id, title), post(thread_id, id, name, trip_code, subject, time, body) and tag(post_id, name)")
 	}
 	postIndex, err := hasIndexOn(ctx, pool, "post", "thread_id")
 	tagIndex, other := hasIndexOn(ctx, pool, "tag", "post_id")

@@ -84,7 +84,7 @@ func (c *Curator) entries(ctx context.Context, ids []int64) (map[int64]*annotato
 	for _, id := range ids {
 		if found[id] == nil {
 			return nil, annotator.Errorf(annotator.Violation, "entry %d is not in the glossary any more", id).
-				WithAdvice("check the database with `annotator verify`")
+				WithReason(annotator.ReasonDatabaseDamaged)
 		}
 	}
 	return found, nil

@@ -96,7 +96,7 @@ var secondVersion = regexp.MustCompile(`<(?:\w+:)?package\s[^>]*\bversion\s*=\s*
 
 func refuseBook(path string, err error) error {
 	return annotator.Errorf(annotator.Misused, "read the book %s: %w", path, err).
-		WithAdvice("name the EPUB that the story was imported from with --book")
+		WithReason(annotator.ReasonNoPublishedBook)
 }
 
 // readRoot returns the path of the package document.

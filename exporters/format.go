@@ -124,7 +124,7 @@ func ByName(name string) (Format, error) {
 	if name == "" {
 		err = annotator.Errorf(annotator.Misused, "no format is named to export to")
 	}
-	return Format{}, err.WithAdvice("name one with --format: %s", strings.Join(names, ", "))
+	return Format{}, err.WithReason(annotator.ReasonNoExportFormat, strings.Join(names, ", "))
 }
 
 // Selection says which entries are exported.

@@ -14,9 +14,10 @@ type meaning struct {
 	kind     annotator.Kind
 	param    string // the field of the request to change, where it is one
 	advice   string
-	filtered bool // a content filter refused the story
-	failed   bool // the server's device has failed
-	template bool // the chat template cannot render the request
+	reason   annotator.Reason // from which a program makes the advice, in place of advice
+	filtered bool             // a content filter refused the story
+	failed   bool             // the server's device has failed
+	template bool             // the chat template cannot render the request
 
 	codes    string         // for programs, in lower case, parted by spaces
 	phrases  *regexp.Regexp // of the message in lower case; nil: none
@@ -38,7 +39,6 @@ const (
 	adviceTemplate = "the model's chat template cannot render this conversation: start the server with one that can"
 	adviceSlots    = "the server's slots share one context, and other requests fill it: give it more (-c), or fewer slots (-np 1)"
 	adviceTurns    = "see that the server's chat template and the tokens that it stops at are those of the model"
-	adviceAddress  = "give the base URL with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire"
 )
 
 // Statuses that are in no standard.
@@ -102,7 +102,7 @@ var meanings = [...]meaning{
 	},
 	{
 		kind:    annotator.Misconfigured,
-		advice:  "take a model that calls tools, or start the server with what they need: annotator doctor says what that is",
+		reason:  annotator.ReasonNoTools,
 		phrases: pattern(`does not support tools|no endpoints found.*tool use|tools param requires`),
 	},
 	{
@@ -128,14 +128,14 @@ var meanings = [...]meaning{
 	},
 	{
 		kind: annotator.Misconfigured, param: ParamModel,
-		advice: "give a model that the endpoint serves with --model; annotator doctor lists them",
+		reason: annotator.ReasonUnknownModel,
 		codes: "model_not_found model_not_available invalid_model model_deprecated model_decommissioned " +
 			"deploymentnotfound",
 		phrases: pattern(`model.*(does not exist|not found)|(does not exist|not found).*model|invalid model name`),
 	},
 	{
 		kind:   annotator.Misconfigured,
-		advice: "the account has no credit left: top it up, or give another endpoint with --endpoint",
+		reason: annotator.ReasonNoCredit,
 		codes: "insufficient_quota billing_not_active billing_hard_limit_reached billing_error insufficient_credits " +
 			"budget_exceeded arrearage",
 		phrases:  pattern(`credit balance is too low|insufficient balance|api usage limits`),
@@ -143,24 +143,24 @@ var meanings = [...]meaning{
 	},
 	{
 		kind:     annotator.Misconfigured,
-		advice:   "set ANNOTATOR_API_KEY to a key that the endpoint accepts",
+		reason:   annotator.ReasonKeyRefused,
 		codes:    "invalid_api_key api_key_invalid authentication_error permission_error permission_denied unauthenticated",
 		phrases:  pattern(`(incorrect|invalid) api key|unauthorized`),
 		statuses: []int{http.StatusUnauthorized, http.StatusForbidden},
 	},
 	{
 		kind:   annotator.Misconfigured,
-		advice: "check the endpoint's address and the model's name; annotator doctor lists what it serves",
+		reason: annotator.ReasonUnknownPath,
 		codes:  "not_found_error",
 	},
 	{
 		kind:   annotator.Misconfigured,
-		advice: "the endpoint does not serve this account: enable its API and billing, or give another endpoint with --endpoint",
+		reason: annotator.ReasonAccount,
 		codes:  "failed_precondition billing_disabled service_disabled unsupported_country_region_territory",
 	},
 	{
 		kind:   annotator.Misconfigured,
-		advice: "the model does not take this setting: change it, or give another model with --model",
+		reason: annotator.ReasonUnknownSetting,
 		codes:  "unsupported_parameter unsupported_value",
 	},
 	{
@@ -169,7 +169,7 @@ var meanings = [...]meaning{
 		statuses: []int{http.StatusProxyAuthRequired},
 	},
 	{
-		kind: annotator.Misconfigured, advice: adviceAddress,
+		kind: annotator.Misconfigured, reason: annotator.ReasonWrongAddress,
 		statuses: []int{
 			http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusUnsupportedMediaType,
 			http.StatusUpgradeRequired, http.StatusNotImplemented, http.StatusHTTPVersionNotSupported,
@@ -186,7 +186,7 @@ var meanings = [...]meaning{
 
 // statusClasses are the statuses without a row, by their first digit.
 var statusClasses = map[int]meaning{
-	3: {kind: annotator.Unsafe, advice: "redirects are not followed: give the address itself with --endpoint, if you trust it"},
+	3: {kind: annotator.Unsafe, reason: annotator.ReasonRedirected},
 	4: {kind: annotator.Refused},
 	5: {kind: annotator.Transient},
 }

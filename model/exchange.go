@@ -71,7 +71,7 @@ func (x *Exchange) blameSlots(f *Fault, r *Request) {
 	limit := x.client.Capabilities.Context.Limit()
 	unexplained := f.Kind == annotator.PromptTooLong && f.Status == http.StatusInternalServerError && f.MaxContext == 0
 	if unexplained && r.Call.Estimate > 0 && r.Call.Estimate+r.MaxTokens <= limit {
-		f.Kind, f.Param, f.Advice = annotator.Overloaded, "", adviceSlots
+		f.Kind, f.Param, f.Advice, f.Reason = annotator.Overloaded, "", adviceSlots, ""
 	}
 }
 

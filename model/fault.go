@@ -46,11 +46,11 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 	}
 	m, byBody := classify(f.Status, &c)
 	f.Kind, f.Filtered, f.ServerFailed, f.Template = cmp.Or(m.kind, annotator.Transient), m.filtered, m.failed, m.template
-	f.Advice, f.Param = m.advice, cmp.Or(m.param, f.Param)
+	f.Advice, f.Reason, f.Param = m.advice, m.reason, cmp.Or(m.param, f.Param)
 	if !byBody && isNotAnAPI(f.Status, &c) {
-		f.NotAnAPI, f.Code, f.Advice = true, "", "see what is at that address in place of a model server, or "+adviceAddress
+		f.NotAnAPI, f.Code, f.Advice, f.Reason = true, "", "", annotator.ReasonNotAnAPI
 		if f.Status == http.StatusForbidden {
-			f.Advice = "see what stands before the server and forbids requests, a firewall or a proxy, and whether it wants another ANNOTATOR_API_KEY"
+			f.Reason = annotator.ReasonForbidden
 		}
 	}
 	if f.Message == "" && f.Kind != annotator.PromptTooLong && isPage(body) { // the policy treats a length refusal without a message differently
@@ -159,7 +159,7 @@ func ClassifyTransport(err error) *Fault {
 		f.Kind, f.NotAnAPI = annotator.Misconfigured, isNoHTTP(err)
 		f.Advice = "check http or https in the endpoint's address, and that its certificate is trusted on this machine"
 	case isUnreachable(err):
-		f.Kind, f.Advice = annotator.Unreachable, "start the server, or give another address with --endpoint"
+		f.Kind, f.Reason = annotator.Unreachable, annotator.ReasonUnreachable
 	}
 	return f
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,19 +11,18 @@ import (
 
 // halt makes a fault the error for which the run stops.
 func (c *Client) halt(ctx context.Context, fault *Fault, waited time.Duration) error {
-	return annotator.Errorf(annotator.Halted, "%s: %w%s", c.Endpoint, fault, waitedFor(waited)).WithAdvice("%s, then run again to resume", c.advice(ctx, fault))
-}
-
-func (c *Client) advice(ctx context.Context, f *Fault) string {
-	switch {
-	case f.Param == ParamModel:
-		return f.Advice + c.offers(ctx)
-	case f.Advice != "":
-		return f.Advice
-	case f.Kind == annotator.Overloaded:
-		return "see what keeps the server busy, or wait longer for it with --patience"
+	offers := ""
+	if fault.Param == ParamModel {
+		offers = c.offers(ctx)
 	}
-	return "see whether the server is well, and what stands between"
+	err := annotator.Errorf(annotator.Halted, "%s: %w%s%s", c.Endpoint, fault, offers, waitedFor(waited))
+	switch {
+	case fault.Reason != "":
+		return err.WithReason(fault.Reason)
+	case fault.Advice == "" && fault.Kind == annotator.Overloaded:
+		return err.WithReason(annotator.ReasonOverloaded)
+	}
+	return err.WithAdvice("%s, then run again to resume", cmp.Or(fault.Advice, "see whether the server is well, and what is between"))
 }
 
 // waitedFor says how long was waited before an error; empty for less than a second.

@@ -54,6 +54,11 @@ func fault(kind annotator.Kind, code, format string, args ...any) *Fault {
 	return &Fault{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+func (f *Fault) because(reason annotator.Reason) *Fault {
+	f.Reason = reason
+	return f
+}
+
 func (f *Fault) advise(advice string) *Fault {
 	f.Advice = advice
 	return f
@@ -67,8 +72,7 @@ func CheckPrompt(counted annotator.Usage, least int) *Fault {
 		return nil
 	}
 	return fault(annotator.Misconfigured, CodePromptCut, "it counts %d tokens of a prompt that has at least %d: it drops the beginning of what it is sent",
-		counted.Prompt, least).advise("give the server a longer context (OLLAMA_CONTEXT_LENGTH or num_ctx, -c, --max-model-len), " +
-		"or lower --context-budget to what it has; where it only counts otherwise, agree with --accept counts")
+		counted.Prompt, least).because(annotator.ReasonPromptCut)
 }
 
 // checkModel detects a reply of another model than the one called, where that matters.
@@ -77,7 +81,7 @@ func checkModel(r *Request, reply *Reply) *Fault {
 		return nil
 	}
 	return fault(annotator.Misconfigured, CodeModel, "it was asked for the model %s, and %s answered", clip(r.Model), clip(reply.Model)).
-		advise("have the server load the model that is asked for, or leave --strict-model out")
+		because(annotator.ReasonOtherModel)
 }
 
 // checkFinish checks why the reply ended. A reply that reached its limit is checked by checkSilence.
@@ -184,7 +188,7 @@ func checkSilence(r *Request, reply *Reply) *Fault {
 		return nil
 	case reply.Cut:
 		return fault(annotator.Malformed, CodeThinking, "the reply reached its limit of %d tokens before its first word", r.MaxTokens).
-			advise("raise --max-tokens, or have the model think less")
+			because(annotator.ReasonReplyCut)
 	case r.Rules != nil && thinksCall(reply, r.Rules): // the model is told
 		return nil
 	case reply.Swallowed():

@@ -103,11 +103,12 @@ func (m Model) Called(name string) bool { return m.ID == name || m.ID == name+":
 // Fault is a call that failed.
 type Fault struct {
 	Kind         annotator.Kind
-	Status       int    // HTTP status, or the one that the body names; 0 where there was no answer
-	Code         string // the server's own code or type, where it gave one
-	Param        string // the field of the request that is at fault, where the server named one
-	Message      string // for people; secrets masked
-	Advice       string // what the user can do; may be empty
+	Status       int              // HTTP status, or the one that the body names; 0 where there was no answer
+	Code         string           // the server's own code or type, where it gave one
+	Param        string           // the field of the request that is at fault, where the server named one
+	Message      string           // for people; secrets masked
+	Advice       string           // what the user can do; may be empty
+	Reason       annotator.Reason // from which a program makes the advice, in place of Advice; may be empty
 	RetryAfter   time.Duration
 	MaxContext   int  // tokens of context that the server says it has; 0 where it does not say
 	NotAnAPI     bool // the response is not of the API: the address is wrong, or a proxy answers in place of the server

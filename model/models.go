@@ -76,13 +76,14 @@ func FirstNames[T any](list []T, name func(T) string) string {
 
 // unlisted says that an endpoint does not list its models, and none is named.
 func (c *Client) unlisted(fault *Fault, waited time.Duration) error {
-	advice := cmp.Or(fault.Advice, "see to the endpoint")
+	err := annotator.Errorf(annotator.Halted, "ask %s for its models: %w%s", c.Endpoint, fault, waitedFor(waited))
 	switch {
-	case fault.Status == http.StatusNotFound: // or it has no such list
-		advice += ", or name the model with --model"
 	case fault.Kind == annotator.Malformed:
-		advice = "check the endpoint's address and --wire"
+		return err.WithReason(annotator.ReasonWrongModelList)
+	case fault.Status == http.StatusNotFound: // or it has no such list
+		return err.WithReason(annotator.ReasonNoModelList)
+	case fault.Reason != "":
+		return err.WithReason(fault.Reason)
 	}
-	return annotator.Errorf(annotator.Halted, "ask %s for its models: %w%s", c.Endpoint, fault, waitedFor(waited)).
-		WithAdvice("%s, then run again to resume", advice)
+	return err.WithAdvice("%s, then run again to resume", cmp.Or(fault.Advice, "see to the endpoint"))
 }

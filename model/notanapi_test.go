@@ -61,8 +61,8 @@ func TestNotAnAPI(t *testing.T) {
 		if f.NotAnAPI != test.notAnAPI || !strings.Contains(f.Error(), test.says) {
 			t.Errorf("%d %s: %v, not an API: %v", test.status, test.body, f, f.NotAnAPI)
 		}
-		if test.notAnAPI && !strings.Contains(f.Advice, "--wire") && !strings.Contains(f.Advice, "firewall") {
-			t.Errorf("%d %s: the advice is %q", test.status, test.body, f.Advice)
+		if test.notAnAPI && f.Reason != annotator.ReasonNotAnAPI && f.Reason != annotator.ReasonForbidden {
+			t.Errorf("%d %s: the reason is %q", test.status, test.body, f.Reason)
 		}
 	}
 }

@@ -17,6 +17,12 @@ func (c *Client) warn(text string) {
 	c.publish(annotator.Notice{Kind: annotator.NoticeWarning, Reason: text})
 }
 
+// warnBecause warns of what a program may have advice for.
+func (c *Client) warnBecause(reason annotator.Reason, format string, args ...any) {
+	err := annotator.Errorf("", format, args...).WithReason(reason)
+	c.publish(annotator.Notice{Kind: annotator.NoticeWarning, Reason: err.Error(), Err: err})
+}
+
 func (c *Client) notify(call *annotator.Call, n annotator.Notice) {
 	n.Purpose, n.Attempt = call.Purpose, call.Attempt
 	c.publish(n)

@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -76,8 +75,7 @@ func (c *Client) readCalls(r *Request, reply *Reply) error {
 	}
 	if len(CallsOf(calls, annotator.OriginText)) > 0 && !c.Capabilities.TextCalls {
 		c.Capabilities.TextCalls = true
-		c.warn("the endpoint leaves tool calls in the text of replies; they are read from there. " +
-			"`annotator doctor` says how to have the server read them")
+		c.warnBecause(annotator.ReasonCallsInText, "the endpoint leaves tool calls in the text of replies; they are read from there")
 	}
 	reply.keepRewritten(calls)
 	reply.Calls, reply.Problem = calls, problem
@@ -106,7 +104,7 @@ func (c *Client) warnOfOtherModel(called, answered string) {
 		return
 	}
 	k.OtherModels = append(k.OtherModels, answered)
-	c.warn(fmt.Sprintf("it was asked for the model %s, and %s answers; --strict-model has the run halt then", called, answered))
+	c.warnBecause(annotator.ReasonOtherModel, "it was asked for the model %s, and %s answers", called, answered)
 }
 
 // usage is what a call cost: as the server reports it, otherwise estimated.

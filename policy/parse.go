@@ -48,7 +48,7 @@ func Parse(path string, text []byte, tools []string) (*Policy, error) {
 	switch err := documents.Decode(&document); {
 	case errors.Is(err, io.EOF):
 		return nil, annotator.Errorf(annotator.Misused, "%s is empty", path).
-			WithAdvice("`annotator tools --policy` prints the default policy")
+			WithReason(annotator.ReasonEmptyPolicy)
 	case err != nil:
 		return nil, annotator.Errorf(annotator.Misused, "%s: %w", path, err)
 	}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 
 	"annotator"
@@ -85,16 +86,17 @@ func (h *callHistory) cutReplies() int {
 	return n
 }
 
-// giveUpReason tells why the model is not called again in this scene; empty if it is. It follows from the journal alone, so that a
+// giveUpReason returns why the model is not called again in this scene; nil if it is. It follows from the journal alone, so that a
 // resumed run gives up where the undisturbed one does.
-func (r *Runner) giveUpReason() string {
+func (r *Runner) giveUpReason() error {
 	switch s := r.scene; {
 	case s.rounds > r.config.ToolRounds+1:
-		return fmt.Sprintf("the model went on calling tools after %d rounds", s.rounds)
+		return fmt.Errorf("the model went on calling tools after %d rounds", s.rounds)
 	case s.history.cutReplies() > maxCutReplies:
-		return fmt.Sprintf("the model's calls are cut at the limit of %d tokens again and again; raise --max-tokens", r.window.Limits.Reply)
+		return annotator.Errorf(annotator.Malformed, "the model's calls are cut at the limit of %d tokens again and again", r.window.Limits.Reply).
+			WithReason(annotator.ReasonReplyCut)
 	case s.history.repeatedReplies() > 1:
-		return "the model repeats calls that were answered, though it was told so"
+		return errors.New("the model repeats calls that were answered, though it was told so")
 	}
-	return ""
+	return nil
 }

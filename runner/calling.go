@@ -17,7 +17,7 @@ import (
 // the reply.
 func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	s := r.scene
-	if reason := r.giveUpReason(); reason != "" {
+	if reason := r.giveUpReason(); reason != nil {
 		return r.quarantineForReply(reason)
 	}
 	p, err := r.window.Request()

@@ -74,9 +74,9 @@ func (r *Runner) checkYield(ctx context.Context) error {
 		return err
 	}
 	warning := y.Warning()
-	if warning != "" {
-		r.warn(warning)
+	if warning != nil {
+		r.warnOf(warning)
 	}
-	r.yieldKnown = warning != "" || y.Sound()
+	r.yieldKnown = warning != nil || y.Sound()
 	return nil
 }

@@ -37,8 +37,7 @@ func (r *Runner) checkFailures() error {
 	}
 	return annotator.Errorf(annotator.Halted, "%s: %d scenes in a row could not be annotated, the last for this: %s",
 		r.config.Endpoint, r.failures.count, r.failures.reason).
-		WithAdvice("see whether server, model and context are as they should be, then run again to go on, " +
-			"or `annotator retry` to have these scenes read again")
+		WithReason(annotator.ReasonScenesFail)
 }
 
 // cooldownScenes is for how many scenes a question that the story can do without is not asked, after too many failures.
@@ -56,8 +55,7 @@ func (r *Runner) checkPurpose(ctx context.Context, purpose annotator.CallPurpose
 	reason := fmt.Sprintf("it was asked %d times in a row to %s, and gave no answer, the last time for this: %s", n, purpose, last.Fault)
 	if purpose == annotator.PurposeCurate {
 		return annotator.Errorf(annotator.Halted, "%s: %s", r.config.Endpoint, reason).
-			WithAdvice("see whether the server is well and answers requests as long as these in time, then run again to go on, " +
-				"with --no-curator to read on without")
+			WithReason(annotator.ReasonCuratorFails)
 	}
 	if again := last.Scene + cooldownScenes; r.scene.row.N < again {
 		r.warn(fmt.Sprintf("%s: %s; the story goes on without, and it is asked again from scene %d on", r.config.Endpoint, reason, again))

@@ -14,7 +14,7 @@ func (r *Runner) halting(ctx context.Context) (annotator.Event, error) {
 	if r.progress.total == 0 && errors.Is(r.failure, annotator.Misused) {
 		return annotator.EventEnd, nil
 	}
-	err := r.Store.Run.Halt(ctx, r.failure.Error())
+	err := r.Store.Run.Halt(ctx, r.text(r.failure))
 	if err != nil && !errors.Is(r.failure, annotator.Storage) { // a failed storage fails here, too
 		r.failure = errors.Join(r.failure, err)
 	}
@@ -34,16 +34,11 @@ func (r *Runner) finish() error {
 		err = annotator.Errorf(annotator.Interrupted, "stopped after scene %d of %d", run.Recorded+run.Quarantined, run.Corpus.Scenes).
 			WithAdvice("run again to go on")
 	case yield.NoCalls():
-		err = annotator.Errorf(annotator.NoCalls, "all scenes were read (%d of them quarantined), and no reply of the model made a call", run.Quarantined).
-			WithAdvice("`annotator doctor` tests the model's calls; `annotator doctor --explain` prints how servers are started so that they read them")
+		err = annotator.Errorf(annotator.NoCalls, "all scenes were read (%d of them quarantined), and no reply of the model made a call", run.Quarantined)
 	case run.Quarantined > 0:
-		err = annotator.Errorf(annotator.Quarantined, "%d of %d scenes could not be annotated", run.Quarantined, run.Corpus.Scenes).
-			WithAdvice("`annotator status` names them and says why")
+		err = annotator.Errorf(annotator.Quarantined, "%d of %d scenes could not be annotated", run.Quarantined, run.Corpus.Scenes)
 	}
-	n := annotator.Notice{Kind: annotator.NoticeEnd, Entries: run.Entries}
-	if err != nil {
-		n.Reason = err.Error()
-	}
-	r.publish(n)
+	err = r.advised(err)
+	r.publish(annotator.Notice{Kind: annotator.NoticeEnd, Entries: run.Entries, Err: err})
 	return err
 }

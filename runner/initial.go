@@ -123,7 +123,7 @@ func (r *Runner) sameStory(ctx context.Context, run *storage.RunStatus) (identit
 		which = "which was read"
 	}
 	return identity, total, annotator.Errorf(annotator.Misused, "the corpus has changed: the text of scene %d, %s, differs or is gone",
-		changed, which).WithAdvice("put the corpus back, or start a new database with --no-resume")
+		changed, which).WithReason(annotator.ReasonStoryChanged)
 }
 
 // findModel asks the endpoint what it serves, and checks that the model is the one that the run began with. It reports whether
@@ -135,7 +135,7 @@ func (r *Runner) findModel(ctx context.Context, run *storage.RunStatus) (changed
 	if run.Calls > 0 && run.Model != r.Client.Model && !r.config.Accept["model"] { // a mistyped name has answered nothing
 		return false, annotator.Errorf(annotator.Misused, "this run was made with the model %s, and is now asked to go on with %s",
 			run.Model, r.Client.Model).
-			WithAdvice("name the server of %s with --endpoint, agree with --accept model, or start a new database with --no-resume", run.Model)
+			WithReason(annotator.ReasonModelChanged, run.Model)
 	}
 	changed = run.Model != r.Client.Model || run.Endpoint != r.config.Endpoint
 	identity, err := r.corpus.Identity(ctx)
@@ -167,7 +167,7 @@ func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error 
 	known.Configured = r.config.MaxContext[c.Model]
 	r.lowerBudget(known.Limit())
 	if c.Model == "" {
-		return annotator.Errorf(annotator.Misused, "%s serves no model", r.config.Endpoint).WithAdvice("name one with --model")
+		return annotator.Errorf(annotator.Misused, "%s serves no model", r.config.Endpoint).WithReason(annotator.ReasonNoModel)
 	}
 	return nil
 }
@@ -230,7 +230,7 @@ func (r *Runner) takeContext(ctx context.Context) error {
 // checkContext halts the run where hardly a scene fits beside the prefix, by what a counter has learned.
 func (r *Runner) checkContext(counter *tokens.Counter) error {
 	if err := r.window.Limits.Check(r.window.Prefix, counter); err != nil {
-		return annotator.Errorf(annotator.Halted, "%s: %w", r.config.Endpoint, err).WithAdvice("then run again")
+		return annotator.Errorf(annotator.Halted, "%s: %w", r.config.Endpoint, err).WithReason(annotator.ReasonContextTooSmall)
 	}
 	return nil
 }

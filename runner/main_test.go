@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -76,6 +77,16 @@ func newStage(t testing.TB, story story, options scripted.Options) *stage {
 	s.serve(options)
 	s.config.Retry.Base = time.Millisecond
 	return s
+}
+
+// withReason puts the reason of an error into its text, as a program puts advice.
+func withReason(err error) error {
+	for e, rest := (*annotator.Error)(nil), err; errors.As(rest, &e); rest = e.Err {
+		if e.Reason != "" {
+			return annotator.Errorf(annotator.KindOf(err), "%w", err).WithAdvice("%s", fmt.Sprintln(e.Reason, e.Args))
+		}
+	}
+	return err
 }
 
 func (s *stage) serve(options scripted.Options) {

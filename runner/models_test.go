@@ -45,18 +45,18 @@ func TestModelsOfAServerThatIsNotReady(t *testing.T) {
 	for name, test := range map[string]struct {
 		network unready
 		model   string
-		advice  string // of the halt; empty: there is none
+		reason  annotator.Reason // of the halt; empty: there is none
 	}{
 		"refused":               {unready{times: 3, err: refused}, "", ""},
 		"loading":               {unready{times: 3, status: 503, body: loading}, "", ""},
 		"a bad gateway":         {unready{times: 3, status: 502}, "", ""},
 		"refused, but named":    {unready{times: -1, err: refused}, "scripted", ""},
 		"no list, but named":    {unready{times: -1, status: 404}, "scripted", ""},
-		"no list":               {unready{times: -1, status: 404}, "", "with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire, or name the model with --model, then run again"},
-		"no key":                {unready{times: -1, status: 401}, "", "accepts, then run again"},
-		"refused for ever":      {unready{times: -1, err: refused}, "", "start the server, or give another address with --endpoint, then run again"},
-		"a web page for a list": {unready{times: -1, status: 200, body: "<html>hotel"}, "", "check the endpoint's address and --wire, then run again"},
-		"another wire's list":   {unready{times: -1, status: 200, body: `{"models":[]}`}, "", "check the endpoint's address and --wire, then run again"},
+		"no list":               {unready{times: -1, status: 404}, "", annotator.ReasonNoModelList},
+		"no key":                {unready{times: -1, status: 401}, "", annotator.ReasonKeyRefused},
+		"refused for ever":      {unready{times: -1, err: refused}, "", annotator.ReasonUnreachable},
+		"a web page for a list": {unready{times: -1, status: 200, body: "<html>hotel"}, "", annotator.ReasonWrongModelList},
+		"another wire's list":   {unready{times: -1, status: 200, body: `{"models":[]}`}, "", annotator.ReasonWrongModelList},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,8 +71,9 @@ func TestModelsOfAServerThatIsNotReady(t *testing.T) {
 					waits++
 				}
 			})
+			s.config.Advise = withReason
 			err := s.run("run")
-			if test.advice == "" {
+			if test.reason == "" {
 				if err != nil || s.state("run").Recorded != 2 || s.state("run").Model != "scripted" {
 					t.Error(err)
 				}
@@ -81,7 +82,7 @@ func TestModelsOfAServerThatIsNotReady(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), test.advice) {
+			if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), string(test.reason)) {
 				t.Error(err)
 			}
 		})

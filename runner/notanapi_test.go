@@ -28,6 +28,7 @@ func TestStrangerAtTheStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &fault }})
+			s.config.Advise = withReason
 			err := s.run("strange")
 			if !errors.Is(err, annotator.Halted) || !strings.Contains(fmt.Sprint(err), "address") {
 				t.Errorf("err = %v", err)
@@ -70,11 +71,12 @@ func TestCallsAreAlwaysCut(t *testing.T) {
 		reply.ToolCalls = []annotator.ToolCall{{Name: "glossary_create", Arguments: fmt.Sprintf(`{"term":"Lantern %d`, len(r.Messages))}}
 		return reply
 	}})
+	s.config.Advise = withReason
 	if err := s.run("cut"); !errors.Is(err, annotator.Quarantined) {
 		t.Fatal(err)
 	}
 	s.verify("cut")
-	if n := s.count("cut", `SELECT count(*) FROM scene WHERE reason LIKE '%raise --max-tokens%' AND length(raw) > 0`); n != 1 {
+	if n := s.count("cut", `SELECT count(*) FROM scene WHERE instr(reason, '`+string(annotator.ReasonReplyCut)+`') > 0 AND length(raw) > 0`); n != 1 {
 		t.Error("the reason does not say what would help, or nothing is kept of the replies")
 	}
 	if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'reply'`); n != 4 {

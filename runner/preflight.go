@@ -3,7 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"annotator"
@@ -45,10 +44,13 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 	for i := range findings {
 		switch f := &findings[i]; f.State {
 		case doctor.Failed:
-			return annotator.Errorf(annotator.Halted, "%s: %s", r.config.Endpoint, f.Seen).
-				WithAdvice("%s: `annotator doctor` says how; then run again to resume", cmp.Or(f.Remedy(), "see to the server"))
+			err := annotator.Errorf(annotator.Halted, "%s: %s", r.config.Endpoint, f.Seen)
+			if f.Reason != "" {
+				return err.WithReason(f.Reason)
+			}
+			return err.WithReason(annotator.ReasonServerUnfit, cmp.Or(f.Remedy(), "see to the server"))
 		case doctor.Missing:
-			r.warn(fmt.Sprintf("%s; %s: `annotator doctor` says how", f.Seen, cmp.Or(f.Remedy(), "see to the server")))
+			r.warnOf(annotator.Errorf("", "%s", f.Seen).WithReason(annotator.ReasonServerUnfit, cmp.Or(f.Remedy(), "see to the server")))
 		}
 	}
 	if endpoint.Begun { // scenes have fitted

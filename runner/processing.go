@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 
 	"annotator"
 	"annotator/context/tokens"
@@ -43,7 +44,7 @@ const declareAgain = "Nothing is declared any more: before you change anything, 
 func (r *Runner) correct(ctx context.Context, code, correction string) (annotator.Event, error) {
 	s := r.scene
 	if s.corrections > 0 {
-		return r.quarantineForReply("the model was corrected and did no better: " + correction)
+		return r.quarantineForReply(errors.New("the model was corrected and did no better: " + correction))
 	}
 	if r.config.Governance != policy.Off {
 		correction += " " + declareAgain

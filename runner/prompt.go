@@ -16,27 +16,27 @@ import (
 )
 
 // templateSetting begins the names of the settings that change a question beside the story, and not the system prompt.
-const templateSetting = "--prompts "
+const templateSetting = "prompts "
 
 // promptSettings returns what the user chose that shapes the system prompt, the list of tools and the questions beside
-// the story, by the flag that makes the choice. Defaults are left out. Prompt and tools are the same whether denials are
+// the story, by the name of the setting. Defaults are left out. Prompt and tools are the same whether denials are
 // observed or enforced.
 func (r *Runner) promptSettings() map[string]string {
 	settings := map[string]string{}
 	for _, file := range slices.Sorted(maps.Keys(r.config.Identity.Files)) {
-		settings["--prompts"] += file + " " + r.config.Identity.Files[file] + "\n"
+		settings["prompts"] += file + " " + r.config.Identity.Files[file] + "\n"
 	}
 	for file, sum := range r.config.Identity.Templates {
 		settings[templateSetting+file] = sum
 	}
 	if r.config.Governance != policy.Off {
-		settings["--governance"] = "on"
+		settings["governance"] = "on"
 	}
 	if p := r.config.Policy; r.config.Governance != policy.Off && p != nil && p.Hash() != "" {
-		settings["--governance-policy"] = p.Hash()
+		settings["governance-policy"] = p.Hash()
 	}
 	if _, offered := r.tools.Tool(tools.SummonName); !offered {
-		settings["--snapshot-tools"] = "off"
+		settings["snapshot-tools"] = "off"
 	}
 	return settings
 }
@@ -66,8 +66,8 @@ func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus, newMode
 		return false, err
 	}
 	if former := r.config.Identity.Former(); len(former) > 0 {
-		r.warn(fmt.Sprintf("%s of --prompts speak of a definition that is given whole; entries have facts now, which are added and closed one "+
-			"by one: `annotator prompts show` prints the present default", strings.Join(former, ", ")))
+		r.warnOf(annotator.Errorf("", "%s of the folder of prompts speak of a definition that is given whole; entries have facts now, which "+
+			"are added and closed one by one", strings.Join(former, ", ")).WithReason(annotator.ReasonOutdatedPrompts))
 	}
 	if err := r.checkPrompt(&run.Prompt, &now, settings); err != nil {
 		return false, err
@@ -94,8 +94,8 @@ func (r *Runner) checkPrompt(before, now *storage.Prompt, settings map[string]st
 		changed = slices.DeleteFunc(changed, func(name string) bool { return !strings.HasPrefix(name, templateSetting) })
 	}
 	if len(changed) > 0 {
-		return annotator.Errorf(annotator.Misused, "%s, by %s", what, strings.Join(changed, ", ")).
-			WithAdvice("agree with --accept prompt, or start a new database with --no-resume")
+		return annotator.Errorf(annotator.Misused, "%s, by the settings %s", what, strings.Join(changed, ", ")).
+			WithReason(annotator.ReasonPromptChanged)
 	}
 	if changedText {
 		r.warn("this version of annotator has another system prompt or other tools than the run began with: " +
@@ -105,21 +105,26 @@ func (r *Runner) checkPrompt(before, now *storage.Prompt, settings map[string]st
 }
 
 // recordedSettings returns the choices under which a prompt was recorded. A former version did not keep them: of those, the list
-// of tools tells all but the files of --prompts.
+// of tools tells all but the files of prompts.
 func recordedSettings(p *storage.Prompt) (map[string]string, error) {
 	settings := map[string]string{}
 	if p.Settings != "" {
-		return settings, json.Unmarshal([]byte(p.Settings), &settings)
+		recorded := map[string]string{}
+		err := json.Unmarshal([]byte(p.Settings), &recorded)
+		for name, value := range recorded {
+			settings[strings.TrimPrefix(name, "--")] = value // as former versions have recorded them
+		}
+		return settings, err
 	}
 	definitions, err := tools.DecodeDefinitions(p.Tools)
 	has := func(name string) bool {
 		return slices.ContainsFunc(definitions, func(d annotator.ToolDefinition) bool { return d.Name == name })
 	}
 	if has(policy.SelectIntent) {
-		settings["--governance"] = "on"
+		settings["governance"] = "on"
 	}
 	if !has(tools.SummonName) {
-		settings["--snapshot-tools"] = "off"
+		settings["snapshot-tools"] = "off"
 	}
 	return settings, err
 }

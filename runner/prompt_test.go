@@ -70,7 +70,7 @@ func TestPromptThatTheUserChanged(t *testing.T) {
 	s.config.Identity.Soul, s.config.Identity.Files = "Be brief.", map[string]string{"SOUL.md": "1"}
 	s.config.Governance = policy.Observe
 	err := s.run("changed")
-	if !errors.Is(err, annotator.Misused) || !strings.Contains(err.Error(), "by --governance, --prompts") {
+	if !errors.Is(err, annotator.Misused) || !strings.Contains(err.Error(), "by the settings governance, prompts") {
 		t.Errorf("another prompt: %v", err)
 	}
 	s.config.Accept = map[string]bool{"prompt": true}
@@ -97,7 +97,7 @@ func TestTemplatesThatTheUserChanged(t *testing.T) {
 	identity.Curator, identity.Templates = "Judge as you like.", map[string]string{"CURATOR.md": "1"}
 	s.config.Limit = 0
 	err := s.run("changed")
-	if !errors.Is(err, annotator.Misused) || !strings.Contains(err.Error(), "by --prompts CURATOR.md") {
+	if !errors.Is(err, annotator.Misused) || !strings.Contains(err.Error(), "by the settings prompts CURATOR.md") {
 		t.Errorf("another template: %v", err)
 	}
 	s.config.Accept = map[string]bool{"prompt": true}

@@ -16,8 +16,9 @@ func TestContextTooSmallForTheScenes(t *testing.T) {
 	s := newStage(t, story{threads: 1, scenes: 6, words: 3000}, scripted.Options{})
 	enough := s.config.ContextBudget
 	s.config.MaxTokens, s.config.ContextBudget = 500, 6_000
+	s.config.Advise = withReason
 	err := s.run("small")
-	if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "raise --context-budget or lower --max-tokens") {
+	if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), string(annotator.ReasonSceneTooLong)) {
 		t.Fatal(err)
 	}
 	s.verify("small")

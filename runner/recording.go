@@ -80,8 +80,8 @@ func (r *Runner) quarantine(fault *model.Fault) (annotator.Event, error) {
 }
 
 // quarantineForReply refuses the scene at hand for what the model wrote.
-func (r *Runner) quarantineForReply(reason string) (annotator.Event, error) {
-	return r.quarantine(&model.Fault{Kind: annotator.Malformed, Message: reason, Raw: r.scene.replyText})
+func (r *Runner) quarantineForReply(reason error) (annotator.Event, error) {
+	return r.quarantine(&model.Fault{Kind: annotator.Malformed, Message: r.text(reason), Raw: r.scene.replyText})
 }
 
 // quarantineTooLong refuses the scene at hand because its prompt does not fit an emptied window, or the server says so. Where
@@ -92,8 +92,8 @@ func (r *Runner) quarantineTooLong() (annotator.Event, error) {
 	}
 	fault, needed := model.Fault{Kind: annotator.PromptTooLong}, r.window.Needed()
 	if refusal := r.scene.overflow; refusal == nil {
-		fault.Message = fmt.Sprintf("too long: the scene needs a prompt of about %d tokens, %d fit; raise --context-budget or lower --max-tokens",
-			needed, r.window.Limits.Prompt())
+		fault.Message = r.text(annotator.Errorf(fault.Kind, "too long: the scene needs a prompt of about %d tokens, %d fit",
+			needed, r.window.Limits.Prompt()).WithReason(annotator.ReasonSceneTooLong))
 	} else {
 		fault.Message = fmt.Sprintf("too long for the server, with a prompt of about %d tokens that has nothing beside the scene: %s", needed, refusal)
 		fault.Raw = refusal.Raw

@@ -127,7 +127,8 @@ func TestPatienceEnds(t *testing.T) {
 		return &scripted.Fault{Status: 503, Header: map[string][]string{"Retry-After": {"1e9"}}, Body: `{"error":{"message":"Loading model"}}`}
 	}})
 	s.config.Retry.Patience, s.config.Retry.Max = 30*time.Millisecond, 5*time.Millisecond
-	if err := s.run("patient"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "run again") {
+	s.config.Advise = withReason
+	if err := s.run("patient"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), string(annotator.ReasonOverloaded)) {
 		t.Fatal(err)
 	}
 	s.verify("patient")
@@ -282,8 +283,9 @@ func TestCutPromptIsNoticed(t *testing.T) {
 		reply.Usage = &annotator.Usage{Prompt: min(r.Tokens, window-r.Tokens%100), Completion: 5}
 		return reply
 	}})
+	s.config.Advise = withReason
 	err := s.run("cut")
-	if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "OLLAMA_CONTEXT_LENGTH") || !strings.Contains(err.Error(), "run again") {
+	if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), string(annotator.ReasonPromptCut)) {
 		t.Fatal(err)
 	}
 	s.verify("cut")
@@ -431,8 +433,9 @@ func TestBrokenServerSparesTheBook(t *testing.T) {
 		}
 		return &scripted.Fault{Body: `{"choices":[]}`}
 	}})
+	s.config.Advise = withReason
 	for _, quarantined := range []int{3, 6} {
-		if err := s.run("broken"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "3 scenes in a row") || !strings.Contains(err.Error(), "run again") {
+		if err := s.run("broken"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "3 scenes in a row") || !strings.Contains(err.Error(), string(annotator.ReasonScenesFail)) {
 			t.Fatal(err)
 		}
 		s.verify("broken")
@@ -484,7 +487,7 @@ func TestPreflight(t *testing.T) {
 		"unknown model":      {scripted.Fault{Status: 404, Body: `{"error":{"message":"The model 'x' does not exist.","code":404}}`}, false, "it serves scripted"},
 		"loading":            {scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model","code":503}}`}, true, ""},
 		"no system role":     {scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported"}}`}, true, ""},
-		"not today":          {scripted.Fault{Status: 422, Body: `{"error":{"message":"no"}}`}, false, "annotator doctor"},
+		"not today":          {scripted.Fault{Status: 422, Body: `{"error":{"message":"no"}}`}, false, string(annotator.ReasonServerUnfit)},
 		"no rendering":       {scripted.Fault{Status: 400, Body: `{"error":{"code":400,"message":"Unable to generate parser for this template. Automatic parser generation failed: x","type":"invalid_request_error"}}`}, false, "start the server with one that can"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -504,7 +507,7 @@ func TestPreflight(t *testing.T) {
 				}
 				return &test.fault
 			}})
-			s.config.Preflight = true
+			s.config.Preflight, s.config.Advise = true, withReason
 			err := s.run("flown")
 			s.verify("flown")
 			if first != "system user assistant tool tool assistant user " {

@@ -57,6 +57,9 @@ type Config struct {
 	Limit              int             // scenes to read in this run; 0: all
 	Accept             map[string]bool // changes that the user has agreed to: model, prompt, counts
 	Retry              model.Policy
+
+	// Advise completes an error for people by what to do next. The run records, publishes and returns errors so. Nil: as they are.
+	Advise func(error) error `json:"-"`
 }
 
 // Defaults returns the default configuration.

@@ -187,8 +187,9 @@ func TestHaltsAndResumes(t *testing.T) {
 		}
 		return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
 	}})
+	s.config.Advise = withReason
 	err := s.run("halted")
-	if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "run again") {
+	if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), string(annotator.ReasonKeyRefused)) {
 		t.Fatalf("a refused key: %v", err)
 	}
 	if run := s.state("halted"); run.State != annotator.StateHalting || run.Halted == "" {

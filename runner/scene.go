@@ -75,7 +75,7 @@ func (r *Runner) loadScene(ctx context.Context, row *annotator.SceneRow, turn in
 	}}
 	if s.Hash() != row.Hash {
 		return nil, annotator.Errorf(annotator.Halted, "the text of scene %d (thread %d) is not the one that this run listed", row.N, row.Thread.ID).
-			WithAdvice("put the corpus back, or start a new database with --no-resume")
+			WithReason(annotator.ReasonStoryChanged)
 	}
 	if s.size = s.bytes(); s.size > maxSceneBytes {
 		r.window.Begin(row.Thread.ID, turn, "")

@@ -108,7 +108,7 @@ func TestFamilies(t *testing.T) {
 		"GigaChat 3":     {workarounds: "pair_calls", warns: "another form (docs/servers.md): pair_calls"},
 		"Mistral Nemo":   {workarounds: "system_in_user", warns: "another form (docs/servers.md): system_in_user"},
 		"Phi-3.5":        {workarounds: "loose_count", warns: "the template drops the tools, the model's calls, the results of tools"},
-		"LFM2":           {workarounds: "loose_count", warns: "the template drops the model's calls; take a chat template"},
+		"LFM2":           {workarounds: "loose_count", warns: "the template drops the model's calls; the server must be started otherwise [take a chat template"},
 		"DeepSeek-V3.1":  {workarounds: "loose_count", warns: "the template drops the tools"},
 		"drops system":   {workarounds: "system_in_user", warns: "another form (docs/servers.md): system_in_user"},
 		"drops results":  {halts: "the template drops the results of tools: the model never learns what its calls did"},
@@ -119,7 +119,7 @@ func TestFamilies(t *testing.T) {
 			s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{
 				Strict: true, Keep: true, Template: scripted.Families()[name], Script: beside(scripted.Annotate),
 			})
-			s.config.Preflight = true
+			s.config.Preflight, s.config.Advise = true, withReason
 			warned := ""
 			s.bus.Subscribe(func(n annotator.Notice) {
 				if n.Kind == annotator.NoticeWarning {

@@ -86,6 +86,7 @@ func TestSpokenCalls(t *testing.T) {
 	if err := s.run("calls"); err != nil {
 		t.Fatal(err)
 	}
+	s.config.Advise = withReason
 	want := s.edits("calls")
 	for name, family := range families {
 		var words []string
@@ -114,7 +115,7 @@ func TestSpokenCalls(t *testing.T) {
 		if n := s.count(name, `SELECT count(*) FROM call WHERE CAST(raw AS TEXT) LIKE '%glossary_create%'`); n == 0 {
 			t.Errorf("%s: what the model wrote is not on record", name)
 		}
-		if len(words) != 1 || !strings.Contains(words[0], "annotator doctor") {
+		if len(words) != 1 || !strings.Contains(words[0], string(annotator.ReasonCallsInText)) {
 			t.Errorf("%s: the user is told %q", name, words)
 		}
 	}

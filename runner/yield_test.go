@@ -60,7 +60,7 @@ func TestRunThatBringsNothingSaysSo(t *testing.T) {
 				t.Errorf("warned after the scenes %v, not %v", at, test.scenes)
 			}
 			yield, err := s.open("run").Run.Yield(context.Background())
-			if warning := yield.Warning(); err != nil || !strings.Contains(warning, test.want) || (warning == "") != (test.want == "") {
+			if warning := yield.Warning(); err != nil || (warning == nil) != (test.want == "") || warning != nil && !strings.Contains(warning.Error(), test.want) {
 				t.Errorf("%q, %v", warning, err)
 			}
 		})

@@ -74,7 +74,7 @@ func (db *DB) checkFiles(ctx context.Context) error {
 		rescued += RescuedSuffix
 	}
 	lost := annotator.Errorf(annotator.Storage, "%s was deleted, moved or replaced while the database was open", name)
-	db.lost = lost.WithAdvice("all that was recorded is in %[1]s: run again with --db %[1]s", rescued)
+	db.lost = lost.WithReason(annotator.ReasonRescued, rescued)
 	// The writer has the original file open. A reader may have opened the file that is in its place now.
 	if err := db.backup(ctx, db.write.DB, rescued); err != nil {
 		db.lost = annotator.Errorf(annotator.Storage, "%w, and cannot be copied: %w", lost, err).

@@ -134,7 +134,7 @@ func (s *History) placeMoment(ctx context.Context, n, rank int, mustBeRead bool)
 		return Moment{}, err
 	}
 	if mustBeRead && scene.State != annotator.SceneRecorded && scene.State != annotator.SceneQuarantined {
-		return Moment{}, annotator.Errorf(annotator.NotFound, "scene %d is not read yet", n).WithAdvice("`annotator status` shows how far the run has come")
+		return Moment{}, annotator.Errorf(annotator.NotFound, "scene %d is not read yet", n).WithReason(annotator.ReasonUnreadScene)
 	}
 	if rank < 0 {
 		rank = len(scene.Posts) - 1

@@ -179,7 +179,7 @@ func TestMomentsThatAreNot(t *testing.T) {
 	s.read()
 	for point, advice := range map[string]string{
 		"scene:2": "not read yet", "scene:3": "the story has no scene 3", "thread:7": "thread 7 has no scene", "thread:1000": "not read yet",
-		"post:7": "a reader's remark", "post:20": "not read yet", "snapshot:2": "annotator snapshot list",
+		"post:7": "a reader's remark", "post:20": "not read yet", "snapshot:2": "no snapshot 2",
 	} {
 		p, err := storage.ParsePoint(point)
 		s.ok(err)

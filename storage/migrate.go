@@ -27,7 +27,7 @@ func schemaVersion(ctx context.Context, q querier, path string) (int, error) {
 	}
 	if application != applicationID && tables > 0 {
 		return 0, annotator.Errorf(annotator.Misused, "%s is a database, but not one of annotator's", path).
-			WithAdvice("name another file with --db")
+			WithReason(annotator.ReasonForeignDatabase)
 	}
 	return markOf(version).schema, nil
 }
@@ -45,10 +45,10 @@ func checkReadable(version int, path string) error {
 		return emptyDatabase(path)
 	case version < known && !canMigrate(path):
 		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d, and the file cannot be written", path, version, known).
-			WithAdvice("copy it to a folder that can be written, and bring the copy up to date with `annotator verify --repair --db COPY`")
+			WithReason(annotator.ReasonFormerReadOnly)
 	case version < known:
 		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d", path, version, known).
-			WithAdvice("`annotator run SOURCE --db %[1]s` brings it up to date, and so does `annotator verify --repair --db %[1]s`", path)
+			WithReason(annotator.ReasonFormerSchema, path)
 	}
 	return checkNotNewer(version, path)
 }

@@ -132,7 +132,7 @@ func create(ctx context.Context, path string, migrating []func(schema, last int)
 		err = draft.CommitNew()
 	}
 	if err != nil && annotator.KindOf(err) == "" {
-		err = annotator.Errorf(annotator.Misused, "make %s: %w", path, atomicfile.Cause(err)).WithAdvice("choose another place with --db")
+		err = annotator.Errorf(annotator.Misused, "make %s: %w", path, atomicfile.Cause(err)).WithReason(annotator.ReasonCannotCreate)
 	}
 	return err == nil, err
 }
@@ -202,11 +202,10 @@ func (db *DB) lockFile(ctx context.Context) error {
 		err = nil
 	}
 	if err != nil {
-		return annotator.Errorf(annotator.Misused, "lock %s: %w", db.path, err).WithAdvice("check that its folder can be written, or choose another database with --db")
+		return annotator.Errorf(annotator.Misused, "lock %s: %w", db.path, err).WithReason(annotator.ReasonCannotLock)
 	}
 	if !held {
-		return annotator.Errorf(annotator.InUse, "%s is in use by %s", db.path, holderName(ctx, db.path)).
-			WithAdvice("wait for it to end, or choose another database with --db")
+		return annotator.Errorf(annotator.InUse, "%s is in use by %s", db.path, holderName(ctx, db.path))
 	}
 	return nil
 }

@@ -194,7 +194,7 @@ func TestRefusesWhatIsNotOurs(t *testing.T) {
 		kind       annotator.Kind
 		says       string
 	}{
-		{"somebody else's", whole, annotator.Misused, "not one of annotator's; name another file"},
+		{"somebody else's", whole, annotator.Misused, "not one of annotator's; " + string(annotator.ReasonForeignDatabase)},
 		{"a newer one", making(t, ours, newest, `CREATE TABLE x (y)`), annotator.Misused, "use the newer annotator"},
 		{"garbage", file([]byte(strings.Repeat("not a database ", 1000))), annotator.Misused, "restore a backup"},
 		{"cut off", file(text[:6000]), annotator.Storage, "restore a backup"},
@@ -206,7 +206,7 @@ func TestRefusesWhatIsNotOurs(t *testing.T) {
 			_, reading := storage.Open(t.Context(), test.path)
 			_, writing := storage.OpenWriter(t.Context(), test.path, "the test", clock)
 			for _, err := range []error{reading, writing} {
-				if annotator.KindOf(err) != test.kind || !strings.Contains(fmt.Sprint(err), test.says) {
+				if annotator.KindOf(err) != test.kind || !strings.Contains(fmt.Sprint(err)+"; "+string(reasonOf(err)), test.says) {
 					t.Errorf("%v (%s)", err, annotator.KindOf(err))
 				}
 			}
@@ -247,7 +247,7 @@ func TestOpenMakesNothing(t *testing.T) {
 
 func TestOpenBeforeTheFirstRun(t *testing.T) {
 	t.Parallel()
-	if _, err := storage.Open(t.Context(), atVersion(t, len(migrations.All())-1)); err == nil || !strings.Contains(err.Error(), "annotator run") {
+	if _, err := storage.Open(t.Context(), atVersion(t, len(migrations.All())-1)); reasonOf(err) != annotator.ReasonFormerSchema {
 		t.Errorf("an older schema: %v", err)
 	}
 	db, err := storage.OpenWriter(t.Context(), filepath.Join(t.TempDir(), "new.db"), "x", clock)

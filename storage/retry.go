@@ -40,12 +40,12 @@ func (s *Scenes) retryable(ctx context.Context, n int) error {
 		return err
 	}
 	if scene.State == annotator.SceneRecorded {
-		return annotator.Errorf(annotator.Misused, "scene %d is recorded, not quarantined", n).WithAdvice("`annotator status` names the quarantined scenes")
+		return annotator.Errorf(annotator.Misused, "scene %d is recorded, not quarantined", n).WithReason(annotator.ReasonNotQuarantined)
 	}
 	run, err := s.db.Run.Status(ctx)
 	if err == nil && scene.State == annotator.SceneQuarantined && run.OpenScene == n {
 		err = annotator.Errorf(annotator.Misused, "the run stopped before the checkpoint of scene %d", n).
-			WithAdvice("`annotator run` makes it; then try again")
+			WithReason(annotator.ReasonCheckpointIsDue)
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package storage_test
 
 import (
-	"strings"
 	"testing"
 
 	"annotator"
@@ -101,7 +100,7 @@ func TestRetryWaitsForTheCheckpoint(t *testing.T) {
 	if n, err := s.db.Scenes.Retry(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d put back, %v", n, err)
 	}
-	if _, err := s.db.Scenes.Retry(t.Context(), 1); annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "annotator run") {
+	if _, err := s.db.Scenes.Retry(t.Context(), 1); annotator.KindOf(err) != annotator.Misused || reasonOf(err) != annotator.ReasonCheckpointIsDue {
 		t.Error(err)
 	}
 	s.checkpoint()

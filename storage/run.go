@@ -62,7 +62,7 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 			&r.Entries, &r.Started, &r.Updated, &r.ContextTold, &r.Halted, &r.Holder)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, annotator.Errorf(annotator.NotFound, "%s holds no run yet", s.db.path).
-			WithAdvice("fill it with `annotator run SOURCE --db %s`", s.db.path)
+			WithReason(annotator.ReasonNoRun, s.db.path)
 	}
 	return r, sqlite.Wrap(err, "read the run's state in %s", s.db.path)
 }

@@ -118,14 +118,14 @@ func (s *Scenes) one(ctx context.Context, missing error, where string, args ...a
 
 // Get returns the scene with the given number; NotFound if there is none.
 func (s *Scenes) Get(ctx context.Context, n int) (*annotator.SceneRow, error) {
-	missing := annotator.Errorf(annotator.NotFound, "the story has no scene %d", n).WithAdvice("`annotator status` shows how many scenes it has")
+	missing := annotator.Errorf(annotator.NotFound, "the story has no scene %d", n).WithReason(annotator.ReasonUnknownScene)
 	return s.one(ctx, missing, ` WHERE n = ?`, n)
 }
 
 // OfTurn returns the scene that a turn shows the model; NotFound if there is no such turn.
 func (s *Scenes) OfTurn(ctx context.Context, turn int64) (*annotator.SceneRow, error) {
 	missing := annotator.Errorf(annotator.NotFound, "there is no turn %d in %s", turn, s.db.path).
-		WithAdvice("`annotator memory raw --list` lists them")
+		WithReason(annotator.ReasonUnknownTurn)
 	return s.one(ctx, missing, ` WHERE n = (SELECT scene FROM trace WHERE turn = ? AND seq = 0)`, turn)
 }
 
@@ -189,7 +189,7 @@ func (s *Scenes) ConsecutiveFailures(ctx context.Context, limit int) (n int, rea
 // Raw returns the response that is kept of a quarantined scene; NotFound where there is none.
 func (s *Scenes) Raw(ctx context.Context, n int) ([]byte, error) {
 	missing := annotator.Errorf(annotator.NotFound, "nothing is kept of what the server sent for scene %d", n).
-		WithAdvice("`annotator status` names the quarantined scenes")
+		WithReason(annotator.ReasonNotQuarantined)
 	return readFirst(ctx, s.db, fmt.Sprintf("read scene %d", n), missing, scanValue[[]byte],
 		`SELECT raw FROM scene WHERE n = ? AND state = 'quarantined' AND raw IS NOT NULL`, n)
 }

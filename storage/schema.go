@@ -26,7 +26,7 @@ func checkSchema(ctx context.Context, q querier, path string) error {
 		return nil
 	}
 	return annotator.Errorf(annotator.Misused, "%s has what annotator never made: %s", path, strings.Join(found, ", ")).
-		WithAdvice("go back to a backup, or drop it and see what `annotator verify` says")
+		WithReason(annotator.ReasonForeignSchema)
 }
 
 func (v *verifier) verifySchema(ctx context.Context, f *Finding) error {

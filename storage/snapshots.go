@@ -31,7 +31,7 @@ func (s *Snapshots) List(ctx context.Context, query SnapshotQuery) ([]annotator.
 // Get returns the snapshot with an id; NotFound if there is none.
 func (s *Snapshots) Get(ctx context.Context, id int64) (annotator.Snapshot, error) {
 	missing := annotator.Errorf(annotator.NotFound, "there is no snapshot %d in %s", id, s.db.path).
-		WithAdvice("`annotator snapshot list` names those there are")
+		WithReason(annotator.ReasonUnknownSnapshot)
 	return readFirst(ctx, s.db, fmt.Sprintf("read snapshot %d", id), missing, scanSnapshot, snapshotQuery+` WHERE id = ?`, id)
 }
 

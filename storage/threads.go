@@ -14,7 +14,7 @@ func (s *Threads) LastScene(ctx context.Context, thread int64) (int, error) {
 		`SELECT coalesce(max(last_scene), 0) FROM thread_state WHERE thread_id = ?`, thread)
 	if err == nil && last == 0 {
 		err = annotator.Errorf(annotator.NotFound, "the story has no thread %d, or thread %[1]d has no scene", thread).
-			WithAdvice("`annotator snapshot list --limit 0` names the threads that have been read")
+			WithReason(annotator.ReasonUnknownThread)
 	}
 	return last, err
 }

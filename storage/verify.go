@@ -30,6 +30,9 @@ const (
 	CheckQuotations = "quotations"
 )
 
+// CheckIndex is the name of the check of what RebuildIndex mends.
+const CheckIndex = "full-text index"
+
 // maxListed is the number of violations of a check that are listed.
 const maxListed = 20
 
@@ -110,7 +113,7 @@ func (v *verifier) checks() []check {
 		check{"replay", "the codex is the sum of its revisions", v.verifyReplay},
 		check{"history", "a revision changes what was there, and is dated to what its turn has read", v.verifyHistory},
 		check{"validity", "each value of an entry is in force from the revision that set it to the one that ended it", v.verifyValidity},
-		check{"full-text index", "the index agrees with the entries", v.verifyIndex})
+		check{CheckIndex, "the index agrees with the entries", v.verifyIndex})
 	if v.source != nil {
 		checks = append(checks,
 			check{CheckCorpus, "the corpus has the scenes that the run has read, with these posts and this text", v.verifyCorpus},

@@ -77,7 +77,7 @@ func (v *verifier) verifyIndex(ctx context.Context, f *Finding) error {
 		f.Unchecked = "the index, since " + reason + ": verify a backup of it"
 		return nil
 	case sqlite.IsCorrupt(err):
-		f.add("the index differs from the entries; mend it with `annotator verify --repair`")
+		f.add("the index differs from the entries, and can be rebuilt")
 		return nil
 	}
 	return err

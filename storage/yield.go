@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"fmt"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -46,20 +45,18 @@ const (
 	suspiciousReplies  = 3 // scenes with replies, none of which makes a call; a story of one or two may need none
 )
 
-// Warning says that the run brings nothing, and what to do; empty while there is no sign of that.
-func (y *Yield) Warning() string {
+// Warning returns what shows that the run brings nothing, with the reason; nil while there is no sign of that.
+func (y *Yield) Warning() error {
 	switch {
 	case y.silent():
-		return fmt.Sprintf("no reply of the model has made a tool call, in %d scenes of this run; `annotator doctor` tests the model's "+
-			"calls, `annotator doctor --explain` prints how servers are started so that they read them", y.Replied)
+		return annotator.Errorf(annotator.NoCalls, "no reply of the model has made a tool call, in %d scenes of this run", y.Replied)
 	case !y.Accepted && (y.Refused >= suspiciousRefusals || y.Refused > 0 && y.Left == 0):
-		return fmt.Sprintf("every tool call of this run was refused: %d so far, the newest with %s; `annotator audit` lists them, "+
-			"`annotator doctor` tests the model's calls", y.Refused, y.Code)
+		return annotator.Errorf(annotator.NoCalls, "every tool call of this run was refused: %d so far, the newest with %s", y.Refused, y.Code).
+			WithReason(annotator.ReasonCallsRefused)
 	case y.Entries == 0 && y.Scenes >= suspiciousScenes:
-		return fmt.Sprintf("%d scenes were read, and no entry was made; `annotator audit` lists the model's tool calls, "+
-			"`annotator doctor` tests them", y.Scenes)
+		return annotator.Errorf(annotator.NoCalls, "%d scenes were read, and no entry was made", y.Scenes).WithReason(annotator.ReasonNoEntries)
 	}
-	return ""
+	return nil
 }
 
 // NoCalls reports whether the run has read its story to the end, and the model replied in a few scenes and never made a
@@ -68,5 +65,5 @@ func (y *Yield) NoCalls() bool { return y.Left == 0 && y.silent() }
 
 func (y *Yield) silent() bool { return y.Replied >= suspiciousReplies && !y.Called && !y.Embedded }
 
-// Sound reports whether Warning stays empty whatever comes.
+// Sound reports whether Warning stays nil whatever comes.
 func (y *Yield) Sound() bool { return y.Accepted && y.Entries > 0 }

@@ -35,7 +35,7 @@ func DecodeDefinitions(record string) ([]annotator.ToolDefinition, error) {
 	}
 	if err := json.Unmarshal([]byte(record), &list); err != nil {
 		return nil, annotator.Errorf(annotator.Violation, "the tools on record cannot be read: %w", err).
-			WithAdvice("check the database with annotator verify")
+			WithReason(annotator.ReasonDatabaseDamaged)
 	}
 	var definitions []annotator.ToolDefinition
 	for i := range list {

@@ -32,7 +32,7 @@ func (s *Server) protect(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "private, no-cache")
 		if !s.knowsHost(r.Host) {
-			http.Error(w, "this server is not known by that name; --host allows it", http.StatusMisdirectedRequest)
+			http.Error(w, "this server is not known by that name; the command line that starts it can allow it", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -58,7 +58,7 @@ const sessionCookie = "annotator-session"
 // sessionOf returns the value of that cookie. It does not tell the token.
 func sessionOf(token string) string {
 	mac := hmac.New(sha256.New, []byte(token))
-	mac.Write([]byte("annotator serve"))
+	mac.Write([]byte(sessionCookie))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 

@@ -262,6 +262,6 @@ func (c *Config) runner() runner.Config {
 	if r.Endpoint == offlineEndpoint {
 		r.Model = cmp.Or(r.Model, offline.Name)
 	}
-	r.Preflight = r.Endpoint != offlineEndpoint
+	r.Preflight, r.Advise = r.Endpoint != offlineEndpoint, advise
 	return r
 }

@@ -180,12 +180,20 @@ func (v *doctorView) flush() {
 	v.skipped = nil
 }
 
+// seen returns what a finding says, with advice.
+func seen(f *doctor.Finding) string {
+	if text := advice(f.Reason, nil); text != "" {
+		return f.Seen + "; " + text
+	}
+	return f.Seen
+}
+
 func (v *doctorView) line(f *doctor.Finding) {
 	took := ""
 	if f.Took >= time.Millisecond {
 		took = duration(f.Took)
 	}
-	line := beside(fmt.Sprintf("%-9s%-25s%6s  ", f.State, f.Check, took), shorten(f.Seen, 300), v.width)
+	line := beside(fmt.Sprintf("%-9s%-25s%6s  ", f.State, f.Check, took), shorten(seen(f), 300), v.width)
 	if code := map[doctor.State]string{doctor.OK: "32", doctor.Missing: "33", doctor.Failed: "31"}[f.State]; v.colour && code != "" {
 		state := string(f.State)
 		line = "\x1b[" + code + "m" + state + "\x1b[0m" + strings.TrimPrefix(line, state)
@@ -239,7 +247,7 @@ func newDiagnosis(address, wire string, servers []localServer, r *doctor.Report)
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		d.Checks = append(d.Checks, diagnosedCheck{f.Check, f.State, f.Seen, f.Took.Seconds()})
+		d.Checks = append(d.Checks, diagnosedCheck{f.Check, f.State, seen(f), f.Took.Seconds()})
 	}
 	for i := range d.Remedies {
 		d.Remedies[i].Starts = append([]doctor.Start{}, d.Remedies[i].Starts...) // an empty list, not null

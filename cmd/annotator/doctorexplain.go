@@ -59,7 +59,7 @@ func (o *doctorOptions) modelToExplain(ctx context.Context) (string, error) {
 	}
 	why := "lists no models"
 	if err != nil {
-		why = "does not list its models: " + err.Error()
+		why = "does not list its models: " + advise(err).Error()
 	}
 	return "", annotator.Errorf(annotator.Misused, "%s %s", withoutSecrets(o.Endpoint), oneLine(why)).
 		WithAdvice("name the model with --model; nothing is asked of an endpoint then")

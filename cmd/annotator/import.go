@@ -85,6 +85,18 @@ func (o *importOptions) run(ctx context.Context) (*imported, error) {
 	return &imported{report, report.Corpus, report.Existing, report.Stats, nil}, nil
 }
 
+// reportText returns the report of an import with advice.
+func reportText(r *ingest.Report) string {
+	text := r.String()
+	if r.Outdated {
+		text += "--reimport imports it anew\n"
+	}
+	for _, reason := range r.Unsure {
+		text += advice(reason, nil) + "\n"
+	}
+	return text
+}
+
 // imported is what import prints.
 type imported struct {
 	*ingest.Report
@@ -98,5 +110,5 @@ func (i *imported) print(w io.Writer) {
 	for n, c := range i.Chapters {
 		fmt.Fprintf(w, "%4d  %7d words  %s: %s\n", n+1, c.Words, clean(c.Title), clean(c.Begins))
 	}
-	fmt.Fprint(w, wrapLines(clean(i.String()), terminalWidth(w)))
+	fmt.Fprint(w, wrapLines(clean(reportText(i.Report)), terminalWidth(w)))
 }

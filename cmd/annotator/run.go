@@ -234,7 +234,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 
 // subscribeFiles makes the log and the file of events subscribers of the run.
 func (o *runOptions) subscribeFiles() error {
-	onFailure := func(err error) { o.progress.say(oneLine(err.Error())) }
+	onFailure := func(err error) { o.progress.say(oneLine(advise(err).Error())) }
 	for _, file := range []struct {
 		path string
 		open func(path string, onFailure func(error)) (annotator.Subscriber, error)

@@ -89,7 +89,7 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 			return err
 		}
 		if err != nil {
-			options.Unread = append(options.Unread, web.Unread{File: filepath.Base(path), Err: err})
+			options.Unread = append(options.Unread, web.Unread{File: filepath.Base(path), Err: advise(err)})
 			continue
 		}
 		database.Name = nameForWeb(path, options.Databases)

@@ -71,7 +71,7 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 			report.Corpus))
 	}
 	if !report.Existing {
-		o.progress.say(strings.TrimRight(clean(report.String()), "\n"))
+		o.progress.say(strings.TrimRight(clean(reportText(report)), "\n"))
 	}
 	return report.Corpus, nil
 }

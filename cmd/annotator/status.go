@@ -213,8 +213,8 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	for _, t := range report.Compactions {
 		s.Compactions += t.Count
 	}
-	if warning := yield.Warning(); warning != "" {
-		s.Warnings = append(s.Warnings, warning)
+	if warning := yield.Warning(); warning != nil {
+		s.Warnings = append(s.Warnings, advise(warning).Error())
 	}
 	for i := range quarantined {
 		q := &quarantined[i]

@@ -77,7 +77,11 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		return annotator.Errorf(annotator.Violation, "%s does not contain what %s has read in it", found.Corpus, found.Database).
 			WithAdvice("restore the corpus that the run was made from, or name it with --corpus")
 	}
-	return annotator.Errorf(annotator.Violation, "%s violates its invariants", found.Database).
+	violated := annotator.Errorf(annotator.Violation, "%s violates its invariants", found.Database)
+	if !slices.ContainsFunc(found.Checks, func(f storage.Finding) bool { return len(f.Violations) > 0 && f.Check != storage.CheckIndex }) {
+		return violated.WithAdvice("`annotator verify --repair` rebuilds the index")
+	}
+	return violated.
 		WithAdvice("restore a backup, or start a new database with `annotator run --no-resume`")
 }
 

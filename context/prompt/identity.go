@@ -81,7 +81,7 @@ func Load(dir string) (Identity, error) {
 	id.Files, id.Templates = map[string]string{}, map[string]string{}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return id, annotator.Errorf(annotator.NotFound, "there is no folder of prompts at %s", dir).
-			WithAdvice("`annotator prompts init %s` makes one", dir)
+			WithReason(annotator.ReasonNoPrompts, dir)
 	}
 	for i, p := range id.files() {
 		path := filepath.Join(dir, p.file)

@@ -56,7 +56,7 @@ func (id *Identity) checkTemplates(dir string) error {
 	for _, r := range []SummaryRequest{{Threads: "1"}, {Threads: "1, 2", Wanted: "2", Ended: true, More: true}, {FirstScene: 1, LastScene: 2, Failures: "a call"}, {Threads: "1, 2", FirstScene: 3, LastScene: 4}} {
 		if _, err := r.Fill(id.Summariser); err != nil {
 			return annotator.Errorf(annotator.Misused, "read the prompts: in %s: %w", dir, err).
-				WithAdvice("the file is a template; `annotator prompts init` writes the default into another folder")
+				WithReason(annotator.ReasonInvalidPrompt)
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func (h *History) addCall(row *annotator.Trace) error {
 	n := len(h.group)
 	if n == 0 || h.group[n-1].Role != annotator.RoleAssistant {
 		h.err = annotator.Errorf(annotator.Violation, "journal row %d calls a tool, but follows no reply", row.ID).
-			WithAdvice("check the database with `annotator verify`")
+			WithReason(annotator.ReasonDatabaseDamaged)
 		return h.err
 	}
 	reply := &h.group[n-1]

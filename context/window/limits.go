@@ -50,7 +50,7 @@ func (l Limits) Check(prefix Prefix, counter *tokens.Counter) error {
 	return annotator.Errorf(annotator.Misused,
 		"a context of %d tokens leaves %d for a scene, beside %d for the system prompt and tools and %d for the reply",
 		l.Context, max(free, 0), used, l.Reply).
-		WithAdvice("raise --context-budget, and the server's own context where that is less, or lower --max-tokens")
+		WithReason(annotator.ReasonContextTooSmall)
 }
 
 // Fits returns what tells why no run would begin with so many tokens of context, beside a prefix; 0: these limits. A prompt that

@@ -116,7 +116,7 @@ var (
 	errMissing   = errors.New("missing from the archive")
 	errDamaged   = errors.New("damaged in the archive")
 	errEncrypted = errors.New("encrypted")
-	errNoText    = errors.New("in an encoding that it does not name, --encoding can")
+	errNoText    = errors.New("in an encoding that it does not name")
 )
 
 // read unpacks a file. An archive that unpacks to more than it may is refused as a whole, annotator.Misused; other

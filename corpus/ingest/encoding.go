@@ -127,7 +127,7 @@ func (v *validator) Read(p []byte) (int, error) {
 	v.offset += int64(n)
 	if errors.Is(err, encoding.ErrInvalidUTF8) {
 		err = annotator.Errorf(annotator.Misused, "%s is neither UTF-8 nor UTF-16 (first bad byte at offset %d)", v.path, v.offset).
-			WithAdvice("say which with --encoding, as in --encoding windows-1252")
+			WithReason(annotator.ReasonUnknownEncoding)
 	}
 	return n, err
 }

@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -75,7 +76,10 @@ func TestFirstBadByteIsNamed(t *testing.T) {
 		}
 	}
 	_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.txt": "\xe9\xe1\xff\n"})})
-	wantRefused(t, err, annotator.Misused, "--encoding windows-1252")
+	wantRefused(t, err, annotator.Misused, "first bad byte at offset 0)")
+	if refusal := (*annotator.Error)(nil); !errors.As(err, &refusal) || refusal.Reason != annotator.ReasonAmbiguousEncoding {
+		t.Errorf("the reason of %v is another", err)
+	}
 	m := mustImport(t, ingest.Options{Sources: files(t, map[string]string{"b.txt": "caf\xe9\n"}), Encoding: "latin1"})
 	wantScenes(t, m, "= b", "caf\u00e9")
 }

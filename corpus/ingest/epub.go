@@ -103,6 +103,9 @@ func (b *bookReader) item(ctx context.Context, item spineItem) error {
 			return err
 		}
 		b.report.leaveOut("files that cannot be read", fmt.Sprintf("%s (%s)", name, err))
+		if errors.Is(err, errNoText) {
+			b.report.unsure(annotator.ReasonUnknownEncoding)
+		}
 		return nil
 	}
 	matter := b.publication.matter[item.name]

@@ -170,7 +170,7 @@ func TestEPUBLeavesOutWhatIsNoStory(t *testing.T) {
 	wantLeftOut(t, m,
 		"left out: front and back matter (3): titlepage.xhtml, x1.xhtml, x2.xhtml",
 		"left out: pages with nothing but a heading (1): part.xhtml",
-		"left out: files that cannot be read (2): deep.xhtml (nested too deep), bad.xhtml (in an encoding that it does not name, --encoding can)",
+		"left out: files that cannot be read (2): deep.xhtml (nested too deep), bad.xhtml (in an encoding that it does not name)",
 		"left out: pages without text (1): empty.xhtml")
 }
 

@@ -66,7 +66,7 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 	case err != nil:
 		return nil, annotator.Errorf(annotator.Storage, "read the folder %s: %w", path, err)
 	case len(found) == 0:
-		return nil, annotator.Errorf(annotator.Misused, "the folder %s has no files to import", path).WithAdvice("%s", report.advice())
+		return nil, report.nothingFound("the folder %s has no files to import", path)
 	}
 	found = inOrder(root, found, report)
 	report.note("%s of the folder %s: %s", plural(len(found), "file"), titleOf(path), taken(root, found))

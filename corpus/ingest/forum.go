@@ -90,12 +90,14 @@ func (j *job) closeForum(ctx context.Context) error {
 		j.report.note("a name that nearly all posters share identifies nobody: %s", strings.Join(found.CommonNames, ", "))
 	}
 	if found.Anonymous > 0 {
-		j.report.note("of threads with an anonymous author only the opening post was taken: %s; name an author with --story-author",
+		j.report.note("of threads with an anonymous author only the opening post was taken: %s",
 			plural(int(found.Anonymous), "thread"))
+		j.report.unsure(annotator.ReasonUnsureAuthor)
 	}
 	if found.Suspect > 0 {
-		j.report.note("warning: in %s with many posters more than 90 %% of the posts are taken for the story: check the author, and name the right one with --story-author",
+		j.report.note("warning: in %s with many posters more than 90 %% of the posts are taken for the story: check the author",
 			plural(int(found.Suspect), "thread"))
+		j.report.unsure(annotator.ReasonUnsureAuthor)
 	}
 	return nil
 }
@@ -108,7 +110,7 @@ func (j *job) noteStoryAuthors(found corpus.StoryAuthors) {
 	share := fmt.Sprintf("%s of %d (%d %%)", plural(int(found.Posts), "post"), found.All, found.Posts*100/max(found.All, 1))
 	switch {
 	case j.options.StoryAuthor != "":
-		j.report.note("the story is what %s wrote, by --story-author: %s", j.options.StoryAuthor, share)
+		j.report.note("the story is what %s wrote, who is named as its author: %s", j.options.StoryAuthor, share)
 	case !j.forum.authors && found.Posts == found.All:
 		j.report.note("no post says who wrote it, so all are the story: %s", share)
 	default:

@@ -140,12 +140,11 @@ func guess(data []byte, path string, failure error) (text, name string, err erro
 			return decodeAs(data, name), name, nil
 		}
 	}
-	advice := annotator.Errorf(annotator.Misused, "%w", failure)
+	unsure := annotator.Errorf(annotator.Misused, "%w", failure)
 	if len(said) == 0 {
-		return "", "", advice.WithAdvice("say which with --encoding, as in --encoding windows-1252")
+		return "", "", unsure.WithReason(annotator.ReasonUnknownEncoding)
 	}
-	return "", "", advice.WithAdvice("%s is in another encoding, and several may be meant: say which with --encoding, as in --encoding windows-1252; its first line would be %s",
-		path, strings.Join(said, ", "))
+	return "", "", unsure.WithReason(annotator.ReasonAmbiguousEncoding, path, strings.Join(said, ", "))
 }
 
 func decodeAs(data []byte, name string) string {

@@ -119,7 +119,7 @@ func (o *Options) complete() error {
 	case len(o.Sources) == 0:
 		return annotator.Errorf(annotator.Misused, "there is nothing to import").WithAdvice("name a file or a folder")
 	case o.Corpus == "":
-		return annotator.Errorf(annotator.Misused, "no corpus is named to import into").WithAdvice("name the file to make with --corpus")
+		return annotator.Errorf(annotator.Misused, "no corpus is named to import into").WithReason(annotator.ReasonNoCorpusNamed)
 	case o.SceneTokens < 0:
 		return annotator.Errorf(annotator.Misused, "a scene cannot have %d tokens", o.SceneTokens)
 	}
@@ -203,7 +203,7 @@ func existing(ctx context.Context, o Options, now digests) (*Report, error) {
 	db, err := corpus.Open(ctx, o.Corpus)
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Misused, "%s exists and is no corpus: %w", o.Corpus, err).
-			WithAdvice("name another file with --corpus")
+			WithReason(annotator.ReasonCorpusTaken)
 	}
 	before, err := db.Meta(ctx, corpus.MetaDigest)
 	version, versionErr := db.Meta(ctx, corpus.MetaImporter)
@@ -218,13 +218,13 @@ func existing(ctx context.Context, o Options, now digests) (*Report, error) {
 		return reportOf(ctx, o.Corpus)
 	case before == "":
 		return nil, annotator.Errorf(annotator.Misused, "%s exists and was not made by an import", o.Corpus).
-			WithAdvice("name another file with --corpus")
+			WithReason(annotator.ReasonCorpusTaken)
 	case !o.Replace && strings.HasPrefix(content, namesOf(o)) && content != now.sources:
 		return nil, annotator.Errorf(annotator.Misused, "%s has changed since %s was made of it", sourceNames(o.Sources), o.Corpus).
-			WithAdvice("put it back as it was, or import it anew with --reimport; a run whose scenes have changed needs a new --db, too")
+			WithReason(annotator.ReasonSourceChanged)
 	case !o.Replace:
 		return nil, annotator.Errorf(annotator.Misused, "%s exists and holds another import", o.Corpus).
-			WithAdvice("replace it with --reimport, or name another file with --corpus")
+			WithReason(annotator.ReasonOtherImport)
 	}
 	return nil, nil
 }
@@ -250,8 +250,7 @@ func build(ctx context.Context, o Options, sources []source, report *Report, sum
 		return nil, err
 	}
 	if report.StoryPosts == 0 {
-		return nil, annotator.Errorf(annotator.Misused, "found no story in %s", sourceNames(o.Sources)).
-			WithAdvice("%s", report.advice())
+		return nil, report.nothingFound("found no story in %s", sourceNames(o.Sources))
 	}
 	if err := file.Commit(); err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "put the corpus in its place: %w", err)

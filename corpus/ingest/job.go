@@ -49,7 +49,7 @@ func (j *job) run(ctx context.Context, sources []source) error {
 	for _, s := range sources {
 		read, book := j.importer(s.format)
 		if read == nil && !IsDatabase(s.path) {
-			return annotator.Errorf(annotator.Misused, "%s is no SQLite database", s.path).WithAdvice("name another --format, or leave it out")
+			return annotator.Errorf(annotator.Misused, "%s is no SQLite database", s.path).WithReason(annotator.ReasonWrongFormat)
 		}
 		if read == nil {
 			return annotator.Errorf(annotator.Misused, "%s is a SQLite database, and not the only source", s.path).
@@ -57,7 +57,7 @@ func (j *job) run(ctx context.Context, sources []source) error {
 		}
 		if book != books {
 			return annotator.Errorf(annotator.Misused, "%s is %s, %s is %s: books and forums do not go into one corpus",
-				sources[0].path, sources[0].format, s.path, s.format).WithAdvice("import them into corpora of their own, or name the format of all with --format")
+				sources[0].path, sources[0].format, s.path, s.format).WithReason(annotator.ReasonMixedFormats)
 		}
 		j.progress.start(s)
 		if err := read(ctx, s); err != nil {

@@ -56,7 +56,7 @@ func (j *job) jsonl(ctx context.Context, s source) error {
 		line, err := readLine(r)
 		switch {
 		case errors.Is(err, io.EOF) && in.posts == 0:
-			return annotator.Errorf(annotator.Misused, "%s has no line that is a post", s.path).WithAdvice("%s", j.report.advice())
+			return j.report.nothingFound("%s has no line that is a post", s.path)
 		case errors.Is(err, io.EOF):
 			in.before += n - 1
 			return nil

@@ -58,7 +58,7 @@ func TestEncodingsByTrial(t *testing.T) {
 	}
 	_, _, err := ingest.Guess([]byte("\xe9\xe1\xff \xe8\n"))
 	wantRefused(t, err, annotator.Misused, "neither UTF-8")
-	if told, ok := err.(*annotator.Error); !ok || !strings.Contains(told.Advice, `windows-1252: "éáÿ è"`) { //nolint:errorlint // the outermost has the advice
+	if told, ok := err.(*annotator.Error); !ok || told.Reason != annotator.ReasonAmbiguousEncoding || !strings.Contains(fmt.Sprint(told.Args), `windows-1252: "éáÿ è"`) { //nolint:errorlint // the outermost has the advice
 		t.Errorf("the advice does not show the first line: %v", err)
 	}
 }
@@ -157,7 +157,7 @@ func TestStoryAuthor(t *testing.T) {
 		t.Errorf("%d posts, %q", m.report.StoryPosts, m.report.Notes)
 	}
 	m = mustImport(t, ingest.Options{Sources: files(t, map[string]string{"x.jsonl": b.String()}), StoryAuthor: "Ferryman"})
-	if m.report.StoryPosts != 1 || !strings.Contains(m.report.Notes[0], "by --story-author: 1 post of 13 (7 %)") {
+	if m.report.StoryPosts != 1 || !strings.Contains(m.report.Notes[0], "who is named as its author: 1 post of 13 (7 %)") {
 		t.Errorf("%d posts, %q", m.report.StoryPosts, m.report.Notes)
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"annotator"
 	"annotator/corpus"
 )
 
@@ -25,6 +27,8 @@ type Report struct {
 	Corpus   string     `json:"-"`               // the corpus to use
 	Existing bool       `json:"-"`               // it was there before, nothing was written
 	Outdated bool       `json:"-"`               // an earlier version of the importer made it
+
+	Unsure []annotator.Reason `json:"-"` // what the user may have to decide otherwise, each once
 
 	corpus.Stats `json:"-"`
 }
@@ -63,6 +67,13 @@ func (r *Report) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
+// unsure notes a decision that the user may have to make otherwise.
+func (r *Report) unsure(reason annotator.Reason) {
+	if !slices.Contains(r.Unsure, reason) {
+		r.Unsure = append(r.Unsure, reason)
+	}
+}
+
 // String renders the report as a few lines of plain text.
 func (r *Report) String() string {
 	var b strings.Builder
@@ -83,7 +94,7 @@ func (r *Report) String() string {
 		b.WriteString("it is a corpus already, nothing was written\n")
 	}
 	if r.Outdated {
-		b.WriteString("an earlier version imported it, which may have cut it otherwise; --reimport imports it anew\n")
+		b.WriteString("an earlier version imported it, which may have cut it otherwise\n")
 	}
 	for _, n := range r.Notes {
 		b.WriteString(n + "\n")
@@ -108,16 +119,17 @@ func (o Omission) String() string {
 	return line
 }
 
-// advice says where to look if nothing was found to import.
-func (r *Report) advice() string {
+// nothingFound returns the error that nothing was found to import, with the reason that the report shows.
+func (r *Report) nothingFound(format string, args ...any) error {
+	err := annotator.Errorf(annotator.Misused, format, args...)
 	if len(r.Account.Parts) > 0 {
 		largest := slices.MaxFunc(r.Account.Parts, func(a, b Part) int { return cmp.Compare(a.Characters, b.Characters) })
-		return fmt.Sprintf("all of it was left out, as %s the most (%q); --keep %s takes that in", largest.Name, largest.Begins, largest.Name)
+		return err.WithReason(annotator.ReasonLeftOut, largest.Name, strconv.Quote(largest.Begins))
 	}
 	if len(r.LeftOut) == 0 {
-		return "the source is empty, or name its format with --format"
+		return err.WithReason(annotator.ReasonEmptySource)
 	}
-	return r.LeftOut[0].String() + "; if this is not what it is, name its format with --format"
+	return err.WithReason(annotator.ReasonNothingFound, r.LeftOut[0].String())
 }
 
 func plural(n int, noun string) string {

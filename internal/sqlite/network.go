@@ -20,5 +20,5 @@ func RefuseNetwork(path string) error {
 		return nil
 	}
 	return annotator.Errorf(annotator.Misused, "open %s to write: %s is on a file system of another machine or program (%s), where a database can be lost", path, folder, name).
-		WithAdvice("put the database on a disk of this machine, and copy it with `annotator backup`")
+		WithReason(annotator.ReasonNetworkDisk)
 }

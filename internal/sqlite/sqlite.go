@@ -254,7 +254,7 @@ func Wrap(err error, format string, args ...any) error {
 		wrapped.Kind = annotator.Misused
 		return wrapped.WithAdvice("a text of it is longer than %d MiB: cut it into several", maxValue>>20)
 	case lib.SQLITE_CORRUPT:
-		return wrapped.WithAdvice("the database is damaged: restore a backup made with `annotator backup`")
+		return wrapped.WithAdvice("the database is damaged: restore a backup")
 	case lib.SQLITE_ERROR:
 		// The program's SQL is sound, so the file is not what it was when it was opened.
 		return wrapped.WithAdvice("the file does not hold what it should: put it back as it was, or restore a backup, then run again")

@@ -19,7 +19,7 @@ func contextLength(ctx context.Context, e *examination) Finding {
 	n := c.Limit()
 	switch {
 	case n == 0:
-		return missing("", "the server does not tell; a run takes %d tokens: lower --context-budget if the model takes fewer", e.Budget)
+		return missing("", "the server does not tell; a run takes %d tokens", e.Budget).because(annotator.ReasonContextUnknown)
 	case e.Fits(n, nil) != nil:
 		return e.tooShort(e.Fits(n, nil))
 	case n < e.Budget:
@@ -78,7 +78,7 @@ func reportsUsage(_ context.Context, e *examination) Finding {
 	case !e.plain.Exact && !e.streamed.Exact:
 		return missing("", "no tokens are reported: a run estimates them, and cannot tell when the server drops text")
 	case e.Stream && !e.streamed.Exact:
-		return missing("", "no tokens are reported when streaming: run with --stream=false")
+		return missing("", "no tokens are reported when streaming").because(annotator.ReasonNoStream)
 	}
 	u := e.streamed
 	if !u.Exact {
@@ -101,7 +101,7 @@ func reportsCached(ctx context.Context, e *examination) Finding {
 	if !mostlyCached(u) {
 		reply, fault := e.complete(ctx, e.replay)
 		if fault != nil {
-			return skipped("%s", why(fault))
+			return skipped("%s", fault)
 		}
 		u = reply.Usage
 	}
@@ -154,11 +154,11 @@ const (
 func keepsLongPrompt(ctx context.Context, e *examination) Finding {
 	short, fault := e.converse(ctx, "short", shortLines)
 	if fault != nil {
-		return failed("", "%s", why(fault))
+		return failed("", "%s", fault)
 	}
 	medium, fault := e.converse(ctx, "longer", mediumLines)
 	if fault != nil {
-		return failed("", "%s", why(fault))
+		return failed("", "%s", fault)
 	}
 	perLine := (medium.Usage.Prompt - short.Usage.Prompt) / (mediumLines - shortLines)
 	if !short.Usage.Exact || perLine <= 0 {
@@ -178,7 +178,7 @@ func keepsLongPrompt(ctx context.Context, e *examination) Finding {
 	case fault != nil && fault.Kind == annotator.PromptTooLong:
 		return failed(moreContext, "about %d tokens are too many for it: %s", expected, fault)
 	case fault != nil:
-		return failed("", "%s", why(fault))
+		return failed("", "%s", fault)
 	}
 	if cut := model.CheckPrompt(long.Usage, expected*9/10); cut != nil {
 		return failed(moreContext, "%s", cut.Message)

@@ -65,6 +65,8 @@ type Finding struct {
 	Seen  string        // in words, on one line; with text of the server as it came
 	Took  time.Duration // by all requests of the check
 
+	Reason annotator.Reason // from which a program makes advice; may be empty
+
 	remedy remedy // what would help, where the state is not OK
 }
 

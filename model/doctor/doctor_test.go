@@ -237,7 +237,7 @@ func TestFindings(t *testing.T) {
 		{
 			name:   "no streaming",
 			server: scripted.Options{Fault: refuse(400, "streaming is off", streamed)},
-			check:  "streams", state: doctor.Failed, seen: "--stream=false",
+			check:  "streams", state: doctor.Failed, seen: string(annotator.ReasonNoStream),
 		},
 		{
 			name:   "no streaming, and none is wanted",
@@ -267,7 +267,7 @@ func TestFindings(t *testing.T) {
 				}
 				return annotator.Usage{Prompt: r.Tokens, Completion: 1}
 			})},
-			check: "reports usage", state: doctor.Missing, seen: "--stream=false",
+			check: "reports usage", state: doctor.Missing, seen: string(annotator.ReasonNoStream),
 		},
 		{
 			name:   "no system role",
@@ -456,7 +456,7 @@ func TestFindings(t *testing.T) {
 			}
 			report, found := examine(t, p)
 			f := found[test.check]
-			if f.State != test.state || !strings.Contains(f.Seen, test.seen) {
+			if f.State != test.state || !strings.Contains(f.Seen+"; "+string(f.Reason), test.seen) {
 				t.Errorf("%s is %s: %s", test.check, f.State, f.Seen)
 			}
 			if f.State == doctor.Failed && report.Works() {
@@ -502,7 +502,7 @@ func TestSilence(t *testing.T) {
 		}))
 		_, found := examine(t, p)
 		if f := found["answers"]; f.State != doctor.Failed ||
-			!strings.Contains(f.Seen, "longer than it may; see whether the server is busy, and give it longer with --timeout") {
+			!strings.Contains(f.Seen, "longer than it may") || f.Reason != annotator.ReasonSlow {
 			t.Errorf("it answers: %s: %s", f.State, f.Seen)
 		}
 	})
@@ -512,7 +512,7 @@ func TestSilence(t *testing.T) {
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	report, found := examine(t, patient(t, "http://127.0.0.1:1"))
-	if f := found["reaches"]; f.State != doctor.Failed || !strings.Contains(f.Seen, "start the server") {
+	if f := found["reaches"]; f.State != doctor.Failed || f.Reason != annotator.ReasonUnreachable {
 		t.Errorf("%+v", f)
 	}
 	for _, f := range report.Findings[1:] {
@@ -577,13 +577,13 @@ func TestOddLists(t *testing.T) {
 		seen    string
 		answers bool
 	}{
-		{"a key that is refused", 401, `{"error":{"message":"no such key: ` + canary + `"}}`, "scripted", "authenticates", doctor.Failed, "ANNOTATOR_API_KEY", true},
+		{"a key that is refused", 401, `{"error":{"message":"no such key: ` + canary + `"}}`, "scripted", "authenticates", doctor.Failed, string(annotator.ReasonKeyRefused), true},
 		{"no list", 404, `{"detail":"Not Found"}`, "scripted", "lists models", doctor.Missing, "scripted is taken as it is", true},
-		{"no list and no name", 404, `{"detail":"Not Found"}`, "", "lists models", doctor.Failed, "name a model with --model", true},
+		{"no list and no name", 404, `{"detail":"Not Found"}`, "", "lists models", doctor.Failed, string(annotator.ReasonNoModel), true},
 		{"an empty list", 200, `{"data":[]}`, "", "lists models", doctor.Failed, "the list is empty", true},
 		{"many models", 200, `{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"},{"id":"e"},{"id":"f"},{"id":"g"}]}`, "", "lists models", doctor.OK, "a, b, c, d, e, and 2 more", false},
 		{"a tag that may be left out, Ollama", 200, `{"object":"list","data":[{"id":"scripted:latest","object":"model","owned_by":"library"}]}`, "scripted", "lists models", doctor.OK, "scripted is among 1", true},
-		{"a redirect", 307, "", "scripted", "reaches", doctor.Failed, "redirects are not followed", false},
+		{"a redirect", 307, "", "scripted", "reaches", doctor.Failed, string(annotator.ReasonRedirected), false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -601,7 +601,7 @@ func TestOddLists(t *testing.T) {
 			p := patient(t, server.URL)
 			p.Model = test.model
 			_, found := examine(t, p)
-			if f := found[test.check]; f.State != test.state || !strings.Contains(f.Seen, test.seen) {
+			if f := found[test.check]; f.State != test.state || !strings.Contains(f.Seen+"; "+string(f.Reason), test.seen) {
 				t.Errorf("%s is %s: %s", test.check, f.State, f.Seen)
 			}
 			if f := found["answers"]; (f.State == doctor.OK) != test.answers {

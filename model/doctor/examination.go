@@ -62,8 +62,25 @@ func failed(r remedy, format string, args ...any) Finding { return finding(Faile
 
 func skipped(format string, args ...any) Finding { return finding(Skipped, "", format, args...) }
 
+// finding takes the reason of the finding from the errors among the values, which it describes.
 func finding(state State, r remedy, format string, args ...any) Finding {
-	return Finding{State: state, Seen: fmt.Sprintf(format, args...), remedy: r}
+	f := Finding{State: state, remedy: r}
+	for i, arg := range args {
+		switch err := arg.(type) {
+		case *model.Fault:
+			args[i], f.Reason = describe(err)
+		case *annotator.Error:
+			f.Reason = err.Reason
+		}
+	}
+	f.Seen = fmt.Sprintf(format, args...)
+	return f
+}
+
+// because returns the finding with a reason of its own.
+func (f Finding) because(reason annotator.Reason) Finding {
+	f.Reason = reason
+	return f
 }
 
 // examination is what is known of the endpoint so far.
@@ -152,17 +169,19 @@ func assistant(text string) annotator.Message {
 	return annotator.Message{Role: annotator.RoleAssistant, Content: text}
 }
 
-// why describes a fault, with advice.
-func why(f *model.Fault) string {
+// describe describes a fault, with the advice that it has, else the reason for advice.
+func describe(f *model.Fault) (string, annotator.Reason) {
 	switch {
+	case f.Reason != "":
+		return f.Error(), f.Reason
 	case f.Advice != "":
-		return f.Error() + "; " + f.Advice
+		return f.Error() + "; " + f.Advice, ""
 	case f.Kind == annotator.Overloaded:
-		return f.Error() + "; try again when it is ready"
+		return f.Error() + "; try again when it is ready", ""
 	case f.Code == model.CodeSilent:
-		return f.Error() + "; see whether the server is busy, and give it longer with --timeout"
+		return f.Error(), annotator.ReasonSlow
 	}
-	return f.Error()
+	return f.Error(), ""
 }
 
 // words returns the beginning of a reply.

@@ -46,7 +46,7 @@ var kinds = [...]*kind{
 			toolCalls:      "a model that `ollama show MODEL` lists with the capability tools",
 			moreContext:    "OLLAMA_CONTEXT_LENGTH=N ollama serve",
 			cacheReport:    "nothing: Ollama 0.17 keeps the prefix, and reports no cached tokens on any wire",
-			prefixCache:    "nothing: it keeps the newest prompt of each slot (OLLAMA_NUM_PARALLEL); Ollama 0.17 always reports 0 with --wire responses",
+			prefixCache:    "nothing: it keeps the newest prompt of each slot (OLLAMA_NUM_PARALLEL); Ollama 0.17 always reports 0 on the wire responses",
 			steadyTemplate: "a Modelfile whose TEMPLATE has no clock",
 			template:       "a Modelfile with another TEMPLATE",
 			reasoning:      "nothing: it does so for the models that it knows",
@@ -73,7 +73,7 @@ var kinds = [...]*kind{
 		options: map[remedy]string{
 			toolCalls:      "a model that is marked as trained for tool use",
 			moreContext:    "lms load MODEL --context-length N, or the context length in the model's load settings",
-			cacheReport:    "nothing: chat completions do not report it there, and --wire responses or --wire anthropic do",
+			cacheReport:    "nothing: chat completions do not report it there, and the wires responses and anthropic do",
 			prefixCache:    "nothing: it keeps the newest prompt",
 			steadyTemplate: "another prompt template, without a clock, in the model's settings",
 			template:       "another prompt template, in the model's settings",

@@ -180,7 +180,7 @@ func rendersParts(ctx context.Context, e *examination) Finding {
 			return skipped("it takes longer than %s", measureTime)
 		}
 		if fault != nil {
-			return skipped("%s", why(fault))
+			return skipped("%s", fault)
 		}
 		if !known {
 			return skipped("no tokens are reported that could be compared")

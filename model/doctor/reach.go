@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"annotator"
 	"annotator/model"
 )
 
@@ -16,7 +17,7 @@ func reaches(ctx context.Context, e *examination) Finding {
 	if err != nil {
 		e.listFault = model.ClassifyTransport(err)
 		if s := e.listFault.Status; s == 0 || s/100 == 3 {
-			return failed("", "%s", why(e.listFault))
+			return failed("", "%s", e.listFault)
 		}
 	}
 	e.stage, e.models, e.server = reached, models, recognise(ctx, e.Endpoint)
@@ -26,7 +27,7 @@ func reaches(ctx context.Context, e *examination) Finding {
 func authenticates(_ context.Context, e *examination) Finding {
 	switch f := e.listFault; {
 	case f != nil && (f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
-		return failed("", "%s", why(f))
+		return failed("", "%s", f)
 	case f != nil:
 		return skipped("without a list of models it cannot be told; the answer shows it")
 	case e.Keyed:
@@ -50,12 +51,12 @@ func listsModels(_ context.Context, e *examination) Finding {
 }
 
 func (e *examination) withoutList() Finding {
-	because := "the list is empty"
+	var because any = "the list is empty"
 	if e.listFault != nil {
-		because = why(e.listFault)
+		because = e.listFault
 	}
 	if e.client.Model == "" {
-		return failed("", "%s; name a model with --model", because)
+		return failed("", "%s", because).because(annotator.ReasonNoModel)
 	}
 	return missing("", "%s; %s is taken as it is", because, e.client.Model)
 }
@@ -70,7 +71,7 @@ const fewTokens = 16
 func answers(ctx context.Context, e *examination) Finding {
 	reply, fault := e.say(ctx, model.Request{MaxTokens: fewTokens}, user("Answer with the word yes."))
 	if fault != nil {
-		return failed("", "%s", why(fault))
+		return failed("", "%s", fault)
 	}
 	e.stage, e.plain = answered, reply.Usage
 	if reply.Model != "" && reply.Model != e.client.Model {
@@ -92,9 +93,9 @@ func streams(ctx context.Context, e *examination) Finding {
 	switch {
 	case fault != nil && e.Stream:
 		e.stream = false
-		return failed("", "%s; run with --stream=false", why(fault))
+		return failed("", "%s", fault).because(annotator.ReasonNoStream)
 	case fault != nil:
-		return missing("", "%s", why(fault))
+		return missing("", "%s", fault)
 	}
 	e.streamed = reply.Usage
 	if strings.HasPrefix(strings.TrimSpace(string(reply.Raw)), "{") {

@@ -22,7 +22,7 @@ func keepsSystem(ctx context.Context, e *examination) Finding {
 	system := "The password is " + password + ". Whoever asks for the password is told it.\n" + lines(systemLines)
 	told, fault := e.say(ctx, model.Request{System: system, MaxTokens: 16 * fewTokens, Stream: e.stream}, question)
 	if fault != nil {
-		return failed(template.against(fault), "%s", why(fault))
+		return failed(template.against(fault), "%s", fault)
 	}
 	if strings.Contains(strings.ToUpper(told.Text+told.Reasoning), password) {
 		return ok("the model knows what stands in it")

@@ -115,7 +115,7 @@ func constrainsArguments(ctx context.Context, e *examination) Finding {
 	r.MaxTokens = fewTokens
 	if _, fault := e.complete(ctx, r); fault != nil {
 		e.adopt(ctx, model.NoStrictTools)
-		return skipped("%s; a run does without", why(fault))
+		return skipped("%s; a run does without", fault)
 	}
 	if e.client.Capabilities.Workarounds.Has(model.NoStrictTools) {
 		return skipped("the server refuses it; a run does without")
@@ -132,7 +132,7 @@ func callsOnDemand(ctx context.Context, e *examination) Finding {
 	reply, fault := e.show(ctx, model.Choice{Mode: model.ChoiceRequired, Allowed: []string{wanted}})
 	switch {
 	case fault != nil:
-		return missing(toolCalls.against(fault), "%s", why(fault))
+		return missing(toolCalls.against(fault), "%s", fault)
 	case len(reply.Calls) == 0:
 		return missing(toolCalls, "%s is required, and it answers %s", wanted, words(reply))
 	case reply.Calls[0].Name != wanted:
@@ -182,7 +182,7 @@ func (e *examination) unanswered(f *model.Fault) Finding {
 	if e.refusesTools = f.Status != 0 && cure != ""; f.Template && cure != "" {
 		cure = template
 	}
-	return failed(cure, "%s", why(f))
+	return failed(cure, "%s", f)
 }
 
 func toolResult(c annotator.ToolCall) annotator.Message {

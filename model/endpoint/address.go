@@ -17,8 +17,8 @@ func parseBase(raw string, api *API) (string, error) {
 	case err != nil:
 		return "", badAddress("the endpoint's address is no URL", example)
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return "", badAddress("the endpoint's address holds more than scheme, host and path",
-			"leave out everything like user:password@ and ?api_key=, and set ANNOTATOR_API_KEY instead")
+		return "", annotator.Errorf(annotator.Misused, "the endpoint's address holds more than scheme, host and path").
+			WithReason(annotator.ReasonSecretInAddress)
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "", badAddress("the endpoint's address does not begin with http:// or https://", example)
 	case u.Hostname() == "":

@@ -82,7 +82,7 @@ func New(o Options, api API) (*Client, error) {
 	key := strings.TrimSpace(o.Key)
 	if strings.ContainsFunc(key, isControl) {
 		return nil, annotator.Errorf(annotator.Misused, "the API key holds control characters").
-			WithAdvice("set ANNOTATOR_API_KEY to the key alone")
+			WithReason(annotator.ReasonKeyInvalid)
 	}
 	c := &Client{api: api, base: base, header: api.Header(key), key: newSecret(key), transport: o.HTTP, now: o.Now}
 	c.first = cmp.Or(o.FirstToken, DefaultFirstToken)

@@ -79,8 +79,8 @@ func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, endpoint.Options{BaseURL: "http://127.0.0.1:1/v1"})
 	reply, err := ask(t.Context(), c)
-	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Unreachable || f.Advice == "" {
-		t.Errorf("%v is %q with advice %q", f, f.Kind, f.Advice)
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Unreachable || f.Reason != annotator.ReasonUnreachable {
+		t.Errorf("%v is %q with the reason %q", f, f.Kind, f.Reason)
 	}
 }
 

@@ -61,7 +61,7 @@ func (w *watch) check() {
 	if left <= 0 {
 		w.cancel(&model.Fault{
 			Kind: annotator.Transient, Code: model.CodeSilent, Message: w.problem(),
-			Advice: "see what keeps the server busy, or give it longer with --first-token-timeout or --token-timeout",
+			Reason: annotator.ReasonNoToken,
 		})
 		return
 	}

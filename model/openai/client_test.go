@@ -55,7 +55,7 @@ func TestAddressRefused(t *testing.T) {
 	} {
 		c, err := openai.New(o)
 		var e *annotator.Error
-		if c != nil || !errors.As(err, &e) || e.Kind != annotator.Misused || e.Advice == "" || strings.Contains(err.Error(), secret) {
+		if c != nil || !errors.As(err, &e) || e.Kind != annotator.Misused || e.Advice == "" && e.Reason == "" || strings.Contains(err.Error(), secret) {
 			t.Errorf("%q: %v", o.BaseURL, err)
 		}
 	}
