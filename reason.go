@@ -35,6 +35,7 @@ const (
 // The reasons of endpoints and models.
 const (
 	ReasonUnreachable     Reason = "no server at the address"
+	ReasonNeverReached    Reason = "nothing has answered at the address"
 	ReasonWrongAddress    Reason = "the address is not that of the API"
 	ReasonNotAnAPI        Reason = "something else answers at the address"
 	ReasonForbidden       Reason = "something before the server forbids requests"

@@ -272,12 +272,12 @@ func (c *Curator) recapByRule(ctx context.Context, recap *window.Recap) error {
 
 // errNoRoom is the error of a question that is too long for the context. Its text is stored as the reason of a
 // decision.
-var errNoRoom = errors.New("the step makes nothing better")
+var errNoRoom = errors.New("the question was not asked")
 
 // reply has a question answered, if the context has room for it.
 func (c *Curator) reply(ctx context.Context, q *inquiry) (*model.Reply, error) {
 	if !q.fits {
-		return nil, fmt.Errorf("%w: the question has %d tokens, and the context has no room for it", errNoRoom, q.tokens)
+		return nil, fmt.Errorf("%w: it has %d tokens, and the context has no room for it", errNoRoom, q.tokens)
 	}
 	purpose := annotator.PurposeCurate
 	if len(q.batch) == 0 { // a run can do without an answer

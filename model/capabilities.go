@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"net/http"
 	"regexp"
 	"slices"
@@ -15,6 +16,7 @@ import (
 // and from the configuration. They are learned and never forgotten: a server does not change its API in the middle of a
 // run.
 type Capabilities struct {
+	Reached       bool        // something has answered at the address, if only with an error
 	Answered      bool        // a model has answered
 	Workarounds   Workarounds // what requests do otherwise
 	Learned       []string    // the same in words, in the order in which it was learned
@@ -46,6 +48,12 @@ func (c *Context) Limit() int {
 		}
 	}
 	return limit
+}
+
+// reach takes in how a request ended.
+func (c *Capabilities) reach(err error) {
+	f, isFault := errors.AsType[*Fault](err)
+	c.Reached = c.Reached || err == nil || isFault && (f.Status != 0 || f.NotAnAPI)
 }
 
 // tell takes in what a server tells of its context; 0: nothing.

@@ -3,10 +3,12 @@ package model_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -428,6 +430,73 @@ func TestNoSeedAfterADeath(t *testing.T) {
 			reply, err := c.Complete(t.Context(), &model.Request{MaxTokens: 64, Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
 			if err != nil || reply == nil || !slices.Equal(seeds, []int{0, 1, 2, 0}) {
 				t.Errorf("%s died: seeds %v, %v", name, seeds, err)
+			}
+		})
+	}
+}
+
+// TestAnAddressThatNeverAnsweredIsGivenUp: nothing listens at a mistyped address, and the run says so after a minute and not
+// after the patience with a server that loads. What has answered once in the process is waited for with all patience.
+func TestAnAddressThatNeverAnsweredIsGivenUp(t *testing.T) {
+	t.Parallel()
+	refused := model.ClassifyTransport(fmt.Errorf("dial: %w", syscall.ECONNREFUSED))
+	for name, test := range map[string]struct {
+		first  []error // what is answered before nothing listens any more; nil: a reply
+		policy model.Policy
+		waits  time.Duration
+		reason annotator.Reason
+	}{
+		"a dead port":          {nil, model.DefaultPolicy(), time.Minute, annotator.ReasonNeverReached},
+		"patience is asked of": {nil, model.Policy{Attempts: 3, Max: time.Minute, Patience: 2 * time.Hour}, 2 * time.Hour, annotator.ReasonNeverReached},
+		"less patience":        {nil, model.Policy{Attempts: 3, Max: time.Second, Patience: time.Second, FirstContact: time.Minute}, time.Second, annotator.ReasonNeverReached},
+		"loading":              {[]error{&model.Fault{Kind: annotator.Overloaded, Status: 503}}, model.DefaultPolicy(), 45 * time.Minute, annotator.ReasonUnreachable},
+		"it worked before":     {[]error{nil}, model.DefaultPolicy(), 45 * time.Minute, annotator.ReasonUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for asked, ask := range map[string]func(context.Context, *model.Client) error{
+				"a call": func(ctx context.Context, c *model.Client) error {
+					_, err := c.Complete(ctx, &model.Request{MaxTokens: 9})
+					return err
+				},
+				"the models": func(ctx context.Context, c *model.Client) error {
+					c.Model = ""
+					_, err := c.Models(ctx)
+					return err
+				},
+			} {
+				synctest.Test(t, func(t *testing.T) {
+					answered := 0
+					next := func() error {
+						if answered++; answered <= len(test.first) {
+							return test.first[answered-1]
+						}
+						return refused
+					}
+					w := &wire{
+						complete: func(*model.Request) (*model.Reply, error) {
+							if err := next(); err != nil {
+								return nil, err
+							}
+							return says("yes"), nil
+						},
+						models: func() ([]model.Model, error) { return nil, next() },
+					}
+					c := clientOf(w, nil, &test.policy)
+					c.Recorder = nil
+					began := time.Now()
+					err := ask(t.Context(), c)
+					for err == nil {
+						err = ask(t.Context(), c)
+					}
+					took, least := time.Since(began), test.waits
+					if took < least || took > least+least/10+time.Second {
+						t.Errorf("%s: it waited %s, not %s", asked, took, test.waits)
+					}
+					if e := (*annotator.Error)(nil); !errors.As(err, &e) || e.Kind != annotator.Halted || e.Reason != test.reason {
+						t.Errorf("%s: %v", asked, err)
+					}
+				})
 			}
 		})
 	}

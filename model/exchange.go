@@ -89,7 +89,7 @@ func (x *Exchange) decide(fault *Fault, r *Request) {
 		x.decision = Decision{Action: annotator.DecisionAdapt, Reason: what}
 		x.request.LeastPrompt = 0 // in another form, fewer tokens may be right
 	} else {
-		x.attempts.Known = c.Capabilities.Answered
+		x.attempts.Known, x.attempts.Reached = c.Capabilities.Answered, c.Capabilities.Reached
 		x.decision = c.Policy.Next(x.attempts, fault, c.Random)
 	}
 	x.reason = fault.Error()

@@ -49,7 +49,9 @@ func (c *Client) CountTokens(ctx context.Context, text string) (int, error) {
 func (c *Client) list(ctx context.Context) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	return c.Wire.Models(ctx)
+	models, err := c.Wire.Models(ctx)
+	c.Capabilities.reach(err)
+	return models, err
 }
 
 // offers names the models of the endpoint, as far as it lists them.
@@ -83,7 +85,7 @@ func (c *Client) unlisted(fault *Fault, waited time.Duration) error {
 	case fault.Status == http.StatusNotFound: // or it has no such list
 		return err.WithReason(annotator.ReasonNoModelList)
 	case fault.Reason != "":
-		return err.WithReason(fault.Reason)
+		return err.WithReason(c.reason(fault))
 	}
 	return err.WithAdvice("%s, then run again to resume", cmp.Or(fault.Advice, "see to the endpoint"))
 }

@@ -18,6 +18,7 @@ type Attempts struct {
 	Alive   bool          // the server has answered a probe since the newest failure
 	Grown   bool          // the reply was allowed more tokens
 	Known   bool          // a model has answered at the endpoint before
+	Reached bool          // something has answered at the endpoint in this process
 }
 
 // add takes in a decision about a failed call.
@@ -54,11 +55,15 @@ type Policy struct {
 	Base     time.Duration // the first delay; at least a millisecond
 	Max      time.Duration // no delay is longer, whatever the server asks for
 	Patience time.Duration // how long to wait, in all, for a server that is loading, overloaded or unreachable
+
+	// FirstContact is how long to wait, in all, for an address at which nothing has answered in this process: it may be
+	// wrong. 0, and more than Patience, is Patience.
+	FirstContact time.Duration
 }
 
-// DefaultPolicy waits long enough for a large model to load.
+// DefaultPolicy waits long enough for a large model to load, and a minute for a server to listen.
 func DefaultPolicy() Policy {
-	return Policy{Attempts: 4, Base: time.Second, Max: time.Minute, Patience: 45 * time.Minute}
+	return Policy{Attempts: 4, Base: time.Second, Max: time.Minute, Patience: 45 * time.Minute, FirstContact: time.Minute}
 }
 
 // Next decides about a fault. The delays of waiting together never exceed the patience. random returns numbers in [0,
@@ -138,20 +143,29 @@ func (p Policy) exhausted(a Attempts, f *Fault) Decision {
 // probe right before and is unreachable now: some prompts crash a server. A server that says that its device has failed
 // is waited for in any case.
 func (p Policy) wait(a Attempts, f *Fault, random func() float64) Decision {
+	patience := p.patience(a.Reached)
 	limited := f.Status == http.StatusTooManyRequests
 	counts := a.Alive && f.Kind == annotator.Unreachable && !f.ServerFailed
 	switch {
 	case counts && a.Number >= p.Attempts:
 		return p.exhausted(a, f)
-	case a.Waited >= p.Patience:
-		return Decision{Action: annotator.DecisionHalt, Charged: counts, Reason: "the patience of " + p.Patience.String() + " is at its end"}
+	case a.Waited >= patience:
+		return Decision{Action: annotator.DecisionHalt, Charged: counts, Reason: "the patience of " + patience.String() + " is at its end"}
 	}
 	doublings := bits.Len64(uint64(max(a.Waited, 0) / p.base()))
-	delay := min(p.delay(doublings, f, random()), p.Patience-a.Waited)
-	reason := fmt.Sprintf("%s, after %s of at most %s", delay.Round(time.Millisecond), a.Waited.Round(time.Millisecond), p.Patience)
+	delay := min(p.delay(doublings, f, random()), patience-a.Waited)
+	reason := fmt.Sprintf("%s, after %s of at most %s", delay.Round(time.Millisecond), a.Waited.Round(time.Millisecond), patience)
 	return Decision{
 		Action: annotator.DecisionWait, Delay: delay, Probe: !limited, Watch: !limited && f.RetryAfter == 0, Charged: counts, Reason: reason,
 	}
+}
+
+// patience is how long a server is waited for in all. reached reports whether something has answered at its address.
+func (p Policy) patience(reached bool) time.Duration {
+	if !reached && p.FirstContact > 0 {
+		return min(p.FirstContact, p.Patience)
+	}
+	return p.Patience
 }
 
 // maxShrinks is how often a request is made smaller: more often than any window or reply can be halved.

@@ -21,6 +21,7 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 	r.Model, r.Workarounds = cmp.Or(r.Model, c.Model), c.Capabilities.Workarounds
 	r.OnProgress, r.OnSilence, r.SameModel = c.progress(call), c.silence(call), c.StrictModel
 	reply, err := c.Wire.Complete(ctx, r)
+	c.Capabilities.reach(err)
 	if err != nil {
 		fault := ClassifyTransport(err)
 		call.Usage = fault.Usage

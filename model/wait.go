@@ -19,7 +19,7 @@ func (c *Client) await(ctx context.Context, waited *time.Duration, ask func() (*
 		if passing.Kind == annotator.Transient { // whatever may pass is waited for
 			passing.Kind = annotator.Unreachable
 		}
-		attempts := Attempts{Number: c.Policy.Attempts, Waited: *waited, Known: c.Capabilities.Answered}
+		attempts := Attempts{Number: c.Policy.Attempts, Waited: *waited, Known: c.Capabilities.Answered, Reached: c.Capabilities.Reached}
 		decision := c.Policy.Next(attempts, &passing, c.Random)
 		if call != nil {
 			if err := c.fail(ctx, call, fault, decision.Action, decision.Reason); err != nil {
@@ -82,7 +82,7 @@ func (c *Client) pause(ctx context.Context, d *Decision, waited time.Duration, r
 	}
 	notice := annotator.Notice{Kind: annotator.NoticeWait, Duration: d.Delay, Reason: reason}
 	if d.Action == annotator.DecisionWait {
-		notice.Waited, notice.Patience = waited, c.Policy.Patience
+		notice.Waited, notice.Patience = waited, c.Policy.patience(c.Capabilities.Reached)
 	}
 	c.publish(notice)
 	delay, end := context.WithTimeout(ctx, d.Delay)

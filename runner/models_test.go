@@ -54,7 +54,7 @@ func TestModelsOfAServerThatIsNotReady(t *testing.T) {
 		"no list, but named":    {unready{times: -1, status: 404}, "scripted", ""},
 		"no list":               {unready{times: -1, status: 404}, "", annotator.ReasonNoModelList},
 		"no key":                {unready{times: -1, status: 401}, "", annotator.ReasonKeyRefused},
-		"refused for ever":      {unready{times: -1, err: refused}, "", annotator.ReasonUnreachable},
+		"refused for ever":      {unready{times: -1, err: refused}, "", annotator.ReasonNeverReached},
 		"a web page for a list": {unready{times: -1, status: 200, body: "<html>hotel"}, "", annotator.ReasonWrongModelList},
 		"another wire's list":   {unready{times: -1, status: 200, body: `{"models":[]}`}, "", annotator.ReasonWrongModelList},
 	} {

@@ -41,6 +41,7 @@ var adviceFor = map[annotator.Reason]string{
 	annotator.ReasonUnsureAuthor:      "name the author of the story with --story-author",
 
 	annotator.ReasonUnreachable:     "start the server, or give another address with --endpoint",
+	annotator.ReasonNeverReached:    "start the server, give another address with --endpoint, or have it waited for longer with --patience",
 	annotator.ReasonWrongAddress:    wrongAddress,
 	annotator.ReasonNotAnAPI:        "see what is at that address in place of a model server, or " + wrongAddress,
 	annotator.ReasonForbidden:       "see what is before the server and forbids requests, a firewall or a proxy, and whether it wants another ANNOTATOR_API_KEY",

@@ -91,7 +91,7 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	s.StringVar(&c.GovernancePolicy, "governance-policy", "", "`FILE` that says which intent permits which tools; empty: what annotator tools --policy prints")
 	countFlag(s, &c.EditCap, "edit-cap", c.EditCap, 0, "maximum `EDITS` in a scene that remove something from the codex")
 	s.BoolVar(&c.StrictModel, "strict-model", false, "halt when a model other than the requested one answers")
-	timeFlag(s, &c.Retry.Patience, "patience", c.Retry.Patience, 0, "`TIME` to wait for a server that is loading, busy or unreachable")
+	timeFlag(s, &c.Retry.Patience, "patience", c.Retry.Patience, 0, "`TIME` to wait for a server that is loading, busy or unreachable; unless it is set, an address where nothing has answered yet is given up after a minute")
 	timeFlag(s, &c.FirstToken, "first-token-timeout", endpoint.DefaultFirstToken, 1, "`TIME` from a request to the first token of its reply, after which the call fails and is retried")
 	timeFlag(s, &c.NextToken, "token-timeout", endpoint.DefaultNextToken, 1, "`TIME` from one token of a reply to the next, after which the call fails and is retried")
 	importFlags(s, &c.Format, &c.Encoding, &c.SceneTokens)

@@ -60,6 +60,9 @@ func (s *settings) load(a *app) error {
 	if err := s.check(); err != nil {
 		return err
 	}
+	if s.sources["patience"] != defaultSource {
+		s.Retry.FirstContact = 0
+	}
 	return s.loadKey(a)
 }
 
