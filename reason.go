@@ -69,6 +69,7 @@ const (
 	ReasonScenesFail      Reason = "scenes in a row could not be annotated"
 	ReasonCuratorFails    Reason = "the curator gets no answers"
 	ReasonModelChanged    Reason = "another model than before" // the model before
+	ReasonRunIsEmbedded   Reason = "the run was made with the embedded model"
 	ReasonPromptChanged   Reason = "another prompt than before"
 	ReasonOutdatedPrompts Reason = "prompts of an earlier version"
 	ReasonStoryChanged    Reason = "another story than before"

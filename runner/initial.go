@@ -7,6 +7,7 @@ import (
 
 	"annotator"
 	"annotator/context/tokens"
+	"annotator/corpus"
 	"annotator/storage"
 )
 
@@ -114,21 +115,31 @@ func (r *Runner) sameStory(ctx context.Context, run *storage.RunStatus) (identit
 	if err != nil || identity == run.Corpus.Identity {
 		return identity, run.Corpus.Scenes, err
 	}
-	changed, total, err := r.Store.Scenes.FirstDivergence(ctx, r.corpus.Scenes(ctx, r.config.SceneBytes))
+	total, err = CompareStory(ctx, r.Store, run, r.corpus)
+	return identity, total, err
+}
+
+// CompareStory returns how many scenes a corpus has. The error is of kind annotator.Misused where they are not those that a run
+// has listed, and perhaps more.
+func CompareStory(ctx context.Context, store *storage.DB, run *storage.RunStatus, source *corpus.DB) (total int, err error) {
+	changed, total, err := store.Scenes.FirstDivergence(ctx, source.Scenes(ctx, run.Corpus.SceneBytes))
 	if err != nil || changed == 0 {
-		return identity, total, err
+		return total, err
 	}
 	which := "which is not read yet"
 	if changed <= run.Recorded+run.Quarantined {
 		which = "which was read"
 	}
-	return identity, total, annotator.Errorf(annotator.Misused, "the corpus has changed: the text of scene %d, %s, differs or is gone",
+	return total, annotator.Errorf(annotator.Misused, "the corpus has changed: the text of scene %d, %s, differs or is gone",
 		changed, which).WithReason(annotator.ReasonStoryChanged)
 }
 
 // findModel asks the endpoint what it serves, and checks that the model is the one that the run began with. It reports whether
 // the model or the endpoint is another than before.
 func (r *Runner) findModel(ctx context.Context, run *storage.RunStatus) (changed bool, err error) {
+	if err := r.checkEmbedded(run); err != nil {
+		return false, err
+	}
 	if err := r.chooseModel(ctx, run); err != nil {
 		return false, err
 	}
@@ -143,6 +154,21 @@ func (r *Runner) findModel(ctx context.Context, run *storage.RunStatus) (changed
 		return changed, err
 	}
 	return changed, r.Store.Run.Configure(ctx, r.config.Endpoint, r.Client.Model, r.corpus.Path(), identity)
+}
+
+// checkEmbedded refuses to go on with the embedded model where a server's model has answered, and the reverse, whatever the
+// models are called: an endpoint that was forgotten must not change who annotates the story.
+func (r *Runner) checkEmbedded(run *storage.RunStatus) error {
+	before, now := run.Endpoint == annotator.EndpointOffline, r.config.Endpoint == annotator.EndpointOffline
+	switch {
+	case run.Calls == 0 || before == now || r.config.Accept["model"]:
+		return nil
+	case now:
+		return annotator.Errorf(annotator.Misused, "this run was made with the model %s at %s, and is now asked to go on with the embedded model",
+			run.Model, run.Endpoint).WithReason(annotator.ReasonModelChanged, run.Model)
+	}
+	return annotator.Errorf(annotator.Misused, "this run was made with the embedded model, and is now asked to go on with a model at %s",
+		r.config.Endpoint).WithReason(annotator.ReasonRunIsEmbedded)
 }
 
 // chooseModel takes the configured model, else the one used before, else the first that the endpoint lists, and lowers the

@@ -79,6 +79,7 @@ var adviceFor = map[annotator.Reason]string{
 	annotator.ReasonCuratorFails: "see whether the server is well and answers requests as long as these in time, then run again to go on, " +
 		"with --no-curator to read on without",
 	annotator.ReasonModelChanged:    "name the server of %s with --endpoint, agree with --accept model, or start a new database with --no-resume",
+	annotator.ReasonRunIsEmbedded:   "leave --endpoint out, agree with --accept model, or start a new database with --no-resume",
 	annotator.ReasonPromptChanged:   "agree with --accept prompt, or start a new database with --no-resume",
 	annotator.ReasonStoryChanged:    "put the corpus back and run again, or start a new database with --no-resume",
 	annotator.ReasonOutdatedPrompts: "`annotator prompts show` prints the present default",

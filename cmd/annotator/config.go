@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -260,7 +259,7 @@ func (c *Config) withheld() (names []string) {
 func (c *Config) runner() runner.Config {
 	r := c.Config
 	if r.Endpoint == offlineEndpoint {
-		r.Model = cmp.Or(r.Model, offline.Name)
+		r.Model = offline.Name // it has no other
 	}
 	r.Preflight, r.Advise = r.Endpoint != offlineEndpoint, advise
 	return r

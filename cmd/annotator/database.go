@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -96,9 +97,26 @@ func withOpened(ctx context.Context, named string, open func(context.Context, st
 	}
 	db, err := open(ctx, path)
 	if err != nil {
-		return err
+		return explainCorpus(ctx, path, err)
 	}
 	return cmp.Or(body(db), db.Close()) // not joined: the advice is printed on a line of its own
+}
+
+// explainCorpus completes the error that a file is no database of a run: the story's own database is named by mistake.
+func explainCorpus(ctx context.Context, path string, err error) error {
+	if e := (*annotator.Error)(nil); !errors.As(err, &e) || e.Reason != annotator.ReasonForeignDatabase {
+		return err
+	}
+	story, notCorpus := corpus.Open(ctx, path)
+	if notCorpus != nil {
+		return err
+	}
+	_ = story.Close()
+	is := annotator.Errorf(annotator.Misused, "%s is a corpus, the story itself, and not the database of a run", path)
+	if run := databaseOf(path); exists(run) {
+		return is.WithAdvice("name the run's: --db %s", quoted(run))
+	}
+	return is.WithAdvice("name the database of a run of it, or start one with `annotator run %s`", quoted(path))
 }
 
 // autoCorpus names the corpus that the run was made from.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -105,7 +106,7 @@ func TestReadOnlyBegins(t *testing.T) {
 			args []string
 			says string
 		}{
-			{[]string{quay + ".jsonl"}, quay + ".corpus.db: permission denied\nannotator: put the corpus elsewhere with --corpus, and the database with --db\n"},
+			{[]string{quay + ".jsonl"}, quay + ".corpus.db: permission denied\nannotator: put the database elsewhere with --db, and the corpus goes there, too, or where --corpus says\n"},
 			{[]string{quay + ".jsonl", "--corpus", corpus}, "annotator: check that its folder can be written, or choose another database with --db\n"},
 			{[]string{filepath.Join(closed, "quay.jsonl")}, "permission denied\nannotator: name a file that is there and that you may read\n"},
 		} {
@@ -113,6 +114,34 @@ func TestReadOnlyBegins(t *testing.T) {
 			if status := a.run(t.Context(), append([]string{"run"}, c.args...)); status != exitMisused || !strings.Contains(out.String(), c.says) {
 				t.Errorf("%v ends with %d: %s", c.args, status, out)
 			}
+		}
+	})
+}
+
+// TestReadOnlySourceWithADatabaseElsewhere: the corpus of a story in a folder without write permission is put beside the
+// database that is named, and found there again.
+func TestReadOnlySourceWithADatabaseElsewhere(t *testing.T) {
+	t.Parallel()
+	folder, elsewhere := filepath.Join(t.TempDir(), "book"), filepath.Join(t.TempDir(), "elsewhere")
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.Mkdir(elsewhere, 0o777), os.Chmod(elsewhere, 0o777),
+		os.Chmod(filepath.Dir(elsewhere), 0o755), os.WriteFile(filepath.Join(folder, "quay.jsonl"), []byte(twoScenes), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	forbid(t, folder)
+	a, out := newTestApp(nil)
+	a.err, a.now = out, time.Now
+	asNobody(t, func() {
+		for _, limit := range []string{"1", "0"} {
+			args := []string{"run", filepath.Join(folder, "quay.jsonl"), "--db", filepath.Join(elsewhere, "mine.db"), "--limit", limit}
+			if status := a.run(t.Context(), args); status != exitDone {
+				t.Fatalf("ends with %d: %s", status, out)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(elsewhere, "quay.corpus.db")); err != nil {
+			t.Error(err)
+		}
+		if status := a.run(t.Context(), []string{"verify", "--db", filepath.Join(elsewhere, "mine.db")}); status != exitDone {
+			t.Errorf("verify ends with %d: %s", status, out)
 		}
 	})
 }

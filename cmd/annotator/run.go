@@ -331,7 +331,7 @@ func (a *app) openWriter(ctx context.Context, path string) (*storage.DB, error) 
 	m := newMigrating(a, path)
 	db, err := storage.OpenWriter(ctx, path, fmt.Sprintf("process %d on %s", os.Getpid(), host), a.now, m.step)
 	m.end(err)
-	return db, err
+	return db, explainCorpus(ctx, path, err)
 }
 
 // closers close what was opened, in reverse order.

@@ -193,7 +193,7 @@ func (o *serveOptions) storyOf(ctx context.Context, db *storage.DB, path string)
 func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closers) (*web.Database, error) {
 	db, err := storage.Open(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, explainCorpus(ctx, path, err)
 	}
 	open.add(db.Close)
 	database := &web.Database{DB: db}

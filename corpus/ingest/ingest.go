@@ -64,6 +64,10 @@ type Options struct {
 	Replace     bool     // an import that is there already
 	Keep        []string // parts of books to take in after all, of Parts
 	StoryAuthor string   // of a forum, by name, trip code or id; "" detects the author
+
+	// Check is asked about the finished corpus before it is put in its place. What was there stays where it returns an error.
+	// It may be nil.
+	Check func(ctx context.Context, path string) error
 }
 
 // Progress says how far an import has come.
@@ -251,6 +255,11 @@ func build(ctx context.Context, o Options, sources []source, report *Report, sum
 	}
 	if report.StoryPosts == 0 {
 		return nil, report.nothingFound("found no story in %s", sourceNames(o.Sources))
+	}
+	if o.Check != nil {
+		if err := o.Check(ctx, file.Path); err != nil {
+			return nil, err
+		}
 	}
 	if err := file.Commit(); err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "put the corpus in its place: %w", err)
