@@ -9,6 +9,7 @@ package storage
 
 import (
 	"database/sql"
+	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -33,17 +34,18 @@ type DB struct {
 	Run           *Run
 	Maintenance   *Maintenance
 
-	path   string
-	read   *sql.DB
-	write  *writer // nil when opened for reading
-	lock   *flock.Flock
-	claim  *sqlite.Claim
-	holder string
-	now    func() time.Time
-	state  annotator.State
-	head   head
-	files  fileIdentity
-	lost   error // not nil once one of the files was deleted, moved or replaced
+	path     string
+	absolute string // the same path, as it was when the database was opened
+	read     *sql.DB
+	write    *writer // nil when opened for reading
+	lock     *flock.Flock
+	claim    *sqlite.Claim
+	holder   string
+	now      func() time.Time
+	state    annotator.State
+	head     head
+	files    fileIdentity
+	lost     error // not nil once one of the files was deleted, moved or replaced
 
 	log         string          // the path of the write-ahead log, of a writer
 	logPatience time.Duration   // how long a transaction waits for the readers of a long log
@@ -84,7 +86,10 @@ type (
 )
 
 func newDB(path string, now func() time.Time) *DB {
-	db := &DB{path: path, now: now, state: annotator.StateInit, logPatience: logPatience}
+	db := &DB{path: path, absolute: path, now: now, state: annotator.StateInit, logPatience: logPatience}
+	if absolute, err := filepath.Abs(path); err == nil {
+		db.absolute = absolute
+	}
 	s := &service{db}
 	db.Journal, db.History, db.Curation = (*Journal)(s), (*History)(s), (*Curation)(s)
 	db.Calls, db.Scenes, db.Threads = (*Calls)(s), (*Scenes)(s), (*Threads)(s)

@@ -1,7 +1,10 @@
 package storage
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,18 +72,52 @@ func (db *DB) checkFiles(ctx context.Context) error {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	rescued := db.path + RescuedSuffix
-	for checkAbsent(rescued) != nil {
-		rescued += RescuedSuffix
-	}
 	lost := annotator.Errorf(annotator.Storage, "%s was deleted, moved or replaced while the database was open", name)
+	rescued, err := db.rescue(ctx)
 	db.lost = lost.WithReason(annotator.ReasonRescued, rescued)
-	// The writer has the original file open. A reader may have opened the file that is in its place now.
-	if err := db.backup(ctx, db.write.DB, rescued); err != nil {
+	if err != nil {
 		db.lost = annotator.Errorf(annotator.Storage, "%w, and cannot be copied: %w", lost, err).
 			WithAdvice("if it was moved, move it back, or else put a backup in its place; then run again")
 	}
 	// Empty the log: SQLite would take what is left in it for the log of the file that is at this path next.
 	_, _ = db.write.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
 	return db.lost
+}
+
+// rescue copies what was recorded to a file in the database's folder or, where that is gone or nothing can be written to it, in the
+// nearest folder above it or in the one for temporary files, and returns the path of the copy.
+func (db *DB) rescue(ctx context.Context) (path string, err error) {
+	var first error
+	for _, path := range db.rescuePlaces() {
+		for checkAbsent(path) != nil {
+			path += RescuedSuffix
+		}
+		// The writer has the original file open. A reader may have opened the file that is in its place now.
+		err := db.backup(ctx, db.write.DB, path)
+		if err == nil {
+			return path, nil
+		}
+		first = cmp.Or(first, err)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+			break
+		}
+	}
+	return "", first
+}
+
+// rescuePlaces returns the paths at which a copy may be made, the best first. A relative path leads nowhere once the working
+// folder is gone, even where another has its name.
+func (db *DB) rescuePlaces() []string {
+	name := filepath.Base(db.path) + RescuedSuffix
+	places := []string{db.path + RescuedSuffix}
+	for folder := filepath.Dir(db.absolute); ; folder = filepath.Dir(folder) {
+		if info, err := os.Stat(folder); err == nil && info.IsDir() {
+			places = append(places, filepath.Join(folder, name))
+			break
+		}
+		if folder == filepath.Dir(folder) {
+			break
+		}
+	}
+	return append(places, filepath.Join(os.TempDir(), name))
 }
