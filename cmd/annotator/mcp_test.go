@@ -364,3 +364,30 @@ func TestMCPLimits(t *testing.T) {
 		_ = answer(post + "Content-Length: 100\r\n\r\n{")
 	}
 }
+
+// TestWhatWasAskedIsAnsweredAtTheEnd: an agent may close its end as soon as it has asked.
+func TestWhatWasAskedIsAnsweredAtTheEnd(t *testing.T) {
+	t.Parallel()
+	a, out, db := finishedRun(t)
+	const searches = 40
+	var in strings.Builder
+	in.WriteString(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
+	for n := range searches {
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":"Marrow"}}}`+"\n", n+2)
+	}
+	a.in = strings.NewReader(in.String())
+	out.Reset()
+	if status := a.run(t.Context(), []string{"mcp", "--db", db}); status != exitDone {
+		t.Errorf("ends with %d", status)
+	}
+	answers := 0
+	for line := range strings.Lines(out.String()) {
+		if strings.Contains(line, `"result"`) {
+			answers++
+		}
+	}
+	if answers != searches+1 {
+		t.Errorf("%d of %d requests are answered: %.2000s", answers, searches+1, out)
+	}
+}

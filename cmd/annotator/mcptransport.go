@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// answering is a transport whose input ends only when what was read from it is answered: its protocol cancels the requests
+// that are open at the end.
+type answering struct{ mcp.Transport }
+
+// Connect implements mcp.Transport.
+func (t answering) Connect(ctx context.Context) (mcp.Connection, error) {
+	connection, err := t.Transport.Connect(ctx)
+	return &answeringConnection{Connection: connection, answered: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}, err
+}
+
+// maxAnswerTime is how long answers are waited for after the end of the input: the model may be asked for one.
+const maxAnswerTime = 10 * time.Minute
+
+type answeringConnection struct {
+	mcp.Connection
+	answered chan struct{} // holds a value after an answer
+
+	mu   sync.Mutex
+	open map[jsonrpc.ID]bool // requests without an answer
+}
+
+// Read implements mcp.Connection.
+func (c *answeringConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	message, err := c.Connection.Read(ctx)
+	if err != nil {
+		c.awaitAnswers(ctx)
+		return message, err
+	}
+	if request, ok := message.(*jsonrpc.Request); ok && request.IsCall() {
+		c.mu.Lock()
+		c.open[request.ID] = true
+		c.mu.Unlock()
+	}
+	return message, nil
+}
+
+// Write implements mcp.Connection.
+func (c *answeringConnection) Write(ctx context.Context, message jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, message)
+	if response, ok := message.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		delete(c.open, response.ID)
+		c.mu.Unlock()
+		select {
+		case c.answered <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+func (c *answeringConnection) awaitAnswers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, maxAnswerTime)
+	defer cancel()
+	for {
+		c.mu.Lock()
+		left := len(c.open)
+		c.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-c.answered:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
