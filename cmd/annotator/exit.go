@@ -19,6 +19,7 @@ const (
 	exitQuarantined = 5
 	exitNoCalls     = 6
 	exitInterrupted = 130
+	exitAborted     = 134 // see abortOnFatalErrors; no error has it
 )
 
 // exitStatus maps an error to its exit status. It is the only place that does.
@@ -88,6 +89,7 @@ func longHelp(text string, statuses ...int) string {
 		exitQuarantined: "finished, but scenes were quarantined",
 		exitNoCalls:     "finished, but the model never made a call, in any scene of the whole run",
 		exitInterrupted: "interrupted",
+		exitAborted:     "aborted: no memory is left, a fault that the program cannot report, SIGQUIT or SIGABRT; run again to resume",
 	}
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(text) + "\n\nExit status:")

@@ -6,10 +6,14 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"annotator"
+	"annotator/corpus/ingest"
 )
 
 // logFile is a file that a run appends to. A failed write is reported once at once, and again by close; the run goes on
@@ -44,6 +48,60 @@ func openLogFile(path, content string, onFailure func(error)) (*logFile, error) 
 		_, _ = f.Write([]byte("\n"))
 	}
 	return f, nil
+}
+
+// checkLogFiles refuses to write the log or the events to the story, or to a database and the files that belong to it, whether
+// they are there or not: SQLite would take the lines for its own.
+func (o *runOptions) checkLogFiles() error {
+	imported := cmp.Or(o.corpus, corpusOf(o.source))
+	databases := []string{imported, cmp.Or(o.db, databaseOf(o.source)), cmp.Or(o.fromDB, o.source), filepath.Join(filepath.Dir(o.db), filepath.Base(imported))}
+	for _, path := range []string{o.LogFile, o.Events} {
+		if path == "" {
+			continue
+		}
+		if sameFile(path, o.source) {
+			return annotator.Errorf(annotator.Misused, "%s is the story, and nothing is written to it", path).WithAdvice("name another file")
+		}
+		database := path
+		for _, suffix := range []string{"-wal", "-shm", "-journal", ".lock"} {
+			database = strings.TrimSuffix(database, suffix)
+		}
+		if ingest.IsDatabase(database) || isDatabaseName(database) ||
+			slices.ContainsFunc(databases, func(named string) bool { return samePlace(database, named) }) {
+			return annotator.Errorf(annotator.Misused, "%s is a database, or belongs to one, and no lines are written there", path).WithAdvice("name another file")
+		}
+	}
+	return nil
+}
+
+// isDatabaseName reports whether a file has the name of a corpus or of a run's database.
+func isDatabaseName(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasSuffix(name, ".corpus.db") ||
+		slices.ContainsFunc(databasePatterns[:], func(pattern string) bool { matches, _ := filepath.Match(pattern, name); return matches })
+}
+
+// samePlace reports whether two paths name one file, whether it is there or not.
+func samePlace(a, b string) bool { return sameFile(a, b) || resolved(a) == resolved(b) }
+
+// resolved returns the absolute path without symbolic links, as far as there are files.
+func resolved(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	if target, err := os.Readlink(path); err == nil { // it leads to a file that is not there
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(folder, filepath.Base(path))
+	}
+	return path
 }
 
 // sameFile reports whether two paths name the same existing file.

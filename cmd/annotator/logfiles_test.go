@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestTornLine: after a partial line, writing continues on a new one.
@@ -31,6 +32,36 @@ func TestTornLine(t *testing.T) {
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("behind %q there is %q (%v), want %q", before, got, err, want)
 		}
+	}
+}
+
+// TestLogsAreNoDatabases: neither log nor events are written to a file that is a database, belongs to one, or will, and
+// nothing is made before that is said.
+func TestLogsAreNoDatabases(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	write(t, in("quay.jsonl"), []byte(twoScenes))
+	write(t, in("other.sqlite"), []byte("SQLite format 3\x00"+strings.Repeat("x", 500)))
+	if err := os.Symlink(in("mine.db"), in("link")); err != nil {
+		t.Skip(err)
+	}
+	a, out := newTestApp(nil)
+	a.err, a.now = out, time.Now
+	for _, name := range []string{
+		"quay.jsonl", "mine.db", "mine.db-wal", "mine.db-shm", "mine.db-journal", "mine.db.lock", "./sub/../mine.db-wal", "link", "quay.corpus.db",
+		"quay.corpus.db-wal", "other.sqlite", "other.sqlite-wal", "later.annotator.db", "later.annotator-2.db-shm", "later.annotator.db.rescued",
+	} {
+		for _, flag := range []string{"--events", "--log-file"} {
+			out.Reset()
+			status := a.run(t.Context(), []string{"run", in("quay.jsonl"), "--db", in("mine.db"), flag, folder + "/" + name, "--endpoint", "http://127.0.0.1:1/v1", "--patience", "0s"})
+			if status != exitMisused || !strings.Contains(out.String(), "name another file") {
+				t.Errorf("%s %s ends with %d: %s", flag, name, status, out)
+			}
+		}
+	}
+	if made, err := os.ReadDir(folder); err != nil || len(made) != 3 {
+		t.Errorf("made %v, %v", made, err)
 	}
 }
 

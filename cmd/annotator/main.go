@@ -33,6 +33,7 @@ func main() {
 
 // newApp returns the app of this process, and silences the standard logger: net/http logs what a server sends unasked.
 func newApp() *app {
+	abortOnFatalErrors()
 	log.SetOutput(io.Discard)
 	return &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, configDir: os.UserConfigDir, servers: findLocalServers,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -27,8 +28,26 @@ func TestMain(m *testing.M) {
 		a := newApp()
 		a.servers = scriptedServers
 		os.Exit(a.run(context.Background(), os.Args[1:]))
+	}, "fatal": func() {
+		newApp()
+		fail(os.Args[1])
 	}})
 }
+
+// fail ends the process by an error that no program can catch.
+func fail(how string) {
+	switch how {
+	case "memory":
+		fmt.Println(len(make([]byte, 1<<46)))
+	case "stack":
+		fmt.Println(deeper(1))
+	case "goroutine":
+		go panic("a goroutine")
+		select {}
+	}
+}
+
+func deeper(n int) int { return deeper(n+1) + n }
 
 // TestScripts runs the program like a user. In addition to the commands of testscript, a script has:
 //

@@ -21,8 +21,13 @@ but not changed. An error says what was tried, what happened, and what to do nex
 ## Exit statuses
 
 `)
-	_, statuses, _ := strings.Cut(longHelp("", exitMisused, exitHalted, exitViolation, exitQuarantined, exitNoCalls, exitInterrupted), "\n  ")
+	_, statuses, _ := strings.Cut(longHelp("", exitMisused, exitHalted, exitViolation, exitQuarantined, exitNoCalls, exitInterrupted, exitAborted), "\n  ")
 	b.WriteString("```\n" + strings.ReplaceAll(statuses, "\n  ", "\n") + "\n```\n" + `
+A shell shows 134 for a process that ended by SIGABRT. Go's runtime does so, with the stacks of the program on standard error,
+where no memory is left, and where the program has a fault that it cannot report itself; with the variable GOTRACEBACK it ends
+as that says. Two cases look otherwise: on Windows, and where memory is missing before the program has begun, it ends with 2;
+a kernel that ends the process for want of memory leaves 137. The next run resumes after all of these.
+
 ## Settings
 
 A flag takes precedence over the environment, that over the configuration file, that over the user's own file, that over

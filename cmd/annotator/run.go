@@ -200,6 +200,9 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err := o.checkBranch(); err != nil {
 		return nil, err
 	}
+	if err := o.checkLogFiles(); err != nil {
+		return nil, err
+	}
 	wire, err := o.connect(ctx, o.app, o.progress.say)
 	if err != nil {
 		return nil, err
@@ -241,9 +244,6 @@ func (o *runOptions) subscribeFiles() error {
 	}{{o.LogFile, openLog}, {o.Events, openEvents}} {
 		if file.path == "" {
 			continue
-		}
-		if sameFile(file.path, o.source) {
-			return annotator.Errorf(annotator.Misused, "%s is the story, and nothing is written to it", file.path).WithAdvice("name another file")
 		}
 		subscriber, err := file.open(file.path, onFailure)
 		if err != nil {

@@ -38,12 +38,15 @@ func systemGuards() []guard {
 		{n: "103", fault: "no file descriptors are left", does: "halts and names the limit", tests: []string{failing}},
 		{n: "103", fault: "the system clock is set back or forward", does: "nothing is ordered by it; waits use the monotonic clock", tests: []string{"internal/faults.TestClockIsSet"}},
 		{n: "104", fault: "the corpus is edited during a run", does: "each scene has a hash; the run names the changed scene and does nothing", tests: []string{"internal/faults.TestCorpusIsTakenAway", "runner.TestChangesAreNoticed", "storage.TestFirstDivergence"}},
-		{n: "105", fault: "the database, its log, or the log's index is deleted, moved or replaced during a run", does: "halts before the next transaction and copies all recorded data to a separate file, from which the next run continues; the remaining log does not damage a replacement", tests: []string{"internal/faults.TestDatabaseIsTakenAway"}},
+		{n: "105", fault: "the database, its log, or the log's index is deleted, moved or replaced during a run", does: "halts before the next transaction and copies all recorded data to a separate file, from which the next run continues; where the folder is gone, to the nearest one above it, and the error names the file; the remaining log does not damage a replacement", tests: []string{"internal/faults.TestDatabaseIsTakenAway", "storage.TestRescuedFromAFolderThatIsGone"}},
 		{n: "105a", fault: "a database that is shown in a browser or to agents is deleted, moved or replaced", does: "every page, the live page and every request of an agent say so, and show nothing else", tests: []string{"web.TestReplacedDatabase", "cmd/annotator.TestServe"}},
 		{n: "105", fault: "the file and its log are copied one after the other during a run", does: "refused for reading and for writing, or whole: file and log carry a number that must be the same", tests: []string{"storage.TestTornCopies"}},
 		{n: "105", fault: "the file is moved or copied without its log", does: "`verify` says so, and a run is refused; `backup` saves what the file has. The log is written back when a run has begun, and then every ten seconds at the end of a scene", tests: []string{"storage.TestFileWithoutItsLog", "storage.TestClosedFileIsAlone"}},
 		{n: "105", fault: "an empty file in the place of the database", does: "refused: no run begins there unless it is removed", tests: []string{"storage.TestEmptyDatabases"}},
 		{n: "105", fault: "a backup is killed", does: "leaves no file at its target", tests: []string{"internal/atomicfile.TestNewTargetsAreWhole", "internal/atomicfile.TestNewTargetsAreNew"}, untested: "on Linux; elsewhere the name is looked for first:"},
+		{n: "105b", fault: "the log or the events are to be written to a database, its log or its lock, there or not yet", does: "refused before anything begins", tests: []string{"cmd/annotator.TestLogsAreNoDatabases"}},
+		{n: "105c", fault: "memory ends, the program fails where it cannot report it, SIGQUIT, SIGABRT", does: "ends with 134 and not with 2, which is wrong use; leaves no file with its memory", tests: []string{"cmd/annotator.TestFatalErrorsAreNoWrongUse"}, untested: "on Windows, and before the program has begun, where it ends with 2:"},
+		{n: "105d", fault: "the source is imported again, and the run cannot go on with it", does: "compared before the corpus is replaced; the old one stays", tests: []string{"cmd/annotator.TestScripts"}},
 		{n: "106", fault: "no temporary directory: only the folder is writable", does: "needs none", tests: []string{"internal/faults.TestNowhereElse"}, untested: "as root:"},
 	}
 }
@@ -51,7 +54,6 @@ func systemGuards() []guard {
 // securityGuards are the deliberate attacks.
 func securityGuards() []guard {
 	const server = "the program serves nothing over the network"
-	const none = "the program does not write this"
 	return []guard{
 		{n: "S1", fault: "the story contains orders: delete, overwrite", does: "nothing is deleted and every edit is reversible; an edit cap per scene; no destructive edits of entries that the scene does not name; a policy of intents", tests: []string{"runner.TestInjection", "runner.TestEditCap", "runner.TestScenesTakeAwayWhatTheyName"}},
 		{n: "S2", fault: "a poisoned entry in later prompts", does: "delimited, escaped, capped", tests: []string{"context/prompt.TestEntryGolden", "context/prompt.FuzzScene", "tools.TestLongEntries"}},
@@ -71,7 +73,7 @@ func securityGuards() []guard {
 		{n: "S20", fault: "errors that show a key", does: "a key in an address is refused; keys are masked in one place", tests: []string{"model/endpoint.TestKeyIsNotShown", "model/endpoint.TestKeyInDisguise"}},
 		{n: "S21", fault: "the key in files that a run leaves", does: "no file contains it", tests: []string{"cmd/annotator.TestKeyStaysSecret", "cmd/annotator.TestModelThatTellsTheKey"}},
 		{n: "S23", fault: "YAML that other parsers read differently", does: "other parsers read the same document", tests: []string{"exporters.TestEveryFormatGivesTheDocumentBack", "exporters.TestUntypedYAMLIsUntypedJSON"}},
-		{n: "S24", fault: "formulas in CSV", does: none, untested: "nothing to test"},
+		{n: "S24", fault: "formulas in CSV", does: "an apostrophe before what a spreadsheet would run, at every place where it may begin a cell", tests: []string{"exporters.TestTablesGiveTheTextsBack", "exporters.TestFormulasOfEveryKindAreText"}},
 		{n: "S25", fault: "terminal escapes and bidi marks in output", does: "removed and reported", tests: []string{"cmd/annotator.FuzzTerminalText", "cmd/annotator.TestBidiMarksAreNamed"}},
 		{n: "S26", fault: "files that other users may read; a symbolic link as output", does: "databases, backups and corpora have mode 0600, what the user names with -o, --events and the like follows the umask; exports are written to a temporary file and renamed, and refuse links", tests: []string{"storage.TestOwnerOnly", "exporters.TestFilesHaveTheUmask", "exporters.TestWriteFileRefuses", "storage.TestBackupLeavesFilesAlone"}},
 	}
