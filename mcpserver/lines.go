@@ -24,12 +24,14 @@ type Lines struct {
 	Writer io.Writer
 }
 
-// Connect begins to read. Reading ends with the reader, whose error ends the connection.
+// Connect begins to read. Reading ends with the reader, whose error ends the connection
+// once what was read before is answered.
 func (l *Lines) Connect(ctx context.Context) (mcp.Connection, error) {
 	messages, sent := io.Pipe()
 	out := &wholeWriter{w: l.Writer}
 	go func() { _ = sent.CloseWithError(forward(l.Reader, sent, out)) }()
-	return (&mcp.IOTransport{Reader: messages, Writer: out}).Connect(ctx)
+	connection, err := (&mcp.IOTransport{Reader: messages, Writer: out}).Connect(ctx)
+	return newAnswering(connection), err
 }
 
 // forward copies the lines that are messages, and answers the others.

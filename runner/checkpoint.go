@@ -73,10 +73,6 @@ func (r *Runner) checkYield(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	warning := y.Warning()
-	if warning != nil {
-		r.warnOf(warning)
-	}
-	r.yieldKnown = warning != nil || y.Sound()
+	r.yieldKnown = r.warnOf(y.Warning()) || y.Sound()
 	return nil
 }

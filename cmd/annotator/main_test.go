@@ -47,7 +47,12 @@ func fail(how string) {
 	}
 }
 
-func deeper(n int) int { return deeper(n+1) + n }
+func deeper(n int) int {
+	if n < 0 {
+		return 0
+	}
+	return deeper(n+1) + n
+}
 
 // TestScripts runs the program like a user. In addition to the commands of testscript, a script has:
 //

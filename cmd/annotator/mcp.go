@@ -73,7 +73,7 @@ func (o *mcpOptions) run(ctx context.Context, db *storage.DB) error {
 	if o.listen != "" {
 		return o.serveHTTP(ctx, server)
 	}
-	if err := server.Run(ctx, answering{&mcpserver.Lines{Reader: o.in, Writer: o.out}}); err != nil {
+	if err := server.Run(ctx, &mcpserver.Lines{Reader: o.in, Writer: o.out}); err != nil {
 		return annotator.Errorf(annotator.Misused, "read a request of the Model Context Protocol: %w", err).
 			WithAdvice("an agent starts this command and writes to it; `annotator mcp --help` says how")
 	}

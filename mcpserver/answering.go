@@ -1,4 +1,4 @@
-package main
+package mcpserver
 
 import (
 	"context"
@@ -9,25 +9,21 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// answering is a transport whose input ends only when what was read from it is answered: its protocol cancels the requests
-// that are open at the end.
-type answering struct{ mcp.Transport }
-
-// Connect implements mcp.Transport.
-func (t answering) Connect(ctx context.Context) (mcp.Connection, error) {
-	connection, err := t.Transport.Connect(ctx)
-	return &answeringConnection{Connection: connection, answered: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}, err
-}
-
 // maxAnswerTime is how long answers are waited for after the end of the input: the model may be asked for one.
 const maxAnswerTime = 10 * time.Minute
 
+// answeringConnection is a connection whose input ends only when what was read from it is answered: its protocol cancels the
+// requests that are open at the end.
 type answeringConnection struct {
 	mcp.Connection
 	answered chan struct{} // holds a value after an answer
 
 	mu   sync.Mutex
 	open map[jsonrpc.ID]bool // requests without an answer
+}
+
+func newAnswering(c mcp.Connection) mcp.Connection {
+	return &answeringConnection{Connection: c, answered: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}}
 }
 
 // Read implements mcp.Connection.
