@@ -69,18 +69,17 @@ func refusalOf(line []byte, tooLong bool) []byte {
 	var message struct {
 		ID json.RawMessage `json:"id"`
 	}
-	code, what := jsonrpc.CodeParseError, ""
-	switch err := json.Unmarshal(line, &message); {
+	err := json.Unmarshal(line, &message)
+	code, what := jsonrpc.CodeInvalidRequest, "a line is one message of JSON-RPC 2.0, and no list of them"
+	switch {
 	case tooLong:
-		what = fmt.Sprintf("a line has at most %d bytes", MaxRequest)
-	case err != nil && !json.Valid(line):
-		what = "the line is not JSON: " + err.Error()
-	default:
-		_, err := jsonrpc.DecodeMessage(line)
-		if err == nil && line[0] == '{' {
+		code, what = jsonrpc.CodeParseError, fmt.Sprintf("a line has at most %d bytes", MaxRequest)
+	case !json.Valid(line):
+		code, what = jsonrpc.CodeParseError, fmt.Sprintf("the line is not JSON: %v", err)
+	case line[0] == '{':
+		if _, err := jsonrpc.DecodeMessage(line); err == nil {
 			return nil
 		}
-		code, what = jsonrpc.CodeInvalidRequest, "a line is one message of JSON-RPC 2.0, and no list of them"
 	}
 	if id := message.ID; len(id) == 0 || id[0] != '"' && id[0] != '-' && (id[0] < '0' || id[0] > '9') {
 		message.ID = json.RawMessage("null")

@@ -22,16 +22,13 @@ const (
 // boundLog waits until a long log can be started over, ctx is cancelled, or patience has run out.
 func (db *DB) boundLog(ctx context.Context) error {
 	begun, told := time.Now(), false
-	for db.logSize() >= maxLog {
+	for db.logSize() >= maxLog && ctx.Err() == nil {
 		done, err := sqlite.RestartLog(context.WithoutCancel(ctx), db.write.DB)
 		if done || err != nil {
 			db.impatient = false
 			return sqlite.Wrap(err, "start the write-ahead log of %s over", db.path)
 		}
 		waited := time.Since(begun)
-		if ctx.Err() != nil {
-			return nil
-		}
 		if db.impatient = db.impatient || waited >= db.logPatience; db.impatient {
 			return nil
 		}

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -111,7 +112,7 @@ func TestLimitIsKept(t *testing.T) {
 	if got := s.redirected("/lanterns?as-of=scene:4", ""); got.StatusCode == http.StatusOK && !strings.Contains(got.body, "scene 4</strong>") {
 		t.Error("/lanterns loses the limit")
 	}
-	shelf := open(t, func(o *web.Options) { o.Unread = []web.Unread{{File: "other.db", Err: fmt.Errorf("broken")}} })
+	shelf := open(t, func(o *web.Options) { o.Unread = []web.Unread{{File: "other.db", Err: errors.New("broken")}} })
 	shelf.want("/?as-of=scene:4", http.StatusOK, `href="/lanterns/?as-of=scene%3A4"`)
 	secret := open(t, func(o *web.Options) { o.Token = "0123456789abcdef" })
 	got := secret.do(secret.request(http.MethodPost, "/lanterns/limit?as-of=scene%3A4", url.Values{"scene": {"9"}}))
@@ -129,7 +130,7 @@ func TestServersLimit(t *testing.T) {
 			var at storage.Moment
 			s := open(t, func(o *web.Options) {
 				o.Asker = &asker{answer: "Nobody knows. [post 99]"}
-				o.Unread = []web.Unread{{File: "other.db", Err: fmt.Errorf("broken")}}
+				o.Unread = []web.Unread{{File: "other.db", Err: errors.New("broken")}}
 				db := o.Databases[0].DB
 				scene, err := db.Scenes.Get(t.Context(), 6)
 				if err != nil {

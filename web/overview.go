@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 
@@ -28,7 +27,7 @@ func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 	for _, b := range s.books {
 		pulse, err := b.DB.Run.Pulse(hr.Context())
 		if b.DB.Replaced() {
-			err = errors.New(isReplaced)
+			err = annotator.Errorf(annotator.Storage, "%s", isReplaced)
 		}
 		if err != nil {
 			list.Unread = append(slices.Clip(list.Unread), Unread{b.Name, err})
