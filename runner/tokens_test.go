@@ -233,3 +233,17 @@ func TestSettingsOfTheModel(t *testing.T) {
 		t.Errorf("the first prompt is estimated at %d tokens with a ratio of 2, at %d without", got.first, plain.first)
 	}
 }
+
+// TestVerifyKnowsAllWords: a story with letters of many scripts, old forms and new ones, is sound.
+func TestVerifyKnowsAllWords(t *testing.T) {
+	t.Parallel()
+	s := newTale(t, [][]string{{
+		"The ſhip and the ship were one. Don't x-ray the Ängstrom, ΛΌΓΟΣ λόγος λόγοσ, Straße STRASSE ẞ, Ǆ ǅ ǆ, İstanbul ıstanbul.",
+		"角の港 한글 ไทย देवनागरी עברית العربية \U0001E900\U0001E922 \uA7B6\uA7B7 \u1C80 \U0001F600 a\u0301 µ μ \u212A k. Ash’s lamp.",
+	}, {"Ash met the ship again. 角."}}, 30_000, scripted.Options{Script: summarised})
+	if err := s.run("words"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("words")
+	s.verify("words")
+}

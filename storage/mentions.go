@@ -57,11 +57,14 @@ func (s *Mentions) ScenesWith(ctx context.Context, words []string) ([]int, error
 	}
 	terms := make([]string, len(words))
 	for i, word := range words {
-		terms[i] = `"` + strings.ReplaceAll(word, `"`, `""`) + `"`
+		terms[i] = matchWord(word)
 	}
 	return readAll(ctx, s.db, "look for a name", scanValue[int], `SELECT rowid FROM scene_word WHERE scene_word MATCH ? ORDER BY rowid`,
 		strings.Join(terms, " ")+"*")
 }
+
+// matchWord returns the query of FTS5 for a word.
+func matchWord(word string) string { return `"` + strings.ReplaceAll(word, `"`, `""`) + `"` }
 
 // Update brings the mentions in scenes up to date, outside of a checkpoint.
 func (s *Mentions) Update(ctx context.Context, scenes []SceneMentions) error {

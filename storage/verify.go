@@ -27,6 +27,7 @@ type Finding struct {
 const (
 	CheckCorpus     = "corpus"
 	CheckMentions   = "mentions"
+	CheckWords      = "words"
 	CheckQuotations = "quotations"
 )
 
@@ -118,6 +119,7 @@ func (v *verifier) checks() []check {
 		checks = append(checks,
 			check{CheckCorpus, "the corpus has the scenes that the run has read, with these posts and this text", v.verifyCorpus},
 			check{CheckMentions, "the mentions are where the names of live entries stand in the posts", v.verifyMentions},
+			check{CheckWords, "the words by which a scene is looked up are those of its posts", v.verifyWords},
 			check{CheckQuotations, "every quotation stands in its post, where it says", v.verifyQuotes})
 	}
 	return checks

@@ -87,7 +87,7 @@ func (o *verifyOptions) run(ctx context.Context) error {
 
 // corpusChecks are the checks that need the corpus.
 func corpusChecks() []string {
-	return []string{storage.CheckCorpus, storage.CheckMentions, storage.CheckQuotations}
+	return []string{storage.CheckCorpus, storage.CheckMentions, storage.CheckWords, storage.CheckQuotations}
 }
 
 // concernsDatabase reports whether a check found the database wrong, and not only another corpus than the run's.

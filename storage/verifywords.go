@@ -1,0 +1,132 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"annotator/internal/sqlite"
+)
+
+// scenesWith identifies the scenes that have a word: how many there are, the sum of their numbers and that of the squares.
+type scenesWith struct{ count, sum, squares int64 }
+
+// anySize is the number of words of a scene with letters of which it is not known how FTS5 takes them.
+const anySize = -1
+
+// known are the letters of common scripts that every version of FTS5's tokenizer takes for parts of words.
+var known = &unicode.RangeTable{R16: []unicode.Range16{
+	{'\'', '\'', 1}, {'-', '-', 1}, {'0', '9', 1}, {'a', 'z', 1}, {0xb5, 0xb5, 1}, {0xc0, 0x23f, 1}, {0x300, 0x36f, 1}, {0x386, 0x386, 1}, {0x388, 0x3ce, 1}, {0x3d0, 0x3d1, 1}, {0x3d5, 0x3d6, 1},
+	{0x3f0, 0x3f1, 1}, {0x3f5, 0x3f5, 1},
+	{0x400, 0x523, 1}, {0x5d0, 0x5ea, 1}, {0x621, 0x652, 1}, {0x905, 0x94d, 1}, {0xe01, 0xe3a, 1}, {0x1100, 0x11a2, 1}, {0x2019, 0x2019, 1},
+	{0x3041, 0x3096, 1}, {0x3099, 0x3099, 1}, {0x309a, 0x309a, 1}, {0x30a1, 0x30fa, 1}, {0x3400, 0x4db5, 1}, {0x4e00, 0x9fcb, 1}, {0xac00, 0xd7a3, 1},
+}, LatinOffset: 5}
+
+// isUnknown reports whether a word has other letters.
+func isUnknown(word string) bool {
+	return strings.ContainsFunc(word, func(r rune) bool { return !unicode.Is(known, r) })
+}
+
+// foldWord returns the form of a word by which those are equal that FTS5 takes for one.
+func foldWord(word string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			if !unicode.IsUpper(other) && (other < least || unicode.IsUpper(least)) {
+				least = other
+			}
+		}
+		return least
+	}, word)
+}
+
+// verifyWords compares the words by which scenes are looked up with those of their posts: for each word the scenes that have it, and for
+// each scene how many words it has. A scene without a word of its own is not looked at again when a name comes that has it.
+func (v *verifier) verifyWords(ctx context.Context, f *Finding) error {
+	if v.source.Finder == nil {
+		f.Unchecked = "the words, since the posts were not read"
+		return nil
+	}
+	read, err := collect(ctx, v.q, scanValue[int], `SELECT n FROM scene WHERE mentioned = 1`)
+	if err != nil {
+		return err
+	}
+	words, sizes, find := map[string]scenesWith{}, map[int]int{}, v.source.Finder(nil)
+	looked := map[int]bool{}
+	for _, n := range read {
+		looked[n] = true
+	}
+	for scene, err := range v.source.Scenes {
+		if err != nil {
+			return err
+		}
+		if !looked[scene.N] {
+			continue
+		}
+		found, n := find(scene).Words, int64(scene.N)
+		sizes[scene.N] = len(found)
+		if slices.ContainsFunc(found, isUnknown) {
+			sizes[scene.N] = anySize
+		}
+		found = slices.DeleteFunc(found, isUnknown)
+		for i := range found {
+			found[i] = foldWord(found[i])
+		}
+		slices.Sort(found)
+		for _, word := range slices.Compact(found) {
+			w := words[word]
+			words[word] = scenesWith{w.count + 1, w.sum + n, w.squares + n*n}
+		}
+	}
+	if err := v.verifySizes(ctx, f, sizes); err != nil {
+		return err
+	}
+	query, err := v.q.PrepareContext(ctx, `SELECT count(*), coalesce(sum(rowid), 0), coalesce(sum(rowid * rowid), 0) FROM scene_word WHERE scene_word MATCH ?`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = query.Close() }()
+	for _, word := range slices.Sorted(maps.Keys(words)) {
+		var found scenesWith
+		if err := query.QueryRowContext(ctx, matchWord(word)).Scan(&found.count, &found.sum, &found.squares); err != nil {
+			return err
+		}
+		if found != words[word] {
+			f.add(fmt.Sprintf("the word %.40q is looked up in other scenes than those that have it", word))
+		}
+	}
+	return nil
+}
+
+// verifySizes compares how many words the index has of each scene.
+func (v *verifier) verifySizes(ctx context.Context, f *Finding, sizes map[int]int) error {
+	err := sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
+		var n int
+		var size []byte
+		if err := rows.Scan(&n, &size); err != nil {
+			return err
+		}
+		want, known := sizes[n]
+		delete(sizes, n)
+		if !known || want != anySize && decodeSize(size) != want {
+			f.add(fmt.Sprintf("scene %d is looked up by other words than those of its posts", n))
+		}
+		return nil
+	}, `SELECT id, sz FROM scene_word_docsize ORDER BY id`)
+	for _, n := range slices.Sorted(maps.Keys(sizes)) {
+		f.add(fmt.Sprintf("the words of scene %d are not in the index", n))
+	}
+	return err
+}
+
+// decodeSize reads a number as FTS5 stores it: seven bits a byte, the highest first, of which all but the last have the eighth bit set.
+func decodeSize(encoded []byte) (n int) {
+	for _, b := range encoded {
+		n = n<<7 | int(b&0x7f)
+	}
+	return n
+}
