@@ -119,7 +119,6 @@ func bareUpdates(text string) (arrays []string) {
 	around := len(text)
 	for at, found := 0, bareFence.FindStringIndex(text); found != nil; found = bareFence.FindStringIndex(text[at:]) {
 		start := at + found[0] + strings.IndexByte(text[at+found[0]:], '[')
-		at += found[1]
 		strict, n, err := laxjson.Prefix(text[start:])
 		if err != nil {
 			return nil
