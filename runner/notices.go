@@ -33,7 +33,10 @@ func (r *Runner) warn(text string) {
 	r.publish(annotator.Notice{Kind: annotator.NoticeWarning, Reason: text})
 }
 
-// warnOf warns of what a program may have advice for.
-func (r *Runner) warnOf(err error) {
-	r.publish(annotator.Notice{Kind: annotator.NoticeWarning, Err: err})
+// warnOf warns of what a program may have advice for, if there is anything, and reports whether there is.
+func (r *Runner) warnOf(err error) bool {
+	if err != nil {
+		r.publish(annotator.Notice{Kind: annotator.NoticeWarning, Err: err})
+	}
+	return err != nil
 }
