@@ -64,7 +64,7 @@ func TestTheCuratorSeesWhatStandsAroundAQuote(t *testing.T) {
 		for _, match := range shownPost.FindAllStringSubmatch(question, -1) {
 			id, _ := strconv.ParseInt(match[1], 10, 64)
 			shown = append(shown, id)
-			if n := sceneOf[id]; n == 0 || n > int(forks[i]) || slices.Contains(refused, id) {
+			if n := sceneOf[id]; n == 0 || n > forks[i] || slices.Contains(refused, id) {
 				t.Errorf("question %d, after scene %d, shows post %d of scene %d", i, forks[i], id, n)
 			}
 		}
@@ -73,7 +73,7 @@ func TestTheCuratorSeesWhatStandsAroundAQuote(t *testing.T) {
 			continue
 		}
 		want := order[max(0, center-3):min(len(order), center+4)]
-		if slices.ContainsFunc(want, func(post int64) bool { return slices.Contains(refused, post) || sceneOf[post] > int(forks[i]) }) {
+		if slices.ContainsFunc(want, func(post int64) bool { return slices.Contains(refused, post) || sceneOf[post] > forks[i] }) {
 			continue
 		}
 		if whole++; sceneOf[want[0]] != sceneOf[want[len(want)-1]] {

@@ -35,7 +35,10 @@ var rates = vector{0.25, 0.5, 1, 1}
 const minFactor, maxFactor = 0.25, 4.0
 
 // Bounds of Counter.Ratio.
-const MinRatio, MaxRatio = minFactor, maxFactor
+const (
+	MinRatio = minFactor
+	MaxRatio = maxFactor
+)
 
 // priorWeight is the weight of the assumed rates beside that of an observation. It decides what no observation can
 // tell, such as the rate of a kind that hardly occurs.
