@@ -126,40 +126,46 @@ func (c *Curator) largest(p parts) (q *inquiry, full bool, err error) {
 }
 
 // inquire returns the question for some parts. It stands at the end of the window, or alone if that leaves no room for it
-// and no summaries are asked for.
+// and no summaries are asked for; then it shows the posts that the window would have shown.
 func (c *Curator) inquire(p parts, again string) (*inquiry, error) {
 	q := &inquiry{parts: p, again: again}
-	if n := len(p.batch); n > 0 {
-		q.Text, q.MaxTokens, q.Temperature = p.batch.Question(c.Settings.Instruction), c.Settings.MaxTokens*(n+1)/2, c.Settings.Temperature
-	}
-	if again != "" {
-		q.Text = Correction(q.Text, again)
-	}
-	if p.present != nil {
-		q.Text, q.Temperature = p.present.question(c.Settings.Present, q.Text), c.Settings.Temperature
-		q.MaxTokens = max(q.MaxTokens+statementTokens*len(p.present), c.Settings.MaxTokens)
-	}
-	if p.recap != nil {
-		text, err := p.recap.Question(q.Text)
-		if err != nil {
-			return nil, err
-		}
-		if q.Text == "" {
-			q.Temperature = p.recap.Temperature()
-		}
-		q.Text = text
-		q.MaxTokens += p.recap.MaxTokens()
-	}
-	q.tokens = c.Window.Count(q.Text)
 	following, err := c.Window.Before(c.Turn)
 	if err == nil {
-		err = c.place(q, following)
+		err = c.compose(q, following, c.above)
 	}
 	if err == nil && !q.fits && p.recap == nil {
 		q.alone = true
-		err = c.place(q, c.Window.NewPrompt())
+		err = c.compose(q, c.Window.NewPrompt(), nil)
 	}
 	return q, err
+}
+
+// compose writes the text of a question, and puts it at the end of a prompt that shows some posts.
+func (c *Curator) compose(q *inquiry, following *window.Prompt, above map[int64]bool) error {
+	q.Question = window.Question{}
+	if n := len(q.batch); n > 0 {
+		q.Text, q.MaxTokens, q.Temperature = q.batch.Question(c.Settings.Instruction, above), c.Settings.MaxTokens*(n+1)/2, c.Settings.Temperature
+	}
+	if q.again != "" {
+		q.Text = Correction(q.Text, q.again)
+	}
+	if q.present != nil {
+		q.Text, q.Temperature = q.present.question(c.Settings.Present, q.Text), c.Settings.Temperature
+		q.MaxTokens = max(q.MaxTokens+statementTokens*len(q.present), c.Settings.MaxTokens)
+	}
+	if q.recap != nil {
+		text, err := q.recap.Question(q.Text)
+		if err != nil {
+			return err
+		}
+		if q.Text == "" {
+			q.Temperature = q.recap.Temperature()
+		}
+		q.Text = text
+		q.MaxTokens += q.recap.MaxTokens()
+	}
+	q.tokens = c.Window.Count(q.Text)
+	return c.place(q, following)
 }
 
 // place puts a question at the end of a prompt.

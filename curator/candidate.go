@@ -56,6 +56,9 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 			return nil, err
 		}
 	}
+	if c.above, err = c.Window.Posts(ctx, c.Turn); err != nil {
+		return nil, err
+	}
 	if entries, err = c.entries(ctx, slices.Concat(similar...)); err != nil {
 		return nil, err
 	}

@@ -66,6 +66,8 @@ type Curator struct {
 	Store func(
 		ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision, s *annotator.Summaries,
 	) error
+
+	above map[int64]bool // the posts that the window shows above the next question
 }
 
 // Fork says what a question about entries shows beside itself.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -19,14 +20,22 @@ const (
 )
 
 // Question returns what the model is asked about the candidates, as one message. The instruction, which is the same in
-// all questions, stands first, for the server's cache.
-func (b Batch) Question(instruction string) string {
+// all questions, stands first, for the server's cache. Posts that the window shows above it are named only.
+func (b Batch) Question(instruction string, above map[int64]bool) string {
 	var text strings.Builder
 	text.WriteString(instruction)
 	text.WriteString("\n\n<posts>\n")
+	var known []string
 	for _, e := range b.excerpts() {
+		if above[e.post.ID] {
+			known = append(known, strconv.FormatInt(e.post.ID, 10))
+			continue
+		}
 		fmt.Fprintf(&text, "<post id=\"%d\" author=\"%s\"%s>\n%s\n</post>\n",
 			e.post.ID, prompt.Escape(e.post.Name), readerMark(e.post), prompt.Escape(e.text()))
+	}
+	if len(known) > 0 {
+		fmt.Fprintf(&text, "<above posts=\"%s\"/>\n", strings.Join(known, ","))
 	}
 	text.WriteString("</posts>")
 	for _, c := range b {

@@ -98,7 +98,7 @@ func foldedInside(t *testing.T, s *stage, rec *recording) int {
 func TestFact02_SummaryIsInTheNextRequest(t *testing.T) {
 	t.Parallel()
 	var scenes []string
-	for n := range 90 {
+	for n := range 140 {
 		scenes = append(scenes, prose("Latin", 900, uint64(n)))
 	}
 	short := func(r scripted.Request) scripted.Reply { return scripted.Reply{Text: summaryOf(r) + "It is read."} }
@@ -113,7 +113,7 @@ func TestFact02_SummaryIsInTheNextRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.lawful(name)
-		// What is written at the end of a thread enters the window with the next compaction, which asks for nothing.
+		// What is written at the end of a thread enters the window with the next compaction, which asks for a chunk at most.
 		for i, tokens := range s.column(name, `SELECT iif(purpose = 'summarise'
 			AND (SELECT kind FROM trace WHERE id = trace_id + 1) = 'compaction', prompt_tokens, 0) FROM call ORDER BY id`) {
 			made := fmt.Sprintf(" at %d tokens. Ash went on.", tokens)

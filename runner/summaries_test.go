@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func (s *stage) summariesOf(name string, threads, scenes int, author string) {
 	}
 }
 
-// TestThreadsAreSummarised at their end, by the questions of the curator, and compaction asks for nothing that is there.
+// TestThreadsAreSummarised at their end, by the questions of the curator, and compaction asks for no story that is there.
 func TestThreadsAreSummarised(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 6, scenes: 4, words: 400}, scripted.Options{Strict: true})
@@ -42,7 +43,7 @@ func TestThreadsAreSummarised(t *testing.T) {
 	if n := s.count("told", `SELECT count(*) FROM episode WHERE kind = 'cumulative' AND entered > trace_id`); n == 0 {
 		t.Error("no story so far was used that was there")
 	}
-	if n := s.count("told", `SELECT count(*) FROM call WHERE purpose <> 'annotate'`); n > 12 {
+	if n := s.count("told", `SELECT count(*) FROM call WHERE purpose <> 'annotate'`); n > 14 {
 		t.Errorf("%d questions about 6 threads", n)
 	}
 }
@@ -118,6 +119,53 @@ func TestSummariserIsToldOfFailures(t *testing.T) {
 	}
 	if told[1] == 0 || len(told) != 1 { // the window has the first thread to the end, so each story so far sums it up
 		t.Errorf("questions by how often they name the call: %v", told)
+	}
+}
+
+// TestCompactionLeavesTheLowMark: only the newest scenes stay, whether the story so far is there already or is asked for.
+func TestCompactionLeavesTheLowMark(t *testing.T) {
+	t.Parallel()
+	uncached := map[bool]int{}
+	for _, off := range []bool{false, true} {
+		s := newTale(t, [][]string{evenScenes(30), evenScenes(30), evenScenes(30)}, 16_000, scripted.Options{Strict: true, Script: summarised})
+		s.config.MaxTokens, s.config.NoThreadSummaries = 1_000, off
+		if err := s.run("tale"); err != nil {
+			t.Fatal(err)
+		}
+		s.verify("tale")
+		left := s.column("tale", `SELECT (SELECT count(DISTINCT turn) FROM trace t WHERE t.id < c.trace_id AND t.turn > c.through_turn)
+			FROM compaction c ORDER BY trace_id`)
+		if len(left) == 0 || slices.Max(left) > s.config.Compaction.KeepTurns {
+			t.Errorf("without summaries of threads %v: compactions leave the scenes %v", off, left)
+		}
+		there := s.count("tale", `SELECT count(*) FROM episode e WHERE kind = 'cumulative' AND entered > trace_id
+			AND EXISTS (SELECT 1 FROM episode c WHERE c.kind = 'chunk' AND c.trace_id = e.entered)`)
+		if !off && there == 0 {
+			t.Error("no story so far that was there entered the window together with a chunk")
+		}
+		uncached[off] = s.count("tale", `SELECT sum(prompt_tokens - cached_tokens) FROM call WHERE purpose <> 'curate'`)
+	}
+	if 100*uncached[false] > 103*uncached[true] {
+		t.Errorf("%d uncached tokens with summaries of threads, %d without", uncached[false], uncached[true])
+	}
+}
+
+// TestNoChunkIsWritten: where the model writes no chunk, the story so far that is there enters the window all the same.
+func TestNoChunkIsWritten(t *testing.T) {
+	t.Parallel()
+	s := newTale(t, [][]string{evenScenes(30), evenScenes(30), evenScenes(30)}, 16_000, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+		if asksSummary(r) && !asksForThreads(r) {
+			return scripted.Reply{Text: "- - -"}
+		}
+		return summarised(r)
+	}})
+	s.config.MaxTokens = 1_000
+	if err := s.run("tale"); err != nil {
+		t.Fatal(err)
+	}
+	s.verify("tale")
+	if n := s.count("tale", `SELECT count(*) FROM episode WHERE kind = 'cumulative' AND entered > trace_id`); n == 0 {
+		t.Error("no story so far that was there entered the window")
 	}
 }
 

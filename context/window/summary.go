@@ -2,6 +2,7 @@ package window
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"annotator"
@@ -19,6 +20,7 @@ type memory struct {
 	newest  *annotator.Episode // story so far, in the window or not; nil before the first
 	author  annotator.Author   // of the summary
 	summary compaction.Summary
+	told    bool // the newest story so far includes all that the step makes part of it
 }
 
 // newMemory returns the episodes in the window, which a step is to rewrite.
@@ -37,7 +39,8 @@ func (w *Window) newMemory(ctx context.Context, step compaction.Step) (*memory, 
 }
 
 // summarise has the model or a rule write the summary of a step, and fills in the compaction with it. A story so far
-// that was made at the end of a thread takes the place of a new one. Answer is nil if the model was not asked.
+// that was made at the end of a thread takes the place of a new one, so that only the chunk is asked for. Answer is nil if
+// the model was not asked.
 func (w *Window) summarise(
 	ctx context.Context, step compaction.Step, c *annotator.Compaction,
 ) (answer *Answer, err error) {
@@ -49,14 +52,16 @@ func (w *Window) summarise(
 		return nil, err
 	}
 	m.step.Known = append(m.step.Known, w.scene.thread) // whose end asks for its summary
+	m.told = step.Tier != compaction.TierRule && m.toldBefore()
 	switch {
 	case step.Tier == compaction.TierRule:
 		err = m.byRule(ctx)
-	case m.toldBefore():
-		m.reuseStory(c)
-		return nil, nil
-	default:
+	case !m.told:
 		answer, err = m.byModel(ctx)
+	case len(step.Chunk) > 0:
+		if answer, err = m.byModel(ctx); errors.Is(err, ErrNoSummary) {
+			err = nil // the story takes the place of the threads without the chunk
+		}
 	}
 	if err == nil {
 		err = m.rewrite(ctx, c)
@@ -78,16 +83,22 @@ func (m *memory) toldBefore() bool {
 	return last <= m.newest.ToTurn
 }
 
-// reuseStory puts the newest story so far into the memory. Turns that were to become a chunk stay.
+// reuseStory puts the newest story so far into the memory.
 func (m *memory) reuseStory(c *annotator.Compaction) {
-	m.step.Turns, m.step.Chunk = m.storyTurns(), nil
 	if m.story == nil || m.story.ID != m.newest.ID {
 		c.Entered = append(c.Entered, m.newest.ID)
 		m.enter(m.newest, c)
 	} else {
 		m.enter(nil, c)
 	}
-	m.finish(c)
+}
+
+// asked is the part of the step that the model is to summarise.
+func (m *memory) asked() compaction.Step {
+	if m.told {
+		return compaction.Step{Tier: m.step.Tier, Turns: m.step.Chunk, Chunk: m.step.Chunk}
+	}
+	return m.step
 }
 
 // minSummary is how many tokens a summary must be given.
@@ -117,7 +128,7 @@ func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 		return nil, err
 	}
 	m.author = annotator.AuthorModel
-	if m.summary, err = compaction.Read(m.step, answer.Text); err != nil {
+	if m.summary, err = compaction.Read(m.asked(), answer.Text); err != nil {
 		return nil, m.reject(ctx, answer, err)
 	}
 	return answer, nil
@@ -125,7 +136,7 @@ func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 
 // question returns the request for the summary, at the end of the window as it was before a turn.
 func (m *memory) question(turn int64) (*Question, error) {
-	text, err := compaction.Instruction(m.Config.SummaryTemplate, m.step)
+	text, err := compaction.Instruction(m.Config.SummaryTemplate, m.asked())
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +211,10 @@ func (m *memory) rewrite(ctx context.Context, c *annotator.Compaction) error {
 	if m.summary.Chunk == "" {
 		m.step.Turns, m.step.Chunk = m.storyTurns(), nil
 	}
-	if len(m.step.Threads) > 0 {
+	switch {
+	case m.told:
+		m.reuseStory(c)
+	case len(m.step.Threads) > 0:
 		if err := m.addStory(ctx, c); err != nil {
 			return err
 		}

@@ -232,6 +232,24 @@ func (w *Window) NewPrompt() *Prompt {
 // History returns the messages of the window, which tell what of the glossary it shows.
 func (w *Window) History() *History { return w.history }
 
+// Posts returns the posts whose scenes the window shows before a turn, or in all of it if there is no such turn.
+func (w *Window) Posts(ctx context.Context, turn int64) (map[int64]bool, error) {
+	shown := map[int64]bool{}
+	for _, t := range w.history.Turns() {
+		if t.ID == turn {
+			break
+		}
+		scene, err := w.sources.Scenes.OfTurn(ctx, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range scene.Posts {
+			shown[id] = true
+		}
+	}
+	return shown, nil
+}
+
 // Texts returns what the window shows of the story and of the glossary: the summaries, the scenes and the results of
 // tools.
 func (w *Window) Texts(ctx context.Context) ([]string, error) {

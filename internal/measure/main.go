@@ -104,6 +104,13 @@ func measure(ctx context.Context, args []string) error {
 		}
 		return writeDocument(cmp.Or(o.document, "docs/compaction.md"), tables)
 	}
+	if o.what == "novel" {
+		tables, err := o.novel(ctx)
+		if err != nil {
+			return err
+		}
+		return writeDocument(cmp.Or(o.document, "docs/performance.md"), tables)
+	}
 	tables, err := o.tables(ctx)
 	if err != nil {
 		return err
