@@ -57,14 +57,11 @@ func (r *Runner) undecided(ctx context.Context, last bool) ([]annotator.Undecide
 	if r.config.Curator.Off {
 		return nil, nil
 	}
-	threads, err := r.Store.Threads.Before(ctx, r.scene.row.Thread.Order)
+	before := r.scene.row.N - r.scene.row.Index // the first scene of the thread
 	if last {
-		threads = append(threads, r.scene.row.Thread.ID)
+		before = r.scene.row.N + 1
 	}
-	if err != nil || len(threads) == 0 {
-		return nil, err
-	}
-	return r.Store.Curation.Undecided(ctx, 0, threads...)
+	return r.Store.Curation.UndecidedBefore(ctx, before)
 }
 
 // recap returns the summaries of threads that are due, and whether they cannot wait: because the corpus has ended, the

@@ -152,8 +152,9 @@ func (tx *tx) rebuild() {
 		tx.insertEntry(entries[id])
 		tx.countLive("", entries[id].Status)
 	}
+	tx.exec(`UPDATE thread_state SET summary_due = ` + summaryDue)
 	// By id, for the clock may have been set back between two revisions.
-	tx.exec(`UPDATE glossary_entry SET
+	tx.exec(`UPDATE glossary_entry SET facts = ` + factsHeld + `, changes = ` + factsChanged + `,
 		created_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id LIMIT 1),
 		updated_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id DESC LIMIT 1)`)
 }

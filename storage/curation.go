@@ -3,6 +3,8 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"math"
 
 	"annotator"
 )
@@ -11,36 +13,82 @@ import (
 // any), in story order, without those that the curator has decided on after the given row of the journal. To ask again
 // is no decision, and an entry that was revised once is judged once more.
 func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64) ([]annotator.UndecidedEntry, error) {
+	return s.undecided(ctx, after, math.MaxInt, threads)
+}
+
+// UndecidedBefore returns those entries that were first seen before a scene, from 1.
+func (s *Curation) UndecidedBefore(ctx context.Context, scene int) ([]annotator.UndecidedEntry, error) {
+	return s.undecided(ctx, 0, scene, nil)
+}
+
+func (s *Curation) undecided(ctx context.Context, after int64, before int, threads []int64) ([]annotator.UndecidedEntry, error) {
 	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error {
 		var revised int
 		err := rows.Scan(&u.Entry, &u.RetryReason, &revised)
 		u.Revised = revised > 0
 		return err
 	}
-	return readAll(ctx, s.db, "read the tentative entries", scan, `WITH decision AS NOT MATERIALIZED (
-		  SELECT id, entry_id, new_value ->> '$.decision' AS action, new_value ->> '$.reason' AS reason FROM revision
-		  WHERE field = 'curator_decision' AND trace_id > ?2 AND new_value ->> '$.decision' <> 'UNSTATED')
-		SELECT e.id, iif(d.action = 'AGAIN', d.reason, ''),
-		  (SELECT count(*) FROM decision r WHERE r.entry_id = e.id AND r.action = 'REVISE') AS revised
-		FROM glossary_entry e LEFT JOIN decision d ON d.id = (SELECT max(n.id) FROM decision n WHERE n.entry_id = e.id)
-		WHERE e.status = 'tentative' AND e.locked = 0
-		  AND (json_array_length(?1) = 0 OR EXISTS (SELECT 1 FROM thread_state t WHERE t.thread_id IN (SELECT value FROM json_each(?1))
-		    AND e.first_at / 1000000 BETWEEN t.first_scene AND t.last_scene))
-		  AND (coalesce(d.action, 'AGAIN') = 'AGAIN' OR d.action = 'REVISE' AND revised = 1)
-		ORDER BY e.first_at, e.id`, jsonList(threads), after)
+	return readAll(ctx, s.db, "read the tentative entries", scan, undecidedEntries, jsonList(threads), after, before)
 }
+
+// undecidedEntries costs by the tentative entries and their revisions, however many threads are asked for.
+const undecidedEntries = `WITH decision AS NOT MATERIALIZED (
+	  SELECT id, entry_id, new_value ->> '$.decision' AS action, new_value ->> '$.reason' AS reason FROM revision
+	  WHERE field = 'curator_decision' AND trace_id > ?2 AND new_value ->> '$.decision' <> 'UNSTATED')
+	SELECT e.id, iif(d.action = 'AGAIN', d.reason, ''),
+	  (SELECT count(*) FROM decision r WHERE r.entry_id = e.id AND r.action = 'REVISE') AS revised
+	FROM glossary_entry e LEFT JOIN decision d ON d.id = (SELECT max(n.id) FROM decision n WHERE n.entry_id = e.id)
+	WHERE e.status = 'tentative' AND e.locked = 0 AND e.first_at / 1000000 < ?3
+	  AND (json_array_length(?1) = 0 OR (SELECT thread_id FROM scene WHERE n = e.first_at / 1000000) IN (SELECT value FROM json_each(?1)))
+	  AND (coalesce(d.action, 'AGAIN') = 'AGAIN' OR d.action = 'REVISE' AND revised = 1)
+	ORDER BY e.first_at, e.id`
+
+// The columns facts and changes of a row of glossary_entry: how many facts hold, and how many were added or closed since the present
+// statement of the entry was last asked for.
+const (
+	factsHeld    = `(SELECT count(*) FROM claim c WHERE c.entry_id = glossary_entry.id AND c.until_at = 0)`
+	factsChanged = `(SELECT count(*) FROM revision r WHERE r.entry_id = glossary_entry.id AND r.field = 'claim'
+	  AND r.id > coalesce((SELECT max(a.id) FROM revision a WHERE a.entry_id = glossary_entry.id
+	    AND (a.field = 'present' OR a.field = 'curator_decision' AND a.new_value ->> '$.decision' = 'UNSTATED')), 0))`
+)
+
+// countFacts keeps these columns after revisions of an entry.
+func (tx *tx) countFacts(e *annotator.Entry, revisions []annotator.Revision) {
+	changed, asked := 0, false
+	for i := range revisions {
+		switch r := &revisions[i]; {
+		case r.Field == annotator.FieldClaim:
+			changed++
+		case r.Field == annotator.FieldPresent, r.Field == annotator.FieldCuratorDecision && unstated(r):
+			changed, asked = 0, true
+		}
+	}
+	if changed == 0 && !asked {
+		return
+	}
+	facts := 0
+	for i := range e.Claims {
+		if e.Claims[i].Until == 0 {
+			facts++
+		}
+	}
+	tx.execOne(`UPDATE glossary_entry SET facts = ?, changes = iif(?, 0, changes) + ? WHERE id = ?`, facts, asked, changed, e.ID)
+}
+
+// unstated reports whether a decision says that a present statement was asked for and not given.
+func unstated(r *annotator.Revision) bool {
+	var d struct{ Decision string }
+	return json.Unmarshal([]byte(r.New), &d) == nil && d.Decision == "UNSTATED"
+}
+
+// outdatedEntries reads the entries that are due alone, by their index.
+const outdatedEntries = `SELECT id FROM glossary_entry INDEXED BY glossary_entry_outdated
+	WHERE changes > 0 AND facts >= ? AND status IN ('tentative', 'confirmed') AND locked = 0 ORDER BY changes DESC, last_at DESC, id LIMIT ?`
 
 // Outdated returns the live entries that are not locked, hold at least so many facts, and have had a fact added or
 // closed since their present statement was last asked for: at most limit of them, those first of which most has changed.
 func (s *Curation) Outdated(ctx context.Context, facts, limit int) ([]int64, error) {
-	return readAll(ctx, s.db, "read the entries without a present statement", scanValue[int64], `
-		SELECT id FROM (
-		  SELECT e.id, e.last_at, (SELECT count(*) FROM revision r WHERE r.entry_id = e.id AND r.field = 'claim'
-		    AND r.id > coalesce((SELECT max(a.id) FROM revision a WHERE a.entry_id = e.id
-		      AND (a.field = 'present' OR a.field = 'curator_decision' AND a.new_value ->> '$.decision' = 'UNSTATED')), 0)) AS changes
-		  FROM glossary_entry e WHERE e.status IN ('tentative', 'confirmed') AND e.locked = 0
-		    AND (SELECT count(*) FROM claim c WHERE c.entry_id = e.id AND c.until_at = 0) >= ?)
-		WHERE changes > 0 ORDER BY changes DESC, last_at DESC, id LIMIT ?`, facts, limit)
+	return readAll(ctx, s.db, "read the entries without a present statement", scanValue[int64], outdatedEntries, facts, limit)
 }
 
 // Restated reports whether present statements were asked for after a scene. It reads the revisions since then alone.

@@ -74,6 +74,9 @@ func (tx *tx) insertEpisode(e *annotator.Episode, enters bool) {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?) RETURNING id`,
 		e.Kind, e.Thread, e.Index, e.FromScene, e.ToScene, e.FromTurn, e.ToTurn, e.Summary, e.By,
 		e.Supersedes, e.Tokens, e.Trace, entered, tx.now)
+	if e.Kind == annotator.EpisodeThread {
+		tx.exec(`UPDATE thread_state SET summary_due = 0 WHERE thread_id = ? AND summary_due = 1`, e.Thread)
+	}
 }
 
 // WindowState returns the state of the window after the newest compaction up to a row of the journal (0: all). The

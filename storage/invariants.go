@@ -135,7 +135,9 @@ var invariants = [...]invariant{
 		`SELECT 'thread ' || t.thread_id || ' is ' || t.status || ', its last scene is ' || s.state FROM thread_state t JOIN scene s ON s.n = t.last_scene
 		  WHERE (t.status = 'completed') <> (s.state IN ('recorded', 'quarantined')) AND s.n <> (SELECT open_scene FROM run_state)
 		 UNION ALL SELECT 'thread ' || thread_id || ' is out of order' FROM
-		  (SELECT thread_id, ord, lag(ord) OVER (ORDER BY first_scene) AS former FROM thread_state) WHERE ord < former`,
+		  (SELECT thread_id, ord, lag(ord) OVER (ORDER BY first_scene) AS former FROM thread_state) WHERE ord < former
+		 UNION ALL SELECT 'thread ' || thread_id || iif(summary_due, ' waits for no summary', ' waits for a summary') || ', and is kept otherwise'
+		  FROM thread_state WHERE summary_due <> (` + summaryDue + `)`,
 	},
 	{
 		"calls", "one call is under way at a time, and what failed says why and what was done about it",
@@ -220,7 +222,9 @@ var invariants = [...]invariant{
 		 UNION ALL SELECT 'claim ' || id || ' of entry ' || entry_id || ' is ' || kind || ', and has a speaker' FROM claim
 		  WHERE speaker <> '' AND kind <> 'claimed'
 		 UNION ALL SELECT 'entry ' || id || ' has a present statement of place ' || present_at FROM glossary_entry
-		  WHERE (present = '') <> (present_at = 0) OR present_at > last_at`,
+		  WHERE (present = '') <> (present_at = 0) OR present_at > last_at
+		 UNION ALL SELECT 'entry ' || id || ' is kept with ' || facts || ' facts, and ' || changes || ' changed since its present statement was asked for'
+		  FROM glossary_entry WHERE facts <> ` + factsHeld + ` OR changes <> ` + factsChanged,
 	},
 	{
 		"evidence", "a quotation is as long as its range",

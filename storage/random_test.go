@@ -37,6 +37,7 @@ func TestRandomStories(t *testing.T) {
 			moves[rapid.SampledFrom(slices.Sorted(maps.Keys(moves))).Draw(t, "move")]()
 		}
 		s.clean()
+		s.endsPlainly()
 		before := s.everything()
 		s.reopen()
 		if diff := cmp.Diff(before, s.everything()); diff != "" {

@@ -23,7 +23,7 @@ func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 		tx.exec(`INSERT INTO refusal (scene, nth, turn, reason, fault, raw, refused_at, snapshot_id, retried_at)
 			SELECT n, (SELECT count(*) + 1 FROM refusal f WHERE f.scene = n), turn, reason, fault, raw, recorded_at,
 			  (SELECT coalesce(max(id), 0) FROM snapshot), ?2 FROM scene WHERE `+chosen, list, tx.now)
-		tx.exec(`UPDATE thread_state SET status = iif(started_at IS NULL, 'pending', 'in_progress'), completed_at = NULL
+		tx.exec(`UPDATE thread_state SET status = iif(started_at IS NULL, 'pending', 'in_progress'), completed_at = NULL, summary_due = 0
 			WHERE last_scene IN (SELECT n FROM scene WHERE `+chosen+`)`, list)
 		put = tx.exec(`UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NULL, recorded_at = NULL
 			WHERE `+chosen, list)

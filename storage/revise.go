@@ -82,6 +82,7 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 		g.tx.applyRevision(r)
 		g.tx.setVersion(versions[i], versions[i+1], r)
 	}
+	g.tx.countFacts(e, revisions)
 	return g.tx.err
 }
 

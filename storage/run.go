@@ -111,7 +111,7 @@ func (tx *tx) insertScenes(scenes iter.Seq2[*annotator.Scene, error], known int)
 func (tx *tx) insertScene(s *annotator.Scene, hash []byte) {
 	tx.exec(`INSERT INTO thread_state (thread_id, ord, title, first_scene, last_scene) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (thread_id) DO UPDATE SET last_scene = excluded.last_scene,
-		  status = iif(status = 'completed', 'in_progress', status), completed_at = NULL`, // a corpus may grow in its last thread
+		  status = iif(status = 'completed', 'in_progress', status), completed_at = NULL, summary_due = 0`, // a corpus may grow in its last thread
 		s.Thread.ID, s.Thread.Order, s.Thread.Title, s.N, s.N)
 	posts := make([]int64, len(s.Posts))
 	for i := range s.Posts {

@@ -69,6 +69,7 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 		tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, fault = ?, raw = ?, follow_up = ?, recorded_at = ?,
 			  started_at = coalesce(started_at, ?)
 			WHERE n = ? AND state IN ('pending', 'open')`, o.State, o.Turn, o.Reason, o.Fault, o.Raw, o.FollowUp, tx.now, tx.now, o.Scene)
+		tx.exec(`UPDATE thread_state SET summary_due = 1 WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?) AND `+summaryDue, o.Scene)
 		tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
 		tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ? WHERE id = 1`,
 			o.Scene, o.State == annotator.SceneRecorded, o.State == annotator.SceneQuarantined)

@@ -22,6 +22,7 @@ func (s *story) seedEntries(n int) {
 		  UNION ALL SELECT 3 * n, n, 'claim', json_object('id', 1, 'ord', 0, 'text', 'This is number ' || n || '.', 'kind', 'narrated', 'from', 1), '1' FROM nth;
 		INSERT INTO glossary_entry (id, term, disambiguator, term_normalized, definition, status, first_at, last_at, revisions, revision,
 		  locked, created_at, updated_at) SELECT n, 'Name' || n, '', 'name' || n, 'This is number ' || n || '.', 'tentative', 1, 1, 3, 3 * n, 0, 0, 0 FROM nth;
+		UPDATE glossary_entry SET facts = 1, changes = 1;
 		INSERT INTO glossary_alias SELECT n, 'name' || n, 'Name' || n, 1 FROM nth;
 		INSERT INTO claim (entry_id, id, ord, text, kind, from_at) SELECT n, 1, 0, 'This is number ' || n || '.', 'narrated', 1 FROM nth;
 		INSERT INTO revision SELECT id, n, field, '', value, 1, 'rule', 0, NULL, 0, 1 FROM made ORDER BY id;
@@ -47,7 +48,7 @@ func (s *story) seedScenes(n int) {
 		INSERT INTO snapshot (type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens)
 		  SELECT 'checkpoint', 0, n, (SELECT thread_id FROM scene WHERE n = nth.n), 4 * n, 0, 1, 0, 0 FROM nth;
 		UPDATE scene SET state = 'recorded', recorded_at = 0, turn = n WHERE n <= ?1;
-		UPDATE thread_state SET status = 'completed' WHERE last_scene <= ?1;
+		UPDATE thread_state SET status = 'completed', summary_due = 1 WHERE last_scene <= ?1;
 		UPDATE run_state SET turn = ?1, recorded = ?1, calls = ?1`, n)
 	s.scene, s.turns = n, int64(n)
 }

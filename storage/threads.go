@@ -36,21 +36,40 @@ func (s *Threads) Before(ctx context.Context, order int) ([]int64, error) {
 	return readAll(ctx, s.db, "read the threads", scanValue[int64], `SELECT thread_id FROM thread_state WHERE ord < ? ORDER BY ord`, order)
 }
 
+// lastTurn is the newest turn of a row of thread_state in which the model has read the thread; NULL for none.
+const lastTurn = `(SELECT max(s.turn) FROM scene s WHERE s.thread_id = thread_state.thread_id AND s.state = 'recorded')`
+
+// summaryDue is whether a row of thread_state has ended, was read by the model, and has no summary, and none of its kind was passed over
+// since. Its column summary_due is kept by this.
+const summaryDue = `EXISTS (SELECT 1 FROM scene l WHERE l.n = thread_state.last_scene AND l.state IN ('recorded', 'quarantined'))
+	AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = thread_state.thread_id)
+	AND coalesce((SELECT max(id) FROM trace WHERE turn > 0 AND turn = ` + lastTurn + `) > (SELECT summaries_after FROM run_state), 0)`
+
+// endedThreads reads threads that are in the window, by a turn or by a chunk, or whose summary is due, and no other.
+const endedThreads = `WITH
+	near (thread_id) AS (
+	  SELECT s.thread_id FROM trace o CROSS JOIN scene s ON s.n = o.scene
+	    WHERE o.turn > coalesce((SELECT through_turn FROM compaction ORDER BY trace_id DESC LIMIT 1), 0) AND o.seq = 0
+	  UNION SELECT thread_id FROM episode WHERE kind = 'chunk' AND entered IS NOT NULL AND gone IS NULL
+	  UNION SELECT thread_id FROM thread_state WHERE summary_due = 1),
+	ended AS (
+	  SELECT thread_state.thread_id, ord, unanswered, summary_due, ` + lastTurn + ` AS last_turn,
+	    EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = thread_state.thread_id) AS summarised
+	  FROM near CROSS JOIN thread_state ON thread_state.thread_id = near.thread_id
+	    CROSS JOIN scene l ON l.n = last_scene AND l.state IN ('recorded', 'quarantined'))
+	SELECT thread_id, summarised, unanswered, last_turn FROM ended
+	WHERE last_turn > coalesce((SELECT through_turn FROM compaction ORDER BY trace_id DESC LIMIT 1), 0)
+	  OR EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'chunk' AND e.thread_id = ended.thread_id AND e.gone IS NULL)
+	  OR summary_due = 1
+	ORDER BY ord`
+
 // Ended returns the threads whose last scene is done, that the model has read, and that have no summary or are in the
 // window, in story order.
 func (s *Threads) Ended(ctx context.Context) ([]annotator.EndedThread, error) {
 	scan := func(rows *sql.Rows, t *annotator.EndedThread) error {
 		return rows.Scan(&t.ID, &t.Summarised, &t.Unanswered, &t.LastTurn)
 	}
-	return readAll(ctx, s.db, "read the threads", scan, `SELECT thread_id, summarised, unanswered, last_turn FROM
-		 (SELECT t.thread_id, t.ord, t.unanswered, (SELECT max(s.turn) FROM scene s WHERE s.thread_id = t.thread_id AND s.state = 'recorded') AS last_turn,
-		    EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = t.thread_id) AS summarised
-		  FROM thread_state t JOIN scene l ON l.n = t.last_scene AND l.state IN ('recorded', 'quarantined')) ended
-		WHERE last_turn > coalesce((SELECT through_turn FROM compaction ORDER BY trace_id DESC LIMIT 1), 0)
-		  OR EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'chunk' AND e.thread_id = ended.thread_id AND e.gone IS NULL)
-		  OR NOT summarised AND last_turn > 0
-		    AND (SELECT max(id) FROM trace WHERE turn = last_turn) > (SELECT summaries_after FROM run_state)
-		ORDER BY ord`)
+	return readAll(ctx, s.db, "read the threads", scan, endedThreads)
 }
 
 // ScenesAfter returns the number of scenes of the thread after a place in story order, from 1; 0 where there is none.
@@ -63,5 +82,6 @@ func (s *Threads) ScenesAfter(ctx context.Context, order int) (int, error) {
 func (s *Threads) SkipSummaries(ctx context.Context) error {
 	return s.db.update(ctx, "skip the summary of a thread", func(tx *tx) {
 		tx.exec(`UPDATE run_state SET summaries_after = (SELECT coalesce(max(id), 0) FROM trace WHERE turn > 0)`)
+		tx.exec(`UPDATE thread_state SET summary_due = 0 WHERE summary_due = 1`)
 	})
 }

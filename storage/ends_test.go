@@ -1,0 +1,153 @@
+package storage_test
+
+import (
+	"database/sql"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"annotator"
+	"annotator/internal/longtest"
+	"annotator/internal/sqlite"
+	"annotator/storage"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// plainlyEnded finds by looking at every thread what Threads.Ended finds by what is kept.
+const plainlyEnded = `SELECT thread_id, summarised, unanswered, last_turn FROM
+	 (SELECT t.thread_id, t.ord, t.unanswered, (SELECT max(s.turn) FROM scene s WHERE s.thread_id = t.thread_id AND s.state = 'recorded') AS last_turn,
+	    EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = t.thread_id) AS summarised
+	  FROM thread_state t JOIN scene l ON l.n = t.last_scene AND l.state IN ('recorded', 'quarantined')) ended
+	WHERE last_turn > coalesce((SELECT through_turn FROM compaction ORDER BY trace_id DESC LIMIT 1), 0)
+	  OR EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'chunk' AND e.thread_id = ended.thread_id AND e.gone IS NULL)
+	  OR NOT summarised AND last_turn > 0
+	    AND (SELECT max(id) FROM trace WHERE turn = last_turn) > (SELECT summaries_after FROM run_state)
+	ORDER BY ord`
+
+// endsPlainly compares the threads that have ended with those that are found by looking at every thread.
+func (s *story) endsPlainly() {
+	s.Helper()
+	pool, err := sqlite.Open(s.ctx, s.path, sqlite.ReadOnly, 1)
+	s.ok(err)
+	defer func() { _ = pool.Close() }()
+	var want []annotator.EndedThread
+	s.ok(sqlite.Each(s.ctx, pool, func(rows *sql.Rows) error {
+		var t annotator.EndedThread
+		err := rows.Scan(&t.ID, &t.Summarised, &t.Unanswered, &t.LastTurn)
+		want = append(want, t)
+		return err
+	}, plainlyEnded))
+	got, err := s.db.Threads.Ended(s.ctx)
+	s.ok(err)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		s.Errorf("threads that have ended (-looked at +kept):\n%s", diff)
+	}
+}
+
+// chapters is a story of so many read chapters of a scene each, as a run leaves it: the newest threads wait for their summary, the
+// newest entries for a decision, and the newest of the larger entries for a present statement.
+func chapters(t tester, dir string, n int) *story {
+	s := grown(t, dir, n, 10)
+	s.bulk(`INSERT INTO episode (kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary, entries, author, tokens, trace_id, created_at)
+		  SELECT 'thread', thread_id, 0, '', first_scene, last_scene, first_scene, last_scene, 'It went on.', '[]', 'model', 1, 1, 0 FROM thread_state WHERE ord < ?1 - 5;
+		UPDATE thread_state SET summary_due = ord >= ?1 - 5 AND ord <= ?1;
+		UPDATE glossary_entry SET first_at = id * 1000000, last_at = id * 1000000, status = iif(id < ?1 - 20, 'confirmed', 'tentative'),
+		  facts = 9, changes = id >= ?1 - 10;
+		UPDATE snapshot SET revision_id = 3 * scene;`, n)
+	return s
+}
+
+// endCosts are what every end of a thread asks of the database.
+var endCosts = map[string]func(*story, int){
+	"threads that have ended": func(s *story, _ int) { _, err := s.db.Threads.Ended(s.ctx); s.ok(err) },
+	"undecided entries":       func(s *story, n int) { _, err := s.db.Curation.UndecidedBefore(s.ctx, n); s.ok(err) },
+	"present statements due":  func(s *story, _ int) { _, err := s.db.Curation.Outdated(s.ctx, 5, 20); s.ok(err) },
+	"present statements asked": func(s *story, n int) {
+		_, err := s.db.Curation.Restated(s.ctx, n-30)
+		s.ok(err)
+	},
+	"scenes of the next thread": func(s *story, n int) { _, err := s.db.Threads.ScenesAfter(s.ctx, n); s.ok(err) },
+	"the story so far":          func(s *story, _ int) { _, err := s.db.Episodes.NewestStory(s.ctx); s.ok(err) },
+}
+
+// TestThreadEndsCostTheSame at the 100th, the 1,000th and the 6,000th chapter.
+func TestThreadEndsCostTheSame(t *testing.T) {
+	t.Parallel()
+	lengths := []int{100, 1_000, 6_000}
+	var stories []*story
+	for _, n := range lengths {
+		s := chapters(t, t.TempDir(), n)
+		if got, err := s.db.Threads.Ended(s.ctx); err != nil || len(got) < 6 || len(got) > 60 {
+			t.Fatalf("%d threads of %d have ended and are due, %v", len(got), n, err)
+		}
+		if got, err := s.db.Curation.UndecidedBefore(s.ctx, n+1); err != nil || len(got) != 21 {
+			t.Fatalf("%d entries of %d are undecided, %v", len(got), n, err)
+		}
+		if got, err := s.db.Curation.Outdated(s.ctx, 5, 20); err != nil || len(got) != 11 {
+			t.Fatalf("%d entries of %d are due, %v", len(got), n, err)
+		}
+		stories = append(stories, s)
+	}
+	for name, do := range endCosts {
+		took := make([]time.Duration, len(stories))
+		measure := func() {
+			for i, s := range stories {
+				d := quickest(s, func(s *story) { do(s, lengths[i]) })
+				if took[i] == 0 || d < took[i] {
+					took[i] = d
+				}
+			}
+		}
+		measure()
+		grows := func() bool { return max(took[1], took[2]) > 2*took[0]+100*time.Microsecond }
+		for tries := 0; grows() && tries < 10; tries++ {
+			measure()
+		}
+		t.Logf("%s: %v at %v chapters, %.2f times the first", name, took, lengths, float64(took[2])/float64(took[0]))
+		if grows() {
+			t.Errorf("%s: %v at %v chapters", name, took, lengths)
+		}
+	}
+}
+
+// TestManyEntriesOfManyThreads: what is undecided costs by entries, not by entries and threads.
+func TestManyEntriesOfManyThreads(t *testing.T) {
+	t.Parallel()
+	n := longtest.Pick(4_000, 10_000)
+	s := chapters(t, t.TempDir(), n)
+	s.bulk(`UPDATE glossary_entry SET status = 'tentative'`)
+	threads, err := s.db.Threads.Before(s.ctx, math.MaxInt32)
+	s.ok(err)
+	start := longtest.ProcessorTime(t)
+	got, err := s.db.Curation.Undecided(s.ctx, 0, threads...)
+	if took := longtest.ProcessorTime(t) - start; err != nil || len(got) != n || took > 5*time.Second {
+		t.Errorf("%d of %d entries in %v, %v", len(got), n, took, err)
+	}
+}
+
+// TestEndsReadByIndex: no query of a thread's end looks through all rows of a table that grows with the story.
+func TestEndsReadByIndex(t *testing.T) {
+	t.Parallel()
+	s := chapters(t, t.TempDir(), 100)
+	pool, err := sqlite.Open(s.ctx, s.path, sqlite.ReadOnly, 1)
+	s.ok(err)
+	defer func() { _ = pool.Close() }()
+	for name, query := range storage.EndQueries {
+		s.ok(sqlite.Each(s.ctx, pool, func(rows *sql.Rows) error {
+			var a, b, c int
+			var step string
+			err := rows.Scan(&a, &b, &c, &step)
+			for _, table := range []string{"thread_state", "scene", "glossary_entry", "revision", "trace", "episode", "claim"} {
+				for _, alias := range []string{table, map[string]string{"scene": "s", "glossary_entry": "e", "trace": "o", "episode": "e"}[table]} {
+					if alias != "" && (step == "SCAN "+alias || strings.HasPrefix(step, "SCAN "+alias+" ") && !strings.Contains(step, "INDEX")) {
+						t.Errorf("%s: %s", name, step)
+					}
+				}
+			}
+			return err
+		}, "EXPLAIN QUERY PLAN "+query, 1, 1, 1))
+	}
+}
