@@ -14,7 +14,6 @@ import (
 	"annotator/internal/scripted"
 	"annotator/model/offline"
 	"annotator/policy"
-	"annotator/runner"
 )
 
 // apart has a script declare each intent in a reply of its own: what a wire does to a model on which it forces the declaration, or
@@ -149,7 +148,7 @@ func TestGovernanceCost(t *testing.T) {
 // sampleStage has the offline model read the sample story.
 func sampleStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: runner.Defaults(), transport: offline.New(offline.Options{})}
+	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(), transport: offline.New(offline.Options{})}
 	s.corpus = filepath.Join(s.dir, "lanterns.corpus.db")
 	_, err := ingest.Import(context.Background(), ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"}, Corpus: s.corpus}, nil)
 	if err != nil {

@@ -1,12 +1,14 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"annotator"
 	"annotator/context/tokens"
+	"annotator/context/window"
 	"annotator/corpus"
 	"annotator/storage"
 )
@@ -57,6 +59,9 @@ func (r *Runner) initialize(ctx context.Context) error {
 		return err
 	}
 	if err := r.preflight(ctx, &run, newModel); err != nil {
+		return err
+	}
+	if err := r.keepBudget(ctx, &run); err != nil {
 		return err
 	}
 	r.window.UseTokenizer(ctx, r.Client.CountTokens)
@@ -171,8 +176,8 @@ func (r *Runner) checkEmbedded(run *storage.RunStatus) error {
 		r.config.Endpoint).WithReason(annotator.ReasonRunIsEmbedded)
 }
 
-// chooseModel takes the configured model, else the one used before, else the first that the endpoint lists, and lowers the
-// context budget to its context. Another endpoint need not serve the model used before. An endpoint that cannot list its
+// chooseModel takes the configured model, else the one used before, else the first that the endpoint lists, and chooses the
+// context budget. Another endpoint need not serve the model used before. An endpoint that cannot list its
 // models is asked for the configured one.
 func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error {
 	c, configured := r.Client, r.config.Model != ""
@@ -191,7 +196,7 @@ func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error 
 	}
 	r.useSettingsOf(c.Model)
 	known.Configured = r.config.MaxContext[c.Model]
-	r.lowerBudget(known.Limit())
+	r.chooseBudget(run)
 	if c.Model == "" {
 		return annotator.Errorf(annotator.Misused, "%s serves no model", r.config.Endpoint).WithReason(annotator.ReasonNoModel)
 	}
@@ -259,6 +264,28 @@ func (r *Runner) checkContext(counter *tokens.Counter) error {
 		return annotator.Errorf(annotator.Halted, "%s: %w", r.config.Endpoint, err).WithReason(annotator.ReasonContextTooSmall)
 	}
 	return nil
+}
+
+// chooseBudget takes the configured context budget, else the one that the run began with, else one by the model's context. It is
+// lowered to the model's context in any case.
+func (r *Runner) chooseBudget(run *storage.RunStatus) {
+	known := r.Client.Capabilities.Context.Limit()
+	r.window.Limits.Context = cmp.Or(r.config.ContextBudget, run.Budget, window.DefaultContext(known))
+	r.lowerBudget(known)
+}
+
+// keepBudget records the context budget, so that later processes go on with it although the server may take more then. What a server
+// tells beside its API is known by now.
+func (r *Runner) keepBudget(ctx context.Context, run *storage.RunStatus) error {
+	known := r.Client.Capabilities.Context.Limit()
+	budget := cmp.Or(r.config.ContextBudget, run.Budget, window.DefaultContext(known))
+	if budget == run.Budget {
+		return nil
+	}
+	if budget <= known {
+		r.window.Limits.Context = budget
+	}
+	return r.Store.Run.KeepBudget(ctx, budget)
 }
 
 // lowerBudget lowers the context budget to a number of tokens, if that is known and less, and reports whether it is.

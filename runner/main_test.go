@@ -68,11 +68,18 @@ func (b *bus) Publish(n annotator.Notice) {
 	}
 }
 
+// defaults is the default configuration with the least default budget.
+func defaults() runner.Config {
+	c := runner.Defaults()
+	c.ContextBudget = 32_768
+	return c
+}
+
 // newStage makes a story and serves a model for it.
 func newStage(t testing.TB, story story, options scripted.Options) *stage {
 	t.Helper()
 	dir := t.TempDir()
-	s := &stage{t: t, dir: dir, corpus: filepath.Join(dir, "story.corpus.db"), config: runner.Defaults()}
+	s := &stage{t: t, dir: dir, corpus: filepath.Join(dir, "story.corpus.db"), config: defaults()}
 	story.write(t, s.corpus)
 	s.serve(options)
 	s.config.Retry.Base = time.Millisecond

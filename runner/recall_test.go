@@ -11,7 +11,6 @@ import (
 	"annotator/codex"
 	"annotator/corpus/ingest"
 	"annotator/model/offline"
-	"annotator/runner"
 
 	"gopkg.in/yaml.v3"
 )
@@ -27,7 +26,7 @@ type gold struct {
 func TestRecallOfTheSample(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: runner.Defaults(), transport: offline.New(offline.Options{})}
+	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(), transport: offline.New(offline.Options{})}
 	s.corpus = filepath.Join(s.dir, "lanterns.corpus.db")
 	_, err := ingest.Import(ctx, ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"}, Corpus: s.corpus}, nil)
 	if err != nil {

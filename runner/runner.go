@@ -30,7 +30,7 @@ type Config struct {
 	Identity           prompt.Identity
 	Endpoint           string             // as the user named it
 	Model              string             // as the endpoint names it; empty: the first that the endpoint lists
-	ContextBudget      int                // tokens of prompt and reply together
+	ContextBudget      int                // tokens of prompt and reply together; 0: those that the run began with, at first by the model's context
 	MaxContext         map[string]int     // by model: its context in tokens, if that is less than the endpoint says
 	MaxTokens          int                // of a reply
 	SafetyMargin       int                // tokens that stay free beside the reply
@@ -66,7 +66,7 @@ type Config struct {
 func Defaults() Config {
 	return Config{
 		Identity:      prompt.Defaults(),
-		ContextBudget: 32_768, MaxTokens: 3_072, SafetyMargin: 512, RelevantShare: 0.15,
+		MaxTokens: 3_072, SafetyMargin: 512, RelevantShare: 0.15,
 		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024, SummonQuestions: 6,
 		Curator:     curator.Settings{Prompt: curator.Shared, Batch: 16, MaxTokens: 256, Temperature: 0.3},
 		Temperature: 0.4, Stream: true, Governance: policy.Off, Policy: policy.Default(), EditCap: 12, ToolRounds: 10,

@@ -81,7 +81,7 @@ func TestSnapshotsAreWhatWasSent(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	kept := &recorder{RoundTripper: offline.New(offline.Options{})}
-	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: runner.Defaults(), transport: kept, snapshots: true}
+	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(), transport: kept, snapshots: true}
 	s.config.ContextBudget, s.config.MaxTokens = 9_000, 1_000
 	s.corpus = filepath.Join(s.dir, "lanterns.corpus.db")
 	_, err := ingest.Import(ctx, ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"}, Corpus: s.corpus}, nil)

@@ -300,7 +300,7 @@ func (s *stage) examine(t *testing.T) *doctor.Report {
 	system := prompt.Compose(s.config.Identity, prompt.Runtime{Title: s.title()})
 	prefix := window.NewPrefix(system, tools.EncodeDefinitions(registry.Definitions()), nil)
 	report, err := doctor.Examine(t.Context(), &doctor.Endpoint{
-		Wire: dial(t, openai.New, s.base), Model: "scripted", Budget: s.config.ContextBudget, MaxTokens: s.config.MaxTokens, Stream: true,
+		Wire: dial(t, openai.New, s.base), Model: "scripted", Budget: func(int) int { return s.config.ContextBudget }, MaxTokens: s.config.MaxTokens, Stream: true,
 		System: system, Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`, Tools: registry.Definitions(), Timeout: time.Minute, Now: time.Now,
 		Measure: prefix.Measure,
 		Fits:    window.Limits{Context: s.config.ContextBudget, Reply: s.config.MaxTokens, Margin: s.config.SafetyMargin}.Fits(prefix),

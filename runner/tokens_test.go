@@ -14,7 +14,6 @@ import (
 	"annotator"
 	"annotator/corpus"
 	"annotator/internal/scripted"
-	"annotator/runner"
 )
 
 // scripts are letters to make words of, and how many a word has.
@@ -86,7 +85,7 @@ func writeTale(t testing.TB, path string, threads [][]string, readerEnds bool) {
 // context that the run is configured with.
 func newTale(t testing.TB, threads [][]string, budget int, options scripted.Options) *stage {
 	t.Helper()
-	s := &stage{t: t, dir: t.TempDir(), config: runner.Defaults()}
+	s := &stage{t: t, dir: t.TempDir(), config: defaults()}
 	s.corpus = filepath.Join(s.dir, "story.corpus.db")
 	writeTale(t, s.corpus, threads, true)
 	s.config.ContextBudget, s.config.Retry.Base = budget, time.Millisecond

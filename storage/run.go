@@ -40,6 +40,7 @@ type RunStatus struct {
 	Started     int64           // unix milliseconds
 	Updated     int64
 	ContextTold int    // tokens of context that the server has told of; 0 for none
+	Budget      int    // tokens of prompt and reply together that the run goes on with; 0 before it has begun
 	Halted      string // why the last run stopped before the end; empty if it did not
 	Holder      string
 }
@@ -52,14 +53,14 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 		  endpoint, model, coalesce(context_id, 0), coalesce(c.hash, ''), coalesce(c.system_prompt, ''), coalesce(c.tools, ''),
 		  coalesce(c.workarounds, ''), coalesce(c.settings, ''),
 		  open_scene, turn, recorded, quarantined, calls, prompt_tokens, told_tokens, cached_tokens, completion_tokens, entries,
-		  started_at, updated_at, context_told, halted, holder
+		  started_at, updated_at, context_told, context_budget, halted, holder
 		FROM run_state LEFT JOIN snapshot_context c ON c.id = context_id`).
 		Scan(&r.State, &r.Corpus.Title, &r.Corpus.Path, &r.Corpus.Hash, &r.Corpus.Identity, &r.Corpus.SceneBytes,
 			&r.Corpus.Threads, &r.Corpus.Scenes,
 			&r.Endpoint, &r.Model, &r.Prompt.ID, &r.Prompt.Hash, &r.Prompt.SystemPrompt, &r.Prompt.Tools,
 			&r.Prompt.Workarounds, &r.Prompt.Settings,
 			&r.OpenScene, &r.Turn, &r.Recorded, &r.Quarantined, &r.Calls, &r.Usage.Prompt, &r.Usage.Told, &r.Usage.Cached, &r.Usage.Completion,
-			&r.Entries, &r.Started, &r.Updated, &r.ContextTold, &r.Halted, &r.Holder)
+			&r.Entries, &r.Started, &r.Updated, &r.ContextTold, &r.Budget, &r.Halted, &r.Holder)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, annotator.Errorf(annotator.NotFound, "%s holds no run yet", s.db.path).
 			WithReason(annotator.ReasonNoRun, s.db.path)
@@ -148,6 +149,11 @@ func (tx *tx) resetFailures() {
 // TellContext records what the server has told of its context, in tokens. It holds until the run is started after a halt.
 func (s *Run) TellContext(ctx context.Context, tokens int) error {
 	return s.db.update(ctx, "record the server's context", func(tx *tx) { tx.execOne(`UPDATE run_state SET context_told = ?`, tokens) })
+}
+
+// KeepBudget records the tokens of prompt and reply together that later processes go on with, if they are told of no other number.
+func (s *Run) KeepBudget(ctx context.Context, tokens int) error {
+	return s.db.update(ctx, "record the context budget", func(tx *tx) { tx.execOne(`UPDATE run_state SET context_budget = ?`, tokens) })
 }
 
 // SetState sets the state of the machine that every transaction from here on records.

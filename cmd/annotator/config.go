@@ -61,7 +61,8 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")
 	s.StringVar(&c.APIKeyFile, "api-key-file", "", "`FILE` that holds the API key")
 	s.BoolVar(&c.SharedKeyFile, "shared-key-file", false, "use the API key file although other users can read it")
-	countFlag(s, &c.ContextBudget, "context-budget", c.ContextBudget, 1, "`TOKENS` of prompt and reply together")
+	countFlag(s, &c.ContextBudget, "context-budget", c.ContextBudget, 0,
+		"`TOKENS` of prompt and reply together; 0: those that the run began with, at first the model's context, up to 65,536, or 32,768 where the server does not tell it")
 	s.StringVar(&c.ModelContext, "model-context", "", "`MODEL=TOKENS,...`: context sizes of models, where they are smaller than the server says")
 	countFlag(s, &c.MaxTokens, "max-tokens", c.MaxTokens, 1, "maximum `TOKENS` of a reply")
 	wordFlag(s, &c.CompactionPreset, "compaction-preset", []string{presetAuto, presetMarks}, presetAuto,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -114,19 +115,26 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 		return nil, err
 	}
 	p := &doctor.Endpoint{
-		WireName: o.wire(), Keyed: o.key.value != "", Model: o.Model, Budget: o.ContextBudget, MaxTokens: o.MaxTokens,
+		WireName: o.wire(), Keyed: o.key.value != "", Model: o.Model, Budget: o.budget, MaxTokens: o.MaxTokens,
 		Temperature: o.Temperature, Stream: o.Stream, Contexts: o.MaxContext,
 		System: config.SystemPrompt("The Lamp on the Quay"), Scene: prompt.Scene(sampleScene()),
 		Tools: registry.Definitions(), Timeout: o.timeout, Now: o.now,
 	}
 	prefix := window.NewPrefix(p.System, tools.EncodeDefinitions(p.Tools), nil)
 	p.Measure = prefix.Measure
-	p.Fits = window.Limits{Context: o.ContextBudget, Reply: o.MaxTokens, Margin: o.SafetyMargin}.Fits(prefix)
+	p.Fits = func(context int, counted *annotator.Call) error {
+		return window.Limits{Context: o.budget(context), Reply: o.MaxTokens, Margin: o.SafetyMargin}.Fits(prefix)(context, counted)
+	}
 	if p.Wire, err = o.newWire(); err != nil {
 		return nil, err
 	}
 	p.Beside, err = o.beside()
 	return p, err
+}
+
+// budget returns the context budget of a run with a model that takes so many tokens; 0: it is not known how many.
+func (o *doctorOptions) budget(context int) int {
+	return cmp.Or(o.ContextBudget, window.DefaultContext(context))
 }
 
 // sampleScene returns a scene with names that any model would note.

@@ -18,6 +18,16 @@ const replyShare = 4
 // MinScene is how many tokens must be left for a scene, beside the prefix and the reply, or no run begins.
 const MinScene = 1024
 
+// The least and the most of a context budget that nobody has set, in tokens.
+const (
+	leastContext = 32_768 // also where nobody says what the model takes
+	mostContext  = 65_536 // in a novel no model is reliable beyond that, and longer prompts save little
+)
+
+// DefaultContext returns the context budget for a model that takes so many tokens; 0: it is not known how many. It is to be lowered
+// to what a smaller model takes.
+func DefaultContext(tokens int) int { return min(max(tokens, leastContext), mostContext) }
+
 // Usable returns the tokens of prompt and reply together.
 func (l Limits) Usable() int { return l.Context - l.Margin }
 

@@ -108,6 +108,7 @@ func (p *program) run(ctx context.Context) error {
 // plain is a configuration as short as the story, in which the model is asked of scenes only.
 func plain() runner.Config {
 	config := runner.Defaults()
+	config.ContextBudget = 32_768
 	config.MaxTokens, config.SafetyMargin, config.Curator.Off, config.Governance = 600, 64, true, policy.Off
 	config.NoThreadSummaries = true
 	return config

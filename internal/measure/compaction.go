@@ -14,7 +14,6 @@ import (
 	"annotator"
 	"annotator/context/compaction"
 	"annotator/internal/scripted"
-	"annotator/runner"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -145,7 +144,7 @@ func (o *options) compactionTables(ctx context.Context) (map[string]string, erro
 	for _, budget := range []int{8_192, 32_768, 131_072} {
 		presets = append(presets, at("60 / 80 / 90", budget, compaction.ThreeMarks()), at("auto", budget, compaction.Auto()))
 	}
-	for _, budget := range []int{runner.Defaults().ContextBudget, 65_536} {
+	for _, budget := range []int{32_768, 65_536} {
 		for _, low := range []float64{0, 0.15, 0.3, 0.45, 0.6} {
 			marks = append(marks, at(fmt.Sprintf("%.0f %%", 100*low), budget, marked(low)))
 		}

@@ -22,8 +22,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"annotator/runner"
 )
 
 func main() {
@@ -121,7 +119,7 @@ func measure(ctx context.Context, args []string) error {
 // tables makes all measurements, and returns the tables by the names that the document has for them.
 func (o *options) tables(ctx context.Context) (map[string]string, error) {
 	var stories []*outcome
-	budget := runner.Defaults().ContextBudget
+	const budget = 32_768
 	for _, scenes := range o.scenes {
 		s := story{options: o, scenes: scenes, budget: budget, bare: scenes <= o.bareMost, last: scenes == o.scenes[len(o.scenes)-1]}
 		found, err := s.measure(ctx)

@@ -16,10 +16,10 @@ import (
 
 // novelRun reads a book with all that a run does by default, in a window of a size.
 type novelRun struct {
-	corpus    string
-	budget    int  // tokens of context; the server takes no more
+	corpus string
+	budget int  // tokens of context; the server takes no more
 	recaps bool // of threads, at their end
-	scenes    int  // the most; 0: all
+	scenes int  // the most; 0: all
 }
 
 // reading is what such a run cost.

@@ -17,20 +17,21 @@ func contextLength(ctx context.Context, e *examination) Finding {
 	c.Loaded = e.server.loadedContext(ctx, e.Endpoint, e.client.Model)
 	c.Configured = e.Contexts[e.client.Model]
 	n := c.Limit()
+	budget := e.Budget(n)
 	switch {
 	case n == 0:
-		return missing("", "the server does not tell; a run takes %d tokens", e.Budget).because(annotator.ReasonContextUnknown)
+		return missing("", "the server does not tell; a run takes %d tokens", budget).because(annotator.ReasonContextUnknown)
 	case e.Fits(n, nil) != nil:
 		return e.tooShort(e.Fits(n, nil))
-	case n < e.Budget:
-		return missing(moreContext, "%d tokens; a run lowers its budget of %d to that", n, e.Budget)
+	case n < budget:
+		return missing(moreContext, "%d tokens; a run lowers its budget of %d to that", n, budget)
 	}
-	return ok("%d tokens; a run takes %d", n, e.Budget)
+	return ok("%d tokens; a run takes %d", n, budget)
 }
 
 // tooShort is the finding that the context, or the budget where that is less, leaves too little for a scene.
 func (e *examination) tooShort(err error) Finding {
-	if n := e.client.Capabilities.Context.Limit(); n > 0 && n < e.Budget {
+	if n := e.client.Capabilities.Context.Limit(); n > 0 && n < e.Budget(n) {
 		return failed(moreContext, "%s", err)
 	}
 	return failed("", "%s", err)
@@ -164,7 +165,7 @@ func keepsLongPrompt(ctx context.Context, e *examination) Finding {
 	if !short.Usage.Exact || perLine <= 0 {
 		return skipped("no tokens are reported that could be compared")
 	}
-	most := min(longTokens, e.Budget-e.MaxTokens)
+	most := min(longTokens, e.Budget(e.client.Capabilities.Context.Limit())-e.MaxTokens)
 	if limit := e.client.Capabilities.Context.Limit(); limit > 0 {
 		most = min(most, limit*3/4)
 	}

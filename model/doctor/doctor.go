@@ -22,8 +22,9 @@ type Endpoint struct {
 	Beside   *endpoint.Client // the same endpoint, for other addresses of the server; nil where there are none
 	Keyed    bool             // an API key is sent
 
-	Model       string         // empty: the first that is listed
-	Budget      int            // tokens of prompt and reply together, as configured
+	Model string // empty: the first that is listed
+	// Budget returns the tokens of prompt and reply together that a run takes of a model with so many; 0: it is not known.
+	Budget      func(context int) int
 	Contexts    map[string]int // tokens that models take, as configured
 	MaxTokens   int            // of a reply
 	Temperature float64

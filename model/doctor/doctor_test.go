@@ -51,7 +51,7 @@ func patientBehind(t *testing.T, address string, network http.RoundTripper) *doc
 	t.Cleanup(wire.Close)
 	t.Cleanup(beside.Close)
 	return &doctor.Endpoint{
-		Wire: wire, WireName: "chat", Beside: beside, Keyed: true, Model: "scripted", Budget: 32_768, MaxTokens: 512, Stream: true,
+		Wire: wire, WireName: "chat", Beside: beside, Keyed: true, Model: "scripted", Budget: func(int) int { return 32_768 }, MaxTokens: 512, Stream: true,
 		Fits:   fits,
 		System: strings.Repeat("You keep a codex. ", 100), Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`,
 		Tools: []annotator.ToolDefinition{
@@ -544,7 +544,7 @@ func TestHoldsScene(t *testing.T) {
 			return annotator.Usage{Prompt: r.Tokens, Completion: 1}
 		})})
 		p := patient(t, server.URL)
-		p.Budget = test.budget
+		p.Budget = func(int) int { return test.budget }
 		p.Measure = func(messages []annotator.Message) [4]int { return [4]int{len(messages)} }
 		p.Fits = func(context int, counted *annotator.Call) error {
 			if context = min(context, test.budget); counted == nil || context > 20_000 {
