@@ -70,7 +70,9 @@ func annotate(ctx context.Context, path string, pause func(scene int)) error {
 	if err != nil {
 		return err
 	}
-	return runner.New(runner.Defaults(), store, story, wire, registry, publisher(pause)).Run(ctx)
+	config := runner.Defaults()
+	config.ContextBudget = 32_768 // so that there are compactions
+	return runner.New(config, store, story, wire, registry, publisher(pause)).Run(ctx)
 }
 
 // publisher calls a function at each scene that is done.

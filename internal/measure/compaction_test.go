@@ -22,3 +22,26 @@ func TestPolicyRun(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// TestNovelRun reads a short story as the table of a novel does: summaries of threads make it no dearer, and it stays within its aim.
+func TestNovelRun(t *testing.T) {
+	t.Parallel()
+	const scenes = 2*threadScenes + 10
+	path := filepath.Join(t.TempDir(), "story.corpus.db")
+	if err := writeStory(t.Context(), path, scenes); err != nil {
+		t.Fatal(err)
+	}
+	costs := map[bool]float64{}
+	for _, recaps := range []bool{true, false} {
+		r, err := novelRun{corpus: path, budget: 32_768, recaps: recaps}.run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if costs[recaps] = r.cost(); r.refused > 0 || r.scenes != scenes || r.compactions == 0 || costs[recaps] > novelAims[r.budget] {
+			t.Errorf("summaries of threads %v: %.2f times the scenes, %+v", recaps, costs[recaps], r)
+		}
+	}
+	if costs[true] > 1.05*costs[false] {
+		t.Errorf("%.2f times the scenes with summaries of threads, %.2f without", costs[true], costs[false])
+	}
+}

@@ -2,9 +2,10 @@
 // docs/performance.md, with the aims.
 //
 //	go run ./internal/measure
+//	go run ./internal/measure -what novel -source BOOK
 //	go run ./internal/measure -what replay -exchange FOLDER
 //
-// The second form converts a recorded exchange with a model to calls with facts, plays it again, and prints what it costs.
+// The second form reads a book in windows of several sizes, and writes the table of a novel. The third converts a recorded exchange with a model to calls with facts, plays it again, and prints what it costs.
 //
 // Each run has a process of its own, and so has the endpoint: processor time and memory are those of the program alone, as
 // the kernel accounts for them. The bare loop, to which processor time is compared, runs in the same minute on the same
@@ -77,9 +78,9 @@ func measure(ctx context.Context, args []string) error {
 	flags.StringVar(&o.document, "o", "", "the document whose tables are written, in place of the one in docs; - for standard output")
 	flags.StringVar(&o.folder, "dir", "", "where databases go and stay; by default a folder that is removed")
 	flags.StringVar(&o.profiles, "profiles", "", "folder for profiles of the longest run and its bare loop; the figures are then higher")
-	flags.StringVar(&o.what, "what", "program", "program, compaction, or replay: what is measured")
+	flags.StringVar(&o.what, "what", "program", "program, compaction, novel, or replay: what is measured")
 	flags.StringVar(&o.exchange, "exchange", "", "folder of the recorded exchange that is replayed: NNNN.request.txt, NNNN.reply.json, codex.json")
-	flags.StringVar(&o.source, "source", "testdata/lanterns/lanterns.jsonl", "the story that it was recorded on")
+	flags.StringVar(&o.source, "source", "testdata/lanterns/lanterns.jsonl", "the story that it was recorded on, or the novel")
 	flags.IntVar(&o.compacted, "compacted", 1_000, "scenes of the story that compaction is measured on")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -103,7 +104,7 @@ func measure(ctx context.Context, args []string) error {
 		return writeDocument(cmp.Or(o.document, "docs/compaction.md"), tables)
 	}
 	if o.what == "novel" {
-		tables, err := o.novel(ctx)
+		tables, err := o.novelTables(ctx)
 		if err != nil {
 			return err
 		}

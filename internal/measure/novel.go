@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,31 +17,30 @@ import (
 type novelRun struct {
 	corpus string
 	budget int  // tokens of context; the server takes no more
-	recaps bool // of threads, at their end
-	scenes int  // the most; 0: all
+	recaps bool // threads are summarised at their end
+	most   int  // scenes; 0: all
 }
 
 // reading is what such a run cost.
 type reading struct {
 	novelRun
 	facts
-	scenes        int64
-	refused       int64
-	compactions   int64
-	before, after int64 // tokens of the window, in all compactions together
+	scenes, refused int64
+	compactions     int64
+	before, after   int64 // tokens of the window, at all compactions
 }
 
-// run reads the book. The server never evicts a cached prefix.
+// run reads the book. The server never evicts a cached prefix, and refuses what does not fit or what a strict template would.
 func (n novelRun) run(ctx context.Context) (*reading, error) {
 	dir, err := os.MkdirTemp("", "measure")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	server := scripted.New(scripted.Options{Strict: true, Script: tell, MaxModelLen: n.budget})
-	job := walkJob{Corpus: n.corpus, DB: filepath.Join(cmp.Or(os.Getenv("KEEP"), dir), fmt.Sprintf("novel-%d-%v.db", n.budget, n.recaps)), Endpoint: "http://scripted/v1", ContextBudget: n.budget}
+	server := scripted.New(scripted.Options{Strict: true, Script: note, MaxModelLen: n.budget})
+	job := walkJob{Corpus: n.corpus, DB: filepath.Join(dir, "novel.db"), Endpoint: "http://scripted/v1", ContextBudget: n.budget}
 	config := job.config()
-	config.NoThreadSummaries, config.Limit = !n.recaps, n.scenes
+	config.NoThreadSummaries, config.Limit = !n.recaps, n.most
 	run, err := prepare(ctx, job, config, inProcess{server})
 	if err != nil {
 		return nil, err
@@ -54,19 +52,18 @@ func (n novelRun) run(ctx context.Context) (*reading, error) {
 	if broken := server.Violations(); len(broken) > 0 {
 		return nil, fmt.Errorf("a novel in a window of %d broke the template: %v", n.budget, broken[0])
 	}
-	return n.read(ctx, job.DB)
+	return n.count(ctx, job.DB)
 }
 
-// read reads what the run cost from its database.
-func (n novelRun) read(ctx context.Context, path string) (*reading, error) {
+// count reads what the run cost from its database.
+func (n novelRun) count(ctx context.Context, path string) (*reading, error) {
 	r := &reading{novelRun: n}
 	var err error
 	if r.facts, err = readFacts(ctx, path); err != nil {
 		return nil, err
 	}
-	rows, err := query(ctx, path, `SELECT (SELECT count(*) FROM scene WHERE state = 'recorded'), quarantined,
-		(SELECT count(*) FROM compaction), (SELECT coalesce(sum(tokens_before), 0) FROM compaction),
-		(SELECT coalesce(sum(tokens_after), 0) FROM compaction) FROM run_state`)
+	rows, err := query(ctx, path, `SELECT recorded, quarantined, (SELECT count(*) FROM compaction),
+		(SELECT coalesce(sum(tokens_before), 0) FROM compaction), (SELECT coalesce(sum(tokens_after), 0) FROM compaction) FROM run_state`)
 	if err != nil {
 		return nil, err
 	}
@@ -76,75 +73,72 @@ func (n novelRun) read(ctx context.Context, path string) (*reading, error) {
 	return r, nil
 }
 
-// tell answers scenes with one to three edits each, of which the last says that the scene is done, and questions with summaries of
-// a plausible length.
-func tell(r scripted.Request) scripted.Reply {
-	style := scripted.Style{Done: true}
-	reply := style.Annotate(r)
-	if os.Getenv("STYLE") == "annotate" {
-		reply = scripted.Annotate(r)
-	}
-	if len(reply.ToolCalls) > 0 || !strings.Contains(r.Messages[len(r.Messages)-1].Content, "<cumulative>") && !strings.Contains(r.Messages[len(r.Messages)-1].Content, "<chunk>") {
-		return reply
-	}
-	return lengthened(r, reply)
-}
-
-func lengthened(r scripted.Request, reply scripted.Reply) scripted.Reply {
-	text := reply.Text
+// note notes one to three things of each scene, says with the last that the scene is done, confirms every entry that it is asked about,
+// and writes summaries of a plausible length.
+func note(r scripted.Request) scripted.Reply {
+	reply, question := scripted.Style{Done: true}.Annotate(r), r.Messages[len(r.Messages)-1].Content
 	for _, part := range []struct {
 		tag   string
 		words int
 	}{{"cumulative", storyWords}, {"chunk", chunkWords}} {
-		open, end := "<"+part.tag+">", "</"+part.tag+">"
-		if !strings.Contains(r.Messages[len(r.Messages)-1].Content, open) {
+		begin, end := "<"+part.tag+">", "</"+part.tag+">"
+		if len(reply.ToolCalls) > 0 || !strings.Contains(question, begin) {
 			continue
 		}
-		element := open + summaryWords(part.words, r.Tokens) + end
-		if before, rest, found := strings.Cut(text, open); found {
-			_, after, _ := strings.Cut(rest, end)
-			text = before + element + after
-		} else {
-			text = element + "\n" + text
+		written := begin + summaryWords(part.words, r.Tokens) + end
+		before, rest, found := strings.Cut(reply.Text, begin)
+		_, after, _ := strings.Cut(rest, end)
+		switch {
+		case found: // among the summaries of threads
+			reply.Text = before + written + after
+		case strings.Contains(reply.Text, "<"):
+			reply.Text += "\n" + written
+		default:
+			reply.Text = written
 		}
 	}
-	return scripted.Reply{Text: text}
+	return reply
 }
 
-func (o *options) novel(ctx context.Context) (map[string]string, error) {
+// novelAims are the aims for uncached tokens of the whole run to tokens of the scenes, by context budget.
+var novelAims = map[int]float64{32_768: 2.2, 65_536: 1.9, 98_304: 1.7}
+
+// novelTables reads a book in windows of several sizes, with summaries of threads and without.
+func (o *options) novelTables(ctx context.Context) (map[string]string, error) {
 	corpus := filepath.Join(o.folder, "novel.corpus.db")
 	if _, err := ingest.Import(ctx, ingest.Options{Sources: []string{o.source}, Corpus: corpus}, nil); err != nil {
 		return nil, err
 	}
 	var rows [][]string
 	for _, budget := range []int{16_384, 32_768, 65_536, 98_304, 131_072} {
-		for _, on := range []bool{true, false} {
-			r, err := novelRun{corpus: corpus, budget: budget, recaps: on, scenes: o.compacted}.run(ctx)
+		for _, recaps := range []bool{true, false} {
+			r, err := novelRun{corpus: corpus, budget: budget, recaps: recaps}.run(ctx)
 			if err != nil {
 				return nil, err
 			}
+			fmt.Fprintln(os.Stderr, strings.Join(r.row(), " | "))
 			rows = append(rows, r.row())
-			fmt.Fprintln(os.Stderr, r.row())
 		}
 	}
-	return map[string]string{"novel": markdown(novelHead, rows)}, nil
-}
-
-var novelHead = []string{
-	"context budget", "summaries of threads", "calls a scene", "prompt tokens a scene", "scene", "uncached: annotation",
-	"summaries", "curator", "all uncached / scenes", "compactions", "tokens before", "after", "summaries' prompts cached", "refused",
+	return map[string]string{"novel": markdown([]string{
+		"context budget", "summaries of threads", "calls a scene", "prompt tokens a scene", "floor: the scene", "uncached: annotation", "summaries",
+		"curator and summaries of threads", "all uncached / floor (aim)", "compactions", "window before, tokens", "after", "scenes refused",
+	}, rows)}, nil
 }
 
 func (r *reading) row() []string {
 	n := float64(r.scenes)
 	each := func(tokens int64) string { return count(int64(float64(tokens)/n + 0.5)) }
 	mean := func(tokens int64) string { return count(tokens / max(r.compactions, 1)) }
-	with := "on"
-	if !r.recaps {
-		with = "off"
+	cost := fmt.Sprintf("%.2f", r.cost())
+	if most := novelAims[r.budget]; most > 0 {
+		cost = fmt.Sprintf("%s; %.1f", aim(r.cost(), most, "%.2f"), most)
 	}
 	return []string{
-		count(int64(r.budget)), with, fmt.Sprintf("%.2f", float64(r.calls)/n), each(r.prompt), each(r.floor), each(r.annotate), each(r.summarise), each(r.curate),
-		fmt.Sprintf("%.2f", float64(r.uncached())/float64(r.floor)), count(r.compactions), mean(r.before), mean(r.after), cachedShare(r.facts), count(r.refused),
+		count(int64(r.budget)), map[bool]string{true: "on", false: "off"}[r.recaps], fmt.Sprintf("%.2f", float64(r.calls)/n), each(r.prompt), each(r.floor),
+		each(r.annotate), each(r.summarise), each(r.curate), cost, count(r.compactions), mean(r.before), mean(r.after), count(r.refused),
 	}
 }
+
+// cost is how many tokens the server computes for each token of the scenes.
+func (r *reading) cost() float64 { return float64(r.uncached()) / float64(r.floor) }
