@@ -65,7 +65,7 @@ type Config struct {
 // Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{
-		Identity:      prompt.Defaults(),
+		Identity:  prompt.Defaults(),
 		MaxTokens: 3_072, SafetyMargin: 512, RelevantShare: 0.15,
 		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024, SummonQuestions: 6,
 		Curator:     curator.Settings{Prompt: curator.Shared, Batch: 16, MaxTokens: 256, Temperature: 0.3},
