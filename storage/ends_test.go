@@ -51,8 +51,8 @@ func (s *story) endsPlainly() {
 // newest entries for a decision, and the newest of the larger entries for a present statement.
 func chapters(t tester, dir string, n int) *story {
 	s := grown(t, dir, n, 10)
-	s.bulk(`INSERT INTO episode (kind, thread_id, idx, scenes, from_scene, to_scene, from_turn, to_turn, summary, entries, author, tokens, trace_id, created_at)
-		  SELECT 'thread', thread_id, 0, '', first_scene, last_scene, first_scene, last_scene, 'It went on.', '[]', 'model', 1, 1, 0 FROM thread_state WHERE ord < ?1 - 5;
+	s.bulk(`INSERT INTO episode (kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary, author, tokens, trace_id, created_at)
+		  SELECT 'thread', thread_id, 0, first_scene, last_scene, first_scene, last_scene, 'It went on.', 'model', 1, 1, 0 FROM thread_state WHERE ord < ?1 - 5;
 		UPDATE thread_state SET summary_due = ord >= ?1 - 5 AND ord <= ?1;
 		UPDATE glossary_entry SET first_at = id * 1000000, last_at = id * 1000000, status = iif(id < ?1 - 20, 'confirmed', 'tentative'),
 		  facts = 9, changes = id >= ?1 - 10;
