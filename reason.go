@@ -92,6 +92,7 @@ const (
 	ReasonUnknownScene    Reason = "unknown scene"
 	ReasonUnreadScene     Reason = "the scene is not read yet"
 	ReasonUnknownTurn     Reason = "unknown turn"
+	ReasonNoBranch        Reason = "no run continues from such a snapshot" // the types that it continues from
 	ReasonUnknownSnapshot Reason = "unknown snapshot"
 	ReasonNotQuarantined  Reason = "the scene is not quarantined"
 	ReasonCheckpointIsDue Reason = "the scene has no checkpoint yet"

@@ -30,7 +30,7 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 	}
 	if at.Kind == annotator.SnapshotFork {
 		return annotator.Errorf(annotator.Misused, "snapshot %d is of a question to the curator, and no run goes on from there", snapshot).
-			WithAdvice("branch from one of the type %s; `annotator snapshot list --type` lists them", annotator.SnapshotCheckpoint)
+			WithReason(annotator.ReasonNoBranch, annotator.SnapshotCheckpoint)
 	}
 	// The copy has another name until it is finished, so that out is never half a branch.
 	part, err := atomicfile.Create(out)

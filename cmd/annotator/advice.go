@@ -103,6 +103,7 @@ var adviceFor = map[annotator.Reason]string{
 	annotator.ReasonUnknownScene:    "`annotator status` shows how many scenes it has",
 	annotator.ReasonUnreadScene:     "`annotator status` shows how far the run has come",
 	annotator.ReasonUnknownTurn:     "`annotator memory raw --list` lists them",
+	annotator.ReasonNoBranch:        "branch from one of the type %s; `annotator snapshot list --type` lists them",
 	annotator.ReasonUnknownSnapshot: "`annotator snapshot list` names those there are",
 	annotator.ReasonNotQuarantined:  "`annotator status` names the quarantined scenes",
 	annotator.ReasonCheckpointIsDue: "`annotator run` makes it; then try again",
