@@ -58,10 +58,11 @@ func readMark(ctx context.Context, q querier, path string) (mark, error) {
 	return markOf(version), sqlite.Wrap(err, "read the head of %s", path)
 }
 
-// fileMark reads the mark of the file without its log.
-func fileMark(ctx context.Context, path string) (mark, error) {
-	version, err := sqlite.FileVersion(ctx, path)
-	return markOf(version), err
+// fileMark reads the mark of the file without its log. It is not known where the power failed while the mark was written:
+// the log has the page, and mends it.
+func fileMark(path string) (m mark, known bool, err error) {
+	version, known, err := sqlite.FileVersion(path)
+	return markOf(version), known, err
 }
 
 // How often a log that seems to be another's is looked at again: a run may write it back meanwhile.
@@ -78,8 +79,8 @@ func checkLog(ctx context.Context, q querier, path string) error {
 		if err != nil {
 			return err
 		}
-		file, err := fileMark(ctx, path)
-		if err != nil || file.isFollowedBy(end) {
+		file, known, err := fileMark(path)
+		if err != nil || !known || file.isFollowedBy(end) {
 			return err
 		}
 		if tries == markTries {
@@ -130,7 +131,7 @@ func setMark(ctx context.Context, w *writer, m mark) error {
 
 // endsHere marks a copy as whole: the original may have been marked as followed by a log at that moment.
 func endsHere(ctx context.Context, path string) error {
-	m, err := fileMark(ctx, path)
+	m, _, err := fileMark(path)
 	if err != nil || !m.follows {
 		return err
 	}

@@ -232,9 +232,12 @@ func (db *DB) takeOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	file, err := fileMark(ctx, db.path)
+	file, known, err := fileMark(db.path)
 	if err != nil {
 		return err
+	}
+	if !known {
+		file = end
 	}
 	err = transact(context.WithoutCancel(ctx), db.write, db.now, func(tx *tx) {
 		if end.follows {

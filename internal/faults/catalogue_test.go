@@ -2,6 +2,7 @@ package faults_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -208,6 +209,14 @@ func (b *bench) session(t *testing.T, db string, w *wire, m mode) *session {
 	return s
 }
 
+// reasonOf returns the reason by which a program gives advice on an error.
+func reasonOf(err error) (reason annotator.Reason) {
+	if e := (*annotator.Error)(nil); errors.As(err, &e) {
+		reason = e.Reason
+	}
+	return reason
+}
+
 // try runs the story with the cell's trouble, and then without.
 func (b *bench) try(t *testing.T, c *cell) {
 	db := filepath.Join(t.TempDir(), "story.db")
@@ -225,7 +234,7 @@ func (b *bench) try(t *testing.T, c *cell) {
 		if want := c.row.ends.of(c.times, c.place); got != want {
 			t.Errorf("ended %c, want %c: %v\n%s", got, want, err, s.calls())
 		}
-		if got != 'R' && !strings.Contains(fmt.Sprint(err, s.reasons()), c.row.says) {
+		if got != 'R' && !strings.Contains(fmt.Sprint(err, reasonOf(err), s.reasons()), c.row.says) {
 			t.Errorf("nothing says %q: %v\n%s", c.row.says, err, s.reasons())
 		}
 		s.finishSound(got)

@@ -76,7 +76,7 @@ func (s *session) check(ended error) byte {
 		return 'R'
 	case len(refused) > 0 && (errors.Is(ended, annotator.Quarantined) || errors.Is(ended, annotator.NoCalls)) && run.Recorded+len(refused) == run.Corpus.Scenes:
 		return 'Q'
-	case errors.Is(ended, annotator.Halted) && run.Halted != "" && strings.Contains(ended.Error(), "run again"):
+	case errors.Is(ended, annotator.Halted) && run.Halted != "":
 		return 'H'
 	}
 	s.t.Errorf("%d recorded, %d quarantined, halted %q: %v", run.Recorded, len(refused), run.Halted, ended)

@@ -6,8 +6,10 @@ import (
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -110,17 +112,30 @@ func hasNoLog(path string) bool {
 	return true
 }
 
-// FileVersion reads PRAGMA user_version of the file itself, whatever its log says.
-func FileVersion(ctx context.Context, path string) (version int, err error) {
-	query := parameters(ReadOnly)
-	query.Set("immutable", "1")
-	connector, err := connectorOf(path, query)
+// The beginning of a database file, and where it has PRAGMA user_version, as https://www.sqlite.org/fileformat.html says.
+const (
+	headerMagic   = "SQLite format 3\x00"
+	headerSize    = 100
+	versionOffset = 60
+)
+
+// FileVersion reads PRAGMA user_version of the file itself, whatever its log says. It reads no further than the header: the
+// rest may be half written where the power has failed, which the log mends. It is not known of a file without a header.
+func FileVersion(path string) (version int, known bool, err error) {
+	file, err := os.Open(path)
 	if err != nil {
-		return 0, err
+		return 0, false, Wrap(err, "read the head of %s", path)
 	}
-	db := sql.OpenDB(connector)
-	err = db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version)
-	return version, Wrap(errors.Join(err, db.Close()), "read the head of %s", path)
+	defer func() { _ = file.Close() }()
+	var header [headerSize]byte
+	n, err := io.ReadFull(file, header[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, false, Wrap(err, "read the head of %s", path)
+	}
+	if n < headerSize || !strings.HasPrefix(string(header[:]), headerMagic) {
+		return 0, false, nil
+	}
+	return int(int32(binary.BigEndian.Uint32(header[versionOffset:]))), true, nil //nolint:gosec // SQLite takes it as signed
 }
 
 // CheckPath refuses what cannot be a database, a network file system for writing, and a missing file unless the mode is Create.
