@@ -348,7 +348,7 @@ func TestFindings(t *testing.T) {
 		},
 		{
 			name:   "arguments that are none",
-			server: scripted.Options{Script: answer(call("note", `null`), withTools)},
+			server: scripted.Options{Script: answer(call("note", `[1]`), withTools)},
 			check:  "calls a tool", state: doctor.Missing, seen: "the arguments of note are no object",
 		},
 		{
