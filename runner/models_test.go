@@ -114,7 +114,7 @@ func TestModelsThatNeverCome(t *testing.T) {
 		if err := s.run("named"); err != nil || time.Since(began) > time.Minute {
 			t.Errorf("it took %s (%v)", time.Since(began), err)
 		}
-		s.config.Model, s.config.Retry.Patience = "", 5*time.Minute
+		s.config.Model, s.config.Retry.Patience, s.config.Retry.FirstContact = "", 5*time.Minute, 0 // the patience is asked for
 		err := s.run("nameless")
 		if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "for its models: the call took longer than it may, and 5m") {
 			t.Error(err)

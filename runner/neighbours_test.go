@@ -61,6 +61,12 @@ func TestTheCuratorSeesWhatStandsAroundAQuote(t *testing.T) {
 	whole, across := 0, 0
 	for i, question := range questions {
 		var shown []int64
+		if above := postsAbove.FindStringSubmatch(question); above != nil { // its scene stands in the window
+			for text := range strings.SplitSeq(above[1], ",") {
+				id, _ := strconv.ParseInt(text, 10, 64)
+				shown = append(shown, id)
+			}
+		}
 		for _, match := range shownPost.FindAllStringSubmatch(question, -1) {
 			id, _ := strconv.ParseInt(match[1], 10, 64)
 			shown = append(shown, id)

@@ -245,11 +245,21 @@ func TestDoctorAndRunAgree(t *testing.T) {
 			switch {
 			case len(unfit) == 0 && !began:
 				t.Errorf("the doctor finds nothing, and the run does not begin: %v", err)
-			case len(unfit) > 0 && (began || err == nil || !strings.Contains(err.Error(), unfit[0])):
+			case len(unfit) > 0 && (began || err == nil || !strings.Contains(masked(err.Error()), masked(unfit[0]))):
 				t.Errorf("the doctor says %q; the run began: %v, %v", unfit, began, err)
 			}
 		})
 	}
+}
+
+// masked returns a text without its digits: the counts of two requests of different lengths may differ by a token.
+func masked(text string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return '#'
+		}
+		return r
+	}, text)
 }
 
 // shortTokens is a server whose tokenizer makes a token of 2.4 bytes: the estimates of a run that has learned nothing are far too low.
