@@ -18,7 +18,8 @@ type Candidate struct {
 	Similar []annotator.Entry // live ones that may be the same thing, the most similar first
 	Revised bool              // a decision on it has reworded it; the one that is asked for is the last
 
-	bears func(quote, fact string) bool // whether they share a word or a name; nil: all do
+	bears  func(quote, fact string) bool // whether they share a word or a name; nil: all do
+	places map[int64]annotator.Place     // of the posts
 }
 
 const (
@@ -55,6 +56,9 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 		if err := posts.show(ctx, candidate, quotes); err != nil {
 			return nil, err
 		}
+		if err := c.findPlaces(ctx, candidate); err != nil {
+			return nil, err
+		}
 	}
 	if c.above, err = c.Window.Posts(ctx, c.Turn); err != nil {
 		return nil, err
@@ -68,6 +72,21 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 		}
 	}
 	return batch, nil
+}
+
+// findPlaces looks up where the posts of a candidate are.
+func (c *Curator) findPlaces(ctx context.Context, candidate *Candidate) (err error) {
+	candidate.places = map[int64]annotator.Place{}
+	for i := range candidate.Posts {
+		id := candidate.Posts[i].ID
+		if c.PlaceOf == nil || readerMark(&candidate.Posts[i]) != "" {
+			continue
+		}
+		if candidate.places[id], err = c.PlaceOf(ctx, id); err != nil && annotator.KindOf(err) != annotator.NotFound {
+			return err
+		}
+	}
+	return nil
 }
 
 // usage returns how the story uses words.

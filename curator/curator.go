@@ -60,6 +60,8 @@ type Curator struct {
 	Entries func(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error)
 	// Usage returns how the story uses words. Nil tells of none that is common.
 	Usage func(ctx context.Context) (*mention.Usage, error)
+	// PlaceOf returns the place of a post of the story. Nil: what a question adds is told where the scene ends.
+	PlaceOf func(ctx context.Context, post int64) (annotator.Place, error)
 	// GetScene returns the scene with a number.
 	GetScene func(ctx context.Context, n int) (*annotator.SceneRow, error)
 	// Store stores a row of the journal, revisions and summaries, and ends the call, if there is one, in one transaction.

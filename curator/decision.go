@@ -136,15 +136,20 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 		edit.Definition, edit.DropsClaims = &d.Definition, true
 		return codex.Revise(&c.Entry, edit)
 	}
-	add := codex.Edit{Actor: edit.Actor, At: edit.At}
+	entry := codex.Clone(&c.Entry)
+	var facts []codex.Fact
+	var added []annotator.Revision
 	for _, f := range d.Facts {
 		fact := codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State, Evidence: c.ground(f.Quote, f.Text+" "+f.Speaker)}
-		add.Facts = append(add.Facts, fact)
-	}
-	entry := codex.Clone(&c.Entry)
-	added, err := revised(&entry, add)
-	if err != nil {
-		return nil, err
+		add := codex.Edit{Actor: edit.Actor, At: edit.At, Facts: []codex.Fact{fact}}
+		if fact.Evidence != nil && c.places[fact.Evidence.Post] != 0 {
+			add.At = c.places[fact.Evidence.Post] // the story tells it there
+		}
+		revisions, err := revised(&entry, add)
+		if err != nil {
+			return nil, err
+		}
+		facts, added = append(facts, fact), append(added, revisions...)
 	}
 	for _, closing := range d.Close {
 		isClosed := func(c annotator.Claim) bool { return c.ID == closing.Fact && c.Until != 0 }
@@ -152,8 +157,8 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 			continue
 		}
 		by := int64(0)
-		if closing.By > 0 && closing.By <= int64(len(add.Facts)) {
-			by = codex.Known(&entry, add.Facts[closing.By-1])
+		if closing.By > 0 && closing.By <= int64(len(facts)) {
+			by = codex.Known(&entry, facts[closing.By-1])
 		}
 		edit.Close = append(edit.Close, codex.Closing{Fact: closing.Fact, By: by})
 	}

@@ -150,7 +150,7 @@ func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Deci
 	settings.Present = r.config.Identity.Present
 	return &curator.Curator{
 		Settings: settings, Scene: r.scene.row, Window: r.window, Turn: turn,
-		Posts: r.corpus, Names: r.names, Entries: r.Store.Glossary.Entries, GetScene: r.Store.Scenes.Get, Store: r.Store.Curation.Decide,
+		Posts: r.corpus, PlaceOf: r.Store.Scenes.PlaceOf, Names: r.names, Entries: r.Store.Glossary.Entries, GetScene: r.Store.Scenes.Get, Store: r.Store.Curation.Decide,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())
 			r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: reason})
