@@ -24,9 +24,13 @@ func (db *DB) boundLog(ctx context.Context) error {
 	begun, told := time.Now(), false
 	for db.logSize() >= maxLog && ctx.Err() == nil {
 		done, err := sqlite.RestartLog(context.WithoutCancel(ctx), db.write.DB)
-		if done || err != nil {
-			db.impatient = false
+		if err != nil {
 			return sqlite.Wrap(err, "start the write-ahead log of %s over", db.path)
+		}
+		if done {
+			db.impatient = false
+			_, err = db.writeBack(context.WithoutCancel(ctx)) // the new log is another than a copy of the file knows
+			return err
 		}
 		waited := time.Since(begun)
 		if db.impatient = db.impatient || waited >= db.logPatience; db.impatient {
