@@ -102,9 +102,11 @@ const trialSize = 256 << 10
 // decode turns a whole source into UTF-8. guessed is the encoding that was found by trial; "" if the source or the user
 // named it.
 func decode(data []byte, path, name string, markup bool) (text, guessed string, err error) {
-	decoded, err := io.ReadAll(decodeReader(bytes.NewReader(data), path, name, markup))
+	var decoded strings.Builder // of a large text there is no further copy
+	decoded.Grow(len(data))
+	_, err = io.Copy(&decoded, decodeReader(bytes.NewReader(data), path, name, markup))
 	if err == nil || name != "" || annotator.KindOf(err) != annotator.Misused {
-		return string(decoded), "", err
+		return decoded.String(), "", err
 	}
 	if match := headerEncoding.FindSubmatch(data[:min(len(data), headSize)]); match != nil {
 		if e := named(string(match[1])); e != nil {

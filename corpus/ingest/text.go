@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -89,9 +90,12 @@ func (j *job) readText(ctx context.Context, s source, markup bool) (string, erro
 			return "", err
 		}
 		defer func() { _ = f.Close() }()
-		if data, err = io.ReadAll(io.LimitReader(j.progress.reader(ctx, f), maxText+1)); err != nil {
+		var read bytes.Buffer
+		read.Grow(int(min(s.size, maxText)) + 2*bytes.MinRead) // so that it does not grow by copies
+		if _, err := read.ReadFrom(io.LimitReader(j.progress.reader(ctx, f), maxText+1)); err != nil {
 			return "", readError(err, s.path)
 		}
+		data = read.Bytes()
 	}
 	if len(data) > maxText {
 		return "", tooLong(s.path)
