@@ -268,3 +268,42 @@ func TestKilledWhileWritingBack(t *testing.T) {
 	s.open()
 	s.clean()
 }
+
+// TestCancelledRunIsWhole interrupts runs at some moment after their scenes are listed: no file is left that waits for a log.
+func TestCancelledRunIsWhole(t *testing.T) {
+	t.Parallel()
+	dir, path := t.TempDir(), ""
+	open := func() *storage.DB {
+		t.Helper()
+		db, err := storage.OpenWriter(t.Context(), path, "the test", clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	for n := range 60 {
+		path = filepath.Join(dir, fmt.Sprintf("%d.db", n))
+		db := open()
+		ctx, cancel := context.WithCancel(t.Context())
+		scenes := func(yield func(*annotator.Scene, error) bool) {
+			for _, s := range scenesOf(2) {
+				if !yield(s, nil) {
+					return
+				}
+			}
+			time.AfterFunc(rand.N(4*time.Millisecond), cancel)
+		}
+		_ = db.Run.Begin(ctx, storage.Corpus{Title: "A story", Path: "story.db", Identity: "1"}, scenes)
+		cancel()
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db = open()
+		if run, err := db.Run.Status(t.Context()); err != nil || run.Corpus.Scenes != 2 {
+			t.Errorf("%+v, %v", run.Corpus, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -26,8 +26,10 @@ func (s *Maintenance) CheckpointWAL(ctx context.Context) (left int, err error) {
 	return s.db.writeBack(ctx)
 }
 
-// writeBack copies the log into the database file, and then marks the file. See mark.
+// writeBack copies the log into the database file, and then marks the file. See mark. ctx does not cancel it: a file that is
+// marked alone would be taken for one without its log.
 func (db *DB) writeBack(ctx context.Context) (left int, err error) {
+	ctx = context.WithoutCancel(ctx)
 	if err := db.checkFiles(ctx); err != nil {
 		return 0, err
 	}
@@ -46,20 +48,24 @@ func (db *DB) writeBack(ctx context.Context) (left int, err error) {
 // markFile marks the file, and then the log that follows it.
 func (db *DB) markFile(ctx context.Context, former mark) (left int, err error) {
 	db.noteMarking()
-	defer db.noteMarked()
 	marked := former.next()
 	if err := db.setMark(ctx, marked); err != nil {
 		return 0, err
 	}
 	all, left, err := db.copyLog(ctx)
-	switch {
-	case err != nil:
-		return left, err
-	case !all: // a reader came between: the file stays as it was marked
-		return left, db.setMark(ctx, former)
+	if err != nil {
+		return left, err // the note stays: see noteMarking
 	}
-	marked.follows = false
-	return 0, db.setMark(ctx, marked)
+	last := former // where a reader came between, the file stays as it was marked
+	if all {
+		last = marked
+		last.follows = false
+	}
+	if err := db.setMark(ctx, last); err != nil {
+		return left, err
+	}
+	db.noteMarked()
+	return left, nil
 }
 
 // copyLog copies what no reader needs, and reports whether that was all, and else how many pages stay.
