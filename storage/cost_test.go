@@ -183,7 +183,17 @@ func TestLawsScanNoTableForEachRow(t *testing.T) {
 			steps[id] = step
 			return err
 		}, `EXPLAIN QUERY PLAN `+query))
-		for _, at := range steps {
+		for id, at := range steps {
+			for other, before := range steps { // a co-routine in an inner loop runs for each row of the outer one
+				if name, is := strings.CutPrefix(before.detail, "CO-ROUTINE "); !is || at.detail != "SCAN "+name || at.parent != before.parent {
+					continue
+				}
+				for outer, loop := range steps {
+					if loop.parent == at.parent && other < outer && outer < id && (strings.HasPrefix(loop.detail, "SCAN ") || strings.HasPrefix(loop.detail, "SEARCH ")) {
+						t.Errorf("%s: %s for each row of %s", law, before.detail, loop.detail)
+					}
+				}
+			}
 			if !strings.HasPrefix(at.detail, "SCAN") || strings.Contains(at.detail, "VIRTUAL TABLE") {
 				continue
 			}

@@ -121,7 +121,7 @@ var invariants = [...]invariant{
 		  WHERE s.thread_id IS NOT (SELECT thread_id FROM scene WHERE n = s.scene)
 		 UNION ALL SELECT 'snapshot ' || s.id || ' has prompt ' || s.context_id || '; prompt ' || p.content || ' was in force' FROM
 		  (SELECT id AS first, lead(id, 1, 1 << 62) OVER (ORDER BY id) AS next, content FROM trace WHERE kind = 'prompt') p
-		  JOIN snapshot s ON s.trace_id >= p.first AND s.trace_id < p.next WHERE s.context_id <> CAST(p.content AS INTEGER)
+		  CROSS JOIN snapshot s ON s.trace_id >= p.first AND s.trace_id < p.next WHERE s.context_id <> CAST(p.content AS INTEGER)
 		    AND NOT (s.type = 'curator_fork' AND EXISTS (SELECT 1 FROM snapshot_context c WHERE c.id = s.context_id AND c.tools = ''))
 		 UNION ALL SELECT 'snapshot ' || s.id || ' ends with ' || count(t.id) || ' questions to the curator' FROM snapshot s
 		  LEFT JOIN trace t ON t.id = s.trace_id AND t.kind = 'note' AND t.turn = 0 WHERE s.type = 'curator_fork' GROUP BY s.id HAVING count(t.id) <> 1

@@ -51,7 +51,7 @@ func httpRows() []row {
 		{n: 8, fault: "the prompt is too long, as LM Studio says it: with 400", action: shrink, ends: ends{"QRR", "HRR", "HQQ"}, only: whole, chat: true, forms: []form{
 			answers(400, `{"error":"`+lmTooLong+`"}`),
 		}},
-		{n: 10, fault: "Ollama silently drops the oldest messages", action: halt, ends: ends{"H", "H", "H"}, says: "context", forms: []form{
+		{n: 10, fault: "Ollama silently drops the oldest messages", action: halt, ends: ends{"H", "H", "H"}, says: "drops the beginning", forms: []form{
 			says(func(r *scripted.Request, honest scripted.Reply) scripted.Reply {
 				honest.Usage = &annotator.Usage{Prompt: r.Tokens / 3, Completion: 50}
 				return honest
