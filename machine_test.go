@@ -114,8 +114,7 @@ func TestSchemaListsTheConstants(t *testing.T) {
 	for _, c := range []struct{ file, typeName, table, column string }{
 		{"machine.go", "State", "run_state", "state"},
 		{"journal.go", "TraceKind", "trace", "kind"},
-		{"glossary.go", "Status", "glossary_entry", "status"},
-		{"glossary.go", "ClaimKind", "claim", "kind"},
+		{"glossary.go", "Status", "entry", "status"},
 		{"glossary.go", "Field", "revision", "field"},
 		{"glossary.go", "Actor", "revision", "actor"},
 		{"scene.go", "SceneState", "scene", "state"},

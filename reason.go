@@ -82,7 +82,8 @@ const (
 	ReasonNetworkDisk     Reason = "the database is on a network share"
 	ReasonForeignDatabase Reason = "a database of another program"
 	ReasonForeignSchema   Reason = "the database has what another program made"
-	ReasonFormerSchema    Reason = "a database of an earlier version" // its path
+	ReasonUnreleased      Reason = "a database of a version before the first release" // its path
+	ReasonFormerSchema    Reason = "a database of an earlier version"                 // its path
 	ReasonFormerReadOnly  Reason = "a database of an earlier version that cannot be written"
 	ReasonNoRun           Reason = "the database holds no run" // its path
 	ReasonCannotCreate    Reason = "the database cannot be made"

@@ -240,8 +240,8 @@ func dump(t testing.TB, path string) []string {
 	}
 	defer func() { _ = db.Close() }()
 	var out []string
-	for _, table := range strings.Fields(`snapshot_context run_state thread_state scene trace compaction episode call glossary_entry glossary_alias
-		glossary_tag claim evidence revision tool_decision snapshot`) {
+	for _, table := range strings.Fields(`snapshot_context run_state thread_state scene trace compaction episode call entry value
+		revision tool_decision snapshot`) {
 		out = append(out, dumpTable(t, db, table)...)
 	}
 	return out

@@ -140,8 +140,8 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 		}
 	}
 	// Who was asked about without a usable answer is asked about alone, once; and an answer that is of no use is kept.
-	again := s.count("curated", `SELECT count(*) FROM revision WHERE field = 'curator_decision' AND new_value LIKE '{"decision":"AGAIN"%'`)
-	twice := s.count("curated", `SELECT count(*) - count(DISTINCT entry_id) FROM revision WHERE new_value LIKE '{"decision":"AGAIN"%'`)
+	again := s.count("curated", `SELECT count(*) FROM history WHERE field = 'curator_decision' AND new_value LIKE '{"decision":"AGAIN"%'`)
+	twice := s.count("curated", `SELECT count(*) - count(DISTINCT entry_id) FROM history WHERE new_value LIKE '{"decision":"AGAIN"%'`)
 	if again <= made[curator.Keep] || twice > 0 {
 		t.Errorf("%d entries were to be asked about again, %d of them twice, %d were left as they were", again, twice, made[curator.Keep])
 	}

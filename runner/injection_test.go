@@ -152,11 +152,11 @@ func (s *stage) lock(t *testing.T, name string) {
 	t.Helper()
 	s.edited = true
 	for _, entry := range lockedVictims {
-		edit(t, s.db(name), fmt.Sprintf(`INSERT INTO revision (id, entry_id, field, old_value, new_value, at, seen, actor, turn, changed_at)
-				SELECT (SELECT max(id) + 1 FROM revision), id, 'lock', '', 'yes', last_at, (SELECT max(seen) FROM revision), 'person', 0, 0 FROM glossary_entry WHERE id = %[1]d;
-			INSERT INTO validity (id, revision_id, entry_id, field, key, holds, from_seen)
-				SELECT (seen << 20) | id, id, entry_id, field, '', 1, seen FROM revision WHERE id = (SELECT max(id) FROM revision);
-			UPDATE glossary_entry SET locked = 1, updated_at = 0, revisions = revisions + 1, revision = (SELECT max(id) FROM revision) WHERE id = %[1]d`, entry))
+		edit(t, s.db(name), fmt.Sprintf(`INSERT INTO revision (id, entry_id, field, at, seen, actor, turn, changed_at)
+				SELECT (SELECT max(id) + 1 FROM revision), id, 'lock', last_at, (SELECT max(seen) FROM revision), 'person', 0, 0 FROM entry WHERE id = %[1]d;
+			INSERT INTO value (id, entry_id, field, key, json, holds, set_by, from_seen)
+				SELECT (seen << 20) | id, entry_id, field, '', '"yes"', 1, id, seen FROM revision WHERE id = (SELECT max(id) FROM revision);
+			UPDATE entry SET revisions = revisions + 1, revision = (SELECT max(id) FROM revision) WHERE id = %[1]d`, entry))
 	}
 	s.verify(name)
 }

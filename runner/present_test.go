@@ -231,7 +231,7 @@ func TestPresentStatementsWithoutAnswer(t *testing.T) {
 		if n := s.count("none", `SELECT count(*) FROM revision WHERE field = 'present'`); n != 0 {
 			t.Errorf("%s: %d statements", name, n)
 		}
-		asked := s.count("none", `SELECT count(*) FROM revision WHERE field = 'curator_decision' AND new_value ->> '$.decision' = 'UNSTATED'`)
+		asked := s.count("none", `SELECT count(*) FROM history WHERE field = 'curator_decision' AND new_value ->> '$.decision' = 'UNSTATED'`)
 		if asked != 2 {
 			t.Errorf("%s: asked in vain %d times", name, asked)
 		}

@@ -60,7 +60,7 @@ func TestNarratedEntriesAreConfirmedByRule(t *testing.T) {
 	if len(made[1]) != 1 || made[1][0].Action != curator.Shown || made[1][0].Reason != "narrated in the scenes [1 2]" {
 		t.Errorf("entry 1: %+v", made[1])
 	}
-	if n := s.count("shown", `SELECT count(*) FROM revision WHERE entry_id = 1 AND field = 'status' AND new_value = 'confirmed' AND actor = 'rule'`); n != 1 {
+	if n := s.count("shown", `SELECT count(*) FROM history WHERE entry_id = 1 AND field = 'status' AND new_value = 'confirmed' AND actor = 'rule'`); n != 1 {
 		t.Error("the rule has not confirmed entry 1")
 	}
 }

@@ -66,7 +66,7 @@ func TestCuratorsWeakQuotations(t *testing.T) {
 	if len(got) < 2 || got[0] != 1 || got[1] != 0 {
 		t.Errorf("%v", got)
 	}
-	const quoted = `SELECT count(*) FROM revision r JOIN scene_post p ON p.post_id = r.new_value ->> 'post' WHERE r.actor = 'curator' AND r.field = 'evidence'`
+	const quoted = `SELECT count(*) FROM history r JOIN scene_post p ON p.post_id = r.new_value ->> 'post' WHERE r.actor = 'curator' AND r.field = 'evidence'`
 	told, all := s.count("curated", quoted+` AND r.at = p.place AND r.seen > p.place / 1000000`), s.count("curated", quoted)
 	if told == 0 || s.count("curated", quoted+` AND r.at <> p.place`) != 0 {
 		t.Errorf("%d of %d quotations of the curator are told where they stand, and seen later", told, all)

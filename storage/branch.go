@@ -3,12 +3,9 @@ package storage
 import (
 	"cmp"
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"annotator"
-	"annotator/codex"
 	"annotator/internal/atomicfile"
 	"annotator/internal/sqlite"
 )
@@ -61,7 +58,8 @@ func cutAfter(ctx context.Context, path string, snapshot int64) error {
 	err = transact(ctx, pool, time.Now, func(tx *tx) {
 		tx.exec(cutPoint, snapshot)
 		tx.exec(cutRows)
-		tx.rebuild()
+		tx.exec(`UPDATE thread_state SET summary_due = ` + summaryDue)
+		tx.exec(cutValues)
 		tx.exec(fillCounts)
 	})
 	return cmp.Or(err, pool.Close())
@@ -90,13 +88,8 @@ UPDATE episode SET entered = NULL WHERE entered > (SELECT trace FROM point);
 DELETE FROM episode WHERE trace_id > (SELECT trace FROM point);
 UPDATE thread_state SET unanswered = 0 WHERE thread_id NOT IN (SELECT thread_id FROM episode WHERE kind = 'thread');
 DELETE FROM compaction WHERE trace_id > (SELECT trace FROM point);
-DELETE FROM mention WHERE revision_id > (SELECT revision FROM point);
-UPDATE mention SET until_seen = NULL, until_id = NULL WHERE until_id > (SELECT revision FROM point);
-DELETE FROM validity;
-DELETE FROM entry_version;
-INSERT INTO glossary_fts_name (glossary_fts_name) VALUES ('delete-all');
-INSERT INTO glossary_fts_claim (glossary_fts_claim) VALUES ('delete-all');
-DELETE FROM revision WHERE id > (SELECT revision FROM point);
+DELETE FROM mention WHERE set_by > (SELECT revision FROM point);
+UPDATE mention SET until_seen = NULL, ended_by = NULL WHERE ended_by > (SELECT revision FROM point);
 DELETE FROM snapshot WHERE id > (SELECT snapshot FROM point);
 DELETE FROM tool_decision WHERE trace_id > (SELECT trace FROM point);
 DELETE FROM trace WHERE id > (SELECT trace FROM point);
@@ -124,8 +117,8 @@ UPDATE thread_state SET status = 'completed', completed_at = s.recorded_at FROM 
 UPDATE thread_state SET status = iif(status = 'in_progress', 'pending', status), started_at = NULL
   WHERE NOT EXISTS (SELECT 1 FROM scene s WHERE s.thread_id = thread_state.thread_id AND s.attempts > 0);
 UPDATE run_state SET state = 'CHECKPOINT', halted = '', holder = '', context_id = p.context, turn = p.turn,
-  open_scene = iif(p.due, p.scene, 0), entries = 0,
-  begun_call = (SELECT coalesce(max(id), 0) FROM call), begun_snapshot = p.snapshot, recoded = min(recoded, p.trace), summaries_after = min(summaries_after, p.trace),
+  open_scene = iif(p.due, p.scene, 0),
+  begun_call = (SELECT coalesce(max(id), 0) FROM call), begun_snapshot = p.snapshot, summaries_after = min(summaries_after, p.trace),
   recorded = (SELECT count(*) FROM scene WHERE state = 'recorded'),
   quarantined = (SELECT count(*) FROM scene WHERE state = 'quarantined'),
   (calls, prompt_tokens, told_tokens, cached_tokens, completion_tokens) = (SELECT count(*), coalesce(sum(prompt_tokens), 0),
@@ -133,53 +126,28 @@ UPDATE run_state SET state = 'CHECKPOINT', halted = '', holder = '', context_id 
   FROM point p;
 DELETE FROM snapshot_context WHERE id NOT IN (SELECT CAST(content AS INTEGER) FROM trace WHERE kind = 'prompt')
   AND id NOT IN (SELECT context_id FROM snapshot);
-DELETE FROM evidence;
-DELETE FROM claim;
-DELETE FROM glossary_tag;
-DELETE FROM glossary_alias;
-DELETE FROM glossary_entry;
 DROP INDEX cut_call;
 DROP INDEX cut_snapshot;
 DROP INDEX cut_trace;`
 
-// rebuild makes the tables of the glossary from the revisions, in order, so that even the ids of rows are the same.
-func (tx *tx) rebuild() {
-	entries := tx.eachRevision(func(former, now listed, r *annotator.Revision) {
-		tx.applyRevision(r)
-		tx.setVersion(former, now, r)
-	})
-	for _, id := range slices.Sorted(maps.Keys(entries)) {
-		tx.insertEntry(entries[id])
-		tx.countLive("", entries[id].Status)
-	}
-	tx.exec(`UPDATE thread_state SET summary_due = ` + summaryDue)
-	// By id, for the clock may have been set back between two revisions.
-	tx.exec(`UPDATE glossary_entry SET facts = ` + factsHeld + `, changes = ` + factsChanged + `,
-		created_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id LIMIT 1),
-		updated_at = (SELECT changed_at FROM revision WHERE entry_id = glossary_entry.id ORDER BY id DESC LIMIT 1)`)
-}
+// cutValues deletes the values that were set after the point, and has those hold again that were ended after it.
+const cutValues = `
+CREATE INDEX cut_value ON value (set_by);
+DELETE FROM value WHERE set_by > (SELECT revision FROM point);
+UPDATE value SET ended_by = NULL, until_seen = NULL WHERE ended_by > (SELECT revision FROM point);
+DELETE FROM revision WHERE id > (SELECT revision FROM point);
+DELETE FROM entry WHERE id NOT IN (SELECT entry_id FROM revision);
+UPDATE entry SET name = NULL, status = 'retired';
+UPDATE entry SET (status, name, first_at, last_at, revisions, revision, claims, changes) = (` + entryRow + `);
+UPDATE run_state SET entries = (SELECT count(*) FROM entry WHERE name IS NOT NULL);
+INSERT INTO glossary_fts_name (glossary_fts_name) VALUES ('rebuild');
+INSERT INTO glossary_fts_claim (glossary_fts_claim) VALUES ('rebuild');
+DROP INDEX cut_value`
 
-// eachRevision calls a function for each revision, in order, with what lists show of the entry before and after it. It
-// returns the entries that the revisions add up to.
-func (tx *tx) eachRevision(apply func(former, now listed, r *annotator.Revision)) map[int64]*annotator.Entry {
-	const page = 1000
-	entries := map[int64]*annotator.Entry{}
-	for last := int64(0); ; {
-		revisions, err := collect(tx.ctx, tx, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE id > ? ORDER BY id LIMIT ?`, last, page)
-		tx.fail(err)
-		for i := range revisions {
-			r, former := &revisions[i], listed{}
-			last = r.ID
-			if e := entries[r.Entry]; e != nil {
-				former = listedOf(e)
-			} else {
-				entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
-			}
-			tx.fail(codex.Apply(entries[r.Entry], r))
-			apply(former, listedOf(entries[r.Entry]), r)
-		}
-		if len(revisions) < page {
-			return entries
-		}
-	}
-}
+// entryRow is a row of table entry, without its id, as its values and revisions add up to it.
+const entryRow = `SELECT coalesce(s.key, 'tentative'), iif(coalesce(s.key, '') IN ('retired', 'merged'), NULL, t.key),
+    (SELECT min(at) FROM revision r WHERE r.entry_id = entry.id), (SELECT max(at) FROM revision r WHERE r.entry_id = entry.id),
+    (SELECT count(*) FROM revision r WHERE r.entry_id = entry.id), (SELECT max(id) FROM revision r WHERE r.entry_id = entry.id),
+    ` + claimsHeld + `, ` + claimsChanged + `
+  FROM value t LEFT JOIN value s ON s.entry_id = t.entry_id AND s.field = 'status' AND s.ended_by IS NULL
+  WHERE t.entry_id = entry.id AND t.field = 'term' AND t.ended_by IS NULL`

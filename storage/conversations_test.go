@@ -168,6 +168,5 @@ func TestSnapshotWriterIsKilled(t *testing.T) {
 
 // unaskedTables are those that a SnapshotWriter does not touch.
 var unaskedTables = []string{
-	"snapshot_context", "thread_state", "scene", "trace", "compaction", "episode", "glossary_entry", "glossary_alias", "glossary_tag", "claim",
-	"evidence", "revision", "snapshot",
+	"snapshot_context", "thread_state", "scene", "trace", "compaction", "episode", "entry", "value", "revision", "snapshot",
 }

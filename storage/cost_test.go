@@ -217,7 +217,7 @@ func TestMentionsOfAPostAreReadOnce(t *testing.T) {
 	s.read(creates("Dawn", "Dawn is a ship."))
 	for scene, n := range map[int]int{2: few, 3: many} {
 		s.bulk(`WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?2)
-			INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_seen) SELECT 1, ?1, n, n + 1, 1, 1 FROM c`, annotator.PlaceAt(scene, 0), n)
+			INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen) SELECT 1, ?1, n, n + 1, 1, 1 FROM c`, annotator.PlaceAt(scene, 0), n)
 	}
 	in := func(scene, want int) func(*story) {
 		return func(s *story) {

@@ -31,48 +31,43 @@ func (s *Curation) undecided(ctx context.Context, after int64, before int, threa
 	return readAll(ctx, s.db, "read the tentative entries", scan, undecidedEntries, jsonList(threads), after, before)
 }
 
-// undecidedEntries costs by the tentative entries and their revisions, however many threads are asked for.
-const undecidedEntries = `WITH decision AS NOT MATERIALIZED (
-	  SELECT id, entry_id, new_value ->> '$.decision' AS action, new_value ->> '$.reason' AS reason FROM revision
-	  WHERE field = 'curator_decision' AND trace_id > ?2 AND new_value ->> '$.decision' <> 'UNSTATED')
-	SELECT e.id, iif(d.action = 'AGAIN', d.reason, ''),
-	  (SELECT count(*) FROM decision r WHERE r.entry_id = e.id AND r.action = 'REVISE') AS revised
-	FROM glossary_entry e LEFT JOIN decision d ON d.id = (SELECT max(n.id) FROM decision n WHERE n.entry_id = e.id)
-	WHERE e.status = 'tentative' AND e.locked = 0 AND e.first_at / 1000000 < ?3
+// undecidedEntries costs by the tentative entries and their decisions, however many threads are asked for.
+const undecidedEntries = `SELECT e.id, iif(d.json ->> '$.decision' = 'AGAIN', d.json ->> '$.reason', ''),
+	  (SELECT count(*) FROM ` + decided + ` AND v.json ->> '$.decision' = 'REVISE') AS revised
+	FROM entry e LEFT JOIN value d ON d.id = (SELECT max(v.id) FROM ` + decided + `)
+	WHERE e.status = 'tentative' AND ` + isUnlocked + ` AND e.first_at / 1000000 < ?3
 	  AND (json_array_length(?1) = 0 OR (SELECT thread_id FROM scene WHERE n = e.first_at / 1000000) IN (SELECT value FROM json_each(?1)))
-	  AND (coalesce(d.action, 'AGAIN') = 'AGAIN' OR d.action = 'REVISE' AND revised = 1)
+	  AND (coalesce(d.json ->> '$.decision', 'AGAIN') = 'AGAIN' OR d.json ->> '$.decision' = 'REVISE' AND revised = 1)
 	ORDER BY e.first_at, e.id`
 
-// The columns facts and changes of a row of glossary_entry: how many facts hold, and how many were added or closed since the present
-// statement of the entry was last asked for.
+// decided are the decisions v about an entry e.
+const decided = `value v CROSS JOIN revision r ON r.id = v.set_by WHERE v.entry_id = e.id AND v.field = 'curator_decision'
+	    AND r.trace_id > ?2 AND v.json ->> '$.decision' <> 'UNSTATED'`
+
+// isUnlocked is a condition on an entry e.
+const isUnlocked = `NOT EXISTS (SELECT 1 FROM value l WHERE l.entry_id = e.id AND l.field = 'lock' AND l.ended_by IS NULL)`
+
+// The columns claims and changes of a row of table entry: how many claims hold, and how many were added or closed since the
+// present statement of the entry was last asked for.
 const (
-	factsHeld    = `(SELECT count(*) FROM claim c WHERE c.entry_id = glossary_entry.id AND c.until_at = 0)`
-	factsChanged = `(SELECT count(*) FROM revision r WHERE r.entry_id = glossary_entry.id AND r.field = 'claim'
-	  AND r.id > coalesce((SELECT max(a.id) FROM revision a WHERE a.entry_id = glossary_entry.id
-	    AND (a.field = 'present' OR a.field = 'curator_decision' AND a.new_value ->> '$.decision' = 'UNSTATED')), 0))`
+	claimsHeld    = `(SELECT count(*) FROM value v WHERE v.entry_id = entry.id AND v.field = 'claim' AND v.ended_by IS NULL AND v.holds = 1)`
+	claimsChanged = `(SELECT count(*) FROM revision r WHERE r.entry_id = entry.id AND r.field = 'claim'
+	  AND r.id > coalesce((SELECT max(a.set_by) FROM value a WHERE a.entry_id = entry.id
+	    AND (a.field = 'present' OR a.field = 'curator_decision' AND a.json ->> '$.decision' = 'UNSTATED')), 0))`
 )
 
-// countFacts keeps these columns after revisions of an entry.
-func (tx *tx) countFacts(e *annotator.Entry, revisions []annotator.Revision) {
-	changed, asked := 0, false
+// changedClaims returns how many claims some revisions add or close after the last that asks for a present statement, and
+// whether one does.
+func changedClaims(revisions []annotator.Revision) (changes int, asked bool) {
 	for i := range revisions {
 		switch r := &revisions[i]; {
 		case r.Field == annotator.FieldClaim:
-			changed++
+			changes++
 		case r.Field == annotator.FieldPresent, r.Field == annotator.FieldCuratorDecision && unstated(r):
-			changed, asked = 0, true
+			changes, asked = 0, true
 		}
 	}
-	if changed == 0 && !asked {
-		return
-	}
-	facts := 0
-	for i := range e.Claims {
-		if e.Claims[i].Until == 0 {
-			facts++
-		}
-	}
-	tx.execOne(`UPDATE glossary_entry SET facts = ?, changes = iif(?, 0, changes) + ? WHERE id = ?`, facts, asked, changed, e.ID)
+	return changes, asked
 }
 
 // unstated reports whether a decision says that a present statement was asked for and not given.
@@ -82,8 +77,8 @@ func unstated(r *annotator.Revision) bool {
 }
 
 // outdatedEntries reads the entries that are due alone, by their index.
-const outdatedEntries = `SELECT id FROM glossary_entry INDEXED BY glossary_entry_outdated
-	WHERE changes > 0 AND facts >= ? AND status IN ('tentative', 'confirmed') AND locked = 0 ORDER BY changes DESC, last_at DESC, id LIMIT ?`
+const outdatedEntries = `SELECT id FROM entry e INDEXED BY entry_outdated
+	WHERE changes > 0 AND claims >= ? AND name IS NOT NULL AND ` + isUnlocked + ` ORDER BY changes DESC, last_at DESC, id LIMIT ?`
 
 // Outdated returns the live entries that are not locked, hold at least so many facts, and have had a fact added or
 // closed since their present statement was last asked for: at most limit of them, those first of which most has changed.
@@ -93,9 +88,9 @@ func (s *Curation) Outdated(ctx context.Context, facts, limit int) ([]int64, err
 
 // Restated reports whether present statements were asked for after a scene. It reads the revisions since then alone.
 func (s *Curation) Restated(ctx context.Context, scene int) (bool, error) {
-	return readValue[bool](ctx, s.db, "read when present statements were asked for", `SELECT EXISTS (SELECT 1 FROM revision
-		WHERE id > coalesce((SELECT revision_id FROM snapshot WHERE type = 'checkpoint' AND scene <= ? ORDER BY id DESC LIMIT 1), 0)
-		  AND (field = 'present' OR field = 'curator_decision' AND new_value ->> '$.decision' = 'UNSTATED'))`, scene)
+	return readValue[bool](ctx, s.db, "read when present statements were asked for", `SELECT EXISTS (SELECT 1 FROM revision r`+revisionValues+`
+		WHERE r.id > coalesce((SELECT revision_id FROM snapshot WHERE type = 'checkpoint' AND scene <= ? ORDER BY id DESC LIMIT 1), 0)
+		  AND (r.field = 'present' OR r.field = 'curator_decision' AND n.json ->> '$.decision' = 'UNSTATED'))`, scene)
 }
 
 // Fork records a question to the curator before it is asked, with a snapshot that ends with it, of the scene, the tokens and the layout

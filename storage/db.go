@@ -34,6 +34,7 @@ type DB struct {
 	Run           *Run
 	Maintenance   *Maintenance
 
+	schema   schema
 	path     string
 	absolute string // the same path, as it was when the database was opened
 	read     *sql.DB
@@ -85,8 +86,8 @@ type (
 	Maintenance service
 )
 
-func newDB(path string, now func() time.Time) *DB {
-	db := &DB{path: path, absolute: path, now: now, state: annotator.StateInit, logPatience: logPatience}
+func newDB(path string, now func() time.Time, known schema) *DB {
+	db := &DB{schema: known, path: path, absolute: path, now: now, state: annotator.StateInit, logPatience: logPatience}
 	if absolute, err := filepath.Abs(path); err == nil {
 		db.absolute = absolute
 	}

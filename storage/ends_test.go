@@ -54,8 +54,8 @@ func chapters(t tester, dir string, n int) *story {
 	s.bulk(`INSERT INTO episode (kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary, author, tokens, trace_id, created_at)
 		  SELECT 'thread', thread_id, 0, first_scene, last_scene, first_scene, last_scene, 'It went on.', 'model', 1, 1, 0 FROM thread_state WHERE ord < ?1 - 5;
 		UPDATE thread_state SET summary_due = ord >= ?1 - 5 AND ord <= ?1;
-		UPDATE glossary_entry SET first_at = id * 1000000, last_at = id * 1000000, status = iif(id < ?1 - 20, 'confirmed', 'tentative'),
-		  facts = 9, changes = id >= ?1 - 10;
+		UPDATE entry SET first_at = id * 1000000, last_at = id * 1000000, status = iif(id < ?1 - 20, 'confirmed', 'tentative'),
+		  claims = 9, changes = id >= ?1 - 10;
 		UPDATE snapshot SET revision_id = 3 * scene;`, n)
 	return s
 }
@@ -118,7 +118,7 @@ func TestManyEntriesOfManyThreads(t *testing.T) {
 	t.Parallel()
 	n := longtest.Pick(4_000, 10_000)
 	s := chapters(t, t.TempDir(), n)
-	s.bulk(`UPDATE glossary_entry SET status = 'tentative'`)
+	s.bulk(`UPDATE entry SET status = 'tentative'`)
 	threads, err := s.db.Threads.Before(s.ctx, math.MaxInt32)
 	s.ok(err)
 	start := longtest.ProcessorTime(t)
@@ -140,8 +140,8 @@ func TestEndsReadByIndex(t *testing.T) {
 			var a, b, c int
 			var step string
 			err := rows.Scan(&a, &b, &c, &step)
-			for _, table := range []string{"thread_state", "scene", "glossary_entry", "revision", "trace", "episode", "claim"} {
-				for _, alias := range []string{table, map[string]string{"scene": "s", "glossary_entry": "e", "trace": "o", "episode": "e"}[table]} {
+			for _, table := range []string{"thread_state", "scene", "entry", "revision", "trace", "episode", "value"} {
+				for _, alias := range []string{table, map[string]string{"scene": "s", "entry": "e", "trace": "o", "episode": "e"}[table]} {
 					if alias != "" && (step == "SCAN "+alias || strings.HasPrefix(step, "SCAN "+alias+" ") && !strings.Contains(step, "INDEX")) {
 						t.Errorf("%s: %s", name, step)
 					}

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"time"
 
-	"annotator/internal/sqlite"
 	"annotator/migrations"
 )
 
@@ -27,24 +26,18 @@ func Differing(ctx context.Context, path, step, change string) ([]string, error)
 	return tables, errors.Join(err, found)
 }
 
-// FillTables fills the tables of a database that follow from its revisions and mentions, as migrations do.
-func FillTables(ctx context.Context, path string) error {
-	pool, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
-	if err != nil {
-		return err
-	}
-	t, err := pool.BeginTx(ctx, nil)
-	if err == nil {
-		err = fillValidity(ctx, t)
-	}
-	if err == nil {
-		_, err = t.ExecContext(ctx, fillCounts)
-	}
-	if err == nil {
-		err = t.Commit()
-	}
-	return errors.Join(err, pool.Close())
+// OpenWriterOf opens a database for writing with other migrations than the program's.
+func OpenWriterOf(ctx context.Context, path string, steps []string, migrating ...func(schema, last int)) (*DB, error) {
+	return openWriterOf(ctx, path, "the test", time.Now, steps, migrating)
 }
+
+// OpenOf opens a database for reading with other migrations than the program's.
+func OpenOf(ctx context.Context, path string, steps []string) (*DB, error) {
+	return open(ctx, path, steps)
+}
+
+// FillCounts is a statement that fills the tables of counts from the mentions.
+var FillCounts = fillCounts
 
 // CompanionsOfMany finds the companions of an entry as View.Companions does for one of many scenes.
 func CompanionsOfMany(ctx context.Context, v *View, entry int64, limit int) ([]EntryCount, error) {

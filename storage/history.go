@@ -54,22 +54,21 @@ type Moment struct {
 	Place annotator.Place // of the last post that was read
 	reach annotator.Place // the furthest one that was; of a snapshot it may be after Place, when a refused scene was read late
 	whole int             // the last scene that was read to its end: what was written with more of the story known comes after it
-	bound string          // the column of table revision that has a bound
-	last  int64           // the bound
 
 	snapshot int64 // its id; 0 for a moment of the story
+	revision int64 // of a snapshot: the newest revision
 	trace    int64 // of a snapshot: the newest row of the journal
 }
 
 // IsZero reports whether the moment is no limit.
-func (m *Moment) IsZero() bool { return m.bound == "" }
+func (m *Moment) IsZero() bool { return m.reach == 0 }
 
 // Holds reports whether a revision had been made by then.
 func (m *Moment) Holds(r *annotator.Revision) bool {
-	if m.bound == "id" {
-		return r.ID <= m.last
+	if m.snapshot != 0 {
+		return r.ID <= m.revision
 	}
-	return int64(r.Seen) <= m.last
+	return r.Seen <= m.whole
 }
 
 // Within reports whether a view of this moment shows nothing that one of the limit does not. Nothing is within a snapshot
@@ -78,7 +77,7 @@ func (m *Moment) Within(limit *Moment) bool {
 	if limit.IsZero() {
 		return true
 	}
-	if limit.bound == "id" && (m.bound != "id" || m.last > limit.last) {
+	if limit.snapshot != 0 && (m.snapshot == 0 || m.revision > limit.revision) {
 		return false
 	}
 	return !m.IsZero() && m.reach <= limit.reach
@@ -123,7 +122,7 @@ func (s *History) MomentOf(ctx context.Context, snapshot *annotator.Snapshot) (M
 		WHERE n = (SELECT max(scene) FROM snapshot WHERE id <= ?)`, snapshot.ID)
 	return Moment{
 		Place: annotator.PlaceAt(scene.N, len(scene.Posts)-1), reach: reach, whole: reach.Scene(),
-		bound: "id", last: snapshot.Revision, snapshot: snapshot.ID, trace: snapshot.Trace,
+		snapshot: snapshot.ID, revision: snapshot.Revision, trace: snapshot.Trace,
 	}, err
 }
 
@@ -144,7 +143,7 @@ func (s *History) placeMoment(ctx context.Context, n, rank int, mustBeRead bool)
 		whole--
 	}
 	place := annotator.PlaceAt(n, rank)
-	return Moment{Place: place, reach: place, whole: whole, bound: "seen", last: int64(whole)}, nil
+	return Moment{Place: place, reach: place, whole: whole}, nil
 }
 
 // Between returns the entries that changed between two snapshots, as they were at each. New ones are only in after.
@@ -194,7 +193,7 @@ func (s *History) ClaimProvenance(ctx context.Context) (map[ClaimKey]Provenance,
 		m.Changed = changed
 		provenance[key] = m
 		return nil
-	}, `SELECT entry_id, coalesce(new_value ->> 'claim', new_value ->> 'id'), turn, changed_at FROM revision
-		WHERE field IN ('claim', 'evidence') AND new_value <> '' ORDER BY id`)
+	}, `SELECT r.entry_id, CAST(v.key AS INTEGER), r.turn, r.changed_at FROM value v JOIN revision r ON r.id = v.set_by
+		WHERE v.field IN ('claim', 'evidence') ORDER BY r.id`)
 	return provenance, sqlite.Wrap(err, "read the revisions in %s", s.db.path)
 }

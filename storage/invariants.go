@@ -195,7 +195,7 @@ var invariants = [...]invariant{
 	{
 		"live entries", "the run's count of live entries is right",
 		`SELECT 'run counts ' || r.entries || ' live entries; there are ' || e.n FROM run_state r,
-		  (SELECT count(*) AS n FROM glossary_entry WHERE status IN ('tentative', 'confirmed')) e WHERE r.entries <> e.n`,
+		  (SELECT count(*) AS n FROM entry WHERE name IS NOT NULL) e WHERE r.entries <> e.n`,
 	},
 	{
 		"mention counts", "the counts of mentions are those of the mentions",
@@ -222,9 +222,23 @@ var invariants = [...]invariant{
 		 UNION ALL SELECT 'claim ' || id || ' of entry ' || entry_id || ' is ' || kind || ', and has a speaker' FROM claim
 		  WHERE speaker <> '' AND kind <> 'claimed'
 		 UNION ALL SELECT 'entry ' || id || ' has a present statement of place ' || present_at FROM glossary_entry
-		  WHERE (present = '') <> (present_at = 0) OR present_at > last_at
-		 UNION ALL SELECT 'entry ' || id || ' is kept with ' || facts || ' facts, and ' || changes || ' changed since its present statement was asked for'
-		  FROM glossary_entry WHERE facts <> ` + factsHeld + ` OR changes <> ` + factsChanged,
+		  WHERE (present = '') <> (present_at = 0) OR present_at > last_at`,
+	},
+	{
+		"entries", "an entry's row has the status and the name that its values say, and the counts of its revisions and claims",
+		`SELECT 'the row of entry ' || id || ' is not what its values and revisions add up to' FROM entry
+		  WHERE (status, name, first_at, last_at, revisions, revision, claims, changes) IS NOT (SELECT * FROM (` + entryRow + `))`,
+	},
+	{
+		"values", "a value is in force from the revision that set it to the one that ended it, and no two with the same key at once",
+		`SELECT 'value ' || a.id || ' of entry ' || a.entry_id || ' is in force when ' || b.id || ' is' FROM value a
+		  JOIN value b ON b.entry_id = a.entry_id AND b.field = a.field AND b.set_by > a.set_by
+		    AND (b.key = a.key OR a.field IN ('term', 'present', 'status', 'lock'))
+		  WHERE a.ended_by IS NULL OR a.ended_by > b.set_by OR a.until_seen > b.from_seen
+		 UNION ALL SELECT 'value ' || v.id || ' does not say when it was set' FROM value v LEFT JOIN revision r ON r.id = v.set_by
+		  WHERE (v.id, v.entry_id, v.from_seen) IS NOT (((r.seen << 20) | (r.id & 1048575)), r.entry_id, r.seen)
+		 UNION ALL SELECT 'value ' || v.id || ' does not say when it ended' FROM value v LEFT JOIN revision r ON r.id = v.ended_by
+		  WHERE v.ended_by IS NOT NULL AND ((v.entry_id, v.until_seen) IS NOT (r.entry_id, r.seen) OR v.ended_by < v.set_by)`,
 	},
 	{
 		"evidence", "a quotation is as long as its range",

@@ -46,7 +46,7 @@ func dieMigrating(at string) {
 	number, path, _ := strings.Cut(at, ":")
 	self, err := os.FindProcess(os.Getpid())
 	if err == nil {
-		_, err = storage.OpenWriter(context.Background(), path, "the child", time.Now, func(schema, _ int) {
+		_, err = storage.OpenWriterOf(context.Background(), path, longer, func(schema, _ int) {
 			if fmt.Sprint(schema) == number {
 				_ = self.Kill()
 				time.Sleep(time.Hour)

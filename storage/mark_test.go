@@ -17,7 +17,6 @@ import (
 	"annotator"
 	"annotator/internal/longtest"
 	"annotator/internal/sqlite"
-	"annotator/migrations"
 	"annotator/storage"
 )
 
@@ -185,7 +184,7 @@ func TestEmptyDatabases(t *testing.T) {
 // TestKilledWhileMaking kills a process in a step of the making of a database: there is none then, and the next makes it.
 func TestKilledWhileMaking(t *testing.T) {
 	t.Parallel()
-	for _, step := range []int{1, 8, len(migrations.All())} {
+	for _, step := range []int{1, 2, len(longer)} {
 		path := filepath.Join(t.TempDir(), "annotator.db")
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
 		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d:%s", migrateEnv, step, path))
@@ -198,7 +197,7 @@ func TestKilledWhileMaking(t *testing.T) {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("step %d leaves a file (%v)", step, err)
 		}
-		db, err := storage.OpenWriter(t.Context(), path, "the test", clock)
+		db, err := storage.OpenWriterOf(t.Context(), path, longer)
 		if err != nil {
 			t.Fatalf("step %d: %v", step, err)
 		}

@@ -18,11 +18,11 @@ const blockScenes = 60
 
 // countRows are the rows of table mention_count for mentions m in scenes s, which the clause selects.
 func countRows(from string) string {
-	return fmt.Sprintf(`SELECT entry_id, block, revision_id, from_seen, until_seen, until_id, sum(mentions) AS mentions, sum(bit) AS scenes FROM (
-		  SELECT m.entry_id, s.n - s.idx %% %[1]d AS block, m.revision_id, m.from_seen, coalesce(m.until_seen, 0) AS until_seen,
-		    coalesce(m.until_id, 0) AS until_id, count(*) AS mentions, 1 << (s.idx %% %[1]d) AS bit FROM %[2]s
-		  GROUP BY m.entry_id, s.n, m.revision_id, m.from_seen, m.until_id, m.until_seen)
-		GROUP BY entry_id, block, revision_id, from_seen, until_id, until_seen`, blockScenes, from)
+	return fmt.Sprintf(`SELECT entry_id, block, set_by, from_seen, until_seen, ended_by, sum(mentions) AS mentions, sum(bit) AS scenes FROM (
+		  SELECT m.entry_id, s.n - s.idx %% %[1]d AS block, m.set_by, m.from_seen, coalesce(m.until_seen, 0) AS until_seen,
+		    coalesce(m.ended_by, 0) AS ended_by, count(*) AS mentions, 1 << (s.idx %% %[1]d) AS bit FROM %[2]s
+		  GROUP BY m.entry_id, s.n, m.set_by, m.from_seen, m.ended_by, m.until_seen)
+		GROUP BY entry_id, block, set_by, from_seen, ended_by, until_seen`, blockScenes, from)
 }
 
 // allCountRows are all rows that table mention_count should have.
@@ -59,10 +59,10 @@ const (
 func (v *View) blocks(entries string) string {
 	columns := `SELECT t.entry_id, t.block, t.mentions, t.scenes FROM ` + fmt.Sprintf(entries, "mention_count")
 	if v.m.IsZero() {
-		return columns + ` WHERE ?1 IS NULL AND t.until_id = 0`
+		return columns + ` WHERE ?1 IS NULL AND t.ended_by = 0`
 	}
 	block := fmt.Sprintf(`(SELECT n - idx %% %d FROM scene WHERE n = %d)`, blockScenes, v.lastScene())
-	return fmt.Sprintf(columns+` WHERE t.block < %[1]s AND t.%[2]s <= ?1 AND (t.until_id = 0 OR t.%[3]s > ?1)
+	return fmt.Sprintf(columns+` WHERE t.block < %[1]s AND t.%[2]s <= ?1 AND (t.ended_by = 0 OR t.%[3]s > ?1)
 		UNION ALL SELECT t.entry_id, %[1]s, count(*), sum(DISTINCT 1 << (t.place / 1000000 - %[1]s)) FROM %[4]s
 		WHERE t.place BETWEEN %[1]s * 1000000 AND %[6]d AND %[5]s GROUP BY t.entry_id`,
 		block, v.limit.from, v.limit.until, fmt.Sprintf(entries, "mention"), v.visible("t"), v.lastPlace())

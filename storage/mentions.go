@@ -39,13 +39,13 @@ func (s *Mentions) Pending(ctx context.Context) (scenes []int, names []string, e
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err = readAll(ctx, s.db, "read the names", scanValue[string], `WITH newest (id) AS (SELECT mentions FROM run_state),
-		  changed (entry_id) AS (SELECT e.entry_id FROM revision r CROSS JOIN entry_version e ON e.entry_id = r.entry_id AND e.revision_id = r.id
-		    LEFT JOIN entry_version f ON f.entry_id = e.entry_id AND f.until_id = e.revision_id
-		    WHERE r.id > (SELECT id FROM newest) AND (e.status IN ('tentative', 'confirmed')) <> coalesce(f.status IN ('tentative', 'confirmed'), 0))
-		SELECT v.key FROM changed CROSS JOIN validity v USING (entry_id) WHERE v.field = 'alias'
-		UNION SELECT v.key FROM revision r CROSS JOIN validity v ON v.entry_id = r.entry_id AND v.field = 'alias' AND r.id IN (v.revision_id, v.until_id)
-		  WHERE r.field = 'alias' AND r.id > (SELECT id FROM newest)`)
+	names, err = readAll(ctx, s.db, "read the names", scanValue[string], `WITH made AS MATERIALIZED (SELECT id, entry_id, field, seen FROM revision
+		    WHERE id > (SELECT mentions FROM run_state) AND field IN ('alias', 'status', 'retired', 'merge')),
+		  changed (entry_id) AS (SELECT DISTINCT r.entry_id FROM made r`+revisionValues+`
+		    WHERE r.field <> 'alias' AND coalesce(o.key IN ('retired', 'merged'), 0) <> (n.key IN ('retired', 'merged')))
+		SELECT v.key FROM changed CROSS JOIN value v ON v.entry_id = changed.entry_id AND v.field = 'alias'
+		UNION SELECT n.key FROM made r`+revisionValues+` WHERE r.field = 'alias' AND n.key IS NOT NULL
+		UNION SELECT o.key FROM made r`+revisionValues+` WHERE r.field = 'alias' AND o.key IS NOT NULL`)
 	return scenes, names, err
 }
 
@@ -98,7 +98,7 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 			held[m] = true
 			if _, found := s.Mentions[m]; !found {
 				added[m.Entry] += 0
-				tx.execOne(`UPDATE mention SET until_seen = ?, until_id = ? WHERE entry_id = ? AND place = ? AND start_at = ? AND until_id IS NULL`,
+				tx.execOne(`UPDATE mention SET until_seen = ?, ended_by = ? WHERE entry_id = ? AND place = ? AND start_at = ? AND ended_by IS NULL`,
 					now.seen, now.revision, m.Entry, m.Place, m.Start)
 			}
 		}
@@ -112,7 +112,7 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 		if again && since.revision <= former { // another entry's longer name stood there, or the entry was not live
 			since = knownSince{now.revision, max(now.seen, since.seen)}
 		}
-		tx.execOne(`INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_seen) VALUES (?, ?, ?, ?, ?, ?)`,
+		tx.execOne(`INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen) VALUES (?, ?, ?, ?, ?, ?)`,
 			m.Entry, m.Place, m.Start, m.End, since.revision, since.seen)
 	}
 	tx.countMentions(s.Scene, added)
@@ -125,7 +125,7 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 // mentionsOf returns the mentions in a scene that have not ended.
 func (tx *tx) mentionsOf(scene int) []Mention {
 	found, err := collect(tx.ctx, tx, scanMention, `SELECT entry_id, place, start_at, end_at FROM mention
-		WHERE place BETWEEN ? AND ? AND until_id IS NULL`, annotator.PlaceAt(scene, 0), annotator.PlaceAt(scene+1, 0)-1)
+		WHERE place BETWEEN ? AND ? AND ended_by IS NULL`, annotator.PlaceAt(scene, 0), annotator.PlaceAt(scene+1, 0)-1)
 	tx.fail(err)
 	return found
 }
@@ -144,7 +144,7 @@ func (a aliasesSince) of(tx *tx, entry int64, text string) knownSince {
 			err := rows.Scan(&key, &since.revision, &since.seen)
 			a[entry][key] = since
 			return err
-		}, `SELECT key, revision_id, from_seen FROM validity WHERE entry_id = ? AND field = 'alias' AND until_id IS NULL`, entry))
+		}, `SELECT key, set_by, from_seen FROM value WHERE entry_id = ? AND field = 'alias' AND ended_by IS NULL`, entry))
 	}
 	text = codex.Normalize(text)
 	var newest, longest knownSince

@@ -14,8 +14,17 @@ import (
 	"annotator/migrations"
 )
 
-// applicationID marks annotator.db in the header of the file: "Anno".
-const applicationID = 0x416e6e6f
+// The marks of annotator.db in the header of the file: "Anno", and of what was made before schema 1: "Anno" in small letters.
+const (
+	applicationID = 0x416e4e4f
+	unreleasedID  = 0x416e6e6f
+)
+
+// schema is the list of the migrations: the one at index i leads from version i to i+1.
+type schema []string
+
+// released is the schema of this version of the program.
+var released = schema(migrations.All())
 
 // schemaVersion reads the version of the schema, 0 for an empty file. A database of another program is Misused.
 func schemaVersion(ctx context.Context, q querier, path string) (int, error) {
@@ -24,6 +33,10 @@ func schemaVersion(ctx context.Context, q querier, path string) (int, error) {
 		FROM pragma_application_id, pragma_user_version`).Scan(&application, &version, &tables)
 	if err != nil {
 		return 0, sqlite.Wrap(err, "open %s", path)
+	}
+	if application == unreleasedID {
+		return 0, annotator.Errorf(annotator.Misused, "%s was made by a version before 0.9.0, which this one does not read", path).
+			WithReason(annotator.ReasonUnreleased, path)
 	}
 	if application != applicationID && tables > 0 {
 		return 0, annotator.Errorf(annotator.Misused, "%s is a database, but not one of annotator's", path).
@@ -38,8 +51,8 @@ func emptyDatabase(path string) error {
 }
 
 // checkReadable refuses a schema that this program does not read.
-func checkReadable(version int, path string) error {
-	known := len(migrations.All())
+func (s schema) checkReadable(version int, path string) error {
+	known := len(s)
 	switch {
 	case version == 0:
 		return emptyDatabase(path)
@@ -50,7 +63,7 @@ func checkReadable(version int, path string) error {
 		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d", path, version, known).
 			WithReason(annotator.ReasonFormerSchema, path)
 	}
-	return checkNotNewer(version, path)
+	return s.checkNotNewer(version, path)
 }
 
 // canMigrate reports whether a file can be written, and its log beside it.
@@ -69,8 +82,8 @@ func canMigrate(path string) bool {
 }
 
 // checkNotNewer refuses a schema of a later version of the program.
-func checkNotNewer(version int, path string) error {
-	known := len(migrations.All())
+func (s schema) checkNotNewer(version int, path string) error {
+	known := len(s)
 	if version <= known {
 		return nil
 	}
@@ -82,7 +95,7 @@ func checkNotNewer(version int, path string) error {
 type migration struct {
 	pool    *sql.DB
 	path    string
-	steps   []string
+	steps   schema
 	tell    []func(schema, last int)
 	damaged []string // the tables that are not what their digests say
 	checked bool     // damaged is known
@@ -90,8 +103,8 @@ type migration struct {
 
 // migrate makes the steps that a database lacks, in a transaction for each: what is interrupted goes on at the same step. A new
 // database is made in one. The functions are told of each step before it.
-func migrate(ctx context.Context, pool *sql.DB, path string, tell []func(schema, last int)) error {
-	m := &migration{pool: pool, path: path, steps: migrations.All(), tell: tell}
+func (s schema) migrate(ctx context.Context, pool *sql.DB, path string, tell []func(schema, last int)) error {
+	m := &migration{pool: pool, path: path, steps: s, tell: tell}
 	for {
 		done, err := m.step(ctx)
 		if err != nil || done {
@@ -111,7 +124,7 @@ func (m *migration) step(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	if version >= len(m.steps) {
-		return true, checkNotNewer(version, m.path)
+		return true, m.steps.checkNotNewer(version, m.path)
 	}
 	last := version + 1
 	if version == 0 {
@@ -144,33 +157,12 @@ func (m *migration) apply(ctx context.Context, t *sql.Tx, version int) error {
 			return err
 		}
 	}
-	if version+1 == firstValidity {
-		if err := fillValidity(ctx, t); err != nil {
-			return err
-		}
-	}
-	return m.digest(ctx, t, version+1)
+	return m.digest(ctx, t)
 }
 
-// firstDigests is the first schema with the table of digests.
-const firstDigests = 9
-
-// firstValidity is the first schema with the validity of values as it is now.
-const firstValidity = 21
-
-// fillValidity computes from when to when each value was in force.
-func fillValidity(ctx context.Context, t *sql.Tx) error {
-	tx := &tx{Tx: t, ctx: ctx}
-	tx.eachRevision(func(former, now listed, r *annotator.Revision) {
-		tx.setValidity(r)
-		tx.setVersion(former, now, r)
-	})
-	return tx.err
-}
-
-// check finds the tables that are not what their digests say, before the first step that computes digests.
+// check finds the tables that are not what their digests say, before the first step.
 func (m *migration) check(ctx context.Context, q querier, version int) (err error) {
-	if version < firstDigests || m.checked {
+	if version == 0 || m.checked {
 		return nil
 	}
 	m.checked = true
@@ -180,10 +172,7 @@ func (m *migration) check(ctx context.Context, q querier, version int) (err erro
 
 // digest stores the digests of the tables after a step. Damaged tables keep theirs, so that Verify still notices the
 // damage.
-func (m *migration) digest(ctx context.Context, t *sql.Tx, version int) error {
-	if version < firstDigests {
-		return nil
-	}
+func (m *migration) digest(ctx context.Context, t *sql.Tx) error {
 	changed, computed, err := differing(ctx, t)
 	if err != nil {
 		return err

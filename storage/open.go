@@ -32,18 +32,20 @@ type head struct {
 
 // Open opens the database at path for reading. It changes nothing. The error is NotFound where there is no run, and
 // Misused for a file that is no database of this program or has another schema.
-func Open(ctx context.Context, path string) (*DB, error) {
+func Open(ctx context.Context, path string) (*DB, error) { return open(ctx, path, released) }
+
+func open(ctx context.Context, path string, known schema) (*DB, error) {
 	file, _ := os.Stat(path) // opening it says why that fails
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnlyClean, readers)
 	if err != nil {
 		return nil, err
 	}
-	db := newDB(path, time.Now)
+	db := newDB(path, time.Now, known)
 	db.readFrom(pool)
 	db.files = fileIdentity{path: file} // a log may come and go
 	version, err := schemaVersion(ctx, pool, path)
 	if err == nil {
-		err = checkReadable(version, path)
+		err = known.checkReadable(version, path)
 	}
 	if err == nil {
 		err = checkLog(ctx, pool, path)
@@ -59,17 +61,23 @@ func Open(ctx context.Context, path string) (*DB, error) {
 // InUse where another process has it open for writing, by this path or another. The holder is a name for this process,
 // shown to others. The functions are told of each step of a migration before it: the schema that it leads to, and the last.
 func OpenWriter(ctx context.Context, path, holder string, now func() time.Time, migrating ...func(schema, last int)) (*DB, error) {
+	return openWriterOf(ctx, path, holder, now, released, migrating)
+}
+
+func openWriterOf(
+	ctx context.Context, path, holder string, now func() time.Time, known schema, migrating []func(schema, last int),
+) (*DB, error) {
 	if err := sqlite.CheckPath(path, sqlite.Create); err != nil {
 		return nil, err
 	}
-	db := newDB(path, now)
+	db := newDB(path, now, known)
 	db.holder = holder
 	_, err := os.Lstat(lockOf(path))
 	lockIsNew := errors.Is(err, os.ErrNotExist)
 	if err := db.lockFile(ctx); err != nil {
 		return nil, err
 	}
-	created, err := create(ctx, path, migrating)
+	created, err := known.create(ctx, path, migrating)
 	if err == nil {
 		err = db.openWriter(ctx, migrating)
 	}
@@ -90,13 +98,13 @@ func (db *DB) openWriter(ctx context.Context, migrating []func(schema, last int)
 	if db.claim, err = sqlite.TakeClaim(db.path); err != nil {
 		return err
 	}
-	if err := checkFile(ctx, db.path); err != nil {
+	if err := db.schema.checkFile(ctx, db.path); err != nil {
 		return err
 	}
 	if db.write, err = openWriter(ctx, db.path); err != nil {
 		return err
 	}
-	if err := migrate(ctx, db.write.DB, db.path, migrating); err != nil {
+	if err := db.schema.migrate(ctx, db.write.DB, db.path, migrating); err != nil {
 		return err
 	}
 	pool, err := sqlite.Open(ctx, db.path, sqlite.ReadOnly, readers)
@@ -119,14 +127,14 @@ func (db *DB) openWriter(ctx context.Context, migrating []func(schema, last int)
 
 // create makes a database at path, unless there is a file, and reports whether it did. The database has another name
 // until it is whole. Only its owner may read it: it will hold the whole story.
-func create(ctx context.Context, path string, migrating []func(schema, last int)) (created bool, err error) {
+func (s schema) create(ctx context.Context, path string, migrating []func(schema, last int)) (created bool, err error) {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
 	draft, err := atomicfile.Create(path)
 	if err == nil {
 		defer draft.Discard()
-		err = createAt(ctx, draft.Path, path, migrating)
+		err = s.createAt(ctx, draft.Path, path, migrating)
 	}
 	if err == nil {
 		err = draft.CommitNew()
@@ -138,18 +146,18 @@ func create(ctx context.Context, path string, migrating []func(schema, last int)
 }
 
 // createAt fills an empty file. Errors name the path that it will have.
-func createAt(ctx context.Context, file, path string, migrating []func(schema, last int)) error {
+func (s schema) createAt(ctx context.Context, file, path string, migrating []func(schema, last int)) error {
 	w, err := openWriter(ctx, file)
 	if err != nil {
 		return err
 	}
-	err = migrate(ctx, w.DB, path, migrating)
+	err = s.migrate(ctx, w.DB, path, migrating)
 	return cmp.Or(err, sqlite.Wrap(w.Close(), "make %s", path))
 }
 
 // checkFile refuses a file of another program, of a newer version, without a schema, without its log or with another's, or
 // with foreign triggers, before a byte changes.
-func checkFile(ctx context.Context, path string) error {
+func (s schema) checkFile(ctx context.Context, path string) error {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnlyClean, 1)
 	if sqlite.NeedsRecovery(err) {
 		if err := sqlite.Recover(ctx, path); err != nil {
@@ -168,7 +176,7 @@ func checkFile(ctx context.Context, path string) error {
 	case version == 0:
 		return emptyDatabase(path)
 	}
-	if err := checkNotNewer(version, path); err != nil {
+	if err := s.checkNotNewer(version, path); err != nil {
 		return err
 	}
 	missing, err := logMissing(ctx, pool, path)
@@ -181,7 +189,7 @@ func checkFile(ctx context.Context, path string) error {
 	if err := checkLog(ctx, pool, path); err != nil {
 		return err
 	}
-	return checkSchema(ctx, pool, path)
+	return s.checkObjects(ctx, pool, path)
 }
 
 // lockOf returns the path of a database's lock file. It is beside the file itself, not beside a symbolic link to it.

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +14,6 @@ import (
 	"annotator/internal/sqlite"
 	"annotator/migrations"
 	"annotator/storage"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // making makes a database out of SQL and returns its path.
@@ -60,116 +55,13 @@ func schemaOf(t *testing.T, path string) int {
 	return ask[int](t, path, `PRAGMA user_version`) & 0xffff
 }
 
-const ours = `PRAGMA application_id = 0x416e6e6f`
+const ours = `PRAGMA application_id = 0x416e4e4f`
 
 // atVersion makes a database as the first n migrations leave it.
 func atVersion(t *testing.T, n int, more ...string) string {
 	t.Helper()
 	statements := append([]string{ours, fmt.Sprintf(`PRAGMA user_version = %d`, n)}, migrations.All()[:n]...)
 	return making(t, append(statements, more...)...)
-}
-
-// TestMigrationsFromEveryVersion demands that a database of any age comes to the same schema as a new one.
-func TestMigrationsFromEveryVersion(t *testing.T) {
-	t.Parallel()
-	const schema = `SELECT coalesce(group_concat(sql, ';'), '') FROM (SELECT sql FROM sqlite_schema ORDER BY type, name)`
-	var want string
-	for n := range len(migrations.All()) + 1 {
-		path := filepath.Join(t.TempDir(), "new.db")
-		if n > 0 {
-			path = atVersion(t, n)
-		}
-		db, err := storage.OpenWriter(t.Context(), path, "the test", clock)
-		if err != nil {
-			t.Fatalf("from version %d: %v", n, err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if n == 0 {
-			want = ask[string](t, path, schema)
-		}
-		if diff := cmp.Diff(want, ask[string](t, path, schema)); diff != "" {
-			t.Errorf("from version %d (-new +this):\n%s", n, diff)
-		}
-		if version := schemaOf(t, path); version != len(migrations.All()) {
-			t.Errorf("from version %d to %d", n, version)
-		}
-	}
-}
-
-// TestMigrationCutOff has a step fail at the last new table it makes: it is as if it had never begun, and can be made
-// later.
-func TestMigrationCutOff(t *testing.T) {
-	t.Parallel()
-	for n, step := range migrations.All() {
-		obstacle := newTable(t, n, step)
-		if obstacle == "" || n == 0 { // a new database has another name until it is whole
-			continue
-		}
-		path := atVersion(t, n, `CREATE TABLE `+obstacle+` (x)`)
-		before := ask[int](t, path, `SELECT count(*) FROM sqlite_schema`)
-		_, err := storage.OpenWriter(t.Context(), path, "the test", clock)
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("to schema %d", n+1)) {
-			t.Fatalf("step %d: %v", n+1, err)
-		}
-		if version, tables := schemaOf(t, path), ask[int](t, path, `SELECT count(*) FROM sqlite_schema`); version != n || tables != before {
-			t.Errorf("step %d left version %d and %d tables, had %d", n+1, version, tables, before)
-		}
-		pool, err := sqlite.Open(t.Context(), path, sqlite.ReadWrite, 1)
-		if err == nil {
-			_, err = pool.ExecContext(t.Context(), `DROP TABLE `+obstacle)
-			err = errors.Join(err, pool.Close())
-		}
-		db, again := storage.OpenWriter(t.Context(), path, "the test", clock)
-		if err := errors.Join(err, again); err != nil {
-			t.Fatalf("step %d once more: %v", n+1, err)
-		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// TestMigrationKilled kills a process in a step of a migration: the steps before are kept, and the next writer goes on
-// with that one.
-func TestMigrationKilled(t *testing.T) {
-	t.Parallel()
-	for _, step := range []int{2, 9, len(migrations.All())} {
-		path := atVersion(t, 1)
-		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d:%s", migrateEnv, step, path))
-		if text, err := cmd.CombinedOutput(); err == nil || len(text) > 0 {
-			t.Fatalf("step %d: the child ends with %v: %s", step, err, text)
-		}
-		if version := schemaOf(t, path); version != step-1 {
-			t.Errorf("a process that died in step %d left version %d", step, version)
-		}
-		var told []int
-		db, err := storage.OpenWriter(t.Context(), path, "the test", clock, func(schema, last int) { told = append(told, schema, last) })
-		if err != nil {
-			t.Fatalf("step %d: %v", step, err)
-		}
-		if want := []int{step, len(migrations.All())}; len(told) < 2 || !slices.Equal(told[:2], want) {
-			t.Errorf("the next process is told of %v, want %v first", told, want)
-		}
-		found, err := db.Maintenance.Verify(t.Context(), nil)
-		if err := errors.Join(err, db.Close()); err != nil || !storage.Clean(found) {
-			t.Errorf("step %d: %v %+v", step, err, found)
-		}
-	}
-}
-
-// newTable returns the last table that a step makes and that is not there before it; "" if it makes none.
-func newTable(t *testing.T, n int, step string) (name string) {
-	t.Helper()
-	before := ask[string](t, atVersion(t, n), `SELECT coalesce(group_concat(name, ' '), '') FROM sqlite_schema`)
-	for _, made := range regexp.MustCompile(`(?m)^CREATE (?:VIRTUAL )?TABLE (\w+)`).FindAllStringSubmatch(step, -1) {
-		if !slices.Contains(strings.Fields(before), made[1]) {
-			name = made[1]
-		}
-	}
-	return name
 }
 
 // TestRefusesWhatIsNotOurs names files that are no database of this program, or of a later one: each is refused with a
@@ -196,6 +88,8 @@ func TestRefusesWhatIsNotOurs(t *testing.T) {
 	}{
 		{"somebody else's", whole, annotator.Misused, "not one of annotator's; " + string(annotator.ReasonForeignDatabase)},
 		{"a newer one", making(t, ours, newest, `CREATE TABLE x (y)`), annotator.Misused, "use the newer annotator"},
+		{"one of before", making(t, `PRAGMA application_id = 0x416e6e6f`, `PRAGMA user_version = 24`, `CREATE TABLE x (y)`), annotator.Misused,
+			"before 0.9.0, which this one does not read; " + string(annotator.ReasonUnreleased)},
 		{"garbage", file([]byte(strings.Repeat("not a database ", 1000))), annotator.Misused, "restore a backup"},
 		{"cut off", file(text[:6000]), annotator.Storage, "restore a backup"},
 		{"a folder", t.TempDir(), annotator.Misused, "is a folder"},
@@ -247,9 +141,6 @@ func TestOpenMakesNothing(t *testing.T) {
 
 func TestOpenBeforeTheFirstRun(t *testing.T) {
 	t.Parallel()
-	if _, err := storage.Open(t.Context(), atVersion(t, len(migrations.All())-1)); reasonOf(err) != annotator.ReasonFormerSchema {
-		t.Errorf("an older schema: %v", err)
-	}
 	db, err := storage.OpenWriter(t.Context(), filepath.Join(t.TempDir(), "new.db"), "x", clock)
 	if err != nil {
 		t.Fatal(err)

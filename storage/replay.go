@@ -12,55 +12,66 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// verifyReplay compares each entry with the sum of its revisions, and the derived columns with the entry.
+// verifyReplay adds up all revisions. It proves of each that it follows from the ones before, and that its values are
+// stored as it says; of each snapshot that it counts the entries of its moment; and of each entry that it is the sum.
 func (v *verifier) verifyReplay(ctx context.Context, f *Finding) error {
-	refused := func(err error) error {
-		f.add(err.Error())
-		return nil
-	}
-	replayed, err := replay(ctx, v.q, refused)
+	h, err := v.readHistory(ctx)
 	if err != nil {
 		return err
 	}
-	columns, err := v.derived(ctx)
+	h.checkSnapshots(0, f)
+	err = sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
+		var r annotator.Revision
+		var set storedValue
+		var scene int // of the revision's turn; 0 where it has none
+		err := scanRevisionAnd(rows, &r, &set.field, &set.key, &set.holds, &set.known, &scene)
+		if err == nil {
+			h.add(&r, &set, scene, f)
+			h.checkSnapshots(r.ID, f)
+		}
+		return err
+	}, `SELECT `+revisionColumns+`, coalesce(n.field, ''), coalesce(n.key, ''), coalesce(n.holds = 1, 0), n.id IS NOT NULL, coalesce(t.scene, 0)
+		FROM revision r`+revisionValues+` LEFT JOIN trace t ON t.turn = r.turn AND t.seq = 0 AND r.turn > 0 ORDER BY r.id`)
 	if err != nil {
 		return err
 	}
 	for e, err := range v.glossary.All(ctx) {
+		if err != nil && ctx.Err() == nil {
+			f.add(err.Error())
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		if want := replayed[e.ID]; want == nil || !reflect.DeepEqual(plainEntry(e), plainEntry(want)) {
+		if want := h.entries[e.ID]; want == nil || !reflect.DeepEqual(plainEntry(e), plainEntry(want)) {
 			f.add(fmt.Sprintf("entry %d (%s) is not the sum of its revisions", e.ID, e.Name()))
 		}
-		if columns[e.ID] != derivedOf(e) {
-			f.add(fmt.Sprintf("entry %d (%s): the columns for searching are not derived from it", e.ID, e.Name()))
-		}
-		delete(replayed, e.ID)
+		delete(h.entries, e.ID)
 	}
-	for id := range replayed {
+	for id := range h.entries {
 		f.add(fmt.Sprintf("entry %d has revisions, but is gone", id))
 	}
-	return v.verifyNames(ctx, f)
+	return nil
 }
 
-// replay adds up all revisions. refused decides whether to go on after one that does not fit.
-func replay(ctx context.Context, q querier, refused func(error) error) (map[int64]*annotator.Entry, error) {
-	entries := map[int64]*annotator.Entry{}
-	err := sqlite.Each(ctx, q, func(rows *sql.Rows) error {
-		var r annotator.Revision
-		if err := scanRevision(rows, &r); err != nil {
-			return err
-		}
-		if entries[r.Entry] == nil {
-			entries[r.Entry] = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
-		}
-		if err := codex.Apply(entries[r.Entry], &r); err != nil {
-			return refused(err)
-		}
-		return nil
-	}, `SELECT `+revisionColumns+` FROM revision ORDER BY id`)
-	return entries, err
+// storedValue is the value that a revision sets, as it is stored.
+type storedValue struct {
+	field annotator.Field
+	key   string
+	holds bool
+	known bool // there is one
+}
+
+// checkValue adds what is wrong with the value that a revision sets.
+func (h *history) checkValue(r *annotator.Revision, stored *storedValue, f *Finding) {
+	ended, set, err := valuesOf(r)
+	var want storedValue
+	if set != nil {
+		want = storedValue{set.field, set.key, set.holds, true}
+	}
+	if err != nil || *stored != want || !stored.known && (ended == nil || r.Old == "") {
+		f.add(fmt.Sprintf("the value that revision %d of entry %d sets is stored otherwise", r.ID, r.Entry))
+	}
 }
 
 // plainEntry returns a copy with empty lists in place of nil ones.
@@ -75,48 +86,15 @@ func plainEntry(e *annotator.Entry) annotator.Entry {
 	return c
 }
 
-// derived are the columns of an entry's row that searches read, and that follow from the entry.
-type derived struct {
-	normalized, definition string
-}
-
-func derivedOf(e *annotator.Entry) derived { return derived{codex.Normalize(e.Name()), e.Definition()} }
-
-// derived returns the derived columns of all entries.
-func (v *verifier) derived(ctx context.Context) (map[int64]derived, error) {
-	all := map[int64]derived{}
-	return all, sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
-		var id int64
-		var d derived
-		err := rows.Scan(&id, &d.normalized, &d.definition)
-		all[id] = d
-		return err
-	}, `SELECT id, term_normalized, definition FROM glossary_entry`)
-}
-
-// verifyNames compares the normalised names with the names.
-func (v *verifier) verifyNames(ctx context.Context, f *Finding) error {
-	return sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
-		var entry int64
-		var name, normalized string
-		err := rows.Scan(&entry, &name, &normalized)
-		if codex.Normalize(name) != normalized {
-			f.add(fmt.Sprintf("entry %d: the alias %q is looked up as %q", entry, name, normalized))
-		}
-		return err
-	}, `SELECT entry_id, name, name_normalized FROM glossary_alias`)
-}
-
 // history is what the revisions up to one of them add up to, with what they must agree with.
 type history struct {
 	entries   map[int64]*annotator.Entry
 	live      int
-	changed   map[int64][2]int64 // when an entry was made and last changed
-	seen      map[int64]int      // the furthest scene of an entry's revisions
-	openings  []opening          // that are after the revisions so far
-	furthest  int                // of the scenes of the others
-	silent    map[int]bool       // scenes that have ended without a turn
-	posts     map[int]int        // so many has a scene
+	seen      map[int64]int // the furthest scene of an entry's revisions
+	openings  []opening     // that are after the revisions so far
+	furthest  int           // of the scenes of the others
+	silent    map[int]bool  // scenes that have ended without a turn
+	posts     map[int]int   // so many has a scene
 	snapshots map[int64][]snapshotCount
 }
 
@@ -126,43 +104,10 @@ type snapshotCount struct {
 	live int
 }
 
-// verifyHistory proves of each revision that it follows from the ones before, of each snapshot that it counts the
-// entries of its moment, and of each entry that its times are those of its revisions.
-func (v *verifier) verifyHistory(ctx context.Context, f *Finding) error {
-	h, err := v.readHistory(ctx)
-	if err != nil {
-		return err
-	}
-	h.checkSnapshots(0, f)
-	err = sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
-		var r annotator.Revision
-		var scene int // of the revision's turn; 0 where it has none
-		err := rows.Scan(&r.ID, &r.Entry, &r.Field, &r.Old, &r.New, &r.At, &r.Seen, &r.Actor, &r.Turn, &r.Trace, &r.Changed, &scene)
-		if err == nil {
-			h.add(&r, scene, f)
-			h.checkSnapshots(r.ID, f)
-		}
-		return err
-	}, `SELECT v.id, entry_id, field, old_value, new_value, v.at, seen, actor, v.turn, coalesce(trace_id, 0), changed_at, coalesce(t.scene, 0)
-		FROM revision v LEFT JOIN trace t ON t.turn = v.turn AND t.seq = 0 AND v.turn > 0 ORDER BY v.id`)
-	if err != nil {
-		return err
-	}
-	return sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
-		var id int64
-		var changed [2]int64
-		err := rows.Scan(&id, &changed[0], &changed[1])
-		if h.changed[id] != changed {
-			f.add(fmt.Sprintf("entry %d was not made or changed when its revisions say", id))
-		}
-		return err
-	}, `SELECT id, created_at, updated_at FROM glossary_entry`)
-}
-
 // readHistory reads what the revisions must agree with.
 func (v *verifier) readHistory(ctx context.Context) (*history, error) {
 	h := &history{
-		entries: map[int64]*annotator.Entry{}, changed: map[int64][2]int64{}, seen: map[int64]int{}, silent: map[int]bool{}, posts: map[int]int{}, snapshots: map[int64][]snapshotCount{},
+		entries: map[int64]*annotator.Entry{}, seen: map[int64]int{}, silent: map[int]bool{}, posts: map[int]int{}, snapshots: map[int64][]snapshotCount{},
 	}
 	err := sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var scene, posts int
@@ -229,13 +174,12 @@ func (h *history) checkSeen(r *annotator.Revision, f *Finding) {
 }
 
 // add applies a revision, and adds what it contradicts.
-func (h *history) add(r *annotator.Revision, scene int, f *Finding) {
+func (h *history) add(r *annotator.Revision, set *storedValue, scene int, f *Finding) {
 	e, known := h.entries[r.Entry]
 	if !known {
 		e = &annotator.Entry{ID: r.Entry, Status: annotator.Tentative}
 		h.entries[r.Entry] = e
 		h.live++
-		h.changed[r.Entry] = [2]int64{r.Changed, r.Changed}
 	}
 	if !codex.Follows(e, r) {
 		f.add(fmt.Sprintf("revision %d of entry %d does not change what was there", r.ID, r.Entry))
@@ -246,6 +190,7 @@ func (h *history) add(r *annotator.Revision, scene int, f *Finding) {
 	case r.Turn != 0 && r.At.Scene() != scene:
 		f.add(fmt.Sprintf("revision %d of turn %d, which reads scene %d, is dated to scene %d", r.ID, r.Turn, scene, r.At.Scene()))
 	}
+	h.checkValue(r, set, f)
 	h.checkSeen(r, f)
 	live := e.Status.Live()
 	if err := codex.Apply(e, r); err != nil {
@@ -256,7 +201,6 @@ func (h *history) add(r *annotator.Revision, scene int, f *Finding) {
 	} else if !live && e.Status.Live() {
 		h.live++
 	}
-	h.changed[r.Entry] = [2]int64{h.changed[r.Entry][0], r.Changed}
 }
 
 // checkSnapshots compares the snapshots after a revision with the number of live entries.

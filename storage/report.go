@@ -71,7 +71,7 @@ func (r *Report) countEntries(ctx context.Context, q querier) error {
 		err := rows.Scan(&status, &n)
 		r.Entries[status] = n
 		return err
-	}, `SELECT status, count(*) FROM glossary_entry GROUP BY status`)
+	}, `SELECT status, count(*) FROM entry GROUP BY status`)
 }
 
 // QuoteCount counts the quotations of entries that are neither retired nor merged.
@@ -81,8 +81,8 @@ type QuoteCount struct {
 }
 
 func (r *Report) countQuotes(ctx context.Context, q querier) error {
-	return q.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(weak), 0) FROM glossary_entry e JOIN evidence v ON v.entry_id = e.id
-		WHERE e.status IN ('tentative', 'confirmed')`).Scan(&r.Quotes.Total, &r.Quotes.Weak)
+	return q.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(v.json ->> 'weak'), 0) FROM entry e
+		JOIN value v ON v.entry_id = e.id AND v.field = 'evidence' AND v.ended_by IS NULL WHERE e.name IS NOT NULL`).Scan(&r.Quotes.Total, &r.Quotes.Weak)
 }
 
 // ReasonCount counts scenes that have a reason in common.

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"annotator"
@@ -54,9 +53,8 @@ func (g *Glossary) reviseAll(ctx context.Context, revisions []annotator.Revision
 // revise applies revisions to an entry, and records both.
 func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotator.Revision) error {
 	status := e.Status
-	versions := make([]listed, 1, len(revisions)+1) // before and after each revision
-	if !created {
-		versions[0] = listedOf(e)
+	if created {
+		status = ""
 	}
 	for i := range revisions {
 		r := &revisions[i]
@@ -65,24 +63,16 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 		if err := codex.Apply(e, r); err != nil {
 			return err
 		}
-		versions = append(versions, listedOf(e))
 	}
-	if created {
-		status = ""
-		g.tx.insertEntry(e)
-	} else {
-		g.tx.updateEntry(e)
-	}
+	g.tx.setEntry(e, revisions)
 	g.tx.countLive(status, e.Status)
 	for i := range revisions {
 		r := &revisions[i]
-		g.tx.exec(`INSERT INTO revision (id, entry_id, field, old_value, new_value, at, seen, actor, turn, trace_id, changed_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Entry, r.Field, r.Old, r.New, r.At, r.Seen, r.Actor, r.Turn, r.Trace, r.Changed)
+		g.tx.execOne(`INSERT INTO revision (id, entry_id, field, at, seen, actor, turn, trace_id, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.ID, r.Entry, r.Field, r.At, r.Seen, r.Actor, r.Turn, r.Trace, r.Changed)
 		g.tx.head.revision = r.ID
-		g.tx.applyRevision(r)
-		g.tx.setVersion(versions[i], versions[i+1], r)
+		g.tx.setValue(r)
 	}
-	g.tx.countFacts(e, revisions)
 	return g.tx.err
 }
 
@@ -93,30 +83,28 @@ func (g *Glossary) entryToRevise(ctx context.Context, id int64) (e *annotator.En
 		return e, false, err
 	}
 	e = &annotator.Entry{Status: annotator.Tentative}
-	err = g.q.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) + 1 FROM glossary_entry`).Scan(&e.ID)
+	err = g.q.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) + 1 FROM entry`).Scan(&e.ID)
 	return e, true, err
 }
 
-// columnsOf returns the columns of an entry's row.
-func (tx *tx) columnsOf(e *annotator.Entry) []any {
-	return []any{
-		e.ID, tx.now, e.Term, e.Disambiguator, codex.Normalize(e.Name()), e.Definition(), e.Status, e.First, e.Last, e.Revisions, e.Revision,
-		e.Locked, e.MergedInto, e.Present, e.PresentAt, e.PresentRevision,
+// setEntry brings the row of an entry up to date after its newest revisions, or makes it.
+func (tx *tx) setEntry(e *annotator.Entry, revisions []annotator.Revision) {
+	var name any
+	if e.Status.Live() {
+		name = codex.Normalize(e.Name())
 	}
-}
-
-// insertEntry inserts the row of a new entry.
-func (tx *tx) insertEntry(e *annotator.Entry) {
-	tx.execOne(`INSERT INTO glossary_entry (id, created_at, updated_at, term, disambiguator, term_normalized, definition, status, first_at,
-		last_at, revisions, revision, locked, merged_into, present, present_at, present_revision)
-		VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`, tx.columnsOf(e)...)
-}
-
-// updateEntry updates the row of an entry.
-func (tx *tx) updateEntry(e *annotator.Entry) {
-	tx.execOne(`UPDATE glossary_entry SET updated_at = ?2, term = ?3, disambiguator = ?4, term_normalized = ?5, definition = ?6, status = ?7,
-		first_at = ?8, last_at = ?9, revisions = ?10, revision = ?11, locked = ?12, merged_into = ?13, present = ?14, present_at = ?15,
-		present_revision = ?16 WHERE id = ?1`, tx.columnsOf(e)...)
+	claims := 0
+	for i := range e.Claims {
+		if e.Claims[i].Until == 0 {
+			claims++
+		}
+	}
+	changes, asked := changedClaims(revisions)
+	tx.execOne(`INSERT INTO entry (id, name, first_at, last_at, revisions, revision, claims, changes, status)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10)
+		ON CONFLICT (id) DO UPDATE SET status = ?10, name = ?2, first_at = ?3, last_at = ?4, revisions = ?5, revision = ?6, claims = ?7,
+		  changes = iif(?9, 0, changes) + ?8`,
+		e.ID, name, e.First, e.Last, e.Revisions, e.Revision, claims, changes, asked, e.Status)
 }
 
 // countLive keeps the number of live entries, after the status of one has changed.
@@ -129,53 +117,4 @@ func (tx *tx) countLive(before, now annotator.Status) {
 		change = -1
 	}
 	tx.execOne(`UPDATE run_state SET entries = entries + ? WHERE id = 1`, change)
-}
-
-// applyRevision applies a revision to the tables beside the entry's own row, which holds the rest.
-func (tx *tx) applyRevision(r *annotator.Revision) {
-	tx.setValidity(r)
-	switch r.Field {
-	case annotator.FieldTag:
-		tx.applyTag(r)
-	case annotator.FieldAlias:
-		tx.applyAlias(r)
-	case annotator.FieldClaim:
-		c := decode[annotator.Claim](tx, r.New)
-		tx.execOne(`INSERT INTO claim (entry_id, id, ord, text, kind, from_at, until_at, speaker, state, replaced_by, revision)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (entry_id, id) DO UPDATE SET ord = excluded.ord, text = excluded.text, kind = excluded.kind, from_at = excluded.from_at,
-			  until_at = excluded.until_at, speaker = excluded.speaker, state = excluded.state, replaced_by = excluded.replaced_by, revision = excluded.revision`,
-			r.Entry, c.ID, c.Ord, c.Text, c.Kind, c.From, c.Until, c.Speaker, c.State, c.ReplacedBy, r.ID)
-	case annotator.FieldEvidence:
-		v := decode[annotator.Evidence](tx, r.New)
-		tx.execOne(`INSERT INTO evidence (entry_id, claim_id, post_id, start_at, end_at, quote, weak) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			r.Entry, v.Claim, v.Post, v.Start, v.End, v.Quote, v.Weak)
-	}
-}
-
-func (tx *tx) applyTag(r *annotator.Revision) {
-	if r.Old != "" {
-		tx.execOne(`DELETE FROM glossary_tag WHERE entry_id = ? AND tag = ?`, r.Entry, r.Old)
-	}
-	if r.New != "" {
-		tx.execOne(`INSERT INTO glossary_tag (entry_id, tag) VALUES (?, ?)`, r.Entry, r.New)
-	}
-}
-
-func (tx *tx) applyAlias(r *annotator.Revision) {
-	if r.Old != "" {
-		old := decode[annotator.Alias](tx, r.Old)
-		tx.execOne(`DELETE FROM glossary_alias WHERE entry_id = ? AND name_normalized = ?`, r.Entry, codex.Normalize(old.Name))
-	}
-	if r.New != "" {
-		alias := decode[annotator.Alias](tx, r.New)
-		tx.execOne(`INSERT INTO glossary_alias (entry_id, name_normalized, name, from_at) VALUES (?, ?, ?, ?)`,
-			r.Entry, codex.Normalize(alias.Name), alias.Name, alias.From)
-	}
-}
-
-// decode reads a value of a revision.
-func decode[T any](tx *tx, value string) (v T) {
-	tx.fail(json.Unmarshal([]byte(value), &v))
-	return v
 }

@@ -6,19 +6,18 @@ import (
 
 	"annotator"
 	"annotator/internal/sqlite"
-	"annotator/migrations"
 )
 
 // foreignObjects returns the triggers and views that no migration made. They could undo what our transactions write.
-func foreignObjects(ctx context.Context, q querier) ([]string, error) {
-	ours := strings.Join(migrations.All(), "\n")
+func (s schema) foreignObjects(ctx context.Context, q querier) ([]string, error) {
+	ours := strings.Join(s, "\n")
 	return collect(ctx, q, scanValue[string], `SELECT type || ' ' || name FROM sqlite_schema
 		WHERE type IN ('trigger', 'view') AND instr(?, sql) = 0 ORDER BY name`, ours)
 }
 
-// checkSchema refuses a database that has triggers or views of another program.
-func checkSchema(ctx context.Context, q querier, path string) error {
-	found, err := foreignObjects(ctx, q)
+// checkObjects refuses a database that has triggers or views of another program.
+func (s schema) checkObjects(ctx context.Context, q querier, path string) error {
+	found, err := s.foreignObjects(ctx, q)
 	if err != nil {
 		return sqlite.Wrap(err, "read the schema of %s", path)
 	}
@@ -30,7 +29,7 @@ func checkSchema(ctx context.Context, q querier, path string) error {
 }
 
 func (v *verifier) verifySchema(ctx context.Context, f *Finding) error {
-	found, err := foreignObjects(ctx, v.q)
+	found, err := v.schema.foreignObjects(ctx, v.q)
 	for _, name := range found {
 		f.add(name + " is none of annotator's")
 	}

@@ -26,38 +26,18 @@ const (
 	maxHits    = 2_000 // names, and claims, with a common word that a search reads: the first in the story
 )
 
-// search finds entries as of a moment. Nothing that comes after it affects what is found, or its order: all counts are
-// of what is within the limit.
-type search struct {
-	q     querier
-	path  string
-	limit limit
-}
-
 // Search returns entries by words in their names and claims. An entry with exactly that name comes first, then the best
 // matches: entries that have all words, or else any of them. A word that few have counts for more, and one in a name for
 // more than one in a claim. Common words, such as "the", count only where no other word finds anything. Every word is
 // taken literally, so no text is a syntax error. Words that FTS5 does not index, as in scripts without spaces, are
 // looked for inside names. A query without a word finds everything, by term.
 func (g *Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
-	s := search{q: g.q, path: g.path, limit: (&Moment{}).limit()}
-	found, err := s.find(ctx, query)
+	found, err := g.now().search(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	entries, err := g.Entries(ctx, found.ids)
 	return inOrder(found.ids, entries), err
-}
-
-// inOrder returns the entries with some ids, in their order.
-func inOrder(ids []int64, entries map[int64]*annotator.Entry) []annotator.Entry {
-	list := make([]annotator.Entry, 0, len(ids))
-	for _, id := range ids {
-		if e := entries[id]; e != nil {
-			list = append(list, *e)
-		}
-	}
-	return list
 }
 
 // finding is what a query finds.
@@ -67,12 +47,13 @@ type finding struct {
 	words []string // as in Page
 }
 
-// find returns what a query finds.
-func (s *search) find(ctx context.Context, query annotator.Query) (found finding, err error) {
+// search returns what a query finds. Nothing that comes after the limit affects what is found, or its order: all counts are of
+// what is within it.
+func (s *reader) search(ctx context.Context, query annotator.Query) (found finding, err error) {
 	query.Text = codex.Visible(query.Text)
 	words := searchWords(query.Text)
 	if len(words) == 0 {
-		found.ids, found.total, err = s.list(ctx, query)
+		found.ids, found.total, err = s.listed(ctx, query)
 	} else if found.ids, found.words, err = s.ranked(ctx, query, words); err == nil {
 		found.total = len(found.ids)
 		found.ids = found.ids[min(max(query.Offset, 0), found.total):]
@@ -83,52 +64,59 @@ func (s *search) find(ctx context.Context, query annotator.Query) (found finding
 	return found, sqlite.Wrap(err, "search the glossary in %s", s.path)
 }
 
-// live is a condition on a version e of an entry that is in the codex.
-const live = `(e.status IN ('tentative', 'confirmed') AND ?2 IS NOT NULL)`
-
-// list returns the entries that the filters let through, by term.
-func (s *search) list(ctx context.Context, query annotator.Query) (ids []int64, total int, err error) {
+// listed returns the entries that the filters let through, by term.
+func (s *reader) listed(ctx context.Context, query annotator.Query) (ids []int64, total int, err error) {
 	clause, args, err := s.filter(query)
 	if err != nil {
 		return nil, 0, err
 	}
-	const from = ` FROM entry_version e WHERE `
-	count, tagged := `SELECT count(*)`+from+clause, ""
-	if len(args) == 3 && len(query.Statuses) == 0 { // one tag: nearly all entries that have it are live
+	const from = ` FROM value e WHERE `
+	count := `SELECT count(*)` + from + clause
+	if len(query.Tags) == 1 && len(query.Statuses) == 0 { // nearly all entries that have the tag are live
 		tag := `v.field = 'tag' AND v.key = ?3 AND ` + s.limit.inForce("v")
-		tagged = ` AND EXISTS (SELECT 1 FROM validity v WHERE v.entry_id = e.entry_id AND ` + tag + `)`
-		count = `SELECT (SELECT count(*) FROM validity v WHERE ` + tag + `) - (SELECT count(*)` + from + s.limit.inForce("e") + ` AND NOT ` + live + tagged + `)`
-	}
-	if err := s.q.QueryRowContext(ctx, count, args...).Scan(&total); err != nil {
+		tagged := ` AND EXISTS (SELECT 1 FROM value v WHERE v.entry_id = e.entry_id AND ` + tag + `)`
+		count = `SELECT (SELECT count(*) FROM value v WHERE ` + tag + `) - (SELECT count(*)` + from + s.limit.gone("e") + tagged + `)`
+		if err := s.q.QueryRowContext(ctx, count, args...).Scan(&total); err != nil {
+			return nil, 0, err
+		}
+		if total > commonWord { // the first by term are found without sorting all that have the tag
+			clause = s.limit.named("e") + tagged
+		}
+	} else if err := s.q.QueryRowContext(ctx, count, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	if tagged != "" && total > commonWord { // the first by term are found without sorting all that have the tag
-		clause = s.limit.inForce("e") + ` AND ` + live + tagged
-	}
 	args = append(args, max(query.Limit, 0), max(query.Offset, 0))
-	ids, err = collect(ctx, s.q, scanValue[int64], fmt.Sprintf(`SELECT entry_id%s ORDER BY term_normalized, entry_id LIMIT iif(?%[2]d > 0, ?%[2]d, -1) OFFSET ?%[3]d`,
+	ids, err = collect(ctx, s.q, scanValue[int64], fmt.Sprintf(`SELECT entry_id%s ORDER BY key, entry_id LIMIT iif(?%[2]d > 0, ?%[2]d, -1) OFFSET ?%[3]d`,
 		from+clause, len(args)-1, len(args)), args...)
 	return ids, total, err
 }
 
-// filter returns a condition on rows of entry_version with its arguments, of which the first is the limit.
-func (s *search) filter(query annotator.Query) (clause string, args []any, err error) {
-	statuses := query.Statuses
-	if len(statuses) == 0 {
-		statuses = []annotator.Status{annotator.Tentative, annotator.Confirmed}
-	}
+// gone is a condition on values s that are a status of an entry that is in the codex no more.
+func (l *limit) gone(table string) string {
+	return table + `.field = 'status' AND ` + table + `.key IN ('retired', 'merged') AND ` + l.inForce(table)
+}
+
+// named is a condition on values e that are the term of an entry in the codex.
+func (l *limit) named(table string) string {
+	return fmt.Sprintf(`%[1]s.field = 'term' AND %[2]s AND ?2 IS NOT NULL
+		AND %[1]s.entry_id NOT IN (SELECT g.entry_id FROM value g WHERE %[3]s)`, table, l.inForce(table), l.gone("g"))
+}
+
+// filter returns a condition on values e that are the term of an entry, with its arguments, of which the first is the limit.
+func (s *reader) filter(query annotator.Query) (clause string, args []any, err error) {
 	tags, err := codex.Tags(query.Tags)
 	if err != nil {
 		return "", nil, err
 	}
-	args = []any{s.limit.bound, jsonList(statuses)}
-	clause = s.limit.inForce("e") + ` AND e.status IN (SELECT value FROM json_each(?2))`
-	if len(query.Statuses) == 0 { // a third faster than a list
-		clause = s.limit.inForce("e") + ` AND ` + live
+	args = []any{s.limit.bound, jsonList(query.Statuses)}
+	clause = s.limit.named("e")
+	if len(query.Statuses) > 0 {
+		clause = `e.field = 'term' AND ` + s.limit.inForce("e") + ` AND coalesce((SELECT s.key FROM value s WHERE s.entry_id = e.entry_id
+		  AND s.field = 'status' AND ` + s.limit.inForce("s") + `), 'tentative') IN (SELECT value FROM json_each(?2))`
 	}
 	for _, tag := range tags {
 		args = append(args, tag)
-		clause += fmt.Sprintf(` AND e.entry_id IN (SELECT entry_id FROM validity v WHERE v.field = 'tag' AND v.key = ?%d AND %s)`,
+		clause += fmt.Sprintf(` AND e.entry_id IN (SELECT entry_id FROM value v WHERE v.field = 'tag' AND v.key = ?%d AND %s)`,
 			len(args), s.limit.inForce("v"))
 	}
 	return clause, args, nil
@@ -136,7 +124,7 @@ func (s *search) filter(query annotator.Query) (clause string, args []any, err e
 
 // ranked returns the entries that the words find and the filters let through, best first, and by which words; none where
 // they are looked for inside names.
-func (s *search) ranked(ctx context.Context, query annotator.Query, words []string) (ids []int64, by []string, err error) {
+func (s *reader) ranked(ctx context.Context, query annotator.Query, words []string) (ids []int64, by []string, err error) {
 	rare, err := s.rare(ctx, words)
 	if err != nil {
 		return nil, nil, err
@@ -158,7 +146,7 @@ func (s *search) ranked(ctx context.Context, query annotator.Query, words []stri
 }
 
 // rare returns those of the words that are not common; all if every one is.
-func (s *search) rare(ctx context.Context, words []string) ([]string, error) {
+func (s *reader) rare(ctx context.Context, words []string) ([]string, error) {
 	if len(words) == 1 {
 		return words, nil
 	}
@@ -166,7 +154,7 @@ func (s *search) rare(ctx context.Context, words []string) ([]string, error) {
 	for _, word := range words {
 		var n int
 		err := s.q.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM (`+s.rows(names)+`)) + (SELECT count(*) FROM (`+s.rows(claims)+`))`,
-			s.limit.bound, phrase(word), s.limit.reach, commonWord+1).Scan(&n)
+			s.limit.bound, phrase(word), s.limit.end, commonWord+1).Scan(&n)
 		if err != nil {
 			return nil, err
 		}
@@ -187,8 +175,8 @@ const (
 )
 
 // rows is a query for what an index has with a term, as far as it is known: the first ?4 in the story.
-func (s *search) rows(index string) string {
-	return `SELECT v.* FROM ` + index + ` f CROSS JOIN validity v ON v.id = f.rowid WHERE ` + index + ` MATCH ?2 AND f.rowid < ?3
+func (s *reader) rows(index string) string {
+	return `SELECT v.* FROM ` + index + ` f CROSS JOIN value v ON v.id = f.rowid WHERE ` + index + ` MATCH ?2 AND f.rowid < ?3
 		AND ` + s.limit.known("v") + ` ORDER BY f.rowid LIMIT ?4`
 }
 
@@ -199,7 +187,7 @@ type score struct {
 }
 
 // scores returns the entries that pass the filters and have all words, else those that have any.
-func (s *search) scores(ctx context.Context, query annotator.Query, words []string) (map[int64]score, error) {
+func (s *reader) scores(ctx context.Context, query annotator.Query, words []string) (map[int64]score, error) {
 	all := map[int64]score{}
 	for _, word := range words {
 		hits, err := s.hits(ctx, phrase(word))
@@ -254,10 +242,10 @@ func (h *hit) weight() float64 {
 
 // hits returns the entries of which a name or a claim that holds has a term. A claim's row in the index is that of its
 // first version, which is the only one of most.
-func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
+func (s *reader) hits(ctx context.Context, term string) ([]hit, error) {
 	scan := func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.entry, &h.name) }
 	hits, err := collect(ctx, s.q, scan, `SELECT v.entry_id, max(1.0 / (1 + length(v.key) - length(replace(v.key, ' ', ''))))
-		FROM (`+s.rows(names)+`) v WHERE `+s.limit.inForce("v")+` GROUP BY v.entry_id`, s.limit.bound, term, s.limit.reach, maxHits)
+		FROM (`+s.rows(names)+`) v WHERE `+s.limit.inForce("v")+` GROUP BY v.entry_id`, s.limit.bound, term, s.limit.end, maxHits)
 	if err != nil {
 		return nil, err
 	}
@@ -274,31 +262,31 @@ func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
 			hits = append(hits, h)
 		}
 		return err
-	}, `SELECT v.entry_id, count(*) FROM (`+s.rows(claims)+`) v WHERE v.holds AND `+s.limit.inForce("v")+` OR EXISTS (SELECT 1 FROM validity w
+	}, `SELECT v.entry_id, count(*) FROM (`+s.rows(claims)+`) v WHERE v.holds AND `+s.limit.inForce("v")+` OR EXISTS (SELECT 1 FROM value w
 		  WHERE w.entry_id = v.entry_id AND w.field = 'claim' AND w.key = v.key AND w.holds AND `+s.limit.inForce("w")+`) GROUP BY v.entry_id`,
-		s.limit.bound, term, s.limit.reach, maxHits)
+		s.limit.bound, term, s.limit.end, maxHits)
 	return hits, err
 }
 
 // filtered returns those of some entries that pass the filters, by term.
-func (s *search) filtered(ctx context.Context, query annotator.Query, ids []int64) ([]int64, error) {
+func (s *reader) filtered(ctx context.Context, query annotator.Query, ids []int64) ([]int64, error) {
 	clause, args, err := s.filter(query)
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(ids)
 	args = append(args, jsonList(ids))
-	return collect(ctx, s.q, scanValue[int64], fmt.Sprintf(`SELECT e.entry_id FROM json_each(?%d) c CROSS JOIN entry_version e ON e.entry_id = c.value
-		WHERE %s ORDER BY e.term_normalized, e.entry_id`, len(args), clause), args...)
+	return collect(ctx, s.q, scanValue[int64], fmt.Sprintf(`SELECT e.entry_id FROM json_each(?%d) c CROSS JOIN value e ON e.entry_id = c.value
+		WHERE %s ORDER BY e.key, e.entry_id`, len(args), clause), args...)
 }
 
 // sorted returns the entries by their scores, after those with the very name, which may come after what is read of a common
 // word.
-func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[int64]score, err error) ([]int64, error) {
+func (s *reader) sorted(ctx context.Context, query annotator.Query, scores map[int64]score, err error) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	named, err := s.named(ctx, query.Text)
+	named, err := s.called(ctx, query.Text)
 	if err == nil {
 		named, err = s.filtered(ctx, query, named)
 	}
@@ -321,15 +309,15 @@ func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[i
 	}), nil
 }
 
-// named returns the entries with an alias, which the term is one of.
-func (s *search) named(ctx context.Context, name string) ([]int64, error) {
-	return collect(ctx, s.q, scanValue[int64], `SELECT v.entry_id FROM validity v WHERE v.field = 'alias' AND v.key = ?2 AND `+s.limit.inForce("v"),
+// called returns the entries with an alias, which the term is one of.
+func (s *reader) called(ctx context.Context, name string) ([]int64, error) {
+	return collect(ctx, s.q, scanValue[int64], `SELECT v.entry_id FROM value v WHERE v.field = 'alias' AND v.key = ?2 AND `+s.limit.inForce("v"),
 		s.limit.bound, codex.Normalize(name))
 }
 
 // inside returns the entries with a text inside a name.
-func (s *search) inside(ctx context.Context, query annotator.Query) ([]int64, error) {
-	return collect(ctx, s.q, scanValue[int64], `SELECT DISTINCT v.entry_id FROM validity v WHERE v.field = 'alias' AND instr(v.key, ?2) > 0 AND `+
+func (s *reader) inside(ctx context.Context, query annotator.Query) ([]int64, error) {
+	return collect(ctx, s.q, scanValue[int64], `SELECT DISTINCT v.entry_id FROM value v WHERE v.field = 'alias' AND instr(v.key, ?2) > 0 AND `+
 		s.limit.inForce("v"), s.limit.bound, codex.Normalize(query.Text))
 }
 

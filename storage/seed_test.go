@@ -17,17 +17,13 @@ func (s *story) bulk(statement string, args ...any) {
 func (s *story) seedEntries(n int) {
 	s.Helper()
 	s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;
-		CREATE TEMP TABLE made AS SELECT 3 * n - 2 AS id, n, 'term' AS field, 'Name' || n AS value, '' AS key FROM nth
+		CREATE TEMP TABLE made AS SELECT 3 * n - 2 AS id, n, 'term' AS field, json_quote('Name' || n) AS value, 'name' || n AS key FROM nth
 		  UNION ALL SELECT 3 * n - 1, n, 'alias', json_object('name', 'Name' || n, 'from', 1), 'name' || n FROM nth
 		  UNION ALL SELECT 3 * n, n, 'claim', json_object('id', 1, 'ord', 0, 'text', 'This is number ' || n || '.', 'kind', 'narrated', 'from', 1), '1' FROM nth;
-		INSERT INTO glossary_entry (id, term, disambiguator, term_normalized, definition, status, first_at, last_at, revisions, revision,
-		  locked, created_at, updated_at) SELECT n, 'Name' || n, '', 'name' || n, 'This is number ' || n || '.', 'tentative', 1, 1, 3, 3 * n, 0, 0, 0 FROM nth;
-		UPDATE glossary_entry SET facts = 1, changes = 1;
-		INSERT INTO glossary_alias SELECT n, 'name' || n, 'Name' || n, 1 FROM nth;
-		INSERT INTO claim (entry_id, id, ord, text, kind, from_at) SELECT n, 1, 0, 'This is number ' || n || '.', 'narrated', 1 FROM nth;
-		INSERT INTO revision SELECT id, n, field, '', value, 1, 'rule', 0, NULL, 0, 1 FROM made ORDER BY id;
-		INSERT INTO validity (id, revision_id, entry_id, field, key, holds, from_seen) SELECT (1 << 20) + id, id, n, field, key, 1, 1 FROM made ORDER BY id;
-		INSERT INTO entry_version (entry_id, revision_id, term_normalized, status, from_seen) SELECT n, 3 * n - 2, 'name' || n, 'tentative', 1 FROM nth;
+		INSERT INTO entry (id, status, name, first_at, last_at, revisions, revision, claims, changes)
+		  SELECT n, 'tentative', 'name' || n, 1, 1, 3, 3 * n, 1, 1 FROM nth;
+		INSERT INTO revision (id, entry_id, field, at, seen, actor, turn, changed_at) SELECT id, n, field, 1, 1, 'rule', 0, 0 FROM made ORDER BY id;
+		INSERT INTO value (id, entry_id, field, key, json, holds, set_by, from_seen) SELECT (1 << 20) + id, n, field, key, value, 1, id, 1 FROM made ORDER BY id;
 		UPDATE run_state SET entries = entries + ?1`, n)
 }
 

@@ -140,27 +140,6 @@ func (s *story) episodes(kind annotator.EpisodeKind) (all []storage.EpisodeRow) 
 	return all
 }
 
-// TestMigrationKeepsEpisodes: the table of summaries is made anew by the fifth migration, with all that is in it.
-func TestMigrationKeepsEpisodes(t *testing.T) {
-	t.Parallel()
-	const episodes = `SELECT group_concat(id || kind || thread_id || summary || coalesce(supersedes, '-') || trace_id || coalesce(gone, '-')) FROM episode`
-	path := atVersion(t, 4, `INSERT INTO trace (id, turn, seq, kind, hash, at) VALUES (1, 0, 1, 'compaction', zeroblob(32), 1), (2, 0, 2, 'compaction', zeroblob(32), 1)`,
-		`INSERT INTO compaction VALUES (1, 1, '1', 1, 0, 9, 8, 'full'), (2, 2, '1', 2, 0, 9, 8, 'full')`,
-		`INSERT INTO episode VALUES (3, 'cumulative', 0, 0, '', 1, 1, 1, 1, 'A', '[]', 'model', NULL, 1, 1, 2, 1),
-		  (4, 'cumulative', 0, 0, '', 1, 2, 1, 2, 'B', '[]', 'model', 3, 1, 2, NULL, 1)`)
-	before := ask[string](t, path, episodes)
-	db, err := storage.OpenWriter(t.Context(), path, "the test", clock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(before, ask[string](t, path, episodes)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // TestSnapshotsTakeNoSpace fills a thousand scenes with as much as a run writes about a scene of 1,500 tokens, and
 // weighs the database with and without its snapshots.
 func TestSnapshotsTakeNoSpace(t *testing.T) {

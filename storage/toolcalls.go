@@ -142,7 +142,7 @@ func (s *Journal) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, 
 // revisionsOf reads the revisions that a call made.
 func (s *Journal) revisionsOf(ctx context.Context, call *Audited) (err error) {
 	if call.Status == Success {
-		call.Revisions, err = collect(ctx, s.db.read, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE trace_id = ? ORDER BY id`, call.result)
+		call.Revisions, err = collect(ctx, s.db.read, scanRevision, revisions+` WHERE r.trace_id = ? ORDER BY r.id`, call.result)
 	}
 	return err
 }

@@ -114,7 +114,7 @@ func (v *verifier) verifyMentions(ctx context.Context, f *Finding) error {
 			f.add(fmt.Sprintf("entry %d is mentioned in scene %d, where no name was looked for", m.Entry, m.Place.Scene()))
 		}
 		return err
-	}, `SELECT entry_id, place, start_at, end_at FROM mention WHERE until_id IS NULL`)
+	}, `SELECT entry_id, place, start_at, end_at FROM mention WHERE ended_by IS NULL`)
 	if err != nil {
 		return err
 	}

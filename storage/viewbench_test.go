@@ -40,37 +40,40 @@ func longCodex(b *testing.B) *storage.DB {
 		    || ((n * 7 + k) % 5000) || ' with ' || iif(n % 10, 'a sailor', 'the captain') || ' of the ship.' AS text FROM (
 		  SELECT n, 0 AS k FROM nth UNION ALL SELECT n, 1 FROM nth UNION ALL SELECT n, 2 FROM nth UNION ALL SELECT n, 3 FROM nth
 		  UNION ALL SELECT h.n, c.n + 3 FROM nth h, nth c WHERE h.n <= ?3 AND c.n <= ?4 - 4);
-		CREATE TEMP TABLE made AS SELECT n, field, replace(replace(new, '"from":1', '"from":' || since), '"until":2', '"until":' || at) AS new,
-		    replace(old, '"from":1', '"from":' || since) AS old, at FROM (
-		  SELECT n, field, new, old, 1000000 * (1 + min(n * ?2 / ?1 + at * (?2 - n * ?2 / ?1) / 4000, ?2 - 1)) AS at,
+		CREATE TEMP TABLE made AS SELECT *, row_number() OVER (ORDER BY at, n, field = 'evidence', field <> 'term', ends IS NOT NULL) AS id FROM (
+		  SELECT n, field, key, holds, replace(replace(json, '"from":1', '"from":' || since), '"until":2', '"until":' || at) AS json, ends, at FROM (
+		  SELECT n, field, key, holds, json, ends, 1000000 * (1 + min(n * ?2 / ?1 + at * (?2 - n * ?2 / ?1) / 4000, ?2 - 1)) AS at,
 		    1000000 * (1 + min(n * ?2 / ?1 + since * (?2 - n * ?2 / ?1) / 4000, ?2 - 1)) AS since FROM (
-		  SELECT n, 'term' AS field, 'Name' || n AS new, '' AS old, 0 AS at, 0 AS since FROM nth
-		  UNION ALL SELECT n, 'alias', json_object('name', 'Name' || n, 'from', 1), '', 0, 0 FROM nth
-		  UNION ALL SELECT n, 'alias', json_object('name', 'the Captain of Port' || (n / 7), 'from', 1), '', 500, 500 FROM nth
-		  UNION ALL SELECT n, 'tag', iif(n % 3, 'person', 'place'), '', 0, 0 FROM nth
-		  UNION ALL SELECT n, 'status', 'confirmed', 'tentative', 700, 0 FROM nth
-		  UNION ALL SELECT n, 'claim', json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), '', after, after FROM claims
-		  UNION ALL SELECT n, 'claim', json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1, 'until', 2),
-		      json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), after + 80, after FROM claims WHERE k BETWEEN 4 AND ?4 - 40
-		  UNION ALL SELECT n, 'evidence', json_object('claim', k + 1, 'post', 10 + (n + k) * 3 % 20000 * 10, 'start', 0, 'end', 4, 'quote', 'Dawn'), '', after, 0 FROM claims));
-		INSERT INTO glossary_entry (id, term, disambiguator, term_normalized, definition, status, first_at, last_at, revisions, revision,
-		  locked, created_at, updated_at) SELECT n, 'Name' || n, '', 'name' || n, '', 'confirmed', 1, 1, 3, n, 0, 0, 0 FROM nth;
-		INSERT INTO revision SELECT row_number() OVER (ORDER BY at, n, field = 'evidence', field <> 'term', old), n, field, old, new, at, 'rule', 0, NULL, 0 FROM made;
+		  SELECT n, 'term' AS field, 'name' || n AS key, 1 AS holds, json_quote('Name' || n) AS json, NULL AS ends, 0 AS at, 0 AS since FROM nth
+		  UNION ALL SELECT n, 'alias', 'name' || n, 1, json_object('name', 'Name' || n, 'from', 1), NULL, 0, 0 FROM nth
+		  UNION ALL SELECT n, 'alias', 'the captain of port' || (n / 7), 1, json_object('name', 'the Captain of Port' || (n / 7), 'from', 1), NULL, 500, 500 FROM nth
+		  UNION ALL SELECT n, 'tag', iif(n % 3, 'person', 'place'), 1, json_quote(iif(n % 3, 'person', 'place')), NULL, 0, 0 FROM nth
+		  UNION ALL SELECT n, 'status', 'confirmed', 1, '"confirmed"', NULL, 700, 0 FROM nth
+		  UNION ALL SELECT n, 'claim', k + 1, 1, json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), NULL, after, after FROM claims
+		  UNION ALL SELECT n, 'claim', k + 1, 0, json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1, 'until', 2),
+		      k + 1, after + 80, after FROM claims WHERE k BETWEEN 4 AND ?4 - 40
+		  UNION ALL SELECT n, 'evidence', (k + 1) || '/' || (10 + (n + k) * 3 % 20000 * 10) || '/0-4', 1,
+		      json_object('claim', k + 1, 'post', 10 + (n + k) * 3 % 20000 * 10, 'start', 0, 'end', 4, 'quote', 'Dawn'), NULL, after, 0 FROM claims)));
+		CREATE INDEX temp.made_ends ON made (n, ends);
+		INSERT INTO entry (id, status, name, first_at, last_at, revisions, revision, claims, changes)
+		  SELECT n, 'confirmed', 'name' || n, min(at), max(at), count(*), max(id), 1, 0 FROM made GROUP BY n;
+		INSERT INTO revision (id, entry_id, field, at, seen, actor, turn, changed_at) SELECT id, n, field, at, at / 1000000, 'rule', 0, 0 FROM made ORDER BY id;
+		INSERT INTO value (id, entry_id, field, key, json, holds, set_by, ended_by, from_seen, until_seen)
+		  SELECT (m.at / 1000000 << 20) + (m.id & 1048575), m.n, m.field, m.key, m.json, m.holds, m.id, e.id, m.at / 1000000, e.at / 1000000
+		  FROM made m LEFT JOIN made e ON m.field = 'claim' AND m.holds AND e.n = m.n AND e.ends = m.key ORDER BY m.at / 1000000, m.id;
 		UPDATE snapshot SET revision_id = (SELECT count(*) FROM revision WHERE at < 1000000 * (snapshot.scene + 1)) WHERE id % 1000 = 0;
 		UPDATE run_state SET entries = ?1`, benchEntries, benchScenes, heavyEntries, heavyClaims)
 		s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;
 		CREATE TEMP TABLE at AS WITH RECURSIVE c (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM c WHERE k < 39) SELECT k FROM c;
-		CREATE TEMP TABLE known AS SELECT entry_id, min(id) AS first, min(at) AS first_at, max(id) AS last, max(at) AS last_at FROM revision
+		CREATE TEMP TABLE known AS SELECT entry_id, min(id) AS first, min(seen) AS first_at, max(id) AS last, max(seen) AS last_at FROM revision
 		  WHERE field = 'alias' GROUP BY entry_id;
 		CREATE UNIQUE INDEX temp.known_entry ON known (entry_id);
-		INSERT INTO mention (entry_id, place, start_at, end_at, revision_id, from_seen)
+		INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen)
 		  SELECT entry_id, place, start_at, start_at + 4, iif(start_at % 30, first, last), iif(start_at % 30, first_at, last_at) FROM
 		    (SELECT iif(k < 30, 1 + (n * 7 + k) % ?2, 1 + (n * 37 + k * 997) % (5 * n)) AS entry_id, n * 1000000 + k % 2 AS place, 10 * k AS start_at
 		     FROM nth, at) CROSS JOIN known USING (entry_id)`, benchScenes, heavyEntries)
+		s.bulk(storage.FillCounts)
 		s.ok(s.db.Close())
-		if err := storage.FillTables(b.Context(), path); err != nil {
-			b.Fatal(err)
-		}
 	}
 	db, err := storage.Open(b.Context(), path)
 	if err != nil {

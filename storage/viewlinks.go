@@ -12,8 +12,8 @@ import (
 
 // Called returns the entries that have one of some names, given as codex.Normalize makes them, by id.
 func (v *View) Called(ctx context.Context, names []string) ([]int64, error) {
-	return readAll(ctx, v.db, "look for names", scanValue[int64], `SELECT DISTINCT v.entry_id FROM json_each(?2) c CROSS JOIN validity v ON v.key = c.value
-		WHERE v.field = 'alias' AND `+v.limit.inForce("v")+` ORDER BY 1`, v.limit.bound, jsonList(names))
+	return readAll(ctx, v.db, "look for names", scanValue[int64], `SELECT DISTINCT v.entry_id FROM json_each(?2) c CROSS JOIN value v ON v.field = 'alias' AND v.key = c.value
+		WHERE `+v.limit.inForce("v")+` ORDER BY 1`, v.limit.bound, jsonList(names))
 }
 
 // MentionedIn returns the entries that some scenes mention, by id.
@@ -49,9 +49,9 @@ func (v *View) ClaimsWith(ctx context.Context, names []string, except, after int
 		}
 		return json.Unmarshal([]byte(claim), &f.Claim)
 	}
-	return readAll(ctx, v.db, "look for claims", scan, `SELECT f.rowid, w.entry_id, r.new_value FROM glossary_fts_claim f CROSS JOIN validity v ON v.id = f.rowid
-		CROSS JOIN validity w ON w.entry_id = v.entry_id AND w.field = 'claim' AND w.key = v.key JOIN revision r ON r.id = w.revision_id
+	return readAll(ctx, v.db, "look for claims", scan, `SELECT f.rowid, w.entry_id, w.json FROM glossary_fts_claim f CROSS JOIN value v ON v.id = f.rowid
+		CROSS JOIN value w ON w.entry_id = v.entry_id AND w.field = 'claim' AND w.key = v.key
 		WHERE glossary_fts_claim MATCH ?2 AND f.rowid > ?3 AND f.rowid < ?4 AND `+v.limit.known("v")+` AND `+v.limit.inForce("w")+` AND w.entry_id <> ?5
-		  AND EXISTS (SELECT 1 FROM entry_version e WHERE e.entry_id = w.entry_id AND `+v.limit.inForce("e")+` AND e.status IN ('tentative', 'confirmed'))
-		ORDER BY f.rowid LIMIT ?6`, v.limit.bound, strings.Join(phrases, " OR "), after, v.limit.reach, except, limit)
+		  AND `+v.limit.live("w.entry_id")+`
+		ORDER BY f.rowid LIMIT ?6`, v.limit.bound, strings.Join(phrases, " OR "), after, v.limit.end, except, limit)
 }

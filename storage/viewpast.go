@@ -14,8 +14,8 @@ func (v *View) Histories(ctx context.Context) iter.Seq2[[]annotator.Revision, er
 		last, err := readValue[int64](ctx, v.db, "count the entries", `SELECT coalesce(max(entry_id), 0) FROM revision`)
 		for first := int64(1); err == nil && first <= last; first += page {
 			var found []annotator.Revision
-			found, err = readAll(ctx, v.db, "read the revisions", scanRevision, `SELECT `+revisionColumns+` FROM revision r
-				WHERE entry_id BETWEEN ?2 AND ?3 AND `+v.knownRevision()+` ORDER BY entry_id, id`, v.limit.bound, first, first+page-1)
+			found, err = readAll(ctx, v.db, "read the revisions", scanRevision, revisions+`
+				WHERE r.entry_id BETWEEN ?2 AND ?3 AND `+v.limit.made("r")+` ORDER BY r.entry_id, r.id`, v.limit.bound, first, first+page-1)
 			for len(found) > 0 {
 				n := 1
 				for n < len(found) && found[n].Entry == found[0].Entry {

@@ -193,7 +193,7 @@ func (v *View) ToolCalls(ctx context.Context, f AuditFilter, before int64, limit
 // Revision returns a revision by its id; NotFound if there is none within the limit.
 func (v *View) Revision(ctx context.Context, id int64) (annotator.Revision, error) {
 	missing := annotator.Errorf(annotator.NotFound, "there is no revision %d", id)
-	r, err := readFirst(ctx, v.db, "read a revision", missing, scanRevision, `SELECT `+revisionColumns+` FROM revision WHERE id = ?`, id)
+	r, err := readFirst(ctx, v.db, "read a revision", missing, scanRevision, revisions+` WHERE r.id = ?`, id)
 	if err == nil && !v.m.IsZero() && !v.m.Holds(&r) {
 		return annotator.Revision{}, missing
 	}

@@ -169,9 +169,14 @@ func (v *View) Totals(ctx context.Context) (Totals, error) {
 	}
 	statuses := [...]annotator.Status{annotator.Tentative, annotator.Confirmed, annotator.Retired, annotator.Merged}
 	var counts [len(statuses)]int
-	err = v.db.read.QueryRowContext(ctx, `SELECT coalesce(sum(status = 'tentative'), 0), coalesce(sum(status = 'confirmed'), 0),
-		coalesce(sum(status = 'retired'), 0), coalesce(sum(status = 'merged'), 0) FROM entry_version e WHERE `+v.limit.inForce("e"), v.limit.bound).
-		Scan(&counts[0], &counts[1], &counts[2], &counts[3]) // a third of the time that GROUP BY takes
+	count := func(condition string) string {
+		return `(SELECT count(*) FROM value v WHERE ` + condition + ` AND ` + v.limit.inForce("v") + `)`
+	}
+	var entries int
+	err = v.db.read.QueryRowContext(ctx, `SELECT `+count(`v.field = 'term'`)+`, `+count(`v.field = 'status' AND v.key = 'confirmed'`)+`, `+
+		count(`v.field = 'status' AND v.key = 'retired'`)+`, `+count(`v.field = 'status' AND v.key = 'merged'`), v.limit.bound).
+		Scan(&entries, &counts[1], &counts[2], &counts[3])
+	counts[0] = entries - counts[1] - counts[2] - counts[3]
 	for i, n := range counts {
 		if n > 0 {
 			t.Entries[statuses[i]] = n

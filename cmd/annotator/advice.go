@@ -93,6 +93,7 @@ var adviceFor = map[annotator.Reason]string{
 	annotator.ReasonNetworkDisk:     "put the database on a disk of this machine, and copy it with `annotator backup`",
 	annotator.ReasonForeignDatabase: "name another file with --db",
 	annotator.ReasonForeignSchema:   "go back to a backup, or drop it and see what `annotator verify` says",
+	annotator.ReasonUnreleased:      "move it away and start anew: `annotator run SOURCE` reads the corpus that is beside it again",
 	annotator.ReasonFormerSchema:    "`annotator run SOURCE --db %[1]q` brings it up to date, and so does `annotator verify --repair --db %[1]q`",
 	annotator.ReasonFormerReadOnly:  "copy it to a folder that can be written, and bring the copy up to date with `annotator verify --repair --db COPY`",
 	annotator.ReasonNoRun:           "fill it with `annotator run SOURCE --db %q`",

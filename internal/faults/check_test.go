@@ -147,7 +147,7 @@ func (s *session) journal() []string {
 
 // codex writes out the entries and revisions of the database.
 func (s *session) codex() []string {
-	return s.lines(`SELECT concat_ws(' | ', term, field, old_value, new_value, at, actor) FROM revision JOIN glossary_entry e ON e.id = entry_id
+	return s.lines(`SELECT concat_ws(' | ', e.term, field, old_value, new_value, at, actor) FROM history JOIN glossary_entry e ON e.id = entry_id
 		UNION ALL SELECT concat_ws(' | ', term, status, definition, first_at, last_at, revisions) FROM glossary_entry ORDER BY 1`)
 }
 

@@ -1,0 +1,440 @@
+-- A place (at, first_at, last_at, ...) is scene * 1000000 + rank of the post in the scene; it sorts in story order.
+
+-- The system prompts with their tools, once for each change.
+CREATE TABLE snapshot_context (
+  id            INTEGER PRIMARY KEY,
+  hash          TEXT NOT NULL UNIQUE,
+  system_prompt TEXT NOT NULL,
+  tools         TEXT NOT NULL,
+  settings      TEXT NOT NULL, -- what the user chose that shapes both, as JSON
+  workarounds   TEXT NOT NULL, -- how messages are rendered otherwise, for the server's chat template: names
+  created_at    INTEGER NOT NULL
+) STRICT;
+
+-- One row: where the run stands.
+CREATE TABLE run_state (
+  id                INTEGER PRIMARY KEY CHECK (id = 1),
+  state             TEXT NOT NULL CHECK (state IN ('INIT', 'IDLE', 'NO_MORE', 'COMPACTING', 'PREPARING', 'CALLING', 'RETRYING',
+                      'HALTING', 'PROCESSING', 'TOOL_EXEC', 'PARSING', 'RECORDING', 'BOUNDARY', 'CURATING', 'CHECKPOINT', 'EXIT')),
+  title             TEXT NOT NULL,
+  corpus_path       TEXT NOT NULL,
+  corpus_hash       TEXT NOT NULL, -- over the hashes of all scenes
+  corpus_identity   TEXT NOT NULL, -- a cheap fingerprint of the file; the same means that nothing need be read to know it unchanged
+  scene_bytes       INTEGER NOT NULL, -- a longer run of posts was cut into scenes of at most so many bytes
+  endpoint          TEXT NOT NULL,
+  model             TEXT NOT NULL,
+  context_id        INTEGER REFERENCES snapshot_context (id),
+  context_told      INTEGER NOT NULL DEFAULT 0, -- what the server has told of its context with a refusal or a cut reply, in tokens
+  context_budget    INTEGER NOT NULL DEFAULT 0, -- the tokens of prompt and reply together that it goes on with; 0 before it has begun
+  open_scene        INTEGER NOT NULL DEFAULT 0, -- begun and not yet followed by its checkpoint
+  turn              INTEGER NOT NULL DEFAULT 0, -- the newest
+  recorded          INTEGER NOT NULL DEFAULT 0,
+  quarantined       INTEGER NOT NULL DEFAULT 0,
+  calls             INTEGER NOT NULL DEFAULT 0, -- that ended, well or not
+  prompt_tokens     INTEGER NOT NULL DEFAULT 0,
+  told_tokens       INTEGER NOT NULL DEFAULT 0, -- of the prompts: those of which it is known whether the server had them in its cache
+  cached_tokens     INTEGER NOT NULL DEFAULT 0, -- those that it had
+  completion_tokens INTEGER NOT NULL DEFAULT 0,
+  entries           INTEGER NOT NULL DEFAULT 0, -- live
+  mentions          INTEGER NOT NULL DEFAULT 0, -- the newest revision whose names were looked for
+  started_at        INTEGER NOT NULL,
+  updated_at        INTEGER NOT NULL,
+  begun_call        INTEGER NOT NULL DEFAULT 0, -- the newest call when somebody began the run anew, behind a halt or its end
+  begun_snapshot    INTEGER NOT NULL DEFAULT 0, -- the newest snapshot then
+  summaries_after   INTEGER NOT NULL DEFAULT 0, -- the newest row of the journal when threads were last left without a summary
+  halted            TEXT NOT NULL DEFAULT '', -- why the last run stopped before the end
+  holder            TEXT NOT NULL DEFAULT '' -- who runs, or ran last; the lock file says whether it still does
+) STRICT;
+
+CREATE TABLE thread_state (
+  thread_id    INTEGER PRIMARY KEY,
+  ord          INTEGER NOT NULL UNIQUE, -- story order, from 1
+  title        TEXT NOT NULL,
+  first_scene  INTEGER NOT NULL,
+  last_scene   INTEGER NOT NULL,
+  status       TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'in_progress', 'completed')),
+  unanswered   INTEGER NOT NULL DEFAULT 0, -- how often the model was asked for the thread's summary and gave none
+  summary_due  INTEGER NOT NULL DEFAULT 0, -- 1: it has ended and was read by the model, and its summary is missing
+  started_at   INTEGER,
+  completed_at INTEGER,
+  CHECK (first_scene <= last_scene)
+) STRICT;
+CREATE INDEX thread_summary_due ON thread_state (thread_id) WHERE summary_due = 1;
+
+CREATE TABLE scene (
+  n           INTEGER PRIMARY KEY, -- from 1, in story order
+  thread_id   INTEGER NOT NULL REFERENCES thread_state (thread_id),
+  idx         INTEGER NOT NULL,    -- from 0, within the thread
+  posts       TEXT NOT NULL,       -- the ids, as a JSON array
+  words       INTEGER NOT NULL,
+  hash        BLOB NOT NULL CHECK (length(hash) = 32),
+  state       TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'open', 'recorded', 'quarantined')),
+  attempts    INTEGER NOT NULL DEFAULT 0,
+  turn        INTEGER NOT NULL DEFAULT 0, -- the turn that ended it
+  reason      TEXT NOT NULL DEFAULT '',   -- why it was quarantined, or what was left out
+  fault       TEXT NOT NULL DEFAULT '',   -- the kind of the fault that it was quarantined for; empty where the server was not to blame
+  raw         BLOB,                       -- of a quarantined scene: what the server had sent
+  follow_up   TEXT NOT NULL DEFAULT '' CHECK (follow_up IN ('', 'edits', 'nothing', 'left out')), -- what requests for more brought; empty where there were none
+  mentioned   INTEGER NOT NULL DEFAULT 0 CHECK (mentioned IN (0, 1)), -- 1 if the names in it were looked for
+  started_at  INTEGER,
+  recorded_at INTEGER,
+  CHECK ((recorded_at IS NOT NULL) = (state IN ('recorded', 'quarantined')))
+) STRICT;
+CREATE INDEX scene_pending ON scene (n) WHERE state IN ('pending', 'open');
+CREATE INDEX scene_quarantined ON scene (n) WHERE state = 'quarantined';
+CREATE INDEX scene_follow_up ON scene (turn) WHERE follow_up <> '';
+CREATE INDEX scene_not_mentioned ON scene (n) WHERE mentioned = 0 AND state IN ('recorded', 'quarantined');
+CREATE UNIQUE INDEX scene_thread ON scene (thread_id, idx);
+
+-- The place of each post.
+CREATE TABLE scene_post (
+  post_id INTEGER PRIMARY KEY,
+  place   INTEGER NOT NULL
+) STRICT;
+
+-- How a quarantined scene ended that was put back to be read.
+CREATE TABLE refusal (
+  scene       INTEGER NOT NULL REFERENCES scene (n),
+  nth         INTEGER NOT NULL CHECK (nth > 0), -- of the scene's refusals, from 1
+  turn        INTEGER NOT NULL, -- that ended so; 0 where the model was not asked
+  reason      TEXT NOT NULL,
+  fault       TEXT NOT NULL,
+  raw         BLOB,
+  refused_at  INTEGER NOT NULL,
+  snapshot_id INTEGER NOT NULL, -- the newest when the scene was put back
+  retried_at  INTEGER NOT NULL,
+  PRIMARY KEY (scene, nth)
+) STRICT, WITHOUT ROWID;
+
+-- The journal. Rows are only appended; each carries the hash of itself and the row before.
+CREATE TABLE trace (
+  id        INTEGER PRIMARY KEY,
+  turn      INTEGER NOT NULL,
+  seq       INTEGER NOT NULL,
+  kind      TEXT NOT NULL CHECK (kind IN ('prompt', 'scene', 'reply', 'tool_call', 'tool_result', 'update', 'note', 'close', 'compaction')),
+  scene     INTEGER NOT NULL DEFAULT 0,
+  content   TEXT NOT NULL DEFAULT '',
+  reasoning TEXT NOT NULL DEFAULT '',
+  call_id   TEXT NOT NULL DEFAULT '',
+  tool      TEXT NOT NULL DEFAULT '',
+  arguments TEXT NOT NULL DEFAULT '',
+  error     TEXT NOT NULL DEFAULT '',
+  tokens    INTEGER NOT NULL DEFAULT 0,
+  shows     TEXT NOT NULL DEFAULT '',
+  hash      BLOB NOT NULL CHECK (length(hash) = 32),
+  at        INTEGER NOT NULL -- unix milliseconds; not part of the hash
+) STRICT;
+CREATE UNIQUE INDEX trace_turn ON trace (turn, seq);
+CREATE UNIQUE INDEX trace_call ON trace (call_id, kind) WHERE call_id <> '';
+CREATE INDEX trace_opening ON trace (scene) WHERE seq = 0 AND turn > 0;
+
+CREATE VIEW tool_interaction AS
+  SELECT c.call_id, c.turn, c.scene, c.tool AS tool_name, c.arguments, r.content AS result, r.error,
+         CASE WHEN r.id IS NULL THEN 'PENDING' WHEN r.error = '' THEN 'SUCCESS' ELSE 'ERROR' END AS status,
+         c.id AS call_trace, r.id AS result_trace
+    FROM trace c LEFT JOIN trace r ON r.call_id = c.call_id AND r.call_id <> '' AND r.kind = 'tool_result'
+   WHERE c.kind = 'tool_call'
+  UNION ALL -- what a text reply asked for, with what came of it
+  SELECT call_id, turn, scene, tool, arguments, content, error, CASE WHEN error = '' THEN 'SUCCESS' ELSE 'ERROR' END, id, id
+    FROM trace WHERE kind = 'update';
+
+-- What was decided of a tool call before it ran, committed with its result. Calls that nothing governs have no row.
+CREATE TABLE tool_decision (
+  trace_id INTEGER PRIMARY KEY REFERENCES trace (id), -- the tool_result or update
+  mode     TEXT NOT NULL,
+  intent   TEXT NOT NULL, -- that was in force; empty for none
+  verdict  TEXT NOT NULL CHECK (verdict IN ('allow', 'deny', 'would_deny')),
+  rule     TEXT NOT NULL, -- the code of a denial
+  reason   TEXT NOT NULL,
+  CHECK ((verdict = 'allow') = (rule = ''))
+) STRICT;
+
+-- Steps that make room in the window of the model: turns that leave it, what is trimmed, and the summaries in their place.
+CREATE TABLE compaction (
+  trace_id      INTEGER PRIMARY KEY REFERENCES trace (id),
+  epoch         INTEGER NOT NULL UNIQUE, -- from 1; a request's messages begin with the former request's within an epoch
+  tier          TEXT NOT NULL CHECK (tier IN ('0.5', '1', '2', '3', '4', '5', 'quarantine')),
+  through_turn  INTEGER NOT NULL, -- all turns up to this one are out of the window; never falls
+  only_turn     INTEGER NOT NULL DEFAULT 0, -- a single turn that leaves the window as well; 0 for none
+  tokens_before INTEGER NOT NULL,
+  tokens_after  INTEGER NOT NULL,
+  reason        TEXT NOT NULL
+) STRICT;
+CREATE INDEX compaction_only ON compaction (only_turn) WHERE only_turn <> 0;
+
+-- Summaries; all versions stay.
+CREATE TABLE episode (
+  id         INTEGER PRIMARY KEY,
+  kind       TEXT NOT NULL CHECK (kind IN ('chunk', 'thread', 'cumulative')),
+  thread_id  INTEGER NOT NULL, -- 0 for a cumulative one
+  idx        INTEGER NOT NULL,
+  from_scene INTEGER NOT NULL,
+  to_scene   INTEGER NOT NULL,
+  from_turn  INTEGER NOT NULL,
+  to_turn    INTEGER NOT NULL,
+  summary    TEXT NOT NULL CHECK (summary <> ''),
+  author     TEXT NOT NULL CHECK (author IN ('model', 'rule')),
+  supersedes INTEGER REFERENCES episode (id),
+  tokens     INTEGER NOT NULL,
+  trace_id   INTEGER NOT NULL REFERENCES trace (id),   -- the row with which it was made: a reply, a note or a compaction
+  entered    INTEGER REFERENCES compaction (trace_id), -- with which it entered the window; none if it never did
+  gone       INTEGER REFERENCES compaction (trace_id), -- with which it left the window; none while it is there
+  created_at INTEGER NOT NULL,
+  CHECK (kind <> 'cumulative' OR thread_id = 0),
+  CHECK (kind <> 'thread' OR entered IS NULL),
+  CHECK (gone IS NULL OR entered IS NOT NULL),
+  CHECK (from_scene <= to_scene AND from_turn <= to_turn)
+) STRICT;
+CREATE INDEX episode_in_window ON episode (id) WHERE entered IS NOT NULL AND gone IS NULL;
+CREATE INDEX episode_trace ON episode (trace_id);
+CREATE INDEX episode_kind ON episode (kind, thread_id);
+
+-- Every attempt to call the model.
+CREATE TABLE call (
+  id                INTEGER PRIMARY KEY,
+  turn              INTEGER NOT NULL,
+  scene             INTEGER NOT NULL,
+  purpose           TEXT NOT NULL CHECK (purpose IN ('annotate', 'summarise', 'curate', 'ask', 'probe')),
+  attempt           INTEGER NOT NULL, -- from 1
+  outcome           TEXT NOT NULL CHECK (outcome IN ('open', 'ok', 'lost', 'transient', 'overloaded', 'shrink', 'malformed', 'refused',
+                      'gone', 'misconfigured', 'hostile', 'interrupted')), -- lost: the program was killed meanwhile
+  decision          TEXT NOT NULL DEFAULT '' CHECK (decision IN ('', 'retry', 'wait', 'shrink', 'shrink reply', 'grow reply',
+                      'adapt', 'quarantine', 'halt', 'interrupted', 'discarded', 'answered')), -- what was done about a failure
+  reason            TEXT NOT NULL DEFAULT '', -- why
+  status            INTEGER NOT NULL DEFAULT 0, -- HTTP
+  fault             TEXT NOT NULL DEFAULT '',
+  model             TEXT NOT NULL DEFAULT '', -- as the server reported it
+  finish            TEXT NOT NULL DEFAULT '',
+  estimate          INTEGER NOT NULL, -- of the prompt, in tokens, before the call
+  prompt_tokens     INTEGER NOT NULL DEFAULT 0,
+  told_tokens       INTEGER NOT NULL DEFAULT 0, -- of the prompt: those of which it is known whether the server had them in its cache
+  cached_tokens     INTEGER NOT NULL DEFAULT 0, -- those that it had
+  completion_tokens INTEGER NOT NULL DEFAULT 0,
+  exact             INTEGER NOT NULL DEFAULT 0 CHECK (exact IN (0, 1)), -- reported by the server
+  trace_id          INTEGER REFERENCES trace (id), -- the reply; an answer out of a snapshot is no row of the journal, nor is one to a probe
+  raw               BLOB, -- of a reply that could not be used
+  started_at        INTEGER NOT NULL,
+  first_byte_ms     INTEGER NOT NULL DEFAULT 0,
+  total_ms          INTEGER NOT NULL DEFAULT 0,
+  characters        TEXT NOT NULL DEFAULT '', -- what the prompt was made of: numbers of characters by kind, as a JSON array
+  CHECK ((trace_id IS NOT NULL) = (outcome = 'ok' AND purpose NOT IN ('ask', 'probe'))),
+  CHECK (cached_tokens <= prompt_tokens)
+) STRICT;
+CREATE INDEX call_open ON call (id) WHERE outcome = 'open';
+CREATE INDEX call_turn ON call (turn);
+CREATE INDEX call_scene ON call (scene);
+CREATE INDEX call_other ON call (purpose, id) WHERE purpose <> 'annotate';
+CREATE INDEX call_shrink ON call (id) WHERE outcome = 'shrink';
+
+-- The entries, with what is counted of their revisions. What an entry tells is in table value.
+CREATE TABLE entry (
+  id        INTEGER PRIMARY KEY,
+  status    TEXT NOT NULL CHECK (status IN ('tentative', 'confirmed', 'retired', 'merged')), -- how far it is accepted now
+  name      TEXT UNIQUE, -- of a live entry: its name as it is compared; no two have the same
+  first_at  INTEGER NOT NULL, -- the earliest place of its revisions
+  last_at   INTEGER NOT NULL, -- the latest
+  revisions INTEGER NOT NULL, -- how many it has
+  revision  INTEGER NOT NULL, -- the newest
+  claims    INTEGER NOT NULL, -- how many claims hold
+  changes   INTEGER NOT NULL, -- how many were added or closed since its present statement was last asked for
+  CHECK ((name IS NULL) = (status IN ('retired', 'merged')))
+) STRICT;
+CREATE INDEX entry_last ON entry (last_at, id) WHERE name IS NOT NULL;
+CREATE INDEX entry_tentative ON entry (first_at, id) WHERE status = 'tentative';
+CREATE INDEX entry_outdated ON entry (claims) WHERE changes > 0 AND name IS NOT NULL;
+
+-- Every change of an entry, in order: who made it, when, and by which row of the journal. It sets a value, ends one, or both.
+CREATE TABLE revision (
+  id         INTEGER PRIMARY KEY, -- without gaps
+  entry_id   INTEGER NOT NULL REFERENCES entry (id),
+  field      TEXT NOT NULL CHECK (field IN ('term', 'alias', 'tag', 'claim', 'evidence', 'present', 'status', 'merge', 'lock',
+               'curator_decision', 'retired')),
+  at         INTEGER NOT NULL, -- the place where the story has it
+  seen       INTEGER NOT NULL, -- the furthest scene that was read when it was made
+  actor      TEXT NOT NULL CHECK (actor IN ('model', 'curator', 'rule', 'person')),
+  turn       INTEGER NOT NULL, -- 0 where the curator or a rule decided
+  trace_id   INTEGER REFERENCES trace (id) DEFERRABLE INITIALLY DEFERRED, -- the tool result it commits with; none if no model asked
+  changed_at INTEGER NOT NULL,
+  CHECK (actor <> 'model' OR trace_id IS NOT NULL)
+) STRICT;
+CREATE INDEX revision_entry ON revision (entry_id, id, at, seen);
+CREATE INDEX revision_turn ON revision (turn);
+CREATE INDEX revision_trace ON revision (trace_id); -- a result's row comes after its revisions, and is looked for among them then
+
+-- The values of the entries: what each tells, from the revision that set it to the one that ended it. The present is what none has
+-- ended.
+CREATE TABLE value (
+  id         INTEGER PRIMARY KEY, -- seen × 1,048,576 + the number of the revision that set it, modulo the same: sorts as it became known
+  entry_id   INTEGER NOT NULL REFERENCES entry (id),
+  field      TEXT NOT NULL CHECK (field IN ('term', 'alias', 'tag', 'claim', 'evidence', 'present', 'status', 'lock', 'curator_decision')),
+  key        TEXT NOT NULL, -- of a term or an alias: as it is compared; the tag; the claim's id; of evidence: claim/post/start-end; the status; else empty
+  json       TEXT NOT NULL, -- the value
+  holds      INTEGER NOT NULL CHECK (holds IN (0, 1)), -- 0 of a claim that was closed
+  set_by     INTEGER NOT NULL REFERENCES revision (id),
+  ended_by   INTEGER REFERENCES revision (id), -- none while it is in force
+  from_seen  INTEGER NOT NULL, -- the scene from which it is known
+  until_seen INTEGER,          -- the scene from which another value, or none, is in its stead
+  CHECK ((ended_by IS NULL) = (until_seen IS NULL)),
+  CHECK (field <> 'claim' OR json ->> 'kind' IN ('narrated', 'claimed', 'inferred')),
+  CHECK (field <> 'evidence' OR 0 <= json ->> 'start' AND json ->> 'start' < json ->> 'end')
+) STRICT;
+CREATE UNIQUE INDEX value_now ON value (entry_id, field, key) WHERE ended_by IS NULL AND holds = 1;
+CREATE UNIQUE INDEX value_single ON value (entry_id, field) WHERE ended_by IS NULL AND field IN ('term', 'present', 'status', 'lock');
+CREATE UNIQUE INDEX value_ended ON value (ended_by, set_by) WHERE ended_by IS NOT NULL;
+CREATE INDEX value_entry ON value (entry_id, field, key, holds, from_seen, until_seen, set_by, ended_by);
+CREATE INDEX value_key ON value (field, key, entry_id, from_seen, until_seen, set_by, ended_by) WHERE field IN ('term', 'alias', 'tag', 'status');
+CREATE INDEX value_post ON value (json ->> 'post') WHERE field = 'evidence';
+
+-- Names and claims have a full-text index each: in one of two columns, all rows of a word that most claims and few names have were read
+-- to find the names. A claim has one row, of its first value: the later ones have the same text.
+CREATE VIEW name_text AS SELECT id, json ->> 'name' AS name FROM value WHERE field = 'alias';
+CREATE VIEW claim_text AS
+  SELECT id, concat_ws(char(10), json ->> 'text', json ->> 'speaker') AS claim
+  FROM value v WHERE field = 'claim' AND NOT EXISTS (SELECT 1 FROM value f WHERE f.ended_by = v.set_by);
+CREATE VIRTUAL TABLE glossary_fts_name USING fts5 (
+  name, content = 'name_text', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE glossary_fts_claim USING fts5 (
+  claim, content = 'claim_text', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+);
+CREATE TRIGGER glossary_fts_name_insert AFTER INSERT ON value WHEN new.field = 'alias' BEGIN
+  INSERT INTO glossary_fts_name (rowid, name) SELECT id, name FROM name_text WHERE id = new.id;
+END;
+CREATE TRIGGER glossary_fts_claim_insert AFTER INSERT ON value WHEN new.field = 'claim' BEGIN
+  INSERT INTO glossary_fts_claim (rowid, claim) SELECT id, claim FROM claim_text WHERE id = new.id;
+END;
+
+-- The revisions with what each has ended and set.
+CREATE VIEW history AS
+  SELECT r.*, CASE WHEN r.field IN ('status', 'retired', 'merge') THEN coalesce(o.key, 'tentative')
+                   WHEN r.field IN ('alias', 'claim', 'evidence') THEN coalesce(o.json, '') ELSE coalesce(o.json ->> '$', '') END AS old_value,
+         iif(r.field IN ('alias', 'claim', 'evidence', 'curator_decision'), coalesce(n.json, ''), coalesce(n.json ->> '$', '')) AS new_value
+    FROM revision r LEFT JOIN value n ON n.id = ((r.seen << 20) | (r.id & 1048575))
+    LEFT JOIN value o ON o.ended_by = r.id AND o.set_by < r.id;
+
+-- The tags of the entries as they are now.
+CREATE VIEW glossary_tag AS SELECT entry_id, key AS tag FROM value WHERE ended_by IS NULL AND field = 'tag';
+
+-- The names of the entries as they are now.
+CREATE VIEW glossary_alias AS
+  SELECT entry_id, key AS name_normalized, json ->> 'name' AS name, json ->> 'from' AS from_at
+  FROM value WHERE ended_by IS NULL AND field = 'alias';
+
+-- The facts of the entries as they are now.
+CREATE VIEW claim AS
+  SELECT entry_id, json ->> 'id' AS id, json ->> 'ord' AS ord, json ->> 'text' AS text, json ->> 'kind' AS kind, json ->> 'from' AS from_at,
+         coalesce(json ->> 'until', 0) AS until_at, coalesce(json ->> 'speaker', '') AS speaker, coalesce(json ->> 'state', 0) AS state,
+         coalesce(json ->> 'replaced_by', 0) AS replaced_by, set_by AS revision
+  FROM value WHERE ended_by IS NULL AND field = 'claim';
+
+-- The quotations behind the facts.
+CREATE VIEW evidence AS
+  SELECT set_by AS id, entry_id, json ->> 'claim' AS claim_id, json ->> 'post' AS post_id, json ->> 'start' AS start_at, json ->> 'end' AS end_at,
+         json ->> 'quote' AS quote, coalesce(json ->> 'weak', 0) AS weak
+  FROM value WHERE ended_by IS NULL AND field = 'evidence';
+
+-- The entries as they are now.
+CREATE VIEW glossary_entry AS
+  SELECT e.id, t.json ->> '$' AS term, t.key AS term_normalized,
+         (SELECT group_concat(text, ' ') FROM (SELECT c.json ->> 'text' AS text FROM value c WHERE c.entry_id = e.id AND c.field = 'claim'
+           AND c.ended_by IS NULL AND c.holds = 1 ORDER BY c.json ->> 'ord', c.json ->> 'id')) AS definition,
+         e.status, e.first_at, e.last_at, e.revisions, e.revision, l.id IS NOT NULL AS locked,
+         iif(e.status = 'merged', CAST(s.json ->> '$' AS INTEGER), 0) AS merged_into, coalesce(p.json ->> '$', '') AS present,
+         coalesce((SELECT at FROM revision WHERE id = p.set_by), 0) AS present_at, coalesce(p.set_by, 0) AS present_revision,
+         e.claims, e.changes,
+         (SELECT changed_at FROM revision WHERE entry_id = e.id ORDER BY id LIMIT 1) AS created_at,
+         (SELECT changed_at FROM revision WHERE id = e.revision) AS updated_at
+    FROM entry e LEFT JOIN value t ON t.entry_id = e.id AND t.field = 'term' AND t.ended_by IS NULL
+    LEFT JOIN value s ON s.entry_id = e.id AND s.field = 'status' AND s.ended_by IS NULL
+    LEFT JOIN value l ON l.entry_id = e.id AND l.field = 'lock' AND l.ended_by IS NULL
+    LEFT JOIN value p ON p.entry_id = e.id AND p.field = 'present' AND p.ended_by IS NULL;
+
+-- Where the names of entries stand in the posts that were read, from when to when that was known. The run keeps it: each checkpoint
+-- reads the posts of its scene, and those of earlier scenes whose words may be names that were added or given up since.
+CREATE TABLE mention (
+  entry_id    INTEGER NOT NULL REFERENCES entry (id),
+  place       INTEGER NOT NULL, -- of the post
+  start_at    INTEGER NOT NULL, -- code points of the post's body
+  end_at      INTEGER NOT NULL, -- exclusive; a possessive ending belongs to the name
+  set_by      INTEGER NOT NULL, -- the revision that made the name known
+  from_seen   INTEGER NOT NULL, -- the scene from which it is known
+  until_seen  INTEGER,          -- the scene from which the name no longer stands for the entry there; none while it does
+  ended_by    INTEGER,          -- the revision with which that came about
+  PRIMARY KEY (entry_id, place, start_at, set_by),
+  CHECK (0 <= start_at AND start_at < end_at)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mention_place ON mention (place);
+
+-- The words of each scene, to find the scenes that a new name may stand in.
+CREATE VIRTUAL TABLE scene_word USING fts5 (
+  words, content = '', contentless_delete = 1, detail = none,
+  tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* P* S* Cf Co'"
+);
+
+-- How often entries are mentioned in up to 60 consecutive scenes of a thread, and in which of them: counts by thread and the scenes that
+-- two entries share are read from it. The program keeps it with table mention.
+CREATE TABLE mention_count (
+  entry_id    INTEGER NOT NULL REFERENCES entry (id),
+  block       INTEGER NOT NULL, -- the first of the scenes: the thread's first, or 60, 120, … scenes behind it
+  set_by      INTEGER NOT NULL, -- as in mention
+  from_seen   INTEGER NOT NULL, -- as in mention
+  until_seen  INTEGER NOT NULL, -- as in mention; 0 for none
+  ended_by    INTEGER NOT NULL, -- as in mention; 0 for none
+  mentions    INTEGER NOT NULL, -- with these
+  scenes      INTEGER NOT NULL, -- a bit for each scene that has one, 1 for the first
+  PRIMARY KEY (entry_id, block, set_by, from_seen, ended_by, until_seen)
+) STRICT, WITHOUT ROWID;
+
+-- How often each entry was ever mentioned: no limit shows more, so those with few need not be counted to find those with most.
+CREATE TABLE mention_total (
+  entry_id INTEGER PRIMARY KEY REFERENCES entry (id),
+  mentions INTEGER NOT NULL -- ended ones, too
+) STRICT;
+CREATE INDEX mention_total_most ON mention_total (mentions DESC, entry_id);
+
+-- Positions that are kept: one after each scene.
+CREATE TABLE snapshot (
+  id          INTEGER PRIMARY KEY,
+  type        TEXT NOT NULL CHECK (type IN ('checkpoint', 'manual', 'curator_fork')),
+  created_at  INTEGER NOT NULL,
+  scene       INTEGER NOT NULL,
+  thread_id   INTEGER NOT NULL,
+  trace_id    INTEGER NOT NULL,
+  revision_id INTEGER NOT NULL,
+  context_id  INTEGER NOT NULL REFERENCES snapshot_context (id),
+  entries     INTEGER NOT NULL,
+  tokens      INTEGER NOT NULL,
+  name        TEXT NOT NULL DEFAULT '', -- that a person gave it; empty for none
+  before_turn INTEGER NOT NULL DEFAULT 0, -- of a curator_fork: the turns of the window before this one; 0: all
+  alone       INTEGER NOT NULL DEFAULT 0 CHECK (alone IN (0, 1)) -- 1: of a curator_fork: nothing of the window
+) STRICT;
+
+-- Conversations with snapshots. They write nothing but themselves.
+CREATE TABLE summon (
+  id           INTEGER PRIMARY KEY,
+  snapshot_id  INTEGER NOT NULL REFERENCES snapshot (id),
+  asker        TEXT NOT NULL CHECK (asker IN ('model', 'person')),
+  turn         INTEGER NOT NULL, -- in which the model asked; 0 of a person
+  opened_at    INTEGER NOT NULL,
+  dismissed_at INTEGER,          -- of a person: when the newest answer came
+  summary      TEXT NOT NULL DEFAULT '', -- what the asker took away
+  CHECK ((asker = 'model') = (turn > 0))
+) STRICT;
+CREATE UNIQUE INDEX summon_open ON summon (asker) WHERE dismissed_at IS NULL; -- one at a time
+CREATE INDEX summon_turn ON summon (turn) WHERE turn > 0;
+CREATE TABLE summon_exchange (
+  summon_id INTEGER NOT NULL REFERENCES summon (id),
+  seq       INTEGER NOT NULL, -- from 0
+  question  TEXT NOT NULL,
+  answer    TEXT NOT NULL CHECK (answer <> ''),
+  call_id   INTEGER NOT NULL UNIQUE REFERENCES call (id),
+  asked_at  INTEGER NOT NULL,
+  PRIMARY KEY (summon_id, seq)
+) STRICT, WITHOUT ROWID;
+
+-- What each table holds, as one number: the exclusive or of the hashes of its rows. Every transaction keeps it up to date, so a row that
+-- something else changed is noticed, whatever the column.
+CREATE TABLE digest (
+  name TEXT PRIMARY KEY, -- of the table
+  hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT, WITHOUT ROWID;
