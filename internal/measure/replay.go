@@ -14,8 +14,8 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/corpus/ingest"
-	"annotator/internal/chatwire"
 	"annotator/internal/scripted"
+	"annotator/model/chatwire"
 	"annotator/storage"
 )
 

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 type messagesAnswer struct {

@@ -3,7 +3,7 @@ package scripted
 import (
 	"net/http"
 
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // chat is the wire of chat completions, as vLLM speaks it.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"annotator"
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // conversation is the content of a request of another wire, before it is converted to chat completions. The conversion is a pure

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // dialect encodes and decodes one wire. The rest of the server is shared and works on chat completions.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 type generateAnswer struct {

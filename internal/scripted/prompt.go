@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // prompt is the body of a request, decoded and rendered. Each request of a conversation extends the one before, so a prompt is

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // Script decides what the model answers. It is called for several requests at once where clients ask at once.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"annotator"
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // Request is a request for a reply over any wire. All but Path, Header and Body has the form of chat completions. It and all it

@@ -3,7 +3,7 @@ package scripted
 import (
 	"fmt"
 
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // fields are those of an object whose form depends on its type.

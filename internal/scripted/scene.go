@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 const (

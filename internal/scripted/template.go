@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"annotator"
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // blockTokens is the size of a block of the prefix cache, vLLM's default.

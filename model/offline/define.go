@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // maxQuote bounds a quotation, in bytes.

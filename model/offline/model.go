@@ -27,7 +27,7 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // Name is the model that the endpoint serves.

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"annotator"
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // The cost of a message and of a tool call without their text, in tokens.

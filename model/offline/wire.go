@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 )
 
 // request is what the model reads of a chat completion's or a tokenize request's body.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"annotator/internal/chatwire"
 	"annotator/model"
+	"annotator/model/chatwire"
 	"annotator/model/endpoint"
 )
 

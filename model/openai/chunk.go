@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"annotator/internal/chatwire"
+	"annotator/model/chatwire"
 	"annotator/model/endpoint"
 )
 
